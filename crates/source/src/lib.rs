@@ -3,8 +3,12 @@
 //! Nothing here knows C or directives. This crate touches no file system: texts are handed in,
 //! rendered reports are handed out as strings.
 
+mod arena;
 mod diagnostic;
+mod names;
 mod span;
 
+pub use arena::{Arena, Id};
 pub use diagnostic::{Diagnostic, Diagnostics, Label, Severity};
+pub use names::{Name, Names};
 pub use span::Span;
