@@ -5,10 +5,14 @@
 
 mod arena;
 mod diagnostic;
+mod lines;
+mod map;
+mod marker;
 mod names;
 mod span;
 
 pub use arena::{Arena, Id};
 pub use diagnostic::{Diagnostic, Diagnostics, Label, Severity};
+pub use map::{FileId, SourceMap, TooBig, looks_binary};
 pub use names::{Name, Names};
 pub use span::Span;
