@@ -1,0 +1,91 @@
+# The commands of this repository. `make` alone lists them.
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+CC ?= cc
+CARGO ?= cargo
+
+# Where an installed Ferry lies; `uninstall` removes exactly what `install` has put there.
+bindir = $(DESTDIR)$(PREFIX)/bin
+mandir = $(DESTDIR)$(PREFIX)/share/man/man1
+docdir = $(DESTDIR)$(PREFIX)/share/doc/ferry
+bashdir = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+zshdir = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
+fishdir = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+
+target = $(or $(CARGO_TARGET_DIR),target)
+ferry = $(target)/release/ferry
+stage = $(target)/stage
+documents = README.md ARCHITECTURE.md CHANGELOG.md LICENSE LICENSE-APACHE LICENSE-MIT
+
+.PHONY: help setup build demo test bench install uninstall fmt lint fuzz clean
+
+help:
+	@echo 'make demo               build Ferry, check and explain the examples, run them'
+	@echo 'make test               every check and test (what CI runs)'
+	@echo 'make bench              time `ferry check` against the host compiler'
+	@echo 'make install PREFIX=    install ferry, man pages, completions (default /usr/local)'
+	@echo 'make uninstall PREFIX=  remove what install has put there'
+	@echo 'make build              build target/release/ferry'
+	@echo 'make setup              install missing system packages (asked first by demo and test)'
+	@echo 'make fmt                format the Rust code'
+	@echo 'make lint               formatting, clippy and the rules of the repository'
+	@echo 'make fuzz SECONDS=60    throw mutated programs at the front end'
+	@echo 'make clean              remove build output'
+
+setup:
+	@scripts/setup
+
+build: setup
+	$(CARGO) build --release --package driver
+
+demo: build
+	@CC='$(CC)' scripts/demo $(ferry)
+
+test: lint
+	$(CARGO) nextest run --workspace --no-tests=pass
+	$(CARGO) test --workspace --doc --quiet
+
+lint: setup
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
+	$(CARGO) xtask tidy
+
+fmt:
+	$(CARGO) fmt --all
+
+bench: build
+	@if [ -x bench/run ]; then CC='$(CC)' bench/run $(ferry); \
+	else echo 'make bench: there is no bench/run yet' >&2; exit 1; fi
+
+SECONDS ?= 60
+fuzz: setup
+	@if [ -x fuzz/run ]; then fuzz/run $(SECONDS); \
+	else echo 'make fuzz: there is no fuzz/run yet' >&2; exit 1; fi
+
+# Under sudo there is often no cargo; then what `make build` has built before is installed.
+install: $(if $(shell command -v $(CARGO)),build)
+	@test -x $(ferry) || { echo 'install: run `make build` first' >&2; exit 1; }
+	rm -rf $(stage)
+	mkdir -p $(stage)/man
+	$(ferry) man $(stage)/man
+	$(ferry) completions bash >$(stage)/ferry.bash
+	$(ferry) completions zsh >$(stage)/_ferry
+	$(ferry) completions fish >$(stage)/ferry.fish
+	install -d '$(bindir)' '$(mandir)' '$(docdir)' '$(bashdir)' '$(zshdir)' '$(fishdir)'
+	install -m 755 $(ferry) '$(bindir)/ferry'
+	install -m 644 $(stage)/man/*.1 '$(mandir)'
+	install -m 644 $(stage)/ferry.bash '$(bashdir)/ferry'
+	install -m 644 $(stage)/_ferry '$(zshdir)/_ferry'
+	install -m 644 $(stage)/ferry.fish '$(fishdir)/ferry.fish'
+	install -m 644 $(documents) '$(docdir)'
+	@echo 'installed $(bindir)/ferry'
+
+uninstall:
+	rm -f '$(bindir)/ferry' '$(bashdir)/ferry' '$(zshdir)/_ferry' '$(fishdir)/ferry.fish'
+	rm -f '$(mandir)/ferry.1' '$(mandir)'/ferry-*.1
+	rm -f $(patsubst %,'$(docdir)/%',$(documents))
+	-rmdir '$(docdir)' 2>/dev/null
+
+clean:
+	$(CARGO) clean
