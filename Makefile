@@ -37,6 +37,7 @@ setup:
 	@scripts/setup
 
 build: setup
+	@test -d crates/driver || { echo 'build: the driver crate, which makes ferry, is not written yet' >&2; exit 1; }
 	$(CARGO) build --release --package driver
 
 demo: build
