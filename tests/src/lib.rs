@@ -3,7 +3,15 @@
 //! In: the `ferry` binary and a folder of cases. Out: one test per `// run:` line, which compares
 //! exit status, standard output and standard error with the neighbour `NAME.expect` (or
 //! `NAME.1.expect`, `NAME.2.expect` if there are several lines). `BLESS=1` rewrites these files.
-//! Not here: the cases themselves, and which binary they are run with (`crates/driver/tests`).
+//!
+//! The crate that makes the binary starts this from a test without harness, because cargo builds a
+//! binary afresh for the tests of its own package only:
+//!
+//! ```ignore
+//! fn main() -> std::process::ExitCode {
+//!     cases::main(env!("CARGO_BIN_EXE_ferry"))
+//! }
+//! ```
 
 use std::io;
 use std::path::{Path, PathBuf};

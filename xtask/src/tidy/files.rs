@@ -32,10 +32,12 @@ impl TextFile {
         parts.next() == Some("tests.rs") || parts.any(|it| it == "tests")
     }
 
-    /// Golden files hold what a program printed, and `tests/cases` what a user might write.
+    /// Golden files and preprocessed texts (`.i`) hold what a program printed, and `tests/cases`
+    /// what a user might write.
     pub(super) fn is_test_data(&self) -> bool {
         self.path.ends_with(".snap")
             || self.path.ends_with(".expect")
+            || self.path.ends_with(".i")
             || self.path.starts_with("tests/cases/")
     }
 

@@ -48,5 +48,6 @@ mod tests {
     fn test_data_is_left_alone() {
         assert_eq!(count("tests/cases/lex/no_newline.c", "a "), 0);
         assert_eq!(count("crates/ir/src/snapshots/a.snap", "a "), 0);
+        assert_eq!(count("crates/source/src/sample/a.i", "a "), 0);
     }
 }
