@@ -99,6 +99,12 @@ static int size_argument(int argc, char **argv, int index, int fallback)
     return (int)value;
 }
 
+/* The larger of two errors; not a number is worse than any number. */
+static double worse(double a, double b)
+{
+    return a >= b || isnan(a) ? a : b;
+}
+
 int main(int argc, char **argv)
 {
     int rows = size_argument(argc, argv, 1, 200000);
@@ -115,7 +121,7 @@ int main(int argc, char **argv)
 
     double error = 0.0;
     for (int i = 0; i < rows; i++)
-        error = fmax(error, fabs(y[i] - expected[i]));
+        error = worse(error, fabs(y[i] - expected[i]));
 
     int ok = error <= 1e-12;
     printf("spmv: %s, %d rows, %d entries, largest error %.2e\n", ok ? "ok" : "FAILED", rows,

@@ -64,6 +64,12 @@ static int size_argument(int argc, char **argv, int index, int fallback)
     return (int)value;
 }
 
+/* The larger of two errors; not a number is worse than any number. */
+static double worse(double a, double b)
+{
+    return a >= b || isnan(a) ? a : b;
+}
+
 int main(int argc, char **argv)
 {
     int n = size_argument(argc, argv, 1, 320);
@@ -88,7 +94,7 @@ int main(int argc, char **argv)
     /* Relative to the largest element: the order of summation may differ, the result may not. */
     double error = 0.0, largest = 0.0;
     for (size_t i = 0; i < elements; i++) {
-        error = fmax(error, fabs(c[i] - expected[i]));
+        error = worse(error, fabs(c[i] - expected[i]));
         largest = fmax(largest, fabs(expected[i]));
     }
     error /= largest;

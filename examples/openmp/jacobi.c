@@ -99,6 +99,12 @@ static int size_argument(int argc, char **argv, int index, int fallback)
     return (int)value;
 }
 
+/* The larger of two errors; not a number is worse than any number. */
+static double worse(double a, double b)
+{
+    return a >= b || isnan(a) ? a : b;
+}
+
 int main(int argc, char **argv)
 {
     int n = size_argument(argc, argv, 1, 160);
@@ -116,7 +122,7 @@ int main(int argc, char **argv)
 
     double error = 0.0;
     for (size_t i = 0; i < points; i++)
-        error = fmax(error, fabs(plate[i] - expected[i]));
+        error = worse(error, fabs(plate[i] - expected[i]));
 
     int ok = error <= 1e-12 && sweeps == sweeps_serial;
     printf("jacobi: %s, %d x %d points, %d sweeps, largest error %.2e\n", ok ? "ok" : "FAILED",

@@ -154,6 +154,12 @@ static int size_argument(int argc, char **argv, int index, int fallback)
     return (int)value;
 }
 
+/* The larger of two errors; not a number is worse than any number. */
+static double worse(double a, double b)
+{
+    return a >= b || isnan(a) ? a : b;
+}
+
 int main(int argc, char **argv)
 {
     int n = size_argument(argc, argv, 1, 1000);
@@ -171,7 +177,7 @@ int main(int argc, char **argv)
     double error = 0.0;
     for (int i = 0; i < n; i++) {
         Vec3 a = bodies[i].position, b = expected[i].position;
-        error = fmax(error, fmax(fabs(a.x - b.x), fmax(fabs(a.y - b.y), fabs(a.z - b.z))));
+        error = worse(error, fabs(a.x - b.x) + fabs(a.y - b.y) + fabs(a.z - b.z));
     }
     double drift = fabs(energy(n, bodies) / energy_before - 1.0);
 
