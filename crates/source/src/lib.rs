@@ -6,13 +6,16 @@
 mod arena;
 mod diagnostic;
 mod lines;
+mod locate;
 mod map;
 mod marker;
 mod names;
+pub mod render;
 mod span;
 
 pub use arena::{Arena, Id};
 pub use diagnostic::{Diagnostic, Diagnostics, Label, Severity};
+pub use locate::{Files, Location, Locator, NoFiles};
 pub use map::{FileId, SourceMap, TooBig, looks_binary};
 pub use names::{Name, Names};
 pub use span::Span;

@@ -6,7 +6,7 @@
 //! left between texts, so the empty span at the end of a text is that text's alone.
 //!
 //! Texts are bytes because C files may hold comments in any encoding; they become characters only
-//! for people's eyes, invalid bytes as `U+FFFD`. Lines and columns are the locator's business.
+//! for people's eyes, invalid bytes as `U+FFFD`. Lines and columns are [`crate::Locator`]'s business.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -161,6 +161,16 @@ impl SourceMap {
     /// The written line behind a line (from 0) of a preprocessed text; none for a written text.
     pub(crate) fn origin(&self, file: FileId, line: u32) -> Option<Origin> {
         self.get(file)?.markers.as_ref()?.origin(line)
+    }
+
+    /// A text added as written under this name.
+    pub(crate) fn written(&self, name: &str) -> Option<FileId> {
+        self.files()
+            .find(|it| self.get(*it).is_some_and(|it| it.markers.is_none() && *it.name == *name))
+    }
+
+    pub(crate) fn shared_name(&self, file: FileId) -> Option<Arc<str>> {
+        self.get(file).map(|it| Arc::clone(&it.name))
     }
 
     fn get(&self, file: FileId) -> Option<&File> {

@@ -2,7 +2,7 @@
 //!
 //! In: the text that `cc -E` printed, with lines such as `# 12 "file.c" 1 3` and
 //! `#line 12 "file.c"`. Out: [`Markers`], built in one pass over the lines, asked by binary search.
-//! Not here: columns (those are recovered from the written text).
+//! Not here: columns ([`crate::Locator`] recovers those from the written text).
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -83,7 +83,6 @@ struct Parsed {
 }
 
 /// Whether a line is a marker rather than text of the program.
-#[cfg(test)]
 pub(crate) fn is_marker(line: &[u8]) -> bool {
     parse(line).is_some()
 }
