@@ -5,6 +5,8 @@
 
 mod arena;
 mod diagnostic;
+mod diff;
+mod edit;
 mod lines;
 mod locate;
 mod map;
@@ -15,6 +17,8 @@ mod span;
 
 pub use arena::{Arena, Id};
 pub use diagnostic::{Diagnostic, Diagnostics, Label, Severity};
+pub use diff::unified_diff;
+pub use edit::{EditError, Edits};
 pub use locate::{Files, Location, Locator, NoFiles};
 pub use map::{FileId, SourceMap, TooBig, looks_binary};
 pub use names::{Name, Names};
