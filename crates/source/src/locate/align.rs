@@ -18,9 +18,11 @@ const LARGEST_TABLE: usize = 1 << 20;
 mod cost {
     /// A word is taken for a macro.
     pub(super) const MACRO: u32 = 10;
+    /// A word is taken for a macro though it was printed as it stands.
+    pub(super) const PRINTED_MACRO: u32 = 200;
     /// A printed token comes from a macro.
     pub(super) const EXPANDED: u32 = 1;
-    /// A written token before the first printed one: the end of a call on the line before.
+    /// A written token that ends a call begun on a line before.
     pub(super) const LEADING: u32 = 1;
     /// A written token that was not printed.
     pub(super) const UNPRINTED: u32 = 15;
@@ -80,7 +82,8 @@ impl Alignment {
         let (ahead, behind) = (written.get(same..)?, printed.get(same..)?);
         let mut calls = Vec::new();
         if !behind.is_empty() {
-            let table = Table::fill(ahead, own.saturating_sub(same), behind, same == 0);
+            let spill = if same == 0 { spill(written) } else { 0 };
+            let table = Table::fill(ahead, own.saturating_sub(same), behind, spill);
             let (rest, found) = table.map_or_else(
                 || (vec![Step::Lost; behind.len()], Vec::new()),
                 |it| it.trace(behind.len()),
@@ -269,12 +272,13 @@ enum Inside {
 const FAR: u32 = u32::MAX / 2;
 
 impl Table {
-    /// `None` where the table would be too large. `leads` says that written tokens may precede.
+    /// `None` where the table would be too large. The first `spill` written tokens may belong to a
+    /// line before.
     fn fill(
         written: &[Token<'_>],
         own: usize,
         printed: &[Token<'_>],
-        leads: bool,
+        spill: usize,
     ) -> Option<Table> {
         let width = printed.len() + 1;
         let cells = width.checked_mul(written.len() + 1).filter(|it| *it <= LARGEST_TABLE)?;
@@ -287,12 +291,12 @@ impl Table {
         let ends = closing(written);
         for row in 0..=written.len() {
             table.fill_inside(row);
-            table.fill_level(row, written, printed, leads)?;
+            table.fill_level(row, written, printed, spill)?;
             let Some(token) = written.get(row) else { continue };
             if token.is_word() {
-                table.enter(row, row + 1);
+                table.enter(row, row + 1, token, printed);
                 if let Some(end) = ends.get(row).copied().flatten() {
-                    table.enter(row, end);
+                    table.enter(row, end, token, printed);
                 }
             }
         }
@@ -325,7 +329,7 @@ impl Table {
         row: usize,
         written: &[Token<'_>],
         printed: &[Token<'_>],
-        leads: bool,
+        spill: usize,
     ) -> Option<()> {
         for column in 0..self.width {
             let at = row * self.width + column;
@@ -346,7 +350,7 @@ impl Table {
             }
             offer(self.inside.get(at)?.cost, From::Macro);
             if row > 0 {
-                let leading = leads && column == 0;
+                let leading = column == 0 && row <= spill;
                 let step = if leading { cost::LEADING } else { cost::UNPRINTED };
                 offer(self.level.get(at - self.width)?.cost + step, From::Unprinted);
             }
@@ -359,10 +363,11 @@ impl Table {
     }
 
     /// Takes the written token `row` for a macro whose use ends before the written token `end`.
-    fn enter(&mut self, row: usize, end: usize) {
+    fn enter(&mut self, row: usize, end: usize, name: &Token<'_>, printed: &[Token<'_>]) {
         for column in 0..self.width {
             let Some(from) = self.level.get(row * self.width + column) else { continue };
-            let cost = from.cost + cost::MACRO;
+            let as_it_stands = printed.get(column).is_some_and(|it| it.text == name.text);
+            let cost = from.cost + if as_it_stands { cost::PRINTED_MACRO } else { cost::MACRO };
             if let Some(cell) = self.inside.get_mut(end * self.width + column)
                 && cost < cell.cost
             {
@@ -415,6 +420,20 @@ fn set(steps: &mut [Step], at: usize, step: Step) {
     if let Some(place) = steps.get_mut(at) {
         *place = step;
     }
+}
+
+/// How many tokens end calls that were begun before: up to the last `)` that nothing here opened.
+fn spill(written: &[Token<'_>]) -> usize {
+    let (mut depth, mut spilt) = (0usize, 0);
+    for (index, token) in written.iter().enumerate() {
+        match token.text {
+            b"(" => depth += 1,
+            b")" if depth == 0 => spilt = index + 1,
+            b")" => depth -= 1,
+            _ => {}
+        }
+    }
+    spilt
 }
 
 /// For each token that is followed by `(`, the index after the matching `)`; the end of all tokens
@@ -497,6 +516,13 @@ mod tests {
         check("a CL(v[0:N]) b(N)", "a map(to: v[0:100]) «b»(100)", "b");
         check("a CL(v[0:N]) b(N)", "a map(to: v[0:100]) b(«100»)", "N");
         check("a CL(v[0:N]) b(N)", "a map(to: «v[0»:100]) b(100)", "v[0");
+    }
+
+    #[test]
+    fn a_word_printed_as_it_stands_is_no_macro() {
+        check("f(N, M, K);", "f(1, «2», 3);", "M");
+        check("S V *b = NIL, *c = NIL;", "«static» V *b = ((V *)0), *c = ((V *)0);", "S");
+        check("if (norm(x) >= EPS) y;", "if (_norm(x,((V *)0)) >= ((double)«1e-16»)) y;", "EPS");
     }
 
     #[test]

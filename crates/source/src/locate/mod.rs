@@ -97,7 +97,6 @@ pub struct Locator<'a> {
 struct Group {
     /// Lines of the preprocessed text, from 0.
     lines: Range<u32>,
-    origin: Origin,
     /// Ranges of the tokens in the preprocessed text.
     tokens: Vec<Range<usize>>,
     written: Option<(Rc<Text>, Alignment)>,
@@ -136,7 +135,7 @@ impl<'a> Locator<'a> {
         let first = self.group(file, lines, lines.line_of(offset(range.start)))?;
         let last_byte = range.end.saturating_sub(1).max(range.start);
         let last = self.group(file, lines, lines.line_of(offset(last_byte)))?;
-        if let Some(place) = written_place(&first, &last, &range) {
+        if let Some(place) = written_place(&first, &last, &range, self.map.in_system_header(span)) {
             return Some(place);
         }
         self.printed_place(file, lines, range)
@@ -209,7 +208,7 @@ impl<'a> Locator<'a> {
             Some((written, alignment))
         });
         let tokens = pieces.into_iter().map(|it| it.range).collect();
-        Some(Group { lines: group, origin, tokens, written })
+        Some(Group { lines: group, tokens, written })
     }
 }
 
@@ -231,7 +230,11 @@ impl View<'_> {
     /// The lines around `line` that were written on the same line, and the written line of what
     /// comes after them.
     fn neighbours(&self, line: u32, origin: &Origin) -> (Range<u32>, u32) {
-        let is_same = |it: u32| self.map.origin(self.file, it).is_some_and(|it| it == *origin);
+        // What a system header's macro expanded to is marked as the system's, on lines of its own.
+        let is_same = |it: u32| {
+            let other = self.map.origin(self.file, it);
+            other.is_some_and(|it| it.name == origin.name && it.line == origin.line)
+        };
         let mut first = line;
         for other in (line.saturating_sub(REACH)..line).rev().filter(|it| self.has_text(*it)) {
             if !is_same(other) {
@@ -258,7 +261,7 @@ impl View<'_> {
 }
 
 /// The written bytes behind a range of preprocessed text that starts and ends in the groups given.
-fn written_place(first: &Group, last: &Group, range: &Range<usize>) -> Option<Place> {
+fn written_place(first: &Group, last: &Group, range: &Range<usize>, system: bool) -> Option<Place> {
     let (text, alignment) = first.written.as_ref()?;
     let begin = first.tokens.partition_point(|it| it.end <= range.start);
     let is_in_token = first.tokens.get(begin).is_some_and(|it| it.start < range.end);
@@ -269,7 +272,7 @@ fn written_place(first: &Group, last: &Group, range: &Range<usize>) -> Option<Pl
         let ask = Ask { first: near, last: near, began_before: true, goes_on: true };
         let found = alignment.cover(ask)?;
         let at = if before.is_some() { found.end } else { found.start };
-        return Some(text.place(at..at, first.origin.system, true));
+        return Some(text.place(at..at, system, true));
     }
     let last_of = |it: &Group| it.tokens.partition_point(|it| it.start < range.end).checked_sub(1);
     let goes_on = first.lines != last.lines;
@@ -288,7 +291,7 @@ fn written_place(first: &Group, last: &Group, range: &Range<usize>) -> Option<Pl
     {
         found.end = tail.end;
     }
-    Some(text.place(found, first.origin.system, true))
+    Some(text.place(found, system, true))
 }
 
 #[cfg(test)]

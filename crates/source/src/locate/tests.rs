@@ -82,6 +82,20 @@ fn pragma_operators_are_found_in_their_strings() {
 }
 
 #[test]
+fn macros_of_system_headers_do_not_break_the_line() {
+    let mut map = SourceMap::new();
+    // gcc: `y = rand() / (MAX / 10);` where a system header defines `MAX`.
+    let text = "# 4 \"w.c\"\ny = rand() / (\n# 4 \"w.c\" 3 4\n2147483647\n# 4 \"w.c\"\n / 10);\n";
+    let file = map.add_preprocessed("w.i", text.into()).expect("fits");
+    let files = |_: &str| Some(b"\n\n\ny = rand() / (MAX / 10);\n".to_vec());
+    let locator = Locator::new(&map, &files);
+    for (part, column, system) in [("10", 21, false), ("2147483647", 15, true), ("y", 1, false)] {
+        let found = locator.locate(span_of(&map, file, part, part)).expect("is located");
+        assert_eq!((found.line, found.column, found.in_system_header), (4, column, system));
+    }
+}
+
+#[test]
 fn columns_count_characters() {
     check("'x', 1.5e+3f", "1.5e+3f", (20, 26), "1.5e+3f");
 }
