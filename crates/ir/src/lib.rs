@@ -1,0 +1,1 @@
+//! The typed program and its offload regions; the centre of the compiler.

@@ -1,0 +1,9 @@
+//! C as written: lexer, parser, tree and printer.
+//!
+//! Input is the output of a C preprocessor; output is a [`ast::Tree`] and diagnostics, always both.
+//! Of types this crate knows only which names are typedefs, and of pragmas only that they are runs
+//! of tokens: whoever knows their meaning implements [`pragma::PragmaReader`] and is called with
+//! the parser at the pragma's first token, while the scopes around it are still open.
+
+pub mod ast;
+pub mod pragma;
