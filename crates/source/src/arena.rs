@@ -105,7 +105,7 @@ impl<T> Arena<T> {
     }
 
     /// The item behind a handle, or nothing for a handle of another arena.
-    pub fn get(&self, id: Id<T>) -> Option<&T> {
+    pub fn find(&self, id: Id<T>) -> Option<&T> {
         self.items.get(id.index())
     }
 }
