@@ -6,4 +6,15 @@
 //! the parser at the pragma's first token, while the scopes around it are still open.
 
 pub mod ast;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the tokens it takes")]
+mod lex;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the tokens it takes")]
+mod messages;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the tokens it takes")]
+mod parse;
 pub mod pragma;
+mod scope;
+mod token;
+
+pub use parse::{Mark, Parsed, Parser, parse, with_stack};
+pub use token::{Token, TokenKind};
