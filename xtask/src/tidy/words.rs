@@ -73,8 +73,10 @@ pub(super) fn stale_exceptions(paths: &[&str]) -> Vec<Finding> {
     stale.map(|(path, _)| Finding::error(path, 0, "an exception for a file that is gone")).collect()
 }
 
+/// What is shipped: the sources of a crate, not its tests, benches and example programs.
 fn is_crate_code(file: &TextFile) -> bool {
-    file.is_rust() && file.path.starts_with("crates/") && !file.is_test()
+    let is_source = file.path.starts_with("crates/") && file.path.contains("/src/");
+    file.is_rust() && is_source && !file.is_test()
 }
 
 fn is_excepted(file: &TextFile, exceptions: &[Exception]) -> bool {
@@ -179,6 +181,7 @@ mod tests {
         let text = "println!();\nmy_println!();\nlet a = \"println!(\";\nstd::eprint!(\"x\")\n";
         check(printing, "crates/ir/src/a.rs", text, &[1, 4]);
         check(printing, "crates/driver/src/a.rs", text, &[]);
+        check(printing, "crates/ir/examples/a.rs", text, &[]);
     }
 
     #[test]
