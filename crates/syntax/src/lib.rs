@@ -8,6 +8,7 @@
 pub mod ast;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the tokens it takes")]
 mod lex;
+pub mod literal;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the tokens it takes")]
 mod messages;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the tokens it takes")]
