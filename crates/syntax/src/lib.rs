@@ -14,6 +14,7 @@ mod messages;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the tokens it takes")]
 mod parse;
 pub mod pragma;
+pub mod print;
 mod scope;
 mod token;
 
