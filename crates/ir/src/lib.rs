@@ -1,1 +1,3 @@
 //! The typed program and its offload regions; the centre of the compiler.
+
+pub mod construct;
