@@ -1,3 +1,11 @@
 //! The typed program and its offload regions; the centre of the compiler.
+//!
+//! Types and their layout, the one [`construct::Construct`], typed expressions and statements,
+//! regions with the variables they touch. Sema makes it, analyses read it, passes change it,
+//! printers spell it. No spelling of any directive is known here.
 
 pub mod construct;
+pub mod layout;
+pub mod program;
+pub mod region;
+pub mod types;

@@ -1,0 +1,211 @@
+//! A region: an executable directive, the code it governs, and what that code touches.
+//!
+//! Sema fills every field; analyses read them. "Where from" is kept with each variable, so that a
+//! report can say which clause or which implicit rule decided.
+
+use source::Span;
+
+use crate::construct::{Construct, Motion, Presence, ReductionOp};
+use crate::program::{ExprId, FunctionId, RegionId, StmtId, Typed, VarId};
+
+/// An executable directive with its body.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Region {
+    /// What it says.
+    pub construct: Construct<Typed>,
+    /// The code it governs; none for directives that stand alone.
+    pub body: Option<StmtId>,
+    /// The function it stands in.
+    pub function: FunctionId,
+    /// The region around it, in the same function.
+    pub parent: Option<RegionId>,
+    /// The loops it applies to, outermost first; empty for constructs that are not about loops.
+    pub loops: Vec<Loop>,
+    /// Variables from outside that are used in the body or named in clauses, in order of first
+    /// mention.
+    pub vars: Vec<RegionVar>,
+    /// Functions that may run as part of it: called from its body, and from those in turn.
+    pub reaches: Vec<FunctionId>,
+    /// Calls through pointers in the body or in functions reached: the set above is then open.
+    pub indirect_calls: Vec<Span>,
+    /// Where the directive stands.
+    pub span: Span,
+}
+
+/// A loop in the form that directives ask for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Loop {
+    /// The `for` statement.
+    pub stmt: StmtId,
+    /// The variable that counts.
+    pub var: VarId,
+    /// Its first value.
+    pub begin: ExprId,
+    /// The other side of the test.
+    pub bound: ExprId,
+    /// The test.
+    pub test: LoopTest,
+    /// What is added each time; none means one.
+    pub step: Option<ExprId>,
+    /// Whether `step` is taken away rather than added.
+    pub descending: bool,
+    /// How often it runs, where that is a constant.
+    pub trips: Option<u64>,
+    /// The body.
+    pub body: StmtId,
+    /// `begin` or `bound` depends on the variable of an outer loop of the nest.
+    pub rectangular: bool,
+    /// Where.
+    pub span: Span,
+}
+
+/// The test of a loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the names are the documentation")]
+pub enum LoopTest {
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    Ne,
+}
+
+/// A variable in a region.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RegionVar {
+    /// Which.
+    pub var: VarId,
+    /// How it is shared among those who run the region.
+    pub sharing: Option<Attribute<Sharing>>,
+    /// How it comes to the device, if the region runs on one.
+    pub mapping: Option<Attribute<Mapping>>,
+    /// Whether the body reads it, before or without writing it as far as can be told.
+    pub read: bool,
+    /// Whether the body writes it.
+    pub written: bool,
+    /// First mention.
+    pub span: Span,
+}
+
+/// An attribute and why it holds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Attribute<A> {
+    /// What.
+    pub value: A,
+    /// Why.
+    pub origin: Origin,
+}
+
+/// Why an attribute holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// A clause says so: its position in the construct.
+    Clause(u32),
+    /// A clause of an enclosing data region says so.
+    Enclosing(RegionId, u32),
+    /// A declaration says so: index into the program's declarations.
+    Declared(u32),
+    /// A rule of the standard says so.
+    Rule(Rule),
+}
+
+/// Implicit and predetermined rules, each told by [`Rule::text`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Rule {
+    /// The loop variable of an associated loop.
+    LoopVariable,
+    /// The loop variable of a lane loop.
+    LaneLoopVariable,
+    /// Declared inside the region.
+    DeclaredInside,
+    /// Static storage.
+    StaticStorage,
+    /// One per thread by declaration.
+    ThreadLocal,
+    /// Memory from the heap or behind a pointer (what a pointer refers to).
+    Heap,
+    /// The `default` clause.
+    DefaultClause,
+    /// The `defaultmap` clause.
+    DefaultMapClause,
+    /// What the construct does with scalars that no clause names.
+    ScalarDefault,
+    /// What it does with arrays and records.
+    AggregateDefault,
+    /// What it does with pointers.
+    PointerDefault,
+    /// Shared in the enclosing parallel region.
+    EnclosingShared,
+    /// A task's copy of a variable that is not shared around it.
+    TaskCopy,
+    /// Shared because nothing says otherwise.
+    SharedDefault,
+    /// A reduction variable is mapped both ways.
+    ReductionMapped,
+    /// A clause on a combined construct brings the variable to the device.
+    CombinedClause,
+}
+
+impl Rule {
+    /// The rule in words, as a clause of a sentence that begins "because".
+    pub fn text(self) -> &'static str {
+        match self {
+            Rule::LoopVariable => "it counts a loop of the construct",
+            Rule::LaneLoopVariable => "it counts a loop whose iterations run in lanes",
+            Rule::DeclaredInside => "it is declared inside the region",
+            Rule::StaticStorage => "it has static storage",
+            Rule::ThreadLocal => "each thread has its own by declaration",
+            Rule::Heap => "it is reached through a pointer",
+            Rule::DefaultClause => "the `default` clause says so",
+            Rule::DefaultMapClause => "the `defaultmap` clause says so",
+            Rule::ScalarDefault => "no clause names it and it is a scalar",
+            Rule::AggregateDefault => "no clause names it and it is an array or record",
+            Rule::PointerDefault => "no clause names it and it is a pointer",
+            Rule::EnclosingShared => "it is shared in the enclosing region",
+            Rule::TaskCopy => "no clause names it and it is not shared around the task",
+            Rule::SharedDefault => "no clause names it",
+            Rule::ReductionMapped => "it is a reduction variable",
+            Rule::CombinedClause => "another clause of the combined construct names it",
+        }
+    }
+}
+
+/// How a variable is shared.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Sharing {
+    /// One for all.
+    Shared,
+    /// One each.
+    Private,
+    /// One each, initialised.
+    FirstPrivate,
+    /// One each; the last value survives.
+    LastPrivate,
+    /// Both.
+    FirstLastPrivate,
+    /// One each, combined.
+    Reduction(ReductionOp<Typed>),
+    /// One each, following the iteration.
+    Linear,
+    /// One per thread, for the life of the thread.
+    ThreadPrivate,
+}
+
+/// How a variable comes to a device.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Mapping {
+    /// With a lifetime and copies; the item as named in the clause, if one names a part.
+    Map(Motion, Presence, Option<ExprId>),
+    /// As an argument: each has its own copy.
+    FirstPrivate,
+    /// Lives on the device, not initialised.
+    Private,
+    /// Holds a device address already.
+    DevicePointer,
+    /// Its address is a device address already.
+    DeviceAddress,
+    /// Refers to device data if there is any, else stays as it is.
+    PointerToMapped,
+    /// Has its own storage on the device by declaration.
+    Declared,
+}
