@@ -20,27 +20,27 @@ pub enum Leaf {
     Simd,
     /// Iterations may run in any order, at the levels that clauses or the compiler choose.
     Loop,
-    /// Each `Section` is run by one thread.
+    /// Each section is run by one thread.
     Sections,
-    /// One of them.
+    /// One piece of work of `sections`.
     Section,
     /// One thread runs the body.
     Single,
     /// Chosen threads run the body.
     Masked,
-    /// The first thread runs the body (old name of `Masked`).
+    /// The first thread runs the body.
     Master,
-    /// One thread at a time.
+    /// One thread at a time runs the body.
     Critical,
-    /// In iteration order, with a body.
+    /// The body runs in iteration order.
     Ordered,
-    /// In iteration order, as a point in the program.
+    /// A point that iterations pass in order.
     OrderedPoint,
-    /// Data environment for a team of threads.
+    /// All threads run the body, with data of their own.
     Scope,
     /// Statements are dealt to teams as units of work.
     Workdistribute,
-    /// A deferred piece of work.
+    /// The body is work that may be done later.
     Task,
     /// Iterations become tasks.
     Taskloop,
@@ -48,7 +48,7 @@ pub enum Leaf {
     Taskgroup,
     /// Records and replays tasks.
     Taskgraph,
-    /// Clauses for the tasks of a `Taskloop`.
+    /// Says more of the tasks that a loop becomes.
     TaskIteration,
     /// Waits for child tasks.
     Taskwait,
@@ -62,7 +62,7 @@ pub enum Leaf {
     Atomic,
     /// Ends a region early.
     Cancel,
-    /// Where that may happen.
+    /// Where a region may end early.
     CancellationPoint,
     /// Separates the phases of a scan.
     Scan,
@@ -77,26 +77,26 @@ pub enum Leaf {
     HostData,
     /// Data starts to live on the device.
     EnterData,
-    /// Data ceases to.
+    /// Data ceases to live on the device.
     ExitData,
     /// Copies between host and device.
     Update,
     /// Data to keep near the processor.
     Cache,
     // ---- loop transformations
-    /// Cut into tiles.
+    /// Cuts loops into tiles.
     Tile,
-    /// Repeated bodies.
+    /// Repeats the body of a loop.
     Unroll,
-    /// Swapped loops.
+    /// Swaps loops.
     Interchange,
-    /// Backwards.
+    /// Runs a loop backwards.
     Reverse,
-    /// Made one.
+    /// Makes one loop of several.
     Fuse,
-    /// Cut in pieces.
+    /// Cuts a loop in pieces.
     Split,
-    /// Tiles without changed order inside.
+    /// Cuts loops into tiles that run across each other.
     Stripe,
     // ---- device and task control
     /// Waits for queues.
@@ -114,9 +114,9 @@ pub enum Leaf {
     // ---- declarations
     /// Functions and variables that exist on devices.
     DeclareTarget,
-    /// The same for all up to the end marker.
+    /// Functions and variables up to the end marker exist on devices.
     BeginDeclareTarget,
-    /// The end marker.
+    /// Ends that list.
     EndDeclareTarget,
     /// Lifetime of data on devices tied to a scope.
     Declare,
@@ -124,9 +124,9 @@ pub enum Leaf {
     Routine,
     /// A replacement of a function in some contexts.
     DeclareVariant,
-    /// The same for all up to the end marker.
+    /// Functions up to the end marker are replacements in some contexts.
     BeginDeclareVariant,
-    /// The end marker.
+    /// Ends that list.
     EndDeclareVariant,
     /// A function with lane-parallel versions.
     DeclareSimd,
@@ -148,20 +148,20 @@ pub enum Leaf {
     Assumes,
     /// Properties that hold up to the end marker.
     BeginAssumes,
-    /// The end marker.
+    /// Ends those properties.
     EndAssumes,
     /// In which memory variables are stored.
     Memory,
     // ---- about directives
     /// Chooses a directive.
     Metadirective,
-    /// The same, for all up to the end marker.
+    /// Chooses a directive for all up to the end marker.
     BeginMetadirective,
-    /// The end marker.
+    /// Ends that choice.
     EndMetadirective,
     /// A message to the user.
     Error,
-    /// Nothing.
+    /// Does nothing.
     Nothing,
     /// Hints of a research compiler for the next loop or region.
     Transform,
@@ -169,4 +169,102 @@ pub enum Leaf {
     Resources,
     /// Names for other directives (a macro).
     Define,
+}
+
+impl Leaf {
+    /// What it does, in words.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Leaf::Offload => {
+                "the body runs on a device, on one thread unless a further leaf says otherwise"
+            }
+            Leaf::Kernels => {
+                "the body runs on a device and the compiler finds the parallelism in it"
+            }
+            Leaf::Teams => "a league of teams runs the body",
+            Leaf::Distribute => "iterations are dealt to teams",
+            Leaf::Parallel => "a team of threads runs the body",
+            Leaf::For => "iterations are dealt to threads",
+            Leaf::Simd => "iterations are dealt to lanes",
+            Leaf::Loop => {
+                "iterations may run in any order, at the levels that clauses or the compiler choose"
+            }
+            Leaf::Sections => "each section is run by one thread",
+            Leaf::Section => "one piece of work of sections",
+            Leaf::Single => "one thread runs the body",
+            Leaf::Masked => "chosen threads run the body",
+            Leaf::Master => "the first thread runs the body",
+            Leaf::Critical => "one thread at a time runs the body",
+            Leaf::Ordered => "the body runs in iteration order",
+            Leaf::OrderedPoint => "a point that iterations pass in order",
+            Leaf::Scope => "all threads run the body, with data of their own",
+            Leaf::Workdistribute => "statements are dealt to teams as units of work",
+            Leaf::Task => "the body is work that may be done later",
+            Leaf::Taskloop => "iterations become tasks",
+            Leaf::Taskgroup => "waits for descendants at its end",
+            Leaf::Taskgraph => "records and replays tasks",
+            Leaf::TaskIteration => "says more of the tasks that a loop becomes",
+            Leaf::Taskwait => "waits for child tasks",
+            Leaf::Taskyield => "may switch tasks here",
+            Leaf::Barrier => "all threads meet",
+            Leaf::Flush => "memory becomes consistent",
+            Leaf::Atomic => "one indivisible access",
+            Leaf::Cancel => "ends a region early",
+            Leaf::CancellationPoint => "where a region may end early",
+            Leaf::Scan => "separates the phases of a scan",
+            Leaf::Dispatch => "calls in the body may be replaced by variants",
+            Leaf::Assume => "properties that hold in the body",
+            Leaf::DataRegion => "data lives on the device during the body",
+            Leaf::HostData => "host code in the body sees device addresses",
+            Leaf::EnterData => "data starts to live on the device",
+            Leaf::ExitData => "data ceases to live on the device",
+            Leaf::Update => "copies between host and device",
+            Leaf::Cache => "data to keep near the processor",
+            Leaf::Tile => "cuts loops into tiles",
+            Leaf::Unroll => "repeats the body of a loop",
+            Leaf::Interchange => "swaps loops",
+            Leaf::Reverse => "runs a loop backwards",
+            Leaf::Fuse => "makes one loop of several",
+            Leaf::Split => "cuts a loop in pieces",
+            Leaf::Stripe => "cuts loops into tiles that run across each other",
+            Leaf::Wait => "waits for queues",
+            Leaf::Init => "prepares devices",
+            Leaf::Shutdown => "lets go of devices",
+            Leaf::Set => "sets what is used by default",
+            Leaf::Interop => "handles of a foreign runtime",
+            Leaf::Depobj => "a stored dependence",
+            Leaf::DeclareTarget => "functions and variables that exist on devices",
+            Leaf::BeginDeclareTarget => {
+                "functions and variables up to the end marker exist on devices"
+            }
+            Leaf::EndDeclareTarget => "ends that list",
+            Leaf::Declare => "lifetime of data on devices tied to a scope",
+            Leaf::Routine => "a function that device code calls, and at which level",
+            Leaf::DeclareVariant => "a replacement of a function in some contexts",
+            Leaf::BeginDeclareVariant => {
+                "functions up to the end marker are replacements in some contexts"
+            }
+            Leaf::EndDeclareVariant => "ends that list",
+            Leaf::DeclareSimd => "a function with lane-parallel versions",
+            Leaf::DeclareReduction => "a user's reduction",
+            Leaf::DeclareMapper => "a user's mapper",
+            Leaf::DeclareInduction => "a user's induction",
+            Leaf::Threadprivate => "one copy per thread",
+            Leaf::Groupprivate => "one copy per team",
+            Leaf::Allocate => "where variables are stored",
+            Leaf::Requires => "what the program needs from an implementation",
+            Leaf::Assumes => "properties that hold in the whole file",
+            Leaf::BeginAssumes => "properties that hold up to the end marker",
+            Leaf::EndAssumes => "ends those properties",
+            Leaf::Memory => "in which memory variables are stored",
+            Leaf::Metadirective => "chooses a directive",
+            Leaf::BeginMetadirective => "chooses a directive for all up to the end marker",
+            Leaf::EndMetadirective => "ends that choice",
+            Leaf::Error => "a message to the user",
+            Leaf::Nothing => "does nothing",
+            Leaf::Transform => "hints of a research compiler for the next loop or region",
+            Leaf::Resources => "hardware resources for the next region",
+            Leaf::Define => "names for other directives (a macro)",
+        }
+    }
 }

@@ -11,7 +11,7 @@ mod sarif;
 mod terminal;
 
 pub use json::json;
-pub use sarif::sarif;
+pub use sarif::{SarifLog, sarif};
 pub use terminal::{Colour, terminal};
 
 use crate::Severity;

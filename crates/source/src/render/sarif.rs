@@ -4,7 +4,7 @@
 //! primary label the location and its other labels related locations; notes and helps follow the
 //! message, since SARIF has no field for them.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use serde::Serialize;
@@ -14,42 +14,42 @@ use crate::{Diagnostic, Label, Location, Locator, Severity};
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
 #[derive(Serialize)]
-struct Log<'a> {
+struct Log {
     #[serde(rename = "$schema")]
     schema: &'static str,
     version: &'static str,
-    runs: [Run<'a>; 1],
+    runs: [Run; 1],
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Run<'a> {
-    tool: Tool<'a>,
+struct Run {
+    tool: Tool,
     column_kind: &'static str,
-    results: Vec<Outcome<'a>>,
+    results: Vec<Outcome>,
 }
 
 #[derive(Serialize)]
-struct Tool<'a> {
-    driver: Driver<'a>,
+struct Tool {
+    driver: Driver,
 }
 
 #[derive(Serialize)]
-struct Driver<'a> {
+struct Driver {
     name: &'static str,
-    version: &'a str,
-    rules: Vec<Rule<'a>>,
+    version: String,
+    rules: Vec<Rule>,
 }
 
 #[derive(Serialize)]
-struct Rule<'a> {
-    id: &'a str,
+struct Rule {
+    id: &'static str,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Outcome<'a> {
-    rule_id: &'a str,
+struct Outcome {
+    rule_id: &'static str,
     rule_index: usize,
     level: &'static str,
     message: Message,
@@ -96,39 +96,60 @@ struct Region {
     end_column: u32,
 }
 
-/// Renders diagnostics as one SARIF log; `version` is that of the compiler.
+/// A log in the making: diagnostics of several units, each located in its own texts.
+pub struct SarifLog {
+    version: String,
+    results: Vec<Outcome>,
+}
+
+impl SarifLog {
+    /// An empty log; `version` is that of the compiler.
+    pub fn new(version: impl Into<String>) -> SarifLog {
+        SarifLog { version: version.into(), results: Vec::new() }
+    }
+
+    /// Adds the diagnostics of one unit.
+    pub fn add<'d>(
+        &mut self,
+        diagnostics: impl IntoIterator<Item = &'d Diagnostic>,
+        locator: &Locator<'_>,
+    ) {
+        self.results.extend(diagnostics.into_iter().map(|it| outcome(it, locator)));
+    }
+
+    /// The whole log as text.
+    pub fn finish(mut self) -> String {
+        let codes: BTreeSet<&'static str> = self.results.iter().map(|it| it.rule_id).collect();
+        let rules: Vec<Rule> = codes.into_iter().map(|id| Rule { id }).collect();
+        for result in &mut self.results {
+            let place = rules.binary_search_by_key(&result.rule_id, |it| it.id);
+            result.rule_index = place.unwrap_or_default();
+        }
+        let run = Run {
+            tool: Tool { driver: Driver { name: "ferry", version: self.version, rules } },
+            column_kind: "unicodeCodePoints",
+            results: self.results,
+        };
+        let log = Log { schema: SCHEMA, version: "2.1.0", runs: [run] };
+        // Strings and numbers under string keys: serialising them cannot fail.
+        let mut report = serde_json::to_string_pretty(&log).unwrap_or_default();
+        report.push('\n');
+        report
+    }
+}
+
+/// Renders the diagnostics of one unit as a SARIF log; `version` is that of the compiler.
 pub fn sarif<'d>(
     diagnostics: impl IntoIterator<Item = &'d Diagnostic>,
     locator: &Locator<'_>,
     version: &str,
 ) -> String {
-    let diagnostics: Vec<&Diagnostic> = diagnostics.into_iter().collect();
-    let mut codes: BTreeMap<&str, usize> = diagnostics.iter().map(|it| (it.code, 0)).collect();
-    for (index, place) in codes.values_mut().enumerate() {
-        *place = index;
-    }
-    let rules = codes.keys().map(|id| Rule { id }).collect();
-    let results = diagnostics.iter().map(|it| {
-        let rule_index = codes.get(it.code).copied().unwrap_or_default();
-        outcome(it, rule_index, locator)
-    });
-    let run = Run {
-        tool: Tool { driver: Driver { name: "ferry", version, rules } },
-        column_kind: "unicodeCodePoints",
-        results: results.collect(),
-    };
-    let log = Log { schema: SCHEMA, version: "2.1.0", runs: [run] };
-    // Strings and numbers under string keys: serialising them cannot fail.
-    let mut report = serde_json::to_string_pretty(&log).unwrap_or_default();
-    report.push('\n');
-    report
+    let mut log = SarifLog::new(version);
+    log.add(diagnostics, locator);
+    log.finish()
 }
 
-fn outcome<'d>(
-    diagnostic: &'d Diagnostic,
-    rule_index: usize,
-    locator: &Locator<'_>,
-) -> Outcome<'d> {
+fn outcome(diagnostic: &Diagnostic, locator: &Locator<'_>) -> Outcome {
     let mut text = diagnostic.message.clone();
     let notes = diagnostic.notes.iter().map(|it| ("note", it));
     let helps = diagnostic.helps.iter().map(|it| ("help", it));
@@ -140,7 +161,7 @@ fn outcome<'d>(
     let numbered = related.enumerate().map(|(id, it)| Site { id: Some(id), ..it });
     Outcome {
         rule_id: diagnostic.code,
-        rule_index,
+        rule_index: 0, // known when all codes are
         level: match diagnostic.severity {
             Severity::Info => "note",
             Severity::Warning => "warning",
