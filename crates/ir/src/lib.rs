@@ -4,8 +4,12 @@
 //! regions with the variables they touch. Sema makes it, analyses read it, passes change it,
 //! printers spell it. No spelling of any directive is known here.
 
+pub mod arith;
+mod compatible;
 pub mod construct;
 pub mod layout;
 pub mod program;
+mod query;
 pub mod region;
+mod spell;
 pub mod types;
