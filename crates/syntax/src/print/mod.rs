@@ -14,8 +14,10 @@
 //! the depth of blocks and declarators is bounded by the parser.
 
 mod decl;
+mod declarator;
 mod expr;
 mod stmt;
+mod types;
 
 use crate::ast::{DeclId, ExprId, PragmaId, StmtId, Tree, TypeNameId};
 use expr::Level;
