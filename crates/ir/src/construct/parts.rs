@@ -54,6 +54,8 @@ pub enum Presence {
 pub struct MapFlags {
     /// Copies even if the data has other users.
     pub always: bool,
+    /// That holds for one of the two copies only.
+    pub always_at: Option<CopyEnd>,
     /// Memory near the device.
     pub close: bool,
     /// Storage is shared with the host.
@@ -64,12 +66,22 @@ pub struct MapFlags {
     pub readonly: bool,
     /// New storage is filled with zeros.
     pub zero: bool,
+    /// Gets storage of its own even on a device that shares memory with the host.
+    pub capture: bool,
     /// Pointer attachment: `attach(always|never|auto)`.
     pub attach: Option<AttachMode>,
     /// What of a reference is mapped.
     pub reference: Option<RefPart>,
     /// Storage is deleted (modifier form).
     pub delete: bool,
+}
+
+/// One end of a life on the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the names are the documentation")]
+pub enum CopyEnd {
+    Start,
+    End,
 }
 
 /// When a pointer is attached.
