@@ -53,7 +53,7 @@ pub struct Loop {
     pub trips: Option<u64>,
     /// The body.
     pub body: StmtId,
-    /// `begin` or `bound` depends on the variable of an outer loop of the nest.
+    /// Neither `begin` nor `bound` depends on the variable of an outer loop of the nest.
     pub rectangular: bool,
     /// Where.
     pub span: Span,

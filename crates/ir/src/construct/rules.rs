@@ -63,6 +63,12 @@ pub struct Rules {
     pub reduction_maps: bool,
     /// What an unmarked loop of this construct is taken for.
     pub loop_trust: LoopTrust,
+    /// Loops that are made one must follow each other directly, and the bounds of none may depend
+    /// on the variable of another.
+    pub plain_nests: bool,
+    /// Code between the construct's loops is run by every team, so any construct may stand there;
+    /// else only those that deal out work to teams or make threads.
+    pub redundant_teams: bool,
     /// An update or exit of absent data.
     pub on_absent: OnAbsent,
 }
@@ -78,6 +84,8 @@ impl Rules {
         holds_data: false,
         reduction_maps: false,
         loop_trust: LoopTrust::NotApplicable,
+        plain_nests: false,
+        redundant_teams: false,
         on_absent: OnAbsent::Ignore,
     };
 }
