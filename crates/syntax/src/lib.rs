@@ -6,6 +6,7 @@
 //! the parser at the pragma's first token, while the scopes around it are still open.
 
 pub mod ast;
+mod expand;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the tokens it takes")]
 mod lex;
 pub mod literal;
@@ -18,5 +19,6 @@ pub mod print;
 mod scope;
 mod token;
 
+pub use expand::expand_pragmas;
 pub use parse::{Mark, Parsed, Parser, parse, with_stack};
 pub use token::{Token, TokenKind};
