@@ -8,6 +8,7 @@ CARGO ?= cargo
 # Where an installed Ferry lies; `uninstall` removes exactly what `install` has put there.
 bindir = $(DESTDIR)$(PREFIX)/bin
 mandir = $(DESTDIR)$(PREFIX)/share/man/man1
+incdir = $(DESTDIR)$(PREFIX)/include/ferry
 docdir = $(DESTDIR)$(PREFIX)/share/doc/ferry
 bashdir = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 zshdir = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
@@ -16,6 +17,7 @@ fishdir = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 target = $(or $(CARGO_TARGET_DIR),target)
 ferry = $(target)/release/ferry
 stage = $(target)/stage
+headers = $(notdir $(wildcard include/ferry/*.h))
 documents = README.md ARCHITECTURE.md CHANGELOG.md LICENSE LICENSE-APACHE LICENSE-MIT
 
 .PHONY: help setup build demo test bench install uninstall fmt lint fuzz clean
@@ -73,8 +75,9 @@ install: $(if $(shell command -v $(CARGO)),build)
 	$(ferry) completions bash >$(stage)/ferry.bash
 	$(ferry) completions zsh >$(stage)/_ferry
 	$(ferry) completions fish >$(stage)/ferry.fish
-	install -d '$(bindir)' '$(mandir)' '$(docdir)' '$(bashdir)' '$(zshdir)' '$(fishdir)'
+	install -d '$(bindir)' '$(incdir)' '$(mandir)' '$(docdir)' '$(bashdir)' '$(zshdir)' '$(fishdir)'
 	install -m 755 $(ferry) '$(bindir)/ferry'
+	install -m 644 $(addprefix include/ferry/,$(headers)) '$(incdir)'
 	install -m 644 $(stage)/man/*.1 '$(mandir)'
 	install -m 644 $(stage)/ferry.bash '$(bashdir)/ferry'
 	install -m 644 $(stage)/_ferry '$(zshdir)/_ferry'
@@ -86,7 +89,8 @@ uninstall:
 	rm -f '$(bindir)/ferry' '$(bashdir)/ferry' '$(zshdir)/_ferry' '$(fishdir)/ferry.fish'
 	rm -f '$(mandir)/ferry.1' '$(mandir)'/ferry-*.1
 	rm -f $(patsubst %,'$(docdir)/%',$(documents))
-	-rmdir '$(docdir)' 2>/dev/null
+	rm -f $(patsubst %,'$(incdir)/%',$(headers))
+	-rmdir '$(docdir)' '$(incdir)' 2>/dev/null
 
 clean:
 	$(CARGO) clean
