@@ -98,6 +98,8 @@ pub enum ClauseKind<P: Phase> {
     Inclusive(Vec<P::Expr>),
     /// The scan excludes it.
     Exclusive(Vec<P::Expr>),
+    /// Ends the phase of a scan that sets up private copies.
+    InitComplete,
     /// Pointers are aligned.
     Aligned(Vec<P::Expr>, Option<P::Expr>),
     /// Will not be needed again soon.
@@ -184,6 +186,8 @@ pub enum ClauseKind<P: Phase> {
     Ordered(Option<P::Expr>),
     /// Any order.
     Order(OrderModifier),
+    /// Whose order an `Ordered` region keeps.
+    OrderedBy(OrderedBy),
     /// Vectors may be this long at most.
     Safelen(P::Expr),
     /// Vectors should be this long.
@@ -275,8 +279,8 @@ pub enum ClauseKind<P: Phase> {
     Contains(Vec<Vec<Leaf>>),
     /// True here.
     Holds(P::Expr),
-    /// Things that do not happen here.
-    NoUse(NoUse),
+    /// Things that do not happen here (or: if true).
+    NoUse(NoUse, Option<P::Expr>),
     // ---- variants
     /// In which context.
     Match(Vec<SelectorSet<P>>),

@@ -4,6 +4,8 @@
 //! name. Out: the same construct in the other phase, nothing added and nothing lost. The order of
 //! visits is the order of writing, except that iterators come before the items that use them.
 
+use source::Span;
+
 use super::*;
 
 /// Carries the parts of a construct that differ between phases.
@@ -17,7 +19,12 @@ pub trait Convert<P: Phase, Q: Phase> {
     /// A name.
     fn name(&mut self, name: &P::Name) -> Q::Name;
 
-    /// Called before the types, combiner and initialiser of a user's reduction.
+    /// A place; those who compare texts leave it out.
+    fn span(&mut self, span: Span) -> Span {
+        span
+    }
+
+    /// Called before the types and combiner of a user's reduction; its clauses come later.
     fn enter_reduction(&mut self, _: &ReductionDecl<P>) {}
     /// Called with a mapper's declaration, before the clauses that use its variable.
     fn enter_mapper(&mut self, _: &MapperDecl<P>) {}
@@ -39,21 +46,22 @@ impl<P: Phase> Construct<P> {
             clauses: self.clauses.iter().map(|it| it.convert(cx)).collect(),
             groups: self.groups.iter().map(|it| it.convert(cx)).collect(),
             rules: self.rules,
-            span: self.span,
+            span: cx.span(self.span),
         }
     }
 }
 
 impl<P: Phase> DeviceGroup<P> {
     fn convert<Q: Phase>(&self, cx: &mut impl Convert<P, Q>) -> DeviceGroup<Q> {
-        DeviceGroup { types: names(&self.types, cx), span: self.span }
+        DeviceGroup { types: names(&self.types, cx), span: cx.span(self.span) }
     }
 }
 
 impl<P: Phase> Clause<P> {
     fn convert<Q: Phase>(&self, cx: &mut impl Convert<P, Q>) -> Clause<Q> {
         cx.enter_clause(self);
-        Clause { kind: self.kind.convert(cx), on: self.on, group: self.group, span: self.span }
+        let kind = self.kind.convert(cx);
+        Clause { kind, on: self.on, group: self.group, span: cx.span(self.span) }
     }
 }
 
@@ -138,8 +146,7 @@ impl<P: Phase> ReductionDecl<P> {
         ReductionDecl {
             name: self.name.convert(cx),
             types: self.types.iter().map(|it| cx.ty(it)).collect(),
-            combiner: cx.expr(&self.combiner),
-            init: self.init.as_ref().map(|it| it.convert(cx)),
+            combiner: maybe(&self.combiner, cx),
         }
     }
 }
@@ -187,8 +194,19 @@ impl<P: Phase> InteropInit<P> {
         InteropInit {
             target: self.target,
             targetsync: self.targetsync,
-            prefer: self.prefer.as_ref().map(|it| exprs(it, cx)),
+            prefer: self.prefer.as_ref().map(|it| it.iter().map(|it| it.convert(cx)).collect()),
             depend: self.depend.as_ref().map(|(kind, items)| (*kind, exprs(items, cx))),
+        }
+    }
+}
+
+impl<P: Phase> PreferredRuntime<P> {
+    fn convert<Q: Phase>(&self, cx: &mut impl Convert<P, Q>) -> PreferredRuntime<Q> {
+        match self {
+            PreferredRuntime::Id(id) => PreferredRuntime::Id(cx.expr(id)),
+            PreferredRuntime::Described { id, attrs } => {
+                PreferredRuntime::Described { id: maybe(id, cx), attrs: exprs(attrs, cx) }
+            }
         }
     }
 }
@@ -299,6 +317,7 @@ impl<P: Phase> ClauseKind<P> {
             K::CopyPrivate(items) => K::CopyPrivate(exprs(items, cx)),
             K::Inclusive(items) => K::Inclusive(exprs(items, cx)),
             K::Exclusive(items) => K::Exclusive(exprs(items, cx)),
+            K::InitComplete => K::InitComplete,
             K::Aligned(items, by) => K::Aligned(exprs(items, cx), maybe(by, cx)),
             K::Nontemporal(items) => K::Nontemporal(exprs(items, cx)),
             K::Uniform(items) => K::Uniform(exprs(items, cx)),
@@ -364,6 +383,7 @@ impl<P: Phase> ClauseKind<P> {
             K::DistSchedule(chunk) => K::DistSchedule(maybe(chunk, cx)),
             K::Ordered(count) => K::Ordered(maybe(count, cx)),
             K::Order(modifier) => K::Order(*modifier),
+            K::OrderedBy(what) => K::OrderedBy(*what),
             K::Safelen(expr) => K::Safelen(cx.expr(expr)),
             K::Simdlen(expr) => K::Simdlen(cx.expr(expr)),
             K::Full => K::Full,
@@ -428,7 +448,7 @@ impl<P: Phase> ClauseKind<P> {
             K::Absent(directives) => K::Absent(directives.clone()),
             K::Contains(directives) => K::Contains(directives.clone()),
             K::Holds(expr) => K::Holds(cx.expr(expr)),
-            K::NoUse(what) => K::NoUse(*what),
+            K::NoUse(what, expr) => K::NoUse(*what, maybe(expr, cx)),
             K::Match(sets) => K::Match(sets.iter().map(|it| it.convert(cx)).collect()),
             K::When(sets, directive) => K::When(
                 sets.iter().map(|it| it.convert(cx)).collect(),

@@ -143,25 +143,23 @@ pub struct WaitArgs<P: Phase> {
     pub queues: Vec<P::Expr>,
 }
 
-/// `(name : types : combiner)` with its `initializer(…)`.
+/// `(name : types : combiner)`, of reductions and inductions. How it starts is a clause.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReductionDecl<P: Phase> {
     /// An identifier or an operator.
     pub name: ReductionOp<P>,
     /// The types it is for.
     pub types: Vec<P::Type>,
-    /// Combines `omp_in` into `omp_out`; absent if written as a clause.
-    pub combiner: P::Expr,
-    /// How the private copy starts.
-    pub init: Option<ReductionInit<P>>,
+    /// Combines two values; absent if written as a clause.
+    pub combiner: Option<P::Expr>,
 }
 
 /// How a user's reduction starts.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ReductionInit<P: Phase> {
-    /// `omp_priv = init`
+    /// The private copy is given a value.
     Assign(P::Init),
-    /// `f(&omp_priv)`
+    /// A call sets it up.
     Call(P::Expr),
 }
 

@@ -400,6 +400,14 @@ pub enum OrderModifier {
     Unconstrained,
 }
 
+/// Whose order is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the names are the documentation")]
+pub enum OrderedBy {
+    Threads,
+    Simd,
+}
+
 /// After or before other tasks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Depend<P: Phase> {
@@ -566,9 +574,23 @@ pub struct InteropInit<P: Phase> {
     /// `targetsync`
     pub targetsync: bool,
     /// `prefer_type(…)`
-    pub prefer: Option<Vec<P::Expr>>,
+    pub prefer: Option<Vec<PreferredRuntime<P>>>,
     /// Dependence modifier of a stored dependence: `init(in, x : obj)`.
     pub depend: Option<(DependKind, Vec<P::Expr>)>,
+}
+
+/// One foreign runtime, in the order of preference.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PreferredRuntime<P: Phase> {
+    /// Its number or name.
+    Id(P::Expr),
+    /// `{fr(id), attr(…)}`
+    Described {
+        /// Its number or name.
+        id: Option<P::Expr>,
+        /// What else it should be.
+        attrs: Vec<P::Expr>,
+    },
 }
 
 /// When a message is given.
