@@ -19,7 +19,7 @@ mod expr;
 mod stmt;
 mod types;
 
-use crate::ast::{DeclId, ExprId, PragmaId, StmtId, Tree, TypeNameId};
+use crate::ast::{DeclId, ExprId, InitId, PragmaId, StmtId, Tree, TypeNameId};
 use expr::Level;
 
 /// The whole translation unit.
@@ -40,6 +40,13 @@ pub fn print_expr(tree: &Tree, expr: ExprId) -> String {
 pub fn print_type_name(tree: &Tree, type_name: TypeNameId) -> String {
     let mut printer = Printer::new(tree);
     printer.type_name(type_name);
+    printer.out
+}
+
+/// One initialiser, with its braces.
+pub fn print_init(tree: &Tree, init: InitId) -> String {
+    let mut printer = Printer::new(tree);
+    printer.init(init);
     printer.out
 }
 
