@@ -1,0 +1,91 @@
+//! Spellings of constructs: the text of a directive to and from [`ir::construct::Construct`].
+//!
+//! In: the parser, standing on the first word after `#pragma` ([`Directives`] is the
+//! [`PragmaReader`] that it asks). Out: one construct per directive, with the implicit rules of its
+//! standard filled in; and, with [`write()`], the text of a construct in a dialect.
+//!
+//! Each standard is one table of directives and one of clauses ([`table`]); reading and writing go
+//! through the same rows. Not here: what names mean and where a directive may stand (crate `sema`).
+
+#[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the tokens it takes")]
+mod cursor;
+mod messages;
+mod openmp;
+mod read;
+mod spell;
+mod suggest;
+mod table;
+mod vocabulary;
+mod write;
+
+pub use spell::spell;
+pub use vocabulary::{Phrase, Term, vocabulary};
+pub use write::{Unwritable, clause_name, directive_name, write};
+
+use ir::construct::{Construct, Dialect, Phase};
+use syntax::Parser;
+use syntax::ast::{ExprId, InitId, PragmaId, TypeNameId};
+use syntax::pragma::{PragmaReader, Shape};
+
+/// OpenMP.
+pub const OPENMP: Dialect = Dialect(0);
+/// OpenACC.
+pub const OPENACC: Dialect = Dialect(1);
+/// OpenARC's extension directives.
+pub const OPENARC: Dialect = Dialect(2);
+
+/// As written: expressions, types and initialisers are handles into the syntax tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Written;
+
+impl Phase for Written {
+    type Expr = ExprId;
+    type Type = TypeNameId;
+    type Init = InitId;
+    type Name = source::Name;
+}
+
+/// Reads the directives of a translation unit while it is parsed, and keeps them.
+#[derive(Debug, Default)]
+pub struct Directives {
+    table: Vec<Option<Construct<Written>>>,
+}
+
+impl Directives {
+    /// None yet.
+    pub fn new() -> Directives {
+        Directives::default()
+    }
+
+    /// What a pragma says; nothing for one that is no directive or could not be understood.
+    pub fn get(&self, pragma: PragmaId) -> Option<&Construct<Written>> {
+        self.table.get(pragma.index())?.as_ref()
+    }
+
+    /// All directives, in the order of the text.
+    pub fn iter(&self) -> impl Iterator<Item = (PragmaId, &Construct<Written>)> {
+        (0u32..)
+            .zip(&self.table)
+            .filter_map(|(at, it)| Some((PragmaId::from_index(at), it.as_ref()?)))
+    }
+}
+
+impl PragmaReader for Directives {
+    fn read(&mut self, parser: &mut Parser<'_>, pragma: PragmaId) -> Shape {
+        let standard = match parser.word().map(|it| parser.text(it)) {
+            Some("omp" | "ompx") => &openmp::STANDARD,
+            _ => return Shape::Foreign,
+        };
+        parser.bump();
+        let Some((construct, shape)) = read::pragma(parser, standard) else {
+            return Shape::Foreign;
+        };
+        if self.table.len() <= pragma.index() {
+            self.table.resize(pragma.index() + 1, None);
+        }
+        if let Some(place) = self.table.get_mut(pragma.index()) {
+            *place = Some(construct);
+        }
+        shape
+    }
+}

@@ -1,0 +1,469 @@
+//! Reads a directive by the tables of its standard: heading, arguments, clauses.
+//!
+//! Every fault is reported where it is, and reading goes on behind it: a bad clause does not hide
+//! the next one. Only a heading that cannot be understood ends the reading.
+
+use ir::construct::{Args, Clause, ClauseKind, Construct, DeviceGroup, Leaf, Rules};
+use source::Span;
+use syntax::pragma::Shape;
+use syntax::{Parser, TokenKind};
+
+use crate::cursor::{Read, Reader, Reported};
+use crate::table::{ClauseRow, DirectiveRow, Heading, Often, ReadClause, Standard};
+use crate::{Written, messages};
+
+/// Directives inside clauses may nest so deep.
+const MAX_DEPTH: u32 = 16;
+
+/// Reads the directive that stands behind the sentinel, to the end of the line.
+pub(crate) fn pragma(
+    parser: &mut Parser<'_>,
+    standard: &'static Standard,
+) -> Option<(Construct<Written>, Shape)> {
+    parser.scoped(|p| {
+        let what_span = p.prev_span();
+        let mut reader = Reader {
+            p,
+            standard,
+            what: standard.sentinel.to_owned(),
+            what_span,
+            leaves: Vec::new(),
+            depth: 0,
+        };
+        reader.directive().ok()
+    })
+}
+
+/// A clause that was read, for counting.
+struct Seen {
+    row: &'static ClauseRow,
+    word: String,
+    on: Option<Leaf>,
+    group: Option<u16>,
+    span: Span,
+}
+
+impl Reader<'_, '_> {
+    /// A directive: to the end of the line, or to the parenthesis that closes around it.
+    pub(crate) fn directive(&mut self) -> Read<(Construct<Written>, Shape)> {
+        let start = self.p.span();
+        let heading = self.heading()?;
+        let head_span = start.to(self.p.prev_span());
+        let outer = std::mem::replace(&mut self.leaves, heading.leaves());
+        let what = std::mem::replace(&mut self.what, heading.name());
+        let what_span = std::mem::replace(&mut self.what_span, head_span);
+        let result = self.body(&heading, start);
+        self.leaves = outer;
+        self.what = what;
+        self.what_span = what_span;
+        let construct = result?;
+        let shape = heading.shape(&construct);
+        Ok((construct, shape))
+    }
+
+    /// A directive inside a clause.
+    pub(crate) fn nested_directive(&mut self) -> Read<Construct<Written>> {
+        if self.depth == MAX_DEPTH {
+            let fault = messages::nested_too_deeply(self.p.span());
+            return Err(self.report(fault));
+        }
+        self.depth += 1;
+        let result = self.directive();
+        self.depth -= 1;
+        Ok(result?.0)
+    }
+
+    /// The words of a directive, inside a clause that speaks of directives.
+    pub(crate) fn construct_name(&mut self) -> Read<Heading> {
+        self.heading()
+    }
+
+    /// One clause of another directive.
+    pub(crate) fn clause_of(&mut self, heading: &Heading) -> Read<Clause<Written>> {
+        let allowed = heading.clauses(self.standard);
+        Ok(self.clause(heading, &allowed, None, &mut Vec::new())?.0)
+    }
+
+    fn body(&mut self, heading: &Heading, start: Span) -> Read<Construct<Written>> {
+        let head_span = self.what_span;
+        let args = match heading.rows.last().and_then(|it| it.args) {
+            Some(row) => self.args(row.read),
+            None => Ok(Args::None),
+        };
+        let mut construct = Construct {
+            dialect: self.standard.dialect,
+            leaves: heading.leaves(),
+            args: Args::None,
+            clauses: Vec::new(),
+            groups: Vec::new(),
+            rules: Rules::NONE,
+            span: head_span,
+        };
+        let is_whole = self.clauses(heading, head_span, &mut construct) && args.is_ok();
+        construct.args = args.unwrap_or(Args::None);
+        construct.span = start.to(self.p.prev_span());
+        construct.rules = (self.standard.rules)(&construct);
+        if self.depth > 0 && !is_whole { Err(Reported) } else { Ok(construct) }
+    }
+
+    /// What stands behind the words; on a fault what is left of the parentheses is skipped.
+    fn args(
+        &mut self,
+        read: fn(&mut Reader<'_, '_>) -> Read<Args<Written>>,
+    ) -> Read<Args<Written>> {
+        let open = self.p.span();
+        if !self.p.at(TokenKind::LParen) {
+            return read(self);
+        }
+        let Some(close) = self.closing() else {
+            let fault = messages::unclosed(&self.what, open);
+            self.skip_line_after(fault);
+            return Err(Reported);
+        };
+        let args = read(self);
+        if args.is_err() {
+            self.skip_to(close);
+            self.p.eat(TokenKind::RParen);
+        }
+        args
+    }
+
+    fn skip_line_after(&mut self, fault: source::Diagnostic) {
+        self.report(fault);
+        self.skip_line();
+    }
+
+    // ------------------------------------------------------------ heading
+
+    /// The words of a directive: the longest row that fits, then the rows that may follow it.
+    fn heading(&mut self) -> Read<Heading> {
+        let Some(first) = self.row(|_| true) else { return Err(self.no_directive()) };
+        let mut heading = Heading { rows: vec![first] };
+        while let Some(before) = heading.rows.last().copied()
+            && !before.then.is_empty()
+        {
+            let standard = self.standard;
+            if let Some(next) = self.row(|it| standard.may_follow(before, it)) {
+                heading.rows.push(next);
+                continue;
+            }
+            // A word that is a part of other directives, and no clause of this one.
+            let word = self.word().to_owned();
+            let is_clause = heading.clauses(standard).iter().any(|it| it.is_spelt(&word));
+            let place = self.p.span();
+            if !is_clause && let Some(wrong) = self.row(|it| is_part(standard, it)) {
+                let names: Vec<&str> = standard
+                    .directives
+                    .iter()
+                    .filter(|it| standard.may_follow(before, it))
+                    .map(|it| it.name())
+                    .collect();
+                let fault = messages::cannot_follow(wrong.name(), &heading.name(), &names, place);
+                return Err(self.report(fault));
+            }
+            break;
+        }
+        Ok(heading)
+    }
+
+    /// Takes the words of the longest row that fits and is `wanted`.
+    fn row(&mut self, wanted: impl Fn(&DirectiveRow) -> bool) -> Option<&'static DirectiveRow> {
+        let mut best: Option<(usize, bool, &'static DirectiveRow)> = None;
+        for row in self.standard.directives.iter().filter(|it| wanted(it)) {
+            let Some(tokens) = row.words.iter().filter_map(|it| self.matches(it)).max() else {
+                continue;
+            };
+            let next = self.word_at(tokens);
+            let is_picked = row.if_followed_by.contains(&next);
+            if !row.if_followed_by.is_empty() && !is_picked {
+                continue;
+            }
+            if best.is_none_or(|(longest, picked, _)| (longest, picked) < (tokens, is_picked)) {
+                best = Some((tokens, is_picked, row));
+            }
+        }
+        let (tokens, _, row) = best?;
+        for _ in 0..tokens {
+            self.p.bump();
+        }
+        Some(row)
+    }
+
+    /// How many tokens spell `phrase` here.
+    fn matches(&self, phrase: &str) -> Option<usize> {
+        let mut rest = phrase;
+        for tokens in 0.. {
+            let word = self.word_at(tokens);
+            if word.is_empty() {
+                return None;
+            }
+            let joined = self.standard.underscores_join.then(|| word.replace('_', " "));
+            let taken = [Some(word), joined.as_deref()].into_iter().flatten().find(|it| {
+                rest.strip_prefix(it).is_some_and(|it| it.is_empty() || it.starts_with(' '))
+            });
+            rest = rest.get(taken?.len()..)?;
+            match rest.strip_prefix(' ') {
+                Some(more) => rest = more,
+                None => return Some(tokens + 1),
+            }
+        }
+        None
+    }
+
+    fn no_directive(&mut self) -> Reported {
+        let place = self.p.span();
+        let fault = if self.p.word().is_none() {
+            messages::missing_directive(&self.what, self.standard.name, place)
+        } else {
+            let known: Vec<&str> =
+                self.standard.directives.iter().flat_map(|it| it.words).copied().collect();
+            // `enter dta` is nearer to `enter data` than `enter` to anything.
+            let two = format!("{} {}", self.word(), self.word_at(1));
+            let is_two = known.iter().any(|it| it.starts_with(&format!("{} ", self.word())));
+            let word = if is_two { two.trim_end() } else { self.word() };
+            messages::unknown_directive(word, self.standard.name, &known, place)
+        };
+        self.report(fault)
+    }
+
+    // ------------------------------------------------------------ clauses
+
+    /// All clauses; whether none was at fault.
+    fn clauses(
+        &mut self,
+        heading: &Heading,
+        head_span: Span,
+        construct: &mut Construct<Written>,
+    ) -> bool {
+        let allowed = heading.clauses(self.standard);
+        let mut seen: Vec<Seen> = Vec::new();
+        let mut is_whole = true;
+        loop {
+            let had_comma = self.p.at(TokenKind::Comma);
+            if had_comma && self.depth > 0 && self.is_directive_ahead(1, &allowed) {
+                break;
+            }
+            self.p.eat(TokenKind::Comma);
+            if self.p.at_end() || (self.depth > 0 && self.p.at(TokenKind::RParen)) {
+                if had_comma {
+                    let fault = messages::expected_clause(
+                        &self.found(),
+                        &heading.name(),
+                        self.p.prev_span(),
+                    );
+                    self.report(fault);
+                }
+                break;
+            }
+            if self.depth > 0 && self.is_directive_ahead(0, &allowed) {
+                break;
+            }
+            let group = construct.groups.len().checked_sub(1).map(|it| it as u16);
+            match self.clause(heading, &allowed, group, &mut seen) {
+                Ok((clause, true)) => {
+                    if let ClauseKind::DeviceTypes(types) = clause.kind {
+                        construct.groups.push(DeviceGroup { types, span: clause.span });
+                    }
+                }
+                Ok((clause, false)) => construct.clauses.push(clause),
+                Err(Reported) => is_whole = false,
+            }
+        }
+        for needed in heading.rows.iter().flat_map(|it| it.required) {
+            let is_there =
+                seen.iter().any(|it| needed.iter().any(|row| std::ptr::eq(*row, it.row)));
+            if !is_there && is_whole {
+                let words: Vec<&str> = needed.iter().map(|it| it.word).collect();
+                let fault = messages::clause_required(&heading.name(), &words, head_span);
+                self.report(fault);
+                is_whole = false;
+            }
+        }
+        is_whole
+    }
+
+    /// Whether the word `n` tokens further begins a directive and is no clause of this one.
+    fn is_directive_ahead(&self, n: usize, allowed: &[&'static ClauseRow]) -> bool {
+        let word = self.word_at(n);
+        !word.is_empty()
+            && !allowed.iter().any(|it| it.is_spelt(word))
+            && !self.standard.clauses.iter().any(|it| it.is_spelt(word))
+            && self
+                .standard
+                .directives
+                .iter()
+                .any(|it| it.words.iter().any(|it| it.split(' ').next() == Some(word)))
+    }
+
+    /// One clause, and whether it opens a group. After a fault the reader stands behind it.
+    fn clause(
+        &mut self,
+        heading: &Heading,
+        allowed: &[&'static ClauseRow],
+        group: Option<u16>,
+        seen: &mut Vec<Seen>,
+    ) -> Read<(Clause<Written>, bool)> {
+        let start = self.p.span();
+        let Some(name) = self.p.word() else {
+            let found = self.found();
+            let fault = messages::expected_clause(&found, &heading.name(), start);
+            self.report(fault);
+            self.p.skip_balanced();
+            return Err(Reported);
+        };
+        let word = self.p.text(name).to_owned();
+        self.p.bump();
+        let outer = (std::mem::replace(&mut self.what, word.clone()), self.what_span);
+        self.what_span = start;
+        let is_extension =
+            self.standard.extension_prefix.is_some_and(|prefix| word.starts_with(prefix));
+        let result = match allowed.iter().find(|it| it.is_spelt(&word)) {
+            Some(row) => self.arguments(row, heading).map(|(kind, on)| (kind, on, Some(*row))),
+            None if is_extension => self.extension(name).map(|kind| (kind, None, None)),
+            None => Err(self.stranger(&word, heading, allowed, start)),
+        };
+        (self.what, self.what_span) = outer;
+        let (kind, on, row) = result?;
+        let span = start.to(self.p.prev_span());
+        let opens_group = row.is_some_and(|it| it.opens_group);
+        if let Some(row) = row {
+            let now = Seen { row, word, on, group, span: start };
+            if let Some(fault) = excess(&now, seen, heading) {
+                self.report(fault);
+            }
+            seen.push(now);
+        }
+        Ok((Clause { kind, on, group, span }, opens_group))
+    }
+
+    fn stranger(
+        &mut self,
+        word: &str,
+        heading: &Heading,
+        allowed: &[&'static ClauseRow],
+        place: Span,
+    ) -> Reported {
+        let words: Vec<&str> = allowed.iter().map(|it| it.word).collect();
+        let known = self.standard.clauses.iter().find(|it| it.is_spelt(word));
+        let fault = match known {
+            Some(row) => {
+                let why = (self.standard.forbids)(&heading.rows, row);
+                messages::clause_not_allowed(word, &heading.name(), &words, why, place)
+            }
+            None => messages::unknown_clause(word, &heading.name(), &words, place),
+        };
+        self.report(fault);
+        if self.p.at(TokenKind::LParen) {
+            self.p.skip_balanced();
+        }
+        Reported
+    }
+
+    /// What stands behind the word of a clause.
+    fn arguments(
+        &mut self,
+        row: &'static ClauseRow,
+        heading: &Heading,
+    ) -> Read<(ClauseKind<Written>, Option<Leaf>)> {
+        let has_parens = self.p.at(TokenKind::LParen);
+        match row.read {
+            ReadClause::Bare(make) => {
+                if has_parens {
+                    let fault = messages::takes_no_argument(&self.what, self.p.span());
+                    self.report(fault);
+                    self.p.skip_balanced();
+                }
+                Ok((make(), None))
+            }
+            ReadClause::Maybe(bare, _) if !has_parens => Ok((bare(), None)),
+            ReadClause::Args(_) if !has_parens => {
+                let fault = messages::argument_missing(&self.what, self.what_span);
+                Err(self.report(fault))
+            }
+            ReadClause::Args(read) | ReadClause::Maybe(_, read) => {
+                self.in_parens(|r| Ok((r.part(heading)?, read(r)?))).map(|(on, kind)| (kind, on))
+            }
+        }
+    }
+
+    /// Runs `read` between the parentheses that stand here; afterwards stands behind them in any
+    /// case.
+    fn in_parens<T>(&mut self, read: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
+        let open = self.p.span();
+        let Some(close) = self.closing() else {
+            let fault = messages::unclosed(&self.what, open);
+            self.skip_line_after(fault);
+            return Err(Reported);
+        };
+        self.p.bump();
+        let mut result = read(self);
+        if result.is_ok() && self.p.span() != close {
+            let fault = messages::unexpected_text(&self.found(), self.p.span(), &self.what);
+            self.report(fault);
+            result = Err(Reported);
+        }
+        self.skip_to(close);
+        self.p.eat(TokenKind::RParen);
+        result
+    }
+
+    /// `parallel:` at the start of a clause's arguments: the part that the clause is for.
+    fn part(&mut self, heading: &Heading) -> Read<Option<Leaf>> {
+        if !self.standard.names_parts || self.p.word().is_none() {
+            return Ok(None);
+        }
+        let place = self.p.span();
+        let find = |row: &&'static DirectiveRow| {
+            let tokens = row.words.iter().filter_map(|it| self.matches(it)).max()?;
+            (self.p.peek_at(tokens) == TokenKind::Colon).then_some((tokens, *row))
+        };
+        let own = heading.rows.iter().filter_map(find).next();
+        let of_if = || self.standard.directives.iter().filter_map(find).next();
+        let Some((tokens, row)) = own.or_else(|| if self.what == "if" { of_if() } else { None })
+        else {
+            return Ok(None);
+        };
+        let leaf = row.leaves.first().copied().filter(|it| self.leaves.contains(it));
+        if leaf.is_none() {
+            let parts: Vec<&str> = heading.rows.iter().map(|it| it.name()).collect();
+            let fault = messages::not_a_part(row.name(), &heading.name(), &parts, place);
+            return Err(self.report(fault));
+        }
+        for _ in 0..=tokens {
+            self.p.bump();
+        }
+        Ok(leaf)
+    }
+
+    /// A clause that only an extension knows: its name, and expressions if there are any.
+    fn extension(&mut self, name: source::Name) -> Read<ClauseKind<Written>> {
+        if !self.p.at(TokenKind::LParen) {
+            return Ok(ClauseKind::Extension(name, None));
+        }
+        let args =
+            self.in_parens(|r| if r.p.at(TokenKind::RParen) { Ok(Vec::new()) } else { r.exprs() })?;
+        Ok(ClauseKind::Extension(name, Some(args)))
+    }
+}
+
+/// Whether a row takes part in combined directives.
+fn is_part(standard: &Standard, row: &DirectiveRow) -> bool {
+    let first = row.leaves.first();
+    !row.then.is_empty()
+        || standard.directives.iter().any(|it| first.is_some_and(|leaf| it.then.contains(leaf)))
+}
+
+/// What is wrong with one clause more, if it may not stand so often.
+fn excess(now: &Seen, seen: &[Seen], heading: &Heading) -> Option<source::Diagnostic> {
+    let before = seen.iter().filter(|it| it.group == now.group).find(|it| match now.row.often {
+        Often::Any => false,
+        Often::Once => std::ptr::eq(it.row, now.row),
+        Often::OncePerPart => std::ptr::eq(it.row, now.row) && it.on == now.on,
+        Often::OneOf(_) => it.row.often == now.row.often && it.on == now.on,
+    })?;
+    Some(if before.word == now.word {
+        messages::clause_given_twice(&now.word, &heading.name(), before.span, now.span)
+    } else {
+        messages::clauses_exclude(&now.word, &before.word, before.span, now.span)
+    })
+}
