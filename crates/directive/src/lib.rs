@@ -9,6 +9,7 @@
 
 #[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the tokens it takes")]
 mod cursor;
+mod host;
 mod messages;
 mod openmp;
 mod read;
@@ -18,6 +19,7 @@ mod table;
 mod vocabulary;
 mod write;
 
+pub use host::{HEADERS, PREPROCESSOR_FLAGS, is_directive_word};
 pub use spell::spell;
 pub use vocabulary::{Phrase, Term, vocabulary};
 pub use write::{Unwritable, clause_name, directive_name, write};
