@@ -7,11 +7,10 @@
 //!
 //! Anything else is left to the parser: what a number or a string means is read from its spelling.
 
-use std::borrow::Cow;
-
 use source::{Diagnostic, Name, Names, Span};
 
 use crate::messages;
+use crate::spelling::{char_at, clean, destringize, is_letter};
 use crate::token::{Token, TokenKind, names_with_keywords, word_kind};
 
 /// What the lexer made of a text.
@@ -22,7 +21,7 @@ pub(crate) struct Lexed {
 }
 
 /// More faults than anybody reads are not worth their memory.
-const MAX_FAULTS: usize = 100;
+const MAX_FAULTS: usize = 101;
 
 /// Reads a text whose first byte has the address `base`.
 pub(crate) fn lex(text: &[u8], base: u32) -> Lexed {
@@ -572,66 +571,4 @@ impl Lexer<'_> {
         self.at += len;
         self.push(kind, start);
     }
-}
-
-fn is_letter(it: char) -> bool {
-    it.is_alphanumeric()
-        || it == '_'
-        || it == '$'
-        || it == '\u{200C}'
-        || it == '\u{200D}'
-        || is_mark(it)
-}
-
-/// Combining marks that names of many scripts need.
-fn is_mark(it: char) -> bool {
-    matches!(it, '\u{300}'..='\u{36F}' | '\u{900}'..='\u{DFF}' | '\u{E31}'..='\u{E4E}' | '\u{1AB0}'..='\u{1DFF}' | '\u{20D0}'..='\u{20FF}' | '\u{FE20}'..='\u{FE2F}')
-}
-
-/// The character that starts here, if the bytes are one.
-fn char_at(text: &[u8], at: usize) -> Option<char> {
-    let bytes = text.get(at..text.len().min(at + 4))?;
-    let valid = match std::str::from_utf8(bytes) {
-        Ok(valid) => valid,
-        Err(fault) => std::str::from_utf8(bytes.get(..fault.valid_up_to())?).ok()?,
-    };
-    valid.chars().next()
-}
-
-/// A spelling without hidden line ends. Bytes that are not UTF-8 become octal escapes, which mean
-/// the same wherever such a byte may stand: in a literal.
-fn clean(bytes: &[u8], is_line: bool) -> Cow<'_, str> {
-    if !bytes.contains(&b'\\')
-        && let Ok(text) = std::str::from_utf8(bytes)
-    {
-        return Cow::Borrowed(text);
-    }
-    let mut text = String::with_capacity(bytes.len());
-    for chunk in bytes.utf8_chunks() {
-        text.push_str(chunk.valid());
-        for byte in chunk.invalid() {
-            text.push_str(&format!("\\{byte:03o}"));
-        }
-    }
-    if text.contains('\n') {
-        let join = if is_line { " " } else { "" };
-        text = text.replace("\\\r\n", join).replace("\\\n", join);
-    }
-    Cow::Owned(text)
-}
-
-/// The text inside the string of `_Pragma`: `\"` and `\\` lose their backslash.
-fn destringize(inside: &[u8]) -> Vec<u8> {
-    let mut plain = Vec::with_capacity(inside.len());
-    let mut rest = inside.iter().copied().peekable();
-    while let Some(byte) = rest.next() {
-        match (byte, rest.peek()) {
-            (b'\\', Some(&next @ (b'"' | b'\\'))) => {
-                plain.push(next);
-                rest.next();
-            }
-            _ => plain.push(byte),
-        }
-    }
-    plain
 }

@@ -17,6 +17,7 @@ mod parse;
 pub mod pragma;
 pub mod print;
 mod scope;
+mod spelling;
 mod token;
 
 pub use expand::expand_pragmas;

@@ -120,7 +120,7 @@ pub(crate) fn nested_function(name: &str, span: Span) -> Diagnostic {
     Diagnostic::error("F0209", format!("function `{name}` is defined inside another function"))
         .at(span, "")
         .note("functions inside functions are an extension that only GCC knows")
-        .help(format!("move `{name}` to file scope and pass it what it uses"))
+        .help(format!("move `{name}` to file scope, or close the function before it with `}}`"))
 }
 
 pub(crate) fn nested_too_deeply(span: Span) -> Diagnostic {
@@ -134,6 +134,12 @@ pub(crate) fn expression_too_long(span: Span) -> Diagnostic {
         .at(span, "")
         .note(format!("at most {} are accepted", crate::parse::MAX_HEIGHT))
         .help("split it into several statements")
+}
+
+pub(crate) fn chain_too_long(span: Span) -> Diagnostic {
+    Diagnostic::error("F0220", "too many labels or `else if` in one row")
+        .at(span, "the first is here")
+        .note(format!("at most {} are accepted", crate::parse::MAX_HEIGHT))
 }
 
 pub(crate) fn directive_in_expression(span: Span) -> Diagnostic {

@@ -14,6 +14,8 @@ pub(crate) enum Binding {
     Value,
     /// A typedef.
     Type,
+    /// Used as a type though nobody declared it, which has been reported.
+    UnknownType,
 }
 
 /// The open scopes.
@@ -45,6 +47,17 @@ impl Scopes {
             self.changes.push((name, *place));
             *place = binding;
         }
+    }
+
+    /// Remembers that a name is used as a type but was never declared, in all scopes.
+    pub(crate) fn set_unknown_type(&mut self, name: Name) {
+        if let Some(place) = self.now.get_mut(name.index()) {
+            *place = Binding::UnknownType;
+        }
+    }
+
+    pub(crate) fn is_type(&self, name: Name) -> bool {
+        matches!(self.get(name), Binding::Type | Binding::UnknownType)
     }
 
     pub(crate) fn open(&mut self) {

@@ -77,6 +77,10 @@ impl Parser<'_> {
         if self.eat(TokenKind::Semicolon) {
             return DeclKind::Declare(specs, Box::default());
         }
+        if self.at_next_declaration() {
+            self.expect_semicolon("after this declaration");
+            return DeclKind::Declare(specs, Box::default());
+        }
         let mut declarators = Vec::new();
         while !self.recovering {
             let declarator = self.declarator(Naming::Named);
@@ -124,8 +128,7 @@ impl Parser<'_> {
             Some(ParamKind::Unspecified | ParamKind::List(_)) | None => None,
         };
         if let (Some(name), false) = (names, self.recovering) {
-            let fault = messages::unknown_type_name(self.text(name.name), name.span);
-            self.faults.push(fault);
+            self.unknown_type(name);
         }
     }
 

@@ -9,7 +9,6 @@ use crate::ast::{
     ParamKind, Params, Quals, SpecsId,
 };
 use crate::messages;
-use crate::scope::Binding;
 use crate::token::TokenKind;
 
 /// Whether a declarator has a name.
@@ -24,7 +23,7 @@ pub(super) enum Naming {
 }
 
 /// The most parts one declarator may have; whoever walks a type needs a frame for each.
-const MAX_PARTS: usize = 1000;
+const MAX_PARTS: usize = super::MAX_DEPTH as usize;
 
 /// A declarator as far as it is read.
 #[derive(Default)]
@@ -119,7 +118,7 @@ impl Parser<'_> {
                 true
             }
             TokenKind::Ident => {
-                naming == Naming::Either && self.scopes.get(self.token_at(1).name) != Binding::Type
+                naming == Naming::Either && !self.scopes.is_type(self.token_at(1).name)
             }
             _ => false,
         }

@@ -5,6 +5,7 @@ use source::Span;
 use super::Parser;
 use super::operator::{self, Level};
 use crate::ast::{BinaryOp, Designator, ExprId, ExprKind, Section, TypeNameId, UnaryOp};
+use crate::scope::Binding;
 use crate::token::TokenKind;
 
 /// Which postfix and primary forms share a rule but not a name.
@@ -96,7 +97,9 @@ impl Parser<'_> {
             return self.expr(ExprKind::Error, self.span());
         }
         let result = match self.peek() {
-            TokenKind::LParen if self.starts_type_name_at(1) => self.cast_or_compound(),
+            TokenKind::LParen if self.starts_type_name_at(1) || self.at_cast_to_unknown() => {
+                self.cast_or_compound()
+            }
             TokenKind::LParen if self.sections && self.peek_at(1) == TokenKind::LBracket => {
                 self.shaped()
             }
@@ -113,6 +116,14 @@ impl Parser<'_> {
     fn starts_type_name_at(&self, ahead: usize) -> bool {
         let token = self.token_at(ahead);
         self.starts_type(token) && !(self.in_pragma && self.peek_at(ahead).is_end())
+    }
+
+    /// Whether `(name) operand` stands here, with a name that only makes sense as a type.
+    fn at_cast_to_unknown(&self) -> bool {
+        self.peek_at(1) == TokenKind::Ident
+            && self.peek_at(2) == TokenKind::RParen
+            && matches!(self.peek_at(3), TokenKind::Ident | TokenKind::Number | TokenKind::Str)
+            && self.scopes.get(self.token_at(1).name) == Binding::Unknown
     }
 
     /// `"(" type-name ")" (cast-expression | "{" initializer-list "}")`
@@ -234,6 +245,7 @@ impl Parser<'_> {
         let mut left = primary;
         while !self.recovering {
             let kind = match self.peek() {
+                TokenKind::LBracket | TokenKind::LParen if !self.enter() => break,
                 TokenKind::LBracket => self.index_or_section(left),
                 TokenKind::LParen => self.call(left),
                 TokenKind::Dot | TokenKind::Arrow => self.member(left),
@@ -265,10 +277,11 @@ impl Parser<'_> {
         }
     }
 
-    /// `"(" [assignment-expression {"," assignment-expression}] ")"`
+    /// `"(" [assignment-expression {"," assignment-expression}] ")"`, one level deeper.
     fn call(&mut self, callee: ExprId) -> ExprKind {
         let open = self.bump();
         let args = self.without_sections(|p| p.arguments(open));
+        self.leave();
         ExprKind::Call(callee, args)
     }
 
@@ -307,6 +320,7 @@ impl Parser<'_> {
             ExprKind::Section(Box::new(section))
         });
         self.expect_close(TokenKind::LBracket, open);
+        self.leave();
         kind
     }
 

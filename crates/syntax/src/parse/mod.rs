@@ -62,6 +62,7 @@ pub fn parse(text: &[u8], base: u32, reader: &mut dyn PragmaReader) -> Parsed {
         reader: Some(reader),
         recovering: false,
         last_fault: usize::MAX,
+        skips: 0,
         in_pragma: false,
         sections: false,
         depth: 0,
@@ -131,6 +132,8 @@ pub struct Parser<'t> {
     recovering: bool,
     /// Token at which the last fault was reported.
     last_fault: usize,
+    /// How often text was skipped, or supplied, to go on after a fault.
+    skips: usize,
     in_pragma: bool,
     /// `a[lo:len]` and `([n])p` are accepted here.
     sections: bool,

@@ -69,7 +69,9 @@ impl Parser<'_> {
     /// Takes the semicolon that ends a statement or declaration. Where it was forgotten at the
     /// end of a line nothing is skipped.
     pub(super) fn expect_semicolon(&mut self, context: &str) {
+        self.skips += usize::from(self.recovering || !self.at(TokenKind::Semicolon));
         if self.eat(TokenKind::Semicolon) {
+            self.recovering = false;
             return;
         }
         if self.recovering {
@@ -82,8 +84,8 @@ impl Parser<'_> {
         let after = self.prev_span().after();
         self.fault(messages::missing(TokenKind::Semicolon, after, context));
         let token = self.token();
-        let goes_on = token.starts_line
-            || matches!(token.kind, TokenKind::RBrace | TokenKind::Eof | TokenKind::PragmaEnd)
+        let goes_on = token.kind != TokenKind::Eof && token.starts_line
+            || token.kind == TokenKind::RBrace
             || token.kind.is_keyword();
         if goes_on {
             self.recovering = false;
@@ -160,6 +162,8 @@ impl Parser<'_> {
             self.bump();
             return;
         }
+        let before = self.at.checked_sub(1).and_then(|at| self.tokens.get(at));
+        let is_loop_head = before.is_some_and(|it| it.kind == TokenKind::KwFor);
         let (mut braces, mut others) = (0usize, 0usize);
         loop {
             match self.peek() {
@@ -182,7 +186,7 @@ impl Parser<'_> {
                         return;
                     }
                 }
-                TokenKind::Semicolon if !is_brace && braces == 0 => return,
+                TokenKind::Semicolon if !is_brace && braces == 0 && !is_loop_head => return,
                 _ => {}
             }
             self.at += 1;

@@ -4,7 +4,7 @@ use source::Span;
 
 use super::Parser;
 use crate::ast::{
-    AlignAs, AttrId, Basic, BasicKind, Quals, Specs, SpecsId, Storage, TypeName, TypeNameId,
+    AlignAs, AttrId, Basic, BasicKind, Ident, Quals, Specs, SpecsId, Storage, TypeName, TypeNameId,
     TypeSpec,
 };
 use crate::messages;
@@ -142,7 +142,7 @@ impl Parser<'_> {
     #[inline]
     pub(super) fn starts_type(&self, token: Token) -> bool {
         match token.kind {
-            TokenKind::Ident => self.scopes.get(token.name) == Binding::Type,
+            TokenKind::Ident => self.scopes.is_type(token.name),
             TokenKind::KwVoid
             | TokenKind::KwBool
             | TokenKind::KwChar
@@ -215,7 +215,10 @@ impl Parser<'_> {
             alignas: Vec::new(),
             attrs: Vec::new(),
         };
-        while !self.recovering && self.specifier(&mut draft, place) {}
+        if self.enter() {
+            while !self.recovering && self.specifier(&mut draft, place) {}
+            self.leave();
+        }
         let span = self.since(start);
         let ty = self.base_type(&draft, place, start, span);
         let specs = Specs {
@@ -265,13 +268,16 @@ impl Parser<'_> {
             self.fault(messages::missing_type(self.since(start)));
             return TypeSpec::Missing;
         }
-        self.expected("a type");
+        self.expected(if place == Where::Declaration { "a declaration" } else { "a type" });
         TypeSpec::Error
     }
 
     /// Takes one specifier; false if none stands here.
     fn specifier(&mut self, draft: &mut Draft, place: Where) -> bool {
         let token = self.token();
+        if draft.other.is_some() && self.at_next_declaration() {
+            return false;
+        }
         if draft.words.add(token.kind) {
             self.bump();
             return true;
@@ -336,6 +342,29 @@ impl Parser<'_> {
         true
     }
 
+    /// Whether the `;` behind a record or enumeration was forgotten: another type begins here, on
+    /// a line of its own.
+    pub(super) fn at_next_declaration(&self) -> bool {
+        let before = self.at.checked_sub(1).and_then(|at| self.tokens.get(at));
+        if !self.token().starts_line || before.is_none_or(|it| it.kind != TokenKind::RBrace) {
+            return false;
+        }
+        let mut ahead = 0;
+        while matches!(
+            self.peek_at(ahead),
+            TokenKind::KwStatic
+                | TokenKind::KwExtern
+                | TokenKind::KwTypedef
+                | TokenKind::KwInline
+                | TokenKind::KwConst
+        ) {
+            ahead += 1;
+        }
+        let kind = self.peek_at(ahead);
+        matches!(kind, TokenKind::KwStruct | TokenKind::KwUnion | TokenKind::KwEnum)
+            || Words::default().add(kind)
+    }
+
     fn storage(&mut self, draft: &mut Draft, storage: Storage) {
         if draft.storage.is_some_and(|it| it != storage) {
             self.fault(messages::two_storage_classes(self.span()));
@@ -356,31 +385,38 @@ impl Parser<'_> {
         if draft.has_type() {
             return false;
         }
-        let is_type = self.scopes.get(token.name) == Binding::Type;
-        if is_type {
-            draft.other = Some(TypeSpec::Typedef(token.name));
-            self.bump();
-            return true;
-        }
-        if !self.is_unknown_type(place) {
-            return false;
-        }
-        let fault = messages::unknown_type_name(self.text(token.name), token.span());
-        // What follows is most likely all right: go on as if the type were known.
-        if !self.recovering {
-            self.faults.push(fault);
-        }
-        draft.other = Some(TypeSpec::Error);
+        // In front of a type, a word that nobody knows belongs to some other compiler.
+        let is_extra = Words::default().add(self.peek_at(1));
+        draft.other = match self.scopes.get(token.name) {
+            Binding::Type => Some(TypeSpec::Typedef(token.name)),
+            Binding::UnknownType => (!is_extra).then_some(TypeSpec::Error),
+            Binding::Unknown | Binding::Value if self.is_unknown_type(place) => {
+                self.unknown_type(Ident { name: token.name, span: token.span() });
+                (!is_extra).then_some(TypeSpec::Error)
+            }
+            Binding::Unknown | Binding::Value => return false,
+        };
         self.bump();
         true
+    }
+
+    /// Reports a type that nobody declared, once: what follows is most likely all right, and is
+    /// read as if the type were known.
+    pub(super) fn unknown_type(&mut self, ident: Ident) {
+        if !self.recovering {
+            let fault = messages::unknown_type_name(self.text(ident.name), ident.span);
+            self.faults.push(fault);
+        }
+        if self.scopes.get(ident.name) == Binding::Unknown {
+            self.scopes.set_unknown_type(ident.name);
+        }
     }
 
     /// Whether a name that is no type stands where only a type makes sense.
     fn is_unknown_type(&self, place: Where) -> bool {
         let next = self.peek_at(1);
         match place {
-            Where::TypeName | Where::Member => true,
-            Where::Parameter => true,
+            Where::TypeName | Where::Member | Where::Parameter => true,
             Where::Declaration => match next {
                 TokenKind::Ident => true,
                 TokenKind::Star => matches!(

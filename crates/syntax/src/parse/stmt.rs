@@ -89,7 +89,7 @@ impl Parser<'_> {
         let name = self.token().name;
         let next = self.peek_at(1);
         match self.scopes.get(name) {
-            Binding::Type => next != TokenKind::Colon,
+            Binding::Type | Binding::UnknownType => next != TokenKind::Colon,
             Binding::Value => next == TokenKind::Ident,
             // `unknown *p;` as a product would be of no use.
             Binding::Unknown => {
@@ -262,7 +262,7 @@ impl Parser<'_> {
         }
         if labels.len() > MAX_HEIGHT as usize {
             let (start, _) = labels.swap_remove(0);
-            self.fault(messages::expression_too_long(start));
+            self.fault(messages::chain_too_long(start));
             labels.clear();
         }
         let start = self.span();
@@ -358,10 +358,10 @@ impl Parser<'_> {
                 break;
             }
         }
-        if rungs.len() > MAX_HEIGHT as usize
+        if rungs.len() > MAX_HEIGHT as usize + 1
             && let Some(&(start, ..)) = rungs.first()
         {
-            self.fault(messages::expression_too_long(start));
+            self.fault(messages::chain_too_long(start));
             self.recovering = false;
             return self.stmt(StmtKind::Error, start);
         }
@@ -423,10 +423,10 @@ impl Parser<'_> {
             self.expect(TokenKind::Semicolon);
             return ForInit::Expr(value);
         }
-        let faults = self.faults.len();
+        let skips = self.skips;
         let declaration = self.declaration();
-        // The declaration has skipped to its `;`, which is not what was written there.
-        self.recovering |= self.faults.get(faults..).is_some_and(has_syntax_fault);
+        // The declaration found its own way on, to a `;` that is not the one sought here.
+        self.recovering |= self.skips != skips;
         ForInit::Decl(declaration)
     }
 
@@ -446,9 +446,4 @@ impl Parser<'_> {
         self.expect_semicolon("after this `goto`");
         kind
     }
-}
-
-/// Whether one of the faults is an error that made the parser skip text.
-fn has_syntax_fault(faults: &[source::Diagnostic]) -> bool {
-    faults.iter().any(|it| it.severity == source::Severity::Error && it.code != "F0204")
 }
