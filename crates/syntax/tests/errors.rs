@@ -1,5 +1,12 @@
 //! Each mistake gives one message, at its place, and what follows is read.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "tests fail that way"
+)]
+
 mod common;
 
 use common::check_faults;

@@ -1,5 +1,12 @@
 //! Expressions become the right trees.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "tests fail that way"
+)]
+
 mod common;
 
 use common::{check_body, check_expr};

@@ -1,5 +1,12 @@
 //! Deep and long texts give an error, quickly, on the stack of a test thread (2 MiB).
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "tests fail that way"
+)]
+
 mod common;
 
 use std::time::{Duration, Instant};

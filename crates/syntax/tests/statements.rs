@@ -1,5 +1,12 @@
 //! Statements become the right trees, and pragmas take what belongs to them.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "tests fail that way"
+)]
+
 mod common;
 
 use common::{Words, check_body, decl, faults, stmt};

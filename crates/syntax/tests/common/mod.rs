@@ -1,5 +1,11 @@
 //! What the tests share: a short notation for trees, and faults as lines of text.
 #![allow(dead_code, reason = "each test file uses its part")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "tests fail that way"
+)]
 
 use syntax::ast::*;
 use syntax::pragma::{NoDirectives, PragmaReader, Shape};
