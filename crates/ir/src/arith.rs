@@ -232,3 +232,73 @@ impl Operand {
 fn float(kind: FloatKind, is_complex: bool) -> TypeKind {
     if is_complex { TypeKind::Complex(kind) } else { TypeKind::Float(kind) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::{ILP32, LLP64, LP64};
+    use FloatKind::{Double, Float, Float32x, Float64, Float128, LongDouble};
+    use IntKind::{Char, Int, Int128, Long, LongLong, Short, UInt, ULong, ULongLong, UShort};
+
+    #[track_caller]
+    fn check(model: &DataModel, a: TypeKind, b: TypeKind, expect: TypeKind) {
+        let mut types = Types::new();
+        let (a, b) = (types.get(a), types.get(b));
+        assert_eq!(model.usual(&types, a, b), Some(expect.clone()));
+        assert_eq!(model.usual(&types, b, a), Some(expect));
+    }
+
+    #[test]
+    fn integers_meet_at_the_type_that_holds_both() {
+        use TypeKind::{Bool, Int as I};
+        check(&LP64, I(Char), I(Short), I(Int));
+        check(&LP64, Bool, Bool, I(Int));
+        check(&LP64, I(UShort), I(Int), I(Int));
+        check(&LP64, I(UInt), I(Int), I(UInt));
+        check(&LP64, I(UInt), I(Long), I(Long));
+        // Where `long` is no wider than `int`, it cannot hold all of `unsigned`.
+        check(&ILP32, I(UInt), I(Long), I(ULong));
+        check(&LLP64, I(UInt), I(Long), I(ULong));
+        check(&LP64, I(ULong), I(LongLong), I(ULongLong));
+        check(&LP64, I(ULongLong), I(Int128), I(Int128));
+    }
+
+    #[test]
+    fn floating_types_win_over_integers_and_complex_over_real() {
+        use TypeKind::{Complex, ComplexInt, Float as F, Int as I};
+        check(&LP64, F(Float), I(ULongLong), F(Float));
+        check(&LP64, F(Float), F(Double), F(Double));
+        check(&LP64, Complex(Float), F(Double), Complex(Double));
+        check(&LP64, ComplexInt(Int), F(Float), Complex(Float));
+        check(&LP64, ComplexInt(Int), I(Long), ComplexInt(Long));
+        check(&LP64, F(Float64), F(Double), F(Float64));
+        check(&LP64, F(Float32x), F(Double), F(Float32x));
+        check(&LP64, F(LongDouble), F(Float128), F(Float128));
+    }
+
+    #[test]
+    fn ranges_follow_the_model() {
+        assert_eq!(LP64.int_range(Char), (-128, 127));
+        assert_eq!(ILP32.int_range(Char), (0, 255));
+        assert_eq!(LLP64.int_range(Long).1, i128::from(i32::MAX));
+        assert_eq!(LP64.int_range(ULong), (0, i128::from(u64::MAX)));
+        assert_eq!(LP64.int_range(Int128), (i128::MIN, i128::MAX));
+        assert_eq!(LP64.int_wrap(UInt, -1), i128::from(u32::MAX));
+        assert_eq!(LP64.int_wrap(Char, 200), -56);
+        assert_eq!(ILP32.int_wrap(Char, 200), 200);
+        assert_eq!((LP64.int_of(64, true), ILP32.int_of(64, true)), (Some(Long), Some(LongLong)));
+        assert_eq!(LP64.int_of(24, true), None);
+    }
+
+    #[test]
+    fn bit_fields_promote_by_width() {
+        let mut types = Types::new();
+        let unsigned = types.get(TypeKind::Int(UInt));
+        let long = types.get(TypeKind::Int(ULong));
+        let of = |ty, bits| LP64.promote_bit_field(&types, ty, bits);
+        assert_eq!(of(unsigned, 31), TypeKind::Int(Int));
+        assert_eq!(of(unsigned, 32), TypeKind::Int(UInt));
+        assert_eq!(of(long, 32), TypeKind::Int(UInt));
+        assert_eq!(of(long, 40), TypeKind::Int(ULong));
+    }
+}

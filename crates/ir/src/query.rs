@@ -222,3 +222,58 @@ impl Types {
         None
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::types::{Field, Quals, Record};
+    use source::{Names, Span};
+
+    #[test]
+    fn members_are_found_through_records_without_name() {
+        let (mut types, mut names) = (Types::new(), Names::new());
+        let int = types.get(TypeKind::Int(IntKind::Int));
+        let mut record = |types: &mut Types, fields: &[(Option<&str>, Ty)]| {
+            let field = |it: &(Option<&str>, Ty)| Field {
+                name: it.0.map(|name| names.intern(name)),
+                ty: it.1,
+                bits: None,
+                align: None,
+                packed: false,
+                span: Span::NONE,
+            };
+            let fields = fields.iter().map(field).collect();
+            types.records.push(Record {
+                tag: None,
+                is_union: false,
+                fields: Some(fields),
+                packed: false,
+                pack: None,
+                align: None,
+                transparent: false,
+                span: Span::NONE,
+            })
+        };
+        let inner = record(&mut types, &[(Some("a"), int), (Some("b"), int)]);
+        let inner_ty = types.get(TypeKind::Record(inner));
+        let middle = record(&mut types, &[(None, int), (None, inner_ty)]);
+        let middle_ty = types.get(TypeKind::Record(middle));
+        let outer = record(&mut types, &[(Some("x"), inner_ty), (None, middle_ty)]);
+        let find = |name: &str| types.find_field(outer, names.find(name)?);
+        assert_eq!(find("x"), Some(vec![(outer, 0)]));
+        assert_eq!(find("b"), Some(vec![(outer, 1), (middle, 1), (inner, 1)]));
+        assert_eq!(find("y"), None);
+    }
+
+    #[test]
+    fn elements_carry_the_qualifiers_of_their_array() {
+        let mut types = Types::new();
+        let constant = Quals { is_const: true, ..Quals::NONE };
+        let int = types.get(TypeKind::Int(IntKind::Int));
+        let row = types.get(TypeKind::Array(int, ArrayLen::Known(2)));
+        let rows = types.get(TypeKind::Array(row, ArrayLen::Unknown)).qualified(constant);
+        assert_eq!(types.element(rows), Some(row.qualified(constant)));
+        assert_eq!(types.innermost_element(rows), int.qualified(constant));
+        assert!(!types.is_complete(rows) && types.is_complete(row));
+    }
+}

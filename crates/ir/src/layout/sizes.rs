@@ -242,3 +242,85 @@ impl DataModel {
         Layouts::new(self).record(types, id)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::{ILP32, LP64};
+    use crate::types::{Field, IntKind, Record};
+    use source::Span;
+
+    fn record(fields: Option<&[Ty]>) -> Record {
+        let field = |ty: &Ty| Field {
+            name: None,
+            ty: *ty,
+            bits: None,
+            align: None,
+            packed: false,
+            span: Span::NONE,
+        };
+        Record {
+            tag: None,
+            is_union: false,
+            fields: fields.map(|it| it.iter().map(field).collect()),
+            packed: false,
+            pack: None,
+            align: None,
+            transparent: false,
+            span: Span::NONE,
+        }
+    }
+
+    #[test]
+    fn refusals_say_why() {
+        let mut types = Types::new();
+        let int = types.get(TypeKind::Int(IntKind::Int));
+        let void = types.get(TypeKind::Void);
+        let open = types.get(TypeKind::Array(int, ArrayLen::Unknown));
+        let computed = types.get(TypeKind::Array(int, ArrayLen::Variable(None)));
+        let huge = types.get(TypeKind::Array(int, ArrayLen::Known(1 << 61)));
+        let half = types.get(TypeKind::Array(int, ArrayLen::Known(1 << 29)));
+        assert_eq!(LP64.size_of(&types, void), Err(NoSize::Void));
+        assert_eq!(LP64.size_of(&types, open), Err(NoSize::Incomplete));
+        assert_eq!(LP64.size_of(&types, computed), Err(NoSize::Variable));
+        assert_eq!(LP64.size_of(&types, huge), Err(NoSize::TooLarge));
+        assert_eq!(LP64.size_of(&types, half), Ok(1 << 31));
+        assert_eq!(ILP32.size_of(&types, half), Err(NoSize::TooLarge));
+        assert_eq!(LP64.align_of(&types, computed), Ok(4));
+    }
+
+    #[test]
+    fn a_record_that_is_completed_later_gets_its_size_then() {
+        let mut types = Types::new();
+        let int = types.get(TypeKind::Int(IntKind::Int));
+        let inner = types.records.push(record(None));
+        let inner_ty = types.get(TypeKind::Record(inner));
+        let outer = types.records.push(record(Some(&[int, inner_ty])));
+        let layouts = Layouts::new(&LP64);
+        assert_eq!(layouts.record(&types, outer), Err(NoSize::Incomplete));
+        types.records[inner] = record(Some(&[int]));
+        assert_eq!(layouts.record(&types, outer).map(|it| it.size), Ok(8));
+    }
+
+    #[test]
+    fn a_record_inside_itself_has_no_size() {
+        let mut types = Types::new();
+        let first = types.records.push(record(None));
+        let first_ty = types.get(TypeKind::Record(first));
+        let second = types.records.push(record(Some(&[first_ty])));
+        let second_ty = types.get(TypeKind::Record(second));
+        types.records[first] = record(Some(&[second_ty]));
+        assert_eq!(LP64.size_of(&types, first_ty), Err(NoSize::Incomplete));
+    }
+
+    #[test]
+    fn deep_nesting_costs_no_stack() {
+        let mut types = Types::new();
+        let mut ty = types.get(TypeKind::Int(IntKind::Int));
+        for _ in 0..200_000 {
+            let id = types.records.push(record(Some(&[ty])));
+            ty = types.get(TypeKind::Record(id));
+        }
+        assert_eq!(LP64.size_of(&types, ty), Ok(4));
+    }
+}

@@ -1,0 +1,185 @@
+//! The parts of expressions and statements, one step down.
+//!
+//! In: one node. Out: a call for each handle directly in it, in the order of evaluation or writing.
+//! Going further is the caller's, with a stack of its own: user programs nest deeply.
+
+use crate::program::{
+    ExprId, ExprKind, Init, InitId, OffsetStep, Program, RegionId, StmtId, StmtKind, VarId,
+};
+use crate::types::{ArrayLen, Ty, TypeKind, Types};
+
+/// What a node refers to directly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Part {
+    /// An expression in it.
+    Expr(ExprId),
+    /// A statement in it.
+    Stmt(StmtId),
+    /// A variable that begins to exist in it, initialiser and type included.
+    Local(VarId),
+    /// An initialiser in it.
+    Init(InitId),
+    /// A region in it.
+    Region(RegionId),
+}
+
+impl ExprKind {
+    /// The parts of an expression. Lengths in the types that it names are parts too.
+    pub fn parts(&self, types: &Types, each: &mut impl FnMut(Part)) {
+        match self {
+            ExprKind::Error
+            | ExprKind::Int(_)
+            | ExprKind::WideInt(_)
+            | ExprKind::Float(_)
+            | ExprKind::Str(_)
+            | ExprKind::EnumConst(..)
+            | ExprKind::Var(_)
+            | ExprKind::Function(_)
+            | ExprKind::Alignof(_)
+            | ExprKind::LabelAddr(_) => {}
+            ExprKind::Unary(_, e)
+            | ExprKind::Deref(e)
+            | ExprKind::AddrOf(e)
+            | ExprKind::Step(_, e)
+            | ExprKind::Cast(_, e)
+            | ExprKind::Member(e, ..)
+            | ExprKind::VaArg(e)
+            | ExprKind::ConvertVector(e) => each(Part::Expr(*e)),
+            ExprKind::Binary(_, a, b)
+            | ExprKind::And(a, b)
+            | ExprKind::Or(a, b)
+            | ExprKind::Assign(a, b)
+            | ExprKind::AssignOp(_, a, b, _)
+            | ExprKind::Comma(a, b)
+            | ExprKind::Index(a, b) => {
+                each(Part::Expr(*a));
+                each(Part::Expr(*b));
+            }
+            ExprKind::Conditional(c, a, b) => {
+                each(Part::Expr(*c));
+                a.iter().for_each(|&a| each(Part::Expr(a)));
+                each(Part::Expr(*b));
+            }
+            ExprKind::Call(callee, args) => {
+                each(Part::Expr(*callee));
+                args.iter().for_each(|&it| each(Part::Expr(it)));
+            }
+            ExprKind::Sizeof(ty) => lengths(types, *ty, each),
+            ExprKind::Offsetof(_, path) => {
+                for step in path {
+                    if let OffsetStep::Index(index) = step {
+                        each(Part::Expr(*index));
+                    }
+                }
+            }
+            ExprKind::CompoundLiteral(var) => each(Part::Local(*var)),
+            ExprKind::StmtExpr(body) => each(Part::Stmt(*body)),
+            ExprKind::Section(it) => {
+                each(Part::Expr(it.base));
+                let bounds = [it.lower, it.length, it.stride];
+                bounds.into_iter().flatten().for_each(|it| each(Part::Expr(it)));
+            }
+            ExprKind::Shaped(shape, e) => {
+                shape.iter().for_each(|&it| each(Part::Expr(it)));
+                each(Part::Expr(*e));
+            }
+        }
+    }
+}
+
+impl StmtKind {
+    /// The parts of a statement.
+    pub fn parts(&self, each: &mut impl FnMut(Part)) {
+        match self {
+            StmtKind::Error
+            | StmtKind::Empty
+            | StmtKind::Goto(_)
+            | StmtKind::Continue
+            | StmtKind::Break
+            | StmtKind::Return(None)
+            | StmtKind::Declaration(_) => {}
+            StmtKind::Block(stmts) => stmts.iter().for_each(|&it| each(Part::Stmt(it))),
+            StmtKind::Local(var) => each(Part::Local(*var)),
+            StmtKind::Expr(e) | StmtKind::GotoExpr(e) | StmtKind::Return(Some(e)) => {
+                each(Part::Expr(*e));
+            }
+            StmtKind::If(c, then, other) => {
+                each(Part::Expr(*c));
+                each(Part::Stmt(*then));
+                other.iter().for_each(|&it| each(Part::Stmt(it)));
+            }
+            StmtKind::While(c, body) | StmtKind::Switch(c, body) => {
+                each(Part::Expr(*c));
+                each(Part::Stmt(*body));
+            }
+            StmtKind::DoWhile(body, c) => {
+                each(Part::Stmt(*body));
+                each(Part::Expr(*c));
+            }
+            StmtKind::For(it) => {
+                it.init.iter().for_each(|&it| each(Part::Stmt(it)));
+                [it.cond, it.step].into_iter().flatten().for_each(|it| each(Part::Expr(it)));
+                each(Part::Stmt(it.body));
+            }
+            StmtKind::Case(_, _, body) | StmtKind::Default(body) | StmtKind::Label(_, body) => {
+                each(Part::Stmt(*body));
+            }
+            StmtKind::Asm(asm) => {
+                let operands = asm.outputs.iter().chain(&asm.inputs);
+                operands.for_each(|it| each(Part::Expr(it.1)));
+            }
+            StmtKind::Region(region) => each(Part::Region(*region)),
+        }
+    }
+}
+
+impl Init {
+    /// The parts of an initialiser.
+    pub fn parts(&self, each: &mut impl FnMut(Part)) {
+        match self {
+            Init::Expr(e) => each(Part::Expr(*e)),
+            Init::List(_, elements) => elements.iter().for_each(|it| each(Part::Init(it.value))),
+        }
+    }
+}
+
+impl Program {
+    /// The parts of a part; nothing for a handle that is out of range.
+    pub fn parts(&self, part: Part, each: &mut impl FnMut(Part)) {
+        match part {
+            Part::Expr(id) => {
+                self.exprs.find(id).into_iter().for_each(|it| it.kind.parts(&self.types, each));
+            }
+            Part::Stmt(id) => self.stmts.find(id).into_iter().for_each(|it| it.kind.parts(each)),
+            Part::Local(id) => {
+                if let Some(var) = self.vars.find(id) {
+                    lengths(&self.types, var.ty, each);
+                    var.init.into_iter().for_each(|it| each(Part::Init(it)));
+                }
+            }
+            Part::Init(id) => self.inits.find(id).into_iter().for_each(|it| it.parts(each)),
+            Part::Region(id) => {
+                let body = self.regions.find(id).and_then(|it| it.body);
+                body.into_iter().for_each(|it| each(Part::Stmt(it)));
+            }
+        }
+    }
+}
+
+/// The lengths that are computed when a type is reached.
+fn lengths(types: &Types, ty: Ty, each: &mut impl FnMut(Part)) {
+    let mut ty = ty;
+    loop {
+        let shape = types.shape(ty);
+        if let TypeKind::Array(element, len) = shape {
+            if let ArrayLen::Variable(Some(len)) = len {
+                each(Part::Expr(*len));
+            }
+            ty = *element;
+        } else if let TypeKind::Pointer(to) = shape {
+            ty = *to;
+        } else {
+            return;
+        }
+    }
+}
