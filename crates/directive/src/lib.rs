@@ -11,6 +11,8 @@
 mod cursor;
 mod host;
 mod messages;
+mod openacc;
+mod openarc;
 mod openmp;
 mod read;
 mod spell;
@@ -76,6 +78,8 @@ impl PragmaReader for Directives {
     fn read(&mut self, parser: &mut Parser<'_>, pragma: PragmaId) -> Shape {
         let standard = match parser.word().map(|it| parser.text(it)) {
             Some("omp" | "ompx") => &openmp::STANDARD,
+            Some("acc") => &openacc::STANDARD,
+            Some("openarc") => &openarc::STANDARD,
             _ => return Shape::Foreign,
         };
         parser.bump();

@@ -197,3 +197,36 @@ pub(crate) fn given_twice(what: &str, inside: &str, place: Span) -> Diagnostic {
         .at(place, "given again here")
         .help("remove one of them")
 }
+
+pub(crate) fn not_per_device(word: &str, place: Span) -> Diagnostic {
+    Diagnostic::error("F0331", format!("`{word}` cannot differ between types of devices"))
+        .at(place, "stands behind a `device_type`")
+        .help("write it before the first `device_type`: it holds for all of them")
+}
+
+pub(crate) fn too_many_arguments(word: &str, at_most: usize, place: Span) -> Diagnostic {
+    Diagnostic::error("F0332", format!("`{word}` takes at most {at_most} arguments"))
+        .at(place, "too many")
+}
+
+pub(crate) fn unknown_operator(
+    found: &str,
+    known: &[&str],
+    place: Span,
+    inside: &str,
+) -> Diagnostic {
+    Diagnostic::error("F0333", format!("{found} is no operator of `{inside}`"))
+        .at(place, "an operator and a colon should stand here")
+        .help(format!("write {}", alternatives(known)))
+}
+
+pub(crate) fn subscripted_clause(word: &str, place: Span) -> Diagnostic {
+    let fault = Diagnostic::error("F0334", format!("`{word}` takes no subscript"))
+        .at(place, "remove this")
+        .note("subscripts on clauses are an extension of RoseACC, and not in the standard");
+    match word {
+        "gang" => fault.help("the dimension of a gang is an argument: `gang(dim: 1)`"),
+        "num_gangs" => fault.help("the dimensions are one list: `num_gangs(x, y)`"),
+        _ => fault,
+    }
+}

@@ -191,8 +191,13 @@ impl Reader<'_, '_> {
 
     /// How many tokens spell `phrase` here.
     fn matches(&self, phrase: &str) -> Option<usize> {
-        let mut rest = phrase;
-        for tokens in 0.. {
+        // `#define` is two tokens.
+        let hash = usize::from(phrase.starts_with('#'));
+        if hash == 1 && !self.p.at(TokenKind::Hash) {
+            return None;
+        }
+        let mut rest = phrase.get(hash..)?;
+        for tokens in hash.. {
             let word = self.word_at(tokens);
             if word.is_empty() {
                 return None;
@@ -318,6 +323,7 @@ impl Reader<'_, '_> {
         let is_extension =
             self.standard.extension_prefix.is_some_and(|prefix| word.starts_with(prefix));
         let result = match allowed.iter().find(|it| it.is_spelt(&word)) {
+            Some(_) if self.p.at(TokenKind::LBracket) => Err(self.subscripted(&word)),
             Some(row) => self.arguments(row, heading).map(|(kind, on)| (kind, on, Some(*row))),
             None if is_extension => self.extension(name).map(|kind| (kind, None, None)),
             None => Err(self.stranger(&word, heading, allowed, start)),
@@ -331,9 +337,24 @@ impl Reader<'_, '_> {
             if let Some(fault) = excess(&now, seen, heading) {
                 self.report(fault);
             }
+            if group.is_some() && !row.per_device && !opens_group {
+                let fault = messages::not_per_device(&now.word, start);
+                self.report(fault);
+            }
             seen.push(now);
         }
         Ok((Clause { kind, on, group, span }, opens_group))
+    }
+
+    /// `gang[1]`, `num_gangs[0](n)`: an extension of RoseACC that some programs use.
+    fn subscripted(&mut self, word: &str) -> Reported {
+        let fault = messages::subscripted_clause(word, self.p.span());
+        self.report(fault);
+        self.p.skip_balanced();
+        if self.p.at(TokenKind::LParen) {
+            self.p.skip_balanced();
+        }
+        Reported
     }
 
     fn stranger(
@@ -376,6 +397,7 @@ impl Reader<'_, '_> {
                 Ok((make(), None))
             }
             ReadClause::Maybe(bare, _) if !has_parens => Ok((bare(), None)),
+            ReadClause::Own(read) => Ok((read(self)?, None)),
             ReadClause::Args(_) if !has_parens => {
                 let fault = messages::argument_missing(&self.what, self.what_span);
                 Err(self.report(fault))

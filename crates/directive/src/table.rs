@@ -92,6 +92,8 @@ pub(crate) struct ClauseRow {
     pub(crate) write: fn(&ClauseKind<Spelled>) -> Option<String>,
     /// Clauses behind it hold for these device types only.
     pub(crate) opens_group: bool,
+    /// May stand in such a group.
+    pub(crate) per_device: bool,
     /// What may stand in the parentheses, for tests; a row without parentheses has `""`.
     pub(crate) samples: fn() -> Vec<&'static str>,
 }
@@ -104,6 +106,7 @@ pub(crate) const CLAUSE: ClauseRow = ClauseRow {
     read: ReadClause::Bare(|| ClauseKind::Seq),
     write: |_| None,
     opens_group: false,
+    per_device: false,
     samples: Vec::new,
 };
 
@@ -142,6 +145,8 @@ pub(crate) enum ReadClause {
     Args(fn(&mut Reader<'_, '_>) -> Read<ClauseKind<Written>>),
     /// `ordered`, `ordered(2)`
     Maybe(fn() -> ClauseKind<Written>, fn(&mut Reader<'_, '_>) -> Read<ClauseKind<Written>>),
+    /// Called behind the word; takes parentheses itself, if it wants any.
+    Own(fn(&mut Reader<'_, '_>) -> Read<ClauseKind<Written>>),
 }
 
 impl ClauseRow {
@@ -254,14 +259,15 @@ impl Standard {
 /// `bare(kind)`, `expr(Kind)`, `maybe_expr(Kind)`, `exprs(Kind)`, `items(Kind)`,
 /// `choice(Kind, CHOICES)`, or `custom(read, write, [samples])`.
 macro_rules! clauses {
-    ($($(#[$doc:meta])* $name:ident $word:literal $($alias:literal)* $often:expr,
+    ($($(#[$doc:meta])* $name:ident $word:literal $($alias:literal)*
+       $often:ident $(($label:literal))?,
        $how:ident($($arg:tt)*);)*) => {
         use $crate::table::Often::*;
         $($(#[$doc])*
         pub(super) static $name: $crate::table::ClauseRow = $crate::table::ClauseRow {
             word: $word,
             aliases: &[$($alias),*],
-            often: $often,
+            often: $often $(($label))?,
             ..$crate::table::clause_how!($how($($arg)*))
         };)*
 
@@ -345,6 +351,12 @@ macro_rules! clause_how {
             write: $write,
             samples: || vec![$($sample),*],
             ..$crate::table::CLAUSE
+        }
+    };
+    (per_device($how:ident($($arg:tt)*))) => {
+        $crate::table::ClauseRow {
+            per_device: true,
+            ..$crate::table::clause_how!($how($($arg)*))
         }
     };
     (group($read:expr, $write:expr, [$($sample:literal),*])) => {

@@ -27,6 +27,10 @@ pub struct Term {
     pub samples: Vec<&'static str>,
     /// Clauses with the same text here exclude one another; nothing for those that may be repeated.
     pub counted_as: Option<&'static str>,
+    /// Clauses behind it are for some types of devices.
+    pub opens_group: bool,
+    /// May stand there.
+    pub per_device: bool,
 }
 
 /// Every directive of a dialect, combined ones included.
@@ -46,6 +50,8 @@ pub fn vocabulary(dialect: Dialect) -> Vec<Phrase> {
                 .iter()
                 .map(|row| Term {
                     word: row.word,
+                    opens_group: row.opens_group,
+                    per_device: row.per_device,
                     samples: (row.samples)(),
                     counted_as: match row.often {
                         crate::table::Often::Any => None,

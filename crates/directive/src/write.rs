@@ -7,10 +7,12 @@
 
 use std::fmt;
 
-use ir::construct::{Args, Clause, ClauseKind, Construct, Dialect, Leaf, Phase, Spelled};
+use ir::construct::{
+    Args, Clause, ClauseKind, Construct, DeviceGroup, Dialect, Leaf, Phase, Spelled,
+};
 
 use crate::table::{ClauseRow, Heading, Standard};
-use crate::{OPENMP, openmp};
+use crate::{OPENACC, OPENARC, OPENMP, openacc, openarc, openmp};
 
 /// Why a construct has no text in a dialect.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +33,8 @@ impl fmt::Display for Unwritable {
 pub(crate) fn standard(dialect: Dialect) -> Option<&'static Standard> {
     match dialect {
         OPENMP => Some(&openmp::STANDARD),
+        OPENACC => Some(&openacc::STANDARD),
+        OPENARC => Some(&openarc::STANDARD),
         _ => None,
     }
 }
@@ -65,42 +69,38 @@ pub(crate) fn directive(
         None => return Err(refuse(format!("{} takes no argument there", standard.name))),
     }
     let allowed = heading.clauses(standard);
-    let mut group = None;
-    for clause in &construct.clauses {
-        if clause.group != group {
-            group = clause.group;
-            write_group(construct, clause, &allowed, standard, &mut text)?;
-        }
+    // Clauses for every device stand before the first group.
+    for clause in construct.clauses.iter().filter(|it| it.group.is_none()) {
         text.push(' ');
         text.push_str(&write_clause(clause, &heading, &allowed, standard)?);
+    }
+    for (at, group) in (0u16..).zip(&construct.groups) {
+        text.push(' ');
+        text.push_str(&write_group(group, &allowed, standard)?);
+        for clause in construct.clauses.iter().filter(|it| it.group == Some(at)) {
+            text.push(' ');
+            text.push_str(&write_clause(clause, &heading, &allowed, standard)?);
+        }
     }
     Ok(text)
 }
 
-/// The clause that opens the group of `clause`.
+/// The clause that opens a group.
 fn write_group(
-    construct: &Construct<Spelled>,
-    clause: &Clause<Spelled>,
+    group: &DeviceGroup<Spelled>,
     allowed: &[&'static ClauseRow],
     standard: &Standard,
-    text: &mut String,
-) -> Result<(), Unwritable> {
-    let Some(group) = clause.group.and_then(|it| construct.groups.get(usize::from(it))) else {
-        return Ok(());
-    };
+) -> Result<String, Unwritable> {
     let kind = ClauseKind::DeviceTypes(group.types.clone());
     let opener = allowed.iter().filter(|it| it.opens_group);
     let written = opener.filter_map(|it| Some((it.word, (it.write)(&kind)?))).next();
-    let Some((word, args)) = written else {
-        return Err(Unwritable {
+    match written {
+        Some((word, args)) => Ok(format!("{word}{args}")),
+        None => Err(Unwritable {
             what: group.types.join(", "),
             why: format!("{} has no clauses for one type of device", standard.name),
-        });
-    };
-    text.push(' ');
-    text.push_str(word);
-    text.push_str(&args);
-    Ok(())
+        }),
+    }
 }
 
 /// One clause, by the first row that can say it.

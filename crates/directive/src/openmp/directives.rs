@@ -9,7 +9,7 @@ use syntax::pragma::Shape;
 
 #[allow(clippy::wildcard_imports, reason = "the table of clauses, nearly every row of it")]
 use super::clauses::*;
-use super::{STANDARD, args};
+use super::{STANDARD, args, memkind};
 use crate::Written;
 use crate::table::{ClauseRow, DIRECTIVE, DirectiveRow, ShapeRule};
 
@@ -764,6 +764,15 @@ static NOTHING: DirectiveRow = DirectiveRow {
     ..DIRECTIVE
 };
 
+/// An extension: in which memory variables are stored.
+static MEMKIND: DirectiveRow = DirectiveRow {
+    words: &["memkind"],
+    leaves: &[Leaf::Memory],
+    shape: STANDALONE,
+    args: Some(memkind::MEMORY_KINDS),
+    ..DIRECTIVE
+};
+
 /// All of them.
 pub(super) static ALL: &[&DirectiveRow] = &[
     &TARGET,
@@ -833,4 +842,5 @@ pub(super) static ALL: &[&DirectiveRow] = &[
     &END_METADIRECTIVE,
     &ERROR,
     &NOTHING,
+    &MEMKIND,
 ];

@@ -14,6 +14,7 @@ mod context;
 mod data;
 mod directives;
 mod exec;
+mod memkind;
 mod rules;
 mod sharing;
 mod tasks;

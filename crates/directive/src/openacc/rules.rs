@@ -1,0 +1,83 @@
+//! The implicit rules of OpenACC, written into each construct.
+//!
+//! In: a construct with its clauses. Out: its [`Rules`]. Two rules depend on what stands around a
+//! construct and are for those who know it: a `loop` inside `kernels` without a clause of its own
+//! takes the `loop_trust` of the `kernels`; a `default` clause of a data region is in the region's
+//! rules and holds for the regions inside that have none.
+
+use ir::construct::{
+    ClauseKind, Construct, DefaultSharing, Implicit, Leaf, LoopTrust, Motion, OnAbsent, Phase,
+    Presence, Rules,
+};
+
+/// The rules of this construct.
+pub(super) fn rules<P: Phase>(construct: &Construct<P>) -> Rules {
+    let mut rules = match construct.leaves.first() {
+        Some(Leaf::Offload) => COMPUTE,
+        Some(Leaf::Kernels) => KERNELS,
+        Some(Leaf::DataRegion | Leaf::Declare) => Rules { holds_data: true, ..Rules::NONE },
+        Some(Leaf::Update | Leaf::HostData) => Rules { on_absent: OnAbsent::Error, ..Rules::NONE },
+        _ => Rules::NONE,
+    };
+    if construct.has(Leaf::Loop) {
+        rules.plain_nests = true;
+        if !construct.has(Leaf::Kernels) {
+            rules.loop_trust = LoopTrust::Independent;
+        }
+    }
+    for kind in construct.kinds() {
+        apply(kind, &mut rules);
+    }
+    rules
+}
+
+/// `parallel` and `serial`.
+const COMPUTE: Rules = Rules {
+    scalar: Implicit::FirstPrivate,
+    aggregate: Implicit::Map(Motion::ToFrom, Presence::Any),
+    // A pointer is a scalar here: the address travels, the data behind it does not.
+    pointer: Implicit::FirstPrivate,
+    yields_to_data_region: true,
+    copies_per_team: true,
+    holds_data: true,
+    reduction_maps: true,
+    loop_trust: LoopTrust::NotApplicable,
+    plain_nests: false,
+    redundant_teams: true,
+    on_absent: OnAbsent::Ignore,
+};
+
+/// `kernels`: values of scalars flow between the kernels that are made of it.
+const KERNELS: Rules = Rules {
+    scalar: Implicit::Map(Motion::ToFrom, Presence::Any),
+    pointer: Implicit::Map(Motion::ToFrom, Presence::Any),
+    copies_per_team: false,
+    loop_trust: LoopTrust::Prove,
+    ..COMPUTE
+};
+
+/// What a clause changes.
+fn apply<P: Phase>(kind: &ClauseKind<P>, rules: &mut Rules) {
+    match kind {
+        ClauseKind::Default(DefaultSharing::None, _) => {
+            rules.scalar = Implicit::MustBeListed;
+            rules.aggregate = Implicit::MustBeListed;
+            rules.pointer = Implicit::MustBeListed;
+        }
+        ClauseKind::Default(DefaultSharing::Present, _) => {
+            rules.aggregate = Implicit::Map(Motion::Alloc, Presence::Required);
+        }
+        ClauseKind::Seq => trust(rules, LoopTrust::Sequential),
+        ClauseKind::Auto => trust(rules, LoopTrust::Prove),
+        ClauseKind::Independent => trust(rules, LoopTrust::Independent),
+        ClauseKind::IfPresent => rules.on_absent = OnAbsent::Ignore,
+        _ => {}
+    }
+}
+
+/// Of a construct with a loop; `routine seq` has none.
+fn trust(rules: &mut Rules, trust: LoopTrust) {
+    if rules.loop_trust != LoopTrust::NotApplicable {
+        rules.loop_trust = trust;
+    }
+}

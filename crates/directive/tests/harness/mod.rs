@@ -1,0 +1,60 @@
+//! Reads one directive in a small program and gives back what was understood or reported.
+
+#![allow(dead_code, reason = "each test file uses a part of it")]
+
+use directive::{Directives, spell};
+use ir::construct::{Construct, Spelled};
+use source::Diagnostic;
+use syntax::parse;
+use syntax::pragma::Shape;
+
+/// A directive as it was understood.
+pub(crate) struct Understood {
+    pub(crate) construct: Construct<Spelled>,
+    pub(crate) shape: Shape,
+}
+
+/// What came of a line.
+pub(crate) struct Outcome {
+    text: String,
+    pub(crate) directive: Option<Understood>,
+    pub(crate) faults: Vec<Diagnostic>,
+}
+
+impl Outcome {
+    /// The code of each fault and the text that it points at.
+    pub(crate) fn fault_list(&self) -> Vec<(&'static str, &str)> {
+        let place = |it: &Diagnostic| it.primary.as_ref().map(|label| label.span);
+        self.faults
+            .iter()
+            .map(|it| {
+                let span = place(it).unwrap_or_default();
+                (it.code, &self.text[span.start as usize..span.end as usize])
+            })
+            .collect()
+    }
+}
+
+/// Reads `#pragma line` before a loop.
+pub(crate) fn read(line: &str) -> Outcome {
+    let text = format!(
+        "typedef int T; struct S {{ int m; int *v; }};\n\
+         int a[8], b[8], c, i, n, x, y; float *p, *q; struct S s; int f(int);\n\
+         void g(void) {{\n#pragma {line}\nfor (i = 0; i < n; i++) c = 0;\n}}\n"
+    );
+    let mut directives = Directives::new();
+    let parsed = parse(text.as_bytes(), 0, &mut directives);
+    let directive = directives.iter().next().map(|(id, construct)| Understood {
+        construct: spell(construct, &parsed.tree),
+        shape: parsed.tree.pragmas[id].shape,
+    });
+    Outcome { text, directive, faults: parsed.diagnostics.iter().cloned().collect() }
+}
+
+/// Reads a line that is right.
+#[track_caller]
+pub(crate) fn understood(line: &str) -> Understood {
+    let outcome = read(line);
+    assert!(outcome.faults.is_empty(), "#pragma {line}\n{:#?}", outcome.faults);
+    outcome.directive.unwrap_or_else(|| panic!("not understood: #pragma {line}"))
+}
