@@ -8,6 +8,7 @@
 //! through the same rows. Not here: what names mean and where a directive may stand (crate `sema`).
 
 #[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the tokens it takes")]
+mod cross;
 mod cursor;
 mod host;
 mod messages;

@@ -12,7 +12,7 @@ use ir::construct::{
 };
 
 use crate::table::{ClauseRow, Heading, Standard};
-use crate::{OPENACC, OPENARC, OPENMP, openacc, openarc, openmp};
+use crate::{OPENACC, OPENARC, OPENMP, cross, openacc, openarc, openmp};
 
 /// Why a construct has no text in a dialect.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,7 +47,8 @@ pub fn write(construct: &Construct<Spelled>, dialect: Dialect) -> Result<String,
             why: "the dialect is not known".into(),
         });
     };
-    Ok(format!("{} {}", standard.sentinel, directive(construct, standard)?))
+    let construct = cross::restate(construct, dialect)?;
+    Ok(format!("{} {}", standard.sentinel, directive(&construct, standard)?))
 }
 
 /// A directive without its sentinel.
