@@ -23,8 +23,8 @@ pub(crate) struct Lexed {
 /// More faults than anybody reads are not worth their memory.
 const MAX_FAULTS: usize = 101;
 
-/// Reads a text whose first byte has the address `base`.
-pub(crate) fn lex(text: &[u8], base: u32) -> Lexed {
+/// Reads a text whose first byte has the address `base`. The last token is given once more.
+pub(crate) fn lex(text: &[u8], base: u32) -> (Lexed, Token) {
     let mut names = names_with_keywords();
     let nothing = names.intern("");
     let out = Lexed { tokens: Vec::with_capacity(text.len() / 4), names, faults: Vec::new() };
@@ -43,8 +43,10 @@ pub(crate) fn lex(text: &[u8], base: u32) -> Lexed {
     if lexer.in_pragma {
         lexer.end_pragma();
     }
-    lexer.push(TokenKind::Eof, text.len());
-    lexer.out
+    let start = lexer.span(text.len(), text.len()).start;
+    let end = Token { start, len: 0, name: nothing, kind: TokenKind::Eof, starts_line: true };
+    lexer.out.tokens.push(end);
+    (lexer.out, end)
 }
 
 /// Bytes that continue a name or a number; bytes of UTF-8 sequences are checked later.

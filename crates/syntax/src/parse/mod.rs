@@ -51,11 +51,12 @@ pub struct Parsed {
 
 /// Parses a preprocessed text whose first byte has the address `base`.
 pub fn parse(text: &[u8], base: u32, reader: &mut dyn PragmaReader) -> Parsed {
-    let lexed = lex::lex(text, base);
+    let (lexed, end) = lex::lex(text, base);
     let tree = Tree { names: lexed.names, ..Tree::default() };
     let mut parser = Parser {
         scopes: Scopes::new(tree.names.len()),
         tokens: lexed.tokens,
+        end,
         at: 0,
         tree,
         faults: lexed.faults,
@@ -73,9 +74,8 @@ pub fn parse(text: &[u8], base: u32, reader: &mut dyn PragmaReader) -> Parsed {
         lists: Lists::default(),
     };
     parser.translation_unit();
-    let Parser { tree, faults, tokens, .. } = parser;
-    let end = tokens.last().map_or(Span::NONE, Token::span);
-    Parsed { tree, diagnostics: in_order(faults, end) }
+    let Parser { tree, faults, end, .. } = parser;
+    Parsed { tree, diagnostics: in_order(faults, end.span()) }
 }
 
 /// Sorts by place and cuts off after [`MAX_ERRORS`].
@@ -122,6 +122,8 @@ pub fn with_stack<R: Send>(work: impl FnOnce() -> R + Send) -> R {
 /// [`TokenKind::PragmaEnd`] there as often as it is asked.
 pub struct Parser<'t> {
     tokens: Vec<Token>,
+    /// The end of the file: the last token, which everyone behind it sees too.
+    end: Token,
     at: usize,
     tree: Tree,
     faults: Vec<Diagnostic>,
@@ -172,17 +174,7 @@ impl Parser<'_> {
 
     #[inline]
     fn token_at(&self, ahead: usize) -> Token {
-        // The last token is the end of the file, and everyone behind it sees it too.
-        match self.tokens.get(self.at + ahead).or(self.tokens.last()) {
-            Some(token) => *token,
-            None => Token {
-                start: 0,
-                len: 0,
-                name: self.tree.names.find("").unwrap_or_else(|| source::Names::new().intern("")),
-                kind: TokenKind::Eof,
-                starts_line: true,
-            },
-        }
+        self.tokens.get(self.at + ahead).copied().unwrap_or(self.end)
     }
 
     /// What stands here.
