@@ -320,6 +320,7 @@ fn first(all: &Records, complaints: &str) -> String {
 }
 
 #[test]
+#[cfg_attr(not(target_arch = "x86_64"), ignore = "the host is another machine")]
 fn lp64_is_what_the_host_compiler_does() {
     for seed in [1, 2] {
         check(&LP64, &["cc", "-fsyntax-only"], seed);
@@ -327,6 +328,7 @@ fn lp64_is_what_the_host_compiler_does() {
 }
 
 #[test]
+#[cfg_attr(not(target_arch = "x86_64"), ignore = "the host is another machine")]
 fn bits_are_where_the_host_compiler_puts_them() {
     let all = records(&LP64, 3);
     let program = std::env::temp_dir().join(format!("ir-layout-{}", std::process::id()));
@@ -341,6 +343,7 @@ fn bits_are_where_the_host_compiler_puts_them() {
 }
 
 #[test]
+#[cfg_attr(not(target_arch = "x86_64"), ignore = "the host is another machine")]
 fn ilp32_x86_is_what_gcc_does_with_m32() {
     check(&ILP32_X86, &["cc", "-m32", "-fsyntax-only"], 4);
 }
