@@ -169,6 +169,12 @@ impl Parser<'_> {
             match self.peek() {
                 TokenKind::Eof => return,
                 TokenKind::PragmaEnd if self.in_pragma => return,
+                // Brackets on the line of a pragma belong to it alone.
+                TokenKind::Pragma => {
+                    while !self.at_end() {
+                        self.at += 1;
+                    }
+                }
                 TokenKind::LBrace => braces += 1,
                 TokenKind::RBrace if braces == 0 => return,
                 TokenKind::RBrace => {
