@@ -295,10 +295,10 @@ fn sections_and_shapes() {
         stride: None,
         has_stride_colon: false,
     };
-    check(ExprKind::Section(Box::new(section.clone())), "a[b : 1]");
+    check(ExprKind::Section(Box::new(section.clone())), "a[b:1]");
     let all = Section { lower: None, length: None, ..section.clone() };
-    check(ExprKind::Section(Box::new(all)), "a[ : ]");
+    check(ExprKind::Section(Box::new(all)), "a[:]");
     let strided = Section { length: None, stride: Some(one), ..section };
-    check(ExprKind::Section(Box::new(strided)), "a[b :  : 1]");
+    check(ExprKind::Section(Box::new(strided)), "a[b: :1]");
     check(ExprKind::Shaped(Box::new([one, b]), a), "([1][b])a");
 }

@@ -280,16 +280,18 @@ impl<'t> Printer<'t> {
     }
 }
 
-/// `base[lower : length : stride]`
+/// `base[lower:length:stride]`
 fn section_pieces(section: &Section, out: &mut Vec<Piece<'_>>) {
     // A comma would be read as the end of the section's list item.
     let bound = |it: &Option<ExprId>| it.map(|it| Piece::Expr(it, Level::Assign));
     out.extend([Piece::Expr(section.base, Level::Postfix), Piece::Text("[")]);
     out.extend(bound(&section.lower));
-    out.push(Piece::Text(" : "));
+    out.push(Piece::Text(":"));
     out.extend(bound(&section.length));
     if section.has_stride_colon || section.stride.is_some() {
-        out.push(Piece::Text(" : "));
+        // `::` is one token to newer compilers.
+        let colon = if section.length.is_some() { ":" } else { " :" };
+        out.push(Piece::Text(colon));
         out.extend(bound(&section.stride));
     }
     out.push(Piece::Text("]"));
