@@ -202,7 +202,8 @@ impl Reader<'_, '_> {
             if word.is_empty() {
                 return None;
             }
-            let joined = self.standard.underscores_join.then(|| word.replace('_', " "));
+            let may_join = self.standard.underscores_join && word.contains('_');
+            let joined = may_join.then(|| word.replace('_', " "));
             let taken = [Some(word), joined.as_deref()].into_iter().flatten().find(|it| {
                 rest.strip_prefix(it).is_some_and(|it| it.is_empty() || it.starts_with(' '))
             });
@@ -437,12 +438,13 @@ impl Reader<'_, '_> {
         let place = self.p.span();
         let find = |row: &&'static DirectiveRow| {
             let tokens = row.words.iter().filter_map(|it| self.matches(it)).max()?;
-            (self.p.peek_at(tokens) == TokenKind::Colon).then_some((tokens, *row))
+            let is_name = row.leaves.len() == 1 && self.p.peek_at(tokens) == TokenKind::Colon;
+            // In `if` nothing else can be meant; elsewhere it may be a modifier or an item.
+            let is_own = row.leaves.iter().all(|it| self.leaves.contains(it));
+            let is_meant = self.what == "if" || (is_own && is_part(self.standard, row));
+            (is_name && is_meant).then_some((tokens, *row))
         };
-        let own = heading.rows.iter().filter_map(find).next();
-        let of_if = || self.standard.directives.iter().filter_map(find).next();
-        let Some((tokens, row)) = own.or_else(|| if self.what == "if" { of_if() } else { None })
-        else {
+        let Some((tokens, row)) = self.standard.directives.iter().find_map(find) else {
             return Ok(None);
         };
         let leaf = row.leaves.first().copied().filter(|it| self.leaves.contains(it));

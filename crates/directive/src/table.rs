@@ -367,3 +367,11 @@ macro_rules! clause_how {
     };
 }
 pub(crate) use clause_how;
+
+/// `&[&A, &B]`, written as a table.
+macro_rules! rows {
+    ($($row:ident)*) => {
+        &[$(&$row),*]
+    };
+}
+pub(crate) use rows;

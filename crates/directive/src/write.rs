@@ -126,7 +126,7 @@ pub(crate) fn write_clause(
         });
     };
     let Some(on) = clause.on else { return Ok(format!("{word}{args}")) };
-    let part = heading.rows.iter().find(|it| it.leaves.contains(&on));
+    let part = standard.directives.iter().find(|it| it.leaves == [on]);
     match (part, standard.names_parts, args.strip_prefix('(')) {
         (Some(part), true, Some(inside)) => Ok(format!("{word}({}: {inside}", part.name())),
         _ => Err(Unwritable {

@@ -9,7 +9,7 @@
 
 mod harness;
 
-use directive::{OPENACC, OPENARC, Phrase, Term, vocabulary, write};
+use directive::{OPENACC, OPENARC, OPENMP, Phrase, Term, vocabulary, write};
 use harness::read;
 use ir::construct::Dialect;
 use proptest::prelude::*;
@@ -130,6 +130,11 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 1500, ..ProptestConfig::default() })]
 
     #[test]
+    fn openmp_is_read_as_written(picks in prop::collection::vec(any::<Index>(), 40)) {
+        check(OPENMP, &picks)?;
+    }
+
+    #[test]
     fn openacc_is_read_as_written(picks in prop::collection::vec(any::<Index>(), 40)) {
         check(OPENACC, &picks)?;
     }
@@ -143,7 +148,7 @@ proptest! {
 /// Every text of every row is read at least once.
 #[test]
 fn every_sample_is_understood() {
-    for dialect in [OPENACC, OPENARC] {
+    for dialect in [OPENMP, OPENACC, OPENARC] {
         for phrase in vocabulary(dialect) {
             every_sample_of(dialect, &phrase);
         }

@@ -71,6 +71,7 @@ fn selector(r: &mut Reader<'_, '_>, set: SelectorSetKind) -> Read<Selector<Writt
 fn construct_selector(r: &mut Reader<'_, '_>) -> Read<Selector<Written>> {
     let heading = r.construct_name()?;
     let name = r.p.intern(&heading.name());
+    let heading = properties_of(heading);
     if !r.p.at(TokenKind::LParen) {
         return Ok(Selector { name, score: None, properties: None });
     }
@@ -86,6 +87,15 @@ fn construct_selector(r: &mut Reader<'_, '_>) -> Read<Selector<Written>> {
         Ok((score, properties))
     })?;
     Ok(Selector { name, score, properties: Some(properties) })
+}
+
+/// Whose clauses the properties of a construct selector are: those of `simd` say what kind of
+/// function is called, like the clauses of `declare simd`.
+fn properties_of(heading: Heading) -> Heading {
+    if heading.leaves() == [Leaf::Simd] {
+        return STANDARD.heading(&[Leaf::DeclareSimd]).unwrap_or(heading);
+    }
+    heading
 }
 
 /// `score(e):`, or nothing.
@@ -142,7 +152,7 @@ fn write_property(property: &Property<Spelled>, selector: &str) -> Option<String
         Property::Name(name) => Some(name.clone()),
         Property::Expr(expr) => Some(expr.clone()),
         Property::Clause(clause) => {
-            let heading = Heading { rows: STANDARD.rows_named(selector)? };
+            let heading = properties_of(Heading { rows: STANDARD.rows_named(selector)? });
             let allowed = heading.clauses(&STANDARD);
             write_clause(clause, &heading, &allowed, &STANDARD).ok()
         }

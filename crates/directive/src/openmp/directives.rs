@@ -1,33 +1,24 @@
-//! The directives of OpenMP: one row each, and which may be combined.
+//! The directives of OpenMP: one row each, and which may be combined. Declarations have a file of
+//! their own ([`super::declarations`]).
 //!
 //! A combined directive is not listed: `then` says which part may follow which, and the clauses of
 //! the whole are those of its parts. A composite one whose parts mean something else together
 //! (`distribute parallel for`) is a row of its own.
 
-use ir::construct::{Args, ClauseKind, Construct, Leaf};
+use ir::construct::{ClauseKind, Construct, Leaf};
 use syntax::pragma::Shape;
 
 #[allow(clippy::wildcard_imports, reason = "the table of clauses, nearly every row of it")]
 use super::clauses::*;
+#[allow(clippy::wildcard_imports, reason = "every row of it is listed below")]
+use super::declarations::*;
 use super::{STANDARD, args, memkind};
 use crate::Written;
-use crate::table::{ClauseRow, DIRECTIVE, DirectiveRow, ShapeRule};
+use crate::table::{ClauseRow, DIRECTIVE, DirectiveRow, ShapeRule, rows};
 
-const STANDALONE: ShapeRule = ShapeRule::Is(Shape::Standalone);
-const OPENS: ShapeRule = ShapeRule::Is(Shape::Opens);
-const CLOSES: ShapeRule = ShapeRule::Is(Shape::Closes);
-
-/// Without a list it is the old form of `begin declare target`.
-fn declare_target_shape(construct: &Construct<Written>) -> Shape {
-    let names_something = |kind: &ClauseKind<Written>| {
-        matches!(
-            kind,
-            ClauseKind::DeviceEnter { .. } | ClauseKind::DeviceLink(_) | ClauseKind::DeviceLocal(_)
-        )
-    };
-    let has_list = construct.args != Args::None || construct.kinds().any(names_something);
-    if has_list { Shape::Standalone } else { Shape::Opens }
-}
+pub(super) const STANDALONE: ShapeRule = ShapeRule::Is(Shape::Standalone);
+pub(super) const OPENS: ShapeRule = ShapeRule::Is(Shape::Opens);
+pub(super) const CLOSES: ShapeRule = ShapeRule::Is(Shape::Closes);
 
 /// It takes a body if one of the directives it chooses from does.
 fn chosen_shape(construct: &Construct<Written>) -> Shape {
@@ -43,101 +34,32 @@ fn chosen_shape(construct: &Construct<Written>) -> Shape {
 }
 
 /// Of `parallel`, alone and combined.
-static PARALLEL_CLAUSES: &[&ClauseRow] = &[
-    &ALLOCATE,
-    &COPYIN,
-    &DEFAULT,
-    &FIRSTPRIVATE,
-    &IF,
-    &MESSAGE,
-    &NUM_THREADS,
-    &PRIVATE,
-    &PROC_BIND,
-    &REDUCTION,
-    &SAFESYNC,
-    &SEVERITY,
-    &SHARED,
+static PARALLEL_CLAUSES: &[&ClauseRow] = rows![
+    ALLOCATE COPYIN DEFAULT FIRSTPRIVATE IF MESSAGE NUM_THREADS PRIVATE PROC_BIND REDUCTION
+    SAFESYNC SEVERITY SHARED
 ];
 
 /// Of `for`.
-static FOR_CLAUSES: &[&ClauseRow] = &[
-    &ALLOCATE,
-    &COLLAPSE,
-    &FIRSTPRIVATE,
-    &INDUCTION,
-    &LASTPRIVATE,
-    &LINEAR,
-    &NOWAIT,
-    &ORDER,
-    &ORDERED,
-    &PRIVATE,
-    &REDUCTION,
-    &SCHEDULE,
+static FOR_CLAUSES: &[&ClauseRow] = rows![
+    ALLOCATE COLLAPSE FIRSTPRIVATE INDUCTION LASTPRIVATE LINEAR NOWAIT ORDER ORDERED PRIVATE
+    REDUCTION SCHEDULE
 ];
 
 /// Of `distribute`.
-static DISTRIBUTE_CLAUSES: &[&ClauseRow] = &[
-    &ALLOCATE,
-    &COLLAPSE,
-    &DIST_SCHEDULE,
-    &FIRSTPRIVATE,
-    &INDUCTION,
-    &LASTPRIVATE,
-    &ORDER,
-    &PRIVATE,
+static DISTRIBUTE_CLAUSES: &[&ClauseRow] = rows![
+    ALLOCATE COLLAPSE DIST_SCHEDULE FIRSTPRIVATE INDUCTION LASTPRIVATE ORDER PRIVATE
 ];
 
 /// How strictly memory is ordered.
-static MEMORY_ORDER_CLAUSES: &[&ClauseRow] = &[&SEQ_CST, &ACQ_REL, &ACQUIRE, &RELEASE, &RELAXED];
-
-/// What may be assumed.
-static ASSUMPTIONS: &[&ClauseRow] = &[
-    &ABSENT,
-    &CONTAINS,
-    &HOLDS,
-    &NO_OPENMP,
-    &NO_OPENMP_CONSTRUCTS,
-    &NO_OPENMP_ROUTINES,
-    &NO_PARALLELISM,
-];
-
-/// What may be required.
-static REQUIREMENTS: &[&ClauseRow] = &[
-    &ATOMIC_DEFAULT_MEM_ORDER,
-    &DEVICE_SAFESYNC,
-    &DYNAMIC_ALLOCATORS,
-    &REVERSE_OFFLOAD,
-    &SELF_MAPS,
-    &UNIFIED_ADDRESS,
-    &UNIFIED_SHARED_MEMORY,
-];
-
-/// Of `declare target`.
-static DECLARE_TARGET_CLAUSES: &[&ClauseRow] =
-    &[&DEVICE_TYPE, &ENTER, &ENTER_OLD, &INDIRECT, &LINK, &LOCAL];
+static MEMORY_ORDER_CLAUSES: &[&ClauseRow] = rows![SEQ_CST ACQ_REL ACQUIRE RELEASE RELAXED];
 
 static TARGET: DirectiveRow = DirectiveRow {
     words: &["target"],
     leaves: &[Leaf::Offload],
-    clauses: &[&[
-        &ALLOCATE,
-        &DEFAULT,
-        &DEFAULTMAP,
-        &DEPEND,
-        &DEVICE,
-        &DEVICE_TYPE,
-        &FIRSTPRIVATE,
-        &HAS_DEVICE_ADDR,
-        &IF,
-        &IN_REDUCTION,
-        &IS_DEVICE_PTR,
-        &MAP,
-        &NOWAIT,
-        &PRIORITY,
-        &PRIVATE,
-        &REPLAYABLE,
-        &THREAD_LIMIT,
-        &USES_ALLOCATORS,
+    clauses: &[rows![
+        ALLOCATE DEFAULT DEFAULTMAP DEPEND DEVICE DEVICE_TYPE FIRSTPRIVATE HAS_DEVICE_ADDR IF
+        IN_REDUCTION IS_DEVICE_PTR MAP NOWAIT PRIORITY PRIVATE REPLAYABLE THREAD_LIMIT
+        USES_ALLOCATORS
     ]],
     then: &[Leaf::Teams, Leaf::Parallel, Leaf::Simd],
     ..DIRECTIVE
@@ -146,16 +68,8 @@ static TARGET: DirectiveRow = DirectiveRow {
 static TEAMS: DirectiveRow = DirectiveRow {
     words: &["teams"],
     leaves: &[Leaf::Teams],
-    clauses: &[&[
-        &ALLOCATE,
-        &DEFAULT,
-        &FIRSTPRIVATE,
-        &IF,
-        &NUM_TEAMS,
-        &PRIVATE,
-        &REDUCTION,
-        &SHARED,
-        &THREAD_LIMIT,
+    clauses: &[rows![
+        ALLOCATE DEFAULT FIRSTPRIVATE IF NUM_TEAMS PRIVATE REDUCTION SHARED THREAD_LIMIT
     ]],
     then: &[Leaf::Distribute, Leaf::Loop],
     ..DIRECTIVE
@@ -196,19 +110,9 @@ static FOR: DirectiveRow = DirectiveRow {
 static SIMD_LOOP: DirectiveRow = DirectiveRow {
     words: &["simd"],
     leaves: &[Leaf::Simd],
-    clauses: &[&[
-        &ALIGNED,
-        &COLLAPSE,
-        &IF,
-        &INDUCTION,
-        &LASTPRIVATE,
-        &LINEAR,
-        &NONTEMPORAL,
-        &ORDER,
-        &PRIVATE,
-        &REDUCTION,
-        &SAFELEN,
-        &SIMDLEN,
+    clauses: &[rows![
+        ALIGNED COLLAPSE IF INDUCTION LASTPRIVATE LINEAR NONTEMPORAL ORDER PRIVATE REDUCTION
+        SAFELEN SIMDLEN
     ]],
     ..DIRECTIVE
 };
@@ -216,21 +120,21 @@ static SIMD_LOOP: DirectiveRow = DirectiveRow {
 static LOOP: DirectiveRow = DirectiveRow {
     words: &["loop"],
     leaves: &[Leaf::Loop],
-    clauses: &[&[&BIND, &COLLAPSE, &LASTPRIVATE, &ORDER, &PRIVATE, &REDUCTION]],
+    clauses: &[rows![BIND COLLAPSE LASTPRIVATE ORDER PRIVATE REDUCTION]],
     ..DIRECTIVE
 };
 
 static SECTIONS: DirectiveRow = DirectiveRow {
     words: &["sections"],
     leaves: &[Leaf::Sections],
-    clauses: &[&[&ALLOCATE, &FIRSTPRIVATE, &LASTPRIVATE, &NOWAIT, &PRIVATE, &REDUCTION]],
+    clauses: &[rows![ALLOCATE FIRSTPRIVATE LASTPRIVATE NOWAIT PRIVATE REDUCTION]],
     ..DIRECTIVE
 };
 
 static MASKED: DirectiveRow = DirectiveRow {
     words: &["masked"],
     leaves: &[Leaf::Masked],
-    clauses: &[&[&FILTER]],
+    clauses: &[rows![FILTER]],
     then: &[Leaf::Taskloop],
     ..DIRECTIVE
 };
@@ -245,28 +149,10 @@ static MASTER: DirectiveRow = DirectiveRow {
 static TASKLOOP: DirectiveRow = DirectiveRow {
     words: &["taskloop"],
     leaves: &[Leaf::Taskloop],
-    clauses: &[&[
-        &ALLOCATE,
-        &COLLAPSE,
-        &DEFAULT,
-        &FINAL,
-        &FIRSTPRIVATE,
-        &GRAINSIZE,
-        &IF,
-        &IN_REDUCTION,
-        &INDUCTION,
-        &LASTPRIVATE,
-        &MERGEABLE,
-        &NOGROUP,
-        &NUM_TASKS,
-        &PRIORITY,
-        &PRIVATE,
-        &REDUCTION,
-        &REPLAYABLE,
-        &SHARED,
-        &THREADSET,
-        &TRANSPARENT,
-        &UNTIED,
+    clauses: &[rows![
+        ALLOCATE COLLAPSE DEFAULT FINAL FIRSTPRIVATE GRAINSIZE IF IN_REDUCTION INDUCTION
+        LASTPRIVATE MERGEABLE NOGROUP NUM_TASKS PRIORITY PRIVATE REDUCTION REPLAYABLE SHARED
+        THREADSET TRANSPARENT UNTIED
     ]],
     then: &[Leaf::Simd],
     ..DIRECTIVE
@@ -278,14 +164,14 @@ static SECTION: DirectiveRow =
 static SINGLE: DirectiveRow = DirectiveRow {
     words: &["single"],
     leaves: &[Leaf::Single],
-    clauses: &[&[&ALLOCATE, &COPYPRIVATE, &FIRSTPRIVATE, &NOWAIT, &PRIVATE]],
+    clauses: &[rows![ALLOCATE COPYPRIVATE FIRSTPRIVATE NOWAIT PRIVATE]],
     ..DIRECTIVE
 };
 
 static SCOPE: DirectiveRow = DirectiveRow {
     words: &["scope"],
     leaves: &[Leaf::Scope],
-    clauses: &[&[&ALLOCATE, &FIRSTPRIVATE, &NOWAIT, &PRIVATE, &REDUCTION]],
+    clauses: &[rows![ALLOCATE FIRSTPRIVATE NOWAIT PRIVATE REDUCTION]],
     ..DIRECTIVE
 };
 
@@ -293,14 +179,14 @@ static CRITICAL: DirectiveRow = DirectiveRow {
     words: &["critical"],
     leaves: &[Leaf::Critical],
     args: Some(args::MAYBE_NAME),
-    clauses: &[&[&HINT]],
+    clauses: &[rows![HINT]],
     ..DIRECTIVE
 };
 
 static ORDERED_REGION: DirectiveRow = DirectiveRow {
     words: &["ordered"],
     leaves: &[Leaf::Ordered],
-    clauses: &[&[&THREADS, &SIMD]],
+    clauses: &[rows![THREADS SIMD]],
     ..DIRECTIVE
 };
 
@@ -308,8 +194,8 @@ static ORDERED_POINT: DirectiveRow = DirectiveRow {
     words: &["ordered"],
     leaves: &[Leaf::OrderedPoint],
     shape: STANDALONE,
-    clauses: &[&[&DOACROSS, &DEPEND_SOURCE]],
-    required: &[&[&DOACROSS, &DEPEND_SOURCE]],
+    clauses: &[rows![DOACROSS DEPEND_SOURCE]],
+    required: &[rows![DOACROSS DEPEND_SOURCE]],
     if_followed_by: &["depend", "doacross"],
     ..DIRECTIVE
 };
@@ -317,24 +203,9 @@ static ORDERED_POINT: DirectiveRow = DirectiveRow {
 static TASK: DirectiveRow = DirectiveRow {
     words: &["task"],
     leaves: &[Leaf::Task],
-    clauses: &[&[
-        &AFFINITY,
-        &ALLOCATE,
-        &DEFAULT,
-        &DEPEND,
-        &DETACH,
-        &FINAL,
-        &FIRSTPRIVATE,
-        &IF,
-        &IN_REDUCTION,
-        &MERGEABLE,
-        &PRIORITY,
-        &PRIVATE,
-        &REPLAYABLE,
-        &SHARED,
-        &THREADSET,
-        &TRANSPARENT,
-        &UNTIED,
+    clauses: &[rows![
+        AFFINITY ALLOCATE DEFAULT DEPEND DETACH FINAL FIRSTPRIVATE IF IN_REDUCTION MERGEABLE
+        PRIORITY PRIVATE REPLAYABLE SHARED THREADSET TRANSPARENT UNTIED
     ]],
     ..DIRECTIVE
 };
@@ -342,14 +213,14 @@ static TASK: DirectiveRow = DirectiveRow {
 static TASKGROUP: DirectiveRow = DirectiveRow {
     words: &["taskgroup"],
     leaves: &[Leaf::Taskgroup],
-    clauses: &[&[&ALLOCATE, &TASK_REDUCTION]],
+    clauses: &[rows![ALLOCATE TASK_REDUCTION]],
     ..DIRECTIVE
 };
 
 static TASKGRAPH: DirectiveRow = DirectiveRow {
     words: &["taskgraph"],
     leaves: &[Leaf::Taskgraph],
-    clauses: &[&[&GRAPH_ID, &GRAPH_RESET, &IF, &NOGROUP]],
+    clauses: &[rows![GRAPH_ID GRAPH_RESET IF NOGROUP]],
     ..DIRECTIVE
 };
 
@@ -357,7 +228,7 @@ static TASK_ITERATION: DirectiveRow = DirectiveRow {
     words: &["task iteration"],
     leaves: &[Leaf::TaskIteration],
     shape: STANDALONE,
-    clauses: &[&[&AFFINITY, &DEPEND, &IF]],
+    clauses: &[rows![AFFINITY DEPEND IF]],
     ..DIRECTIVE
 };
 
@@ -365,7 +236,7 @@ static TASKWAIT: DirectiveRow = DirectiveRow {
     words: &["taskwait"],
     leaves: &[Leaf::Taskwait],
     shape: STANDALONE,
-    clauses: &[&[&DEPEND, &NOWAIT, &REPLAYABLE]],
+    clauses: &[rows![DEPEND NOWAIT REPLAYABLE]],
     ..DIRECTIVE
 };
 
@@ -384,7 +255,7 @@ static FLUSH: DirectiveRow = DirectiveRow {
     leaves: &[Leaf::Flush],
     shape: STANDALONE,
     args: Some(args::MAYBE_ITEMS),
-    clauses: &[&[&MEMSCOPE], MEMORY_ORDER_CLAUSES],
+    clauses: &[rows![MEMSCOPE], MEMORY_ORDER_CLAUSES],
     ..DIRECTIVE
 };
 
@@ -392,17 +263,7 @@ static ATOMIC: DirectiveRow = DirectiveRow {
     words: &["atomic"],
     leaves: &[Leaf::Atomic],
     clauses: &[
-        &[
-            &ATOMIC_READ,
-            &ATOMIC_WRITE,
-            &ATOMIC_UPDATE,
-            &CAPTURE,
-            &COMPARE,
-            &FAIL,
-            &WEAK,
-            &HINT,
-            &MEMSCOPE,
-        ],
+        rows![ATOMIC_READ ATOMIC_WRITE ATOMIC_UPDATE CAPTURE COMPARE FAIL WEAK HINT MEMSCOPE],
         MEMORY_ORDER_CLAUSES,
     ],
     ..DIRECTIVE
@@ -413,7 +274,7 @@ static CANCEL: DirectiveRow = DirectiveRow {
     leaves: &[Leaf::Cancel],
     shape: STANDALONE,
     args: Some(args::CANCEL),
-    clauses: &[&[&IF]],
+    clauses: &[rows![IF]],
     ..DIRECTIVE
 };
 
@@ -429,23 +290,16 @@ static SCAN: DirectiveRow = DirectiveRow {
     words: &["scan"],
     leaves: &[Leaf::Scan],
     shape: STANDALONE,
-    clauses: &[&[&INCLUSIVE, &EXCLUSIVE, &INIT_COMPLETE]],
-    required: &[&[&INCLUSIVE, &EXCLUSIVE, &INIT_COMPLETE]],
+    clauses: &[rows![INCLUSIVE EXCLUSIVE INIT_COMPLETE]],
+    required: &[rows![INCLUSIVE EXCLUSIVE INIT_COMPLETE]],
     ..DIRECTIVE
 };
 
 static DISPATCH: DirectiveRow = DirectiveRow {
     words: &["dispatch"],
     leaves: &[Leaf::Dispatch],
-    clauses: &[&[
-        &DEPEND,
-        &DEVICE,
-        &HAS_DEVICE_ADDR,
-        &INTEROP,
-        &IS_DEVICE_PTR,
-        &NOCONTEXT,
-        &NOVARIANTS,
-        &NOWAIT,
+    clauses: &[rows![
+        DEPEND DEVICE HAS_DEVICE_ADDR INTEROP IS_DEVICE_PTR NOCONTEXT NOVARIANTS NOWAIT
     ]],
     ..DIRECTIVE
 };
@@ -460,28 +314,12 @@ static ASSUME: DirectiveRow = DirectiveRow {
 static TARGET_DATA: DirectiveRow = DirectiveRow {
     words: &["target data"],
     leaves: &[Leaf::DataRegion],
-    clauses: &[&[
-        &AFFINITY,
-        &ALLOCATE,
-        &DEFAULT,
-        &DEPEND,
-        &DETACH,
-        &DEVICE,
-        &FIRSTPRIVATE,
-        &IF,
-        &IN_REDUCTION,
-        &MAP,
-        &MERGEABLE,
-        &NOGROUP,
-        &NOWAIT,
-        &PRIORITY,
-        &PRIVATE,
-        &SHARED,
-        &TRANSPARENT,
-        &USE_DEVICE_ADDR,
-        &USE_DEVICE_PTR,
+    clauses: &[rows![
+        AFFINITY ALLOCATE DEFAULT DEPEND DETACH DEVICE FIRSTPRIVATE IF IN_REDUCTION MAP
+        MERGEABLE NOGROUP NOWAIT PRIORITY PRIVATE SHARED TRANSPARENT USE_DEVICE_ADDR
+        USE_DEVICE_PTR
     ]],
-    required: &[&[&MAP, &USE_DEVICE_PTR, &USE_DEVICE_ADDR]],
+    required: &[rows![MAP USE_DEVICE_PTR USE_DEVICE_ADDR]],
     ..DIRECTIVE
 };
 
@@ -489,8 +327,8 @@ static TARGET_ENTER_DATA: DirectiveRow = DirectiveRow {
     words: &["target enter data"],
     leaves: &[Leaf::EnterData],
     shape: STANDALONE,
-    clauses: &[&[&DEPEND, &DEVICE, &IF, &MAP, &NOWAIT, &PRIORITY, &REPLAYABLE]],
-    required: &[&[&MAP]],
+    clauses: &[rows![DEPEND DEVICE IF MAP NOWAIT PRIORITY REPLAYABLE]],
+    required: &[rows![MAP]],
     ..DIRECTIVE
 };
 
@@ -498,8 +336,8 @@ static TARGET_EXIT_DATA: DirectiveRow = DirectiveRow {
     words: &["target exit data"],
     leaves: &[Leaf::ExitData],
     shape: STANDALONE,
-    clauses: &[&[&DEPEND, &DEVICE, &IF, &MAP, &NOWAIT, &PRIORITY, &REPLAYABLE]],
-    required: &[&[&MAP]],
+    clauses: &[rows![DEPEND DEVICE IF MAP NOWAIT PRIORITY REPLAYABLE]],
+    required: &[rows![MAP]],
     ..DIRECTIVE
 };
 
@@ -507,60 +345,60 @@ static TARGET_UPDATE: DirectiveRow = DirectiveRow {
     words: &["target update"],
     leaves: &[Leaf::Update],
     shape: STANDALONE,
-    clauses: &[&[&DEPEND, &DEVICE, &FROM, &IF, &NOWAIT, &PRIORITY, &REPLAYABLE, &TO]],
-    required: &[&[&TO, &FROM]],
+    clauses: &[rows![DEPEND DEVICE FROM IF NOWAIT PRIORITY REPLAYABLE TO]],
+    required: &[rows![TO FROM]],
     ..DIRECTIVE
 };
 
 static TILE: DirectiveRow = DirectiveRow {
     words: &["tile"],
     leaves: &[Leaf::Tile],
-    clauses: &[&[&APPLY, &SIZES]],
-    required: &[&[&SIZES]],
+    clauses: &[rows![APPLY SIZES]],
+    required: &[rows![SIZES]],
     ..DIRECTIVE
 };
 
 static STRIPE: DirectiveRow = DirectiveRow {
     words: &["stripe"],
     leaves: &[Leaf::Stripe],
-    clauses: &[&[&APPLY, &SIZES]],
-    required: &[&[&SIZES]],
+    clauses: &[rows![APPLY SIZES]],
+    required: &[rows![SIZES]],
     ..DIRECTIVE
 };
 
 static UNROLL: DirectiveRow = DirectiveRow {
     words: &["unroll"],
     leaves: &[Leaf::Unroll],
-    clauses: &[&[&APPLY, &FULL, &PARTIAL]],
+    clauses: &[rows![APPLY FULL PARTIAL]],
     ..DIRECTIVE
 };
 
 static INTERCHANGE: DirectiveRow = DirectiveRow {
     words: &["interchange"],
     leaves: &[Leaf::Interchange],
-    clauses: &[&[&APPLY, &PERMUTATION]],
+    clauses: &[rows![APPLY PERMUTATION]],
     ..DIRECTIVE
 };
 
 static REVERSE: DirectiveRow = DirectiveRow {
     words: &["reverse"],
     leaves: &[Leaf::Reverse],
-    clauses: &[&[&APPLY]],
+    clauses: &[rows![APPLY]],
     ..DIRECTIVE
 };
 
 static FUSE: DirectiveRow = DirectiveRow {
     words: &["fuse"],
     leaves: &[Leaf::Fuse],
-    clauses: &[&[&APPLY, &LOOPRANGE]],
+    clauses: &[rows![APPLY LOOPRANGE]],
     ..DIRECTIVE
 };
 
 static SPLIT: DirectiveRow = DirectiveRow {
     words: &["split"],
     leaves: &[Leaf::Split],
-    clauses: &[&[&APPLY, &COUNTS]],
-    required: &[&[&COUNTS]],
+    clauses: &[rows![APPLY COUNTS]],
+    required: &[rows![COUNTS]],
     ..DIRECTIVE
 };
 
@@ -568,8 +406,8 @@ static INTEROP_OBJECT: DirectiveRow = DirectiveRow {
     words: &["interop"],
     leaves: &[Leaf::Interop],
     shape: STANDALONE,
-    clauses: &[&[&DEPEND, &DESTROY, &DEVICE, &INIT, &NOWAIT, &USE]],
-    required: &[&[&INIT, &USE, &DESTROY]],
+    clauses: &[rows![DEPEND DESTROY DEVICE INIT NOWAIT USE]],
+    required: &[rows![INIT USE DESTROY]],
     ..DIRECTIVE
 };
 
@@ -578,150 +416,8 @@ static DEPOBJ: DirectiveRow = DirectiveRow {
     leaves: &[Leaf::Depobj],
     shape: STANDALONE,
     args: Some(args::MAYBE_OBJECT),
-    clauses: &[&[&DEPEND, &DEPOBJ_INIT, &DEPOBJ_UPDATE, &DESTROY]],
-    required: &[&[&DEPEND, &DEPOBJ_INIT, &DEPOBJ_UPDATE, &DESTROY]],
-    ..DIRECTIVE
-};
-
-static DECLARE_TARGET: DirectiveRow = DirectiveRow {
-    words: &["declare target"],
-    leaves: &[Leaf::DeclareTarget],
-    shape: ShapeRule::Ask(declare_target_shape),
-    args: Some(args::MAYBE_ITEMS),
-    clauses: &[DECLARE_TARGET_CLAUSES],
-    ..DIRECTIVE
-};
-
-static BEGIN_DECLARE_TARGET: DirectiveRow = DirectiveRow {
-    words: &["begin declare target"],
-    leaves: &[Leaf::BeginDeclareTarget],
-    shape: OPENS,
-    clauses: &[&[&DEVICE_TYPE, &INDIRECT]],
-    ..DIRECTIVE
-};
-
-static END_DECLARE_TARGET: DirectiveRow = DirectiveRow {
-    words: &["end declare target"],
-    leaves: &[Leaf::EndDeclareTarget],
-    shape: CLOSES,
-    ..DIRECTIVE
-};
-
-static DECLARE_VARIANT: DirectiveRow = DirectiveRow {
-    words: &["declare variant"],
-    leaves: &[Leaf::DeclareVariant],
-    args: Some(args::NAME),
-    clauses: &[&[&ADJUST_ARGS, &APPEND_ARGS, &MATCH]],
-    required: &[&[&MATCH]],
-    ..DIRECTIVE
-};
-
-static BEGIN_DECLARE_VARIANT: DirectiveRow = DirectiveRow {
-    words: &["begin declare variant"],
-    leaves: &[Leaf::BeginDeclareVariant],
-    shape: OPENS,
-    clauses: &[&[&MATCH]],
-    required: &[&[&MATCH]],
-    ..DIRECTIVE
-};
-
-static END_DECLARE_VARIANT: DirectiveRow = DirectiveRow {
-    words: &["end declare variant"],
-    leaves: &[Leaf::EndDeclareVariant],
-    shape: CLOSES,
-    ..DIRECTIVE
-};
-
-static DECLARE_SIMD: DirectiveRow = DirectiveRow {
-    words: &["declare simd"],
-    leaves: &[Leaf::DeclareSimd],
-    clauses: &[&[&ALIGNED, &INBRANCH, &LINEAR, &NOTINBRANCH, &SIMDLEN, &UNIFORM]],
-    ..DIRECTIVE
-};
-
-static DECLARE_REDUCTION: DirectiveRow = DirectiveRow {
-    words: &["declare reduction"],
-    leaves: &[Leaf::DeclareReduction],
-    shape: STANDALONE,
-    args: Some(args::REDUCTION),
-    clauses: &[&[&COMBINER, &INITIALIZER]],
-    ..DIRECTIVE
-};
-
-static DECLARE_INDUCTION: DirectiveRow = DirectiveRow {
-    words: &["declare induction"],
-    leaves: &[Leaf::DeclareInduction],
-    shape: STANDALONE,
-    args: Some(args::INDUCTION),
-    clauses: &[&[&INDUCTOR, &COLLECTOR]],
-    required: &[&[&INDUCTOR], &[&COLLECTOR]],
-    ..DIRECTIVE
-};
-
-static DECLARE_MAPPER: DirectiveRow = DirectiveRow {
-    words: &["declare mapper"],
-    leaves: &[Leaf::DeclareMapper],
-    shape: STANDALONE,
-    args: Some(args::MAPPER),
-    clauses: &[&[&MAP]],
-    required: &[&[&MAP]],
-    ..DIRECTIVE
-};
-
-static THREADPRIVATE: DirectiveRow = DirectiveRow {
-    words: &["threadprivate"],
-    leaves: &[Leaf::Threadprivate],
-    shape: STANDALONE,
-    args: Some(args::ITEMS),
-    ..DIRECTIVE
-};
-
-static GROUPPRIVATE: DirectiveRow = DirectiveRow {
-    words: &["groupprivate"],
-    leaves: &[Leaf::Groupprivate],
-    shape: STANDALONE,
-    args: Some(args::ITEMS),
-    clauses: &[&[&DEVICE_TYPE]],
-    ..DIRECTIVE
-};
-
-static ALLOCATE_STORAGE: DirectiveRow = DirectiveRow {
-    words: &["allocate"],
-    leaves: &[Leaf::Allocate],
-    shape: STANDALONE,
-    args: Some(args::ITEMS),
-    clauses: &[&[&ALIGN, &ALLOCATOR]],
-    ..DIRECTIVE
-};
-
-static REQUIRES: DirectiveRow = DirectiveRow {
-    words: &["requires"],
-    leaves: &[Leaf::Requires],
-    shape: STANDALONE,
-    clauses: &[REQUIREMENTS],
-    ..DIRECTIVE
-};
-
-static ASSUMES: DirectiveRow = DirectiveRow {
-    words: &["assumes"],
-    leaves: &[Leaf::Assumes],
-    shape: STANDALONE,
-    clauses: &[ASSUMPTIONS],
-    ..DIRECTIVE
-};
-
-static BEGIN_ASSUMES: DirectiveRow = DirectiveRow {
-    words: &["begin assumes"],
-    leaves: &[Leaf::BeginAssumes],
-    shape: OPENS,
-    clauses: &[ASSUMPTIONS],
-    ..DIRECTIVE
-};
-
-static END_ASSUMES: DirectiveRow = DirectiveRow {
-    words: &["end assumes"],
-    leaves: &[Leaf::EndAssumes],
-    shape: CLOSES,
+    clauses: &[rows![DEPEND DEPOBJ_INIT DEPOBJ_UPDATE DESTROY]],
+    required: &[rows![DEPEND DEPOBJ_INIT DEPOBJ_UPDATE DESTROY]],
     ..DIRECTIVE
 };
 
@@ -729,7 +425,7 @@ static METADIRECTIVE: DirectiveRow = DirectiveRow {
     words: &["metadirective"],
     leaves: &[Leaf::Metadirective],
     shape: ShapeRule::Ask(chosen_shape),
-    clauses: &[&[&WHEN, &OTHERWISE, &OTHERWISE_OLD]],
+    clauses: &[rows![WHEN OTHERWISE OTHERWISE_OLD]],
     ..DIRECTIVE
 };
 
@@ -737,7 +433,7 @@ static BEGIN_METADIRECTIVE: DirectiveRow = DirectiveRow {
     words: &["begin metadirective"],
     leaves: &[Leaf::BeginMetadirective],
     shape: OPENS,
-    clauses: &[&[&WHEN, &OTHERWISE, &OTHERWISE_OLD]],
+    clauses: &[rows![WHEN OTHERWISE OTHERWISE_OLD]],
     ..DIRECTIVE
 };
 
@@ -752,7 +448,7 @@ static ERROR: DirectiveRow = DirectiveRow {
     words: &["error"],
     leaves: &[Leaf::Error],
     shape: STANDALONE,
-    clauses: &[&[&AT, &MESSAGE, &SEVERITY]],
+    clauses: &[rows![AT MESSAGE SEVERITY]],
     ..DIRECTIVE
 };
 
@@ -760,7 +456,7 @@ static NOTHING: DirectiveRow = DirectiveRow {
     words: &["nothing"],
     leaves: &[Leaf::Nothing],
     shape: STANDALONE,
-    clauses: &[&[&APPLY]],
+    clauses: &[rows![APPLY]],
     ..DIRECTIVE
 };
 
@@ -774,73 +470,14 @@ static MEMKIND: DirectiveRow = DirectiveRow {
 };
 
 /// All of them.
-pub(super) static ALL: &[&DirectiveRow] = &[
-    &TARGET,
-    &TEAMS,
-    &DISTRIBUTE,
-    &DISTRIBUTE_PARALLEL_FOR,
-    &PARALLEL,
-    &FOR,
-    &SIMD_LOOP,
-    &LOOP,
-    &SECTIONS,
-    &MASKED,
-    &MASTER,
-    &TASKLOOP,
-    &SECTION,
-    &SINGLE,
-    &SCOPE,
-    &CRITICAL,
-    &ORDERED_REGION,
-    &ORDERED_POINT,
-    &TASK,
-    &TASKGROUP,
-    &TASKGRAPH,
-    &TASK_ITERATION,
-    &TASKWAIT,
-    &TASKYIELD,
-    &BARRIER,
-    &FLUSH,
-    &ATOMIC,
-    &CANCEL,
-    &CANCELLATION_POINT,
-    &SCAN,
-    &DISPATCH,
-    &ASSUME,
-    &TARGET_DATA,
-    &TARGET_ENTER_DATA,
-    &TARGET_EXIT_DATA,
-    &TARGET_UPDATE,
-    &TILE,
-    &STRIPE,
-    &UNROLL,
-    &INTERCHANGE,
-    &REVERSE,
-    &FUSE,
-    &SPLIT,
-    &INTEROP_OBJECT,
-    &DEPOBJ,
-    &DECLARE_TARGET,
-    &BEGIN_DECLARE_TARGET,
-    &END_DECLARE_TARGET,
-    &DECLARE_VARIANT,
-    &BEGIN_DECLARE_VARIANT,
-    &END_DECLARE_VARIANT,
-    &DECLARE_SIMD,
-    &DECLARE_REDUCTION,
-    &DECLARE_INDUCTION,
-    &DECLARE_MAPPER,
-    &THREADPRIVATE,
-    &GROUPPRIVATE,
-    &ALLOCATE_STORAGE,
-    &REQUIRES,
-    &ASSUMES,
-    &BEGIN_ASSUMES,
-    &END_ASSUMES,
-    &METADIRECTIVE,
-    &BEGIN_METADIRECTIVE,
-    &END_METADIRECTIVE,
-    &ERROR,
-    &NOTHING,
-    &MEMKIND,
+pub(super) static ALL: &[&DirectiveRow] = rows![
+    TARGET TEAMS DISTRIBUTE DISTRIBUTE_PARALLEL_FOR PARALLEL FOR SIMD_LOOP LOOP SECTIONS MASKED
+    MASTER TASKLOOP SECTION SINGLE SCOPE CRITICAL ORDERED_REGION ORDERED_POINT TASK TASKGROUP
+    TASKGRAPH TASK_ITERATION TASKWAIT TASKYIELD BARRIER FLUSH ATOMIC CANCEL CANCELLATION_POINT
+    SCAN DISPATCH ASSUME TARGET_DATA TARGET_ENTER_DATA TARGET_EXIT_DATA TARGET_UPDATE TILE STRIPE
+    UNROLL INTERCHANGE REVERSE FUSE SPLIT INTEROP_OBJECT DEPOBJ DECLARE_TARGET
+    BEGIN_DECLARE_TARGET END_DECLARE_TARGET DECLARE_VARIANT BEGIN_DECLARE_VARIANT
+    END_DECLARE_VARIANT DECLARE_SIMD DECLARE_REDUCTION DECLARE_INDUCTION DECLARE_MAPPER
+    THREADPRIVATE GROUPPRIVATE ALLOCATE_STORAGE REQUIRES ASSUMES BEGIN_ASSUMES END_ASSUMES
+    METADIRECTIVE BEGIN_METADIRECTIVE END_METADIRECTIVE ERROR NOTHING MEMKIND
 ];

@@ -12,6 +12,7 @@ mod args;
 mod clauses;
 mod context;
 mod data;
+mod declarations;
 mod directives;
 mod exec;
 mod memkind;
