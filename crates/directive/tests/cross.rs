@@ -10,7 +10,7 @@
 mod harness;
 
 use directive::{OPENACC, OPENMP, Unwritable, write};
-use harness::understood;
+use harness::{lines_with_each_clause, read, understood};
 use ir::construct::Dialect;
 
 fn say(line: &str, dialect: Dialect) -> Result<String, Unwritable> {
@@ -210,4 +210,30 @@ fn what_openacc_cannot_say() {
     refused("omp target teams reduction(mine: x)", OPENACC, "reduction");
     refused("omp parallel for if(parallel: c) reduction(inscan, +: x)", OPENACC, "reduction");
     refused("omp taskwait depend(in: x)", OPENACC, "taskwait");
+    refused("omp declare target", OPENACC, "declare target");
+}
+
+/// Whatever is written in the other standard's words is right there.
+#[track_caller]
+fn all_that_is_said_is_understood(from: Dialect, sentinel: &str, to: Dialect, at_least: usize) {
+    let mut said = 0;
+    for line in lines_with_each_clause(from, sentinel) {
+        let Some(directive) = read(&line).directive else { continue };
+        if let Ok(text) = write(&directive.construct, to) {
+            let outcome = read(&text);
+            assert!(outcome.faults.is_empty(), "{line}\n{text}\n{:#?}", outcome.faults);
+            said += 1;
+        }
+    }
+    assert!(said >= at_least, "only {said} lines were written");
+}
+
+#[test]
+fn openmp_from_openacc_is_right() {
+    all_that_is_said_is_understood(OPENACC, "acc", OPENMP, 100);
+}
+
+#[test]
+fn openacc_from_openmp_is_right() {
+    all_that_is_said_is_understood(OPENMP, "omp", OPENACC, 200);
 }

@@ -185,6 +185,8 @@ fn implicit_rules_of_regions() {
     let present = rules("acc kernels default(present)");
     assert_eq!(present.aggregate, Implicit::Map(Motion::Alloc, Presence::Required));
     assert_eq!(present.scalar, both_ways);
+    assert!(parallel.redundant_teams && !rules("acc data copy(a)").redundant_teams);
+    assert!(rules("acc parallel loop").plain_nests && rules("acc loop").plain_nests);
     assert!(rules("acc data copy(a)").holds_data);
     assert!(!rules("acc enter data copyin(a)").holds_data);
 }

@@ -12,7 +12,7 @@ mod to_openmp;
 
 use ir::construct::{Args, Clause, ClauseKind, Construct, Dialect, Leaf, Spelled};
 
-use crate::write::{Unwritable, clause_name, directive_name};
+use crate::write::{Unwritable, clause_name, directive_name, standard};
 use crate::{OPENACC, OPENMP};
 
 /// The construct in the vocabulary of `dialect`.
@@ -20,12 +20,31 @@ pub(crate) fn restate(
     construct: &Construct<Spelled>,
     dialect: Dialect,
 ) -> Result<Construct<Spelled>, Unwritable> {
-    match (construct.dialect, dialect) {
-        (from, to) if from == to => Ok(construct.clone()),
-        (OPENACC, OPENMP) => to_openmp::restate(construct),
-        (OPENMP, OPENACC) => to_openacc::restate(construct),
-        _ => Err(no_directive(construct, "it is an extension of another dialect")),
+    let restated = match (construct.dialect, dialect) {
+        (from, to) if from == to => return Ok(construct.clone()),
+        (OPENACC, OPENMP) => to_openmp::restate(construct)?,
+        (OPENMP, OPENACC) => to_openacc::restate(construct)?,
+        _ => return Err(no_directive(construct, "it is an extension of another dialect")),
+    };
+    complete(construct, &restated)?;
+    Ok(restated)
+}
+
+/// Refuses a directive that lacks a clause it must have in its new dialect.
+fn complete(from: &Construct<Spelled>, to: &Construct<Spelled>) -> Result<(), Unwritable> {
+    let Some(standard) = standard(to.dialect) else { return Ok(()) };
+    let rows = standard.heading(&to.leaves).map(|it| it.rows).unwrap_or_default();
+    for needed in rows.iter().flat_map(|it| it.required) {
+        let is_one =
+            |kind: &ClauseKind<Spelled>| needed.iter().any(|it| (it.write)(kind).is_some());
+        if !to.kinds().any(is_one) {
+            let name = directive_name(to);
+            let why =
+                format!("{} needs a clause on `{name}` that is not given here", standard.name);
+            return Err(no_directive(from, why));
+        }
     }
+    Ok(())
 }
 
 /// A directive without counterpart.

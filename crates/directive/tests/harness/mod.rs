@@ -2,8 +2,8 @@
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
-use directive::{Directives, spell};
-use ir::construct::{Construct, Spelled};
+use directive::{Directives, Phrase, spell, vocabulary};
+use ir::construct::{Construct, Dialect, Spelled};
 use source::Diagnostic;
 use syntax::parse;
 use syntax::pragma::Shape;
@@ -57,4 +57,37 @@ pub(crate) fn understood(line: &str) -> Understood {
     let outcome = read(line);
     assert!(outcome.faults.is_empty(), "#pragma {line}\n{:#?}", outcome.faults);
     outcome.directive.unwrap_or_else(|| panic!("not understood: #pragma {line}"))
+}
+
+/// For each directive of a dialect and each text of each clause that it takes, a line with that
+/// clause and those that the directive cannot do without.
+pub(crate) fn lines_with_each_clause(dialect: Dialect, sentinel: &str) -> Vec<String> {
+    let mut lines = Vec::new();
+    for phrase in vocabulary(dialect) {
+        let head = &phrase.directive;
+        let arg = phrase.args.first().copied().unwrap_or_default();
+        lines.push(format!("{sentinel} {head}{arg}{}", needed(&phrase, "")));
+        for term in &phrase.clauses {
+            let needed = needed(&phrase, term.word);
+            for sample in &term.samples {
+                let clause = clause(term.word, sample);
+                lines.push(format!("{sentinel} {head}{arg}{needed}{clause}"));
+            }
+        }
+    }
+    lines
+}
+
+/// The clauses that `phrase` cannot do without, if `word` is given.
+fn needed(phrase: &Phrase, word: &str) -> String {
+    let term = |at: &usize| phrase.clauses.get(*at);
+    let is_missing = |list: &&Vec<usize>| !list.iter().filter_map(term).any(|it| it.word == word);
+    let missing = phrase.required.iter().filter(is_missing);
+    let first = missing.filter_map(|list| list.first().and_then(term));
+    first.map(|it| clause(it.word, it.samples.first().copied().unwrap_or_default())).collect()
+}
+
+fn clause(word: &str, sample: &str) -> String {
+    let args = sample.replace("$e", "n + 1").replace("$l", "a[0:n], x").replace("$v", "x");
+    if args.is_empty() { format!(" {word}") } else { format!(" {word}({args})") }
 }
