@@ -10,7 +10,7 @@
 mod harness;
 
 use directive::{OPENACC, OPENARC, OPENMP, Phrase, Term, vocabulary, write};
-use harness::read;
+use harness::{lines_with_each_clause, read};
 use ir::construct::Dialect;
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -149,27 +149,7 @@ proptest! {
 #[test]
 fn every_sample_is_understood() {
     for dialect in [OPENMP, OPENACC, OPENARC] {
-        for phrase in vocabulary(dialect) {
-            every_sample_of(dialect, &phrase);
-        }
-    }
-}
-
-fn every_sample_of(dialect: Dialect, phrase: &Phrase) {
-    let needed = |without: &Term| -> String {
-        let first = |list: &Vec<usize>| list.first().map(|it| &phrase.clauses[*it]);
-        let is_there =
-            |list: &&Vec<usize>| list.iter().any(|it| phrase.clauses[*it].word == without.word);
-        let rest = phrase.required.iter().filter(|it| !is_there(it)).filter_map(first);
-        rest.map(|it| format!(" {}{}", it.word, in_parens(it.samples[0]))).collect()
-    };
-    for term in &phrase.clauses {
-        for sample in &term.samples {
-            let args = in_parens(sample);
-            let arg = phrase.args.first().copied().unwrap_or_default();
-            let (head, word) = (&phrase.directive, term.word);
-            let line = format!("{} {head}{arg}{} {word}{args}", sentinel(dialect), needed(term));
-            let line = line.replace("$e", "n + 1").replace("$l", "a[0:n], x").replace("$v", "x");
+        for line in lines_with_each_clause(dialect, sentinel(dialect)) {
             let outcome = read(&line);
             assert!(outcome.faults.is_empty(), "{line}\n{:#?}", outcome.faults);
             let construct = outcome.directive.expect("was read").construct;

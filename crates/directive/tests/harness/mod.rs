@@ -1,6 +1,7 @@
 //! Reads one directive in a small program and gives back what was understood or reported.
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
+#![allow(clippy::indexing_slicing, clippy::panic, reason = "a test that cannot go on fails")]
 
 use directive::{Directives, Phrase, spell, vocabulary};
 use ir::construct::{Construct, Dialect, Spelled};
