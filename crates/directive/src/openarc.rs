@@ -22,7 +22,7 @@ pub(crate) static STANDARD: Standard = Standard {
     directives: &[&TRANSFORM, &OPENCL, &DEFINE],
     clauses: ALL,
     underscores_join: false,
-    names_parts: false,
+    names_part: |_, _| false,
     extension_prefix: None,
     forbids: |_, _| None,
     rules: |_| Rules::NONE,

@@ -264,11 +264,13 @@ impl Reader<'_, '_> {
             if self.depth > 0 && self.is_directive_ahead(0, &allowed) {
                 break;
             }
-            let group = construct.groups.len().checked_sub(1).map(|it| it as u16);
+            let last_group = construct.groups.len().checked_sub(1);
+            let group = last_group.map(|it| u16::try_from(it).unwrap_or(u16::MAX));
             match self.clause(heading, &allowed, group, &mut seen) {
                 Ok((clause, true)) => {
                     if let ClauseKind::DeviceTypes(types) = clause.kind {
                         construct.groups.push(DeviceGroup { types, span: clause.span });
+                        seen.retain(|it| it.group.is_none());
                     }
                 }
                 Ok((clause, false)) => construct.clauses.push(clause),
@@ -342,7 +344,13 @@ impl Reader<'_, '_> {
                 let fault = messages::not_per_device(&now.word, start);
                 self.report(fault);
             }
-            seen.push(now);
+            // Each kind once, so that a long line takes linear time.
+            let is_new = |it: &Seen| {
+                !std::ptr::eq(it.row, now.row) || it.on != now.on || it.group != now.group
+            };
+            if seen.iter().all(is_new) {
+                seen.push(now);
+            }
         }
         Ok((Clause { kind, on, group, span }, opens_group))
     }
@@ -430,23 +438,29 @@ impl Reader<'_, '_> {
         result
     }
 
-    /// `parallel:` at the start of a clause's arguments: the part that the clause is for.
+    /// `parallel:`, or `parallel,` before other modifiers, at the start of a clause's arguments: the
+    /// part that the clause is for.
     fn part(&mut self, heading: &Heading) -> Read<Option<Leaf>> {
-        if !self.standard.names_parts || self.p.word().is_none() {
+        if self.p.word().is_none() || !(self.standard.names_part)(&self.what, self.word()) {
             return Ok(None);
         }
         let place = self.p.span();
         let find = |row: &&'static DirectiveRow| {
             let tokens = row.words.iter().filter_map(|it| self.matches(it)).max()?;
-            let is_name = row.leaves.len() == 1 && self.p.peek_at(tokens) == TokenKind::Colon;
+            let separator = self.p.peek_at(tokens);
+            let is_name =
+                row.leaves.len() == 1 && matches!(separator, TokenKind::Colon | TokenKind::Comma);
             // In `if` nothing else can be meant; elsewhere it may be a modifier or an item.
             let is_own = row.leaves.iter().all(|it| self.leaves.contains(it));
             let is_meant = self.what == "if" || (is_own && is_part(self.standard, row));
-            (is_name && is_meant).then_some((tokens, *row))
+            (is_name && is_meant).then_some((tokens, separator, *row))
         };
-        let Some((tokens, row)) = self.standard.directives.iter().find_map(find) else {
+        let Some((tokens, separator, row)) = self.standard.directives.iter().find_map(find) else {
             return Ok(None);
         };
+        if separator == TokenKind::Comma && !self.colon_ahead() {
+            return Ok(None);
+        }
         let leaf = row.leaves.first().copied().filter(|it| self.leaves.contains(it));
         if leaf.is_none() {
             let parts: Vec<&str> = heading.rows.iter().map(|it| it.name()).collect();

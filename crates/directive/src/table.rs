@@ -22,8 +22,9 @@ pub(crate) struct Standard {
     pub(crate) clauses: &'static [&'static ClauseRow],
     /// `target_data` is `target data`.
     pub(crate) underscores_join: bool,
-    /// Clauses may begin with the name of the part they are for: `if(parallel: …)`.
-    pub(crate) names_parts: bool,
+    /// Whether a clause may begin with this word as the name of the part it is for:
+    /// `if(parallel: …)`.
+    pub(crate) names_part: fn(clause: &str, word: &str) -> bool,
     /// Words that begin so are clauses of extensions, kept by name.
     pub(crate) extension_prefix: Option<&'static str>,
     /// Why a clause that one of its parts takes may not stand on a combined directive.

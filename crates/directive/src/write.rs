@@ -127,13 +127,37 @@ pub(crate) fn write_clause(
     };
     let Some(on) = clause.on else { return Ok(format!("{word}{args}")) };
     let part = standard.directives.iter().find(|it| it.leaves == [on]);
-    match (part, standard.names_parts, args.strip_prefix('(')) {
-        (Some(part), true, Some(inside)) => Ok(format!("{word}({}: {inside}", part.name())),
+    let inside = args.strip_prefix('(');
+    let part = part.filter(|it| (standard.names_part)(word, it.name()));
+    match (part, inside) {
+        (Some(part), Some(inside)) => {
+            let separator = if has_modifiers(inside) { ',' } else { ':' };
+            Ok(format!("{word}({}{separator} {inside}", part.name()))
+        }
         _ => Err(Unwritable {
             what: word.to_owned(),
             why: format!("{} cannot say for which part it is", standard.name),
         }),
     }
+}
+
+/// Whether a colon stands in the arguments outside of brackets, strings and `? :`.
+fn has_modifiers(args: &str) -> bool {
+    let (mut depth, mut questions) = (0usize, 0usize);
+    let mut in_string = false;
+    for letter in args.chars() {
+        match letter {
+            '"' => in_string = !in_string,
+            _ if in_string => {}
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth = depth.saturating_sub(1),
+            '?' if depth == 0 => questions += 1,
+            ':' if depth == 0 && questions == 0 => return true,
+            ':' if depth == 0 => questions -= 1,
+            _ => {}
+        }
+    }
+    false
 }
 
 /// How the user would write the directive, without arguments and clauses: `target teams`.

@@ -98,6 +98,9 @@ fn modifiers_are_kept() {
     same("parallel if(parallel: x) num_threads(strict: 4, 2)");
     same("target parallel for if(target: x) if(parallel: y) firstprivate(x)");
     same("parallel for firstprivate(parallel: x)");
+    same("parallel for reduction(parallel, task, +: x) if(parallel: n ? x : y)");
+    same("target parallel map(target, always, to: x) num_threads(parallel, strict: 4)");
+    same("for simd schedule(simd: static)");
     same("parallel allocate(allocator(x), align(64): y) private(y)");
     same("interop init(prefer_type({fr(\"cuda\"), attr(\"ompx_a\")}, 4), targetsync: x) nowait");
     same("tile sizes(4, n) apply(grid(1): unroll partial(2), reverse)");

@@ -34,11 +34,14 @@ pub(crate) static STANDARD: Standard = Standard {
     directives: directives::ALL,
     clauses: clauses::ALL,
     underscores_join: true,
-    names_parts: true,
+    names_part: |clause, word| !MODIFIERS.contains(&(clause, word)),
     extension_prefix: Some("ompx_"),
     forbids,
     rules: rules::rules,
 };
+
+/// Names of parts that mean something else in these clauses.
+const MODIFIERS: &[(&str, &str)] = &[("schedule", "simd"), ("depend", "depobj")];
 
 /// Clauses that a part takes and the combination does not.
 fn forbids(rows: &[&'static DirectiveRow], clause: &'static ClauseRow) -> Option<&'static str> {
