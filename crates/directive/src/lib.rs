@@ -25,6 +25,7 @@ mod write;
 
 pub use host::{HEADERS, PREPROCESSOR_FLAGS, is_directive_word};
 pub use spell::spell;
+pub use suggest::nearest;
 pub use vocabulary::{Phrase, Term, vocabulary};
 pub use write::{Unwritable, clause_name, directive_name, write};
 
@@ -39,6 +40,11 @@ pub const OPENMP: Dialect = Dialect(0);
 pub const OPENACC: Dialect = Dialect(1);
 /// OpenARC's extension directives.
 pub const OPENARC: Dialect = Dialect(2);
+
+/// The variables that a user's reduction or induction speaks of: the two that are combined, the
+/// private copy and the original; the value that is followed, its step and its position.
+pub const REDUCTION_VARIABLES: [&str; 7] =
+    ["omp_out", "omp_in", "omp_priv", "omp_orig", "omp_var", "omp_step", "omp_idx"];
 
 /// As written: expressions, types and initialisers are handles into the syntax tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

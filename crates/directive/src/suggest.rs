@@ -1,10 +1,7 @@
 //! "Did you mean": the known word that is nearest to a mistyped one.
 
 /// The candidate nearest to `word`, if one is near enough to be meant.
-pub(crate) fn nearest<'c>(
-    word: &str,
-    candidates: impl IntoIterator<Item = &'c str>,
-) -> Option<&'c str> {
+pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     let limit = word.chars().count().div_ceil(3).min(3);
     candidates
         .into_iter()
