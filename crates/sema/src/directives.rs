@@ -1,0 +1,453 @@
+//! Directives: their expressions are typed in the scope they stand in, and each becomes a region
+//! or a declaration.
+//!
+//! In: constructs as written. Out: constructs as typed, in [`Program::regions`] with the statement
+//! they govern, or in [`Program::declarations`] with the functions and variables they are about. A
+//! user's reduction for several types becomes one declaration per type; its `vars` are those of
+//! [`directive::REDUCTION_VARIABLES`], in that order. What regions mean is [`crate::regions`].
+//!
+//! [`Program::regions`]: ir::program::Program::regions
+//! [`Program::declarations`]: ir::program::Program::declarations
+
+use directive::Written;
+use ir::construct::{
+    Args, Clause, ClauseKind, Construct, Convert, IteratorVar, Leaf, MapperDecl, ReductionDecl,
+};
+use ir::program::{
+    Declaration, ExprId, ExprKind, FunctionId, InitId, Item, StmtId, StmtKind, Typed, Var, VarId,
+    VarStorage,
+};
+use ir::region::Region;
+use ir::types::Ty;
+use rustc_hash::FxHashSet;
+use source::{Name, Span};
+use syntax::ast;
+use syntax::pragma::Shape;
+
+use crate::Cx;
+use crate::scope::Entity;
+
+/// A directive that is about the declarations that follow.
+#[derive(Debug, Default)]
+pub(crate) struct Open {
+    /// Where its declaration is kept, once it has one.
+    declaration: Option<usize>,
+    /// Functions up to the end marker replace others of the same name.
+    makes_variants: bool,
+    functions: Vec<FunctionId>,
+    vars: Vec<VarId>,
+    seen: FxHashSet<Noted>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Noted {
+    Function(FunctionId),
+    Var(VarId),
+}
+
+impl Cx<'_> {
+    /// Whether functions are being declared under the name of another.
+    pub(crate) fn makes_variants(&self) -> bool {
+        self.open.iter().any(|it| it.makes_variants)
+    }
+
+    /// Tells the directives around that a function is declared.
+    pub(crate) fn note_declared_function(&mut self, function: FunctionId) {
+        for open in &mut self.open {
+            if open.seen.insert(Noted::Function(function)) {
+                open.functions.push(function);
+            }
+        }
+    }
+
+    pub(crate) fn note_declared_var(&mut self, var: VarId) {
+        for open in &mut self.open {
+            if open.seen.insert(Noted::Var(var)) {
+                open.vars.push(var);
+            }
+        }
+    }
+
+    /// A pragma at file scope, with the declaration that belongs to it.
+    pub(crate) fn file_pragma(&mut self, pragma: ast::PragmaId, body: Option<ast::DeclId>) {
+        let directives = self.directives;
+        let Some(construct) = directives.get(pragma) else {
+            if let Some(body) = body {
+                self.file_decl(body);
+            }
+            return;
+        };
+        match self.tree.pragmas[pragma].shape {
+            Shape::Opens => self.open_declaration(construct),
+            Shape::Closes => self.close_declaration(),
+            Shape::Foreign | Shape::Standalone | Shape::Prefix => {
+                let at = self.program.items.len();
+                let about = self.about_body(|cx| {
+                    if let Some(body) = body {
+                        cx.file_decl(body);
+                    }
+                });
+                let made = self.declarations_of(construct, about);
+                let items = made.map(|it| Item::Declaration(it as u32));
+                self.program.items.splice(at..at, items);
+            }
+        }
+    }
+
+    /// A pragma in front of a declaration in a block.
+    pub(crate) fn block_pragma_decl(
+        &mut self,
+        pragma: ast::PragmaId,
+        body: Option<ast::DeclId>,
+        out: &mut Vec<StmtId>,
+    ) {
+        let directives = self.directives;
+        let about = self.about_body(|cx| {
+            if let Some(body) = body {
+                cx.block_decl(body, out);
+            }
+        });
+        if let Some(construct) = directives.get(pragma) {
+            self.declare_in_block(construct, about, out);
+        }
+    }
+
+    /// A pragma in a block, with the statement that belongs to it.
+    pub(crate) fn block_pragma(
+        &mut self,
+        pragma: ast::PragmaId,
+        body: Option<ast::StmtId>,
+        out: &mut Vec<StmtId>,
+    ) {
+        let directives = self.directives;
+        let Some(construct) = directives.get(pragma) else {
+            if let Some(body) = body {
+                self.stmt_into(body, out);
+            }
+            return;
+        };
+        let shape = self.tree.pragmas[pragma].shape;
+        if construct.leaves.iter().all(|it| declares(*it)) {
+            match shape {
+                Shape::Opens => self.open_declaration(construct),
+                Shape::Closes => self.close_declaration(),
+                Shape::Foreign | Shape::Standalone | Shape::Prefix => {
+                    let about = self.about_body(|cx| {
+                        if let Some(body) = body {
+                            cx.stmt_into(body, out);
+                        }
+                    });
+                    self.declare_in_block(construct, about, out);
+                }
+            }
+            return;
+        }
+        let region = self.region(construct, body);
+        out.extend(region);
+    }
+
+    fn declare_in_block(
+        &mut self,
+        construct: &Construct<Written>,
+        about: Open,
+        out: &mut Vec<StmtId>,
+    ) {
+        for made in self.declarations_of(construct, about) {
+            let stmt = self.stmt_of(StmtKind::Declaration(made as u32), construct.span);
+            out.push(stmt);
+        }
+    }
+
+    fn region(
+        &mut self,
+        construct: &Construct<Written>,
+        body: Option<ast::StmtId>,
+    ) -> Option<StmtId> {
+        let function = self.function.as_ref()?.id;
+        let (typed, _) = self.typed(construct);
+        let region = self.program.regions.push(Region {
+            construct: typed,
+            body: None,
+            function,
+            parent: self.regions.last().copied(),
+            loops: Vec::new(),
+            vars: Vec::new(),
+            reaches: Vec::new(),
+            indirect_calls: Vec::new(),
+            span: construct.span,
+        });
+        if let Some(body) = body {
+            self.regions.push(region);
+            let body = self.inner(body);
+            self.regions.pop();
+            self.program.regions[region].body = Some(body);
+        }
+        let end = body.map_or(Span::NONE, |it| self.tree.stmts[it].span);
+        Some(self.stmt_of(StmtKind::Region(region), construct.span.to(end)))
+    }
+
+    // ------------------------------------------------------------ declarations
+
+    /// Reads declarations and gathers what they declare; parameters of prototypes are kept.
+    fn about_body(&mut self, body: impl FnOnce(&mut Self)) -> Open {
+        let kept = std::mem::replace(&mut self.keeps_params, true);
+        if !kept {
+            self.kept_params.clear();
+        }
+        self.open.push(Open::default());
+        body(self);
+        self.keeps_params = kept;
+        self.open.pop().unwrap_or_default()
+    }
+
+    fn open_declaration(&mut self, construct: &Construct<Written>) {
+        let made = self.declarations_of(construct, Open::default());
+        let items = made.clone().map(|it| Item::Declaration(it as u32));
+        if self.function.is_none() {
+            self.program.items.extend(items);
+        }
+        let makes_variants = construct.has(Leaf::BeginDeclareVariant);
+        let declaration = made.last();
+        self.open.push(Open { declaration, makes_variants, ..Open::default() });
+    }
+
+    fn close_declaration(&mut self) {
+        let Some(open) = self.open.pop() else { return };
+        let made = open.declaration.and_then(|it| self.program.declarations.get_mut(it));
+        if let Some(made) = made {
+            made.functions.extend(open.functions);
+            made.vars.extend(open.vars);
+        }
+    }
+
+    /// Types a directive that declares; gives the positions of what it became.
+    fn declarations_of(
+        &mut self,
+        construct: &Construct<Written>,
+        about: Open,
+    ) -> std::ops::Range<usize> {
+        let first = self.program.declarations.len();
+        self.scopes.open();
+        self.bind_params(&about);
+        match &construct.args {
+            Args::Reduction(decl) if decl.types.len() > 1 => {
+                for ty in &decl.types {
+                    let decl = ReductionDecl { types: vec![*ty], ..(**decl).clone() };
+                    let args = Args::Reduction(Box::new(decl));
+                    let one = Construct { args, ..construct.clone() };
+                    self.add_declaration(&one, &about);
+                }
+            }
+            _ => self.add_declaration(construct, &about),
+        }
+        self.scopes.close();
+        first..self.program.declarations.len()
+    }
+
+    fn add_declaration(&mut self, construct: &Construct<Written>, about: &Open) {
+        let (typed, own) = self.typed(construct);
+        let (mut functions, mut vars) = (about.functions.clone(), about.vars.clone());
+        vars.extend(own);
+        for item in items_of(&typed) {
+            match self.program.exprs[*item].kind {
+                ExprKind::Var(var) if !vars.contains(&var) => vars.push(var),
+                ExprKind::Function(it) if !functions.contains(&it) => functions.push(it),
+                _ => {}
+            }
+        }
+        if let Args::Name(name) = typed.args
+            && construct.has(Leaf::Routine)
+            && let Some(Entity::Function(function)) = self.scopes.get(name)
+        {
+            functions.push(function);
+        }
+        if construct.has(Leaf::Threadprivate) {
+            for var in &vars {
+                self.program.vars[*var].thread_local = true;
+            }
+        }
+        let within = self.function.as_ref().map(|it| it.id);
+        let made = Declaration { construct: typed, functions, vars, within };
+        self.program.declarations.push(made);
+    }
+
+    /// Clauses of a directive in front of a function may name its parameters.
+    fn bind_params(&mut self, about: &Open) {
+        let [function] = about.functions.as_slice() else { return };
+        let own = &self.program.functions[*function].params;
+        let params = if own.is_empty() { self.kept_params.clone() } else { own.clone() };
+        for param in params {
+            if let Some(name) = self.program.vars[param].name {
+                self.scopes.set(name, Entity::Var(param));
+            }
+        }
+    }
+
+    // ------------------------------------------------------------ typing
+
+    /// Types the expressions of a construct; also gives the variables that it declares itself.
+    fn typed(&mut self, construct: &Construct<Written>) -> (Construct<Typed>, Vec<VarId>) {
+        let depth = self.scopes.depth();
+        let quiet = self.quiet_names;
+        let is_extension =
+            |it: &Leaf| matches!(it, Leaf::Transform | Leaf::Resources | Leaf::Define);
+        self.quiet_names = construct.leaves.iter().any(is_extension);
+        self.scopes.open();
+        let mut typer = Typer { quiet: self.quiet_names, vars: Vec::new(), cx: self };
+        let typed = construct.convert(&mut typer);
+        let vars = typer.vars;
+        while self.scopes.depth() > depth {
+            self.scopes.close();
+        }
+        self.quiet_names = quiet;
+        (typed, vars)
+    }
+
+    /// A variable that stands for a value inside a directive.
+    fn directive_var(&mut self, name: Name, ty: Ty, span: Span) -> VarId {
+        let storage = match &self.function {
+            Some(body) => VarStorage::Local(body.id),
+            None => VarStorage::Extern,
+        };
+        let var = self.program.vars.push(Var {
+            name: Some(name),
+            ty,
+            storage,
+            thread_local: false,
+            align: None,
+            init: None,
+            device: None,
+            span,
+        });
+        self.scopes.set(name, Entity::Var(var));
+        var
+    }
+}
+
+/// Carries a construct from written to typed.
+struct Typer<'c, 't> {
+    cx: &'c mut Cx<'t>,
+    /// Unknown names are words of an extension in the whole directive.
+    quiet: bool,
+    /// What a reduction or mapper declares for its own clauses.
+    vars: Vec<VarId>,
+}
+
+impl Convert<Written, Typed> for Typer<'_, '_> {
+    fn expr(&mut self, expr: &ast::ExprId) -> ExprId {
+        self.cx.expr(*expr)
+    }
+
+    fn ty(&mut self, ty: &ast::TypeNameId) -> Ty {
+        self.cx.type_name(*ty)
+    }
+
+    /// Initialisers are those of a reduction's private copy.
+    fn init(&mut self, init: &ast::InitId) -> InitId {
+        let ty = self.vars.first().map_or(self.cx.basics.error, |it| self.cx.program.vars[*it].ty);
+        self.cx.initializer(ty, *init, false).0
+    }
+
+    fn name(&mut self, name: &Name) -> Name {
+        *name
+    }
+
+    fn enter_reduction(&mut self, decl: &ReductionDecl<Written>) {
+        let Some(ty) = decl.types.first() else { return };
+        let span = self.cx.tree.type_names[*ty].span;
+        let ty = self.cx.type_name(*ty);
+        for word in directive::REDUCTION_VARIABLES {
+            let name = self.cx.program.names.intern(word);
+            self.vars.push(self.cx.directive_var(name, ty, span));
+        }
+    }
+
+    fn enter_mapper(&mut self, decl: &MapperDecl<Written>) {
+        let span = self.cx.tree.type_names[decl.ty].span;
+        let ty = self.cx.type_name(decl.ty);
+        self.vars.push(self.cx.directive_var(decl.var, ty, span));
+    }
+
+    fn enter_iterators(&mut self, vars: &[IteratorVar<Written>]) {
+        self.cx.scopes.open();
+        for var in vars {
+            let span = self.cx.tree.exprs[var.begin].span;
+            let ty = match var.ty {
+                Some(ty) => self.cx.type_name(ty),
+                None => self.cx.basics.int,
+            };
+            self.cx.directive_var(var.name, ty, span);
+        }
+    }
+
+    fn leave_iterators(&mut self, _: &[IteratorVar<Written>]) {
+        self.cx.scopes.close();
+    }
+
+    fn enter_clause(&mut self, clause: &Clause<Written>) {
+        let is_word = matches!(
+            clause.kind,
+            ClauseKind::Extension(..) | ClauseKind::BindName(_) | ClauseKind::InteropInit(..)
+        );
+        self.cx.quiet_names = self.quiet || is_word;
+    }
+}
+
+/// What a declaring directive names.
+fn items_of(construct: &Construct<Typed>) -> impl Iterator<Item = &ExprId> {
+    let args: &[ExprId] = match &construct.args {
+        Args::Items(items) | Args::ReadonlyItems(items) => items,
+        Args::None
+        | Args::Name(_)
+        | Args::Object(_)
+        | Args::Cancel(_)
+        | Args::Wait(_)
+        | Args::Reduction(_)
+        | Args::Mapper(_)
+        | Args::Memory(_)
+        | Args::Text(_) => &[],
+    };
+    let memory = match &construct.args {
+        Args::Memory(kinds) => kinds.as_slice(),
+        _ => &[],
+    };
+    let clauses = construct.clauses.iter().flat_map(|it| match &it.kind {
+        ClauseKind::Map(map) => map.items.as_slice(),
+        ClauseKind::DeviceEnter { items, .. }
+        | ClauseKind::DeviceLink(items)
+        | ClauseKind::DeviceResident(items)
+        | ClauseKind::DeviceLocal(items)
+        | ClauseKind::DevicePointer(items) => items.as_slice(),
+        _ => &[],
+    });
+    args.iter().chain(memory.iter().flat_map(|it| &it.items)).chain(clauses)
+}
+
+/// Whether a leaf declares something rather than doing something.
+fn declares(leaf: Leaf) -> bool {
+    use Leaf as L;
+    matches!(
+        leaf,
+        L::DeclareTarget
+            | L::BeginDeclareTarget
+            | L::EndDeclareTarget
+            | L::Declare
+            | L::Routine
+            | L::DeclareVariant
+            | L::BeginDeclareVariant
+            | L::EndDeclareVariant
+            | L::DeclareSimd
+            | L::DeclareReduction
+            | L::DeclareMapper
+            | L::DeclareInduction
+            | L::Threadprivate
+            | L::Groupprivate
+            | L::Allocate
+            | L::Requires
+            | L::Assumes
+            | L::BeginAssumes
+            | L::EndAssumes
+            | L::Memory
+            | L::Define
+    )
+}

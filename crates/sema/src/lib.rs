@@ -1,0 +1,154 @@
+//! Names, types, constants and rules of use: a tree with its directives becomes an
+//! [`ir::program::Program`].
+//!
+//! In: a [`Tree`], what its pragmas say ([`Directives`]) and the data model of the host. Out: the
+//! typed program and diagnostics, always both. Everything that gcc refuses is an error here, what
+//! it only doubts is at most a warning, and one fault gives one message: what was reported has the
+//! type `Error`, which fits everywhere and keeps quiet.
+//!
+//! [`Cx`] is the state of one run; the files of this crate are its methods by subject. What regions
+//! mean (loops, sharing, mapping) is filled in afterwards, by [`regions`].
+#![allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "most rules of C single out a few kinds of types or expressions, and all others share one answer"
+)]
+
+mod attrs;
+mod builtins;
+mod consteval;
+mod convert;
+mod decl;
+mod directives;
+mod enums;
+mod expr;
+mod function;
+mod init;
+mod messages;
+mod query;
+mod record;
+mod regions;
+mod scope;
+mod stmt;
+mod types;
+
+use directive::Directives;
+use ir::layout::{DataModel, Layouts};
+use ir::program::{Expr, ExprId, ExprKind, Program, RegionId};
+use ir::types::Ty;
+use rustc_hash::FxHashSet;
+use source::{Diagnostic, Diagnostics, Severity, Span};
+use syntax::ast::Tree;
+
+use crate::function::Body;
+use crate::query::Basics;
+use crate::scope::Scopes;
+
+/// More errors than this are not kept.
+const MAX_ERRORS: usize = 100;
+
+/// What became of a tree.
+#[derive(Debug)]
+pub struct Checked {
+    /// The typed program, with `Error` nodes where something was reported.
+    pub program: Program,
+    /// What is wrong with it, in the order it was found.
+    pub diagnostics: Diagnostics,
+}
+
+/// Types a translation unit for a data model.
+pub fn check(mut tree: Tree, directives: &Directives, model: &'static DataModel) -> Checked {
+    let names = std::mem::take(&mut tree.names);
+    let mut program = Program::new(model, names);
+    let basics = Basics::new(&mut program.types, model);
+    let mut cx = Cx {
+        tree: &tree,
+        directives,
+        scopes: Scopes::new(program.names.len()),
+        program,
+        faults: Diagnostics::new(),
+        basics,
+        layouts: Layouts::new(model),
+        function: None,
+        regions: Vec::new(),
+        open: Vec::new(),
+        unevaluated: 0,
+        called: Vec::new(),
+        implicit: Vec::new(),
+        undefined: FxHashSet::default(),
+        quiet_names: false,
+        keeps_params: false,
+        kept_params: Vec::new(),
+    };
+    cx.translation_unit();
+    let Cx { mut program, faults: mut diagnostics, .. } = cx;
+    regions::fill(&mut program, &mut diagnostics);
+    Checked { program, diagnostics }
+}
+
+/// The state of one run.
+pub(crate) struct Cx<'t> {
+    tree: &'t Tree,
+    directives: &'t Directives,
+    program: Program,
+    faults: Diagnostics,
+    scopes: Scopes,
+    basics: Basics,
+    layouts: Layouts,
+    /// The function whose body is being read.
+    function: Option<Body>,
+    /// The regions around the present statement, innermost last.
+    regions: Vec<RegionId>,
+    /// Directives that hold for all up to their end marker.
+    open: Vec<directives::Open>,
+    /// More than zero inside `sizeof`, `typeof` and the like.
+    unevaluated: u32,
+    /// For each function: in whose body its last call was noted.
+    called: Vec<u32>,
+    /// Functions that were called before any declaration.
+    implicit: Vec<ir::program::FunctionId>,
+    /// Where records were declared whose definition was missed, and that was reported.
+    undefined: FxHashSet<Span>,
+    /// Unknown names are words of an extension, not faults.
+    quiet_names: bool,
+    /// A directive wants to speak of the parameters of the prototypes that follow.
+    keeps_params: bool,
+    /// Those parameters.
+    kept_params: Vec<ir::program::VarId>,
+}
+
+impl Cx<'_> {
+    fn report(&mut self, fault: Diagnostic) {
+        if fault.severity == Severity::Error && self.faults.errors() >= MAX_ERRORS {
+            return;
+        }
+        self.faults.push(fault);
+    }
+
+    fn make(&mut self, kind: ExprKind, ty: Ty, span: Span) -> ExprId {
+        self.program.exprs.push(Expr { kind, ty, span })
+    }
+
+    /// An expression that was reported.
+    fn wrong(&mut self, span: Span) -> ExprId {
+        let ty = self.basics.error;
+        self.make(ExprKind::Error, ty, span)
+    }
+
+    /// Reports, and gives an expression that was reported.
+    fn refuse(&mut self, fault: Diagnostic, span: Span) -> ExprId {
+        self.report(fault);
+        self.wrong(span)
+    }
+
+    fn ty(&self, expr: ExprId) -> Ty {
+        self.program.exprs[expr].ty
+    }
+
+    fn span(&self, expr: ExprId) -> Span {
+        self.program.exprs[expr].span
+    }
+
+    fn int(&mut self, value: i64, ty: Ty, span: Span) -> ExprId {
+        self.make(ExprKind::Int(value), ty, span)
+    }
+}
