@@ -1,14 +1,23 @@
 //! "Did you mean": the known word that is nearest to a mistyped one.
 
-/// The candidate nearest to `word`, if one is near enough to be meant.
+/// The candidate nearest to `word`, if one is near enough to be meant; of equally near ones that
+/// which begins most alike. One letter is near every other: it suggests nothing.
 pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
-    let limit = word.chars().count().div_ceil(3).min(3);
+    let length = word.chars().count();
+    if length < 2 {
+        return None;
+    }
+    let limit = length.div_ceil(3).min(3);
     candidates
         .into_iter()
         .map(|it| (distance(word, it), it))
-        .filter(|(far, _)| *far <= limit)
-        .min_by_key(|(far, _)| *far)
+        .filter(|(far, it)| *far <= limit && it.chars().count() > 1)
+        .min_by_key(|(far, it)| (*far, usize::MAX - common_beginning(word, it)))
         .map(|(_, it)| it)
+}
+
+fn common_beginning(a: &str, b: &str) -> usize {
+    a.chars().zip(b.chars()).take_while(|(x, y)| x == y).count()
 }
 
 /// How many letters must be added, removed, changed or swapped with their neighbour.
@@ -48,5 +57,7 @@ mod tests {
         assert_eq!(nearest("fi", words), Some("if"));
         assert_eq!(nearest("banana", words), None);
         assert_eq!(nearest("", words), None);
+        assert_eq!(nearest("m", ["f", "n"]), None);
+        assert_eq!(nearest("kernal", ["serial", "kernels"]), Some("kernels"));
     }
 }

@@ -1,0 +1,233 @@
+//! From the typed program to records.
+
+use std::path::Path;
+
+use directive::directive_name;
+use ir::construct::{Construct, Leaf, Motion, Presence, ReductionOp};
+use ir::program::{Declaration, FunctionId, Program, RegionId, Typed, VarId};
+use ir::region::{Attribute, Loop, LoopTest, Mapping, Origin, Region, RegionVar, Sharing};
+use source::{Locator, SourceMap, Span};
+
+use super::records::{
+    AttributeRecord, ConstructRecord, DeclarationRecord, FileRecord, FunctionRecord, LoopRecord,
+    Place, RegionRecord, VariableRecord,
+};
+
+/// Everything there is to tell of one file.
+pub(crate) fn file(
+    path: &Path,
+    program: &Program,
+    map: &SourceMap,
+    locator: &Locator<'_>,
+) -> FileRecord {
+    let cx = Collect { program, map, locator };
+    let mut order: Vec<RegionId> = program.regions.iter().map(|(id, _)| id).collect();
+    order.sort_by_key(|&id| program.regions[id].span.start);
+    let number = |id: RegionId| order.iter().position(|&it| it == id);
+    let regions = order
+        .iter()
+        .enumerate()
+        .map(|(index, &id)| {
+            let region = &program.regions[id];
+            cx.region(index, region.parent.and_then(number), region)
+        })
+        .collect();
+    let declarations = program.declarations.iter().map(|it| cx.declaration(it)).collect();
+    FileRecord { file: path.display().to_string(), regions, declarations }
+}
+
+struct Collect<'a> {
+    program: &'a Program,
+    map: &'a SourceMap,
+    locator: &'a Locator<'a>,
+}
+
+impl Collect<'_> {
+    fn region(&self, id: usize, parent: Option<usize>, region: &Region) -> RegionRecord {
+        RegionRecord {
+            id,
+            parent,
+            place: self.place(region.span),
+            function: self.function_name(region.function),
+            directive: directive_name(&region.construct),
+            written: self.written(region.construct.span),
+            constructs: region.construct.leaves.iter().map(|&it| construct(it)).collect(),
+            loops: region.loops.iter().map(|it| self.loop_record(it)).collect(),
+            variables: region.vars.iter().map(|it| self.variable(region, it)).collect(),
+            reaches: region.reaches.iter().map(|&it| self.reached(it)).collect(),
+            indirect_calls: region.indirect_calls.iter().map(|&it| self.place(it)).collect(),
+        }
+    }
+
+    fn declaration(&self, declaration: &Declaration) -> DeclarationRecord {
+        let functions = declaration.functions.iter().map(|&it| self.function_name(it));
+        let variables = declaration.vars.iter().map(|&it| self.var_name(it));
+        DeclarationRecord {
+            place: self.place(declaration.construct.span),
+            directive: directive_name(&declaration.construct),
+            written: self.written(declaration.construct.span),
+            functions: functions.collect(),
+            variables: variables.collect(),
+        }
+    }
+
+    fn loop_record(&self, it: &Loop) -> LoopRecord {
+        let step = it.step.map_or_else(|| "1".to_owned(), |step| self.expr(step));
+        let sign = if it.descending { "-" } else { "+" };
+        LoopRecord {
+            place: self.place(it.span),
+            variable: self.var_name(it.var),
+            begin: self.expr(it.begin),
+            test: match it.test {
+                LoopTest::Lt => "<",
+                LoopTest::Le => "<=",
+                LoopTest::Gt => ">",
+                LoopTest::Ge => ">=",
+                LoopTest::Ne => "!=",
+            },
+            bound: self.expr(it.bound),
+            step: format!("{sign}{step}"),
+            trips: it.trips,
+            rectangular: it.rectangular,
+        }
+    }
+
+    fn variable(&self, region: &Region, it: &RegionVar) -> VariableRecord {
+        let var = &self.program.vars[it.var];
+        let types = &self.program.types;
+        VariableRecord {
+            name: self.var_name(it.var),
+            ty: types.spell(&self.program.names, var.ty),
+            bytes: self.program.model.size_of(types, var.ty).ok(),
+            read: it.read,
+            written: it.written,
+            sharing: it.sharing.as_ref().map(|it| self.attribute(region, it, |it| self.shared(it))),
+            mapping: it.mapping.as_ref().map(|it| self.attribute(region, it, |it| self.mapped(it))),
+        }
+    }
+
+    fn attribute<A>(
+        &self,
+        region: &Region,
+        attribute: &Attribute<A>,
+        words: impl Fn(&A) -> String,
+    ) -> AttributeRecord {
+        let (origin, because, at) = match attribute.origin {
+            Origin::Clause(index) => {
+                let (text, place) = self.clause(&region.construct, index);
+                ("clause", text, place)
+            }
+            Origin::Enclosing(outer, index) => {
+                let (text, place) = self.clause(&self.program.regions[outer].construct, index);
+                ("enclosing", text, place)
+            }
+            Origin::Declared(index) => {
+                let declaration = self.program.declarations.get(index as usize);
+                let span = declaration.map_or(Span::NONE, |it| it.construct.span);
+                ("declaration", self.written(span), Some(self.place(span)))
+            }
+            Origin::Rule(rule) => ("rule", rule.text().to_owned(), None),
+        };
+        AttributeRecord { attribute: words(&attribute.value), origin, because, at }
+    }
+
+    fn clause(&self, construct: &Construct<Typed>, index: u32) -> (String, Option<Place>) {
+        match construct.clauses.get(index as usize) {
+            Some(clause) => (self.written(clause.span), Some(self.place(clause.span))),
+            None => (String::new(), None),
+        }
+    }
+
+    fn shared(&self, sharing: &Sharing) -> String {
+        match sharing {
+            Sharing::Shared => "shared".to_owned(),
+            Sharing::Private => "private".to_owned(),
+            Sharing::FirstPrivate => "firstprivate".to_owned(),
+            Sharing::LastPrivate => "lastprivate".to_owned(),
+            Sharing::FirstLastPrivate => "firstprivate and lastprivate".to_owned(),
+            Sharing::Reduction(op) => format!("reduction {}", self.operator(op)),
+            Sharing::Linear => "linear".to_owned(),
+            Sharing::ThreadPrivate => "one per thread".to_owned(),
+        }
+    }
+
+    fn operator(&self, op: &ReductionOp<Typed>) -> String {
+        let text = match op {
+            ReductionOp::Add => "+",
+            ReductionOp::Sub => "-",
+            ReductionOp::Mul => "*",
+            ReductionOp::BitAnd => "&",
+            ReductionOp::BitOr => "|",
+            ReductionOp::BitXor => "^",
+            ReductionOp::And => "&&",
+            ReductionOp::Or => "||",
+            ReductionOp::Min => "min",
+            ReductionOp::Max => "max",
+            ReductionOp::User(name) => self.program.names.text(*name),
+        };
+        text.to_owned()
+    }
+
+    fn mapped(&self, mapping: &Mapping) -> String {
+        match mapping {
+            Mapping::Map(motion, presence, part) => {
+                let motion = match motion {
+                    Motion::Unsaid | Motion::ToFrom => "map both ways",
+                    Motion::Alloc => "map without copies",
+                    Motion::To => "map to the device",
+                    Motion::From => "map from the device",
+                    Motion::Release => "release",
+                    Motion::Delete => "delete",
+                };
+                let presence = match presence {
+                    Presence::Any => "",
+                    Presence::Required => ", must be present",
+                    Presence::Optional => ", only if present",
+                };
+                let part = part.map_or_else(String::new, |it| format!(" ({})", self.expr(it)));
+                format!("{motion}{part}{presence}")
+            }
+            Mapping::FirstPrivate => "firstprivate".to_owned(),
+            Mapping::Private => "private".to_owned(),
+            Mapping::DevicePointer => "holds a device address".to_owned(),
+            Mapping::DeviceAddress => "is at a device address".to_owned(),
+            Mapping::PointerToMapped => "points to its mapped data, if any".to_owned(),
+            Mapping::Declared => "has its own storage on the device".to_owned(),
+        }
+    }
+
+    fn reached(&self, id: FunctionId) -> FunctionRecord {
+        let defined = self.program.functions[id].body.is_some();
+        FunctionRecord { name: self.function_name(id), defined }
+    }
+
+    fn function_name(&self, id: FunctionId) -> String {
+        self.program.names.text(self.program.functions[id].name).to_owned()
+    }
+
+    fn var_name(&self, id: VarId) -> String {
+        let name = self.program.vars[id].name;
+        name.map_or("(unnamed)", |it| self.program.names.text(it)).to_owned()
+    }
+
+    fn expr(&self, id: ir::program::ExprId) -> String {
+        self.written(self.program.exprs[id].span)
+    }
+
+    /// The text of a span, on one line.
+    fn written(&self, span: Span) -> String {
+        let text = self.map.slice(span);
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    fn place(&self, span: Span) -> Place {
+        match self.locator.locate(span) {
+            Some(it) => Place { file: it.file.to_string(), line: it.line, column: it.column },
+            None => Place { file: String::new(), line: 0, column: 0 },
+        }
+    }
+}
+
+fn construct(leaf: Leaf) -> ConstructRecord {
+    ConstructRecord { name: format!("{leaf:?}").to_lowercase(), meaning: leaf.meaning() }
+}

@@ -1,0 +1,137 @@
+//! What is told of a file, as plain data. The field names are the JSON report's; they are stable.
+
+use serde::Serialize;
+
+/// One file.
+#[derive(Debug, Serialize)]
+pub(crate) struct FileRecord {
+    /// As named on the command line.
+    pub(crate) file: String,
+    /// Executable directives, in the order of the text.
+    pub(crate) regions: Vec<RegionRecord>,
+    /// Directives that declare.
+    pub(crate) declarations: Vec<DeclarationRecord>,
+}
+
+impl FileRecord {
+    /// The record as one line of JSON.
+    pub(crate) fn to_json(&self) -> String {
+        // Strings and numbers under string keys: serialising them cannot fail.
+        let mut line = serde_json::to_string(self).unwrap_or_default();
+        line.push('\n');
+        line
+    }
+}
+
+/// A place in a written file, counted from 1.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Place {
+    pub(crate) file: String,
+    pub(crate) line: u32,
+    pub(crate) column: u32,
+}
+
+/// One executable directive with its body.
+#[derive(Debug, Serialize)]
+pub(crate) struct RegionRecord {
+    /// Number within the file, from 0.
+    pub(crate) id: usize,
+    /// The region around it.
+    pub(crate) parent: Option<usize>,
+    #[serde(flatten)]
+    pub(crate) place: Place,
+    /// The function it stands in.
+    pub(crate) function: String,
+    /// The directive's name as the standard spells it.
+    pub(crate) directive: String,
+    /// The directive as written, on one line.
+    pub(crate) written: String,
+    /// What it is made of, from the outside in.
+    pub(crate) constructs: Vec<ConstructRecord>,
+    /// Loops it applies to, outermost first.
+    pub(crate) loops: Vec<LoopRecord>,
+    /// Variables from outside.
+    pub(crate) variables: Vec<VariableRecord>,
+    /// Functions that may run as part of it.
+    pub(crate) reaches: Vec<FunctionRecord>,
+    /// Calls through pointers: more functions may run than are listed.
+    pub(crate) indirect_calls: Vec<Place>,
+}
+
+/// One part of a directive.
+#[derive(Debug, Serialize)]
+pub(crate) struct ConstructRecord {
+    /// Its neutral name.
+    pub(crate) name: String,
+    /// What it does, in words.
+    pub(crate) meaning: &'static str,
+}
+
+/// One loop.
+#[derive(Debug, Serialize)]
+pub(crate) struct LoopRecord {
+    #[serde(flatten)]
+    pub(crate) place: Place,
+    pub(crate) variable: String,
+    pub(crate) begin: String,
+    /// `<`, `<=`, `>`, `>=` or `!=`
+    pub(crate) test: &'static str,
+    pub(crate) bound: String,
+    /// With its sign.
+    pub(crate) step: String,
+    /// How often it runs, if that is a constant.
+    pub(crate) trips: Option<u64>,
+    /// Whether its bounds are free of outer loop variables.
+    pub(crate) rectangular: bool,
+}
+
+/// One variable.
+#[derive(Debug, Serialize)]
+pub(crate) struct VariableRecord {
+    pub(crate) name: String,
+    #[serde(rename = "type")]
+    pub(crate) ty: String,
+    /// Size in bytes, if it is a constant.
+    pub(crate) bytes: Option<u64>,
+    pub(crate) read: bool,
+    pub(crate) written: bool,
+    /// How it is shared.
+    pub(crate) sharing: Option<AttributeRecord>,
+    /// How it comes to the device.
+    pub(crate) mapping: Option<AttributeRecord>,
+}
+
+/// An attribute and where it comes from.
+#[derive(Debug, Serialize)]
+pub(crate) struct AttributeRecord {
+    /// In neutral words: `private`, `map to`, …
+    pub(crate) attribute: String,
+    /// `clause`, `enclosing`, `declaration` or `rule`.
+    pub(crate) origin: &'static str,
+    /// The clause as written, or the rule in words.
+    pub(crate) because: String,
+    /// Where that clause stands.
+    pub(crate) at: Option<Place>,
+}
+
+/// A function that may run.
+#[derive(Debug, Serialize)]
+pub(crate) struct FunctionRecord {
+    pub(crate) name: String,
+    /// Its body is in this file.
+    pub(crate) defined: bool,
+}
+
+/// A directive that declares.
+#[derive(Debug, Serialize)]
+pub(crate) struct DeclarationRecord {
+    #[serde(flatten)]
+    pub(crate) place: Place,
+    /// The directive's name as the standard spells it.
+    pub(crate) directive: String,
+    /// The directive as written, on one line.
+    pub(crate) written: String,
+    /// What it is about.
+    pub(crate) functions: Vec<String>,
+    pub(crate) variables: Vec<String>,
+}

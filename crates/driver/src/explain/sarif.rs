@@ -1,0 +1,28 @@
+//! The explanation as findings: one informational result a region, its loops as related places.
+
+use ir::program::Program;
+use source::{Diagnostic, Diagnostics};
+
+use super::records::FileRecord;
+
+/// One remark per region.
+pub(crate) fn results(program: &Program, file: &FileRecord) -> Diagnostics {
+    let mut order: Vec<_> = program.regions.iter().map(|(_, region)| region).collect();
+    order.sort_by_key(|it| it.span.start);
+    let mut found = Diagnostics::new();
+    for (region, record) in order.into_iter().zip(&file.regions) {
+        let message = format!("`{}` in `{}`", record.directive, record.function);
+        let mut remark = Diagnostic::info("F0900", message).at(region.span, "");
+        for (it, told) in region.loops.iter().zip(&record.loops) {
+            remark = remark.label(it.span, format!("loop over `{}`", told.variable));
+        }
+        for variable in &record.variables {
+            for attribute in variable.mapping.iter().chain(&variable.sharing) {
+                let (name, what) = (&variable.name, &attribute.attribute);
+                remark = remark.note(format!("`{name}`: {what} ({})", attribute.because));
+            }
+        }
+        found.push(remark);
+    }
+    found
+}

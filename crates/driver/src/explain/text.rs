@@ -1,0 +1,112 @@
+//! The explanation for people: one paragraph a region.
+
+use std::fmt::Write;
+
+use super::records::{AttributeRecord, FileRecord, LoopRecord, RegionRecord, VariableRecord};
+
+/// The whole file in words.
+pub(crate) fn render(file: &FileRecord) -> String {
+    let mut out = String::new();
+    // Writing to a string cannot fail.
+    let _ = write_file(&mut out, file);
+    out
+}
+
+fn write_file(out: &mut String, file: &FileRecord) -> std::fmt::Result {
+    let count = file.regions.len();
+    let plural = if count == 1 { "" } else { "s" };
+    writeln!(out, "{}: {count} region{plural}", file.file)?;
+    for declaration in &file.declarations {
+        let place = &declaration.place;
+        writeln!(out, "\n{}:{}: {}", place.file, place.line, declaration.directive)?;
+        if !declaration.functions.is_empty() {
+            writeln!(out, "  functions  {}", declaration.functions.join(", "))?;
+        }
+        if !declaration.variables.is_empty() {
+            writeln!(out, "  variables  {}", declaration.variables.join(", "))?;
+        }
+    }
+    for region in &file.regions {
+        writeln!(out)?;
+        write_region(out, region)?;
+    }
+    writeln!(out)
+}
+
+fn write_region(out: &mut String, region: &RegionRecord) -> std::fmt::Result {
+    let place = &region.place;
+    writeln!(out, "{}:{}: {}", place.file, place.line, region.directive)?;
+    write!(out, "  in         {}()", region.function)?;
+    match region.parent {
+        Some(parent) => writeln!(out, ", region {} inside region {parent}", region.id)?,
+        None => writeln!(out, ", region {}", region.id)?,
+    }
+    for (index, construct) in region.constructs.iter().enumerate() {
+        let head = if index == 0 { "does" } else { "" };
+        writeln!(out, "  {head:<9}  {}", construct.meaning)?;
+    }
+    for (index, it) in region.loops.iter().enumerate() {
+        let head = if index == 0 { "loops" } else { "" };
+        writeln!(out, "  {head:<9}  {}", loop_line(it))?;
+    }
+    let width = region.variables.iter().map(|it| it.name.chars().count()).max().unwrap_or(0);
+    for (index, it) in region.variables.iter().enumerate() {
+        let head = if index == 0 { "data" } else { "" };
+        for (row, words) in variable_lines(it).iter().enumerate() {
+            let (head, name) = if row == 0 { (head, it.name.as_str()) } else { ("", "") };
+            writeln!(out, "  {head:<9}  {name:<width$}  {words}")?;
+        }
+    }
+    if !region.reaches.is_empty() {
+        let names = region.reaches.iter().map(|it| {
+            let where_from = if it.defined { "" } else { " (not in this file)" };
+            format!("{}{where_from}", it.name)
+        });
+        writeln!(out, "  {:<9}  {}", "calls", names.collect::<Vec<_>>().join(", "))?;
+    }
+    for call in &region.indirect_calls {
+        let line = call.line;
+        writeln!(out, "  {:<9}  through a pointer, line {line}: any function may run", "calls")?;
+    }
+    Ok(())
+}
+
+/// `i from 0 while i < n, step +1; runs 100 times; line 12`
+fn loop_line(it: &LoopRecord) -> String {
+    let LoopRecord { variable, begin, test, bound, step, .. } = it;
+    let mut line = format!("{variable} from {begin} while {variable} {test} {bound}, step {step}");
+    if let Some(trips) = it.trips {
+        let times = if trips == 1 { "once".to_owned() } else { format!("{trips} times") };
+        let _ = write!(line, "; runs {times}");
+    }
+    if !it.rectangular {
+        line.push_str("; bounds depend on an outer loop");
+    }
+    let _ = write!(line, "; line {}", it.place.line);
+    line
+}
+
+/// One line per attribute: `map to the device: clause map(to: x[0:n]), line 12`.
+fn variable_lines(it: &VariableRecord) -> Vec<String> {
+    let use_words = match (it.read, it.written) {
+        (true, true) => "read and written",
+        (true, false) => "read",
+        (false, true) => "written",
+        (false, false) => "named only",
+    };
+    let size = it.bytes.map_or_else(String::new, |it| format!(", {it} bytes"));
+    let mut lines = vec![format!("{}, {use_words}{size}", it.ty)];
+    lines.extend(it.mapping.iter().chain(&it.sharing).map(attribute_line));
+    lines
+}
+
+fn attribute_line(it: &AttributeRecord) -> String {
+    let line = it.at.as_ref().map_or_else(String::new, |at| format!(", line {}", at.line));
+    match it.origin {
+        "rule" => format!("  {}: {}", it.attribute, it.because),
+        "enclosing" => {
+            format!("  {}: clause `{}` of an enclosing region{line}", it.attribute, it.because)
+        }
+        origin => format!("  {}: {origin} `{}`{line}", it.attribute, it.because),
+    }
+}

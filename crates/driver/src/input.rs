@@ -1,0 +1,222 @@
+//! From a file name on the command line to preprocessed text.
+//!
+//! In: a path and the options for the preprocessor. Out: the text, or a message that names the file
+//! and says what to do. Nothing is read that is not asked for, and nothing is written.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use source::{Diagnostic, looks_binary};
+
+use crate::options::Input;
+
+/// Texts beyond this have no place in the address space of spans.
+const LARGEST: u64 = u32::MAX as u64;
+
+/// A text as the compiler proper would see it.
+#[derive(Debug)]
+pub(crate) struct Text {
+    /// The file as the user named it.
+    pub(crate) name: String,
+    /// What the preprocessor gave.
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// Reads `path` and preprocesses it, unless it already is.
+pub(crate) fn read(path: &Path, input: &Input) -> Result<Text, Diagnostic> {
+    let name = path.display().to_string();
+    if path == Path::new("-") {
+        let mut bytes = Vec::new();
+        let stdin = io::stdin();
+        stdin
+            .lock()
+            .take(LARGEST)
+            .read_to_end(&mut bytes)
+            .map_err(|error| cannot_read("standard input", &error))?;
+        refuse_binary("standard input", &bytes)?;
+        let bytes = preprocess(Source::Stdin(&bytes), input)?;
+        return Ok(Text { name: "<stdin>".to_owned(), bytes });
+    }
+    let head = look(path, &name)?;
+    if is_preprocessed(path) {
+        let bytes = fs::read(path).map_err(|error| cannot_read(&name, &error))?;
+        refuse_binary(&name, &bytes)?;
+        return Ok(Text { name, bytes });
+    }
+    refuse_binary(&name, &head)?;
+    let bytes = preprocess(Source::File(path), input)?;
+    Ok(Text { name, bytes })
+}
+
+/// Makes sure that `path` is a file of a size we can take; gives its first bytes.
+fn look(path: &Path, name: &str) -> Result<Vec<u8>, Diagnostic> {
+    let file = File::open(path).map_err(|error| cannot_read(name, &error))?;
+    let metadata = file.metadata().map_err(|error| cannot_read(name, &error))?;
+    if metadata.is_dir() {
+        return Err(is_a_folder(name));
+    }
+    if metadata.len() >= LARGEST {
+        return Err(too_large(name, metadata.len()));
+    }
+    let mut head = Vec::new();
+    file.take(1 << 16).read_to_end(&mut head).map_err(|error| cannot_read(name, &error))?;
+    Ok(head)
+}
+
+fn is_preprocessed(path: &Path) -> bool {
+    path.extension() == Some(OsStr::new("i"))
+}
+
+enum Source<'a> {
+    File(&'a Path),
+    Stdin(&'a [u8]),
+}
+
+/// Runs the user's own preprocessor.
+fn preprocess(source: Source<'_>, input: &Input) -> Result<Vec<u8>, Diagnostic> {
+    let words = compiler(input)?;
+    let Some((program, own)) = words.split_first() else {
+        return Err(bad_compiler_command(""));
+    };
+    let mut command = Command::new(program);
+    // Macros in directives are expanded by compilers that know the directives. `-dD` keeps the
+    // definitions, so that we can do the same for directives which this compiler does not know.
+    command.args(own).args(["-E", "-dD"]).args(directive::PREPROCESSOR_FLAGS);
+    if let Some(folder) = own_headers() {
+        command.arg("-isystem").arg(folder);
+    }
+    for folder in &input.include {
+        command.arg("-I").arg(folder);
+    }
+    // Definitions and their removal work in the order written, undefining last, as people mean it.
+    for definition in &input.define {
+        command.arg("-D").arg(definition);
+    }
+    for name in &input.undefine {
+        command.arg("-U").arg(name);
+    }
+    if let Some(name) = &input.std {
+        command.arg(format!("-std={name}"));
+    }
+    command.args(&input.flags).args(["-x", "c"]);
+    let text = match source {
+        Source::File(path) => {
+            command.arg(guarded(path)).stdin(Stdio::null());
+            None
+        }
+        Source::Stdin(text) => {
+            command.arg("-").stdin(Stdio::piped());
+            Some(text.to_owned())
+        }
+    };
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(|error| no_compiler(program, &error))?;
+    // Fed by a thread of its own: the child may fill our end of its output before it has read all.
+    let feeder = child.stdin.take().zip(text).map(|(mut pipe, text)| {
+        std::thread::spawn(move || {
+            // A preprocessor that has seen enough closes the pipe; what it says of it is below.
+            let _ = pipe.write_all(&text);
+        })
+    });
+    let output = child.wait_with_output().map_err(|error| no_compiler(program, &error))?;
+    if let Some(feeder) = feeder {
+        let _ = feeder.join();
+    }
+    if !output.status.success() {
+        return Err(preprocessor_failed(program, &String::from_utf8_lossy(&output.stderr)));
+    }
+    if output.stdout.len() as u64 >= LARGEST {
+        return Err(too_large("the preprocessed text", output.stdout.len() as u64));
+    }
+    Ok(syntax::expand_pragmas(output.stdout, directive::is_directive_word))
+}
+
+/// A path that no compiler takes for an option.
+fn guarded(path: &Path) -> PathBuf {
+    let starts_with_dash = path.as_os_str().as_encoded_bytes().starts_with(b"-");
+    if starts_with_dash { Path::new(".").join(path) } else { path.to_owned() }
+}
+
+/// The compiler's command, in words.
+fn compiler(input: &Input) -> Result<Vec<OsString>, Diagnostic> {
+    let text = match &input.cc {
+        Some(text) => text.clone(),
+        None => match std::env::var("CC") {
+            Ok(text) if !text.trim().is_empty() => text,
+            _ => "cc".to_owned(),
+        },
+    };
+    match shlex::split(&text) {
+        Some(words) if !words.is_empty() => Ok(words.into_iter().map(OsString::from).collect()),
+        _ => Err(bad_compiler_command(&text)),
+    }
+}
+
+/// Ferry's headers: beside the installed program, or in the tree it was built in.
+fn own_headers() -> Option<PathBuf> {
+    let program = std::env::current_exe().ok()?;
+    let folder = program.parent()?;
+    ["..", "../..", "../../.."]
+        .iter()
+        .map(|up| folder.join(up).join("include/ferry"))
+        .find(|it| directive::HEADERS.iter().all(|name| it.join(name).is_file()))
+        .and_then(|it| it.canonicalize().ok())
+}
+
+// ---------------------------------------------------------------- messages
+
+fn cannot_read(name: &str, error: &io::Error) -> Diagnostic {
+    Diagnostic::error("F0001", format!("cannot read `{name}`: {}", reason(error)))
+}
+
+fn is_a_folder(name: &str) -> Diagnostic {
+    Diagnostic::error("F0002", format!("`{name}` is a folder, not a C file"))
+        .help(format!("name the files: `{}/*.c`", name.trim_end_matches('/')))
+}
+
+fn refuse_binary(name: &str, bytes: &[u8]) -> Result<(), Diagnostic> {
+    if !looks_binary(bytes) {
+        return Ok(());
+    }
+    Err(Diagnostic::error("F0003", format!("`{name}` is a binary file, not C text")))
+}
+
+fn too_large(name: &str, size: u64) -> Diagnostic {
+    let gib = size as f64 / f64::from(1 << 30);
+    Diagnostic::error("F0004", format!("`{name}` is too large: {gib:.1} GiB"))
+        .note("a translation unit can have at most 4 GiB of preprocessed text")
+}
+
+fn no_compiler(program: &OsStr, error: &io::Error) -> Diagnostic {
+    let program = program.display();
+    Diagnostic::error("F0005", format!("cannot run the compiler `{program}`: {}", reason(error)))
+        .note("the host's C compiler preprocesses the program")
+        .help("install one (Debian: `apt install gcc`), or name it with `--cc` or `CC`")
+}
+
+fn bad_compiler_command(text: &str) -> Diagnostic {
+    Diagnostic::error("F0006", format!("`{text}` is not a command"))
+        .help("give `--cc` or `CC` a program and its options, quoted as in a shell")
+}
+
+fn preprocessor_failed(program: &OsStr, said: &str) -> Diagnostic {
+    let program = program.display();
+    let mut message =
+        Diagnostic::error("F0007", format!("the preprocessor (`{program} -E`) found errors"));
+    for line in said.lines().take(20) {
+        message = message.note(line.to_owned());
+    }
+    message
+}
+
+/// The reason without Rust's ` (os error 2)`.
+fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    match text.find(" (os error") {
+        Some(end) => text.get(..end).unwrap_or(&text).to_owned(),
+        None => text,
+    }
+}

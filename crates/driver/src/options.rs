@@ -1,0 +1,198 @@
+//! The command line: what can be asked, and how it is told in `--help` and the manual pages.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+
+const AFTER: &str = "\
+Exit status: 0 if nothing is wrong, 1 if an error was found, 2 for a wrong command line.
+
+Environment:
+  CC        the compiler that preprocesses (default: cc); --cc comes first
+  NO_COLOR  no colours, whatever the terminal can do";
+
+/// The whole command line.
+#[derive(Debug, Parser)]
+#[command(
+    name = "ferry",
+    version,
+    about = "Carries C programs with OpenMP and OpenACC directives to every device",
+    after_help = AFTER,
+    disable_help_subcommand = true,
+    arg_required_else_help = true
+)]
+pub(crate) struct Options {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Read programs and report what is wrong with them
+    ///
+    /// Nothing is written but the report. Warnings do not change the exit status.
+    #[command(after_help = AFTER)]
+    Check(CheckOptions),
+    /// Tell what each directive does: loops, data, and why
+    ///
+    /// For each region: the constructs it is made of, the loops it applies to, the functions it
+    /// reaches, and each variable with its attribute and the clause or rule it comes from.
+    #[command(after_help = AFTER)]
+    Explain(ExplainOptions),
+    /// Print a program as it was understood
+    ///
+    /// As C, the text compiles to the same program; as typed form, names are resolved and all
+    /// conversions are written out.
+    #[command(after_help = AFTER)]
+    Print(PrintOptions),
+    /// Write the manual pages to a folder
+    #[command(hide = true)]
+    Man {
+        /// Where
+        #[arg(value_hint = ValueHint::DirPath)]
+        folder: PathBuf,
+    },
+    /// Print a completion script for a shell
+    #[command(hide = true)]
+    Completions {
+        /// Which shell
+        shell: clap_complete::Shell,
+    },
+}
+
+/// The programs, and how they are preprocessed.
+#[derive(Debug, Args)]
+pub(crate) struct Input {
+    /// C files; `-` is standard input; `.i` files are taken as already preprocessed
+    #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// The compiler that preprocesses, with options if it needs any
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) cc: Option<String>,
+
+    /// Add a folder to the include path
+    #[arg(short = 'I', value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) include: Vec<OsString>,
+
+    /// Define a macro
+    #[arg(short = 'D', value_name = "NAME[=TEXT]")]
+    pub(crate) define: Vec<OsString>,
+
+    /// Undefine a macro
+    #[arg(short = 'U', value_name = "NAME")]
+    pub(crate) undefine: Vec<OsString>,
+
+    /// The C standard, as the compiler knows it: c11, gnu17, …
+    #[arg(long, value_name = "NAME")]
+    pub(crate) std: Option<String>,
+
+    /// Sizes of C types: those of the host, or another machine's
+    #[arg(long, value_enum, default_value_t = Model::Lp64)]
+    pub(crate) model: Model,
+
+    /// Further flags for the compiler's preprocessor
+    #[arg(last = true, value_name = "CC FLAGS")]
+    pub(crate) flags: Vec<OsString>,
+}
+
+/// How a report is written.
+#[derive(Debug, Args)]
+pub(crate) struct Output {
+    /// Report as JSON, one object a line
+    #[arg(long, group = "format")]
+    pub(crate) json: bool,
+
+    /// Report as a SARIF 2.1.0 log
+    #[arg(long, group = "format")]
+    pub(crate) sarif: bool,
+
+    /// Write the report to a file; it appears only when whole
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Colours in the report
+    #[arg(long, value_enum, default_value_t = Colour::Auto, value_name = "WHEN")]
+    pub(crate) color: Colour,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckOptions {
+    #[command(flatten)]
+    pub(crate) input: Input,
+    #[command(flatten)]
+    pub(crate) output: Output,
+    /// Say nothing of warnings
+    #[arg(short = 'w', long)]
+    pub(crate) no_warnings: bool,
+    /// Count warnings as errors
+    #[arg(long)]
+    pub(crate) werror: bool,
+    /// Say how many files, regions and findings there were
+    #[arg(short, long)]
+    pub(crate) summary: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExplainOptions {
+    #[command(flatten)]
+    pub(crate) input: Input,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PrintOptions {
+    #[command(flatten)]
+    pub(crate) input: Input,
+    /// Print the typed form instead of C
+    #[arg(long)]
+    pub(crate) typed: bool,
+    /// Write to a file; it appears only when whole
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// Data models by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Model {
+    /// 64-bit Unix: long and pointers have 64 bits
+    Lp64,
+    /// 32-bit: long and pointers have 32 bits
+    Ilp32,
+    /// 64-bit Windows: long has 32 bits, pointers 64
+    Llp64,
+}
+
+/// When to colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Colour {
+    /// If a terminal will show it
+    Auto,
+    /// In any case
+    Always,
+    /// In no case
+    Never,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_tree_is_sound() {
+        use clap::CommandFactory;
+        Options::command().debug_assert();
+    }
+
+    #[test]
+    fn flags_after_the_dashes_go_to_the_compiler() {
+        let options = Options::parse_from(["ferry", "check", "a.c", "-Iinc", "--", "-std=c11"]);
+        let Command::Check(check) = options.command else { panic!("{options:?}") };
+        assert_eq!(check.input.files, [PathBuf::from("a.c")]);
+        assert_eq!(check.input.include, ["inc"]);
+        assert_eq!(check.input.flags, ["-std=c11"]);
+    }
+}

@@ -1,0 +1,71 @@
+//! `ferry print`: a program as it was understood, as C or in typed form.
+
+use std::fs;
+use std::process::ExitCode;
+
+use ir::program::Program;
+use source::{Diagnostic, Diagnostics, Locator, SourceMap, render};
+
+use crate::front;
+use crate::options::PrintOptions;
+use crate::report::{self, Stream};
+
+pub(crate) fn run(options: &PrintOptions) -> Result<ExitCode, String> {
+    let mut text = String::new();
+    let (mut failed, mut broken) = (false, false);
+    for path in &options.input.files {
+        if options.typed {
+            let unit = front::check(path, &options.input);
+            failed |= complain(&unit.diagnostics, &unit.map)?;
+            if let Some(program) = &unit.program {
+                if unit.diagnostics.errors() == 0 {
+                    broken |= complain(&broken_laws(program), &unit.map)?;
+                }
+                text.push_str(&ir::print::program(program));
+            }
+        } else {
+            match front::parse(path, &options.input) {
+                Ok(parsed) => {
+                    failed |= complain(&parsed.diagnostics, &parsed.map)?;
+                    text.push_str(&syntax::print::print(&parsed.tree));
+                }
+                Err(message) => {
+                    let mut diagnostics = Diagnostics::new();
+                    diagnostics.push(message);
+                    failed |= complain(&diagnostics, &SourceMap::new())?;
+                }
+            }
+        }
+    }
+    if broken {
+        return Ok(ExitCode::from(4));
+    }
+    // A program with errors has lost parts: printing the rest as C would pass for the whole.
+    if failed {
+        return Ok(ExitCode::from(1));
+    }
+    report::deliver(&text, options.output.as_deref(), Stream::Out)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The typed form of a program without errors obeys its laws; where it does not, that is our bug.
+fn broken_laws(program: &Program) -> Diagnostics {
+    let mut found = Diagnostics::new();
+    for violation in ir::verify::verify(program) {
+        let message = format!("bug of ferry: the typed form breaks the law `{:?}`", violation.law);
+        found.push(Diagnostic::error("F0999", message).at(violation.span, violation.detail));
+    }
+    found
+}
+
+/// Shows the errors; tells whether there were any.
+fn complain(diagnostics: &Diagnostics, map: &SourceMap) -> Result<bool, String> {
+    if diagnostics.errors() == 0 {
+        return Ok(false);
+    }
+    let read = |name: &str| fs::read(name).ok();
+    let locator = Locator::new(map, &read);
+    let found = front::presentable(diagnostics, map);
+    report::show(&render::terminal(&found, &locator, render::Colour::Never), Stream::Err)?;
+    Ok(true)
+}
