@@ -39,7 +39,10 @@ impl Verifier<'_> {
             }
             ExprKind::Function(id) => {
                 let own = program.functions[*id].ty;
-                self.check_same(Law::ResultType, span, "the function", ty, own);
+                // Used before its declaration, it is what C takes it for.
+                if types.callee(ty).is_none_or(|it| it.prototyped) {
+                    self.check_same(Law::ResultType, span, "the function", ty, own);
+                }
             }
             ExprKind::Unary(op, e) => self.unary(*op, *e, ty, span),
             ExprKind::Deref(e) => match types.pointee(self.ty(*e)) {
