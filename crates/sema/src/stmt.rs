@@ -393,11 +393,13 @@ impl Cx<'_> {
         let value = match value {
             Some(value) if self.is_void(ret) => {
                 let ty = self.ty(value);
-                if !self.is_void(ty) && !self.is_error(ty) {
+                if self.is_void(ty) || self.is_error(ty) {
+                    Some(value)
+                } else {
                     let span = self.span(value);
                     self.report(messages::returns_value_from_void(span));
+                    Some(self.convert(value, ret))
                 }
-                Some(value)
             }
             Some(value) => Some(self.assign_to(value, ret, Goal::Return)),
             None => {

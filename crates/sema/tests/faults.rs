@@ -43,12 +43,14 @@ fn warned(stmts: &str, message: &str) {
     let text = in_function(stmts);
     assert_eq!(messages(&text, Severity::Error), [] as [&str; 0], "{text}");
     assert_eq!(messages(&text, Severity::Warning), [message], "{text}");
+    assert_eq!(ir::verify::verify(&check_text(&text).program), [], "{text}");
 }
 
 #[track_caller]
 fn accepted(text: &str) {
     assert_eq!(messages(text, Severity::Error), [] as [&str; 0], "{text}");
     assert_eq!(messages(text, Severity::Warning), [] as [&str; 0], "{text}");
+    assert_eq!(ir::verify::verify(&check_text(text).program), [], "{text}");
 }
 
 #[test]
@@ -245,4 +247,25 @@ fn what_c_and_gnu_allow() {
         "int f(int x) { int r; __asm__ volatile (\"mov %1, %0\" : \"=r\"(r) : \"r\"(x) : \"memory\"); return r; }",
     );
     accepted("_Complex double z = 1.0 + 2.0i; double f(void) { return __real__ z; }");
+}
+
+#[test]
+fn what_is_declared_late_or_returned_in_vain_is_still_typed() {
+    let text = "int g(void) { return late(1); } void late(int n) { return n; }";
+    assert_eq!(messages(text, Severity::Error), [] as [&str; 0]);
+    assert_eq!(messages(text, Severity::Warning).len(), 3);
+    assert_eq!(ir::verify::verify(&check_text(text).program), []);
+}
+
+#[test]
+fn the_highest_trees_are_walked() {
+    let sum = "1 + ".repeat(9_000);
+    let ladder = "if (n) n--; else ".repeat(9_000);
+    let commas = "n, ".repeat(9_000);
+    let text = format!(
+        "int k[{sum} 1]; int f(int n) {{ {ladder} n++; return {sum} ({commas} n); }}
+         static int x = {sum} 2; _Static_assert({sum} 1 == 9001, \"\");"
+    );
+    let errors = syntax::with_stack(|| messages(&text, Severity::Error));
+    assert_eq!(errors, [] as [&str; 0]);
 }
