@@ -1,0 +1,280 @@
+//! The form that directives ask of a loop: one variable, one test, one constant stride.
+//!
+//! In: a `for` statement. Out: a [`Loop`], or what stands in the way and where. The variable is an
+//! integer or a pointer; `!=` is a test like any other, but then the loop must count by one.
+
+use ir::program::{
+    BinaryOp, ExprId, ExprKind, For, Init, Program, StepOp, StmtId, StmtKind, VarId,
+};
+use ir::region::{Loop, LoopTest};
+use source::Span;
+
+use crate::regions::constant;
+
+/// Why a loop does not have the form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// The first part is not `var = value`.
+    Init,
+    /// The variable is of a type that does not count.
+    Type(VarId),
+    /// There is no test, or none that compares the variable.
+    Test(VarId),
+    /// The variable is compared with an expression that it is part of.
+    MovingBound(VarId),
+    /// The last part does not add to or take from the variable.
+    Step(VarId),
+    /// The step is zero.
+    ZeroStep,
+    /// The step leads away from the bound.
+    WrongWay,
+    /// `!=` with a step other than one.
+    Skips,
+}
+
+/// The loop in its form, or the fault and its place. Nothing is said where the loop contains
+/// something that was reported already.
+pub(super) fn form(program: &Program, id: StmtId, it: &For) -> Result<Loop, Option<(Fault, Span)>> {
+    let span = program.stmts[id].span;
+    let (var, begin) = init(program, it).ok_or_else(|| {
+        let places = it.init.iter().map(|&it| program.stmts[it].span);
+        let place = places.reduce(Span::to).unwrap_or(span);
+        if has_error(program, it) { None } else { Some((Fault::Init, place)) }
+    })?;
+    let types = &program.types;
+    let ty = program.vars[var].ty;
+    if types.is_error(ty) || has_error(program, it) {
+        return Err(None);
+    }
+    if !types.is_integer(ty) && !types.is_pointer(ty) {
+        return Err(Some((Fault::Type(var), program.vars[var].span)));
+    }
+    let Some(cond) = it.cond else { return Err(Some((Fault::Test(var), span))) };
+    let cond_span = program.exprs[cond].span;
+    let (test, bound) = test(program, cond, var).ok_or(Some((Fault::Test(var), cond_span)))?;
+    if mentions(program, bound, var) {
+        return Err(Some((Fault::MovingBound(var), program.exprs[bound].span)));
+    }
+    let Some(step) = it.step else { return Err(Some((Fault::Step(var), span))) };
+    let step_span = program.exprs[step].span;
+    let (step, descending) = step_of(program, step, var)
+        .filter(|(step, _)| step.is_none_or(|it| !mentions(program, it, var)))
+        .ok_or(Some((Fault::Step(var), step_span)))?;
+    let stride = step.map_or(Some(1), |it| constant::int(program, it));
+    let stride = stride.and_then(|it| if descending { it.checked_neg() } else { Some(it) });
+    if let Some(stride) = stride {
+        // An unsigned step of -1 counts down in the variable's own arithmetic.
+        let stride = as_signed(program, ty, stride);
+        let up = matches!(test, LoopTest::Lt | LoopTest::Le);
+        let down = matches!(test, LoopTest::Gt | LoopTest::Ge);
+        if stride == 0 {
+            return Err(Some((Fault::ZeroStep, step_span)));
+        }
+        if (up && stride < 0) || (down && stride > 0) {
+            return Err(Some((Fault::WrongWay, step_span)));
+        }
+        if test == LoopTest::Ne && stride.abs() != 1 {
+            return Err(Some((Fault::Skips, step_span)));
+        }
+    }
+    let trips = stride.and_then(|stride| {
+        let (begin, bound) = (constant::int(program, begin)?, constant::int(program, bound)?);
+        trips(begin, bound, test, as_signed(program, ty, stride))
+    });
+    Ok(Loop {
+        stmt: id,
+        var,
+        begin,
+        bound,
+        test,
+        step,
+        descending,
+        trips,
+        body: it.body,
+        rectangular: true,
+        span,
+    })
+}
+
+/// A stride as a distance: `4294967295` of an `unsigned` variable is -1.
+fn as_signed(program: &Program, ty: ir::types::Ty, stride: i128) -> i128 {
+    match program.types.integer_kind(ty) {
+        Some(kind) => {
+            let bits = program.model.int_bits(kind).min(64);
+            let half = 1i128 << (bits - 1);
+            if !program.model.int_signed(kind) && stride >= half && stride < half << 1 {
+                stride - (half << 1)
+            } else {
+                stride
+            }
+        }
+        None => stride,
+    }
+}
+
+/// Whether a part was reported already.
+fn has_error(program: &Program, it: &For) -> bool {
+    let is_error = |expr: ExprId| matches!(program.exprs[expr].kind, ExprKind::Error);
+    it.init.iter().any(|&part| match &program.stmts[part].kind {
+        StmtKind::Error => true,
+        StmtKind::Expr(expr) => is_error(*expr) || program.types.is_error(program.exprs[*expr].ty),
+        _ => false,
+    }) || it.cond.is_some_and(is_error)
+        || it.step.is_some_and(is_error)
+}
+
+/// `var = value` or `T var = value`
+fn init(program: &Program, it: &For) -> Option<(VarId, ExprId)> {
+    let [only] = &*it.init else { return None };
+    match &program.stmts[*only].kind {
+        StmtKind::Local(var) => match &program.inits[program.vars[*var].init?] {
+            Init::Expr(value) => Some((*var, *value)),
+            Init::List(..) => None,
+        },
+        StmtKind::Expr(expr) => {
+            let (ExprKind::Assign(object, value), _) = peel(program, *expr) else { return None };
+            Some((variable(program, *object)?, *value))
+        }
+        _ => None,
+    }
+}
+
+/// An expression without the conversions around it.
+fn peel(program: &Program, id: ExprId) -> (&ExprKind, ExprId) {
+    let mut id = id;
+    while let ExprKind::Cast(_, inner) = &program.exprs[id].kind {
+        id = *inner;
+    }
+    (&program.exprs[id].kind, id)
+}
+
+fn variable(program: &Program, id: ExprId) -> Option<VarId> {
+    match peel(program, id).0 {
+        ExprKind::Var(var) => Some(*var),
+        _ => None,
+    }
+}
+
+/// `var < bound` and relatives, either way round.
+fn test(program: &Program, cond: ExprId, var: VarId) -> Option<(LoopTest, ExprId)> {
+    let ExprKind::Binary(op, left, right) = peel(program, cond).0 else { return None };
+    let test = match op {
+        BinaryOp::Lt => LoopTest::Lt,
+        BinaryOp::Le => LoopTest::Le,
+        BinaryOp::Gt => LoopTest::Gt,
+        BinaryOp::Ge => LoopTest::Ge,
+        BinaryOp::Ne => LoopTest::Ne,
+        BinaryOp::Mul
+        | BinaryOp::Div
+        | BinaryOp::Rem
+        | BinaryOp::Add
+        | BinaryOp::Sub
+        | BinaryOp::Shl
+        | BinaryOp::Shr
+        | BinaryOp::Eq
+        | BinaryOp::BitAnd
+        | BinaryOp::BitXor
+        | BinaryOp::BitOr => return None,
+    };
+    if variable(program, *left) == Some(var) {
+        return Some((test, *right));
+    }
+    if variable(program, *right) != Some(var) {
+        return None;
+    }
+    let turned = match test {
+        LoopTest::Lt => LoopTest::Gt,
+        LoopTest::Le => LoopTest::Ge,
+        LoopTest::Gt => LoopTest::Lt,
+        LoopTest::Ge => LoopTest::Le,
+        LoopTest::Ne => LoopTest::Ne,
+    };
+    Some((turned, *left))
+}
+
+/// What is added (none is one), and whether it is taken away instead.
+fn step_of(program: &Program, id: ExprId, var: VarId) -> Option<(Option<ExprId>, bool)> {
+    let is_var = |it: ExprId| variable(program, it) == Some(var);
+    match peel(program, id).0 {
+        ExprKind::Step(op, object) if is_var(*object) => {
+            Some((None, matches!(op, StepOp::PreDec | StepOp::PostDec)))
+        }
+        ExprKind::AssignOp(BinaryOp::Add, object, step, _) if is_var(*object) => {
+            Some((Some(*step), false))
+        }
+        ExprKind::AssignOp(BinaryOp::Sub, object, step, _) if is_var(*object) => {
+            Some((Some(*step), true))
+        }
+        ExprKind::Assign(object, value) if is_var(*object) => match peel(program, *value).0 {
+            ExprKind::Binary(BinaryOp::Add, left, right) if is_var(*left) => {
+                Some((Some(*right), false))
+            }
+            ExprKind::Binary(BinaryOp::Add, left, right) if is_var(*right) => {
+                Some((Some(*left), false))
+            }
+            ExprKind::Binary(BinaryOp::Sub, left, right) if is_var(*left) => {
+                Some((Some(*right), true))
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Whether an expression speaks of a variable.
+pub(super) fn mentions(program: &Program, id: ExprId, var: VarId) -> bool {
+    super::variables(program, id).contains(&var)
+}
+
+/// How often a loop with constant parts runs.
+fn trips(begin: i128, bound: i128, test: LoopTest, stride: i128) -> Option<u64> {
+    let distance = bound.checked_sub(begin)?;
+    let count = match test {
+        LoopTest::Lt if distance <= 0 => 0,
+        LoopTest::Le if distance < 0 => 0,
+        LoopTest::Gt if distance >= 0 => 0,
+        LoopTest::Ge if distance > 0 => 0,
+        LoopTest::Lt => (distance - 1) / stride + 1,
+        LoopTest::Gt => (distance + 1) / stride + 1,
+        LoopTest::Le | LoopTest::Ge => distance / stride + 1,
+        LoopTest::Ne => distance.checked_div(stride)?,
+    };
+    u64::try_from(count).ok()
+}
+
+/// How a bound or first value follows the variable of an outer loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Follows {
+    /// Not at all.
+    No,
+    /// As `a * outer + b`.
+    Linearly,
+    /// In some other way.
+    Otherwise,
+}
+
+/// How an expression follows the variables in `outer`.
+pub(super) fn follows(program: &Program, id: ExprId, outer: &[VarId]) -> Follows {
+    let used = super::variables(program, id);
+    if !outer.iter().any(|it| used.contains(it)) {
+        return Follows::No;
+    }
+    let (kind, _) = peel(program, id);
+    match kind {
+        ExprKind::Var(_) => Follows::Linearly,
+        ExprKind::Unary(ir::program::UnaryOp::Minus | ir::program::UnaryOp::Plus, inner) => {
+            follows(program, *inner, outer)
+        }
+        ExprKind::Binary(op, left, right) => {
+            let (a, b) = (follows(program, *left, outer), follows(program, *right, outer));
+            match (op, a, b) {
+                (BinaryOp::Add | BinaryOp::Sub, Follows::Linearly | Follows::No, Follows::No)
+                | (BinaryOp::Add | BinaryOp::Sub, Follows::No, Follows::Linearly)
+                | (BinaryOp::Mul, Follows::Linearly, Follows::No)
+                | (BinaryOp::Mul, Follows::No, Follows::Linearly) => Follows::Linearly,
+                _ => Follows::Otherwise,
+            }
+        }
+        _ => Follows::Otherwise,
+    }
+}

@@ -1,0 +1,181 @@
+//! Directives that declare: storage, types and order of what they name.
+
+use ir::construct::{Args, ClauseKind, Leaf, Requirement};
+use ir::program::{Declaration, DeviceVar, Program, VarId, VarStorage};
+use source::{Diagnostics, Span};
+
+use crate::regions::items;
+use crate::regions::messages;
+use crate::regions::uses::Uses;
+
+pub(super) fn check(program: &Program, uses: &Uses, faults: &mut Diagnostics) {
+    for declaration in &program.declarations {
+        let leaf = declaration.construct.leaves.first().copied().unwrap_or(Leaf::Nothing);
+        match leaf {
+            Leaf::Threadprivate => {
+                for &var in &declaration.vars {
+                    storage(program, declaration, var, faults);
+                    order(program, uses, declaration, var, faults);
+                    complete(program, declaration, var, faults);
+                }
+            }
+            Leaf::Memory => {
+                for &var in &declaration.vars {
+                    storage(program, declaration, var, faults);
+                    order(program, uses, declaration, var, faults);
+                    complete(program, declaration, var, faults);
+                    scope(program, declaration, var, faults);
+                    if program.vars[var].thread_local {
+                        let span = item_span(program, declaration, var);
+                        faults.push(messages::is_thread_local(
+                            program,
+                            &declaration.construct,
+                            var,
+                            span,
+                        ));
+                    }
+                }
+            }
+            Leaf::DeclareTarget => {
+                for &var in &declaration.vars {
+                    storage(program, declaration, var, faults);
+                    standings(program, declaration, var, faults);
+                }
+            }
+            Leaf::Requires => requirement(program, declaration, faults),
+            Leaf::Routine => routine(program, declaration, faults),
+            Leaf::DeclareVariant => variant(program, declaration, faults),
+            _ => {}
+        }
+    }
+}
+
+/// Where the directive names the variable.
+fn item_span(program: &Program, declaration: &Declaration, var: VarId) -> Span {
+    let construct = &declaration.construct;
+    let mut items: Vec<_> = items::args(construct).to_vec();
+    if let Args::Memory(kinds) = &construct.args {
+        items.extend(kinds.iter().flat_map(|it| it.items.iter().copied()));
+    }
+    items.extend(items::all(construct).map(|it| it.expr));
+    let found = items.into_iter().find(|&it| items::base(program, it) == Some(var));
+    found.map_or(construct.span, |it| program.exprs[it].span)
+}
+
+fn storage(program: &Program, declaration: &Declaration, var: VarId, faults: &mut Diagnostics) {
+    match program.vars[var].storage {
+        VarStorage::Param(_) | VarStorage::Local(_) => {
+            let span = item_span(program, declaration, var);
+            faults.push(messages::bad_storage(program, &declaration.construct, var, span));
+        }
+        VarStorage::Global
+        | VarStorage::Extern
+        | VarStorage::Static
+        | VarStorage::LocalStatic(_) => {}
+    }
+}
+
+fn order(
+    program: &Program,
+    uses: &Uses,
+    declaration: &Declaration,
+    var: VarId,
+    faults: &mut Diagnostics,
+) {
+    if let Some(&used) = uses.first_uses.get(&var)
+        && used.start < declaration.construct.span.start
+    {
+        let span = item_span(program, declaration, var);
+        faults.push(messages::used_before(program, &declaration.construct, var, used, span));
+    }
+}
+
+fn complete(program: &Program, declaration: &Declaration, var: VarId, faults: &mut Diagnostics) {
+    let ty = program.vars[var].ty;
+    if !program.types.is_error(ty) && !program.types.is_complete(ty) {
+        let span = item_span(program, declaration, var);
+        faults.push(messages::declared_incomplete(program, &declaration.construct, var, span));
+    }
+}
+
+/// The directive stands where the variable is declared: at file scope, or in its function.
+fn scope(program: &Program, declaration: &Declaration, var: VarId, faults: &mut Diagnostics) {
+    let home = match program.vars[var].storage {
+        VarStorage::Global | VarStorage::Extern | VarStorage::Static => None,
+        VarStorage::LocalStatic(it) | VarStorage::Param(it) | VarStorage::Local(it) => Some(it),
+    };
+    if home != declaration.within {
+        let span = item_span(program, declaration, var);
+        faults.push(messages::other_scope(program, &declaration.construct, var, span));
+    }
+}
+
+/// A variable exists on devices from the start or once it is mapped.
+fn standings(program: &Program, declaration: &Declaration, var: VarId, faults: &mut Diagnostics) {
+    let is_link = declaration.construct.clauses.iter().any(|it| {
+        matches!(&it.kind, ClauseKind::DeviceLink(list)
+            if list.iter().any(|&it| items::base(program, it) == Some(var)))
+    });
+    let now_link = program.vars[var].device == Some(DeviceVar::Link);
+    if is_link != now_link {
+        faults.push(messages::two_standings(program, &declaration.construct, var));
+    }
+}
+
+/// What a program requires is said before device code.
+fn requirement(program: &Program, declaration: &Declaration, faults: &mut Diagnostics) {
+    let changes_offload = declaration.construct.kinds().any(|it| {
+        matches!(
+            it,
+            ClauseKind::Require(
+                Requirement::ReverseOffload
+                    | Requirement::UnifiedAddress
+                    | Requirement::UnifiedSharedMemory
+                    | Requirement::SelfMaps,
+                _
+            )
+        )
+    });
+    let device = program.regions.iter().map(|it| it.1).filter(|it| {
+        [Leaf::Offload, Leaf::DataRegion, Leaf::EnterData]
+            .iter()
+            .any(|leaf| it.construct.has(*leaf))
+    });
+    let first = device.map(|it| it.construct.span).min_by_key(|it| it.start);
+    if let Some(first) = first.filter(|it| it.start < declaration.construct.span.start)
+        && changes_offload
+    {
+        faults.push(messages::late_requirement(&declaration.construct, first));
+    }
+}
+
+fn routine(program: &Program, declaration: &Declaration, faults: &mut Diagnostics) {
+    if let Args::Name(name) = &declaration.construct.args
+        && declaration.functions.is_empty()
+    {
+        let name = program.names.text(*name);
+        faults.push(messages::unknown_function(name, &declaration.construct));
+    }
+}
+
+/// A replacement takes the same arguments, unless the directive says how they are adjusted.
+fn variant(program: &Program, declaration: &Declaration, faults: &mut Diagnostics) {
+    let construct = &declaration.construct;
+    let Args::Name(name) = &construct.args else { return };
+    let adjusts =
+        |it: &ClauseKind<_>| matches!(it, ClauseKind::AppendArgs(_) | ClauseKind::AdjustArgs(..));
+    if construct.kinds().any(adjusts) {
+        return;
+    }
+    let Some((_, variant)) = program.functions.iter().find(|it| it.1.name == *name) else { return };
+    for &base in &declaration.functions {
+        let base = &program.functions[base];
+        let types = &program.types;
+        if !types.compatible(base.ty, variant.ty) {
+            let spell = |ty| types.spell(&program.names, ty);
+            let text = program.names.text(*name);
+            let both = (&*spell(base.ty), &*spell(variant.ty));
+            faults.push(messages::other_signature(construct, text, both, variant.span));
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Levels of parallelism: wider ones outside, each once; functions stay within theirs.
+
+use ir::construct::{ClauseKind, Construct, GangArg, Leaf};
+use ir::program::{Level, Program, Typed};
+use ir::region::Region;
+use source::{Diagnostics, Span};
+
+use crate::regions::uses::Uses;
+use crate::regions::{ancestors, messages};
+
+/// A level that a clause names.
+#[derive(Clone, Copy)]
+struct Dealt {
+    level: Level,
+    /// A dimension is named: several loops may be dealt to teams, one per dimension.
+    has_dim: bool,
+    span: Span,
+}
+
+fn dealt(construct: &Construct<Typed>) -> Vec<Dealt> {
+    let clauses = construct.clauses.iter().filter(|it| it.group.is_none());
+    let levels = clauses.filter_map(|it| {
+        let (level, has_dim) = match &it.kind {
+            ClauseKind::Gang(args) => {
+                (Level::Team, args.iter().any(|it| matches!(it, GangArg::Dim(_))))
+            }
+            ClauseKind::Worker(_) => (Level::Thread, false),
+            ClauseKind::Vector(_) => (Level::Lane, false),
+            _ => return None,
+        };
+        Some(Dealt { level, has_dim, span: it.span })
+    });
+    levels.collect()
+}
+
+pub(super) fn check(program: &Program, uses: &Uses, faults: &mut Diagnostics) {
+    for (id, region) in program.regions.iter() {
+        if !region.construct.has(Leaf::Loop) {
+            continue;
+        }
+        let own = dealt(&region.construct);
+        if own.is_empty() {
+            continue;
+        }
+        nested(program, region, &own, faults);
+        routine(program, region, &own, faults);
+        for &(callee, call) in &uses.region(id).calls {
+            let Some(level) = program.functions[callee].device.level else { continue };
+            let clash = own.iter().find(|it| level != Level::Seq && it.level >= level);
+            if let Some(it) = clash {
+                let fault = messages::call_inside_level(program, callee, call, (it.level, it.span));
+                faults.push(fault);
+            }
+        }
+    }
+    for &(callee, call) in &uses.host_calls_of_device_functions {
+        faults.push(messages::no_host_version(program, callee, call));
+    }
+}
+
+/// Loops around must be dealt to wider levels.
+fn nested(program: &Program, region: &Region, own: &[Dealt], faults: &mut Diagnostics) {
+    let begins = |it: &Region| it.construct.has(Leaf::Offload) || it.construct.has(Leaf::Kernels);
+    if begins(region) {
+        return;
+    }
+    for outer in ancestors(program, region.parent).map(|it| &program.regions[it]) {
+        if outer.construct.has(Leaf::Loop) {
+            for outer_level in dealt(&outer.construct) {
+                let clash = own.iter().find(|it| {
+                    it.level <= outer_level.level
+                        && !(it.level == outer_level.level && (it.has_dim || outer_level.has_dim))
+                });
+                if let Some(it) = clash {
+                    faults.push(messages::level_inside(
+                        (region, it.level, it.span),
+                        (outer, outer_level.level, outer_level.span),
+                    ));
+                    return;
+                }
+            }
+        }
+        if begins(outer) {
+            return;
+        }
+    }
+}
+
+/// A loop of a routine may not use more than the routine was declared for.
+fn routine(program: &Program, region: &Region, own: &[Dealt], faults: &mut Diagnostics) {
+    let runs = |it: &Region| it.construct.has(Leaf::Offload) || it.construct.has(Leaf::Kernels);
+    if runs(region) || ancestors(program, region.parent).any(|it| runs(&program.regions[it])) {
+        return;
+    }
+    let Some(allowed) = program.functions[region.function].device.level else { return };
+    if let Some(it) = own.iter().find(|it| it.level < allowed) {
+        let own = (it.level, it.span);
+        faults.push(messages::level_of_routine(program, region.function, own, allowed));
+    }
+}

@@ -1,0 +1,59 @@
+//! Statements that an atomic directive takes.
+
+use super::support::{bad_body, good_body};
+
+#[track_caller]
+fn atomic(clause: &str, statement: &str, fits: bool) {
+    for standard in ["omp", "acc"] {
+        let body = format!("#pragma {standard} atomic {clause}\n{statement}");
+        if fits {
+            good_body(&body);
+        } else {
+            bad_body(&body, &[&format!("F0560 | {statement}")]);
+        }
+    }
+}
+
+#[test]
+fn reads_and_writes() {
+    atomic("read", "x = *p;", true);
+    atomic("read", "x = *p + 1;", false);
+    atomic("write", "a[n] = x + 1;", true);
+    atomic("write", "x++;", false);
+}
+
+#[test]
+fn updates() {
+    for fits in
+        ["x++;", "--a[n];", "x += n;", "x = x * n;", "x = n - x;", "s.a <<= 2;", "e = e + x;"]
+    {
+        atomic("update", fits, true);
+        atomic("", fits, true);
+    }
+    for wrong in ["x = y + n;", "x = 1;", "x %= 2;", "use(x);", "if (x) x++;"] {
+        atomic("update", wrong, false);
+    }
+}
+
+#[test]
+fn captures() {
+    for fits in [
+        "y = x++;",
+        "y = x += n;",
+        "y = x = x + n;",
+        "{ y = x; x += n; }",
+        "{ x = x + n; y = x; }",
+        "{ y = x; x = n; }",
+    ] {
+        atomic("capture", fits, true);
+    }
+    for wrong in ["x++;", "y = x;", "{ y = m; x += n; }", "{ x++; }", "{ y = x; x++; n++; }"] {
+        atomic("capture", wrong, false);
+    }
+}
+
+#[test]
+fn comparisons_are_left_alone() {
+    good_body("#pragma omp atomic compare\nif (x < n) { x = n; }");
+    good_body("#pragma omp atomic compare\nx = x == n ? m : x;");
+}

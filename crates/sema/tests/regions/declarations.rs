@@ -1,0 +1,63 @@
+//! Directives that declare.
+
+use super::support::{bad, good};
+
+#[test]
+fn storage_lives_as_long_as_the_program() {
+    bad("void f(void) { int x;\n#pragma omp threadprivate(x)\nx = 1; }\n", &["F0580 | x"]);
+    good("void f(void) { static int x;\n#pragma omp threadprivate(x)\nx = 1; }\n");
+    bad(
+        "void f(void) { int x;\n#pragma omp memkind(fastmem : val : x)\nx = 1; }\n",
+        &["F0580 | x"],
+    );
+    good("int x;\n#pragma omp memkind(fastmem : val : x)\nvoid f(void) { x = 1; }\n");
+}
+
+#[test]
+fn names_come_before_uses() {
+    bad("int x; void f(void) { x = 1; }\n#pragma omp threadprivate(x)\n", &["F0581 | x"]);
+    bad("int x; void f(void) { x = 1; }\n#pragma omp memkind(fastmem : val : x)\n", &["F0581 | x"]);
+    good("int x;\n#pragma omp threadprivate(x)\nvoid f(void) { x = 1; }\n");
+}
+
+#[test]
+fn memory_kinds_are_for_whole_plain_variables() {
+    bad("extern int x[];\n#pragma omp memkind(fastmem : val : x)\n", &["F0582 | x"]);
+    bad("_Thread_local int x;\n#pragma omp memkind(fastmem : val : x)\n", &["F0583 | x"]);
+    bad("int x; void f(void) {\n#pragma omp memkind(fastmem : val : x)\n}\n", &["F0584 | x"]);
+}
+
+#[test]
+fn requirements_come_first() {
+    let offload = "void f(void) {\n#pragma omp target\n;\n}\n";
+    let requires = "#pragma omp requires unified_shared_memory\n";
+    bad(&format!("{offload}{requires}"), &["F0585 | requires unified_shared_memory"]);
+    good(&format!("{requires}{offload}"));
+}
+
+#[test]
+fn functions_are_known_by_name() {
+    bad("#pragma acc routine(g) seq\nvoid f(void) {}\n", &["F0586 | routine(g) seq"]);
+    good("void g(void);\n#pragma acc routine(g) seq\n");
+}
+
+#[test]
+fn a_variant_takes_the_same_arguments() {
+    let text = |param: &str| {
+        format!(
+            "int g({param});\n\
+             #pragma omp declare variant(g) match(construct={{target}})\nint f(int x);\n"
+        )
+    };
+    bad(&text("double x"), &["F0587 | declare variant(g) match(construct={target})"]);
+    good(&text("int x"));
+}
+
+#[test]
+fn a_variable_stands_on_devices_in_one_way() {
+    bad(
+        "int x;\n#pragma omp declare target link(x)\n#pragma omp declare target to(x)\n",
+        &["F0588 | declare target link(x)"],
+    );
+    good("int x, y;\n#pragma omp declare target link(x) to(y)\n");
+}

@@ -1,0 +1,164 @@
+//! The form of loops, their nests, and ways out of them.
+
+use super::support::{bad_body, good_body, loops, within};
+
+#[test]
+fn all_forms_are_understood() {
+    let body = "#pragma omp for\nfor (i = 0; i < 10; i++) use(i);\n\
+                #pragma omp for\nfor (long t = 9; 0 <= t; t -= 2) use(t);\n\
+                #pragma omp for\nfor (int *r = p; r != p + n; ++r) use(*r);\n\
+                #pragma omp for\nfor (unsigned u = 10; u > 0; u += -1) use(u);\n\
+                #pragma omp for\nfor (short h = 0; h <= 10; h = 3 + h) use(h);\n\
+                #pragma omp for\nfor (i = n; m > i; i = i + m) use(i);\n";
+    let expected = [
+        "i from 0 < 10 by 1, 10 times",
+        "t from 9 >= 0 by -2, 5 times",
+        "r from p != p + n by 1",
+        "u from 10 > 0 by -1, 10 times",
+        "h from 0 <= 10 by 3, 4 times",
+        "i from n < m by m",
+    ];
+    assert_eq!(loops(&within(body)), expected);
+    good_body(body);
+}
+
+#[test]
+fn a_nest_is_followed_through_braces_and_transformations() {
+    let body = "#pragma omp for collapse(2)\nfor (i = 0; i < 4; i++) { for (j = i; j < n; j++) use(j); }\n\
+                #pragma omp for\n#pragma omp tile sizes(4, 4)\n\
+                for (i = 0; i < 8; i++) for (j = 0; j < 8; j++) use(j);\n";
+    let expected = [
+        "i from 0 < 4 by 1, 4 times",
+        "j from i < n by 1, slanted",
+        "i from 0 < 8 by 1",
+        "j from 0 < 8 by 1",
+        "i from 0 < 8 by 1, 8 times",
+        "j from 0 < 8 by 1, 8 times",
+    ];
+    assert_eq!(loops(&within(body)), expected);
+    good_body(body);
+}
+
+#[test]
+fn something_else_is_not_a_loop() {
+    bad_body("#pragma omp parallel for\nwhile (n) use(n--);", &["F0501 | while (n) use(n--);"]);
+    bad_body("#pragma acc parallel loop\nuse(1);", &["F0501 | use(1);"]);
+}
+
+#[test]
+fn each_part_of_the_form_is_checked() {
+    let bad = |head: &str, expected: &str| {
+        bad_body(&format!("#pragma omp for\nfor ({head}) use(i);"), &[expected]);
+    };
+    bad("; i < n; i++", "F0502 | for (; i < n; i++) use(i);");
+    bad("i = 0, j = 0; i < n; i++", "F0502 | i = 0, j = 0");
+    bad("e = 0; e < n; e++", "F0503 | e");
+    bad("i = 0; i; i++", "F0504 | i");
+    bad("i = 0; i < n && x; i++", "F0504 | i < n && x");
+    bad("i = 0; i < 2 * i + 1; i++", "F0504 | 2 * i + 1");
+    bad("i = 0; i < n; i *= 2", "F0505 | i *= 2");
+    bad("i = 0; i < n; i++, j++", "F0505 | i++, j++");
+    bad("i = 0; i < n; i += i", "F0505 | i += i");
+    bad("i = 0; i < n; i += 0", "F0506 | i += 0");
+    bad("i = 0; i < n; i--", "F0506 | i--");
+    bad("i = 0; i != n; i += 2", "F0506 | i += 2");
+}
+
+#[test]
+fn loops_in_order_may_have_any_form() {
+    good_body(
+        "#pragma acc parallel\n{\n#pragma acc loop seq\nfor (int t = 1; t < n && x; t *= 2) { if (t == 3) break; t++; }\n}",
+    );
+    good_body(
+        "#pragma acc kernels\n{\n#pragma acc loop\nfor (int t = 1; t < n; t *= 2) a[t] = 0;\n}",
+    );
+    bad_body(
+        "#pragma acc kernels\n{\n#pragma acc loop independent\nfor (int t = 1; t < n; t *= 2) a[t] = 0;\n}",
+        &["F0505 | t *= 2"],
+    );
+}
+
+#[test]
+fn collapse_needs_its_loops() {
+    bad_body(
+        "#pragma omp for collapse(3)\nfor (i = 0; i < n; i++) for (j = 0; j < n; j++) use(j);",
+        &["F0507 | use(j);"],
+    );
+    good_body(
+        "#pragma omp for collapse(2)\nfor (i = 0; i < n; i++) for (j = 0; j < n; j++) use(j);",
+    );
+}
+
+#[test]
+fn code_between_loops_is_taken_or_refused() {
+    let nest = |directive: &str| {
+        format!(
+            "#pragma {directive}\nfor (i = 0; i < n; i++) {{ a[i] = 0; for (j = 0; j < n; j++) b[i][j] = 0; }}"
+        )
+    };
+    good_body(&nest("omp for collapse(2)"));
+    good_body(&nest("acc parallel loop collapse(force: 2)"));
+    bad_body(&nest("acc parallel loop collapse(2)"), &["F0508 | a[i] = 0;"]);
+    bad_body(&nest("omp for ordered(2)"), &["F0508 | a[i] = 0;"]);
+    bad_body(&nest("omp tile sizes(2, 2)"), &["F0508 | a[i] = 0;"]);
+    bad_body(
+        "#pragma omp for collapse(2)\nfor (i = 0; i < n; i++) { for (j = 0; j < n; j++) ; for (j = 0; j < n; j++) ; }",
+        &["F0508 | for (j = 0; j < n; j++) ;"],
+    );
+}
+
+#[test]
+fn slanted_nests_are_allowed_in_one_form() {
+    let nest = |directive: &str, first: &str| {
+        format!(
+            "#pragma {directive}\nfor (i = 0; i < n; i++) for (j = {first}; j < n; j++) b[i][j] = 0;"
+        )
+    };
+    good_body(&nest("omp for collapse(2)", "2 * i + 1"));
+    good_body(&nest("omp simd collapse(2)", "i"));
+    bad_body(&nest("omp for collapse(2)", "i * i"), &["F0512 | i * i"]);
+    bad_body(&nest("omp for collapse(2)", "a[i]"), &["F0512 | a[i]"]);
+    bad_body(&nest("omp for collapse(2) schedule(static)", "i"), &["F0511 | i"]);
+    bad_body(&nest("omp for collapse(2) ordered", "i"), &["F0511 | i"]);
+    bad_body(&nest("acc parallel loop collapse(2)", "i"), &["F0511 | i"]);
+}
+
+#[test]
+fn the_loop_variable_belongs_to_the_loop() {
+    bad_body("#pragma omp for\nfor (i = 0; i < n; i++) i += 2;", &["F0509 | i"]);
+    bad_body("#pragma omp for\nfor (i = 0; i < n; i++) n--;", &["F0510 | n"]);
+    good_body("#pragma omp for\nfor (i = 0; i < n; i++) { for (j = 0; j < n; j++) use(j); }");
+}
+
+#[test]
+fn iterations_are_not_cut_off() {
+    bad_body("#pragma omp for\nfor (i = 0; i < n; i++) if (i == 3) break;", &["F0513 | break;"]);
+    bad_body(
+        "#pragma omp for collapse(2)\nfor (i = 0; i < n; i++) for (j = 0; j < n; j++) if (j) break;",
+        &["F0513 | break;"],
+    );
+    good_body("#pragma omp for\nfor (i = 0; i < n; i++) { for (j = 0; j < n; j++) if (j) break; }");
+    good_body(
+        "#pragma omp for\nfor (i = 0; i < n; i++) { switch (i) { case 1: break; } continue; }",
+    );
+}
+
+#[test]
+fn regions_are_left_at_their_end() {
+    bad_body("#pragma omp parallel\n{ if (n) return; }", &["F0514 | return;"]);
+    bad_body("#pragma acc data copy(a)\n{ if (n) return; }", &["F0514 | return;"]);
+    bad_body("for (;;) {\n#pragma omp critical\n{ if (n) break; }\n}", &["F0514 | break;"]);
+    bad_body("for (;;) {\n#pragma omp critical\n{ if (n) continue; }\n}", &["F0514 | continue;"]);
+    bad_body("#pragma omp parallel\n{ if (n) goto out; }\nout: ;", &["F0514 | goto out;"]);
+    bad_body("if (n) goto in;\n#pragma omp parallel\n{ in: use(1); }", &["F0515 | goto in;"]);
+    good_body("#pragma omp parallel\n{ if (n) goto in; use(2); in: use(1); }");
+}
+
+#[test]
+fn a_full_unroll_leaves_no_loop() {
+    bad_body(
+        "#pragma omp for\n#pragma omp unroll full\nfor (i = 0; i < 8; i++) use(i);",
+        &["F0516 | unroll full"],
+    );
+    good_body("#pragma omp for\n#pragma omp unroll partial(2)\nfor (i = 0; i < 8; i++) use(i);");
+}
