@@ -239,8 +239,8 @@ impl Cx<'_> {
             };
             let before = cursor.at;
             let value = self.element(ty, &choice, cursor);
-            if cursor.at == before && self.positions(ty) == u64::MAX {
-                // Elements without members would take nothing for ever.
+            if cursor.at == before && (!designators.is_empty() || limit == u64::MAX) {
+                // An element without members takes nothing, and would be asked for ever.
                 cursor.skip();
             }
             self.put(&mut elements, &choice, value);

@@ -258,6 +258,13 @@ fn what_is_declared_late_or_returned_in_vain_is_still_typed() {
 }
 
 #[test]
+fn elements_without_members_come_to_an_end() {
+    let text = "struct open; struct open a[4] = { [1 ... 2] = { 3 }, [3] = 4 };
+        struct none {} b[4] = { [1] = 2, 3 }, c[] = { 1, 2 };";
+    assert!(!messages(text, Severity::Error).is_empty());
+}
+
+#[test]
 fn the_highest_trees_are_walked() {
     let sum = "1 + ".repeat(9_000);
     let ladder = "if (n) n--; else ".repeat(9_000);
