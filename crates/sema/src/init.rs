@@ -218,6 +218,8 @@ impl Cx<'_> {
             let designators = match (designators.is_empty(), item.designators.is_empty()) {
                 (false, _) => designators,
                 (true, true) => &[],
+                // Its designators have led here already.
+                (true, false) if cursor.typed.is_some() => &[],
                 (true, false) if !is_braced => break,
                 (true, false) => &*item.designators,
             };

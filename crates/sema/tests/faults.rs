@@ -258,6 +258,21 @@ fn what_is_declared_late_or_returned_in_vain_is_still_typed() {
 }
 
 #[test]
+fn braces_may_be_left_out_behind_a_designator() {
+    let checked = check_text("struct p { int x, y; } a[4] = { [1] = 3, 4, [2 ... 3] = 5, 6 };");
+    let lengths: Vec<usize> = checked
+        .program
+        .inits
+        .iter()
+        .filter_map(|(_, it)| match it {
+            ir::program::Init::List(_, elements) => Some(elements.len()),
+            ir::program::Init::Expr(_) => None,
+        })
+        .collect();
+    assert_eq!(lengths, [2, 2, 2]);
+}
+
+#[test]
 fn elements_without_members_come_to_an_end() {
     let text = "struct open; struct open a[4] = { [1 ... 2] = { 3 }, [3] = 4 };
         struct none {} b[4] = { [1] = 2, 3 }, c[] = { 1, 2 };";
