@@ -56,9 +56,11 @@ static MEMORY_ORDER_CLAUSES: &[&ClauseRow] = rows![SEQ_CST ACQ_REL ACQUIRE RELEA
 static TARGET: DirectiveRow = DirectiveRow {
     words: &["target"],
     leaves: &[Leaf::Offload],
+    // `shared` is none of the standard's here, but 6.0 programs write it on targets among tasks; it
+    // says what holds for mapped variables anyway.
     clauses: &[rows![
         ALLOCATE DEFAULT DEFAULTMAP DEPEND DEVICE DEVICE_TYPE FIRSTPRIVATE HAS_DEVICE_ADDR IF
-        IN_REDUCTION IS_DEVICE_PTR MAP NOWAIT PRIORITY PRIVATE REPLAYABLE THREAD_LIMIT
+        IN_REDUCTION IS_DEVICE_PTR MAP NOWAIT PRIORITY PRIVATE REPLAYABLE SHARED THREAD_LIMIT
         USES_ALLOCATORS
     ]],
     then: &[Leaf::Teams, Leaf::Parallel, Leaf::Simd],
