@@ -42,7 +42,7 @@ pub(crate) fn fill(program: &mut Program, faults: &mut Diagnostics) {
 /// All regions, each after the one around it.
 fn outer_first(program: &Program) -> Vec<RegionId> {
     let mut list: Vec<RegionId> = program.regions.iter().map(|it| it.0).collect();
-    list.sort_by_key(|&it| (ancestors(program, program.regions[it].parent).count(), it));
+    list.sort_by_cached_key(|&it| (ancestors(program, program.regions[it].parent).count(), it));
     list
 }
 

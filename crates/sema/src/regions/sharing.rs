@@ -24,30 +24,25 @@ pub(super) fn vars(
 ) -> Vec<RegionVar> {
     let region = &program.regions[id];
     let cx = Cx { program, uses, id, region };
-    let lists_all = has_environment(&region.construct) || region.body.is_some();
+    // Without an environment of its own a construct is about what its clauses name.
+    let takes_all = has_environment(&region.construct);
     let mut vars = Vec::new();
-    for used in &uses.region(id).list {
-        let is_named = named(program, &region.construct, used.var);
-        if !is_named && !lists_all {
-            continue;
-        }
+    for used in uses.region(id).list.iter().filter(|it| it.in_clause || takes_all) {
         // Only read by a clause: computed outside, so nothing comes in.
-        let comes_in = used.in_body || is_named;
+        let comes_in = used.in_body || named(program, &region.construct, used.var);
         let mapping = if comes_in { mapping::of(program, uses, id, used.var) } else { None };
         let sharing = if comes_in { cx.sharing(used, mapping.as_ref()) } else { None };
         if used.in_body && cx.must_be_listed(used, mapping.as_ref(), sharing.as_ref()) {
             faults.push(messages::not_listed(program, region, used.var, used.body_span));
         }
-        if used.in_body || is_named || used.read {
-            vars.push(RegionVar {
-                var: used.var,
-                sharing,
-                mapping,
-                read: used.read,
-                written: used.written,
-                span: used.span,
-            });
-        }
+        vars.push(RegionVar {
+            var: used.var,
+            sharing,
+            mapping,
+            read: used.read,
+            written: used.written,
+            span: used.span,
+        });
     }
     vars
 }

@@ -19,6 +19,8 @@ pub(super) struct Use {
     pub(super) var: VarId,
     pub(super) read: bool,
     pub(super) written: bool,
+    /// A clause names it or computes with it.
+    pub(super) in_clause: bool,
     /// The body uses it: it needs an attribute even if no clause names it.
     pub(super) in_body: bool,
     /// First mention.
@@ -46,6 +48,7 @@ impl Used {
                 var,
                 read: false,
                 written: false,
+                in_clause: false,
                 in_body: false,
                 span,
                 body_span: Span::NONE,
@@ -283,6 +286,7 @@ impl Collect<'_> {
         }
         if let Some(entry) = self.used(id).and_then(|it| it.entry(var, span)) {
             entry.read |= read;
+            entry.in_clause = true;
         }
     }
 }

@@ -128,7 +128,6 @@ fn an_enclosing_data_region_decides_where_the_rules_say_so() {
             "data:",
             "  a r- Map To Any (clause 0)",
             "  x -w Map Alloc Any (clause 1)",
-            "  y r-",
             "parallel:",
             "  a r- Shared (SharedDefault) Map To Any (around: copyin(a))",
             "  y r- FirstPrivate (ScalarDefault) FirstPrivate (ScalarDefault)",
@@ -196,6 +195,7 @@ fn what_moves_data_maps_what_it_names() {
          #pragma acc exit data delete(a)",
         &[
             "target enter data:",
+            "  n r-",
             "  a -- Map To Any a[0:n] (clause 0)",
             "target update:",
             "  a -- Map From Any (clause 0)",

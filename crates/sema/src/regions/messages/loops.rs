@@ -75,8 +75,8 @@ pub(crate) fn too_few_loops(
     outer: Span,
 ) -> Diagnostic {
     let name = directive(&region.construct);
-    let have = if found == 1 { "only one".to_owned() } else { format!("only {found}") };
-    let message = format!("`{name}` asks for {wanted} nested loops, but there is {have}");
+    let have = if found == 1 { "is only one".to_owned() } else { format!("are only {found}") };
+    let message = format!("`{name}` asks for {wanted} nested loops, but there {have}");
     let fault = Diagnostic::error("F0507", message).at(span, "another `for` loop is expected here");
     let start = Span::new(outer.start, outer.start.saturating_add(3).min(outer.end));
     let fault = fault.label(start, "the last loop of the nest");
