@@ -4,7 +4,7 @@
 //! integer or a pointer; `!=` is a test like any other, but then the loop must count by one.
 
 use ir::program::{
-    BinaryOp, ExprId, ExprKind, For, Init, Program, StepOp, StmtId, StmtKind, VarId,
+    BinaryOp, ExprId, ExprKind, For, Init, Program, StepOp, StmtId, StmtKind, UnaryOp, VarId,
 };
 use ir::region::{Loop, LoopTest};
 use source::Span;
@@ -255,26 +255,23 @@ pub(super) enum Follows {
 
 /// How an expression follows the variables in `outer`.
 pub(super) fn follows(program: &Program, id: ExprId, outer: &[VarId]) -> Follows {
-    let used = super::variables(program, id);
-    if !outer.iter().any(|it| used.contains(it)) {
-        return Follows::No;
-    }
-    let (kind, _) = peel(program, id);
-    match kind {
-        ExprKind::Var(_) => Follows::Linearly,
-        ExprKind::Unary(ir::program::UnaryOp::Minus | ir::program::UnaryOp::Plus, inner) => {
-            follows(program, *inner, outer)
-        }
+    match peel(program, id).0 {
+        ExprKind::Var(var) if outer.contains(var) => Follows::Linearly,
+        ExprKind::Unary(UnaryOp::Minus | UnaryOp::Plus, inner) => follows(program, *inner, outer),
         ExprKind::Binary(op, left, right) => {
             let (a, b) = (follows(program, *left, outer), follows(program, *right, outer));
             match (op, a, b) {
-                (BinaryOp::Add | BinaryOp::Sub, Follows::Linearly | Follows::No, Follows::No)
-                | (BinaryOp::Add | BinaryOp::Sub, Follows::No, Follows::Linearly)
-                | (BinaryOp::Mul, Follows::Linearly, Follows::No)
-                | (BinaryOp::Mul, Follows::No, Follows::Linearly) => Follows::Linearly,
+                (_, Follows::No, Follows::No) => Follows::No,
+                (BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul, Follows::Linearly, Follows::No)
+                | (BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul, Follows::No, Follows::Linearly) => {
+                    Follows::Linearly
+                }
                 _ => Follows::Otherwise,
             }
         }
-        _ => Follows::Otherwise,
+        _ => {
+            let used = super::variables(program, id);
+            if outer.iter().any(|it| used.contains(it)) { Follows::Otherwise } else { Follows::No }
+        }
     }
 }
