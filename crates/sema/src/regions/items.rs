@@ -6,7 +6,7 @@
 use ir::construct::{Args, Clause, ClauseKind, Construct, Convert, DoacrossKind, Leaf};
 use ir::program::{ExprId, ExprKind, InitId, Program, Typed, VarId};
 use ir::types::Ty;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use source::Name;
 
 use super::walk::{self, Access, Visit};
@@ -133,6 +133,20 @@ pub(super) fn all(construct: &Construct<Typed>) -> impl Iterator<Item = Item> {
         let (role, items) = list(&it.kind).unwrap_or((Role::Named, &[]));
         items.iter().map(move |&expr| Item { clause, role, expr })
     })
+}
+
+/// The list items that are about one variable each.
+pub(super) fn by_variable(
+    program: &Program,
+    construct: &Construct<Typed>,
+) -> FxHashMap<VarId, Vec<Item>> {
+    let mut map: FxHashMap<VarId, Vec<Item>> = FxHashMap::default();
+    for item in all(construct) {
+        if let Some(var) = base(program, item.expr) {
+            map.entry(var).or_default().push(item);
+        }
+    }
+    map
 }
 
 /// The items that stand directly behind the directive's name.

@@ -11,7 +11,7 @@ use ir::program::{DeviceVar, ExprId, Program, RegionId, Typed, VarId};
 use ir::region::{Attribute, Mapping, Origin, Region, Rule, Sharing};
 use ir::types::TypeKind;
 
-use super::items::{self, Role};
+use super::items::{self, Item, Role};
 use super::uses::{Uses, offloads};
 use super::{ancestors, loops, sharing};
 
@@ -24,16 +24,16 @@ pub(super) fn of(
 ) -> Option<Attribute<Mapping>> {
     let region = &program.regions[id];
     let runs = offloads(region);
-    let listed = by_clause(program, &region.construct, var)
+    let listed = by_clause(program, &region.construct, uses.region(id).items(var), var)
         .map(|(value, at)| Attribute { value, origin: Origin::Clause(at) });
     if listed.is_some() || !runs {
         return listed;
     }
-    by_combination(program, region, var)
+    by_combination(program, region, uses.region(id).items(var), var)
         .or_else(|| declared(program, var))
-        .or_else(
-            || if uses.is_outside(program, var, id) { enclosing(program, id, var) } else { None },
-        )
+        .or_else(|| {
+            if uses.is_outside(program, var, id) { enclosing(program, uses, id, var) } else { None }
+        })
         .or_else(|| if is_loop_variable(region, var) { private_loop_variable() } else { None })
         .or_else(|| by_rule(program, id, var))
 }
@@ -47,25 +47,25 @@ fn is_loop_variable(region: &Region, var: VarId) -> bool {
         && region.loops.iter().any(|it| it.var == var)
 }
 
-/// What a clause of the construct itself says; which one.
+/// What a clause in which `items` name the variable says; which one.
 fn by_clause(
     program: &Program,
     construct: &Construct<Typed>,
+    items: &[Item],
     var: VarId,
 ) -> Option<(Mapping, u32)> {
-    let runs = construct.has(Leaf::Offload) || construct.has(Leaf::Kernels);
-    items::all(construct)
-        .filter(|it| items::base(program, it.expr) == Some(var))
-        .find_map(|it| Some((mapping(program, construct, it, var, runs)?, it.clause)))
+    let is_last = items.iter().any(|it| it.role == Role::LastPrivate);
+    items.iter().find_map(|it| Some((mapping(program, construct, *it, var, is_last)?, it.clause)))
 }
 
 fn mapping(
     program: &Program,
     construct: &Construct<Typed>,
-    item: items::Item,
+    item: Item,
     var: VarId,
-    runs: bool,
+    is_last: bool,
 ) -> Option<Mapping> {
+    let runs = construct.has(Leaf::Offload) || construct.has(Leaf::Kernels);
     let kind = &construct.clauses.get(item.clause as usize)?.kind;
     let part = part(program, item.expr);
     Some(match (item.role, kind) {
@@ -88,16 +88,9 @@ fn mapping(
         (Role::HasDeviceAddr, _) => Mapping::DeviceAddress,
         (Role::Attach, _) => Mapping::PointerToMapped,
         (Role::Private, _) if runs => Mapping::Private,
-        (Role::FirstPrivate, _) if runs && !is_last(program, construct, var) => {
-            Mapping::FirstPrivate
-        }
+        (Role::FirstPrivate, _) if runs && !is_last => Mapping::FirstPrivate,
         _ => return None,
     })
-}
-
-fn is_last(program: &Program, construct: &Construct<Typed>, var: VarId) -> bool {
-    items::all(construct)
-        .any(|it| it.role == Role::LastPrivate && items::base(program, it.expr) == Some(var))
 }
 
 /// The item, if it is more than the variable's name.
@@ -121,10 +114,15 @@ fn motion(construct: &Construct<Typed>, motion: Motion) -> Motion {
 }
 
 /// Clauses of the inner parts of a combined construct that bring a value back.
-fn by_combination(program: &Program, region: &Region, var: VarId) -> Option<Attribute<Mapping>> {
+fn by_combination(
+    program: &Program,
+    region: &Region,
+    items: &[Item],
+    var: VarId,
+) -> Option<Attribute<Mapping>> {
     let construct = &region.construct;
     let both_ways = Mapping::Map(Motion::ToFrom, Presence::Any, None);
-    let rule = match sharing::explicit(program, construct, var)?.value {
+    let rule = match sharing::explicit(program, construct, items, var)?.value {
         Sharing::Reduction(_) if construct.rules.reduction_maps => Rule::ReductionMapped,
         Sharing::LastPrivate | Sharing::FirstLastPrivate | Sharing::Linear
             if construct.leaves.len() > 1 =>
@@ -161,7 +159,12 @@ fn declared(program: &Program, var: VarId) -> Option<Attribute<Mapping>> {
 }
 
 /// What a data region around, or a declaration of the function, says.
-fn enclosing(program: &Program, id: RegionId, var: VarId) -> Option<Attribute<Mapping>> {
+fn enclosing(
+    program: &Program,
+    uses: &Uses,
+    id: RegionId,
+    var: VarId,
+) -> Option<Attribute<Mapping>> {
     let region = &program.regions[id];
     if !region.construct.rules.yields_to_data_region {
         return None;
@@ -171,7 +174,8 @@ fn enclosing(program: &Program, id: RegionId, var: VarId) -> Option<Attribute<Ma
         if !construct.has(Leaf::DataRegion) {
             continue;
         }
-        if let Some((value, at)) = by_clause(program, construct, var) {
+        if let Some((value, at)) = by_clause(program, construct, uses.region(outer).items(var), var)
+        {
             return Some(Attribute { value, origin: Origin::Enclosing(outer, at) });
         }
     }
@@ -180,7 +184,11 @@ fn enclosing(program: &Program, id: RegionId, var: VarId) -> Option<Attribute<Ma
             && (it.within.is_none() || it.within == Some(region.function))
     });
     visible
-        .filter_map(|(at, it)| Some((by_clause(program, &it.construct, var)?.0, at)))
+        .filter_map(|(at, it)| {
+            let about = |item: &Item| items::base(program, item.expr) == Some(var);
+            let items: Vec<Item> = items::all(&it.construct).filter(about).collect();
+            Some((by_clause(program, &it.construct, &items, var)?.0, at))
+        })
         .map(|(value, at)| Attribute { value, origin: Origin::Declared(at) })
         .next()
 }

@@ -11,8 +11,8 @@ use ir::program::{Program, RegionId, Typed, VarId};
 use ir::region::{Attribute, Mapping, Origin, Region, RegionVar, Rule, Sharing};
 use source::Diagnostics;
 
-use super::items::{self, Role};
-use super::uses::{Use, Uses, offloads};
+use super::items::{self, Item, Role};
+use super::uses::{Use, Used, Uses, offloads};
 use super::{ancestors, has_static_storage, loops, mapping, messages};
 
 /// The variables of a region with their attributes.
@@ -29,7 +29,7 @@ pub(super) fn vars(
     let mut vars = Vec::new();
     for used in uses.region(id).list.iter().filter(|it| it.in_clause || takes_all) {
         // Only read by a clause: computed outside, so nothing comes in.
-        let comes_in = used.in_body || named(program, &region.construct, used.var);
+        let comes_in = used.in_body || named(program, uses.region(id), &region.construct, used.var);
         let mapping = if comes_in { mapping::of(program, uses, id, used.var) } else { None };
         let sharing = if comes_in { cx.sharing(used, mapping.as_ref()) } else { None };
         if used.in_body && cx.must_be_listed(used, mapping.as_ref(), sharing.as_ref()) {
@@ -48,8 +48,8 @@ pub(super) fn vars(
 }
 
 /// Whether a clause list or the directive itself names the variable.
-fn named(program: &Program, construct: &Construct<Typed>, var: VarId) -> bool {
-    items::all(construct).any(|it| items::base(program, it.expr) == Some(var))
+fn named(program: &Program, used: &Used, construct: &Construct<Typed>, var: VarId) -> bool {
+    !used.items(var).is_empty()
         || items::args(construct).iter().any(|&it| items::base(program, it) == Some(var))
 }
 
@@ -95,10 +95,15 @@ impl Cx<'_> {
         if !has_environment(&self.region.construct) {
             return None;
         }
-        explicit(self.program, &self.region.construct, used.var)
-            .or_else(|| self.predetermined(used.var))
-            .or_else(|| if used.in_body { self.by_default_clause(used.var) } else { None })
-            .or_else(|| if used.in_body { self.implicit(used.var, mapping) } else { None })
+        explicit(
+            self.program,
+            &self.region.construct,
+            self.uses.region(self.id).items(used.var),
+            used.var,
+        )
+        .or_else(|| self.predetermined(used.var))
+        .or_else(|| if used.in_body { self.by_default_clause(used.var) } else { None })
+        .or_else(|| if used.in_body { self.implicit(used.var, mapping) } else { None })
     }
 
     /// What the variable is decides.
@@ -264,19 +269,17 @@ pub(super) fn around(program: &Program, uses: &Uses, id: RegionId, var: VarId) -
     if is_static { Around::Shared(false) } else { Around::Unknown }
 }
 
-/// What the clauses say.
+/// What the clauses say in which `items` name the variable.
 pub(super) fn explicit(
     program: &Program,
     construct: &Construct<Typed>,
+    items: &[Item],
     var: VarId,
 ) -> Option<Attribute<Sharing>> {
     let mut first: Option<u32> = None;
     let mut last: Option<u32> = None;
     let mut other: Option<Attribute<Sharing>> = None;
-    for item in items::all(construct) {
-        if items::base(program, item.expr) != Some(var) {
-            continue;
-        }
+    for item in items {
         let kind = construct.clauses.get(item.clause as usize).map(|it| &it.kind);
         let value = match (item.role, kind) {
             (Role::Shared, _) => Sharing::Shared,

@@ -9,7 +9,7 @@ use ir::program::{FunctionId, Program, RegionId, StmtId, StmtKind, VarId, VarSto
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::Span;
 
-use super::items::{self, Role};
+use super::items::{self, Item, Role};
 use super::loops;
 use super::walk::{self, Access, Visit};
 
@@ -37,11 +37,18 @@ pub(super) struct Used {
     /// Functions called by name, each once, with the first call.
     pub(super) calls: Vec<(FunctionId, Span)>,
     pub(super) indirect_calls: Vec<Span>,
+    /// The list items of its clauses, by the variable they are about.
+    items: FxHashMap<VarId, Vec<Item>>,
     /// Variables of which it has copies.
     copies: FxHashSet<VarId>,
 }
 
 impl Used {
+    /// The list items about a variable.
+    pub(super) fn items(&self, var: VarId) -> &[Item] {
+        self.items.get(&var).map_or(&[], Vec::as_slice)
+    }
+
     fn entry(&mut self, var: VarId, span: Span) -> Option<&mut Use> {
         let at = *self.index.entry(var).or_insert_with(|| {
             self.list.push(Use {
@@ -99,16 +106,17 @@ fn depth(program: &Program, depths: &FxHashMap<VarId, usize>, var: VarId) -> Opt
 
 /// Walks all functions.
 pub(super) fn collect(program: &Program) -> Uses {
-    let copies = program.regions.iter().map(|(_, region)| {
+    let regions = program.regions.iter().map(|(_, region)| {
         let listed = items::all(&region.construct).filter(|it| it.role.makes_copy());
         let listed = listed.filter_map(|it| items::plain(program, it.expr));
         let counted = region.loops.iter().filter(|_| deals(region)).map(|it| it.var);
-        listed.chain(counted).collect()
+        let items = items::by_variable(program, &region.construct);
+        Used { items, copies: listed.chain(counted).collect(), ..Used::default() }
     });
     let mut collect = Collect {
         program,
         uses: Uses {
-            regions: copies.map(|copies| Used { copies, ..Used::default() }).collect(),
+            regions: regions.collect(),
             depth: FxHashMap::default(),
             calls: vec![Vec::new(); program.functions.len()],
             indirect_calls: vec![Vec::new(); program.functions.len()],
