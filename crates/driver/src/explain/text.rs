@@ -49,8 +49,11 @@ fn write_region(out: &mut String, region: &RegionRecord) -> std::fmt::Result {
         let head = if index == 0 { "loops" } else { "" };
         writeln!(out, "  {head:<9}  {}", loop_line(it))?;
     }
-    let width = region.variables.iter().map(|it| it.name.chars().count()).max().unwrap_or(0);
-    for (index, it) in region.variables.iter().enumerate() {
+    // What has no attribute here merely happens to be used; JSON tells of it too.
+    let told: Vec<_> =
+        region.variables.iter().filter(|it| it.mapping.is_some() || it.sharing.is_some()).collect();
+    let width = told.iter().map(|it| it.name.chars().count()).max().unwrap_or(0);
+    for (index, it) in told.into_iter().enumerate() {
         let head = if index == 0 { "data" } else { "" };
         for (row, words) in variable_lines(it).iter().enumerate() {
             let (head, name) = if row == 0 { (head, it.name.as_str()) } else { ("", "") };
@@ -86,7 +89,7 @@ fn loop_line(it: &LoopRecord) -> String {
     line
 }
 
-/// One line per attribute: `map to the device: clause map(to: x[0:n]), line 12`.
+/// `float *, read and written, 8 bytes`, then a line per attribute.
 fn variable_lines(it: &VariableRecord) -> Vec<String> {
     let use_words = match (it.read, it.written) {
         (true, true) => "read and written",
@@ -96,17 +99,25 @@ fn variable_lines(it: &VariableRecord) -> Vec<String> {
     };
     let size = it.bytes.map_or_else(String::new, |it| format!(", {it} bytes"));
     let mut lines = vec![format!("{}, {use_words}{size}", it.ty)];
-    lines.extend(it.mapping.iter().chain(&it.sharing).map(attribute_line));
+    let mapping = it.mapping.as_ref().map(attribute_line);
+    let sharing = it.sharing.as_ref().map(attribute_line);
+    if mapping == sharing {
+        lines.extend(mapping.map(|it| format!("  {it}")));
+    } else {
+        lines.extend(mapping.map(|it| format!("  on the device  {it}")));
+        lines.extend(sharing.map(|it| format!("  among threads  {it}")));
+    }
     lines
 }
 
+/// `map to the device: clause map(to: x[0:n]), line 12`
 fn attribute_line(it: &AttributeRecord) -> String {
     let line = it.at.as_ref().map_or_else(String::new, |at| format!(", line {}", at.line));
     match it.origin {
-        "rule" => format!("  {}: {}", it.attribute, it.because),
+        "rule" => format!("{}: {}", it.attribute, it.because),
         "enclosing" => {
-            format!("  {}: clause `{}` of an enclosing region{line}", it.attribute, it.because)
+            format!("{}: clause `{}` of an enclosing region{line}", it.attribute, it.because)
         }
-        origin => format!("  {}: {origin} `{}`{line}", it.attribute, it.because),
+        origin => format!("{}: {origin} `{}`{line}", it.attribute, it.because),
     }
 }

@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Leaf {
     // ---- regions that run code
-    /// The body runs on a device, on one thread unless a further leaf says otherwise.
+    /// The body runs on a device; on one thread of it, unless a further part says otherwise.
     Offload,
     /// The body runs on a device and the compiler finds the parallelism in it.
     Kernels,
@@ -176,7 +176,7 @@ impl Leaf {
     pub fn meaning(self) -> &'static str {
         match self {
             Leaf::Offload => {
-                "the body runs on a device, on one thread unless a further leaf says otherwise"
+                "the body runs on a device"
             }
             Leaf::Kernels => {
                 "the body runs on a device and the compiler finds the parallelism in it"
