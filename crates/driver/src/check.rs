@@ -71,7 +71,7 @@ fn wanted(found: &Diagnostics, options: &CheckOptions) -> Diagnostics {
     let mut wanted = Diagnostics::new();
     for diagnostic in found {
         let is_warning = diagnostic.severity == Severity::Warning;
-        if is_warning && options.no_warnings && !options.werror {
+        if is_warning && options.no_warnings {
             continue;
         }
         let mut diagnostic: Diagnostic = diagnostic.clone();

@@ -42,7 +42,7 @@ pub(crate) fn parse(path: &Path, input: &Input) -> Result<Parsed, Diagnostic> {
     let mut map = SourceMap::new();
     let file = map
         .add_preprocessed(text.name, text.bytes)
-        .map_err(|error| Diagnostic::error("F0004", format!("`{}`: {error}", path.display())))?;
+        .map_err(|error| input::too_large(&error.name, error.len as u64))?;
     let mut directives = Directives::new();
     let parsed = syntax::parse(map.bytes(file), map.base(file), &mut directives);
     Ok(Parsed { tree: parsed.tree, diagnostics: parsed.diagnostics, directives, map })

@@ -4,14 +4,15 @@
 //! and says what to do. Nothing is read that is not asked for, and nothing is written.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 
 use source::{Diagnostic, looks_binary};
 
 use crate::options::Input;
+use crate::report::reason;
 
 /// Texts beyond this have no place in the address space of spans.
 const LARGEST: u64 = u32::MAX as u64;
@@ -27,42 +28,49 @@ pub(crate) struct Text {
 
 /// Reads `path` and preprocesses it, unless it already is.
 pub(crate) fn read(path: &Path, input: &Input) -> Result<Text, Diagnostic> {
-    let name = path.display().to_string();
     if path == Path::new("-") {
-        let mut bytes = Vec::new();
-        let stdin = io::stdin();
-        stdin
-            .lock()
-            .take(LARGEST)
-            .read_to_end(&mut bytes)
-            .map_err(|error| cannot_read("standard input", &error))?;
-        refuse_binary("standard input", &bytes)?;
-        let bytes = preprocess(Source::Stdin(&bytes), input)?;
-        return Ok(Text { name: "<stdin>".to_owned(), bytes });
+        let name = "<stdin>".to_owned();
+        let bytes = read_all(io::stdin().lock(), "standard input")?;
+        return Ok(Text { name, bytes: preprocess(Source::Stdin(&bytes), input)? });
     }
-    let head = look(path, &name)?;
-    if is_preprocessed(path) {
-        let bytes = fs::read(path).map_err(|error| cannot_read(&name, &error))?;
-        refuse_binary(&name, &bytes)?;
-        return Ok(Text { name, bytes });
+    let name = path.display().to_string();
+    let file = File::open(path).map_err(|error| cannot_read(&name, &error))?;
+    let metadata = file.metadata().map_err(|error| cannot_read(&name, &error))?;
+    if metadata.is_dir() {
+        return Err(is_a_folder(&name));
     }
-    refuse_binary(&name, &head)?;
-    let bytes = preprocess(Source::File(path), input)?;
+    if metadata.len() >= LARGEST {
+        return Err(too_large(&name, metadata.len()));
+    }
+    let bytes = if is_preprocessed(path) {
+        read_all(file, &name)?
+    } else if metadata.is_file() {
+        refuse_binary(&name, &head(file, &name)?)?;
+        preprocess(Source::File(path), input)?
+    } else {
+        // What a pipe has given once it does not give again, so the preprocessor cannot open it.
+        preprocess(Source::Stdin(&read_all(file, &name)?), input)?
+    };
     Ok(Text { name, bytes })
 }
 
-/// Makes sure that `path` is a file of a size we can take; gives its first bytes.
-fn look(path: &Path, name: &str) -> Result<Vec<u8>, Diagnostic> {
-    let file = File::open(path).map_err(|error| cannot_read(name, &error))?;
-    let metadata = file.metadata().map_err(|error| cannot_read(name, &error))?;
-    if metadata.is_dir() {
-        return Err(is_a_folder(name));
+/// Everything that `from` gives, unless its beginning is binary or it has no end.
+fn read_all(mut from: impl Read, name: &str) -> Result<Vec<u8>, Diagnostic> {
+    let mut bytes = head(&mut from, name)?;
+    refuse_binary(name, &bytes)?;
+    let room = LARGEST.saturating_sub(bytes.len() as u64);
+    from.take(room).read_to_end(&mut bytes).map_err(|error| cannot_read(name, &error))?;
+    if bytes.len() as u64 >= LARGEST {
+        return Err(too_large(name, bytes.len() as u64));
     }
-    if metadata.len() >= LARGEST {
-        return Err(too_large(name, metadata.len()));
-    }
+    refuse_binary(name, &bytes)?;
+    Ok(bytes)
+}
+
+/// The first bytes, which tell text from other things.
+fn head(from: impl Read, name: &str) -> Result<Vec<u8>, Diagnostic> {
     let mut head = Vec::new();
-    file.take(1 << 16).read_to_end(&mut head).map_err(|error| cannot_read(name, &error))?;
+    from.take(1 << 16).read_to_end(&mut head).map_err(|error| cannot_read(name, &error))?;
     Ok(head)
 }
 
@@ -126,7 +134,8 @@ fn preprocess(source: Source<'_>, input: &Input) -> Result<Vec<u8>, Diagnostic> 
         let _ = feeder.join();
     }
     if !output.status.success() {
-        return Err(preprocessor_failed(program, &String::from_utf8_lossy(&output.stderr)));
+        let said = String::from_utf8_lossy(&output.stderr);
+        return Err(preprocessor_failed(program, output.status, &said));
     }
     if output.stdout.len() as u64 >= LARGEST {
         return Err(too_large("the preprocessed text", output.stdout.len() as u64));
@@ -144,8 +153,10 @@ fn guarded(path: &Path) -> PathBuf {
 fn compiler(input: &Input) -> Result<Vec<OsString>, Diagnostic> {
     let text = match &input.cc {
         Some(text) => text.clone(),
-        None => match std::env::var("CC") {
-            Ok(text) if !text.trim().is_empty() => text,
+        None => match std::env::var_os("CC") {
+            Some(text) if !text.to_string_lossy().trim().is_empty() => {
+                text.to_string_lossy().into_owned()
+            }
             _ => "cc".to_owned(),
         },
     };
@@ -184,7 +195,7 @@ fn refuse_binary(name: &str, bytes: &[u8]) -> Result<(), Diagnostic> {
     Err(Diagnostic::error("F0003", format!("`{name}` is a binary file, not C text")))
 }
 
-fn too_large(name: &str, size: u64) -> Diagnostic {
+pub(crate) fn too_large(name: &str, size: u64) -> Diagnostic {
     let gib = size as f64 / f64::from(1 << 30);
     Diagnostic::error("F0004", format!("`{name}` is too large: {gib:.1} GiB"))
         .note("a translation unit can have at most 4 GiB of preprocessed text")
@@ -202,21 +213,18 @@ fn bad_compiler_command(text: &str) -> Diagnostic {
         .help("give `--cc` or `CC` a program and its options, quoted as in a shell")
 }
 
-fn preprocessor_failed(program: &OsStr, said: &str) -> Diagnostic {
+/// Shows what the compiler itself said, as far as people read on.
+fn preprocessor_failed(program: &OsStr, status: ExitStatus, said: &str) -> Diagnostic {
+    const SHOWN: usize = 20;
     let program = program.display();
     let mut message =
-        Diagnostic::error("F0007", format!("the preprocessor (`{program} -E`) found errors"));
-    for line in said.lines().take(20) {
+        Diagnostic::error("F0007", format!("the preprocessor, `{program} -E`, failed"));
+    for line in said.lines().take(SHOWN) {
         message = message.note(line.to_owned());
     }
-    message
-}
-
-/// The reason without Rust's ` (os error 2)`.
-fn reason(error: &io::Error) -> String {
-    let text = error.to_string();
-    match text.find(" (os error") {
-        Some(end) => text.get(..end).unwrap_or(&text).to_owned(),
-        None => text,
+    match said.lines().count() {
+        0 => message.note(format!("it said nothing ({status})")),
+        lines if lines > SHOWN => message.note(format!("and {} lines more", lines - SHOWN)),
+        _ => message,
     }
 }

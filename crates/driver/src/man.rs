@@ -11,7 +11,9 @@ use crate::report::{self, Stream};
 
 /// Writes `ferry.1` and one page per command into `folder`.
 pub(crate) fn pages(folder: &Path) -> Result<ExitCode, String> {
-    let failed = |error: std::io::Error| format!("cannot write to `{}`: {error}", folder.display());
+    let failed = |error: std::io::Error| {
+        format!("cannot write to `{}`: {}", folder.display(), report::reason(&error))
+    };
     fs::create_dir_all(folder).map_err(failed)?;
     clap_mangen::generate_to(Options::command(), folder).map_err(failed)?;
     Ok(ExitCode::SUCCESS)

@@ -61,7 +61,8 @@ pub(crate) fn deliver(text: &str, file: Option<&Path>, stream: Stream) -> Result
     let Some(file) = file else {
         return show(text, stream);
     };
-    write_whole(file, text).map_err(|error| format!("cannot write `{}`: {error}", file.display()))
+    write_whole(file, text)
+        .map_err(|error| format!("cannot write `{}`: {}", file.display(), reason(&error)))
 }
 
 /// Writes to a stream; a reader that has gone away (`| head`) is no error.
@@ -75,38 +76,51 @@ pub(crate) fn show(text: &str, stream: Stream) -> Result<(), String> {
     };
     match written {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(format!("cannot write the report: {error}"))
+            Err(format!("cannot write the report: {}", reason(&error)))
         }
         _ => Ok(()),
     }
 }
 
 /// Writes a neighbour first and renames it, so that nobody ever sees half a file. What is not a
-/// plain file (a device, a pipe) is written in place.
+/// plain file (a device, a pipe) is written in place, and a link stays a link.
 fn write_whole(file: &Path, text: &str) -> io::Result<()> {
-    if fs::metadata(file).is_ok_and(|it| !it.is_file()) {
+    let kind = fs::metadata(file);
+    if kind.as_ref().is_ok_and(|it| !it.is_file()) {
         return fs::write(file, text);
     }
+    let file = &if kind.is_ok() { fs::canonicalize(file)? } else { file.to_owned() };
     let folder = match file.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
-    let mut neighbour = tempfile::Builder::new().prefix(".ferry-").tempfile_in(folder)?;
+    let mut neighbour = as_any_new_file(&mut tempfile::Builder::new()).tempfile_in(folder)?;
     neighbour.write_all(text.as_bytes())?;
     neighbour.as_file().sync_all()?;
-    allow_as_usual(&neighbour)?;
+    if let Ok(kind) = kind {
+        neighbour.as_file().set_permissions(kind.permissions())?;
+    }
     neighbour.persist(file).map_err(|it| it.error)?;
     Ok(())
 }
 
-/// Temporary files are private; a report has the permissions any new file would get.
-#[cfg(unix)]
-fn allow_as_usual(file: &tempfile::NamedTempFile) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    file.as_file().set_permissions(fs::Permissions::from_mode(0o644))
+/// Temporary files are private; a report has the permissions that the user's mask leaves.
+fn as_any_new_file<'a, 'b>(
+    builder: &'a mut tempfile::Builder<'b, 'static>,
+) -> &'a mut tempfile::Builder<'b, 'static> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    builder.prefix(".ferry-")
 }
 
-#[cfg(not(unix))]
-fn allow_as_usual(_: &tempfile::NamedTempFile) -> io::Result<()> {
-    Ok(())
+/// Why the system refused, without Rust's ` (os error 2)`.
+pub(crate) fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    match text.find(" (os error") {
+        Some(end) => text.get(..end).unwrap_or(&text).to_owned(),
+        None => text,
+    }
 }

@@ -1,0 +1,14 @@
+//! The `ferry` binary as users meet it: odd input, full disks, closed pipes, wrong options.
+//!
+//! What the compiler says of programs is in `tests/cases`; here is how the command behaves.
+#![allow(clippy::expect_used, reason = "a test says what it needs from the machine")]
+
+mod cli {
+    pub(crate) mod compiler;
+    pub(crate) mod input;
+    pub(crate) mod output;
+    pub(crate) mod pages;
+    pub(crate) mod printed;
+    pub(crate) mod support;
+    pub(crate) mod usage;
+}

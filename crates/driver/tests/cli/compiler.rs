@@ -1,0 +1,117 @@
+//! The host compiler, which preprocesses: missing, broken, or with something to say.
+
+use super::support::{DOUBTFUL, Folder, GOOD, Ran};
+
+#[test]
+fn a_compiler_that_fails_is_quoted_or_said_to_be_silent() {
+    let folder = Folder::new();
+    folder.write("a.c", GOOD);
+    let words = ["F0007", "`false -E`, failed", "it said nothing (exit status: 1)"];
+    folder.ferry(&["check", "--cc", "false", "a.c"]).fails(1, &words);
+}
+
+#[test]
+fn a_compiler_that_is_not_there_can_be_named_or_installed() {
+    let folder = Folder::new();
+    folder.write("a.c", GOOD);
+    let words = ["F0005", "`nonexistent-cc`: No such file", "help: install one", "`--cc` or `CC`"];
+    folder.ferry(&["check", "--cc", "nonexistent-cc", "a.c"]).fails(1, &words);
+    let output = folder.command(&["check", "a.c"]).env("CC", "nonexistent-cc").output();
+    Ran::of(output.expect("ferry runs")).fails(1, &words);
+}
+
+#[test]
+fn a_command_is_read_as_a_shell_would() {
+    let folder = Folder::new();
+    folder.write("a.c", "int size = SIZE + sizeof TEXT;\n");
+    folder.ferry(&["check", "--cc", "cc -DSIZE=1 '-DTEXT=\"a b\"'", "a.c"]).is_clean();
+    let words = ["F0006", "`gcc -m32 \"unbalanced` is not a command", "quoted as in a shell"];
+    folder.ferry(&["check", "--cc", "gcc -m32 \"unbalanced", "a.c"]).fails(1, &words);
+    folder.ferry(&["check", "--cc", "", "a.c"]).fails(1, &["F0006"]);
+}
+
+#[test]
+fn an_empty_variable_is_none() {
+    let folder = Folder::new();
+    folder.write("a.c", GOOD);
+    for value in ["", "  "] {
+        let output = folder.command(&["check", "a.c"]).env("CC", value).output();
+        Ran::of(output.expect("ferry runs")).is_clean();
+    }
+}
+
+#[test]
+fn the_option_comes_before_the_variable() {
+    let folder = Folder::new();
+    folder.write("a.c", GOOD);
+    let output = folder.command(&["check", "--cc", "cc", "a.c"]).env("CC", "false").output();
+    Ran::of(output.expect("ferry runs")).is_clean();
+}
+
+#[test]
+fn a_missing_header_is_told_in_the_compilers_words() {
+    let folder = Folder::new();
+    folder.write("a.c", "#include \"nowhere.h\"\n");
+    let ran = folder.ferry(&["check", "a.c"]);
+    ran.fails(1, &["F0007", "a.c:1:10", "nowhere.h: No such file or directory"]);
+}
+
+#[test]
+fn long_complaints_are_cut_and_said_to_be() {
+    let folder = Folder::new();
+    folder.write("a.c", "#error one\n".repeat(100));
+    folder.ferry(&["check", "a.c"]).fails(1, &["#error one", "lines more"]);
+}
+
+#[test]
+fn flags_reach_the_preprocessor() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("inc dir")).expect("made");
+    folder.write("inc dir/size.h", "#define SIZE 3\n");
+    folder.write("a.c", "#include <size.h>\nint a[SIZE], b[N], c[M == 0 ? 1 : -1];\n");
+    folder.ferry(&["check", "-Iinc dir", "-D", "N=2", "-DM=0", "a.c"]).is_clean();
+    folder.ferry(&["check", "a.c", "--", "-I", "inc dir", "-DN=2", "-DM=0"]).is_clean();
+    let undefined = folder.ferry(&["check", "-Iinc dir", "-DN=2", "-DM=0", "-UN", "a.c"]);
+    undefined.fails(1, &["`N` is not declared"]);
+}
+
+#[test]
+fn the_standard_is_the_compilers() {
+    let folder = Folder::new();
+    folder.write("b.c", "_Static_assert(__STDC_VERSION__ == 199901L, \"C99\");\n");
+    folder.ferry(&["check", "--std", "c99", "b.c"]).is_clean();
+    folder.ferry(&["check", "--std", "c11", "b.c"]).fails(1, &["F0465", "C99"]);
+    folder.ferry(&["check", "--std", "c1x1", "b.c"]).fails(1, &["F0007", "c1x1"]);
+}
+
+#[test]
+fn sizes_are_those_of_the_model() {
+    let folder = Folder::new();
+    folder.write("a.c", "_Static_assert(sizeof(long) == 4, \"long\");\n");
+    folder.ferry(&["check", "a.c"]).fails(1, &["F0465"]);
+    folder.ferry(&["check", "--model", "ilp32", "a.c"]).is_clean();
+    folder.ferry(&["check", "--model", "llp64", "a.c"]).is_clean();
+}
+
+#[test]
+fn both_standards_headers_are_found() {
+    let folder = Folder::new();
+    folder.write(
+        "a.c",
+        "#include <omp.h>\n#include <openacc.h>\nint f(void) {\n    \
+         return omp_get_num_devices() + acc_get_num_devices(acc_device_default);\n}\n",
+    );
+    folder.ferry(&["check", "a.c"]).is_clean();
+}
+
+#[test]
+fn warnings_about_headers_of_the_system_are_not_the_users() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("sys")).expect("made");
+    let header = DOUBTFUL.replace("int main", "static inline int doubtful");
+    folder.write("sys/doubtful.h", header).write("a.c", "#include <doubtful.h>\n");
+    folder.ferry(&["check", "a.c", "--", "-isystem", "sys"]).is_clean();
+    let own = folder.ferry(&["check", "-Isys", "a.c"]);
+    assert_eq!(own.status, Some(0));
+    assert!(own.err.contains("warning[F0480]") && own.err.contains("doubtful.h:1"), "{}", own.err);
+}
