@@ -8,6 +8,7 @@ use std::fmt;
 use std::path::Path;
 
 mod code;
+mod codes;
 mod crates;
 mod files;
 mod goldens;
@@ -88,6 +89,7 @@ pub(crate) fn run(root: &Path) -> Result<bool, String> {
     }
     findings.extend(words::stale_exceptions(&paths));
     findings.extend(goldens::check(&paths));
+    findings.extend(codes::check(&files));
     findings.extend(crates::check(root)?);
     findings.sort();
     findings.dedup();

@@ -32,6 +32,12 @@ impl TextFile {
         parts.next() == Some("tests.rs") || parts.any(|it| it == "tests")
     }
 
+    /// What is shipped: the sources of a crate, not its tests, benches and example programs.
+    pub(super) fn is_crate_code(&self) -> bool {
+        let is_source = self.path.starts_with("crates/") && self.path.contains("/src/");
+        self.is_rust() && is_source && !self.is_test()
+    }
+
     /// Golden files and preprocessed texts (`.i`) hold what a program printed, and `tests/cases`
     /// what a user might write.
     pub(super) fn is_test_data(&self) -> bool {

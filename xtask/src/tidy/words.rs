@@ -20,7 +20,7 @@ const ASKS_THE_HOST: &[Exception] = &[];
 
 /// `omp`, `acc`, `openmp`, `openacc` as words or parts of names: one construct model, one lowering.
 pub(super) fn standards(file: &TextFile) -> Vec<Finding> {
-    let is_concerned = is_crate_code(file) && !file.path.starts_with("crates/directive/");
+    let is_concerned = file.is_crate_code() && !file.path.starts_with("crates/directive/");
     if !is_concerned || is_excepted(file, NAMES_A_STANDARD) {
         return Vec::new();
     }
@@ -50,7 +50,7 @@ pub(super) fn host_sizes(file: &TextFile) -> Vec<Finding> {
         "mem::align_of",
         "offset_of!(",
     ];
-    if !is_crate_code(file) || is_excepted(file, ASKS_THE_HOST) {
+    if !file.is_crate_code() || is_excepted(file, ASKS_THE_HOST) {
         return Vec::new();
     }
     let message = "a size of the host: ask the data model, or list the file with a reason in \
@@ -61,7 +61,7 @@ pub(super) fn host_sizes(file: &TextFile) -> Vec<Finding> {
 /// `println!` and its like: libraries hand their text out.
 pub(super) fn printing(file: &TextFile) -> Vec<Finding> {
     const WORDS: &[&str] = &["println!(", "eprintln!(", "print!(", "eprint!("];
-    if !is_crate_code(file) || file.path.starts_with("crates/driver/") {
+    if !file.is_crate_code() || file.path.starts_with("crates/driver/") {
         return Vec::new();
     }
     occurrences(file, WORDS, "only `driver` prints: hand the text out as a value")
@@ -72,12 +72,6 @@ pub(super) fn stale_exceptions(paths: &[&str]) -> Vec<Finding> {
     let exceptions = NAMES_A_STANDARD.iter().chain(ASKS_THE_HOST);
     let stale = exceptions.filter(|(path, _)| !paths.contains(path));
     stale.map(|(path, _)| Finding::error(path, 0, "an exception for a file that is gone")).collect()
-}
-
-/// What is shipped: the sources of a crate, not its tests, benches and example programs.
-fn is_crate_code(file: &TextFile) -> bool {
-    let is_source = file.path.starts_with("crates/") && file.path.contains("/src/");
-    file.is_rust() && is_source && !file.is_test()
 }
 
 fn is_excepted(file: &TextFile, exceptions: &[Exception]) -> bool {
