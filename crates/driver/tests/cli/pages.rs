@@ -1,8 +1,8 @@
-//! Manual pages and completions: made from the command tree, so they know every option.
+//! Manual pages, completions, guide and README: what they tell is what the command does.
 
 use std::fs;
 
-use super::support::Folder;
+use super::support::{Folder, root};
 
 /// The long options that `--help` shows.
 fn options(help: &str) -> Vec<String> {
@@ -61,4 +61,27 @@ fn completions_know_every_option() {
         }
     }
     folder.ferry(&["completions", "csh"]).fails(2, &["invalid value 'csh'"]);
+}
+
+#[test]
+fn the_guide_tells_every_option() {
+    let guide = fs::read_to_string(root().join("docs/guide.md")).expect("read");
+    for command in ["check", "explain", "print"] {
+        assert!(guide.contains(&format!("## `ferry {command} FILE…")), "{command}");
+        for option in options(&Folder::new().ferry(&[command, "--help"]).out) {
+            assert!(guide.contains(&option), "docs/guide.md lacks {option} of `{command}`");
+        }
+    }
+}
+
+#[test]
+fn the_readme_shows_what_explain_says() {
+    let readme = fs::read_to_string(root().join("README.md")).expect("read");
+    let shown = readme.split_once("$ ferry explain ").expect("a transcript in README.md").1;
+    let (file, shown) = shown.split_once('\n').expect("a line");
+    let shown = shown.split_once("```").expect("its end").0;
+    let mut command = Folder::new().command(&["explain", file]);
+    let output = command.current_dir(root()).output().expect("ferry runs");
+    let said = String::from_utf8(output.stdout).expect("UTF-8");
+    assert_eq!(shown.trim_end(), said.trim_end(), "the transcript in README.md is out of date");
 }

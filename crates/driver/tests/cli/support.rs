@@ -106,12 +106,16 @@ impl Ran {
     }
 }
 
+/// The root of the repository.
+pub(crate) fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
 /// The ten example programs.
 pub(crate) fn examples() -> Vec<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     let mut found = Vec::new();
     for standard in ["openacc", "openmp"] {
-        for entry in fs::read_dir(root.join(standard)).expect("examples") {
+        for entry in fs::read_dir(root().join("examples").join(standard)).expect("examples") {
             found.push(entry.expect("an entry").path());
         }
     }
