@@ -21,6 +21,7 @@ struct Totals {
 
 pub(crate) fn run(options: &CheckOptions) -> Result<ExitCode, String> {
     let output = &options.output;
+    options.input.refuse_overwriting(output.output.as_deref())?;
     let format = output.format();
     // A report of its own is a product; messages for people are not.
     let stream = if format == Format::Text { Stream::Err } else { Stream::Out };

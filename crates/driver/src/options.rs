@@ -1,7 +1,7 @@
 //! The command line: what can be asked, and how it is told in `--help` and the manual pages.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
@@ -96,6 +96,19 @@ pub(crate) struct Input {
     /// Further flags for the compiler's preprocessor
     #[arg(last = true, value_name = "CC FLAGS")]
     pub(crate) flags: Vec<OsString>,
+}
+
+impl Input {
+    /// A report must not take the place of the program it is about.
+    pub(crate) fn refuse_overwriting(&self, output: Option<&Path>) -> Result<(), String> {
+        let Some(output) = output.and_then(|it| it.canonicalize().ok()) else { return Ok(()) };
+        let is_output =
+            |it: &&PathBuf| it.is_file() && it.canonicalize().is_ok_and(|it| it == output);
+        match self.files.iter().find(is_output) {
+            Some(file) => Err(format!("`{}` is read: `-o` cannot write to it", file.display())),
+            None => Ok(()),
+        }
+    }
 }
 
 /// How a report is written.

@@ -11,6 +11,7 @@ use crate::options::PrintOptions;
 use crate::report::{self, Stream};
 
 pub(crate) fn run(options: &PrintOptions) -> Result<ExitCode, String> {
+    options.input.refuse_overwriting(options.output.as_deref())?;
     let mut text = String::new();
     let (mut failed, mut broken) = (false, false);
     for path in &options.input.files {

@@ -20,6 +20,7 @@ use crate::report::{self, Format, Stream};
 
 pub(crate) fn run(options: &ExplainOptions) -> Result<ExitCode, String> {
     let output = &options.output;
+    options.input.refuse_overwriting(output.output.as_deref())?;
     let format = output.format();
     let mut report = String::new();
     let mut log = render::SarifLog::new(env!("CARGO_PKG_VERSION"));

@@ -84,6 +84,17 @@ fn a_reader_that_goes_away_is_no_error() {
 }
 
 #[test]
+fn a_program_is_not_overwritten_by_its_report() {
+    for arguments in WRITERS {
+        let folder = Folder::new();
+        folder.write("a.c", REGION);
+        let ran = folder.ferry(&[arguments, &["-o", "./a.c"][..]].concat());
+        ran.fails(1, &[]).says("ferry: `a.c` is read: `-o` cannot write to it\n");
+        assert_eq!(fs::read_to_string(folder.path("a.c")).expect("kept"), REGION);
+    }
+}
+
+#[test]
 fn an_old_report_stays_until_the_new_one_is_whole() {
     let folder = Folder::new();
     folder.write("good.c", GOOD).write("bad.c", BAD).write("report", "old\n");
