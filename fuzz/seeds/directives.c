@@ -2,13 +2,15 @@
 typedef struct { int n; double *data; } vec;
 int omp_get_thread_num(void);
 int g;
-#pragma omp declare target(g)
+double fast[64], *kept;
+#pragma omp memkind(fastmem : val : fast, persistent : ref : kept)
+#pragma omp declare target(kept)
 #pragma omp threadprivate(g)
 #pragma omp declare reduction(maxabs : double : omp_out = omp_in > omp_out ? omp_in : omp_out) initializer(omp_priv = 0)
 #pragma omp declare mapper(deep : vec v) map(to: v.n) map(tofrom: v.data[0:v.n])
 #pragma omp declare simd uniform(n) linear(i:1) notinbranch
 double f(double *a, int i, int n);
-#pragma acc routine seq nohost
+#pragma acc routine seq
 double h(double x);
 #pragma omp requires unified_shared_memory
 #pragma omp begin declare target device_type(any)
@@ -52,7 +54,7 @@ void run(int n, double *a, double *restrict b, vec v) {
   for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) a[i] += b[j];
 #pragma acc data copyin(b[0:n]) copyout(zero: t) create(v.data[0:n]) present(a)
   {
-#pragma acc parallel loop gang(static:4) worker vector_length(128) num_gangs(2, 3) private(s) reduction(max: s) async(1) wait(devnum: 0 : queues: 1, 2) device_type(nvidia) num_workers(4)
+#pragma acc parallel loop gang(static:4) worker vector_length(128) num_gangs(2, 3) private(v) reduction(max: s) async(1) wait(devnum: 0 : queues: 1, 2) device_type(nvidia) num_workers(4)
     for (int i = 0; i < n; i++) {
 #pragma acc loop vector independent
       for (int j = 0; j < n; j++) {
@@ -69,7 +71,6 @@ void run(int n, double *a, double *restrict b, vec v) {
     h(*a);
   }
 #pragma acc exit data delete(b) finalize
-#pragma omp memkind(fastmem : val : s, persistent : ref : t)
 #pragma openarc transform window(a[0:10], b[0:10])
   for (int i = 0; i < n; i++) a[i] = 0;
 }

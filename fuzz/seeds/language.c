@@ -32,7 +32,7 @@ int control(int x, op f) {
   goto *labels[x & 1];
 one:
   switch (x) {
-  case 0: case 2 ... 5: x <<= 1; break;
+  case 0: case 2 ... 4: x <<= 1; break;
   case BLUE: { x ^= ~x; } __attribute__((fallthrough));
   default: do x--; while (x > 0);
   }

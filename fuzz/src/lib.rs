@@ -72,19 +72,57 @@ fn print_and_read_again(tree: &syntax::ast::Tree) {
     assert_eq!(syntax::print::print(&again.tree), printed);
 }
 
+/// Programs to begin with: all of `seeds` and `seeds/preprocessed` (see `run`), each valid.
+fn seeds() -> &'static [String] {
+    static SEEDS: OnceLock<Vec<String>> = OnceLock::new();
+    SEEDS.get_or_init(|| {
+        let folders = ["seeds", "seeds/preprocessed"].map(|it| std::fs::read_dir(it).expect(it));
+        let files = folders.into_iter().flatten().map(|it| it.expect("a file").path());
+        let mut files: Vec<_> = files.filter(|it| it.is_file()).collect();
+        files.sort();
+        let seeds: Vec<String> = files
+            .iter()
+            .map(|it| {
+                let text = std::fs::read_to_string(it).expect("a seed");
+                let errors = errors(text.as_bytes());
+                assert!(errors.is_empty(), "{} is not valid: {errors:?}", it.display());
+                text
+            })
+            .collect();
+        assert!(seeds.len() > 2, "fuzz/run preprocesses the examples first");
+        seeds
+    })
+}
+
+/// What is wrong with a seed.
+fn errors(text: &[u8]) -> Vec<String> {
+    let mut directives = Directives::new();
+    let parsed = syntax::parse(text, 1, &mut directives);
+    let checked = sema::check(parsed.tree, &directives, &ir::layout::LP64);
+    let is_error = |it: &&source::Diagnostic| it.severity == source::Severity::Error;
+    let all = parsed.diagnostics.iter().chain(checked.diagnostics.iter());
+    all.filter(is_error).map(|it| it.message.clone()).collect()
+}
+
+/// The user's part of a program stands at its end; edits in the headers before it teach little.
+const EDITED: usize = 4000;
+
 /// A program made from a real one: `recipe` chooses the program and a few edits of its tokens.
-pub fn mutate(recipe: &[u8], seeds: &[&str]) -> Vec<u8> {
+pub fn mutate(recipe: &[u8]) -> Vec<u8> {
     let mut bytes = recipe.iter().copied();
-    let mut next = || usize::from(bytes.next().unwrap_or(0)) << 8 | usize::from(bytes.next().unwrap_or(0));
-    let seed = seeds[next() % seeds.len()];
-    let mut tokens = split(seed);
+    let mut next =
+        || usize::from(bytes.next().unwrap_or(0)) << 8 | usize::from(bytes.next().unwrap_or(0));
+    let seeds = seeds();
+    let mut tokens = split(&seeds[next() % seeds.len()]);
     let edits = 1 + next() % 12;
     for _ in 0..edits {
         if tokens.is_empty() {
             break;
         }
-        let (what, at, other) = (next() % 6, next() % tokens.len(), next() % tokens.len());
-        match what {
+        let first = tokens.len().saturating_sub(EDITED);
+        let mut place = || first + next() % (tokens.len() - first);
+        let (at, other) = (place(), place());
+        match next() % 6 {
             0 => drop(tokens.remove(at)),
             1 => tokens.insert(at, tokens[other]),
             2 => tokens.swap(at, other),

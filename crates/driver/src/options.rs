@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
 const AFTER: &str = "\
-Exit status: 0 if nothing is wrong, 1 if an error was found, 2 for a wrong command line.
+Exit status: 0 if nothing is wrong, 1 if an error was found, 2 for a wrong command line,
+4 for a bug of ferry's own.
 
 Environment:
   CC        the compiler that preprocesses (default: cc); --cc comes first

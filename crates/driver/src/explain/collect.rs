@@ -73,7 +73,6 @@ impl Collect<'_> {
 
     fn loop_record(&self, it: &Loop) -> LoopRecord {
         let step = it.step.map_or_else(|| "1".to_owned(), |step| self.expr(step));
-        let sign = if it.descending { "-" } else { "+" };
         LoopRecord {
             place: self.place(it.span),
             variable: self.var_name(it.var),
@@ -86,7 +85,7 @@ impl Collect<'_> {
                 LoopTest::Ne => "!=",
             },
             bound: self.expr(it.bound),
-            step: format!("{sign}{step}"),
+            step: signed(&step, it.descending),
             trips: it.trips,
             rectangular: it.rectangular,
         }
@@ -229,5 +228,27 @@ impl Collect<'_> {
 }
 
 fn construct(leaf: Leaf) -> ConstructRecord {
-    ConstructRecord { name: format!("{leaf:?}").to_lowercase(), meaning: leaf.meaning() }
+    ConstructRecord { name: leaf.name(), meaning: leaf.meaning() }
+}
+
+/// A step with one sign: taking away minus three is adding three.
+fn signed(step: &str, is_taken_away: bool) -> String {
+    let (size, is_negative) = match step.strip_prefix('-') {
+        Some(size) => (size.trim_start(), !is_taken_away),
+        None => (step, is_taken_away),
+    };
+    format!("{}{size}", if is_negative { '-' } else { '+' })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::signed;
+
+    #[test]
+    fn a_step_has_one_sign() {
+        assert_eq!(signed("3", false), "+3");
+        assert_eq!(signed("3", true), "-3");
+        assert_eq!(signed("-3", false), "-3");
+        assert_eq!(signed("- n", true), "+n");
+    }
 }

@@ -62,7 +62,7 @@ pub(crate) struct RegionRecord {
 #[derive(Debug, Serialize)]
 pub(crate) struct ConstructRecord {
     /// Its neutral name.
-    pub(crate) name: String,
+    pub(crate) name: &'static str,
     /// What it does, in words.
     pub(crate) meaning: &'static str,
 }
