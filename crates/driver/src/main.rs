@@ -16,15 +16,13 @@ mod report;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 use options::{Command, Options};
 
 /// Trees are walked by recursion; the parser bounds their height so that this is enough.
 const STACK: usize = 512 << 20;
 
 fn main() -> ExitCode {
-    let options = Options::parse();
+    let options = Options::of_this_process();
     let worker = std::thread::Builder::new().stack_size(STACK).spawn(move || run(&options));
     let outcome = match worker {
         Ok(worker) => worker.join(),

@@ -28,6 +28,31 @@ pub(crate) struct Options {
     pub(crate) command: Command,
 }
 
+impl Options {
+    /// The command line of this process; a wrong one ends it, with words about what is wrong.
+    pub(crate) fn of_this_process() -> Options {
+        Options::try_parse().unwrap_or_else(|error| with_tip(error).exit())
+    }
+}
+
+/// Who writes `-fopenmp` here means a flag of the compiler, not five of ours.
+fn with_tip(mut error: clap::Error) -> clap::Error {
+    use clap::error::{ContextKind, ContextValue, ErrorKind};
+    let is_short = matches!(
+        error.get(ContextKind::InvalidArg),
+        Some(ContextValue::String(word)) if !word.starts_with("--")
+    );
+    if error.kind() == ErrorKind::UnknownArgument && is_short {
+        let tips = [
+            "flags of the C compiler come last, after `--`: ferry check a.c -- -fopenmp",
+            "a file whose name begins with a dash is named from its folder: ./-a.c",
+        ];
+        let tips = tips.map(clap::builder::StyledStr::from).to_vec();
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
+    }
+    error
+}
+
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {

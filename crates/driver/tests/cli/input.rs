@@ -103,7 +103,7 @@ fn a_name_may_begin_with_a_dash() {
     let folder = Folder::new();
     folder.write("-x.c", BAD);
     folder.ferry(&["check", "./-x.c"]).fails(1, &["`nothing` is not declared", "-x.c:1:25"]);
-    folder.ferry(&["check", "-x.c"]).fails(2, &["unexpected argument '-x'"]);
+    folder.ferry(&["check", "-x.c"]).fails(2, &["named from its folder: ./-a.c"]);
 }
 
 #[test]
