@@ -45,7 +45,10 @@ pub(crate) fn parse(path: &Path, input: &Input) -> Result<Parsed, Diagnostic> {
         .map_err(|error| input::too_large(&error.name, error.len as u64))?;
     let mut directives = Directives::new();
     let parsed = syntax::parse(map.bytes(file), map.base(file), &mut directives);
-    Ok(Parsed { tree: parsed.tree, diagnostics: parsed.diagnostics, directives, map })
+    let mut diagnostics: Diagnostics = Diagnostics::new();
+    text.warning.into_iter().for_each(|it| diagnostics.push(it));
+    diagnostics.append(parsed.diagnostics);
+    Ok(Parsed { tree: parsed.tree, diagnostics, directives, map })
 }
 
 /// Reads and checks one file.

@@ -24,6 +24,8 @@ pub(crate) struct Text {
     pub(crate) name: String,
     /// What the preprocessor gave.
     pub(crate) bytes: Vec<u8>,
+    /// What it had to say of it.
+    pub(crate) warning: Option<Diagnostic>,
 }
 
 /// Reads `path` and preprocesses it, unless it already is.
@@ -31,7 +33,7 @@ pub(crate) fn read(path: &Path, input: &Input) -> Result<Text, Diagnostic> {
     if path == Path::new("-") {
         let name = "<stdin>".to_owned();
         let bytes = read_all(io::stdin().lock(), "standard input")?;
-        return Ok(Text { name, bytes: preprocess(Source::Stdin(&bytes), input)? });
+        return preprocess(name, Source::Stdin(&bytes), input);
     }
     let name = path.display().to_string();
     let file = File::open(path).map_err(|error| cannot_read(&name, &error))?;
@@ -42,16 +44,17 @@ pub(crate) fn read(path: &Path, input: &Input) -> Result<Text, Diagnostic> {
     if metadata.len() >= LARGEST {
         return Err(too_large(&name, metadata.len()));
     }
-    let bytes = if is_preprocessed(path) {
-        read_all(file, &name)?
+    if is_preprocessed(path) {
+        let bytes = read_all(file, &name)?;
+        Ok(Text { name, bytes, warning: None })
     } else if metadata.is_file() {
         refuse_binary(&name, &head(file, &name)?)?;
-        preprocess(Source::File(path), input)?
+        preprocess(name, Source::File(path), input)
     } else {
         // What a pipe has given once it does not give again, so the preprocessor cannot open it.
-        preprocess(Source::Stdin(&read_all(file, &name)?), input)?
-    };
-    Ok(Text { name, bytes })
+        let bytes = read_all(file, &name)?;
+        preprocess(name, Source::Stdin(&bytes), input)
+    }
 }
 
 /// Everything that `from` gives, unless its beginning is binary or it has no end.
@@ -84,7 +87,7 @@ enum Source<'a> {
 }
 
 /// Runs the user's own preprocessor.
-fn preprocess(source: Source<'_>, input: &Input) -> Result<Vec<u8>, Diagnostic> {
+fn preprocess(name: String, source: Source<'_>, input: &Input) -> Result<Text, Diagnostic> {
     let words = compiler(input)?;
     let Some((program, own)) = words.split_first() else {
         return Err(bad_compiler_command(""));
@@ -133,14 +136,16 @@ fn preprocess(source: Source<'_>, input: &Input) -> Result<Vec<u8>, Diagnostic> 
     if let Some(feeder) = feeder {
         let _ = feeder.join();
     }
+    let said = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
         return Err(preprocessor_failed(program, output.status, &said));
     }
     if output.stdout.len() as u64 >= LARGEST {
         return Err(too_large("the preprocessed text", output.stdout.len() as u64));
     }
-    Ok(syntax::expand_pragmas(output.stdout, directive::is_directive_word))
+    let warning = (!said.trim().is_empty()).then(|| preprocessor_warned(program, &said));
+    let bytes = syntax::expand_pragmas(output.stdout, directive::is_directive_word);
+    Ok(Text { name, bytes, warning })
 }
 
 /// A path that no compiler takes for an option.
@@ -215,16 +220,28 @@ fn bad_compiler_command(text: &str) -> Diagnostic {
 
 /// Shows what the compiler itself said, as far as people read on.
 fn preprocessor_failed(program: &OsStr, status: ExitStatus, said: &str) -> Diagnostic {
-    const SHOWN: usize = 20;
     let program = program.display();
-    let mut message =
-        Diagnostic::error("F0007", format!("the preprocessor, `{program} -E`, failed"));
+    let message = Diagnostic::error("F0007", format!("the preprocessor, `{program} -E`, failed"));
+    if said.is_empty() {
+        return message.note(format!("it said nothing ({status})"));
+    }
+    quoting(message, said)
+}
+
+fn preprocessor_warned(program: &OsStr, said: &str) -> Diagnostic {
+    let program = program.display();
+    let message = format!("the preprocessor, `{program} -E`, has something to say");
+    quoting(Diagnostic::warning("F0008", message), said)
+}
+
+/// The message with the words of another program.
+fn quoting(mut message: Diagnostic, said: &str) -> Diagnostic {
+    const SHOWN: usize = 20;
     for line in said.lines().take(SHOWN) {
         message = message.note(line.to_owned());
     }
-    match said.lines().count() {
-        0 => message.note(format!("it said nothing ({status})")),
-        lines if lines > SHOWN => message.note(format!("and {} lines more", lines - SHOWN)),
-        _ => message,
+    match said.lines().count().saturating_sub(SHOWN) {
+        0 => message,
+        more => message.note(format!("and {more} lines more")),
     }
 }

@@ -57,6 +57,14 @@ fn a_missing_header_is_told_in_the_compilers_words() {
 }
 
 #[test]
+fn what_the_preprocessor_warns_of_is_passed_on() {
+    let folder = Folder::new();
+    folder.write("a.c", "#warning mind the gap\nint x;\n");
+    folder.ferry(&["check", "a.c"]).fails(0, &["warning[F0008]", "mind the gap"]);
+    folder.ferry(&["check", "--werror", "a.c"]).fails(1, &["error[F0008]"]);
+}
+
+#[test]
 fn long_complaints_are_cut_and_said_to_be() {
     let folder = Folder::new();
     folder.write("a.c", "#error one\n".repeat(100));
