@@ -3,8 +3,6 @@
 //! All questions look through typedef names and `_Atomic`. Types that were reported
 //! ([`TypeKind::Error`]) are none of the kinds asked for, except where said.
 
-use source::Name;
-
 use crate::types::{ArrayLen, FunctionType, IntKind, RecordId, Ty, TypeKind, Types};
 
 impl Types {
@@ -185,85 +183,12 @@ impl Types {
     pub fn record_of(&self, ty: Ty) -> Option<RecordId> {
         if let TypeKind::Record(id) = self.shape(ty) { Some(*id) } else { None }
     }
-
-    /// The way to a member: steps through records without name, the member itself last.
-    pub fn find_field(&self, record: RecordId, name: Name) -> Option<Vec<(RecordId, u32)>> {
-        /// A record to look into, and the step that led to it.
-        struct Place {
-            record: RecordId,
-            from: Option<(usize, u32)>,
-        }
-        let mut places = vec![Place { record, from: None }];
-        let mut at = 0;
-        while let Some(place) = places.get(at) {
-            let record = place.record;
-            for (index, field) in self.records[record].fields.iter().flatten().enumerate() {
-                let index = index as u32;
-                if field.name == Some(name) {
-                    let mut path = vec![(record, index)];
-                    let mut step = places.get(at).and_then(|it| it.from);
-                    while let Some((parent, index)) = step {
-                        let Some(place) = places.get(parent) else { break };
-                        path.push((place.record, index));
-                        step = place.from;
-                    }
-                    path.reverse();
-                    return Some(path);
-                }
-                if field.name.is_none()
-                    && let Some(inner) = self.record_of(field.ty)
-                    && !places.iter().any(|it| it.record == inner)
-                {
-                    places.push(Place { record: inner, from: Some((at, index)) });
-                }
-            }
-            at += 1;
-        }
-        None
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::types::{Field, Quals, Record};
-    use source::{Names, Span};
-
-    #[test]
-    fn members_are_found_through_records_without_name() {
-        let (mut types, mut names) = (Types::new(), Names::new());
-        let int = types.get(TypeKind::Int(IntKind::Int));
-        let mut record = |types: &mut Types, fields: &[(Option<&str>, Ty)]| {
-            let field = |it: &(Option<&str>, Ty)| Field {
-                name: it.0.map(|name| names.intern(name)),
-                ty: it.1,
-                bits: None,
-                align: None,
-                packed: false,
-                span: Span::NONE,
-            };
-            let fields = fields.iter().map(field).collect();
-            types.records.push(Record {
-                tag: None,
-                is_union: false,
-                fields: Some(fields),
-                packed: false,
-                pack: None,
-                align: None,
-                transparent: false,
-                span: Span::NONE,
-            })
-        };
-        let inner = record(&mut types, &[(Some("a"), int), (Some("b"), int)]);
-        let inner_ty = types.get(TypeKind::Record(inner));
-        let middle = record(&mut types, &[(None, int), (None, inner_ty)]);
-        let middle_ty = types.get(TypeKind::Record(middle));
-        let outer = record(&mut types, &[(Some("x"), inner_ty), (None, middle_ty)]);
-        let find = |name: &str| types.find_field(outer, names.find(name)?);
-        assert_eq!(find("x"), Some(vec![(outer, 0)]));
-        assert_eq!(find("b"), Some(vec![(outer, 1), (middle, 1), (inner, 1)]));
-        assert_eq!(find("y"), None);
-    }
+    use crate::types::Quals;
 
     #[test]
     fn elements_carry_the_qualifiers_of_their_array() {

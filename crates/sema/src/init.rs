@@ -6,6 +6,7 @@
 
 use ir::program::{ExprId, ExprKind, Init, InitElement, InitId};
 use ir::types::{ArrayLen, RecordId, Ty, TypeKind};
+use rustc_hash::FxHashMap;
 use source::Span;
 use syntax::ast;
 use syntax::ast::Designator;
@@ -209,7 +210,7 @@ impl Cx<'_> {
         path: &[Designator],
         is_braced: bool,
     ) -> Vec<InitElement> {
-        let mut elements: Vec<InitElement> = Vec::new();
+        let mut elements = Elements::default();
         let mut path = path;
         let mut next = self.position_from(ty, 0);
         let limit = self.positions(ty);
@@ -251,7 +252,7 @@ impl Cx<'_> {
                 _ => self.position_from(ty, choice.last.saturating_add(1)),
             };
         }
-        elements
+        elements.list
     }
 
     fn skip_excess(&mut self, cursor: &mut Cursor<'_>) {
@@ -313,14 +314,9 @@ impl Cx<'_> {
     }
 
     /// Puts an element in its place; a part of one that is there already is added to it.
-    fn put(&mut self, elements: &mut Vec<InitElement>, choice: &Choice<'_>, value: InitId) {
+    fn put(&mut self, elements: &mut Elements, choice: &Choice<'_>, value: InitId) {
         let (first, last) = (choice.first, choice.last);
-        let is_new = elements.last().is_none_or(|it| it.last < first);
-        let before = match is_new {
-            true => None,
-            false => elements.iter().rposition(|it| it.first == first && it.last == last),
-        };
-        let Some(before) = before.and_then(|at| elements.get_mut(at)) else {
+        let Some(before) = elements.find(first, last) else {
             elements.push(InitElement { first, last, value });
             return;
         };
@@ -433,6 +429,34 @@ impl Cx<'_> {
 
     fn fields(&self, id: RecordId) -> &[ir::types::Field] {
         self.program.types.records[id].fields.as_deref().unwrap_or_default()
+    }
+}
+
+/// The elements of one aggregate while they are gathered.
+#[derive(Default)]
+struct Elements {
+    list: Vec<InitElement>,
+    /// Where each is in the list; made once one comes out of order.
+    index: Option<FxHashMap<(u64, u64), usize>>,
+}
+
+impl Elements {
+    fn find(&mut self, first: u64, last: u64) -> Option<&mut InitElement> {
+        if self.list.last().is_none_or(|it| it.last < first) && self.index.is_none() {
+            return None;
+        }
+        let index = self.index.get_or_insert_with(|| {
+            let places = self.list.iter().enumerate();
+            places.map(|(at, it)| ((it.first, it.last), at)).collect()
+        });
+        index.get(&(first, last)).and_then(|&at| self.list.get_mut(at))
+    }
+
+    fn push(&mut self, element: InitElement) {
+        if let Some(index) = &mut self.index {
+            index.insert((element.first, element.last), self.list.len());
+        }
+        self.list.push(element);
     }
 }
 

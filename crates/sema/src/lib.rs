@@ -34,9 +34,9 @@ mod types;
 use directive::Directives;
 use ir::layout::{DataModel, Layouts};
 use ir::program::{Expr, ExprId, ExprKind, Program, RegionId};
-use ir::types::Ty;
-use rustc_hash::FxHashSet;
-use source::{Diagnostic, Diagnostics, Severity, Span};
+use ir::types::{RecordId, Ty};
+use rustc_hash::{FxHashMap, FxHashSet};
+use source::{Diagnostic, Diagnostics, Name, Severity, Span};
 use syntax::ast::Tree;
 
 use crate::function::Body;
@@ -68,6 +68,7 @@ pub fn check(mut tree: Tree, directives: &Directives, model: &'static DataModel)
         faults: Diagnostics::new(),
         basics,
         layouts: Layouts::new(model),
+        members: FxHashMap::default(),
         function: None,
         regions: Vec::new(),
         open: Vec::new(),
@@ -94,6 +95,9 @@ pub(crate) struct Cx<'t> {
     scopes: Scopes,
     basics: Basics,
     layouts: Layouts,
+    /// Where to look for a name in a complete record: its own member of that name, or the one
+    /// without name that holds it.
+    members: FxHashMap<(RecordId, Name), u32>,
     /// The function whose body is being read.
     function: Option<Body>,
     /// The regions around the present statement, innermost last.

@@ -283,12 +283,18 @@ impl Cx<'_> {
         }
     }
 
-    /// The way to a member, through anonymous ones.
+    /// The way to a member: steps through records without name, the member itself last.
     pub(crate) fn find_member(&self, record: RecordId, name: Name) -> Option<Vec<(RecordId, u32)>> {
-        let fields = self.program.types.records[record].fields.as_ref()?;
-        match fields.iter().position(|it| it.name == Some(name)) {
-            Some(at) => Some(vec![(record, at as u32)]),
-            None => self.program.types.find_field(record, name),
+        let mut path = Vec::new();
+        let mut record = record;
+        loop {
+            let at = *self.members.get(&(record, name))?;
+            path.push((record, at));
+            let field = self.program.types.records[record].fields.as_ref()?.get(at as usize)?;
+            if field.name == Some(name) {
+                return Some(path);
+            }
+            record = self.program.types.record_of(field.ty)?;
         }
     }
 

@@ -87,12 +87,33 @@ impl Cx<'_> {
             }
         }
         self.check_flexible(&fields, spec.is_union);
+        self.index_members(record, &fields);
         let it = &mut self.program.types.records[record];
         it.fields = Some(fields);
         it.packed = attrs.packed;
         it.pack = spec.pack;
         it.align = attrs.align;
         it.transparent = attrs.transparent;
+    }
+
+    /// Notes where each name is found, so that large records are not searched for every access.
+    fn index_members(&mut self, record: RecordId, fields: &[Field]) {
+        for (at, field) in (0..).zip(fields) {
+            if let Some(name) = field.name {
+                self.members.entry((record, name)).or_insert(at);
+                continue;
+            }
+            let mut inside: Vec<RecordId> =
+                self.program.types.record_of(field.ty).into_iter().collect();
+            while let Some(inner) = inside.pop() {
+                for field in self.program.types.records[inner].fields.iter().flatten() {
+                    match field.name {
+                        Some(name) => _ = self.members.entry((record, name)).or_insert(at),
+                        None => inside.extend(self.program.types.record_of(field.ty)),
+                    }
+                }
+            }
+        }
     }
 
     fn members(

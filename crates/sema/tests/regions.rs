@@ -7,6 +7,7 @@ mod regions {
     pub(crate) mod calls;
     pub(crate) mod clauses;
     pub(crate) mod declarations;
+    pub(crate) mod growth;
     pub(crate) mod loops;
     pub(crate) mod nesting;
     pub(crate) mod support;

@@ -9,11 +9,14 @@ use ir::program::{
     DeviceFunction, DeviceVar, ExprId, ExprKind, FunctionId, Level, Program, Typed, VarId,
     VarStorage,
 };
+use rustc_hash::{FxHashMap, FxHashSet};
+use source::Name;
 
+use super::has_static_storage;
 use super::items::{self, Role};
 
 /// A variable or a function, as a list names it.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Entity {
     Var(VarId),
     Function(FunctionId),
@@ -30,24 +33,29 @@ fn entity(program: &Program, item: ExprId) -> Option<Entity> {
 
 /// Applies all declarations, in the order of the text.
 pub(super) fn apply(program: &mut Program) {
+    let mut by_name: FxHashMap<Name, FunctionId> = FxHashMap::default();
+    for (id, function) in program.functions.iter() {
+        by_name.entry(function.name).or_insert(id);
+    }
     for at in 0..program.declarations.len() {
         let Some(declaration) = program.declarations.get(at) else { continue };
         let construct = declaration.construct.clone();
         let at_file_scope = declaration.within.is_none();
         let mut functions = declaration.functions.clone();
         let mut vars = declaration.vars.clone();
-        for item in listed(&construct) {
-            match entity(program, item) {
-                Some(Entity::Var(var)) if !vars.contains(&var) => vars.push(var),
-                Some(Entity::Function(function)) if !functions.contains(&function) => {
-                    functions.push(function);
-                }
-                Some(Entity::Var(_) | Entity::Function(_)) | None => {}
-            }
-        }
+        let known = vars.iter().map(|&it| Entity::Var(it));
+        let known = known.chain(functions.iter().map(|&it| Entity::Function(it)));
+        let mut seen: FxHashSet<Entity> = known.collect();
+        let mut named: Vec<Entity> =
+            listed(&construct).into_iter().filter_map(|it| entity(program, it)).collect();
         if let (Leaf::Routine, Args::Name(name)) = (first(&construct), &construct.args) {
-            let found = program.functions.iter().find(|(_, it)| it.name == *name).map(|it| it.0);
-            functions.extend(found.filter(|it| !functions.contains(it)));
+            named.extend(by_name.get(name).map(|&it| Entity::Function(it)));
+        }
+        for entity in named.into_iter().filter(|&it| seen.insert(it)) {
+            match entity {
+                Entity::Var(var) => vars.push(var),
+                Entity::Function(function) => functions.push(function),
+            }
         }
         one(program, &construct, &functions, &vars, at_file_scope);
         if let Some(declaration) = program.declarations.get_mut(at) {
@@ -80,6 +88,8 @@ fn one(
     vars: &[VarId],
     at_file_scope: bool,
 ) {
+    let standings = standings(program, construct);
+    let standing = |var: VarId| standings.get(&var).copied().unwrap_or(DeviceVar::Enter);
     match first(construct) {
         Leaf::DeclareTarget | Leaf::BeginDeclareTarget => {
             let device = target_function(construct);
@@ -93,12 +103,12 @@ fn one(
                 };
             }
             for &var in vars {
-                program.vars[var].device = Some(standing(program, construct, var));
+                program.vars[var].device = Some(standing(var));
             }
         }
         Leaf::Declare if at_file_scope => {
             for &var in vars {
-                program.vars[var].device = Some(standing(program, construct, var));
+                program.vars[var].device = Some(standing(var));
             }
         }
         Leaf::Declare => {
@@ -107,9 +117,9 @@ fn one(
                 let is_resident = matches!(
                     program.vars[var].storage,
                     VarStorage::LocalStatic(_) | VarStorage::Extern
-                ) || standing(program, construct, var) == DeviceVar::Resident;
+                ) || standing(var) == DeviceVar::Resident;
                 if is_resident {
-                    program.vars[var].device = Some(standing(program, construct, var));
+                    program.vars[var].device = Some(standing(var));
                 }
             }
         }
@@ -123,8 +133,10 @@ fn one(
             }
         }
         Leaf::Threadprivate => {
+            // An automatic variable is reported by the rules, and stays what it is.
             for &var in vars {
-                program.vars[var].thread_local = true;
+                let is_static = has_static_storage(program, var);
+                program.vars[var].thread_local |= is_static;
             }
         }
         _ => {}
@@ -145,17 +157,20 @@ fn target_function(construct: &Construct<Typed>) -> DeviceFunction {
     }
 }
 
-/// How a listed variable stands on devices.
-fn standing(program: &Program, construct: &Construct<Typed>, var: VarId) -> DeviceVar {
-    let clause = items::all(construct)
-        .filter(|it| it.role == Role::Declared && items::base(program, it.expr) == Some(var))
-        .find_map(|it| construct.clauses.get(it.clause as usize));
-    match clause.map(|it| &it.kind) {
-        Some(ClauseKind::DeviceLink(_)) => DeviceVar::Link,
-        Some(ClauseKind::DeviceResident(_)) => DeviceVar::Resident,
-        Some(ClauseKind::DeviceLocal(_)) => DeviceVar::Local,
-        _ => DeviceVar::Enter,
+/// How listed variables stand on devices, each by the first clause that names it.
+fn standings(program: &Program, construct: &Construct<Typed>) -> FxHashMap<VarId, DeviceVar> {
+    let mut standings = FxHashMap::default();
+    for item in items::all(construct).filter(|it| it.role == Role::Declared) {
+        let Some(var) = items::base(program, item.expr) else { continue };
+        let clause = construct.clauses.get(item.clause as usize);
+        standings.entry(var).or_insert(match clause.map(|it| &it.kind) {
+            Some(ClauseKind::DeviceLink(_)) => DeviceVar::Link,
+            Some(ClauseKind::DeviceResident(_)) => DeviceVar::Resident,
+            Some(ClauseKind::DeviceLocal(_)) => DeviceVar::Local,
+            _ => DeviceVar::Enter,
+        });
     }
+    standings
 }
 
 /// The level that a routine may use.

@@ -36,6 +36,7 @@ pub(super) struct Used {
     index: FxHashMap<VarId, usize>,
     /// Functions called by name, each once, with the first call.
     pub(super) calls: Vec<(FunctionId, Span)>,
+    called: FxHashSet<FunctionId>,
     pub(super) indirect_calls: Vec<Span>,
     /// The list items of its clauses, by the variable they are about.
     items: FxHashMap<VarId, Vec<Item>>,
@@ -394,7 +395,7 @@ impl Visit for Collect<'_> {
         }
         for &id in &self.open.clone() {
             if let Some(used) = self.used(id)
-                && !used.calls.iter().any(|it| it.0 == callee)
+                && used.called.insert(callee)
             {
                 used.calls.push((callee, span));
             }

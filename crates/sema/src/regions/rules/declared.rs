@@ -2,6 +2,7 @@
 
 use ir::construct::{Args, ClauseKind, Leaf, Requirement};
 use ir::program::{Declaration, DeviceVar, Program, VarId, VarStorage};
+use rustc_hash::FxHashSet;
 use source::{Diagnostics, Span};
 
 use crate::regions::items;
@@ -37,9 +38,13 @@ pub(super) fn check(program: &Program, uses: &Uses, faults: &mut Diagnostics) {
                 }
             }
             Leaf::DeclareTarget => {
+                let linked = linked(program, declaration);
                 for &var in &declaration.vars {
                     storage(program, declaration, var, faults);
-                    standings(program, declaration, var, faults);
+                    let now_link = program.vars[var].device == Some(DeviceVar::Link);
+                    if linked.contains(&var) != now_link {
+                        faults.push(messages::two_standings(program, &declaration.construct, var));
+                    }
                 }
             }
             Leaf::Requires => requirement(program, declaration, faults),
@@ -110,16 +115,13 @@ fn scope(program: &Program, declaration: &Declaration, var: VarId, faults: &mut 
     }
 }
 
-/// A variable exists on devices from the start or once it is mapped.
-fn standings(program: &Program, declaration: &Declaration, var: VarId, faults: &mut Diagnostics) {
-    let is_link = declaration.construct.clauses.iter().any(|it| {
-        matches!(&it.kind, ClauseKind::DeviceLink(list)
-            if list.iter().any(|&it| items::base(program, it) == Some(var)))
+/// The variables that exist on devices only once they are mapped.
+fn linked(program: &Program, declaration: &Declaration) -> FxHashSet<VarId> {
+    let lists = declaration.construct.kinds().filter_map(|it| match it {
+        ClauseKind::DeviceLink(list) => Some(list),
+        _ => None,
     });
-    let now_link = program.vars[var].device == Some(DeviceVar::Link);
-    if is_link != now_link {
-        faults.push(messages::two_standings(program, &declaration.construct, var));
-    }
+    lists.flatten().filter_map(|&it| items::base(program, it)).collect()
 }
 
 /// What a program requires is said before device code.

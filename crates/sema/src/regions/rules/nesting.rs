@@ -8,23 +8,38 @@ use ir::construct::{
 };
 use ir::program::{FunctionId, Program, RegionId};
 use ir::region::Region;
+use rustc_hash::FxHashMap;
 use source::Diagnostics;
 
 use crate::regions::{ancestors, constant, loops, messages};
 
 pub(super) fn check(program: &Program, faults: &mut Diagnostics) {
-    for (_, region) in program.regions.iter() {
-        let cx = Cx { program, region };
+    let inside = children(program);
+    for (id, region) in program.regions.iter() {
+        let cx = Cx { program, region, inside: inside.get(&id).map_or(&[], Vec::as_slice) };
         if !cx.is_chosen_later() {
             cx.check(faults);
         }
     }
-    beside_teams(program, faults);
+    beside_teams(program, &inside, faults);
+}
+
+/// The regions that stand directly in each region, in the order of the text.
+fn children(program: &Program) -> FxHashMap<RegionId, Vec<RegionId>> {
+    let mut inside: FxHashMap<RegionId, Vec<RegionId>> = FxHashMap::default();
+    for (id, region) in program.regions.iter() {
+        if let Some(parent) = region.parent {
+            inside.entry(parent).or_default().push(id);
+        }
+    }
+    inside
 }
 
 struct Cx<'a> {
     program: &'a Program,
     region: &'a Region,
+    /// The regions directly inside.
+    inside: &'a [RegionId],
 }
 
 fn first(region: &Region) -> Leaf {
@@ -279,14 +294,8 @@ impl<'a> Cx<'a> {
     /// A scan reduction whose loop is never divided.
     fn scan_missing(&self, faults: &mut Diagnostics) {
         let (Some(clause), Some(_)) = (scans(self.region), self.region.body) else { return };
-        let is_here = |it: &(RegionId, &Region)| {
-            it.1.construct.has(Leaf::Scan)
-                && it
-                    .1
-                    .parent
-                    .is_some_and(|it| std::ptr::eq(&self.program.regions[it], self.region))
-        };
-        if !self.program.regions.iter().any(|it| is_here(&it)) {
+        let is_scan = |it: &RegionId| self.program.regions[*it].construct.has(Leaf::Scan);
+        if !self.inside.iter().any(is_scan) {
             faults.push(messages::no_scan(self.region, clause));
         }
     }
@@ -368,16 +377,23 @@ fn scans(region: &Region) -> Option<source::Span> {
 }
 
 /// A device region that holds teams holds nothing else.
-fn beside_teams(program: &Program, faults: &mut Diagnostics) {
+fn beside_teams(
+    program: &Program,
+    inside: &FxHashMap<RegionId, Vec<RegionId>>,
+    faults: &mut Diagnostics,
+) {
+    // What stands first beside the teams of each device region, if anything.
+    let mut found: FxHashMap<RegionId, Option<&Region>> = FxHashMap::default();
     for (_, teams) in program.regions.iter().filter(|it| first(it.1) == Leaf::Teams) {
         let Some(target) = teams.parent else { continue };
         if program.regions[target].construct.leaves != [Leaf::Offload] {
             continue;
         }
-        let beside = program.regions.iter().map(|it| it.1).find(|it| {
-            it.parent == Some(target)
-                && first(it) != Leaf::Teams
-                && !it.construct.leaves.iter().all(|&it| loops::is_transparent(it))
+        let beside = found.entry(target).or_insert_with(|| {
+            inside.get(&target)?.iter().map(|&it| &program.regions[it]).find(|it| {
+                first(it) != Leaf::Teams
+                    && !it.construct.leaves.iter().all(|&it| loops::is_transparent(it))
+            })
         });
         if let Some(other) = beside {
             faults.push(messages::beside_teams(teams, other, &program.regions[target]));
