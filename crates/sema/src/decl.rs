@@ -29,6 +29,7 @@ impl Cx<'_> {
         for item in &tree.items {
             self.file_decl(*item);
         }
+        self.close_all_declarations();
         self.finish_tentative();
     }
 

@@ -25,6 +25,7 @@ use syntax::ast;
 use syntax::pragma::Shape;
 
 use crate::Cx;
+use crate::regions::{has_static_storage, places};
 use crate::scope::Entity;
 
 /// A directive that is about the declarations that follow.
@@ -32,11 +33,21 @@ use crate::scope::Entity;
 pub(crate) struct Open {
     /// Where its declaration is kept, once it has one.
     declaration: Option<usize>,
+    /// The directive, if it holds up to an end marker.
+    opener: Option<Opener>,
     /// Functions up to the end marker replace others of the same name.
     makes_variants: bool,
     functions: Vec<FunctionId>,
     vars: Vec<VarId>,
     seen: FxHashSet<Noted>,
+}
+
+/// A directive that an end marker ends.
+#[derive(Debug)]
+struct Opener {
+    name: String,
+    ended_by: Leaf,
+    span: Span,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -77,9 +88,17 @@ impl Cx<'_> {
             }
             return;
         };
+        if !construct.leaves.iter().all(|it| declares(*it) || stands_anywhere(*it)) {
+            let name = directive::directive_name(construct);
+            self.report(places::outside_functions(&name, construct.span));
+            if let Some(body) = body {
+                self.file_decl(body);
+            }
+            return;
+        }
         match self.tree.pragmas[pragma].shape {
             Shape::Opens => self.open_declaration(construct),
-            Shape::Closes => self.close_declaration(),
+            Shape::Closes => self.close_declaration(construct),
             Shape::Foreign | Shape::Standalone | Shape::Prefix => {
                 let at = self.program.items.len();
                 let about = self.about_body(|cx| {
@@ -91,6 +110,19 @@ impl Cx<'_> {
                 let items = made.map(|it| Item::Declaration(it as u32));
                 self.program.items.splice(at..at, items);
             }
+        }
+    }
+
+    /// A directive that acts on its own is no statement: `if` and the like cannot take it as the
+    /// whole of what they govern, since removing the pragma would change what that is.
+    pub(crate) fn refuse_lone_directive(&mut self, stmt: ast::StmtId, of: &str) {
+        let ast::StmtKind::Pragma(pragma, None) = self.tree.stmts[stmt].kind else { return };
+        let Some(construct) = self.directives.get(pragma) else { return };
+        if self.tree.pragmas[pragma].shape == Shape::Standalone
+            && !construct.leaves.iter().all(|it| declares(*it) || stands_anywhere(*it))
+        {
+            let name = directive::directive_name(construct);
+            self.report(places::lone_directive(&name, of, construct.span));
         }
     }
 
@@ -130,7 +162,7 @@ impl Cx<'_> {
         if construct.leaves.iter().all(|it| declares(*it)) {
             match shape {
                 Shape::Opens => self.open_declaration(construct),
-                Shape::Closes => self.close_declaration(),
+                Shape::Closes => self.close_declaration(construct),
                 Shape::Foreign | Shape::Standalone | Shape::Prefix => {
                     let about = self.about_body(|cx| {
                         if let Some(body) = body {
@@ -208,11 +240,45 @@ impl Cx<'_> {
         }
         let makes_variants = construct.has(Leaf::BeginDeclareVariant);
         let declaration = made.last();
-        self.open.push(Open { declaration, makes_variants, ..Open::default() });
+        let opener = end_marker(construct).map(|ended_by| Opener {
+            name: directive::directive_name(construct),
+            ended_by,
+            span: construct.span,
+        });
+        self.open.push(Open { declaration, opener, makes_variants, ..Open::default() });
     }
 
-    fn close_declaration(&mut self) {
-        let Some(open) = self.open.pop() else { return };
+    /// An end marker; directives that were opened later than the one it ends were forgotten.
+    fn close_declaration(&mut self, construct: &Construct<Written>) {
+        let opens = |it: &Open| it.opener.as_ref().is_some_and(|it| construct.has(it.ended_by));
+        let Some(at) = self.open.iter().rposition(opens) else {
+            let name = directive::directive_name(construct);
+            let open = self.open.iter().rev().find_map(|it| it.opener.as_ref());
+            let open = open.map(|it| (it.name.as_str(), it.span));
+            self.report(places::ends_nothing(&name, construct.span, open));
+            return;
+        };
+        self.close_down_to(at + 1);
+        if let Some(open) = self.open.pop() {
+            self.close_one(open);
+        }
+    }
+
+    /// The end of the file ends what is open, but that is a fault.
+    pub(crate) fn close_all_declarations(&mut self) {
+        self.close_down_to(0);
+    }
+
+    fn close_down_to(&mut self, depth: usize) {
+        for open in self.open.split_off(depth.min(self.open.len())) {
+            if let Some(opener) = &open.opener {
+                self.report(places::never_ended(&opener.name, opener.span));
+            }
+            self.close_one(open);
+        }
+    }
+
+    fn close_one(&mut self, open: Open) {
         let made = open.declaration.and_then(|it| self.program.declarations.get_mut(it));
         if let Some(made) = made {
             made.functions.extend(open.functions);
@@ -248,10 +314,13 @@ impl Cx<'_> {
         let (typed, own) = self.typed(construct);
         let (mut functions, mut vars) = (about.functions.clone(), about.vars.clone());
         vars.extend(own);
+        let known = vars.iter().map(|it| Noted::Var(*it));
+        let known = known.chain(functions.iter().map(|it| Noted::Function(*it)));
+        let mut seen: FxHashSet<Noted> = known.collect();
         for item in items_of(&typed) {
             match self.program.exprs[*item].kind {
-                ExprKind::Var(var) if !vars.contains(&var) => vars.push(var),
-                ExprKind::Function(it) if !functions.contains(&it) => functions.push(it),
+                ExprKind::Var(var) if seen.insert(Noted::Var(var)) => vars.push(var),
+                ExprKind::Function(it) if seen.insert(Noted::Function(it)) => functions.push(it),
                 _ => {}
             }
         }
@@ -262,8 +331,10 @@ impl Cx<'_> {
             functions.push(function);
         }
         if construct.has(Leaf::Threadprivate) {
-            for var in &vars {
-                self.program.vars[*var].thread_local = true;
+            // An automatic variable is reported later, and stays what it is.
+            for &var in &vars {
+                let is_static = has_static_storage(&self.program, var);
+                self.program.vars[var].thread_local |= is_static;
             }
         }
         let within = self.function.as_ref().map(|it| it.id);
@@ -421,6 +492,30 @@ fn items_of(construct: &Construct<Typed>) -> impl Iterator<Item = &ExprId> {
         _ => &[],
     });
     args.iter().chain(memory.iter().flat_map(|it| &it.items)).chain(clauses)
+}
+
+/// The marker that ends what the directive opens.
+fn end_marker(construct: &Construct<Written>) -> Option<Leaf> {
+    construct.leaves.iter().find_map(|leaf| match leaf {
+        Leaf::DeclareTarget | Leaf::BeginDeclareTarget => Some(Leaf::EndDeclareTarget),
+        Leaf::BeginDeclareVariant => Some(Leaf::EndDeclareVariant),
+        Leaf::BeginAssumes => Some(Leaf::EndAssumes),
+        _ => None,
+    })
+}
+
+/// Whether a leaf may stand where nothing is executed: it speaks to the compiler.
+fn stands_anywhere(leaf: Leaf) -> bool {
+    matches!(
+        leaf,
+        Leaf::Nothing
+            | Leaf::Error
+            | Leaf::Metadirective
+            | Leaf::BeginMetadirective
+            | Leaf::EndMetadirective
+            | Leaf::Transform
+            | Leaf::Resources
+    )
 }
 
 /// Whether a leaf declares something rather than doing something.

@@ -108,16 +108,16 @@ impl Cx<'_> {
             K::Expr(expr) => StmtKind::Expr(self.value(*expr)),
             K::If(cond, yes, no) => {
                 let cond = self.test(*cond);
-                let yes = self.inner(*yes);
-                let no = no.map(|it| self.inner(it));
+                let yes = self.governed(*yes, "if");
+                let no = no.map(|it| self.governed(it, "else"));
                 StmtKind::If(cond, yes, no)
             }
             K::While(cond, body) => {
                 let cond = self.test(*cond);
-                StmtKind::While(cond, self.loop_body(*body))
+                StmtKind::While(cond, self.loop_body(*body, "while"))
             }
             K::DoWhile(body, cond) => {
-                let body = self.loop_body(*body);
+                let body = self.loop_body(*body, "do");
                 StmtKind::DoWhile(body, self.test(*cond))
             }
             K::For(it) => return self.for_stmt(it, span),
@@ -166,9 +166,15 @@ impl Cx<'_> {
         self.stmt(id)
     }
 
-    fn loop_body(&mut self, body: ast::StmtId) -> StmtId {
+    /// The statement that a keyword governs.
+    fn governed(&mut self, body: ast::StmtId, keyword: &str) -> StmtId {
+        self.refuse_lone_directive(body, keyword);
+        self.inner(body)
+    }
+
+    fn loop_body(&mut self, body: ast::StmtId, keyword: &str) -> StmtId {
         self.count_loops(1);
-        let body = self.inner(body);
+        let body = self.governed(body, keyword);
         self.count_loops(-1);
         body
     }
@@ -195,7 +201,7 @@ impl Cx<'_> {
         }
         let cond = it.cond.map(|cond| self.test(cond));
         let step = it.step.map(|step| self.value(step));
-        let body = self.loop_body(it.body);
+        let body = self.loop_body(it.body, "for");
         self.scopes.close();
         let init = init.into();
         self.stmt_of(StmtKind::For(Box::new(For { init, cond, step, body })), span)
@@ -219,7 +225,7 @@ impl Cx<'_> {
             function.switches.push(Switch { ty, cases: Vec::new(), default: None });
             function.breaks += 1;
         }
-        let body = self.inner(body);
+        let body = self.governed(body, "switch");
         let switch = self.function.as_mut().and_then(|it| {
             it.breaks = it.breaks.saturating_sub(1);
             it.switches.pop()

@@ -21,6 +21,8 @@ mod spelling;
 mod uses;
 mod walk;
 
+pub(crate) use messages::places;
+
 use ir::program::{Program, RegionId, VarId, VarStorage};
 use source::Diagnostics;
 
@@ -52,7 +54,7 @@ fn ancestors(program: &Program, first: Option<RegionId>) -> impl Iterator<Item =
 }
 
 /// Whether there is one of it for the whole run.
-fn has_static_storage(program: &Program, var: VarId) -> bool {
+pub(crate) fn has_static_storage(program: &Program, var: VarId) -> bool {
     match program.vars[var].storage {
         VarStorage::Global
         | VarStorage::Extern

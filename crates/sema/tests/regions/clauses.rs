@@ -155,3 +155,40 @@ fn the_way_back_to_the_host_is_asked_for() {
     bad(&text(""), &["F0545 | device(ancestor: 1)"]);
     good(&text("#pragma omp requires reverse_offload\n"));
 }
+
+#[test]
+fn copies_of_shared_work_stand_for_a_shared_variable() {
+    let text = |outer: &str, inner: &str| {
+        format!(
+            "#pragma omp parallel {outer}\n{{\n#pragma omp for {inner}\nfor (i = 0; i < n; i++) x = i;\n}}"
+        )
+    };
+    for outer in ["private(x)", "firstprivate(x)", "reduction(+:x)"] {
+        bad_body(&text(outer, "reduction(+:x)"), &["F0522 | x"]);
+        bad_body(&text(outer, "lastprivate(x)"), &["F0525 | x"]);
+        bad_body(&text(outer, "firstprivate(x)"), &["F0525 | x"]);
+        good_body(&text(outer, "private(x)"));
+    }
+    for inner in ["reduction(+:x)", "lastprivate(x)", "firstprivate(x)"] {
+        good_body(&text("", inner));
+        good_body(&text("shared(x)", inner));
+    }
+    bad_body(
+        "#pragma omp parallel\n{ int t = 1;\n#pragma omp single firstprivate(t)\nuse(t);\n}",
+        &["F0525 | t"],
+    );
+}
+
+#[test]
+fn what_one_thread_hands_on_the_others_have_too() {
+    let single = "#pragma omp single copyprivate(x)\nx = 1;";
+    bad_body(&format!("#pragma omp parallel\n{{\n{single}\n}}"), &["F0526 | x"]);
+    good_body(&format!("#pragma omp parallel private(x)\n{{\n{single}\n}}"));
+    good_body(&format!("#pragma omp parallel\n{{ int x;\n{single}\n}}"));
+    good_body(single);
+    bad_body("#pragma omp single copyprivate(d)\nd = 1;", &["F0526 | d"]);
+    good(
+        "int x;\n#pragma omp threadprivate(x)\n\
+         void f(void) {\n#pragma omp single copyprivate(x)\nx = 1;\n}\n",
+    );
+}

@@ -61,3 +61,36 @@ fn a_variable_stands_on_devices_in_one_way() {
     );
     good("int x, y;\n#pragma omp declare target link(x) to(y)\n");
 }
+
+#[test]
+fn an_automatic_variable_is_reported_once() {
+    bad(
+        "void f(void) { int x;\n#pragma omp threadprivate(x)\n\
+         #pragma omp parallel private(x)\nx = 1; }\n",
+        &["F0580 | x"],
+    );
+}
+
+#[test]
+fn beginnings_have_ends() {
+    let variant = "begin declare variant match(device={kind(gpu)})";
+    bad("#pragma omp declare target\nint x;\n", &["F0589 | declare target"]);
+    bad("#pragma omp begin declare target\nint x;\n", &["F0589 | begin declare target"]);
+    bad(&format!("#pragma omp {variant}\nvoid f(void) {{}}\n"), &[&format!("F0589 | {variant}")]);
+    bad("#pragma omp begin assumes no_openmp\n", &["F0589 | begin assumes no_openmp"]);
+    bad("int x;\n#pragma omp end declare target\n", &["F0589 | end declare target"]);
+    bad(
+        "#pragma omp declare target\nint x;\n#pragma omp end assumes\n\
+         #pragma omp end declare target\n",
+        &["F0589 | end assumes"],
+    );
+    bad(
+        "#pragma omp declare target\n#pragma omp begin assumes no_openmp\nint x;\n\
+         #pragma omp end declare target\n",
+        &["F0589 | begin assumes no_openmp"],
+    );
+    good(
+        "#pragma omp begin assumes no_openmp\n#pragma omp declare target\nint x;\n\
+         #pragma omp end declare target\n#pragma omp end assumes\n",
+    );
+}

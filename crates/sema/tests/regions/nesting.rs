@@ -123,3 +123,33 @@ fn levels_nest_from_wide_to_narrow() {
     good_body(&nest("gang worker", "vector"));
     good_body(&nest("gang(dim:2)", "gang(dim:1)"));
 }
+
+#[test]
+fn what_acts_stands_in_a_function() {
+    bad("#pragma omp target\nint x;\n", &["F0558 | target"]);
+    bad("#pragma acc parallel loop\nvoid f(void) {}\n", &["F0558 | parallel loop"]);
+    bad("#pragma omp parallel\n;\n", &["F0558 | parallel"]);
+    bad("#pragma omp barrier\n", &["F0558 | barrier"]);
+    good("#pragma omp nothing\nint x;\n#pragma omp threadprivate(x)\n");
+}
+
+#[test]
+fn a_directive_is_no_statement() {
+    for (directive, name) in [
+        ("omp taskwait", "taskwait"),
+        ("omp flush", "flush"),
+        ("omp target update to(x)", "target update to(x)"),
+        ("acc wait", "wait"),
+        ("acc enter data copyin(x)", "enter data copyin(x)"),
+    ] {
+        let fault = format!("F0559 | {name}");
+        for head in ["if (n)", "if (n) ; else", "while (n--)", "for (; n; n--)", "switch (n)"] {
+            bad_body(&format!("{head}\n#pragma {directive}\nm = 2;"), &[&fault]);
+            good_body(&format!("{head} {{\n#pragma {directive}\n}} m = 2;"));
+        }
+        bad_body(&format!("do\n#pragma {directive}\nwhile (n--);"), &[&fault]);
+        good_body(&format!("if (n) goto out;\nout:\n#pragma {directive}\nm = 2;"));
+    }
+    good_body("if (n)\n#pragma omp parallel\nuse(1);");
+    good_body("if (n)\n#pragma omp nothing\nm = 2;");
+}

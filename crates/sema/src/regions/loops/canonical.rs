@@ -2,11 +2,17 @@
 //!
 //! In: a `for` statement. Out: a [`Loop`], or what stands in the way and where. The variable is an
 //! integer or a pointer; `!=` is a test like any other, but then the loop must count by one.
+//!
+//! Conversions that C makes of itself are looked through, casts are not: `(char)i < n` tests
+//! something else than `i`. A number of trips is given only if no value of the variable, the one
+//! that ends the loop included, is changed by such a conversion.
 
 use ir::program::{
-    BinaryOp, ExprId, ExprKind, For, Init, Program, StepOp, StmtId, StmtKind, UnaryOp, VarId,
+    BinaryOp, CastKind, ExprId, ExprKind, For, Init, Program, StepOp, StmtId, StmtKind, UnaryOp,
+    VarId,
 };
 use ir::region::{Loop, LoopTest};
+use ir::types::Ty;
 use source::Span;
 
 use crate::regions::constant;
@@ -20,6 +26,8 @@ pub(crate) enum Fault {
     Type(VarId),
     /// There is no test, or none that compares the variable.
     Test(VarId),
+    /// The variable is compared with a value that is neither an integer nor a pointer.
+    Bound(VarId),
     /// The variable is compared with an expression that it is part of.
     MovingBound(VarId),
     /// The last part does not add to or take from the variable.
@@ -46,25 +54,31 @@ pub(super) fn form(program: &Program, id: StmtId, it: &For) -> Result<Loop, Opti
     if types.is_error(ty) || has_error(program, it) {
         return Err(None);
     }
-    if !types.is_integer(ty) && !types.is_pointer(ty) {
+    if types.is_bool(ty) || !counts(program, ty) {
         return Err(Some((Fault::Type(var), program.vars[var].span)));
     }
     let Some(cond) = it.cond else { return Err(Some((Fault::Test(var), span))) };
     let cond_span = program.exprs[cond].span;
-    let (test, bound) = test(program, cond, var).ok_or(Some((Fault::Test(var), cond_span)))?;
+    let Test { test, compared, bound } =
+        test(program, cond, var).ok_or(Some((Fault::Test(var), cond_span)))?;
+    if !counts(program, program.exprs[compared].ty) || !counts(program, program.exprs[bound].ty) {
+        return Err(Some((Fault::Bound(var), program.exprs[bound].span)));
+    }
     if mentions(program, bound, var) {
         return Err(Some((Fault::MovingBound(var), program.exprs[bound].span)));
     }
     let Some(step) = it.step else { return Err(Some((Fault::Step(var), span))) };
     let step_span = program.exprs[step].span;
     let (step, descending) = step_of(program, step, var)
-        .filter(|(step, _)| step.is_none_or(|it| !mentions(program, it, var)))
+        .filter(|(step, _)| {
+            step.is_none_or(|it| {
+                types.is_integer(program.exprs[it].ty) && !mentions(program, it, var)
+            })
+        })
         .ok_or(Some((Fault::Step(var), step_span)))?;
-    let stride = step.map_or(Some(1), |it| constant::int(program, it));
+    let stride = step.map_or(Some(1), |it| distance(program, it));
     let stride = stride.and_then(|it| if descending { it.checked_neg() } else { Some(it) });
     if let Some(stride) = stride {
-        // An unsigned step of -1 counts down in the variable's own arithmetic.
-        let stride = as_signed(program, ty, stride);
         let up = matches!(test, LoopTest::Lt | LoopTest::Le);
         let down = matches!(test, LoopTest::Gt | LoopTest::Ge);
         if stride == 0 {
@@ -73,13 +87,22 @@ pub(super) fn form(program: &Program, id: StmtId, it: &For) -> Result<Loop, Opti
         if (up && stride < 0) || (down && stride > 0) {
             return Err(Some((Fault::WrongWay, step_span)));
         }
-        if test == LoopTest::Ne && stride.abs() != 1 {
-            return Err(Some((Fault::Skips, step_span)));
-        }
+    }
+    if test == LoopTest::Ne && stride.is_none_or(|it| it.abs() != 1) {
+        return Err(Some((Fault::Skips, step_span)));
     }
     let trips = stride.and_then(|stride| {
-        let (begin, bound) = (constant::int(program, begin)?, constant::int(program, bound)?);
-        trips(begin, bound, test, as_signed(program, ty, stride))
+        let (first, last) = (constant::int(program, begin)?, constant::int(program, bound)?);
+        let count = trips(first, last, test, stride)?;
+        let end = first.checked_add(i128::from(count).checked_mul(stride)?)?;
+        let holds = |ty| {
+            let (least, greatest) = program.model.int_range(types.integer_kind(ty)?);
+            let fits = |it: i128| least <= it && it <= greatest;
+            Some(fits(first) && fits(end))
+        };
+        // All values lie between these two: none is changed by the test or the step.
+        let is_exact = holds(ty)? && holds(program.exprs[compared].ty)?;
+        is_exact.then_some(count)
     });
     Ok(Loop {
         stmt: id,
@@ -96,20 +119,18 @@ pub(super) fn form(program: &Program, id: StmtId, it: &For) -> Result<Loop, Opti
     })
 }
 
-/// A stride as a distance: `4294967295` of an `unsigned` variable is -1.
-fn as_signed(program: &Program, ty: ir::types::Ty, stride: i128) -> i128 {
-    match program.types.integer_kind(ty) {
-        Some(kind) => {
-            let bits = program.model.int_bits(kind).min(64);
-            let half = 1i128 << (bits - 1);
-            if !program.model.int_signed(kind) && stride >= half && stride < half << 1 {
-                stride - (half << 1)
-            } else {
-                stride
-            }
-        }
-        None => stride,
-    }
+/// What can be compared and counted: integers and pointers.
+fn counts(program: &Program, ty: Ty) -> bool {
+    program.types.is_integer(ty) || program.types.is_pointer(ty)
+}
+
+/// A constant step as a distance: `4294967295u` is one down, in the arithmetic of its type.
+fn distance(program: &Program, step: ExprId) -> Option<i128> {
+    let value = constant::int(program, step)?;
+    Some(match program.types.integer_kind(program.exprs[step].ty) {
+        Some(kind) => program.model.int_wrap(kind.signed(), value),
+        None => value,
+    })
 }
 
 /// Whether a part was reported already.
@@ -132,32 +153,40 @@ fn init(program: &Program, it: &For) -> Option<(VarId, ExprId)> {
             Init::List(..) => None,
         },
         StmtKind::Expr(expr) => {
-            let (ExprKind::Assign(object, value), _) = peel(program, *expr) else { return None };
+            let ExprKind::Assign(object, value) = unconverted(program, *expr) else { return None };
             Some((variable(program, *object)?, *value))
         }
         _ => None,
     }
 }
 
-/// An expression without the conversions around it.
-fn peel(program: &Program, id: ExprId) -> (&ExprKind, ExprId) {
+/// An expression without the conversions that C made around it.
+fn unconverted(program: &Program, id: ExprId) -> &ExprKind {
     let mut id = id;
-    while let ExprKind::Cast(_, inner) = &program.exprs[id].kind {
+    while let ExprKind::Cast(CastKind::Implicit, inner) = &program.exprs[id].kind {
         id = *inner;
     }
-    (&program.exprs[id].kind, id)
+    &program.exprs[id].kind
 }
 
 fn variable(program: &Program, id: ExprId) -> Option<VarId> {
-    match peel(program, id).0 {
+    match unconverted(program, id) {
         ExprKind::Var(var) => Some(*var),
         _ => None,
     }
 }
 
+/// A comparison with the loop variable on its left.
+struct Test {
+    test: LoopTest,
+    /// The variable as it is compared, converted to the type of the comparison.
+    compared: ExprId,
+    bound: ExprId,
+}
+
 /// `var < bound` and relatives, either way round.
-fn test(program: &Program, cond: ExprId, var: VarId) -> Option<(LoopTest, ExprId)> {
-    let ExprKind::Binary(op, left, right) = peel(program, cond).0 else { return None };
+fn test(program: &Program, cond: ExprId, var: VarId) -> Option<Test> {
+    let ExprKind::Binary(op, left, right) = unconverted(program, cond) else { return None };
     let test = match op {
         BinaryOp::Lt => LoopTest::Lt,
         BinaryOp::Le => LoopTest::Le,
@@ -177,7 +206,7 @@ fn test(program: &Program, cond: ExprId, var: VarId) -> Option<(LoopTest, ExprId
         | BinaryOp::BitOr => return None,
     };
     if variable(program, *left) == Some(var) {
-        return Some((test, *right));
+        return Some(Test { test, compared: *left, bound: *right });
     }
     if variable(program, *right) != Some(var) {
         return None;
@@ -189,13 +218,13 @@ fn test(program: &Program, cond: ExprId, var: VarId) -> Option<(LoopTest, ExprId
         LoopTest::Ge => LoopTest::Le,
         LoopTest::Ne => LoopTest::Ne,
     };
-    Some((turned, *left))
+    Some(Test { test: turned, compared: *right, bound: *left })
 }
 
 /// What is added (none is one), and whether it is taken away instead.
 fn step_of(program: &Program, id: ExprId, var: VarId) -> Option<(Option<ExprId>, bool)> {
     let is_var = |it: ExprId| variable(program, it) == Some(var);
-    match peel(program, id).0 {
+    match unconverted(program, id) {
         ExprKind::Step(op, object) if is_var(*object) => {
             Some((None, matches!(op, StepOp::PreDec | StepOp::PostDec)))
         }
@@ -205,7 +234,7 @@ fn step_of(program: &Program, id: ExprId, var: VarId) -> Option<(Option<ExprId>,
         ExprKind::AssignOp(BinaryOp::Sub, object, step, _) if is_var(*object) => {
             Some((Some(*step), true))
         }
-        ExprKind::Assign(object, value) if is_var(*object) => match peel(program, *value).0 {
+        ExprKind::Assign(object, value) if is_var(*object) => match unconverted(program, *value) {
             ExprKind::Binary(BinaryOp::Add, left, right) if is_var(*left) => {
                 Some((Some(*right), false))
             }
@@ -255,7 +284,8 @@ pub(super) enum Follows {
 
 /// How an expression follows the variables in `outer`.
 pub(super) fn follows(program: &Program, id: ExprId, outer: &[VarId]) -> Follows {
-    match peel(program, id).0 {
+    match &program.exprs[id].kind {
+        ExprKind::Cast(_, inner) => follows(program, *inner, outer),
         ExprKind::Var(var) if outer.contains(var) => Follows::Linearly,
         ExprKind::Unary(UnaryOp::Minus | UnaryOp::Plus, inner) => follows(program, *inner, outer),
         ExprKind::Binary(op, left, right) => {

@@ -17,6 +17,7 @@ use rustc_hash::FxHashSet;
 use source::{Diagnostics, Span};
 
 use self::canonical::Follows;
+use super::items::{self, Role};
 use super::walk::{self, Access, Visit};
 use super::{constant, messages};
 
@@ -201,6 +202,32 @@ impl Nest<'_> {
             }
         }
         self.changes(strict);
+        self.listed();
+    }
+
+    /// Clauses that would give the loop variable a value from outside, or one for all.
+    fn listed(&mut self) {
+        let construct = &self.region.construct;
+        if !construct.leaves.iter().any(|&it| deals_iterations(it)) {
+            return;
+        }
+        for item in items::all(construct) {
+            let is_wrong = match item.role {
+                Role::Reduction | Role::InReduction => true,
+                // Where loops take no such clause it is for the region that the loop is part of.
+                Role::FirstPrivate => !construct.rules.plain_nests,
+                _ => false,
+            };
+            // What a variant says holds only if it is chosen.
+            let clause = construct.clauses.get(item.clause as usize);
+            let (true, Some(None)) = (is_wrong, clause.map(|it| it.group)) else { continue };
+            let var = items::plain(self.program, item.expr);
+            if let Some(it) = self.loops.iter().find(|it| Some(it.var) == var) {
+                let place = (item.clause, self.program.exprs[item.expr].span);
+                let fault = messages::loop_variable_listed(self.program, self.region, it, place);
+                self.faults.push(fault);
+            }
+        }
     }
 
     fn missing(&self, span: Span, wanted: &Wanted) -> source::Diagnostic {
@@ -297,6 +324,12 @@ impl Nest<'_> {
         let StmtKind::For(it) = &self.program.stmts[id].kind else { return None };
         match canonical::form(self.program, id, it) {
             Ok(mut found) => {
+                if let (true, Some(outer)) =
+                    (strict, self.loops.iter().find(|it| it.var == found.var))
+                {
+                    let fault = messages::counts_twice(self.program, self.region, outer, &found);
+                    self.faults.push(fault);
+                }
                 self.check_bounds(&mut found, strict, wanted);
                 let body = found.body;
                 self.loops.push(found);

@@ -33,6 +33,38 @@ pub(crate) fn private_reduction(
         .help(format!("declare `{name}` outside, and share it"))
 }
 
+pub(crate) fn private_around(
+    program: &Program,
+    region: &Region,
+    id: VarId,
+    at: u32,
+    (item, parallel): (Span, Span),
+) -> Diagnostic {
+    let (name, of) = (var(program, id), directive(&region.construct));
+    let clause = clause(&region.construct, at);
+    let message = format!("`{clause}` variable `{name}` of `{of}` is private to each thread");
+    Diagnostic::error("F0525", message)
+        .at(item, "there is no one variable outside that it could stand for")
+        .label(parallel, "each thread has its own here")
+        .help(format!("share `{name}` among the threads, or drop the clause"))
+}
+
+pub(crate) fn shared_copyprivate(
+    program: &Program,
+    region: &Region,
+    id: VarId,
+    item: Span,
+    parallel: Option<Span>,
+) -> Diagnostic {
+    let (name, of) = (var(program, id), directive(&region.construct));
+    let message = format!("`{name}` is handed to all threads by `{of}`, but they share it");
+    let fault = Diagnostic::error("F0526", message).at(item, "not private to each thread");
+    match parallel {
+        Some(parallel) => fault.label(parallel, "shared here"),
+        None => fault,
+    }
+}
+
 pub(crate) fn contradiction(
     program: &Program,
     construct: &Construct<Typed>,

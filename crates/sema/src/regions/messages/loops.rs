@@ -5,7 +5,7 @@ use ir::region::{Loop, Region};
 use source::{Diagnostic, Span};
 
 use crate::regions::loops::Fault;
-use crate::regions::spelling::{directive, var};
+use crate::regions::spelling::{self, directive, var};
 
 const FORM: &str = "the loop must be `for (var = first; var < bound; var += step)`, where the test \
                     is one of `<`, `<=`, `>`, `>=`, `!=` and the step adds to or takes from `var`";
@@ -40,6 +40,11 @@ pub(crate) fn not_canonical(
             let name = var(program, id);
             Diagnostic::error("F0504", message(format!("loop variable `{name}` is not tested")))
                 .at(span, format!("not of the form `{name} < bound`"))
+        }
+        Fault::Bound(id) => {
+            let name = var(program, id);
+            Diagnostic::error("F0504", message(format!("`{name}` is compared with no integer")))
+                .at(span, "neither an integer nor a pointer")
         }
         Fault::MovingBound(id) => {
             let name = var(program, id);
@@ -106,6 +111,38 @@ pub(crate) fn loop_variable_changed(
     Diagnostic::error("F0509", message)
         .at(span, "changed here")
         .label(region.construct.span, "the number of iterations is computed before the loop")
+}
+
+pub(crate) fn loop_variable_listed(
+    program: &Program,
+    region: &Region,
+    it: &Loop,
+    (clause, item): (u32, Span),
+) -> Diagnostic {
+    let (name, of) = (var(program, it.var), directive(&region.construct));
+    let clause = spelling::clause(&region.construct, clause);
+    let message = format!("loop variable `{name}` of `{of}` is in a `{clause}` clause");
+    Diagnostic::error("F0517", message)
+        .at(item, "each iteration has its own value of it")
+        .label(start(it), "it counts this loop")
+}
+
+pub(crate) fn counts_twice(
+    program: &Program,
+    region: &Region,
+    outer: &Loop,
+    inner: &Loop,
+) -> Diagnostic {
+    let (name, of) = (var(program, inner.var), directive(&region.construct));
+    Diagnostic::error("F0518", format!("`{name}` counts two loops of the nest of `{of}`"))
+        .at(start(inner), "this loop")
+        .label(start(outer), "and this one around it")
+        .help("give each loop a variable of its own")
+}
+
+/// The keyword of a loop.
+fn start(it: &Loop) -> Span {
+    Span::new(it.span.start, it.span.start.saturating_add(3).min(it.span.end))
 }
 
 pub(crate) fn bound_changes(

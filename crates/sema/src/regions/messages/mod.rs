@@ -7,6 +7,7 @@
 mod clauses;
 mod loops;
 mod nesting;
+pub(crate) mod places;
 
 pub(super) use clauses::*;
 pub(super) use loops::*;

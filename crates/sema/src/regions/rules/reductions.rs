@@ -1,13 +1,14 @@
-//! What can be reduced how, and where the results can meet.
+//! What can be reduced how, and what the threads around have of variables that are copied.
 
 use ir::construct::{Args, ClauseKind, Construct, Leaf, Reduction, ReductionOp};
-use ir::program::{ExprId, ExprKind, FunctionId, Program, RegionId, Typed};
+use ir::program::{ExprId, ExprKind, FunctionId, Program, RegionId, Typed, VarId};
 use ir::region::Sharing;
 use ir::types::Ty;
 use source::{Diagnostics, Span};
 
+use crate::regions::items::{self, Role};
 use crate::regions::uses::Uses;
-use crate::regions::{ancestors, items, messages};
+use crate::regions::{ancestors, has_static_storage, messages};
 
 pub(super) fn types(
     program: &Program,
@@ -95,46 +96,90 @@ fn symbol(op: &ReductionOp<Typed>) -> &'static str {
     }
 }
 
-/// The threads of a work-shared construct combine into a variable that they share.
+/// What the threads that share work bring together, or are all given, they must share; what one
+/// of them hands to the others they must not.
 pub(super) fn meeting(program: &Program, uses: &Uses, id: RegionId, faults: &mut Diagnostics) {
     let region = &program.regions[id];
     let construct = &region.construct;
-    let is_shared_work = [Leaf::For, Leaf::Sections].iter().any(|it| construct.has(*it));
-    if !is_shared_work || construct.has(Leaf::Parallel) {
+    let shares_work = [Leaf::For, Leaf::Sections, Leaf::Single, Leaf::Scope];
+    if !shares_work.iter().any(|it| construct.has(*it)) || construct.has(Leaf::Parallel) {
         return;
     }
     // Only the threads of this function's parallel region are known.
     let around = ancestors(program, region.parent).find(|&it| {
         let outer = &program.regions[it].construct;
-        [Leaf::Parallel, Leaf::Teams, Leaf::Offload, Leaf::Task].iter().any(|it| outer.has(*it))
+        let begins = [Leaf::Parallel, Leaf::Teams, Leaf::Offload, Leaf::Task, Leaf::Taskloop];
+        begins.iter().any(|it| outer.has(*it))
     });
-    let Some(around) = around.filter(|&it| program.regions[it].construct.has(Leaf::Parallel))
-    else {
-        return;
-    };
-    for clause in &construct.clauses {
-        let ClauseKind::Reduction(it) = &clause.kind else { continue };
-        if it.original.is_some() {
-            continue;
-        }
-        for &item in &it.items {
-            // What a pointer refers to may be shared though the pointer is not.
-            let Some(var) = items::plain(program, item) else { continue };
-            let outer = &program.regions[around];
-            let is_inside = !uses.is_outside(program, var, around)
-                && !crate::regions::has_static_storage(program, var);
-            let found =
-                outer.vars.iter().find(|it| it.var == var).and_then(|it| it.sharing.as_ref());
-            let is_private = found.is_some_and(|it| {
-                matches!(
-                    it.value,
-                    Sharing::Private | Sharing::FirstPrivate | Sharing::ThreadPrivate
-                )
-            });
-            if is_inside || is_private {
-                let places = (program.exprs[item].span, outer.construct.span);
-                faults.push(messages::private_reduction(program, region, var, places));
+    let parallel = around.filter(|&it| program.regions[it].construct.has(Leaf::Parallel));
+    for item in items::all(construct) {
+        // What a pointer refers to may be shared though the pointer is not.
+        let Some(var) = items::plain(program, item.expr) else { continue };
+        let clause = construct.clauses.get(item.clause as usize);
+        let span = program.exprs[item.expr].span;
+        match (item.role, parallel) {
+            (Role::Reduction, Some(parallel)) => {
+                let says_how = |kind: &ClauseKind<Typed>| matches!(kind, ClauseKind::Reduction(it) if it.original.is_some());
+                let is_own = matches!(
+                    threads_have(program, uses, parallel, var),
+                    Some(Has::Own | Has::ForLife)
+                );
+                if is_own && !clause.is_some_and(|it| says_how(&it.kind)) {
+                    let places = (span, program.regions[parallel].construct.span);
+                    faults.push(messages::private_reduction(program, region, var, places));
+                }
             }
+            (Role::FirstPrivate | Role::LastPrivate, Some(parallel)) => {
+                if threads_have(program, uses, parallel, var) == Some(Has::Own) {
+                    let places = (span, program.regions[parallel].construct.span);
+                    let clause = item.clause;
+                    let fault = messages::private_around(program, region, var, clause, places);
+                    faults.push(fault);
+                }
+            }
+            (Role::CopyPrivate, Some(parallel)) => {
+                if threads_have(program, uses, parallel, var) == Some(Has::One) {
+                    let around = Some(program.regions[parallel].construct.span);
+                    faults.push(messages::shared_copyprivate(program, region, var, span, around));
+                }
+            }
+            (Role::CopyPrivate, None) => {
+                let is_one = has_static_storage(program, var) && !program.vars[var].thread_local;
+                if is_one && around.is_none() {
+                    faults.push(messages::shared_copyprivate(program, region, var, span, None));
+                }
+            }
+            _ => {}
         }
     }
+}
+
+/// What the threads of a parallel region have of a variable.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Has {
+    One,
+    Own,
+    /// Their own, by declaration.
+    ForLife,
+}
+
+fn threads_have(program: &Program, uses: &Uses, parallel: RegionId, var: VarId) -> Option<Has> {
+    if program.vars[var].thread_local {
+        return Some(Has::ForLife);
+    }
+    if !uses.is_outside(program, var, parallel) {
+        return Some(if has_static_storage(program, var) { Has::One } else { Has::Own });
+    }
+    let outer = &program.regions[parallel];
+    let found = outer.vars.iter().find(|it| it.var == var)?.sharing.as_ref()?;
+    Some(match &found.value {
+        Sharing::Shared => Has::One,
+        Sharing::Private
+        | Sharing::FirstPrivate
+        | Sharing::LastPrivate
+        | Sharing::FirstLastPrivate
+        | Sharing::Linear
+        | Sharing::Reduction(_) => Has::Own,
+        Sharing::ThreadPrivate => Has::ForLife,
+    })
 }
