@@ -90,7 +90,9 @@ impl Cx<'_> {
         };
         if !construct.leaves.iter().all(|it| declares(*it) || stands_anywhere(*it)) {
             let name = directive::directive_name(construct);
-            self.report(places::outside_functions(&name, construct.span));
+            // Published programs have updates beside their declarations, and lose nothing by it.
+            let is_harmless = construct.leaves == [Leaf::Update];
+            self.report(places::outside_functions(&name, construct.span, is_harmless));
             if let Some(body) = body {
                 self.file_decl(body);
             }

@@ -2,9 +2,15 @@
 
 use source::{Diagnostic, Span};
 
-pub(crate) fn outside_functions(name: &str, span: Span) -> Diagnostic {
-    Diagnostic::error("F0558", format!("`{name}` stands outside of any function"))
-        .at(span, "nothing is executed here")
+/// A directive at file scope; one that governs nothing is only without effect.
+pub(crate) fn outside_functions(name: &str, span: Span, is_harmless: bool) -> Diagnostic {
+    let message = format!("`{name}` stands outside of any function");
+    let fault = if is_harmless {
+        Diagnostic::warning("F0558", message)
+    } else {
+        Diagnostic::error("F0558", message)
+    };
+    fault.at(span, "nothing is executed here")
 }
 
 /// A directive in the place of a statement; `of` is the keyword of the statement around.
