@@ -129,19 +129,18 @@ pub(super) fn meeting(program: &Program, uses: &Uses, id: RegionId, faults: &mut
                     faults.push(messages::private_reduction(program, region, var, places));
                 }
             }
-            (Role::FirstPrivate | Role::LastPrivate, Some(parallel)) => {
-                if threads_have(program, uses, parallel, var) == Some(Has::Own) {
-                    let places = (span, program.regions[parallel].construct.span);
-                    let clause = item.clause;
-                    let fault = messages::private_around(program, region, var, clause, places);
-                    faults.push(fault);
-                }
+            (Role::FirstPrivate | Role::LastPrivate, Some(parallel))
+                if threads_have(program, uses, parallel, var) == Some(Has::Own) =>
+            {
+                let places = (span, program.regions[parallel].construct.span);
+                let fault = messages::private_around(program, region, var, item.clause, places);
+                faults.push(fault);
             }
-            (Role::CopyPrivate, Some(parallel)) => {
-                if threads_have(program, uses, parallel, var) == Some(Has::One) {
-                    let around = Some(program.regions[parallel].construct.span);
-                    faults.push(messages::shared_copyprivate(program, region, var, span, around));
-                }
+            (Role::CopyPrivate, Some(parallel))
+                if threads_have(program, uses, parallel, var) == Some(Has::One) =>
+            {
+                let around = Some(program.regions[parallel].construct.span);
+                faults.push(messages::shared_copyprivate(program, region, var, span, around));
             }
             (Role::CopyPrivate, None) => {
                 let is_one = has_static_storage(program, var) && !program.vars[var].thread_local;
