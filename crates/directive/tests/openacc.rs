@@ -11,7 +11,7 @@ mod harness;
 
 use directive::{OPENACC, write};
 use harness::{read, understood};
-use ir::construct::{Implicit, Leaf, LoopTrust, Motion, OnAbsent, Presence, Rules};
+use ir::construct::{Implicit, Leaf, LoopTrust, Motion, Naming, OnAbsent, Presence, Rules};
 use syntax::pragma::Shape;
 
 /// Reads and writes to the same text.
@@ -173,18 +173,23 @@ fn leaves() {
 fn implicit_rules_of_regions() {
     let both_ways = Implicit::Map(Motion::ToFrom, Presence::Any);
     let parallel = rules("acc parallel");
-    assert_eq!(parallel.scalar, Implicit::FirstPrivate);
-    assert_eq!(parallel.aggregate, both_ways);
-    assert_eq!(parallel.pointer, Implicit::FirstPrivate);
+    assert_eq!(parallel.mapping.scalar.implicit, Implicit::FirstPrivate);
+    assert_eq!(parallel.mapping.aggregate.implicit, both_ways);
+    assert_eq!(parallel.mapping.pointer.implicit, Implicit::FirstPrivate);
     assert!(parallel.yields_to_data_region && parallel.copies_per_team && parallel.holds_data);
     assert_eq!(rules("acc serial"), parallel);
-    assert_eq!(rules("acc kernels").scalar, both_ways);
+    assert_eq!(rules("acc kernels").mapping.scalar.implicit, both_ways);
     assert!(!rules("acc kernels").copies_per_team);
     let none = rules("acc parallel default(none)");
-    assert_eq!([none.scalar, none.aggregate, none.pointer], [Implicit::MustBeListed; 3]);
+    assert_eq!(none.mapping.aggregate.naming, Naming::Required);
+    assert_eq!(none.mapping.scalar.naming, Naming::Advised);
+    assert_eq!(none.mapping.scalar.implicit, Implicit::FirstPrivate);
     let present = rules("acc kernels default(present)");
-    assert_eq!(present.aggregate, Implicit::Map(Motion::Alloc, Presence::Required));
-    assert_eq!(present.scalar, both_ways);
+    assert_eq!(
+        present.mapping.aggregate.implicit,
+        Implicit::Map(Motion::Alloc, Presence::Required)
+    );
+    assert_eq!(present.mapping.scalar.implicit, both_ways);
     assert!(parallel.redundant_teams && !rules("acc data copy(a)").redundant_teams);
     assert!(rules("acc parallel loop").plain_nests && rules("acc loop").plain_nests);
     assert!(rules("acc data copy(a)").holds_data);

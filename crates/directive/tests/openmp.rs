@@ -6,7 +6,7 @@ mod harness;
 
 use directive::{OPENMP, directive_name, write};
 use harness::{read, understood};
-use ir::construct::{Implicit, Leaf, LoopTrust, Motion, Presence};
+use ir::construct::{Implicit, Leaf, LoopTrust, Motion, Naming, Presence};
 use syntax::pragma::Shape;
 
 /// Reads `line` and compares how it is written again.
@@ -194,16 +194,22 @@ fn shapes_follow_what_is_said() {
 fn implicit_rules_are_filled_in() {
     let rules = |line: &str| understood(&format!("omp {line}")).construct.rules;
     let target = rules("target");
-    assert_eq!(target.scalar, Implicit::FirstPrivate);
-    assert_eq!(target.aggregate, Implicit::Map(Motion::ToFrom, Presence::Any));
-    assert_eq!(target.pointer, Implicit::PointerToMapped);
+    assert_eq!(target.mapping.scalar.implicit, Implicit::FirstPrivate);
+    assert_eq!(target.mapping.aggregate.implicit, Implicit::Map(Motion::ToFrom, Presence::Any));
+    assert_eq!(target.mapping.pointer.implicit, Implicit::PointerToMapped);
     assert!(!target.yields_to_data_region && !target.copies_per_team && !target.reduction_maps);
     assert!(rules("target teams distribute").reduction_maps);
     let changed = rules("target defaultmap(tofrom: scalar) defaultmap(none: pointer)");
-    assert_eq!(changed.scalar, Implicit::Map(Motion::ToFrom, Presence::Any));
-    assert_eq!(changed.pointer, Implicit::MustBeListed);
-    assert_eq!(rules("parallel").scalar, Implicit::Shared);
-    assert_eq!(rules("parallel default(none)").scalar, Implicit::MustBeListed);
+    assert_eq!(changed.mapping.scalar.implicit, Implicit::Map(Motion::ToFrom, Presence::Any));
+    assert_eq!(changed.mapping.pointer.naming, Naming::Required);
+    assert_eq!(rules("parallel").sharing.scalar.implicit, Implicit::Shared);
+    assert_eq!(rules("parallel default(none)").sharing.scalar.naming, Naming::Required);
+    let both = rules("target parallel default(none) defaultmap(tofrom)");
+    assert_eq!(both, rules("target parallel defaultmap(tofrom) default(none)"));
+    assert_eq!(both.sharing.scalar.naming, Naming::Required);
+    assert_eq!(both.mapping.scalar.naming, Naming::Optional);
+    let copies = rules("target parallel default(firstprivate)");
+    assert_eq!(copies.mapping, target.mapping);
     assert_eq!(rules("for").loop_trust, LoopTrust::Independent);
     assert_eq!(rules("barrier").loop_trust, LoopTrust::NotApplicable);
 }

@@ -77,8 +77,9 @@ pub struct RegionVar {
     pub var: VarId,
     /// How it is shared among those who run the region.
     pub sharing: Option<Attribute<Sharing>>,
-    /// How it comes to the device, if the region runs on one.
-    pub mapping: Option<Attribute<Mapping>>,
+    /// How it comes to the device, if the region runs on one or moves data: one for each clause
+    /// item that names it or a part of it, in the order written; else at most one.
+    pub mappings: Vec<Attribute<Mapping>>,
     /// Whether the body reads it, before or without writing it as far as can be told.
     pub read: bool,
     /// Whether the body writes it.
@@ -116,14 +117,12 @@ pub enum Rule {
     LoopVariable,
     /// The loop variable of a lane loop.
     LaneLoopVariable,
-    /// Declared inside the region.
+    /// Declared inside the enclosing region: those who run that have one each.
     DeclaredInside,
     /// Static storage.
     StaticStorage,
     /// One per thread by declaration.
     ThreadLocal,
-    /// Memory from the heap or behind a pointer (what a pointer refers to).
-    Heap,
     /// The `default` clause.
     DefaultClause,
     /// The `defaultmap` clause.
@@ -136,6 +135,10 @@ pub enum Rule {
     PointerDefault,
     /// Shared in the enclosing parallel region.
     EnclosingShared,
+    /// Not shared in the enclosing region, by a rule that holds there.
+    EnclosingPrivate,
+    /// An automatic variable of a function that is called by those who run the region.
+    CallersOwn,
     /// A task's copy of a variable that is not shared around it.
     TaskCopy,
     /// Shared because nothing says otherwise.
@@ -152,16 +155,17 @@ impl Rule {
         match self {
             Rule::LoopVariable => "it counts a loop of the construct",
             Rule::LaneLoopVariable => "it counts a loop whose iterations run in lanes",
-            Rule::DeclaredInside => "it is declared inside the region",
+            Rule::DeclaredInside => "it is declared inside the enclosing region",
             Rule::StaticStorage => "it has static storage",
             Rule::ThreadLocal => "each thread has its own by declaration",
-            Rule::Heap => "it is reached through a pointer",
             Rule::DefaultClause => "the `default` clause says so",
             Rule::DefaultMapClause => "the `defaultmap` clause says so",
             Rule::ScalarDefault => "no clause names it and it is a scalar",
             Rule::AggregateDefault => "no clause names it and it is an array or record",
             Rule::PointerDefault => "no clause names it and it is a pointer",
             Rule::EnclosingShared => "it is shared in the enclosing region",
+            Rule::EnclosingPrivate => "it is not shared in the enclosing region",
+            Rule::CallersOwn => "each thread that runs the function has its own",
             Rule::TaskCopy => "no clause names it and it is not shared around the task",
             Rule::SharedDefault => "no clause names it",
             Rule::ReductionMapped => "it is a reduction variable",

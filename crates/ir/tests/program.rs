@@ -231,14 +231,14 @@ fn region(it: &mut Sample, begin: ExprId, bound: ExprId, body: StmtId) -> Region
     }];
     let (read, written, span) = (true, false, Span::NONE);
     let mapping = Mapping::Map(Motion::To, Presence::Any, Some(section));
-    let mapping = Some(Attribute { value: mapping, origin: Origin::Clause(0) });
-    let a = RegionVar { var: it.a, sharing: None, mapping, read, written, span };
+    let mappings = vec![Attribute { value: mapping, origin: Origin::Clause(0) }];
+    let a = RegionVar { var: it.a, sharing: None, mappings, read, written, span };
     let sharing = Sharing::Reduction(ReductionOp::Add);
     let sharing = Some(Attribute { value: sharing, origin: Origin::Clause(1) });
-    let sum = RegionVar { var: it.sum, sharing, mapping: None, read, written: true, span };
+    let sum = RegionVar { var: it.sum, sharing, mappings: vec![], read, written: true, span };
     let sharing =
         Attribute { value: Sharing::FirstPrivate, origin: Origin::Rule(Rule::ScalarDefault) };
-    let n = RegionVar { var: it.n, sharing: Some(sharing), mapping: None, read, written, span };
+    let n = RegionVar { var: it.n, sharing: Some(sharing), mappings: vec![], read, written, span };
     Region {
         construct,
         body: Some(it.loop_stmt),
@@ -432,7 +432,7 @@ fn regions_are_as_they_say() {
     });
     broken(Law::RegionVar, "does not exist", |it| {
         let var = &mut it.program.regions[it.region].vars[0];
-        var.mapping.as_mut().unwrap().origin = Origin::Clause(9);
+        var.mappings[0].origin = Origin::Clause(9);
     });
     broken(Law::RegionVar, "twice", |it| {
         let again = it.program.regions[it.region].vars[0].clone();

@@ -6,8 +6,8 @@
 //! rules and holds for the regions inside that have none.
 
 use ir::construct::{
-    ClauseKind, Construct, DefaultSharing, Implicit, Leaf, LoopTrust, Motion, OnAbsent, Phase,
-    Presence, Rules,
+    ByKind, ClauseKind, Construct, DefaultSharing, Implicit, Leaf, LoopTrust, Motion, Naming,
+    OnAbsent, Phase, Presence, Rules, Unnamed,
 };
 
 /// The rules of this construct.
@@ -31,12 +31,17 @@ pub(super) fn rules<P: Phase>(construct: &Construct<P>) -> Rules {
     rules
 }
 
+const BOTH_WAYS: Implicit = Implicit::Map(Motion::ToFrom, Presence::Any);
+
 /// `parallel` and `serial`.
 const COMPUTE: Rules = Rules {
-    scalar: Implicit::FirstPrivate,
-    aggregate: Implicit::Map(Motion::ToFrom, Presence::Any),
-    // A pointer is a scalar here: the address travels, the data behind it does not.
-    pointer: Implicit::FirstPrivate,
+    sharing: ByKind::all(Implicit::NotApplicable),
+    mapping: ByKind {
+        scalar: Unnamed::enters(Implicit::FirstPrivate),
+        aggregate: Unnamed::enters(BOTH_WAYS),
+        // A pointer is a scalar here: the address travels, the data behind it does not.
+        pointer: Unnamed::enters(Implicit::FirstPrivate),
+    },
     yields_to_data_region: true,
     copies_per_team: true,
     holds_data: true,
@@ -49,8 +54,7 @@ const COMPUTE: Rules = Rules {
 
 /// `kernels`: values of scalars flow between the kernels that are made of it.
 const KERNELS: Rules = Rules {
-    scalar: Implicit::Map(Motion::ToFrom, Presence::Any),
-    pointer: Implicit::Map(Motion::ToFrom, Presence::Any),
+    mapping: ByKind::all(BOTH_WAYS),
     copies_per_team: false,
     loop_trust: LoopTrust::Prove,
     ..COMPUTE
@@ -60,12 +64,13 @@ const KERNELS: Rules = Rules {
 fn apply<P: Phase>(kind: &ClauseKind<P>, rules: &mut Rules) {
     match kind {
         ClauseKind::Default(DefaultSharing::None, _) => {
-            rules.scalar = Implicit::MustBeListed;
-            rules.aggregate = Implicit::MustBeListed;
-            rules.pointer = Implicit::MustBeListed;
+            rules.mapping.aggregate.naming = Naming::Required;
+            // Programs leave out what travels as an argument, and compilers let them.
+            rules.mapping.scalar.naming = Naming::Advised;
+            rules.mapping.pointer.naming = Naming::Advised;
         }
         ClauseKind::Default(DefaultSharing::Present, _) => {
-            rules.aggregate = Implicit::Map(Motion::Alloc, Presence::Required);
+            rules.mapping.aggregate.implicit = Implicit::Map(Motion::Alloc, Presence::Required);
         }
         ClauseKind::Seq => trust(rules, LoopTrust::Sequential),
         ClauseKind::Auto => trust(rules, LoopTrust::Prove),

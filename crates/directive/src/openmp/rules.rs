@@ -1,8 +1,8 @@
 //! OpenMP's implicit rules: what holds for variables and loops where no clause says otherwise.
 
 use ir::construct::{
-    Category, ClauseKind, Construct, DefaultMap, DefaultSharing, Implicit, Leaf, LoopTrust, Motion,
-    OnAbsent, Presence, Rules,
+    ByKind, Category, ClauseKind, Construct, DefaultMap, DefaultSharing, Implicit, Leaf, LoopTrust,
+    Motion, Naming, OnAbsent, Presence, Rules, Unnamed,
 };
 
 use crate::Written;
@@ -11,13 +11,13 @@ use crate::Written;
 pub(super) fn rules(construct: &Construct<Written>) -> Rules {
     let mut rules = Rules { on_absent: OnAbsent::Ignore, ..Rules::NONE };
     if construct.has(Leaf::Offload) {
-        rules.scalar = Implicit::FirstPrivate;
-        rules.aggregate = Implicit::Map(Motion::ToFrom, Presence::Any);
-        rules.pointer = Implicit::PointerToMapped;
+        rules.mapping = TARGET;
         // A reduction on a combined construct is brought back; on parts written apart it is not.
         rules.reduction_maps = construct.leaves.len() > 1;
-    } else if SHARING.iter().any(|it| construct.has(*it)) {
-        set_all(&mut rules, Implicit::Shared);
+    }
+    let shares = SHARING.iter().any(|it| construct.has(*it));
+    if shares {
+        rules.sharing = ByKind::all(Implicit::Shared);
     }
     if LOOPS.iter().any(|it| construct.has(*it)) {
         rules.loop_trust = LoopTrust::Independent;
@@ -25,9 +25,14 @@ pub(super) fn rules(construct: &Construct<Written>) -> Rules {
     for kind in construct.kinds() {
         match kind {
             ClauseKind::Default(sharing, category) => {
-                default(&mut rules, *sharing, *category, construct.has(Leaf::Offload));
+                // On a combined construct this speaks of the teams and threads inside.
+                let alone = construct.has(Leaf::Offload) && !shares;
+                let rules = if alone { &mut rules.mapping } else { &mut rules.sharing };
+                default(rules, *sharing, *category);
             }
-            ClauseKind::DefaultMap(how, category) => default_map(&mut rules, *how, *category),
+            ClauseKind::DefaultMap(how, category) => {
+                default_map(&mut rules.mapping, *how, *category);
+            }
             _ => {}
         }
     }
@@ -41,35 +46,27 @@ const SHARING: &[Leaf] = &[Leaf::Parallel, Leaf::Teams, Leaf::Task, Leaf::Tasklo
 /// The user vouches for the iterations of these.
 const LOOPS: &[Leaf] = &[Leaf::For, Leaf::Simd, Leaf::Distribute, Leaf::Loop, Leaf::Taskloop];
 
-fn set_all(rules: &mut Rules, implicit: Implicit) {
-    (rules.scalar, rules.aggregate, rules.pointer) = (implicit, implicit, implicit);
-}
+/// What a device region does with variables that nothing speaks of.
+const TARGET: ByKind = ByKind {
+    scalar: Unnamed::enters(Implicit::FirstPrivate),
+    aggregate: Unnamed::enters(Implicit::Map(Motion::ToFrom, Presence::Any)),
+    pointer: Unnamed::enters(Implicit::PointerToMapped),
+};
 
-fn set(rules: &mut Rules, category: Option<Category>, implicit: Implicit) {
-    match category {
-        None | Some(Category::All) => set_all(rules, implicit),
-        Some(Category::Scalar) => rules.scalar = implicit,
-        Some(Category::Aggregate) => rules.aggregate = implicit,
-        Some(Category::Pointer) => rules.pointer = implicit,
-        // C has none.
-        Some(Category::Allocatable) => {}
-    }
-}
-
-fn default(rules: &mut Rules, sharing: DefaultSharing, category: Option<Category>, offloads: bool) {
+fn default(rules: &mut ByKind, sharing: DefaultSharing, category: Option<Category>) {
     let implicit = match sharing {
-        // On a combined construct this speaks of the teams and threads inside the device region.
-        DefaultSharing::Shared if offloads => return,
         DefaultSharing::Shared => Implicit::Shared,
         DefaultSharing::Private => Implicit::Private,
         DefaultSharing::FirstPrivate => Implicit::FirstPrivate,
-        DefaultSharing::None => Implicit::MustBeListed,
         DefaultSharing::Present => Implicit::Map(Motion::Alloc, Presence::Required),
+        DefaultSharing::None => {
+            return rules.change(category, |it| it.naming = Naming::Required);
+        }
     };
-    set(rules, category, implicit);
+    rules.change(category, |it| *it = Unnamed::enters(implicit));
 }
 
-fn default_map(rules: &mut Rules, how: DefaultMap, category: Option<Category>) {
+fn default_map(rules: &mut ByKind, how: DefaultMap, category: Option<Category>) {
     let implicit = match how {
         DefaultMap::Alloc => Implicit::Map(Motion::Alloc, Presence::Any),
         DefaultMap::To => Implicit::Map(Motion::To, Presence::Any),
@@ -80,19 +77,22 @@ fn default_map(rules: &mut Rules, how: DefaultMap, category: Option<Category>) {
         DefaultMap::Present => Implicit::Map(Motion::Alloc, Presence::Required),
         DefaultMap::FirstPrivate => Implicit::FirstPrivate,
         DefaultMap::Private => Implicit::Private,
-        DefaultMap::None => Implicit::MustBeListed,
+        DefaultMap::None => {
+            return rules.change(category, |it| it.naming = Naming::Required);
+        }
         DefaultMap::Default => {
-            if matches!(category, None | Some(Category::Scalar | Category::All)) {
-                rules.scalar = Implicit::FirstPrivate;
+            let every = matches!(category, None | Some(Category::All));
+            if every || category == Some(Category::Scalar) {
+                rules.scalar = TARGET.scalar;
             }
-            if matches!(category, None | Some(Category::Aggregate | Category::All)) {
-                rules.aggregate = Implicit::Map(Motion::ToFrom, Presence::Any);
+            if every || category == Some(Category::Aggregate) {
+                rules.aggregate = TARGET.aggregate;
             }
-            if matches!(category, None | Some(Category::Pointer | Category::All)) {
-                rules.pointer = Implicit::PointerToMapped;
+            if every || category == Some(Category::Pointer) {
+                rules.pointer = TARGET.pointer;
             }
             return;
         }
     };
-    set(rules, category, implicit);
+    rules.change(category, |it| *it = Unnamed::enters(implicit));
 }

@@ -101,7 +101,11 @@ impl Collect<'_> {
             read: it.read,
             written: it.written,
             sharing: it.sharing.as_ref().map(|it| self.attribute(region, it, |it| self.shared(it))),
-            mapping: it.mapping.as_ref().map(|it| self.attribute(region, it, |it| self.mapped(it))),
+            mappings: it
+                .mappings
+                .iter()
+                .map(|it| self.attribute(region, it, |it| self.mapped(it)))
+                .collect(),
         }
     }
 

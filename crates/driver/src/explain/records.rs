@@ -97,8 +97,8 @@ pub(crate) struct VariableRecord {
     pub(crate) written: bool,
     /// How it is shared.
     pub(crate) sharing: Option<AttributeRecord>,
-    /// How it comes to the device.
-    pub(crate) mapping: Option<AttributeRecord>,
+    /// How it comes to the device, one for each item that names it or a part of it.
+    pub(crate) mappings: Vec<AttributeRecord>,
 }
 
 /// An attribute and where it comes from.

@@ -17,7 +17,7 @@ pub(crate) fn results(program: &Program, file: &FileRecord) -> Diagnostics {
             remark = remark.label(it.span, format!("loop over `{}`", told.variable));
         }
         for variable in &record.variables {
-            for attribute in variable.mapping.iter().chain(&variable.sharing) {
+            for attribute in variable.mappings.iter().chain(&variable.sharing) {
                 let (name, what) = (&variable.name, &attribute.attribute);
                 remark = remark.note(format!("`{name}`: {what} ({})", attribute.because));
             }

@@ -50,8 +50,11 @@ fn write_region(out: &mut String, region: &RegionRecord) -> std::fmt::Result {
         writeln!(out, "  {head:<9}  {}", loop_line(it))?;
     }
     // What has no attribute here merely happens to be used; JSON tells of it too.
-    let told: Vec<_> =
-        region.variables.iter().filter(|it| it.mapping.is_some() || it.sharing.is_some()).collect();
+    let told: Vec<_> = region
+        .variables
+        .iter()
+        .filter(|it| !it.mappings.is_empty() || it.sharing.is_some())
+        .collect();
     let width = told.iter().map(|it| it.name.chars().count()).max().unwrap_or(0);
     for (index, it) in told.into_iter().enumerate() {
         let head = if index == 0 { "data" } else { "" };
@@ -99,12 +102,12 @@ fn variable_lines(it: &VariableRecord) -> Vec<String> {
     };
     let size = it.bytes.map_or_else(String::new, |it| format!(", {it} bytes"));
     let mut lines = vec![format!("{}, {use_words}{size}", it.ty)];
-    let mapping = it.mapping.as_ref().map(attribute_line);
+    let mappings: Vec<String> = it.mappings.iter().map(attribute_line).collect();
     let sharing = it.sharing.as_ref().map(attribute_line);
-    if mapping == sharing {
-        lines.extend(mapping.map(|it| format!("  {it}")));
+    if mappings.as_slice() == sharing.as_slice() {
+        lines.extend(sharing.map(|it| format!("  {it}")));
     } else {
-        lines.extend(mapping.map(|it| format!("  on the device  {it}")));
+        lines.extend(mappings.iter().map(|it| format!("  on the device  {it}")));
         lines.extend(sharing.map(|it| format!("  among threads  {it}")));
     }
     lines

@@ -21,7 +21,7 @@ pub use clause::*;
 pub use convert::Convert;
 pub use leaf::Leaf;
 pub use parts::*;
-pub use rules::{Implicit, LoopTrust, OnAbsent, Rules};
+pub use rules::{ByKind, Implicit, LoopTrust, Naming, OnAbsent, Rules, Unnamed};
 
 use std::fmt::Debug;
 

@@ -1,6 +1,6 @@
 //! What holds where no clause says otherwise: each standard's implicit rules as plain data.
 
-use super::{Motion, Presence};
+use super::{Category, Motion, Presence};
 
 /// How a variable that no clause names enters a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -15,10 +15,79 @@ pub enum Implicit {
     Map(Motion, Presence),
     /// If a pointer's target is on the device, the pointer is made to point there; else it stays.
     PointerToMapped,
-    /// There must be a clause: leaving the variable out is an error.
-    MustBeListed,
     /// This construct has no data environment of its own.
     NotApplicable,
+}
+
+/// Whether a clause must name a variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Naming {
+    /// The implicit rule is as good.
+    Optional,
+    /// The standard asks for it, but programs count on the implicit rule.
+    Advised,
+    /// Leaving it out is an error.
+    Required,
+}
+
+/// What holds for variables of one kind that no clause names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Unnamed {
+    /// How they enter.
+    pub implicit: Implicit,
+    /// Whether that may be so.
+    pub naming: Naming,
+}
+
+impl Unnamed {
+    /// They may be left unnamed, and enter so.
+    pub const fn enters(implicit: Implicit) -> Unnamed {
+        Unnamed { implicit, naming: Naming::Optional }
+    }
+}
+
+/// A rule for each kind of variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ByKind {
+    /// Arithmetic types and enumerations.
+    pub scalar: Unnamed,
+    /// Arrays, structures, unions.
+    pub aggregate: Unnamed,
+    /// Pointers.
+    pub pointer: Unnamed,
+}
+
+impl ByKind {
+    /// The same for all kinds.
+    pub const fn all(implicit: Implicit) -> ByKind {
+        let rule = Unnamed::enters(implicit);
+        ByKind { scalar: rule, aggregate: rule, pointer: rule }
+    }
+
+    /// The rule for one kind.
+    pub fn of(&self, category: Category) -> Unnamed {
+        match category {
+            Category::Scalar => self.scalar,
+            Category::Pointer => self.pointer,
+            Category::Aggregate | Category::Allocatable | Category::All => self.aggregate,
+        }
+    }
+
+    /// Changes the rules that a clause about `category` speaks of; none means all.
+    pub fn change(&mut self, category: Option<Category>, change: impl Fn(&mut Unnamed)) {
+        match category {
+            None | Some(Category::All) => {
+                change(&mut self.scalar);
+                change(&mut self.aggregate);
+                change(&mut self.pointer);
+            }
+            Some(Category::Scalar) => change(&mut self.scalar),
+            Some(Category::Aggregate) => change(&mut self.aggregate),
+            Some(Category::Pointer) => change(&mut self.pointer),
+            // No variable of C is of this kind.
+            Some(Category::Allocatable) => {}
+        }
+    }
 }
 
 /// What the compiler may believe of a loop that is marked without saying more.
@@ -46,12 +115,10 @@ pub enum OnAbsent {
 /// The implicit rules of one construct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Rules {
-    /// Arithmetic types and enumerations.
-    pub scalar: Implicit,
-    /// Arrays, structures, unions.
-    pub aggregate: Implicit,
-    /// Pointers.
-    pub pointer: Implicit,
+    /// How threads and teams share what no clause names.
+    pub sharing: ByKind,
+    /// How it comes to the device.
+    pub mapping: ByKind,
     /// A data clause on a lexically enclosing data region replaces the implicit attribute here.
     pub yields_to_data_region: bool,
     /// Implicit and explicit first-private copies are made per team, not once per region.
@@ -76,9 +143,8 @@ pub struct Rules {
 impl Rules {
     /// For constructs without data environment and loops.
     pub const NONE: Rules = Rules {
-        scalar: Implicit::NotApplicable,
-        aggregate: Implicit::NotApplicable,
-        pointer: Implicit::NotApplicable,
+        sharing: ByKind::all(Implicit::NotApplicable),
+        mapping: ByKind::all(Implicit::NotApplicable),
         yields_to_data_region: false,
         copies_per_team: false,
         holds_data: false,

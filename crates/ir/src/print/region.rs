@@ -128,7 +128,7 @@ impl Printer<'_> {
     /// `a: mapped to by clause 0, shared by rule shared-default, read, written`
     fn region_var(&mut self, it: &RegionVar) {
         let mut facts = Vec::new();
-        if let Some(mapping) = &it.mapping {
+        for mapping in &it.mappings {
             let what = match &mapping.value {
                 Mapping::Map(motion, presence, item) => {
                     let (motion, presence) = (neutral::of(motion), neutral::of(presence));

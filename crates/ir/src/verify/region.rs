@@ -104,10 +104,10 @@ impl Verifier<'_> {
     }
 
     fn region_var(&mut self, region: &Region, it: &RegionVar, inside: &Inside) {
-        let origins =
-            [it.sharing.as_ref().map(|it| it.origin), it.mapping.as_ref().map(|it| it.origin)];
+        let shared = it.sharing.iter().map(|it| it.origin);
+        let origins = shared.chain(it.mappings.iter().map(|it| it.origin));
         let mut may_be_inside = false;
-        for origin in origins.into_iter().flatten() {
+        for origin in origins {
             let holds = match origin {
                 Origin::Clause(at) => (at as usize) < region.construct.clauses.len(),
                 Origin::Enclosing(id, at) => {
@@ -116,10 +116,7 @@ impl Verifier<'_> {
                 }
                 Origin::Declared(at) => (at as usize) < self.program.declarations.len(),
                 Origin::Rule(rule) => {
-                    may_be_inside |= matches!(
-                        rule,
-                        Rule::LoopVariable | Rule::LaneLoopVariable | Rule::DeclaredInside
-                    );
+                    may_be_inside |= matches!(rule, Rule::LoopVariable | Rule::LaneLoopVariable);
                     true
                 }
             };

@@ -1,11 +1,13 @@
 //! How each variable of a region comes to the device, and why.
 //!
 //! In: what clauses, declarations and enclosing data regions say, and the construct's implicit
-//! rules by kind of variable. Out: one [`Mapping`] with its origin. Regions that run no device code
-//! but move data (data regions, updates) map what their clauses name.
+//! rules by kind of variable. Out: its [`Mapping`]s with their origins: one for each item that names
+//! it or a part of it, or one by rule. Regions that run no device code but move data (data regions,
+//! updates) map what their clauses name.
 
 use ir::construct::{
-    Category, ClauseKind, Construct, Implicit, Leaf, Motion, Presence, Rules, UseDevice,
+    Category, ClauseKind, Construct, DefaultMap, Implicit, Leaf, Motion, Naming, Presence, Unnamed,
+    UseDevice,
 };
 use ir::program::{DeviceVar, ExprId, Program, RegionId, Typed, VarId};
 use ir::region::{Attribute, Mapping, Origin, Region, Rule, Sharing};
@@ -21,21 +23,29 @@ pub(super) fn of(
     uses: &Uses,
     id: RegionId,
     var: VarId,
-) -> Option<Attribute<Mapping>> {
+) -> Vec<Attribute<Mapping>> {
     let region = &program.regions[id];
-    let runs = offloads(region);
-    let listed = by_clause(program, &region.construct, uses.region(id).items(var), var)
-        .map(|(value, at)| Attribute { value, origin: Origin::Clause(at) });
-    if listed.is_some() || !runs {
+    let items = uses.region(id).items(var);
+    let listed = by_clause(program, &region.construct, items, var, Origin::Clause);
+    if !listed.is_empty() || !offloads(region) {
         return listed;
     }
-    by_combination(program, region, uses.region(id).items(var), var)
-        .or_else(|| declared(program, var))
-        .or_else(|| {
-            if uses.is_outside(program, var, id) { enclosing(program, uses, id, var) } else { None }
-        })
-        .or_else(|| if is_loop_variable(region, var) { private_loop_variable() } else { None })
-        .or_else(|| by_rule(program, id, var))
+    let settled = by_combination(program, region, items, var).or_else(|| declared(program, var));
+    if let Some(settled) = settled {
+        return vec![settled];
+    }
+    if uses.is_outside(program, var, id) {
+        let around = enclosing(program, uses, id, var);
+        if !around.is_empty() {
+            return around;
+        }
+    }
+    let by_rule = if is_loop_variable(region, var) {
+        private_loop_variable()
+    } else {
+        by_rule(program, id, var)
+    };
+    by_rule.into_iter().collect()
 }
 
 fn private_loop_variable() -> Option<Attribute<Mapping>> {
@@ -47,15 +57,33 @@ fn is_loop_variable(region: &Region, var: VarId) -> bool {
         && region.loops.iter().any(|it| it.var == var)
 }
 
-/// What a clause in which `items` name the variable says; which one.
+/// What the clauses say in which `items` name the variable; `origin` tells where one stands.
 fn by_clause(
     program: &Program,
     construct: &Construct<Typed>,
     items: &[Item],
     var: VarId,
-) -> Option<(Mapping, u32)> {
+    origin: impl Fn(u32) -> Origin,
+) -> Vec<Attribute<Mapping>> {
     let is_last = items.iter().any(|it| it.role == Role::LastPrivate);
-    items.iter().find_map(|it| Some((mapping(program, construct, *it, var, is_last)?, it.clause)))
+    let is_mapped = construct.leaves.len() > 1
+        && items
+            .iter()
+            .any(|it| it.role == Role::Map && items::plain(program, it.expr) == Some(var));
+    // Copies are then made by the parts inside, of what came to the device.
+    let is_inside = |role: Role| match role {
+        Role::FirstPrivate => is_mapped || is_last,
+        Role::Private => is_mapped,
+        _ => false,
+    };
+    items
+        .iter()
+        .filter(|it| !is_inside(it.role))
+        .filter_map(|it| {
+            let value = mapping(program, construct, *it, var)?;
+            Some(Attribute { value, origin: origin(it.clause) })
+        })
+        .collect()
 }
 
 fn mapping(
@@ -63,7 +91,6 @@ fn mapping(
     construct: &Construct<Typed>,
     item: Item,
     var: VarId,
-    is_last: bool,
 ) -> Option<Mapping> {
     let runs = construct.has(Leaf::Offload) || construct.has(Leaf::Kernels);
     let kind = &construct.clauses.get(item.clause as usize)?.kind;
@@ -88,7 +115,7 @@ fn mapping(
         (Role::HasDeviceAddr, _) => Mapping::DeviceAddress,
         (Role::Attach, _) => Mapping::PointerToMapped,
         (Role::Private, _) if runs => Mapping::Private,
-        (Role::FirstPrivate, _) if runs && !is_last => Mapping::FirstPrivate,
+        (Role::FirstPrivate, _) if runs => Mapping::FirstPrivate,
         _ => return None,
     })
 }
@@ -159,106 +186,93 @@ fn declared(program: &Program, var: VarId) -> Option<Attribute<Mapping>> {
 }
 
 /// What a data region around, or a declaration of the function, says.
-fn enclosing(
-    program: &Program,
-    uses: &Uses,
-    id: RegionId,
-    var: VarId,
-) -> Option<Attribute<Mapping>> {
+fn enclosing(program: &Program, uses: &Uses, id: RegionId, var: VarId) -> Vec<Attribute<Mapping>> {
     let region = &program.regions[id];
     if !region.construct.rules.yields_to_data_region {
-        return None;
+        return Vec::new();
     }
     for outer in ancestors(program, region.parent) {
         let construct = &program.regions[outer].construct;
         if !construct.has(Leaf::DataRegion) {
             continue;
         }
-        if let Some((value, at)) = by_clause(program, construct, uses.region(outer).items(var), var)
-        {
-            return Some(Attribute { value, origin: Origin::Enclosing(outer, at) });
+        let items = uses.region(outer).items(var);
+        let found = by_clause(program, construct, items, var, |at| Origin::Enclosing(outer, at));
+        if !found.is_empty() {
+            return found;
         }
     }
     let visible = (0u32..).zip(&program.declarations).filter(|(_, it)| {
         it.construct.has(Leaf::Declare)
             && (it.within.is_none() || it.within == Some(region.function))
     });
-    visible
-        .filter_map(|(at, it)| {
-            let about = |item: &Item| items::base(program, item.expr) == Some(var);
-            let items: Vec<Item> = items::all(&it.construct).filter(about).collect();
-            Some((by_clause(program, &it.construct, &items, var)?.0, at))
-        })
-        .map(|(value, at)| Attribute { value, origin: Origin::Declared(at) })
-        .next()
+    for (at, it) in visible {
+        let about = |item: &Item| items::base(program, item.expr) == Some(var);
+        let items: Vec<Item> = items::all(&it.construct).filter(about).collect();
+        let found = by_clause(program, &it.construct, &items, var, |_| Origin::Declared(at));
+        if !found.is_empty() {
+            return found;
+        }
+    }
+    Vec::new()
 }
 
-/// The rules that hold for a region: a data region's `default` speaks for those inside that have
-/// none of their own.
-pub(super) fn rules(program: &Program, id: RegionId) -> Rules {
+/// What holds for the variable if no clause names it.
+pub(super) fn unnamed(program: &Program, id: RegionId, var: VarId) -> Unnamed {
+    let category = category(program, var);
+    let mut rule = program.regions[id].construct.rules.mapping.of(category);
+    if let Some(outer) = default_around(program, id) {
+        let theirs = program.regions[outer].construct.rules.mapping.of(category);
+        if theirs.implicit != Implicit::NotApplicable {
+            rule.implicit = theirs.implicit;
+        }
+        if theirs.naming != Naming::Optional {
+            rule.naming = theirs.naming;
+        }
+    }
+    rule
+}
+
+/// The data region whose `default` speaks for this region, which has none of its own.
+pub(super) fn default_around(program: &Program, id: RegionId) -> Option<RegionId> {
     let region = &program.regions[id];
-    let mut rules = region.construct.rules;
     let has_default =
         |it: &Construct<Typed>| it.kinds().any(|it| matches!(it, ClauseKind::Default(..)));
-    if !rules.yields_to_data_region || has_default(&region.construct) {
-        return rules;
+    if !region.construct.rules.yields_to_data_region || has_default(&region.construct) {
+        return None;
     }
-    let outer = ancestors(program, region.parent).map(|it| &program.regions[it].construct);
-    let outer = outer.into_iter().find(|it| it.has(Leaf::DataRegion) && has_default(it));
-    if let Some(outer) = outer {
-        let take = |ours: &mut Implicit, theirs: Implicit| {
-            if theirs != Implicit::NotApplicable {
-                *ours = theirs;
-            }
-        };
-        take(&mut rules.scalar, outer.rules.scalar);
-        take(&mut rules.aggregate, outer.rules.aggregate);
-        take(&mut rules.pointer, outer.rules.pointer);
-    }
-    rules
-}
-
-/// What the rules say of variables of this kind.
-pub(super) fn implicit(program: &Program, rules: &Rules, var: VarId) -> Implicit {
-    match category(program, var) {
-        Category::Scalar => rules.scalar,
-        Category::Pointer => rules.pointer,
-        Category::Aggregate | Category::Allocatable | Category::All => rules.aggregate,
-    }
+    ancestors(program, region.parent).find(|&it| {
+        let outer = &program.regions[it].construct;
+        outer.has(Leaf::DataRegion) && has_default(outer)
+    })
 }
 
 fn by_rule(program: &Program, id: RegionId, var: VarId) -> Option<Attribute<Mapping>> {
     let category = category(program, var);
-    let construct = &program.regions[id].construct;
-    let by_defaultmap = construct.kinds().any(|it| {
-        matches!(it, ClauseKind::DefaultMap(_, of)
-            if of.is_none_or(|it| it == Category::All || it == category))
-    });
-    let rule = match category {
-        _ if by_defaultmap => Rule::DefaultMapClause,
-        Category::Scalar => Rule::ScalarDefault,
-        Category::Pointer => Rule::PointerDefault,
-        Category::Aggregate | Category::Allocatable | Category::All => Rule::AggregateDefault,
-    };
-    let value = match implicit(program, &rules(program, id), var) {
+    let unnamed = unnamed(program, id, var);
+    let value = match unnamed.implicit {
         Implicit::FirstPrivate => Mapping::FirstPrivate,
         Implicit::Private => Mapping::Private,
         Implicit::Map(motion, presence) => Mapping::Map(motion, presence, None),
         Implicit::PointerToMapped => Mapping::PointerToMapped,
-        // A sharing clause listed it (or it is reported): it comes as it would without `default`.
-        Implicit::MustBeListed if construct.rules.yields_to_data_region => return None,
-        Implicit::MustBeListed => match category {
-            Category::Scalar => Mapping::FirstPrivate,
-            Category::Pointer => Mapping::PointerToMapped,
-            Category::Aggregate | Category::Allocatable | Category::All => {
-                Mapping::Map(Motion::ToFrom, Presence::Any, None)
-            }
-        },
         Implicit::Shared | Implicit::NotApplicable => return None,
     };
-    let must = implicit(program, &rules(program, id), var) == Implicit::MustBeListed;
-    let rule = if must && by_defaultmap { Rule::ScalarDefault } else { rule };
+    let by_defaultmap = program.regions[id].construct.kinds().any(|it| {
+        matches!(it, ClauseKind::DefaultMap(how, of)
+            if *how != DefaultMap::None && covers(*of, category))
+    });
+    let rule = match category {
+        _ if by_defaultmap && unnamed.naming == Naming::Optional => Rule::DefaultMapClause,
+        Category::Scalar => Rule::ScalarDefault,
+        Category::Pointer => Rule::PointerDefault,
+        Category::Aggregate | Category::Allocatable | Category::All => Rule::AggregateDefault,
+    };
     Some(Attribute { value, origin: Origin::Rule(rule) })
+}
+
+/// Whether a clause about `of` speaks of variables of this kind.
+pub(super) fn covers(of: Option<Category>, category: Category) -> bool {
+    of.is_none_or(|it| it == Category::All || it == category)
 }
 
 /// Which kind of variable it is.

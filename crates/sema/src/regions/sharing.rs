@@ -6,10 +6,10 @@
 //! that make no new data environment take the attribute from around.
 //! How variables come to a device is in [`super::mapping`].
 
-use ir::construct::{Category, ClauseKind, Construct, DefaultSharing, Implicit, Leaf};
+use ir::construct::{ClauseKind, Construct, DefaultMap, DefaultSharing, Leaf, Naming};
 use ir::program::{Program, RegionId, Typed, VarId};
 use ir::region::{Attribute, Mapping, Origin, Region, RegionVar, Rule, Sharing};
-use source::Diagnostics;
+use source::{Diagnostic, Diagnostics, Span};
 
 use super::items::{self, Item, Role};
 use super::uses::{Use, Used, Uses, offloads};
@@ -30,15 +30,17 @@ pub(super) fn vars(
     for used in uses.region(id).list.iter().filter(|it| it.in_clause || takes_all) {
         // Only read by a clause: computed outside, so nothing comes in.
         let comes_in = used.in_body || named(program, uses.region(id), &region.construct, used.var);
-        let mapping = if comes_in { mapping::of(program, uses, id, used.var) } else { None };
-        let sharing = if comes_in { cx.sharing(used, mapping.as_ref()) } else { None };
-        if used.in_body && cx.must_be_listed(used, mapping.as_ref(), sharing.as_ref()) {
-            faults.push(messages::not_listed(program, region, used.var, used.body_span));
+        let mappings = if comes_in { mapping::of(program, uses, id, used.var) } else { Vec::new() };
+        let sharing = if comes_in { cx.sharing(used, &mappings) } else { None };
+        if used.in_body
+            && let Some(fault) = cx.not_listed(used, &mappings, sharing.as_ref())
+        {
+            faults.push(fault);
         }
         vars.push(RegionVar {
             var: used.var,
             sharing,
-            mapping,
+            mappings,
             read: used.read,
             written: used.written,
             span: used.span,
@@ -87,11 +89,7 @@ fn because<A>(value: A, rule: Rule) -> Option<Attribute<A>> {
 }
 
 impl Cx<'_> {
-    fn sharing(
-        &self,
-        used: &Use,
-        mapping: Option<&Attribute<Mapping>>,
-    ) -> Option<Attribute<Sharing>> {
+    fn sharing(&self, used: &Use, mappings: &[Attribute<Mapping>]) -> Option<Attribute<Sharing>> {
         if !has_environment(&self.region.construct) {
             return None;
         }
@@ -103,7 +101,7 @@ impl Cx<'_> {
         )
         .or_else(|| self.predetermined(used.var))
         .or_else(|| if used.in_body { self.by_default_clause(used.var) } else { None })
-        .or_else(|| if used.in_body { self.implicit(used.var, mapping) } else { None })
+        .or_else(|| if used.in_body { self.implicit(used.var, mappings) } else { None })
     }
 
     /// What the variable is decides.
@@ -128,7 +126,7 @@ impl Cx<'_> {
     fn by_default_clause(&self, var: VarId) -> Option<Attribute<Sharing>> {
         let category = mapping::category(self.program, var);
         let chosen = self.region.construct.kinds().find_map(|it| match it {
-            ClauseKind::Default(sharing, of) if covers(*of, category) => Some(*sharing),
+            ClauseKind::Default(sharing, of) if mapping::covers(*of, category) => Some(*sharing),
             _ => None,
         })?;
         match chosen {
@@ -139,17 +137,12 @@ impl Cx<'_> {
         }
     }
 
-    fn implicit(
-        &self,
-        var: VarId,
-        mapping: Option<&Attribute<Mapping>>,
-    ) -> Option<Attribute<Sharing>> {
+    fn implicit(&self, var: VarId, mappings: &[Attribute<Mapping>]) -> Option<Attribute<Sharing>> {
         let construct = &self.region.construct;
         if construct.has(Leaf::Parallel) || construct.has(Leaf::Teams) {
             // Where every team has its own copy of what travels as an argument.
-            if let (true, Some(it)) = (construct.rules.copies_per_team, mapping)
-                && it.value == Mapping::FirstPrivate
-            {
+            let copy = mappings.iter().find(|it| it.value == Mapping::FirstPrivate);
+            if let (true, Some(it)) = (construct.rules.copies_per_team, copy) {
                 return Some(Attribute { value: Sharing::FirstPrivate, origin: it.origin });
             }
             return because(Sharing::Shared, Rule::SharedDefault);
@@ -158,8 +151,9 @@ impl Cx<'_> {
             // One thread (or the compiler's choice): how it comes to the device says all.
             return None;
         }
-        let around = self.around(var);
-        if construct.has(Leaf::Task) || construct.has(Leaf::Taskloop) {
+        let is_task = makes_tasks(construct);
+        let around = around(self.program, self.uses, self.id, var, is_task);
+        if is_task {
             return match around {
                 Around::Shared(_) if has_static_storage(self.program, var) => {
                     because(Sharing::Shared, Rule::StaticStorage)
@@ -171,52 +165,93 @@ impl Cx<'_> {
         match around {
             Around::Shared(true) => because(Sharing::Shared, Rule::EnclosingShared),
             Around::Shared(false) => because(Sharing::Shared, Rule::StaticStorage),
-            Around::Own(attribute) => attribute,
-            Around::Unknown => None,
+            Around::Own(Some(attribute)) => Some(attribute),
+            Around::Own(None) => because(Sharing::Private, Rule::DeclaredInside),
+            Around::Unknown => because(Sharing::Private, Rule::CallersOwn),
         }
     }
 
-    fn around(&self, var: VarId) -> Around {
-        around(self.program, self.uses, self.id, var)
-    }
-
-    /// Whether a clause forbids that nobody mentions the variable.
-    fn must_be_listed(
+    /// The fault, if a clause forbids that nobody names the variable.
+    fn not_listed(
         &self,
         used: &Use,
-        mapping: Option<&Attribute<Mapping>>,
+        mappings: &[Attribute<Mapping>],
         sharing: Option<&Attribute<Sharing>>,
-    ) -> bool {
-        let construct = &self.region.construct;
-        let rules = mapping::rules(self.program, self.id);
-        let demanded = mapping::implicit(self.program, &rules, used.var) == Implicit::MustBeListed;
-        let is_settled = |origin: Origin| match origin {
-            Origin::Clause(_) | Origin::Enclosing(..) | Origin::Declared(_) => true,
-            Origin::Rule(rule) => matches!(
-                rule,
-                Rule::LoopVariable
-                    | Rule::LaneLoopVariable
-                    | Rule::ThreadLocal
-                    | Rule::DeclaredInside
-                    | Rule::ReductionMapped
-                    | Rule::CombinedClause
-                    | Rule::DefaultMapClause
-            ),
+    ) -> Option<Diagnostic> {
+        let (program, construct) = (self.program, &self.region.construct);
+        // The compiler's own names, such as `__func__`, cannot be listed.
+        let name = program.vars[used.var].name?;
+        if !has_environment(construct) || program.names.text(name).starts_with("__") {
+            return None;
+        }
+        let category = mapping::category(program, used.var);
+        let shared = construct.rules.sharing.of(category).naming;
+        let mapped = mapping::unnamed(program, self.id, used.var).naming;
+        let is_shared = sharing.is_some_and(|it| is_settled(it.origin));
+        // Threads that share it share what the device has: that says nothing of how it gets there.
+        let has_copy = is_shared && sharing.is_some_and(|it| it.value != Sharing::Shared);
+        let is_mapped = has_copy || mappings.iter().any(|it| is_settled(it.origin));
+        let by_sharing = shared != Naming::Optional && !is_shared;
+        let naming = match (by_sharing, is_mapped) {
+            (true, _) => shared,
+            (false, false) => mapped,
+            (false, true) => Naming::Optional,
         };
-        demanded
-            && has_environment(construct)
-            && !mapping.is_some_and(|it| is_settled(it.origin))
-            && !sharing.is_some_and(|it| is_settled(it.origin))
-            // Where the address of a pointer travels like any scalar, only what has a life of its
-            // own on the device must be named.
-            && (!rules.yields_to_data_region
-                || mapping::category(self.program, used.var) == Category::Aggregate)
+        let is_const = is_const(program, used.var);
+        match naming {
+            Naming::Optional => None,
             // Older programs count on constants being shared.
-            && !is_const(self.program, used.var)
-            && self.program.vars[used.var].name.is_some_and(|it| {
-                // The compiler's own names, such as `__func__`, cannot be listed.
-                !self.program.names.text(it).starts_with("__")
-            })
+            Naming::Required if !is_const => {
+                let demand = self.demand(by_sharing);
+                Some(messages::not_listed(program, self.region, used.var, used.body_span, demand))
+            }
+            Naming::Required | Naming::Advised => {
+                let demand = self.demand(by_sharing);
+                let fault =
+                    messages::better_listed(program, self.region, used.var, used.body_span, demand);
+                let advice = is_const && by_sharing;
+                Some(if advice { fault.help("list it in `shared`") } else { fault })
+            }
+        }
+    }
+
+    /// Where the clause stands that wants all variables named.
+    fn demand(&self, by_sharing: bool) -> Span {
+        let id = mapping::default_around(self.program, self.id).unwrap_or(self.id);
+        let construct = &self.program.regions[id].construct;
+        let find = |wanted: &dyn Fn(&ClauseKind<Typed>) -> bool| {
+            construct.clauses.iter().find(|it| it.group.is_none() && wanted(&it.kind))
+        };
+        let default = find(&|it| matches!(it, ClauseKind::Default(DefaultSharing::None, _)));
+        let defaultmap = find(&|it| matches!(it, ClauseKind::DefaultMap(DefaultMap::None, _)));
+        let found = if by_sharing { default } else { defaultmap.or(default) };
+        found.map_or(construct.span, |it| it.span)
+    }
+}
+
+/// Whether an attribute with this origin holds without the implicit rules.
+fn is_settled(origin: Origin) -> bool {
+    match origin {
+        Origin::Clause(_) | Origin::Enclosing(..) | Origin::Declared(_) => true,
+        Origin::Rule(rule) => match rule {
+            Rule::LoopVariable
+            | Rule::LaneLoopVariable
+            | Rule::ThreadLocal
+            | Rule::ReductionMapped
+            | Rule::CombinedClause
+            | Rule::DefaultMapClause => true,
+            Rule::DeclaredInside
+            | Rule::StaticStorage
+            | Rule::DefaultClause
+            | Rule::ScalarDefault
+            | Rule::AggregateDefault
+            | Rule::PointerDefault
+            | Rule::EnclosingShared
+            | Rule::EnclosingPrivate
+            | Rule::CallersOwn
+            | Rule::TaskCopy
+            | Rule::SharedDefault => false,
+        },
     }
 }
 
@@ -226,12 +261,13 @@ pub(super) fn is_const(program: &Program, var: VarId) -> bool {
     program.types.resolve(ty).quals.is_const
 }
 
-fn covers(of: Option<Category>, category: Category) -> bool {
-    of.is_none_or(|it| it == Category::All || it == category)
+/// Whether it makes tasks, which copy what is not shared by the threads around them.
+fn makes_tasks(construct: &Construct<Typed>) -> bool {
+    construct.has(Leaf::Task) || construct.has(Leaf::Taskloop)
 }
 
 /// What a variable is to the code around a region.
-pub(super) enum Around {
+enum Around {
     /// One for all; whether a region around says so.
     Shared(bool),
     /// Each has its own, by this attribute if a region says so.
@@ -240,8 +276,9 @@ pub(super) enum Around {
     Unknown,
 }
 
-/// What a variable is to the code around the region `id`.
-pub(super) fn around(program: &Program, uses: &Uses, id: RegionId, var: VarId) -> Around {
+/// What a variable is to the code around the region `id`; to all threads there, or just to the one
+/// that meets the region.
+fn around(program: &Program, uses: &Uses, id: RegionId, var: VarId, to_all: bool) -> Around {
     let is_static = has_static_storage(program, var);
     for outer in ancestors(program, program.regions[id].parent) {
         let region = &program.regions[outer];
@@ -254,19 +291,53 @@ pub(super) fn around(program: &Program, uses: &Uses, id: RegionId, var: VarId) -
             }
             continue;
         }
-        let found = region.vars.iter().find(|it| it.var == var).and_then(|it| it.sharing.clone());
-        if let Some(attribute) = found {
-            if attribute.value == Sharing::Shared {
+        let used = region.vars.iter().find(|it| it.var == var);
+        if let Some(attribute) = used.and_then(|it| it.sharing.clone()) {
+            if attribute.value != Sharing::Shared {
+                return Around::Own(Some(from(outer, attribute)));
+            }
+            // Only these make threads. Others share with the one thread that met them, of which
+            // the variable may be a private copy.
+            let makes_threads = [Leaf::Parallel, Leaf::Teams, Leaf::Offload, Leaf::Kernels]
+                .iter()
+                .any(|it| region.construct.has(*it));
+            if makes_threads || !to_all {
                 return Around::Shared(true);
             }
-            let origin = match attribute.origin {
-                Origin::Clause(at) => Origin::Enclosing(outer, at),
-                origin => origin,
-            };
-            return Around::Own(Some(Attribute { value: attribute.value, origin }));
+        } else if offloads(region) {
+            return used.map_or(Around::Own(None), |it| on_device(outer, &it.mappings));
         }
     }
     if is_static { Around::Shared(false) } else { Around::Unknown }
+}
+
+/// What a variable that comes to the device so is to the code of the region `outer`.
+fn on_device(outer: RegionId, mappings: &[Attribute<Mapping>]) -> Around {
+    let own = mappings.iter().find_map(|it| {
+        let value = match it.value {
+            Mapping::Private => Sharing::Private,
+            // These travel as arguments, the latter two with an address that may be changed.
+            Mapping::FirstPrivate | Mapping::PointerToMapped | Mapping::DevicePointer => {
+                Sharing::FirstPrivate
+            }
+            Mapping::Map(..) | Mapping::DeviceAddress | Mapping::Declared => return None,
+        };
+        Some(from(outer, Attribute { value, origin: it.origin }))
+    });
+    own.map_or(Around::Shared(true), |it| Around::Own(Some(it)))
+}
+
+/// An attribute that holds in the region `outer`, told from inside it.
+fn from<A>(outer: RegionId, attribute: Attribute<A>) -> Attribute<A> {
+    let origin = match attribute.origin {
+        Origin::Clause(at) => Origin::Enclosing(outer, at),
+        // A thread's own is its own everywhere.
+        Origin::Rule(Rule::ThreadLocal) | Origin::Enclosing(..) | Origin::Declared(_) => {
+            attribute.origin
+        }
+        Origin::Rule(_) => Origin::Rule(Rule::EnclosingPrivate),
+    };
+    Attribute { value: attribute.value, origin }
 }
 
 /// What the clauses say in which `items` name the variable.

@@ -32,6 +32,13 @@ pub(crate) fn faults(text: &str) -> Vec<String> {
     found
 }
 
+/// What the faults of a program mark besides the place of the fault itself.
+pub(crate) fn labels(text: &str) -> Vec<String> {
+    let (checked, _) = run(text);
+    let labels = checked.diagnostics.iter().flat_map(|it| it.secondary.iter());
+    labels.map(|it| slice(text, it.span)).collect()
+}
+
 /// The program breaks the rules so.
 #[track_caller]
 pub(crate) fn bad(text: &str, expected: &[&str]) {
@@ -80,7 +87,7 @@ pub(crate) fn variables(text: &str) -> Vec<String> {
             if let Some(it) = &it.sharing {
                 line.push_str(&format!(" {} ({})", sharing(&it.value), origin(it, text, program)));
             }
-            if let Some(it) = &it.mapping {
+            for it in &it.mappings {
                 let what = mapping(&it.value, text, program);
                 line.push_str(&format!(" {what} ({})", origin(it, text, program)));
             }

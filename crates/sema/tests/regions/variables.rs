@@ -1,6 +1,6 @@
 //! Sharing and mapping of variables, and why.
 
-use super::support::{bad_body, good_body, variables, within};
+use super::support::{bad_body, good_body, labels, variables, within};
 
 #[track_caller]
 fn check(body: &str, expected: &[&str]) {
@@ -221,12 +221,20 @@ fn a_value_written_first_is_not_read() {
 #[test]
 fn everything_is_named_where_a_clause_asks_for_it() {
     bad_body("#pragma omp parallel default(none)\nuse(x);", &["F0520 | x"]);
-    good_body("#pragma omp parallel default(none) shared(x)\n{ int z = x; use(z + k); }");
+    good_body("#pragma omp parallel default(none) shared(x)\n{ int z = x; use(z); }");
+    bad_body("#pragma omp parallel default(none)\nuse(k);", &["F0521 | k"]);
+    good_body("#pragma omp parallel default(none) shared(k)\nuse(k);");
     good_body("#pragma omp parallel for default(none) shared(n)\nfor (i = 0; i < n; i++) ;");
     bad_body("#pragma omp target defaultmap(none)\na[0] = 1;", &["F0520 | a"]);
     good_body("#pragma omp target defaultmap(none) map(a)\na[0] = 1;");
     bad_body("#pragma acc parallel default(none)\na[0] = 1;", &["F0520 | a"]);
-    good_body("#pragma acc data copy(a)\n{\n#pragma acc parallel default(none)\na[0] = n;\n}");
+    bad_body(
+        "#pragma acc data copy(a)\n{\n#pragma acc parallel default(none)\na[0] = n + *p;\n}",
+        &["F0521 | n", "F0521 | p"],
+    );
+    good_body(
+        "#pragma acc data copy(a)\n{\n#pragma acc parallel default(none) copyin(n)\na[0] = n;\n}",
+    );
 }
 
 #[test]
@@ -241,5 +249,176 @@ fn threads_combine_into_what_they_share() {
     );
     good_body(
         "#pragma omp parallel\n{\n#pragma omp for reduction(+:x)\nfor (i = 0; i < n; i++) x++;\n}",
+    );
+}
+
+#[test]
+fn every_item_about_a_variable_is_kept() {
+    check(
+        "#pragma omp target map(to: s.a) map(from: s.b)\ns.b = s.a;\n\
+         #pragma omp target enter data map(alloc: a[0:2], a[4:2])",
+        &[
+            "target:",
+            "  s rw Map To Any s.a (clause 0) Map From Any s.b (clause 1)",
+            "target enter data:",
+            "  a -- Map Alloc Any a[0:2] (clause 0) Map Alloc Any a[4:2] (clause 0)",
+        ],
+    );
+    let around = "Map To Any a[0:2] (around: copyin(a[0:2])) \
+                  Map From Any a[2:2] (around: copyout(a[2:2]))";
+    check(
+        "#pragma acc data copyin(a[0:2]) copyout(a[2:2])\n{\n#pragma acc serial\na[2] = a[0];\n}",
+        &[
+            "data:",
+            "  a rw Map To Any a[0:2] (clause 0) Map From Any a[2:2] (clause 1)",
+            "serial:",
+            &format!("  a rw {around}"),
+        ],
+    );
+}
+
+#[test]
+fn what_is_mapped_is_copied_by_the_parts_inside() {
+    check(
+        "#pragma omp target parallel map(to: x) firstprivate(x) map(y) private(y)\ny = x;",
+        &[
+            "target parallel:",
+            "  x r- FirstPrivate (clause 1) Map To Any (clause 0)",
+            "  y -w Private (clause 3) Map ToFrom Any (clause 2)",
+        ],
+    );
+}
+
+#[test]
+fn what_comes_to_the_device_is_no_answer_to_its_threads() {
+    // The one clause speaks of threads, the other of the device, in either order.
+    let (threads, device) = ("default(none)", "defaultmap(tofrom)");
+    bad_body(&format!("#pragma omp target parallel {threads} {device}\nuse(x);"), &["F0520 | x"]);
+    bad_body(&format!("#pragma omp target parallel {device} {threads}\nuse(x);"), &["F0520 | x"]);
+    bad_body(
+        "#pragma omp target teams default(none) map(a, x)\na[0] = x;",
+        &["F0520 | a", "F0520 | x"],
+    );
+    good_body(
+        "#pragma omp target teams default(none) map(a, x) shared(a) private(x)\na[0] = x = 1;",
+    );
+    bad_body("#pragma omp target parallel defaultmap(none) shared(x)\nuse(x);", &["F0520 | x"]);
+    good_body("#pragma omp target parallel defaultmap(none) firstprivate(x)\nuse(x);");
+    good_body("#pragma omp target parallel defaultmap(none) map(x)\nuse(x);");
+    check(
+        "#pragma omp target parallel default(firstprivate)\nuse(a[0] + x);",
+        &[
+            "target parallel:",
+            "  a r- FirstPrivate (DefaultClause) Map ToFrom Any (AggregateDefault)",
+            "  x r- FirstPrivate (DefaultClause) FirstPrivate (ScalarDefault)",
+        ],
+    );
+}
+
+#[test]
+fn what_is_wrongly_left_out_has_its_usual_attribute() {
+    check(
+        "#pragma acc parallel default(none)\na[0] = x;\n#pragma acc kernels default(none)\nx = a[0];\n\
+         #pragma omp target defaultmap(none: pointer) defaultmap(tofrom: scalar)\nx = *p;",
+        &[
+            "parallel:",
+            "  x r- FirstPrivate (ScalarDefault) FirstPrivate (ScalarDefault)",
+            "  a -w Shared (SharedDefault) Map ToFrom Any (AggregateDefault)",
+            "kernels:",
+            "  a r- Map ToFrom Any (AggregateDefault)",
+            "  x -w Map ToFrom Any (ScalarDefault)",
+            "target:",
+            "  p r- PointerToMapped (PointerDefault)",
+            "  x -w Map ToFrom Any (DefaultMapClause)",
+        ],
+    );
+}
+
+#[test]
+fn the_clause_that_wants_names_is_shown() {
+    let label = |body: &str| labels(&within(body));
+    assert_eq!(
+        label("#pragma acc data default(none)\n{\n#pragma acc parallel\na[0] = 1;\n}"),
+        ["default(none)"],
+    );
+    assert_eq!(
+        label("#pragma omp target parallel defaultmap(none) default(none) map(x)\nuse(x);"),
+        ["default(none)"],
+    );
+    assert_eq!(label("#pragma omp target defaultmap(none)\nuse(x);"), ["defaultmap(none)"]);
+}
+
+#[test]
+fn a_device_region_hides_the_threads_of_the_host() {
+    check(
+        "#pragma omp parallel shared(y)\n{\n#pragma omp target map(x)\n{\n\
+         #pragma omp task\nuse(x + y);\n}\n}",
+        &[
+            "parallel:",
+            "  y r- Shared (clause 0)",
+            "  x rw Shared (SharedDefault)",
+            "target:",
+            "  x r- Map ToFrom Any (clause 0)",
+            "  y r- FirstPrivate (ScalarDefault)",
+            "task:",
+            "  x r- Shared (EnclosingShared)",
+            "  y r- FirstPrivate (TaskCopy)",
+        ],
+    );
+    check(
+        "#pragma omp parallel shared(y)\n{\n#pragma omp target private(m)\n{\n\
+         #pragma omp simd\nfor (i = 0; i < 8; i++) a[i] = y + m;\n}\n}",
+        &[
+            "parallel:",
+            "  y r- Shared (clause 0)",
+            "  a -w Shared (SharedDefault)",
+            "target:",
+            "  m r- Private (clause 0) Private (clause 0)",
+            "  y r- FirstPrivate (ScalarDefault)",
+            "  a -w Map ToFrom Any (AggregateDefault)",
+            "simd:",
+            "  i -w Linear (LaneLoopVariable)",
+            "  y r- FirstPrivate (EnclosingPrivate)",
+            "  m r- Private (around: private(m))",
+            "  a -w Shared (EnclosingShared)",
+        ],
+    );
+}
+
+#[test]
+fn what_one_task_shares_is_not_shared_by_all_threads() {
+    check(
+        "#pragma omp parallel private(x)\n{\n#pragma omp task shared(x, y)\n{\n\
+         #pragma omp task\nuse(x + y);\n}\n}",
+        &[
+            "parallel:",
+            "  x r- Private (clause 0)",
+            "  y r- Shared (SharedDefault)",
+            "task:",
+            "  x r- Shared (clause 0)",
+            "  y r- Shared (clause 0)",
+            "task:",
+            "  x r- FirstPrivate (TaskCopy)",
+            "  y r- Shared (EnclosingShared)",
+        ],
+    );
+}
+
+#[test]
+fn private_things_of_regions_around_say_so() {
+    check(
+        "#pragma omp for\nfor (i = 0; i < 8; i++) { int own = n;\n\
+         #pragma omp simd\nfor (j = 0; j < 8; j++) a[j] = i + own;\n}",
+        &[
+            "for:",
+            "  i -w Private (LoopVariable)",
+            "  n r- Private (CallersOwn)",
+            "  a -w Shared (StaticStorage)",
+            "simd:",
+            "  j -w Linear (LaneLoopVariable)",
+            "  i r- Private (EnclosingPrivate)",
+            "  own r- Private (DeclaredInside)",
+            "  a -w Shared (EnclosingShared)",
+        ],
     );
 }

@@ -7,16 +7,31 @@ use source::{Diagnostic, Span};
 
 use crate::regions::spelling::{clause, directive, var};
 
-pub(crate) fn not_listed(program: &Program, region: &Region, id: VarId, used: Span) -> Diagnostic {
+pub(crate) fn not_listed(
+    program: &Program,
+    region: &Region,
+    id: VarId,
+    used: Span,
+    demand: Span,
+) -> Diagnostic {
     let (name, of) = (var(program, id), directive(&region.construct));
-    let at = region.construct.clauses.iter().position(|it| {
-        use ir::construct::{ClauseKind as K, DefaultMap, DefaultSharing};
-        matches!(it.kind, K::Default(DefaultSharing::None, _) | K::DefaultMap(DefaultMap::None, _))
-    });
-    let place = at.and_then(|it| region.construct.clauses.get(it)).map(|it| it.span);
     Diagnostic::error("F0520", format!("`{name}` is not named in a clause of `{of}`"))
         .at(used, "used here")
-        .label(place.unwrap_or(region.construct.span), "every variable must be named")
+        .label(demand, "every variable must be named")
+}
+
+/// The same where many programs leave it out.
+pub(crate) fn better_listed(
+    program: &Program,
+    region: &Region,
+    id: VarId,
+    used: Span,
+    demand: Span,
+) -> Diagnostic {
+    let (name, of) = (var(program, id), directive(&region.construct));
+    Diagnostic::warning("F0521", format!("`{name}` is not named in a clause of `{of}`"))
+        .at(used, "used here")
+        .label(demand, "every variable should be named")
 }
 
 pub(crate) fn private_reduction(
