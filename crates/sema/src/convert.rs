@@ -176,7 +176,7 @@ impl Cx<'_> {
             (K::VaList, K::VaList) => Doubt::None,
             // On targets where it is an array, a parameter of this type is a pointer.
             (K::VaList, K::Pointer(_)) | (K::Pointer(_), K::VaList) => Doubt::None,
-            _ if self.is_compatible(from, to) => Doubt::None,
+            _ if self.is_compatible(from, self.unqualified(to)) => Doubt::None,
             _ => Doubt::Refused,
         }
     }

@@ -109,11 +109,16 @@ impl Cx<'_> {
         if base.is_auto {
             return self.declare_auto(specs, it, ident, ty, attrs, out);
         }
-        let declared = Declared { ident, ty, attrs, specs, init: it.init };
+        if self.function.is_some() && self.program.types.is_variably_modified(ty) {
+            self.note_variable_size(ident.span);
+        }
+        let init = it.init.filter(|_| !self.refuse_init(specs, ty, ident));
+        let declared = Declared { ident, ty, attrs, specs, init };
         if specs.storage == Some(Storage::Typedef) {
             return self.declare_typedef(&declared);
         }
         if matches!(self.shape(ty), TypeKind::Function(_)) {
+            self.check_function_storage(specs, ident);
             self.declare_function(ident, ty, specs, attrs);
             return;
         }
@@ -124,6 +129,34 @@ impl Cx<'_> {
         } else {
             self.declare_local(&declared, out);
         }
+    }
+
+    /// Whether an initial value would be for nothing that can have one; reports it then.
+    fn refuse_init(&mut self, specs: &ast::Specs, ty: Ty, ident: ast::Ident) -> bool {
+        let what = if specs.storage == Some(Storage::Typedef) {
+            "a `typedef`"
+        } else if matches!(self.shape(ty), TypeKind::Function(_)) {
+            "a function"
+        } else if specs.storage == Some(Storage::Extern) && self.function.is_some() {
+            "an `extern` declaration in a block"
+        } else {
+            return false;
+        };
+        self.report(messages::value_for_none(what, ident.span));
+        true
+    }
+
+    /// A function declared in a block has linkage, and no function lives in a register.
+    fn check_function_storage(&mut self, specs: &ast::Specs, ident: ast::Ident) {
+        let word = match specs.storage {
+            Some(Storage::Static) if self.function.is_some() => "static",
+            Some(Storage::Register) => "register",
+            Some(Storage::Static | Storage::Extern | Storage::Auto | Storage::Typedef) | None => {
+                return;
+            }
+        };
+        let what = format!("function `{}`", self.program.names.text(ident.name));
+        self.report(messages::wrong_storage(word, &what, ident.span));
     }
 
     /// `__auto_type x = e;`: the value comes first, it cannot name what it defines.
@@ -235,6 +268,9 @@ impl Cx<'_> {
         let ty = self.object_type(declared, !is_open);
         let storage = self.local_storage(is_static);
         let var = self.new_var(ident, ty, storage, declared.specs, declared.attrs);
+        if declared.specs.storage == Some(Storage::Register) {
+            self.registers.insert(var);
+        }
         self.bind(ident, Entity::Var(var));
         if let Some(init) = declared.init {
             let (init, ty) = self.initializer(ty, init, is_static || declared.specs.thread_local);

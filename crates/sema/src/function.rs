@@ -9,6 +9,7 @@ use syntax::ast::{Derived, ParamKind, Storage};
 
 use crate::Cx;
 use crate::attrs::Attrs;
+use crate::jumps::Jumps;
 use crate::messages;
 use crate::scope::Entity;
 use crate::stmt::{Labels, Switch};
@@ -20,6 +21,7 @@ pub(crate) struct Body {
     pub(crate) id: FunctionId,
     pub(crate) ret: Ty,
     pub(crate) labels: Labels,
+    pub(crate) jumps: Jumps,
     /// The `switch` statements around, innermost last.
     pub(crate) switches: Vec<Switch>,
     /// How many statements around can be left by `break`.
@@ -38,6 +40,7 @@ impl Body {
             id,
             ret,
             labels: Labels::default(),
+            jumps: Jumps::default(),
             switches: Vec::new(),
             breaks: 0,
             loops: 0,
@@ -153,7 +156,11 @@ impl Cx<'_> {
         self.bind_function(ident, function);
         let depth = self.scopes.depth();
         let mut params = Definition { function, params: Vec::new() };
-        let ret = self.shaped_by(base.ty, attrs);
+        let ret = match specs.ty {
+            // Before `void` was common, `f() { … }` defined what a header declares to return none.
+            ast::TypeSpec::Missing if self.is_known_void(function) => self.basics.void,
+            _ => self.shaped_by(base.ty, attrs),
+        };
         let ty = self.declarator(ret, declarator, Place::File, Some(&mut params));
         let is_function = matches!(declarator.parts.first(), Some(Derived::Function(_)));
         if !is_function && !self.is_error(ty) {
@@ -169,6 +176,9 @@ impl Cx<'_> {
         {
             params.params = self.old_params(function, names, &definition.old_params);
         }
+        let is_old = matches!(declarator.parts.first(), Some(Derived::Function(list))
+            if matches!(list.kind, ParamKind::Names(_)));
+        let ty = if is_old { self.old_type(function, ty, &params.params) } else { ty };
         self.enter_definition(function, ty, ident, specs, attrs);
         self.program.functions[function].params = params.params;
         self.read_body(function, ty, definition.body);
@@ -177,6 +187,30 @@ impl Cx<'_> {
         }
         self.program.functions[function].span = ident.span;
         self.note_declared_function(function);
+    }
+
+    fn is_known_void(&self, function: FunctionId) -> bool {
+        let it = &self.program.functions[function];
+        !it.is_builtin && self.is_void(self.return_ty(it.ty))
+    }
+
+    /// The type of an old-style definition: that of the prototype before it, where its parameters
+    /// are declared with the prototype's types. GNU C takes that to be meant, promoted or not.
+    fn old_type(&self, function: FunctionId, ty: Ty, params: &[VarId]) -> Ty {
+        let before = self.program.functions[function].ty;
+        let (TypeKind::Function(known), TypeKind::Function(now)) =
+            (self.shape(before), self.shape(ty))
+        else {
+            return ty;
+        };
+        let plain = |ty| self.unqualified(ty);
+        let agrees = known.prototyped
+            && known.params.len() == params.len()
+            && self.is_compatible(known.ret, now.ret)
+            && known.params.iter().zip(params).all(|(param, var)| {
+                self.is_compatible(plain(*param), plain(self.program.vars[*var].ty))
+            });
+        if agrees { before } else { ty }
     }
 
     /// Checks a definition against what was said before.
@@ -190,8 +224,11 @@ impl Cx<'_> {
     ) {
         let is_static = specs.storage == Some(Storage::Static);
         let it = &self.program.functions[function];
-        // An inline definition may be followed by the real one: GNU's `extern inline`.
-        if it.body.is_some() && (specs.inline || !it.is_inline) {
+        // An inline definition may be followed by the real one, inline or not: GNU's old
+        // `extern inline`, which the dialect or an attribute asks for.
+        let is_extern_inline = specs.inline && specs.storage == Some(Storage::Extern);
+        let yields = it.is_inline && !it.is_static && !is_extern_inline;
+        if it.body.is_some() && !yields {
             let first = it.span;
             let text = self.program.names.text(ident.name);
             let fault = messages::redefined(text, ident.span, first);
@@ -222,6 +259,7 @@ impl Cx<'_> {
         // Parameters and the outermost block are one scope.
         let block = self.function_block(body);
         self.finish_labels();
+        self.check_jumps();
         self.program.functions[function].body = Some(block);
         self.function = outer;
     }
@@ -244,6 +282,7 @@ impl Cx<'_> {
                 let ty = self.with_attrs(base.ty, &declarator.attrs, base.attrs);
                 let ty = self.declarator(ty, declarator, Place::Block, None);
                 let ty = self.adjusted(ty, declarator);
+                self.check_param_storage(*specs, declarator);
                 if !names.iter().any(|it| it.name == ident.name) {
                     let text = self.program.names.text(ident.name);
                     let fault = messages::not_a_param(text, ident.span);

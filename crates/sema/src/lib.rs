@@ -23,6 +23,7 @@ mod enums;
 mod expr;
 mod function;
 mod init;
+mod jumps;
 mod messages;
 mod query;
 mod record;
@@ -75,6 +76,7 @@ pub fn check(mut tree: Tree, directives: &Directives, model: &'static DataModel)
         unevaluated: 0,
         called: Vec::new(),
         implicit: Vec::new(),
+        registers: FxHashSet::default(),
         undefined: FxHashSet::default(),
         quiet_names: false,
         keeps_params: false,
@@ -110,6 +112,8 @@ pub(crate) struct Cx<'t> {
     called: Vec<u32>,
     /// Functions that were called before any declaration.
     implicit: Vec<ir::program::FunctionId>,
+    /// Variables that are declared `register`.
+    registers: FxHashSet<ir::program::VarId>,
     /// Where records were declared whose definition was missed, and that was reported.
     undefined: FxHashSet<Span>,
     /// Unknown names are words of an extension, not faults.

@@ -115,6 +115,12 @@ pub(crate) fn duplicate_member(name: &str, span: Span, first: Span) -> Diagnosti
         .label(first, "first declared here")
 }
 
+pub(crate) fn wrong_storage(word: &str, what: &str, span: Span) -> Diagnostic {
+    Diagnostic::error("F0416", format!("`{word}` is not possible on {what} here"))
+        .at(span, "this storage class has no meaning")
+        .help(format!("remove `{word}`"))
+}
+
 pub(crate) fn not_a_param(name: &str, span: Span) -> Diagnostic {
     Diagnostic::error("F0417", format!("`{name}` is declared among the parameters, but is none"))
         .at(span, "not in the parameter list")
@@ -283,6 +289,13 @@ pub(crate) fn cast_refused(to: &str, from: &str, span: Span) -> Diagnostic {
         .at(span, "no such conversion")
 }
 
+pub(crate) fn register_address(name: &str, span: Span, declared: Span) -> Diagnostic {
+    Diagnostic::error("F0452", format!("address of `{name}`, which is declared `register`"))
+        .at(span, "a register has no address")
+        .label(declared, "declared here")
+        .help("remove `register`")
+}
+
 pub(crate) fn pointer_from_integer(goal: Goal, span: Span) -> Diagnostic {
     let goal = goal_text(goal);
     Diagnostic::warning("F0480", format!("{goal} makes a pointer from an integer without a cast"))
@@ -349,6 +362,11 @@ pub(crate) fn bad_literal(why: &str, span: Span) -> Diagnostic {
     Diagnostic::error("F0466", why.to_owned()).at(span, "in this literal")
 }
 
+pub(crate) fn value_for_none(what: &str, span: Span) -> Diagnostic {
+    Diagnostic::error("F0467", format!("{what} cannot have an initial value"))
+        .at(span, "nothing is defined here")
+}
+
 pub(crate) fn excess_elements(span: Span) -> Diagnostic {
     Diagnostic::warning("F0485", "more initialisers than elements").at(span, "not used")
 }
@@ -380,6 +398,19 @@ pub(crate) fn outside(word: &str, place: &str, span: Span) -> Diagnostic {
 pub(crate) fn switch_not_integer(ty: &str, span: Span) -> Diagnostic {
     Diagnostic::error("F0473", format!("`switch` over `{ty}`, not an integer type"))
         .at(span, "an integer is expected here")
+}
+
+pub(crate) fn goto_not_address(ty: &str, span: Span) -> Diagnostic {
+    Diagnostic::error("F0474", format!("`goto *` to `{ty}`, not a pointer"))
+        .at(span, "an address such as `&&label` is expected here")
+}
+
+pub(crate) fn jump_into_scope(what: &str, span: Span, declared: Span) -> Diagnostic {
+    let message = format!("{what} past the declaration of an array of variable length");
+    Diagnostic::error("F0475", message)
+        .at(span, "this jump")
+        .label(declared, "its size is not computed then")
+        .help("put the declaration in a block that the jump does not enter")
 }
 
 pub(crate) fn returns_value_from_void(span: Span) -> Diagnostic {

@@ -38,6 +38,7 @@ struct Slot {
 enum Change {
     Entity(Name, Option<(Entity, u32)>),
     Tag(Name, Option<(Tag, u32)>),
+    Sized(Option<u32>),
 }
 
 /// The open scopes.
@@ -47,11 +48,13 @@ pub(crate) struct Scopes {
     log: Vec<Change>,
     /// Length of the log when each open block began.
     begun: Vec<usize>,
+    /// The innermost declaration of variable size: see [`crate::jumps`].
+    sized: Option<u32>,
 }
 
 impl Scopes {
     pub(crate) fn new(names: usize) -> Scopes {
-        Scopes { slots: vec![Slot::default(); names], log: Vec::new(), begun: Vec::new() }
+        Scopes { slots: vec![Slot::default(); names], ..Scopes::default() }
     }
 
     pub(crate) fn open(&mut self) {
@@ -64,9 +67,20 @@ impl Scopes {
             match self.log.pop() {
                 Some(Change::Entity(name, before)) => self.slot(name).entity = before,
                 Some(Change::Tag(name, before)) => self.slot(name).tag = before,
+                Some(Change::Sized(before)) => self.sized = before,
                 None => break,
             }
         }
+    }
+
+    /// The innermost declaration of variable size in scope.
+    pub(crate) fn sized(&self) -> Option<u32> {
+        self.sized
+    }
+
+    pub(crate) fn set_sized(&mut self, declaration: u32) {
+        let before = self.sized.replace(declaration);
+        self.log.push(Change::Sized(before));
     }
 
     /// Zero at file scope.

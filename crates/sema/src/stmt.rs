@@ -9,6 +9,7 @@ use syntax::ast::StmtKind as K;
 
 use crate::Cx;
 use crate::convert::Goal;
+use crate::jumps::Sized;
 use crate::messages;
 
 /// The labels of a function.
@@ -34,6 +35,8 @@ pub(crate) struct Switch {
     ty: Ty,
     cases: Vec<(i128, i128, Span)>,
     default: Option<Span>,
+    /// The declaration of variable size in scope at its head.
+    sized: Option<Sized>,
 }
 
 impl Cx<'_> {
@@ -97,6 +100,12 @@ impl Cx<'_> {
         let tree = self.tree;
         let node = &tree.stmts[id];
         let span = node.span;
+        // A tag or constant that a condition declares is gone behind the whole statement.
+        let is_scope =
+            matches!(node.kind, K::If(..) | K::While(..) | K::DoWhile(..) | K::Switch(..));
+        if is_scope {
+            self.scopes.open();
+        }
         let kind = match &node.kind {
             K::Error => StmtKind::Error,
             K::Empty | K::Attributes(_) | K::Decl(_) | K::Pragma(..) => StmtKind::Empty,
@@ -126,10 +135,15 @@ impl Cx<'_> {
             K::Default(body) => self.default(*body, span),
             K::Label(ident, _, body) => {
                 let label = self.label_defined(*ident);
+                self.note_label(label);
                 StmtKind::Label(label, self.stmt(*body))
             }
-            K::Goto(ident) => StmtKind::Goto(self.label_used(*ident)),
-            K::GotoExpr(goal) => StmtKind::GotoExpr(self.value(*goal)),
+            K::Goto(ident) => {
+                let label = self.label_used(*ident);
+                self.note_goto(label, span);
+                StmtKind::Goto(label)
+            }
+            K::GotoExpr(goal) => StmtKind::GotoExpr(self.goto_target(*goal)),
             K::Continue => {
                 if self.function.as_ref().is_some_and(|it| it.loops == 0) {
                     self.report(messages::outside("continue", "a loop", span));
@@ -147,7 +161,21 @@ impl Cx<'_> {
             K::Return(value) => self.return_stmt(*value, span),
             K::Asm(asm) => self.asm(*asm),
         };
+        if is_scope {
+            self.scopes.close();
+        }
         self.stmt_of(kind, span)
+    }
+
+    /// `goto *e;`
+    fn goto_target(&mut self, goal: ast::ExprId) -> ir::program::ExprId {
+        let goal = self.value(goal);
+        let (ty, span) = (self.ty(goal), self.span(goal));
+        if self.pointee(ty).is_some() || self.is_error(ty) {
+            return goal;
+        }
+        let fault = messages::goto_not_address(&self.show(ty), span);
+        self.refuse(fault, span)
     }
 
     fn test(&mut self, cond: ast::ExprId) -> ir::program::ExprId {
@@ -157,13 +185,10 @@ impl Cx<'_> {
 
     /// A statement that is a scope of its own.
     pub(crate) fn inner(&mut self, id: ast::StmtId) -> StmtId {
-        if matches!(self.tree.stmts[id].kind, K::Decl(_) | K::Pragma(..)) {
-            self.scopes.open();
-            let stmt = self.stmt(id);
-            self.scopes.close();
-            return stmt;
-        }
-        self.stmt(id)
+        self.scopes.open();
+        let stmt = self.stmt(id);
+        self.scopes.close();
+        stmt
     }
 
     /// The statement that a keyword governs.
@@ -222,7 +247,8 @@ impl Cx<'_> {
         };
         let ty = self.value_ty(value);
         if let Some(function) = &mut self.function {
-            function.switches.push(Switch { ty, cases: Vec::new(), default: None });
+            let sized = self.scopes.sized();
+            function.switches.push(Switch { ty, cases: Vec::new(), default: None, sized });
             function.breaks += 1;
         }
         let body = self.governed(body, "switch");
@@ -274,9 +300,11 @@ impl Cx<'_> {
                 }
             }
         }
+        self.check_case_scope(span);
         let body = self.stmt(body);
         match (low_value, high_value) {
-            (Some(low), Some(high)) => StmtKind::Case(low, high, body),
+            // No value is in an empty range: nothing jumps there.
+            (Some(low), Some(high)) if low <= high => StmtKind::Case(low, high, body),
             _ => self.program.stmts[body].kind.clone(),
         }
     }
@@ -309,7 +337,15 @@ impl Cx<'_> {
         if let Some(fault) = fault {
             self.report(fault);
         }
+        self.check_case_scope(span);
         StmtKind::Default(self.stmt(body))
+    }
+
+    fn check_case_scope(&mut self, span: Span) {
+        let switch = self.function.as_ref().and_then(|it| it.switches.last());
+        if let Some(from) = switch.map(|it| it.sized) {
+            self.check_case_jump(from, span);
+        }
     }
 
     // ------------------------------------------------------------ labels

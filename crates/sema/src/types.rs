@@ -283,7 +283,7 @@ impl Cx<'_> {
 
     /// Qualifiers of a returned scalar mean nothing.
     fn without_function_quals(&self, ret: Ty) -> Ty {
-        if self.is_void(ret) { ret } else { ret.plain() }
+        if self.is_void(ret) { ret } else { self.unqualified(ret) }
     }
 
     fn params(&mut self, list: &[ast::Param], definition: Option<&mut Definition>) -> Vec<Ty> {
@@ -301,8 +301,13 @@ impl Cx<'_> {
             let ty = self.with_attrs(base.ty, &declarator.attrs, base.attrs);
             let ty = self.declarator(ty, declarator, place, None);
             let ty = self.adjusted(ty, declarator);
+            self.check_param_storage(param.specs, declarator);
             if declares {
-                vars.push(self.param(declarator, ty, owner));
+                let var = self.param(declarator, ty, owner);
+                if tree.specs[param.specs].storage == Some(ast::Storage::Register) {
+                    self.registers.insert(var);
+                }
+                vars.push(var);
             }
             types.push(ty.plain());
         }
@@ -316,6 +321,26 @@ impl Cx<'_> {
             }
         }
         types
+    }
+
+    /// A parameter lives where its function's variables do.
+    pub(crate) fn check_param_storage(
+        &mut self,
+        specs: ast::SpecsId,
+        declarator: &ast::Declarator,
+    ) {
+        let word = match self.tree.specs[specs].storage {
+            Some(ast::Storage::Typedef) => "typedef",
+            Some(ast::Storage::Extern) => "extern",
+            Some(ast::Storage::Static) => "static",
+            Some(ast::Storage::Auto) => "auto",
+            Some(ast::Storage::Register) | None => return,
+        };
+        let what = match declarator.name {
+            Some(ident) => format!("parameter `{}`", self.program.names.text(ident.name)),
+            None => "a parameter".to_owned(),
+        };
+        self.report(messages::wrong_storage(word, &what, self.tree.specs[specs].span));
     }
 
     /// Whether some length may name a parameter before it.

@@ -291,3 +291,97 @@ fn the_highest_trees_are_walked() {
     let errors = syntax::with_stack(|| messages(&text, Severity::Error));
     assert_eq!(errors, [] as [&str; 0]);
 }
+
+#[test]
+fn storage_classes_have_their_place() {
+    refused("int f(static int x) { return x; }", "`static` is not possible on parameter `x` here");
+    refused("int f(extern int);", "`extern` is not possible on a parameter here");
+    refused("int f(x) auto int x; { return x; }", {
+        "`auto` is not possible on parameter `x` here"
+    });
+    stmt_refused("static int h(void);", "`static` is not possible on function `h` here");
+    accepted("int f(register int x) { extern int h(void); register int y = x; return y + h(); }");
+}
+
+#[test]
+fn a_register_has_no_address() {
+    stmt_refused("register int r = 1; g(*&r, 2);", {
+        "address of `r`, which is declared `register`"
+    });
+    stmt_refused("register struct s r; p = &r.count;", {
+        "address of `r`, which is declared `register`"
+    });
+    refused("int *f(register int x) { return &x; }", {
+        "address of `x`, which is declared `register`"
+    });
+    accepted("int *f(register int *x) { return &x[2]; }");
+    accepted("int f(void) { register int a[2] = { 1, 2 }; return a[1]; }");
+}
+
+#[test]
+fn jumps_do_not_skip_a_size() {
+    let skipped = "`goto` jumps past the declaration of an array of variable length";
+    stmt_refused("goto in; { int a[n]; in: a[0] = 1; } return 0;", skipped);
+    stmt_refused("goto in; int (*a)[n]; in: return 0;", skipped);
+    stmt_refused("{ int a[n]; goto in; } { int b[n]; in: b[0] = 1; } return 0;", skipped);
+    stmt_refused("switch (n) { int a[n]; case 1: a[0] = 1; } return 0;", {
+        "`switch` jumps past the declaration of an array of variable length"
+    });
+    accepted(&in_function("again: ; int a[n]; a[0] = n; if (a[0]) goto again; return 0;"));
+    accepted(&in_function("int a[n]; { int b[n]; b[0] = 1; goto out; } out: return a[0];"));
+    accepted(&in_function("switch (n) { case 1: ; int a[2]; default: a[0] = 1; } return 0;"));
+    accepted(&in_function("int a[n]; switch (n) { case 1: { int b[n]; b[0] = 2; } } return a[0];"));
+}
+
+#[test]
+fn a_computed_goto_needs_an_address() {
+    stmt_refused("goto *n;", "`goto *` to `int`, not a pointer");
+    accepted(&in_function("void *to = &&out; goto *to; out: return 0;"));
+}
+
+#[test]
+fn a_condition_and_a_body_are_scopes() {
+    accepted(
+        "int f(void) { struct t { int a; };
+           if (sizeof(struct t { int a, b; }) > 4) return sizeof(struct t { char c; });
+           while (sizeof(struct t { int d; }) > 4) return sizeof(enum { one });
+           do ; while (sizeof(struct t { char e; }) > 1);
+           struct t x = { 1 }; int one = x.a; return one; }",
+    );
+}
+
+#[test]
+fn an_inline_definition_yields_to_the_real_one() {
+    accepted("extern inline int f(void) { return 0; } inline int f(void) { return 1; }");
+    accepted("extern inline int f(void) { return 0; } int f(void) { return 1; }");
+    refused("static inline int f(void) { return 0; } static inline int f(void) { return 1; }", {
+        "`f` is defined twice"
+    });
+}
+
+#[test]
+fn old_definitions_agree_with_their_prototype() {
+    accepted("float f(float, char); float f(x, y) float x; char y; { return x + y; }");
+    accepted("typedef const int fixed; fixed f(void); const int f(void);");
+    refused("float f(float); float f(x) char x; { return x; }", "conflicting types for `f`");
+}
+
+#[test]
+fn atomic_records_take_plain_ones() {
+    accepted("struct p { int x, y; }; _Atomic struct p a; void f(struct p v) { a = v; }");
+}
+
+#[test]
+fn no_value_is_in_an_empty_range() {
+    accepted(&in_function("switch (n) { case 4 ... 2: return 1; default: return 0; }"));
+}
+
+#[test]
+fn only_objects_have_initial_values() {
+    refused("typedef int t = 1;", "a `typedef` cannot have an initial value");
+    refused("int f(void) = 0;", "a function cannot have an initial value");
+    stmt_refused("extern int e = 1;", {
+        "an `extern` declaration in a block cannot have an initial value"
+    });
+    accepted("extern int (*f)(void); int g(void); int (*f)(void) = g;");
+}

@@ -175,6 +175,10 @@ pub(crate) fn body_without_function(span: Span) -> Diagnostic {
         .note("only a declarator with a parameter list can be followed by a body")
 }
 
+pub(crate) fn last_member_open(after: Span) -> Diagnostic {
+    Diagnostic::warning("F0221", "the last member is not closed with `;`").at(after, "missing here")
+}
+
 pub(crate) fn declaration_as_body(span: Span) -> Diagnostic {
     Diagnostic::error("F0219", "a declaration cannot be the body of a statement")
         .at(span, "")

@@ -31,7 +31,7 @@ fn a_forgotten_semicolon_is_missed_where_it_belongs() {
     check("do x++; while (y)\nx = 1;", &["2:18 F0202 expected `;` after `do … while (…)`"]);
     check_faults("struct s { int a }\nint x;", {
         &[
-            "1:17 F0202 expected `;` after this member",
+            "1:17 F0221 the last member is not closed with `;`",
             "1:19 F0202 expected `;` after this declaration",
         ]
     });
@@ -166,4 +166,19 @@ fn a_hundred_errors_are_enough() {
     let parsed = common::parse(&"int x = ;\n".repeat(1000));
     assert_eq!(parsed.diagnostics.errors(), 101);
     assert_eq!(parsed.diagnostics.iter().last().unwrap().code, "F0214");
+}
+
+#[test]
+fn the_last_member_may_lack_its_semicolon() {
+    check_faults("struct s { int a; int b };", {
+        &["1:24 F0221 the last member is not closed with `;`"]
+    });
+    check_faults("struct s { struct { int a; } };", {
+        &["1:29 F0221 the last member is not closed with `;`"]
+    });
+}
+
+#[test]
+fn a_name_that_a_condition_hides_is_back_behind_the_statement() {
+    check_faults("typedef int t;\nvoid f(void) { while (sizeof(enum { t })) if (1) ; t x; }", &[]);
 }

@@ -106,8 +106,28 @@ impl Cx<'_> {
             return self.refuse(messages::not_lvalue("`&`", span), span);
         }
         self.refuse_bit_field(operand, "address");
+        self.refuse_register(operand, span);
         let pointer = self.program.types.pointer_to(ty);
         self.make(ExprKind::AddrOf(operand), pointer, span)
+    }
+
+    /// A variable in a register, or a part of one, has no address.
+    fn refuse_register(&mut self, operand: ExprId, span: Span) {
+        let mut at = operand;
+        loop {
+            at = match self.program.exprs[at].kind {
+                ExprKind::Member(base, ..) => base,
+                ExprKind::Unary(UnaryOp::Real | UnaryOp::Imag, base) => base,
+                ExprKind::Index(base, _) if self.is_array(self.ty(base)) => base,
+                ExprKind::Var(var) if self.registers.contains(&var) => {
+                    let it = &self.program.vars[var];
+                    let name = it.name.map_or("", |it| self.program.names.text(it));
+                    let fault = messages::register_address(name, span, it.span);
+                    return self.report(fault);
+                }
+                _ => return,
+            };
+        }
     }
 
     fn step(&mut self, op: StepOp, operand: ast::ExprId, span: Span) -> ExprId {

@@ -444,7 +444,7 @@ impl Parser<'_> {
         ExprKind::VaArg(list, self.type_name())
     }
 
-    /// `type-name "," name {"." name | "->" name | "[" expression "]"}`
+    /// `type-name "," name {"." name | "[" expression "]"}`
     fn offsetof(&mut self) -> ExprKind {
         let ty = self.type_name();
         self.expect(TokenKind::Comma);

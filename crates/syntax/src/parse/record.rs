@@ -9,6 +9,7 @@ use crate::ast::{
     AttrId, Declarator, DeclaratorId, EnumConstant, EnumId, EnumSpec, Field, Ident, Member,
     RecordId, RecordSpec,
 };
+use crate::messages;
 use crate::token::TokenKind;
 
 impl Parser<'_> {
@@ -68,7 +69,12 @@ impl Parser<'_> {
             _ => {
                 let specs = self.specifiers(Where::Member);
                 let fields = self.fields();
-                self.expect_semicolon("after this member");
+                if self.at(TokenKind::RBrace) && !self.recovering {
+                    let after = self.prev_span().after();
+                    self.report(messages::last_member_open(after));
+                } else {
+                    self.expect_semicolon("after this member");
+                }
                 members.push(Member::Fields(specs, fields));
             }
         }
@@ -76,7 +82,7 @@ impl Parser<'_> {
 
     fn fields(&mut self) -> Box<[Field]> {
         let mut fields = Vec::new();
-        if self.at(TokenKind::Semicolon) {
+        if matches!(self.peek(), TokenKind::Semicolon | TokenKind::RBrace) {
             return Box::default();
         }
         while !self.recovering {

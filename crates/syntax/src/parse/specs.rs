@@ -264,7 +264,8 @@ impl Parser<'_> {
             self.fault(messages::missing_type(shown));
             return TypeSpec::Missing;
         }
-        if place == Where::Parameter && has_specs {
+        let is_empty_member = place == Where::Member && self.at(TokenKind::Semicolon);
+        if has_specs && (place == Where::Parameter || is_empty_member) {
             self.fault(messages::missing_type(self.since(start)));
             return TypeSpec::Missing;
         }

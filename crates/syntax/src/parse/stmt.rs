@@ -126,6 +126,10 @@ impl Parser<'_> {
 
     /// A statement as the body of another. A declaration there is refused, but read.
     fn body(&mut self) -> StmtId {
+        self.scoped(Self::body_statement)
+    }
+
+    fn body_statement(&mut self) -> StmtId {
         if self.at(TokenKind::Pragma) {
             return self.pragma_statement(true);
         }
@@ -165,7 +169,7 @@ impl Parser<'_> {
         let kind = match self.peek() {
             TokenKind::Pragma => return self.pragma_statement(true),
             TokenKind::LBrace => return self.block(),
-            TokenKind::KwIf => return self.if_statement(),
+            TokenKind::KwIf => return self.scoped(Self::if_statement),
             TokenKind::KwAttribute | TokenKind::LBracket if self.at_attribute() => {
                 return self.attributed_statement();
             }
@@ -173,17 +177,17 @@ impl Parser<'_> {
                 self.bump();
                 StmtKind::Empty
             }
-            TokenKind::KwWhile => {
-                self.bump();
-                let condition = self.condition();
-                StmtKind::While(condition, self.body())
-            }
-            TokenKind::KwSwitch => {
-                self.bump();
-                let value = self.condition();
-                StmtKind::Switch(value, self.body())
-            }
-            TokenKind::KwDo => self.do_statement(),
+            TokenKind::KwWhile => self.scoped(|parser| {
+                parser.bump();
+                let condition = parser.condition();
+                StmtKind::While(condition, parser.body())
+            }),
+            TokenKind::KwSwitch => self.scoped(|parser| {
+                parser.bump();
+                let value = parser.condition();
+                StmtKind::Switch(value, parser.body())
+            }),
+            TokenKind::KwDo => self.scoped(Self::do_statement),
             TokenKind::KwFor => self.scoped(Self::for_statement),
             TokenKind::KwGoto => self.goto_statement(),
             TokenKind::KwContinue => {
