@@ -171,6 +171,12 @@ pub(crate) fn clause_required(directive: &str, needed: &[&str], place: Span) -> 
         .at(place, "the clause is missing")
 }
 
+pub(crate) fn clause_advised(directive: &str, needed: &[&str], place: Span) -> Diagnostic {
+    Diagnostic::warning("F0335", format!("`{directive}` should have {}", alternatives(needed)))
+        .at(place, "the clause is missing")
+        .note("the standard wants one; some compilers do without")
+}
+
 pub(crate) fn unexpected_text(found: &str, place: Span, inside: &str) -> Diagnostic {
     Diagnostic::error("F0314", format!("unexpected {found} in `{inside}`"))
         .at(place, "not understood from here on")

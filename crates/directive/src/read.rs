@@ -277,14 +277,20 @@ impl Reader<'_, '_> {
                 Err(Reported) => is_whole = false,
             }
         }
-        for needed in heading.rows.iter().flat_map(|it| it.required) {
+        let required =
+            heading.rows.iter().flat_map(|row| row.required.iter().map(|it| (it, row.forgives)));
+        for (needed, forgives) in required {
             let is_there =
                 seen.iter().any(|it| needed.iter().any(|row| std::ptr::eq(*row, it.row)));
             if !is_there && is_whole {
                 let words: Vec<&str> = needed.iter().map(|it| it.word).collect();
-                let fault = messages::clause_required(&heading.name(), &words, head_span);
+                let fault = if forgives {
+                    messages::clause_advised(&heading.name(), &words, head_span)
+                } else {
+                    messages::clause_required(&heading.name(), &words, head_span)
+                };
                 self.report(fault);
-                is_whole = false;
+                is_whole = forgives;
             }
         }
         is_whole

@@ -44,6 +44,8 @@ pub(crate) struct DirectiveRow {
     pub(crate) clauses: &'static [&'static [&'static ClauseRow]],
     /// Of each list at least one must stand.
     pub(crate) required: &'static [&'static [&'static ClauseRow]],
+    /// What is required is often left out, and everybody knows what is meant: a warning will do.
+    pub(crate) forgives: bool,
     /// First leaves of the parts that may follow it in a combined directive.
     pub(crate) then: &'static [Leaf],
     /// Where rows share a spelling: this one is meant if one of these words follows.
@@ -58,6 +60,7 @@ pub(crate) const DIRECTIVE: DirectiveRow = DirectiveRow {
     args: None,
     clauses: &[],
     required: &[],
+    forgives: false,
     then: &[],
     if_followed_by: &[],
 };

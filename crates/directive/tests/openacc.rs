@@ -272,7 +272,7 @@ fn what_is_missing() {
     faults("acc host_data", &[("F0313", "host_data")]);
     faults("acc set if(c)", &[("F0313", "set")]);
     faults("acc declare", &[("F0313", "declare")]);
-    faults("acc routine", &[("F0313", "routine")]);
+    faults("acc routine", &[("F0335", "routine")]);
     faults("acc data copy", &[("F0308", "")]);
     faults("acc data copy()", &[("F0311", ")")]);
     faults("acc data copy(a", &[("F0310", "(")]);

@@ -84,6 +84,7 @@ static DATA_REGION: DirectiveRow = DirectiveRow {
         &COPY, &COPYIN, &COPYOUT, &CREATE, &NO_CREATE, &PRESENT, &DEVICEPTR, &ATTACH, &DEFAULT,
         &PIPE,
     ]],
+    forgives: true,
     ..DIRECTIVE
 };
 
@@ -138,6 +139,7 @@ static ROUTINE: DirectiveRow = DirectiveRow {
     args: Some(FUNCTION_NAME),
     clauses: &[FUNCTION_LEVEL, &[&BIND, &DEVICE_GROUP, &NOHOST]],
     required: &[FUNCTION_LEVEL],
+    forgives: true,
     ..DIRECTIVE
 };
 

@@ -446,10 +446,13 @@ static END_METADIRECTIVE: DirectiveRow = DirectiveRow {
     ..DIRECTIVE
 };
 
+/// Says something where it stands and takes the place of no statement: to C it is white space.
+const ASIDE: ShapeRule = ShapeRule::Is(Shape::Foreign);
+
 static ERROR: DirectiveRow = DirectiveRow {
     words: &["error"],
     leaves: &[Leaf::Error],
-    shape: STANDALONE,
+    shape: ASIDE,
     clauses: &[rows![AT MESSAGE SEVERITY]],
     ..DIRECTIVE
 };
@@ -457,7 +460,7 @@ static ERROR: DirectiveRow = DirectiveRow {
 static NOTHING: DirectiveRow = DirectiveRow {
     words: &["nothing"],
     leaves: &[Leaf::Nothing],
-    shape: STANDALONE,
+    shape: ASIDE,
     clauses: &[rows![APPLY]],
     ..DIRECTIVE
 };

@@ -57,3 +57,12 @@ fn comparisons_are_left_alone() {
     good_body("#pragma omp atomic compare\nif (x < n) { x = n; }");
     good_body("#pragma omp atomic compare\nx = x == n ? m : x;");
 }
+
+#[test]
+fn operands_with_commas_are_compared() {
+    good_body("#pragma omp atomic\na[get(), 0] = a[get(), 0] + 1;");
+    bad_body(
+        "#pragma omp atomic\na[get(), 0] = a[get(), 1] + 1;",
+        &["F0560 | a[get(), 0] = a[get(), 1] + 1;"],
+    );
+}

@@ -394,3 +394,18 @@ pub(crate) fn chunk_unused(construct: &Construct<Typed>, at: u32, span: Span) ->
     Diagnostic::error("F0546", format!("`{name}` leaves the choice open and gives a chunk size"))
         .at(span, "the chunk size cannot be used")
 }
+
+pub(crate) fn asked_to_stop(
+    construct: &Construct<Typed>,
+    text: Option<&str>,
+    is_warning: bool,
+) -> Diagnostic {
+    let name = directive(construct);
+    let message = text.map_or_else(|| format!("`{name}` stands here"), str::to_owned);
+    let fault = if is_warning {
+        Diagnostic::warning("F0547", message)
+    } else {
+        Diagnostic::error("F0547", message)
+    };
+    fault.at(construct.span, "the program says so here")
+}

@@ -1,6 +1,7 @@
 //! Faults of nesting, atomics and levels: `F055x` to `F057x`.
 
-use ir::program::{Level, Program};
+use ir::construct::{Clause, ClauseKind, Construct};
+use ir::program::{Level, Program, Typed};
 use ir::region::Region;
 use source::{Diagnostic, Span};
 
@@ -161,4 +162,34 @@ pub(crate) fn loop_nowhere(region: &Region) -> Diagnostic {
     Diagnostic::error("F0574", format!("`{name}` stands in no region that runs on a device"))
         .at(region.construct.span, "nobody is there to share the iterations")
         .help("put it inside a compute region, or declare the function for devices")
+}
+
+pub(crate) fn reduction_of_routine(
+    program: &Program,
+    region: &Region,
+    clause: Span,
+    teams: Span,
+) -> Diagnostic {
+    let name = program.names.text(program.functions[region.function].name);
+    Diagnostic::error("F0575", format!("`{name}` reduces over the teams of its callers"))
+        .at(clause, "the teams meet only at the end of the device region")
+        .label(teams, "dealt to teams here")
+        .help("return what each team has found, and reduce in the device region")
+}
+
+pub(crate) fn size_of_level(
+    construct: &Construct<Typed>,
+    outer: &Region,
+    clause: &Clause<Typed>,
+) -> Diagnostic {
+    let (name, around) = (directive(construct), directive(&outer.construct));
+    let clauses = match clause.kind {
+        ClauseKind::Gang(_) => "num_gangs",
+        ClauseKind::Worker(_) => "num_workers",
+        _ => "vector_length",
+    };
+    Diagnostic::error("F0576", format!("a loop of `{around}` says how wide a level is"))
+        .at(clause.span, format!("`{name}` may not say so here"))
+        .label(outer.construct.span, "all loops of this region have the same levels")
+        .help(format!("write `{clauses}(…)` on `{around}`"))
 }

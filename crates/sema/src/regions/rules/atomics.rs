@@ -184,7 +184,8 @@ impl Forms<'_> {
             | (ExprKind::AddrOf(a), ExprKind::AddrOf(b)) => self.same(*a, *b),
             (ExprKind::Unary(o, a), ExprKind::Unary(p, b)) => o == p && self.same(*a, *b),
             (ExprKind::Step(o, a), ExprKind::Step(p, b)) => o == p && self.same(*a, *b),
-            (ExprKind::Index(a, i), ExprKind::Index(b, j)) => {
+            (ExprKind::Index(a, i), ExprKind::Index(b, j))
+            | (ExprKind::Comma(a, i), ExprKind::Comma(b, j)) => {
                 self.same(*a, *b) && self.same(*i, *j)
             }
             (ExprKind::Member(a, r, i), ExprKind::Member(b, s, j)) => {

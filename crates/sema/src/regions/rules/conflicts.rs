@@ -1,6 +1,6 @@
 //! One variable in clauses that contradict, and clauses that do not go together.
 
-use ir::construct::{ClauseKind, Construct, ScheduleKind};
+use ir::construct::{ClauseKind, Construct, Leaf, ScheduleKind};
 use ir::program::{Program, Typed, VarId};
 use rustc_hash::FxHashMap;
 use source::{Diagnostics, Span};
@@ -27,8 +27,16 @@ fn decides(role: Role) -> bool {
     )
 }
 
+/// What is mapped is not copied for a plain device region; on combined ones the clauses may speak of
+/// different parts.
+fn maps(role: Role) -> bool {
+    matches!(role, Role::Map | Role::DevicePointer | Role::HasDeviceAddr)
+}
+
 fn variables(program: &Program, construct: &Construct<Typed>, faults: &mut Diagnostics) {
     let mut seen: FxHashMap<VarId, Vec<(Role, u32, Span)>> = FxHashMap::default();
+    let is_plain_device = construct.leaves == [Leaf::Offload] && !construct.rules.holds_data;
+    let decides = |role| decides(role) || (is_plain_device && maps(role));
     for item in items::all(construct).filter(|it| decides(it.role)) {
         let Some(var) = items::plain(program, item.expr) else { continue };
         let is_grouped =
@@ -56,6 +64,7 @@ fn go_together(a: Role, b: Role) -> bool {
     matches!(
         (a, b),
         (Role::FirstPrivate, Role::LastPrivate)
+            | (Role::Map, Role::Map)
             | (Role::LastPrivate, Role::FirstPrivate)
             // A task of a reduction may reduce in turn.
             | (Role::InReduction, Role::Reduction)
@@ -84,8 +93,13 @@ fn clauses(construct: &Construct<Typed>, faults: &mut Diagnostics) {
         find(&|it| matches!(it, K::Reduction(_))),
         "the results are combined when the group ends",
     );
+    clash(
+        find(&|it| matches!(it, K::Schedule(it) if it.monotonic == Some(false))),
+        find(&|it| matches!(it, K::Ordered(_))),
+        "chunks in any order or iterations in theirs",
+    );
     let level = find(&|it| matches!(it, K::Gang(_) | K::Worker(_) | K::Vector(_)));
-    let is_loop = construct.has(ir::construct::Leaf::Loop);
+    let is_loop = construct.has(Leaf::Loop);
     if is_loop {
         let seq = find(&|it| matches!(it, K::Seq));
         clash(level, seq, "the iterations run in order or are dealt out");

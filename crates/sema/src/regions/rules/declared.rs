@@ -166,7 +166,13 @@ fn variant(program: &Program, declaration: &Declaration, faults: &mut Diagnostic
     let Args::Name(name) = &construct.args else { return };
     let adjusts =
         |it: &ClauseKind<_>| matches!(it, ClauseKind::AppendArgs(_) | ClauseKind::AdjustArgs(..));
-    if construct.kinds().any(adjusts) {
+    // For lanes the arguments become vectors, whose types depend on the machine.
+    let is_for_lanes = construct.kinds().any(|it| {
+        let ClauseKind::Match(sets) = it else { return false };
+        let mut selectors = sets.iter().flat_map(|it| &it.selectors);
+        selectors.any(|it| program.names.text(it.name) == "simd")
+    });
+    if construct.kinds().any(adjusts) || is_for_lanes {
         return;
     }
     let Some((_, variant)) = program.functions.iter().find(|it| it.1.name == *name) else { return };

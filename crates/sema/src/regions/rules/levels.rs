@@ -1,6 +1,6 @@
 //! Levels of parallelism: wider ones outside, each once; functions stay within theirs.
 
-use ir::construct::{ClauseKind, Construct, GangArg, Leaf};
+use ir::construct::{Clause, ClauseKind, Construct, GangArg, Leaf};
 use ir::program::{Level, Program, Typed};
 use ir::region::Region;
 use source::{Diagnostics, Span};
@@ -44,6 +44,7 @@ pub(super) fn check(program: &Program, uses: &Uses, faults: &mut Diagnostics) {
         }
         nested(program, region, &own, faults);
         routine(program, region, &own, faults);
+        sizes(program, region, faults);
         for &(callee, call) in &uses.region(id).calls {
             let Some(level) = program.functions[callee].device.level else { continue };
             let clash = own.iter().find(|it| level != Level::Seq && it.level >= level);
@@ -96,5 +97,31 @@ fn routine(program: &Program, region: &Region, own: &[Dealt], faults: &mut Diagn
     if let Some(it) = own.iter().find(|it| it.level < allowed) {
         let own = (it.level, it.span);
         faults.push(messages::level_of_routine(program, region.function, own, allowed));
+    }
+    let is_reduction = |it: &&Clause<Typed>| matches!(it.kind, ClauseKind::Reduction(_));
+    let teams = own.iter().find(|it| it.level == Level::Team);
+    if let (Some(teams), Some(clause)) = (teams, region.construct.clauses.iter().find(is_reduction))
+    {
+        faults.push(messages::reduction_of_routine(program, region, clause.span, teams.span));
+    }
+}
+
+/// Where the region says how many there are, its loops do not.
+fn sizes(program: &Program, region: &Region, faults: &mut Diagnostics) {
+    let runs = |it: &&Region| it.construct.has(Leaf::Offload) || it.construct.has(Leaf::Kernels);
+    let around = ancestors(program, region.parent).map(|it| &program.regions[it]);
+    let Some(outer) = std::iter::once(region).chain(around).find(runs) else { return };
+    if outer.construct.has(Leaf::Kernels) {
+        return;
+    }
+    for clause in &region.construct.clauses {
+        let says_how_many = match &clause.kind {
+            ClauseKind::Gang(args) => args.iter().any(|it| matches!(it, GangArg::Num(..))),
+            ClauseKind::Worker(args) | ClauseKind::Vector(args) => args.is_some(),
+            _ => false,
+        };
+        if says_how_many {
+            faults.push(messages::size_of_level(&region.construct, outer, clause));
+        }
     }
 }

@@ -132,6 +132,8 @@ impl Cx<'_> {
             }
             Role::Private | Role::LastPrivate | Role::Reduction | Role::Linear
                 if sharing::is_const(program, var)
+                    // Its parameters are described, not copied.
+                    && !construct.has(Leaf::DeclareSimd)
                     && !construct.rules.plain_nests
                     && !construct.rules.yields_to_data_region =>
             {

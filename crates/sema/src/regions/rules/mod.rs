@@ -12,6 +12,7 @@ mod lists;
 mod nesting;
 mod numbers;
 mod reductions;
+mod stops;
 
 use ir::program::Program;
 use source::Diagnostics;
@@ -28,10 +29,12 @@ pub(super) fn check(program: &Program, uses: &Uses, faults: &mut Diagnostics) {
         reductions::types(program, construct, Some(region.function), faults);
         reductions::meeting(program, uses, id, faults);
         atomics::check(program, region, faults);
+        stops::check(program, construct, faults);
     }
     for declaration in &program.declarations {
         lists::check(program, &declaration.construct, faults);
         numbers::check(program, &declaration.construct, faults);
+        stops::check(program, &declaration.construct, faults);
     }
     nesting::check(program, faults);
     levels::check(program, uses, faults);
