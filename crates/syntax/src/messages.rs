@@ -176,7 +176,7 @@ pub(crate) fn body_without_function(span: Span) -> Diagnostic {
 }
 
 pub(crate) fn last_member_open(after: Span) -> Diagnostic {
-    Diagnostic::warning("F0222", "the last member is not closed with `;`").at(after, "missing here")
+    Diagnostic::warning("F0221", "the last member is not closed with `;`").at(after, "missing here")
 }
 
 pub(crate) fn declaration_as_body(span: Span) -> Diagnostic {

@@ -31,7 +31,7 @@ fn a_forgotten_semicolon_is_missed_where_it_belongs() {
     check("do x++; while (y)\nx = 1;", &["2:18 F0202 expected `;` after `do … while (…)`"]);
     check_faults("struct s { int a }\nint x;", {
         &[
-            "1:17 F0222 the last member is not closed with `;`",
+            "1:17 F0221 the last member is not closed with `;`",
             "1:19 F0202 expected `;` after this declaration",
         ]
     });
@@ -171,10 +171,10 @@ fn a_hundred_errors_are_enough() {
 #[test]
 fn the_last_member_may_lack_its_semicolon() {
     check_faults("struct s { int a; int b };", {
-        &["1:24 F0222 the last member is not closed with `;`"]
+        &["1:24 F0221 the last member is not closed with `;`"]
     });
     check_faults("struct s { struct { int a; } };", {
-        &["1:29 F0222 the last member is not closed with `;`"]
+        &["1:29 F0221 the last member is not closed with `;`"]
     });
 }
 

@@ -74,10 +74,10 @@ fn an_automatic_variable_is_reported_once() {
 #[test]
 fn beginnings_have_ends() {
     let variant = "begin declare variant match(device={kind(gpu)})";
-    bad("#pragma omp declare target\nint x;\n", &["F0589 | declare target"]);
-    bad("#pragma omp begin declare target\nint x;\n", &["F0589 | begin declare target"]);
-    bad(&format!("#pragma omp {variant}\nvoid f(void) {{}}\n"), &[&format!("F0589 | {variant}")]);
-    bad("#pragma omp begin assumes no_openmp\n", &["F0589 | begin assumes no_openmp"]);
+    bad("#pragma omp declare target\nint x;\n", &["F0590 | declare target"]);
+    bad("#pragma omp begin declare target\nint x;\n", &["F0590 | begin declare target"]);
+    bad(&format!("#pragma omp {variant}\nvoid f(void) {{}}\n"), &[&format!("F0590 | {variant}")]);
+    bad("#pragma omp begin assumes no_openmp\n", &["F0590 | begin assumes no_openmp"]);
     bad("int x;\n#pragma omp end declare target\n", &["F0589 | end declare target"]);
     bad(
         "#pragma omp declare target\nint x;\n#pragma omp end assumes\n\
@@ -87,7 +87,7 @@ fn beginnings_have_ends() {
     bad(
         "#pragma omp declare target\n#pragma omp begin assumes no_openmp\nint x;\n\
          #pragma omp end declare target\n",
-        &["F0589 | begin assumes no_openmp"],
+        &["F0590 | begin assumes no_openmp"],
     );
     good(
         "#pragma omp begin assumes no_openmp\n#pragma omp declare target\nint x;\n\

@@ -30,6 +30,6 @@ pub(crate) fn ends_nothing(name: &str, span: Span, open: Option<(&str, Span)>) -
 }
 
 pub(crate) fn never_ended(name: &str, span: Span) -> Diagnostic {
-    Diagnostic::error("F0589", format!("`{name}` is never ended"))
+    Diagnostic::error("F0590", format!("`{name}` is never ended"))
         .at(span, "what it holds for has no end")
 }
