@@ -5,6 +5,8 @@ use super::support::{bad, bad_body, good, good_body};
 #[test]
 fn one_variable_has_one_role() {
     bad_body("#pragma omp parallel private(x) shared(x)\nx = 1;", &["F0523 | x"]);
+    bad_body("#pragma omp target map(x) firstprivate(x)\nx = 1;", &["F0523 | x"]);
+    good_body("#pragma omp target map(tofrom: x) shared(x)\nx = 1;");
     bad_body("#pragma omp parallel private(x) reduction(+:x)\nx = 1;", &["F0523 | x"]);
     bad_body("#pragma omp parallel reduction(+:x) reduction(*:x)\nx = 1;", &["F0523 | x"]);
     bad_body("#pragma omp parallel private(x) private(x)\nx = 1;", &["F0524 | x"]);

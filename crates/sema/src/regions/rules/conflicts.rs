@@ -64,7 +64,8 @@ fn go_together(a: Role, b: Role) -> bool {
     matches!(
         (a, b),
         (Role::FirstPrivate, Role::LastPrivate)
-            | (Role::Map, Role::Map)
+            | (Role::Map, Role::Map | Role::Shared)
+            | (Role::Shared, Role::Map)
             | (Role::LastPrivate, Role::FirstPrivate)
             // A task of a reduction may reduce in turn.
             | (Role::InReduction, Role::Reduction)
