@@ -64,6 +64,7 @@ fn each_part_of_the_form_is_checked() {
     bad("i = 0; i < n; i += i", "F0505 | i += i");
     bad("i = 0; i < n; i += 0", "F0506 | i += 0");
     bad("i = 0; i < n; i--", "F0506 | i--");
+    good_body("#pragma omp for\nfor (unsigned k = 2; k < 4000000000u; k += 3000000000u) use(k);");
     bad("i = 0; i != n; i += 2", "F0506 | i += 2");
 }
 

@@ -77,15 +77,19 @@ pub(super) fn form(program: &Program, id: StmtId, it: &For) -> Result<Loop, Opti
         })
         .ok_or(Some((Fault::Step(var), step_span)))?;
     let stride = step.map_or(Some(1), |it| distance(program, it));
-    let stride = stride.and_then(|it| if descending { it.checked_neg() } else { Some(it) });
-    if let Some(stride) = stride {
+    let mut stride = stride.and_then(|it| if descending { it.checked_neg() } else { Some(it) });
+    if let Some(by) = stride {
         let up = matches!(test, LoopTest::Lt | LoopTest::Le);
         let down = matches!(test, LoopTest::Gt | LoopTest::Ge);
-        if stride == 0 {
+        if by == 0 {
             return Err(Some((Fault::ZeroStep, step_span)));
         }
-        if (up && stride < 0) || (down && stride > 0) {
-            return Err(Some((Fault::WrongWay, step_span)));
+        if (up && by < 0) || (down && by > 0) {
+            // A huge unsigned step may be meant as such.
+            if step.is_none_or(|it| constant::int(program, it) == distance(program, it)) {
+                return Err(Some((Fault::WrongWay, step_span)));
+            }
+            stride = None;
         }
     }
     if test == LoopTest::Ne && stride.is_none_or(|it| it.abs() != 1) {
