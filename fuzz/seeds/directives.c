@@ -17,7 +17,7 @@ double h(double x);
 int k(int x) { return x; }
 #pragma omp end declare target
 void run(int n, double *a, double *restrict b, vec v) {
-  double s = 0, t[100];
+  double s = 0, last, t[100];
 #pragma omp target teams distribute parallel for simd collapse(2) map(to: b[0:n]) map(always, tofrom: a[0:n:2]) reduction(+: s) schedule(static, 4) if(target: n > 10) num_teams(4) thread_limit(64)
   for (int i = 0; i < n; i++)
     for (int j = 0; j <= n - 1; j += 2) { s += a[i] * b[j]; }
@@ -25,12 +25,12 @@ void run(int n, double *a, double *restrict b, vec v) {
   {
 #pragma omp target update to(a[0:n]) from(b[1:n-1])
 #pragma omp target enter data map(to: t) nowait depend(inout: t[0])
-#pragma omp parallel private(s) firstprivate(n) shared(t) num_threads(4) default(none)
+#pragma omp parallel private(s) firstprivate(n) shared(t, last) num_threads(4) default(none)
     {
-#pragma omp for ordered lastprivate(conditional: s)
+#pragma omp for ordered lastprivate(conditional: last)
       for (int i = n; i > 0; --i) {
 #pragma omp ordered
-        s = i;
+        last = i;
       }
 #pragma omp sections
       {

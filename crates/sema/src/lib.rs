@@ -70,6 +70,7 @@ pub fn check(mut tree: Tree, directives: &Directives, model: &'static DataModel)
         basics,
         layouts: Layouts::new(model),
         members: FxHashMap::default(),
+        defining: Vec::new(),
         function: None,
         regions: Vec::new(),
         open: Vec::new(),
@@ -100,6 +101,8 @@ pub(crate) struct Cx<'t> {
     /// Where to look for a name in a complete record: its own member of that name, or the one
     /// without name that holds it.
     members: FxHashMap<(RecordId, Name), u32>,
+    /// Records whose members are being read, outermost first.
+    defining: Vec<RecordId>,
     /// The function whose body is being read.
     function: Option<Body>,
     /// The regions around the present statement, innermost last.

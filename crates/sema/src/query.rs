@@ -289,6 +289,10 @@ impl Cx<'_> {
         let mut record = record;
         loop {
             let at = *self.members.get(&(record, name))?;
+            // A record that was defined twice may hold itself.
+            if path.iter().any(|&(known, _)| known == record) {
+                return None;
+            }
             path.push((record, at));
             let field = self.program.types.records[record].fields.as_ref()?.get(at as usize)?;
             if field.name == Some(name) {

@@ -1,7 +1,7 @@
 //! Structures and unions: tags, members, bit-fields.
 
 use ir::types::{Field, Record, RecordId, Ty, TypeKind};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use source::{Name, Span};
 use syntax::ast;
 
@@ -20,14 +20,16 @@ impl Cx<'_> {
         let ty = self.program.types.get(TypeKind::Record(record));
         if let Some(members) = &spec.members {
             let first = &self.program.types.records[record];
-            if first.fields.is_some() {
+            if first.fields.is_some() || self.defining.contains(&record) {
                 let name = spec.tag.map(|it| self.program.names.text(it.name));
                 let span = spec.tag.map_or(spec.span, |it| it.span);
                 let fault = messages::redefined(name.unwrap_or_default(), span, first.span);
                 self.report(fault);
                 return ty;
             }
+            self.defining.push(record);
             self.define_record(record, spec, members);
+            self.defining.pop();
         }
         ty
     }
@@ -103,9 +105,14 @@ impl Cx<'_> {
                 self.members.entry((record, name)).or_insert(at);
                 continue;
             }
+            // A record that was defined twice may hold itself: each is looked into once.
+            let mut known = FxHashSet::from_iter([record]);
             let mut inside: Vec<RecordId> =
                 self.program.types.record_of(field.ty).into_iter().collect();
             while let Some(inner) = inside.pop() {
+                if !known.insert(inner) {
+                    continue;
+                }
                 for field in self.program.types.records[inner].fields.iter().flatten() {
                     match field.name {
                         Some(name) => _ = self.members.entry((record, name)).or_insert(at),

@@ -385,3 +385,11 @@ fn only_objects_have_initial_values() {
     });
     accepted("extern int (*f)(void); int g(void); int (*f)(void) = g;");
 }
+
+#[test]
+fn a_record_that_holds_itself_has_an_end() {
+    let twice = "struct t { long l; struct t { long m; }; };";
+    refused(twice, "`t` is defined twice");
+    let text = format!("{twice} long f(struct t *p) {{ return p->none; }}");
+    assert!(!messages(&text, Severity::Error).is_empty());
+}
