@@ -472,6 +472,7 @@ fn items_of(construct: &Construct<Typed>) -> impl Iterator<Item = &ExprId> {
         Args::Items(items) | Args::ReadonlyItems(items) => items,
         Args::None
         | Args::Name(_)
+        | Args::Variant(_)
         | Args::Object(_)
         | Args::Cancel(_)
         | Args::Wait(_)

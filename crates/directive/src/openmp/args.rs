@@ -1,6 +1,6 @@
 //! What stands directly behind the words of a directive: lists, names, user's reductions.
 
-use ir::construct::{Args, CancelKind, MapperDecl, ReductionDecl, Spelled};
+use ir::construct::{Args, CancelKind, MapperDecl, ReductionDecl, Spelled, VariantDecl};
 use syntax::TokenKind;
 
 use super::sharing::{read_op, write_op};
@@ -40,25 +40,40 @@ fn write_items(args: &Args<Spelled>) -> Option<String> {
     Some(list(items))
 }
 
-/// `(name)`
-pub(super) const NAME: ArgsRow = ArgsRow {
-    read: |r| Ok(Args::Name(r.parens(|r| r.ident("a name"))?.name)),
-    write: write_name,
-    samples: &["(some_name)"],
-};
-
 /// `(name)`, or nothing.
 pub(super) const MAYBE_NAME: ArgsRow = ArgsRow {
     read: |r| {
-        if r.p.at(TokenKind::LParen) { (NAME.read)(r) } else { Ok(Args::None) }
+        if !r.p.at(TokenKind::LParen) {
+            return Ok(Args::None);
+        }
+        Ok(Args::Name(r.parens(|r| r.ident("a name"))?.name))
     },
-    write: |args| if *args == Args::None { Some(String::new()) } else { write_name(args) },
+    write: |args| match args {
+        Args::None => Some(String::new()),
+        Args::Name(name) => Some(format!("({name})")),
+        _ => None,
+    },
     samples: &["", "(some_name)"],
 };
 
-fn write_name(args: &Args<Spelled>) -> Option<String> {
-    let Args::Name(name) = args else { return None };
-    Some(format!("({name})"))
+/// `(variant)`, `(base : variant)`
+pub(super) const VARIANT: ArgsRow = ArgsRow {
+    read: |r| r.parens(read_variant),
+    write: |args| {
+        let Args::Variant(it) = args else { return None };
+        let base = it.base.as_ref().map(|it| format!("{it} : ")).unwrap_or_default();
+        Some(format!("({base}{})", it.variant))
+    },
+    samples: &["(some_name)", "(base_name : some_name)"],
+};
+
+fn read_variant(r: &mut Reader<'_, '_>) -> Read<Args<Written>> {
+    let first = r.ident("the name of a function")?.name;
+    if !r.p.eat(TokenKind::Colon) {
+        return Ok(Args::Variant(VariantDecl { base: None, variant: first }));
+    }
+    let variant = r.ident("the name of the variant")?.name;
+    Ok(Args::Variant(VariantDecl { base: Some(first), variant }))
 }
 
 /// `(object)`, or nothing.

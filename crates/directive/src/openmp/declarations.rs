@@ -64,7 +64,7 @@ pub(super) static END_DECLARE_TARGET: DirectiveRow = DirectiveRow {
 pub(super) static DECLARE_VARIANT: DirectiveRow = DirectiveRow {
     words: &["declare variant"],
     leaves: &[Leaf::DeclareVariant],
-    args: Some(args::NAME),
+    args: Some(args::VARIANT),
     clauses: &[rows![ADJUST_ARGS APPEND_ARGS MATCH]],
     required: &[rows![MATCH]],
     ..DIRECTIVE

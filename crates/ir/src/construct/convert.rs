@@ -105,6 +105,10 @@ impl<P: Phase> Args<P> {
             Args::Items(items) => Args::Items(exprs(items, cx)),
             Args::ReadonlyItems(items) => Args::ReadonlyItems(exprs(items, cx)),
             Args::Name(name) => Args::Name(cx.name(name)),
+            Args::Variant(decl) => Args::Variant(VariantDecl {
+                base: decl.base.as_ref().map(|it| cx.name(it)),
+                variant: cx.name(&decl.variant),
+            }),
             Args::Object(expr) => Args::Object(cx.expr(expr)),
             Args::Cancel(kind) => Args::Cancel(*kind),
             Args::Wait(wait) => Args::Wait(wait.convert(cx)),

@@ -104,8 +104,10 @@ pub enum Args<P: Phase> {
     Items(Vec<P::Expr>),
     /// `cache(readonly: …)`
     ReadonlyItems(Vec<P::Expr>),
-    /// A name that is not a C object: critical, routine, declare variant's function.
+    /// A name that is not a C object: critical, routine.
     Name(P::Name),
+    /// Which function replaces which.
+    Variant(VariantDecl<P>),
     /// An object the directive works on: depobj.
     Object(P::Expr),
     /// What is cancelled.
@@ -120,6 +122,15 @@ pub enum Args<P: Phase> {
     Memory(Vec<MemoryKind<P>>),
     /// Unread text of a directive that is kept only for its spelling.
     Text(P::Name),
+}
+
+/// `([base :] variant)`
+#[derive(Clone, Debug, PartialEq)]
+pub struct VariantDecl<P: Phase> {
+    /// The function that is replaced; the one declared behind the directive if absent.
+    pub base: Option<P::Name>,
+    /// The function that is called instead.
+    pub variant: P::Name,
 }
 
 /// What `cancel` ends.

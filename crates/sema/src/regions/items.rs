@@ -156,6 +156,7 @@ pub(super) fn args(construct: &Construct<Typed>) -> &[ExprId] {
         Args::Object(object) => std::slice::from_ref(object),
         Args::None
         | Args::Name(_)
+        | Args::Variant(_)
         | Args::Cancel(_)
         | Args::Wait(_)
         | Args::Reduction(_)

@@ -54,6 +54,24 @@ fn a_variant_takes_the_same_arguments() {
 }
 
 #[test]
+fn a_variant_may_name_the_function_it_replaces() {
+    let text = |names: &str| {
+        format!(
+            "int g(int x); int h(double x);\n\
+             #pragma omp declare variant({names}) match(construct={{target}})\nint f(int x);\n"
+        )
+    };
+    let fault = |code: &str, names: &str| {
+        format!("{code} | declare variant({names}) match(construct={{target}})")
+    };
+    good(&text("f : g"));
+    bad(&text("f : h"), &[&fault("F0587", "f : h")]);
+    bad(&text("h : g"), &[&fault("F0591", "h : g")]);
+    bad(&text("f : nobody"), &[&fault("F0586", "f : nobody")]);
+    bad(&text("nobody : g"), &[&fault("F0586", "nobody : g")]);
+}
+
+#[test]
 fn a_variable_stands_on_devices_in_one_way() {
     bad(
         "int x;\n#pragma omp declare target link(x)\n#pragma omp declare target to(x)\n",

@@ -43,6 +43,18 @@ fn many_routines() {
 }
 
 #[test]
+fn many_variants() {
+    let variant = |out: &mut String, at: usize| {
+        write!(
+            out,
+            "void v{at}(void);\n#pragma omp declare variant(v{at}) match(construct={{target}})\n\
+             void b{at}(void);\n"
+        )
+    };
+    quick("", variant, "");
+}
+
+#[test]
 fn many_regions() {
     let region = "#pragma omp target\n{\n#pragma omp teams\n;\n}\n";
     quick("void f(void) {\n", |out, _| out.write_str(region), "}\n");

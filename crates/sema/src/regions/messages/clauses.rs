@@ -378,6 +378,18 @@ pub(crate) fn other_signature(
         .label(declared, format!("this is `{}`", types.1))
 }
 
+/// The directive stands before another function than the one it says is replaced.
+pub(crate) fn other_base(
+    construct: &Construct<Typed>,
+    (base, declared): (&str, &str),
+    place: Span,
+) -> Diagnostic {
+    let of = directive(construct);
+    Diagnostic::error("F0591", format!("`{of}` is about `{base}`, but stands before `{declared}`"))
+        .at(construct.span, format!("names `{base}` as the replaced function"))
+        .label(place, "belongs to this declaration")
+}
+
 pub(crate) fn two_standings(
     program: &Program,
     construct: &Construct<Typed>,

@@ -1,15 +1,16 @@
 //! Directives that declare: storage, types and order of what they name.
 
 use ir::construct::{Args, ClauseKind, Leaf, Requirement};
-use ir::program::{Declaration, DeviceVar, Program, VarId, VarStorage};
-use rustc_hash::FxHashSet;
-use source::{Diagnostics, Span};
+use ir::program::{Declaration, DeviceVar, FunctionId, Program, VarId, VarStorage};
+use rustc_hash::{FxHashMap, FxHashSet};
+use source::{Diagnostics, Name, Span};
 
 use crate::regions::items;
 use crate::regions::messages;
 use crate::regions::uses::Uses;
 
 pub(super) fn check(program: &Program, uses: &Uses, faults: &mut Diagnostics) {
+    let by_name = functions_by_name(program);
     for declaration in &program.declarations {
         let leaf = declaration.construct.leaves.first().copied().unwrap_or(Leaf::Nothing);
         match leaf {
@@ -49,10 +50,19 @@ pub(super) fn check(program: &Program, uses: &Uses, faults: &mut Diagnostics) {
             }
             Leaf::Requires => requirement(program, declaration, faults),
             Leaf::Routine => routine(program, declaration, faults),
-            Leaf::DeclareVariant => variant(program, declaration, faults),
+            Leaf::DeclareVariant => variant(program, &by_name, declaration, faults),
             _ => {}
         }
     }
+}
+
+/// The functions of the program, the first of each name, for those who name them in words.
+fn functions_by_name(program: &Program) -> FxHashMap<Name, FunctionId> {
+    let mut by_name = FxHashMap::default();
+    for (id, function) in program.functions.iter() {
+        by_name.entry(function.name).or_insert(id);
+    }
+    by_name
 }
 
 /// Where the directive names the variable.
@@ -161,9 +171,29 @@ fn routine(program: &Program, declaration: &Declaration, faults: &mut Diagnostic
 }
 
 /// A replacement takes the same arguments, unless the directive says how they are adjusted.
-fn variant(program: &Program, declaration: &Declaration, faults: &mut Diagnostics) {
+fn variant(
+    program: &Program,
+    by_name: &FxHashMap<Name, FunctionId>,
+    declaration: &Declaration,
+    faults: &mut Diagnostics,
+) {
     let construct = &declaration.construct;
-    let Args::Name(name) = &construct.args else { return };
+    let Args::Variant(named) = &construct.args else { return };
+    for name in named.base.iter().chain([&named.variant]) {
+        if !by_name.contains_key(name) {
+            faults.push(messages::unknown_function(program.names.text(*name), construct));
+        }
+    }
+    if let Some(base) = named.base
+        && by_name.contains_key(&base)
+    {
+        for function in declaration.functions.iter().map(|&it| &program.functions[it]) {
+            if function.name != base {
+                let names = (program.names.text(base), program.names.text(function.name));
+                faults.push(messages::other_base(construct, names, function.span));
+            }
+        }
+    }
     let adjusts =
         |it: &ClauseKind<_>| matches!(it, ClauseKind::AppendArgs(_) | ClauseKind::AdjustArgs(..));
     // For lanes the arguments become vectors, whose types depend on the machine.
@@ -175,13 +205,14 @@ fn variant(program: &Program, declaration: &Declaration, faults: &mut Diagnostic
     if construct.kinds().any(adjusts) || is_for_lanes {
         return;
     }
-    let Some((_, variant)) = program.functions.iter().find(|it| it.1.name == *name) else { return };
+    let Some(&variant) = by_name.get(&named.variant) else { return };
+    let variant = &program.functions[variant];
     for &base in &declaration.functions {
         let base = &program.functions[base];
         let types = &program.types;
         if !types.compatible(base.ty, variant.ty) {
             let spell = |ty| types.spell(&program.names, ty);
-            let text = program.names.text(*name);
+            let text = program.names.text(named.variant);
             let both = (&*spell(base.ty), &*spell(variant.ty));
             faults.push(messages::other_signature(construct, text, both, variant.span));
         }
