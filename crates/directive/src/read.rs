@@ -5,6 +5,7 @@
 
 use ir::construct::{Args, Clause, ClauseKind, Construct, DeviceGroup, Leaf, Rules};
 use source::Span;
+use syntax::ast::ExprId;
 use syntax::pragma::Shape;
 use syntax::{Parser, TokenKind};
 
@@ -41,6 +42,19 @@ struct Seen {
     on: Option<Leaf>,
     group: Option<u16>,
     span: Span,
+}
+
+/// What a clause says, with the part it is for and what may switch it off.
+struct Said {
+    kind: ClauseKind<Written>,
+    on: Option<Leaf>,
+    switch: Option<ExprId>,
+}
+
+impl Said {
+    fn plain(kind: ClauseKind<Written>) -> Said {
+        Said { kind, on: None, switch: None }
+    }
 }
 
 impl Reader<'_, '_> {
@@ -333,12 +347,12 @@ impl Reader<'_, '_> {
             self.standard.extension_prefix.is_some_and(|prefix| word.starts_with(prefix));
         let result = match allowed.iter().find(|it| it.is_spelt(&word)) {
             Some(_) if self.p.at(TokenKind::LBracket) => Err(self.subscripted(&word)),
-            Some(row) => self.arguments(row, heading).map(|(kind, on)| (kind, on, Some(*row))),
-            None if is_extension => self.extension(name).map(|kind| (kind, None, None)),
+            Some(row) => self.arguments(row, heading).map(|it| (it, Some(*row))),
+            None if is_extension => self.extension(name).map(|it| (Said::plain(it), None)),
             None => Err(self.stranger(&word, heading, allowed, start)),
         };
         (self.what, self.what_span) = outer;
-        let (kind, on, row) = result?;
+        let (Said { kind, on, switch }, row) = result?;
         let span = start.to(self.p.prev_span());
         let opens_group = row.is_some_and(|it| it.opens_group);
         if let Some(row) = row {
@@ -358,7 +372,7 @@ impl Reader<'_, '_> {
                 seen.push(now);
             }
         }
-        Ok((Clause { kind, on, group, span }, opens_group))
+        Ok((Clause { kind, on, group, switch, span }, opens_group))
     }
 
     /// `gang[1]`, `num_gangs[0](n)`: an extension of RoseACC that some programs use.
@@ -396,11 +410,7 @@ impl Reader<'_, '_> {
     }
 
     /// What stands behind the word of a clause.
-    fn arguments(
-        &mut self,
-        row: &'static ClauseRow,
-        heading: &Heading,
-    ) -> Read<(ClauseKind<Written>, Option<Leaf>)> {
+    fn arguments(&mut self, row: &'static ClauseRow, heading: &Heading) -> Read<Said> {
         let has_parens = self.p.at(TokenKind::LParen);
         match row.read {
             ReadClause::Bare(make) => {
@@ -409,16 +419,23 @@ impl Reader<'_, '_> {
                     self.report(fault);
                     self.p.skip_balanced();
                 }
-                Ok((make(), None))
+                Ok(Said::plain(make()))
             }
-            ReadClause::Maybe(bare, _) if !has_parens => Ok((bare(), None)),
-            ReadClause::Own(read) => Ok((read(self)?, None)),
+            ReadClause::Switch(bare) | ReadClause::Maybe(bare, _) if !has_parens => {
+                Ok(Said::plain(bare()))
+            }
+            ReadClause::Switch(bare) => {
+                let (on, switch) = self.in_parens(|r| Ok((r.part(heading)?, r.expr()?)))?;
+                Ok(Said { kind: bare(), on, switch: Some(switch) })
+            }
+            ReadClause::Own(read) => Ok(Said::plain(read(self)?)),
             ReadClause::Args(_) if !has_parens => {
                 let fault = messages::argument_missing(&self.what, self.what_span);
                 Err(self.report(fault))
             }
             ReadClause::Args(read) | ReadClause::Maybe(_, read) => {
-                self.in_parens(|r| Ok((r.part(heading)?, read(r)?))).map(|(on, kind)| (kind, on))
+                let (on, kind) = self.in_parens(|r| Ok((r.part(heading)?, read(r)?)))?;
+                Ok(Said { kind, on, switch: None })
             }
         }
     }

@@ -145,6 +145,8 @@ pub(crate) enum Often {
 pub(crate) enum ReadClause {
     /// `nowait`
     Bare(fn() -> ClauseKind<Written>),
+    /// `read`, `read(1)`: what it says, and a constant that may switch it off.
+    Switch(fn() -> ClauseKind<Written>),
     /// `if(…)`; called inside the parentheses.
     Args(fn(&mut Reader<'_, '_>) -> Read<ClauseKind<Written>>),
     /// `ordered`, `ordered(2)`
@@ -260,7 +262,7 @@ impl Standard {
 /// Makes the rows of a clause table, and [`ClauseRow`]s of all of them in a list.
 ///
 /// `NAME word often how` where `how` is one of
-/// `bare(kind)`, `expr(Kind)`, `maybe_expr(Kind)`, `exprs(Kind)`, `items(Kind)`,
+/// `bare(kind)`, `switch(kind)`, `expr(Kind)`, `maybe_expr(Kind)`, `exprs(Kind)`, `items(Kind)`,
 /// `choice(Kind, CHOICES)`, or `custom(read, write, [samples])`.
 macro_rules! clauses {
     ($($(#[$doc:meta])* $name:ident $word:literal $($alias:literal)*
@@ -288,6 +290,14 @@ macro_rules! clause_how {
             read: $crate::table::ReadClause::Bare(|| ClauseKind::$($kind)*),
             write: |kind| (*kind == ClauseKind::$($kind)*).then(String::new),
             samples: || vec![""],
+            ..$crate::table::CLAUSE
+        }
+    };
+    (switch($($kind:tt)*)) => {
+        $crate::table::ClauseRow {
+            read: $crate::table::ReadClause::Switch(|| ClauseKind::$($kind)*),
+            write: |kind| (*kind == ClauseKind::$($kind)*).then(String::new),
+            samples: || vec!["", "$e"],
             ..$crate::table::CLAUSE
         }
     };

@@ -119,12 +119,15 @@ pub(crate) fn write_clause(
         .iter()
         .filter(|it| !it.opens_group)
         .find_map(|it| Some((it.word, (it.write)(&clause.kind)?)));
-    let Some((word, args)) = found else {
+    let Some((word, mut args)) = found else {
         return Err(Unwritable {
             what: clause_name(&clause.kind, standard.dialect).unwrap_or("clause").to_owned(),
             why: format!("`{}` has no such clause in {}", heading.name(), standard.name),
         });
     };
+    if let Some(switch) = &clause.switch {
+        args = format!("({switch})");
+    }
     let Some(on) = clause.on else { return Ok(format!("{word}{args}")) };
     let part = standard.directives.iter().find(|it| it.leaves == [on]);
     let inside = args.strip_prefix('(');

@@ -237,3 +237,10 @@ fn openmp_from_openacc_is_right() {
 fn openacc_from_openmp_is_right() {
     all_that_is_said_is_understood(OPENMP, "omp", OPENACC, 200);
 }
+
+#[test]
+fn switches_are_set_before_anything_is_said() {
+    to_acc("omp atomic read(1)", "acc atomic read");
+    to_acc("omp atomic read(0)", "acc atomic");
+    refused("omp atomic read(n)", OPENACC, "read");
+}

@@ -192,7 +192,7 @@ fn region(it: &mut Sample, begin: ExprId, bound: ExprId, body: StmtId) -> Region
     let (a, sum) = (it.var(it.a), it.var(it.sum));
     let section = Section { base: a, lower: Some(begin), length: Some(bound), stride: None };
     let section = it.e(ExprKind::Section(Box::new(section)), it.double);
-    let clause = |kind| Clause { kind, on: None, group: None, span: Span::NONE };
+    let clause = |kind| Clause { kind, on: None, group: None, switch: None, span: Span::NONE };
     let map = Map {
         motion: Motion::To,
         presence: Presence::Any,

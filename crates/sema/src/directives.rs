@@ -12,6 +12,7 @@
 use directive::Written;
 use ir::construct::{
     Args, Clause, ClauseKind, Construct, Convert, IteratorVar, Leaf, MapperDecl, ReductionDecl,
+    Requirement,
 };
 use ir::program::{
     Declaration, ExprId, ExprKind, FunctionId, InitId, Item, StmtId, StmtKind, Typed, Var, VarId,
@@ -367,13 +368,32 @@ impl Cx<'_> {
         self.quiet_names = construct.leaves.iter().any(is_extension);
         self.scopes.open();
         let mut typer = Typer { quiet: self.quiet_names, vars: Vec::new(), cx: self };
-        let typed = construct.convert(&mut typer);
+        let mut typed = construct.convert(&mut typer);
         let vars = typer.vars;
+        typed.clauses.retain(|it| !self.is_switched_off(it));
         while self.scopes.depth() > depth {
             self.scopes.close();
         }
         self.quiet_names = quiet;
         (typed, vars)
+    }
+
+    /// Whether a constant in the clause says that it does not hold: `nowait(0)`.
+    fn is_switched_off(&self, clause: &Clause<Typed>) -> bool {
+        let switch = clause.switch.or(match &clause.kind {
+            ClauseKind::Nowait(switch)
+            | ClauseKind::Nogroup(switch)
+            | ClauseKind::Untied(switch)
+            | ClauseKind::Mergeable(switch)
+            | ClauseKind::Replayable(switch)
+            | ClauseKind::Indirect(switch)
+            | ClauseKind::NoUse(_, switch) => *switch,
+            // How many threads keep step: a number.
+            ClauseKind::Require(Requirement::Safesync, _) => None,
+            ClauseKind::Require(_, switch) => *switch,
+            _ => None,
+        });
+        switch.is_some_and(|it| self.constant(it) == Some(0))
     }
 
     /// A variable that stands for a value inside a directive.

@@ -23,11 +23,28 @@ pub(crate) fn restate(
     let restated = match (construct.dialect, dialect) {
         (from, to) if from == to => return Ok(construct.clone()),
         (OPENACC, OPENMP) => to_openmp::restate(construct)?,
-        (OPENMP, OPENACC) => to_openacc::restate(construct)?,
+        (OPENMP, OPENACC) => to_openacc::restate(&switched(construct)?)?,
         _ => return Err(no_directive(construct, "it is an extension of another dialect")),
     };
     complete(construct, &restated)?;
     Ok(restated)
+}
+
+/// The construct with its switches set: what is on stands there plainly, what is off not at all.
+fn switched(construct: &Construct<Spelled>) -> Result<Construct<Spelled>, Unwritable> {
+    let mut set = construct.clone();
+    set.clauses.clear();
+    for clause in &construct.clauses {
+        match clause.switch.as_deref() {
+            None | Some("1") => set.clauses.push(Clause { switch: None, ..clause.clone() }),
+            Some("0") => {}
+            Some(other) => {
+                let why = format!("whether it holds is not known from `{other}`");
+                return Err(no_clause(&clause.kind, construct.dialect, why));
+            }
+        }
+    }
+    Ok(set)
 }
 
 /// Refuses a directive that lacks a clause it must have in its new dialect.
@@ -85,7 +102,8 @@ impl<'c> Restated<'c> {
 
     /// Adds a clause for one part.
     fn say_on(&mut self, on: Option<Leaf>, kind: ClauseKind<Spelled>) {
-        self.to.clauses.push(Clause { kind, on, group: None, span: source::Span::NONE });
+        let span = source::Span::NONE;
+        self.to.clauses.push(Clause { kind, on, group: None, switch: None, span });
     }
 
     fn refuse(&self, kind: &ClauseKind<Spelled>, why: impl Into<String>) -> Result<(), Unwritable> {

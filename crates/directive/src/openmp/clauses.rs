@@ -79,7 +79,7 @@ clauses! {
     COPYPRIVATE "copyprivate" Any, items(CopyPrivate);
     INCLUSIVE "inclusive" OneOf("scan"), items(Inclusive);
     EXCLUSIVE "exclusive" OneOf("scan"), items(Exclusive);
-    INIT_COMPLETE "init_complete" OneOf("scan"), bare(InitComplete);
+    INIT_COMPLETE "init_complete" OneOf("scan"), switch(InitComplete);
     ALIGNED "aligned" Any, custom(Args(sharing::read_aligned), sharing::write_aligned, ["$v", "$v, $v: 64"]);
     NONTEMPORAL "nontemporal" Any, items(Nontemporal);
     UNIFORM "uniform" Any, items(Uniform);
@@ -105,11 +105,11 @@ clauses! {
     DIST_SCHEDULE "dist_schedule" Once, custom(Args(exec::read_dist_schedule), exec::write_dist_schedule, ["static", "static, $e"]);
     ORDERED "ordered" Once, maybe_expr(Ordered);
     ORDER "order" Once, custom(Args(exec::read_order), exec::write_order, ["concurrent", "reproducible: concurrent", "unconstrained: concurrent"]);
-    THREADS "threads" Once, bare(OrderedBy(OrderedBy::Threads));
-    SIMD "simd" Once, bare(OrderedBy(OrderedBy::Simd));
+    THREADS "threads" Once, switch(OrderedBy(OrderedBy::Threads));
+    SIMD "simd" Once, switch(OrderedBy(OrderedBy::Simd));
     SAFELEN "safelen" Once, expr(Safelen);
     SIMDLEN "simdlen" Once, expr(Simdlen);
-    FULL "full" OneOf("unroll"), bare(Full);
+    FULL "full" OneOf("unroll"), switch(Full);
     PARTIAL "partial" OneOf("unroll"), maybe_expr(Partial);
     PERMUTATION "permutation" Once, exprs(Permutation);
     LOOPRANGE "looprange" Once, custom(Args(exec::read_looprange), exec::write_looprange, ["1, 2"]);
@@ -137,18 +137,18 @@ clauses! {
     GRAINSIZE "grainsize" OneOf("task size"), custom(Args(exec::read_grainsize), exec::write_grainsize, ["$e", "strict: $e"]);
     NUM_TASKS "num_tasks" OneOf("task size"), custom(Args(exec::read_num_tasks), exec::write_num_tasks, ["$e", "strict: $e"]);
     // ---- atomics and memory order
-    ATOMIC_READ "read" OneOf("atomic access"), bare(AtomicKind(AtomicKind::Read));
-    ATOMIC_WRITE "write" OneOf("atomic access"), bare(AtomicKind(AtomicKind::Write));
-    ATOMIC_UPDATE "update" OneOf("atomic access"), bare(AtomicKind(AtomicKind::Update));
-    CAPTURE "capture" Once, bare(AtomicKind(AtomicKind::Capture));
-    COMPARE "compare" Once, bare(AtomicKind(AtomicKind::Compare));
-    SEQ_CST "seq_cst" OneOf("memory order"), bare(MemoryOrder(MemoryOrder::SeqCst));
-    ACQ_REL "acq_rel" OneOf("memory order"), bare(MemoryOrder(MemoryOrder::AcqRel));
-    ACQUIRE "acquire" OneOf("memory order"), bare(MemoryOrder(MemoryOrder::Acquire));
-    RELEASE "release" OneOf("memory order"), bare(MemoryOrder(MemoryOrder::Release));
-    RELAXED "relaxed" OneOf("memory order"), bare(MemoryOrder(MemoryOrder::Relaxed));
+    ATOMIC_READ "read" OneOf("atomic access"), switch(AtomicKind(AtomicKind::Read));
+    ATOMIC_WRITE "write" OneOf("atomic access"), switch(AtomicKind(AtomicKind::Write));
+    ATOMIC_UPDATE "update" OneOf("atomic access"), switch(AtomicKind(AtomicKind::Update));
+    CAPTURE "capture" Once, switch(AtomicKind(AtomicKind::Capture));
+    COMPARE "compare" Once, switch(AtomicKind(AtomicKind::Compare));
+    SEQ_CST "seq_cst" OneOf("memory order"), switch(MemoryOrder(MemoryOrder::SeqCst));
+    ACQ_REL "acq_rel" OneOf("memory order"), switch(MemoryOrder(MemoryOrder::AcqRel));
+    ACQUIRE "acquire" OneOf("memory order"), switch(MemoryOrder(MemoryOrder::Acquire));
+    RELEASE "release" OneOf("memory order"), switch(MemoryOrder(MemoryOrder::Release));
+    RELAXED "relaxed" OneOf("memory order"), switch(MemoryOrder(MemoryOrder::Relaxed));
     FAIL "fail" Once, choice(Fail, exec::MEMORY_ORDERS);
-    WEAK "weak" Once, bare(Weak);
+    WEAK "weak" Once, switch(Weak);
     MEMSCOPE "memscope" Once, choice(MemScope, exec::MEM_SCOPES);
     HINT "hint" Once, expr(Hint);
     // ---- requirements and assumptions
@@ -295,8 +295,8 @@ clauses! {
     DEPOBJ_INIT "init" Any, custom(Args(context::read_init), context::write_init, ["in($v): $v", "inout($v[0:4]): $v"]);
     USE "use" Any, expr(InteropUse);
     // ---- functions
-    INBRANCH "inbranch" OneOf("branch"), bare(Inbranch);
-    NOTINBRANCH "notinbranch" OneOf("branch"), bare(Notinbranch);
+    INBRANCH "inbranch" OneOf("branch"), switch(Inbranch);
+    NOTINBRANCH "notinbranch" OneOf("branch"), switch(Notinbranch);
     INDIRECT "indirect" Once, maybe_expr(Indirect);
     // ---- messages
     AT "at" Once, choice(At, exec::ERROR_TIMES);

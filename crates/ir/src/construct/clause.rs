@@ -13,6 +13,9 @@ pub struct Clause<P: Phase> {
     pub on: Option<Leaf>,
     /// Index into [`Construct::groups`]: it holds for those device types only.
     pub group: Option<u16>,
+    /// A constant behind a word that says all by itself: `read(1)`. If it is false the clause is as
+    /// good as absent.
+    pub switch: Option<P::Expr>,
     /// Where it was written.
     pub span: Span,
 }

@@ -61,7 +61,8 @@ impl<P: Phase> Clause<P> {
     fn convert<Q: Phase>(&self, cx: &mut impl Convert<P, Q>) -> Clause<Q> {
         cx.enter_clause(self);
         let kind = self.kind.convert(cx);
-        Clause { kind, on: self.on, group: self.group, span: cx.span(self.span) }
+        let switch = maybe(&self.switch, cx);
+        Clause { kind, on: self.on, group: self.group, switch, span: cx.span(self.span) }
     }
 }
 

@@ -84,6 +84,9 @@ impl Printer<'_> {
         self.indented(|it| {
             for clause in &spelled.clauses {
                 let mut line = format!("clause {}", neutral::of(&clause.kind));
+                if let Some(switch) = &clause.switch {
+                    let _ = write!(line, " if {switch}");
+                }
                 if let Some(on) = clause.on {
                     let _ = write!(line, " on {}", neutral::of(&on));
                 }

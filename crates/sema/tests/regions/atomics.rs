@@ -22,6 +22,22 @@ fn reads_and_writes() {
     atomic("write", "x++;", false);
 }
 
+/// What a constant switches off is not there.
+#[test]
+fn switches() {
+    good_body("#pragma omp atomic read(1)\nx = *p;");
+    bad_body("#pragma omp atomic read(1)\nx++;", &["F0560 | x++;"]);
+    good_body("#pragma omp atomic read(0)\nx++;");
+    good_body("#pragma omp atomic capture(2 > 1) seq_cst(1)\ny = x++;");
+    bad_body("#pragma omp atomic capture(n)\ny = x++;", &["F0541 | n"]);
+    bad_body(
+        "#pragma omp taskloop nogroup reduction(+: x)\nfor (i = 0; i < n; i++) x += i;",
+        &["F0543 | reduction(+: x)"],
+    );
+    good_body("#pragma omp taskloop nogroup(0) reduction(+: x)\nfor (i = 0; i < n; i++) x += i;");
+    good_body("#pragma omp single copyprivate(x) nowait(0)\nx = 1;");
+}
+
 #[test]
 fn updates() {
     for fits in

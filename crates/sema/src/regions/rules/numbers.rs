@@ -19,6 +19,12 @@ pub(super) fn check(program: &Program, construct: &Construct<Typed>, faults: &mu
         for (value, wanted) in numbers(&clause.kind) {
             number(program, construct, at, value, wanted, faults);
         }
+        if let Some(switch) = clause.switch
+            && constant::int(program, switch).is_none()
+            && !program.types.is_error(program.exprs[switch].ty)
+        {
+            faults.push(messages::not_constant(construct, at, program.exprs[switch].span));
+        }
         if let Some(part) = clause.on
             && !construct.has(part)
         {
