@@ -1,0 +1,245 @@
+//! The container that device images travel in, and what kind of image a run of bytes is.
+//!
+//! [`Container::write`] and [`Container::read`] are inverse. The format is LLVM's, so `llvm-objdump
+//! --offloading` lists our images too. Reading checks every offset: a file may be cut or damaged.
+
+use std::fmt;
+
+const MAGIC: [u8; 4] = [0x10, 0xff, 0x10, 0xad];
+const VERSION: u32 = 1;
+const HEADER: usize = 32;
+const ENTRY: usize = 40;
+const PAIR: usize = 16;
+
+/// What the payload of a container is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u16)]
+pub enum ImageKind {
+    /// An object file or shared object.
+    Object = 1,
+    /// LLVM bitcode.
+    Bitcode = 2,
+    /// NVIDIA machine code.
+    Cubin = 3,
+    /// NVIDIA's own container.
+    Fatbinary = 4,
+    /// NVIDIA's portable assembly.
+    Ptx = 5,
+}
+
+/// One image with what is known of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Container<'a> {
+    /// What the payload is.
+    pub kind: ImageKind,
+    /// Target triple, `x86_64-unknown-linux-gnu`.
+    pub triple: &'a str,
+    /// Processor within the triple; empty where there is but one.
+    pub arch: &'a str,
+    /// The image.
+    pub payload: &'a [u8],
+}
+
+/// Why bytes are no container.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BadContainer {
+    /// It does not begin as one.
+    NoMagic,
+    /// A version that is not known here.
+    Version(u32),
+    /// An offset or a size leads outside.
+    CutShort,
+    /// An image kind that is not known here.
+    Kind(u16),
+    /// A string is not text.
+    NotText,
+}
+
+impl fmt::Display for BadContainer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BadContainer::NoMagic => f.write_str("not an image container"),
+            BadContainer::Version(it) => write!(f, "image container of unknown version {it}"),
+            BadContainer::CutShort => f.write_str("image container is cut short"),
+            BadContainer::Kind(it) => write!(f, "image container of unknown kind {it}"),
+            BadContainer::NotText => f.write_str("image container with damaged text"),
+        }
+    }
+}
+
+impl std::error::Error for BadContainer {}
+
+impl<'a> Container<'a> {
+    /// Do these bytes begin a container?
+    pub fn begins(bytes: &[u8]) -> bool {
+        bytes.starts_with(&MAGIC)
+    }
+
+    /// The container as bytes; their number is a multiple of 8.
+    pub fn write(&self) -> Vec<u8> {
+        let strings = [("triple", self.triple), ("arch", self.arch)];
+        let table = HEADER + ENTRY;
+        let mut text = Vec::new();
+        let mut pairs = Vec::new();
+        let text_start = table + strings.len() * PAIR;
+        for (key, value) in strings {
+            for word in [key, value] {
+                pairs.extend((text_start + text.len()).to_le_bytes());
+                text.extend(word.as_bytes());
+                text.push(0);
+            }
+        }
+        let payload_start = (text_start + text.len()).next_multiple_of(8);
+        let total = (payload_start + self.payload.len()).next_multiple_of(8);
+
+        let mut out = Vec::with_capacity(total);
+        out.extend(MAGIC);
+        out.extend(VERSION.to_le_bytes());
+        out.extend([total, HEADER, ENTRY].iter().flat_map(|it| it.to_le_bytes()));
+        out.extend((self.kind as u16).to_le_bytes());
+        // Producer 1: the interface that the whole of this crate describes.
+        out.extend(1u16.to_le_bytes());
+        out.extend(0u32.to_le_bytes());
+        let places = [table, strings.len(), payload_start, self.payload.len()];
+        out.extend(places.iter().flat_map(|it| it.to_le_bytes()));
+        out.extend(pairs);
+        out.extend(text);
+        out.resize(payload_start, 0);
+        out.extend(self.payload);
+        out.resize(total, 0);
+        out
+    }
+
+    /// Reads the container that `bytes` begin with; what follows it is ignored.
+    pub fn read(bytes: &'a [u8]) -> Result<Container<'a>, BadContainer> {
+        if !Container::begins(bytes) {
+            return Err(BadContainer::NoMagic);
+        }
+        match u32_at(bytes, 4)? {
+            VERSION => {}
+            other => return Err(BadContainer::Version(other)),
+        }
+        let bytes = slice(bytes, 0, usize_at(bytes, 8)?)?;
+        let entry = slice(bytes, usize_at(bytes, 16)?, ENTRY)?;
+        let kind = match u32_at(entry, 0)? as u16 {
+            1 => ImageKind::Object,
+            2 => ImageKind::Bitcode,
+            3 => ImageKind::Cubin,
+            4 => ImageKind::Fatbinary,
+            5 => ImageKind::Ptx,
+            other => return Err(BadContainer::Kind(other)),
+        };
+        let (mut triple, mut arch) = ("", "");
+        let table = usize_at(entry, 8)?;
+        for index in 0..usize_at(entry, 16)? {
+            let place = index.checked_mul(PAIR).and_then(|it| it.checked_add(table));
+            let pair = slice(bytes, place.ok_or(BadContainer::CutShort)?, PAIR)?;
+            let value = text_at(bytes, usize_at(pair, 8)?)?;
+            match text_at(bytes, usize_at(pair, 0)?)? {
+                "triple" => triple = value,
+                "arch" => arch = value,
+                _ => {}
+            }
+        }
+        let payload = slice(bytes, usize_at(entry, 24)?, usize_at(entry, 32)?)?;
+        Ok(Container { kind, triple, arch, payload })
+    }
+}
+
+fn slice(bytes: &[u8], start: usize, len: usize) -> Result<&[u8], BadContainer> {
+    bytes.get(start..).and_then(|it| it.get(..len)).ok_or(BadContainer::CutShort)
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> Result<u32, BadContainer> {
+    let word = bytes.get(at..).and_then(<[u8]>::first_chunk).ok_or(BadContainer::CutShort)?;
+    Ok(u32::from_le_bytes(*word))
+}
+
+fn usize_at(bytes: &[u8], at: usize) -> Result<usize, BadContainer> {
+    let word = bytes.get(at..).and_then(<[u8]>::first_chunk).ok_or(BadContainer::CutShort)?;
+    usize::try_from(u64::from_le_bytes(*word)).map_err(|_| BadContainer::CutShort)
+}
+
+fn text_at(bytes: &[u8], at: usize) -> Result<&str, BadContainer> {
+    let tail = bytes.get(at..).ok_or(BadContainer::CutShort)?;
+    let end = tail.iter().position(|it| *it == 0).ok_or(BadContainer::CutShort)?;
+    let word = tail.get(..end).ok_or(BadContainer::CutShort)?;
+    std::str::from_utf8(word).map_err(|_| BadContainer::NotText)
+}
+
+/// What an image is, told by its first bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Payload {
+    /// A 64-bit ELF executable or shared object for this `e_machine`.
+    Elf {
+        /// 62 x86-64, 183 AArch64, 190 NVIDIA, 224 AMD, 243 RISC-V.
+        machine: u16,
+    },
+    /// LLVM bitcode.
+    Bitcode,
+    /// Nothing known.
+    Unknown,
+}
+
+impl Payload {
+    /// Recognises the bytes of an image (not of a container).
+    pub fn of(bytes: &[u8]) -> Payload {
+        const EXECUTABLE: u16 = 2;
+        const SHARED: u16 = 3;
+        let half = |at: usize| {
+            bytes.get(at..).and_then(<[u8]>::first_chunk).map(|it| u16::from_le_bytes(*it))
+        };
+        if bytes.starts_with(b"BC\xc0\xde") {
+            return Payload::Bitcode;
+        }
+        let is_elf = bytes.starts_with(b"\x7fELF\x02\x01");
+        match (half(16), half(18)) {
+            (Some(EXECUTABLE | SHARED), Some(machine)) if is_elf => Payload::Elf { machine },
+            _ => Payload::Unknown,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> Container<'static> {
+        let triple = "x86_64-unknown-linux-gnu";
+        Container { kind: ImageKind::Object, triple, arch: "", payload: b"\x7fELF and so on" }
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let bytes = sample().write();
+        assert_eq!(bytes.len() % 8, 0);
+        assert_eq!(Container::read(&bytes), Ok(sample()));
+        let followed = [bytes.as_slice(), b"more"].concat();
+        assert_eq!(Container::read(&followed), Ok(sample()));
+    }
+
+    #[test]
+    fn every_cut_and_every_flipped_byte_is_survived() {
+        let bytes = sample().write();
+        for len in 0..bytes.len() {
+            assert!(Container::read(&bytes[..len]).is_err(), "cut at {len}");
+        }
+        for at in 0..bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 0xff;
+            let _ = Container::read(&damaged);
+        }
+    }
+
+    #[test]
+    fn images_are_told_by_their_first_bytes() {
+        let mut elf = b"\x7fELF\x02\x01\x01".to_vec();
+        elf.resize(16, 0);
+        elf.extend([3, 0, 62, 0]);
+        assert_eq!(Payload::of(&elf), Payload::Elf { machine: 62 });
+        elf[16] = 1;
+        assert_eq!(Payload::of(&elf), Payload::Unknown, "an object that is not linked");
+        assert_eq!(Payload::of(b"BC\xc0\xde..."), Payload::Bitcode);
+        assert_eq!(Payload::of(b""), Payload::Unknown);
+    }
+}

@@ -1,0 +1,49 @@
+//! What compiled programs and the runtime agree on: structures, bits, names; no behaviour.
+//!
+//! The layouts are those of LLVM 19's offload interface on 64-bit little-endian hosts, so programs
+//! of our compiler and of clang or flang run on one library. What is ours alone: [`FerryRegion`],
+//! [`entry::FERRY_REGION`], [`DEVICE_HOST`]. Compiler and runtime meet here and nowhere else.
+//!
+//! - [`map`]: the bits of a map type
+//! - [`entry`]: offload entries, binary descriptors, regions and how they are registered
+//! - [`call`]: what a call hands over: source location, kernel arguments, strides
+//! - [`image`]: the container that device images travel in
+//! - [`names`]: names of functions, sections and symbols that generated code spells
+
+pub mod call;
+pub mod entry;
+pub mod image;
+pub mod map;
+pub mod names;
+
+pub use call::{Dimension, Ident, KernelArgs};
+pub use entry::{BinaryDescriptor, DeviceImage, Entry, FerryRegion};
+pub use map::MapType;
+
+/// Device argument of every call: the default device.
+pub const DEVICE_DEFAULT: i64 = -1;
+
+/// Device argument of every call: run on the host (a false `if` clause, the initial device).
+/// The number of devices says the same.
+pub const DEVICE_HOST: i64 = -10;
+
+/// Set in the default-device variable of the host's threading runtime while a kernel runs in
+/// process; the low bits are the device. Every thread the kernel starts inherits it, and so knows
+/// where it is.
+pub const DEVICE_MARK: i32 = 0x4000_0000;
+
+/// What a program requires of its devices: the data of an entry with [`entry::REQUIRES`].
+pub mod requires {
+    /// The unit has the directive but none of the clauses below.
+    pub const NONE: u32 = 0x1;
+    /// Device code may call back into the host.
+    pub const REVERSE_OFFLOAD: u32 = 0x2;
+    /// A device pointer is a valid value on the host and the other way round.
+    pub const UNIFIED_ADDRESS: u32 = 0x4;
+    /// Unmapped data are used in place.
+    pub const UNIFIED_SHARED_MEMORY: u32 = 0x8;
+    /// Allocators work on the device without being named.
+    pub const DYNAMIC_ALLOCATORS: u32 = 0x10;
+    /// The bits in which all units of a program must agree.
+    pub const AGREED: u32 = 0x1e;
+}

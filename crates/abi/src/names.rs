@@ -1,0 +1,35 @@
+//! Names that generated code spells and the runtime or the linker answers.
+
+/// Section of the [`crate::Entry`] rows; the linker gives it begin and end.
+pub const ENTRY_SECTION: &str = "omp_offloading_entries";
+/// First row of a binary's table.
+pub const ENTRIES_START: &str = "__start_omp_offloading_entries";
+/// One past its last row.
+pub const ENTRIES_STOP: &str = "__stop_omp_offloading_entries";
+
+/// Weak and hidden: the images of a binary, made when it is linked.
+pub const IMAGES: &str = "__ferry_images";
+/// Weak and hidden: how many they are.
+pub const IMAGE_COUNT: &str = "__ferry_images_count";
+/// What the name of every kernel begins with.
+pub const KERNEL_PREFIX: &str = "__ferry_k_";
+/// What the name of the pointer to a `link` variable ends with, on both sides.
+pub const LINK_SUFFIX: &str = "_decl_tgt_ref_ptr";
+
+/// `void (const BinaryDescriptor *)`
+pub const REGISTER: &str = "__tgt_register_lib";
+/// `void (const BinaryDescriptor *)`
+pub const UNREGISTER: &str = "__tgt_unregister_lib";
+/// `int (Ident *, int64_t device, int32_t teams, int32_t limit, void *region, KernelArgs *)`
+pub const KERNEL: &str = "__tgt_target_kernel";
+/// `void (Ident *, int64_t device, int32_t count, void **bases, void **begins, int64_t *sizes,
+/// int64_t *types, void **names, void **mappers)`
+pub const DATA_BEGIN: &str = "__tgt_target_data_begin_mapper";
+/// As [`DATA_BEGIN`].
+pub const DATA_END: &str = "__tgt_target_data_end_mapper";
+/// As [`DATA_BEGIN`].
+pub const DATA_UPDATE: &str = "__tgt_target_data_update_mapper";
+/// `void (void *handle, void *base, void *begin, int64_t size, int64_t type, void *name)`
+pub const PUSH_COMPONENT: &str = "__tgt_push_mapper_component";
+/// `int64_t (void *handle)`
+pub const COMPONENT_COUNT: &str = "__tgt_mapper_num_components";

@@ -1,0 +1,230 @@
+//! The host's processor as a device, in this process.
+//!
+//! In mode [`Memory::Shared`] (`cpu`) host addresses are device addresses and a map moves nothing.
+//! In mode [`Memory::Copies`] (`cpu:copy`) mapped data get memory of their own in the same process:
+//! what programs of clang expect of their host device, and a quick test of maps. A pointer that was
+//! not mapped is still readable there; only `cpu:separate` notices it.
+//!
+//! Kernels are functions: those of the host's compiler are called where they lie, images are shared
+//! objects and loaded. Teams and threads are made by the kernel itself.
+
+use std::collections::HashMap;
+use std::ffi::{CStr, c_void};
+use std::mem;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use abi::entry::KernelFn;
+use abi::image::Payload;
+
+use crate::library::Library;
+use crate::memory::{DevicePtr, MemoryKind};
+use crate::{Convention, Device, DeviceError, Kernel, Launch, Module, Result, Symbol, parameters};
+
+/// Whether a map makes a copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Memory {
+    /// Host addresses are device addresses.
+    Shared,
+    /// Every map is a copy.
+    Copies,
+}
+
+/// `e_machine` of images that this process can load.
+const MACHINE: u16 = if cfg!(target_arch = "aarch64") { 183 } else { 62 };
+
+/// The device.
+#[derive(Debug)]
+pub struct Cpu {
+    memory: Memory,
+    modules: Mutex<Modules>,
+}
+
+#[derive(Debug, Default)]
+struct Modules {
+    loaded: HashMap<u64, Library>,
+    last: u64,
+}
+
+impl Cpu {
+    /// A device with that memory.
+    pub fn new(memory: Memory) -> Cpu {
+        Cpu { memory, modules: Mutex::default() }
+    }
+
+    fn modules(&self) -> MutexGuard<'_, Modules> {
+        self.modules.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn find(&self, module: Module, name: &CStr) -> Result<(u64, usize)> {
+        match self.modules().loaded.get(&module.0) {
+            Some(library) => library.find(name),
+            None => Err(DeviceError::BadImage("it is not loaded any more".into())),
+        }
+    }
+}
+
+#[allow(unsafe_code, reason = "memory and kernels of the process, by address")]
+impl Device for Cpu {
+    fn name(&self) -> &str {
+        match self.memory {
+            Memory::Shared => "cpu",
+            Memory::Copies => "cpu:copy",
+        }
+    }
+
+    fn shares_host_memory(&self) -> bool {
+        self.memory == Memory::Shared
+    }
+
+    fn runs_in_process(&self) -> bool {
+        true
+    }
+
+    fn accepts(&self, image: &[u8]) -> bool {
+        Payload::of(image) == Payload::Elf { machine: MACHINE }
+    }
+
+    fn load(&self, image: &[u8]) -> Result<Module> {
+        // Initialisers of the image run now and may call back: no lock is held.
+        let library = Library::from_bytes(image)?;
+        let mut modules = self.modules();
+        modules.last += 1;
+        let number = modules.last;
+        modules.loaded.insert(number, library);
+        Ok(Module(number))
+    }
+
+    fn unload(&self, module: Module) -> Result<()> {
+        let library = self.modules().loaded.remove(&module.0);
+        if let Some(library) = library {
+            library.close();
+        }
+        Ok(())
+    }
+
+    fn symbol(&self, module: Module, name: &CStr) -> Result<Symbol> {
+        self.find(module, name).map(|(at, size)| Symbol { address: DevicePtr(at), size })
+    }
+
+    fn kernel(&self, module: Module, name: &CStr) -> Result<Kernel> {
+        self.find(module, name).map(|(at, _)| Kernel(at))
+    }
+
+    fn host_kernel(&self, function: KernelFn) -> Result<Kernel> {
+        match self.memory {
+            Memory::Shared => Ok(Kernel(function as usize as u64)),
+            // It would use the host's own global variables instead of this device's.
+            Memory::Copies => Err(DeviceError::Unsupported("running code of the host's process")),
+        }
+    }
+
+    fn alloc(&self, bytes: usize, align: usize, _kind: MemoryKind) -> Result<DevicePtr> {
+        let mut at: *mut c_void = std::ptr::null_mut();
+        let align = align.max(mem::align_of::<*mut c_void>());
+        // SAFETY: `at` is a place for the answer; `align` is a power of two by contract.
+        match unsafe { libc::posix_memalign(&raw mut at, align, bytes) } {
+            0 => Ok(DevicePtr(at as u64)),
+            _ => Err(DeviceError::OutOfMemory { bytes }),
+        }
+    }
+
+    unsafe fn free(&self, ptr: DevicePtr) -> Result<()> {
+        // SAFETY: by contract it came from `alloc`, that is from `posix_memalign`.
+        unsafe { libc::free(ptr.0 as *mut c_void) };
+        Ok(())
+    }
+
+    unsafe fn copy_in(&self, dst: DevicePtr, src: *const u8, len: usize) -> Result<()> {
+        // SAFETY: both ranges are the caller's promise; `copy` allows them to overlap, which they
+        // do where a program maps what it got from this very device.
+        unsafe { std::ptr::copy(src, dst.0 as *mut u8, len) };
+        Ok(())
+    }
+
+    unsafe fn copy_out(&self, dst: *mut u8, src: DevicePtr, len: usize) -> Result<()> {
+        // SAFETY: as in `copy_in`.
+        unsafe { std::ptr::copy(src.0 as *const u8, dst, len) };
+        Ok(())
+    }
+
+    unsafe fn copy_within(&self, dst: DevicePtr, src: DevicePtr, len: usize) -> Result<()> {
+        // SAFETY: both ranges are memory of this process by the caller's promise.
+        unsafe { std::ptr::copy(src.0 as *const u8, dst.0 as *mut u8, len) };
+        Ok(())
+    }
+
+    unsafe fn fill(&self, dst: DevicePtr, byte: u8, len: usize) -> Result<()> {
+        // SAFETY: the range is memory of this process by the caller's promise.
+        unsafe { std::ptr::write_bytes(dst.0 as *mut u8, byte, len) };
+        Ok(())
+    }
+
+    unsafe fn launch(&self, kernel: Kernel, args: &[u64], launch: &Launch<'_>) -> Result<()> {
+        match launch.convention {
+            Convention::Slots => {
+                // SAFETY: the number came from `kernel` or `host_kernel`; by contract the function
+                // has this convention and takes these arguments.
+                unsafe {
+                    let function: KernelFn = mem::transmute(kernel.0 as usize);
+                    function(args.as_ptr().cast());
+                }
+                Ok(())
+            }
+            // SAFETY: as above.
+            Convention::Parameters => unsafe { parameters::call(kernel.0 as usize, args) },
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(unsafe_code, reason = "tests the border")]
+mod tests {
+    use super::*;
+
+    const LAUNCH: Launch<'static> = Launch {
+        convention: Convention::Slots,
+        teams: 0,
+        limit: 0,
+        trip_count: 0,
+        name: "kernel",
+        source: "",
+    };
+
+    unsafe extern "C" fn double_it(args: *const *mut c_void) {
+        // SAFETY: launched below with the address of one number.
+        unsafe { **args.cast::<*mut i64>() *= 2 };
+    }
+
+    #[test]
+    fn a_host_kernel_gets_its_slots() {
+        let cpu = Cpu::new(Memory::Shared);
+        let kernel = cpu.host_kernel(double_it).unwrap();
+        let mut number = 21i64;
+        // SAFETY: the kernel takes the address of one number.
+        unsafe { cpu.launch(kernel, &[&raw mut number as u64], &LAUNCH) }.unwrap();
+        assert_eq!(number, 42);
+        assert!(Cpu::new(Memory::Copies).host_kernel(double_it).is_err());
+    }
+
+    #[test]
+    fn memory_is_aligned_and_holds_what_is_copied() {
+        let cpu = Cpu::new(Memory::Copies);
+        let at = cpu.alloc(64, 64, MemoryKind::Device).unwrap();
+        assert_eq!(at.0 % 64, 0);
+        let (text, mut back) = (*b"ferry", [0u8; 6]);
+        // SAFETY: 64 bytes were allocated, all copies are shorter, and the memory is freed last.
+        unsafe {
+            cpu.fill(at, b'!', 64).unwrap();
+            cpu.copy_in(at, text.as_ptr(), 5).unwrap();
+            cpu.copy_out(back.as_mut_ptr(), at, 6).unwrap();
+            cpu.free(at).unwrap();
+        }
+        assert_eq!(&back, b"ferry!");
+    }
+
+    #[test]
+    fn no_memory_is_a_value() {
+        let error = Cpu::new(Memory::Copies).alloc(usize::MAX / 2, 16, MemoryKind::Device);
+        assert_eq!(error, Err(DeviceError::OutOfMemory { bytes: usize::MAX / 2 }));
+    }
+}

@@ -1,0 +1,51 @@
+//! What a device could not do, and why: values, for the runtime to report with names and lines.
+
+use std::fmt;
+
+/// Why a device did not do what it was told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DeviceError {
+    /// This device cannot do that at all; names the feature, `copies between devices`.
+    Unsupported(&'static str),
+    /// No memory for so many bytes.
+    OutOfMemory {
+        /// Bytes asked for.
+        bytes: usize,
+    },
+    /// The image cannot be loaded; the reason is the loader's.
+    BadImage(String),
+    /// The image has no such symbol.
+    NotFound(String),
+    /// A kernel touched memory it must not touch, or died otherwise.
+    Fault {
+        /// The address it touched, where known.
+        address: Option<u64>,
+        /// What happened: `read of an unmapped address`, `division by zero`.
+        what: String,
+    },
+    /// The device is gone; every later call fails too.
+    Lost(String),
+    /// The device refuses for a reason of its own.
+    Failed(String),
+}
+
+impl fmt::Display for DeviceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DeviceError::Unsupported(what) => write!(f, "the device does not support {what}"),
+            DeviceError::OutOfMemory { bytes } => {
+                write!(f, "the device has no memory for {bytes} more bytes")
+            }
+            DeviceError::BadImage(why) => write!(f, "the device image cannot be loaded: {why}"),
+            DeviceError::NotFound(name) => write!(f, "the device image has no `{name}`"),
+            DeviceError::Fault { address: Some(address), what } => {
+                write!(f, "the kernel crashed: {what} at {address:#x}")
+            }
+            DeviceError::Fault { address: None, what } => write!(f, "the kernel crashed: {what}"),
+            DeviceError::Lost(why) => write!(f, "the device is lost: {why}"),
+            DeviceError::Failed(why) => write!(f, "the device failed: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for DeviceError {}

@@ -1,0 +1,199 @@
+//! One contract for every device: memory, images, kernels.
+//!
+//! The runtime above validates, counts, chooses and reports; a plugin does what it is told with one
+//! foreign call where it can, and answers with a value or a [`DeviceError`]. A check here would
+//! mislead the next reader into thinking that the runtime need not do it. What a plugin lacks it
+//! answers with [`DeviceError::Unsupported`], never with silent success.
+//!
+//! All methods may be called from many threads at once, and the caller holds no lock while it
+//! calls. Calls block until their work is done, launches too; a device with queues of its own waits
+//! for them inside. Plugins know neither the runtime nor one another.
+//!
+//! - [`cpu`]: the host's processor, in process
+//! - [`memory`], [`error`]: the plain types of the contract
+//! - [`library`]: shared objects from memory
+//! - [`PLUGINS`]: the table of devices; one more device is one file and one line there
+
+pub mod cpu;
+pub mod error;
+pub mod library;
+pub mod memory;
+mod parameters;
+
+use std::ffi::CStr;
+
+use abi::entry::KernelFn;
+
+pub use error::DeviceError;
+pub use memory::{DevicePtr, MemoryKind};
+
+/// What every method answers.
+pub type Result<T> = std::result::Result<T, DeviceError>;
+
+/// One kind of device.
+#[derive(Clone, Copy, Debug)]
+pub struct Plugin {
+    /// As the user writes it in `FERRY_DEVICE`.
+    pub name: &'static str,
+    /// What it is, in a few words.
+    pub about: &'static str,
+    /// Opens one such device; the number tells several of them apart, from 0.
+    pub open: fn(number: usize) -> Result<Box<dyn Device>>,
+}
+
+/// Every kind of device there is.
+pub const PLUGINS: &[Plugin] = &[
+    Plugin {
+        name: "cpu",
+        about: "the host's processor and memory: nothing is copied",
+        open: |_| Ok(Box::new(cpu::Cpu::new(cpu::Memory::Shared))),
+    },
+    Plugin {
+        name: "cpu:copy",
+        about: "the host's processor with copies of mapped data in the same process",
+        open: |_| Ok(Box::new(cpu::Cpu::new(cpu::Memory::Copies))),
+    },
+];
+
+/// An image that a device has loaded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Module(pub u64);
+
+/// A kernel that a device can launch. The number means what the device wants it to mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Kernel(pub u64);
+
+/// A variable of a loaded image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Symbol {
+    /// Where it lies on the device.
+    pub address: DevicePtr,
+    /// Its bytes; 0 where the image does not tell.
+    pub size: usize,
+}
+
+/// How a kernel takes its arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Convention {
+    /// `void kernel(void *const *args)`: kernels of our compiler.
+    Slots,
+    /// One 8-byte parameter each: kernels of clang and flang.
+    Parameters,
+}
+
+/// What is known of a launch besides its arguments.
+#[derive(Clone, Copy, Debug)]
+pub struct Launch<'a> {
+    /// How the kernel takes its arguments.
+    pub convention: Convention,
+    /// Teams asked for; 0 leaves it to the device.
+    pub teams: u32,
+    /// Threads per team at most; 0 leaves it to the device.
+    pub limit: u32,
+    /// Iterations of the region's loop; 0 when unknown.
+    pub trip_count: u64,
+    /// The kernel's name, for reports.
+    pub name: &'a str,
+    /// `file:line:column` of the region, for reports; may be empty.
+    pub source: &'a str,
+}
+
+/// A device. Object-safe; the runtime holds `Box<dyn Device>`.
+#[allow(unsafe_code, reason = "addresses of two memories: what they mean is the caller's promise")]
+pub trait Device: Send + Sync {
+    /// As the user writes it: `cpu`, `cpu:separate`.
+    fn name(&self) -> &str;
+
+    /// Host addresses are device addresses: nothing needs to be allocated or copied for a map.
+    fn shares_host_memory(&self) -> bool;
+
+    /// Kernels run in the calling thread of this process, so that it must be told where it is.
+    fn runs_in_process(&self) -> bool {
+        false
+    }
+
+    /// Can this device run the image? Asked before [`Device::load`], for every image of a binary.
+    fn accepts(&self, image: &[u8]) -> bool;
+
+    /// Loads an image; its initialisers run now, once. The bytes may go away afterwards.
+    fn load(&self, image: &[u8]) -> Result<Module>;
+
+    /// Unloads an image; its finalisers run now. Kernels and symbols of it are not used again.
+    fn unload(&self, module: Module) -> Result<()>;
+
+    /// Finds a variable; [`DeviceError::NotFound`] if the image has none of that name.
+    fn symbol(&self, module: Module, name: &CStr) -> Result<Symbol>;
+
+    /// Finds a kernel; [`DeviceError::NotFound`] if the image has none of that name.
+    fn kernel(&self, module: Module, name: &CStr) -> Result<Kernel>;
+
+    /// A kernel that the host's compiler has made and that lies in this process.
+    fn host_kernel(&self, function: KernelFn) -> Result<Kernel> {
+        let _ = function;
+        Err(DeviceError::Unsupported("running code of the host's process"))
+    }
+
+    /// Memory of `bytes` (not 0), aligned to `align` (a power of two), uninitialised.
+    fn alloc(&self, bytes: usize, align: usize, kind: MemoryKind) -> Result<DevicePtr>;
+
+    /// Gives memory back.
+    ///
+    /// # Safety
+    /// `ptr` came from [`Device::alloc`] of this device and is not used again.
+    unsafe fn free(&self, ptr: DevicePtr) -> Result<()>;
+
+    /// Copies from the host to this device.
+    ///
+    /// # Safety
+    /// `len` bytes at `src` can be read and nobody writes them meanwhile; `len` bytes at `dst` are
+    /// memory of this device.
+    unsafe fn copy_in(&self, dst: DevicePtr, src: *const u8, len: usize) -> Result<()>;
+
+    /// Copies from this device to the host.
+    ///
+    /// # Safety
+    /// `len` bytes at `dst` can be written and nobody uses them meanwhile; `len` bytes at `src` are
+    /// memory of this device.
+    unsafe fn copy_out(&self, dst: *mut u8, src: DevicePtr, len: usize) -> Result<()>;
+
+    /// Copies within this device; the ranges may overlap.
+    ///
+    /// # Safety
+    /// Both ranges are memory of this device.
+    unsafe fn copy_within(&self, dst: DevicePtr, src: DevicePtr, len: usize) -> Result<()>;
+
+    /// Copies to another device without passing through the host. Where this is unsupported the
+    /// runtime takes the way through the host.
+    ///
+    /// # Safety
+    /// `src` is memory of this device, `dst` of `peer`, `len` bytes each.
+    unsafe fn copy_to_peer(
+        &self,
+        peer: &dyn Device,
+        dst: DevicePtr,
+        src: DevicePtr,
+        len: usize,
+    ) -> Result<()> {
+        let _ = (peer, dst, src, len);
+        Err(DeviceError::Unsupported("direct copies between devices"))
+    }
+
+    /// Sets `len` bytes to `byte`.
+    ///
+    /// # Safety
+    /// `len` bytes at `dst` are memory of this device.
+    unsafe fn fill(&self, dst: DevicePtr, byte: u8, len: usize) -> Result<()>;
+
+    /// Runs a kernel and returns when it is done. A crash of the kernel is
+    /// [`DeviceError::Fault`] where the device can tell.
+    ///
+    /// # Safety
+    /// `kernel` is of this device, `args` are what it takes in the order of its parameters, and
+    /// what they point to on the device stays there until the call returns.
+    unsafe fn launch(&self, kernel: Kernel, args: &[u64], launch: &Launch<'_>) -> Result<()>;
+
+    /// Waits until everything asked so far is done. Nothing to do where all calls block.
+    fn synchronize(&self) -> Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,127 @@
+//! Shared objects from memory: an image in process.
+//!
+//! In: the bytes of a shared object. Out: a [`Library`] that finds its symbols. Two libraries made of
+//! the same bytes are two objects, each with variables of its own.
+
+use std::ffi::{CStr, CString, c_void};
+use std::fs::File;
+use std::io::Write;
+use std::os::fd::{AsRawFd, FromRawFd};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::{env, fs, io, process};
+
+use crate::{DeviceError, Result};
+
+/// A shared object that is loaded; it leaves when this is closed, not when it is dropped, because
+/// code of it may still run when the process ends.
+#[derive(Debug)]
+pub struct Library {
+    handle: *mut c_void,
+    /// Kept open: the loader tells objects apart by path, and the path contains this number.
+    _file: Option<File>,
+}
+
+// SAFETY: the handle is a token for the loader, whose functions may be called from any thread.
+#[allow(unsafe_code, reason = "the loader's handle is a pointer")]
+unsafe impl Send for Library {}
+// SAFETY: as above; nothing is changed through a shared reference.
+#[allow(unsafe_code, reason = "the loader's handle is a pointer")]
+unsafe impl Sync for Library {}
+
+impl Library {
+    /// Loads the bytes; initialisers of the object run now.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Library> {
+        match in_memory(bytes) {
+            Ok(file) => {
+                let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+                match open(&path) {
+                    Ok(handle) => Ok(Library { handle, _file: Some(file) }),
+                    // Some systems forbid to execute what lies in memory only.
+                    Err(error) => through_a_file(bytes).map_err(|_| error),
+                }
+            }
+            Err(_) => through_a_file(bytes),
+        }
+    }
+
+    /// The address of a symbol, and its size where the object tells.
+    #[allow(unsafe_code, reason = "asks the loader")]
+    pub fn find(&self, name: &CStr) -> Result<(u64, usize)> {
+        // SAFETY: the handle is open as long as `self` lives; the name ends with a zero byte.
+        let address = unsafe { libc::dlsym(self.handle, name.as_ptr()) };
+        if address.is_null() {
+            return Err(DeviceError::NotFound(name.to_string_lossy().into_owned()));
+        }
+        Ok((address as u64, 0))
+    }
+
+    /// Unloads the object; its finalisers run now.
+    #[allow(unsafe_code, reason = "asks the loader")]
+    pub fn close(self) {
+        // SAFETY: the handle is open and is not used again: `self` ends here.
+        unsafe { libc::dlclose(self.handle) };
+    }
+}
+
+#[allow(unsafe_code, reason = "asks the kernel")]
+fn in_memory(bytes: &[u8]) -> io::Result<File> {
+    // SAFETY: the name is a constant that ends with a zero byte.
+    let fd = unsafe { libc::memfd_create(c"ferry-image".as_ptr(), libc::MFD_CLOEXEC) };
+    if fd < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the kernel just gave this descriptor to us alone.
+    let mut file = unsafe { File::from_raw_fd(fd) };
+    file.write_all(bytes)?;
+    Ok(file)
+}
+
+/// The way for systems without executable memory files: a temporary file that is gone at once.
+fn through_a_file(bytes: &[u8]) -> Result<Library> {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let path: PathBuf = env::temp_dir().join(format!("ferry-{}-{count}.so", process::id()));
+    let written = File::options()
+        .write(true)
+        .create_new(true)
+        .open(&path)
+        .and_then(|mut file| file.write_all(bytes));
+    let opened = match written {
+        Ok(()) => open(&path.to_string_lossy()),
+        Err(error) => Err(DeviceError::BadImage(format!("{}: {error}", path.display()))),
+    };
+    let _ = fs::remove_file(&path);
+    Ok(Library { handle: opened?, _file: None })
+}
+
+#[allow(unsafe_code, reason = "asks the loader")]
+fn open(path: &str) -> Result<*mut c_void> {
+    let path = CString::new(path).map_err(|error| DeviceError::BadImage(error.to_string()))?;
+    // SAFETY: the path ends with a zero byte. Initialisers of the object run here; that an image of
+    // the program may run in the program's process is what loading it means.
+    let handle = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
+    if handle.is_null() { Err(DeviceError::BadImage(last_error())) } else { Ok(handle) }
+}
+
+#[allow(unsafe_code, reason = "asks the loader")]
+fn last_error() -> String {
+    // SAFETY: `dlerror` answers null or a string that stays until this thread's next call.
+    let text = unsafe { libc::dlerror() };
+    if text.is_null() {
+        return "the loader gives no reason".into();
+    }
+    // SAFETY: not null, so a string that ends with a zero byte; copied at once.
+    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_image_is_refused_with_the_reason() {
+        let error = Library::from_bytes(b"no image").map(|_| ());
+        assert!(matches!(error, Err(DeviceError::BadImage(why)) if !why.is_empty()));
+    }
+}
