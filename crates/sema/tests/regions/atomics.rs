@@ -46,6 +46,12 @@ fn updates() {
         atomic("update", fits, true);
         atomic("", fits, true);
     }
+    for chain in ["x = x + n + 1;", "x = x * n * m;", "x = x + n * m;", "x = n - m - x;"] {
+        atomic("update", chain, true);
+    }
+    for mixed in ["x = x * 2 + 1;", "x = x - n - 1;", "x = x - n + 1;", "x = x / n / 2;"] {
+        atomic("update", mixed, false);
+    }
     for wrong in ["x = y + n;", "x = 1;", "x %= 2;", "use(x);", "if (x) x++;"] {
         atomic("update", wrong, false);
     }

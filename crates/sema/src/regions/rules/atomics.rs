@@ -126,7 +126,7 @@ impl Forms<'_> {
         }
     }
 
-    /// `x op value` or `value op x`; of a chain, at either end.
+    /// `x op value` or `value op x`. `x op a op b` will do where it is `x op (a op b)`.
     fn computes_from(&self, value: ExprId, object: ExprId) -> bool {
         let ExprKind::Binary(op, left, right) = self.kind(value) else { return false };
         if !updates(*op) {
@@ -141,7 +141,9 @@ impl Forms<'_> {
                 return true;
             }
             match &self.program.exprs[left].kind {
-                ExprKind::Binary(op, inner, _) if updates(*op) => left = self.peel(*inner),
+                ExprKind::Binary(inner, next, _) if inner == op && is_associative(*op) => {
+                    left = self.peel(*next);
+                }
                 _ => return false,
             }
         }
@@ -207,6 +209,14 @@ impl Forms<'_> {
             _ => false,
         }
     }
+}
+
+/// Whether `(a op b) op c` is `a op (b op c)`, leaving rounding aside.
+fn is_associative(op: BinaryOp) -> bool {
+    matches!(
+        op,
+        BinaryOp::Add | BinaryOp::Mul | BinaryOp::BitAnd | BinaryOp::BitXor | BinaryOp::BitOr
+    )
 }
 
 fn updates(op: BinaryOp) -> bool {
