@@ -76,14 +76,43 @@ fn by_clause(
         Role::Private => is_mapped,
         _ => false,
     };
-    items
-        .iter()
-        .filter(|it| !is_inside(it.role))
-        .filter_map(|it| {
-            let value = mapping(program, construct, *it, var)?;
-            Some(Attribute { value, origin: origin(it.clause) })
-        })
-        .collect()
+    let mut found: Vec<Attribute<Mapping>> = Vec::new();
+    // Where the map of the whole variable stands.
+    let mut whole: Option<usize> = None;
+    for item in items.iter().filter(|it| !is_inside(it.role)) {
+        let Some(value) = mapping(program, construct, *item, var) else { continue };
+        if let Some(before) = whole.and_then(|it| found.get_mut(it))
+            && let Some(both) = both(&before.value, &value)
+        {
+            before.value = both;
+            continue;
+        }
+        if matches!(value, Mapping::Map(_, _, None)) {
+            whole = Some(found.len());
+        }
+        found.push(Attribute { value, origin: origin(item.clause) });
+    }
+    found
+}
+
+/// Two maps of one whole variable on one construct are one: in and out are both ways.
+fn both(a: &Mapping, b: &Mapping) -> Option<Mapping> {
+    let (Mapping::Map(a, at, None), Mapping::Map(b, bt, None)) = (a, b) else { return None };
+    let copies = |it: &Motion| match it {
+        Motion::Alloc => Some((false, false)),
+        Motion::To => Some((true, false)),
+        Motion::From => Some((false, true)),
+        Motion::ToFrom => Some((true, true)),
+        Motion::Unsaid | Motion::Release | Motion::Delete => None,
+    };
+    let (a, b) = (copies(a)?, copies(b)?);
+    let motion = match (a.0 || b.0, a.1 || b.1) {
+        (false, false) => Motion::Alloc,
+        (true, false) => Motion::To,
+        (false, true) => Motion::From,
+        (true, true) => Motion::ToFrom,
+    };
+    (at == bt).then_some(Mapping::Map(motion, *at, None))
 }
 
 fn mapping(

@@ -6,8 +6,10 @@
 //! that make no new data environment take the attribute from around.
 //! How variables come to a device is in [`super::mapping`].
 
-use ir::construct::{ClauseKind, Construct, DefaultMap, DefaultSharing, Leaf, Naming};
-use ir::program::{Program, RegionId, Typed, VarId};
+use ir::construct::{
+    Clause, ClauseKind, Construct, DefaultMap, DefaultSharing, DeviceModifier, Leaf, Naming,
+};
+use ir::program::{Program, RegionId, Typed, VarId, VarStorage};
 use ir::region::{Attribute, Mapping, Origin, Region, RegionVar, Rule, Sharing};
 use source::{Diagnostic, Diagnostics, Span};
 
@@ -36,6 +38,10 @@ pub(super) fn vars(
             && let Some(fault) = cx.not_listed(used, &mappings, sharing.as_ref())
         {
             faults.push(fault);
+        }
+        if used.in_body && cx.is_out_of_reach(used.var) {
+            let (var, span) = (used.var, used.body_span);
+            faults.push(messages::thread_local_on_device(program, region, var, span));
         }
         vars.push(RegionVar {
             var: used.var,
@@ -171,6 +177,32 @@ impl Cx<'_> {
         }
     }
 
+    /// Whether threads of the host have the variable, and the region runs elsewhere.
+    fn is_out_of_reach(&self, var: VarId) -> bool {
+        let goes_back =
+            |it: &ClauseKind<Typed>| matches!(it, ClauseKind::Device(DeviceModifier::Ancestor, _));
+        self.program.vars[var].thread_local
+            && offloads(self.region)
+            && !self.region.construct.kinds().any(goes_back)
+    }
+
+    /// The `default` clause that would copy the variable if it were not of file scope.
+    fn default_that_skips(&self, var: VarId, sharing: &Attribute<Sharing>) -> Option<Span> {
+        let by_default = sharing.origin == Origin::Rule(Rule::DefaultClause);
+        let is_global = match self.program.vars[var].storage {
+            VarStorage::Global | VarStorage::Extern | VarStorage::Static => true,
+            VarStorage::LocalStatic(_) | VarStorage::Param(_) | VarStorage::Local(_) => false,
+        };
+        if !by_default || !is_global || is_const(self.program, var) {
+            return None;
+        }
+        let copies = |it: &Clause<Typed>| {
+            let copy = [DefaultSharing::Private, DefaultSharing::FirstPrivate];
+            matches!(&it.kind, ClauseKind::Default(how, _) if copy.contains(how))
+        };
+        self.region.construct.clauses.iter().find(|it| copies(it)).map(|it| it.span)
+    }
+
     /// The fault, if a clause forbids that nobody names the variable.
     fn not_listed(
         &self,
@@ -183,6 +215,10 @@ impl Cx<'_> {
         let name = program.vars[used.var].name?;
         if !has_environment(construct) || program.names.text(name).starts_with("__") {
             return None;
+        }
+        if let Some(default) = sharing.and_then(|it| self.default_that_skips(used.var, it)) {
+            let (var, span) = (used.var, used.body_span);
+            return Some(messages::global_not_listed(program, self.region, var, span, default));
         }
         let category = mapping::category(program, used.var);
         let shared = construct.rules.sharing.of(category).naming;

@@ -13,7 +13,6 @@ fn one_variable_has_one_role() {
     good_body(
         "#pragma omp parallel for firstprivate(x) lastprivate(x)\nfor (i = 0; i < n; i++) x = i;",
     );
-    good_body("#pragma acc parallel copy(a) copyin(a)\na[0] = 1;");
 }
 
 #[test]
@@ -126,6 +125,57 @@ fn numbers_are_positive_constant_integers_where_they_must_be() {
     bad_body("#pragma acc parallel num_gangs(0)\n;", &["F0540 | 0"]);
     bad_body("#pragma acc parallel vector_length(2.5)\n;", &["F0542 | 2.5"]);
     good_body("#pragma acc parallel num_gangs(n) vector_length(128)\n;");
+}
+
+#[test]
+fn conditions_are_true_or_false() {
+    bad_body("#pragma omp parallel if(s)\n;", &["F0536 | s"]);
+    bad_body("#pragma acc parallel if(s)\n;", &["F0536 | s"]);
+    bad_body("#pragma omp task final(s)\n;", &["F0536 | s"]);
+    good_body("#pragma omp parallel if(e)\n;\n#pragma acc parallel if(p) self(n)\n;");
+}
+
+#[test]
+fn an_order_is_for_all_of_memory() {
+    bad_body("#pragma omp flush(x) acquire", &["F0548 | acquire"]);
+    good_body("#pragma omp flush acquire\n#pragma omp flush(x)");
+}
+
+#[test]
+fn hints_are_for_one_lock() {
+    bad_body("#pragma omp critical hint(1)\nx++;", &["F0549 | hint(1)"]);
+    good_body("#pragma omp critical hint(0)\nx++;\n#pragma omp critical(c) hint(1)\nx++;");
+}
+
+#[test]
+fn sections_have_elements_of_known_size() {
+    let text = |list: &str| {
+        format!(
+            "struct far; void f(struct far *p, int *q) {{\n#pragma omp target map({list})\n;\n}}\n"
+        )
+    };
+    bad(&text("p[0:1]"), &["F0529 | p[0:1]"]);
+    good(&text("q[0:1]"));
+}
+
+#[test]
+fn data_is_held_one_way() {
+    bad_body("#pragma acc parallel copyin(a) copyout(a)\na[0] = 1;", &["F0524 | a"]);
+    bad_body("#pragma acc data copyin(a) present(a)\n;", &["F0523 | a"]);
+    bad_body("#pragma acc data copyin(a) copyin(a)\n;", &["F0524 | a"]);
+    bad_body("#pragma acc parallel private(x) copy(x)\nx = 1;", &["F0523 | x"]);
+    bad_body("#pragma acc kernels copy(x) deviceptr(p) create(p)\n;", &["F0523 | p"]);
+    good_body("#pragma acc parallel loop private(x) copy(x)\nfor (i = 0; i < n; i++) x = i;");
+    good_body("#pragma acc parallel reduction(+:x) copy(x)\nx++;");
+    good_body("#pragma acc data copyin(a[0:5]) copyout(a[5:5])\n;");
+}
+
+#[test]
+fn updates_go_one_way() {
+    bad_body("#pragma omp target update to(x) from(x)", &["F0523 | x"]);
+    bad_body("#pragma acc update self(x) device(x)", &["F0523 | x"]);
+    bad_body("#pragma omp target update to(x) to(x)", &["F0524 | x"]);
+    good_body("#pragma omp target update to(x) from(y)");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Sharing and mapping of variables, and why.
 
-use super::support::{bad_body, good_body, labels, variables, within};
+use super::support::{bad, bad_body, good, good_body, labels, variables, within};
 
 #[track_caller]
 fn check(body: &str, expected: &[&str]) {
@@ -421,4 +421,46 @@ fn private_things_of_regions_around_say_so() {
             "  a -w Shared (EnclosingShared)",
         ],
     );
+}
+
+/// The same item may stand in several maps; together they say both.
+#[test]
+fn maps_of_one_variable_add_up() {
+    check(
+        "#pragma omp target map(to: x) map(from: x)\nx++;",
+        &["target:", "  x rw Map ToFrom Any (clause 0)"],
+    );
+    check(
+        "#pragma acc serial copyin(x) create(x)\nx++;",
+        &["serial:", "  x rw Map To Any (clause 0)"],
+    );
+}
+
+#[test]
+fn copies_by_default_are_of_what_is_local() {
+    let text = |clause: &str| {
+        format!(
+            "int g; const int k = 1; void use(int);\n\
+             void f(int x) {{ static int s;\n#pragma omp parallel default({clause})\n\
+             use(g + x + s + k); }}\n"
+        )
+    };
+    for clause in ["firstprivate", "private"] {
+        bad(&text(clause), &["F0528 | g"]);
+        good(&text(&format!("{clause}) shared(g")));
+    }
+    good(&text("shared"));
+}
+
+#[test]
+fn devices_do_not_see_what_each_thread_has() {
+    let text = |directive: &str| {
+        format!(
+            "int t;\n#pragma omp threadprivate(t)\nvoid f(void) {{\n\
+             #pragma omp {directive}\nt = 1; }}\n"
+        )
+    };
+    bad(&text("target"), &["F0527 | t"]);
+    bad(&text("target teams"), &["F0527 | t"]);
+    good(&text("parallel"));
 }

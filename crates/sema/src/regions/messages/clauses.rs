@@ -20,6 +20,21 @@ pub(crate) fn not_listed(
         .label(demand, "every variable must be named")
 }
 
+/// The same where a clause gives copies only of what is local.
+pub(crate) fn global_not_listed(
+    program: &Program,
+    region: &Region,
+    id: VarId,
+    used: Span,
+    default: Span,
+) -> Diagnostic {
+    let (name, of) = (var(program, id), directive(&region.construct));
+    Diagnostic::error("F0528", format!("`{name}` is not named in a clause of `{of}`"))
+        .at(used, "used here")
+        .label(default, "does not speak of variables of file scope")
+        .help(format!("say what `{name}` is: `shared`, `private` or `firstprivate`"))
+}
+
 /// The same where many programs leave it out.
 pub(crate) fn better_listed(
     program: &Program,
@@ -139,6 +154,17 @@ pub(crate) fn incomplete(
     } else {
         fault
     }
+}
+
+/// A section whose elements have no size.
+pub(crate) fn incomplete_elements(
+    program: &Program,
+    element: ir::types::Ty,
+    span: Span,
+) -> Diagnostic {
+    let ty = program.types.spell(&program.names, element);
+    Diagnostic::error("F0529", format!("a section has elements of the incomplete type `{ty}`"))
+        .at(span, "its size is not known")
 }
 
 pub(crate) fn bad_section(span: Span, what: String, why: String) -> Diagnostic {
@@ -405,6 +431,34 @@ pub(crate) fn chunk_unused(construct: &Construct<Typed>, at: u32, span: Span) ->
     let name = clause(construct, at);
     Diagnostic::error("F0546", format!("`{name}` leaves the choice open and gives a chunk size"))
         .at(span, "the chunk size cannot be used")
+}
+
+pub(crate) fn order_of_list(construct: &Construct<Typed>, at: u32, span: Span) -> Diagnostic {
+    let (name, of) = (clause(construct, at), directive(construct));
+    Diagnostic::error("F0548", format!("`{of}` has a list and says `{name}`"))
+        .at(span, "an order is for all of memory")
+        .help("drop the list, or the clause")
+}
+
+pub(crate) fn hint_without_name(construct: &Construct<Typed>, span: Span) -> Diagnostic {
+    let of = directive(construct);
+    Diagnostic::error("F0549", format!("`{of}` has a hint but no name"))
+        .at(span, "all sections without a name share one lock, which cannot be tuned for one")
+        .help(format!("name it: `{of}(name)`"))
+}
+
+/// A variable of each host thread where no host thread is.
+pub(crate) fn thread_local_on_device(
+    program: &Program,
+    region: &Region,
+    id: VarId,
+    used: Span,
+) -> Diagnostic {
+    let (name, of) = (var(program, id), directive(&region.construct));
+    Diagnostic::error("F0527", format!("`{name}`, of which each thread has its own, in `{of}`"))
+        .at(used, "threads of the host have copies, those of the device do not")
+        .label(program.vars[id].span, "declared here")
+        .help("copy it to a local variable outside, and use that")
 }
 
 pub(crate) fn asked_to_stop(

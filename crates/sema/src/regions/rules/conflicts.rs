@@ -1,16 +1,17 @@
 //! One variable in clauses that contradict, and clauses that do not go together.
 
-use ir::construct::{ClauseKind, Construct, Leaf, ScheduleKind};
+use ir::construct::{Args, ClauseKind, Construct, Leaf, ScheduleKind};
 use ir::program::{Program, Typed, VarId};
 use rustc_hash::FxHashMap;
 use source::{Diagnostics, Span};
 
 use crate::regions::items::{self, Role};
-use crate::regions::messages;
+use crate::regions::{constant, messages};
 
 pub(super) fn check(program: &Program, construct: &Construct<Typed>, faults: &mut Diagnostics) {
     variables(program, construct, faults);
     clauses(construct, faults);
+    arguments(program, construct, faults);
 }
 
 /// Roles of which a variable has one; being copied in and out are one together.
@@ -35,8 +36,10 @@ fn maps(role: Role) -> bool {
 
 fn variables(program: &Program, construct: &Construct<Typed>, faults: &mut Diagnostics) {
     let mut seen: FxHashMap<VarId, Vec<(Role, u32, Span)>> = FxHashMap::default();
-    let is_plain_device = construct.leaves == [Leaf::Offload] && !construct.rules.holds_data;
-    let decides = |role| decides(role) || (is_plain_device && maps(role));
+    let holds_data = construct.rules.holds_data;
+    let is_plain_device = construct.leaves == [Leaf::Offload] && !holds_data;
+    let takes_maps = is_plain_device || holds_data;
+    let decides = |role| decides(role) || (takes_maps && maps(role)) || role == Role::Transfer;
     for item in items::all(construct).filter(|it| decides(it.role)) {
         let Some(var) = items::plain(program, item.expr) else { continue };
         let is_grouped =
@@ -46,9 +49,17 @@ fn variables(program: &Program, construct: &Construct<Typed>, faults: &mut Diagn
         }
         let span = program.exprs[item.expr].span;
         let before = seen.entry(var).or_default();
-        let clash = before.iter().find(|it| !go_together(it.0, item.role));
+        let clash = before.iter().find(|it| match (maps(it.0), maps(item.role)) {
+            (true, true) if holds_data => true,
+            // The copy may be that of the loop, made of what the region holds.
+            (true, false) | (false, true) if construct.has(Leaf::Loop) => false,
+            _ => !go_together(it.0, item.role),
+        });
         if let Some(&(role, clause, first)) = clash {
-            let fault = if role == item.role && role != Role::Reduction {
+            let is_repeated = role == item.role
+                && role != Role::Reduction
+                && add_up(construct, clause, item.clause);
+            let fault = if is_repeated {
                 messages::named_twice(program, var, first, span)
             } else {
                 let clauses = (clause, item.clause);
@@ -57,6 +68,19 @@ fn variables(program: &Program, construct: &Construct<Typed>, faults: &mut Diagn
             faults.push(fault);
         }
         before.push((item.role, item.clause, span));
+    }
+}
+
+/// Whether two clauses of one role can both be done to an item: programs say `copyin` and `copyout`
+/// where they mean `copy`.
+fn add_up(construct: &Construct<Typed>, first: u32, second: u32) -> bool {
+    let kind = |at: u32| construct.clauses.get(at as usize).map(|it| &it.kind);
+    match (kind(first), kind(second)) {
+        (Some(ClauseKind::Map(a)), Some(ClauseKind::Map(b))) => a.presence == b.presence,
+        (Some(ClauseKind::Transfer(a)), Some(ClauseKind::Transfer(b))) => {
+            a.to_device == b.to_device
+        }
+        _ => true,
     }
 }
 
@@ -70,6 +94,9 @@ fn go_together(a: Role, b: Role) -> bool {
             // A task of a reduction may reduce in turn.
             | (Role::InReduction, Role::Reduction)
             | (Role::Reduction, Role::InReduction)
+            // What is reduced comes and goes by its map.
+            | (Role::Reduction, Role::Map)
+            | (Role::Map, Role::Reduction)
     )
 }
 
@@ -116,6 +143,24 @@ fn clauses(construct: &Construct<Typed>, faults: &mut Diagnostics) {
             && it.chunk.is_some()
         {
             faults.push(messages::chunk_unused(construct, at, clause.span));
+        }
+    }
+}
+
+/// Clauses that do not go with what stands behind the directive's name.
+fn arguments(program: &Program, construct: &Construct<Typed>, faults: &mut Diagnostics) {
+    for (at, clause) in (0u32..).zip(&construct.clauses) {
+        match (&clause.kind, &construct.args) {
+            (ClauseKind::MemoryOrder(_), Args::Items(_)) if construct.has(Leaf::Flush) => {
+                faults.push(messages::order_of_list(construct, at, clause.span));
+            }
+            (ClauseKind::Hint(hint), Args::None) if construct.has(Leaf::Critical) => {
+                let is_error = program.types.is_error(program.exprs[*hint].ty);
+                if !is_error && constant::int(program, *hint) != Some(0) {
+                    faults.push(messages::hint_without_name(construct, clause.span));
+                }
+            }
+            _ => {}
         }
     }
 }

@@ -196,6 +196,15 @@ impl Cx<'_> {
     fn section(&self, id: ExprId, section: &Section, faults: &mut Diagnostics) {
         let program = self.program;
         let span = program.exprs[id].span;
+        let element = program.types.element(program.exprs[section.base].ty);
+        let element = element.or_else(|| program.types.pointee(program.exprs[section.base].ty));
+        if let Some(ty) = element
+            && !program.types.is_complete(ty)
+            && !program.types.is_vla(ty)
+            && !program.types.is_error(ty)
+        {
+            faults.push(messages::incomplete_elements(program, ty, span));
+        }
         let place = |it: Option<ExprId>| it.map_or(span, |it| program.exprs[it].span);
         let value = |it: Option<ExprId>| it.and_then(|it| constant::int(program, it));
         let size = match program.types.shape(program.exprs[section.base].ty) {

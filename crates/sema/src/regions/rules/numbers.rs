@@ -12,6 +12,8 @@ enum Wanted {
     Positive,
     PositiveConstant,
     Integer,
+    /// True or false.
+    Condition,
 }
 
 pub(super) fn check(program: &Program, construct: &Construct<Typed>, faults: &mut Diagnostics) {
@@ -74,6 +76,16 @@ fn numbers(kind: &ClauseKind<Typed>) -> Vec<(ExprId, Wanted)> {
         K::Device(_, it) | K::DeviceNum(it) | K::Priority(it) | K::Filter(it) => {
             vec![(*it, Wanted::Integer)]
         }
+        K::If(it)
+        | K::SelfExec(Some(it))
+        | K::Final(it)
+        | K::Nowait(Some(it))
+        | K::Untied(Some(it))
+        | K::Mergeable(Some(it))
+        | K::Nogroup(Some(it))
+        | K::Novariants(it)
+        | K::Nocontext(it)
+        | K::Holds(it) => vec![(*it, Wanted::Condition)],
         K::Async(Some(it)) | K::DefaultAsync(it) => vec![(*it, Wanted::Integer)],
         _ => Vec::new(),
     }
@@ -91,12 +103,19 @@ fn number(
     if program.types.is_error(expr.ty) {
         return;
     }
+    if wanted == Wanted::Condition {
+        if !program.types.is_scalar(expr.ty) && !program.types.is_array(expr.ty) {
+            let wanted = "a condition";
+            faults.push(messages::bad_type(program, construct, at, expr.ty, expr.span, wanted));
+        }
+        return;
+    }
     if !program.types.is_integer(expr.ty) {
         faults.push(messages::not_integer(program, construct, at, expr.ty, expr.span));
         return;
     }
     match (constant::int(program, value), wanted) {
-        (_, Wanted::Integer) | (None, Wanted::Positive) => {}
+        (_, Wanted::Integer | Wanted::Condition) | (None, Wanted::Positive) => {}
         (None, Wanted::PositiveConstant) => {
             faults.push(messages::not_constant(construct, at, expr.span));
         }
