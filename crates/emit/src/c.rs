@@ -1,0 +1,112 @@
+//! The typed program as C text that gcc compiles to the same program.
+//!
+//! In: a program without errors, and [`Setting`]: where the text will stand. Out: expressions,
+//! statements, definitions or a whole unit. Conversions that C makes by itself are left to it; all
+//! others are written. Names of typedefs are looked through, names that would be taken for others
+//! are changed ([`names`]); a caller may name variables as it likes ([`Printer::substitute`]) and
+//! say what becomes of directives ([`Hook`]).
+//!
+//! Not here: what is to be printed, and what a construct becomes on a device.
+
+mod constant;
+mod convert;
+mod expr;
+mod init;
+mod names;
+mod out;
+mod region;
+mod stmt;
+mod types;
+mod unit;
+mod used;
+
+use ir::program::{FunctionId, LabelId, Program, VarId};
+use rustc_hash::FxHashMap;
+use source::Name;
+
+pub use out::{Out, Place};
+pub use region::{Hook, Pragmas};
+pub use unit::Selection;
+pub use used::Used;
+
+/// Where the text will stand, which decides what names can be seen from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Setting {
+    /// In a unit of its own, which defines all it uses: nothing of the user's text is seen.
+    Alone,
+    /// At the end of the user's text: the file's types, variables and functions are seen.
+    Appended,
+    /// Where it was written: all that the user saw there is seen.
+    InPlace,
+}
+
+/// Prints parts of one program.
+pub struct Printer<'p> {
+    program: &'p Program,
+    setting: Setting,
+    names: names::Table,
+    substitutes: FxHashMap<VarId, String>,
+    hook: &'p dyn Hook,
+}
+
+impl std::fmt::Debug for Printer<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Printer").field("setting", &self.setting).finish_non_exhaustive()
+    }
+}
+
+impl<'p> Printer<'p> {
+    /// A printer that writes directives as pragmas.
+    pub fn new(program: &'p Program, setting: Setting) -> Printer<'p> {
+        Printer {
+            program,
+            setting,
+            names: names::Table::new(program, setting),
+            substitutes: FxHashMap::default(),
+            hook: &Pragmas,
+        }
+    }
+
+    /// The same, with directives given to `hook`.
+    #[must_use]
+    pub fn with_hook(self, hook: &'p dyn Hook) -> Printer<'p> {
+        Printer { hook, ..self }
+    }
+
+    /// From now on a variable is named by this text, which must stand as an operand anywhere:
+    /// `(*__x)`.
+    pub fn substitute(&mut self, var: VarId, text: impl Into<String>) {
+        self.substitutes.insert(var, text.into());
+    }
+
+    /// Back to its own name.
+    pub fn restore(&mut self, var: VarId) {
+        self.substitutes.remove(&var);
+    }
+
+    /// The program that is printed.
+    pub fn program(&self) -> &'p Program {
+        self.program
+    }
+
+    /// How a variable is named.
+    pub fn var_name(&self, id: VarId) -> String {
+        if let Some(text) = self.substitutes.get(&id) {
+            return text.clone();
+        }
+        self.names.var(self.program, id)
+    }
+
+    /// How a function is named.
+    pub fn function_name(&self, id: FunctionId) -> &'p str {
+        self.program.functions.find(id).map_or("", |it| self.text(it.name))
+    }
+
+    fn label_name(&self, id: LabelId) -> String {
+        self.names.label(self.program, id)
+    }
+
+    fn text(&self, name: Name) -> &'p str {
+        self.program.names.text(name)
+    }
+}

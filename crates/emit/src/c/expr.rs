@@ -1,0 +1,491 @@
+//! Expressions, with the parentheses they need and those that compilers ask for.
+
+use ir::program::{BinaryOp, CastKind, Expr, ExprId, ExprKind, Section, StepOp, UnaryOp, VarId};
+use ir::types::{ArrayLen, Ty, TypeKind};
+
+use super::{Out, Printer};
+
+/// How tightly an expression holds together, loosest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Level {
+    Comma,
+    Assign,
+    Conditional,
+    Or,
+    And,
+    BitOr,
+    BitXor,
+    BitAnd,
+    Equality,
+    Relation,
+    Shift,
+    Sum,
+    Product,
+    Cast,
+    Unary,
+    Postfix,
+    Primary,
+}
+
+impl Printer<'_> {
+    /// An expression that stands alone.
+    pub fn expr(&self, id: ExprId) -> String {
+        self.operand(id, Level::Comma)
+    }
+
+    /// An expression that can be an operand anywhere.
+    pub fn primary(&self, id: ExprId) -> String {
+        self.operand(id, Level::Primary)
+    }
+
+    /// An expression where nothing looser than `least` may stand.
+    pub(super) fn operand(&self, id: ExprId, least: Level) -> String {
+        let mut text = String::new();
+        self.put(id, least, &mut text);
+        text
+    }
+
+    fn put(&self, id: ExprId, least: Level, out: &mut String) {
+        let Some(node) = self.program.exprs.find(id) else { return out.push('0') };
+        // What C does by itself leaves no trace.
+        if let ExprKind::Cast(kind, inner) = node.kind
+            && self.is_invisible(kind, inner, node.ty)
+        {
+            return self.put(inner, least, out);
+        }
+        let level = self.level(node);
+        let is_grouped = level < least;
+        if is_grouped {
+            out.push('(');
+        }
+        self.put_bare(node, out);
+        if is_grouped {
+            out.push(')');
+        }
+    }
+
+    fn is_invisible(&self, kind: CastKind, inner: ExprId, to: Ty) -> bool {
+        match kind {
+            CastKind::ArrayToPointer | CastKind::FunctionToPointer => true,
+            // A number for all lanes of a vector: gcc knows no cast for it.
+            CastKind::Implicit => {
+                let types = &self.program.types;
+                types.is_vector(to) && self.ty(inner).is_some_and(|it| !types.is_vector(it))
+            }
+            CastKind::Explicit => false,
+        }
+    }
+
+    fn level(&self, node: &Expr) -> Level {
+        match &node.kind {
+            ExprKind::Int(value) => self.integer(self.widened(*value, node.ty), node.ty).1,
+            ExprKind::WideInt(value) => self.integer(**value, node.ty).1,
+            ExprKind::EnumConst(id, at) => self.integer(self.constant_of(*id, *at), node.ty).1,
+            ExprKind::Error
+            | ExprKind::Float(_)
+            | ExprKind::Str(_)
+            | ExprKind::Var(_)
+            | ExprKind::Function(_)
+            | ExprKind::Offsetof(..)
+            | ExprKind::StmtExpr(_)
+            | ExprKind::VaArg(_)
+            | ExprKind::ConvertVector(_) => Level::Primary,
+            ExprKind::Index(..)
+            | ExprKind::Member(..)
+            | ExprKind::Call(..)
+            | ExprKind::CompoundLiteral(_)
+            | ExprKind::Section(_)
+            | ExprKind::Step(StepOp::PostInc | StepOp::PostDec, _) => Level::Postfix,
+            ExprKind::Unary(..)
+            | ExprKind::Deref(_)
+            | ExprKind::AddrOf(_)
+            | ExprKind::Sizeof(_)
+            | ExprKind::Alignof(_)
+            | ExprKind::LabelAddr(_)
+            | ExprKind::Step(StepOp::PreInc | StepOp::PreDec, _) => Level::Unary,
+            ExprKind::Cast(..) | ExprKind::Shaped(..) => Level::Cast,
+            ExprKind::Binary(op, ..) => binary(*op).1,
+            ExprKind::And(..) => Level::And,
+            ExprKind::Or(..) => Level::Or,
+            ExprKind::Conditional(..) => Level::Conditional,
+            ExprKind::Assign(..) | ExprKind::AssignOp(..) => Level::Assign,
+            ExprKind::Comma(..) => Level::Comma,
+        }
+    }
+
+    fn put_bare(&self, node: &Expr, out: &mut String) {
+        match &node.kind {
+            ExprKind::Error => out.push('0'),
+            ExprKind::Int(value) => {
+                out.push_str(&self.integer(self.widened(*value, node.ty), node.ty).0);
+            }
+            ExprKind::WideInt(value) => out.push_str(&self.integer(**value, node.ty).0),
+            ExprKind::EnumConst(id, at) => {
+                out.push_str(&self.integer(self.constant_of(*id, *at), node.ty).0);
+            }
+            ExprKind::Float(name) => out.push_str(self.text(*name)),
+            ExprKind::Str(pieces) => {
+                let pieces: Vec<&str> = pieces.iter().map(|it| self.text(*it)).collect();
+                out.push_str(&pieces.join(" "));
+            }
+            ExprKind::Var(var) => out.push_str(&self.var_name(*var)),
+            ExprKind::Function(id) => out.push_str(self.function_name(*id)),
+            ExprKind::Unary(op, e) => self.put_unary(*op, *e, out),
+            ExprKind::Deref(e) => self.put_prefix("*", *e, out),
+            ExprKind::AddrOf(e) => self.put_prefix("&", *e, out),
+            ExprKind::Step(op, e) => self.put_step(*op, *e, out),
+            ExprKind::Binary(op, a, b) => self.put_binary(*op, *a, *b, out),
+            ExprKind::And(a, b) => self.put_pair(*a, " && ", *b, Level::And, out),
+            ExprKind::Or(a, b) => {
+                // Compilers ask for parentheses around `&&` in `||`.
+                let least = |it, least| {
+                    let is_and = self.visible_level(it) == Level::And;
+                    if is_and { Level::Cast } else { least }
+                };
+                self.put(*a, least(*a, Level::Or), out);
+                out.push_str(" || ");
+                self.put(*b, least(*b, Level::And), out);
+            }
+            ExprKind::Assign(a, b) => {
+                self.put(*a, Level::Unary, out);
+                out.push_str(" = ");
+                let b = self.ty(*a).map_or(*b, |ty| self.assigned(*b, ty));
+                self.put(b, Level::Assign, out);
+            }
+            ExprKind::AssignOp(op, a, b, within) => {
+                self.put(*a, Level::Unary, out);
+                out.push_str(&format!(" {}= ", binary(*op).0));
+                let b = match matches!(op, BinaryOp::Shl | BinaryOp::Shr) {
+                    true => self.promoted_operand(*b),
+                    false => self.balanced_right(*a, *b, *within),
+                };
+                self.put(b, Level::Assign, out);
+            }
+            ExprKind::Conditional(c, a, b) => {
+                self.put(*c, Level::Or, out);
+                match a {
+                    Some(a) => {
+                        let (a, b) = self.balanced(*a, *b);
+                        out.push_str(" ? ");
+                        self.put(a, Level::Conditional, out);
+                        out.push_str(" : ");
+                        self.put(b, Level::Conditional, out);
+                    }
+                    None => {
+                        out.push_str(" ?: ");
+                        self.put(*b, Level::Conditional, out);
+                    }
+                }
+            }
+            ExprKind::Comma(a, b) => self.put_pair(*a, ", ", *b, Level::Comma, out),
+            ExprKind::Cast(_, e) => {
+                out.push_str(&format!("({})", self.type_name(node.ty.plain())));
+                self.put(*e, Level::Cast, out);
+            }
+            ExprKind::Index(a, i) => {
+                self.put(*a, Level::Postfix, out);
+                out.push('[');
+                self.put(*i, Level::Comma, out);
+                out.push(']');
+            }
+            ExprKind::Member(e, record, at) => match self.field_name(*record, *at) {
+                Some(name) => self.put_member(*e, name, out),
+                // An anonymous member: its own members are named as if they were the outer's.
+                None => self.put(*e, Level::Postfix, out),
+            },
+            ExprKind::Call(callee, args) => self.put_call(*callee, args, out),
+            ExprKind::Sizeof(ty) => match self.sized_alike(*ty) {
+                Some(object) => out.push_str(&format!("sizeof({object})")),
+                None => out.push_str(&format!("sizeof({})", self.type_name(*ty))),
+            },
+            ExprKind::Alignof(ty) => {
+                out.push_str(&format!("_Alignof({})", self.type_name(*ty)));
+            }
+            ExprKind::Offsetof(ty, path) => out.push_str(&self.offsetof(*ty, path)),
+            ExprKind::CompoundLiteral(var) => out.push_str(&self.compound_literal(*var)),
+            ExprKind::StmtExpr(body) => {
+                let mut inner = Out::new();
+                self.stmt(*body, &mut inner);
+                out.push_str(&format!("({})", inner.into_text().trim_end()));
+            }
+            ExprKind::LabelAddr(label) => out.push_str(&format!("&&{}", self.label_name(*label))),
+            ExprKind::VaArg(list) => {
+                let list = self.operand(*list, Level::Assign);
+                let ty = self.type_name(node.ty);
+                out.push_str(&format!("__builtin_va_arg({list}, {ty})"));
+            }
+            ExprKind::ConvertVector(e) => {
+                let value = self.operand(*e, Level::Assign);
+                let ty = self.type_name(node.ty.plain());
+                out.push_str(&format!("__builtin_convertvector({value}, {ty})"));
+            }
+            ExprKind::Section(it) => self.put_section(it, out),
+            ExprKind::Shaped(shape, e) => {
+                out.push('(');
+                shape.iter().for_each(|it| out.push_str(&format!("[{}]", self.expr(*it))));
+                out.push(')');
+                self.put(*e, Level::Cast, out);
+            }
+        }
+    }
+
+    fn put_pair(&self, a: ExprId, word: &str, b: ExprId, level: Level, out: &mut String) {
+        self.put(a, level, out);
+        out.push_str(word);
+        self.put(b, above(level), out);
+    }
+
+    /// An operand of a bitwise or shift operator: any other binary operator in it is put in
+    /// parentheses, as compilers ask for.
+    fn put_clear(&self, id: ExprId, own: Level, out: &mut String) {
+        let least = if self.visible_level(id) == own { own } else { Level::Cast };
+        self.put(id, least, out);
+    }
+
+    fn visible_level(&self, id: ExprId) -> Level {
+        let node = self.program.exprs.find(self.visible(id));
+        node.map_or(Level::Primary, |it| self.level(it))
+    }
+
+    /// The expression behind conversions that are not printed.
+    fn visible(&self, id: ExprId) -> ExprId {
+        let mut id = id;
+        while let Some(node) = self.program.exprs.find(id)
+            && let ExprKind::Cast(kind, inner) = node.kind
+            && self.is_invisible(kind, inner, node.ty)
+        {
+            id = inner;
+        }
+        id
+    }
+
+    fn put_binary(&self, op: BinaryOp, a: ExprId, b: ExprId, out: &mut String) {
+        let (word, level) = binary(op);
+        let is_pointer = |it| self.ty(it).is_some_and(|it| self.program.types.is_pointer(it));
+        let (a, b) = match op {
+            BinaryOp::Shl | BinaryOp::Shr => (self.promoted_operand(a), self.promoted_operand(b)),
+            BinaryOp::Lt
+            | BinaryOp::Gt
+            | BinaryOp::Le
+            | BinaryOp::Ge
+            | BinaryOp::Eq
+            | BinaryOp::Ne
+                if is_pointer(a) || is_pointer(b) =>
+            {
+                self.compared(a, b)
+            }
+            BinaryOp::Add | BinaryOp::Sub if is_pointer(a) || is_pointer(b) => (a, b),
+            BinaryOp::Mul
+            | BinaryOp::Div
+            | BinaryOp::Rem
+            | BinaryOp::Add
+            | BinaryOp::Sub
+            | BinaryOp::Lt
+            | BinaryOp::Gt
+            | BinaryOp::Le
+            | BinaryOp::Ge
+            | BinaryOp::Eq
+            | BinaryOp::Ne
+            | BinaryOp::BitAnd
+            | BinaryOp::BitXor
+            | BinaryOp::BitOr => self.balanced(a, b),
+        };
+        match op {
+            BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem | BinaryOp::Add | BinaryOp::Sub => {
+                self.put_pair(a, &format!(" {word} "), b, level, out);
+            }
+            BinaryOp::Lt
+            | BinaryOp::Gt
+            | BinaryOp::Le
+            | BinaryOp::Ge
+            | BinaryOp::Eq
+            | BinaryOp::Ne => {
+                self.put(a, Level::Shift, out);
+                out.push_str(&format!(" {word} "));
+                self.put(b, Level::Shift, out);
+            }
+            BinaryOp::Shl
+            | BinaryOp::Shr
+            | BinaryOp::BitAnd
+            | BinaryOp::BitXor
+            | BinaryOp::BitOr => {
+                self.put_clear(a, level, out);
+                out.push_str(&format!(" {word} "));
+                self.put(b, Level::Cast, out);
+            }
+        }
+    }
+
+    fn put_unary(&self, op: UnaryOp, e: ExprId, out: &mut String) {
+        match op {
+            UnaryOp::Plus => self.put_prefix("+", self.promoted_operand(e), out),
+            UnaryOp::Minus => self.put_prefix("-", self.promoted_operand(e), out),
+            UnaryOp::BitNot => self.put_prefix("~", self.promoted_operand(e), out),
+            UnaryOp::Not => self.put_prefix("!", e, out),
+            UnaryOp::Real => self.put_prefix("__real__ ", e, out),
+            UnaryOp::Imag => self.put_prefix("__imag__ ", e, out),
+        }
+    }
+
+    /// `-x`, and `- -x`: the tokens must not grow together.
+    fn put_prefix(&self, word: &str, e: ExprId, out: &mut String) {
+        let operand = self.operand(e, Level::Cast);
+        out.push_str(word);
+        if word.len() == 1 && operand.starts_with(word) && word != "*" && word != "!" {
+            out.push(' ');
+        }
+        out.push_str(&operand);
+    }
+
+    fn put_step(&self, op: StepOp, e: ExprId, out: &mut String) {
+        let (before, after) = match op {
+            StepOp::PreInc => ("++", ""),
+            StepOp::PreDec => ("--", ""),
+            StepOp::PostInc => ("", "++"),
+            StepOp::PostDec => ("", "--"),
+        };
+        out.push_str(before);
+        self.put(e, if after.is_empty() { Level::Unary } else { Level::Postfix }, out);
+        out.push_str(after);
+    }
+
+    /// `p->m`, `s.m`
+    fn put_member(&self, base: ExprId, name: &str, out: &mut String) {
+        let mut base = base;
+        // Through anonymous members to the object that is named.
+        while let Some(node) = self.program.exprs.find(base)
+            && let ExprKind::Member(outer, record, at) = node.kind
+            && self.field_name(record, at).is_none()
+        {
+            base = outer;
+        }
+        if let Some(node) = self.program.exprs.find(base)
+            && let ExprKind::Deref(pointer) = node.kind
+        {
+            self.put(pointer, Level::Postfix, out);
+            out.push_str("->");
+        } else {
+            self.put(base, Level::Postfix, out);
+            out.push('.');
+        }
+        out.push_str(name);
+    }
+
+    fn put_call(&self, callee: ExprId, args: &[ExprId], out: &mut String) {
+        self.put(callee, Level::Postfix, out);
+        let ty = self.ty(callee).and_then(|it| self.program.types.callee(it));
+        out.push('(');
+        for (at, arg) in args.iter().enumerate() {
+            if at > 0 {
+                out.push_str(", ");
+            }
+            let param = ty.filter(|it| it.prototyped).and_then(|it| it.params.get(at));
+            let arg = match param {
+                Some(param) => self.assigned(*arg, *param),
+                None => self.passed(*arg),
+            };
+            self.put(arg, Level::Assign, out);
+        }
+        out.push(')');
+    }
+
+    fn put_section(&self, it: &Section, out: &mut String) {
+        let part = |e: Option<ExprId>| e.map(|it| self.expr(it)).unwrap_or_default();
+        self.put(it.base, Level::Postfix, out);
+        out.push_str(&format!("[{}:{}", part(it.lower), part(it.length)));
+        if it.stride.is_some() {
+            out.push_str(&format!(":{}", part(it.stride)));
+        }
+        out.push(']');
+    }
+
+    /// `(struct point){ .x = 1 }`
+    fn compound_literal(&self, id: VarId) -> String {
+        let Some(var) = self.program.vars.find(id) else { return "0".to_owned() };
+        let init = var.init.map_or_else(|| "{}".to_owned(), |it| self.init(it, var.ty));
+        let init = if init.starts_with('{') { init } else { format!("{{ {init} }}") };
+        format!("({}){init}", self.type_name(var.ty))
+    }
+
+    /// An integer is kept in 64 bits: those of an unsigned type are read as such.
+    fn widened(&self, value: i64, ty: Ty) -> i128 {
+        let kind = self.program.types.integer_kind(ty);
+        let signed = kind.is_none_or(|it| self.program.model.int_signed(it));
+        if signed { i128::from(value) } else { i128::from(value as u64) }
+    }
+
+    fn constant_of(&self, id: ir::types::EnumId, at: u32) -> i128 {
+        let constants = self.program.types.enums.find(id).and_then(|it| it.constants.as_ref());
+        constants.and_then(|it| it.get(at as usize)).map_or(0, |it| it.1)
+    }
+
+    /// An object whose length was computed when it was declared: to compute it again could give
+    /// another.
+    fn sized_alike(&self, ty: Ty) -> Option<String> {
+        let types = &self.program.types;
+        if !types.is_vla(ty) {
+            return None;
+        }
+        let wanted = types.resolve(ty).id;
+        self.program.vars.iter().find_map(|(id, var)| {
+            var.name?;
+            let (mut ty, mut path) = (types.resolve(var.ty), String::new());
+            loop {
+                let kind = types.kind(ty.id);
+                if ty.id == wanted {
+                    return Some(format!("{}{path}", self.var_name(id)));
+                } else if let TypeKind::Array(inner, ArrayLen::Known(_) | ArrayLen::Variable(_))
+                | TypeKind::Pointer(inner) = kind
+                {
+                    path.push_str("[0]");
+                    ty = types.resolve(*inner);
+                } else {
+                    return None;
+                }
+            }
+        })
+    }
+}
+
+/// The next tighter level.
+fn above(level: Level) -> Level {
+    match level {
+        Level::Comma => Level::Assign,
+        Level::Assign => Level::Conditional,
+        Level::Conditional => Level::Or,
+        Level::Or => Level::And,
+        Level::And => Level::BitOr,
+        Level::BitOr => Level::BitXor,
+        Level::BitXor => Level::BitAnd,
+        Level::BitAnd => Level::Equality,
+        Level::Equality => Level::Relation,
+        Level::Relation => Level::Shift,
+        Level::Shift => Level::Sum,
+        Level::Sum => Level::Product,
+        Level::Product => Level::Cast,
+        Level::Cast => Level::Unary,
+        Level::Unary => Level::Postfix,
+        Level::Postfix | Level::Primary => Level::Primary,
+    }
+}
+
+pub(super) fn binary(op: BinaryOp) -> (&'static str, Level) {
+    match op {
+        BinaryOp::Mul => ("*", Level::Product),
+        BinaryOp::Div => ("/", Level::Product),
+        BinaryOp::Rem => ("%", Level::Product),
+        BinaryOp::Add => ("+", Level::Sum),
+        BinaryOp::Sub => ("-", Level::Sum),
+        BinaryOp::Shl => ("<<", Level::Shift),
+        BinaryOp::Shr => (">>", Level::Shift),
+        BinaryOp::Lt => ("<", Level::Relation),
+        BinaryOp::Gt => (">", Level::Relation),
+        BinaryOp::Le => ("<=", Level::Relation),
+        BinaryOp::Ge => (">=", Level::Relation),
+        BinaryOp::Eq => ("==", Level::Equality),
+        BinaryOp::Ne => ("!=", Level::Equality),
+        BinaryOp::BitAnd => ("&", Level::BitAnd),
+        BinaryOp::BitXor => ("^", Level::BitXor),
+        BinaryOp::BitOr => ("|", Level::BitOr),
+    }
+}

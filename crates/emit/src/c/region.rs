@@ -1,0 +1,88 @@
+//! Directives among the statements: what becomes of them is the hook's decision.
+
+use directive::Unwritable;
+use ir::construct::{Construct, Convert, Dialect, Spelled};
+use ir::program::{ExprId, InitId, RegionId, Typed};
+use ir::types::Ty;
+
+use super::{Out, Printer};
+
+/// Decides what a directive becomes.
+pub trait Hook {
+    /// A directive with its body, in a function.
+    fn region(&self, printer: &Printer<'_>, region: RegionId, out: &mut Out<'_>);
+
+    /// A directive that declares: index into the program's declarations. At file scope what it
+    /// stands in front of has been declared before.
+    fn declaration(&self, printer: &Printer<'_>, index: u32, out: &mut Out<'_>);
+}
+
+/// Directives stay what they are: pragmas.
+#[derive(Clone, Copy, Debug)]
+pub struct Pragmas;
+
+impl Hook for Pragmas {
+    fn region(&self, printer: &Printer<'_>, region: RegionId, out: &mut Out<'_>) {
+        let Some(it) = printer.program.regions.find(region) else { return };
+        printer.pragma(&it.construct, out);
+        if let Some(body) = it.body {
+            printer.stmt(body, out);
+        }
+    }
+
+    fn declaration(&self, printer: &Printer<'_>, index: u32, out: &mut Out<'_>) {
+        let Some(it) = printer.program.declarations.get(index as usize) else { return };
+        printer.pragma(&it.construct, out);
+    }
+}
+
+impl Printer<'_> {
+    /// The construct with its parts as the text of this printer.
+    pub fn spelled(&self, construct: &Construct<Typed>) -> Construct<Spelled> {
+        construct.convert(&mut Speller(self))
+    }
+
+    /// The text of a directive behind `#pragma `, in a dialect.
+    pub fn directive(
+        &self,
+        construct: &Construct<Typed>,
+        dialect: Dialect,
+    ) -> Result<String, Unwritable> {
+        directive::write(&self.spelled(construct), dialect)
+    }
+
+    /// A directive in its own dialect, on its own line.
+    pub fn pragma(&self, construct: &Construct<Typed>, out: &mut Out<'_>) {
+        out.at(construct.span);
+        match self.directive(construct, construct.dialect) {
+            Ok(text) => out.raw(&format!("#pragma {text}")),
+            // In its own dialect every construct has a text.
+            Err(why) => out.raw(&format!("#error {why}")),
+        }
+    }
+}
+
+/// Carries the parts of a construct into text; a pragma is one line.
+struct Speller<'a, 'p>(&'a Printer<'p>);
+
+impl Convert<Typed, Spelled> for Speller<'_, '_> {
+    fn expr(&mut self, expr: &ExprId) -> String {
+        one_line(self.0.expr(*expr))
+    }
+
+    fn ty(&mut self, ty: &Ty) -> String {
+        one_line(self.0.type_name(*ty))
+    }
+
+    fn init(&mut self, init: &InitId) -> String {
+        one_line(self.0.init_alone(*init))
+    }
+
+    fn name(&mut self, name: &source::Name) -> String {
+        self.0.text(*name).to_owned()
+    }
+}
+
+fn one_line(text: String) -> String {
+    if text.contains('\n') { text.replace('\n', " ") } else { text }
+}

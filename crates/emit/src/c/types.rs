@@ -1,0 +1,260 @@
+//! Types and declarators, and the definitions of records.
+//!
+//! Typedef names are looked through, except those that carry an alignment of their own. What has no
+//! name in C gets one from [`super::names`]; enumerations that cannot be seen are the integers they
+//! are compatible with.
+
+use ir::program::OffsetStep;
+use ir::types::{AliasId, ArrayLen, Field, FunctionType, RecordId, Ty, TypeKind};
+
+use super::{Out, Printer};
+
+/// What the text may say of lengths that are computed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Lengths {
+    Computed,
+    /// `[*]`: in the parameters of a type.
+    Star,
+}
+
+impl Printer<'_> {
+    /// `double (*name)[3]`
+    pub fn declare(&self, ty: Ty, name: &str) -> String {
+        let (base, declarator) = self.split(ty, name.to_owned(), Lengths::Computed);
+        join(&base, &declarator)
+    }
+
+    /// `double (*)[3]`
+    pub fn type_name(&self, ty: Ty) -> String {
+        self.declare(ty, "")
+    }
+
+    /// What stands left of all declarators of one declaration, and the declarator.
+    pub(super) fn declarator(&self, ty: Ty, name: &str) -> (String, String) {
+        self.split(ty, name.to_owned(), Lengths::Computed)
+    }
+
+    fn split(&self, ty: Ty, declarator: String, lengths: Lengths) -> (String, String) {
+        let types = &self.program.types;
+        let (mut ty, mut declarator) = (ty, declarator);
+        // From the outside in: each step writes itself around what stands there.
+        loop {
+            let kind = types.kind(ty.id);
+            if let TypeKind::Alias(id) = kind {
+                if let Some(name) = self.kept_alias(*id) {
+                    return (qualified(ty, &name), declarator);
+                }
+                ty = types.aliases[*id].ty.qualified(ty.quals);
+            } else if let TypeKind::Pointer(to) = kind {
+                let quals = quals(ty);
+                let gap = if quals.is_empty() || declarator.is_empty() { "" } else { " " };
+                declarator = format!("*{quals}{gap}{declarator}");
+                ty = *to;
+            } else if let TypeKind::Array(element, len) = kind {
+                let len = match len {
+                    ArrayLen::Known(len) => len.to_string(),
+                    ArrayLen::Unknown => String::new(),
+                    ArrayLen::Variable(Some(len)) if lengths == Lengths::Computed => {
+                        self.expr(*len)
+                    }
+                    ArrayLen::Variable(_) => "*".to_owned(),
+                };
+                declarator = format!("{}[{len}]", grouped(declarator));
+                ty = element.qualified(ty.quals);
+            } else if let TypeKind::Function(function) = kind {
+                let params = self.params(function);
+                declarator = format!("{}({params})", grouped(declarator));
+                ty = function.ret;
+            } else {
+                return (qualified(ty, &self.base(kind)), declarator);
+            }
+        }
+    }
+
+    /// Parameters of a type that has no names for them.
+    fn params(&self, function: &FunctionType) -> String {
+        let mut params: Vec<String> = Vec::new();
+        if function.prototyped {
+            for ty in &function.params {
+                let (base, declarator) = self.split(*ty, String::new(), Lengths::Star);
+                params.push(join(&base, &declarator));
+            }
+        }
+        if function.variadic {
+            params.push("...".to_owned());
+        } else if function.prototyped && params.is_empty() {
+            params.push("void".to_owned());
+        }
+        params.join(", ")
+    }
+
+    /// What stands to the left of a declarator.
+    fn base(&self, kind: &TypeKind) -> String {
+        match kind {
+            TypeKind::Void => "void".to_owned(),
+            TypeKind::Bool => "_Bool".to_owned(),
+            TypeKind::Int(kind) => kind.spelling().to_owned(),
+            TypeKind::Float(kind) => kind.spelling().to_owned(),
+            TypeKind::Complex(kind) => format!("_Complex {}", kind.spelling()),
+            TypeKind::ComplexInt(kind) => format!("_Complex {}", kind.spelling()),
+            TypeKind::Enum(id) => match self.names.enumeration(self.program, self.setting, *id) {
+                Some(tag) => format!("enum {tag}"),
+                None => self.program.types.enums[*id].underlying.spelling().to_owned(),
+            },
+            TypeKind::Record(id) => self.names.record(*id).to_owned(),
+            TypeKind::Atomic(inner) => format!("_Atomic({})", self.type_name(*inner)),
+            TypeKind::Vector(element, lanes) => {
+                let size = self.program.model.size_of(&self.program.types, *element).unwrap_or(1);
+                let size = size.saturating_mul(u64::from(*lanes));
+                format!("{} __attribute__((vector_size({size})))", self.type_name(*element))
+            }
+            TypeKind::VaList => "__builtin_va_list".to_owned(),
+            // A program with errors is not printed; the others are written by the caller.
+            TypeKind::Error
+            | TypeKind::Pointer(_)
+            | TypeKind::Array(..)
+            | TypeKind::Function(_)
+            | TypeKind::Alias(_) => "int".to_owned(),
+        }
+    }
+
+    /// The name of a typedef that cannot be looked through.
+    pub(super) fn kept_alias(&self, id: AliasId) -> Option<String> {
+        let alias = self.program.types.aliases.find(id)?;
+        alias.align?;
+        let name = self.text(alias.name);
+        Some(match self.is_seen(alias.span) {
+            true => name.to_owned(),
+            false => format!("__{name}_{}", id.index()),
+        })
+    }
+
+    /// `struct node;`, where that declares something.
+    pub(super) fn record_declaration(&self, id: RecordId) -> String {
+        format!("{};", self.names.record(id))
+    }
+
+    /// `struct node { … };`; nothing for one that is never defined.
+    pub(super) fn record_definition(&self, id: RecordId, out: &mut Out<'_>) {
+        let Some(record) = self.program.types.records.find(id) else { return };
+        if record.fields.is_none() {
+            return;
+        }
+        if let Some(pack) = record.pack {
+            out.raw(&format!("#pragma pack(push, {pack})"));
+        }
+        let text = format!("{};", self.record_body(id, Some(self.names.record(id))));
+        out.line(&text);
+        if record.pack.is_some() {
+            out.raw("#pragma pack(pop)");
+        }
+    }
+
+    /// `typedef int name __attribute__((aligned(16)));`
+    pub(super) fn alias_definition(&self, id: AliasId, out: &mut Out<'_>) {
+        let (Some(name), Some(alias)) = (self.kept_alias(id), self.program.types.aliases.find(id))
+        else {
+            return;
+        };
+        let align = alias.align.unwrap_or(1);
+        let declared = self.declare(alias.ty, &name);
+        out.line(&format!("typedef {declared} __attribute__((aligned({align})));"));
+    }
+
+    /// `struct node { int x; }`, without tag for an anonymous member.
+    fn record_body(&self, id: RecordId, name: Option<&str>) -> String {
+        let Some(record) = self.program.types.records.find(id) else { return String::new() };
+        let word = if record.is_union { "union" } else { "struct" };
+        let mut text = name.unwrap_or(word).to_owned();
+        text.push_str(" {");
+        for field in record.fields.iter().flatten() {
+            text.push_str("\n  ");
+            text.push_str(&self.field(field).replace('\n', "\n  "));
+            text.push(';');
+        }
+        text.push_str("\n}");
+        let mut attrs = Vec::new();
+        if record.packed {
+            attrs.push("packed".to_owned());
+        }
+        attrs.extend(record.align.map(|it| format!("aligned({it})")));
+        if record.transparent {
+            attrs.push("transparent_union".to_owned());
+        }
+        text.push_str(&attributes(&attrs));
+        text
+    }
+
+    fn field(&self, field: &Field) -> String {
+        let mut text = match (field.name, self.program.types.record_of(field.ty)) {
+            // An anonymous member has no tag either, or it would declare nothing.
+            (None, Some(record)) => qualified(field.ty, &self.record_body(record, None)),
+            (name, _) => self.declare(field.ty, name.map_or("", |it| self.text(it))),
+        };
+        if let Some(bits) = field.bits {
+            text.push_str(&format!(" : {bits}"));
+        }
+        let mut attrs = Vec::new();
+        if field.packed {
+            attrs.push("packed".to_owned());
+        }
+        attrs.extend(field.align.map(|it| format!("aligned({it})")));
+        text.push_str(&attributes(&attrs));
+        text
+    }
+
+    /// The name of a member; nothing for an anonymous one.
+    pub(super) fn field_name(&self, record: RecordId, at: u32) -> Option<&str> {
+        let record = self.program.types.records.find(record)?;
+        let field = record.fields.as_ref()?.get(at as usize)?;
+        field.name.map(|it| self.text(it))
+    }
+
+    /// `__builtin_offsetof(struct s, a.b[3])`
+    pub(super) fn offsetof(&self, ty: Ty, path: &[OffsetStep]) -> String {
+        let mut text = String::new();
+        for step in path {
+            match step {
+                OffsetStep::Field(record, at) => {
+                    let Some(name) = self.field_name(*record, *at) else { continue };
+                    if !text.is_empty() {
+                        text.push('.');
+                    }
+                    text.push_str(name);
+                }
+                OffsetStep::Index(index) => text.push_str(&format!("[{}]", self.expr(*index))),
+            }
+        }
+        format!("__builtin_offsetof({}, {text})", self.type_name(ty))
+    }
+}
+
+/// ` __attribute__((a, b))`; nothing for none.
+pub(super) fn attributes(list: &[String]) -> String {
+    match list.is_empty() {
+        true => String::new(),
+        false => format!(" __attribute__(({}))", list.join(", ")),
+    }
+}
+
+/// `restrict` has its double underscores: the text may be read in any mode of the language.
+fn quals(ty: Ty) -> String {
+    ty.quals.spelling().replace("restrict", "__restrict")
+}
+
+fn qualified(ty: Ty, base: &str) -> String {
+    join(&quals(ty), base)
+}
+
+fn join(left: &str, right: &str) -> String {
+    match (left.is_empty(), right.is_empty()) {
+        (true, _) => right.to_owned(),
+        (_, true) => left.to_owned(),
+        (false, false) => format!("{left} {right}"),
+    }
+}
+
+/// A declarator that a suffix is added to: a pointer needs parentheses, nothing else does.
+fn grouped(declarator: String) -> String {
+    if declarator.starts_with('*') { format!("({declarator})") } else { declarator }
+}

@@ -1,0 +1,245 @@
+//! Definitions, and whole units: types in the order they need, declarations, then definitions.
+
+use ir::program::{FunctionId, Item, Program, VarId, VarStorage};
+use ir::types::{RecordId, TypeKind};
+use ir::walk::Part;
+use rustc_hash::FxHashSet;
+use source::Span;
+
+use super::types::attributes;
+use super::used::{Definition, Used};
+use super::{Out, Printer, Setting};
+
+/// What a unit defines. All else that it uses is declared only.
+#[derive(Clone, Debug, Default)]
+pub struct Selection {
+    /// Functions with their bodies.
+    pub functions: Vec<FunctionId>,
+    /// Variables of the file, with their initialisers.
+    pub vars: Vec<VarId>,
+    /// Directives at file scope: indices into the program's declarations.
+    pub declarations: Vec<u32>,
+}
+
+impl Selection {
+    /// All that the program defines.
+    pub fn all(program: &Program) -> Selection {
+        let mut all = Selection::default();
+        for item in &program.items {
+            match item {
+                Item::Function(id) if program.functions[*id].body.is_some() => {
+                    all.functions.push(*id);
+                }
+                Item::Var(id) if program.vars[*id].storage != VarStorage::Extern => {
+                    all.vars.push(*id);
+                }
+                Item::Function(_) | Item::Var(_) => {}
+                Item::Declaration(index) => all.declarations.push(*index),
+            }
+        }
+        all
+    }
+}
+
+impl Printer<'_> {
+    /// A unit that defines what is selected.
+    pub fn unit(&self, selection: &Selection, out: &mut Out<'_>) {
+        let program = self.program;
+        let mut used = Used::default();
+        for id in &selection.functions {
+            used.function(program, *id);
+            let Some(function) = program.functions.find(*id) else { continue };
+            function.params.iter().for_each(|it| used.part(program, Part::Local(*it)));
+            function.body.into_iter().for_each(|it| used.part(program, Part::Stmt(it)));
+        }
+        selection.vars.iter().for_each(|it| used.part(program, Part::Local(*it)));
+        self.definitions(&used.definitions, &mut FxHashSet::default(), out);
+        let functions: FxHashSet<FunctionId> = used.functions.iter().copied().collect();
+        let vars: FxHashSet<VarId> = used.globals(program).collect();
+        let defined: FxHashSet<VarId> = selection.vars.iter().copied().collect();
+        for item in &program.items {
+            match item {
+                Item::Function(id) if functions.contains(id) => self.prototype(*id, out),
+                Item::Var(id) if vars.contains(id) => {
+                    self.declare_var(*id, defined.contains(id), out);
+                }
+                Item::Declaration(index) if selection.declarations.contains(index) => {
+                    self.hook.declaration(self, *index, out);
+                }
+                Item::Function(_) | Item::Var(_) | Item::Declaration(_) => {}
+            }
+        }
+        selection.vars.iter().for_each(|it| self.define_var(*it, out));
+        selection.functions.iter().for_each(|it| self.function(*it, out));
+    }
+
+    /// Definitions of the types inside functions that these statements and variables need, to stand
+    /// at file scope before text that is appended; those in `done` were printed before.
+    pub fn local_types(&self, parts: &[Part], done: &mut FxHashSet<RecordId>, out: &mut Out<'_>) {
+        let mut used = Used::default();
+        parts.iter().for_each(|it| used.part(self.program, *it));
+        self.definitions(&used.definitions, done, out);
+    }
+
+    fn definitions(&self, list: &[Definition], done: &mut FxHashSet<RecordId>, out: &mut Out<'_>) {
+        let types = &self.program.types;
+        let mut records = Vec::new();
+        for definition in list {
+            if let Definition::Record(id) = definition
+                && !self.is_seen(types.records[*id].span)
+                && done.insert(*id)
+            {
+                records.push(*id);
+            }
+        }
+        records.iter().for_each(|id| out.line(&self.record_declaration(*id)));
+        for definition in list {
+            match definition {
+                Definition::Record(id) if records.contains(id) => self.record_definition(*id, out),
+                Definition::Alias(id) if !self.is_seen(types.aliases[*id].span) => {
+                    self.alias_definition(*id, out);
+                }
+                Definition::Record(_) | Definition::Alias(_) => {}
+            }
+        }
+    }
+
+    /// Whether the text around declares what was declared there.
+    pub(super) fn is_seen(&self, span: Span) -> bool {
+        match self.setting {
+            Setting::Alone => false,
+            Setting::Appended => !self.names.is_local(span),
+            Setting::InPlace => true,
+        }
+    }
+
+    /// `static int f(int a, char *b)`
+    pub fn header(&self, id: FunctionId) -> String {
+        let Some(function) = self.program.functions.find(id) else { return String::new() };
+        let name = self.text(function.name);
+        let TypeKind::Function(ty) = self.program.types.shape(function.ty) else {
+            return String::new();
+        };
+        let mut text = String::new();
+        if function.is_static {
+            text.push_str("static ");
+        }
+        if function.is_inline {
+            text.push_str("inline ");
+        }
+        if function.noreturn {
+            text.push_str("__attribute__((noreturn)) ");
+        }
+        let is_defined = function.body.is_some();
+        if !is_defined {
+            text.push_str(&self.declare(function.ty, name));
+            return text;
+        }
+        let mut params: Vec<String> = function
+            .params
+            .iter()
+            .map(|it| match (ty.prototyped, self.program.vars.find(*it)) {
+                (true, Some(var)) => self.declare(var.ty, &self.declared_name(*it)),
+                _ => self.declared_name(*it),
+            })
+            .collect();
+        if ty.variadic {
+            params.push("...".to_owned());
+        } else if params.is_empty() && ty.prototyped {
+            params.push("void".to_owned());
+        }
+        text.push_str(&self.declare(ty.ret, &format!("{name}({})", params.join(", "))));
+        if !ty.prototyped {
+            for param in &function.params {
+                let Some(var) = self.program.vars.find(*param) else { continue };
+                text.push_str(&format!(" {};", self.declare(var.ty, &self.declared_name(*param))));
+            }
+        }
+        text
+    }
+
+    /// A function with its body.
+    pub fn function(&self, id: FunctionId, out: &mut Out<'_>) {
+        let Some(function) = self.program.functions.find(id) else { return };
+        let Some(body) = function.body else { return self.prototype(id, out) };
+        let result = self.program.types.callee(function.ty).map(|it| it.ret);
+        out.at(function.span);
+        out.line(&self.header(id));
+        self.put_stmt(body, result, out);
+    }
+
+    /// `int f(int, char *);`
+    pub fn prototype(&self, id: FunctionId, out: &mut Out<'_>) {
+        let Some(function) = self.program.functions.find(id) else { return };
+        if function.is_builtin {
+            return;
+        }
+        let mut text = String::new();
+        if function.is_static {
+            text.push_str("static ");
+        }
+        if function.is_inline {
+            text.push_str("inline ");
+        }
+        text.push_str(&self.declare(function.ty, self.text(function.name)));
+        if function.noreturn {
+            text.push_str(" __attribute__((noreturn))");
+        }
+        out.line(&format!("{text};"));
+    }
+
+    /// Declares a variable of the file, before all definitions.
+    fn declare_var(&self, id: VarId, is_defined: bool, out: &mut Out<'_>) {
+        let Some(var) = self.program.vars.find(id) else { return };
+        // A second declaration of a static variable is a definition without value.
+        let word = match (var.storage == VarStorage::Static && is_defined, var.thread_local) {
+            (true, false) => "static ",
+            (true, true) => "static __thread ",
+            (false, false) => "extern ",
+            (false, true) => "extern __thread ",
+        };
+        let mut text = self.declare(var.ty, &self.declared_name(id));
+        text.push_str(&self.alignment(id));
+        out.line(&format!("{word}{text};"));
+    }
+
+    /// Defines a variable of the file.
+    pub fn define_var(&self, id: VarId, out: &mut Out<'_>) {
+        let Some(var) = self.program.vars.find(id) else { return };
+        let text = self.declare(var.ty, &self.declared_name(id));
+        out.at(var.span);
+        out.line(&format!("{}{text}{};", self.storage(id), self.after_declarator(id)));
+    }
+
+    /// The words before a declaration: `static __thread `.
+    pub(super) fn storage(&self, id: VarId) -> String {
+        let Some(var) = self.program.vars.find(id) else { return String::new() };
+        let word = match var.storage {
+            VarStorage::Global | VarStorage::Param(_) | VarStorage::Local(_) => "",
+            VarStorage::Extern => "extern ",
+            VarStorage::Static | VarStorage::LocalStatic(_) => "static ",
+        };
+        format!("{word}{}", if var.thread_local { "__thread " } else { "" })
+    }
+
+    /// Attributes and initialiser.
+    pub(super) fn after_declarator(&self, id: VarId) -> String {
+        let Some(var) = self.program.vars.find(id) else { return String::new() };
+        let mut text = self.alignment(id);
+        if let Some(init) = var.init {
+            text.push_str(&format!(" = {}", self.init(init, var.ty)));
+        }
+        text
+    }
+
+    fn alignment(&self, id: VarId) -> String {
+        let align = self.program.vars.find(id).and_then(|it| it.align);
+        let list: Vec<String> = align.iter().map(|it| format!("aligned({it})")).collect();
+        attributes(&list)
+    }
+
+    /// The name under which a variable is declared: substitutes stand for uses only.
+    pub(super) fn declared_name(&self, id: VarId) -> String {
+        self.names.var(self.program, id)
+    }
+}

@@ -1,0 +1,210 @@
+//! What a piece of the program needs to be declared before it: types, functions, variables.
+
+use ir::program::{ExprKind, FunctionId, Program, VarId, VarStorage};
+use ir::types::{AliasId, ArrayLen, RecordId, Ty, TypeId, TypeKind};
+use ir::walk::Part;
+use rustc_hash::FxHashSet;
+
+/// What is used, each once.
+#[derive(Debug, Default)]
+pub struct Used {
+    /// Records, those that others contain first.
+    pub records: Vec<RecordId>,
+    /// Typedefs that carry an alignment, each behind the records it needs.
+    pub(super) definitions: Vec<Definition>,
+    /// Functions that are named.
+    pub functions: Vec<FunctionId>,
+    /// Variables that are named: of the file, and those of functions.
+    pub vars: Vec<VarId>,
+    seen_types: FxHashSet<TypeId>,
+    seen_records: FxHashSet<RecordId>,
+    seen_aliases: FxHashSet<AliasId>,
+    seen_functions: FxHashSet<FunctionId>,
+    seen_vars: FxHashSet<VarId>,
+    seen_parts: FxHashSet<Part>,
+}
+
+/// A type that needs a definition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Definition {
+    Record(RecordId),
+    Alias(AliasId),
+}
+
+impl Used {
+    /// Adds what a statement, expression, initialiser or variable uses.
+    pub fn part(&mut self, program: &Program, part: Part) {
+        let mut todo = vec![part];
+        while let Some(part) = todo.pop() {
+            if !self.seen_parts.insert(part) {
+                continue;
+            }
+            match part {
+                Part::Expr(id) => self.expr(program, id),
+                Part::Local(id) => self.var(program, id),
+                Part::Region(id) => {
+                    for var in program.regions.find(id).iter().flat_map(|it| &it.vars) {
+                        self.var(program, var.var);
+                    }
+                }
+                Part::Stmt(_) | Part::Init(_) => {}
+            }
+            program.parts(part, &mut |it| todo.push(it));
+        }
+    }
+
+    /// Adds a variable with its type, not its initialiser.
+    pub fn var(&mut self, program: &Program, id: VarId) {
+        let Some(var) = program.vars.find(id) else { return };
+        if self.seen_vars.insert(id) {
+            self.vars.push(id);
+            self.ty(program, var.ty);
+        }
+    }
+
+    /// Adds a function with its type and, if it is defined, those of its parameters.
+    pub fn function(&mut self, program: &Program, id: FunctionId) {
+        let Some(function) = program.functions.find(id) else { return };
+        if self.seen_functions.insert(id) {
+            self.functions.push(id);
+            self.ty(program, function.ty);
+        }
+    }
+
+    fn expr(&mut self, program: &Program, id: ir::program::ExprId) {
+        let Some(node) = program.exprs.find(id) else { return };
+        self.ty(program, node.ty);
+        if let ExprKind::Var(var) = &node.kind {
+            self.var(program, *var);
+        } else if let ExprKind::Function(function) = &node.kind {
+            self.function(program, *function);
+        } else if let ExprKind::Sizeof(ty) | ExprKind::Alignof(ty) | ExprKind::Offsetof(ty, _) =
+            &node.kind
+        {
+            self.ty(program, *ty);
+        }
+    }
+
+    /// Adds a type and all it is made of.
+    pub fn ty(&mut self, program: &Program, ty: Ty) {
+        if !self.seen_types.insert(ty.id) {
+            return;
+        }
+        let types = &program.types;
+        match types.kind(ty.id) {
+            TypeKind::Pointer(inner) | TypeKind::Atomic(inner) | TypeKind::Vector(inner, _) => {
+                self.ty(program, *inner);
+            }
+            TypeKind::Array(inner, len) => {
+                self.ty(program, *inner);
+                if let ArrayLen::Variable(Some(len)) = len {
+                    self.part(program, Part::Expr(*len));
+                }
+            }
+            TypeKind::Function(it) => {
+                self.ty(program, it.ret);
+                it.params.iter().for_each(|it| self.ty(program, *it));
+            }
+            TypeKind::Record(id) => {
+                let fields = types.records.find(*id).and_then(|it| it.fields.as_ref());
+                // What it contains is defined before it; what it points to may come later.
+                for field in fields.into_iter().flatten() {
+                    self.contained(program, field.ty);
+                }
+                self.define_record(program, *id);
+                for field in fields.into_iter().flatten() {
+                    self.ty(program, field.ty);
+                }
+            }
+            TypeKind::Alias(id) => {
+                self.ty(program, types.aliases[*id].ty);
+                if types.aliases[*id].align.is_some() && self.seen_aliases.insert(*id) {
+                    self.definitions.push(Definition::Alias(*id));
+                }
+            }
+            TypeKind::Error
+            | TypeKind::Void
+            | TypeKind::Bool
+            | TypeKind::Int(_)
+            | TypeKind::Float(_)
+            | TypeKind::Complex(_)
+            | TypeKind::ComplexInt(_)
+            | TypeKind::Enum(_)
+            | TypeKind::VaList => {}
+        }
+    }
+
+    /// A type that must be complete: only what it contains is followed here.
+    fn contained(&mut self, program: &Program, ty: Ty) {
+        let types = &program.types;
+        let mut ty = ty;
+        loop {
+            let kind = types.kind(ty.id);
+            if let TypeKind::Record(id) = kind {
+                return self.define_record(program, *id);
+            } else if let TypeKind::Alias(id) = kind {
+                if types.aliases[*id].align.is_some() {
+                    self.contained(program, types.aliases[*id].ty);
+                    if self.seen_aliases.insert(*id) {
+                        self.definitions.push(Definition::Alias(*id));
+                    }
+                    return;
+                }
+                ty = types.aliases[*id].ty;
+            } else if let TypeKind::Array(inner, _)
+            | TypeKind::Atomic(inner)
+            | TypeKind::Vector(inner, _)
+            | TypeKind::Pointer(inner) = kind
+            {
+                let is_pointer = matches!(kind, TypeKind::Pointer(_));
+                if is_pointer && !matches!(types.shape(*inner), TypeKind::Array(..)) {
+                    return self.aliases_in(program, *inner);
+                }
+                ty = *inner;
+            } else {
+                return;
+            }
+        }
+    }
+
+    /// Behind a pointer a typedef must still be known.
+    fn aliases_in(&mut self, program: &Program, ty: Ty) {
+        let types = &program.types;
+        let mut ty = ty;
+        loop {
+            let kind = types.kind(ty.id);
+            if let TypeKind::Alias(id) = kind {
+                if types.aliases[*id].align.is_some() && self.seen_aliases.insert(*id) {
+                    self.definitions.push(Definition::Alias(*id));
+                }
+                ty = types.aliases[*id].ty;
+            } else if let TypeKind::Pointer(inner) = kind {
+                ty = *inner;
+            } else {
+                return;
+            }
+        }
+    }
+
+    fn define_record(&mut self, program: &Program, id: RecordId) {
+        if !self.seen_records.insert(id) {
+            return;
+        }
+        let fields = program.types.records.find(id).and_then(|it| it.fields.as_ref());
+        for field in fields.into_iter().flatten() {
+            self.contained(program, field.ty);
+        }
+        self.records.push(id);
+        self.definitions.push(Definition::Record(id));
+    }
+
+    /// Variables that exist outside of functions.
+    pub(super) fn globals<'a>(&'a self, program: &'a Program) -> impl Iterator<Item = VarId> + 'a {
+        self.vars.iter().copied().filter(|id| {
+            program.vars.find(*id).is_some_and(|it| match it.storage {
+                VarStorage::Global | VarStorage::Extern | VarStorage::Static => true,
+                VarStorage::LocalStatic(_) | VarStorage::Param(_) | VarStorage::Local(_) => false,
+            })
+        })
+    }
+}

@@ -1,0 +1,6 @@
+//! Programs as text: what the typed program becomes before another compiler reads it.
+//!
+//! In: an [`ir::program::Program`] without errors. Out: text. Printers spell and do not decide; what
+//! is to be printed, and what a construct becomes, is said by the caller.
+
+pub mod c;
