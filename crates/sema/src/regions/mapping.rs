@@ -30,7 +30,8 @@ pub(super) fn of(
     if !listed.is_empty() || !offloads(region) {
         return listed;
     }
-    let settled = by_combination(program, region, items, var).or_else(|| declared(program, var));
+    let settled =
+        by_combination(program, region, items, var).or_else(|| declared(program, uses, var));
     if let Some(settled) = settled {
         return vec![settled];
     }
@@ -198,20 +199,15 @@ fn by_combination(
 }
 
 /// What a declaration says of the variable on every device.
-fn declared(program: &Program, var: VarId) -> Option<Attribute<Mapping>> {
+fn declared(program: &Program, uses: &Uses, var: VarId) -> Option<Attribute<Mapping>> {
     let device = program.vars[var].device?;
-    let at = program.declarations.iter().position(|it| {
-        it.vars.contains(&var)
-            && it.construct.leaves.iter().any(|it| {
-                matches!(it, Leaf::DeclareTarget | Leaf::BeginDeclareTarget | Leaf::Declare)
-            })
-    })?;
+    let at = *uses.device_declarations.get(&var)?;
     let value = match device {
         DeviceVar::Enter | DeviceVar::Resident | DeviceVar::Local => Mapping::Declared,
         // It has storage there only while it is mapped.
         DeviceVar::Link => Mapping::Map(Motion::ToFrom, Presence::Any, None),
     };
-    Some(Attribute { value, origin: Origin::Declared(at as u32) })
+    Some(Attribute { value, origin: Origin::Declared(at) })
 }
 
 /// What a data region around, or a declaration of the function, says.

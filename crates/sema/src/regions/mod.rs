@@ -32,9 +32,10 @@ pub(crate) fn fill(program: &mut Program, faults: &mut Diagnostics) {
     let outer_first = outer_first(program);
     let inner_first: Vec<RegionId> = outer_first.iter().rev().copied().collect();
     loops::fill(program, &inner_first, faults);
-    let uses = uses::collect(program);
+    let mut uses = uses::collect(program);
     for &id in &outer_first {
         let vars = sharing::vars(program, &uses, id, faults);
+        uses.index_vars(id, &vars);
         program.regions[id].vars = vars;
     }
     calls::fill(program, &uses);

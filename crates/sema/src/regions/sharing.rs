@@ -327,7 +327,7 @@ fn around(program: &Program, uses: &Uses, id: RegionId, var: VarId, to_all: bool
             }
             continue;
         }
-        let used = region.vars.iter().find(|it| it.var == var);
+        let used = uses.var(program, outer, var);
         if let Some(attribute) = used.and_then(|it| it.sharing.clone()) {
             if attribute.value != Sharing::Shared {
                 return Around::Own(Some(from(outer, attribute)));

@@ -6,6 +6,7 @@
 
 use ir::construct::{Leaf, Motion};
 use ir::program::{FunctionId, Program, RegionId, StmtId, StmtKind, VarId, VarStorage};
+use ir::region::RegionVar;
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::Span;
 
@@ -42,6 +43,8 @@ pub(super) struct Used {
     items: FxHashMap<VarId, Vec<Item>>,
     /// Variables of which it has copies.
     copies: FxHashSet<VarId>,
+    /// Where each variable stands among the region's own, once those are known.
+    vars: FxHashMap<VarId, usize>,
 }
 
 impl Used {
@@ -81,9 +84,28 @@ pub(super) struct Uses {
     pub(super) host_calls_of_device_functions: Vec<(FunctionId, Span)>,
     /// First uses of variables that a directive must name before.
     pub(super) first_uses: FxHashMap<VarId, Span>,
+    /// The first directive that gives each variable a place on devices.
+    pub(super) device_declarations: FxHashMap<VarId, u32>,
 }
 
 impl Uses {
+    /// Remembers where the variables of a region stand.
+    pub(super) fn index_vars(&mut self, id: RegionId, vars: &[RegionVar]) {
+        if let Some(used) = self.regions.get_mut(id.index()) {
+            used.vars = (0..).zip(vars).map(|(at, it)| (it.var, at)).collect();
+        }
+    }
+
+    /// A variable among those of a region that has been filled.
+    pub(super) fn var<'p>(
+        &self,
+        program: &'p Program,
+        id: RegionId,
+        var: VarId,
+    ) -> Option<&'p RegionVar> {
+        program.regions[id].vars.get(*self.region(id).vars.get(&var)?)
+    }
+
     pub(super) fn region(&self, id: RegionId) -> &Used {
         static NONE: std::sync::LazyLock<Used> = std::sync::LazyLock::new(Used::default);
         self.regions.get(id.index()).unwrap_or(&NONE)
@@ -123,6 +145,7 @@ pub(super) fn collect(program: &Program) -> Uses {
             indirect_calls: vec![Vec::new(); program.functions.len()],
             host_calls_of_device_functions: Vec::new(),
             first_uses: FxHashMap::default(),
+            device_declarations: device_declarations(program),
         },
         watched: watched(program),
         open: Vec::new(),
@@ -138,6 +161,20 @@ pub(super) fn collect(program: &Program) -> Uses {
         }
     }
     collect.uses
+}
+
+/// The first directive that gives each variable a place on devices.
+fn device_declarations(program: &Program) -> FxHashMap<VarId, u32> {
+    let mut first = FxHashMap::default();
+    let gives = [Leaf::DeclareTarget, Leaf::BeginDeclareTarget, Leaf::Declare];
+    for (at, declaration) in (0u32..).zip(&program.declarations) {
+        if gives.iter().any(|it| declaration.construct.has(*it)) {
+            for &var in &declaration.vars {
+                first.entry(var).or_insert(at);
+            }
+        }
+    }
+    first
 }
 
 /// Variables that directives name which must come before all uses.

@@ -9,13 +9,25 @@ use std::time::{Duration, Instant};
 use super::support::faults;
 
 const MANY: usize = 20_000;
+/// Where each step is so short that only this many show their square.
+const VERY_MANY: usize = 5 * MANY;
 const LIMIT: Duration = Duration::from_secs(5);
 
 /// A program of many parts is checked in time, and is right.
 #[track_caller]
 fn quick(before: &str, part: impl Fn(&mut String, usize) -> std::fmt::Result, after: &str) {
+    quick_of(MANY, before, part, after);
+}
+
+#[track_caller]
+fn quick_of(
+    many: usize,
+    before: &str,
+    part: impl Fn(&mut String, usize) -> std::fmt::Result,
+    after: &str,
+) {
     let mut text = before.to_owned();
-    for at in 0..MANY {
+    for at in 0..many {
         assert!(part(&mut text, at).is_ok());
     }
     text.push_str(after);
@@ -58,6 +70,54 @@ fn many_variants() {
 fn many_regions() {
     let region = "#pragma omp target\n{\n#pragma omp teams\n;\n}\n";
     quick("void f(void) {\n", |out, _| out.write_str(region), "}\n");
+}
+
+/// Each asks what the threads around have of it.
+#[test]
+fn many_variables_of_one_region() {
+    let mut text = String::from("void f(void) {\n");
+    for at in 0..VERY_MANY {
+        write!(text, "int v{at} = 0;").expect("a string takes all that is written");
+    }
+    let mut all = String::new();
+    for at in 0..VERY_MANY {
+        write!(all, "v{at}++;").expect("a string takes all that is written");
+    }
+    let before = format!("{text}\n#pragma omp parallel\n{{\n#pragma omp task\n{{");
+    quick_of(VERY_MANY, &before, |out, at| write!(out, "v{at}++;"), "}\n}\n}\n");
+    let before =
+        format!("{text}\n#pragma omp parallel\n{{\n{all}\n#pragma omp sections reduction(+: v0");
+    quick_of(
+        VERY_MANY,
+        &before,
+        |out, at| if at == 0 { Ok(()) } else { write!(out, ",v{at}") },
+        ")\n{ ; }\n}\n}\n",
+    );
+}
+
+#[test]
+fn many_variables_of_devices() {
+    let mut text = String::from("#pragma omp begin declare target\n");
+    for at in 0..VERY_MANY {
+        write!(text, "int v{at};").expect("a string takes all that is written");
+    }
+    let before = format!(
+        "{text}\n#pragma omp end declare target\nvoid f(void) {{\n#pragma omp target\n{{\n"
+    );
+    quick_of(VERY_MANY, &before, |out, at| write!(out, "v{at}++;"), "}\n}\n");
+}
+
+/// Each asks whether device code calls its function.
+#[test]
+fn many_loops_in_functions_for_devices() {
+    let part = |out: &mut String, at: usize| {
+        write!(
+            out,
+            "void h{at}(void) {{\n#pragma acc loop\nfor (int i = 0; i < 9; i++) ;\n}}\n\
+             void k{at}(void) {{\n#pragma acc parallel\nh{at}();\n}}\n"
+        )
+    };
+    quick("", part, "");
 }
 
 #[test]

@@ -8,15 +8,18 @@ use ir::construct::{
 };
 use ir::program::{FunctionId, Program, RegionId};
 use ir::region::Region;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use source::Diagnostics;
 
+use crate::regions::uses::offloads;
 use crate::regions::{ancestors, constant, loops, messages};
 
 pub(super) fn check(program: &Program, faults: &mut Diagnostics) {
     let inside = children(program);
+    let device_functions = device_functions(program);
     for (id, region) in program.regions.iter() {
-        let cx = Cx { program, region, inside: inside.get(&id).map_or(&[], Vec::as_slice) };
+        let inside: &[RegionId] = inside.get(&id).map_or(&[], Vec::as_slice);
+        let cx = Cx { program, region, inside, device_functions: &device_functions };
         if !cx.is_chosen_later() {
             cx.check(faults);
         }
@@ -35,11 +38,30 @@ fn children(program: &Program) -> FxHashMap<RegionId, Vec<RegionId>> {
     inside
 }
 
+/// The functions that device code calls: by declaration, in this file, or under a name that a
+/// declaration binds one of them to, which may be any.
+struct DeviceFunctions {
+    any: bool,
+    reached: FxHashSet<FunctionId>,
+}
+
+fn device_functions(program: &Program) -> DeviceFunctions {
+    let binds = |it: &ClauseKind<_>| matches!(it, ClauseKind::BindName(_));
+    let any = program.declarations.iter().any(|it| it.construct.kinds().any(binds));
+    let mut reached: FxHashSet<FunctionId> =
+        program.functions.iter().filter(|it| it.1.device.declared).map(|it| it.0).collect();
+    for region in program.regions.iter().map(|it| it.1).filter(|it| offloads(it)) {
+        reached.extend(&region.reaches);
+    }
+    DeviceFunctions { any, reached }
+}
+
 struct Cx<'a> {
     program: &'a Program,
     region: &'a Region,
     /// The regions directly inside.
     inside: &'a [RegionId],
+    device_functions: &'a DeviceFunctions,
 }
 
 fn first(region: &Region) -> Leaf {
@@ -317,19 +339,9 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// Whether device code calls the function, by declaration, in this file, or under a name that
-    /// a declaration binds it to.
+    /// Whether device code calls the function, as far as is known.
     fn is_for_devices(&self, function: FunctionId) -> bool {
-        let is_run =
-            |it: &Region| it.construct.has(Leaf::Offload) || it.construct.has(Leaf::Kernels);
-        let binds = |it: &ClauseKind<_>| matches!(it, ClauseKind::BindName(_));
-        self.program.functions[function].device.declared
-            || self.program.declarations.iter().any(|it| it.construct.kinds().any(binds))
-            || self
-                .program
-                .regions
-                .iter()
-                .any(|(_, it)| is_run(it) && it.reaches.contains(&function))
+        self.device_functions.any || self.device_functions.reached.contains(&function)
     }
 
     /// Offloading from device code.

@@ -169,8 +169,7 @@ fn threads_have(program: &Program, uses: &Uses, parallel: RegionId, var: VarId) 
     if !uses.is_outside(program, var, parallel) {
         return Some(if has_static_storage(program, var) { Has::One } else { Has::Own });
     }
-    let outer = &program.regions[parallel];
-    let found = outer.vars.iter().find(|it| it.var == var)?.sharing.as_ref()?;
+    let found = uses.var(program, parallel, var)?.sharing.as_ref()?;
     Some(match &found.value {
         Sharing::Shared => Has::One,
         Sharing::Private
