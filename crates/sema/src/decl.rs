@@ -122,6 +122,7 @@ impl Cx<'_> {
             self.declare_function(ident, ty, specs, attrs);
             return;
         }
+        self.check_object_storage(&declared, declarator.asm_label.is_some());
         if self.function.is_none() {
             self.declare_global(&declared);
         } else if specs.storage == Some(Storage::Extern) {
@@ -157,6 +158,42 @@ impl Cx<'_> {
         };
         let what = format!("function `{}`", self.program.names.text(ident.name));
         self.report(messages::wrong_storage(word, &what, ident.span));
+    }
+
+    /// Objects of file scope are not automatic, those of a block are not one per thread, and what
+    /// lives as long as the program has a size that is known before it runs.
+    fn check_object_storage(&mut self, declared: &Declared<'_>, has_asm_name: bool) {
+        let Declared { ident, ty, specs, .. } = *declared;
+        let text = self.program.names.text(ident.name).to_owned();
+        let is_block = self.function.is_some();
+        let word = match specs.storage {
+            Some(Storage::Auto) if !is_block => Some("auto"),
+            // With a name behind it, it is a register of the machine for the whole program.
+            Some(Storage::Register) if !is_block && !has_asm_name => Some("register"),
+            None | Some(Storage::Auto | Storage::Register) if is_block && specs.thread_local => {
+                Some("_Thread_local")
+            }
+            Some(
+                Storage::Static
+                | Storage::Extern
+                | Storage::Auto
+                | Storage::Register
+                | Storage::Typedef,
+            )
+            | None => None,
+        };
+        if let Some(word) = word {
+            self.report(messages::wrong_storage(word, &format!("`{text}`"), ident.span));
+        }
+        let types = &self.program.types;
+        let is_variable = match specs.storage {
+            Some(Storage::Static) => types.is_vla(ty),
+            Some(Storage::Extern) => types.is_variably_modified(ty),
+            Some(Storage::Auto | Storage::Register | Storage::Typedef) | None => false,
+        };
+        if is_block && is_variable {
+            self.report(messages::variable_array_here(&format!("`{text}`"), ident.span));
+        }
     }
 
     /// `__auto_type x = e;`: the value comes first, it cannot name what it defines.

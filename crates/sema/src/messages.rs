@@ -166,7 +166,7 @@ pub(crate) fn array_size_not_integer(ty: &str, span: Span) -> Diagnostic {
 pub(crate) fn variable_array_here(what: &str, span: Span) -> Diagnostic {
     Diagnostic::error("F0425", format!("size of array {what} is not a constant"))
         .at(span, "computed when the program runs")
-        .note("arrays of variable length live in blocks")
+        .note("only automatic variables of a block may have a variable length")
 }
 
 pub(crate) fn bad_bit_field(what: &str, span: Span) -> Diagnostic {

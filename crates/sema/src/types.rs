@@ -101,6 +101,14 @@ impl Cx<'_> {
             TypeSpec::Enum(id) => self.enumeration(*id, used),
             TypeSpec::TypeofExpr(expr) => self.type_of(*expr),
             TypeSpec::TypeofType(ty) => self.type_name(*ty),
+            TypeSpec::TypeofUnqualExpr(expr) => {
+                let ty = self.type_of(*expr);
+                self.unqualified(ty)
+            }
+            TypeSpec::TypeofUnqualType(ty) => {
+                let ty = self.type_name(*ty);
+                self.unqualified(ty)
+            }
             TypeSpec::Atomic(ty) => {
                 let ty = self.type_name(*ty);
                 let plain = self.unqualified(ty);
@@ -352,7 +360,10 @@ impl Cx<'_> {
             Derived::Pointer(..) => false,
         };
         list.iter().any(|it| {
-            let is_typeof = matches!(tree.specs[it.specs].ty, TypeSpec::TypeofExpr(_));
+            let is_typeof = matches!(
+                tree.specs[it.specs].ty,
+                TypeSpec::TypeofExpr(_) | TypeSpec::TypeofUnqualExpr(_)
+            );
             is_typeof || tree.declarators[it.declarator].parts.iter().any(is_sized)
         })
     }

@@ -53,6 +53,11 @@ fn accepted(text: &str) {
     assert_eq!(ir::verify::verify(&check_text(text).program), [], "{text}");
 }
 
+#[track_caller]
+fn stmt_accepted(stmts: &str) {
+    accepted(&in_function(stmts));
+}
+
 #[test]
 fn names() {
     stmt_refused("return m;", "`m` is not declared");
@@ -392,4 +397,24 @@ fn a_record_that_holds_itself_has_an_end() {
     refused(twice, "`t` is defined twice");
     let text = format!("{twice} long f(struct t *p) {{ return p->none; }}");
     assert!(!messages(&text, Severity::Error).is_empty());
+}
+
+#[test]
+fn storage_fits_its_place() {
+    refused("auto int a;", "`auto` is not possible on `a` here");
+    refused("register int a;", "`register` is not possible on `a` here");
+    accepted("register long sp __asm__(\"rsp\");");
+    stmt_refused("_Thread_local int a; return 0;", "`_Thread_local` is not possible on `a` here");
+    stmt_accepted("static _Thread_local int a; extern _Thread_local int b; auto int c; return 0;");
+    stmt_refused("static int a[n]; return 0;", "size of array `a` is not a constant");
+    stmt_refused("extern int (*a)[n]; return 0;", "size of array `a` is not a constant");
+    stmt_accepted("static int (*a)[n]; int b[n]; return 0;");
+}
+
+#[test]
+fn qualifiers_can_be_left_out() {
+    stmt_refused("__typeof__(*cp) a = 1; a = 2; return a;", "`a` is read-only");
+    stmt_accepted(
+        "typeof_unqual(*cp) a = 1; a = 2; __typeof_unqual__(const int) b; b = a; return b;",
+    );
 }

@@ -342,6 +342,10 @@ pub enum TypeSpec {
     TypeofExpr(ExprId),
     /// `typeof(T)`
     TypeofType(TypeNameId),
+    /// `typeof_unqual(e)`
+    TypeofUnqualExpr(ExprId),
+    /// `typeof_unqual(T)`
+    TypeofUnqualType(TypeNameId),
     /// `_Atomic(T)`
     Atomic(TypeNameId),
     /// `__auto_type`

@@ -184,7 +184,7 @@ token_kinds! {
         KwThreadLocal "_Thread_local" | "__thread";
         KwTypedef "typedef";
         KwTypeof "typeof" | "__typeof__" | "__typeof";
-        KwTypeofUnqual "__typeof_unqual__" | "__typeof_unqual";
+        KwTypeofUnqual "typeof_unqual" | "__typeof_unqual__" | "__typeof_unqual";
         KwUInt128T "__uint128_t";
         KwUnion "union";
         KwUnsigned "unsigned";

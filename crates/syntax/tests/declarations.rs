@@ -60,6 +60,8 @@ fn keywords_make_types_in_any_order() {
     );
     check("_Alignas(16) _Alignas(double) int x;", "x: alignas Int;");
     check("__typeof__(1 + 2) x; typeof(int *) y;", "y: typeof(pointer to Int);");
+    check("typeof_unqual(int *) y;", "y: typeof_unqual(pointer to Int);");
+    check("__typeof_unqual__(int *) y;", "y: typeof_unqual(pointer to Int);");
     check("int x; __auto_type y = x;", "y: auto = x;");
     check("__signed__ char __const x; int *__restrict p;", "p: restrict pointer to Int;");
 }

@@ -429,21 +429,19 @@ impl Parser<'_> {
         }
     }
 
-    /// `"typeof" "(" (expression | type-name) ")"`
+    /// `("typeof" | "typeof_unqual") "(" (expression | type-name) ")"`
     fn typeof_specifier(&mut self) -> TypeSpec {
-        if self.at(TokenKind::KwTypeofUnqual) {
-            let fault = messages::unsupported_keyword("__typeof_unqual__", self.span());
-            self.fault(fault.help("use `__typeof__`"));
-        }
+        let is_unqualified = self.at(TokenKind::KwTypeofUnqual);
         self.bump();
         let open = self.span();
         if !self.expect(TokenKind::LParen) {
             return TypeSpec::Error;
         }
-        let ty = if self.is_type_name_start() {
-            TypeSpec::TypeofType(self.type_name())
-        } else {
-            TypeSpec::TypeofExpr(self.expression())
+        let ty = match (self.is_type_name_start(), is_unqualified) {
+            (true, false) => TypeSpec::TypeofType(self.type_name()),
+            (true, true) => TypeSpec::TypeofUnqualType(self.type_name()),
+            (false, false) => TypeSpec::TypeofExpr(self.expression()),
+            (false, true) => TypeSpec::TypeofUnqualExpr(self.expression()),
         };
         self.expect_close(TokenKind::LParen, open);
         ty

@@ -88,6 +88,16 @@ impl Printer<'_> {
                 self.type_name(ty);
                 self.put(")");
             }
+            TypeSpec::TypeofUnqualExpr(expr) => {
+                self.put("__typeof_unqual__(");
+                self.expr(expr, Level::Comma);
+                self.put(")");
+            }
+            TypeSpec::TypeofUnqualType(ty) => {
+                self.put("__typeof_unqual__(");
+                self.type_name(ty);
+                self.put(")");
+            }
             TypeSpec::Atomic(ty) => {
                 self.put("_Atomic(");
                 self.type_name(ty);

@@ -216,6 +216,8 @@ fn specs(tree: &Tree, id: SpecsId) -> String {
         TypeSpec::Enum(id) => enumeration(tree, id),
         TypeSpec::TypeofExpr(it) => format!("typeof({})", expr(tree, it)),
         TypeSpec::TypeofType(it) => format!("typeof({})", type_name(tree, it)),
+        TypeSpec::TypeofUnqualExpr(it) => format!("typeof_unqual({})", expr(tree, it)),
+        TypeSpec::TypeofUnqualType(it) => format!("typeof_unqual({})", type_name(tree, it)),
         TypeSpec::Atomic(it) => format!("atomic({})", type_name(tree, it)),
         TypeSpec::AutoType => "auto".to_owned(),
     };
