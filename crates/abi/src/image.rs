@@ -110,6 +110,12 @@ impl<'a> Container<'a> {
         out
     }
 
+    /// How many bytes the container takes that `bytes` begin with: linkers put several in a row.
+    pub fn len_of(bytes: &[u8]) -> Result<usize, BadContainer> {
+        Container::read(bytes)?;
+        usize_at(bytes, 8)
+    }
+
     /// Reads the container that `bytes` begin with; what follows it is ignored.
     pub fn read(bytes: &'a [u8]) -> Result<Container<'a>, BadContainer> {
         if !Container::begins(bytes) {
@@ -216,6 +222,7 @@ mod tests {
         assert_eq!(Container::read(&bytes), Ok(sample()));
         let followed = [bytes.as_slice(), b"more"].concat();
         assert_eq!(Container::read(&followed), Ok(sample()));
+        assert_eq!(Container::len_of(&followed), Ok(bytes.len()));
     }
 
     #[test]

@@ -11,6 +11,11 @@ pub const ENTRIES_STOP: &str = "__stop_omp_offloading_entries";
 pub const IMAGES: &str = "__ferry_images";
 /// Weak and hidden: how many they are.
 pub const IMAGE_COUNT: &str = "__ferry_images_count";
+/// Section of an object file with its device objects, each in a [`crate::image::Container`]. Linkers
+/// leave it out of programs.
+pub const DEVICE_SECTION: &str = ".ferry.device";
+/// Section of a program or shared library with its images, likewise.
+pub const IMAGE_SECTION: &str = ".ferry.images";
 /// What the name of every kernel begins with.
 pub const KERNEL_PREFIX: &str = "__ferry_k_";
 /// What the name of the pointer to a `link` variable ends with, on both sides.

@@ -1,5 +1,9 @@
 //! What a host compiler must be told so that its preprocessor leaves directives fit to read.
 
+use ir::construct::Dialect;
+
+use crate::{OPENACC, OPENMP};
+
 /// Switches both standards on, so that macros in their pragmas are expanded, and names the versions
 /// that Ferry reads: OpenMP 5.2 and OpenACC 3.3.
 pub const PREPROCESSOR_FLAGS: &[&str] = &[
@@ -12,10 +16,104 @@ pub const PREPROCESSOR_FLAGS: &[&str] = &[
     "-D__FERRY__=1",
 ];
 
+/// The same for the standards that are not in `off`.
+pub fn preprocessor_flags(off: &[Dialect]) -> Vec<&'static str> {
+    let belongs_to_one_off = |flag: &str| {
+        let flag = flag.to_ascii_lowercase();
+        off.contains(&OPENMP) && flag.contains("openmp")
+            || off.contains(&OPENACC) && flag.contains("openacc")
+    };
+    PREPROCESSOR_FLAGS.iter().copied().filter(|flag| !belongs_to_one_off(flag)).collect()
+}
+
+/// The standard whose directives the host compiler compiles by itself where no device is involved.
+pub const HOST_DIALECT: Dialect = OPENMP;
+
+/// What the host compiler needs to compile the directives that are left to it. It would answer at
+/// compile time whether code runs on the host, which our runtime knows better.
+pub fn host_compiler_flags(off: &[Dialect]) -> &'static [&'static str] {
+    if off.contains(&OPENMP) { &[] } else { &["-fopenmp", "-fno-builtin-omp_is_initial_device"] }
+}
+
+/// The flag that makes the host compiler link its own runtime.
+pub fn host_linker_flags(off: &[Dialect]) -> &'static [&'static str] {
+    if off.contains(&OPENMP) { &[] } else { &["-fopenmp"] }
+}
+
+/// That runtime, where a build names it as a library; ours must come before it.
+pub const HOST_LIBRARY: &str = "gomp";
+
+/// Beginnings of symbols that our runtime or the host's answers.
+pub const RUNTIME_SYMBOLS: &[&str] = &["__tgt_", "omp_", "GOMP_", "acc_", "GOACC_"];
+
+/// A flag of a compiler that switches a standard on or off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Switch {
+    /// Which standard.
+    pub dialect: Dialect,
+    /// On or off.
+    pub on: bool,
+    /// How the host compiler, which knows GNU's flags, spells it.
+    pub host: &'static str,
+}
+
+/// What a flag of gcc, clang or NVIDIA's compiler says of a standard as a whole.
+pub fn switch(flag: &str) -> Option<Switch> {
+    let (name, _) = flag.split_once('=').unwrap_or((flag, ""));
+    let (dialect, on, host) = match name {
+        "-fopenmp" | "-mp" | "-qopenmp" => (OPENMP, true, "-fopenmp"),
+        "-fno-openmp" | "-nomp" => (OPENMP, false, "-fno-openmp"),
+        "-fopenacc" | "-acc" => (OPENACC, true, "-fopenacc"),
+        "-fno-openacc" | "-noacc" => (OPENACC, false, "-fno-openacc"),
+        _ => return None,
+    };
+    Some(Switch { dialect, on, host })
+}
+
+/// Flags that choose devices for another compiler, which mean nothing to ours: `--device` does.
+pub fn is_foreign_device_flag(flag: &str) -> bool {
+    const NAMES: &[&str] = &[
+        "-foffload",
+        "-fno-offload",
+        "-fopenmp-targets",
+        "-fopenacc-dim",
+        "--offload-arch",
+        "-gpu",
+        "-ta",
+    ];
+    let (name, _) = flag.split_once('=').unwrap_or((flag, ""));
+    NAMES.contains(&name) || flag.starts_with("-foffload-options=")
+}
+
 /// The headers of both standards' APIs, which Ferry brings along.
 pub const HEADERS: &[&str] = &["omp.h", "openacc.h"];
 
 /// Whether a pragma that begins with this word is ours to read.
 pub fn is_directive_word(word: &str) -> bool {
     matches!(word, "omp" | "ompx" | "acc" | "openarc" | "unroll")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_standard_that_is_off_leaves_no_flag() {
+        assert_eq!(preprocessor_flags(&[]), PREPROCESSOR_FLAGS);
+        let left = preprocessor_flags(&[OPENMP]);
+        assert_eq!(left, ["-fopenacc", "-U_OPENACC", "-D_OPENACC=202211", "-D__FERRY__=1"]);
+        assert_eq!(preprocessor_flags(&[OPENMP, OPENACC]), ["-D__FERRY__=1"]);
+    }
+
+    #[test]
+    fn switches_are_told_from_flags_that_only_begin_alike() {
+        let openmp = Switch { dialect: OPENMP, on: true, host: "-fopenmp" };
+        for flag in ["-fopenmp", "-fopenmp=libomp", "-mp=gpu", "-qopenmp"] {
+            assert_eq!(switch(flag), Some(openmp), "{flag}");
+        }
+        assert_eq!(switch("-fno-openacc").map(|it| (it.dialect, it.on)), Some((OPENACC, false)));
+        for flag in ["-fopenmp-simd", "-fopenacc-kernels", "-mpopcnt", "-account"] {
+            assert_eq!(switch(flag), None, "{flag}");
+        }
+    }
 }

@@ -23,7 +23,11 @@ mod table;
 mod vocabulary;
 mod write;
 
-pub use host::{HEADERS, PREPROCESSOR_FLAGS, is_directive_word};
+pub use host::{
+    HEADERS, HOST_DIALECT, HOST_LIBRARY, PREPROCESSOR_FLAGS, RUNTIME_SYMBOLS, Switch,
+    host_compiler_flags, host_linker_flags, is_directive_word, is_foreign_device_flag,
+    preprocessor_flags, switch,
+};
 pub use spell::spell;
 pub use suggest::nearest;
 pub use vocabulary::{Phrase, Term, vocabulary};
@@ -61,12 +65,18 @@ impl Phase for Written {
 #[derive(Debug, Default)]
 pub struct Directives {
     table: Vec<Option<Construct<Written>>>,
+    off: Vec<Dialect>,
 }
 
 impl Directives {
     /// None yet.
     pub fn new() -> Directives {
         Directives::default()
+    }
+
+    /// None yet, and none ever of the standards in `off`: their pragmas are comments.
+    pub fn without(off: &[Dialect]) -> Directives {
+        Directives { table: Vec::new(), off: off.to_vec() }
     }
 
     /// What a pragma says; nothing for one that is no directive or could not be understood.
@@ -84,12 +94,15 @@ impl Directives {
 
 impl PragmaReader for Directives {
     fn read(&mut self, parser: &mut Parser<'_>, pragma: PragmaId) -> Shape {
-        let standard = match parser.word().map(|it| parser.text(it)) {
-            Some("omp" | "ompx") => &openmp::STANDARD,
-            Some("acc") => &openacc::STANDARD,
-            Some("openarc") => &openarc::STANDARD,
+        let (dialect, standard) = match parser.word().map(|it| parser.text(it)) {
+            Some("omp" | "ompx") => (OPENMP, &openmp::STANDARD),
+            Some("acc") => (OPENACC, &openacc::STANDARD),
+            Some("openarc") => (OPENACC, &openarc::STANDARD),
             _ => return Shape::Foreign,
         };
+        if self.off.contains(&dialect) {
+            return Shape::Foreign;
+        }
         parser.bump();
         let Some((construct, shape)) = read::pragma(parser, standard) else {
             return Shape::Foreign;

@@ -11,7 +11,7 @@ use ir::program::Program;
 use source::{Diagnostic, Diagnostics, Severity, SourceMap};
 use syntax::ast::Tree;
 
-use crate::input;
+use crate::input::{self, Text};
 use crate::options::{Input, Model};
 
 /// What became of one file.
@@ -38,12 +38,15 @@ pub(crate) struct Parsed {
 
 /// Reads and parses one file.
 pub(crate) fn parse(path: &Path, input: &Input) -> Result<Parsed, Diagnostic> {
-    let text = input::read(path, input)?;
+    parse_text(input::read(path, input)?, Directives::new())
+}
+
+/// Parses a text that the preprocessor gave, with a fresh reader of directives.
+pub(crate) fn parse_text(text: Text, mut directives: Directives) -> Result<Parsed, Diagnostic> {
     let mut map = SourceMap::new();
     let file = map
         .add_preprocessed(text.name, text.bytes)
         .map_err(|error| input::too_large(&error.name, error.len as u64))?;
-    let mut directives = Directives::new();
     let parsed = syntax::parse(map.bytes(file), map.base(file), &mut directives);
     let mut diagnostics: Diagnostics = Diagnostics::new();
     text.warning.into_iter().for_each(|it| diagnostics.push(it));
@@ -53,7 +56,16 @@ pub(crate) fn parse(path: &Path, input: &Input) -> Result<Parsed, Diagnostic> {
 
 /// Reads and checks one file.
 pub(crate) fn check(path: &Path, input: &Input) -> Unit {
-    let parsed = match parse(path, input) {
+    checked(parse(path, input), model(input.model))
+}
+
+/// Checks a text that the preprocessor gave.
+pub(crate) fn check_text(text: Text, directives: Directives, model: &'static DataModel) -> Unit {
+    checked(parse_text(text, directives), model)
+}
+
+fn checked(parsed: Result<Parsed, Diagnostic>, model: &'static DataModel) -> Unit {
+    let parsed = match parsed {
         Ok(parsed) => parsed,
         Err(message) => {
             let mut diagnostics = Diagnostics::new();
@@ -61,7 +73,7 @@ pub(crate) fn check(path: &Path, input: &Input) -> Unit {
             return Unit { map: SourceMap::new(), program: None, diagnostics };
         }
     };
-    let checked = sema::check(parsed.tree, &parsed.directives, model(input.model));
+    let checked = sema::check(parsed.tree, &parsed.directives, model);
     let mut diagnostics = parsed.diagnostics;
     diagnostics.append(checked.diagnostics);
     let diagnostics = presentable(&diagnostics, &parsed.map);

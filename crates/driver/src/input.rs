@@ -7,7 +7,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus, Output, Stdio};
 
 use source::{Diagnostic, looks_binary};
 
@@ -58,7 +58,7 @@ pub(crate) fn read(path: &Path, input: &Input) -> Result<Text, Diagnostic> {
 }
 
 /// Everything that `from` gives, unless its beginning is binary or it has no end.
-fn read_all(mut from: impl Read, name: &str) -> Result<Vec<u8>, Diagnostic> {
+pub(crate) fn read_all(mut from: impl Read, name: &str) -> Result<Vec<u8>, Diagnostic> {
     let mut bytes = head(&mut from, name)?;
     refuse_binary(name, &bytes)?;
     let room = LARGEST.saturating_sub(bytes.len() as u64);
@@ -115,27 +115,17 @@ fn preprocess(name: String, source: Source<'_>, input: &Input) -> Result<Text, D
     command.args(&input.flags).args(["-x", "c"]);
     let text = match source {
         Source::File(path) => {
-            command.arg(guarded(path)).stdin(Stdio::null());
+            command.arg(guarded(path));
             None
         }
         Source::Stdin(text) => {
-            command.arg("-").stdin(Stdio::piped());
+            command.arg("-");
             Some(text.to_owned())
         }
     };
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().map_err(|error| no_compiler(program, &error))?;
-    // Fed by a thread of its own: the child may fill our end of its output before it has read all.
-    let feeder = child.stdin.take().zip(text).map(|(mut pipe, text)| {
-        std::thread::spawn(move || {
-            // A preprocessor that has seen enough closes the pipe; what it says of it is below.
-            let _ = pipe.write_all(&text);
-        })
-    });
-    let output = child.wait_with_output().map_err(|error| no_compiler(program, &error))?;
-    if let Some(feeder) = feeder {
-        let _ = feeder.join();
-    }
+    let output =
+        fed(&mut command, text.as_deref()).map_err(|error| no_compiler(program, &error))?;
     let said = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() {
         return Err(preprocessor_failed(program, output.status, &said));
@@ -148,9 +138,29 @@ fn preprocess(name: String, source: Source<'_>, input: &Input) -> Result<Text, D
     Ok(Text { name, bytes, warning })
 }
 
+/// Runs a command to its end, with `text` on its standard input if there is any.
+pub(crate) fn fed(command: &mut Command, text: Option<&[u8]>) -> io::Result<Output> {
+    command.stdin(if text.is_some() { Stdio::piped() } else { Stdio::null() });
+    let mut child = command.spawn()?;
+    // Fed by a thread of its own: the child may fill our end of its output before it has read all.
+    let feeder = child.stdin.take().zip(text.map(<[u8]>::to_vec)).map(|(mut pipe, text)| {
+        std::thread::spawn(move || {
+            // A preprocessor that has seen enough closes the pipe; what it says of it is told.
+            let _ = pipe.write_all(&text);
+        })
+    });
+    let output = child.wait_with_output();
+    if let Some(feeder) = feeder {
+        let _ = feeder.join();
+    }
+    output
+}
+
 /// A path that no compiler takes for an option.
-fn guarded(path: &Path) -> PathBuf {
-    let starts_with_dash = path.as_os_str().as_encoded_bytes().starts_with(b"-");
+pub(crate) fn guarded(path: &Path) -> PathBuf {
+    let name = path.as_os_str().as_encoded_bytes();
+    // A dash alone is standard input.
+    let starts_with_dash = name.starts_with(b"-") && name != b"-";
     if starts_with_dash { Path::new(".").join(path) } else { path.to_owned() }
 }
 
@@ -172,7 +182,7 @@ fn compiler(input: &Input) -> Result<Vec<OsString>, Diagnostic> {
 }
 
 /// Ferry's headers: beside the installed program, or in the tree it was built in.
-fn own_headers() -> Option<PathBuf> {
+pub(crate) fn own_headers() -> Option<PathBuf> {
     let program = std::env::current_exe().ok()?;
     let folder = program.parent()?;
     ["..", "../..", "../../.."]

@@ -4,7 +4,10 @@
 //! file; [`front`] is the compiler's front half as one call. Exit status: 0 nothing wrong, 1 an
 //! error was found, 2 wrong command line, 4 a bug of ours.
 
+mod cc;
 mod check;
+mod devices;
+mod doctor;
 mod explain;
 mod front;
 mod input;
@@ -14,6 +17,8 @@ mod print;
 mod progress;
 mod report;
 
+use std::ffi::OsString;
+use std::path::Path;
 use std::process::ExitCode;
 
 use options::{Command, Options};
@@ -22,8 +27,8 @@ use options::{Command, Options};
 const STACK: usize = 512 << 20;
 
 fn main() -> ExitCode {
-    let options = Options::of_this_process();
-    let worker = std::thread::Builder::new().stack_size(STACK).spawn(move || run(&options));
+    let asked = Asked::of_this_process();
+    let worker = std::thread::Builder::new().stack_size(STACK).spawn(move || asked.run());
     let outcome = match worker {
         Ok(worker) => worker.join(),
         Err(error) => Ok(Err(format!("cannot start a thread: {error}"))),
@@ -42,8 +47,43 @@ fn main() -> ExitCode {
     }
 }
 
+/// What this process is asked to do. A compiler's command line is read by other rules than ours.
+enum Asked {
+    Compile(Vec<OsString>),
+    CompileAndRun(Vec<OsString>),
+    Other(Options),
+}
+
+impl Asked {
+    fn of_this_process() -> Asked {
+        let mut words = std::env::args_os();
+        let name = words.next().unwrap_or_default();
+        // Some build systems want a compiler to be one word.
+        if Path::new(&name).file_name().is_some_and(|it| it == "ferrycc") {
+            return Asked::Compile(words.collect());
+        }
+        match words.next() {
+            Some(word) if word == "cc" => Asked::Compile(words.collect()),
+            Some(word) if word == "run" => Asked::CompileAndRun(words.collect()),
+            _ => Asked::Other(Options::of_this_process()),
+        }
+    }
+
+    fn run(&self) -> Result<ExitCode, String> {
+        match self {
+            Asked::Compile(words) => cc::run(words),
+            Asked::CompileAndRun(words) => cc::run_program(words),
+            Asked::Other(options) => run(options),
+        }
+    }
+}
+
 fn run(options: &Options) -> Result<ExitCode, String> {
     match &options.command {
+        Command::Cc(options) => cc::run(&options.words),
+        Command::Run(options) => cc::run_program(&options.words),
+        Command::Devices { json } => devices::run(*json),
+        Command::Doctor { json } => doctor::run(*json),
         Command::Check(options) => check::run(options),
         Command::Explain(options) => explain::run(options),
         Command::Print(options) => print::run(options),

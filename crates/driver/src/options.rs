@@ -13,6 +13,15 @@ Environment:
   CC        the compiler that preprocesses (default: cc); --cc comes first
   NO_COLOR  no colours, whatever the terminal can do";
 
+const AFTER_CC: &str = "\
+Exit status: that of the host compiler where it fails, else 0, or 1 if an error was found.
+
+Environment:
+  FERRY_CC      the host compiler (default: CC if that is not ferry, then cc)
+  FERRY_CACHE   folder for device builds (default: ferry in XDG_CACHE_HOME or ~/.cache)
+  FERRY_DEVICE  at run time: the devices of the program, a list as for --device
+  NO_COLOR      no colours, whatever the terminal can do";
+
 /// The whole command line.
 #[derive(Debug, Parser)]
 #[command(
@@ -33,6 +42,15 @@ impl Options {
     pub(crate) fn of_this_process() -> Options {
         Options::try_parse().unwrap_or_else(|error| with_tip(error).exit())
     }
+}
+
+/// What `ferry COMMAND --help` says.
+pub(crate) fn help_of(command: &str) -> String {
+    use clap::CommandFactory;
+    let mut tree = Options::command();
+    tree.build();
+    tree.find_subcommand_mut(command)
+        .map_or_else(String::new, |it| it.render_long_help().to_string())
 }
 
 /// Who writes `-fopenmp` here means a flag of the compiler, not five of ours.
@@ -73,6 +91,35 @@ pub(crate) enum Command {
     /// conversions are written out.
     #[command(after_help = AFTER)]
     Print(PrintOptions),
+    /// Compile and link, with the command line of gcc
+    ///
+    /// All options of the host compiler are understood or passed on to it; those below are Ferry's own.
+    /// Both standards are on; -fno-openmp and -fno-openacc switch one off. As `CC="ferry cc"` in a
+    /// Makefile or with configure, or as `ferrycc` where one word is wanted.
+    #[command(after_help = AFTER_CC, override_usage = "ferry cc [OPTIONS OF THE C COMPILER] [OPTIONS] FILE...")]
+    Cc(CcOptions),
+    /// Compile a program and run it
+    ///
+    /// Says of each region where it runs, then becomes the program: status and signals are its own.
+    /// Options are those of `ferry cc`; what comes after `--` is for the program.
+    #[command(after_help = AFTER_CC, override_usage = "ferry run [OPTIONS] FILE... [-- ARGUMENTS]")]
+    Run(CcOptions),
+    /// List the devices that programs can run on here
+    #[command(after_help = AFTER)]
+    Devices {
+        /// Report as JSON, one object a line
+        #[arg(long)]
+        json: bool,
+    },
+    /// Tell what Ferry finds on this machine, and what a missing piece would add
+    ///
+    /// The exit status is 1 if something is missing that every program needs.
+    #[command(after_help = AFTER)]
+    Doctor {
+        /// Report as JSON, one object a line
+        #[arg(long)]
+        json: bool,
+    },
     /// Write the manual pages to a folder
     #[command(hide = true)]
     Man {
@@ -192,6 +239,38 @@ pub(crate) struct PrintOptions {
     /// Write to a file; it appears only when whole
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
+}
+
+/// For help and manual pages; the words themselves are read by [`crate::cc`], by gcc's rules.
+#[derive(Debug, Args)]
+pub(crate) struct CcOptions {
+    /// Devices to compile for: cpu, cpu:separate, or a list such as cpu,cpu:separate
+    #[arg(long, value_name = "LIST", default_value = "cpu")]
+    pub(crate) device: String,
+
+    /// Say of each region where it runs: text (on standard error), json or sarif
+    #[arg(long, value_name = "FORM", num_args = 0..=1, require_equals = true)]
+    pub(crate) ferry_report: Option<Option<String>>,
+
+    /// Leave every generated file, in DIR or in the current folder
+    #[arg(long, value_name = "DIR", num_args = 0..=1, require_equals = true)]
+    pub(crate) ferry_save_temps: Option<Option<PathBuf>>,
+
+    /// The host compiler, with options if it needs any
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) ferry_cc: Option<OsString>,
+
+    /// Link the runtime into the program instead of libferry.so with its path
+    #[arg(long)]
+    pub(crate) ferry_static_runtime: bool,
+
+    /// Build device code anew, and do not keep it
+    #[arg(long)]
+    pub(crate) ferry_no_cache: bool,
+
+    /// Sources, objects, archives, and options of the C compiler
+    #[arg(value_name = "FILE", trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(crate) words: Vec<OsString>,
 }
 
 /// Data models by name.

@@ -48,12 +48,17 @@ pub(crate) fn colour(output: &Output, stream: Stream) -> render::Colour {
                 Stream::Out => io::stdout().is_terminal(),
                 Stream::Err => io::stderr().is_terminal(),
             };
-            let unwanted = std::env::var_os("NO_COLOR").is_some_and(|it| !it.is_empty());
-            let dumb = std::env::var_os("TERM").is_some_and(|it| it == "dumb");
-            output.output.is_none() && is_terminal && !unwanted && !dumb
+            return colour_of_terminal(output.output.is_none() && is_terminal);
         }
     };
     if coloured { render::Colour::Always } else { render::Colour::Never }
+}
+
+/// Whether to colour what nothing is said about, given whether a terminal will show it.
+pub(crate) fn colour_of_terminal(is_terminal: bool) -> render::Colour {
+    let unwanted = std::env::var_os("NO_COLOR").is_some_and(|it| !it.is_empty());
+    let dumb = std::env::var_os("TERM").is_some_and(|it| it == "dumb");
+    if is_terminal && !unwanted && !dumb { render::Colour::Always } else { render::Colour::Never }
 }
 
 /// Shows `text`, or writes it to `file` if one is named.
@@ -105,9 +110,9 @@ fn write_whole(file: &Path, text: &str) -> io::Result<()> {
 }
 
 /// Temporary files are private; a report has the permissions that the user's mask leaves.
-fn as_any_new_file<'a, 'b>(
-    builder: &'a mut tempfile::Builder<'b, 'static>,
-) -> &'a mut tempfile::Builder<'b, 'static> {
+pub(crate) fn as_any_new_file<'a, 'b, 's>(
+    builder: &'a mut tempfile::Builder<'b, 's>,
+) -> &'a mut tempfile::Builder<'b, 's> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;

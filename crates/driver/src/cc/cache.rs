@@ -1,0 +1,174 @@
+//! Device builds that were made before.
+//!
+//! A build is found by a hash of everything that goes into it. Entries carry a hash of themselves, so
+//! a damaged one is built anew; they appear by renaming, so builds that run at the same time see a
+//! whole entry or none. A cache that cannot be used costs time and nothing else.
+
+use std::env;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use sha2::{Digest, Sha256};
+
+/// Entries in each of the 256 folders; beyond that the oldest half goes.
+const MOST_ENTRIES: usize = 64;
+const HASH: usize = 32;
+
+/// What a build is made of.
+pub(crate) struct Key(Sha256);
+
+impl Key {
+    /// A kind of build, by this version of Ferry.
+    pub(crate) fn new(kind: &str) -> Key {
+        Key(Sha256::new()).with(kind.as_bytes()).with(env!("CARGO_PKG_VERSION").as_bytes())
+    }
+
+    /// And this; the length is part of it, so that parts cannot run into each other.
+    pub(crate) fn with(mut self, part: &[u8]) -> Key {
+        self.0.update((part.len() as u64).to_le_bytes());
+        self.0.update(part);
+        self
+    }
+
+    /// In hexadecimal.
+    pub(crate) fn text(&self) -> String {
+        self.0.clone().finalize().iter().map(|it| format!("{it:02x}")).collect()
+    }
+}
+
+/// Where builds are kept.
+pub(crate) struct Cache {
+    /// None: nowhere.
+    folder: Option<PathBuf>,
+}
+
+impl Cache {
+    /// The user's cache: FERRY_CACHE, or `ferry` in the folder for such things.
+    pub(crate) fn of_user(is_wanted: bool) -> Cache {
+        let named = |name: &str| env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from);
+        let folder = named("FERRY_CACHE")
+            .or_else(|| named("XDG_CACHE_HOME").map(|it| it.join("ferry")))
+            .or_else(|| named("HOME").map(|it| it.join(".cache/ferry")));
+        // A relative folder would be another one for each build.
+        Cache { folder: folder.filter(|it| is_wanted && it.is_absolute()) }
+    }
+
+    /// The folder, if there is a cache.
+    pub(crate) fn folder(&self) -> Option<&Path> {
+        self.folder.as_deref()
+    }
+
+    /// What was built for `key`, or what `build` gives now.
+    pub(crate) fn get<E>(
+        &self,
+        key: &Key,
+        build: impl FnOnce() -> Result<Vec<u8>, E>,
+    ) -> Result<Vec<u8>, E> {
+        let Some(file) = self.file(key) else { return build() };
+        if let Some(bytes) = fs::read(&file).ok().and_then(|it| sound(&it)) {
+            return Ok(bytes);
+        }
+        let bytes = build()?;
+        // No room, no permission: the build is no worse for it.
+        let _ = keep(&file, &bytes);
+        Ok(bytes)
+    }
+
+    fn file(&self, key: &Key) -> Option<PathBuf> {
+        let name = key.text();
+        let (first, rest) = name.split_at_checked(2)?;
+        Some(self.folder.as_ref()?.join(first).join(rest))
+    }
+}
+
+/// The build in an entry, if that is as it was written.
+fn sound(entry: &[u8]) -> Option<Vec<u8>> {
+    let (hash, bytes) = entry.split_at_checked(HASH)?;
+    (Sha256::digest(bytes).as_slice() == hash).then(|| bytes.to_vec())
+}
+
+fn keep(file: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let folder = file.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder)?;
+    let mut neighbour = tempfile::Builder::new().prefix(".new-").tempfile_in(folder)?;
+    neighbour.write_all(&Sha256::digest(bytes))?;
+    neighbour.write_all(bytes)?;
+    neighbour.persist(file).map_err(|it| it.error)?;
+    tidy(folder)
+}
+
+/// Keeps a folder from growing without end.
+fn tidy(folder: &Path) -> std::io::Result<()> {
+    let mut entries: Vec<(SystemTime, PathBuf)> = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        entries.push((entry.metadata()?.modified()?, entry.path()));
+    }
+    if entries.len() > MOST_ENTRIES {
+        entries.sort();
+        for (_, path) in entries.iter().take(MOST_ENTRIES / 2) {
+            fs::remove_file(path)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cache() -> (tempfile::TempDir, Cache) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let cache = Cache { folder: Some(folder.path().join("deep/ferry")) };
+        (folder, cache)
+    }
+
+    #[test]
+    fn a_build_is_made_once_and_a_damaged_one_again() {
+        let (_folder, cache) = cache();
+        let key = Key::new("test").with(b"text");
+        let built = || Ok::<_, ()>(b"object".to_vec());
+        let unwanted = || Err::<Vec<u8>, _>(());
+        assert_eq!(cache.get(&key, built), Ok(b"object".to_vec()));
+        assert_eq!(cache.get(&key, unwanted), Ok(b"object".to_vec()));
+        let file = cache.file(&key).expect("a file");
+        let mut bytes = fs::read(&file).expect("kept");
+        *bytes.last_mut().expect("bytes") ^= 1;
+        fs::write(&file, bytes).expect("damaged");
+        assert_eq!(cache.get(&key, unwanted), Err(()));
+        assert_eq!(cache.get(&key, built), Ok(b"object".to_vec()));
+    }
+
+    #[test]
+    fn parts_do_not_run_into_each_other() {
+        let text = |parts: [&[u8]; 2]| Key::new("k").with(parts[0]).with(parts[1]).text();
+        assert_ne!(text([b"ab", b"c"]), text([b"a", b"bc"]));
+        assert_eq!(text([b"a", b"b"]), text([b"a", b"b"]));
+        assert_ne!(Key::new("a").text(), Key::new("b").text());
+    }
+
+    #[test]
+    fn a_failed_build_is_not_kept_and_no_cache_is_no_trouble() {
+        let (_folder, cache) = cache();
+        let key = Key::new("test");
+        assert_eq!(cache.get(&key, || Err::<Vec<u8>, _>(7)), Err(7));
+        assert_eq!(cache.get(&key, || Ok::<_, ()>(vec![1])), Ok(vec![1]));
+        let none = Cache { folder: None };
+        assert_eq!(none.get(&key, || Ok::<_, ()>(vec![2])), Ok(vec![2]));
+        let unusable = Cache { folder: Some("/dev/null/ferry".into()) };
+        assert_eq!(unusable.get(&key, || Ok::<_, ()>(vec![3])), Ok(vec![3]));
+    }
+
+    #[test]
+    fn a_folder_does_not_grow_without_end() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for number in 0..200 {
+            keep(&folder.path().join(number.to_string()), b"x").expect("kept");
+        }
+        let left = fs::read_dir(folder.path()).expect("a folder").count();
+        assert!(left <= MOST_ENTRIES, "{left}");
+        assert!(folder.path().join("199").exists(), "the newest stays");
+    }
+}

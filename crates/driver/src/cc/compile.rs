@@ -1,0 +1,253 @@
+//! One input to one object file, assembly file or verdict.
+//!
+//! A C text is preprocessed, checked and lowered; what lowering changed is compiled, and a text that it
+//! left alone is compiled from the written file, so that the host compiler's messages and debug
+//! information are what they would be without us. Languages that are not ours go to it untouched.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use ir::layout;
+use source::{Diagnostic, Diagnostics, Locator, Severity, SourceMap, render};
+
+use super::args::{Input, Step};
+use super::host::Voice;
+use super::language::Language;
+use super::lower::{self, LowerOptions, Lowered};
+use super::output::Output;
+use super::preprocess::{self, Preprocessed};
+use super::table::Stop;
+use super::verdict::Verdicts;
+use super::{Context, Failure, bundle, image};
+use crate::front;
+use crate::input::{self, Text};
+
+/// One translation.
+pub(crate) struct Job<'a> {
+    pub(crate) input: &'a Input,
+    /// How far: [`Stop::Checked`], [`Stop::Assembly`] or [`Stop::Object`].
+    pub(crate) stop: Stop,
+    pub(crate) output: PathBuf,
+    /// What files that are made beside the object are called after, where not after `output`.
+    pub(crate) beside: Option<OsString>,
+}
+
+/// What a translation gave beside its file.
+pub(crate) struct Done {
+    /// Messages, to be shown in the order of the inputs.
+    pub(crate) said: Vec<u8>,
+    pub(crate) verdicts: Option<Verdicts>,
+    /// Whether the object holds device code or calls the runtime.
+    pub(crate) is_lowered: bool,
+}
+
+impl Done {
+    fn plain(said: Vec<u8>) -> Done {
+        Done { said, verdicts: None, is_lowered: false }
+    }
+}
+
+/// Translates one input.
+pub(crate) fn run(cx: &Context<'_>, job: &Job<'_>) -> Result<Done, Failure> {
+    match &job.input.language {
+        Language::Foreign(_) => foreign(cx, job).map(Done::plain),
+        Language::C | Language::PreprocessedC => ours(cx, job),
+        Language::Linked => Ok(Done::plain(Vec::new())),
+    }
+}
+
+fn ours(cx: &Context<'_>, job: &Job<'_>) -> Result<Done, Failure> {
+    let text = preprocess::run(cx, job.input)?;
+    cx.save(&job.input.path, "i", &text.bytes)?;
+    if !preprocess::has_directive(&text.bytes) {
+        return written(cx, job).map(Done::plain);
+    }
+    let Preprocessed { bytes, said: preprocessor_said } = text;
+    let name =
+        if job.input.is_stdin() { "<stdin>".into() } else { job.input.path.display().to_string() };
+    let text = Text { name, bytes: bytes.clone(), warning: None };
+    let directives = directive::Directives::without(&cx.arguments.off);
+    let unit = front::check_text(text, directives, &layout::LP64);
+    let mut said = messages(cx, &unit.diagnostics, &unit.map)?;
+    let Some(program) = &unit.program else {
+        return Err(Failure { said, status: 1 });
+    };
+    let options = LowerOptions { wants_device_text: cx.arguments.targets.need_image() };
+    let Lowered { host, device, verdicts, diagnostics } =
+        lower::lower(program, &bytes, &unit.map, options);
+    said.extend(messages(cx, &diagnostics, &unit.map)?);
+    let verdicts = Some(Verdicts::new(verdicts, unit.map));
+    let Some(host) = host else {
+        let mut done = Done::plain(said);
+        done.said.extend(written(cx, job)?);
+        return Ok(Done { verdicts, ..done });
+    };
+    said.extend(preprocessor_said);
+    cx.save(&job.input.path, "host.c", &host)?;
+    said.extend(generated(cx, job, &host, device.as_deref())?);
+    Ok(Done { said, verdicts, is_lowered: true })
+}
+
+/// What we have to say; an error among it is a failure.
+fn messages(cx: &Context<'_>, found: &Diagnostics, map: &SourceMap) -> Result<Vec<u8>, Failure> {
+    let mut wanted = Diagnostics::new();
+    for diagnostic in found {
+        let mut diagnostic: Diagnostic = diagnostic.clone();
+        match diagnostic.severity {
+            Severity::Error => {}
+            Severity::Info => continue,
+            // The host compiler reads the same C and warns of it in the words that its users know.
+            Severity::Warning if cx.arguments.no_warnings || is_about_c(&diagnostic) => continue,
+            Severity::Warning if cx.arguments.werror => diagnostic.severity = Severity::Error,
+            Severity::Warning => {}
+        }
+        wanted.push(diagnostic);
+    }
+    let read = |name: &str| fs::read(name).ok();
+    let text = render::terminal(&wanted, &Locator::new(map, &read), cx.colour);
+    let said = text.into_bytes();
+    if wanted.errors() > 0 { Err(Failure { said, status: 1 }) } else { Ok(said) }
+}
+
+/// Codes of tokens, syntax and the meaning of C.
+fn is_about_c(diagnostic: &Diagnostic) -> bool {
+    ["F01", "F02", "F04"].iter().any(|it| diagnostic.code.starts_with(it))
+}
+
+/// Compiles the file as it was written.
+fn written(cx: &Context<'_>, job: &Job<'_>) -> Result<Vec<u8>, Failure> {
+    let mut words = match job.input.language {
+        Language::C => preprocess::reading_flags(cx.arguments),
+        Language::PreprocessedC | Language::Foreign(_) | Language::Linked => {
+            cx.arguments.flags(&[Step::Everywhere]).cloned().collect()
+        }
+    };
+    words.extend(cx.arguments.flags(&[Step::Compile]).cloned());
+    words.extend(directive::host_compiler_flags(&cx.arguments.off).iter().map(OsString::from));
+    compile(cx, job, words, Source::Written, |_| Ok(()))
+}
+
+/// Hands a language that is not ours to the host compiler, with the user's flags and no others.
+fn foreign(cx: &Context<'_>, job: &Job<'_>) -> Result<Vec<u8>, Failure> {
+    let steps = [Step::Everywhere, Step::Preprocess, Step::Compile];
+    let mut words: Vec<OsString> = cx.arguments.flags(&steps).cloned().collect();
+    words.extend(cx.arguments.switches.iter().map(OsString::from));
+    words.extend(preprocess::dependence_flags(cx.arguments, &job.input.path));
+    compile(cx, job, words, Source::Written, |_| Ok(()))
+}
+
+/// Compiles the text that lowering gave, and its device text if there is one.
+fn generated(
+    cx: &Context<'_>,
+    job: &Job<'_>,
+    host: &[u8],
+    device: Option<&[u8]>,
+) -> Result<Vec<u8>, Failure> {
+    let device_object = match device {
+        Some(text) => {
+            cx.save(&job.input.path, "device.c", text)?;
+            let object = image::object(cx, text)?;
+            cx.save(&job.input.path, "device.o", &object)?;
+            Some(object)
+        }
+        None => None,
+    };
+    let file = cx.temporary(&job.input.path, "host.i", host)?;
+    let mut words: Vec<OsString> =
+        cx.arguments.flags(&[Step::Everywhere, Step::Compile]).cloned().collect();
+    words.extend(directive::host_compiler_flags(&cx.arguments.off).iter().map(OsString::from));
+    compile(cx, job, words, Source::Generated(&file), |output| match &device_object {
+        None => Ok(()),
+        Some(object) if job.stop == Stop::Assembly => bundle::append_to_assembly(output, object),
+        Some(object) => bundle::add_to_object(cx.host, output, object),
+    })
+}
+
+enum Source<'a> {
+    Written,
+    Generated(&'a Path),
+}
+
+/// One run of the host compiler; `finish` is done to its output before that gets its name.
+fn compile(
+    cx: &Context<'_>,
+    job: &Job<'_>,
+    mut words: Vec<OsString>,
+    source: Source<'_>,
+    finish: impl FnOnce(&Path) -> Result<(), Failure>,
+) -> Result<Vec<u8>, Failure> {
+    let stop = match job.stop {
+        Stop::Checked | Stop::Preprocessed | Stop::Dependences => "-fsyntax-only",
+        Stop::Assembly => "-S",
+        Stop::Object => "-c",
+    };
+    words.push(stop.into());
+    words.extend(cx.colour_flag());
+    words.extend(beside_flags(&words, job));
+    let output = if stop == "-fsyntax-only" { None } else { Some(Output::begin(&job.output)?) };
+    if let Some(output) = &output {
+        words.extend(["-o".into(), output.path().into()]);
+    }
+    let mut text = None;
+    match source {
+        Source::Written => {
+            words.extend(preprocess::language_flag(&job.input.language));
+            words.push(input::guarded(&job.input.path).into());
+            if job.input.is_stdin() {
+                text = Some(cx.stdin()?);
+            }
+        }
+        Source::Generated(file) => words.extend(["-x".into(), "cpp-output".into(), file.into()]),
+    }
+    let said = cx.host.run(&words, text, Voice::Kept)?.checked()?.said;
+    if let Some(output) = output {
+        finish(output.path())?;
+        output.finish()?;
+    }
+    Ok(said)
+}
+
+/// Some flags make the compiler write more files, called after its output; that has another name
+/// while it is made, so the right one is told. The flags for it are gcc's.
+fn beside_flags(words: &[OsString], job: &Job<'_>) -> Vec<OsString> {
+    const WRITERS: &[&str] = &[
+        "--coverage",
+        "-coverage",
+        "-ftest-coverage",
+        "-fprofile",
+        "-fstack-usage",
+        "-fcallgraph-info",
+        "-fdump-",
+        "-gsplit-dwarf",
+        "-save-temps",
+        "-da",
+    ];
+    let writes = |it: &OsString| WRITERS.iter().any(|name| it.to_string_lossy().starts_with(name));
+    let is_told = words.iter().any(|it| it == "-dumpbase" || it == "-dumpdir");
+    if is_told || !words.iter().any(writes) {
+        return Vec::new();
+    }
+    let mut folder = OsString::new();
+    let mut base = job.input.path.file_name().unwrap_or_default().to_owned();
+    match &job.beside {
+        Some(prefix) => folder.push(prefix),
+        None => {
+            if let Some(parent) = job.output.parent().filter(|it| !it.as_os_str().is_empty()) {
+                folder.push(parent);
+                folder.push("/");
+            }
+            let ending = job.input.path.extension().unwrap_or_default();
+            base =
+                Path::new(job.output.file_name().unwrap_or_default()).with_extension(ending).into();
+        }
+    }
+    let mut ending = OsString::from(".");
+    ending.push(job.input.path.extension().unwrap_or_default());
+    let mut flags = Vec::new();
+    if !folder.is_empty() {
+        flags.extend(["-dumpdir".into(), folder]);
+    }
+    flags.extend(["-dumpbase".into(), base, "-dumpbase-ext".into(), ending]);
+    flags
+}

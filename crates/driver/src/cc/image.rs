@@ -1,0 +1,180 @@
+//! Device images: from device text to an object, and from all objects of a program to one image.
+//!
+//! The image is a shared object that refers to nothing but the libraries it was linked with. It is
+//! put into the program by one more object file, which defines where it is and how many there are.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use abi::names::{ENTRIES_START, ENTRIES_STOP, IMAGE_COUNT, IMAGE_SECTION, IMAGES};
+
+use super::args::Step;
+use super::cache::Key;
+use super::host::Voice;
+use super::{Context, Failure, bundle};
+
+/// A device object of a program, and the name its user knows it by: `a.o`, `libm.a(b.o)`.
+pub(crate) struct Part {
+    pub(crate) name: String,
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// Compiles a device text to an object that can be part of an image.
+pub(crate) fn object(cx: &Context<'_>, text: &[u8]) -> Result<Vec<u8>, Failure> {
+    let mut words: Vec<OsString> = cx
+        .arguments
+        .flags(&[Step::Everywhere, Step::Compile])
+        .filter(|it| !it.to_string_lossy().starts_with("-save-temps"))
+        .cloned()
+        .collect();
+    words.extend(directive::host_compiler_flags(&cx.arguments.off).iter().map(OsString::from));
+    // Warnings were given for the host's text. Tools that watch the host's memory cannot watch this.
+    let fixed = ["-c", "-w", "-fPIC", "-fno-lto", "-fno-profile-arcs", "-fno-test-coverage"];
+    words.extend(fixed.iter().chain(&["-fno-sanitize=all"]).map(OsString::from));
+    let key = with_words(Key::new("device object").with(cx.host.version()), &words).with(text);
+    cx.cache.get(&key, || {
+        let source = cx.temporary(Path::new("device"), "i", text)?;
+        let object = source.with_extension("o");
+        let mut words = words;
+        words.extend(["-x".into(), "cpp-output".into(), source.clone().into()]);
+        words.extend(["-o".into(), object.clone().into()]);
+        cx.host.run(&words, None, Voice::Kept)?.checked()?;
+        read(&object)
+    })
+}
+
+/// Links the device objects of a program, and the images of its shared libraries, to its image.
+pub(crate) fn link(
+    cx: &Context<'_>,
+    parts: &[Part],
+    images: &[Vec<u8>],
+    flags: &[OsString],
+) -> Result<Vec<u8>, Failure> {
+    let mut key = with_words(Key::new("image").with(cx.host.version()), flags);
+    for part in parts.iter().map(|it| &it.bytes).chain(images) {
+        key = key.with(part);
+    }
+    // Images of other files find this one by its name, which says what is in it.
+    let name = format!("ferry-image-{}.so", key.text().get(..16).unwrap_or_default());
+    cx.cache.get(&key, || {
+        let folder = cx.folder("image")?;
+        let mut words: Vec<OsString> = ["-shared", "-fPIC", "-Wl,-Bsymbolic", "-Wl,--no-undefined"]
+            .iter()
+            .map(OsString::from)
+            .collect();
+        words.push(format!("-Wl,-soname,{name}").into());
+        let mut names = Vec::new();
+        for (number, part) in parts.iter().enumerate() {
+            let file = folder.join(format!("{number}.o"));
+            write(&file, &part.bytes)?;
+            names.push((file.display().to_string(), part.name.clone()));
+            words.push(file.into());
+        }
+        for (number, image) in images.iter().enumerate() {
+            let file = folder.join(format!("{number}.so"));
+            write(&file, image)?;
+            names.push((file.display().to_string(), "the image of a shared library".to_owned()));
+            words.push(file.into());
+        }
+        words.extend(flags.iter().cloned());
+        words.extend(directive::host_linker_flags(&cx.arguments.off).iter().map(OsString::from));
+        let image = folder.join(&name);
+        words.extend(["-o".into(), image.clone().into()]);
+        let ran = cx.host.run(&words, None, Voice::Kept)?;
+        if let Some(status) = ran.failed {
+            return Err(Failure { said: explained(&ran.said, &names), status });
+        }
+        read(&image)
+    })
+}
+
+/// The linker's words with the user's names, and what to do about functions that are missing.
+fn explained(said: &[u8], names: &[(String, String)]) -> Vec<u8> {
+    let mut text = String::from_utf8_lossy(said).into_owned();
+    for (path, name) in names {
+        text = text.replace(path, &format!("device code of {name}"));
+    }
+    let mut missing: Vec<&str> = text
+        .lines()
+        .filter_map(|it| it.split_once("undefined reference to `"))
+        .filter_map(|(_, it)| it.strip_suffix('\''))
+        .collect();
+    missing.sort_unstable();
+    missing.dedup();
+    let mut helps = String::new();
+    for name in missing {
+        helps.push_str(&format!(
+            "  help: device code uses `{name}`, of which there is no device version: declare it for \
+             devices where it is defined, and compile that file with `ferry cc` for the same \
+             `--device`\n"
+        ));
+    }
+    format!("{}{text}{helps}", super::error_line("linking the device code failed")).into_bytes()
+}
+
+/// The object file that puts an image into a program. Returns its path.
+pub(crate) fn wrap(cx: &Context<'_>, image: &[u8]) -> Result<PathBuf, Failure> {
+    let folder = cx.folder("wrap")?;
+    let (bytes, source, object) =
+        (folder.join("image.bin"), folder.join("image.s"), folder.join("image.o"));
+    write(&bytes, &bundle::container(image))?;
+    write(&source, assembly(&bytes).as_bytes())?;
+    let mut words: Vec<OsString> = machine_flags(cx);
+    words.extend(["-c", "-x", "assembler"].iter().map(OsString::from));
+    words.extend([source.into(), "-o".into(), object.clone().into()]);
+    cx.host.run(&words, None, Voice::Kept)?.checked()?;
+    Ok(object)
+}
+
+/// One row of LLVM's table of images, the image itself, and the number of rows.
+fn assembly(image: &Path) -> String {
+    let path = image.display().to_string().replace('\\', "\\\\").replace('"', "\\\"");
+    format!(
+        "\
+\t.section\t{IMAGE_SECTION},\"a\",@progbits
+\t.p2align\t4
+.Limage:
+\t.incbin\t\"{path}\"
+.Limage_end:
+\t.section\t.data.rel.ro,\"aw\",@progbits
+\t.p2align\t3
+\t.globl\t{IMAGES}
+\t.hidden\t{IMAGES}
+\t.type\t{IMAGES}, @object
+\t.size\t{IMAGES}, 32
+{IMAGES}:
+\t.quad\t.Limage, .Limage_end, {ENTRIES_START}, {ENTRIES_STOP}
+\t.weak\t{ENTRIES_START}, {ENTRIES_STOP}
+\t.hidden\t{ENTRIES_START}
+\t.hidden\t{ENTRIES_STOP}
+\t.section\t.rodata,\"a\",@progbits
+\t.p2align\t3
+\t.globl\t{IMAGE_COUNT}
+\t.hidden\t{IMAGE_COUNT}
+\t.type\t{IMAGE_COUNT}, @object
+\t.size\t{IMAGE_COUNT}, 8
+{IMAGE_COUNT}:
+\t.quad\t1
+\t.section\t.note.GNU-stack,\"\",@progbits
+"
+    )
+}
+
+/// The flags that say which machine is meant.
+fn machine_flags(cx: &Context<'_>) -> Vec<OsString> {
+    let is_about_machine = |it: &&OsString| it.as_encoded_bytes().starts_with(b"-m");
+    cx.arguments.flags(&[Step::Everywhere]).filter(is_about_machine).cloned().collect()
+}
+
+fn with_words(key: Key, words: &[OsString]) -> Key {
+    words.iter().fold(key, |key, word| key.with(word.as_encoded_bytes()))
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+    fs::read(path).map_err(|error| Failure::file("read", path, &error))
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    fs::write(path, bytes).map_err(|error| Failure::file("write", path, &error))
+}

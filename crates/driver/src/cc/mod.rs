@@ -1,0 +1,402 @@
+//! `ferry cc`: a C compiler with gcc's command line, which carries directives to devices.
+//!
+//! ```text
+//! words ─ args ─► a.c ─ preprocess ─► front half ─► lower ─► compile ─► a.o ─ link ─► program
+//!                                                     └─ image::object ─► .ferry.device ─┘ image
+//! ```
+//! The host compiler does all that is plain C. Device code travels inside object files ([`bundle`])
+//! and is linked to one image per program ([`image`]). Files appear when whole ([`output`]).
+
+mod args;
+mod bundle;
+pub(crate) mod cache;
+mod compile;
+pub(crate) mod device;
+pub(crate) mod host;
+mod image;
+mod language;
+mod link;
+mod lower;
+mod output;
+mod preprocess;
+mod response;
+mod run;
+pub(crate) mod runtime;
+mod table;
+mod verdict;
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use source::render;
+use tempfile::TempDir;
+
+use self::args::{Arguments, Question, Report, Step};
+use self::cache::Cache;
+use self::compile::{Done, Job};
+use self::host::{Host, Voice};
+use self::language::Language;
+use self::table::Stop;
+use crate::report::{self, Stream, reason};
+
+pub(crate) use self::run::run as run_program;
+
+/// Why a compilation ended: what to show, and the status to exit with.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    said: Vec<u8>,
+    status: u8,
+}
+
+impl Failure {
+    /// An error in our own words.
+    fn told(message: &str) -> Failure {
+        Failure { said: error_line(message).into_bytes(), status: 1 }
+    }
+
+    fn file(verb: &str, path: &Path, error: &io::Error) -> Failure {
+        Failure::told(&format!("cannot {verb} `{}`: {}", path.display(), reason(error)))
+    }
+}
+
+/// `ferry cc: error: …`
+fn error_line(message: &str) -> String {
+    format!("ferry cc: error: {message}\n")
+}
+
+/// Messages of other programs and our own, as they are; a reader that has gone away is no error.
+fn say(bytes: &[u8]) {
+    let _ = io::stderr().lock().write_all(bytes);
+}
+
+/// What goes to standard output.
+fn product(bytes: &[u8]) {
+    let mut out = io::stdout().lock();
+    let _ = out.write_all(bytes).and_then(|()| out.flush());
+}
+
+/// What all steps of one command share.
+pub(crate) struct Context<'a> {
+    arguments: &'a Arguments,
+    host: &'a Host,
+    cache: Cache,
+    colour: render::Colour,
+    scratch: TempDir,
+    /// Numbers scratch files, so that inputs of the same name do not meet.
+    count: AtomicUsize,
+    stdin: OnceLock<Vec<u8>>,
+}
+
+impl<'a> Context<'a> {
+    fn new(arguments: &'a Arguments, host: &'a Host) -> Result<Context<'a>, Failure> {
+        let scratch = tempfile::Builder::new().prefix("ferry-").tempdir().map_err(|error| {
+            Failure::told(&format!("cannot make a temporary folder: {}", reason(&error)))
+        })?;
+        Ok(Context {
+            arguments,
+            host,
+            cache: Cache::of_user(!arguments.no_cache),
+            colour: colour(arguments),
+            scratch,
+            count: AtomicUsize::new(0),
+            stdin: OnceLock::new(),
+        })
+    }
+
+    /// A scratch file with a text, called after `source`.
+    fn temporary(&self, source: &Path, ending: &str, text: &[u8]) -> Result<PathBuf, Failure> {
+        let path = self.folder("text")?.join(called(source, ending));
+        fs::write(&path, text).map_err(|error| Failure::file("write", &path, &error))?;
+        Ok(path)
+    }
+
+    /// A fresh scratch folder.
+    fn folder(&self, name: &str) -> Result<PathBuf, Failure> {
+        let number = self.count.fetch_add(1, Ordering::Relaxed);
+        let path = self.scratch.path().join(format!("{name}-{number}"));
+        fs::create_dir(&path).map_err(|error| Failure::file("make", &path, &error))?;
+        Ok(path)
+    }
+
+    /// Leaves a file of the way there for the user, if asked to.
+    fn save(&self, source: &Path, ending: &str, bytes: &[u8]) -> Result<(), Failure> {
+        let Some(folder) = &self.arguments.save_temps else { return Ok(()) };
+        if !folder.as_os_str().is_empty() {
+            fs::create_dir_all(folder).map_err(|error| Failure::file("make", folder, &error))?;
+        }
+        output::write(&folder.join(called(source, ending)), bytes)
+    }
+
+    /// Standard input, read once.
+    fn stdin(&self) -> Result<&[u8], Failure> {
+        if let Some(bytes) = self.stdin.get() {
+            return Ok(bytes);
+        }
+        let mut bytes = Vec::new();
+        io::Read::read_to_end(&mut io::stdin().lock(), &mut bytes).map_err(|error| {
+            Failure::told(&format!("cannot read standard input: {}", reason(&error)))
+        })?;
+        Ok(self.stdin.get_or_init(|| bytes))
+    }
+
+    /// The host compiler's messages are kept to be shown in order, so it sees no terminal.
+    fn colour_flag(&self) -> Option<OsString> {
+        let is_said = |it: &OsString| it.to_string_lossy().contains("diagnostics-color");
+        let is_said = self.arguments.flags(&[Step::Everywhere]).any(is_said);
+        let wanted = self.colour == render::Colour::Always && !is_said;
+        wanted.then(|| "-fdiagnostics-color=always".into())
+    }
+}
+
+/// `a.c` and `host.i` make `a.host.i`.
+fn called(source: &Path, ending: &str) -> OsString {
+    let stem = if source == Path::new("-") {
+        OsStr::new("stdin")
+    } else {
+        source.file_stem().unwrap_or_default()
+    };
+    let mut name = stem.to_owned();
+    name.push(".");
+    name.push(ending);
+    name
+}
+
+fn colour(arguments: &Arguments) -> render::Colour {
+    if arguments.has("-fdiagnostics-color=always") || arguments.has("-fdiagnostics-color") {
+        render::Colour::Always
+    } else if arguments.has("-fdiagnostics-color=never") || arguments.has("-fno-diagnostics-color")
+    {
+        render::Colour::Never
+    } else {
+        report::colour_of_terminal(io::stderr().is_terminal())
+    }
+}
+
+/// Runs `ferry cc` on the words after it.
+pub(crate) fn run(words: &[OsString]) -> Result<ExitCode, String> {
+    let outcome = Arguments::read(words).map_err(|error| Failure::told(&error)).and_then(|it| {
+        let host = Host::find(it.host.as_deref(), it.verbose).map_err(|it| Failure::told(&it))?;
+        command(&it, &host)
+    });
+    match outcome {
+        Ok(()) => Ok(ExitCode::SUCCESS),
+        Err(failure) => {
+            say(&failure.said);
+            Ok(ExitCode::from(failure.status))
+        }
+    }
+}
+
+fn command(arguments: &Arguments, host: &Host) -> Result<(), Failure> {
+    match arguments.question {
+        Some(Question::Help) => report::show(&crate::options::help_of("cc"), Stream::Out)
+            .map_err(|it| Failure::told(&it)),
+        Some(Question::Version) => {
+            // First what build systems look for, then what it is.
+            product(host.version());
+            product(format!("ferry cc {}\n", env!("CARGO_PKG_VERSION")).as_bytes());
+            Ok(())
+        }
+        Some(Question::Host) => ask_host(arguments, host),
+        None => compilation(arguments, host),
+    }
+}
+
+/// Questions such as `-print-file-name=`, and `-###`, which shows what would be done.
+fn ask_host(arguments: &Arguments, host: &Host) -> Result<(), Failure> {
+    let mut words = preprocess::reading_flags(arguments);
+    words.extend(match arguments.stop {
+        None => None,
+        Some(Stop::Object) => Some("-c".into()),
+        Some(Stop::Assembly) => Some("-S".into()),
+        Some(Stop::Preprocessed) => Some("-E".into()),
+        Some(Stop::Checked) => Some("-fsyntax-only".into()),
+        Some(Stop::Dependences) => None,
+    });
+    for item in &arguments.items {
+        match item.step {
+            // These were given with the first flags.
+            Step::Everywhere | Step::Preprocess => {}
+            Step::Printed | Step::Compile | Step::Link => words.extend(item.words.iter().cloned()),
+            Step::Input(index) => {
+                if let Some(input) = arguments.inputs.get(index) {
+                    words.extend(preprocess::language_flag(&input.language));
+                    words.push(input.path.clone().into());
+                    words.extend(["-x".into(), "none".into()]);
+                }
+            }
+        }
+    }
+    if let Some(output) = &arguments.output {
+        words.extend(["-o".into(), output.into()]);
+    }
+    host.run(&words, None, Voice::Live)?.checked()?;
+    Ok(())
+}
+
+fn compilation(arguments: &Arguments, host: &Host) -> Result<(), Failure> {
+    if arguments.inputs.is_empty() {
+        if arguments.verbose {
+            host.run(&["-v".into()], None, Voice::Live)?.checked()?;
+            return Ok(());
+        }
+        return Err(Failure::told("no input files"));
+    }
+    let arguments = &with_known_stdin(arguments)?;
+    let is_several =
+        arguments.inputs.iter().filter(|it| it.language != Language::Linked).count() > 1;
+    if arguments.stop.is_some() && arguments.output.is_some() && is_several {
+        let message = "cannot specify `-o` with `-c`, `-S` or `-E` with multiple files";
+        return Err(Failure::told(message));
+    }
+    refuse_overwriting(arguments)?;
+    let cx = Context::new(arguments, host)?;
+    if preprocess::is_printed_only(arguments) {
+        return preprocess::print(&cx);
+    }
+    build(&cx)
+}
+
+/// Translates all inputs and links them, as far as asked.
+fn build(cx: &Context<'_>) -> Result<(), Failure> {
+    let arguments = cx.arguments;
+    let jobs = jobs(cx)?;
+    let mut verdicts = Vec::new();
+    let mut is_lowered = false;
+    let mut failure: Option<Failure> = None;
+    for outcome in in_parallel(cx, &jobs) {
+        match outcome {
+            Ok(done) => {
+                say(&done.said);
+                verdicts.extend(done.verdicts);
+                is_lowered |= done.is_lowered;
+            }
+            Err(failed) => {
+                say(&failed.said);
+                failure.get_or_insert(Failure { said: Vec::new(), status: failed.status });
+            }
+        }
+    }
+    if let Some(form) = arguments.report {
+        let text = verdict::report(&verdicts, form);
+        match form {
+            Report::Text => say(text.as_bytes()),
+            Report::Json | Report::Sarif => product(text.as_bytes()),
+        }
+    }
+    if let Some(failure) = failure {
+        return Err(failure);
+    }
+    if arguments.stop.is_some() {
+        for input in arguments.inputs.iter().filter(|it| it.language == Language::Linked) {
+            let path = input.path.display();
+            let words = format!(
+                "ferry cc: warning: {path}: linker input file unused because linking not done\n"
+            );
+            say(words.as_bytes());
+        }
+        return Ok(());
+    }
+    let translated =
+        |index: usize| jobs.iter().find(|(it, _)| *it == index).map(|it| it.1.output.clone());
+    let objects: Vec<PathBuf> = arguments
+        .inputs
+        .iter()
+        .enumerate()
+        .map(|(index, input)| translated(index).unwrap_or_else(|| input.path.clone()))
+        .collect();
+    let output = arguments.output.clone().unwrap_or_else(|| "a.out".into());
+    say(&link::run(cx, &objects, &output, is_lowered)?);
+    Ok(())
+}
+
+/// What is to be translated, by the index of its input.
+fn jobs<'a>(cx: &Context<'a>) -> Result<Vec<(usize, Job<'a>)>, Failure> {
+    let arguments = cx.arguments;
+    let mut jobs = Vec::new();
+    for (index, input) in arguments.inputs.iter().enumerate() {
+        if input.language == Language::Linked {
+            continue;
+        }
+        let ending = if arguments.stop == Some(Stop::Assembly) { "s" } else { "o" };
+        let (output, beside) = match (arguments.stop, &arguments.output) {
+            (None, program) => {
+                let object = cx.folder("object")?.join(called(&input.path, "o"));
+                // gcc calls what it writes beside an object of a link `a-…` or `program-…`.
+                let mut prefix = program.clone().map_or_else(|| "a".into(), OsString::from);
+                prefix.push("-");
+                (object, Some(prefix))
+            }
+            (Some(_), Some(output)) => (output.clone(), None),
+            (Some(_), None) => (called(&input.path, ending).into(), None),
+        };
+        let stop = arguments.stop.unwrap_or(Stop::Object);
+        jobs.push((index, Job { input, stop, output, beside }));
+    }
+    Ok(jobs)
+}
+
+/// Does all jobs, as many at a time as there are cores; the outcomes are in the order of the jobs.
+fn in_parallel(cx: &Context<'_>, jobs: &[(usize, Job<'_>)]) -> Vec<Result<Done, Failure>> {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let next = AtomicUsize::new(0);
+    let outcomes: Vec<OnceLock<Result<Done, Failure>>> =
+        jobs.iter().map(|_| OnceLock::new()).collect();
+    let work = || {
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let (Some((_, job)), Some(place)) = (jobs.get(index), outcomes.get(index)) else {
+                return;
+            };
+            let _ = place.set(compile::run(cx, job));
+        }
+    };
+    std::thread::scope(|scope| {
+        let helpers = cores.min(jobs.len()).saturating_sub(1);
+        for _ in 0..helpers {
+            // Without helpers the work below does all.
+            let _ = std::thread::Builder::new().stack_size(crate::STACK).spawn_scoped(scope, work);
+        }
+        work();
+    });
+    let lost = || Err(Failure::told("a job was lost"));
+    outcomes.into_iter().map(|it| it.into_inner().unwrap_or_else(lost)).collect()
+}
+
+/// `-` is C where nothing is compiled; elsewhere `-x` must say what it is.
+fn with_known_stdin(arguments: &Arguments) -> Result<Arguments, Failure> {
+    let mut arguments = arguments.clone();
+    let is_printed_only = preprocess::is_printed_only(&arguments);
+    for input in &mut arguments.inputs {
+        if input.is_stdin() && input.language == Language::Linked {
+            if !is_printed_only {
+                let message = "`-E` or `-x` required when input is from standard input";
+                return Err(Failure::told(message));
+            }
+            input.language = Language::C;
+        }
+    }
+    Ok(arguments)
+}
+
+/// The product must not take the place of what it is made of.
+fn refuse_overwriting(arguments: &Arguments) -> Result<(), Failure> {
+    let Some(output) = &arguments.output else { return Ok(()) };
+    let Ok(output) = output.canonicalize() else { return Ok(()) };
+    let is_output = |it: &&args::Input| {
+        it.path.is_file() && it.path.canonicalize().is_ok_and(|it| it == output)
+    };
+    match arguments.inputs.iter().find(is_output) {
+        Some(input) => {
+            let message =
+                format!("input file `{}` is the same as output file", input.path.display());
+            Err(Failure::told(&message))
+        }
+        None => Ok(()),
+    }
+}

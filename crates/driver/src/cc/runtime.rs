@@ -1,0 +1,81 @@
+//! Where the runtime library is, and the flags that link it.
+
+use std::env;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use super::Failure;
+use super::args::Arguments;
+
+/// The program that `cpu:separate` runs kernels in.
+pub(crate) const SEPARATE_HELPER: &str = "ferry-cpu-device";
+
+/// The end of a link line.
+pub(crate) struct Runtime {
+    pub(crate) words: Vec<OsString>,
+}
+
+/// What is known of a program's need for a runtime.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Need {
+    /// It has regions: it cannot do without ours.
+    Ours,
+    /// It calls what ours and the host compiler's answer.
+    Either,
+    /// No file that was looked at calls one; a library may. One that nobody calls is left out.
+    Unknown,
+}
+
+/// The flags for a link.
+pub(crate) fn flags(arguments: &Arguments, need: Need) -> Result<Runtime, Failure> {
+    let is_left_out = ["-r", "-nostdlib", "-nodefaultlibs"].iter().any(|it| arguments.has(it));
+    if is_left_out {
+        let words = arguments.switches.iter().map(OsString::from).collect();
+        return Ok(Runtime { words });
+    }
+    let mut words: Vec<OsString> = Vec::new();
+    if need == Need::Unknown {
+        // To the end of the line: what the host compiler adds there is left out likewise.
+        words.push("-Wl,--as-needed".into());
+    }
+    let is_static =
+        arguments.static_runtime || ["-static", "-static-pie"].iter().any(|it| arguments.has(it));
+    let name = if is_static { "libferry.a" } else { "libferry.so" };
+    match find(name) {
+        None if need == Need::Ours || arguments.static_runtime => {
+            return Err(Failure::told(&missing(name)));
+        }
+        None => {}
+        Some(library) if is_static => {
+            words.push(library.into());
+            words.extend(["-lpthread", "-ldl", "-lm"].iter().map(OsString::from));
+        }
+        Some(library) => {
+            let folder = library.parent().unwrap_or(Path::new("."));
+            words.extend(["-L".into(), folder.into(), "-lferry".into()]);
+            // Through `-Xlinker`: a comma in the name would end a value of `-Wl`.
+            words.extend(["-Xlinker".into(), "-rpath".into(), "-Xlinker".into(), folder.into()]);
+        }
+    }
+    words.extend(directive::host_linker_flags(&arguments.off).iter().map(OsString::from));
+    Ok(Runtime { words })
+}
+
+/// A library or helper: in the installation, beside the program, or in the tree it was built in.
+pub(crate) fn find(name: &str) -> Option<PathBuf> {
+    let program = env::current_exe().and_then(|it| it.canonicalize()).ok()?;
+    let folder = program.parent()?;
+    ["../lib/ferry", "../lib", "../lib64", ".", "deps", "../libexec/ferry"]
+        .iter()
+        .map(|it| folder.join(it).join(name))
+        .find(|it| it.is_file())
+        .and_then(|it| it.canonicalize().ok())
+}
+
+/// Why a program that needs the runtime cannot be linked.
+fn missing(name: &str) -> String {
+    format!(
+        "the runtime library `{name}` was not found beside ferry\n  help: `make install` puts it into \
+         the installation; in a build tree, build the crate `runtime`"
+    )
+}

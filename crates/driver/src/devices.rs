@@ -1,0 +1,57 @@
+//! `ferry devices`: what programs can run on here.
+
+use std::process::ExitCode;
+
+use serde::Serialize;
+
+use crate::cc::device::{KINDS, Kind};
+use crate::cc::runtime;
+use crate::report::{self, Stream};
+
+/// The field names are the JSON report's; they are stable.
+#[derive(Serialize)]
+struct Device {
+    /// For `--device` and FERRY_DEVICE.
+    name: &'static str,
+    about: String,
+    /// What is missing; empty if it can be used.
+    missing: Vec<&'static str>,
+}
+
+pub(crate) fn run(json: bool) -> Result<ExitCode, String> {
+    let mut text = String::new();
+    for (name, kind) in KINDS {
+        let device = device(name, *kind);
+        if json {
+            // Strings under string keys: serialising them cannot fail.
+            text.push_str(&serde_json::to_string(&device).unwrap_or_default());
+            text.push('\n');
+        } else {
+            let state = match device.missing.as_slice() {
+                [] => "ready".to_owned(),
+                missing => format!("not found: {}", missing.join(", ")),
+            };
+            text.push_str(&format!("{name:<14}{}\n{:14}{state}\n", device.about, ""));
+        }
+    }
+    report::show(&text, Stream::Out)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn device(name: &'static str, kind: Kind) -> Device {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let (about, needed): (String, &[&'static str]) = match kind {
+        Kind::Cpu => (
+            format!("the processor, {cores} threads, shares memory with the host"),
+            &["libferry.so"],
+        ),
+        Kind::CpuSeparate => (
+            format!(
+                "the processor, {cores} threads, memory of its own: what is not mapped is not there"
+            ),
+            &["libferry.so", runtime::SEPARATE_HELPER],
+        ),
+    };
+    let missing = needed.iter().copied().filter(|it| runtime::find(it).is_none()).collect();
+    Device { name, about, missing }
+}
