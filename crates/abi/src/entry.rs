@@ -35,6 +35,11 @@ pub struct Entry {
     pub data: i32,
 }
 
+impl Entry {
+    /// Bytes of a row.
+    pub const SIZE: usize = size_of::<Entry>();
+}
+
 /// One device image of a binary.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]

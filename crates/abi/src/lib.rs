@@ -20,6 +20,9 @@ pub use call::{Dimension, Ident, KernelArgs};
 pub use entry::{BinaryDescriptor, DeviceImage, Entry, FerryRegion};
 pub use map::MapType;
 
+/// Bytes of a pointer of the host program; the layouts of this crate are checked against it.
+pub const POINTER_SIZE: usize = 8;
+
 /// Device argument of every call: the default device.
 pub const DEVICE_DEFAULT: i64 = -1;
 

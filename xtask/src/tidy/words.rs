@@ -11,9 +11,16 @@ use super::files::TextFile;
 /// A file that may break a rule, and why.
 type Exception = (&'static str, &'static str);
 
-/// Files outside `crates/directive` that may name a standard.
+/// Folders whose business it is to name a standard.
+const SPELLS_A_STANDARD: &[&str] = &["crates/directive/", "crates/runtime/src/ffi/omp/"];
+
+/// Files outside of them that may.
 const NAMES_A_STANDARD: &[Exception] = &[
     ("crates/abi/src/names.rs", "names that LLVM's interface fixes"),
+    ("crates/runtime/src/ffi/mod.rs", "names the folder of the routines"),
+    ("crates/runtime/src/host.rs", "functions of the host's threading runtime"),
+    ("crates/runtime/src/llvm.rs", "texts that LLVM's tests look for"),
+    ("crates/runtime/src/settings.rs", "variables of the environment"),
     ("crates/driver/src/options.rs", "tells users of the command line what it reads"),
 ];
 
@@ -26,7 +33,8 @@ const ASKS_THE_HOST: &[Exception] = &[
 
 /// `omp`, `acc`, `openmp`, `openacc` as words or parts of names: one construct model, one lowering.
 pub(super) fn standards(file: &TextFile) -> Vec<Finding> {
-    let is_concerned = file.is_crate_code() && !file.path.starts_with("crates/directive/");
+    let is_concerned =
+        file.is_crate_code() && !SPELLS_A_STANDARD.iter().any(|it| file.path.starts_with(it));
     if !is_concerned || is_excepted(file, NAMES_A_STANDARD) {
         return Vec::new();
     }

@@ -1,0 +1,183 @@
+//! The arrays of a call, read one entry at a time.
+//!
+//! In: the raw arrays that compiled programs hand over. Out: [`Item`]s, plain values. Also the texts
+//! that come with them: names of variables and places in the source.
+#![allow(unsafe_code, reason = "the arrays and texts are the caller's")]
+
+use std::ffi::{CStr, c_char, c_void};
+use std::fmt;
+use std::ptr::NonNull;
+
+use abi::call::MapperFn;
+use abi::{Ident, MapType};
+
+/// One entry of a call.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Item {
+    pub(crate) base: usize,
+    pub(crate) begin: usize,
+    pub(crate) size: usize,
+    pub(crate) map: MapType,
+    pub(crate) name: Option<Name>,
+    pub(crate) mapper: Option<MapperFn>,
+}
+
+impl Item {
+    /// Passed by value or private: not in the table.
+    pub(crate) fn is_unmapped(&self) -> bool {
+        self.map.has_any(MapType::LITERAL | MapType::PRIVATE)
+    }
+}
+
+/// The arrays of a call.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MapArgs {
+    pub(crate) count: usize,
+    pub(crate) bases: *mut *mut c_void,
+    pub(crate) begins: *mut *mut c_void,
+    pub(crate) sizes: *mut i64,
+    pub(crate) types: *mut i64,
+    /// Null as a whole, or entry by entry.
+    pub(crate) names: *mut *mut c_void,
+    /// Null as a whole, or entry by entry.
+    pub(crate) mappers: *mut *mut c_void,
+}
+
+impl MapArgs {
+    /// Arrays that can be read; `None` if one of them cannot be what it should be.
+    ///
+    /// # Safety
+    /// Each array that is not null has `count` elements, which nobody else writes while this value
+    /// is used; mappers are [`MapperFn`]s and names end with a zero byte.
+    pub(crate) unsafe fn new(
+        count: i64,
+        [bases, begins]: [*mut *mut c_void; 2],
+        [sizes, types]: [*mut i64; 2],
+        [names, mappers]: [*mut *mut c_void; 2],
+    ) -> Option<MapArgs> {
+        let count = usize::try_from(count).ok()?;
+        let args = MapArgs { count, bases, begins, sizes, types, names, mappers };
+        let is_usable = |it: *const c_void| !it.is_null() && it.cast::<u64>().is_aligned();
+        let arrays = [bases.cast_const().cast(), begins.cast_const().cast()];
+        let numbers = [sizes.cast_const().cast(), types.cast_const().cast()];
+        let usable = arrays.into_iter().chain(numbers).all(is_usable);
+        (count == 0 || usable).then_some(args)
+    }
+
+    /// The entry with that index, which is below `count`.
+    pub(crate) fn item(&self, index: usize) -> Item {
+        debug_assert!(index < self.count);
+        // SAFETY: `new` was promised `count` elements in each array that is not null. A mapper that
+        // is not null is a function of this type by the same promise.
+        unsafe {
+            let mapper = element(self.mappers, index)
+                .map(|it| std::mem::transmute::<*mut c_void, MapperFn>(it.as_ptr()));
+            Item {
+                base: *self.bases.add(index) as usize,
+                begin: *self.begins.add(index) as usize,
+                size: usize::try_from(*self.sizes.add(index)).unwrap_or(0),
+                map: MapType(*self.types.add(index) as u64),
+                name: element(self.names, index).map(|it| Name(it.cast())),
+                mapper,
+            }
+        }
+    }
+
+    /// The map type alone, if there is such an entry.
+    pub(crate) fn map_type(&self, index: usize) -> Option<MapType> {
+        // SAFETY: `new` was promised `count` elements.
+        (index < self.count).then(|| MapType(unsafe { *self.types.add(index) } as u64))
+    }
+
+    /// Answers the caller in its own array.
+    pub(crate) fn set_base(&self, index: usize, base: u64) {
+        debug_assert!(index < self.count);
+        // SAFETY: `new` was promised `count` elements that nobody else uses during the call.
+        unsafe { *self.bases.add(index) = base as *mut c_void };
+    }
+
+    pub(crate) fn items(&self) -> impl DoubleEndedIterator<Item = (usize, Item)> {
+        (0..self.count).map(|index| (index, self.item(index)))
+    }
+}
+
+/// # Safety
+/// The array is null or has more than `index` elements.
+unsafe fn element(array: *mut *mut c_void, index: usize) -> Option<NonNull<c_void>> {
+    if array.is_null() {
+        return None;
+    }
+    // SAFETY: the caller's promise.
+    NonNull::new(unsafe { *array.add(index) })
+}
+
+/// The name of a mapped variable: `;name;file;line;column;;`, in the constants of the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Name(NonNull<c_char>);
+
+// SAFETY: points to a constant that nobody writes.
+unsafe impl Send for Name {}
+// SAFETY: as above.
+unsafe impl Sync for Name {}
+
+impl Name {
+    /// As programs pass it on.
+    pub(crate) fn as_ptr(self) -> *mut c_void {
+        self.0.as_ptr().cast()
+    }
+}
+
+/// As the user wrote it: `a[0:n]`.
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // SAFETY: ended by a zero byte, by the promise given to `MapArgs::new`; tables forget names
+        // when the binary that holds them goes.
+        let text = unsafe { CStr::from_ptr(self.0.as_ptr()) }.to_string_lossy();
+        let name = text.strip_prefix(';').and_then(|it| it.split(';').next()).unwrap_or(&text);
+        f.write_str(if name.is_empty() { "unknown" } else { name })
+    }
+}
+
+/// Where in the source a call stands; empty if nobody knows.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Place(Option<NonNull<Ident>>);
+
+// SAFETY: points to a constant that nobody writes.
+unsafe impl Send for Place {}
+// SAFETY: as above.
+unsafe impl Sync for Place {}
+
+impl Place {
+    /// # Safety
+    /// Null, or an [`Ident`] whose text is null or ends with a zero byte, for the whole call.
+    pub(crate) unsafe fn new(ident: *const Ident) -> Place {
+        Place(NonNull::new(ident.cast_mut()))
+    }
+
+    /// The file, line and column, when known.
+    pub(crate) fn parts(&self) -> Option<(String, u32, u32)> {
+        // SAFETY: the promise of `new`.
+        let text = unsafe { self.0?.as_ref().text };
+        if text.is_null() {
+            return None;
+        }
+        // SAFETY: as above.
+        let text = unsafe { CStr::from_ptr(text) }.to_string_lossy();
+        let mut parts = text.strip_prefix(';')?.split(';');
+        let file = parts.next().filter(|it| !it.is_empty() && *it != "unknown")?;
+        let line = parts.nth(1)?.parse().ok()?;
+        let column = parts.next().and_then(|it| it.parse().ok()).unwrap_or(0);
+        Some((file.to_owned(), line, column))
+    }
+}
+
+/// `a.c:12:3`, or `unknown place`
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.parts() {
+            Some((file, line, 0)) => write!(f, "{file}:{line}"),
+            Some((file, line, column)) => write!(f, "{file}:{line}:{column}"),
+            None => f.write_str("unknown place"),
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! The devices of this process, and which of them a call means.
+//!
+//! The list is made when it is first needed, from `FERRY_DEVICE`, and then stays. The number after
+//! the last device is the host.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use abi::{DEVICE_DEFAULT, DEVICE_HOST};
+use device::{Device, DevicePtr};
+
+use crate::error::Error;
+use crate::mapping::Mapping;
+use crate::settings::{self, Policy};
+use crate::{host, llvm, report};
+
+/// A device with what is known of it.
+pub(crate) struct DeviceState {
+    pub(crate) number: usize,
+    pub(crate) plugin: Box<dyn Device>,
+    pub(crate) shares_memory: bool,
+    pub(crate) mapping: Mapping,
+    /// The state of the registry whose images this device has loaded.
+    pub(crate) resolved: AtomicU64,
+    /// What the program has allocated here by hand: address and bytes.
+    allocated: Mutex<BTreeMap<u64, usize>>,
+}
+
+impl DeviceState {
+    /// The program has allocated memory by hand.
+    pub(crate) fn remember(&self, at: DevicePtr, bytes: usize) {
+        self.allocated.lock().unwrap_or_else(PoisonError::into_inner).insert(at.0, bytes);
+    }
+
+    /// The program frees such memory; `None` if it is none.
+    pub(crate) fn forget(&self, at: u64) -> Option<DevicePtr> {
+        let removed = self.allocated.lock().unwrap_or_else(PoisonError::into_inner).remove(&at);
+        removed.map(|_| DevicePtr(at))
+    }
+
+    /// All these bytes are such memory.
+    pub(crate) fn has_allocated(&self, at: u64, size: usize) -> bool {
+        let allocated = self.allocated.lock().unwrap_or_else(PoisonError::into_inner);
+        let below = allocated.range(..=at).next_back();
+        below.is_some_and(|(begin, bytes)| (at - begin) as usize + size <= *bytes)
+    }
+}
+
+impl fmt::Debug for DeviceState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "device {} ({})", self.number, self.plugin.name())
+    }
+}
+
+/// What a device argument means.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Target {
+    Host,
+    Device(&'static DeviceState),
+}
+
+/// All devices, in the order of their numbers.
+pub(crate) fn all() -> &'static [DeviceState] {
+    static DEVICES: OnceLock<Vec<DeviceState>> = OnceLock::new();
+    DEVICES.get_or_init(|| match open() {
+        Ok(devices) => devices,
+        Err(error) => report::fail(&"starting", false, &error),
+    })
+}
+
+fn open() -> Result<Vec<DeviceState>, Error> {
+    let plugins = settings::devices(if llvm::is_program() { llvm::DEVICES } else { "cpu" })?;
+    let mut devices = Vec::with_capacity(plugins.len());
+    for (number, plugin) in plugins.into_iter().enumerate() {
+        let plugin = (plugin.open)(number).map_err(|error| Error::Setting {
+            message: format!("device {number}, `{}`, cannot be used: {error}", plugin.name),
+            help: "choose another with FERRY_DEVICE, or FERRY_DEVICE=cpu".into(),
+        })?;
+        devices.push(DeviceState {
+            number,
+            shares_memory: plugin.shares_host_memory(),
+            plugin,
+            mapping: Mapping::default(),
+            resolved: AtomicU64::new(0),
+            allocated: Mutex::default(),
+        });
+    }
+    Ok(devices)
+}
+
+/// The device that a call of a compiled program means, as the policy allows.
+pub(crate) fn target(device: i64) -> Result<Target, Error> {
+    if device == DEVICE_HOST || settings::policy() == Policy::Disabled {
+        return Ok(Target::Host);
+    }
+    let devices = all();
+    if devices.is_empty() {
+        return match settings::policy() {
+            Policy::Mandatory => Err(Error::NoDevices),
+            Policy::Default | Policy::Disabled => Ok(Target::Host),
+        };
+    }
+    let number = match device {
+        DEVICE_DEFAULT => i64::from(host::default_device()),
+        number => number,
+    };
+    numbered(number)
+}
+
+/// The device with that number; the number of devices is the host.
+pub(crate) fn numbered(number: i64) -> Result<Target, Error> {
+    let devices = all();
+    let index = usize::try_from(number).ok();
+    match index.and_then(|it| devices.get(it)) {
+        Some(device) => Ok(Target::Device(device)),
+        None if index == Some(devices.len()) => Ok(Target::Host),
+        None => Err(Error::NoSuchDevice { number, count: devices.len() }),
+    }
+}

@@ -1,0 +1,146 @@
+//! Everything that can go wrong while a program runs, with what to do about it.
+//!
+//! An [`Error`] is a value until it reaches the C border; there [`crate::report`] prints it with the
+//! place in the source and ends the program.
+
+use std::fmt;
+
+use device::DeviceError;
+
+use crate::args::Item;
+
+/// Some bytes of the host, as users know them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Section {
+    /// As written in the program: `a[0:n]`.
+    pub(crate) name: Option<String>,
+    pub(crate) at: usize,
+    pub(crate) size: usize,
+}
+
+impl Section {
+    pub(crate) fn of(item: &Item) -> Section {
+        Section { name: item.name.map(|it| it.to_string()), at: item.begin, size: item.size }
+    }
+}
+
+/// `` `a[0:n]` (800 bytes at 0x7ffe…) ``
+impl fmt::Display for Section {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.name {
+            Some(name) => write!(f, "`{name}` ({} bytes at {:#x})", self.size, self.at),
+            None => write!(f, "the range of {} bytes at {:#x}", self.size, self.at),
+        }
+    }
+}
+
+/// What went wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Error {
+    /// Part of a range is mapped, and the rest cannot be added.
+    Overlap { what: Section, mapped: Section },
+    /// The program says it is mapped, and it is not. `is_motion`: said by an update.
+    NotPresent { what: Section, is_motion: bool },
+    /// The device refused.
+    Device { doing: &'static str, what: Option<Section>, error: DeviceError },
+    /// The kernel died; `suspect` is the variable whose address led it astray.
+    Crash { region: String, suspect: Option<String>, error: DeviceError },
+    /// The binary of a region has no code for the device.
+    NoImage { region: String, binary: String, device: String },
+    /// No binary has registered this region.
+    UnknownRegion { id: usize },
+    /// There is no such device.
+    NoSuchDevice { number: i64, count: usize },
+    /// Offload must happen, and there is no device at all.
+    NoDevices,
+    /// Two units of the program contradict each other.
+    Requires { clause: &'static str },
+    /// A variable of the environment cannot be understood.
+    Setting { message: String, help: String },
+    /// A call that breaks the interface.
+    BadCall(&'static str),
+    /// A bug of ours.
+    Panicked,
+}
+
+impl Error {
+    pub(crate) fn device(doing: &'static str, what: Section, error: DeviceError) -> Error {
+        Error::Device { doing, what: Some(what), error }
+    }
+
+    /// What the user can do about it; empty if nothing is known to help.
+    pub(crate) fn help(&self) -> String {
+        match self {
+            Error::Overlap { mapped, .. } => {
+                format!("map the whole object at first, or unmap {mapped} before this")
+            }
+            Error::NotPresent { what, .. } => {
+                let name = what.name.as_deref().unwrap_or("it");
+                format!("map {name} before this, or drop the `present` modifier")
+            }
+            Error::Device { error: DeviceError::OutOfMemory { .. }, .. } => {
+                "unmap what is not needed, or work in smaller pieces".into()
+            }
+            Error::Crash { suspect: Some(name), .. } => {
+                format!("map the data behind `{name}`, with their length")
+            }
+            Error::Crash { error: DeviceError::Fault { address: Some(_), .. }, .. } => {
+                "map every array that the region reads or writes, with its length".into()
+            }
+            Error::Device { .. } | Error::Crash { .. } => String::new(),
+            Error::NoImage { device, .. } => {
+                format!("build it again with `ferry cc --device {device}`, or set FERRY_DEVICE=cpu")
+            }
+            Error::UnknownRegion { .. } => {
+                "link the program with `ferry cc`, and do not start regions after the library that \
+                 holds them was closed"
+                    .into()
+            }
+            Error::NoSuchDevice { count, .. } => format!(
+                "numbers from 0 to {count} are valid, {count} is the host; FERRY_DEVICE=cpu*4 gives \
+                 four devices"
+            ),
+            Error::NoDevices => "set FERRY_DEVICE=cpu, or allow the host to run the region".into(),
+            Error::Requires { clause } => {
+                format!("write `{clause}` in every source file with target code, or in none")
+            }
+            Error::Setting { help, .. } => help.clone(),
+            Error::BadCall(_) => "the program was built by a compiler that does not fit".into(),
+            Error::Panicked => "this is a bug of Ferry: please report it".into(),
+        }
+    }
+}
+
+/// Without place and help.
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Overlap { what, mapped } => {
+                write!(f, "{what} is mapped in part only: {mapped} is, the rest is not")
+            }
+            Error::NotPresent { what, .. } => write!(f, "{what} is not mapped to the device"),
+            Error::Device { doing, what: Some(what), error } => {
+                write!(f, "{doing} failed for {what}: {error}")
+            }
+            Error::Device { doing, what: None, error } => write!(f, "{doing} failed: {error}"),
+            Error::Crash { region, suspect: None, error } => write!(f, "in `{region}` {error}"),
+            Error::Crash { region, suspect: Some(name), error } => {
+                write!(f, "in `{region}` {error}, which comes from `{name}`")
+            }
+            Error::NoImage { region, binary, device } => {
+                write!(f, "`{binary}` has no code of region `{region}` for device `{device}`")
+            }
+            Error::UnknownRegion { id } => write!(f, "no binary has registered region {id:#x}"),
+            Error::NoSuchDevice { number, count } => {
+                write!(f, "there is no device {number}: the program has {count}")
+            }
+            Error::NoDevices => f.write_str("the region must be offloaded, and there is no device"),
+            Error::Requires { clause } => {
+                write!(f, "the program's source files disagree on `requires {clause}`")
+            }
+            Error::Setting { message, .. } => f.write_str(message),
+            Error::BadCall(what) => write!(f, "wrong call of the runtime: {what}"),
+            Error::Panicked => f.write_str("the runtime failed"),
+        }
+    }
+}

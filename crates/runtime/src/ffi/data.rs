@@ -1,0 +1,137 @@
+//! Data directives: begin, end, update, and what user-defined mappers call.
+
+use std::ffi::c_void;
+
+use abi::Ident;
+
+use super::guard;
+use crate::args::{MapArgs, Place};
+use crate::devices::{self, Target};
+use crate::error::Error;
+use crate::mapping::components::Components;
+use crate::mapping::{Cx, begin, end, update};
+use crate::registry;
+use crate::watch::Watch;
+
+/// Which directive it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Walk {
+    Begin,
+    End,
+    Update,
+}
+
+/// Runs a data directive on a device, or does nothing if its device is the host.
+pub(crate) fn run(walk: Walk, place: Place, device: i64, args: Option<MapArgs>) {
+    guard(&place, false, || {
+        let args = args.ok_or(Error::BadCall("a map array is null, misaligned or too long"))?;
+        let Target::Device(device) = devices::target(device)? else { return Ok(()) };
+        let registry = registry::current();
+        registry.resolve(device)?;
+        let watch = Watch::now();
+        let timer = watch.start();
+        let cx = Cx { device, place, watch, unified: registry.is_unified() };
+        let kind = match walk {
+            Walk::Begin => begin::begin(&cx, &args, false).map(|()| "map"),
+            Walk::End => end::end(&cx, &args, false).map(|()| "unmap"),
+            Walk::Update => update::update(&cx, &args).map(|()| "update"),
+        }?;
+        if watch.is_on() {
+            let what = format!("of {} entries on device {}", args.count, device.number);
+            watch.finished(timer, &place, kind, &what);
+        }
+        Ok(())
+    });
+}
+
+/// The two spellings of each data directive; dependences were made tasks by the compiler.
+macro_rules! data_calls {
+    ($walk:expr, $plain:ident, $nowait:ident) => {
+        /// Maps, unmaps or updates `count` entries.
+        ///
+        /// # Safety
+        /// The arrays have `count` elements each, `names` and `mappers` may be null; the location is
+        /// null or valid; what is mapped is the program's own.
+        #[unsafe(no_mangle)]
+        #[allow(clippy::too_many_arguments, reason = "the interface's")]
+        pub unsafe extern "C" fn $plain(
+            location: *const Ident,
+            device: i64,
+            count: i32,
+            bases: *mut *mut c_void,
+            begins: *mut *mut c_void,
+            sizes: *mut i64,
+            types: *mut i64,
+            names: *mut *mut c_void,
+            mappers: *mut *mut c_void,
+        ) {
+            // SAFETY: the caller's promise.
+            let (place, args) = unsafe {
+                let arrays = ([bases, begins], [sizes, types], [names, mappers]);
+                let args = MapArgs::new(i64::from(count), arrays.0, arrays.1, arrays.2);
+                (Place::new(location), args)
+            };
+            run($walk, place, device, args);
+        }
+
+        /// As the plain form; returns when all is done.
+        ///
+        /// # Safety
+        /// As the plain form.
+        #[unsafe(no_mangle)]
+        #[allow(clippy::too_many_arguments, reason = "the interface's")]
+        pub unsafe extern "C" fn $nowait(
+            location: *const Ident,
+            device: i64,
+            count: i32,
+            bases: *mut *mut c_void,
+            begins: *mut *mut c_void,
+            sizes: *mut i64,
+            types: *mut i64,
+            names: *mut *mut c_void,
+            mappers: *mut *mut c_void,
+            _dependences: i32,
+            _list: *mut c_void,
+            _unaliased: i32,
+            _unaliased_list: *mut c_void,
+        ) {
+            // SAFETY: the caller's promise.
+            unsafe {
+                $plain(location, device, count, bases, begins, sizes, types, names, mappers);
+            }
+        }
+    };
+}
+
+data_calls!(Walk::Begin, __tgt_target_data_begin_mapper, __tgt_target_data_begin_nowait_mapper);
+data_calls!(Walk::End, __tgt_target_data_end_mapper, __tgt_target_data_end_nowait_mapper);
+data_calls!(Walk::Update, __tgt_target_data_update_mapper, __tgt_target_data_update_nowait_mapper);
+
+/// Adds one component: called by a mapper.
+///
+/// # Safety
+/// `handle` is the one that the mapper got, and this is during its call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __tgt_push_mapper_component(
+    handle: *mut c_void,
+    base: *mut c_void,
+    begin: *mut c_void,
+    size: i64,
+    map_type: i64,
+    name: *mut c_void,
+) {
+    // SAFETY: the caller's promise: a handle is the address of such a list.
+    if let Some(parts) = unsafe { handle.cast::<Components>().as_mut() } {
+        parts.push([base, begin, name], size, map_type);
+    }
+}
+
+/// How many components there are: called by a mapper.
+///
+/// # Safety
+/// As [`__tgt_push_mapper_component`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __tgt_mapper_num_components(handle: *mut c_void) -> i64 {
+    // SAFETY: the caller's promise: a handle is the address of such a list.
+    unsafe { handle.cast::<Components>().as_ref() }.map_or(0, |it| it.len() as i64)
+}

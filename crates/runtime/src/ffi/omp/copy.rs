@@ -1,0 +1,302 @@
+//! Copies and fills between any two memories. The forms with dependences wait, then copy.
+
+use std::ffi::{c_int, c_void};
+use std::slice;
+
+use ::device::{DeviceError, DevicePtr};
+
+use super::device;
+use crate::devices::Target;
+use crate::error::Error;
+use crate::ffi::answer;
+use crate::host;
+
+/// What the standard says for success and failure.
+const OK: c_int = 0;
+const FAILED: c_int = 22;
+
+/// Copies through the host go in pieces of this size.
+const STAGE: usize = 1 << 20;
+
+/// Copies `len` bytes.
+///
+/// # Safety
+/// Both ranges are memory of their devices, or of the host.
+unsafe fn copy(to: (Target, u64), from: (Target, u64), len: usize) -> Result<(), DeviceError> {
+    let ((to, dst), (from, src)) = (to, from);
+    // SAFETY: the caller's promise, in every arm.
+    unsafe {
+        match (to, from) {
+            (Target::Host, Target::Host) => {
+                std::ptr::copy(src as *const u8, dst as *mut u8, len);
+                Ok(())
+            }
+            (Target::Device(to), Target::Host) => {
+                to.plugin.copy_in(DevicePtr(dst), src as *const u8, len)
+            }
+            (Target::Host, Target::Device(from)) => {
+                from.plugin.copy_out(dst as *mut u8, DevicePtr(src), len)
+            }
+            (Target::Device(to), Target::Device(from)) if to.number == from.number => {
+                to.plugin.copy_within(DevicePtr(dst), DevicePtr(src), len)
+            }
+            (Target::Device(to), Target::Device(from)) => {
+                let (dst, src) = (DevicePtr(dst), DevicePtr(src));
+                match from.plugin.copy_to_peer(&*to.plugin, dst, src, len) {
+                    Err(DeviceError::Unsupported(_)) => {
+                        let mut stage = vec![0u8; len.min(STAGE)];
+                        for at in (0..len).step_by(STAGE) {
+                            let piece = STAGE.min(len - at);
+                            from.plugin.copy_out(stage.as_mut_ptr(), src.offset(at), piece)?;
+                            to.plugin.copy_in(dst.offset(at), stage.as_ptr(), piece)?;
+                        }
+                        Ok(())
+                    }
+                    direct => direct,
+                }
+            }
+        }
+    }
+}
+
+fn failed(error: DeviceError) -> Error {
+    Error::Device { doing: "copying", what: None, error }
+}
+
+/// Copies `len` bytes between two devices or the host; 0 if it did.
+///
+/// # Safety
+/// Both ranges, with their offsets, are memory of their devices.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn omp_target_memcpy(
+    to: *mut c_void,
+    from: *const c_void,
+    len: usize,
+    to_offset: usize,
+    from_offset: usize,
+    to_device: c_int,
+    from_device: c_int,
+) -> c_int {
+    answer("omp_target_memcpy", FAILED, || {
+        if len == 0 {
+            return Ok(OK);
+        }
+        if to.is_null() || from.is_null() {
+            return Err(Error::BadCall("copying to or from a null pointer"));
+        }
+        let to = (device(to_device)?, (to as u64).wrapping_add(to_offset as u64));
+        let from = (device(from_device)?, (from as u64).wrapping_add(from_offset as u64));
+        // SAFETY: the caller's promise.
+        unsafe { copy(to, from, len) }.map_err(failed).map(|()| OK)
+    })
+}
+
+/// One side of a rectangular copy: where it begins, how large each dimension of the array is.
+#[derive(Clone, Copy)]
+struct Side<'a> {
+    target: Target,
+    at: u64,
+    offsets: &'a [usize],
+    extents: &'a [usize],
+}
+
+impl<'a> Side<'a> {
+    /// The first dimension taken off: bytes of one step in it, and the side at its offset.
+    fn enter(self, element: usize) -> Option<(usize, Side<'a>)> {
+        let (offset, offsets) = self.offsets.split_first()?;
+        let (_, extents) = self.extents.split_first()?;
+        let step = extents.iter().try_fold(element, |product, it| product.checked_mul(*it))?;
+        let at = self.at.checked_add(offset.checked_mul(step)? as u64)?;
+        Some((step, Side { at, offsets, extents, ..self }))
+    }
+}
+
+/// Copies dimension by dimension; the last one in one piece.
+///
+/// # Safety
+/// As [`omp_target_memcpy_rect`].
+unsafe fn copy_rect(
+    element: usize,
+    volume: &[usize],
+    to: Side<'_>,
+    from: Side<'_>,
+) -> Result<(), Error> {
+    const TOO_LARGE: Error = Error::BadCall("a rectangle that is larger than memory");
+    let Some((count, inner)) = volume.split_first() else { return Ok(()) };
+    let (to_step, to) = to.enter(element).ok_or(TOO_LARGE)?;
+    let (from_step, from) = from.enter(element).ok_or(TOO_LARGE)?;
+    if inner.is_empty() {
+        let len = count.checked_mul(element).ok_or(TOO_LARGE)?;
+        // SAFETY: the caller's promise.
+        return unsafe { copy((to.target, to.at), (from.target, from.at), len) }.map_err(failed);
+    }
+    for index in 0..*count {
+        let to_at = to.at.wrapping_add((index * to_step) as u64);
+        let from_at = from.at.wrapping_add((index * from_step) as u64);
+        // SAFETY: the caller's promise.
+        unsafe {
+            copy_rect(element, inner, Side { at: to_at, ..to }, Side { at: from_at, ..from })
+        }?;
+    }
+    Ok(())
+}
+
+/// Copies a rectangular part of an array into one of another; both null asks how many dimensions
+/// are supported.
+///
+/// # Safety
+/// The five arrays have `dims` elements; both rectangles are memory of their devices.
+#[unsafe(no_mangle)]
+#[allow(clippy::too_many_arguments, reason = "the standard's")]
+pub unsafe extern "C" fn omp_target_memcpy_rect(
+    to: *mut c_void,
+    from: *const c_void,
+    element: usize,
+    dims: c_int,
+    volume: *const usize,
+    to_offsets: *const usize,
+    from_offsets: *const usize,
+    to_extents: *const usize,
+    from_extents: *const usize,
+    to_device: c_int,
+    from_device: c_int,
+) -> c_int {
+    if to.is_null() && from.is_null() {
+        return c_int::MAX;
+    }
+    answer("omp_target_memcpy_rect", FAILED, || {
+        let dims = usize::try_from(dims).unwrap_or(0);
+        let lists = [volume, to_offsets, from_offsets, to_extents, from_extents];
+        let is_wrong = to.is_null() || from.is_null() || element == 0 || dims == 0;
+        if is_wrong || lists.iter().any(|it| it.is_null() || !it.is_aligned()) {
+            return Err(Error::BadCall("a rectangular copy without pointer, size or dimensions"));
+        }
+        // SAFETY: the caller's promise, for pointers that are not null.
+        let [volume, to_offsets, from_offsets, to_extents, from_extents] =
+            lists.map(|it| unsafe { slice::from_raw_parts(it, dims) });
+        let target = device(to_device)?;
+        let to = Side { target, at: to as u64, offsets: to_offsets, extents: to_extents };
+        let target = device(from_device)?;
+        let from = Side { target, at: from as u64, offsets: from_offsets, extents: from_extents };
+        // SAFETY: the caller's promise.
+        unsafe { copy_rect(element, volume, to, from) }.map(|()| OK)
+    })
+}
+
+/// Sets `len` bytes of device memory.
+///
+/// # Safety
+/// The range is memory of the device.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn omp_target_memset(
+    at: *mut c_void,
+    byte: c_int,
+    len: usize,
+    number: c_int,
+) -> *mut c_void {
+    answer("omp_target_memset", at, || {
+        if at.is_null() || len == 0 {
+            return Ok(at);
+        }
+        // SAFETY: the caller's promise.
+        unsafe {
+            match device(number)? {
+                Target::Host => std::ptr::write_bytes(at.cast::<u8>(), byte as u8, len),
+                Target::Device(device) => {
+                    device.plugin.fill(DevicePtr(at as u64), byte as u8, len).map_err(|error| {
+                        Error::Device { doing: "filling memory", what: None, error }
+                    })?
+                }
+            }
+        }
+        Ok(at)
+    })
+}
+
+/// The dependences of an asynchronous routine order it after tasks that the current task has created:
+/// so these are waited for.
+fn wait_for(dependences: c_int) {
+    if dependences > 0 {
+        host::wait_for_tasks();
+    }
+}
+
+/// As [`omp_target_memcpy`], after the dependences; done when it returns.
+///
+/// # Safety
+/// As [`omp_target_memcpy`].
+#[unsafe(no_mangle)]
+#[allow(clippy::too_many_arguments, reason = "the standard's")]
+pub unsafe extern "C" fn omp_target_memcpy_async(
+    to: *mut c_void,
+    from: *const c_void,
+    len: usize,
+    to_offset: usize,
+    from_offset: usize,
+    to_device: c_int,
+    from_device: c_int,
+    dependences: c_int,
+    _list: *mut c_void,
+) -> c_int {
+    wait_for(dependences);
+    // SAFETY: the caller's promise.
+    unsafe { omp_target_memcpy(to, from, len, to_offset, from_offset, to_device, from_device) }
+}
+
+/// As [`omp_target_memcpy_rect`], after the dependences; done when it returns.
+///
+/// # Safety
+/// As [`omp_target_memcpy_rect`].
+#[unsafe(no_mangle)]
+#[allow(clippy::too_many_arguments, reason = "the standard's")]
+pub unsafe extern "C" fn omp_target_memcpy_rect_async(
+    to: *mut c_void,
+    from: *const c_void,
+    element: usize,
+    dims: c_int,
+    volume: *const usize,
+    to_offsets: *const usize,
+    from_offsets: *const usize,
+    to_extents: *const usize,
+    from_extents: *const usize,
+    to_device: c_int,
+    from_device: c_int,
+    dependences: c_int,
+    _list: *mut c_void,
+) -> c_int {
+    wait_for(dependences);
+    // SAFETY: the caller's promise.
+    unsafe {
+        omp_target_memcpy_rect(
+            to,
+            from,
+            element,
+            dims,
+            volume,
+            to_offsets,
+            from_offsets,
+            to_extents,
+            from_extents,
+            to_device,
+            from_device,
+        )
+    }
+}
+
+/// As [`omp_target_memset`], after the dependences; done when it returns.
+///
+/// # Safety
+/// As [`omp_target_memset`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn omp_target_memset_async(
+    at: *mut c_void,
+    byte: c_int,
+    len: usize,
+    number: c_int,
+    dependences: c_int,
+    _list: *mut c_void,
+) -> *mut c_void {
+    wait_for(dependences);
+    // SAFETY: the caller's promise.
+    unsafe { omp_target_memset(at, byte, len, number) }
+}

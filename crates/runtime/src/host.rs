@@ -1,0 +1,151 @@
+//! The threading runtime of the host program: libgomp or libomp, or none.
+//!
+//! Not linked but looked up, so that the library serves programs of either and of none. Which device
+//! a thread runs for is kept in that runtime's default-device variable, because every thread and
+//! task that a kernel creates inherits it; without such a runtime in a variable of the thread.
+#![allow(unsafe_code, reason = "functions of another library, by name")]
+
+use std::cell::Cell;
+use std::ffi::{CStr, c_int, c_void};
+use std::mem;
+use std::ptr;
+use std::sync::OnceLock;
+
+use abi::DEVICE_MARK;
+
+use crate::settings;
+
+type Get = unsafe extern "C" fn() -> c_int;
+type Set = unsafe extern "C" fn(c_int);
+type Wait = unsafe extern "C" fn();
+type WaitAt = unsafe extern "C" fn(*mut c_void, c_int) -> c_int;
+type ThreadAt = unsafe extern "C" fn(*mut c_void) -> c_int;
+
+/// What was found of it.
+struct HostRuntime {
+    default_device: Option<(Get, Set)>,
+    level: Option<Get>,
+    wait: Option<Wait>,
+    wait_at: Option<(WaitAt, ThreadAt)>,
+}
+
+thread_local! {
+    /// The variable of threads where no runtime keeps it; negative: not set yet.
+    static OWN: Cell<i32> = const { Cell::new(-1) };
+}
+
+fn runtime() -> &'static HostRuntime {
+    static RUNTIME: OnceLock<HostRuntime> = OnceLock::new();
+    RUNTIME.get_or_init(|| {
+        // SAFETY: functions of these names have these types in every such runtime: they are fixed by
+        // the standard or by the interface that compilers use.
+        unsafe {
+            let get = find(c"omp_get_default_device").map(|it| mem::transmute::<_, Get>(it));
+            let set = find(c"omp_set_default_device").map(|it| mem::transmute::<_, Set>(it));
+            let wait_at = find(c"__kmpc_omp_taskwait").map(|it| mem::transmute::<_, WaitAt>(it));
+            let thread =
+                find(c"__kmpc_global_thread_num").map(|it| mem::transmute::<_, ThreadAt>(it));
+            HostRuntime {
+                default_device: get.zip(set),
+                level: find(c"omp_get_level").map(|it| mem::transmute::<_, Get>(it)),
+                wait: find(c"GOMP_taskwait").map(|it| mem::transmute::<_, Wait>(it)),
+                wait_at: wait_at.zip(thread),
+            }
+        }
+    })
+}
+
+/// A function that comes after ours in the order of loading, or lies in one of the two libraries.
+fn find(name: &CStr) -> Option<*mut c_void> {
+    // SAFETY: the name ends with a zero byte; the loader may be asked at any time.
+    let next = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
+    if !next.is_null() {
+        return Some(next);
+    }
+    [c"libgomp.so.1", c"libomp.so.5", c"libomp.so"].into_iter().find_map(|library| {
+        // SAFETY: as above; with this flag nothing is loaded that is not loaded already.
+        let found = unsafe {
+            let handle = libc::dlopen(library.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD);
+            if handle.is_null() { ptr::null_mut() } else { libc::dlsym(handle, name.as_ptr()) }
+        };
+        (!found.is_null()).then_some(found)
+    })
+}
+
+fn variable() -> i32 {
+    match runtime().default_device {
+        // SAFETY: a function of the runtime that takes nothing.
+        Some((get, _)) => unsafe { get() },
+        None => match OWN.get() {
+            it if it < 0 => settings::default_device().max(0),
+            it => it,
+        },
+    }
+}
+
+fn set_variable(value: i32) {
+    match runtime().default_device {
+        // SAFETY: a function of the runtime that takes a number; it checks it itself.
+        Some((_, set)) => unsafe { set(value) },
+        None => OWN.set(value),
+    }
+}
+
+/// The device that the current thread runs a kernel for.
+pub(crate) fn current_device() -> Option<usize> {
+    let value = variable();
+    (value >= 0 && value & DEVICE_MARK != 0).then_some((value & !DEVICE_MARK) as usize)
+}
+
+/// The default device of the current thread; inside a kernel the kernel's own.
+pub(crate) fn default_device() -> i32 {
+    let value = variable();
+    if value < 0 { value } else { value & !DEVICE_MARK }
+}
+
+/// Sets it; inside a kernel nothing happens, as the thread must not forget where it is.
+pub(crate) fn set_default_device(device: i32) {
+    if current_device().is_none() {
+        // A number with our mark would put the thread onto a device.
+        set_variable(if device >= DEVICE_MARK { DEVICE_MARK - 1 } else { device });
+    }
+}
+
+/// Marks the thread as running for a device, or as the host's, until dropped.
+pub(crate) struct Marked(i32);
+
+pub(crate) fn mark(device: Option<usize>) -> Marked {
+    let before = variable();
+    let value = match device {
+        Some(number) => DEVICE_MARK | number as i32,
+        None => before & !DEVICE_MARK,
+    };
+    if value != before {
+        set_variable(value);
+    }
+    Marked(before)
+}
+
+impl Drop for Marked {
+    fn drop(&mut self) {
+        set_variable(self.0);
+    }
+}
+
+/// The current thread is inside a parallel region.
+pub(crate) fn is_in_parallel() -> bool {
+    // SAFETY: a function of the runtime that takes nothing.
+    runtime().level.is_some_and(|level| unsafe { level() } > 0)
+}
+
+/// Waits for the tasks that the current one has created.
+pub(crate) fn wait_for_tasks() {
+    let runtime = runtime();
+    if let Some(wait) = runtime.wait {
+        // SAFETY: what compiled programs call for the directive; takes nothing.
+        unsafe { wait() };
+    } else if let Some((wait, thread)) = runtime.wait_at {
+        // SAFETY: the same in the other runtime; a null location is allowed.
+        unsafe { wait(ptr::null_mut(), thread(ptr::null_mut())) };
+    }
+}

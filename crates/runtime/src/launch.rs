@@ -1,0 +1,218 @@
+//! A region on a device: map, build the arguments, launch, unmap.
+//!
+//! In: a region and the arrays of its call. The arguments are the entries marked as parameters, in
+//! their order: a value, a private buffer, or the device address of mapped data. What is not mapped
+//! keeps its host address.
+#![allow(unsafe_code, reason = "private copies of the program's data, launches")]
+
+use abi::{KernelArgs, MapType};
+use device::{Convention, DeviceError, DevicePtr, Launch, MemoryKind};
+use smallvec::SmallVec;
+
+use crate::args::{Item, MapArgs};
+use crate::error::{Error, Section};
+use crate::mapping::transfer::{self, Piece};
+use crate::mapping::{Cx, begin, end};
+use crate::registry::Region;
+use crate::runner;
+
+/// Arguments of most kernels need no allocation.
+type Words = SmallVec<[u64; 24]>;
+
+/// What a call says besides its arrays.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shape {
+    /// Version of the caller's structure.
+    pub(crate) version: u32,
+    pub(crate) teams: u32,
+    pub(crate) limit: u32,
+    pub(crate) trip_count: u64,
+}
+
+/// Runs a region on a device.
+pub(crate) fn launch(
+    cx: &Cx<'_>,
+    region: &Region,
+    args: &MapArgs,
+    shape: &Shape,
+) -> Result<(), Error> {
+    let kernel = region.kernel(cx.device)?;
+    if args.count > 0 {
+        begin::begin(cx, args, false)?;
+    }
+    let mut arguments = Arguments::default();
+    let convention = match region.host {
+        Some(_) => Convention::Slots,
+        None => Convention::Parameters,
+    };
+    if convention == Convention::Parameters && shape.version >= KernelArgs::VERSION {
+        // The launch environment; all ones: the kernel has no reduction across teams.
+        arguments.words.push(u64::MAX);
+    }
+    arguments.build(cx, args)?;
+    let source = if cx.watch.is_on() || !cx.device.plugin.runs_in_process() {
+        cx.place.to_string()
+    } else {
+        String::new()
+    };
+    let launch = Launch {
+        convention,
+        teams: shape.teams,
+        limit: shape.limit,
+        trip_count: shape.trip_count,
+        name: &region.name,
+        source: &source,
+    };
+    let plugin = &*cx.device.plugin;
+    // SAFETY: the kernel is of this device and the arguments are what its compiler said it takes;
+    // what they point to is mapped, or private and freed below.
+    let go = || unsafe { plugin.launch(kernel, &arguments.words, &launch) };
+    let launched = match plugin.runs_in_process() && region.host.is_some() {
+        true => runner::run(cx.device.number, go),
+        false => go(),
+    };
+    launched.map_err(|error| crash(cx, region, args, error))?;
+    if args.count > 0 {
+        end::end(cx, args, false)?;
+    }
+    arguments.free_private(cx)
+}
+
+/// Runs a region of ours on the host, with the host's own data.
+pub(crate) fn launch_on_host(region: &Region, args: &MapArgs) -> Result<(), Error> {
+    let Some(function) = region.host else {
+        return Err(Error::BadCall("a region without a version for the host"));
+    };
+    let mut words = Words::new();
+    let mut copies: Vec<Box<[u128]>> = Vec::new();
+    for (_, item) in args.items().filter(|(_, it)| it.map.has(MapType::TARGET_PARAM)) {
+        let is_private = item.map.has(MapType::PRIVATE) && !item.map.has(MapType::LITERAL);
+        words.push(match is_private && item.size > 0 {
+            false => host_base(&item) as u64,
+            true => {
+                let mut copy = vec![0u128; item.size.div_ceil(16)].into_boxed_slice();
+                if item.map.has(MapType::TO) {
+                    // SAFETY: the program says that its data lie there; the copy has room for them.
+                    unsafe {
+                        let to = copy.as_mut_ptr().cast::<u8>();
+                        std::ptr::copy_nonoverlapping(item.begin as *const u8, to, item.size);
+                    }
+                }
+                let at = copy.as_ptr() as usize;
+                copies.push(copy);
+                at.wrapping_add(item.base.wrapping_sub(item.begin)) as u64
+            }
+        });
+    }
+    // SAFETY: the function takes one word per parameter, as its compiler said.
+    runner::run_on_host(|| unsafe { function(words.as_ptr().cast()) });
+    Ok(())
+}
+
+/// The base of an entry on the host: the pointer's value where the entry is a pointee.
+fn host_base(item: &Item) -> usize {
+    let is_pointee = item.map.has(MapType::PTR_AND_OBJ) && !item.map.has(MapType::LITERAL);
+    if is_pointee { transfer::host_pointer(item.base) } else { item.base }
+}
+
+#[derive(Default)]
+struct Arguments {
+    words: Words,
+    private: SmallVec<[DevicePtr; 4]>,
+}
+
+impl Arguments {
+    fn build(&mut self, cx: &Cx<'_>, args: &MapArgs) -> Result<(), Error> {
+        let is_identity = cx.device.shares_memory && cx.device.mapping.is_identity();
+        // Where in `words` the argument of an entry is, for closures.
+        let mut places: SmallVec<[usize; 24]> = SmallVec::new();
+        for (_, item) in args.items() {
+            places.push(self.words.len());
+            if !item.map.has(MapType::TARGET_PARAM) {
+                let capture = MapType::PTR_AND_OBJ | MapType::LITERAL | MapType::IMPLICIT;
+                if item.map.has(capture) && !is_identity {
+                    self.fill_capture(cx, args, &places, &item)?;
+                }
+                continue;
+            }
+            let before = host_base(&item).wrapping_sub(item.begin) as u64;
+            let word = if item.map.has(MapType::LITERAL) {
+                item.base as u64
+            } else if item.map.has(MapType::PRIVATE) {
+                self.private_copy(cx, &item)?.0.wrapping_add(before)
+            } else if is_identity {
+                host_base(&item) as u64
+            } else {
+                let (_table, found) = cx.device.mapping.look_up(item.begin, item.size);
+                let at = found.map_or(item.begin as u64, |it| it.device.0);
+                at.wrapping_add(before)
+            };
+            self.words.push(word);
+        }
+        Ok(())
+    }
+
+    fn private_copy(&mut self, cx: &Cx<'_>, item: &Item) -> Result<DevicePtr, Error> {
+        if item.size == 0 {
+            return Ok(DevicePtr(item.begin as u64));
+        }
+        let align = 1usize << item.begin.trailing_zeros().clamp(4, 7);
+        let plugin = &cx.device.plugin;
+        let device = plugin.alloc(item.size, align, MemoryKind::Device).map_err(|error| {
+            Error::device("allocating private memory", Section::of(item), error)
+        })?;
+        self.private.push(device);
+        if item.map.has(MapType::TO) {
+            let (host, name) = (item.begin, item.name);
+            let piece = Piece { host, device, size: item.size, name, skip: Vec::new() };
+            transfer::copy_in(cx, &piece)?;
+        }
+        Ok(device)
+    }
+
+    /// A pointer inside a closure that was passed by value: made to point to the device's data.
+    fn fill_capture(
+        &self,
+        cx: &Cx<'_>,
+        args: &MapArgs,
+        places: &[usize],
+        item: &Item,
+    ) -> Result<(), Error> {
+        let Some(parent) = item.map.parent().filter(|it| *it < args.count) else { return Ok(()) };
+        let word = places.get(parent).and_then(|place| self.words.get(*place));
+        let Some(closure) = word else { return Ok(()) };
+        let Some(value) = cx.device.mapping.translate(item.begin, item.size) else { return Ok(()) };
+        let offset = item.base.wrapping_sub(args.item(parent).begin);
+        transfer::write_pointer(cx, DevicePtr(*closure).offset(offset), value)
+    }
+
+    fn free_private(&self, cx: &Cx<'_>) -> Result<(), Error> {
+        self.private.iter().try_for_each(|it| transfer::free(cx, *it))
+    }
+}
+
+/// A kernel died: which variable led it to the address it died at?
+fn crash(cx: &Cx<'_>, region: &Region, args: &MapArgs, error: DeviceError) -> Error {
+    /// No object is larger than this, so an address further away comes from elsewhere.
+    const REACH: u64 = 1 << 34;
+    let address = match &error {
+        DeviceError::Fault { address, .. } => *address,
+        DeviceError::Unsupported(_)
+        | DeviceError::OutOfMemory { .. }
+        | DeviceError::BadImage(_)
+        | DeviceError::NotFound(_)
+        | DeviceError::Lost(_)
+        | DeviceError::Failed(_) => None,
+    };
+    let is_unmapped = |item: &Item| {
+        !item.map.has_any(MapType::LITERAL | MapType::PRIVATE)
+            && cx.device.mapping.translate(item.begin, item.size).is_none()
+    };
+    let suspect = address.and_then(|address| {
+        let near = |it: &Item| address.checked_sub(it.begin as u64).filter(|it| *it < REACH);
+        let items = args.items().map(|(_, item)| item).filter(is_unmapped);
+        items.filter(|it| near(it).is_some()).min_by_key(near)?.name
+    });
+    let suspect = suspect.map(|it| it.to_string());
+    Error::Crash { region: region.name.clone(), suspect, error }
+}

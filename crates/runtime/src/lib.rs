@@ -1,0 +1,29 @@
+//! `libferry`: what compiled programs call while they run.
+//!
+//! A program hands over its regions and data; this library decides on which device they go, keeps
+//! track of what is mapped there, copies, launches and reports. The interface is LLVM 19's offload
+//! interface plus the routines of the standard; structures and bits are in crate `abi`.
+//!
+//! - [`ffi`]: the C entry points: validation, and the net that no panic passes
+//! - [`registry`]: binaries, regions, images
+//! - [`devices`], [`settings`]: which devices there are, and what the environment says
+//! - [`mapping`]: the mapping table of a device and the walks over map entries
+//! - [`launch`], [`runner`], [`host`]: regions, the threads they run on, the host's threading runtime
+//! - [`watch`], [`trace`], [`report`], [`llvm`]: what users read
+//!
+//! Nothing unwinds into C, and no lock is held across a call of a device.
+
+mod args;
+mod devices;
+mod error;
+pub mod ffi;
+mod host;
+mod launch;
+mod llvm;
+mod mapping;
+mod registry;
+mod report;
+mod runner;
+mod settings;
+mod trace;
+mod watch;

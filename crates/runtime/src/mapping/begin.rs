@@ -1,0 +1,194 @@
+//! Entering: every entry of a call gets its place on the device.
+//!
+//! Entries come in the order the compiler gave them. A member is not counted (its parent is), a
+//! pointee is, and it is attached: the device's pointer is made to point to it.
+
+use abi::{MapType, POINTER_SIZE};
+use device::{DeviceError, DevicePtr, MemoryKind};
+
+use crate::args::{Item, MapArgs};
+use crate::error::{Error, Section};
+use crate::mapping::table::{Fit, Mapped};
+use crate::mapping::transfer::{self, Piece};
+use crate::mapping::{Cx, components, counter, section};
+
+/// Where something that was asked for lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Placed {
+    /// At this address of the device.
+    Device(DevicePtr),
+    /// Used in place, by its host address.
+    InPlace,
+    /// Nowhere: no bytes were asked for, and none of them is mapped.
+    Absent,
+}
+
+/// Maps all entries. `in_mapper`: they are what a mapper pushed, so the first is not counted.
+pub(crate) fn begin(cx: &Cx<'_>, args: &MapArgs, in_mapper: bool) -> Result<(), Error> {
+    for (index, mut item) in args.items() {
+        if item.is_unmapped() {
+            continue;
+        }
+        if let Some(mapper) = item.mapper {
+            components::expand(mapper, &item, |parts| begin(cx, parts, true))?;
+            continue;
+        }
+        let is_first_of_mapper = in_mapper && index == 0;
+        let mut update = item.map.parent().is_none() && !is_first_of_mapper;
+        let pointer = item.base;
+        if item.map.has(MapType::PTR_AND_OBJ) {
+            let map = item.map.without(MapType::TO | MapType::ALWAYS);
+            let size = POINTER_SIZE;
+            let slot = Item { begin: pointer, size, map, ..item };
+            acquire(cx, &slot, 0, update)?;
+            item.base = transfer::host_pointer(pointer);
+            update = !is_first_of_mapper;
+        }
+        let placed = acquire(cx, &item, padding(args, index, &item), update)?;
+        let before = item.begin.wrapping_sub(item.base) as u64;
+        let base = match placed {
+            Placed::Device(at) => at.0.wrapping_sub(before),
+            Placed::InPlace | Placed::Absent => item.base as u64,
+        };
+        if item.map.has(MapType::RETURN_PARAM) {
+            args.set_base(index, base);
+        }
+        if item.map.has(MapType::PTR_AND_OBJ) && matches!(placed, Placed::Device(_)) {
+            attach(cx, pointer, DevicePtr(base))?;
+        }
+    }
+    Ok(())
+}
+
+/// Bytes to leave free before a structure of which only the tail is mapped, so that its members
+/// are aligned on the device as they are on the host.
+fn padding(args: &MapArgs, index: usize, item: &Item) -> usize {
+    let is_parent = args.map_type(index + 1).and_then(MapType::parent) == Some(index);
+    if item.map.parent().is_some() || !is_parent || item.base == 0 {
+        return 0;
+    }
+    let align = 1usize << item.base.trailing_zeros().min(4);
+    item.begin % align
+}
+
+/// Finds or makes the place of one entry and copies to it as its type says.
+pub(crate) fn acquire(
+    cx: &Cx<'_>,
+    item: &Item,
+    padding: usize,
+    update: bool,
+) -> Result<Placed, Error> {
+    let mapping = &cx.device.mapping;
+    let (mut table, found) = mapping.look_up(item.begin, item.size);
+    let wants_copy = item.map.has(MapType::TO) && item.size > 0;
+    if let Some(found) = found {
+        let Some(mapped) = table.get_mut(found.key) else { return Ok(Placed::Absent) };
+        if found.fit == Fit::Partial && !item.map.has(MapType::IMPLICIT) {
+            return Err(Error::Overlap { what: Section::of(item), mapped: section(mapped) });
+        }
+        if update {
+            mapped.acquire(counter(item.map));
+        }
+        let is_new = !update && mapped.is_fresh();
+        if wants_copy && (is_new || item.map.has(MapType::ALWAYS)) && !cx.is_in_place(mapped) {
+            let piece = shared_part(item, mapped).around(&mapped.attached);
+            mapped.busy = true;
+            drop(table);
+            let copied = transfer::copy_in(cx, &piece);
+            mapping.settle(found.key, |_| ());
+            copied?;
+        }
+        return Ok(Placed::Device(found.device));
+    }
+    if cx.unified && !item.map.has(MapType::CLOSE) && item.size > 0 {
+        return Ok(Placed::InPlace);
+    }
+    if item.map.has(MapType::PRESENT) {
+        return Err(Error::NotPresent { what: Section::of(item), is_motion: false });
+    }
+    if item.size == 0 {
+        return Ok(Placed::Absent);
+    }
+    let mut mapped = Mapped::new(item.base, item.begin, item.size, counter(item.map));
+    mapped.name = item.name;
+    if cx.device.shares_memory {
+        mapped.device = DevicePtr(item.begin as u64);
+        table.insert(mapped);
+        return Ok(Placed::Device(DevicePtr(item.begin as u64)));
+    }
+    mapped.busy = true;
+    table.insert(mapped);
+    drop(table);
+    let made = make(cx, item, padding, wants_copy);
+    match made {
+        Ok((owned, device)) => {
+            mapping.settle(item.begin, |mapped| {
+                mapped.owned = owned;
+                mapped.device = device;
+            });
+            Ok(Placed::Device(device))
+        }
+        Err(error) => {
+            mapping.drop_busy(item.begin);
+            Err(error)
+        }
+    }
+}
+
+/// The part of an entry that the table holds: an implicit entry may reach beyond.
+pub(crate) fn shared_part(item: &Item, mapped: &Mapped) -> Piece {
+    let host = item.begin.max(mapped.begin);
+    let end = item.begin.saturating_add(item.size).min(mapped.end);
+    let device = mapped.translate(host);
+    Piece { host, device, size: end.saturating_sub(host), name: item.name, skip: Vec::new() }
+}
+
+/// Allocates and fills; on failure nothing is left behind.
+fn make(
+    cx: &Cx<'_>,
+    item: &Item,
+    padding: usize,
+    wants_copy: bool,
+) -> Result<(DevicePtr, DevicePtr), Error> {
+    let failed =
+        |error: DeviceError| Error::device("allocating device memory", Section::of(item), error);
+    // Data that are well aligned on the host are so on the device, within reason.
+    let align = 1usize << item.begin.trailing_zeros().clamp(4, 7);
+    let bytes = padding.saturating_add(item.size);
+    let owned = cx.device.plugin.alloc(bytes, align, MemoryKind::Device).map_err(failed)?;
+    let device = owned.offset(padding);
+    if wants_copy {
+        let (host, name) = (item.begin, item.name);
+        let piece = Piece { host, device, size: item.size, name, skip: Vec::new() };
+        if let Err(error) = transfer::copy_in(cx, &piece) {
+            let _ = transfer::free(cx, owned);
+            return Err(error);
+        }
+    }
+    Ok((owned, device))
+}
+
+/// Makes the device's copy of the pointer at host address `pointer` point to `value`.
+fn attach(cx: &Cx<'_>, pointer: usize, value: DevicePtr) -> Result<(), Error> {
+    let mapping = &cx.device.mapping;
+    let (mut table, found) = mapping.look_up(pointer, POINTER_SIZE);
+    let Some(found) = found.filter(|it| it.fit == Fit::Contained) else { return Ok(()) };
+    let Some(mapped) = table.get_mut(found.key) else { return Ok(()) };
+    // The pointer is the host's own: it points to where the host wants it.
+    if cx.is_in_place(mapped) || mapped.attached.get(&pointer) == Some(&value) {
+        return Ok(());
+    }
+    mapped.attached.insert(pointer, value);
+    mapped.busy = true;
+    drop(table);
+    let written = transfer::write_pointer(cx, found.device, value);
+    mapping.settle(found.key, |_| ());
+    written
+}
+
+impl Cx<'_> {
+    /// The range is the host's own memory: copying would move it onto itself.
+    pub(crate) fn is_in_place(&self, mapped: &Mapped) -> bool {
+        self.device.shares_memory && mapped.device.0 == mapped.begin as u64
+    }
+}

@@ -1,0 +1,75 @@
+//! Leaving: entries are released in reverse order, copied back when the last reference goes.
+//!
+//! Members come before their parent, see its count still at one, and so copy back what is theirs.
+
+use abi::MapType;
+
+use crate::args::{Item, MapArgs};
+use crate::error::{Error, Section};
+use crate::mapping::begin::shared_part;
+use crate::mapping::table::Fit;
+use crate::mapping::{Cx, components, counter, transfer};
+
+/// Releases all entries; `in_mapper` as in [`super::begin::begin`].
+pub(crate) fn end(cx: &Cx<'_>, args: &MapArgs, in_mapper: bool) -> Result<(), Error> {
+    for (index, item) in args.items().rev() {
+        if item.is_unmapped() {
+            continue;
+        }
+        if let Some(mapper) = item.mapper {
+            components::expand(mapper, &item, |parts| end(cx, parts, true))?;
+            continue;
+        }
+        release(cx, &item, in_mapper && index == 0)?;
+    }
+    Ok(())
+}
+
+fn release(cx: &Cx<'_>, item: &Item, is_first_of_mapper: bool) -> Result<(), Error> {
+    let mapping = &cx.device.mapping;
+    let is_member = item.map.parent().is_some() && !item.map.has(MapType::PTR_AND_OBJ);
+    let update = !is_member && !is_first_of_mapper;
+    let (mut table, found) = mapping.look_up(item.begin, item.size);
+    let is_implicit = item.map.has(MapType::IMPLICIT);
+    let found = found.filter(|it| it.fit == Fit::Contained || is_implicit);
+    let mapped = found.and_then(|it| table.get_mut(it.key));
+    let Some(mapped) = mapped else {
+        let is_error = item.map.has(MapType::PRESENT) && !(cx.unified && item.size > 0);
+        return match is_error {
+            true => Err(Error::NotPresent { what: Section::of(item), is_motion: false }),
+            false => Ok(()),
+        };
+    };
+    let is_last = mapped.release(counter(item.map), item.map.has(MapType::DELETE), update);
+    let key = mapped.begin;
+    let wants_copy = item.map.has(MapType::FROM)
+        && (item.map.has(MapType::ALWAYS) || is_last)
+        && item.size > 0
+        && !cx.is_in_place(mapped);
+    let leaves = !is_member && mapped.is_unreferenced();
+    if wants_copy {
+        let piece = shared_part(item, mapped).around(&mapped.attached);
+        mapped.busy = true;
+        drop(table);
+        let copied = transfer::copy_out(cx, &piece);
+        if let Err(error) = copied {
+            mapping.settle(key, |_| ());
+            return Err(error);
+        }
+        if !leaves {
+            mapping.settle(key, |_| ());
+            return Ok(());
+        }
+        // Still busy, so nobody has taken a reference meanwhile.
+        table = mapping.lock();
+    } else if !leaves {
+        return Ok(());
+    }
+    let removed = table.remove(key);
+    drop(table);
+    mapping.settled.notify_all();
+    match removed {
+        Some(removed) => transfer::free(cx, removed.owned),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,172 @@
+//! What is mapped to one device, for many threads at once.
+//!
+//! [`Mapping`] guards a [`table::Table`]. No lock is held across a call of the device: a thread that
+//! copies or allocates marks the range busy and lets go; others wait until it is not, then look
+//! again. A thread waits only while it has no range busy itself, so nobody waits in a circle.
+//!
+//! - [`begin`], [`end`], [`update`]: the three walks over the entries of a call
+//! - [`transfer`]: copies that leave attached pointers alone
+//! - [`components`]: what user-defined mappers push
+
+pub(crate) mod begin;
+pub(crate) mod components;
+pub(crate) mod end;
+pub(crate) mod strided;
+pub(crate) mod table;
+pub(crate) mod transfer;
+pub(crate) mod update;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use abi::MapType;
+use device::DevicePtr;
+
+use crate::args::Place;
+use crate::devices::DeviceState;
+use crate::error::Section;
+use crate::watch::Watch;
+use table::{Counter, Fit, Mapped, Table};
+
+/// What every step of a call knows.
+#[derive(Clone, Copy)]
+pub(crate) struct Cx<'a> {
+    pub(crate) device: &'a DeviceState,
+    pub(crate) place: Place,
+    pub(crate) watch: Watch,
+    /// The program requires that unmapped data be used in place.
+    pub(crate) unified: bool,
+}
+
+/// The table of one device.
+#[derive(Debug, Default)]
+pub(crate) struct Mapping {
+    table: Mutex<Table>,
+    settled: Condvar,
+    /// How many ranges of a device that shares the host's memory lie elsewhere nevertheless.
+    elsewhere: AtomicUsize,
+}
+
+/// What a look-up found, copied out of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Found {
+    /// Where the range begins on the host: its key.
+    pub(crate) key: usize,
+    pub(crate) fit: Fit,
+    /// Where the address that was looked up lies on the device.
+    pub(crate) device: DevicePtr,
+}
+
+impl Mapping {
+    fn lock(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Looks up, waiting while the range that is found is busy. The answer holds while the guard
+    /// lives.
+    pub(crate) fn look_up(&self, at: usize, size: usize) -> (MutexGuard<'_, Table>, Option<Found>) {
+        let mut table = self.lock();
+        loop {
+            let found = match table.find(at, size) {
+                None => None,
+                Some((mapped, _)) if mapped.busy => {
+                    table = self.settled.wait(table).unwrap_or_else(PoisonError::into_inner);
+                    continue;
+                }
+                Some((mapped, fit)) => {
+                    Some(Found { key: mapped.begin, fit, device: mapped.translate(at) })
+                }
+            };
+            return (table, found);
+        }
+    }
+
+    /// Where an address lies on the device, if all of its bytes are mapped.
+    pub(crate) fn translate(&self, at: usize, size: usize) -> Option<DevicePtr> {
+        let (_table, found) = self.look_up(at, size);
+        found.filter(|it| it.fit == Fit::Contained).map(|it| it.device)
+    }
+
+    /// Ends the time in which a range was busy; `change` is made while nobody else looks.
+    fn settle<T>(&self, key: usize, change: impl FnOnce(&mut Mapped) -> T) -> Option<T> {
+        let mut table = self.lock();
+        let result = table.get_mut(key).map(|mapped| {
+            mapped.busy = false;
+            change(mapped)
+        });
+        drop(table);
+        self.settled.notify_all();
+        result
+    }
+
+    /// Takes a busy range out.
+    fn drop_busy(&self, key: usize) {
+        self.lock().remove(key);
+        self.settled.notify_all();
+    }
+
+    /// Maps a range for good unless it is mapped already, and says whether it did.
+    pub(crate) fn add_permanent(&self, mapped: Mapped) -> bool {
+        let (mut table, found) = self.look_up(mapped.begin, mapped.size());
+        if found.is_some() {
+            return false;
+        }
+        if mapped.device.0 != mapped.begin as u64 {
+            self.elsewhere.fetch_add(1, Ordering::Relaxed);
+        }
+        table.insert(mapped);
+        true
+    }
+
+    /// Takes the range out that begins here, if `allow` agrees.
+    pub(crate) fn remove_if(
+        &self,
+        begin: usize,
+        allow: impl FnOnce(&Mapped) -> bool,
+    ) -> Option<Mapped> {
+        let (mut table, found) = self.look_up(begin, 1);
+        let key = found.map(|it| it.key).filter(|key| *key == begin)?;
+        if !table.get_mut(key).is_some_and(|it| allow(it)) {
+            return None;
+        }
+        let removed = table.remove(key)?;
+        if removed.device.0 != removed.begin as u64 {
+            self.elsewhere.fetch_sub(1, Ordering::Relaxed);
+        }
+        Some(removed)
+    }
+
+    /// The range that begins exactly here, copied.
+    pub(crate) fn at(&self, begin: usize) -> Option<Mapped> {
+        let (mut table, found) = self.look_up(begin, 1);
+        let key = found.map(|it| it.key).filter(|key| *key == begin)?;
+        table.get_mut(key).cloned()
+    }
+
+    /// No address of this table differs from the host's; only asked of devices that share memory.
+    pub(crate) fn is_identity(&self) -> bool {
+        self.elsewhere.load(Ordering::Relaxed) == 0
+    }
+
+    /// Forgets the texts of names: the binary that holds them goes.
+    pub(crate) fn forget_names(&self) {
+        for mapped in self.lock().iter_mut() {
+            mapped.name = None;
+        }
+    }
+
+    /// A copy of all ranges, for dumps.
+    pub(crate) fn snapshot(&self) -> Vec<Mapped> {
+        self.lock().iter().cloned().collect()
+    }
+}
+
+/// The counter that a map type asks for.
+pub(crate) fn counter(map: MapType) -> Counter {
+    if map.has(MapType::HOLD) { Counter::Hold } else { Counter::Dynamic }
+}
+
+/// A range of the table as users know it.
+pub(crate) fn section(mapped: &Mapped) -> Section {
+    Section { name: mapped.name.map(|it| it.to_string()), at: mapped.begin, size: mapped.size() }
+}

@@ -1,0 +1,137 @@
+//! Copies between the host and one device, reported where somebody watches.
+//!
+//! Attached pointers are never copied: the device's copy of such a pointer holds a device address
+//! and the host's a host address, and each keeps its own. So a copy goes around them, piece by piece.
+#![allow(unsafe_code, reason = "addresses of both memories")]
+
+use std::collections::BTreeMap;
+
+use abi::POINTER_SIZE;
+use device::DevicePtr;
+
+use crate::args::Name;
+use crate::error::{Error, Section};
+use crate::mapping::Cx;
+use crate::watch::Direction;
+
+/// One range on both sides.
+#[derive(Clone, Debug)]
+pub(crate) struct Piece {
+    pub(crate) host: usize,
+    pub(crate) device: DevicePtr,
+    pub(crate) size: usize,
+    pub(crate) name: Option<Name>,
+    /// Host addresses inside the range that are not copied, each of a pointer; ascending.
+    pub(crate) skip: Vec<usize>,
+}
+
+impl Piece {
+    /// The pointers of `attached` that lie in the range.
+    pub(crate) fn around(mut self, attached: &BTreeMap<usize, DevicePtr>) -> Piece {
+        let end = self.host.saturating_add(self.size);
+        let first = self.host.saturating_sub(POINTER_SIZE - 1);
+        self.skip = attached.range(first..end).map(|(at, _)| *at).collect();
+        self
+    }
+
+    /// The runs of bytes between the skipped pointers, as offset and length.
+    fn runs(&self) -> impl Iterator<Item = (usize, usize)> {
+        let pointers = self.skip.iter().map(|at| {
+            let begin = at.saturating_sub(self.host);
+            (begin, at.saturating_add(POINTER_SIZE).saturating_sub(self.host).min(self.size))
+        });
+        let mut from = 0;
+        pointers.chain([(self.size, self.size)]).filter_map(move |(begin, end)| {
+            let run = (from, begin.saturating_sub(from));
+            from = end.max(from);
+            (run.1 > 0).then_some(run)
+        })
+    }
+
+    fn section(&self) -> Section {
+        Section { name: self.name.map(|it| it.to_string()), at: self.host, size: self.size }
+    }
+}
+
+/// Copies to the device. The caller has made the range busy, so nobody else copies to or from it.
+pub(crate) fn copy_in(cx: &Cx<'_>, piece: &Piece) -> Result<(), Error> {
+    let timer = cx.watch.start();
+    for (offset, len) in piece.runs() {
+        let (to, from) = (piece.device.offset(offset), piece.host.wrapping_add(offset));
+        // SAFETY: the program says that these bytes are its own (it maps them), and the table says
+        // that the device has room for them there.
+        unsafe { cx.device.plugin.copy_in(to, from as *const u8, len) }
+            .map_err(|error| Error::device("copying to the device", piece.section(), error))?;
+    }
+    cx.watch.transfer(timer, cx, Direction::In, piece.name, piece.size);
+    Ok(())
+}
+
+/// Copies to the host; otherwise as [`copy_in`].
+pub(crate) fn copy_out(cx: &Cx<'_>, piece: &Piece) -> Result<(), Error> {
+    let timer = cx.watch.start();
+    for (offset, len) in piece.runs() {
+        let (to, from) = (piece.host.wrapping_add(offset), piece.device.offset(offset));
+        // SAFETY: as in `copy_in`.
+        unsafe { cx.device.plugin.copy_out(to as *mut u8, from, len) }
+            .map_err(|error| Error::device("copying from the device", piece.section(), error))?;
+    }
+    cx.watch.transfer(timer, cx, Direction::Out, piece.name, piece.size);
+    Ok(())
+}
+
+/// Writes one pointer on the device.
+pub(crate) fn write_pointer(cx: &Cx<'_>, to: DevicePtr, value: DevicePtr) -> Result<(), Error> {
+    let bytes = value.0.to_ne_bytes();
+    // SAFETY: the table says that a pointer lies there; the bytes are ours.
+    unsafe { cx.device.plugin.copy_in(to, bytes.as_ptr(), bytes.len()) }
+        .map_err(|error| Error::Device { doing: "attaching a pointer", what: None, error })
+}
+
+/// Gives device memory back that a range owned.
+pub(crate) fn free(cx: &Cx<'_>, owned: DevicePtr) -> Result<(), Error> {
+    if owned.is_null() {
+        return Ok(());
+    }
+    // SAFETY: it came from this device's `alloc`, and the range that owned it is out of the table.
+    unsafe { cx.device.plugin.free(owned) }.map_err(|error| Error::Device {
+        doing: "freeing device memory",
+        what: None,
+        error,
+    })
+}
+
+/// Reads a pointer of the host program.
+///
+/// An address that cannot be a pointer's (null, odd) reads as null.
+pub(crate) fn host_pointer(at: usize) -> usize {
+    if at == 0 {
+        return 0;
+    }
+    // SAFETY: the compiled program says that a pointer lies there. Members of packed structures
+    // need not be aligned.
+    unsafe { (at as *const usize).read_unaligned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(skip: &[usize], expect: &[(usize, usize)]) {
+        let device = DevicePtr(0x1000);
+        let attached = skip.iter().map(|at| (*at, device)).collect();
+        let piece = Piece { host: 100, device, size: 40, name: None, skip: Vec::new() };
+        let runs: Vec<_> = piece.around(&attached).runs().collect();
+        assert_eq!(runs, expect, "{skip:?}");
+    }
+
+    #[test]
+    fn copies_go_around_attached_pointers() {
+        check(&[], &[(0, 40)]);
+        check(&[108], &[(0, 8), (16, 24)]);
+        check(&[100, 108, 132], &[(16, 16)]);
+        check(&[96, 136], &[(4, 32)]);
+        check(&[92, 140], &[(0, 40)]);
+    }
+}

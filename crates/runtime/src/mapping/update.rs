@@ -1,0 +1,73 @@
+//! Updating: data that are mapped are copied one way or the other; counts stay.
+//!
+//! What is not mapped, or not wholly, is left alone, unless the program says that it must be there.
+
+use abi::{Dimension, MapType};
+
+use crate::args::{Item, MapArgs};
+use crate::error::{Error, Section};
+use crate::mapping::begin::shared_part;
+use crate::mapping::strided;
+use crate::mapping::table::Fit;
+use crate::mapping::{Cx, components, transfer};
+
+/// Copies all entries as their types say.
+pub(crate) fn update(cx: &Cx<'_>, args: &MapArgs) -> Result<(), Error> {
+    for (_, item) in args.items() {
+        if item.is_unmapped() {
+            continue;
+        }
+        if let Some(mapper) = item.mapper {
+            components::expand(mapper, &item, |parts| update(cx, parts))?;
+        } else if item.map.has(MapType::NON_CONTIG) {
+            for (offset, size) in strided::runs(dimensions(&item)) {
+                let begin = item.base.wrapping_add(offset);
+                move_contiguous(cx, &Item { begin, size, ..item })?;
+            }
+        } else {
+            move_contiguous(cx, &item)?;
+        }
+    }
+    Ok(())
+}
+
+fn move_contiguous(cx: &Cx<'_>, item: &Item) -> Result<(), Error> {
+    let mapping = &cx.device.mapping;
+    let (mut table, found) = mapping.look_up(item.begin, item.size);
+    let found = found.filter(|it| it.fit == Fit::Contained);
+    let Some(mapped) = found.and_then(|it| table.get_mut(it.key)) else {
+        let is_error = item.map.has(MapType::PRESENT) && !(cx.unified && item.size > 0);
+        return match is_error {
+            true => Err(Error::NotPresent { what: Section::of(item), is_motion: true }),
+            false => Ok(()),
+        };
+    };
+    let moves = item.map.has_any(MapType::TO | MapType::FROM) && item.size > 0;
+    if cx.is_in_place(mapped) || !moves {
+        return Ok(());
+    }
+    let piece = shared_part(item, mapped).around(&mapped.attached);
+    let key = mapped.begin;
+    mapped.busy = true;
+    drop(table);
+    let mut moved = Ok(());
+    if item.map.has(MapType::TO) {
+        moved = transfer::copy_in(cx, &piece);
+    }
+    if item.map.has(MapType::FROM) && moved.is_ok() {
+        moved = transfer::copy_out(cx, &piece);
+    }
+    mapping.settle(key, |_| ());
+    moved
+}
+
+/// The dimensions that the begin of a strided entry points to; its size is their number.
+#[allow(unsafe_code, reason = "an array of the caller's")]
+fn dimensions(item: &Item) -> &[Dimension] {
+    let at = item.begin as *const Dimension;
+    if at.is_null() || !at.is_aligned() || item.size > 64 {
+        return &[];
+    }
+    // SAFETY: by the meaning of the type bit, so many dimensions stand there during the call.
+    unsafe { std::slice::from_raw_parts(at, item.size) }
+}

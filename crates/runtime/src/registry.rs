@@ -1,0 +1,372 @@
+//! What the program's binaries have registered: regions, variables, images, requirements.
+//!
+//! Readers see a whole state and take no lock; a registration makes the next state. Nothing is loaded
+//! before a device is first used; then every binary's image is loaded there and its variables get
+//! permanent mappings.
+#![allow(unsafe_code, reason = "tables and images of the program, by address")]
+
+use std::ffi::{CStr, CString, c_void};
+use std::slice;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
+
+use abi::entry::{self, FerryRegion, KernelFn};
+use abi::image::Container;
+use abi::{BinaryDescriptor, Entry, requires};
+use arc_swap::{ArcSwap, Guard};
+use device::{DeviceError, DevicePtr, Kernel, Module};
+use rustc_hash::FxHashMap;
+
+use crate::devices::{self, DeviceState};
+use crate::error::Error;
+use crate::llvm;
+use crate::mapping::table::Mapped;
+
+/// One state of the registry.
+#[derive(Debug, Default)]
+pub(crate) struct Registry {
+    /// Grows with every change.
+    version: u64,
+    pub(crate) requires: u32,
+    binaries: Vec<Arc<Binary>>,
+    regions: FxHashMap<usize, Arc<Region>>,
+}
+
+/// One value per device, made when it is first asked for.
+#[derive(Debug)]
+struct PerDevice<T>(OnceLock<Box<[OnceLock<T>]>>);
+
+impl<T> Default for PerDevice<T> {
+    fn default() -> PerDevice<T> {
+        PerDevice(OnceLock::new())
+    }
+}
+
+impl<T> PerDevice<T> {
+    fn get_or_init(&self, device: &DeviceState, make: impl FnOnce() -> T) -> Option<&T> {
+        let all = self.0.get_or_init(|| devices::all().iter().map(|_| OnceLock::new()).collect());
+        all.get(device.number).map(|it| it.get_or_init(make))
+    }
+
+    fn get(&self, device: &DeviceState) -> Option<&T> {
+        self.0.get()?.get(device.number)?.get()
+    }
+}
+
+/// An executable or shared library.
+#[derive(Debug)]
+struct Binary {
+    /// The address of its descriptor.
+    id: usize,
+    /// Its file, for messages.
+    name: String,
+    images: Vec<(usize, usize)>,
+    variables: Vec<Variable>,
+    regions: Vec<usize>,
+    /// `None` inside: no image is for that device.
+    modules: PerDevice<Result<Option<Module>, DeviceError>>,
+}
+
+/// A variable or function that exists on both sides.
+#[derive(Debug)]
+struct Variable {
+    address: usize,
+    name: CString,
+    size: usize,
+    is_indirect: bool,
+}
+
+/// A region of the program.
+#[derive(Debug)]
+pub(crate) struct Region {
+    pub(crate) name: String,
+    symbol: CString,
+    /// The version for the host, where the region is ours.
+    pub(crate) host: Option<KernelFn>,
+    binary: Arc<Binary>,
+    kernels: PerDevice<Result<Kernel, Error>>,
+}
+
+static REGISTRY: LazyLock<ArcSwap<Registry>> = LazyLock::new(ArcSwap::default);
+static CHANGING: Mutex<()> = Mutex::new(());
+static VERSIONS: AtomicU64 = AtomicU64::new(0);
+
+/// The current state.
+pub(crate) fn current() -> Guard<Arc<Registry>> {
+    REGISTRY.load()
+}
+
+impl Registry {
+    pub(crate) fn region(&self, id: usize) -> Option<&Arc<Region>> {
+        self.regions.get(&id)
+    }
+
+    /// Loads what this device has not loaded yet.
+    pub(crate) fn resolve(&self, device: &DeviceState) -> Result<(), Error> {
+        if device.resolved.load(Ordering::Acquire) == self.version {
+            return Ok(());
+        }
+        for binary in &self.binaries {
+            if let Err(error) = binary.module(device) {
+                return Err(Error::Device { doing: "loading an image", what: None, error });
+            }
+        }
+        device.resolved.store(self.version, Ordering::Release);
+        Ok(())
+    }
+
+    /// Does the program require that unmapped data be used in place?
+    pub(crate) fn is_unified(&self) -> bool {
+        self.requires & requires::UNIFIED_SHARED_MEMORY != 0
+    }
+}
+
+impl Region {
+    /// The kernel of this region on a device.
+    pub(crate) fn kernel(&self, device: &DeviceState) -> Result<Kernel, Error> {
+        let kernel = self.kernels.get_or_init(device, || self.find_kernel(device));
+        kernel.cloned().unwrap_or(Err(Error::BadCall("a device that is not in the list")))
+    }
+
+    fn find_kernel(&self, device: &DeviceState) -> Result<Kernel, Error> {
+        if let Some(function) = self.host
+            && device.shares_memory
+            && device.plugin.runs_in_process()
+        {
+            return device.plugin.host_kernel(function).map_err(|error| self.failed(error));
+        }
+        match self.binary.module(device) {
+            Ok(Some(module)) => {
+                device.plugin.kernel(module, &self.symbol).map_err(|error| self.failed(error))
+            }
+            Ok(None) => Err(Error::NoImage {
+                region: self.name.clone(),
+                binary: self.binary.name.clone(),
+                device: device.plugin.name().to_owned(),
+            }),
+            Err(error) => Err(self.failed(error)),
+        }
+    }
+
+    fn failed(&self, error: DeviceError) -> Error {
+        Error::Crash { region: self.name.clone(), suspect: None, error }
+    }
+}
+
+impl Binary {
+    /// The image of this binary on a device, loaded when first asked for.
+    fn module(&self, device: &DeviceState) -> Result<Option<Module>, DeviceError> {
+        let module = self.modules.get_or_init(device, || self.load(device));
+        module.cloned().unwrap_or(Ok(None))
+    }
+
+    fn load(&self, device: &DeviceState) -> Result<Option<Module>, DeviceError> {
+        // Where memory is shared and all code is ours, the binary itself is the image.
+        let is_image = device.shares_memory && !llvm::is_program();
+        if is_image {
+            for variable in &self.variables {
+                let at = DevicePtr(variable.address as u64);
+                let size = variable.size;
+                device.mapping.add_permanent(Mapped::permanent(variable.address, size, at));
+            }
+            return Ok(None);
+        }
+        // Later images win, as a linker appends.
+        let fitting = self.images.iter().rev().find_map(|(start, len)| {
+            // SAFETY: the descriptor said that the image lies there, in the constants of a binary
+            // that is registered, that is loaded.
+            let bytes = unsafe { slice::from_raw_parts(*start as *const u8, *len) };
+            let bytes = Container::read(bytes).map_or(bytes, |it| it.payload);
+            device.plugin.accepts(bytes).then_some(bytes)
+        });
+        let Some(image) = fitting else { return Ok(None) };
+        let module = device.plugin.load(image)?;
+        for variable in &self.variables {
+            // A variable that the image lacks was not needed there.
+            let Ok(symbol) = device.plugin.symbol(module, &variable.name) else { continue };
+            let mut at = symbol.address;
+            if variable.is_indirect {
+                let mut bytes = [0u8; 8];
+                // SAFETY: such a symbol holds one function address.
+                unsafe { device.plugin.copy_out(bytes.as_mut_ptr(), at, bytes.len()) }?;
+                at = DevicePtr(u64::from_ne_bytes(bytes));
+            }
+            let mapped = Mapped::permanent(variable.address, variable.size, at);
+            device.mapping.add_permanent(mapped);
+        }
+        Ok(Some(module))
+    }
+
+    /// Takes everything back that this binary has put onto devices.
+    fn unload(&self) {
+        // At the end of a program that used no device there is nothing to open devices for.
+        if self.modules.0.get().is_none() {
+            return;
+        }
+        for device in devices::all() {
+            let Some(module) = self.modules.get(device) else { continue };
+            for variable in &self.variables {
+                let is_ours = |it: &Mapped| it.dynamic == crate::mapping::table::INFINITE;
+                device.mapping.remove_if(variable.address, is_ours);
+            }
+            device.mapping.forget_names();
+            if let Ok(Some(module)) = module {
+                let _ = device.plugin.unload(*module);
+            }
+        }
+    }
+}
+
+/// Adds a binary.
+///
+/// # Safety
+/// The descriptor and all it leads to are constants that stay until [`unregister`].
+pub(crate) unsafe fn register(descriptor: &BinaryDescriptor) -> Result<(), Error> {
+    let id = std::ptr::from_ref(descriptor) as usize;
+    // SAFETY: the caller's promise: two arrays, given by begin and end or number.
+    let (entries, images) = unsafe {
+        let entries = between(descriptor.entries_begin, descriptor.entries_end);
+        let count = usize::try_from(descriptor.image_count).unwrap_or(0);
+        let images = if descriptor.images.is_null() { 0 } else { count };
+        (
+            entries,
+            if images == 0 { &[][..] } else { slice::from_raw_parts(descriptor.images, images) },
+        )
+    };
+    let images = images
+        .iter()
+        .map(|it| (it.start as usize, (it.end as usize).saturating_sub(it.start as usize)))
+        .filter(|(start, len)| *start != 0 && *len != 0)
+        .collect();
+    let required: u32 = entries
+        .iter()
+        .filter(|it| it.flags == entry::REQUIRES)
+        .fold(0, |bits, it| bits | it.data as u32);
+    let variables = entries.iter().filter_map(variable).collect();
+    let kernels: Vec<&Entry> = entries.iter().filter(|it| is_kernel(it)).collect();
+    let binary = Arc::new(Binary {
+        id,
+        name: file_of(id),
+        images,
+        variables,
+        regions: kernels.iter().map(|it| it.addr as usize).collect(),
+        modules: PerDevice::default(),
+    });
+
+    let _changing = CHANGING.lock().unwrap_or_else(PoisonError::into_inner);
+    let before = current();
+    let mut regions = before.regions.clone();
+    for kernel in kernels {
+        // SAFETY: an entry of the table, with a name.
+        let region = unsafe { region(kernel, &binary) };
+        llvm::saw_kernel(region.host.is_some());
+        // The first binary with an image for it keeps a region that several of them have.
+        let known = regions.get(&(kernel.addr as usize));
+        if known.is_none_or(|it: &Arc<Region>| it.binary.images.is_empty()) {
+            regions.insert(kernel.addr as usize, Arc::new(region));
+        }
+    }
+    let mut binaries = before.binaries.clone();
+    binaries.push(binary);
+    let requires = merge_requires(before.requires, required)?;
+    publish(Registry { version: 0, requires, binaries, regions });
+    Ok(())
+}
+
+/// Takes a binary out; unknown ones are ignored.
+pub(crate) fn unregister(id: usize) {
+    let changing = CHANGING.lock().unwrap_or_else(PoisonError::into_inner);
+    let before = current();
+    let Some(gone) = before.binaries.iter().find(|it| it.id == id).cloned() else { return };
+    let mut regions = before.regions.clone();
+    for region in &gone.regions {
+        if regions.get(region).is_some_and(|it| Arc::ptr_eq(&it.binary, &gone)) {
+            regions.remove(region);
+        }
+    }
+    let binaries = before.binaries.iter().filter(|it| it.id != id).cloned().collect();
+    publish(Registry { version: 0, requires: before.requires, binaries, regions });
+    drop(changing);
+    gone.unload();
+}
+
+fn publish(registry: Registry) {
+    let version = VERSIONS.fetch_add(1, Ordering::Relaxed) + 1;
+    REGISTRY.store(Arc::new(Registry { version, ..registry }));
+}
+
+/// All units that say something must say the same.
+fn merge_requires(before: u32, now: u32) -> Result<u32, Error> {
+    const CLAUSES: &[(u32, &str)] = &[
+        (requires::REVERSE_OFFLOAD, "reverse_offload"),
+        (requires::UNIFIED_ADDRESS, "unified_address"),
+        (requires::UNIFIED_SHARED_MEMORY, "unified_shared_memory"),
+        (requires::DYNAMIC_ALLOCATORS, "dynamic_allocators"),
+    ];
+    if before == 0 || now == 0 {
+        return Ok(before | now);
+    }
+    match CLAUSES.iter().find(|(bit, _)| before & bit != now & bit) {
+        Some((_, clause)) => Err(Error::Requires { clause }),
+        None => Ok(before | now),
+    }
+}
+
+fn is_kernel(entry: &Entry) -> bool {
+    !entry.addr.is_null()
+        && entry.size == 0
+        && !entry.name.is_null()
+        && matches!(entry.flags, entry::ORDINARY | entry::FERRY_REGION)
+}
+
+fn variable(entry: &Entry) -> Option<Variable> {
+    let is_variable = entry.size > 0 && !entry.addr.is_null() && !entry.name.is_null();
+    if !is_variable || entry.flags == entry::REQUIRES {
+        return None;
+    }
+    Some(Variable {
+        address: entry.addr as usize,
+        // SAFETY: names of entries end with a zero byte.
+        name: unsafe { CStr::from_ptr(entry.name) }.to_owned(),
+        size: usize::try_from(entry.size).ok()?,
+        is_indirect: entry.flags & entry::INDIRECT != 0,
+    })
+}
+
+/// # Safety
+/// A kernel's entry of a registered table.
+unsafe fn region(entry: &Entry, binary: &Arc<Binary>) -> Region {
+    // SAFETY: names of entries end with a zero byte; the flag says what the address is of.
+    let (symbol, host) = unsafe {
+        let region = match entry.flags {
+            entry::FERRY_REGION => entry.addr.cast::<FerryRegion>().as_ref(),
+            _ => None,
+        };
+        let region = region.filter(|it| it.version == FerryRegion::VERSION);
+        (CStr::from_ptr(entry.name).to_owned(), region.and_then(|it| it.cpu))
+    };
+    let name = symbol.to_string_lossy().into_owned();
+    Region { name, symbol, host, binary: Arc::clone(binary), kernels: PerDevice::default() }
+}
+
+/// # Safety
+/// Null, or the begin and end of one array.
+unsafe fn between(begin: *const Entry, end: *const Entry) -> Vec<Entry> {
+    let bytes = (end as usize).saturating_sub(begin as usize);
+    let count = if begin.is_null() { 0 } else { bytes / Entry::SIZE };
+    // SAFETY: the caller's promise. Linkers do not align the section.
+    (0..count).map(|index| unsafe { begin.add(index).read_unaligned() }).collect()
+}
+
+/// The file that an address of this process comes from.
+fn file_of(address: usize) -> String {
+    // SAFETY: the structure is plain numbers and pointers, for which zero is valid; the loader fills
+    // it in, with a text of its own that stays as long as the binary.
+    unsafe {
+        let mut info: libc::Dl_info = std::mem::zeroed();
+        if libc::dladdr(address as *const c_void, &raw mut info) == 0 || info.dli_fname.is_null() {
+            return "the program".into();
+        }
+        CStr::from_ptr(info.dli_fname).to_string_lossy().into_owned()
+    }
+}

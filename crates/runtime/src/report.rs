@@ -1,0 +1,64 @@
+//! What users read on standard error: information, warnings, and the last words of a program.
+//!
+//! Each line is one write, so that lines of several threads do not mix. A closed standard error is
+//! no reason to fail.
+#![allow(unsafe_code, reason = "ends the process as C programs end")]
+
+use std::fmt::Display;
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::error::Error;
+use crate::llvm;
+
+/// Exit status of a program that ends because something of its offload failed.
+pub(crate) const FAILED: i32 = 1;
+
+fn line(text: &str) {
+    let _ = std::io::stderr().write_all(text.as_bytes());
+}
+
+/// A line of `FERRY_INFO`.
+pub(crate) fn info(text: &str) {
+    line(&format!("ferry: {text}\n"));
+}
+
+/// Something the user should know, and the program goes on.
+pub(crate) fn warn(text: &str) {
+    line(&format!("ferry: warning: {text}\n"));
+}
+
+/// A line that another runtime's tests look for, as it is.
+pub(crate) fn raw(text: &str) {
+    line(text);
+}
+
+/// Something failed, and the caller is told by a value: the routines of the library.
+pub(crate) fn failed_call(routine: &str, error: &Error) {
+    let help = error.help();
+    let help = if help.is_empty() { String::new() } else { format!("\n  help: {help}") };
+    line(&format!("ferry: error: {routine}: {error}{help}\n"));
+}
+
+/// Says what failed and ends the program with status [`FAILED`].
+///
+/// A program of clang ends the way its own runtime would end it: with that runtime's lines and by a
+/// signal.
+pub(crate) fn fail(place: &dyn Display, in_kernel: bool, error: &Error) -> ! {
+    static FAILING: AtomicBool = AtomicBool::new(false);
+    // Threads that fail at the same time: one speaks, and its exit ends the others.
+    if FAILING.swap(true, Ordering::SeqCst) {
+        loop {
+            std::thread::park();
+        }
+    }
+    if llvm::is_program() {
+        line(&llvm::last_words(place, in_kernel, error));
+        std::process::abort();
+    }
+    let help = error.help();
+    let help = if help.is_empty() { String::new() } else { format!("\n  help: {help}") };
+    line(&format!("ferry: error: {place}: {error}{help}\n"));
+    // SAFETY: exit handlers run as in any C program that calls `exit`; traces are written there.
+    unsafe { libc::exit(FAILED) }
+}

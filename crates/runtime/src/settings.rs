@@ -1,0 +1,137 @@
+//! The environment, read once.
+//!
+//! `FERRY_DEVICE`, `FERRY_INFO`, `FERRY_TRACE`; of the standard: whether offload is allowed or must
+//! happen, and the default device. Nothing else of the crate reads the environment.
+
+use std::env;
+use std::sync::OnceLock;
+
+use device::{PLUGINS, Plugin};
+
+use crate::error::Error;
+
+/// Whether regions run on devices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Policy {
+    /// Everything runs on the host.
+    Disabled,
+    /// On a device if there is one.
+    Default,
+    /// On a device, or the program ends.
+    Mandatory,
+}
+
+/// The policy; a word that is not one of the three is reported and means the default.
+pub(crate) fn policy() -> Policy {
+    static POLICY: OnceLock<Policy> = OnceLock::new();
+    *POLICY.get_or_init(|| {
+        let word = env::var("OMP_TARGET_OFFLOAD").unwrap_or_default();
+        policy_of(&word).unwrap_or_else(|| {
+            crate::report::warn(&format!(
+                "OMP_TARGET_OFFLOAD={word} is not understood and ignored; say MANDATORY, DISABLED \
+                 or DEFAULT"
+            ));
+            Policy::Default
+        })
+    })
+}
+
+fn policy_of(word: &str) -> Option<Policy> {
+    match word.trim().to_ascii_lowercase().as_str() {
+        "" | "default" => Some(Policy::Default),
+        "mandatory" => Some(Policy::Mandatory),
+        "disabled" => Some(Policy::Disabled),
+        _ => None,
+    }
+}
+
+/// The default device where no host threading runtime keeps it.
+pub(crate) fn default_device() -> i32 {
+    let number = env::var("OMP_DEFAULT_DEVICE").ok();
+    number.and_then(|it| it.trim().parse().ok()).unwrap_or(0)
+}
+
+/// `FERRY_INFO`: set, and not to 0.
+pub(crate) fn info() -> bool {
+    env::var_os("FERRY_INFO").is_some_and(|it| !it.is_empty() && it != "0")
+}
+
+/// `FERRY_TRACE`: the file to write.
+pub(crate) fn trace() -> Option<std::path::PathBuf> {
+    env::var_os("FERRY_TRACE").filter(|it| !it.is_empty()).map(Into::into)
+}
+
+/// The devices that `FERRY_DEVICE` asks for; `unset` if it does not.
+pub(crate) fn devices(unset: &str) -> Result<Vec<&'static Plugin>, Error> {
+    let words = env::var("FERRY_DEVICE").ok().filter(|it| !it.trim().is_empty());
+    devices_of(words.as_deref().unwrap_or(unset))
+}
+
+/// More devices than any program can mean.
+const MOST_DEVICES: usize = 1024;
+
+/// Reads `cpu`, `cpu*4`, `cpu,cpu:copy`; `none` is an empty list.
+fn devices_of(list: &str) -> Result<Vec<&'static Plugin>, Error> {
+    if list.trim() == "none" {
+        return Ok(Vec::new());
+    }
+    let mut devices = Vec::new();
+    for word in list.split(',').map(str::trim) {
+        let (name, count) = match word.split_once('*') {
+            None => (word, Some(1)),
+            Some((name, count)) => (name.trim(), count.trim().parse().ok()),
+        };
+        let Some(count) = count.filter(|it| (1..=MOST_DEVICES).contains(it)) else {
+            return Err(Error::Setting {
+                message: format!("FERRY_DEVICE: `{word}` does not say how many devices"),
+                help: "write a number behind the star, as in cpu*4".into(),
+            });
+        };
+        let Some(plugin) = PLUGINS.iter().find(|it| it.name == name) else {
+            let known: Vec<String> =
+                PLUGINS.iter().map(|it| format!("{} ({})", it.name, it.about)).collect();
+            return Err(Error::Setting {
+                message: format!("FERRY_DEVICE: there is no device `{name}`"),
+                help: format!("choose among {}; or none", known.join(", ")),
+            });
+        };
+        devices.extend(std::iter::repeat_n(plugin, count));
+    }
+    Ok(devices)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(list: &str, expect: &[&str]) {
+        let names: Vec<_> = devices_of(list).unwrap().iter().map(|it| it.name).collect();
+        assert_eq!(names, expect);
+    }
+
+    #[test]
+    fn lists_and_multiples() {
+        check("cpu", &["cpu"]);
+        check("cpu*2, cpu:copy", &["cpu", "cpu", "cpu:copy"]);
+        check("none", &[]);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        for (list, part) in
+            [("gpu", "`gpu`"), ("cpu*0", "cpu*0"), ("cpu*x", "cpu*x"), ("cpu,", "``")]
+        {
+            let error = devices_of(list).unwrap_err();
+            assert!(error.to_string().contains(part), "{error}");
+            assert!(!error.help().is_empty());
+        }
+    }
+
+    #[test]
+    fn a_policy_is_a_word_in_any_case() {
+        assert_eq!(policy_of("Mandatory"), Some(Policy::Mandatory));
+        assert_eq!(policy_of(""), Some(Policy::Default));
+        assert_eq!(policy_of("always"), None);
+    }
+}

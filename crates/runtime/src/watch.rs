@@ -1,0 +1,120 @@
+//! Who watches: the information lines of `FERRY_INFO` and the events of `FERRY_TRACE`.
+//!
+//! A call asks once, with one relaxed load, whether anybody watches; if nobody does, nothing below
+//! reads the clock or makes a text.
+
+use std::fmt::Write;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Instant;
+
+use crate::args::Name;
+use crate::mapping::Cx;
+use crate::{report, settings, trace};
+
+const INFO: u32 = 1;
+const TRACE: u32 = 2;
+/// The environment was not read yet.
+const UNREAD: u32 = 1 << 31;
+
+static WATCHERS: AtomicU32 = AtomicU32::new(UNREAD);
+
+/// What is watched during one call.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Watch(u32);
+
+/// When something began; empty if nobody watches.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Timer(Option<Instant>);
+
+/// Which way data go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Direction {
+    /// To the device.
+    In,
+    /// To the host.
+    Out,
+}
+
+impl Watch {
+    /// What is watched now.
+    pub(crate) fn now() -> Watch {
+        match WATCHERS.load(Ordering::Relaxed) {
+            UNREAD => Watch(first()),
+            watchers => Watch(watchers),
+        }
+    }
+
+    pub(crate) fn start(self) -> Timer {
+        Timer((self.0 != 0).then(Instant::now))
+    }
+
+    /// A copy has been made.
+    pub(crate) fn transfer(
+        self,
+        timer: Timer,
+        cx: &Cx<'_>,
+        direction: Direction,
+        name: Option<Name>,
+        bytes: usize,
+    ) {
+        let Some(began) = timer.0 else { return };
+        let name = name.map_or_else(|| "unnamed data".to_owned(), |it| it.to_string());
+        let number = cx.device.number;
+        let (verb, way) = match direction {
+            Direction::In => ("to", "copy to device"),
+            Direction::Out => ("from", "copy to host"),
+        };
+        let ended = Instant::now();
+        if self.0 & INFO != 0 {
+            let micros = micros(began, ended);
+            let place = cx.place;
+            let line =
+                format!("{place}: {name}: {bytes} bytes {verb} device {number}, {micros} us");
+            report::info(&line);
+        }
+        if self.0 & TRACE != 0 {
+            let mut args = format!("\"bytes\":{bytes},\"device\":{number}");
+            let _ = write!(args, ",\"place\":{}", trace::quoted(&cx.place.to_string()));
+            trace::event(way, &name, began, ended, &args);
+        }
+    }
+
+    /// A region or a data directive is done. `what` says where it ran.
+    pub(crate) fn finished(
+        self,
+        timer: Timer,
+        cx_place: &dyn std::fmt::Display,
+        kind: &str,
+        what: &str,
+    ) {
+        let Some(began) = timer.0 else { return };
+        let ended = Instant::now();
+        if self.0 & INFO != 0 {
+            report::info(&format!("{cx_place}: {kind} {what}, {} us", micros(began, ended)));
+        }
+        if self.0 & TRACE != 0 {
+            let args = format!("\"place\":{}", trace::quoted(&cx_place.to_string()));
+            trace::event(kind, what, began, ended, &args);
+        }
+    }
+
+    /// Does anybody watch?
+    pub(crate) fn is_on(self) -> bool {
+        self.0 != 0
+    }
+}
+
+fn micros(began: Instant, ended: Instant) -> String {
+    format!("{:.1}", (ended - began).as_nanos() as f64 / 1000.0)
+}
+
+#[cold]
+fn first() -> u32 {
+    let info = if settings::info() { INFO } else { 0 };
+    let trace = match settings::trace() {
+        Some(path) if trace::open(&path) => TRACE,
+        _ => 0,
+    };
+    WATCHERS.store(info | trace, Ordering::Relaxed);
+    info | trace
+}

@@ -1,0 +1,18 @@
+// env: FERRY_DEVICE=cpu
+// env: FERRY_DEVICE=cpu:copy
+// status: 1
+// stderr: t.c:15:1: `b` (4 bytes at 0x
+// stderr: is not mapped to the device
+// stderr: help: map b before this, or drop the `present` modifier
+#include "ferry_test.h"
+#ifndef DEVICE_UNIT
+int main(void) {
+    int a = 1, b = 2;
+    struct item there = {&a, &a, 4, TO | PRESENT, ";a;t.c;1;1;;", 0}, missing = {&b, &b, 4, TO | PRESENT, ";b;t.c;1;1;;", 0};
+    ENTER({&a, &a, 4, TO, ";a;t.c;1;1;;", 0});
+    ENTER(there);
+    UPDATE(there);
+    ENTER(missing);
+    return 0;
+}
+#endif
