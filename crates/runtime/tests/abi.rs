@@ -26,7 +26,7 @@ fn compile(arguments: &[&str]) {
 fn build(source: &Path, folder: &Path, flags: &[&str]) -> PathBuf {
     let (program, image) = (folder.join("program"), folder.join("image.so"));
     let (source, image) = (source.to_str().unwrap(), image.to_str().unwrap());
-    compile(&["-DDEVICE_UNIT", "-shared", "-fPIC", "-Wno-unused", source, "-o", image]);
+    compile(&["-DDEVICE_UNIT", "-fopenmp", "-shared", "-fPIC", "-Wno-unused", source, "-o", image]);
     let define = format!("-DIMAGE=\"{image}\"");
     let library = library_folder().display().to_string();
     let (search, rpath) = (format!("-L{library}"), format!("-Wl,-rpath,{library}"));
@@ -80,4 +80,41 @@ macro_rules! programs {
     )*};
 }
 
-programs! { counts params attach overlap present strided mapper globals }
+programs! {
+    counts params attach overlap present strided mapper globals threads stress million routines
+    no_device wrong_number out_of_memory bad_image setting information
+}
+
+#[test]
+fn a_trace_is_json_with_an_event_per_region_and_copy() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c/information.c");
+    let folder = tempfile::tempdir().unwrap();
+    let program = build(&source, folder.path(), &[]);
+    let trace = folder.path().join("trace.json");
+    let output = run(&program, &format!("FERRY_DEVICE=cpu:copy FERRY_TRACE={}", trace.display()));
+    assert!(output.status.success());
+    let trace: serde_json::Value = serde_json::from_slice(&fs::read(trace).unwrap()).unwrap();
+    let events = trace["traceEvents"].as_array().unwrap();
+    let categories: Vec<&str> = events.iter().filter_map(|it| it["cat"].as_str()).collect();
+    assert_eq!(categories, ["copy to device", "copy to host", "region", "region"]);
+    assert_eq!(events[0]["name"], "a");
+    assert_eq!(events[0]["args"]["place"], "t.c:12:1");
+}
+
+#[test]
+fn libraries_come_and_go() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c/late.c");
+    let folder = tempfile::tempdir().unwrap();
+    let library = folder.path().join("late");
+    let library = library.to_str().unwrap();
+    let built = build(&source, folder.path(), &["-DLATE_LIBRARY", "-shared", "-fPIC"]);
+    fs::rename(&built, library).unwrap();
+    let define = format!("-DLIBRARY=\"{library}\"");
+    let program = build(&source, folder.path(), &[&define]);
+    for settings in ["FERRY_DEVICE=cpu", "FERRY_DEVICE=cpu:copy"] {
+        let output = run(&program, settings);
+        let out = String::from_utf8_lossy(&output.stdout);
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && out.contains("passed"), "{settings}:\n{out}{err}");
+    }
+}

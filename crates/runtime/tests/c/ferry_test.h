@@ -34,6 +34,7 @@ enum {
 
 #ifdef DEVICE_UNIT
 #define KERNEL(name) void name(void *const *args)
+#define KERNEL_BODY(name) void name(void *const *args)
 #define DEVICE_VARIABLE(declaration, name) declaration
 #else
 #define ENTRY(id, ...) \
@@ -44,6 +45,8 @@ enum {
     struct region region_##name = {1, 0, #name, name}; \
     ENTRY(name, &region_##name, #name, 0, 0x100, 0); \
     void name(void *const *args)
+/* For a kernel that was only declared by the above. */
+#define KERNEL_BODY(name) void name(void *const *args)
 #define DEVICE_VARIABLE(declaration, name) \
     declaration; \
     ENTRY(name, &name, #name, sizeof name, 0, 0)
