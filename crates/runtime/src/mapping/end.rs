@@ -47,7 +47,7 @@ fn release(cx: &Cx<'_>, item: &Item, is_first_of_mapper: bool) -> Result<(), Err
         && item.size > 0
         && !cx.is_in_place(mapped);
     let leaves = !is_member && mapped.is_unreferenced();
-    if wants_copy {
+    let removed = if wants_copy {
         let piece = shared_part(item, mapped).around(&mapped.attached);
         mapped.busy = true;
         drop(table);
@@ -61,13 +61,14 @@ fn release(cx: &Cx<'_>, item: &Item, is_first_of_mapper: bool) -> Result<(), Err
             return Ok(());
         }
         // Still busy, so nobody has taken a reference meanwhile.
-        table = mapping.lock();
-    } else if !leaves {
+        mapping.drop_busy(key)
+    } else if leaves {
+        let removed = table.remove(key);
+        drop(table);
+        removed
+    } else {
         return Ok(());
-    }
-    let removed = table.remove(key);
-    drop(table);
-    mapping.settled.notify_all();
+    };
     match removed {
         Some(removed) => transfer::free(cx, removed.owned),
         None => Ok(()),

@@ -43,6 +43,9 @@ pub(crate) struct Cx<'a> {
 pub(crate) struct Mapping {
     table: Mutex<Table>,
     settled: Condvar,
+    /// Threads that wait for `settled`; changed and asked under the lock, so that nobody is woken
+    /// (which costs a call of the system) when nobody sleeps.
+    waiting: AtomicUsize,
     /// How many ranges of a device that shares the host's memory lie elsewhere nevertheless.
     elsewhere: AtomicUsize,
 }
@@ -70,7 +73,9 @@ impl Mapping {
             let found = match table.find(at, size) {
                 None => None,
                 Some((mapped, _)) if mapped.busy => {
+                    self.waiting.fetch_add(1, Ordering::Relaxed);
                     table = self.settled.wait(table).unwrap_or_else(PoisonError::into_inner);
+                    self.waiting.fetch_sub(1, Ordering::Relaxed);
                     continue;
                 }
                 Some((mapped, fit)) => {
@@ -94,15 +99,25 @@ impl Mapping {
             mapped.busy = false;
             change(mapped)
         });
-        drop(table);
-        self.settled.notify_all();
+        self.wake(table);
         result
     }
 
     /// Takes a busy range out.
-    fn drop_busy(&self, key: usize) {
-        self.lock().remove(key);
-        self.settled.notify_all();
+    fn drop_busy(&self, key: usize) -> Option<Mapped> {
+        let mut table = self.lock();
+        let removed = table.remove(key);
+        self.wake(table);
+        removed
+    }
+
+    /// Lets go of the table, of which a range is busy no more.
+    fn wake(&self, table: MutexGuard<'_, Table>) {
+        let is_awaited = self.waiting.load(Ordering::Relaxed) > 0;
+        drop(table);
+        if is_awaited {
+            self.settled.notify_all();
+        }
     }
 
     /// Maps a range for good unless it is mapped already, and says whether it did.
