@@ -10,6 +10,10 @@ bindir = $(DESTDIR)$(PREFIX)/bin
 mandir = $(DESTDIR)$(PREFIX)/share/man/man1
 incdir = $(DESTDIR)$(PREFIX)/include/ferry
 docdir = $(DESTDIR)$(PREFIX)/share/doc/ferry
+libdir = $(DESTDIR)$(PREFIX)/lib
+libexecdir = $(DESTDIR)$(PREFIX)/libexec/ferry
+cmakedir = $(libdir)/cmake/Ferry
+pkgdir = $(libdir)/pkgconfig
 bashdir = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 zshdir = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 fishdir = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
@@ -17,17 +21,22 @@ fishdir = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 target = $(or $(CARGO_TARGET_DIR),target)
 ferry = $(target)/release/ferry
 stage = $(target)/stage
+# Built beside ferry; what is not there is not installed.
+built = $(patsubst %/,%,$(dir $(ferry)))
+libraries = $(notdir $(wildcard $(built)/libferry.so $(built)/libferry.a))
+helpers = $(notdir $(wildcard $(built)/ferry-cpu-device))
+version = $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
 headers = $(notdir $(wildcard include/ferry/*.h))
 documents = README.md ARCHITECTURE.md CHANGELOG.md CONTRIBUTING.md LICENSE LICENSE-APACHE LICENSE-MIT
-manuals = $(notdir $(wildcard docs/*))
+manuals = $(patsubst docs/%,%,$(wildcard docs/*.* docs/results/*.*))
 
-.PHONY: help setup build demo test bench install uninstall fmt lint fuzz clean
+.PHONY: help setup build demo test bench install install-files uninstall fmt lint fuzz clean
 
 help:
 	@echo 'make demo               build Ferry, check and explain the examples, run them'
 	@echo 'make test               every check and test (what CI runs)'
 	@echo 'make bench              time `ferry check` against the host compiler'
-	@echo 'make install PREFIX=    install ferry, man pages, completions (default /usr/local)'
+	@echo 'make install PREFIX=    install ferry, its library, man pages, … (default /usr/local)'
 	@echo 'make uninstall PREFIX=  remove what install has put there'
 	@echo 'make build              build target/release/ferry'
 	@echo 'make setup              install missing system packages (asked first by demo and test)'
@@ -40,7 +49,7 @@ setup:
 	@scripts/setup
 
 build: setup
-	$(CARGO) build --release --package driver
+	$(CARGO) build --release --package driver --package runtime
 
 demo: build
 	@CC='$(CC)' scripts/demo $(ferry)
@@ -67,29 +76,46 @@ fuzz: setup
 # Under sudo there is often no cargo; then what `make build` has built before is installed.
 install: $(if $(shell command -v $(CARGO)),build)
 	@test -x $(ferry) || { echo 'install: run `make build` first' >&2; exit 1; }
-	rm -rf $(stage)
-	mkdir -p $(stage)/man
-	$(ferry) man $(stage)/man
-	$(ferry) completions bash >$(stage)/ferry.bash
-	$(ferry) completions zsh >$(stage)/_ferry
-	$(ferry) completions fish >$(stage)/ferry.fish
-	install -d '$(bindir)' '$(incdir)' '$(mandir)' '$(docdir)/docs' '$(bashdir)' '$(zshdir)' '$(fishdir)'
+	@$(MAKE) --no-print-directory install-files
+
+# What was built, to its places; nothing is built here.
+install-files:
+	rm -rf '$(stage)'
+	mkdir -p '$(stage)/man'
+	$(ferry) man '$(stage)/man'
+	$(ferry) completions bash >'$(stage)/ferry.bash'
+	$(ferry) completions zsh >'$(stage)/_ferry'
+	$(ferry) completions fish >'$(stage)/ferry.fish'
+	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(version)|' cmake/ferry.pc.in >'$(stage)/ferry.pc'
+	sed 's|@VERSION@|$(version)|' cmake/FerryConfigVersion.cmake.in >'$(stage)/FerryConfigVersion.cmake'
+	install -d '$(bindir)' '$(incdir)' '$(mandir)' '$(docdir)/docs/results' '$(bashdir)' '$(zshdir)' '$(fishdir)'
+	install -d '$(cmakedir)' '$(pkgdir)'
 	install -m 755 $(ferry) '$(bindir)/ferry'
+	ln -sf ferry '$(bindir)/ferrycc'
+	$(if $(libraries),install -m 755 $(addprefix $(built)/,$(libraries)) '$(libdir)')
+	$(if $(helpers),install -d '$(libexecdir)')
+	$(if $(helpers),install -m 755 $(addprefix $(built)/,$(helpers)) '$(libexecdir)')
 	install -m 644 $(addprefix include/ferry/,$(headers)) '$(incdir)'
-	install -m 644 $(stage)/man/*.1 '$(mandir)'
-	install -m 644 $(stage)/ferry.bash '$(bashdir)/ferry'
-	install -m 644 $(stage)/_ferry '$(zshdir)/_ferry'
-	install -m 644 $(stage)/ferry.fish '$(fishdir)/ferry.fish'
+	install -m 644 cmake/FerryToolchain.cmake cmake/FerryConfig.cmake '$(cmakedir)'
+	install -m 644 '$(stage)/FerryConfigVersion.cmake' '$(cmakedir)'
+	install -m 644 '$(stage)/ferry.pc' '$(pkgdir)'
+	install -m 644 '$(stage)'/man/*.1 '$(mandir)'
+	install -m 644 '$(stage)/ferry.bash' '$(bashdir)/ferry'
+	install -m 644 '$(stage)/_ferry' '$(zshdir)/_ferry'
+	install -m 644 '$(stage)/ferry.fish' '$(fishdir)/ferry.fish'
 	install -m 644 $(documents) '$(docdir)'
-	install -m 644 $(addprefix docs/,$(manuals)) '$(docdir)/docs'
+	cd docs && for it in $(manuals); do install -m 644 $$it '$(docdir)/docs/'$$it; done
 	@echo 'installed $(bindir)/ferry'
 
 uninstall:
-	rm -f '$(bindir)/ferry' '$(bashdir)/ferry' '$(zshdir)/_ferry' '$(fishdir)/ferry.fish'
+	rm -f '$(bindir)/ferry' '$(bindir)/ferrycc'
+	rm -f '$(bashdir)/ferry' '$(zshdir)/_ferry' '$(fishdir)/ferry.fish'
+	rm -f '$(libdir)/libferry.so' '$(libdir)/libferry.a' '$(libexecdir)/ferry-cpu-device' '$(pkgdir)/ferry.pc'
+	rm -f '$(cmakedir)'/Ferry*.cmake
 	rm -f '$(mandir)/ferry.1' '$(mandir)'/ferry-*.1
 	rm -f $(patsubst %,'$(docdir)/%',$(documents)) $(patsubst %,'$(docdir)/docs/%',$(manuals))
 	rm -f $(patsubst %,'$(incdir)/%',$(headers))
-	-rmdir '$(docdir)/docs' '$(docdir)' '$(incdir)' 2>/dev/null
+	-rmdir '$(docdir)/docs/results' '$(docdir)/docs' '$(docdir)' '$(incdir)' '$(cmakedir)' '$(libexecdir)' 2>/dev/null
 
 clean:
 	$(CARGO) clean

@@ -4,6 +4,10 @@
 #![allow(clippy::expect_used, reason = "a test says what it needs from the machine")]
 
 mod cli {
+    pub(crate) mod build_systems;
+    pub(crate) mod cc;
+    pub(crate) mod cc_files;
+    pub(crate) mod cc_link;
     pub(crate) mod compiler;
     pub(crate) mod input;
     pub(crate) mod output;

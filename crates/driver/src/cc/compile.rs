@@ -244,10 +244,5 @@ fn beside_flags(words: &[OsString], job: &Job<'_>) -> Vec<OsString> {
     }
     let mut ending = OsString::from(".");
     ending.push(job.input.path.extension().unwrap_or_default());
-    let mut flags = Vec::new();
-    if !folder.is_empty() {
-        flags.extend(["-dumpdir".into(), folder]);
-    }
-    flags.extend(["-dumpbase".into(), base, "-dumpbase-ext".into(), ending]);
-    flags
+    vec!["-dumpdir".into(), folder, "-dumpbase".into(), base, "-dumpbase-ext".into(), ending]
 }

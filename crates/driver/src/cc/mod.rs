@@ -318,6 +318,7 @@ fn build(cx: &Context<'_>) -> Result<(), Failure> {
 /// What is to be translated, by the index of its input.
 fn jobs<'a>(cx: &Context<'a>) -> Result<Vec<(usize, Job<'a>)>, Failure> {
     let arguments = cx.arguments;
+    let is_only = arguments.inputs.iter().filter(|it| it.language != Language::Linked).count() == 1;
     let mut jobs = Vec::new();
     for (index, input) in arguments.inputs.iter().enumerate() {
         if input.language == Language::Linked {
@@ -327,10 +328,8 @@ fn jobs<'a>(cx: &Context<'a>) -> Result<Vec<(usize, Job<'a>)>, Failure> {
         let (output, beside) = match (arguments.stop, &arguments.output) {
             (None, program) => {
                 let object = cx.folder("object")?.join(called(&input.path, "o"));
-                // gcc calls what it writes beside an object of a link `a-…` or `program-…`.
-                let mut prefix = program.clone().map_or_else(|| "a".into(), OsString::from);
-                prefix.push("-");
-                (object, Some(prefix))
+                let program = program.clone().unwrap_or_else(|| "a.out".into());
+                (object, Some(beside_link(&program, &input.path, is_only)))
             }
             (Some(_), Some(output)) => (output.clone(), None),
             (Some(_), None) => (called(&input.path, ending).into(), None),
@@ -339,6 +338,24 @@ fn jobs<'a>(cx: &Context<'a>) -> Result<Vec<(usize, Job<'a>)>, Failure> {
         jobs.push((index, Job { input, stop, output, beside }));
     }
     Ok(jobs)
+}
+
+/// What gcc puts before the names of files that it writes beside an object of a link: the folder, and
+/// the program's name where the input has another or is not alone.
+pub(crate) fn beside_link(program: &Path, input: &Path, is_only: bool) -> OsString {
+    let mut prefix = OsString::new();
+    if let Some(folder) = program.parent().filter(|it| !it.as_os_str().is_empty()) {
+        prefix.push(folder);
+        prefix.push("/");
+    }
+    let has_known_ending =
+        program == Path::new("a.out") || program.extension().is_some_and(|it| it == "exe");
+    let name = if has_known_ending { program.file_stem() } else { program.file_name() };
+    if !is_only || name != input.file_stem() {
+        prefix.push(name.unwrap_or_default());
+        prefix.push("-");
+    }
+    prefix
 }
 
 /// Does all jobs, as many at a time as there are cores; the outcomes are in the order of the jobs.

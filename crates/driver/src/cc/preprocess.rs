@@ -66,15 +66,17 @@ pub(crate) fn dependence_flags(arguments: &Arguments, source: &Path) -> Vec<OsSt
     words
 }
 
-/// `-o dir/b.o`: `dir/b.d`; else the name of the source, which a link puts after `a-`.
+/// `-o dir/b.o`: `dir/b.d`; else the name of the source, as files beside an object are called.
 fn default_file(arguments: &Arguments, source: &Path) -> PathBuf {
     if let Some(output) = &arguments.output {
         return output.with_extension("d");
     }
-    let stem = source.file_stem().unwrap_or_default();
-    let prefix = if arguments.stop.is_none() { "a-" } else { "" };
-    let mut name = OsString::from(prefix);
-    name.push(stem);
+    let is_only = arguments.inputs.iter().filter(|it| it.language != Language::Linked).count() == 1;
+    let mut name = match arguments.stop {
+        None => super::beside_link(Path::new("a.out"), source, is_only),
+        Some(_) => OsString::new(),
+    };
+    name.push(source.file_stem().unwrap_or_default());
     name.push(".d");
     name.into()
 }

@@ -44,12 +44,36 @@ impl Folder {
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_ferry"));
         command.args(arguments).current_dir(self.folder.path()).stdin(Stdio::null());
-        for name in ["CC", "NO_COLOR", "CLICOLOR_FORCE"] {
+        for name in ["CC", "NO_COLOR", "CLICOLOR_FORCE", "FERRY_CC", "FERRY_DEVICE", "FERRY_INFO"] {
             command.env_remove(name);
         }
+        command.env("FERRY_CACHE", concat!(env!("CARGO_TARGET_TMPDIR"), "/cache"));
         // Messages of the host compiler are compared with English words.
         command.env("LC_ALL", "C");
         command
+    }
+
+    /// Another program in this folder; what it gave, if it is on this machine.
+    pub(crate) fn tool(&self, program: &str, arguments: &[&str]) -> Option<Ran> {
+        let mut command = Command::new(program);
+        command.args(arguments).current_dir(self.folder.path()).stdin(Stdio::null());
+        let names = ["CC", "CFLAGS", "MAKEFLAGS", "MFLAGS", "MAKELEVEL"];
+        for name in names {
+            command.env_remove(name);
+        }
+        command.env("LC_ALL", "C").output().ok().map(Ran::of)
+    }
+
+    /// The same for a program of this folder, or one that every machine has.
+    #[track_caller]
+    pub(crate) fn run(&self, program: &str, arguments: &[&str]) -> Ran {
+        let path = self.path(program);
+        let program = if path.is_file() { path.display().to_string() } else { program.to_owned() };
+        self.tool(&program, arguments).expect("it runs")
+    }
+
+    pub(crate) fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap_or_else(|it| format!("{name}: {it}"))
     }
 
     pub(crate) fn ferry(&self, arguments: &[&str]) -> Ran {
@@ -105,6 +129,9 @@ impl Ran {
         self
     }
 }
+
+/// The command that was tested.
+pub(crate) const FERRY: &str = env!("CARGO_BIN_EXE_ferry");
 
 /// The root of the repository.
 pub(crate) fn root() -> PathBuf {
