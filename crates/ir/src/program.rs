@@ -131,8 +131,31 @@ pub struct Var {
     pub init: Option<InitId>,
     /// Its standing on devices.
     pub device: Option<DeviceVar>,
+    /// What the host compiler is told of it.
+    pub host: HostWords,
     /// Where it was declared.
     pub span: Span,
+}
+
+/// What concerns the host compiler alone, as spelt: it is kept for those who print.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HostWords {
+    /// Attributes that change what is generated: `section("x")`.
+    pub attributes: Vec<Name>,
+    /// The symbol or register that `__asm__` gives it: a string literal.
+    pub asm_label: Option<Name>,
+}
+
+impl HostWords {
+    /// Adds what another declaration says.
+    pub fn merge(&mut self, other: HostWords) {
+        for word in other.attributes {
+            if !self.attributes.contains(&word) {
+                self.attributes.push(word);
+            }
+        }
+        self.asm_label = self.asm_label.or(other.asm_label);
+    }
 }
 
 /// Where a variable lives.
@@ -180,12 +203,16 @@ pub struct Function {
     pub is_static: bool,
     /// `inline`
     pub is_inline: bool,
+    /// Some declaration has no `inline`, or says `extern`: the definition is for other files too.
+    pub is_external: bool,
     /// Does not return.
     pub noreturn: bool,
     /// Known to the compiler without a declaration.
     pub is_builtin: bool,
     /// What declarations say of it on devices.
     pub device: DeviceFunction,
+    /// What the host compiler is told of it.
+    pub host: HostWords,
     /// Functions that its body calls by name, each once, in order of first call.
     pub calls: Vec<FunctionId>,
     /// Where its body calls through a pointer.
@@ -484,11 +511,13 @@ pub struct For {
 pub struct Asm {
     /// `volatile`
     pub is_volatile: bool,
+    /// Has colons, if only empty ones: `%` is then special in the template.
+    pub is_extended: bool,
     /// The template's pieces as spelt.
     pub template: Box<[Name]>,
-    /// Constraint as spelt, and object.
+    /// Constraint as spelt, behind `[name]` if it has one, and object.
     pub outputs: Vec<(Name, ExprId)>,
-    /// Constraint as spelt, and value.
+    /// Constraint as spelt, behind `[name]` if it has one, and value.
     pub inputs: Vec<(Name, ExprId)>,
     /// As spelt.
     pub clobbers: Vec<Name>,

@@ -57,7 +57,17 @@ impl Sample {
     fn v(&mut self, name: &str, ty: Ty, storage: VarStorage) -> VarId {
         let name = Some(self.program.names.intern(name));
         let (thread_local, align, init, device, span) = (false, None, None, None, Span::NONE);
-        let var = Var { name, ty, storage, thread_local, align, init, device, span };
+        let var = Var {
+            name,
+            ty,
+            storage,
+            thread_local,
+            align,
+            init,
+            device,
+            host: HostWords::default(),
+            span,
+        };
         self.program.vars.push(var)
     }
 
@@ -89,9 +99,11 @@ fn sample() -> Sample {
         body: None,
         is_static: false,
         is_inline: false,
+        is_external: true,
         noreturn: false,
         is_builtin: false,
         device: DeviceFunction { declared: true, level: Some(Level::Seq), ..Default::default() },
+        host: HostWords::default(),
         calls: Vec::new(),
         indirect_calls: Vec::new(),
         span: Span::NONE,

@@ -2,7 +2,7 @@
 //!
 //! Functions are next door, in [`crate::function`].
 
-use ir::program::{FunctionId, Item, StmtId, StmtKind, Var, VarId, VarStorage};
+use ir::program::{FunctionId, HostWords, Item, StmtId, StmtKind, Var, VarId, VarStorage};
 use ir::types::{Alias, ArrayLen, Ty, TypeKind};
 use source::{Name, Span};
 use syntax::ast;
@@ -119,7 +119,9 @@ impl Cx<'_> {
         }
         if matches!(self.shape(ty), TypeKind::Function(_)) {
             self.check_function_storage(specs, ident);
-            self.declare_function(ident, ty, specs, attrs);
+            let function = self.declare_function(ident, ty, specs, attrs);
+            let host = self.host_words(specs, declarator);
+            self.program.functions[function].host.merge(host);
             return;
         }
         self.check_object_storage(&declared, declarator.asm_label.is_some());
@@ -129,6 +131,10 @@ impl Cx<'_> {
             self.declare_extern_in_block(&declared);
         } else {
             self.declare_local(&declared, out);
+        }
+        if let Some(Entity::Var(var)) = self.scopes.get(ident.name) {
+            let host = self.host_words(specs, declarator);
+            self.program.vars[var].host.merge(host);
         }
     }
 
@@ -258,6 +264,7 @@ impl Cx<'_> {
             align: attrs.align,
             init: None,
             device: None,
+            host: HostWords::default(),
             span: ident.span,
         })
     }
@@ -535,9 +542,11 @@ impl Cx<'_> {
             body: None,
             is_static: false,
             is_inline: false,
+            is_external: false,
             noreturn: false,
             is_builtin: false,
             device: ir::program::DeviceFunction::default(),
+            host: HostWords::default(),
             calls: Vec::new(),
             indirect_calls: Vec::new(),
             span,

@@ -15,8 +15,8 @@ use ir::construct::{
     Requirement,
 };
 use ir::program::{
-    Declaration, ExprId, ExprKind, FunctionId, InitId, Item, StmtId, StmtKind, Typed, Var, VarId,
-    VarStorage,
+    Declaration, ExprId, ExprKind, FunctionId, HostWords, InitId, Item, StmtId, StmtKind, Typed,
+    Var, VarId, VarStorage,
 };
 use ir::region::Region;
 use ir::types::Ty;
@@ -410,6 +410,7 @@ impl Cx<'_> {
             align: None,
             init: None,
             device: None,
+            host: HostWords::default(),
             span,
         });
         self.scopes.set(name, Entity::Var(var));

@@ -1,6 +1,6 @@
 //! Functions: declared, declared again, defined; and what is known while a body is read.
 
-use ir::program::{ExprId, ExprKind, FunctionId, Init, Item, Var, VarId, VarStorage};
+use ir::program::{ExprId, ExprKind, FunctionId, HostWords, Init, Item, Var, VarId, VarStorage};
 use ir::types::{ArrayLen, Quals, Ty, TypeKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::{Name, Span};
@@ -64,6 +64,7 @@ impl Cx<'_> {
         self.merge_function(function, ty, ident, is_static);
         let it = &mut self.program.functions[function];
         it.is_inline |= specs.inline;
+        it.is_external |= is_external(specs);
         it.noreturn |= specs.noreturn || attrs.noreturn;
         self.bind_function(ident, function);
         self.note_declared_function(function);
@@ -180,6 +181,8 @@ impl Cx<'_> {
             if matches!(list.kind, ParamKind::Names(_)));
         let ty = if is_old { self.old_type(function, ty, &params.params) } else { ty };
         self.enter_definition(function, ty, ident, specs, attrs);
+        let host = self.host_words(specs, declarator);
+        self.program.functions[function].host.merge(host);
         self.program.functions[function].params = params.params;
         self.read_body(function, ty, definition.body);
         while self.scopes.depth() > depth {
@@ -237,6 +240,7 @@ impl Cx<'_> {
         self.merge_function(function, ty, ident, is_static);
         let it = &mut self.program.functions[function];
         it.is_inline |= specs.inline;
+        it.is_external |= is_external(specs);
         it.noreturn |= specs.noreturn || attrs.noreturn;
         it.calls.clear();
         it.indirect_calls.clear();
@@ -307,6 +311,7 @@ impl Cx<'_> {
                         align: None,
                         init: None,
                         device: None,
+                        host: HostWords::default(),
                         span: ident.span,
                     });
                     self.scopes.set(ident.name, Entity::Var(var));
@@ -355,6 +360,7 @@ impl Cx<'_> {
             align: None,
             init: Some(init),
             device: None,
+            host: HostWords::default(),
             span: Span::NONE,
         });
         if let Some(body) = &mut self.function {
@@ -362,4 +368,9 @@ impl Cx<'_> {
         }
         var
     }
+}
+
+/// Whether a declaration makes an inline definition one for other files too (C11 6.7.4).
+fn is_external(specs: &ast::Specs) -> bool {
+    !specs.inline || specs.storage == Some(Storage::Extern)
 }

@@ -22,6 +22,7 @@ mod directives;
 mod enums;
 mod expr;
 mod function;
+mod host;
 mod init;
 mod jumps;
 mod messages;

@@ -468,7 +468,7 @@ impl Cx<'_> {
                 let span = self.span(value);
                 self.report(messages::not_lvalue("output of `asm`", span));
             }
-            outputs.extend(text(operand.constraint).first().map(|it| (*it, value)));
+            outputs.push((self.constraint(operand), value));
         }
         let mut inputs = Vec::with_capacity(asm.inputs.len());
         for operand in &asm.inputs {
@@ -480,17 +480,30 @@ impl Cx<'_> {
                 true => self.expr(operand.value),
                 false => self.value(operand.value),
             };
-            inputs.extend(constraint.map(|it| (it, value)));
+            inputs.push((self.constraint(operand), value));
         }
         let clobbers = asm.clobbers.iter().flat_map(|it| text(*it)).collect();
         let labels = asm.labels.iter().map(|it| self.label_used(*it)).collect();
         StmtKind::Asm(Box::new(Asm {
             is_volatile: asm.is_volatile,
+            is_extended: asm.colons > 0,
             template: text(asm.template),
             outputs,
             inputs,
             clobbers,
             labels,
         }))
+    }
+
+    /// `[name] "=r"`
+    fn constraint(&mut self, operand: &ast::AsmOperand) -> Name {
+        let mut words: Vec<String> = Vec::new();
+        if let Some(ident) = operand.name {
+            words.push(format!("[{}]", self.program.names.text(ident.name)));
+        }
+        if let ast::ExprKind::Str(pieces) = &self.tree.exprs[operand.constraint].kind {
+            words.extend(pieces.iter().map(|it| self.program.names.text(*it).to_owned()));
+        }
+        self.program.names.intern(&words.join(" "))
     }
 }

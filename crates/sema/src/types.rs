@@ -4,7 +4,7 @@
 //! being defined are declared on the way, in a scope that stays open for the body; those of a mere
 //! prototype live only as long as its own parentheses, and sizes that depend on them are forgotten.
 
-use ir::program::{ExprId, FunctionId, Var, VarId, VarStorage};
+use ir::program::{ExprId, FunctionId, HostWords, Var, VarId, VarStorage};
 use ir::types::{ArrayLen, FloatKind, FunctionType, IntKind, Quals, Ty, TypeKind};
 use source::Span;
 use syntax::ast;
@@ -403,6 +403,7 @@ impl Cx<'_> {
             align: None,
             init: None,
             device: None,
+            host: HostWords::default(),
             span,
         });
         if let Some(ident) = ident {

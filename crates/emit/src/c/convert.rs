@@ -115,10 +115,8 @@ impl Printer<'_> {
         if let ExprKind::Member(_, record, at) = node.kind {
             let fields = types.records.find(record)?.fields.as_ref()?;
             if let Some(bits) = fields.get(at as usize)?.bits {
-                let kind = model.promote_bit_field(types, node.ty, bits);
-                // What gcc makes of wider fields is its own affair: the conversion is written.
-                let is_wide = bits > model.int_bits(ir::types::IntKind::Int);
-                return (!is_wide).then_some(kind);
+                // Of fields wider than `int` gcc makes types of their own; left alone, it does again.
+                return Some(model.promote_bit_field(types, node.ty, bits));
             }
         }
         Some(model.promote(types, node.ty))

@@ -423,7 +423,8 @@ impl Printer<'_> {
     /// another.
     fn sized_alike(&self, ty: Ty) -> Option<String> {
         let types = &self.program.types;
-        if !types.is_vla(ty) {
+        // A typedef name was written: no object need be near.
+        if !types.is_vla(ty) || matches!(types.kind(ty.id), TypeKind::Alias(_)) {
             return None;
         }
         let wanted = types.resolve(ty).id;

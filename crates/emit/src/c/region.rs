@@ -1,7 +1,7 @@
 //! Directives among the statements: what becomes of them is the hook's decision.
 
 use directive::Unwritable;
-use ir::construct::{Construct, Convert, Dialect, Spelled};
+use ir::construct::{Args, Clause, ClauseKind, Construct, Convert, Dialect, Leaf, Spelled};
 use ir::program::{ExprId, InitId, RegionId, Typed};
 use ir::types::Ty;
 
@@ -32,7 +32,52 @@ impl Hook for Pragmas {
 
     fn declaration(&self, printer: &Printer<'_>, index: u32, out: &mut Out<'_>) {
         let Some(it) = printer.program.declarations.get(index as usize) else { return };
-        printer.pragma(&it.construct, out);
+        // One that stands around others opens what another would have to close: it is written with
+        // the names of those others instead. One that stands in front of a function does so again.
+        let names: Vec<String> = it
+            .functions
+            .iter()
+            .map(|id| printer.function_name(*id).to_owned())
+            .chain(it.vars.iter().map(|id| printer.var_name(*id)))
+            .collect();
+        let mut spelled = printer.spelled(&it.construct);
+        if opens(&spelled) {
+            if names.is_empty() {
+                return;
+            }
+            spelled.leaves = vec![Leaf::DeclareTarget];
+            let kind = ClauseKind::DeviceEnter { automap: false, old_word: true, items: names };
+            spelled.clauses.push(Clause {
+                kind,
+                on: None,
+                group: None,
+                switch: None,
+                span: spelled.span,
+            });
+            return printer.spelled_pragma(&spelled, out);
+        }
+        printer.spelled_pragma(&spelled, out);
+        if it.within.is_none() && spelled.args == Args::None {
+            it.functions.iter().for_each(|it| printer.prototype(*it, out));
+        }
+    }
+}
+
+/// Whether a declaration holds for all that follows, up to its end.
+fn opens(construct: &Construct<Spelled>) -> bool {
+    let has_list = construct.args != Args::None
+        || construct.kinds().any(|it| {
+            matches!(
+                it,
+                ClauseKind::DeviceEnter { .. }
+                    | ClauseKind::DeviceLink(_)
+                    | ClauseKind::DeviceLocal(_)
+            )
+        });
+    match construct.leaves.first() {
+        Some(Leaf::BeginDeclareTarget) => true,
+        Some(Leaf::DeclareTarget) => !has_list,
+        _ => false,
     }
 }
 
@@ -53,8 +98,12 @@ impl Printer<'_> {
 
     /// A directive in its own dialect, on its own line.
     pub fn pragma(&self, construct: &Construct<Typed>, out: &mut Out<'_>) {
+        self.spelled_pragma(&self.spelled(construct), out);
+    }
+
+    fn spelled_pragma(&self, construct: &Construct<Spelled>, out: &mut Out<'_>) {
         out.at(construct.span);
-        match self.directive(construct, construct.dialect) {
+        match directive::write(construct, construct.dialect) {
             Ok(text) => out.raw(&format!("#pragma {text}")),
             // In its own dialect every construct has a text.
             Err(why) => out.raw(&format!("#error {why}")),

@@ -181,7 +181,7 @@ impl Printer<'_> {
         for id in vars {
             let var = self.program.vars.find(*id)?;
             let (base, declarator) = self.declarator(var.ty, &self.declared_name(*id));
-            let base = format!("{}{base}", self.storage(*id));
+            let base = format!("{}{base}", self.before_declarator(*id));
             match &first {
                 None => text.push_str(&format!("{base} ")),
                 Some(first) if *first == base => text.push_str(", "),
@@ -198,7 +198,7 @@ impl Printer<'_> {
     fn local(&self, id: VarId) -> String {
         let Some(var) = self.program.vars.find(id) else { return String::new() };
         let declared = self.declare(var.ty, &self.declared_name(id));
-        format!("{}{declared}{}", self.storage(id), self.after_declarator(id))
+        format!("{}{declared}{}", self.before_declarator(id), self.after_declarator(id))
     }
 
     /// `__asm__ volatile ("…" : "=r"(x) : "r"(y) : "memory");`
@@ -230,6 +230,9 @@ impl Printer<'_> {
         }
         while sections.last().is_some_and(String::is_empty) {
             sections.pop();
+        }
+        if sections.is_empty() && asm.is_extended {
+            sections.push(String::new());
         }
         sections.iter().for_each(|it| text.push_str(&format!(" : {it}")));
         text.push_str(");");

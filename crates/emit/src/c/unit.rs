@@ -1,12 +1,12 @@
 //! Definitions, and whole units: types in the order they need, declarations, then definitions.
 
-use ir::program::{FunctionId, Item, Program, VarId, VarStorage};
+use ir::program::{Function, FunctionId, HostWords, Item, Program, VarId, VarStorage};
 use ir::types::{RecordId, TypeKind};
 use ir::walk::Part;
 use rustc_hash::FxHashSet;
 use source::Span;
 
-use super::types::attributes;
+use super::types::attributes as attribute_list;
 use super::used::{Definition, Used};
 use super::{Out, Printer, Setting};
 
@@ -27,9 +27,7 @@ impl Selection {
         let mut all = Selection::default();
         for item in &program.items {
             match item {
-                Item::Function(id) if program.functions[*id].body.is_some() => {
-                    all.functions.push(*id);
-                }
+                Item::Function(id) if defines(program, *id) => all.functions.push(*id),
                 Item::Var(id) if program.vars[*id].storage != VarStorage::Extern => {
                     all.vars.push(*id);
                 }
@@ -39,6 +37,14 @@ impl Selection {
         }
         all
     }
+}
+
+/// Whether a function has a body, or is another name for one that has.
+fn defines(program: &Program, id: FunctionId) -> bool {
+    let function = &program.functions[id];
+    let mut words = function.host.attributes.iter().map(|it| program.names.text(*it));
+    let is_alias = words.any(|it| it.starts_with("alias(") || it.starts_with("ifunc("));
+    function.body.is_some() || is_alias
 }
 
 impl Printer<'_> {
@@ -53,6 +59,10 @@ impl Printer<'_> {
             function.body.into_iter().for_each(|it| used.part(program, Part::Stmt(it)));
         }
         selection.vars.iter().for_each(|it| used.part(program, Part::Local(*it)));
+        for index in &selection.declarations {
+            let declaration = program.declarations.get(*index as usize);
+            declaration.into_iter().for_each(|it| used.construct(program, &it.construct));
+        }
         self.definitions(&used.definitions, &mut FxHashSet::default(), out);
         let functions: FxHashSet<FunctionId> = used.functions.iter().copied().collect();
         let vars: FxHashSet<VarId> = used.globals(program).collect();
@@ -63,14 +73,16 @@ impl Printer<'_> {
                 Item::Var(id) if vars.contains(id) => {
                     self.declare_var(*id, defined.contains(id), out);
                 }
-                Item::Declaration(index) if selection.declarations.contains(index) => {
-                    self.hook.declaration(self, *index, out);
-                }
                 Item::Function(_) | Item::Var(_) | Item::Declaration(_) => {}
             }
         }
+        // Directives name what is declared before or behind them.
+        selection.declarations.iter().for_each(|it| self.hook.declaration(self, *it, out));
         selection.vars.iter().for_each(|it| self.define_var(*it, out));
-        selection.functions.iter().for_each(|it| self.function(*it, out));
+        // One without a body is another name: its declaration has said all.
+        let with_body =
+            |id: &&FunctionId| program.functions.find(**id).is_some_and(|it| it.body.is_some());
+        selection.functions.iter().filter(with_body).for_each(|it| self.function(*it, out));
     }
 
     /// Definitions of the types inside functions that these statements and variables need, to stand
@@ -120,18 +132,8 @@ impl Printer<'_> {
         let TypeKind::Function(ty) = self.program.types.shape(function.ty) else {
             return String::new();
         };
-        let mut text = String::new();
-        if function.is_static {
-            text.push_str("static ");
-        }
-        if function.is_inline {
-            text.push_str("inline ");
-        }
-        if function.noreturn {
-            text.push_str("__attribute__((noreturn)) ");
-        }
-        let is_defined = function.body.is_some();
-        if !is_defined {
+        let mut text = self.function_words(function, function.body.is_some());
+        if function.body.is_none() {
             text.push_str(&self.declare(function.ty, name));
             return text;
         }
@@ -174,18 +176,49 @@ impl Printer<'_> {
         if function.is_builtin {
             return;
         }
+        let mut text = self.function_words(function, false);
+        text.push_str(&self.declare(function.ty, self.text(function.name)));
+        text.push_str(&self.asm_label(&function.host));
+        out.line(&format!("{text};"));
+    }
+
+    /// The words before a function: `static inline __attribute__((noinline)) `.
+    fn function_words(&self, function: &Function, is_definition: bool) -> String {
+        let mut attributes: Vec<String> = self.words(&function.host);
+        // GNU's old inline functions are no definitions for other files: their declarations say
+        // nothing of it.
+        let is_old = attributes.iter().any(|it| it == "gnu_inline");
+        let is_inline = function.is_inline && (is_definition || !is_old);
+        if is_old && !is_definition {
+            attributes.retain(|it| it != "gnu_inline" && it != "always_inline");
+        }
+        if function.noreturn {
+            attributes.push("noreturn".to_owned());
+        }
         let mut text = String::new();
         if function.is_static {
             text.push_str("static ");
+        } else if function.is_external && is_inline {
+            text.push_str("extern ");
         }
-        if function.is_inline {
+        if is_inline {
             text.push_str("inline ");
         }
-        text.push_str(&self.declare(function.ty, self.text(function.name)));
-        if function.noreturn {
-            text.push_str(" __attribute__((noreturn))");
+        text.push_str(attribute_list(&attributes).trim_start());
+        if !attributes.is_empty() {
+            text.push(' ');
         }
-        out.line(&format!("{text};"));
+        text
+    }
+
+    fn words(&self, host: &HostWords) -> Vec<String> {
+        host.attributes.iter().map(|it| self.text(*it).to_owned()).collect()
+    }
+
+    /// ` __asm__("symbol")`
+    fn asm_label(&self, host: &HostWords) -> String {
+        let label = host.asm_label.map(|it| format!(" __asm__({})", self.text(it)));
+        label.unwrap_or_default()
     }
 
     /// Declares a variable of the file, before all definitions.
@@ -199,7 +232,8 @@ impl Printer<'_> {
             (false, true) => "extern __thread ",
         };
         let mut text = self.declare(var.ty, &self.declared_name(id));
-        text.push_str(&self.alignment(id));
+        text.push_str(&self.asm_label(&var.host));
+        text.push_str(&self.var_attributes(id));
         out.line(&format!("{word}{text};"));
     }
 
@@ -208,34 +242,38 @@ impl Printer<'_> {
         let Some(var) = self.program.vars.find(id) else { return };
         let text = self.declare(var.ty, &self.declared_name(id));
         out.at(var.span);
-        out.line(&format!("{}{text}{};", self.storage(id), self.after_declarator(id)));
+        out.line(&format!("{}{text}{};", self.before_declarator(id), self.after_declarator(id)));
     }
 
     /// The words before a declaration: `static __thread `.
-    pub(super) fn storage(&self, id: VarId) -> String {
+    pub(super) fn before_declarator(&self, id: VarId) -> String {
         let Some(var) = self.program.vars.find(id) else { return String::new() };
         let word = match var.storage {
-            VarStorage::Global | VarStorage::Param(_) | VarStorage::Local(_) => "",
             VarStorage::Extern => "extern ",
             VarStorage::Static | VarStorage::LocalStatic(_) => "static ",
+            // A local variable with an `__asm__` lives in that register.
+            VarStorage::Local(_) if var.host.asm_label.is_some() => "register ",
+            VarStorage::Global | VarStorage::Param(_) | VarStorage::Local(_) => "",
         };
         format!("{word}{}", if var.thread_local { "__thread " } else { "" })
     }
 
-    /// Attributes and initialiser.
+    /// Register, attributes and initialiser.
     pub(super) fn after_declarator(&self, id: VarId) -> String {
         let Some(var) = self.program.vars.find(id) else { return String::new() };
-        let mut text = self.alignment(id);
+        let mut text = self.asm_label(&var.host);
+        text.push_str(&self.var_attributes(id));
         if let Some(init) = var.init {
             text.push_str(&format!(" = {}", self.init(init, var.ty)));
         }
         text
     }
 
-    fn alignment(&self, id: VarId) -> String {
-        let align = self.program.vars.find(id).and_then(|it| it.align);
-        let list: Vec<String> = align.iter().map(|it| format!("aligned({it})")).collect();
-        attributes(&list)
+    fn var_attributes(&self, id: VarId) -> String {
+        let Some(var) = self.program.vars.find(id) else { return String::new() };
+        let mut list = self.words(&var.host);
+        list.extend(var.align.map(|it| format!("aligned({it})")));
+        attribute_list(&list)
     }
 
     /// The name under which a variable is declared: substitutes stand for uses only.

@@ -1,9 +1,13 @@
 //! What a piece of the program needs to be declared before it: types, functions, variables.
 
-use ir::program::{ExprKind, FunctionId, Program, VarId, VarStorage};
+use ir::construct::{Construct, Convert};
+use ir::program::{
+    ExprId, ExprKind, FunctionId, HostWords, InitId, Program, Typed, VarId, VarStorage,
+};
 use ir::types::{AliasId, ArrayLen, RecordId, Ty, TypeId, TypeKind};
 use ir::walk::Part;
 use rustc_hash::FxHashSet;
+use source::Name;
 
 /// What is used, each once.
 #[derive(Debug, Default)]
@@ -43,8 +47,9 @@ impl Used {
                 Part::Expr(id) => self.expr(program, id),
                 Part::Local(id) => self.var(program, id),
                 Part::Region(id) => {
-                    for var in program.regions.find(id).iter().flat_map(|it| &it.vars) {
-                        self.var(program, var.var);
+                    if let Some(region) = program.regions.find(id) {
+                        region.vars.iter().for_each(|it| self.var(program, it.var));
+                        self.construct(program, &region.construct);
                     }
                 }
                 Part::Stmt(_) | Part::Init(_) => {}
@@ -59,6 +64,7 @@ impl Used {
         if self.seen_vars.insert(id) {
             self.vars.push(id);
             self.ty(program, var.ty);
+            self.cleanup(program, &var.host);
         }
     }
 
@@ -71,7 +77,25 @@ impl Used {
         }
     }
 
-    fn expr(&mut self, program: &Program, id: ir::program::ExprId) {
+    /// A function that is called when a variable ends is named in an attribute only.
+    fn cleanup(&mut self, program: &Program, host: &HostWords) {
+        let words = host.attributes.iter().map(|it| program.names.text(*it));
+        for name in words.filter_map(|it| it.strip_prefix("cleanup(")?.strip_suffix(')')) {
+            let name = program.names.find(name);
+            let found = program.functions.iter().find(|(_, it)| Some(it.name) == name);
+            found.into_iter().for_each(|(id, _)| self.function(program, id));
+        }
+    }
+
+    /// Adds what the clauses of a directive use.
+    pub fn construct(&mut self, program: &Program, construct: &Construct<Typed>) {
+        let mut parts = Parts::default();
+        let _: Construct<Typed> = construct.convert(&mut parts);
+        parts.types.into_iter().for_each(|it| self.ty(program, it));
+        parts.parts.into_iter().for_each(|it| self.part(program, it));
+    }
+
+    fn expr(&mut self, program: &Program, id: ExprId) {
         let Some(node) = program.exprs.find(id) else { return };
         self.ty(program, node.ty);
         if let ExprKind::Var(var) = &node.kind {
@@ -206,5 +230,33 @@ impl Used {
                 VarStorage::LocalStatic(_) | VarStorage::Param(_) | VarStorage::Local(_) => false,
             })
         })
+    }
+}
+
+/// The parts of a construct, as they are met.
+#[derive(Default)]
+struct Parts {
+    parts: Vec<Part>,
+    types: Vec<Ty>,
+}
+
+impl Convert<Typed, Typed> for Parts {
+    fn expr(&mut self, expr: &ExprId) -> ExprId {
+        self.parts.push(Part::Expr(*expr));
+        *expr
+    }
+
+    fn ty(&mut self, ty: &Ty) -> Ty {
+        self.types.push(*ty);
+        *ty
+    }
+
+    fn init(&mut self, init: &InitId) -> InitId {
+        self.parts.push(Part::Init(*init));
+        *init
+    }
+
+    fn name(&mut self, name: &Name) -> Name {
+        *name
     }
 }

@@ -11,7 +11,7 @@ mod literal;
 mod member;
 mod unary;
 
-use ir::program::{ExprId, ExprKind, OffsetStep, Section, StmtKind};
+use ir::program::{ExprId, ExprKind, HostWords, OffsetStep, Section, StmtKind};
 use ir::types::{Ty, TypeKind};
 use source::{Name, Span};
 use syntax::ast;
@@ -185,6 +185,7 @@ impl Cx<'_> {
             align: None,
             init: Some(init),
             device: None,
+            host: HostWords::default(),
             span,
         });
         self.make(ExprKind::CompoundLiteral(var), ty, span)
