@@ -30,6 +30,9 @@ pub const DEVICE_DEFAULT: i64 = -1;
 /// The number of devices says the same.
 pub const DEVICE_HOST: i64 = -10;
 
+/// Device argument of every call in device code: the device that launched the kernel it is in.
+pub const DEVICE_ANCESTOR: i64 = -11;
+
 /// Set in the default-device variable of the host's threading runtime while a kernel runs in
 /// process; the low bits are the device. Every thread the kernel starts inherits it, and so knows
 /// where it is.

@@ -1,11 +1,12 @@
 //! Names that generated code spells and the runtime or the linker answers.
 
-/// Section of the [`crate::Entry`] rows; the linker gives it begin and end.
-pub const ENTRY_SECTION: &str = "omp_offloading_entries";
+/// Section of the [`crate::Entry`] rows; the linker gives it begin and end. Not LLVM's: objects of
+/// clang in the same binary have images that know nothing of our kernels.
+pub const ENTRY_SECTION: &str = "ferry_offload_entries";
 /// First row of a binary's table.
-pub const ENTRIES_START: &str = "__start_omp_offloading_entries";
+pub const ENTRIES_START: &str = "__start_ferry_offload_entries";
 /// One past its last row.
-pub const ENTRIES_STOP: &str = "__stop_omp_offloading_entries";
+pub const ENTRIES_STOP: &str = "__stop_ferry_offload_entries";
 
 /// Weak and hidden: the images of a binary, made when it is linked.
 pub const IMAGES: &str = "__ferry_images";

@@ -20,8 +20,10 @@ mod types;
 mod unit;
 mod used;
 
-use ir::program::{FunctionId, LabelId, Program, VarId};
-use rustc_hash::FxHashMap;
+use std::rc::Rc;
+
+use ir::program::{ExprId, FunctionId, LabelId, Program, VarId};
+use rustc_hash::{FxHashMap, FxHashSet};
 use source::Name;
 
 pub use out::{Out, Place};
@@ -41,11 +43,14 @@ pub enum Setting {
 }
 
 /// Prints parts of one program.
+#[derive(Clone)]
 pub struct Printer<'p> {
     program: &'p Program,
     setting: Setting,
-    names: names::Table,
+    names: Rc<names::Table>,
     substitutes: FxHashMap<VarId, String>,
+    lengths: FxHashMap<ExprId, String>,
+    decayed: FxHashSet<VarId>,
     hook: &'p dyn Hook,
 }
 
@@ -61,8 +66,10 @@ impl<'p> Printer<'p> {
         Printer {
             program,
             setting,
-            names: names::Table::new(program, setting),
+            names: Rc::new(names::Table::new(program, setting)),
             substitutes: FxHashMap::default(),
+            lengths: FxHashMap::default(),
+            decayed: FxHashSet::default(),
             hook: &Pragmas,
         }
     }
@@ -77,6 +84,29 @@ impl<'p> Printer<'p> {
     /// `(*__x)`.
     pub fn substitute(&mut self, var: VarId, text: impl Into<String>) {
         self.substitutes.insert(var, text.into());
+    }
+
+    /// From now on the length of an array, computed where its variable came to life, is this text.
+    pub fn substitute_length(&mut self, length: ExprId, text: impl Into<String>) {
+        self.lengths.insert(length, text.into());
+    }
+
+    /// From now on an array's name is that of a pointer to its first element.
+    pub fn decay(&mut self, var: VarId) {
+        self.decayed.insert(var);
+    }
+
+    /// Whether an array's name is that of a pointer.
+    pub fn is_decayed(&self, var: VarId) -> bool {
+        self.decayed.contains(&var)
+    }
+
+    /// The same printer with the user's names.
+    #[must_use]
+    pub fn as_written(&self) -> Printer<'p> {
+        let mut printer = self.clone();
+        printer.substitutes.clear();
+        printer
     }
 
     /// Back to its own name.

@@ -112,6 +112,8 @@ pub struct Declaration {
     pub vars: Vec<VarId>,
     /// The function it stands in; none at file scope.
     pub within: Option<FunctionId>,
+    /// Where the marker stands that ends it, if it is one that has an end.
+    pub ended: Option<Span>,
 }
 
 /// A variable.

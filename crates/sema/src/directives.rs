@@ -263,6 +263,10 @@ impl Cx<'_> {
         };
         self.close_down_to(at + 1);
         if let Some(open) = self.open.pop() {
+            let made = open.declaration.and_then(|it| self.program.declarations.get_mut(it));
+            if let Some(made) = made {
+                made.ended = Some(construct.span);
+            }
             self.close_one(open);
         }
     }
@@ -341,7 +345,7 @@ impl Cx<'_> {
             }
         }
         let within = self.function.as_ref().map(|it| it.id);
-        let made = Declaration { construct: typed, functions, vars, within };
+        let made = Declaration { construct: typed, functions, vars, within, ended: None };
         self.program.declarations.push(made);
     }
 

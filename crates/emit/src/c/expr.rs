@@ -80,6 +80,7 @@ impl Printer<'_> {
         match &node.kind {
             ExprKind::Int(value) => self.integer(self.widened(*value, node.ty), node.ty).1,
             ExprKind::WideInt(value) => self.integer(**value, node.ty).1,
+            ExprKind::EnumConst(id, _) if self.sees_constants(*id) => Level::Primary,
             ExprKind::EnumConst(id, at) => self.integer(self.constant_of(*id, *at), node.ty).1,
             ExprKind::Error
             | ExprKind::Float(_)
@@ -120,6 +121,9 @@ impl Printer<'_> {
                 out.push_str(&self.integer(self.widened(*value, node.ty), node.ty).0);
             }
             ExprKind::WideInt(value) => out.push_str(&self.integer(**value, node.ty).0),
+            ExprKind::EnumConst(id, at) if self.sees_constants(*id) => {
+                out.push_str(self.constant_name(*id, *at));
+            }
             ExprKind::EnumConst(id, at) => {
                 out.push_str(&self.integer(self.constant_of(*id, *at), node.ty).0);
             }
@@ -412,6 +416,16 @@ impl Printer<'_> {
         let kind = self.program.types.integer_kind(ty);
         let signed = kind.is_none_or(|it| self.program.model.int_signed(it));
         if signed { i128::from(value) } else { i128::from(value as u64) }
+    }
+
+    /// Whether the text around declares the constants of an enumeration.
+    fn sees_constants(&self, id: ir::types::EnumId) -> bool {
+        self.program.types.enums.find(id).is_some_and(|it| self.is_seen(it.span))
+    }
+
+    fn constant_name(&self, id: ir::types::EnumId, at: u32) -> &str {
+        let constants = self.program.types.enums.find(id).and_then(|it| it.constants.as_ref());
+        constants.and_then(|it| it.get(at as usize)).map_or("0", |it| self.text(it.0))
     }
 
     fn constant_of(&self, id: ir::types::EnumId, at: u32) -> i128 {

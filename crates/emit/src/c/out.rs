@@ -27,7 +27,7 @@ impl<'a> Out<'a> {
         Out::default()
     }
 
-    /// With `#line N "file"` wherever the next line belongs elsewhere than the one before.
+    /// With a line marker wherever the next line belongs elsewhere than the one before.
     pub fn placed(place: &'a Place<'a>) -> Out<'a> {
         Out { place: Some(place), ..Out::default() }
     }
@@ -47,10 +47,33 @@ impl<'a> Out<'a> {
         if self.here.as_ref() == Some(&wanted) {
             return;
         }
-        let (file, line) = &wanted;
-        let file = file.replace('\\', "\\\\").replace('"', "\\\"");
-        self.text.push_str(&format!("#line {line} \"{file}\"\n"));
+        self.mark(&wanted, "");
         self.here = Some(wanted);
+    }
+
+    /// The same, for lines that are not the user's but stand where his are: debuggers show them
+    /// there, warnings do not speak of them.
+    pub fn beside(&mut self, span: Span) {
+        if let Some(place) = self.place
+            && let Some(wanted) = place(span)
+        {
+            self.mark(&wanted, " 3");
+            self.here = None;
+        }
+    }
+
+    // Not `#line`: that would keep what the line before was taken for.
+    fn mark(&mut self, (file, line): &(String, u32), flag: &str) {
+        let file = file.replace('\\', "\\\\").replace('"', "\\\"");
+        self.text.push_str(&format!("# {line} \"{file}\"{flag}\n"));
+    }
+
+    /// The next line is not the user's: his warnings do not speak of it.
+    pub fn leave(&mut self) {
+        if self.place.is_some() {
+            self.text.push_str("# 1 \"<ferry>\" 3\n");
+            self.here = None;
+        }
     }
 
     /// One line (or several, if the text has breaks) at the present depth.

@@ -55,7 +55,7 @@ impl Printer<'_> {
                     ArrayLen::Known(len) => len.to_string(),
                     ArrayLen::Unknown => String::new(),
                     ArrayLen::Variable(Some(len)) if lengths == Lengths::Computed => {
-                        self.expr(*len)
+                        self.lengths.get(len).cloned().unwrap_or_else(|| self.expr(*len))
                     }
                     ArrayLen::Variable(_) => "*".to_owned(),
                 };

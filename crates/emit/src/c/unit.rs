@@ -277,7 +277,7 @@ impl Printer<'_> {
     }
 
     /// The name under which a variable is declared: substitutes stand for uses only.
-    pub(super) fn declared_name(&self, id: VarId) -> String {
+    pub fn declared_name(&self, id: VarId) -> String {
         self.names.var(self.program, id)
     }
 }

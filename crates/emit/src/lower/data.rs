@@ -1,0 +1,202 @@
+//! Constructs that move data or tie its life to a device: begin, end and update calls; mappers and
+//! requirements.
+
+use ir::construct::{ClauseKind, Leaf, Requirement, UseDevice};
+use ir::program::{DeviceVar, ExprKind, RegionId, VarId, VarStorage};
+
+use super::Lowering;
+use super::entries::{self, Entries, Entry};
+use super::frame::Row;
+use super::stub::{self, At};
+use crate::c::{Out, Printer};
+
+impl Lowering<'_> {
+    /// A call that stands alone.
+    pub(super) fn data_call(&self, printer: &Printer<'_>, id: RegionId, out: &mut Out<'_>) {
+        let region = &self.program.regions[id];
+        let at = self.at(id);
+        let entries = entries::of_data(printer, &self.mappers, region);
+        let call = if region.construct.has(Leaf::EnterData) {
+            abi::names::DATA_BEGIN
+        } else if region.construct.has(Leaf::ExitData) {
+            abi::names::DATA_END
+        } else {
+            abi::names::DATA_UPDATE
+        };
+        let task = self.task_around(printer, id, Vec::new(), Vec::new());
+        out.beside(region.span);
+        if let Some(task) = &task {
+            out.raw(&format!("#pragma {task}"));
+        }
+        out.line("{");
+        out.indented(|out| {
+            stub::location(out, &at);
+            let tables = stub::tables(out, printer, &entries, &at);
+            let device = stub::device(printer, &region.construct.clauses);
+            out.line(&format!("{call}(&__fi, {device}, {});", tables.arguments()));
+        });
+        out.line("}");
+    }
+
+    /// Begin, body, end.
+    pub(super) fn data_region(&self, printer: &Printer<'_>, id: RegionId, out: &mut Out<'_>) {
+        let region = &self.program.regions[id];
+        let at = self.at(id);
+        let mut entries = entries::of_data(printer, &self.mappers, region);
+        let seen = self.device_names(printer, id, &mut entries);
+        out.beside(region.span);
+        out.line("{");
+        out.indented(|out| {
+            stub::location(out, &at);
+            let tables = stub::tables(out, printer, &entries, &at);
+            let device = stub::device(printer, &region.construct.clauses);
+            out.line(&format!("const __ferry_i64 __fv = {device};"));
+            let arguments = tables.arguments();
+            out.line(&format!("{}(&__fi, __fv, {arguments});", abi::names::DATA_BEGIN));
+            self.body(printer, id, &seen, &at, out);
+            out.beside(region.span);
+            out.line(&format!("{}(&__fi, __fv, {arguments});", abi::names::DATA_END));
+        });
+        out.line("}");
+    }
+
+    /// The body of a data region, where some variables stand for their device versions.
+    fn body(
+        &self,
+        printer: &Printer<'_>,
+        id: RegionId,
+        seen: &[(VarId, usize, bool)],
+        _at: &At,
+        out: &mut Out<'_>,
+    ) {
+        let Some(body) = self.program.regions[id].body else { return };
+        if seen.is_empty() {
+            return printer.stmt(body, out);
+        }
+        let mut inner = printer.clone();
+        out.line("{");
+        out.indented(|out| {
+            for (var, index, is_pointer) in seen {
+                let ty = self.program.vars[*var].ty;
+                let name = format!("__d{}", var.index());
+                let declared = match is_pointer {
+                    true => printer.declare(ty.plain(), &name),
+                    false => printer.declare(ty, &format!("(*{name})")),
+                };
+                out.line(&format!("{declared} = __fb[{index}];"));
+                inner.substitute(*var, if *is_pointer { name } else { format!("(*{name})") });
+            }
+            inner.stmt(body, out);
+        });
+        out.line("}");
+    }
+
+    /// Adds to the entries what host code in the body sees as device addresses: variable, position
+    /// of its entry, whether it is the pointer's value that changes.
+    fn device_names(
+        &self,
+        printer: &Printer<'_>,
+        id: RegionId,
+        entries: &mut Entries,
+    ) -> Vec<(VarId, usize, bool)> {
+        let mut seen = Vec::new();
+        for clause in &self.program.regions[id].construct.clauses {
+            let ClauseKind::UseDevice(how, items) = &clause.kind else { continue };
+            for item in items {
+                let place = super::place::of(printer, *item);
+                let Some(var) = place.root else { continue };
+                let is_plain = matches!(self.program.exprs[*item].kind, ExprKind::Var(_));
+                let is_pointer = self.program.types.is_pointer(self.program.vars[var].ty);
+                let by_value = match how {
+                    UseDevice::Pointer => true,
+                    UseDevice::Address => is_pointer && !is_plain,
+                    UseDevice::ByType => is_pointer,
+                };
+                let name = printer.var_name(var);
+                let address = match by_value {
+                    true => format!("(void *)({name})"),
+                    false => format!("(void *)&{name}"),
+                };
+                let at = entries.list.len();
+                entries.list.push(Entry {
+                    base: address.clone(),
+                    begin: address,
+                    size: "0".to_owned(),
+                    bits: abi::MapType::RETURN_PARAM,
+                    parent: None,
+                    name,
+                    mapper: None,
+                    iterators: Vec::new(),
+                    strided: None,
+                });
+                seen.push((var, at, by_value));
+            }
+        }
+        seen
+    }
+
+    /// What the unit requires of devices, and its variables that exist on them.
+    pub(super) fn requirements(&self) {
+        let mut bits = 0;
+        let mut is_said = false;
+        for declaration in &self.program.declarations {
+            if !declaration.construct.has(Leaf::Requires) {
+                continue;
+            }
+            is_said = true;
+            for clause in &declaration.construct.clauses {
+                bits |= match clause.kind {
+                    ClauseKind::Require(what, _) => requirement(what),
+                    _ => 0,
+                };
+            }
+        }
+        let mut state = self.state.borrow_mut();
+        if is_said {
+            let data = if bits == 0 { abi::requires::NONE } else { bits };
+            state.rows.push(Row {
+                address: "0".to_owned(),
+                name: String::new(),
+                size: "0".to_owned(),
+                flags: abi::entry::REQUIRES,
+                data,
+            });
+        }
+        for (_, var) in self.program.vars.iter() {
+            let (Some(name), Some(device)) = (var.name, var.device) else { continue };
+            let name = self.program.names.text(name);
+            let is_defined = match var.storage {
+                VarStorage::Global | VarStorage::Static => true,
+                VarStorage::Extern
+                | VarStorage::LocalStatic(_)
+                | VarStorage::Param(_)
+                | VarStorage::Local(_) => false,
+            };
+            match device {
+                DeviceVar::Enter | DeviceVar::Local | DeviceVar::Resident if is_defined => {
+                    state.rows.push(Row {
+                        address: format!("&{name}"),
+                        name: name.to_owned(),
+                        size: format!("sizeof({name})"),
+                        flags: abi::entry::ORDINARY,
+                        data: 0,
+                    });
+                }
+                DeviceVar::Enter | DeviceVar::Local | DeviceVar::Resident | DeviceVar::Link => {}
+            }
+        }
+    }
+}
+
+fn requirement(what: Requirement) -> u32 {
+    match what {
+        Requirement::ReverseOffload => abi::requires::REVERSE_OFFLOAD,
+        Requirement::UnifiedAddress => abi::requires::UNIFIED_ADDRESS,
+        // Maps that share storage need memory that is shared.
+        Requirement::UnifiedSharedMemory | Requirement::SelfMaps => {
+            abi::requires::UNIFIED_SHARED_MEMORY
+        }
+        Requirement::DynamicAllocators => abi::requires::DYNAMIC_ALLOCATORS,
+        Requirement::DeviceSafesync | Requirement::Safesync => 0,
+    }
+}

@@ -1,0 +1,127 @@
+//! What stands around the user's text: declarations before it, tables and registration after it.
+//!
+//! The structures are those of crate `abi`; the tests of the runtime check that both sides agree.
+//! Line markers say that none of this is the user's, so his warnings do not speak of it.
+
+use abi::{MapType, names};
+
+/// Declarations of everything that generated text uses.
+pub(super) fn before() -> String {
+    let call = "const struct __ferry_ident *, __ferry_i64, int, void **, void **, \
+                __ferry_i64 *, __ferry_i64 *, void **, void **";
+    let (kernel, begin) = (names::KERNEL, names::DATA_BEGIN);
+    let (end, update) = (names::DATA_END, names::DATA_UPDATE);
+    let (push, count) = (names::PUSH_COMPONENT, names::COMPONENT_COUNT);
+    format!(
+        "# 1 \"<ferry>\" 3
+typedef int __ferry_i64 __attribute__((mode(DI)));
+typedef unsigned __ferry_u64 __attribute__((mode(DI)));
+typedef unsigned __ferry_word __attribute__((mode(pointer)));
+typedef __typeof__(sizeof(0)) __ferry_size;
+struct __ferry_ident {{ int __r1, __flags, __r2, __length; const char *__text; }};
+struct __ferry_args {{ unsigned __version, __count; void **__bases, **__begins; \
+__ferry_i64 *__sizes, *__types; void **__names, **__mappers; __ferry_u64 __trips, __flags; \
+unsigned __teams[3], __limit[3], __memory; }};
+struct __ferry_region {{ unsigned __version, __flags; const char *__name; \
+void (*__cpu)(void *const *); }};
+struct __ferry_entry {{ void *__addr; const char *__name; __ferry_u64 __size; \
+int __flags, __data; }};
+struct __ferry_dim {{ __ferry_u64 __offset, __count, __stride; }};
+extern int {kernel}(const struct __ferry_ident *, __ferry_i64, int, int, const void *, \
+struct __ferry_args *);
+extern void {begin}({call});
+extern void {end}({call});
+extern void {update}({call});
+extern void {push}(void *, void *, void *, __ferry_i64, __ferry_i64, void *);
+extern __ferry_i64 {count}(void *);
+static __inline__ __attribute__((unused)) void *__ferry_value(const volatile void *__p, \
+__ferry_size __n) {{ void *__v = 0; __builtin_memcpy(&__v, (const void *)__p, __n); return __v; }}
+static __inline__ __attribute__((unused)) const volatile void *__ferry_low(const volatile void *__a, \
+const volatile void *__b) {{ return __a < __b ? __a : __b; }}
+static __inline__ __attribute__((unused)) const volatile void *__ferry_high(const volatile void *__a, \
+const volatile void *__b) {{ return __a > __b ? __a : __b; }}
+static __inline__ __attribute__((unused)) __ferry_i64 __ferry_device(__ferry_i64 __n) \
+{{ return __n == -1 ? {host} : __n; }}
+static __inline__ __attribute__((unused)) __ferry_i64 __ferry_trips(__ferry_i64 __b, \
+__ferry_i64 __e, __ferry_i64 __s) {{ __ferry_i64 __n = __s > 0 ? (__e - __b + __s - 1) / __s : \
+__s < 0 ? (__b - __e - __s - 1) / -__s : 0; return __n > 0 ? __n : 0; }}
+static __inline__ __attribute__((unused)) __ferry_i64 __ferry_decay(__ferry_i64 __own, \
+__ferry_i64 __asked) {{ return (__own & ~3l) | (__own & __asked & 3l) | (__asked & {kept}); }}
+",
+        host = abi::DEVICE_HOST,
+        // What a mapper's user says of the whole holds for its parts.
+        kept = (MapType::ALWAYS | MapType::DELETE | MapType::CLOSE | MapType::PRESENT | MapType::HOLD).0,
+    )
+}
+
+/// One row of the binary's table.
+#[derive(Clone, Debug)]
+pub(super) struct Row {
+    /// C expression of the address.
+    pub(super) address: String,
+    /// The symbol on the device.
+    pub(super) name: String,
+    /// C expression of the size; 0 for kernels.
+    pub(super) size: String,
+    pub(super) flags: i32,
+    pub(super) data: u32,
+}
+
+/// The rows, as one static array in the section that the linker gathers.
+pub(super) fn rows(rows: &[Row]) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    let section = names::ENTRY_SECTION;
+    let mut text = format!(
+        "static const struct __ferry_entry __ferry_entries[{}] __attribute__((section(\"{section}\"), \
+         used, aligned(8))) = {{\n",
+        rows.len()
+    );
+    for row in rows {
+        text.push_str(&format!(
+            "  {{ (void *){}, {}, {}, {}, {} }},\n",
+            row.address,
+            super::stub::quoted(&row.name),
+            row.size,
+            row.flags,
+            row.data
+        ));
+    }
+    text.push_str("};\n");
+    text
+}
+
+/// Registers the binary's table once, however many units it has.
+pub(super) fn registration() -> String {
+    let (start, stop) = (names::ENTRIES_START, names::ENTRIES_STOP);
+    let (images, count) = (names::IMAGES, names::IMAGE_COUNT);
+    let (register, unregister) = (names::REGISTER, names::UNREGISTER);
+    let once = "__attribute__((weak, visibility(\"hidden\")))";
+    format!(
+        "struct __ferry_binary {{ int __count; const void *__images; \
+const struct __ferry_entry *__begin, *__end; }};
+extern const struct __ferry_entry {start}[], {stop}[] __attribute__((visibility(\"hidden\")));
+extern const char {images}[] {once};
+extern const int {count} {once};
+extern void {register}(struct __ferry_binary *);
+extern void {unregister}(struct __ferry_binary *);
+{once} struct __ferry_binary __ferry_binary_table;
+{once} int __ferry_is_registered;
+{once} __attribute__((destructor(101))) void __ferry_unregister(void) {{
+  if (!__ferry_is_registered) return;
+  __ferry_is_registered = 0;
+  {unregister}(&__ferry_binary_table);
+}}
+{once} __attribute__((constructor(101))) void __ferry_register(void) {{
+  if (__ferry_is_registered) return;
+  __ferry_is_registered = 1;
+  if (&{count}) {{ __ferry_binary_table.__count = {count}; \
+__ferry_binary_table.__images = {images}; }}
+  __ferry_binary_table.__begin = {start};
+  __ferry_binary_table.__end = {stop};
+  {register}(&__ferry_binary_table);
+}}
+"
+    )
+}

@@ -1,0 +1,206 @@
+//! Kernels: what a region becomes on a device that runs C.
+//!
+//! In: a region, its captured variables, and where the kernel will stand. Out: a C function that
+//! takes one slot per argument, gives every captured variable a name, and has the region's body,
+//! with the constructs inside left to the compiler of that device ([`super::nested`]).
+//!
+//! A variable that came by address is used through a pointer, `(*__x)`. A list of a directive
+//! cannot name that, so a variable that some construct inside makes copies of gets a name of its own
+//! for the whole kernel, and its value is carried in and out.
+
+use ir::construct::Leaf;
+use ir::program::{Program, RegionId, StmtId, VarId, VarStorage};
+use ir::region::{Region, Sharing};
+use ir::walk::Part;
+use rustc_hash::FxHashSet;
+
+use super::Lowering;
+use super::entries::{Access, Captured, Entries};
+use crate::c::{Out, Printer, Setting};
+
+/// How a captured variable is called in the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Binding {
+    /// `(*__x)`
+    Pointed,
+    /// A local variable with the value, carried back at the end.
+    Carried,
+    /// An array as a pointer to its first element, so that a list can name its section.
+    Element,
+}
+
+impl Lowering<'_> {
+    /// The kernel of a region, as a function definition.
+    pub(super) fn kernel(
+        &self,
+        id: RegionId,
+        entries: &Entries,
+        name: &str,
+        setting: Setting,
+    ) -> String {
+        let program = self.program;
+        let region = &program.regions[id];
+        let mut printer = self.printer(setting);
+        let copied = copied_inside(program, id);
+        let mut out = Out::placed(self.place);
+        let linkage = if setting == Setting::Alone { "" } else { "static " };
+        out.raw(&format!("# 1 \"<ferry>\" 3\n{linkage}void {name}(void *const *__args)\n{{"));
+        let mut carried = Vec::new();
+        out.indented(|out| {
+            let parts: Vec<Part> = region.body.iter().map(|it| Part::Stmt(*it)).collect();
+            printer.local_types(&parts, &mut FxHashSet::default(), out);
+            for captured in &entries.captured {
+                if let Some(back) = self.bind(&mut printer, captured, &copied, setting, out) {
+                    carried.push(back);
+                }
+            }
+            let leaves: Vec<Leaf> = region
+                .construct
+                .leaves
+                .iter()
+                .copied()
+                .filter(|it| !matches!(it, Leaf::Offload | Leaf::Kernels))
+                .collect();
+            self.construct(&printer, id, &leaves, out);
+            out.leave();
+            carried.iter().for_each(|it| out.line(it));
+            // A label before the end of the body may need a statement to stand before.
+            out.line(";");
+        });
+        out.raw("}");
+        out.into_text()
+    }
+
+    /// Gives a captured variable its name; answers what carries its value back.
+    fn bind(
+        &self,
+        printer: &mut Printer<'_>,
+        captured: &Captured,
+        copied: &FxHashSet<VarId>,
+        setting: Setting,
+        out: &mut Out<'_>,
+    ) -> Option<String> {
+        let program = self.program;
+        let var = &program.vars[captured.var];
+        let own = printer.declared_name(captured.var);
+        for (at, (length, slot)) in captured.lengths.iter().enumerate() {
+            let name = format!("__len{at}_{own}");
+            out.line(&format!(
+                "const __ferry_size {name} = (__ferry_size)(__ferry_word)__args[{slot}];"
+            ));
+            printer.substitute_length(*length, name);
+        }
+        let plain = var.ty.plain();
+        match captured.access {
+            Access::Name => None,
+            Access::Own => {
+                out.line(&format!("{};", printer.declare(plain, &own)));
+                None
+            }
+            Access::Value => {
+                let slot = captured.slot?;
+                let declared = printer.declare(plain, &own);
+                if program.types.is_pointer(var.ty) {
+                    out.line(&format!("{declared} = __args[{slot}];"));
+                } else if program.types.is_integer(var.ty) {
+                    let ty = printer.type_name(plain);
+                    out.line(&format!("{declared} = ({ty})(__ferry_word)__args[{slot}];"));
+                } else {
+                    out.line(&format!(
+                        "{declared}; __builtin_memcpy(&{own}, &__args[{slot}], sizeof({own}));"
+                    ));
+                }
+                None
+            }
+            Access::Reference => {
+                // The text around has it already, and shares its memory.
+                if setting == Setting::Appended && is_of_file(program, captured.var) {
+                    return None;
+                }
+                let slot = captured.slot?;
+                let pointer = format!("__ref_{own}");
+                let declared = printer.declare(var.ty, &format!("(*{pointer})"));
+                out.line(&format!("{declared} = __args[{slot}];"));
+                match binding(program, captured.var, copied) {
+                    Binding::Pointed => {
+                        printer.substitute(captured.var, format!("(*{pointer})"));
+                        None
+                    }
+                    Binding::Carried => {
+                        out.line(&format!("{} = *{pointer};", printer.declare(plain, &own)));
+                        Some(format!("*{pointer} = {own};"))
+                    }
+                    Binding::Element => {
+                        let element = program.types.element(var.ty).unwrap_or(var.ty);
+                        let declared = printer.declare(element, &format!("(*{own})"));
+                        out.line(&format!("{declared} = *{pointer};"));
+                        printer.decay(captured.var);
+                        None
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn binding(program: &Program, var: VarId, copied: &FxHashSet<VarId>) -> Binding {
+    if !copied.contains(&var) {
+        return Binding::Pointed;
+    }
+    if program.types.is_array(program.vars[var].ty) { Binding::Element } else { Binding::Carried }
+}
+
+/// Whether the variable belongs to the file, so that a kernel at its end sees it.
+pub(super) fn is_of_file(program: &Program, var: VarId) -> bool {
+    match program.vars[var].storage {
+        VarStorage::Global | VarStorage::Extern | VarStorage::Static => true,
+        VarStorage::LocalStatic(_) | VarStorage::Param(_) | VarStorage::Local(_) => false,
+    }
+}
+
+/// Variables that the construct or one inside it makes copies of.
+fn copied_inside(program: &Program, id: RegionId) -> FxHashSet<VarId> {
+    let mut found = FxHashSet::default();
+    let is_lone = program.regions[id].construct.leaves.len() == 1;
+    if !is_lone {
+        copied_by(&program.regions[id], &mut found);
+    }
+    if let Some(body) = program.regions[id].body {
+        for inner in regions_in(program, body) {
+            copied_by(&program.regions[inner], &mut found);
+        }
+    }
+    found
+}
+
+fn copied_by(region: &Region, found: &mut FxHashSet<VarId>) {
+    for var in &region.vars {
+        let copies = match var.sharing.as_ref().map(|it| &it.value) {
+            Some(
+                Sharing::Private
+                | Sharing::FirstPrivate
+                | Sharing::LastPrivate
+                | Sharing::FirstLastPrivate
+                | Sharing::Reduction(_)
+                | Sharing::Linear,
+            ) => true,
+            Some(Sharing::Shared | Sharing::ThreadPrivate) | None => false,
+        };
+        if copies {
+            found.insert(var.var);
+        }
+    }
+}
+
+/// All regions in a statement.
+pub(super) fn regions_in(program: &Program, stmt: StmtId) -> Vec<RegionId> {
+    let mut found = Vec::new();
+    let mut open = vec![Part::Stmt(stmt)];
+    while let Some(part) = open.pop() {
+        if let Part::Region(id) = part {
+            found.push(id);
+        }
+        program.parts(part, &mut |it| open.push(it));
+    }
+    found
+}

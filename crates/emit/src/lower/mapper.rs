@@ -1,0 +1,131 @@
+//! Users' mappers: which one maps a type, and the functions they become.
+//!
+//! In: the declarations of a program. Out: for a type and a mapper's name the function that the
+//! runtime calls with one object (or an array of them) and that pushes its components.
+
+use ir::construct::{Args, Leaf};
+use ir::program::{Program, VarId};
+use ir::types::Ty;
+use source::Name;
+
+use super::Lowering;
+use super::entries::{self, Entries};
+use super::stub;
+use crate::c::{Out, Printer, Setting};
+
+/// All mappers of a unit.
+#[derive(Debug, Default)]
+pub(super) struct Mappers {
+    pub(super) list: Vec<Mapper>,
+}
+
+/// One mapper.
+#[derive(Debug)]
+pub(super) struct Mapper {
+    /// Its name; none is `default`.
+    pub(super) name: Option<Name>,
+    /// The type it maps.
+    pub(super) ty: Ty,
+    /// The variable that stands for the object in its clauses.
+    pub(super) var: Option<VarId>,
+    /// Index into the program's declarations.
+    pub(super) declaration: usize,
+    /// The function it becomes.
+    pub(super) function: String,
+}
+
+impl Mappers {
+    pub(super) fn new(program: &Program) -> Mappers {
+        let mut list = Vec::new();
+        for (at, declaration) in program.declarations.iter().enumerate() {
+            let Args::Mapper(decl) = &declaration.construct.args else { continue };
+            if !declaration.construct.has(Leaf::DeclareMapper) {
+                continue;
+            }
+            list.push(Mapper {
+                name: decl.name,
+                ty: decl.ty,
+                var: declaration.vars.first().copied(),
+                declaration: at,
+                function: format!("__ferry_mapper_{at}"),
+            });
+        }
+        Mappers { list }
+    }
+
+    /// The mapper of that name for `ty` or what it is an array of; without a name the default one,
+    /// if the program declares any.
+    pub(super) fn of(&self, program: &Program, name: Option<Name>, ty: Ty) -> Option<String> {
+        let is_default = |it: Option<Name>| it.is_none_or(|it| program.names.text(it) == "default");
+        let record = program.types.record_of(program.types.innermost_element(ty))?;
+        self.list
+            .iter()
+            .filter(|it| program.types.record_of(it.ty) == Some(record))
+            .find(|it| if is_default(name) { is_default(it.name) } else { it.name == name })
+            .map(|it| it.function.clone())
+    }
+}
+
+impl Lowering<'_> {
+    /// The functions that users' mappers become.
+    pub(super) fn mapper_functions(&self) {
+        for mapper in &self.mappers.list {
+            let Some(var) = mapper.var else { continue };
+            let Some(declaration) = self.program.declarations.get(mapper.declaration) else {
+                continue;
+            };
+            let mut printer = self.printer(Setting::Appended);
+            printer.substitute(var, "(*__v)");
+            let entries = entries::of_mapper(&printer, &self.mappers, &declaration.construct);
+            let function = &mapper.function;
+            let signature = format!(
+                "static void {function}(void *__h, void *__base, void *__begin, \
+                 __ferry_i64 __size, __ferry_i64 __type, void *__name)"
+            );
+            let mut out = Out::new();
+            out.raw(&format!("# 1 \"<ferry>\" 3\n{signature}\n{{"));
+            out.indented(|out| {
+                let push = abi::names::PUSH_COMPONENT;
+                // The runtime does not count the first component; so it is one that maps nothing.
+                out.line(&format!("{push}(__h, __base, __begin, 0, 0, __name);"));
+                let object = printer.declare(mapper.ty, "(*__v)");
+                out.line(&format!("{object} = __begin;"));
+                out.line("const __ferry_i64 __count = __size / (__ferry_i64)sizeof(*__v);");
+                out.line("__ferry_i64 __i;");
+                out.line("for (__i = 0; __i < __count; __i++, __v++) {");
+                out.indented(|out| components(out, &printer, &entries));
+                out.line("}");
+            });
+            out.raw("}");
+            let mut state = self.state.borrow_mut();
+            state.declarations.push(format!("{signature};\n"));
+            state.functions.push(out.into_text());
+        }
+    }
+}
+
+/// Pushes the entries of one object.
+fn components(out: &mut Out<'_>, printer: &Printer<'_>, entries: &Entries) {
+    let push = abi::names::PUSH_COMPONENT;
+    let count = abi::names::COMPONENT_COUNT;
+    out.line(&format!("const __ferry_i64 __first = {count}(__h);"));
+    for entry in &entries.list {
+        stub::iterator_loops(out, printer, entry);
+        let member = match entry.parent {
+            Some(parent) => format!(" | (__first + {}) << 48", parent + 1),
+            None => String::new(),
+        };
+        let bits = format!("__ferry_decay({:#x}, __type){member}", entry.bits.0);
+        let name = stub::quoted(&format!(";{};unknown;0;0;;", entry.name));
+        match &entry.mapper {
+            Some(mapper) => out.line(&format!(
+                "{mapper}(__h, {}, {}, {}, {bits}, (void *){name});",
+                entry.base, entry.begin, entry.size
+            )),
+            None => out.line(&format!(
+                "{push}(__h, {}, {}, {}, {bits}, (void *){name});",
+                entry.base, entry.begin, entry.size
+            )),
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Variables that a kernel needs although the region itself says nothing of them: those that only
+//! constructs inside name, and those in clauses that stay with the kernel.
+
+use ir::construct::{Clause, ClauseKind, Construct, Convert, Leaf};
+use ir::program::{ExprId, ExprKind, InitId, Program, RegionId, Typed, VarId};
+use ir::region::Sharing;
+use ir::types::Ty;
+use ir::walk::Part;
+use rustc_hash::FxHashSet;
+use source::Name;
+
+use super::kernel::regions_in;
+
+/// A variable from outside.
+pub(super) struct Mention {
+    pub(super) var: VarId,
+    /// Its value outside does not matter.
+    pub(super) is_private: bool,
+}
+
+/// What region `id` needs beyond its own variables.
+pub(super) fn of(program: &Program, id: RegionId) -> Vec<Mention> {
+    let region = &program.regions[id];
+    let mapped = region.vars.iter().filter(|it| !it.mappings.is_empty());
+    let mut known: FxHashSet<VarId> = mapped.map(|it| it.var).collect();
+    let Some(body) = region.body else { return Vec::new() };
+    known.extend(declared_in(program, body));
+    let mut found: Vec<Mention> = Vec::new();
+    let mut add = |var: VarId, is_private: bool| {
+        if known.contains(&var) {
+            return;
+        }
+        match found.iter_mut().find(|it| it.var == var) {
+            Some(mention) => mention.is_private &= is_private,
+            None => found.push(Mention { var, is_private }),
+        }
+    };
+    if region.construct.leaves.len() > 1 {
+        let clauses = region.construct.clauses.iter().filter(|it| stays(it));
+        for clause in clauses {
+            let only = Construct { clauses: vec![clause.clone()], ..region.construct.clone() };
+            vars_in(program, &only).into_iter().for_each(|it| add(it, false));
+        }
+    }
+    let mut inner = regions_in(program, body);
+    inner.sort_by_key(|it| program.regions[*it].span.start);
+    for id in inner {
+        let region = &program.regions[id];
+        for var in &region.vars {
+            let is_private =
+                matches!(var.sharing.as_ref().map(|it| &it.value), Some(Sharing::Private));
+            add(var.var, is_private);
+        }
+        let listed: FxHashSet<VarId> = region.vars.iter().map(|it| it.var).collect();
+        for var in vars_in(program, &region.construct) {
+            if !listed.contains(&var) {
+                add(var, false);
+            }
+        }
+    }
+    found
+}
+
+/// Whether a clause of a construct that leaves the host is for a part that stays with the kernel.
+fn stays(clause: &Clause<Typed>) -> bool {
+    clause.on != Some(Leaf::Offload)
+        && !matches!(
+            clause.kind,
+            ClauseKind::Map(_)
+                | ClauseKind::Device(..)
+                | ClauseKind::DefaultMap(..)
+                | ClauseKind::Depend(_)
+                | ClauseKind::DevicePointer(_)
+                | ClauseKind::HasDeviceAddr(_)
+                | ClauseKind::UsesAllocators(_)
+                | ClauseKind::Nowait(_)
+        )
+}
+
+/// Variables that come to life in a statement.
+fn declared_in(program: &Program, stmt: ir::program::StmtId) -> FxHashSet<VarId> {
+    let mut found = FxHashSet::default();
+    let mut open = vec![Part::Stmt(stmt)];
+    while let Some(part) = open.pop() {
+        if let Part::Local(var) = part {
+            found.insert(var);
+        }
+        program.parts(part, &mut |it| open.push(it));
+    }
+    found
+}
+
+/// Variables that the clauses of a construct name, those that it declares itself left out.
+fn vars_in(program: &Program, construct: &Construct<Typed>) -> Vec<VarId> {
+    let mut collect = Collect::default();
+    let _: Construct<Typed> = construct.convert(&mut collect);
+    let mut found = Vec::new();
+    let mut open: Vec<Part> = collect.exprs.into_iter().map(Part::Expr).collect();
+    while let Some(part) = open.pop() {
+        if let Part::Expr(id) = part
+            && let ExprKind::Var(var) = program.exprs[id].kind
+            && !found.contains(&var)
+            && !program.vars[var].name.is_some_and(|it| collect.own.contains(&it))
+        {
+            found.push(var);
+        }
+        program.parts(part, &mut |it| open.push(it));
+    }
+    found
+}
+
+/// Gathers the expressions of a construct and the names that it declares.
+#[derive(Default)]
+struct Collect {
+    exprs: Vec<ExprId>,
+    own: Vec<Name>,
+}
+
+impl Convert<Typed, Typed> for Collect {
+    fn expr(&mut self, expr: &ExprId) -> ExprId {
+        self.exprs.push(*expr);
+        *expr
+    }
+
+    fn ty(&mut self, ty: &Ty) -> Ty {
+        *ty
+    }
+
+    fn init(&mut self, init: &InitId) -> InitId {
+        *init
+    }
+
+    fn name(&mut self, name: &Name) -> Name {
+        *name
+    }
+
+    fn enter_iterators(&mut self, iterators: &[ir::construct::IteratorVar<Typed>]) {
+        self.own.extend(iterators.iter().map(|it| it.name));
+    }
+}

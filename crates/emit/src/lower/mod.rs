@@ -1,0 +1,296 @@
+//! From a checked program to what compilers get: the host's text with regions replaced by calls,
+//! and kernels.
+//!
+//! In: a program without errors, the preprocessed text it came from. Out: [`Lowered`]. Host text is
+//! edited: bytes outside the directives that the host's compiler cannot do leave as they came.
+//! Those directives become calls of the offload ABI ([`stub`], [`entries`]), their bodies become
+//! kernels ([`kernel`]) that stand at the end of the same text, where the file's own functions and
+//! variables are seen; what remains inside is left to the host's compiler ([`nested`]).
+
+mod data;
+mod entries;
+mod frame;
+mod kernel;
+mod mapper;
+mod mentions;
+mod nested;
+mod offload;
+mod place;
+mod stub;
+
+use std::cell::RefCell;
+use std::ops::Range;
+
+use ir::construct::{Construct, Leaf};
+use ir::program::{Program, RegionId, StmtId, StmtKind, Typed};
+use ir::walk::Part;
+use source::{Diagnostic, Diagnostics, EditError, Edits, FileId, Locator, SourceMap, Span};
+
+use crate::c::{Hook, Out, Place, Printer, Setting};
+use frame::Row;
+use mapper::Mappers;
+use stub::At;
+
+/// What a program becomes.
+#[derive(Debug)]
+pub struct Lowered {
+    /// Text for the host's compiler.
+    pub host: Vec<u8>,
+    /// What became of each region that was to leave the host.
+    pub verdicts: Vec<Verdict>,
+    /// What could not be done.
+    pub diagnostics: Diagnostics,
+}
+
+/// What became of one region.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// The directive.
+    pub directive: String,
+    /// Where it stands.
+    pub span: Span,
+    /// The function around it.
+    pub function: String,
+    /// The kernel it became.
+    pub kernel: String,
+}
+
+/// Lowers `program`, which was read from the preprocessed text `file`.
+pub fn lower(program: &Program, map: &SourceMap, file: FileId, locator: &Locator<'_>) -> Lowered {
+    let place = |span: Span| {
+        let at = locator.locate(span)?;
+        Some((at.file.to_string(), at.line))
+    };
+    let lowering = Lowering {
+        program,
+        locator,
+        place: &place,
+        unit: fingerprint(map.bytes(file)),
+        mappers: Mappers::new(program),
+        state: RefCell::default(),
+    };
+    let mut edits = Edits::new();
+    let base = map.base(file);
+    let text = map.bytes(file);
+    let made = lowering.unit(text, base, &mut edits).and_then(|()| edits.apply(text));
+    let state = lowering.state.into_inner();
+    let mut diagnostics = state.faults;
+    let host = match made {
+        Ok(host) => host,
+        Err(error) => {
+            diagnostics
+                .push(Diagnostic::error("F0701", format!("the text cannot be changed: {error}")));
+            Vec::new()
+        }
+    };
+    Lowered { host, verdicts: state.verdicts, diagnostics }
+}
+
+/// A number that tells this text from others, for names.
+fn fingerprint(text: &[u8]) -> u64 {
+    // FNV-1a: short, and the same everywhere.
+    text.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+/// What is known while a unit is lowered.
+struct Lowering<'p> {
+    program: &'p Program,
+    locator: &'p Locator<'p>,
+    place: &'p Place<'p>,
+    unit: u64,
+    mappers: Mappers,
+    state: RefCell<State>,
+}
+
+/// What has been made so far.
+#[derive(Default)]
+struct State {
+    /// Kernels and mappers, to stand at the end.
+    functions: Vec<String>,
+    /// Their declarations, to stand at the beginning.
+    declarations: Vec<String>,
+    rows: Vec<Row>,
+    verdicts: Vec<Verdict>,
+    faults: Diagnostics,
+}
+
+impl Lowering<'_> {
+    fn printer(&self, setting: Setting) -> Printer<'_> {
+        Printer::new(self.program, setting).with_hook(self)
+    }
+
+    /// All edits of the unit.
+    fn unit(&self, text: &[u8], base: u32, edits: &mut Edits) -> Result<(), EditError> {
+        let printer = self.printer(Setting::InPlace);
+        for (_, function) in self.program.functions.iter() {
+            if let Some(body) = function.body {
+                self.statements(&printer, body, text, base, edits)?;
+            }
+        }
+        for declaration in &self.program.declarations {
+            if is_for_host_compiler(&declaration.construct) {
+                continue;
+            }
+            let marks = [Some(declaration.construct.span), declaration.ended];
+            for range in marks.into_iter().flatten().map(|it| lines(text, base, it)) {
+                // One directive may be recorded for each thing it names, or stand in a body that
+                // was replaced.
+                let _ = edits.delete(range);
+            }
+        }
+        self.mapper_functions();
+        self.requirements();
+        let state = self.state.borrow();
+        if state.rows.is_empty() && state.declarations.is_empty() {
+            return Ok(());
+        }
+        edits.insert(0, frame::before() + &state.declarations.concat())?;
+        let mut tail = String::from("\n# 1 \"<ferry>\" 3\n");
+        state.functions.iter().for_each(|it| tail.push_str(it));
+        tail.push_str("# 1 \"<ferry>\" 3\n");
+        tail.push_str(&frame::rows(&state.rows));
+        if !state.rows.is_empty() {
+            tail.push_str(&frame::registration());
+        }
+        edits.insert(text.len(), tail)
+    }
+
+    /// Edits in and below a statement.
+    fn statements(
+        &self,
+        printer: &Printer<'_>,
+        stmt: StmtId,
+        text: &[u8],
+        base: u32,
+        edits: &mut Edits,
+    ) -> Result<(), EditError> {
+        let mut open = vec![Part::Stmt(stmt)];
+        while let Some(part) = open.pop() {
+            if let Part::Stmt(id) = part
+                && let StmtKind::Region(region) = self.program.stmts[id].kind
+                && !is_for_host_compiler(&self.program.regions[region].construct)
+            {
+                let whole = self.program.stmts[id].span;
+                let start = lines(text, base, self.program.regions[region].construct.span);
+                let body = self.program.regions[region].body;
+                let end = match body {
+                    Some(_) => offset(base, whole.end).max(start.end),
+                    None => start.end,
+                };
+                let mut out = Out::placed(self.place);
+                self.region(printer, region, &mut out);
+                let mut made = out.into_text();
+                made.push_str(&self.marker(base, end));
+                edits.replace(start.start..end, made)?;
+                continue;
+            }
+            self.program.parts(part, &mut |it| open.push(it));
+        }
+        Ok(())
+    }
+
+    /// Tells the compiler where the text goes on.
+    fn marker(&self, base: u32, at: usize) -> String {
+        let at = base.saturating_add(u32::try_from(at).unwrap_or(u32::MAX));
+        let span = Span::new(at.saturating_sub(1), at);
+        match (self.place)(span) {
+            Some((file, line)) => format!("# {line} {}\n", stub::quoted(&file)),
+            None => "\n".to_owned(),
+        }
+    }
+
+    fn at(&self, id: RegionId) -> At {
+        let region = &self.program.regions[id];
+        let function = &self.program.functions[region.function];
+        let location = self.locator.locate(region.construct.span);
+        At {
+            file: location.as_ref().map_or_else(String::new, |it| it.file.to_string()),
+            function: self.program.names.text(function.name).to_owned(),
+            line: location.as_ref().map_or(0, |it| it.line),
+            column: location.as_ref().map_or(0, |it| it.column),
+        }
+    }
+
+    fn refuse(&self, span: Span, why: &directive::Unwritable) {
+        let fault =
+            Diagnostic::error("F0702", format!("the host's compiler cannot be given this: {why}"))
+                .label(span, "here");
+        self.state.borrow_mut().faults.push(fault);
+    }
+}
+
+impl Hook for Lowering<'_> {
+    fn region(&self, printer: &Printer<'_>, id: RegionId, out: &mut Out<'_>) {
+        let construct = &self.program.regions[id].construct;
+        match kind(construct) {
+            Kind::Offload => self.offload(printer, id, out),
+            Kind::DataRegion => self.data_region(printer, id, out),
+            Kind::DataCall => self.data_call(printer, id, out),
+            Kind::Host => {
+                let leaves = construct.leaves.clone();
+                self.construct(printer, id, &leaves, out);
+            }
+        }
+    }
+
+    fn declaration(&self, printer: &Printer<'_>, index: u32, out: &mut Out<'_>) {
+        let Some(it) = self.program.declarations.get(index as usize) else { return };
+        if is_for_host_compiler(&it.construct) {
+            printer.pragma(&it.construct, out);
+        }
+    }
+}
+
+/// What is done with a construct.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// Its body becomes a kernel.
+    Offload,
+    /// Data lives on the device during its body.
+    DataRegion,
+    /// A call that moves data or ties its life.
+    DataCall,
+    /// The host's compiler does it.
+    Host,
+}
+
+fn kind(construct: &Construct<Typed>) -> Kind {
+    let first = construct.leaves.first();
+    match first {
+        Some(Leaf::Offload | Leaf::Kernels) => Kind::Offload,
+        Some(Leaf::DataRegion | Leaf::HostData) => Kind::DataRegion,
+        Some(Leaf::EnterData | Leaf::ExitData | Leaf::Update) => Kind::DataCall,
+        _ => Kind::Host,
+    }
+}
+
+/// Whether the host's compiler gets the directive as it stands.
+fn is_for_host_compiler(construct: &Construct<Typed>) -> bool {
+    kind(construct) == Kind::Host
+        && !construct.leaves.iter().any(|it| {
+            matches!(
+                it,
+                Leaf::DeclareTarget
+                    | Leaf::BeginDeclareTarget
+                    | Leaf::EndDeclareTarget
+                    | Leaf::DeclareMapper
+                    | Leaf::Requires
+            )
+        })
+}
+
+/// The lines of the preprocessed text that a directive takes, as offsets.
+fn lines(text: &[u8], base: u32, span: Span) -> Range<usize> {
+    let (start, end) = (offset(base, span.start), offset(base, span.end));
+    let before = text.get(..start).unwrap_or_default();
+    let start = before.iter().rposition(|it| *it == b'\n').map_or(0, |it| it + 1);
+    let after = text.get(end..).unwrap_or_default();
+    let end = end + after.iter().position(|it| *it == b'\n').unwrap_or(after.len());
+    start..end.min(text.len())
+}
+
+fn offset(base: u32, at: u32) -> usize {
+    at.saturating_sub(base) as usize
+}

@@ -1,0 +1,165 @@
+//! Constructs that are left to the compiler of the generated text.
+//!
+//! In: a region and the parts of its construct that are still to be done (those that leave the host
+//! are gone). Out: a pragma that this compiler knows, and the body. A clause that the remaining
+//! parts do not take was for a part that is gone.
+
+use directive::HOST;
+use ir::construct::{Clause, ClauseKind, Construct, DefaultSharing, Leaf, Spelled};
+use ir::program::{ExprId, ExprKind, Program, RegionId};
+
+use super::Lowering;
+use crate::c::{Out, Printer};
+
+impl Lowering<'_> {
+    /// What remains of a region's construct, and its body.
+    pub(super) fn construct(
+        &self,
+        printer: &Printer<'_>,
+        id: RegionId,
+        leaves: &[Leaf],
+        out: &mut Out<'_>,
+    ) {
+        let region = &self.program.regions[id];
+        if !leaves.is_empty() {
+            let mut construct = region.construct.clone();
+            let is_reduced = construct.leaves != leaves;
+            construct.leaves = leaves.to_vec();
+            let mut spelled = printer.spelled(&construct);
+            name_sections(self.program, printer, &construct, &mut spelled);
+            fit(&mut spelled, is_reduced);
+            out.at(region.span);
+            match directive::write(&spelled, HOST) {
+                Ok(text) => out.raw(&format!("#pragma {text}")),
+                Err(why) => self.refuse(region.span, &why),
+            }
+        }
+        if let Some(body) = region.body {
+            printer.stmt(body, out);
+        }
+    }
+}
+
+/// Makes the construct one that the host's compiler takes.
+fn fit(construct: &mut Construct<Spelled>, is_reduced: bool) {
+    if is_reduced {
+        let alone = Construct { clauses: Vec::new(), ..construct.clone() };
+        construct.clauses.retain(|it| {
+            it.on != Some(Leaf::Offload)
+                && directive::write(&Construct { clauses: vec![it.clone()], ..alone.clone() }, HOST)
+                    .is_ok()
+        });
+    }
+    for clause in &mut construct.clauses {
+        list_names(&mut clause.kind);
+    }
+    construct.clauses.retain(|it| !is_empty_list(&it.kind));
+    // Every variable was named, and some are reached through pointers now.
+    construct.clauses.retain(|it| !matches!(it.kind, ClauseKind::Default(DefaultSharing::None, _)));
+    teams(construct);
+}
+
+/// One team, unless the user asks for more: its threads are all the device has. Iterations dealt to
+/// one team and then to its threads are dealt to the threads.
+fn teams(construct: &mut Construct<Spelled>) {
+    if !construct.has(Leaf::Teams) {
+        return;
+    }
+    let condition = construct.clauses.iter().find_map(|it| match &it.kind {
+        ClauseKind::If(condition) if it.on.is_none_or(|it| it == Leaf::Teams) => {
+            Some(condition.clone())
+        }
+        _ => None,
+    });
+    let takes_condition =
+        construct.leaves.iter().any(|it| matches!(it, Leaf::Parallel | Leaf::Simd));
+    // The host's compiler does not know it there.
+    construct.clauses.retain(|it| {
+        !matches!(it.kind, ClauseKind::If(_)) || (takes_condition && it.on != Some(Leaf::Teams))
+    });
+    if let Some(condition) = condition {
+        for clause in &mut construct.clauses {
+            if let ClauseKind::NumTeams { counts, .. } = &mut clause.kind {
+                counts.iter_mut().for_each(|it| *it = format!("({condition}) ? {it} : 1"));
+            }
+        }
+    }
+    let says =
+        |test: fn(&ClauseKind<Spelled>) -> bool| construct.clauses.iter().any(|it| test(&it.kind));
+    if says(|it| matches!(it, ClauseKind::NumTeams { .. })) {
+        return;
+    }
+    let has_limit = says(|it| matches!(it, ClauseKind::ThreadLimit(_)));
+    let is_whole = construct.has(Leaf::Distribute) && construct.has(Leaf::Parallel);
+    if is_whole && !has_limit {
+        construct.leaves.retain(|it| !matches!(it, Leaf::Teams | Leaf::Distribute));
+        construct.clauses.retain(|it| {
+            !matches!(it.kind, ClauseKind::DistSchedule(_))
+                && !matches!(it.on, Some(Leaf::Teams | Leaf::Distribute))
+        });
+        return;
+    }
+    construct.clauses.push(Clause {
+        kind: ClauseKind::NumTeams { lower: None, counts: vec!["1".to_owned()] },
+        on: None,
+        group: None,
+        switch: None,
+        span: construct.span,
+    });
+}
+
+/// Lists name variables; what is reached through a pointer is shared anyway.
+fn list_names(kind: &mut ClauseKind<Spelled>) {
+    let is_name = |it: &String| !it.starts_with('(');
+    match kind {
+        ClauseKind::Shared(items)
+        | ClauseKind::Aligned(items, _)
+        | ClauseKind::Nontemporal(items) => {
+            items.retain(is_name);
+        }
+        _ => {}
+    }
+}
+
+fn is_empty_list(kind: &ClauseKind<Spelled>) -> bool {
+    match kind {
+        ClauseKind::Shared(items)
+        | ClauseKind::Aligned(items, _)
+        | ClauseKind::Nontemporal(items) => items.is_empty(),
+        _ => false,
+    }
+}
+
+/// An array that has become a pointer is named by its section.
+fn name_sections(
+    program: &Program,
+    printer: &Printer<'_>,
+    typed: &Construct<ir::program::Typed>,
+    spelled: &mut Construct<Spelled>,
+) {
+    for (typed, spelled) in typed.clauses.iter().zip(&mut spelled.clauses) {
+        let (typed, spelled) = match (&typed.kind, &mut spelled.kind) {
+            (ClauseKind::Reduction(typed), ClauseKind::Reduction(spelled))
+            | (ClauseKind::InReduction(typed), ClauseKind::InReduction(spelled))
+            | (ClauseKind::TaskReduction(typed), ClauseKind::TaskReduction(spelled)) => {
+                (&typed.items, &mut spelled.items)
+            }
+            _ => continue,
+        };
+        for (item, text) in typed.iter().zip(spelled) {
+            if let Some(section) = as_section(program, printer, *item) {
+                *text = section;
+            }
+        }
+    }
+}
+
+fn as_section(program: &Program, printer: &Printer<'_>, item: ExprId) -> Option<String> {
+    let expr = program.exprs.find(item)?;
+    let ExprKind::Var(var) = expr.kind else { return None };
+    if !printer.is_decayed(var) {
+        return None;
+    }
+    let name = printer.var_name(var);
+    Some(format!("{name}[0 : sizeof(*__ref_{name}) / sizeof((*__ref_{name})[0])]"))
+}

@@ -1,0 +1,181 @@
+//! Constructs whose body runs on a device: the call, and the kernel behind it.
+
+use directive::HOST;
+use ir::construct::{Args, Clause, ClauseKind, Construct, Leaf, Rules, Spelled};
+use ir::program::{RegionId, VarId};
+
+use super::entries::{self, Access, Entries};
+use super::frame::Row;
+use super::stub::{self, At};
+use super::{Lowering, Verdict};
+use crate::c::{Out, Printer, Setting};
+
+impl Lowering<'_> {
+    /// A block that calls the runtime with the region's kernel.
+    pub(super) fn offload(&self, printer: &Printer<'_>, id: RegionId, out: &mut Out<'_>) {
+        let region = &self.program.regions[id];
+        let at = self.at(id);
+        let entries = entries::of_kernel(printer, &self.mappers, id);
+        let kernel = self.add_kernel(id, &at, &entries);
+        let task = self.task(printer, id, &entries);
+        out.beside(region.span);
+        if let Some(task) = &task {
+            out.raw(&format!("#pragma {task}"));
+        }
+        out.line("{");
+        out.indented(|out| {
+            stub::location(out, &at);
+            let tables = stub::tables(out, printer, &entries, &at);
+            // The kernel has its own; the user's are not unused for that.
+            for it in entries.captured.iter().filter(|it| it.access == Access::Own) {
+                out.line(&format!("(void)sizeof({});", printer.var_name(it.var)));
+            }
+            let teams = if region.construct.has(Leaf::Teams) { "0" } else { "-1u" };
+            out.line(&format!("struct __ferry_args __fk = {};", tables.kernel_arguments(teams)));
+            let device = stub::device(printer, &region.construct.clauses);
+            out.line(&format!(
+                "{}(&__fi, {device}, 0, 0, &__ferry_region_{kernel}, &__fk);",
+                abi::names::KERNEL
+            ));
+        });
+        out.line("}");
+    }
+
+    /// Makes the kernel and its row; answers its name.
+    fn add_kernel(&self, id: RegionId, at: &At, entries: &Entries) -> String {
+        let prefix = abi::names::KERNEL_PREFIX;
+        let stem = format!("{prefix}{:016x}_{}_l{}", self.unit, at.function, at.line);
+        let mut name = stem.clone();
+        let mut number = 1;
+        while self.state.borrow().rows.iter().any(|it| it.name == name) {
+            number += 1;
+            name = format!("{stem}_{number}");
+        }
+        // The row first: regions inside take the names that are left.
+        {
+            let mut state = self.state.borrow_mut();
+            state.rows.push(Row {
+                address: format!("&__ferry_region_{name}"),
+                name: name.clone(),
+                size: "0".to_owned(),
+                flags: abi::entry::FERRY_REGION,
+                data: 0,
+            });
+            state.declarations.push(format!(
+                "static void {name}(void *const *);\n\
+                 static const struct __ferry_region __ferry_region_{name} = \
+                 {{ 1, 0, {}, {name} }};\n",
+                stub::quoted(&name)
+            ));
+            let region = &self.program.regions[id];
+            state.verdicts.push(Verdict {
+                directive: directive::directive_name(&region.construct),
+                span: region.span,
+                function: at.function.clone(),
+                kernel: name.clone(),
+            });
+        }
+        let text = self.kernel(id, entries, &name, Setting::Appended);
+        self.state.borrow_mut().functions.push(text);
+        name
+    }
+
+    /// The task that the call is part of, where it need not be waited for or must wait for others.
+    fn task(&self, printer: &Printer<'_>, id: RegionId, entries: &Entries) -> Option<String> {
+        let values: Vec<VarId> = entries
+            .captured
+            .iter()
+            .filter(|it| it.access == Access::Value)
+            .map(|it| it.var)
+            .collect();
+        let references: Vec<VarId> = entries
+            .captured
+            .iter()
+            .filter(|it| it.access == Access::Reference)
+            .map(|it| it.var)
+            .collect();
+        let names = |vars: &[VarId]| -> Vec<String> {
+            let mut names: Vec<String> = vars.iter().map(|it| printer.var_name(*it)).collect();
+            names.retain(|it| !it.starts_with('('));
+            names
+        };
+        self.task_around(printer, id, names(&values), names(&references))
+    }
+
+    /// The same for any construct that talks to a device.
+    pub(super) fn task_around(
+        &self,
+        printer: &Printer<'_>,
+        id: RegionId,
+        values: Vec<String>,
+        references: Vec<String>,
+    ) -> Option<String> {
+        let region = &self.program.regions[id];
+        let construct = printer.spelled(&region.construct);
+        let mut nowait = None;
+        let mut clauses: Vec<Clause<Spelled>> = Vec::new();
+        let mut has_dependence = false;
+        for clause in construct.clauses {
+            match &clause.kind {
+                ClauseKind::Nowait(condition) => {
+                    nowait = Some(condition.clone().unwrap_or_else(|| "1".to_owned()));
+                }
+                ClauseKind::Depend(_) | ClauseKind::InReduction(_) | ClauseKind::Priority(_) => {
+                    has_dependence = true;
+                    clauses.push(Clause { on: None, ..clause });
+                }
+                _ => {}
+            }
+        }
+        if nowait.is_none() && !has_dependence {
+            return None;
+        }
+        let reduced: Vec<String> = clauses
+            .iter()
+            .filter_map(|it| match &it.kind {
+                ClauseKind::InReduction(it) => Some(it.items.clone()),
+                _ => None,
+            })
+            .flatten()
+            .collect();
+        let mut add = |kind: ClauseKind<Spelled>| {
+            clauses.push(Clause {
+                kind,
+                on: None,
+                group: None,
+                switch: None,
+                span: construct.span,
+            });
+        };
+        let deferred = nowait.unwrap_or_else(|| "0".to_owned());
+        if deferred != "1" {
+            add(ClauseKind::If(deferred));
+        }
+        let fresh = |list: Vec<String>| -> Vec<String> {
+            list.into_iter().filter(|it| !reduced.contains(it)).collect()
+        };
+        let (values, references) = (fresh(values), fresh(references));
+        if !values.is_empty() {
+            add(ClauseKind::FirstPrivate { saved: false, items: values });
+        }
+        if !references.is_empty() {
+            add(ClauseKind::Shared(references));
+        }
+        let task = Construct {
+            dialect: HOST,
+            leaves: vec![Leaf::Task],
+            args: Args::None,
+            clauses,
+            groups: Vec::new(),
+            rules: Rules::NONE,
+            span: construct.span,
+        };
+        match directive::write(&task, HOST) {
+            Ok(text) => Some(text),
+            Err(why) => {
+                self.refuse(region.span, &why);
+                None
+            }
+        }
+    }
+}

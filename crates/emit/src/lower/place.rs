@@ -1,0 +1,180 @@
+//! List items of data clauses as places in memory: where they start, how large they are, and which
+//! pointers are followed on the way.
+//!
+//! In: an item (`x`, `a[2:n]`, `s->in.p[0:k]`) and a printer that knows how variables are called
+//! where the text will stand. Out: C texts for its first element and its size.
+
+use ir::program::{CastKind, ExprId, ExprKind, Program, Section, VarId};
+use ir::types::{ArrayLen, Ty, TypeKind};
+
+use crate::c::Printer;
+
+/// A list item, taken apart.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    /// The variable at its root; none for an item that begins with a call or the like.
+    pub(super) root: Option<VarId>,
+    /// The first element, as an object.
+    pub(super) first: String,
+    /// Pointer objects that are followed on the way from the root, in that order.
+    pub(super) pointers: Vec<String>,
+    /// Its dimensions, where it is a section: outermost first.
+    pub(super) dims: Vec<Dim>,
+    /// Whether it is more than the root's name or what a pointer points to: a member.
+    pub(super) is_member: bool,
+    /// The type of one element.
+    pub(super) ty: Ty,
+}
+
+/// One dimension of a section.
+#[derive(Clone, Debug)]
+pub(super) struct Dim {
+    /// Number of elements.
+    pub(super) length: String,
+    /// Distance in elements; none is one.
+    pub(super) stride: Option<String>,
+    /// The size of what one index steps over.
+    pub(super) step: String,
+}
+
+impl Place {
+    /// The size of all of it.
+    pub(super) fn bytes(&self) -> String {
+        let element = format!("sizeof({})", self.first);
+        self.dims.iter().fold(element, |text, it| format!("({}) * {text}", it.length))
+    }
+
+    /// Whether its elements do not follow each other.
+    pub(super) fn is_strided(&self) -> bool {
+        self.dims.iter().any(|it| it.stride.as_deref().is_some_and(|it| it != "1"))
+    }
+}
+
+/// Takes `item` apart.
+pub(super) fn of(printer: &Printer<'_>, item: ExprId) -> Place {
+    let program = printer.program();
+    let Some(expr) = program.exprs.find(item) else {
+        return opaque(printer, item);
+    };
+    match &expr.kind {
+        ExprKind::Var(var) => Place {
+            root: Some(*var),
+            first: printer.var_name(*var),
+            pointers: Vec::new(),
+            dims: Vec::new(),
+            is_member: false,
+            ty: expr.ty,
+        },
+        ExprKind::Member(base, record, index) => {
+            let mut place = of(printer, *base);
+            let field = program
+                .types
+                .records
+                .find(*record)
+                .and_then(|it| it.fields.as_ref()?.get(*index as usize)?.name);
+            if let Some(name) = field {
+                place.first = format!("{}.{}", place.first, program.names.text(name));
+            }
+            place.is_member = true;
+            place.ty = expr.ty;
+            place
+        }
+        ExprKind::Deref(base) => {
+            let mut place = of(printer, *base);
+            place.pointers.push(place.first.clone());
+            place.first = format!("(*{})", place.first);
+            place.is_member = false;
+            place.ty = expr.ty;
+            place
+        }
+        ExprKind::Index(base, index) => {
+            let index = printer.expr(*index);
+            element(printer, *base, &index, expr.ty)
+        }
+        ExprKind::Section(section) => self::section(printer, section, expr.ty),
+        ExprKind::Shaped(shape, base) => {
+            let mut place = of(printer, *base);
+            let inner = program.types.pointee(place.ty).unwrap_or(place.ty);
+            let dims: String = shape.iter().map(|it| format!("[{}]", printer.expr(*it))).collect();
+            let array = format!("{} (*){dims}", printer.type_name(inner));
+            place.pointers.push(place.first.clone());
+            place.first = format!("(*({array}){})", place.first);
+            place.ty = expr.ty;
+            place
+        }
+        ExprKind::Cast(CastKind::ArrayToPointer, base) => of(printer, *base),
+        // A pointer computed from a variable: what it points to belongs to that variable.
+        ExprKind::Cast(_, base) | ExprKind::Binary(_, base, _) => {
+            let mut place = of(printer, *base);
+            place.first = format!("({})", printer.expr(item));
+            place.ty = expr.ty;
+            place
+        }
+        _ => opaque(printer, item),
+    }
+}
+
+fn opaque(printer: &Printer<'_>, item: ExprId) -> Place {
+    let program = printer.program();
+    let ty = program.exprs[item].ty;
+    Place {
+        root: None,
+        first: format!("({})", printer.expr(item)),
+        pointers: Vec::new(),
+        dims: Vec::new(),
+        is_member: false,
+        ty,
+    }
+}
+
+/// `base[index]`, whatever the base is.
+fn element(printer: &Printer<'_>, base: ExprId, index: &str, ty: Ty) -> Place {
+    let mut place = of(printer, base);
+    if !is_array(printer.program(), place.ty) {
+        place.pointers.push(place.first.clone());
+        place.is_member = false;
+    }
+    place.first = format!("{}[{index}]", place.first);
+    place.ty = ty;
+    place
+}
+
+fn section(printer: &Printer<'_>, it: &Section, ty: Ty) -> Place {
+    let program = printer.program();
+    let base = of(printer, it.base);
+    let lower = it.lower.map_or_else(|| "0".to_owned(), |it| printer.expr(it));
+    let stride = it.stride.map(|it| printer.expr(it));
+    let length = match (it.length, program.types.shape(base.ty)) {
+        (Some(length), _) => printer.expr(length),
+        (None, TypeKind::Array(_, ArrayLen::Known(count))) => {
+            rest(&count.to_string(), &lower, stride.as_deref())
+        }
+        (None, TypeKind::Array(_, ArrayLen::Variable(_))) => {
+            let count = format!("sizeof({0}) / sizeof({0}[0])", base.first);
+            rest(&count, &lower, stride.as_deref())
+        }
+        // Nobody knows how long it is: its beginning stands for it.
+        (None, _) => "0".to_owned(),
+    };
+    let element_ty = match program.types.shape(base.ty) {
+        TypeKind::Array(element, _) | TypeKind::Pointer(element) => *element,
+        _ => ty,
+    };
+    let mut place = element(printer, it.base, &lower, element_ty);
+    let step = format!("sizeof({})", place.first);
+    place.dims.push(Dim { length, stride, step });
+    place
+}
+
+/// How many elements follow from `lower` on.
+fn rest(count: &str, lower: &str, stride: Option<&str>) -> String {
+    match stride {
+        _ if lower == "0" && stride.is_none() => count.to_owned(),
+        None => format!("{count} - ({lower})"),
+        Some(stride) => format!("({count} - ({lower}) + ({stride}) - 1) / ({stride})"),
+    }
+}
+
+fn is_array(program: &Program, ty: Ty) -> bool {
+    program.types.is_array(ty)
+}

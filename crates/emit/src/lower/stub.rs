@@ -1,0 +1,277 @@
+//! The text of a call to the runtime: its tables, its location, its device.
+//!
+//! In: [`Entries`] and what clauses say of the device. Out: declarations and the call, as C. The
+//! names used here are declared by [`super::frame`].
+
+use ir::construct::{Clause, ClauseKind, DeviceModifier, Leaf};
+use ir::program::{ExprId, Typed};
+
+use super::entries::{Entries, Entry};
+use crate::c::{Out, Printer};
+
+/// A place in the user's source.
+#[derive(Clone, Debug)]
+pub(super) struct At {
+    pub(super) file: String,
+    pub(super) function: String,
+    pub(super) line: u32,
+    pub(super) column: u32,
+}
+
+impl At {
+    /// As the runtime reads it.
+    pub(super) fn ident(&self) -> String {
+        format!(";{};{};{};{};;", self.file, self.function, self.line, self.column)
+    }
+}
+
+/// A C string literal.
+pub(super) fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for byte in text.bytes() {
+        match byte {
+            b'"' => out.push_str("\\\""),
+            b'\\' => out.push_str("\\\\"),
+            b'?' => out.push_str("\\?"),
+            0x20..=0x7e => out.push(char::from(byte)),
+            _ => out.push_str(&format!("\\{byte:03o}")),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// The names that a call's tables have in the block it stands in.
+pub(super) struct Tables {
+    /// Number of entries, as text.
+    pub(super) count: String,
+    has_mappers: bool,
+    is_empty: bool,
+}
+
+impl Tables {
+    /// The arguments of a data call after the device.
+    pub(super) fn arguments(&self) -> String {
+        if self.is_empty {
+            return "0, 0, 0, 0, 0, 0, 0".to_owned();
+        }
+        let mappers = if self.has_mappers { "__fm" } else { "0" };
+        format!("{}, __fb, __fp, __fs, (__ferry_i64 *)__ft, (void **)__fn, {mappers}", self.count)
+    }
+
+    /// The initialiser of a kernel's arguments.
+    pub(super) fn kernel_arguments(&self, teams: &str) -> String {
+        if self.is_empty {
+            return format!("{{ 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, {{ {teams} }}, {{ 0 }}, 0 }}");
+        }
+        let mappers = if self.has_mappers { "__fm" } else { "0" };
+        format!(
+            "{{ 3, {}, __fb, __fp, __fs, (__ferry_i64 *)__ft, (void **)__fn, {mappers}, 0, 0, \
+             {{ {teams} }}, {{ 0 }}, 0 }}",
+            self.count
+        )
+    }
+}
+
+/// Declares the location of a call.
+pub(super) fn location(out: &mut Out<'_>, at: &At) {
+    let ident = at.ident();
+    out.line(&format!(
+        "static const struct __ferry_ident __fi = {{ 0, 2, 0, {}, {} }};",
+        ident.len(),
+        quoted(&ident)
+    ));
+}
+
+/// Declares the tables of a call.
+pub(super) fn tables(
+    out: &mut Out<'_>,
+    printer: &Printer<'_>,
+    entries: &Entries,
+    at: &At,
+) -> Tables {
+    let list = &entries.list;
+    let has_mappers = list.iter().any(|it| it.mapper.is_some());
+    if list.is_empty() {
+        return Tables { count: "0".to_owned(), has_mappers, is_empty: true };
+    }
+    strided(out, list);
+    if list.iter().any(|it| !it.iterators.is_empty()) {
+        let count = repeated(out, printer, list, at, has_mappers);
+        return Tables { count, has_mappers, is_empty: false };
+    }
+    let count = list.len();
+    let row =
+        |text: &dyn Fn(&Entry) -> String| list.iter().map(text).collect::<Vec<_>>().join(", ");
+    out.line(&format!("void *__fb[{count}] = {{ {} }};", row(&|it| it.base.clone())));
+    out.line(&format!("void *__fp[{count}] = {{ {} }};", begins(list).join(", ")));
+    out.line(&format!("__ferry_i64 __fs[{count}] = {{ {} }};", row(&size)));
+    out.line(&format!("static const __ferry_i64 __ft[{count}] = {{ {} }};", row(&bits)));
+    out.line(&format!(
+        "static const char *const __fn[{count}] = {{ {} }};",
+        row(&|it| name(it, at))
+    ));
+    if has_mappers {
+        let mapper =
+            |it: &Entry| it.mapper.clone().map_or("0".to_owned(), |it| format!("(void *){it}"));
+        out.line(&format!("void *__fm[{count}] = {{ {} }};", row(&mapper)));
+    }
+    Tables { count: count.to_string(), has_mappers, is_empty: false }
+}
+
+/// Descriptors of updates whose elements do not follow each other.
+fn strided(out: &mut Out<'_>, list: &[Entry]) {
+    for (at, entry) in list.iter().enumerate() {
+        let Some(dims) = &entry.strided else { continue };
+        let mut rows: Vec<String> = dims
+            .iter()
+            .map(|it| {
+                let stride = it.stride.as_deref().unwrap_or("1");
+                format!("{{ 0, {}, ({stride}) * {} }}", it.length, it.step)
+            })
+            .collect();
+        let element = dims.last().map_or("1", |it| it.step.as_str());
+        rows.push(format!("{{ 0, 1, {element} }}"));
+        let count = rows.len();
+        out.line(&format!("struct __ferry_dim __fd{at}[{count}] = {{ {} }};", rows.join(", ")));
+    }
+}
+
+fn begins(list: &[Entry]) -> Vec<String> {
+    list.iter()
+        .enumerate()
+        .map(|(at, it)| match it.strided {
+            Some(_) => format!("__fd{at}"),
+            None => it.begin.clone(),
+        })
+        .collect()
+}
+
+fn size(entry: &Entry) -> String {
+    match &entry.strided {
+        Some(dims) => (dims.len() + 1).to_string(),
+        None => entry.size.clone(),
+    }
+}
+
+fn bits(entry: &Entry) -> String {
+    let bits = match entry.parent {
+        Some(parent) => entry.bits.member_of(parent).unwrap_or(entry.bits),
+        None => entry.bits,
+    };
+    format!("{:#x}", bits.0)
+}
+
+fn name(entry: &Entry, at: &At) -> String {
+    if entry.name.is_empty() {
+        return "0".to_owned();
+    }
+    quoted(&format!(";{};{};{};{};;", entry.name, at.file, at.line, at.column))
+}
+
+/// Tables whose length is known when the program runs: entries that are repeated for the values of
+/// iterators. Gives the name of the count.
+fn repeated(
+    out: &mut Out<'_>,
+    printer: &Printer<'_>,
+    list: &[Entry],
+    at: &At,
+    has_mappers: bool,
+) -> String {
+    let single = list.iter().filter(|it| it.iterators.is_empty()).count();
+    let mut total = vec![single.to_string()];
+    for entry in list.iter().filter(|it| !it.iterators.is_empty()) {
+        let trips: Vec<String> = entry
+            .iterators
+            .iter()
+            .map(|it| {
+                let step = it.step.map_or_else(|| "1".to_owned(), |it| printer.expr(it));
+                format!(
+                    "__ferry_trips({}, {}, {step})",
+                    printer.expr(it.begin),
+                    printer.expr(it.end)
+                )
+            })
+            .collect();
+        total.push(trips.join(" * "));
+    }
+    out.line(&format!("const __ferry_i64 __fc = {};", total.join(" + ")));
+    out.line("void *__fb[__fc + 1]; void *__fp[__fc + 1]; __ferry_i64 __fs[__fc + 1];");
+    out.line("__ferry_i64 __ft[__fc + 1]; const char *__fn[__fc + 1];");
+    if has_mappers {
+        out.line("void *__fm[__fc + 1];");
+    }
+    out.line("int __fj = 0;");
+    for entry in list {
+        iterator_loops(out, printer, entry);
+        let mapper = match (&entry.mapper, has_mappers) {
+            (Some(mapper), _) => format!(" __fm[__fj] = (void *){mapper};"),
+            (None, true) => " __fm[__fj] = 0;".to_owned(),
+            (None, false) => String::new(),
+        };
+        out.line(&format!(
+            "{{ __fb[__fj] = {}; __fp[__fj] = {}; __fs[__fj] = {}; __ft[__fj] = {}; \
+             __fn[__fj] = {};{mapper} __fj++; }}",
+            entry.base,
+            entry.begin,
+            size(entry),
+            bits(entry),
+            name(entry, at)
+        ));
+    }
+    "__fj".to_owned()
+}
+
+/// The heads of the loops that repeat an entry.
+pub(super) fn iterator_loops(out: &mut Out<'_>, printer: &Printer<'_>, entry: &Entry) {
+    for it in &entry.iterators {
+        let name = printer.program().names.text(it.name);
+        let ty = it.ty.map_or_else(|| format!("int {name}"), |ty| printer.declare(ty, name));
+        let (begin, end) = (printer.expr(it.begin), printer.expr(it.end));
+        let step = it.step.map_or_else(|| "1".to_owned(), |it| printer.expr(it));
+        out.line(&format!(
+            "for ({ty} = {begin}; ({step}) > 0 ? {name} < ({end}) : {name} > ({end}); \
+             {name} += {step})"
+        ));
+    }
+}
+
+/// The device a construct is for: a number as the runtime takes it.
+pub(super) fn device(printer: &Printer<'_>, clauses: &[Clause<Typed>]) -> String {
+    let mut device = abi::DEVICE_DEFAULT.to_string();
+    for clause in clauses {
+        if let ClauseKind::Device(modifier, number) = &clause.kind {
+            device = match modifier {
+                DeviceModifier::Ancestor => abi::DEVICE_ANCESTOR.to_string(),
+                DeviceModifier::Unsaid | DeviceModifier::DeviceNum => {
+                    format!("__ferry_device({})", printer.expr(*number))
+                }
+            };
+        }
+    }
+    match condition(clauses) {
+        Some(condition) => {
+            format!("({}) ? {device} : {}", printer.expr(condition), abi::DEVICE_HOST)
+        }
+        None => device,
+    }
+}
+
+/// The condition under which the construct leaves the host.
+pub(super) fn condition(clauses: &[Clause<Typed>]) -> Option<ExprId> {
+    let about_device = |leaf: Leaf| {
+        matches!(
+            leaf,
+            Leaf::Offload
+                | Leaf::Kernels
+                | Leaf::DataRegion
+                | Leaf::EnterData
+                | Leaf::ExitData
+                | Leaf::Update
+        )
+    };
+    clauses.iter().find_map(|it| match &it.kind {
+        ClauseKind::If(condition) if it.on.is_none_or(about_device) => Some(*condition),
+        _ => None,
+    })
+}
