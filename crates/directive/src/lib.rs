@@ -42,8 +42,6 @@ use syntax::pragma::{PragmaReader, Shape};
 pub const OPENMP: Dialect = Dialect(0);
 /// OpenACC.
 pub const OPENACC: Dialect = Dialect(1);
-/// What compilers of hosts read: the dialect of directives that are left to them.
-pub const HOST: Dialect = OPENMP;
 /// OpenARC's extension directives.
 pub const OPENARC: Dialect = Dialect(2);
 

@@ -19,7 +19,7 @@ fn main() -> ExitCode {
     let locator = Locator::new(&map, &NoFiles);
     let lowered = emit::lower(&checked.program, &map, file, &locator);
     lowered.diagnostics.iter().for_each(|it| eprintln!("{}", it.message));
-    match std::io::stdout().write_all(&lowered.host) {
+    match std::io::stdout().write_all(&lowered.host.unwrap_or_default()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::from(1),
     }

@@ -66,7 +66,7 @@ fn ours(cx: &Context<'_>, job: &Job<'_>) -> Result<Done, Failure> {
     let Preprocessed { bytes, said: preprocessor_said } = text;
     let name =
         if job.input.is_stdin() { "<stdin>".into() } else { job.input.path.display().to_string() };
-    let text = Text { name, bytes: bytes.clone(), warning: None };
+    let text = Text { name, bytes, warning: None };
     let directives = directive::Directives::without(&cx.arguments.off);
     let unit = front::check_text(text, directives, &layout::LP64);
     let mut said = messages(cx, &unit.diagnostics, &unit.map)?;
@@ -74,8 +74,7 @@ fn ours(cx: &Context<'_>, job: &Job<'_>) -> Result<Done, Failure> {
         return Err(Failure { said, status: 1 });
     };
     let options = LowerOptions { wants_device_text: cx.arguments.targets.need_image() };
-    let Lowered { host, device, verdicts, diagnostics } =
-        lower::lower(program, &bytes, &unit.map, options);
+    let Lowered { host, device, verdicts, diagnostics } = lower::lower(program, &unit.map, options);
     said.extend(messages(cx, &diagnostics, &unit.map)?);
     let verdicts = Some(Verdicts::new(verdicts, unit.map));
     let Some(host) = host else {

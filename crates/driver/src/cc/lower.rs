@@ -1,13 +1,10 @@
 //! The seam between the driver and lowering: typed program and its text in, texts to compile out.
 //!
-//! A directive that the host compiler handles by itself, without a device, is left to it; a text in
-//! which all are of that kind leaves as it came. The others are refused here, by name and place.
+//! Lowering is crate `emit`'s; here its answer becomes verdicts.
 
-use std::ops::ControlFlow;
-
-use ir::construct::{Construct, Leaf};
-use ir::program::{Program, Typed};
-use source::{Diagnostic, Diagnostics, SourceMap, Span};
+use ir::program::Program;
+use ir::region::Region;
+use source::{Diagnostics, Locator, SourceMap, Span};
 
 /// What became of one text.
 #[derive(Debug)]
@@ -44,80 +41,40 @@ pub(crate) struct LowerOptions {
     pub(crate) wants_device_text: bool,
 }
 
-/// Lowers one text. `text` is the preprocessed text that `program` was read from.
-pub(crate) fn lower(
-    program: &Program,
-    _text: &[u8],
-    _map: &SourceMap,
-    _options: LowerOptions,
-) -> Lowered {
-    let mut diagnostics = Diagnostics::new();
-    let declarations = program.declarations.iter().map(|it| &it.construct);
-    for construct in program.regions.iter().map(|(_, it)| &it.construct).chain(declarations) {
-        if !is_left_to_host(construct) {
-            diagnostics.push(not_lowered(construct));
-        }
-    }
-    let mut verdicts: Vec<Verdict> =
-        program.regions.iter().map(|(_, it)| host_verdict(program, it)).collect();
+/// Lowers one text: the one that `program` was read from.
+pub(crate) fn lower(program: &Program, map: &SourceMap, _options: LowerOptions) -> Lowered {
+    let read = |name: &str| std::fs::read(name).ok();
+    let locator = Locator::new(map, &read);
+    let Some(file) = map.files().next() else {
+        let diagnostics = Diagnostics::new();
+        return Lowered { host: None, device: None, verdicts: Vec::new(), diagnostics };
+    };
+    let lowered = emit::lower(program, map, file, &locator);
+    let mut verdicts: Vec<Verdict> = program
+        .regions
+        .iter()
+        .map(|(_, region)| {
+            let made = lowered.verdicts.iter().find(|it| it.span == region.span);
+            verdict(program, region, made.is_some())
+        })
+        .collect();
     verdicts.sort_by_key(|it| it.span.start);
-    Lowered { host: None, device: None, verdicts, diagnostics }
+    Lowered { host: lowered.host, device: None, verdicts, diagnostics: lowered.diagnostics }
 }
 
-fn host_verdict(program: &Program, region: &ir::region::Region) -> Verdict {
+fn verdict(program: &Program, region: &Region, is_kernel: bool) -> Verdict {
+    let (devices, reason) = match is_kernel {
+        true => (vec!["cpu".to_owned()], "its body is a kernel".to_owned()),
+        false => (
+            Vec::new(),
+            "no part of it asks for a device; the host compiler compiles it".to_owned(),
+        ),
+    };
     Verdict {
         span: region.construct.span,
         directive: directive::directive_name(&region.construct),
         function: program.names.text(program.functions[region.function].name).to_owned(),
-        devices: Vec::new(),
-        reason: "no part of it asks for a device; the host compiler compiles it".to_owned(),
+        devices,
+        reason,
     }
-}
-
-/// Whether the host compiler compiles the construct as it stands.
-fn is_left_to_host(construct: &Construct<Typed>) -> bool {
-    let known = construct.leaves.iter().try_for_each(|leaf| {
-        if host_compiles(*leaf) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-    });
-    construct.dialect == directive::HOST_DIALECT && known.is_continue()
-}
-
-#[allow(clippy::wildcard_enum_match_arm, reason = "what is not known to be the host's is not")]
-fn host_compiles(leaf: Leaf) -> bool {
-    matches!(
-        leaf,
-        Leaf::Parallel
-            | Leaf::For
-            | Leaf::Simd
-            | Leaf::Loop
-            | Leaf::Sections
-            | Leaf::Section
-            | Leaf::Single
-            | Leaf::Master
-            | Leaf::Critical
-            | Leaf::Ordered
-            | Leaf::OrderedPoint
-            | Leaf::Task
-            | Leaf::Taskloop
-            | Leaf::Taskgroup
-            | Leaf::Taskwait
-            | Leaf::Taskyield
-            | Leaf::Barrier
-            | Leaf::Flush
-            | Leaf::Atomic
-            | Leaf::Cancel
-            | Leaf::CancellationPoint
-            | Leaf::Scan
-            | Leaf::DeclareSimd
-            | Leaf::DeclareReduction
-            | Leaf::Threadprivate
-    )
-}
-
-/// Offload is never silent: what cannot be carried to a device is not compiled to something else.
-fn not_lowered(construct: &Construct<Typed>) -> Diagnostic {
-    let name = directive::directive_name(construct);
-    Diagnostic::error("F0030", format!("`{name}` cannot be compiled yet"))
-        .at(construct.span, "this directive needs a device")
-        .help("`ferry explain` tells what it does; `ferry check` finds faults in it")
 }

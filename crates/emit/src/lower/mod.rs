@@ -11,6 +11,7 @@ mod data;
 mod entries;
 mod frame;
 mod kernel;
+mod known;
 mod mapper;
 mod mentions;
 mod nested;
@@ -34,8 +35,8 @@ use stub::At;
 /// What a program becomes.
 #[derive(Debug)]
 pub struct Lowered {
-    /// Text for the host's compiler.
-    pub host: Vec<u8>,
+    /// Text for the host's compiler; none if it can have the text that came in.
+    pub host: Option<Vec<u8>>,
     /// What became of each region that was to leave the host.
     pub verdicts: Vec<Verdict>,
     /// What could not be done.
@@ -76,11 +77,12 @@ pub fn lower(program: &Program, map: &SourceMap, file: FileId, locator: &Locator
     let state = lowering.state.into_inner();
     let mut diagnostics = state.faults;
     let host = match made {
-        Ok(host) => host,
+        Ok(_) if edits.is_empty() => None,
+        Ok(host) => Some(host),
         Err(error) => {
             diagnostics
                 .push(Diagnostic::error("F0701", format!("the text cannot be changed: {error}")));
-            Vec::new()
+            None
         }
     };
     Lowered { host, verdicts: state.verdicts, diagnostics }
@@ -131,6 +133,10 @@ impl Lowering<'_> {
         }
         for declaration in &self.program.declarations {
             if is_for_host_compiler(&declaration.construct) {
+                continue;
+            }
+            if !is_taken_out(&declaration.construct) {
+                self.not_lowered(&declaration.construct);
                 continue;
             }
             let marks = [Some(declaration.construct.span), declaration.ended];
@@ -216,7 +222,18 @@ impl Lowering<'_> {
     fn refuse(&self, span: Span, why: &directive::Unwritable) {
         let fault =
             Diagnostic::error("F0702", format!("the host's compiler cannot be given this: {why}"))
-                .label(span, "here");
+                .at(span, "here");
+        self.state.borrow_mut().faults.push(fault);
+    }
+}
+
+impl Lowering<'_> {
+    /// Offload is never silent: what cannot be compiled is not compiled to something else.
+    fn not_lowered(&self, construct: &Construct<Typed>) {
+        let name = directive::directive_name(construct);
+        let fault = Diagnostic::error("F0030", format!("`{name}` cannot be compiled yet"))
+            .at(construct.span, "this directive is not known to the host's compiler")
+            .help("`ferry explain` tells what it does; `ferry check` finds faults in it");
         self.state.borrow_mut().faults.push(fault);
     }
 }
@@ -228,6 +245,7 @@ impl Hook for Lowering<'_> {
             Kind::Offload => self.offload(printer, id, out),
             Kind::DataRegion => self.data_region(printer, id, out),
             Kind::DataCall => self.data_call(printer, id, out),
+            Kind::Host if !known::by_host(construct) => self.not_lowered(construct),
             Kind::Host => {
                 let leaves = construct.leaves.clone();
                 self.construct(printer, id, &leaves, out);
@@ -268,17 +286,21 @@ fn kind(construct: &Construct<Typed>) -> Kind {
 
 /// Whether the host's compiler gets the directive as it stands.
 fn is_for_host_compiler(construct: &Construct<Typed>) -> bool {
-    kind(construct) == Kind::Host
-        && !construct.leaves.iter().any(|it| {
-            matches!(
-                it,
-                Leaf::DeclareTarget
-                    | Leaf::BeginDeclareTarget
-                    | Leaf::EndDeclareTarget
-                    | Leaf::DeclareMapper
-                    | Leaf::Requires
-            )
-        })
+    kind(construct) == Kind::Host && known::by_host(construct)
+}
+
+/// Declarations that the runtime, the kernels or nobody needs to hear of in the host's text.
+fn is_taken_out(construct: &Construct<Typed>) -> bool {
+    construct.leaves.iter().any(|it| {
+        matches!(
+            it,
+            Leaf::DeclareTarget
+                | Leaf::BeginDeclareTarget
+                | Leaf::EndDeclareTarget
+                | Leaf::DeclareMapper
+                | Leaf::Requires
+        )
+    })
 }
 
 /// The lines of the preprocessed text that a directive takes, as offsets.

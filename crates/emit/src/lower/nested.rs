@@ -4,7 +4,7 @@
 //! are gone). Out: a pragma that this compiler knows, and the body. A clause that the remaining
 //! parts do not take was for a part that is gone.
 
-use directive::HOST;
+use directive::HOST_DIALECT;
 use ir::construct::{Clause, ClauseKind, Construct, DefaultSharing, Leaf, Spelled};
 use ir::program::{ExprId, ExprKind, Program, RegionId};
 
@@ -29,7 +29,7 @@ impl Lowering<'_> {
             name_sections(self.program, printer, &construct, &mut spelled);
             fit(&mut spelled, is_reduced);
             out.at(region.span);
-            match directive::write(&spelled, HOST) {
+            match directive::write(&spelled, HOST_DIALECT) {
                 Ok(text) => out.raw(&format!("#pragma {text}")),
                 Err(why) => self.refuse(region.span, &why),
             }
@@ -46,8 +46,11 @@ fn fit(construct: &mut Construct<Spelled>, is_reduced: bool) {
         let alone = Construct { clauses: Vec::new(), ..construct.clone() };
         construct.clauses.retain(|it| {
             it.on != Some(Leaf::Offload)
-                && directive::write(&Construct { clauses: vec![it.clone()], ..alone.clone() }, HOST)
-                    .is_ok()
+                && directive::write(
+                    &Construct { clauses: vec![it.clone()], ..alone.clone() },
+                    HOST_DIALECT,
+                )
+                .is_ok()
         });
     }
     for clause in &mut construct.clauses {

@@ -1,6 +1,6 @@
 //! Constructs whose body runs on a device: the call, and the kernel behind it.
 
-use directive::HOST;
+use directive::HOST_DIALECT;
 use ir::construct::{Args, Clause, ClauseKind, Construct, Leaf, Rules, Spelled};
 use ir::program::{RegionId, VarId};
 
@@ -162,7 +162,7 @@ impl Lowering<'_> {
             add(ClauseKind::Shared(references));
         }
         let task = Construct {
-            dialect: HOST,
+            dialect: HOST_DIALECT,
             leaves: vec![Leaf::Task],
             args: Args::None,
             clauses,
@@ -170,7 +170,7 @@ impl Lowering<'_> {
             rules: Rules::NONE,
             span: construct.span,
         };
-        match directive::write(&task, HOST) {
+        match directive::write(&task, HOST_DIALECT) {
             Ok(text) => Some(text),
             Err(why) => {
                 self.refuse(region.span, &why);
