@@ -11,14 +11,14 @@
 //!
 //! - [`cpu`]: the host's processor, in process
 //! - [`memory`], [`error`]: the plain types of the contract
-//! - [`library`]: shared objects from memory
+//! - [`library`], [`parameters`]: shared objects from memory, calls by address
 //! - [`PLUGINS`]: the table of devices; one more device is one file and one line there
 
 pub mod cpu;
 pub mod error;
 pub mod library;
 pub mod memory;
-mod parameters;
+pub mod parameters;
 
 use std::ffi::CStr;
 

@@ -55,7 +55,7 @@ width!(
 /// `function` is the address of a C function that takes at most these arguments, all of them
 /// 8-byte integers or pointers.
 #[allow(unsafe_code, reason = "a call by address")]
-pub(crate) unsafe fn call(function: usize, args: &[u64]) -> Result<()> {
+pub unsafe fn call(function: usize, args: &[u64]) -> Result<()> {
     match args.len() {
         // SAFETY: the caller's promise, here and below.
         0..=8 => unsafe { call_8(function, padded(args)) },

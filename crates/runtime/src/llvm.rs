@@ -103,7 +103,8 @@ pub(crate) fn last_words(place: &dyn Display, in_kernel: bool, error: &Error) ->
     if place == "unknown place" {
         out.push_str("omptarget error: Source location information not present. Compile with -g or -gline-tables-only.\n");
     } else {
-        let _ = write!(out, "{place}: ");
+        let file = place.rsplit('/').next().unwrap_or(&place);
+        let _ = write!(out, "{file}: ");
     }
     out.push_str(
         "omptarget fatal error 1: failure of target construct while offloading is mandatory\n",

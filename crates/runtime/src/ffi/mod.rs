@@ -3,12 +3,14 @@
 //! - `register`: binaries come and go
 //! - `data`: mapping and updating data, mappers
 //! - `kernel`: regions
+//! - `flang`: what host images of flang call
 //! - `legacy`: entry points of older compilers, thin
 //! - `omp`: the routines of the standard
 #![allow(unsafe_code, reason = "the C border")]
 #![allow(non_snake_case, reason = "names are the interface's")]
 
 pub mod data;
+pub mod flang;
 pub mod kernel;
 pub mod legacy;
 pub mod omp;
