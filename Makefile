@@ -30,7 +30,7 @@ headers = $(notdir $(wildcard include/ferry/*.h))
 documents = README.md ARCHITECTURE.md CHANGELOG.md CONTRIBUTING.md LICENSE LICENSE-APACHE LICENSE-MIT
 manuals = $(patsubst docs/%,%,$(wildcard docs/*.* docs/results/*.*))
 
-.PHONY: help setup build demo test bench install install-files uninstall fmt lint fuzz clean
+.PHONY: help setup build dropin demo test bench install install-files uninstall fmt lint fuzz clean
 
 help:
 	@echo 'make demo               build Ferry, check and explain the examples, run them'
@@ -39,6 +39,7 @@ help:
 	@echo 'make install PREFIX=    install ferry, its library, man pages, … (default /usr/local)'
 	@echo 'make uninstall PREFIX=  remove what install has put there'
 	@echo 'make build              build target/release/ferry'
+	@echo 'make dropin             the library under the name that programs of clang 19 ask for'
 	@echo 'make setup              install missing system packages (asked first by demo and test)'
 	@echo 'make fmt                format the Rust code'
 	@echo 'make lint               formatting, clippy and the rules of the repository'
@@ -50,6 +51,16 @@ setup:
 
 build: setup
 	$(CARGO) build --release --package driver --package runtime
+
+# For programs of clang 19 and flang 19: libferry with the name and symbol version they were linked
+# with. Put the folder into their library path. rustc cannot give a library a version script of ours.
+dropin: build
+	mkdir -p $(built)/dropin
+	$(CC) -shared -s -o $(built)/dropin/libomptarget.so.19.1 \
+	  -Wl,--whole-archive $(built)/libferry.a -Wl,--no-whole-archive -Wl,--gc-sections \
+	  -Wl,-soname,libomptarget.so.19.1 -Wl,--version-script=scripts/libomptarget.map \
+	  -lpthread -ldl -lm
+	ln -sf libomptarget.so.19.1 $(built)/dropin/libomptarget.so
 
 demo: build
 	@CC='$(CC)' scripts/demo $(ferry)
