@@ -71,6 +71,10 @@ pub(crate) fn all() -> &'static [DeviceState] {
 }
 
 fn open() -> Result<Vec<DeviceState>, Error> {
+    // With offload switched off the host is the only device; LLVM's runtime still counts them.
+    if settings::policy() == Policy::Disabled && !llvm::is_program() {
+        return Ok(Vec::new());
+    }
     let plugins = settings::devices(if llvm::is_program() { llvm::DEVICES } else { "cpu" })?;
     let mut devices = Vec::with_capacity(plugins.len());
     for (number, plugin) in plugins.into_iter().enumerate() {
