@@ -27,6 +27,19 @@ impl Input {
     pub(crate) fn is_stdin(&self) -> bool {
         self.path == Path::new("-")
     }
+
+    /// Whether it is a header, which is precompiled and not linked.
+    pub(crate) fn is_header(&self) -> bool {
+        match &self.language {
+            Language::Foreign(Some(name)) => name.as_bytes().ends_with(b"-header"),
+            Language::Foreign(None) => {
+                const ENDINGS: &[&str] = &["h", "hh", "H", "hp", "hxx", "hpp", "HPP", "h++", "tcc"];
+                let ending = self.path.extension().and_then(OsStr::to_str);
+                ending.is_some_and(|it| ENDINGS.contains(&it))
+            }
+            Language::C | Language::PreprocessedC | Language::Linked => false,
+        }
+    }
 }
 
 /// Who sees a flag.

@@ -40,7 +40,6 @@ pub(crate) fn add_to_object(host: &Host, file: &Path, device: &[u8]) -> Result<(
     let mut command = Command::new(&tool);
     command.arg("--add-section").arg(add);
     command.arg(format!("--set-section-flags={DEVICE_SECTION}=exclude,readonly"));
-    command.arg(format!("--set-section-alignment={DEVICE_SECTION}=8"));
     command.arg(file).stdout(Stdio::null()).stderr(Stdio::piped());
     let output = input::fed(&mut command, None).map_err(|error| {
         Failure::told(&format!(

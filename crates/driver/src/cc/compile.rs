@@ -68,7 +68,9 @@ fn ours(cx: &Context<'_>, job: &Job<'_>) -> Result<Done, Failure> {
         if job.input.is_stdin() { "<stdin>".into() } else { job.input.path.display().to_string() };
     let text = Text { name, bytes, warning: None };
     let directives = directive::Directives::without(&cx.arguments.off);
-    let unit = front::check_text(text, directives, &layout::LP64);
+    let is_narrow = cx.arguments.has("-m32") || cx.arguments.has("-mx32");
+    let model = if is_narrow { &layout::ILP32 } else { &layout::LP64 };
+    let unit = front::check_text(text, directives, model);
     let mut said = messages(cx, &unit.diagnostics, &unit.map)?;
     let Some(program) = &unit.program else {
         return Err(Failure { said, status: 1 });

@@ -15,6 +15,7 @@ pub(crate) mod device;
 pub(crate) mod host;
 mod image;
 mod language;
+mod leftovers;
 mod link;
 mod lower;
 mod output;
@@ -97,6 +98,8 @@ impl<'a> Context<'a> {
         let scratch = tempfile::Builder::new().prefix("ferry-").tempdir().map_err(|error| {
             Failure::told(&format!("cannot make a temporary folder: {}", reason(&error)))
         })?;
+        leftovers::watch();
+        leftovers::list(scratch.path());
         Ok(Context {
             arguments,
             host,
@@ -292,6 +295,9 @@ fn build(cx: &Context<'_>) -> Result<(), Failure> {
     if let Some(failure) = failure {
         return Err(failure);
     }
+    if arguments.inputs.iter().all(args::Input::is_header) {
+        return Ok(());
+    }
     if arguments.stop.is_some() {
         for input in arguments.inputs.iter().filter(|it| it.language == Language::Linked) {
             let path = input.path.display();
@@ -326,6 +332,12 @@ fn jobs<'a>(cx: &Context<'a>) -> Result<Vec<(usize, Job<'a>)>, Failure> {
         }
         let ending = if arguments.stop == Some(Stop::Assembly) { "s" } else { "o" };
         let (output, beside) = match (arguments.stop, &arguments.output) {
+            (_, None) if input.is_header() => {
+                let mut name = input.path.clone().into_os_string();
+                name.push(".gch");
+                (name.into(), None)
+            }
+            (None, Some(output)) if input.is_header() => (output.clone(), None),
             (None, program) => {
                 let object = cx.folder("object")?.join(called(&input.path, "o"));
                 let program = program.clone().unwrap_or_else(|| "a.out".into());

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempPath;
 
-use super::Failure;
+use super::{Failure, leftovers};
 use crate::report::reason;
 
 /// A file that is being made.
@@ -45,6 +45,7 @@ impl Output {
             .suffix(&ending)
             .tempfile_in(folder)
             .map_err(failed)?;
+        leftovers::list(file.path());
         Ok(Output { wanted: wanted_file, neighbour: Some(file.into_temp_path()) })
     }
 

@@ -27,6 +27,7 @@ pub(crate) fn run(cx: &Context<'_>, input: &Input) -> Result<Preprocessed, Failu
     let mut words: Vec<OsString> = vec!["-E".into(), "-dD".into()];
     words.extend(reading_flags(cx.arguments));
     words.extend(dependence_flags(cx.arguments, &input.path));
+    words.extend(cx.colour_flag());
     words.extend(["-x".into(), "c".into(), input::guarded(&input.path).into()]);
     let text = if input.is_stdin() { Some(cx.stdin()?) } else { None };
     let ran = cx.host.run(&words, text, Voice::Kept)?.checked()?;

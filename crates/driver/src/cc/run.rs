@@ -12,7 +12,7 @@ use std::process::{Command, ExitCode};
 
 use super::args::{Arguments, Question, Report};
 use super::host::Host;
-use super::{Context, Failure, build, say};
+use super::{Context, Failure, build, leftovers, say};
 use crate::report::{self, Stream, reason};
 
 /// Runs `ferry run` on the words after it.
@@ -51,6 +51,7 @@ fn compile_and_become(words: &[OsString]) -> Result<ExitCode, Failure> {
     let folder = tempfile::Builder::new().prefix("ferry-run-").tempdir().map_err(|error| {
         Failure::told(&format!("cannot make a temporary folder: {}", reason(&error)))
     })?;
+    leftovers::list(folder.path());
     let program = folder.path().join(first.file_stem().unwrap_or_default());
     arguments.output = Some(program.clone());
     build(&Context::new(&arguments, &host)?)?;

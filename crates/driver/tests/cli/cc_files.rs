@@ -117,3 +117,37 @@ fn generated_files_are_left_when_asked_for() {
     folder.ferry(&["cc", "--ferry-save-temps", "-c", "a.c"]).is_clean();
     assert!(folder.names().contains(&"a.i".to_owned()));
 }
+
+#[test]
+fn a_build_that_is_broken_off_leaves_nothing() {
+    let folder = Folder::new();
+    let slow = "#!/bin/sh\ncase \"$*\" in *-E*) exec cc \"$@\";; *) exec sleep 20;; esac\n";
+    folder.write("a.c", GOOD).write("slow", slow);
+    fs::set_permissions(folder.path("slow"), fs::Permissions::from_mode(0o755)).expect("set");
+    fs::create_dir(folder.path("tmp")).expect("a folder");
+    let mut command = folder.command(&["cc", "--ferry-cc", "./slow", "-c", "a.c"]);
+    let mut child = command.env("TMPDIR", folder.path("tmp")).spawn().expect("ferry runs");
+    let is_begun = || folder.names().iter().any(|it| it.starts_with(".ferry-"));
+    for _ in 0..500 {
+        if is_begun() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    assert!(is_begun(), "{:?}", folder.names());
+    folder.run("kill", &["-TERM", &child.id().to_string()]);
+    let status = child.wait().expect("it ends");
+    assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(15));
+    assert_eq!(folder.names(), ["a.c", "slow", "tmp"]);
+    assert_eq!(fs::read_dir(folder.path("tmp")).expect("a folder").count(), 0);
+}
+
+#[test]
+fn headers_are_precompiled_where_gcc_does_it() {
+    let folder = Folder::new();
+    folder.write("h.h", "#define H 1\n");
+    folder.ferry(&["cc", "h.h"]).is_clean();
+    assert_eq!(folder.names(), ["h.h", "h.h.gch"]);
+    folder.ferry(&["cc", "-x", "c-header", "h.h", "-o", "other.gch"]).is_clean();
+    assert_eq!(folder.names(), ["h.h", "h.h.gch", "other.gch"]);
+}
