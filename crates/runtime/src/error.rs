@@ -37,8 +37,9 @@ impl fmt::Display for Section {
 /// What went wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Error {
-    /// Part of a range is mapped, and the rest cannot be added.
-    Overlap { what: Section, mapped: Section },
+    /// Part of a range is mapped, and the rest cannot be added. `is_required`: the program says that
+    /// all of it is mapped.
+    Overlap { what: Section, mapped: Section, is_required: bool },
     /// The program says it is mapped, and it is not. `is_motion`: said by an update.
     NotPresent { what: Section, is_motion: bool },
     /// The device refused.
@@ -115,7 +116,7 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Overlap { what, mapped } => {
+            Error::Overlap { what, mapped, .. } => {
                 write!(f, "{what} is mapped in part only: {mapped} is, the rest is not")
             }
             Error::NotPresent { what, .. } => write!(f, "{what} is not mapped to the device"),

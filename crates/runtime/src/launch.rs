@@ -14,7 +14,7 @@ use crate::error::{Error, Section};
 use crate::mapping::transfer::{self, Piece};
 use crate::mapping::{Cx, begin, end};
 use crate::registry::Region;
-use crate::runner;
+use crate::{llvm, runner};
 
 /// Arguments of most kernels need no allocation.
 type Words = SmallVec<[u64; 24]>;
@@ -63,6 +63,9 @@ pub(crate) fn launch(
         name: &region.name,
         source: &source,
     };
+    if cx.watch.has_llvm(llvm::info::LAUNCHES) {
+        llvm::launched(cx.device.number, &launch);
+    }
     let plugin = &*cx.device.plugin;
     // SAFETY: the kernel is of this device and the arguments are what its compiler said it takes;
     // what they point to is mapped, or private and freed below.

@@ -1,12 +1,19 @@
 //! Programs of clang and flang: how to tell them, and the lines their tests and tools expect.
 //!
-//! A program is LLVM's if it registered a kernel and none of ours. It gets devices and messages as
-//! LLVM's own runtime has them; the texts here are interface, not prose.
+//! A program is LLVM's if this library was loaded under the name of LLVM's, or if it registered a
+//! kernel and none of ours. It gets devices and messages as LLVM's own runtime has them; the texts
+//! here are interface, not prose.
 
 use std::fmt::{Display, Write};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use device::Launch;
+
 use crate::error::{Error, Section};
+use crate::mapping::transfer::Piece;
+use crate::watch::Direction;
+use crate::{registry, report};
 
 /// Said when a pointer that is held by a region is disassociated.
 pub(crate) const HELD_POINTER: &str =
@@ -26,7 +33,46 @@ pub(crate) fn saw_kernel(is_ours: bool) {
 
 /// The program was built by clang or flang alone.
 pub(crate) fn is_program() -> bool {
-    HAS_THEIRS.load(Ordering::Relaxed) && !HAS_OURS.load(Ordering::Relaxed)
+    static HAS_THEIR_NAME: OnceLock<bool> = OnceLock::new();
+    let has_their_name = || {
+        let own = registry::file_of(saw_kernel as *const () as usize);
+        own.rsplit('/').next().is_some_and(|it| it.starts_with("libomptarget.so"))
+    };
+    let is_theirs =
+        HAS_THEIRS.load(Ordering::Relaxed) || *HAS_THEIR_NAME.get_or_init(has_their_name);
+    is_theirs && !HAS_OURS.load(Ordering::Relaxed)
+}
+
+/// The bits of LIBOMPTARGET_INFO that are answered here.
+pub(crate) mod info {
+    /// Kernels that are launched.
+    pub(crate) const LAUNCHES: u32 = 16;
+    /// Copies.
+    pub(crate) const COPIES: u32 = 32;
+    /// All of them.
+    pub(crate) const ALL: u32 = LAUNCHES | COPIES;
+}
+
+/// The line about a copy.
+pub(crate) fn copied(number: usize, direction: Direction, piece: &Piece) {
+    let (host, device, size) = (piece.host, piece.device.0, piece.size);
+    let places = match direction {
+        Direction::In => format!("host to device, HstPtr=0x{host:016x}, TgtPtr=0x{device:016x}"),
+        Direction::Out => format!("device to host, TgtPtr=0x{device:016x}, HstPtr=0x{host:016x}"),
+    };
+    let name = piece.name.map_or_else(|| "unknown".to_owned(), |it| it.to_string());
+    report::raw(&format!(
+        "omptarget device {number} info: Copying data from {places}, Size={size}, Name={name}\n"
+    ));
+}
+
+/// The line about a launch.
+pub(crate) fn launched(number: usize, launch: &Launch<'_>) {
+    let (name, blocks, threads) = (launch.name, launch.teams.max(1), launch.limit.max(1));
+    report::raw(&format!(
+        "\"PluginInterface\" device {number} info: Launching kernel {name} with {blocks} blocks and \
+         {threads} threads in Generic mode\n"
+    ));
 }
 
 fn section(it: &Section) -> String {
@@ -42,8 +88,16 @@ pub(crate) fn last_words(place: &dyn Display, in_kernel: bool, error: &Error) ->
             "omptarget error: Call to getTargetPointer returned null pointer ({reason})."
         );
     };
+    let not_present = |out: &mut String, what: &Section, modifier: &str| {
+        let _ = writeln!(
+            out,
+            "omptarget message: device mapping required by 'present' {modifier} modifier does not \
+             exist for host address {}",
+            section(what)
+        );
+    };
     match error {
-        Error::Overlap { what, mapped } => {
+        Error::Overlap { what, mapped, is_required } => {
             let _ = writeln!(
                 out,
                 "omptarget message: explicit extension not allowed: host address specified is {}, \
@@ -51,16 +105,16 @@ pub(crate) fn last_words(place: &dyn Display, in_kernel: bool, error: &Error) ->
                 section(what),
                 section(mapped)
             );
-            lost_pointer(&mut out, "device failure or illegal mapping");
+            if *is_required {
+                not_present(&mut out, what, "map type");
+            }
+            let present = "'present' map type modifier";
+            let reason = if *is_required { present } else { "device failure or illegal mapping" };
+            lost_pointer(&mut out, reason);
         }
         Error::NotPresent { what, is_motion } => {
             let modifier = if *is_motion { "motion" } else { "map type" };
-            let _ = writeln!(
-                out,
-                "omptarget message: device mapping required by 'present' {modifier} modifier does \
-                 not exist for host address {}",
-                section(what)
-            );
+            not_present(&mut out, what, modifier);
             if !is_motion {
                 lost_pointer(&mut out, "'present' map type modifier");
             }

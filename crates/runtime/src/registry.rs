@@ -21,6 +21,8 @@ use crate::devices::{self, DeviceState};
 use crate::error::Error;
 use crate::llvm;
 use crate::mapping::table::Mapped;
+use crate::mapping::transfer::Piece;
+use crate::watch::{Direction, Watch};
 
 /// One state of the registry.
 #[derive(Debug, Default)]
@@ -189,6 +191,11 @@ impl Binary {
                 let mut bytes = [0u8; 8];
                 // SAFETY: such a symbol holds one function address.
                 unsafe { device.plugin.copy_out(bytes.as_mut_ptr(), at, bytes.len()) }?;
+                if Watch::now().has_llvm(llvm::info::COPIES) {
+                    let (host, size) = (variable.address, variable.size);
+                    let piece = Piece { host, device: at, size, name: None, skip: Vec::new() };
+                    llvm::copied(device.number, Direction::Out, &piece);
+                }
                 at = DevicePtr(u64::from_ne_bytes(bytes));
             }
             let mapped = Mapped::permanent(variable.address, variable.size, at);
@@ -238,10 +245,6 @@ pub(crate) unsafe fn register(descriptor: &BinaryDescriptor) -> Result<(), Error
         .map(|it| (it.start as usize, (it.end as usize).saturating_sub(it.start as usize)))
         .filter(|(start, len)| *start != 0 && *len != 0)
         .collect();
-    let required: u32 = entries
-        .iter()
-        .filter(|it| it.flags == entry::REQUIRES)
-        .fold(0, |bits, it| bits | it.data as u32);
     let variables = entries.iter().filter_map(variable).collect();
     let kernels: Vec<&Entry> = entries.iter().filter(|it| is_kernel(it)).collect();
     let binary = Arc::new(Binary {
@@ -268,7 +271,8 @@ pub(crate) unsafe fn register(descriptor: &BinaryDescriptor) -> Result<(), Error
     }
     let mut binaries = before.binaries.clone();
     binaries.push(binary);
-    let requires = merge_requires(before.requires, required)?;
+    let required = entries.iter().filter(|it| it.flags == entry::REQUIRES);
+    let requires = required.map(|it| it.data as u32).try_fold(before.requires, merge_requires)?;
     publish(Registry { version: 0, requires, binaries, regions });
     Ok(())
 }
@@ -359,7 +363,7 @@ unsafe fn between(begin: *const Entry, end: *const Entry) -> Vec<Entry> {
 }
 
 /// The file that an address of this process comes from.
-fn file_of(address: usize) -> String {
+pub(crate) fn file_of(address: usize) -> String {
     // SAFETY: the structure is plain numbers and pointers, for which zero is valid; the loader fills
     // it in, with a text of its own that stays as long as the binary.
     unsafe {

@@ -56,6 +56,12 @@ pub(crate) fn info() -> bool {
     env::var_os("FERRY_INFO").is_some_and(|it| !it.is_empty() && it != "0")
 }
 
+/// `LIBOMPTARGET_INFO`: which lines of LLVM's runtime are wanted, as bits; -1 is all.
+pub(crate) fn llvm_info() -> u32 {
+    let bits = env::var("LIBOMPTARGET_INFO").ok();
+    bits.and_then(|it| it.trim().parse::<i64>().ok()).unwrap_or(0) as u32
+}
+
 /// `FERRY_TRACE`: the file to write.
 pub(crate) fn trace() -> Option<std::path::PathBuf> {
     env::var_os("FERRY_TRACE").filter(|it| !it.is_empty()).map(Into::into)

@@ -7,12 +7,14 @@ use std::fmt::Write;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
-use crate::args::Name;
 use crate::mapping::Cx;
-use crate::{report, settings, trace};
+use crate::mapping::transfer::Piece;
+use crate::{llvm, report, settings, trace};
 
 const INFO: u32 = 1;
 const TRACE: u32 = 2;
+/// Where LLVM's bits are.
+const LLVM_SHIFT: u32 = 8;
 /// The environment was not read yet.
 const UNREAD: u32 = 1 << 31;
 
@@ -49,16 +51,13 @@ impl Watch {
     }
 
     /// A copy has been made.
-    pub(crate) fn transfer(
-        self,
-        timer: Timer,
-        cx: &Cx<'_>,
-        direction: Direction,
-        name: Option<Name>,
-        bytes: usize,
-    ) {
+    pub(crate) fn transfer(self, timer: Timer, cx: &Cx<'_>, direction: Direction, piece: &Piece) {
         let Some(began) = timer.0 else { return };
-        let name = name.map_or_else(|| "unnamed data".to_owned(), |it| it.to_string());
+        if self.has_llvm(llvm::info::COPIES) {
+            llvm::copied(cx.device.number, direction, piece);
+        }
+        let bytes = piece.size;
+        let name = piece.name.map_or_else(|| "unnamed data".to_owned(), |it| it.to_string());
         let number = cx.device.number;
         let (verb, way) = match direction {
             Direction::In => ("to", "copy to device"),
@@ -98,6 +97,17 @@ impl Watch {
         }
     }
 
+    /// Does somebody want these lines of LLVM's?
+    pub(crate) fn has_llvm(self, bits: u32) -> bool {
+        self.0 & (bits << LLVM_SHIFT) != 0
+    }
+
+    /// Sets which lines of LLVM's are printed.
+    pub(crate) fn set_llvm(bits: u32) {
+        let own = Watch::now().0 & (INFO | TRACE);
+        WATCHERS.store(own | (bits & llvm::info::ALL) << LLVM_SHIFT, Ordering::Relaxed);
+    }
+
     /// Does anybody watch?
     pub(crate) fn is_on(self) -> bool {
         self.0 != 0
@@ -115,6 +125,7 @@ fn first() -> u32 {
         Some(path) if trace::open(&path) => TRACE,
         _ => 0,
     };
-    WATCHERS.store(info | trace, Ordering::Relaxed);
-    info | trace
+    let lines = (settings::llvm_info() & llvm::info::ALL) << LLVM_SHIFT;
+    WATCHERS.store(info | trace | lines, Ordering::Relaxed);
+    info | trace | lines
 }

@@ -8,7 +8,7 @@ use super::guard;
 use crate::args::{MapArgs, Place};
 use crate::devices::{self, Target};
 use crate::error::Error;
-use crate::mapping::components::Components;
+use crate::mapping::components::{Component, Components};
 use crate::mapping::{Cx, begin, end, update};
 use crate::registry;
 use crate::watch::Watch;
@@ -122,7 +122,7 @@ pub unsafe extern "C" fn __tgt_push_mapper_component(
 ) {
     // SAFETY: the caller's promise: a handle is the address of such a list.
     if let Some(parts) = unsafe { handle.cast::<Components>().as_mut() } {
-        parts.push([base, begin, name], size, map_type);
+        parts.push(Component { base, begin, size, map_type, name });
     }
 }
 

@@ -12,6 +12,7 @@ use super::guard;
 use super::kernel::__tgt_target_kernel;
 use crate::devices;
 use crate::report;
+use crate::watch::Watch;
 
 type List = *mut *mut c_void;
 
@@ -156,6 +157,12 @@ pub extern "C" fn __tgt_print_device_info(device: i64) -> c_int {
         });
         Ok(1)
     })
+}
+
+/// Sets which lines LLVM's runtime would print.
+#[unsafe(no_mangle)]
+pub extern "C" fn __tgt_set_info_flag(bits: u32) {
+    Watch::set_llvm(bits);
 }
 
 /// Recording of launches is not offered: nonzero says so.

@@ -84,7 +84,9 @@ pub(crate) fn acquire(
     if let Some(found) = found {
         let Some(mapped) = table.get_mut(found.key) else { return Ok(Placed::Absent) };
         if found.fit == Fit::Partial && !item.map.has(MapType::IMPLICIT) {
-            return Err(Error::Overlap { what: Section::of(item), mapped: section(mapped) });
+            let (what, mapped) = (Section::of(item), section(mapped));
+            let is_required = item.map.has(MapType::PRESENT);
+            return Err(Error::Overlap { what, mapped, is_required });
         }
         if update {
             mapped.acquire(counter(item.map));

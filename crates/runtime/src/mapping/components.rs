@@ -13,27 +13,79 @@ use abi::call::MapperFn;
 use crate::args::{Item, MapArgs, Name};
 use crate::error::Error;
 
-/// The list behind a handle.
-#[derive(Debug, Default)]
+/// One component.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(crate) struct Component {
+    pub(crate) base: *mut c_void,
+    pub(crate) begin: *mut c_void,
+    pub(crate) size: i64,
+    pub(crate) map_type: i64,
+    pub(crate) name: *mut c_void,
+}
+
+/// The list behind a handle: begin, end and end of the room, in memory of the C library.
+///
+/// That is the layout LLVM's runtime has, and one of its tests makes a handle by itself.
+#[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Components {
-    bases: Vec<*mut c_void>,
-    begins: Vec<*mut c_void>,
-    sizes: Vec<i64>,
-    types: Vec<i64>,
-    names: Vec<*mut c_void>,
+    begin: *mut Component,
+    end: *mut Component,
+    room: *mut Component,
 }
 
 impl Components {
-    pub(crate) fn push(&mut self, [base, begin, name]: [*mut c_void; 3], size: i64, map_type: i64) {
-        self.bases.push(base);
-        self.begins.push(begin);
-        self.sizes.push(size);
-        self.types.push(map_type);
-        self.names.push(name);
+    fn new() -> Components {
+        Components { begin: ptr::null_mut(), end: ptr::null_mut(), room: ptr::null_mut() }
+    }
+
+    pub(crate) fn push(&mut self, component: Component) {
+        if self.end == self.room {
+            self.grow();
+        }
+        // SAFETY: there is room for one more.
+        unsafe {
+            self.end.write(component);
+            self.end = self.end.add(1);
+        }
+    }
+
+    fn grow(&mut self) {
+        let len = self.len();
+        let room = (len * 2).max(8);
+        let layout = std::alloc::Layout::array::<Component>(room);
+        let bytes = layout.map_or(usize::MAX, |it| it.size());
+        // SAFETY: null or memory of the C library; what is moved are plain values.
+        let begin = unsafe { libc::realloc(self.begin.cast(), bytes) }.cast::<Component>();
+        if begin.is_null() {
+            // As everywhere in Rust when memory for a list runs out.
+            std::process::abort();
+        }
+        // SAFETY: both are within the memory just allocated.
+        unsafe { (self.begin, self.end, self.room) = (begin, begin.add(len), begin.add(room)) };
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.bases.len()
+        self.as_slice().len()
+    }
+
+    fn as_slice(&self) -> &[Component] {
+        if self.begin.is_null() {
+            return &[];
+        }
+        // SAFETY: begin and end are of one array, all of whose elements were written.
+        unsafe {
+            let len = usize::try_from(self.end.offset_from(self.begin)).unwrap_or(0);
+            std::slice::from_raw_parts(self.begin, len)
+        }
+    }
+}
+
+impl Drop for Components {
+    fn drop(&mut self) {
+        // SAFETY: null or memory of the C library, not used again.
+        unsafe { libc::free(self.begin.cast()) };
     }
 }
 
@@ -43,7 +95,7 @@ pub(crate) fn expand(
     item: &Item,
     walk: impl FnOnce(&MapArgs) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let mut parts = Components::default();
+    let mut parts = Components::new();
     let handle = (&raw mut parts).cast::<c_void>();
     let (base, begin) = (item.base as *mut c_void, item.begin as *mut c_void);
     let size = i64::try_from(item.size).unwrap_or(i64::MAX);
@@ -51,14 +103,19 @@ pub(crate) fn expand(
     // SAFETY: a mapper of the program, called as its contract says; the handle lives until it
     // returns, and nothing else touches the list meanwhile.
     unsafe { mapper(handle, base, begin, size, item.map.0 as i64, name) };
-    let args = MapArgs {
+    let parts = parts.as_slice();
+    let list = |part: fn(&Component) -> *mut c_void| parts.iter().map(part).collect::<Vec<_>>();
+    let number = |part: fn(&Component) -> i64| parts.iter().map(part).collect::<Vec<_>>();
+    let (mut bases, mut begins) = (list(|it| it.base), list(|it| it.begin));
+    let (mut sizes, mut types) = (number(|it| it.size), number(|it| it.map_type));
+    let mut names = list(|it| it.name);
+    walk(&MapArgs {
         count: parts.len(),
-        bases: parts.bases.as_mut_ptr(),
-        begins: parts.begins.as_mut_ptr(),
-        sizes: parts.sizes.as_mut_ptr(),
-        types: parts.types.as_mut_ptr(),
-        names: parts.names.as_mut_ptr(),
+        bases: bases.as_mut_ptr(),
+        begins: begins.as_mut_ptr(),
+        sizes: sizes.as_mut_ptr(),
+        types: types.as_mut_ptr(),
+        names: names.as_mut_ptr(),
         mappers: ptr::null_mut(),
-    };
-    walk(&args)
+    })
 }

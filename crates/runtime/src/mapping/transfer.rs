@@ -63,7 +63,7 @@ pub(crate) fn copy_in(cx: &Cx<'_>, piece: &Piece) -> Result<(), Error> {
         unsafe { cx.device.plugin.copy_in(to, from as *const u8, len) }
             .map_err(|error| Error::device("copying to the device", piece.section(), error))?;
     }
-    cx.watch.transfer(timer, cx, Direction::In, piece.name, piece.size);
+    cx.watch.transfer(timer, cx, Direction::In, piece);
     Ok(())
 }
 
@@ -76,7 +76,7 @@ pub(crate) fn copy_out(cx: &Cx<'_>, piece: &Piece) -> Result<(), Error> {
         unsafe { cx.device.plugin.copy_out(to as *mut u8, from, len) }
             .map_err(|error| Error::device("copying from the device", piece.section(), error))?;
     }
-    cx.watch.transfer(timer, cx, Direction::Out, piece.name, piece.size);
+    cx.watch.transfer(timer, cx, Direction::Out, piece);
     Ok(())
 }
 

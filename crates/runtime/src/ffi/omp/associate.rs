@@ -64,6 +64,7 @@ pub extern "C" fn omp_target_disassociate_ptr(host: *const c_void, number: c_int
         });
         if is_held && llvm::is_program() {
             report::raw(llvm::HELD_POINTER);
+            return Ok(REFUSED);
         }
         match (removed, is_held) {
             (Some(_), _) => Ok(OK),
