@@ -2,9 +2,10 @@
 //!
 //! Lowering is crate `emit`'s; here its answer becomes verdicts.
 
+use ir::construct::Leaf;
 use ir::program::Program;
 use ir::region::Region;
-use source::{Diagnostics, Locator, SourceMap, Span};
+use source::{Diagnostic, Diagnostics, Locator, SourceMap, Span};
 
 /// What became of one text.
 #[derive(Debug)]
@@ -28,10 +29,45 @@ pub(crate) struct Verdict {
     pub(crate) directive: String,
     /// The function it stands in.
     pub(crate) function: String,
-    /// The devices that can run it; empty means the host.
-    pub(crate) devices: Vec<String>,
-    /// Why.
-    pub(crate) reason: String,
+    /// What it became.
+    pub(crate) outcome: Outcome,
+    /// The devices concerned; empty means the host.
+    pub(crate) devices: Vec<&'static str>,
+}
+
+/// What a region became.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// A kernel of its own.
+    Kernel,
+    /// A part of the kernel around it.
+    Part,
+    /// Calls that move data or wait; no code of it runs on a device.
+    Data,
+    /// What the host compiler makes of it.
+    Host,
+}
+
+impl Outcome {
+    /// Its name in reports.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Outcome::Kernel => "kernel",
+            Outcome::Part => "part",
+            Outcome::Data => "data",
+            Outcome::Host => "host",
+        }
+    }
+
+    /// Why it is that.
+    pub(crate) fn reason(self) -> &'static str {
+        match self {
+            Outcome::Kernel => "its body is a kernel",
+            Outcome::Part => "it is part of the kernel around it",
+            Outcome::Data => "the runtime does it; code of it, if any, runs on the host",
+            Outcome::Host => "no part of it asks for a device; the host compiler compiles it",
+        }
+    }
 }
 
 /// What lowering must know beside the program.
@@ -42,39 +78,87 @@ pub(crate) struct LowerOptions {
 }
 
 /// Lowers one text: the one that `program` was read from.
-pub(crate) fn lower(program: &Program, map: &SourceMap, _options: LowerOptions) -> Lowered {
+pub(crate) fn lower(program: &Program, map: &SourceMap, options: LowerOptions) -> Lowered {
     let read = |name: &str| std::fs::read(name).ok();
     let locator = Locator::new(map, &read);
     let Some(file) = map.files().next() else {
         let diagnostics = Diagnostics::new();
         return Lowered { host: None, device: None, verdicts: Vec::new(), diagnostics };
     };
-    let lowered = emit::lower(program, map, file, &locator);
+    let emit::Lowered { host, verdicts, mut diagnostics } =
+        emit::lower(program, map, file, &locator);
+    let device: Option<Vec<u8>> = None;
+    let is_kernel = |region: &Region| verdicts.iter().any(|it| it.span == region.span);
+    let devices: &[&'static str] =
+        if device.is_some() { &["cpu", "cpu:separate"] } else { &["cpu"] };
+    if let Some(first) = verdicts.first().filter(|_| options.wants_device_text && device.is_none())
+    {
+        diagnostics.push(no_image(first.span));
+    }
     let mut verdicts: Vec<Verdict> = program
         .regions
         .iter()
-        .map(|(_, region)| {
-            let made = lowered.verdicts.iter().find(|it| it.span == region.span);
-            verdict(program, region, made.is_some())
-        })
+        .map(|(_, region)| verdict(program, region, outcome(program, region, is_kernel), devices))
         .collect();
     verdicts.sort_by_key(|it| it.span.start);
-    Lowered { host: lowered.host, device: None, verdicts, diagnostics: lowered.diagnostics }
+    Lowered { host, device, verdicts, diagnostics }
 }
 
-fn verdict(program: &Program, region: &Region, is_kernel: bool) -> Verdict {
-    let (devices, reason) = match is_kernel {
-        true => (vec!["cpu".to_owned()], "its body is a kernel".to_owned()),
-        false => (
-            Vec::new(),
-            "no part of it asks for a device; the host compiler compiles it".to_owned(),
-        ),
-    };
+fn outcome(program: &Program, region: &Region, is_kernel: impl Fn(&Region) -> bool) -> Outcome {
+    if is_kernel(region) {
+        return Outcome::Kernel;
+    }
+    let mut around = region.parent;
+    while let Some(id) = around {
+        let outer = &program.regions[id];
+        if is_kernel(outer) {
+            return Outcome::Part;
+        }
+        around = outer.parent;
+    }
+    if region.construct.leaves.iter().any(|it| concerns_devices(*it)) {
+        Outcome::Data
+    } else {
+        Outcome::Host
+    }
+}
+
+#[allow(clippy::wildcard_enum_match_arm, reason = "all other constructs are about code")]
+fn concerns_devices(leaf: Leaf) -> bool {
+    matches!(
+        leaf,
+        Leaf::DataRegion
+            | Leaf::HostData
+            | Leaf::EnterData
+            | Leaf::ExitData
+            | Leaf::Update
+            | Leaf::Wait
+            | Leaf::Init
+            | Leaf::Shutdown
+            | Leaf::Set
+            | Leaf::Interop
+    )
+}
+
+fn verdict(
+    program: &Program,
+    region: &Region,
+    outcome: Outcome,
+    devices: &[&'static str],
+) -> Verdict {
+    let devices = if outcome == Outcome::Host { &[] } else { devices };
     Verdict {
         span: region.construct.span,
         directive: directive::directive_name(&region.construct),
         function: program.names.text(program.functions[region.function].name).to_owned(),
-        devices,
-        reason,
+        outcome,
+        devices: devices.to_vec(),
     }
+}
+
+/// Offload is never silent: a device that was asked for and gets no code is an error.
+fn no_image(span: Span) -> Diagnostic {
+    Diagnostic::error("F0031", "no code can be made for the device `cpu:separate` yet")
+        .at(span, "this region would have none there")
+        .help("compile for `--device cpu`")
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use source::{Diagnostic, Diagnostics, Locator, SourceMap, render};
 
 use super::args::Report;
-use super::lower::Verdict;
+use super::lower::{Outcome, Verdict};
 
 /// The verdicts of one text.
 pub(crate) struct Verdicts {
@@ -22,9 +22,11 @@ struct Record<'a> {
     column: u32,
     function: &'a str,
     directive: &'a str,
+    /// `kernel`, `part`, `data` or `host`.
+    outcome: &'static str,
     /// Empty if the region runs on the host.
-    devices: &'a [String],
-    reason: &'a str,
+    devices: &'a [&'static str],
+    reason: &'static str,
 }
 
 impl Verdicts {
@@ -53,8 +55,9 @@ fn record<'a>(verdict: &'a Verdict, locator: &Locator<'_>) -> Record<'a> {
     let place = locator.locate(verdict.span);
     let (file, line, column) =
         place.map_or_else(Default::default, |it| (it.file.to_string(), it.line, it.column));
-    let Verdict { function, directive, devices, reason, .. } = verdict;
-    Record { file, line, column, function, directive, devices, reason }
+    let Verdict { function, directive, devices, outcome, .. } = verdict;
+    let (outcome, reason) = (outcome.name(), outcome.reason());
+    Record { file, line, column, function, directive, outcome, devices, reason }
 }
 
 /// `a.c:12: target teams in scale(): runs on cpu: …`
@@ -73,17 +76,18 @@ fn json(verdict: &Verdict, locator: &Locator<'_>) -> String {
 fn remarks(list: &[Verdict]) -> Diagnostics {
     let mut found = Diagnostics::new();
     for verdict in list {
-        let Verdict { directive, function, reason, .. } = verdict;
+        let Verdict { directive, function, outcome, .. } = verdict;
         let message = format!("`{directive}` in `{function}` {}", place(verdict));
-        found.push(Diagnostic::info("F0901", message).at(verdict.span, "").note(reason.clone()));
+        found.push(Diagnostic::info("F0901", message).at(verdict.span, "").note(outcome.reason()));
     }
     found
 }
 
 fn place(verdict: &Verdict) -> String {
-    if verdict.devices.is_empty() {
-        "runs on the host".to_owned()
-    } else {
-        format!("runs on {}", verdict.devices.join(" and "))
+    let devices = verdict.devices.join(" and ");
+    match verdict.outcome {
+        Outcome::Kernel | Outcome::Part => format!("runs on {devices}"),
+        Outcome::Data => format!("serves {devices}"),
+        Outcome::Host => "runs on the host".to_owned(),
     }
 }

@@ -273,15 +273,39 @@ fn warnings_are_the_host_compilers_and_ours_are_about_directives() {
 #[test]
 fn a_directive_that_needs_a_device_is_never_ignored() {
     let folder = Folder::new();
-    folder.write("a.c", REGION);
-    let ran = folder.ferry(&["cc", "-c", "a.c"]);
-    // Until it is lowered it is refused; in no case is it compiled to something else in silence.
-    if ran.status == Some(0) {
-        let report = folder.ferry(&["cc", "--ferry-report", "-c", "a.c"]);
-        report.fails(0, &["a.c:2: target teams distribute parallel for in scale(): runs on cpu"]);
-    } else {
-        ran.fails(1, &["F0030", "a.c:2"]);
+    let program = "\
+int main(void) {
+    int n = 0;
+#pragma omp target data map(tofrom: n)
+    {
+#pragma omp target map(tofrom: n)
+#pragma omp parallel
+#pragma omp atomic
+        n++;
+#pragma omp target update from(n)
     }
+    return n < 1;
+}
+";
+    folder.write("a.c", program).write("region.c", REGION);
+    let report = folder.ferry(&["cc", "--ferry-report", "-c", "a.c"]);
+    let verdicts = [
+        "a.c:3: target data in main(): serves cpu: ",
+        "a.c:5: target in main(): runs on cpu: its body is a kernel",
+        "a.c:6: parallel in main(): runs on cpu: it is part of the kernel around it",
+        "a.c:9: target update in main(): serves cpu: ",
+    ];
+    report.fails(0, &verdicts);
+    let report = folder.ferry(&["cc", "--ferry-report", "-c", "region.c"]);
+    report
+        .fails(0, &["region.c:2: target teams distribute parallel for in scale(): runs on cpu: "]);
+    // A device that gets no code is an error, not a surprise at run time.
+    let separate = folder.ferry(&["cc", "--device", "cpu:separate", "--ferry-report", "-c", "a.c"]);
+    let is_made = separate.status == Some(0);
+    separate.fails(
+        i32::from(!is_made),
+        &[if is_made { "runs on cpu and cpu:separate" } else { "F0031" }],
+    );
 }
 
 #[test]
@@ -293,6 +317,7 @@ fn regions_get_a_verdict_in_three_forms() {
     let json = folder.ferry(&["cc", "--ferry-report=json", "-c", "a.c"]);
     let json: serde_json::Value = serde_json::from_str(&json.is_clean().out).expect("one line");
     assert_eq!((&json["line"], &json["function"]), (&8.into(), &"main".into()));
+    assert_eq!(json["outcome"], "host");
     let sarif = folder.ferry(&["cc", "--ferry-report=sarif", "-c", "a.c"]);
     let sarif: serde_json::Value = serde_json::from_str(&sarif.is_clean().out).expect("a log");
     assert_eq!(sarif["runs"][0]["results"][0]["ruleId"], "F0901");
