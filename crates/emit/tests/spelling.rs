@@ -158,6 +158,6 @@ fn lines_lead_back_to_the_source() {
     let mut out = Out::placed(&place);
     Printer::new(&program, Setting::Alone).unit(&Selection::all(&program), &mut out);
     let text = out.into_text();
-    let expect = "#line 1 \"t.c\"\nint f(int n)\n{\n#line 2 \"t.c\"\n  n++;\n  return n;\n}\n";
+    let expect = "# 1 \"t.c\"\nint f(int n)\n{\n# 2 \"t.c\"\n  n++;\n  return n;\n}\n";
     assert!(text.ends_with(expect), "{text}");
 }

@@ -8,7 +8,7 @@ use std::fmt;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use abi::{DEVICE_DEFAULT, DEVICE_HOST};
+use abi::{DEVICE_ANCESTOR, DEVICE_DEFAULT, DEVICE_HOST};
 use device::{Device, DevicePtr};
 
 use crate::error::Error;
@@ -96,7 +96,8 @@ fn open() -> Result<Vec<DeviceState>, Error> {
 
 /// The device that a call of a compiled program means, as the policy allows.
 pub(crate) fn target(device: i64) -> Result<Target, Error> {
-    if device == DEVICE_HOST || settings::policy() == Policy::Disabled {
+    // In process the device that launched a kernel is the host.
+    if matches!(device, DEVICE_HOST | DEVICE_ANCESTOR) || settings::policy() == Policy::Disabled {
         return Ok(Target::Host);
     }
     let devices = all();

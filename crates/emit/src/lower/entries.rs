@@ -109,7 +109,7 @@ pub(super) fn of_mapper(
 fn of_clauses(printer: &Printer<'_>, mappers: &Mappers, construct: &Construct<Typed>) -> Entries {
     let mut entries = Entries::default();
     let mut roots: Vec<Option<VarId>> = Vec::new();
-    let wishes: Vec<Wish> = construct
+    let mut wishes: Vec<Wish> = construct
         .clauses
         .iter()
         .flat_map(|clause| match &clause.kind {
@@ -118,6 +118,11 @@ fn of_clauses(printer: &Printer<'_>, mappers: &Mappers, construct: &Construct<Ty
             _ => Vec::new(),
         })
         .collect();
+    if construct.has(Leaf::DeclareMapper) {
+        // The object itself: this is its mapper.
+        let is_whole = |it: &&mut Wish| it.place.pointers.is_empty() && !it.place.is_member;
+        wishes.iter_mut().filter(is_whole).for_each(|it| it.mapper = None);
+    }
     for wish in &wishes {
         if !roots.contains(&wish.place.root) || wish.place.root.is_none() {
             roots.push(wish.place.root);

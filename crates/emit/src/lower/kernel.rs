@@ -12,7 +12,7 @@ use ir::construct::Leaf;
 use ir::program::{Program, RegionId, StmtId, VarId, VarStorage};
 use ir::region::{Region, Sharing};
 use ir::walk::Part;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Lowering;
 use super::entries::{Access, Captured, Entries};
@@ -25,7 +25,9 @@ enum Binding {
     Pointed,
     /// A local variable with the value, carried back at the end.
     Carried,
-    /// An array as a pointer to its first element, so that a list can name its section.
+    /// The same, for an array.
+    CarriedArray,
+    /// An array as a pointer to its first element, so that a reduction can name its section.
     Element,
 }
 
@@ -76,7 +78,7 @@ impl Lowering<'_> {
         &self,
         printer: &mut Printer<'_>,
         captured: &Captured,
-        copied: &FxHashSet<VarId>,
+        copied: &Copied,
         setting: Setting,
         out: &mut Out<'_>,
     ) -> Option<String> {
@@ -130,6 +132,13 @@ impl Lowering<'_> {
                         out.line(&format!("{} = *{pointer};", printer.declare(plain, &own)));
                         Some(format!("*{pointer} = {own};"))
                     }
+                    Binding::CarriedArray => {
+                        out.line(&format!(
+                            "{}; __builtin_memcpy(&{own}, {pointer}, sizeof({own}));",
+                            printer.declare(plain, &own)
+                        ));
+                        Some(format!("__builtin_memcpy({pointer}, &{own}, sizeof({own}));"))
+                    }
                     Binding::Element => {
                         let element = program.types.element(var.ty).unwrap_or(var.ty);
                         let declared = printer.declare(element, &format!("(*{own})"));
@@ -143,12 +152,26 @@ impl Lowering<'_> {
     }
 }
 
-fn binding(program: &Program, var: VarId, copied: &FxHashSet<VarId>) -> Binding {
-    if !copied.contains(&var) {
-        return Binding::Pointed;
+fn binding(program: &Program, var: VarId, copied: &Copied) -> Binding {
+    let is_array = program.types.is_array(program.vars[var].ty);
+    match copied.get(&var) {
+        None => Binding::Pointed,
+        Some(Copies::Reduced) if is_array => Binding::Element,
+        Some(Copies::Made) if is_array => Binding::CarriedArray,
+        Some(Copies::Made | Copies::Reduced) => Binding::Carried,
     }
-    if program.types.is_array(program.vars[var].ty) { Binding::Element } else { Binding::Carried }
 }
+
+/// Why there are copies of a variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Copies {
+    /// Only to be combined.
+    Reduced,
+    /// For other reasons too.
+    Made,
+}
+
+type Copied = FxHashMap<VarId, Copies>;
 
 /// Whether the variable belongs to the file, so that a kernel at its end sees it.
 pub(super) fn is_of_file(program: &Program, var: VarId) -> bool {
@@ -159,8 +182,8 @@ pub(super) fn is_of_file(program: &Program, var: VarId) -> bool {
 }
 
 /// Variables that the construct or one inside it makes copies of.
-fn copied_inside(program: &Program, id: RegionId) -> FxHashSet<VarId> {
-    let mut found = FxHashSet::default();
+fn copied_inside(program: &Program, id: RegionId) -> Copied {
+    let mut found = Copied::default();
     let is_lone = program.regions[id].construct.leaves.len() == 1;
     if !is_lone {
         copied_by(&program.regions[id], &mut found);
@@ -173,21 +196,22 @@ fn copied_inside(program: &Program, id: RegionId) -> FxHashSet<VarId> {
     found
 }
 
-fn copied_by(region: &Region, found: &mut FxHashSet<VarId>) {
+fn copied_by(region: &Region, found: &mut Copied) {
     for var in &region.vars {
-        let copies = match var.sharing.as_ref().map(|it| &it.value) {
+        match var.sharing.as_ref().map(|it| &it.value) {
             Some(
                 Sharing::Private
                 | Sharing::FirstPrivate
                 | Sharing::LastPrivate
                 | Sharing::FirstLastPrivate
-                | Sharing::Reduction(_)
                 | Sharing::Linear,
-            ) => true,
-            Some(Sharing::Shared | Sharing::ThreadPrivate) | None => false,
-        };
-        if copies {
-            found.insert(var.var);
+            ) => {
+                found.insert(var.var, Copies::Made);
+            }
+            Some(Sharing::Reduction(_)) => {
+                found.entry(var.var).or_insert(Copies::Reduced);
+            }
+            Some(Sharing::Shared | Sharing::ThreadPrivate) | None => {}
         }
     }
 }

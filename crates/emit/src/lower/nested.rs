@@ -7,8 +7,10 @@
 use directive::HOST_DIALECT;
 use ir::construct::{Clause, ClauseKind, Construct, DefaultSharing, Leaf, Spelled};
 use ir::program::{ExprId, ExprKind, Program, RegionId};
+use source::Span;
 
 use super::Lowering;
+use super::kernel::regions_in;
 use crate::c::{Out, Printer};
 
 impl Lowering<'_> {
@@ -28,6 +30,9 @@ impl Lowering<'_> {
             let mut spelled = printer.spelled(&construct);
             name_sections(self.program, printer, &construct, &mut spelled);
             fit(&mut spelled, is_reduced);
+            if construct.leaves.starts_with(&[Leaf::Teams]) && !self.tells_teams(id) {
+                one_level(&mut spelled);
+            }
             out.at(region.span);
             match directive::write(&spelled, HOST_DIALECT) {
                 Ok(text) => out.raw(&format!("#pragma {text}")),
@@ -38,6 +43,54 @@ impl Lowering<'_> {
             printer.stmt(body, out);
         }
     }
+}
+
+impl Lowering<'_> {
+    /// Whether code in a region may ask which team or thread it is in, or make threads of its own.
+    fn tells_teams(&self, id: RegionId) -> bool {
+        let region = &self.program.regions[id];
+        let has_regions = region.body.is_some_and(|it| !regions_in(self.program, it).is_empty());
+        has_regions
+            || !region.indirect_calls.is_empty()
+            || region.reaches.iter().any(|it| {
+                let function = &self.program.functions[*it];
+                let name = self.program.names.text(function.name);
+                let is_asked = directive::RUNTIME_SYMBOLS.iter().any(|it| name.starts_with(it));
+                is_asked || (function.body.is_none() && !self.is_of_system(function.span))
+            })
+    }
+
+    /// Declared by a header of the system, which knows nothing of teams.
+    fn is_of_system(&self, span: Span) -> bool {
+        self.locator.locate(span).is_none_or(|it| it.in_system_header)
+    }
+}
+
+/// A league whose size nobody asks for and nobody sees: its iterations go to threads, which is all
+/// the device has.
+fn one_level(construct: &mut Construct<Spelled>) {
+    let teams = construct.clauses.iter().position(|it| is_one_team(&it.kind));
+    let Some(teams) = teams else { return };
+    if construct.clauses.iter().any(|it| matches!(it.kind, ClauseKind::ThreadLimit(_))) {
+        return;
+    }
+    let leaves = match construct.leaves.as_slice() {
+        [Leaf::Teams, Leaf::Distribute] | [Leaf::Teams, Leaf::Loop] => {
+            vec![Leaf::Parallel, Leaf::For]
+        }
+        [Leaf::Teams, Leaf::Distribute, Leaf::Simd] => vec![Leaf::Parallel, Leaf::For, Leaf::Simd],
+        _ => return,
+    };
+    construct.leaves = leaves;
+    construct.clauses.remove(teams);
+    construct.clauses.retain(|it| {
+        !matches!(it.kind, ClauseKind::DistSchedule(_) | ClauseKind::Bind(_))
+            && !matches!(it.on, Some(Leaf::Teams | Leaf::Distribute))
+    });
+}
+
+fn is_one_team(kind: &ClauseKind<Spelled>) -> bool {
+    matches!(kind, ClauseKind::NumTeams { lower: None, counts } if counts.as_slice() == ["1"])
 }
 
 /// Makes the construct one that the host's compiler takes.

@@ -179,6 +179,11 @@ fn by_combination(
 ) -> Option<Attribute<Mapping>> {
     let construct = &region.construct;
     let both_ways = Mapping::Map(Motion::ToFrom, Presence::Any, None);
+    // The device works on the task's part of the reduction.
+    if items.iter().any(|it| it.role == Role::InReduction) {
+        let origin = Origin::Rule(Rule::ReductionMapped);
+        return Some(Attribute { value: both_ways, origin });
+    }
     let rule = match sharing::explicit(program, construct, items, var)?.value {
         Sharing::Reduction(_) if construct.rules.reduction_maps => Rule::ReductionMapped,
         Sharing::LastPrivate | Sharing::FirstLastPrivate | Sharing::Linear
