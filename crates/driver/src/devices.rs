@@ -45,6 +45,10 @@ fn device(name: &'static str, kind: Kind) -> Device {
             format!("the processor, {cores} threads, shares memory with the host"),
             &["libferry.so"],
         ),
+        Kind::CpuCopy => (
+            format!("the processor, {cores} threads, works on copies of mapped data"),
+            &["libferry.so"],
+        ),
         Kind::CpuSeparate => (
             format!(
                 "the processor, {cores} threads, memory of its own: what is not mapped is not there"

@@ -244,7 +244,7 @@ pub(crate) struct PrintOptions {
 /// For help and manual pages; the words themselves are read by [`crate::cc`], by gcc's rules.
 #[derive(Debug, Args)]
 pub(crate) struct CcOptions {
-    /// Devices to compile for: cpu, cpu:separate, or a list such as cpu,cpu:separate
+    /// Devices to compile for: cpu, cpu:copy, cpu:separate, or a list such as cpu,cpu:separate
     #[arg(long, value_name = "LIST", default_value = "cpu")]
     pub(crate) device: String,
 

@@ -5,13 +5,15 @@
 pub(crate) enum Kind {
     /// The processor, sharing the host's memory: kernels are part of the host object.
     Cpu,
-    /// The processor with memory of its own: kernels are an image.
+    /// The processor with copies of mapped data, in the same process: kernels are an image.
+    CpuCopy,
+    /// The processor with memory of its own, in another process: kernels are an image.
     CpuSeparate,
 }
 
 /// Their names.
 pub(crate) const KINDS: &[(&str, Kind)] =
-    &[("cpu", Kind::Cpu), ("cpu:separate", Kind::CpuSeparate)];
+    &[("cpu", Kind::Cpu), ("cpu:copy", Kind::CpuCopy), ("cpu:separate", Kind::CpuSeparate)];
 
 /// The devices that a program is compiled for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,13 +49,16 @@ impl Targets {
 
     /// Whether any of them runs kernels from an image.
     pub(crate) fn need_image(&self) -> bool {
-        self.kinds.contains(&Kind::CpuSeparate)
+        self.kinds.iter().any(|it| match it {
+            Kind::Cpu => false,
+            Kind::CpuCopy | Kind::CpuSeparate => true,
+        })
     }
 }
 
 fn unknown(name: &str) -> String {
     let known: Vec<String> = KINDS.iter().map(|(it, _)| format!("`{it}`")).collect();
-    format!("no device is called `{name}`; known are {}", known.join(" and "))
+    format!("no device is called `{name}`; known are {}", known.join(", "))
 }
 
 #[cfg(test)]

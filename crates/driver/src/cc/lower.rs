@@ -90,7 +90,7 @@ pub(crate) fn lower(program: &Program, map: &SourceMap, options: LowerOptions) -
     let device: Option<Vec<u8>> = None;
     let is_kernel = |region: &Region| verdicts.iter().any(|it| it.span == region.span);
     let devices: &[&'static str] =
-        if device.is_some() { &["cpu", "cpu:separate"] } else { &["cpu"] };
+        if device.is_some() { &["cpu", "cpu:copy", "cpu:separate"] } else { &["cpu"] };
     if let Some(first) = verdicts.first().filter(|_| options.wants_device_text && device.is_none())
     {
         diagnostics.push(no_image(first.span));
@@ -158,7 +158,7 @@ fn verdict(
 
 /// Offload is never silent: a device that was asked for and gets no code is an error.
 fn no_image(span: Span) -> Diagnostic {
-    Diagnostic::error("F0031", "no code can be made for the device `cpu:separate` yet")
+    Diagnostic::error("F0031", "no code can be made yet for devices with memory of their own")
         .at(span, "this region would have none there")
         .help("compile for `--device cpu`")
 }

@@ -106,6 +106,90 @@ fn a_program_that_calls_no_runtime_does_not_depend_on_one() {
     assert_eq!(folder.run("par", &[]).status, Some(0));
 }
 
+// ---------------------------------------------------------------- regions
+
+const LIBRARY: &str = "\
+#pragma omp declare target
+static int factor = 2;
+int scale(int x) { return x * factor; }
+#pragma omp end declare target
+int region(int n) {
+#pragma omp target map(tofrom: n)
+    n = scale(n);
+    return n;
+}
+";
+
+/// Wrong unless both regions run on a device, with the static variable of their own file.
+const PROGRAM: &str = "\
+#include <omp.h>
+#include <stdio.h>
+#pragma omp declare target
+int scale(int);
+static int factor = 5;
+#pragma omp end declare target
+int region(int);
+int main(void) {
+    int n = 3, on_host = 1;
+#pragma omp target map(tofrom: n) map(from: on_host)
+    {
+        n = scale(n) + factor;
+        on_host = omp_is_initial_device();
+    }
+    printf(\"%d %d %s\\n\", n, region(10), on_host ? \"host\" : \"device\");
+    return 0;
+}
+";
+
+#[test]
+fn regions_run_on_devices_however_they_are_linked() {
+    let folder = Folder::new();
+    folder.write("lib.c", LIBRARY).write("main.c", PROGRAM);
+    let build = |arguments: &[&str]| {
+        folder.ferry(&[&["cc", "-Wall", "-Wextra"], arguments].concat()).is_clean();
+    };
+    build(&["-c", "-O2", "lib.c", "main.c"]);
+    build(&["main.o", "lib.o", "-o", "objects"]);
+    folder.run("ar", &["rcs", "libstatic.a", "lib.o"]);
+    build(&["main.o", "-L.", "-lstatic", "-o", "archive"]);
+    build(&["-shared", "-fPIC", "-g", "lib.c", "-o", "libdynamic.so"]);
+    build(&["main.c", "-L.", "-ldynamic", "-Wl,-rpath,$ORIGIN", "-o", "shared"]);
+    build(&["-r", "main.o", "lib.o", "-o", "joined.o"]);
+    build(&["joined.o", "-o", "joined"]);
+    build(&["--ferry-static-runtime", "main.c", "lib.c", "-o", "alone"]);
+    build(&["-flto", "-O2", "main.c", "lib.c", "-o", "whole"]);
+    for program in ["objects", "archive", "shared", "joined", "alone", "whole"] {
+        assert_eq!(folder.run(program, &[]).out, "11 20 device\n", "{program}");
+    }
+    assert!(!folder.run("readelf", &["-d", "alone"]).out.contains("libferry"));
+    let ran = folder.ferry(&["run", "--device", "cpu*2", "main.c", "lib.c"]);
+    assert_eq!((ran.status, ran.out.as_str()), (Some(0), "11 20 device\n"), "{ran:?}");
+}
+
+#[test]
+fn messages_and_debuggers_stay_with_the_written_lines() {
+    let folder = Folder::new();
+    let program = "\
+int main(void) {
+    int n = 0;
+#pragma omp target map(tofrom: n)
+    n++;
+    int unused;
+    return n - 1;
+}
+";
+    folder.write("a.c", program);
+    let warned = folder.ferry(&["cc", "-Wall", "-g", "-c", "a.c"]);
+    warned.fails(0, &["a.c:5:9: warning: unused variable"]);
+    let lines = folder.run("readelf", &["--debug-dump=decodedline", "a.o"]).out;
+    for line in [1, 4, 6] {
+        let has = |it: &str| {
+            it.starts_with("a.c") && it.split_whitespace().nth(1) == Some(&line.to_string())
+        };
+        assert!(lines.lines().any(has), "line {line}: {lines}");
+    }
+}
+
 // ---------------------------------------------------------------- device code
 
 /// Finds the image of its binary, writes it to a file, opens it and calls `kernel` in it.
