@@ -121,6 +121,11 @@ unsafe impl Send for Name {}
 unsafe impl Sync for Name {}
 
 impl Name {
+    /// The name of a variable that its binary has registered; it stays as long as the binary.
+    pub(crate) fn of_variable(name: &CStr) -> Name {
+        Name(NonNull::from(name).cast())
+    }
+
     /// As programs pass it on.
     pub(crate) fn as_ptr(self) -> *mut c_void {
         self.0.as_ptr().cast()

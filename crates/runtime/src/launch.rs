@@ -5,7 +5,7 @@
 //! keeps its host address.
 #![allow(unsafe_code, reason = "private copies of the program's data, launches")]
 
-use abi::{KernelArgs, MapType};
+use abi::{KernelArgs, MapType, POINTER_SIZE};
 use device::{Convention, DeviceError, DevicePtr, Launch, MemoryKind};
 use smallvec::SmallVec;
 
@@ -186,7 +186,9 @@ impl Arguments {
         let Some(closure) = word else { return Ok(()) };
         let Some(value) = cx.device.mapping.translate(item.begin, item.size) else { return Ok(()) };
         let offset = item.base.wrapping_sub(args.item(parent).begin);
-        transfer::write_pointer(cx, DevicePtr(*closure).offset(offset), value)
+        let (host, device) = (item.base, DevicePtr(*closure).offset(offset));
+        let slot = Piece { host, device, size: POINTER_SIZE, name: item.name, skip: Vec::new() };
+        transfer::write_pointer(cx, &slot, value)
     }
 
     fn free_private(&self, cx: &Cx<'_>) -> Result<(), Error> {

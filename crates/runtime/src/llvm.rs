@@ -49,8 +49,10 @@ pub(crate) mod info {
     pub(crate) const LAUNCHES: u32 = 16;
     /// Copies.
     pub(crate) const COPIES: u32 = 32;
+    /// Variables that are not on the device though the program asks for their address there.
+    pub(crate) const NO_COUNTERPART: u32 = 64;
     /// All of them.
-    pub(crate) const ALL: u32 = LAUNCHES | COPIES;
+    pub(crate) const ALL: u32 = LAUNCHES | COPIES | NO_COUNTERPART;
 }
 
 /// The line about a copy.
@@ -63,6 +65,13 @@ pub(crate) fn copied(number: usize, direction: Direction, piece: &Piece) {
     let name = piece.name.map_or_else(|| "unknown".to_owned(), |it| it.to_string());
     report::raw(&format!(
         "omptarget device {number} info: Copying data from {places}, Size={size}, Name={name}\n"
+    ));
+}
+
+/// The line about a variable without a device counterpart.
+pub(crate) fn without_counterpart(number: usize, name: &str) {
+    report::raw(&format!(
+        "omptarget device {number} info: variable {name} does not have a valid device counterpart\n"
     ));
 }
 

@@ -17,6 +17,7 @@ use arc_swap::{ArcSwap, Guard};
 use device::{DeviceError, DevicePtr, Kernel, Module};
 use rustc_hash::FxHashMap;
 
+use crate::args::Name;
 use crate::devices::{self, DeviceState};
 use crate::error::Error;
 use crate::llvm;
@@ -76,6 +77,13 @@ struct Variable {
     name: CString,
     size: usize,
     is_indirect: bool,
+}
+
+impl Variable {
+    fn mapped_to(&self, at: DevicePtr) -> Mapped {
+        let name = Some(Name::of_variable(&self.name));
+        Mapped { name, ..Mapped::permanent(self.address, self.size, at) }
+    }
 }
 
 /// A region of the program.
@@ -168,8 +176,7 @@ impl Binary {
         if is_image {
             for variable in &self.variables {
                 let at = DevicePtr(variable.address as u64);
-                let size = variable.size;
-                device.mapping.add_permanent(Mapped::permanent(variable.address, size, at));
+                device.mapping.add_permanent(variable.mapped_to(at));
             }
             return Ok(None);
         }
@@ -198,8 +205,7 @@ impl Binary {
                 }
                 at = DevicePtr(u64::from_ne_bytes(bytes));
             }
-            let mapped = Mapped::permanent(variable.address, variable.size, at);
-            device.mapping.add_permanent(mapped);
+            device.mapping.add_permanent(variable.mapped_to(at));
         }
         Ok(Some(module))
     }

@@ -7,6 +7,7 @@ use std::fmt::Write;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
+use crate::args::Name;
 use crate::mapping::Cx;
 use crate::mapping::transfer::Piece;
 use crate::{llvm, report, settings, trace};
@@ -106,6 +107,14 @@ impl Watch {
     pub(crate) fn set_llvm(bits: u32) {
         let own = Watch::now().0 & (INFO | TRACE);
         WATCHERS.store(own | (bits & llvm::info::ALL) << LLVM_SHIFT, Ordering::Relaxed);
+    }
+
+    /// The device address of something was asked for that is not there.
+    pub(crate) fn without_counterpart(self, cx: &Cx<'_>, name: Option<Name>) {
+        if self.has_llvm(llvm::info::NO_COUNTERPART) {
+            let name = name.map_or_else(|| "unknown".to_owned(), |it| it.to_string());
+            llvm::without_counterpart(cx.device.number, &name);
+        }
     }
 
     /// Does anybody watch?

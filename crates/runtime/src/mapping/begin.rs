@@ -8,6 +8,7 @@ use device::{DeviceError, DevicePtr, MemoryKind};
 
 use crate::args::{Item, MapArgs};
 use crate::error::{Error, Section};
+use crate::llvm;
 use crate::mapping::table::{Fit, Mapped};
 use crate::mapping::transfer::{self, Piece};
 use crate::mapping::{Cx, components, counter, section};
@@ -48,6 +49,11 @@ pub(crate) fn begin(cx: &Cx<'_>, args: &MapArgs, in_mapper: bool) -> Result<(), 
         let before = item.begin.wrapping_sub(item.base) as u64;
         let base = match placed {
             Placed::Device(at) => at.0.wrapping_sub(before),
+            // What is not mapped keeps its value; LLVM's runtime makes it null.
+            Placed::Absent if item.map.has(MapType::RETURN_PARAM) && llvm::is_program() => {
+                cx.watch.without_counterpart(cx, item.name);
+                0u64.wrapping_sub(before)
+            }
             Placed::InPlace | Placed::Absent => item.base as u64,
         };
         if item.map.has(MapType::RETURN_PARAM) {
@@ -182,8 +188,11 @@ fn attach(cx: &Cx<'_>, pointer: usize, value: DevicePtr) -> Result<(), Error> {
     }
     mapped.attached.insert(pointer, value);
     mapped.busy = true;
+    let name = mapped.name;
     drop(table);
-    let written = transfer::write_pointer(cx, found.device, value);
+    let slot =
+        Piece { host: pointer, device: found.device, size: POINTER_SIZE, name, skip: Vec::new() };
+    let written = transfer::write_pointer(cx, &slot, value);
     mapping.settle(found.key, |_| ());
     written
 }

@@ -80,12 +80,15 @@ pub(crate) fn copy_out(cx: &Cx<'_>, piece: &Piece) -> Result<(), Error> {
     Ok(())
 }
 
-/// Writes one pointer on the device.
-pub(crate) fn write_pointer(cx: &Cx<'_>, to: DevicePtr, value: DevicePtr) -> Result<(), Error> {
+/// Writes one pointer on the device, at the place of `slot`.
+pub(crate) fn write_pointer(cx: &Cx<'_>, slot: &Piece, value: DevicePtr) -> Result<(), Error> {
+    let timer = cx.watch.start();
     let bytes = value.0.to_ne_bytes();
     // SAFETY: the table says that a pointer lies there; the bytes are ours.
-    unsafe { cx.device.plugin.copy_in(to, bytes.as_ptr(), bytes.len()) }
-        .map_err(|error| Error::Device { doing: "attaching a pointer", what: None, error })
+    unsafe { cx.device.plugin.copy_in(slot.device, bytes.as_ptr(), bytes.len()) }
+        .map_err(|error| Error::device("attaching a pointer", slot.section(), error))?;
+    cx.watch.transfer(timer, cx, Direction::In, slot);
+    Ok(())
 }
 
 /// Gives device memory back that a range owned.
