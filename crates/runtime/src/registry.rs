@@ -12,7 +12,8 @@ use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 
 use abi::entry::{self, FerryRegion, KernelFn};
 use abi::image::Container;
-use abi::{BinaryDescriptor, Entry, requires};
+use abi::names::LINK_SUFFIX;
+use abi::{BinaryDescriptor, Entry, POINTER_SIZE, requires};
 use arc_swap::{ArcSwap, Guard};
 use device::{DeviceError, DevicePtr, Kernel, Module};
 use rustc_hash::FxHashMap;
@@ -80,6 +81,11 @@ struct Variable {
 }
 
 impl Variable {
+    /// A pointer to a variable that is used in place or mapped on demand.
+    fn is_reference(&self) -> bool {
+        self.size == POINTER_SIZE && self.name.to_bytes().ends_with(LINK_SUFFIX.as_bytes())
+    }
+
     fn mapped_to(&self, at: DevicePtr) -> Mapped {
         let name = Some(Name::of_variable(&self.name));
         Mapped { name, ..Mapped::permanent(self.address, self.size, at) }
@@ -190,6 +196,7 @@ impl Binary {
         });
         let Some(image) = fitting else { return Ok(None) };
         let module = device.plugin.load(image)?;
+        let is_unified = current().is_unified();
         for variable in &self.variables {
             // A variable that the image lacks was not needed there.
             let Ok(symbol) = device.plugin.symbol(module, &variable.name) else { continue };
@@ -204,6 +211,12 @@ impl Binary {
                     llvm::copied(device.number, Direction::Out, &piece);
                 }
                 at = DevicePtr(u64::from_ne_bytes(bytes));
+            }
+            if is_unified && variable.is_reference() {
+                // The device uses the host's variable: its pointer gets the host's value.
+                let (host, size) = (variable.address as *const u8, variable.size);
+                // SAFETY: a pointer of the binary that registered it, and the image's own copy.
+                unsafe { device.plugin.copy_in(at, host, size) }?;
             }
             device.mapping.add_permanent(variable.mapped_to(at));
         }

@@ -82,7 +82,7 @@ macro_rules! programs {
 
 programs! {
     counts params attach overlap present strided mapper globals threads stress million routines
-    no_device wrong_number out_of_memory bad_image setting information
+    nulls exit_inside forked no_device wrong_number out_of_memory bad_image setting information
 }
 
 #[test]
