@@ -40,6 +40,9 @@ impl MapType {
     pub const PRESENT: MapType = MapType(0x1000);
     /// Count in the second, structured counter, which `DELETE` does not reset.
     pub const HOLD: MapType = MapType(0x2000);
+    /// With `PTR_AND_OBJ`: the pointer is attached if it is on the device, and left alone if not.
+    /// LLVM 19 leaves this bit free; later releases call it so too.
+    pub const ATTACH: MapType = MapType(0x4000);
     /// Update only: begin points to [`crate::Dimension`]s, size is their number.
     pub const NON_CONTIG: MapType = MapType(0x1000_0000_0000);
 

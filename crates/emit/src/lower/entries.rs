@@ -288,7 +288,11 @@ impl Entries {
         let whole = direct
             .iter()
             .position(|it| !it.place.is_member && it.place.dims.is_empty() && depth == 0);
+        // Data of a pointer in an object that this construct says nothing else of: the object may
+        // be on the device or not.
+        let only_attached = !is_param && direct.is_empty();
         let needs_parent = whole.is_none()
+            && !only_attached
             && (!attached.is_empty() || direct.iter().filter(|it| it.place.is_member).count() > 1);
         let mut parent = None;
         if needs_parent {
@@ -324,13 +328,14 @@ impl Entries {
                 parent = Some(index);
             }
         }
+        let attach = if only_attached { MapType::ATTACH } else { MapType::ALLOC };
         for wish in attached {
             let pointer = wish.place.pointers.last().cloned().unwrap_or_default();
             let mut made = entry(
                 format!("(void *)&{pointer}"),
                 format!("(void *)&{}", wish.place.first),
                 wish.place.bytes(),
-                wish.bits | MapType::PTR_AND_OBJ,
+                wish.bits | MapType::PTR_AND_OBJ | attach,
                 &wish.name,
             );
             made.parent = parent;
@@ -357,6 +362,11 @@ impl Entries {
     /// An argument that is a value.
     fn literal(&mut self, printer: &Printer<'_>, var: VarId, text: String) -> Option<usize> {
         self.param(value_entry(text, &printer.declared_name(var)))
+    }
+
+    /// One more argument that is a value; its position.
+    pub(super) fn value(&mut self, text: String) -> Option<usize> {
+        self.param(value_entry(text, ""))
     }
 
     fn param(&mut self, mut entry: Entry) -> Option<usize> {

@@ -2,7 +2,9 @@
 
 use directive::HOST_DIALECT;
 use ir::construct::{Args, Clause, ClauseKind, Construct, Leaf, Rules, Spelled};
-use ir::program::{RegionId, VarId};
+use ir::program::{ExprId, RegionId, VarId};
+use ir::region::Region;
+use source::Span;
 
 use super::entries::{self, Access, Entries};
 use super::frame::Row;
@@ -15,8 +17,10 @@ impl Lowering<'_> {
     pub(super) fn offload(&self, printer: &Printer<'_>, id: RegionId, out: &mut Out<'_>) {
         let region = &self.program.regions[id];
         let at = self.at(id);
-        let entries = entries::of_kernel(printer, &self.mappers, id);
-        let kernel = self.add_kernel(id, &at, &entries);
+        let mut entries = entries::of_kernel(printer, &self.mappers, id);
+        let limit = thread_limit(region)
+            .and_then(|it| entries.value(format!("(void *)(__ferry_word)({})", printer.expr(it))));
+        let kernel = self.add_kernel(id, &at, &entries, limit);
         let task = self.task(printer, id, &entries);
         out.beside(region.span);
         if let Some(task) = &task {
@@ -33,16 +37,17 @@ impl Lowering<'_> {
             let teams = if region.construct.has(Leaf::Teams) { "0" } else { "-1u" };
             out.line(&format!("struct __ferry_args __fk = {};", tables.kernel_arguments(teams)));
             let device = stub::device(printer, &region.construct.clauses);
+            // Static and declared here: no `default` clause around asks how it is shared.
             out.line(&format!(
-                "{}(&__fi, {device}, 0, 0, &__ferry_region_{kernel}, &__fk);",
-                abi::names::KERNEL
+                "static const struct __ferry_region *__fr = &__ferry_region_{kernel};"
             ));
+            out.line(&format!("{}(&__fi, {device}, 0, 0, __fr, &__fk);", abi::names::KERNEL));
         });
         out.line("}");
     }
 
     /// Makes the kernel and its row; answers its name.
-    fn add_kernel(&self, id: RegionId, at: &At, entries: &Entries) -> String {
+    fn add_kernel(&self, id: RegionId, at: &At, entries: &Entries, limit: Option<usize>) -> String {
         let prefix = abi::names::KERNEL_PREFIX;
         let stem = format!("{prefix}{:016x}_{}_l{}", self.unit, at.function, at.line);
         let mut name = stem.clone();
@@ -75,9 +80,44 @@ impl Lowering<'_> {
                 kernel: name.clone(),
             });
         }
-        let text = self.kernel(id, entries, &name, Setting::Appended);
+        let text = match limit {
+            None => self.kernel(id, entries, &name, Setting::Appended),
+            Some(slot) => {
+                let inner = format!("{name}_limited");
+                let text = self.kernel(id, entries, &inner, Setting::Appended);
+                text + &self.limited(self.program.regions[id].span, &name, &inner, slot)
+            }
+        };
         self.state.borrow_mut().functions.push(text);
         name
+    }
+
+    /// A kernel that runs another with a limit on its threads: as a league of one team, which is
+    /// where the host's compiler takes one. A function of its own, because a league may contain
+    /// less than a region may.
+    fn limited(&self, span: Span, name: &str, inner: &str, slot: usize) -> String {
+        let clause = |kind| Clause { kind, on: None, group: None, switch: None, span };
+        let league = Construct {
+            dialect: HOST_DIALECT,
+            leaves: vec![Leaf::Teams],
+            args: Args::None,
+            clauses: vec![
+                clause(ClauseKind::NumTeams { lower: None, counts: vec!["1".to_owned()] }),
+                clause(ClauseKind::ThreadLimit(format!("(int)(__ferry_word)__args[{slot}]"))),
+            ],
+            groups: Vec::new(),
+            rules: Rules::NONE,
+            span,
+        };
+        match directive::write(&league, HOST_DIALECT) {
+            Ok(pragma) => format!(
+                "static void {name}(void *const *__args)\n{{\n#pragma {pragma}\n  {inner}(__args);\n}}\n"
+            ),
+            Err(why) => {
+                self.refuse(span, &why);
+                String::new()
+            }
+        }
     }
 
     /// The task that the call is part of, where it need not be waited for or must wait for others.
@@ -178,4 +218,15 @@ impl Lowering<'_> {
             }
         }
     }
+}
+
+/// The limit on threads of a construct that has no league to take it.
+fn thread_limit(region: &Region) -> Option<ExprId> {
+    if region.construct.has(Leaf::Teams) {
+        return None;
+    }
+    region.construct.clauses.iter().find_map(|it| match &it.kind {
+        ClauseKind::ThreadLimit(limit) => Some(*limit),
+        _ => None,
+    })
 }

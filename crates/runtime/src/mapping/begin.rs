@@ -41,7 +41,9 @@ pub(crate) fn begin(cx: &Cx<'_>, args: &MapArgs, in_mapper: bool) -> Result<(), 
             let map = item.map.without(MapType::TO | MapType::ALWAYS);
             let size = POINTER_SIZE;
             let slot = Item { begin: pointer, size, map, ..item };
-            acquire(cx, &slot, 0, update)?;
+            if !item.map.has(MapType::ATTACH) {
+                acquire(cx, &slot, 0, update)?;
+            }
             item.base = transfer::host_pointer(pointer);
             update = !is_first_of_mapper;
         }
@@ -59,11 +61,18 @@ pub(crate) fn begin(cx: &Cx<'_>, args: &MapArgs, in_mapper: bool) -> Result<(), 
         if item.map.has(MapType::RETURN_PARAM) {
             args.set_base(index, base);
         }
-        if item.map.has(MapType::PTR_AND_OBJ) && matches!(placed, Placed::Device(_)) {
+        let is_attached = item.map.has(MapType::PTR_AND_OBJ)
+            && (!item.map.has(MapType::ATTACH) || is_mapped(cx, pointer));
+        if is_attached && matches!(placed, Placed::Device(_)) {
             attach(cx, pointer, DevicePtr(base))?;
         }
     }
     Ok(())
+}
+
+/// Whether the pointer at that host address is on the device.
+fn is_mapped(cx: &Cx<'_>, pointer: usize) -> bool {
+    cx.device.mapping.look_up(pointer, POINTER_SIZE).1.is_some_and(|it| it.fit != Fit::Partial)
 }
 
 /// Bytes to leave free before a structure of which only the tail is mapped, so that its members
