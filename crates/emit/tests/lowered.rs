@@ -1,0 +1,124 @@
+//! What device constructs become, as text: the host's side and the kernels.
+//!
+//! The frame around them (declarations before, tables after) is left out; that all of it compiles and
+//! runs is tested with the driver.
+
+#![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing, reason = "a test")]
+
+use directive::Directives;
+use source::{Locator, NoFiles, Severity, SourceMap};
+
+/// The lowered text of a program, without the frame, with names that do not depend on the text.
+fn lowered(text: &str) -> String {
+    let mut map = SourceMap::new();
+    let marked = format!("# 1 \"t.c\"\n{text}");
+    let file = map.add_preprocessed("t.c".to_owned(), marked.into_bytes()).unwrap();
+    let mut directives = Directives::new();
+    let parsed = syntax::parse(map.bytes(file), map.base(file), &mut directives);
+    let checked = sema::check(parsed.tree, &directives, &ir::layout::LP64);
+    let found = parsed.diagnostics.iter().chain(checked.diagnostics.iter());
+    let errors: Vec<_> = found.filter(|it| it.severity == Severity::Error).collect();
+    assert!(errors.is_empty(), "{errors:?}");
+    let locator = Locator::new(&map, &NoFiles);
+    let made = emit::lower(&checked.program, &map, file, &locator);
+    assert!(made.diagnostics.is_empty(), "{:?}", made.diagnostics);
+    let text = String::from_utf8(made.host.unwrap()).unwrap();
+    let start = text.find("# 1 \"t.c\"\n").unwrap();
+    let end = text.find("static const struct __ferry_entry __ferry_entries").unwrap_or(text.len());
+    without_fingerprint(&text[start..end])
+}
+
+/// `__ferry_k_0123456789abcdef_f_l3` → `__ferry_k_UNIT_f_l3`
+fn without_fingerprint(text: &str) -> String {
+    let mut out = String::new();
+    for (at, piece) in text.split(abi::names::KERNEL_PREFIX).enumerate() {
+        if at == 0 {
+            out.push_str(piece);
+        } else {
+            out.push_str(abi::names::KERNEL_PREFIX);
+            out.push_str("UNIT");
+            out.push_str(&piece[16..]);
+        }
+    }
+    out
+}
+
+#[test]
+fn a_region_becomes_a_call_and_a_kernel() {
+    insta::assert_snapshot!(lowered(
+        "int f(int *p, int n) {
+  int s = 0;
+#pragma omp target map(tofrom: s, p[1:n])
+  s += p[n] + n;
+  return s;
+}
+"
+    ));
+}
+
+#[test]
+fn what_remains_of_a_combined_construct_is_for_the_host_compiler() {
+    insta::assert_snapshot!(lowered(
+        "double f(const double *a, int n) {
+  double s = 0;
+  int i;
+#pragma omp target teams distribute parallel for reduction(+:s) map(to: a[0:n]) num_threads(n / 2) nowait depend(in: a[0])
+  for (i = 0; i < n; i++) s += a[i];
+  return s;
+}
+"
+    ));
+}
+
+#[test]
+fn members_share_a_parent_and_pointees_are_attached() {
+    insta::assert_snapshot!(lowered(
+        "struct s { int n; double *p; };
+void f(struct s *s) {
+#pragma omp target map(tofrom: s->n, s->p[0:s->n])
+  s->p[0] = s->n;
+#pragma omp target enter data map(to: s->p[0:4])
+}
+"
+    ));
+}
+
+#[test]
+fn host_code_sees_device_addresses() {
+    insta::assert_snapshot!(lowered(
+        "void g(int *);
+void f(int *p, int n) {
+#pragma omp target data map(p[0:n]) use_device_ptr(p) if(n > 4)
+  {
+    g(p);
+  }
+#pragma omp target update from(p[0:n:2]) device(n)
+}
+"
+    ));
+}
+
+#[test]
+fn a_mapper_becomes_a_function() {
+    insta::assert_snapshot!(lowered(
+        "struct s { int n; double *p; };
+#pragma omp declare mapper(struct s v) map(v, v.p[0:v.n])
+void f(struct s a) {
+#pragma omp target
+  a.p[0] = 1;
+}
+"
+    ));
+}
+
+#[test]
+fn a_program_without_device_constructs_is_left_alone() {
+    let mut map = SourceMap::new();
+    let text = "int f(int n) {\n#pragma omp parallel\n  n++;\n  return n;\n}\n";
+    let file = map.add_preprocessed("t.c".to_owned(), text.into()).unwrap();
+    let mut directives = Directives::new();
+    let parsed = syntax::parse(map.bytes(file), map.base(file), &mut directives);
+    let checked = sema::check(parsed.tree, &directives, &ir::layout::LP64);
+    let made = emit::lower(&checked.program, &map, file, &Locator::new(&map, &NoFiles));
+    assert!(made.host.is_none() && made.verdicts.is_empty());
+}
