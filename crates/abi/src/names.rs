@@ -35,6 +35,13 @@ pub const DATA_BEGIN: &str = "__tgt_target_data_begin_mapper";
 pub const DATA_END: &str = "__tgt_target_data_end_mapper";
 /// As [`DATA_BEGIN`].
 pub const DATA_UPDATE: &str = "__tgt_target_data_update_mapper";
+/// `void (Ident *, int32_t thread, void **object, int32_t kind, int32_t device, int32_t count,
+/// void *dependences, int32_t nowait)`
+pub const INTEROP_INIT: &str = "__tgt_interop_init";
+/// As [`INTEROP_INIT`], without a kind.
+pub const INTEROP_USE: &str = "__tgt_interop_use";
+/// As [`INTEROP_USE`].
+pub const INTEROP_DESTROY: &str = "__tgt_interop_destroy";
 /// `void (void *handle, void *base, void *begin, int64_t size, int64_t type, void *name)`
 pub const PUSH_COMPONENT: &str = "__tgt_push_mapper_component";
 /// `int64_t (void *handle)`

@@ -46,6 +46,18 @@ pub const HOST_LIBRARY: &str = "gomp";
 /// Beginnings of symbols that our runtime or the host's answers.
 pub const RUNTIME_SYMBOLS: &[&str] = &["__tgt_", "omp_", "GOMP_", "acc_", "GOACC_"];
 
+/// C for the host compiler: an `if` that is true where its runtime would give a parallel region fewer
+/// threads than `wanted`, a variable, holds.
+pub fn fewer_threads(wanted: &str) -> String {
+    format!(
+        "extern int omp_get_thread_limit(void), omp_get_active_level(void), \
+         omp_get_max_active_levels(void), omp_get_dynamic(void), omp_get_num_procs(void);\n\
+         if ({wanted} > omp_get_thread_limit() \
+         || ({wanted} > 1 && omp_get_active_level() >= omp_get_max_active_levels()) \
+         || (omp_get_dynamic() && {wanted} > omp_get_num_procs()))"
+    )
+}
+
 /// A flag of a compiler that switches a standard on or off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Switch {

@@ -25,8 +25,8 @@ mod write;
 
 pub use host::{
     HEADERS, HOST_DIALECT, HOST_LIBRARY, PREPROCESSOR_FLAGS, RUNTIME_SYMBOLS, Switch,
-    host_compiler_flags, host_linker_flags, is_directive_word, is_foreign_device_flag,
-    preprocessor_flags, switch,
+    fewer_threads, host_compiler_flags, host_linker_flags, is_directive_word,
+    is_foreign_device_flag, preprocessor_flags, switch,
 };
 pub use spell::spell;
 pub use suggest::nearest;

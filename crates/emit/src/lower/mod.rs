@@ -7,17 +7,21 @@
 //! kernels ([`kernel`]) that stand at the end of the same text, where the file's own functions and
 //! variables are seen; what remains inside is left to the host's compiler ([`nested`]).
 
+mod clauses;
+mod copies;
 mod data;
 mod entries;
 mod frame;
 mod kernel;
 mod known;
+mod loops;
 mod mapper;
 mod mentions;
 mod nested;
 mod offload;
 mod place;
 mod stub;
+mod unknown;
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -116,6 +120,8 @@ struct State {
     rows: Vec<Row>,
     verdicts: Vec<Verdict>,
     faults: Diagnostics,
+    /// The last number given to a name.
+    fresh: u32,
 }
 
 impl Lowering<'_> {
@@ -176,7 +182,7 @@ impl Lowering<'_> {
         while let Some(part) = open.pop() {
             if let Part::Stmt(id) = part
                 && let StmtKind::Region(region) = self.program.stmts[id].kind
-                && !is_for_host_compiler(&self.program.regions[region].construct)
+                && !self.is_left_alone(region)
             {
                 let whole = self.program.stmts[id].span;
                 let start = lines(text, base, self.program.regions[region].construct.span);
@@ -245,7 +251,7 @@ impl Hook for Lowering<'_> {
             Kind::Offload => self.offload(printer, id, out),
             Kind::DataRegion => self.data_region(printer, id, out),
             Kind::DataCall => self.data_call(printer, id, out),
-            Kind::Host if !known::by_host(construct) => self.not_lowered(construct),
+            Kind::Host if self.unknown(printer, id, out) => {}
             Kind::Host => {
                 let leaves = construct.leaves.clone();
                 self.construct(printer, id, &leaves, out);
@@ -299,6 +305,10 @@ fn is_taken_out(construct: &Construct<Typed>) -> bool {
                 | Leaf::EndDeclareTarget
                 | Leaf::DeclareMapper
                 | Leaf::Requires
+                // What holds is for compilers that can use it; ours of the host cannot be told.
+                | Leaf::Assumes
+                | Leaf::BeginAssumes
+                | Leaf::EndAssumes
         )
     })
 }

@@ -7,10 +7,10 @@
 use directive::HOST_DIALECT;
 use ir::construct::{Clause, ClauseKind, Construct, DefaultSharing, Leaf, Spelled};
 use ir::program::{ExprId, ExprKind, Program, RegionId};
-use source::Span;
+use source::{Diagnostic, Span};
 
-use super::Lowering;
 use super::kernel::regions_in;
+use super::{Lowering, clauses, known};
 use crate::c::{Out, Printer};
 
 impl Lowering<'_> {
@@ -33,14 +33,38 @@ impl Lowering<'_> {
             if construct.leaves.starts_with(&[Leaf::Teams]) && !self.tells_teams(id) {
                 one_level(&mut spelled);
             }
-            out.at(region.span);
-            match directive::write(&spelled, HOST_DIALECT) {
-                Ok(text) => out.raw(&format!("#pragma {text}")),
-                Err(why) => self.refuse(region.span, &why),
+            let around = self.for_host(printer, id, &mut spelled);
+            if self.dealt(printer, id, out, |made| {
+                clauses::share(&mut spelled, made);
+                self.pragma(&spelled)
+            }) {
+                return;
             }
+            return around.put(self, printer, id, self.pragma(&spelled), out);
         }
         if let Some(body) = region.body {
             printer.stmt(body, out);
+        }
+    }
+
+    /// The line of a directive that is left to the host's compiler.
+    pub(super) fn pragma(&self, construct: &Construct<Spelled>) -> Option<String> {
+        let unknown = construct.clauses.iter().find(|it| !known::clause(construct, it));
+        if let Some(clause) = unknown {
+            let name = directive::clause_name(&clause.kind, construct.dialect).unwrap_or("clause");
+            let part = directive::directive_name(construct);
+            let message = format!("`{name}` of `{part}` cannot be compiled yet");
+            let fault = Diagnostic::error("F0035", message)
+                .at(clause.span, "this clause is not known to the host's compiler");
+            self.state.borrow_mut().faults.push(fault);
+            return None;
+        }
+        match directive::write(construct, HOST_DIALECT) {
+            Ok(text) => Some(format!("#pragma {text}")),
+            Err(why) => {
+                self.refuse(construct.span, &why);
+                None
+            }
         }
     }
 }

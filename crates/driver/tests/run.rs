@@ -1,0 +1,72 @@
+//! Programs of `tests/run`: each is right with its directives and wrong without them.
+//!
+//! Every program is built twice with `ferry cc`: as it stands, where it must exit with 0, and with
+//! directives switched off, where it must not - so that none can pass because nobody looked at them.
+//! A program whose first line says `syntax only` is about what is accepted, and is built once.
+#![allow(clippy::expect_used, reason = "a test says what it needs from the machine")]
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn ferry(arguments: &[&str], folder: &Path) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ferry"));
+    command.args(arguments).current_dir(folder).env("LC_ALL", "C");
+    for name in ["CC", "FERRY_CC", "FERRY_DEVICE", "FERRY_INFO"] {
+        command.env_remove(name);
+    }
+    command.output().expect("ferry runs")
+}
+
+fn told(output: &Output) -> String {
+    let text = [output.stdout.as_slice(), output.stderr.as_slice()].concat();
+    format!("{}\n{}", output.status, String::from_utf8_lossy(&text))
+}
+
+/// What is wrong with a program; nothing if it is right.
+fn check(program: &Path) -> Option<String> {
+    let source = program.to_str()?;
+    let text = fs::read_to_string(program).expect("a program");
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let flags = ["cc", "-O1", "-Wall", "-Werror=unknown-pragmas", source, "-o", "with"];
+    let built = ferry(&flags, folder.path());
+    if !built.status.success() {
+        return Some(format!("does not compile: {}", told(&built)));
+    }
+    let run = |name: &str| {
+        let mut command = Command::new(folder.path().join(name));
+        command.env("OMP_TARGET_OFFLOAD", "MANDATORY").env("OMP_DYNAMIC", "false");
+        command.output().expect("the program runs")
+    };
+    let with = run("with");
+    if !with.status.success() {
+        return Some(format!("is wrong: {}", told(&with)));
+    }
+    if text.lines().next().is_some_and(|it| it.contains("syntax only")) {
+        return None;
+    }
+    // Calls of the API are still answered.
+    let flags = ["cc", "-fno-openmp", "-w", source, "-o", "without", "-Wl,-lgomp"];
+    let built = ferry(&flags, folder.path());
+    if !built.status.success() {
+        return Some(format!("does not compile without directives: {}", told(&built)));
+    }
+    run("without").status.success().then(|| "is right without its directives too".to_owned())
+}
+
+#[test]
+fn programs_need_their_directives() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/run");
+    let entries = fs::read_dir(&folder).expect("tests/run");
+    let mut programs: Vec<_> = entries
+        .map(|it| it.expect("an entry").path())
+        .filter(|it| it.extension().is_some_and(|it| it == "c"))
+        .collect();
+    programs.sort();
+    assert!(!programs.is_empty(), "no programs");
+    let wrong: Vec<String> = programs
+        .iter()
+        .filter_map(|it| Some(format!("{}: {}", it.display(), check(it)?)))
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

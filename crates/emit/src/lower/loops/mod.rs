@@ -1,0 +1,183 @@
+//! Loops that are made of other loops: transformations, and nests that the host's compiler does not
+//! take as they stand.
+//!
+//! In: a region whose directive changes the loops below it, or deals the iterations of such loops.
+//! Out: loops over counters that start at zero, with the user's variables computed from them
+//! ([`normal`]), put together as the directives say ([`change`]). What a directive may not change is
+//! refused, never skipped.
+
+mod change;
+mod find;
+mod normal;
+mod put;
+
+use ir::construct::{ClauseKind, Leaf};
+use ir::program::{ExprId, ExprKind, Program, RegionId, StmtId, VarId};
+use rustc_hash::FxHashSet;
+use source::Span;
+
+use super::Lowering;
+use crate::c::{Out, Printer};
+
+/// A loop over a counter: `for (counter = begin; counter < end; counter += step)`.
+#[derive(Clone, Debug)]
+pub(super) struct Made {
+    counter: String,
+    begin: String,
+    end: String,
+    step: String,
+    /// What the body begins with: the user's variables.
+    before: Vec<String>,
+    /// What must be true for the body to run.
+    check: Option<String>,
+    /// How often the host's compiler is asked to repeat the body.
+    unroll: Option<u64>,
+    /// Its bounds are known before the nest.
+    is_fixed: bool,
+}
+
+/// Loops inside each other without anything between them.
+#[derive(Clone, Debug)]
+pub(super) struct Nest {
+    /// What is computed before them: names, and the lines that make them.
+    prelude: Vec<Named>,
+    loops: Vec<Made>,
+    body: Code,
+}
+
+/// A variable that is computed before a nest.
+#[derive(Clone, Debug)]
+pub(super) struct Named {
+    name: String,
+    line: String,
+}
+
+/// What loops do.
+#[derive(Clone, Debug)]
+pub(super) enum Code {
+    Stmt(StmtId),
+    Line(String),
+    Nest(Box<Nest>),
+    Seq(Vec<Code>),
+    If(String, Box<Code>),
+    /// A body that may say `continue` where something follows.
+    Once(Box<Code>),
+}
+
+/// Why loops cannot be made.
+#[derive(Clone, Debug)]
+pub(super) struct Refused {
+    span: Span,
+    why: &'static str,
+}
+
+type Result<T> = std::result::Result<T, Refused>;
+
+/// Makes the loops of one construct.
+struct Maker<'a, 'p> {
+    lowering: &'a Lowering<'p>,
+    region: RegionId,
+    /// Names as they are before the loops.
+    outside: &'a Printer<'a>,
+    /// Names as they are in the bodies.
+    inside: Printer<'a>,
+    /// Loop variables that outlive their loop.
+    kept: FxHashSet<VarId>,
+}
+
+impl Lowering<'_> {
+    /// A transformation that no construct around deals the iterations of.
+    pub(super) fn transformation(&self, printer: &Printer<'_>, id: RegionId, out: &mut Out<'_>) {
+        let mut maker = Maker::new(self, printer, id);
+        match maker.transformed(id, 0) {
+            Ok(nest) => {
+                out.beside(self.program.regions[id].span);
+                maker.put(&nest, None, &[], out);
+            }
+            Err(why) => self.refuse_loops(id, &why),
+        }
+    }
+
+    /// The loops of a construct that deals iterations, with its pragma: answers whether they had to
+    /// be made. `pragma` gets the variables that were computed before.
+    pub(super) fn dealt(
+        &self,
+        printer: &Printer<'_>,
+        id: RegionId,
+        out: &mut Out<'_>,
+        pragma: impl FnOnce(&[String]) -> Option<String>,
+    ) -> bool {
+        if !needs_loops_made(self.program, id) {
+            return false;
+        }
+        let mut maker = Maker::new(self, printer, id);
+        match maker.dealt() {
+            Ok((nest, after)) => {
+                out.beside(self.program.regions[id].span);
+                let names: Vec<String> = nest.prelude.iter().map(|it| it.name.clone()).collect();
+                maker.put(&nest, pragma(&names), &after, out);
+            }
+            Err(why) => self.refuse_loops(id, &why),
+        }
+        true
+    }
+
+    fn refuse_loops(&self, id: RegionId, refused: &Refused) {
+        let construct = &self.program.regions[id].construct;
+        let name = directive::directive_name(construct);
+        let fault = source::Diagnostic::error("F0036", format!("`{name}` cannot be compiled here"))
+            .at(refused.span, refused.why)
+            .note("a directive that cannot be followed is not skipped");
+        self.state.borrow_mut().faults.push(fault);
+    }
+
+    /// A number for names that nobody else has.
+    pub(super) fn fresh(&self) -> u32 {
+        let mut state = self.state.borrow_mut();
+        state.fresh += 1;
+        state.fresh
+    }
+}
+
+/// Whether a part of a construct changes the loops below it.
+pub(super) fn transforms(leaf: Leaf) -> bool {
+    matches!(
+        leaf,
+        Leaf::Tile
+            | Leaf::Unroll
+            | Leaf::Interchange
+            | Leaf::Reverse
+            | Leaf::Fuse
+            | Leaf::Split
+            | Leaf::Stripe
+    )
+}
+
+/// Whether a construct deals iterations of loops that the host's compiler would not understand.
+pub(super) fn needs_loops_made(program: &Program, id: RegionId) -> bool {
+    let region = &program.regions[id];
+    let deals = region.construct.leaves.iter().any(|it| {
+        matches!(it, Leaf::For | Leaf::Distribute | Leaf::Simd | Leaf::Loop | Leaf::Taskloop)
+    });
+    let (true, Some(body)) = (deals, region.body) else { return false };
+    region.construct.kinds().any(|it| matches!(it, ClauseKind::Induction(_)))
+        || find::is_made(program, body, collapsed(program, id))
+}
+
+/// How many loops a construct makes one.
+fn collapsed(program: &Program, id: RegionId) -> usize {
+    let count = program.regions[id].construct.kinds().find_map(|it| match it {
+        ClauseKind::Collapse { count, .. } => constant(program, *count),
+        _ => None,
+    });
+    count.and_then(|it| usize::try_from(it).ok()).unwrap_or(1).max(1)
+}
+
+/// The value of a constant.
+pub(super) fn constant(program: &Program, id: ExprId) -> Option<i64> {
+    match program.exprs.find(id)?.kind {
+        ExprKind::Int(value) => Some(value),
+        ExprKind::Cast(_, inner) => constant(program, inner),
+        _ => None,
+    }
+}
