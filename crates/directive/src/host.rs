@@ -58,6 +58,17 @@ pub fn fewer_threads(wanted: &str) -> String {
     )
 }
 
+/// C for the host compiler: names of ours for calls of the runtime that allocate, release, and tell
+/// whether code runs on the host. The program may declare the calls itself, or not.
+pub const STORAGE_CALLS: &str = "\
+extern void *__ferry_aligned_alloc(unsigned long, unsigned long, unsigned long) \
+__asm__(\"omp_aligned_alloc\");
+extern void __ferry_release(void *, unsigned long) __asm__(\"omp_free\");
+extern int __ferry_on_host(void) __asm__(\"omp_is_initial_device\");
+static __inline__ __attribute__((unused)) void __ferry_drop(void *__p) \
+{ __ferry_release(*(void **)__p, 0); }
+";
+
 /// A flag of a compiler that switches a standard on or off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Switch {

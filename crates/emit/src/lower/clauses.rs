@@ -9,10 +9,11 @@ use ir::construct::{
     Clause, ClauseKind, Construct, DefaultSharing, DependKind, DoacrossKind, ErrorTime, Leaf,
     LinearKind, OriginalSharing, Spelled,
 };
-use ir::program::{ExprKind, RegionId, VarId};
+use ir::program::{ExprId, ExprKind, RegionId, VarId};
 
-use super::copies::Start;
+use super::copies::{Own, Start};
 use super::kernel::regions_in;
+use super::storage::Storage;
 use super::unknown::lone;
 use super::{Lowering, loops};
 use crate::c::{Out, Printer};
@@ -23,7 +24,7 @@ pub(super) struct Around {
     before: Vec<String>,
     after: Vec<String>,
     /// Variables that the body has for itself.
-    own: Vec<(VarId, Start)>,
+    own: Vec<Own>,
 }
 
 impl Around {
@@ -56,8 +57,8 @@ impl Around {
             out.line("{");
             out.indented(|out| {
                 let mut inside = printer.clone();
-                for (var, start) in &self.own {
-                    lowering.own_copy(printer, &mut inside, *var, *start, out);
+                for own in &self.own {
+                    lowering.own_copy(printer, &mut inside, own, out);
                 }
                 inside.stmt(body, out);
             });
@@ -89,7 +90,7 @@ impl Lowering<'_> {
         self.switches(printer, id, construct);
         self.threads(construct, &mut around);
         self.everything(construct, &mut around);
-        self.own(id, construct, &mut around);
+        self.own(printer, id, construct, &mut around);
         self.waiting(construct, &mut around);
         if self.counts_points(id) {
             let one = self.program.regions[id].loops.len().max(1).to_string();
@@ -207,20 +208,54 @@ impl Lowering<'_> {
         }
     }
 
-    /// Variables that a `scope` has for itself.
-    fn own(&self, id: RegionId, construct: &mut Construct<Spelled>, around: &mut Around) {
+    /// Variables that a `scope` has for itself: those with a value, and those with storage of their
+    /// own.
+    fn own(
+        &self,
+        printer: &Printer<'_>,
+        id: RegionId,
+        construct: &mut Construct<Spelled>,
+        around: &mut Around,
+    ) {
         if construct.leaves != [Leaf::Scope] {
             return;
         }
-        for clause in &self.program.regions[id].construct.clauses {
-            let ClauseKind::FirstPrivate { items, .. } = &clause.kind else { continue };
-            for item in items {
-                if let ExprKind::Var(var) = self.program.exprs[*item].kind {
-                    around.own.push((var, Start::Copied));
+        let typed = &self.program.regions[id].construct;
+        let var_of = |item: ExprId| match self.program.exprs[item].kind {
+            ExprKind::Var(var) => Some(var),
+            _ => None,
+        };
+        let storage_of = |var: VarId| {
+            typed.kinds().find_map(|it| match it {
+                ClauseKind::Allocate(it) if it.items.iter().any(|it| var_of(*it) == Some(var)) => {
+                    Some(Storage {
+                        allocator: it.allocator.map(|it| printer.expr(it)),
+                        align: it.align.map(|it| printer.expr(it)),
+                    })
                 }
+                _ => None,
+            })
+        };
+        for kind in typed.kinds() {
+            let (items, start) = match kind {
+                ClauseKind::FirstPrivate { items, .. } => (items, Start::Copied),
+                ClauseKind::Private(items) => (items, Start::Blank),
+                _ => continue,
+            };
+            for var in items.iter().filter_map(|it| var_of(*it)) {
+                around.own.push(Own { var, start, storage: storage_of(var) });
             }
         }
-        construct.clauses.retain(|it| !matches!(it.kind, ClauseKind::FirstPrivate { .. }));
+        // A reduction variable has the storage that the host's compiler gives it.
+        let names: Vec<String> = around.own.iter().map(|it| printer.var_name(it.var)).collect();
+        construct.clauses.retain_mut(|it| match &mut it.kind {
+            ClauseKind::FirstPrivate { .. } | ClauseKind::Private(_) => false,
+            ClauseKind::Allocate(it) => {
+                it.items.retain(|it| !names.contains(it));
+                !it.items.is_empty()
+            }
+            _ => true,
+        });
     }
 
     /// `nowait` under a condition: a barrier behind it if the condition is false.
@@ -307,10 +342,10 @@ fn keep(clause: &mut Clause<Spelled>, previous: Option<&str>) -> bool {
             it.kind = None;
             it.has_step_word = false;
         }
-        ClauseKind::Reduction(it) | ClauseKind::InReduction(it) | ClauseKind::TaskReduction(it) => {
-            if it.original != Some(OriginalSharing::Private) {
-                it.original = None;
-            }
+        ClauseKind::Reduction(it) | ClauseKind::InReduction(it) | ClauseKind::TaskReduction(it)
+            if it.original != Some(OriginalSharing::Private) =>
+        {
+            it.original = None;
         }
         _ => {}
     }

@@ -4,6 +4,7 @@ use ir::program::VarId;
 use ir::region::{Region, Sharing};
 
 use super::Lowering;
+use super::storage::Storage;
 use crate::c::{Out, Printer};
 
 /// How a copy begins.
@@ -30,7 +31,8 @@ impl Lowering<'_> {
                 Some(Sharing::FirstPrivate) => Start::Copied,
                 _ => continue,
             };
-            self.own_copy(printer, &mut inside, var.var, start, out);
+            let own = Own { var: var.var, start, storage: None };
+            self.own_copy(printer, &mut inside, &own, out);
         }
         inside
     }
@@ -40,19 +42,36 @@ impl Lowering<'_> {
         &self,
         outside: &Printer<'_>,
         inside: &mut Printer<'_>,
-        var: VarId,
-        start: Start,
+        own: &Own,
         out: &mut Out<'_>,
     ) {
-        let original = outside.var_name(var);
+        let original = outside.var_name(own.var);
         let name = format!("__ferry_own{}", self.fresh());
         // Lengths of arrays are computed where the original came to life.
-        out.line(&format!("__typeof__({original}) {name};"));
-        if start == Start::Copied {
+        let place = match &own.storage {
+            None => {
+                out.line(&format!("__typeof__({original}) {name};"));
+                format!("&{name}")
+            }
+            Some(storage) => {
+                out.line(&self.allocated(&name, &original, storage));
+                name.clone()
+            }
+        };
+        if own.start == Start::Copied {
             out.line(&format!(
-                "__builtin_memcpy((void *)&{name}, (const void *)&{original}, sizeof({name}));"
+                "__builtin_memcpy((void *){place}, (const void *)&{original}, sizeof({original}));"
             ));
         }
-        inside.substitute(var, name);
+        inside.substitute(own.var, if own.storage.is_some() { format!("(*{name})") } else { name });
     }
+}
+
+/// A variable that a block has for itself.
+#[derive(Clone, Debug)]
+pub(super) struct Own {
+    pub(super) var: VarId,
+    pub(super) start: Start,
+    /// Where it comes from, if not from where local variables do.
+    pub(super) storage: Option<Storage>,
 }

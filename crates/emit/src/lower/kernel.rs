@@ -85,6 +85,9 @@ impl Lowering<'_> {
         let program = self.program;
         let var = &program.vars[captured.var];
         let own = printer.declared_name(captured.var);
+        if captured.access != Access::Name {
+            printer.restore(captured.var);
+        }
         for (at, (length, slot)) in captured.lengths.iter().enumerate() {
             let name = format!("__len{at}_{own}");
             out.line(&format!(

@@ -91,7 +91,7 @@ fn declared_in(program: &Program, stmt: ir::program::StmtId) -> FxHashSet<VarId>
 }
 
 /// Variables that the clauses of a construct name, those that it declares itself left out.
-fn vars_in(program: &Program, construct: &Construct<Typed>) -> Vec<VarId> {
+pub(super) fn vars_in(program: &Program, construct: &Construct<Typed>) -> Vec<VarId> {
     let mut collect = Collect::default();
     let _: Construct<Typed> = construct.convert(&mut collect);
     let mut found = Vec::new();

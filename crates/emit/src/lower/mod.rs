@@ -20,6 +20,7 @@ mod mentions;
 mod nested;
 mod offload;
 mod place;
+mod storage;
 mod stub;
 mod unknown;
 
@@ -27,8 +28,9 @@ use std::cell::RefCell;
 use std::ops::Range;
 
 use ir::construct::{Construct, Leaf};
-use ir::program::{Program, RegionId, StmtId, StmtKind, Typed};
+use ir::program::{ExprKind, Program, RegionId, StmtId, StmtKind, Typed, VarId};
 use ir::walk::Part;
+use rustc_hash::FxHashMap;
 use source::{Diagnostic, Diagnostics, EditError, Edits, FileId, Locator, SourceMap, Span};
 
 use crate::c::{Hook, Out, Place, Printer, Setting};
@@ -72,6 +74,7 @@ pub fn lower(program: &Program, map: &SourceMap, file: FileId, locator: &Locator
         place: &place,
         unit: fingerprint(map.bytes(file)),
         mappers: Mappers::new(program),
+        moved: storage::moved(program),
         state: RefCell::default(),
     };
     let mut edits = Edits::new();
@@ -107,6 +110,8 @@ struct Lowering<'p> {
     place: &'p Place<'p>,
     unit: u64,
     mappers: Mappers,
+    /// Variables that live elsewhere than where they are declared.
+    moved: FxHashMap<VarId, String>,
     state: RefCell<State>,
 }
 
@@ -126,7 +131,9 @@ struct State {
 
 impl Lowering<'_> {
     fn printer(&self, setting: Setting) -> Printer<'_> {
-        Printer::new(self.program, setting).with_hook(self)
+        let mut printer = Printer::new(self.program, setting).with_hook(self);
+        self.moved.iter().for_each(|(var, text)| printer.substitute(*var, text.clone()));
+        printer
     }
 
     /// All edits of the unit.
@@ -138,6 +145,11 @@ impl Lowering<'_> {
             }
         }
         for declaration in &self.program.declarations {
+            if let Some(stored) = self.stored(&printer, declaration) {
+                // As below.
+                let _ = edits.replace(lines(text, base, declaration.construct.span), stored);
+                continue;
+            }
             if is_for_host_compiler(&declaration.construct) {
                 continue;
             }
@@ -197,6 +209,15 @@ impl Lowering<'_> {
                 made.push_str(&self.marker(base, end));
                 edits.replace(start.start..end, made)?;
                 continue;
+            }
+            if let Part::Expr(id) = part
+                && let ExprKind::Var(var) = self.program.exprs[id].kind
+                && let Some(moved) = self.moved.get(&var)
+            {
+                let span = self.program.exprs[id].span;
+                // An expression that is met twice has been changed.
+                let _ =
+                    edits.replace(offset(base, span.start)..offset(base, span.end), moved.clone());
             }
             self.program.parts(part, &mut |it| open.push(it));
         }
@@ -261,7 +282,9 @@ impl Hook for Lowering<'_> {
 
     fn declaration(&self, printer: &Printer<'_>, index: u32, out: &mut Out<'_>) {
         let Some(it) = self.program.declarations.get(index as usize) else { return };
-        if is_for_host_compiler(&it.construct) {
+        if let Some(stored) = self.stored(printer, it) {
+            out.line(&stored);
+        } else if is_for_host_compiler(&it.construct) {
             printer.pragma(&it.construct, out);
         }
     }

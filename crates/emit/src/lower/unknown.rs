@@ -10,7 +10,7 @@ use ir::construct::{
 use ir::program::{RegionId, Typed};
 use source::Span;
 
-use super::{Kind, Lowering, is_for_host_compiler, kind, known, loops, stub};
+use super::{Kind, Lowering, is_for_host_compiler, kind, known, loops, mentions, stub};
 use crate::c::{Out, Printer};
 
 impl Lowering<'_> {
@@ -19,6 +19,15 @@ impl Lowering<'_> {
         is_for_host_compiler(&self.program.regions[id].construct)
             && !loops::needs_loops_made(self.program, id)
             && !self.counts_points(id)
+            && !self.names_moved(id)
+    }
+
+    /// Whether its clauses name a variable that lives elsewhere.
+    fn names_moved(&self, id: RegionId) -> bool {
+        !self.moved.is_empty()
+            && mentions::vars_in(self.program, &self.program.regions[id].construct)
+                .iter()
+                .any(|it| self.moved.contains_key(it))
     }
 
     /// Writes a construct that has parts unknown to the host's compiler; answers whether it is one.

@@ -1,0 +1,150 @@
+//! Variables that live elsewhere than C would put them: in memory of an allocator, or with a copy
+//! that devices have for themselves.
+//!
+//! In: directives that say so. Out: what stands in their place, and the text that names such a
+//! variable from then on ([`moved`]): a pointer is followed, since C cannot give memory a name.
+
+use ir::construct::{ClauseKind, Leaf};
+use ir::program::{Declaration, DeviceVar, Program, VarId, VarStorage};
+use rustc_hash::FxHashMap;
+
+use super::Lowering;
+use crate::c::Printer;
+
+/// Where memory comes from, as text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Storage {
+    /// Without one it is the thread's default.
+    pub(super) allocator: Option<String>,
+    /// Without one it is that of the type.
+    pub(super) align: Option<String>,
+}
+
+/// The text that names each variable that lives elsewhere.
+pub(super) fn moved(program: &Program) -> FxHashMap<VarId, String> {
+    let mut moved = FxHashMap::default();
+    let allocated = program.declarations.iter().filter(|it| it.construct.has(Leaf::Allocate));
+    for var in allocated.flat_map(|it| it.vars.iter().copied()) {
+        let number = moved.len();
+        if matches!(program.vars[var].storage, VarStorage::Local(_)) {
+            moved.entry(var).or_insert_with(|| format!("(*__ferry_at{number})"));
+        }
+    }
+    for (id, var) in program.vars.iter() {
+        if let (Some(DeviceVar::Local), Some(name)) = (var.device, var.name) {
+            let name = program.names.text(name);
+            let text = format!("(*(__ferry_on_host() ? &{name} : &__ferry_local_{name}))");
+            moved.insert(id, text);
+        }
+    }
+    moved
+}
+
+impl Lowering<'_> {
+    /// What stands in the place of a directive about storage; nothing for other directives.
+    pub(super) fn stored(&self, printer: &Printer<'_>, it: &Declaration) -> Option<String> {
+        let mut vars: Vec<VarId> = Vec::new();
+        // One directive may be recorded for each variable it names.
+        let same = self.program.declarations.iter().filter(|that| {
+            that.construct.span == it.construct.span && that.construct.leaves == it.construct.leaves
+        });
+        for var in same.flat_map(|it| it.vars.iter().copied()) {
+            if !vars.contains(&var) {
+                vars.push(var);
+            }
+        }
+        if it.construct.has(Leaf::Allocate) {
+            return Some(self.allocations(printer, it, &vars));
+        }
+        let is_local = it.construct.kinds().any(|it| matches!(it, ClauseKind::DeviceLocal(_)));
+        is_local.then(|| self.device_copies(printer, &vars))
+    }
+
+    fn allocations(&self, printer: &Printer<'_>, it: &Declaration, vars: &[VarId]) -> String {
+        let mut storage = Storage { allocator: None, align: None };
+        for kind in it.construct.kinds() {
+            match kind {
+                ClauseKind::Allocator(e) => storage.allocator = Some(printer.expr(*e)),
+                ClauseKind::Align(e) => storage.align = Some(printer.expr(*e)),
+                _ => {}
+            }
+        }
+        let mut text = String::new();
+        for id in vars {
+            let var = &self.program.vars[*id];
+            let name = printer.declared_name(*id);
+            let (linkage, align) = match (var.storage, &storage.align) {
+                (VarStorage::Local(_), _) => {
+                    let moved = self.moved.get(id).map_or("", String::as_str);
+                    let pointer = moved.trim_start_matches("(*").trim_end_matches(')');
+                    text.push_str(&self.allocated(pointer, &name, &storage));
+                    if var.init.is_some() {
+                        text.push_str(&format!(
+                            " __builtin_memcpy((void *){pointer}, &{name}, sizeof({name}));"
+                        ));
+                    }
+                    text.push(' ');
+                    continue;
+                }
+                // Allocators that may be named for these all have the memory of the program.
+                (_, None) => continue,
+                (VarStorage::Global | VarStorage::Extern, Some(align)) => ("extern", align),
+                (VarStorage::Static, Some(align)) => ("static", align),
+                (VarStorage::LocalStatic(_) | VarStorage::Param(_), Some(_)) => {
+                    self.not_lowered(&it.construct);
+                    continue;
+                }
+            };
+            text.push_str(&format!(
+                "{linkage} __typeof__({name}) {name} __attribute__((aligned({align}))); "
+            ));
+        }
+        text
+    }
+
+    /// A pointer to memory for a variable of the type of `like`, which goes with its block.
+    pub(super) fn allocated(&self, pointer: &str, like: &str, storage: &Storage) -> String {
+        self.declare_calls();
+        let least = format!("_Alignof(__typeof__({like}))");
+        let align = match &storage.align {
+            Some(align) => format!("(({align}) > {least} ? ({align}) : {least})"),
+            None => least,
+        };
+        let allocator = storage.allocator.as_deref().unwrap_or("0");
+        format!(
+            "__typeof__({like}) *{pointer} __attribute__((cleanup(__ferry_drop))) = \
+             __ferry_aligned_alloc({align}, (sizeof({like}) + {align} - 1) / {align} * {align}, \
+             (unsigned long)({allocator})); if (!{pointer}) __builtin_abort();"
+        )
+    }
+
+    /// The copies that devices have.
+    fn device_copies(&self, printer: &Printer<'_>, vars: &[VarId]) -> String {
+        self.declare_calls();
+        let mut text = String::new();
+        for id in vars.iter().filter(|it| self.moved.contains_key(it)) {
+            let var = &self.program.vars[*id];
+            let name = printer.declared_name(*id);
+            let init = var.init.map_or_else(String::new, |it| {
+                format!(" = {}", printer.init(it, var.ty).replace('\n', " "))
+            });
+            let linkage = match var.storage {
+                VarStorage::Global => "__attribute__((weak))",
+                VarStorage::Extern => "extern",
+                VarStorage::Static
+                | VarStorage::LocalStatic(_)
+                | VarStorage::Param(_)
+                | VarStorage::Local(_) => "static",
+            };
+            text.push_str(&format!("{linkage} __typeof__({name}) __ferry_local_{name}{init}; "));
+        }
+        text
+    }
+
+    fn declare_calls(&self) {
+        let mut state = self.state.borrow_mut();
+        if !state.declarations.iter().any(|it| it == directive::STORAGE_CALLS) {
+            state.declarations.push(directive::STORAGE_CALLS.to_owned());
+        }
+    }
+}
