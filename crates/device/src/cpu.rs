@@ -30,7 +30,7 @@ pub enum Memory {
 }
 
 /// `e_machine` of images that this process can load.
-const MACHINE: u16 = if cfg!(target_arch = "aarch64") { 183 } else { 62 };
+pub(crate) const MACHINE: u16 = if cfg!(target_arch = "aarch64") { 183 } else { 62 };
 
 /// The device.
 #[derive(Debug)]

@@ -23,6 +23,11 @@ pub enum DeviceError {
         /// What happened: `read of an unmapped address`, `division by zero`.
         what: String,
     },
+    /// A kernel has ended its process on purpose.
+    Exited {
+        /// With this status.
+        status: i32,
+    },
     /// The device is gone; every later call fails too.
     Lost(String),
     /// The device refuses for a reason of its own.
@@ -42,6 +47,7 @@ impl fmt::Display for DeviceError {
                 write!(f, "the kernel crashed: {what} at {address:#x}")
             }
             DeviceError::Fault { address: None, what } => write!(f, "the kernel crashed: {what}"),
+            DeviceError::Exited { status } => write!(f, "the kernel has called exit({status})"),
             DeviceError::Lost(why) => write!(f, "the device is lost: {why}"),
             DeviceError::Failed(why) => write!(f, "the device failed: {why}"),
         }

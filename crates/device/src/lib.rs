@@ -10,6 +10,7 @@
 //! for them inside. Plugins know neither the runtime nor one another.
 //!
 //! - [`cpu`]: the host's processor, in process
+//! - [`separate`]: the same in a process and memory of its own
 //! - [`memory`], [`error`]: the plain types of the contract
 //! - [`library`], [`parameters`]: shared objects from memory, calls by address
 //! - [`PLUGINS`]: the table of devices; one more device is one file and one line there
@@ -19,6 +20,7 @@ pub mod error;
 pub mod library;
 pub mod memory;
 pub mod parameters;
+pub mod separate;
 
 use std::ffi::CStr;
 
@@ -37,6 +39,9 @@ pub struct Plugin {
     pub name: &'static str,
     /// What it is, in a few words.
     pub about: &'static str,
+    /// The kind that stands in for it where the program requires that devices use the host's memory
+    /// in place or call back into it, which this kind cannot.
+    pub stand_in: Option<&'static str>,
     /// Opens one such device; the number tells several of them apart, from 0.
     pub open: fn(number: usize) -> Result<Box<dyn Device>>,
 }
@@ -46,12 +51,20 @@ pub const PLUGINS: &[Plugin] = &[
     Plugin {
         name: "cpu",
         about: "the host's processor and memory: nothing is copied",
+        stand_in: None,
         open: |_| Ok(Box::new(cpu::Cpu::new(cpu::Memory::Shared))),
     },
     Plugin {
         name: "cpu:copy",
         about: "the host's processor with copies of mapped data in the same process",
+        stand_in: None,
         open: |_| Ok(Box::new(cpu::Cpu::new(cpu::Memory::Copies))),
+    },
+    Plugin {
+        name: "cpu:separate",
+        about: "the host's processor with memory and a process of its own",
+        stand_in: Some("cpu"),
+        open: |number| Ok(Box::new(separate::Separate::open(number)?)),
     },
 ];
 

@@ -43,6 +43,14 @@ pub fn host_linker_flags(off: &[Dialect]) -> &'static [&'static str] {
 /// That runtime, where a build names it as a library; ours must come before it.
 pub const HOST_LIBRARY: &str = "gomp";
 
+/// The type that allocators must have in clauses for the host's compiler, and its definition for
+/// texts without headers.
+pub const ALLOCATOR_TYPE: (&str, &str) = (
+    "enum omp_allocator_handle_t",
+    "enum omp_allocator_handle_t { __ferry_no_allocator, \
+     __ferry_last_allocator = ~(sizeof(0) & 0) };\n",
+);
+
 /// Beginnings of symbols that our runtime or the host's answers.
 pub const RUNTIME_SYMBOLS: &[&str] = &["__tgt_", "omp_", "GOMP_", "acc_", "GOACC_"];
 

@@ -20,7 +20,7 @@ fn lowered(text: &str) -> String {
     let errors: Vec<_> = found.filter(|it| it.severity == Severity::Error).collect();
     assert!(errors.is_empty(), "{errors:?}");
     let locator = Locator::new(&map, &NoFiles);
-    let made = emit::lower(&checked.program, &map, file, &locator);
+    let made = emit::lower(&checked.program, &map, file, &locator, false);
     assert!(made.diagnostics.is_empty(), "{:?}", made.diagnostics);
     let text = String::from_utf8(made.host.unwrap()).unwrap();
     let start = text.find("# 1 \"t.c\"\n").unwrap();
@@ -119,6 +119,6 @@ fn a_program_without_device_constructs_is_left_alone() {
     let mut directives = Directives::new();
     let parsed = syntax::parse(map.bytes(file), map.base(file), &mut directives);
     let checked = sema::check(parsed.tree, &directives, &ir::layout::LP64);
-    let made = emit::lower(&checked.program, &map, file, &Locator::new(&map, &NoFiles));
+    let made = emit::lower(&checked.program, &map, file, &Locator::new(&map, &NoFiles), false);
     assert!(made.host.is_none() && made.verdicts.is_empty());
 }

@@ -8,13 +8,13 @@ use std::fmt;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use abi::{DEVICE_ANCESTOR, DEVICE_DEFAULT, DEVICE_HOST};
-use device::{Device, DevicePtr};
+use abi::{DEVICE_ANCESTOR, DEVICE_DEFAULT, DEVICE_HOST, requires};
+use device::{Device, DevicePtr, PLUGINS, Plugin};
 
 use crate::error::Error;
 use crate::mapping::Mapping;
 use crate::settings::{self, Policy};
-use crate::{host, llvm, report};
+use crate::{host, llvm, registry, report};
 
 /// A device with what is known of it.
 pub(crate) struct DeviceState {
@@ -78,6 +78,7 @@ fn open() -> Result<Vec<DeviceState>, Error> {
     let plugins = settings::devices(if llvm::is_program() { llvm::DEVICES } else { "cpu" })?;
     let mut devices = Vec::with_capacity(plugins.len());
     for (number, plugin) in plugins.into_iter().enumerate() {
+        let plugin = stand_in(plugin);
         let plugin = (plugin.open)(number).map_err(|error| Error::Setting {
             message: format!("device {number}, `{}`, cannot be used: {error}", plugin.name),
             help: "choose another with FERRY_DEVICE, or FERRY_DEVICE=cpu".into(),
@@ -92,6 +93,24 @@ fn open() -> Result<Vec<DeviceState>, Error> {
         });
     }
     Ok(devices)
+}
+
+/// The kind of device to open where one was asked for: another if the program requires what this
+/// kind cannot give, which is said aloud.
+fn stand_in(plugin: &'static Plugin) -> &'static Plugin {
+    let required = registry::current().requires;
+    let clause = match required {
+        it if it & requires::UNIFIED_SHARED_MEMORY != 0 => "unified_shared_memory",
+        it if it & requires::REVERSE_OFFLOAD != 0 => "reverse_offload",
+        _ => return plugin,
+    };
+    let other = plugin.stand_in.and_then(|name| PLUGINS.iter().find(|it| it.name == name));
+    let Some(other) = other else { return plugin };
+    report::warn(&format!(
+        "the program requires `{clause}`, which device `{}` does not offer: `{}` is used instead",
+        plugin.name, other.name
+    ));
+    other
 }
 
 /// The device that a call of a compiled program means, as the policy allows.

@@ -44,8 +44,10 @@ pub(crate) enum Error {
     NotPresent { what: Section, is_motion: bool },
     /// The device refused.
     Device { doing: &'static str, what: Option<Section>, error: DeviceError },
-    /// The kernel died; `suspect` is the variable whose address led it astray.
+    /// The kernel died; `suspect` is what led it astray: `` `p` ``.
     Crash { region: String, suspect: Option<String>, error: DeviceError },
+    /// The region has ended the program.
+    Exited { region: String, status: i32 },
     /// The binary of a region has no code for the device.
     NoImage { region: String, binary: String, device: String },
     /// No binary has registered this region.
@@ -83,12 +85,12 @@ impl Error {
                 "unmap what is not needed, or work in smaller pieces".into()
             }
             Error::Crash { suspect: Some(name), .. } => {
-                format!("map the data behind `{name}`, with their length")
+                format!("map the data behind {name}, with their length")
             }
             Error::Crash { error: DeviceError::Fault { address: Some(_), .. }, .. } => {
                 "map every array that the region reads or writes, with its length".into()
             }
-            Error::Device { .. } | Error::Crash { .. } => String::new(),
+            Error::Device { .. } | Error::Crash { .. } | Error::Exited { .. } => String::new(),
             Error::NoImage { device, .. } => {
                 format!("build it again with `ferry cc --device {device}`, or set FERRY_DEVICE=cpu")
             }
@@ -126,7 +128,10 @@ impl fmt::Display for Error {
             Error::Device { doing, what: None, error } => write!(f, "{doing} failed: {error}"),
             Error::Crash { region, suspect: None, error } => write!(f, "in `{region}` {error}"),
             Error::Crash { region, suspect: Some(name), error } => {
-                write!(f, "in `{region}` {error}, which comes from `{name}`")
+                write!(f, "in `{region}` {error}, which comes from {name}")
+            }
+            Error::Exited { region, status } => {
+                write!(f, "`{region}` has called exit({status}), which ends the program")
             }
             Error::NoImage { region, binary, device } => {
                 write!(f, "`{binary}` has no code of region `{region}` for device `{device}`")

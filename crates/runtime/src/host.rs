@@ -126,6 +126,11 @@ pub(crate) fn mark(device: Option<usize>) -> Marked {
     Marked(before)
 }
 
+/// Marks the thread as running for a device, for good.
+pub(crate) fn stay(device: usize) {
+    std::mem::forget(mark(Some(device)));
+}
+
 impl Drop for Marked {
     fn drop(&mut self) {
         set_variable(self.0);

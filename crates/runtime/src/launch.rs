@@ -198,10 +198,11 @@ impl Arguments {
 
 /// A kernel died: which variable led it to the address it died at?
 fn crash(cx: &Cx<'_>, region: &Region, args: &MapArgs, error: DeviceError) -> Error {
-    /// No object is larger than this, so an address further away comes from elsewhere.
-    const REACH: u64 = 1 << 34;
     let address = match &error {
         DeviceError::Fault { address, .. } => *address,
+        DeviceError::Exited { status } => {
+            return Error::Exited { region: region.name.clone(), status: *status };
+        }
         DeviceError::Unsupported(_)
         | DeviceError::OutOfMemory { .. }
         | DeviceError::BadImage(_)
@@ -209,15 +210,46 @@ fn crash(cx: &Cx<'_>, region: &Region, args: &MapArgs, error: DeviceError) -> Er
         | DeviceError::Lost(_)
         | DeviceError::Failed(_) => None,
     };
-    let is_unmapped = |item: &Item| {
-        !item.map.has_any(MapType::LITERAL | MapType::PRIVATE)
-            && cx.device.mapping.translate(item.begin, item.size).is_none()
-    };
-    let suspect = address.and_then(|address| {
-        let near = |it: &Item| address.checked_sub(it.begin as u64).filter(|it| *it < REACH);
-        let items = args.items().map(|(_, item)| item).filter(is_unmapped);
-        items.filter(|it| near(it).is_some()).min_by_key(near)?.name
-    });
-    let suspect = suspect.map(|it| it.to_string());
+    let suspect = address.and_then(|it| suspect(cx, args, it));
     Error::Crash { region: region.name.clone(), suspect, error }
+}
+
+/// The pointer whose value lies next below an address: one that was passed and is not mapped, or one
+/// inside of mapped data that nothing was attached to.
+fn suspect(cx: &Cx<'_>, args: &MapArgs, address: u64) -> Option<String> {
+    /// No object is larger than this, so an address further away comes from elsewhere.
+    const REACH: u64 = 1 << 34;
+    /// Below this nothing is mapped, and numbers that are not addresses are.
+    const LOWEST: usize = 1 << 16;
+    /// So much of each variable is looked through.
+    const SEARCHED: usize = 1 << 16;
+    let near = |value: usize| {
+        let distance = address.checked_sub(value as u64);
+        distance.filter(|it| value >= LOWEST && *it < REACH)
+    };
+    let mut found: Option<(u64, String)> = None;
+    let mut consider = |value: usize, name: &dyn Fn() -> String| {
+        if let Some(distance) = near(value)
+            && found.as_ref().is_none_or(|(best, _)| distance < *best)
+        {
+            found = Some((distance, name()));
+        }
+    };
+    for (_, item) in args.items() {
+        let Some(name) = item.name else { continue };
+        let is_mapped = !item.is_unmapped()
+            && item.size > 0
+            && cx.device.mapping.translate(item.begin, item.size).is_some();
+        if !is_mapped {
+            consider(item.begin, &|| format!("`{name}`"));
+            continue;
+        }
+        for offset in (0..item.size.min(SEARCHED)).step_by(POINTER_SIZE) {
+            if offset + POINTER_SIZE <= item.size {
+                let value = transfer::host_pointer(item.begin + offset);
+                consider(value, &|| format!("the pointer at byte {offset} of `{name}`"));
+            }
+        }
+    }
+    found.map(|(_, name)| name)
 }

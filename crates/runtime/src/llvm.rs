@@ -145,6 +145,7 @@ pub(crate) fn last_words(place: &dyn Display, in_kernel: bool, error: &Error) ->
         }
         Error::Device { .. }
         | Error::Crash { .. }
+        | Error::Exited { .. }
         | Error::NoImage { .. }
         | Error::UnknownRegion { .. }
         | Error::NoDevices

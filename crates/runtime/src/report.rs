@@ -56,6 +56,12 @@ pub(crate) fn fail(place: &dyn Display, in_kernel: bool, error: &Error) -> ! {
         line(&llvm::last_words(place, in_kernel, error));
         std::process::abort();
     }
+    // Not a failure: the program ends as it would if the region had run on the host.
+    if let Error::Exited { status, .. } = error {
+        line(&format!("ferry: {place}: {error}\n"));
+        // SAFETY: as below.
+        unsafe { libc::exit(*status) }
+    }
     let help = error.help();
     let help = if help.is_empty() { String::new() } else { format!("\n  help: {help}") };
     line(&format!("ferry: error: {place}: {error}{help}\n"));

@@ -70,7 +70,12 @@ pub(crate) fn trace() -> Option<std::path::PathBuf> {
 /// The devices that `FERRY_DEVICE` asks for; `unset` if it does not.
 pub(crate) fn devices(unset: &str) -> Result<Vec<&'static Plugin>, Error> {
     let words = env::var("FERRY_DEVICE").ok().filter(|it| !it.trim().is_empty());
-    devices_of(words.as_deref().unwrap_or(unset))
+    let devices = devices_of(words.as_deref().unwrap_or(unset))?;
+    if env::var_os(device::separate::INSIDE_VARIABLE).is_none() {
+        return Ok(devices);
+    }
+    // In the process of a device: as many as the program has, and none is opened a second time.
+    Ok(devices.iter().filter_map(|_| PLUGINS.first()).collect())
 }
 
 /// More devices than any program can mean.

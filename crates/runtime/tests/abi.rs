@@ -39,7 +39,14 @@ fn build(source: &Path, folder: &Path, flags: &[&str]) -> PathBuf {
 
 fn run(program: &Path, settings: &str) -> Output {
     let mut command = Command::new(program);
-    for variable in ["FERRY_DEVICE", "FERRY_INFO", "FERRY_TRACE", "OMP_TARGET_OFFLOAD"] {
+    for variable in [
+        "FERRY_LIBEXEC",
+        "FERRY_DEVICE_MEMORY",
+        "FERRY_DEVICE",
+        "FERRY_INFO",
+        "FERRY_TRACE",
+        "OMP_TARGET_OFFLOAD",
+    ] {
         command.env_remove(variable);
     }
     command.envs(settings.split_whitespace().filter_map(|it| it.split_once('=')));
@@ -82,7 +89,7 @@ macro_rules! programs {
 
 programs! {
     counts params attach overlap present strided mapper globals threads stress million routines
-    nulls exit_inside forked no_device wrong_number out_of_memory bad_image setting information
+    unmapped crashed no_room own_memory corrupt_image nulls exit_inside forked no_device wrong_number out_of_memory bad_image setting information
 }
 
 #[test]

@@ -5,7 +5,7 @@
 use ir::construct::Leaf;
 use ir::program::Program;
 use ir::region::Region;
-use source::{Diagnostic, Diagnostics, Locator, SourceMap, Span};
+use source::{Diagnostics, Locator, SourceMap, Span};
 
 /// What became of one text.
 #[derive(Debug)]
@@ -85,16 +85,12 @@ pub(crate) fn lower(program: &Program, map: &SourceMap, options: LowerOptions) -
         let diagnostics = Diagnostics::new();
         return Lowered { host: None, device: None, verdicts: Vec::new(), diagnostics };
     };
-    let emit::Lowered { host, verdicts, mut diagnostics } =
-        emit::lower(program, map, file, &locator);
-    let device: Option<Vec<u8>> = None;
+    let emit::Lowered { host, device, verdicts, diagnostics } =
+        emit::lower(program, map, file, &locator, options.wants_device_text);
+    let device = device.map(String::into_bytes);
     let is_kernel = |region: &Region| verdicts.iter().any(|it| it.span == region.span);
     let devices: &[&'static str] =
         if device.is_some() { &["cpu", "cpu:copy", "cpu:separate"] } else { &["cpu"] };
-    if let Some(first) = verdicts.first().filter(|_| options.wants_device_text && device.is_none())
-    {
-        diagnostics.push(no_image(first.span));
-    }
     let mut verdicts: Vec<Verdict> = program
         .regions
         .iter()
@@ -154,11 +150,4 @@ fn verdict(
         outcome,
         devices: devices.to_vec(),
     }
-}
-
-/// Offload is never silent: a device that was asked for and gets no code is an error.
-fn no_image(span: Span) -> Diagnostic {
-    Diagnostic::error("F0031", "no code can be made yet for devices with memory of their own")
-        .at(span, "this region would have none there")
-        .help("compile for `--device cpu`")
 }

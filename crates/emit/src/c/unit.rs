@@ -50,8 +50,12 @@ fn defines(program: &Program, id: FunctionId) -> bool {
 impl Printer<'_> {
     /// A unit that defines what is selected.
     pub fn unit(&self, selection: &Selection, out: &mut Out<'_>) {
+        self.unit_with(selection, Used::default(), out);
+    }
+
+    /// The same, with declarations of all that text behind it uses.
+    pub fn unit_with(&self, selection: &Selection, mut used: Used, out: &mut Out<'_>) {
         let program = self.program;
-        let mut used = Used::default();
         for id in &selection.functions {
             used.function(program, *id);
             let Some(function) = program.functions.find(*id) else { continue };

@@ -8,7 +8,7 @@ use super::Lowering;
 use super::entries::{self, Entries, Entry};
 use super::frame::Row;
 use super::stub::{self, At};
-use crate::c::{Out, Printer};
+use crate::c::{Out, Printer, Setting};
 
 impl Lowering<'_> {
     /// A call that stands alone.
@@ -151,6 +151,7 @@ impl Lowering<'_> {
                 };
             }
         }
+        let printer = self.printer(Setting::Appended);
         let mut state = self.state.borrow_mut();
         if is_said {
             let data = if bits == 0 { abi::requires::NONE } else { bits };
@@ -162,7 +163,7 @@ impl Lowering<'_> {
                 data,
             });
         }
-        for (_, var) in self.program.vars.iter() {
+        for (id, var) in self.program.vars.iter() {
             let (Some(name), Some(device)) = (var.name, var.device) else { continue };
             let name = self.program.names.text(name);
             let is_defined = match var.storage {
@@ -176,13 +177,29 @@ impl Lowering<'_> {
                 DeviceVar::Enter | DeviceVar::Local | DeviceVar::Resident if is_defined => {
                     state.rows.push(Row {
                         address: format!("&{name}"),
-                        name: name.to_owned(),
+                        name: self.symbol(id),
                         size: format!("sizeof({name})"),
                         flags: abi::entry::ORDINARY,
                         data: 0,
                     });
                 }
-                DeviceVar::Enter | DeviceVar::Local | DeviceVar::Resident | DeviceVar::Link => {}
+                DeviceVar::Enter | DeviceVar::Local | DeviceVar::Resident => {}
+                DeviceVar::Link => {
+                    let pointer = entries::link_pointer(&printer, id);
+                    let words = match var.storage == VarStorage::Static {
+                        true => "static",
+                        false => "__attribute__((weak, visibility(\"hidden\")))",
+                    };
+                    state.declarations.push(format!("{words} void *{pointer};\n"));
+                    state.functions.push(format!("{words} void *{pointer} = (void *)&{name};\n"));
+                    state.rows.push(Row {
+                        address: format!("&{pointer}"),
+                        size: format!("sizeof({pointer})"),
+                        name: self.link_pointer(id),
+                        flags: abi::entry::LINK,
+                        data: 0,
+                    });
+                }
             }
         }
     }

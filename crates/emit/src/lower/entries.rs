@@ -9,7 +9,7 @@ use abi::MapType;
 use ir::construct::{
     ClauseKind, Construct, CopyEnd, IteratorVar, Leaf, Map, MapFlags, Motion, Presence, Transfer,
 };
-use ir::program::{ExprId, Program, RegionId, Typed, VarId, VarStorage};
+use ir::program::{DeviceVar, ExprId, Program, RegionId, Typed, VarId, VarStorage};
 use ir::region::{Attribute, Mapping, Origin, Region, RegionVar, Rule};
 use ir::types::{ArrayLen, Ty, TypeKind};
 
@@ -272,6 +272,15 @@ impl Entries {
             false => format!("(void *)&{root_name}"),
         };
         let access = if starts_at_pointer { Access::Value } else { Access::Reference };
+        // The device's code finds a `link` variable through a pointer, which is attached.
+        let pointer = root.filter(|it| is_linked(printer.program(), *it) && !starts_at_pointer);
+        let pointer = pointer.map(|it| link_pointer(printer, it));
+        let attach = |made: &mut Entry| {
+            if let Some(pointer) = &pointer {
+                made.base = format!("(void *)&{pointer}");
+                made.bits |= MapType::PTR_AND_OBJ;
+            }
+        };
         let mut slot = None;
         let mut claim = |entries: &mut Entries, entry: Entry| {
             let is_first = slot.is_none() && is_param;
@@ -302,7 +311,8 @@ impl Entries {
             } else {
                 MapType::ALLOC
             };
-            let entry = entry(base.clone(), begin, size, bits, &root_name);
+            let mut entry = entry(base.clone(), begin, size, bits, &root_name);
+            attach(&mut entry);
             parent = Some(claim(self, entry));
         }
         for (at, wish) in direct.into_iter().enumerate() {
@@ -316,6 +326,9 @@ impl Entries {
             made.iterators = wish.iterators;
             if wish.place.is_member {
                 made.parent = parent;
+            }
+            if made.parent.is_none() {
+                attach(&mut made);
             }
             let index = match made.parent.is_some() || !made.iterators.is_empty() {
                 true => {
@@ -375,6 +388,15 @@ impl Entries {
         self.slots += 1;
         Some(self.slots - 1)
     }
+}
+
+fn is_linked(program: &Program, var: VarId) -> bool {
+    program.vars[var].device == Some(DeviceVar::Link)
+}
+
+/// The pointer to a `link` variable in the host's text.
+pub(super) fn link_pointer(printer: &Printer<'_>, var: VarId) -> String {
+    format!("{}{}", printer.declared_name(var), abi::names::LINK_SUFFIX)
 }
 
 fn entry(base: String, begin: String, size: String, bits: MapType, name: &str) -> Entry {

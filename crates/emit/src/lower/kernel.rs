@@ -49,8 +49,11 @@ impl Lowering<'_> {
         out.raw(&format!("# 1 \"<ferry>\" 3\n{linkage}void {name}(void *const *__args)\n{{"));
         let mut carried = Vec::new();
         out.indented(|out| {
-            let parts: Vec<Part> = region.body.iter().map(|it| Part::Stmt(*it)).collect();
-            printer.local_types(&parts, &mut FxHashSet::default(), out);
+            // A unit of its own has defined them all.
+            if setting != Setting::Alone {
+                let parts: Vec<Part> = region.body.iter().map(|it| Part::Stmt(*it)).collect();
+                printer.local_types(&parts, &mut FxHashSet::default(), out);
+            }
             for captured in &entries.captured {
                 if let Some(back) = self.bind(&mut printer, captured, &copied, setting, out) {
                     carried.push(back);

@@ -62,7 +62,7 @@ pub(super) fn of(program: &Program, id: RegionId) -> Vec<Mention> {
 }
 
 /// Whether a clause of a construct that leaves the host is for a part that stays with the kernel.
-fn stays(clause: &Clause<Typed>) -> bool {
+pub(super) fn stays(clause: &Clause<Typed>) -> bool {
     clause.on != Some(Leaf::Offload)
         && !matches!(
             clause.kind,

@@ -10,6 +10,7 @@
 mod clauses;
 mod copies;
 mod data;
+mod device;
 mod entries;
 mod frame;
 mod kernel;
@@ -43,6 +44,8 @@ use stub::At;
 pub struct Lowered {
     /// Text for the host's compiler; none if it can have the text that came in.
     pub host: Option<Vec<u8>>,
+    /// Text for devices that do not see the host's memory, if it was asked for and is not empty.
+    pub device: Option<String>,
     /// What became of each region that was to leave the host.
     pub verdicts: Vec<Verdict>,
     /// What could not be done.
@@ -62,27 +65,43 @@ pub struct Verdict {
     pub kernel: String,
 }
 
-/// Lowers `program`, which was read from the preprocessed text `file`.
-pub fn lower(program: &Program, map: &SourceMap, file: FileId, locator: &Locator<'_>) -> Lowered {
+/// Lowers `program`, which was read from the preprocessed text `file`; `wants_device`: the device's
+/// text is asked for too.
+pub fn lower(
+    program: &Program,
+    map: &SourceMap,
+    file: FileId,
+    locator: &Locator<'_>,
+    wants_device: bool,
+) -> Lowered {
     let place = |span: Span| {
         let at = locator.locate(span)?;
         Some((at.file.to_string(), at.line))
     };
-    let lowering = Lowering {
+    let lowering = |is_device| Lowering {
         program,
         locator,
         place: &place,
         unit: fingerprint(map.bytes(file)),
         mappers: Mappers::new(program),
         moved: storage::moved(program),
+        is_device,
         state: RefCell::default(),
     };
+    let host = lowering(false);
     let mut edits = Edits::new();
     let base = map.base(file);
     let text = map.bytes(file);
-    let made = lowering.unit(text, base, &mut edits).and_then(|()| edits.apply(text));
-    let state = lowering.state.into_inner();
+    let made = host.unit(text, base, &mut edits).and_then(|()| edits.apply(text));
+    let state = host.state.into_inner();
     let mut diagnostics = state.faults;
+    let mut device = None;
+    // Faults of the host's text would be found a second time.
+    if wants_device && diagnostics.errors() == 0 {
+        let lowering = lowering(true);
+        device = lowering.device_unit(&state.kernels);
+        diagnostics.append(lowering.state.into_inner().faults);
+    }
     let host = match made {
         Ok(_) if edits.is_empty() => None,
         Ok(host) => Some(host),
@@ -92,7 +111,7 @@ pub fn lower(program: &Program, map: &SourceMap, file: FileId, locator: &Locator
             None
         }
     };
-    Lowered { host, verdicts: state.verdicts, diagnostics }
+    Lowered { host, device, verdicts: state.verdicts, diagnostics }
 }
 
 /// A number that tells this text from others, for names.
@@ -112,6 +131,8 @@ struct Lowering<'p> {
     mappers: Mappers,
     /// Variables that live elsewhere than where they are declared.
     moved: FxHashMap<VarId, String>,
+    /// The device's text is made, not the host's.
+    is_device: bool,
     state: RefCell<State>,
 }
 
@@ -123,6 +144,7 @@ struct State {
     /// Their declarations, to stand at the beginning.
     declarations: Vec<String>,
     rows: Vec<Row>,
+    kernels: Vec<device::Kernel>,
     verdicts: Vec<Verdict>,
     faults: Diagnostics,
     /// The last number given to a name.
@@ -133,6 +155,9 @@ impl Lowering<'_> {
     fn printer(&self, setting: Setting) -> Printer<'_> {
         let mut printer = Printer::new(self.program, setting).with_hook(self);
         self.moved.iter().for_each(|(var, text)| printer.substitute(*var, text.clone()));
+        if self.is_device {
+            self.use_pointers(&mut printer);
+        }
         printer
     }
 
@@ -269,6 +294,9 @@ impl Hook for Lowering<'_> {
     fn region(&self, printer: &Printer<'_>, id: RegionId, out: &mut Out<'_>) {
         let construct = &self.program.regions[id].construct;
         match kind(construct) {
+            Kind::Offload | Kind::DataRegion | Kind::DataCall if self.is_device => {
+                self.on_device(printer, id, out);
+            }
             Kind::Offload => self.offload(printer, id, out),
             Kind::DataRegion => self.data_region(printer, id, out),
             Kind::DataCall => self.data_call(printer, id, out),
@@ -284,8 +312,15 @@ impl Hook for Lowering<'_> {
         let Some(it) = self.program.declarations.get(index as usize) else { return };
         if let Some(stored) = self.stored(printer, it) {
             out.line(&stored);
-        } else if is_for_host_compiler(&it.construct) {
-            printer.pragma(&it.construct, out);
+            return;
+        }
+        if !is_for_host_compiler(&it.construct) {
+            return;
+        }
+        printer.pragma(&it.construct, out);
+        // In a text of its own it does not stand before what it speaks of.
+        if self.is_device && it.within.is_none() && it.construct.has(Leaf::DeclareVariant) {
+            it.functions.iter().for_each(|it| printer.prototype(*it, out));
         }
     }
 }

@@ -30,6 +30,9 @@ impl Lowering<'_> {
             let mut spelled = printer.spelled(&construct);
             name_sections(self.program, printer, &construct, &mut spelled);
             fit(&mut spelled, is_reduced);
+            if self.is_device {
+                name_allocators(&mut spelled);
+            }
             if construct.leaves.starts_with(&[Leaf::Teams]) && !self.tells_teams(id) {
                 one_level(&mut spelled);
             }
@@ -115,6 +118,17 @@ fn one_level(construct: &mut Construct<Spelled>) {
 
 fn is_one_team(kind: &ClauseKind<Spelled>) -> bool {
     matches!(kind, ClauseKind::NumTeams { lower: None, counts } if counts.as_slice() == ["1"])
+}
+
+/// Without headers an allocator is a number, and the compiler wants its type.
+fn name_allocators(construct: &mut Construct<Spelled>) {
+    for clause in &mut construct.clauses {
+        if let ClauseKind::Allocate(it) = &mut clause.kind
+            && let Some(allocator) = &mut it.allocator
+        {
+            *allocator = format!("({})({allocator})", directive::ALLOCATOR_TYPE.0);
+        }
+    }
 }
 
 /// Makes the construct one that the host's compiler takes.

@@ -6,6 +6,7 @@ use ir::program::{ExprId, RegionId, VarId};
 use ir::region::Region;
 use source::Span;
 
+use super::device::Kernel;
 use super::entries::{self, Access, Entries};
 use super::frame::Row;
 use super::stub::{self, At};
@@ -80,22 +81,35 @@ impl Lowering<'_> {
                 kernel: name.clone(),
             });
         }
-        let text = match limit {
-            None => self.kernel(id, entries, &name, Setting::Appended),
-            Some(slot) => {
-                let inner = format!("{name}_limited");
-                let text = self.kernel(id, entries, &inner, Setting::Appended);
-                text + &self.limited(self.program.regions[id].span, &name, &inner, slot)
-            }
-        };
-        self.state.borrow_mut().functions.push(text);
+        let kernel = Kernel { region: id, entries: entries.clone(), limit, name: name.clone() };
+        let text = self.kernel_text(&kernel, Setting::Appended);
+        let mut state = self.state.borrow_mut();
+        state.functions.push(text);
+        state.kernels.push(kernel);
         name
+    }
+
+    /// A kernel, and what stands before it.
+    pub(super) fn kernel_text(&self, kernel: &Kernel, setting: Setting) -> String {
+        let Kernel { region, entries, limit, name } = kernel;
+        let Some(slot) = *limit else { return self.kernel(*region, entries, name, setting) };
+        let inner = format!("{name}_limited");
+        let text = self.kernel(*region, entries, &inner, setting);
+        text + &self.limited(self.program.regions[*region].span, name, &inner, slot, setting)
     }
 
     /// A kernel that runs another with a limit on its threads: as a league of one team, which is
     /// where the host's compiler takes one. A function of its own, because a league may contain
     /// less than a region may.
-    fn limited(&self, span: Span, name: &str, inner: &str, slot: usize) -> String {
+    fn limited(
+        &self,
+        span: Span,
+        name: &str,
+        inner: &str,
+        slot: usize,
+        setting: Setting,
+    ) -> String {
+        let linkage = if setting == Setting::Alone { "" } else { "static " };
         let clause = |kind| Clause { kind, on: None, group: None, switch: None, span };
         let league = Construct {
             dialect: HOST_DIALECT,
@@ -111,7 +125,7 @@ impl Lowering<'_> {
         };
         match directive::write(&league, HOST_DIALECT) {
             Ok(pragma) => format!(
-                "static void {name}(void *const *__args)\n{{\n#pragma {pragma}\n  {inner}(__args);\n}}\n"
+                "{linkage}void {name}(void *const *__args)\n{{\n#pragma {pragma}\n  {inner}(__args);\n}}\n"
             ),
             Err(why) => {
                 self.refuse(span, &why);

@@ -5,12 +5,14 @@
 //! - `kernel`: regions
 //! - `flang`: what host images of flang call
 //! - `legacy`: entry points of older compilers, thin
+//! - `inside`: what the process of a device calls
 //! - `omp`: the routines of the standard
 #![allow(unsafe_code, reason = "the C border")]
 #![allow(non_snake_case, reason = "names are the interface's")]
 
 pub mod data;
 pub mod flang;
+pub mod inside;
 pub mod kernel;
 pub mod legacy;
 pub mod omp;

@@ -1,5 +1,6 @@
 // env: FERRY_DEVICE=cpu
 // env: FERRY_DEVICE=cpu:copy
+// env: FERRY_DEVICE=cpu:separate
 #include "ferry_test.h"
 
 KERNEL(add_one) {

@@ -1,5 +1,6 @@
 // env: FERRY_DEVICE=cpu
 // env: FERRY_DEVICE=cpu:copy
+// env: FERRY_DEVICE=cpu:separate
 // env: FERRY_DEVICE=cpu IN_PARALLEL=1
 // status: 7
 // flags: -fopenmp

@@ -1,5 +1,6 @@
 // env: FERRY_DEVICE=cpu
 // env: FERRY_DEVICE=cpu:copy
+// env: FERRY_DEVICE=cpu:separate
 // env: FERRY_DEVICE=cpu:copy*2
 #include "ferry_test.h"
 

@@ -1,7 +1,8 @@
 // env: FERRY_DEVICE=cpu
 // env: FERRY_DEVICE=cpu:copy
+// env: FERRY_DEVICE=cpu:separate
 // status: 1
-// stderr: t.c:13:1: `a[0:8]` (32 bytes at 0x
+// stderr: t.c:14:1: `a[0:8]` (32 bytes at 0x
 // stderr: is mapped in part only: `a[0:4]` (16 bytes at 0x
 // stderr: help: map the whole object at first
 #include "ferry_test.h"

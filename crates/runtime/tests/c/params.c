@@ -1,5 +1,6 @@
 // env: FERRY_DEVICE=cpu
 // env: FERRY_DEVICE=cpu:copy
+// env: FERRY_DEVICE=cpu:separate
 // env: FERRY_DEVICE=cpu OMP_TARGET_OFFLOAD=DISABLED
 // env: FERRY_DEVICE=none
 #include "ferry_test.h"

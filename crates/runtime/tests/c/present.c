@@ -1,7 +1,8 @@
 // env: FERRY_DEVICE=cpu
 // env: FERRY_DEVICE=cpu:copy
+// env: FERRY_DEVICE=cpu:separate
 // status: 1
-// stderr: t.c:15:1: `b` (4 bytes at 0x
+// stderr: t.c:16:1: `b` (4 bytes at 0x
 // stderr: is not mapped to the device
 // stderr: help: map b before this, or drop the `present` modifier
 #include "ferry_test.h"

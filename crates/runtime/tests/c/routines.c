@@ -1,6 +1,7 @@
 // env: FERRY_DEVICE=cpu
 // env: FERRY_DEVICE=cpu*2
 // env: FERRY_DEVICE=cpu:copy*2
+// env: FERRY_DEVICE=cpu:separate*2
 #include "ferry_test.h"
 #include <limits.h>
 

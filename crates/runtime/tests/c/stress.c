@@ -1,5 +1,6 @@
 // env: FERRY_DEVICE=cpu
 // env: FERRY_DEVICE=cpu:copy
+// env: FERRY_DEVICE=cpu:separate
 // flags: -pthread
 /* 64 threads map, launch, update and unmap at once, on data of their own and on shared data. */
 #include "ferry_test.h"

@@ -1,6 +1,7 @@
 // env: FERRY_DEVICE=cpu OMP_NUM_THREADS=4
 // env: FERRY_DEVICE=cpu*3 OMP_NUM_THREADS=4 OMP_DEFAULT_DEVICE=2
 // env: FERRY_DEVICE=cpu:copy OMP_NUM_THREADS=4
+// env: FERRY_DEVICE=cpu:separate OMP_NUM_THREADS=4
 // flags: -fopenmp
 #include "ferry_test.h"
 #include <omp.h>

@@ -1,0 +1,188 @@
+//! The memory of a device: one range of device addresses and the host's view of it.
+//!
+//! The host reserves the range at the device addresses too, so that nothing of its own can come to
+//! lie there and a device pointer that it follows faults. The first page is not handed out: the
+//! helper leaves its last words there.
+#![allow(unsafe_code, reason = "maps memory and copies by address")]
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd};
+use std::sync::{Mutex, PoisonError};
+
+use super::blocks::Blocks;
+use super::last_words::{LastWords, PAGE};
+use crate::{DeviceError, DevicePtr, Result};
+
+/// Blocks from this size on give their pages back when they are freed.
+const LARGE: usize = 32 << 20;
+/// Where device addresses begin if nothing lies there: far from what systems choose by themselves.
+const LOWEST: usize = 0x1000_0000_0000;
+
+/// The memory of a device, seen from the host.
+#[derive(Debug)]
+pub(super) struct Arena {
+    pub(super) file: File,
+    /// First device address.
+    pub(super) base: usize,
+    /// Where the host sees it.
+    view: usize,
+    pub(super) size: usize,
+    blocks: Mutex<Blocks>,
+}
+
+impl Arena {
+    /// Memory for device `number`: `limit` bytes, or as much as the machine has.
+    pub(super) fn new(number: usize, limit: Option<usize>) -> Result<Arena> {
+        let failed = |error: io::Error| {
+            DeviceError::Failed(format!("its memory cannot be reserved: {error}"))
+        };
+        let wanted = limit.unwrap_or_else(machine_memory).max(1).next_multiple_of(PAGE);
+        // Beyond that the system would end the program.
+        let most = file_limit();
+        if limit.is_some() && wanted > most.saturating_sub(PAGE) {
+            return Err(DeviceError::Failed(format!(
+                "it is to have {wanted} bytes of memory, and the size of files is limited to {most} \
+                 (ulimit -f)"
+            )));
+        }
+        let mut size = wanted.saturating_add(PAGE).min(most / PAGE * PAGE);
+        let file = memory_file().map_err(failed)?;
+        loop {
+            match Arena::reserve(&file, number, size) {
+                Ok((base, view)) => {
+                    let blocks = Mutex::new(Blocks::new(size - PAGE));
+                    return Ok(Arena { file, base, view, size, blocks });
+                }
+                // A limit on addresses: less will do, unless the user has said how much.
+                Err(_) if limit.is_none() && size > (64 << 20) => {
+                    size = (size / 2).next_multiple_of(PAGE);
+                }
+                Err(error) => return Err(failed(error)),
+            }
+        }
+    }
+
+    fn reserve(file: &File, number: usize, size: usize) -> io::Result<(usize, usize)> {
+        file.set_len(size as u64)?;
+        let wish = LOWEST + (number << 40);
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        let wished = map(wish, size, libc::PROT_NONE, flags | libc::MAP_FIXED_NOREPLACE, -1);
+        let base = match wished {
+            Ok(base) => base,
+            Err(_) => map(0, size, libc::PROT_NONE, flags, -1)?,
+        };
+        let flags = libc::MAP_SHARED | libc::MAP_NORESERVE;
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        match map(0, size, access, flags, file.as_raw_fd()) {
+            Ok(view) => Ok((base, view)),
+            Err(error) => {
+                unmap(base, size);
+                Err(error)
+            }
+        }
+    }
+
+    /// Memory for a program; never the first page.
+    pub(super) fn alloc(&self, bytes: usize, align: usize) -> Result<DevicePtr> {
+        let mut blocks = self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
+        let offset = blocks.take(bytes, align.min(PAGE));
+        offset
+            .map(|it| DevicePtr((self.base + PAGE + it) as u64))
+            .ok_or(DeviceError::OutOfMemory { bytes })
+    }
+
+    pub(super) fn free(&self, at: DevicePtr) -> Result<()> {
+        let offset = (at.0 as usize).wrapping_sub(self.base + PAGE);
+        let mut blocks = self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(bytes) = blocks.give(offset) else {
+            return Err(DeviceError::Failed(format!("no memory was allocated at {at}")));
+        };
+        if bytes >= LARGE {
+            let first = (PAGE + offset).next_multiple_of(PAGE);
+            let end = (PAGE + offset + bytes) / PAGE * PAGE;
+            let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
+            // SAFETY: a call on our own file; while the lock is held nobody has taken the block
+            // again. That it may fail costs memory only.
+            unsafe {
+                libc::fallocate(
+                    self.file.as_raw_fd(),
+                    mode,
+                    first as libc::off_t,
+                    end.saturating_sub(first) as libc::off_t,
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// Where the host sees these bytes; `None` if they are not all in the range.
+    pub(super) fn seen(&self, at: DevicePtr, len: usize) -> Option<*mut u8> {
+        let offset = (at.0 as usize).checked_sub(self.base)?;
+        let end = offset.checked_add(len)?;
+        (end <= self.size).then_some((self.view + offset) as *mut u8)
+    }
+
+    /// What the helper has left on the first page.
+    pub(super) fn last_words(&self) -> &LastWords {
+        // SAFETY: the first page of the view, which stays mapped as long as `self`; the structure
+        // consists of atomic numbers, for which all values are valid.
+        unsafe { &*(self.view as *const LastWords) }
+    }
+}
+
+impl Drop for Arena {
+    fn drop(&mut self) {
+        unmap(self.view, self.size);
+        unmap(self.base, self.size);
+    }
+}
+
+/// Maps the range in the helper, at its device addresses.
+pub(super) fn map_here(file: &File, base: usize, size: usize) -> io::Result<()> {
+    let flags = libc::MAP_SHARED | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE;
+    let access = libc::PROT_READ | libc::PROT_WRITE;
+    let at = map(base, size, access, flags, file.as_raw_fd())?;
+    if at == base { Ok(()) } else { Err(io::Error::other("device addresses are taken")) }
+}
+
+fn map(at: usize, size: usize, access: i32, flags: i32, file: i32) -> io::Result<usize> {
+    // SAFETY: no existing mapping is replaced: either the system chooses, or it must not replace.
+    let at = unsafe { libc::mmap(at as *mut libc::c_void, size, access, flags, file, 0) };
+    if at == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok(at as usize) }
+}
+
+fn unmap(at: usize, size: usize) {
+    // SAFETY: a range that `map` has given to us alone.
+    unsafe { libc::munmap(at as *mut libc::c_void, size) };
+}
+
+fn memory_file() -> io::Result<File> {
+    // SAFETY: the name is a constant that ends with a zero byte.
+    let fd = unsafe { libc::memfd_create(c"ferry-device-memory".as_ptr(), libc::MFD_CLOEXEC) };
+    if fd < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the kernel just gave this descriptor to us alone.
+    Ok(unsafe { File::from_raw_fd(fd) })
+}
+
+/// The size that a file may have; a memory file too.
+fn file_limit() -> usize {
+    // SAFETY: two numbers are written to a place of our own.
+    let limit = unsafe {
+        let mut limit: libc::rlimit = std::mem::zeroed();
+        libc::getrlimit(libc::RLIMIT_FSIZE, &raw mut limit);
+        limit.rlim_cur
+    };
+    usize::try_from(limit).unwrap_or(usize::MAX)
+}
+
+fn machine_memory() -> usize {
+    // SAFETY: asks for two numbers.
+    let (pages, page) =
+        unsafe { (libc::sysconf(libc::_SC_PHYS_PAGES), libc::sysconf(libc::_SC_PAGESIZE)) };
+    let bytes = usize::try_from(pages).ok().zip(usize::try_from(page).ok());
+    // One number stands for the range of each device.
+    bytes.map_or(1 << 30, |(pages, page)| pages.saturating_mul(page)).min(1 << 39)
+}

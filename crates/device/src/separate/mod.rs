@@ -1,0 +1,35 @@
+//! `cpu:separate`: the host's processor with memory of its own, in a process of its own.
+//!
+//! Device memory is one range of addresses, backed by a memory file that both processes map: the
+//! device's process where device addresses say, the host's somewhere else, with nothing to be read
+//! or written at the device addresses themselves. So a copy is a copy of bytes and no message, and a
+//! pointer that was not mapped faults on either side instead of being read.
+//!
+//! - [`blocks`]: which parts of the range are taken
+//! - [`arena`]: the range and its two views
+//! - [`protocol`]: the messages between the two processes
+//! - [`process`]: starting the helper, and the channels to it
+//! - [`proxy`]: the device as the runtime sees it
+//! - [`serve`]: the helper's side; [`last_words`]: what it says when a kernel dies
+
+mod arena;
+mod blocks;
+mod last_words;
+mod process;
+mod protocol;
+mod proxy;
+pub mod serve;
+
+pub use proxy::Separate;
+
+/// The helper's file name.
+pub const HELPER: &str = "ferry-cpu-device";
+/// A folder to look for the helper in before all others.
+pub const FOLDER_VARIABLE: &str = "FERRY_LIBEXEC";
+/// How many bytes of memory a device has.
+pub const MEMORY_VARIABLE: &str = "FERRY_DEVICE_MEMORY";
+/// Set in the helper's process, and only there: the devices that the program has are not to be
+/// opened once more.
+pub const INSIDE_VARIABLE: &str = "FERRY_INSIDE_DEVICE";
+/// What the library exports for the helper: `void (int device)`, marks the calling thread.
+pub const ENTER: &str = "__ferry_enter_device";

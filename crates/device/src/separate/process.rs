@@ -1,0 +1,208 @@
+//! The helper process as the host sees it: where it is, how it starts, and the channels to it.
+//!
+//! A channel carries one request at a time and is served by a thread of its own in the helper, which
+//! stays as long as the channel: so kernels of many host threads run at once, and each such thread
+//! keeps the team that its kernels have started. Channels without work are kept, the last one on top.
+//!
+//! When the program ends, helpers are told to and waited for: nothing is left behind.
+#![allow(unsafe_code, reason = "the loader, and waiting for a child by its number")]
+
+use std::ffi::{CStr, c_void};
+use std::io;
+use std::net::Shutdown;
+use std::os::fd::AsRawFd;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{self, Command};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use std::{env, mem, thread};
+
+use super::arena::Arena;
+use super::protocol::{self, Request, VERSION};
+use super::{FOLDER_VARIABLE, HELPER, INSIDE_VARIABLE};
+use crate::{DeviceError, Result};
+
+/// A running helper.
+#[derive(Debug)]
+pub(super) struct Helper {
+    /// New channels are sent through it; when it ends, the helper does.
+    control: Mutex<UnixStream>,
+    idle: Mutex<Vec<UnixStream>>,
+    process: libc::pid_t,
+    /// The process that may speak to it: not one that this one forks.
+    owner: u32,
+}
+
+/// Helpers to end with the program.
+static HELPERS: Mutex<Vec<Ending>> = Mutex::new(Vec::new());
+
+struct Ending {
+    process: libc::pid_t,
+    owner: u32,
+    /// A copy of its control channel.
+    control: UnixStream,
+}
+
+/// A request was not answered.
+pub(super) enum Unanswered {
+    /// The helper has ended.
+    Gone,
+    /// This process is not the one that started it.
+    Forked,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Helper {
+    pub(super) fn start(number: usize, arena: &Arena) -> Result<Helper> {
+        let path = find()?;
+        let failed = |error: io::Error| {
+            DeviceError::Failed(format!("`{}` cannot be run: {error}", path.display()))
+        };
+        let (ours, theirs) = UnixStream::pair().map_err(failed)?;
+        let mut command = Command::new(&path);
+        command.env(INSIDE_VARIABLE, "1").env_remove("FERRY_INFO").env_remove("FERRY_TRACE");
+        // The only descriptor that a child surely gets and nobody else's does; the program's own
+        // standard input follows in the first message.
+        command.stdin(std::os::fd::OwnedFd::from(theirs));
+        let child = command.spawn().map_err(failed)?;
+        let process = libc::pid_t::try_from(child.id()).unwrap_or(0);
+        let hello = Request::Hello {
+            version: VERSION,
+            parent: u64::from(process::id()),
+            number: number as u64,
+            base: arena.base as u64,
+            size: arena.size as u64,
+            library: library().map(|it| it.display().to_string()).unwrap_or_default(),
+        };
+        let files = [arena.file.as_raw_fd(), 0];
+        let sent = protocol::ask(&ours, &hello, &files)
+            // Standard input may be closed.
+            .or_else(|_| protocol::ask(&ours, &hello, files.get(..1).unwrap_or_default()));
+        // Its end of the channel is the child's alone now.
+        drop(command);
+        let greeted = sent.and_then(|()| protocol::answered(&ours)).map_err(|error| {
+            DeviceError::Failed(format!("`{}` does not answer: {error}", path.display()))
+        })?;
+        greeted.map_err(|error| DeviceError::Failed(format!("`{}`: {error}", path.display())))?;
+        let owner = process::id();
+        if let Ok(control) = ours.try_clone() {
+            lock(&HELPERS).push(Ending { process, owner, control });
+        }
+        Ok(Helper { control: Mutex::new(ours), idle: Mutex::default(), process, owner })
+    }
+
+    /// How it has ended, in words, where it left none itself.
+    pub(super) fn end(&self) -> String {
+        match wait(self.process) {
+            Some(status) if libc::WIFSIGNALED(status) => {
+                let signal = libc::WTERMSIG(status);
+                if signal == libc::SIGSEGV {
+                    return "a thread of the kernel ran out of stack".into();
+                }
+                format!("its process was killed by signal {signal}")
+            }
+            Some(status) if libc::WIFEXITED(status) => {
+                format!("its process ended with status {}", libc::WEXITSTATUS(status))
+            }
+            _ => "its process ended".into(),
+        }
+    }
+
+    /// Asks and waits for the answer.
+    pub(super) fn call(
+        &self,
+        request: &Request,
+    ) -> std::result::Result<Result<Vec<u8>>, Unanswered> {
+        if self.owner != process::id() {
+            return Err(Unanswered::Forked);
+        }
+        let kept = lock(&self.idle).pop();
+        let channel = kept.map_or_else(|| self.open(), Ok).map_err(|_| Unanswered::Gone)?;
+        let answer = protocol::ask(&channel, request, &[])
+            .and_then(|()| protocol::answered(&channel))
+            .map_err(|_| Unanswered::Gone)?;
+        lock(&self.idle).push(channel);
+        Ok(answer)
+    }
+
+    fn open(&self) -> io::Result<UnixStream> {
+        let (ours, theirs) = UnixStream::pair()?;
+        let control = lock(&self.control);
+        protocol::ask(&control, &Request::Channel, &[theirs.as_raw_fd()])?;
+        Ok(ours)
+    }
+}
+
+/// Waits for a helper that is ending, not for ever; answers its status unless the program has
+/// waited for it itself.
+fn wait(process: libc::pid_t) -> Option<i32> {
+    const STEP: Duration = Duration::from_millis(1);
+    const STEPS: u32 = 2000;
+    for _ in 0..STEPS {
+        let mut status = 0;
+        // SAFETY: a child of ours; the place for the answer lives until the call returns.
+        match unsafe { libc::waitpid(process, &raw mut status, libc::WNOHANG) } {
+            0 => thread::sleep(STEP),
+            done if done == process => return Some(status),
+            _ => return None,
+        }
+    }
+    None
+}
+
+/// Runs when the library is unloaded, behind the last words of the program.
+#[used]
+#[unsafe(link_section = ".fini_array")]
+static END: extern "C" fn() = end_all;
+
+extern "C" fn end_all() {
+    // A lock that a thread held when the program ended is not waited for.
+    let Ok(mut helpers) = HELPERS.try_lock() else { return };
+    for it in helpers.drain(..).filter(|it| it.owner == process::id()) {
+        let _ = it.control.shutdown(Shutdown::Both);
+        wait(it.process);
+    }
+}
+
+/// The helper: where the user says, beside the library, in the installation, in a build tree.
+fn find() -> Result<PathBuf> {
+    let mut tried = Vec::new();
+    if let Some(folder) = env::var_os(FOLDER_VARIABLE).filter(|it| !it.is_empty()) {
+        tried.push(PathBuf::from(folder));
+    }
+    let here = library().or_else(|| env::current_exe().ok());
+    if let Some(folder) = here.as_deref().and_then(Path::parent) {
+        tried.push(folder.to_owned());
+        tried.extend(["../libexec/ferry", "../../libexec/ferry", ".."].map(|it| folder.join(it)));
+    }
+    tried.extend(["/usr/local/libexec/ferry", "/usr/libexec/ferry"].map(PathBuf::from));
+    let found = tried.iter().map(|it| it.join(HELPER)).find(|it| it.is_file());
+    found.ok_or_else(|| {
+        let tried: Vec<String> = tried.iter().map(|it| it.display().to_string()).collect();
+        DeviceError::Failed(format!(
+            "its helper `{HELPER}` is in none of {}; {FOLDER_VARIABLE} names another folder",
+            tried.join(", ")
+        ))
+    })
+}
+
+/// The shared library that this code is part of; none if it is linked into the program.
+fn library() -> Option<PathBuf> {
+    // SAFETY: the structure is plain numbers and pointers, for which zero is valid; the loader fills
+    // it in for an address of our own code, with a text that stays as long as that code.
+    let file = unsafe {
+        let mut info: libc::Dl_info = mem::zeroed();
+        let known = libc::dladdr(library as *const c_void, &raw mut info) != 0;
+        if !known || info.dli_fname.is_null() {
+            return None;
+        }
+        CStr::from_ptr(info.dli_fname).to_string_lossy().into_owned()
+    };
+    let path = Path::new(&file).canonicalize().ok()?;
+    let program = env::current_exe().and_then(|it| it.canonicalize()).ok();
+    (program.as_ref() != Some(&path)).then_some(path)
+}

@@ -1,0 +1,242 @@
+//! The device as the runtime sees it: memory is handled here, all else is asked of the helper.
+#![allow(unsafe_code, reason = "memory of two processes, by address")]
+
+use std::collections::BTreeMap;
+use std::ffi::CStr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use std::{env, ptr, thread};
+
+use abi::image::Payload;
+
+use super::MEMORY_VARIABLE;
+use super::arena::Arena;
+use super::last_words::{End, NO_STACK};
+use super::process::{Helper, Unanswered};
+use super::protocol::{self, Request};
+use crate::cpu::MACHINE;
+use crate::memory::{DevicePtr, MemoryKind};
+use crate::{Device, DeviceError, Kernel, Launch, Module, Result, Symbol};
+
+/// Bytes that go with one message; memory outside the common range is moved by messages.
+const PIECE: usize = 1 << 20;
+/// How long a thread waits, when the device is lost by another's kernel, for that one to say so.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// The device.
+#[derive(Debug)]
+pub struct Separate {
+    arena: Arena,
+    helper: Helper,
+    launches: AtomicU64,
+    /// Launches that run: name and place.
+    running: Mutex<BTreeMap<u64, String>>,
+}
+
+impl Separate {
+    /// Starts a device with that number.
+    pub fn open(number: usize) -> Result<Separate> {
+        let arena = Arena::new(number, limit()?)?;
+        let helper = Helper::start(number, &arena)?;
+        Ok(Separate { arena, helper, launches: AtomicU64::new(0), running: Mutex::default() })
+    }
+
+    fn running(&self) -> MutexGuard<'_, BTreeMap<u64, String>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn call(&self, request: &Request) -> Result<Vec<u8>> {
+        self.call_for(request, None)
+    }
+
+    /// Asks the helper, for a launch if one is given.
+    fn call_for(&self, request: &Request, launch: Option<u64>) -> Result<Vec<u8>> {
+        match self.helper.call(request) {
+            Ok(answer) => answer,
+            Err(Unanswered::Gone) => Err(self.ended(launch)),
+            Err(Unanswered::Forked) => Err(DeviceError::Lost(
+                "this process was forked from the one that uses it; start another program instead"
+                    .into(),
+            )),
+        }
+    }
+
+    /// The helper is gone: why, as the thread of `launch` reports it.
+    fn ended(&self, launch: Option<u64>) -> DeviceError {
+        let end = self.arena.last_words().read();
+        let (error, by) = match end {
+            End::Silent => return DeviceError::Lost(self.helper.end()),
+            End::Exit { status, launch } => (DeviceError::Exited { status }, launch),
+            End::Signal { signal, code, address, launch } => {
+                // Where the stack ends helps nobody.
+                let address = address.filter(|_| code != NO_STACK);
+                (DeviceError::Fault { address, what: reason(signal, code) }, launch)
+            }
+        };
+        // A thread that a kernel has started does not know whose it is.
+        let by = if by != 0 { Some(by) } else { launch };
+        if by == launch {
+            return error;
+        }
+        let culprit = by.and_then(|it| self.running().get(&it).cloned());
+        // Its thread knows more, and ends the program.
+        if launch.is_some() {
+            thread::sleep(PATIENCE);
+        }
+        let culprit = culprit.unwrap_or_else(|| "another kernel".into());
+        DeviceError::Lost(format!("{culprit}: {error}"))
+    }
+}
+
+/// The limit of memory that the user sets.
+fn limit() -> Result<Option<usize>> {
+    let text = env::var(MEMORY_VARIABLE).unwrap_or_default();
+    let text = text.trim();
+    if text.is_empty() {
+        return Ok(None);
+    }
+    text.parse().map(Some).map_err(|_| {
+        DeviceError::Failed(format!("{MEMORY_VARIABLE}={text} is not a number of bytes"))
+    })
+}
+
+fn reason(signal: i32, code: i32) -> String {
+    // The codes are those of the system's own header.
+    const DIVISION: i32 = 1;
+    let text = match signal {
+        libc::SIGSEGV if code == NO_STACK => "its stack is used up",
+        libc::SIGSEGV => "memory that is not there or not its own",
+        libc::SIGBUS => "memory that cannot be accessed",
+        libc::SIGFPE if code == DIVISION => "integer division by zero",
+        libc::SIGFPE => "arithmetic that has no result",
+        libc::SIGILL => "an instruction that the processor does not know",
+        libc::SIGABRT => "a call of abort()",
+        _ => "a signal",
+    };
+    let name = match signal {
+        libc::SIGSEGV => "SIGSEGV",
+        libc::SIGBUS => "SIGBUS",
+        libc::SIGFPE => "SIGFPE",
+        libc::SIGILL => "SIGILL",
+        libc::SIGABRT => "SIGABRT",
+        other => return format!("{text} ({other})"),
+    };
+    format!("{text} ({name})")
+}
+
+impl Device for Separate {
+    fn name(&self) -> &str {
+        "cpu:separate"
+    }
+
+    fn shares_host_memory(&self) -> bool {
+        false
+    }
+
+    fn accepts(&self, image: &[u8]) -> bool {
+        Payload::of(image) == Payload::Elf { machine: MACHINE }
+    }
+
+    fn load(&self, image: &[u8]) -> Result<Module> {
+        let answer = self.call(&Request::Load(image.to_vec()))?;
+        protocol::number(&answer).map(Module)
+    }
+
+    fn unload(&self, module: Module) -> Result<()> {
+        self.call(&Request::Unload(module.0)).map(|_| ())
+    }
+
+    fn symbol(&self, module: Module, name: &CStr) -> Result<Symbol> {
+        let name = name.to_string_lossy().into_owned();
+        let answer = self.call(&Request::Find { module: module.0, name })?;
+        Ok(Symbol { address: DevicePtr(protocol::number(&answer)?), size: 0 })
+    }
+
+    fn kernel(&self, module: Module, name: &CStr) -> Result<Kernel> {
+        self.symbol(module, name).map(|it| Kernel(it.address.0))
+    }
+
+    fn alloc(&self, bytes: usize, align: usize, kind: MemoryKind) -> Result<DevicePtr> {
+        match kind {
+            MemoryKind::Device => self.arena.alloc(bytes, align),
+            MemoryKind::Host | MemoryKind::Shared => {
+                Err(DeviceError::Unsupported("memory that the host can use too"))
+            }
+        }
+    }
+
+    unsafe fn free(&self, ptr: DevicePtr) -> Result<()> {
+        self.arena.free(ptr)
+    }
+
+    unsafe fn copy_in(&self, dst: DevicePtr, src: *const u8, len: usize) -> Result<()> {
+        if let Some(seen) = self.arena.seen(dst, len) {
+            // SAFETY: `src` is the caller's promise, and the range lies in our view.
+            unsafe { ptr::copy(src, seen, len) };
+            return Ok(());
+        }
+        for offset in (0..len).step_by(PIECE) {
+            let size = PIECE.min(len - offset);
+            // SAFETY: the caller's promise: `len` bytes that nobody writes meanwhile.
+            let bytes = unsafe { std::slice::from_raw_parts(src.add(offset), size) }.to_vec();
+            self.call(&Request::Write { at: dst.offset(offset).0, bytes })?;
+        }
+        Ok(())
+    }
+
+    unsafe fn copy_out(&self, dst: *mut u8, src: DevicePtr, len: usize) -> Result<()> {
+        if let Some(seen) = self.arena.seen(src, len) {
+            // SAFETY: as in `copy_in`.
+            unsafe { ptr::copy(seen, dst, len) };
+            return Ok(());
+        }
+        for offset in (0..len).step_by(PIECE) {
+            let size = PIECE.min(len - offset);
+            let bytes = self.call(&Request::Read { at: src.offset(offset).0, len: size as u64 })?;
+            let got = bytes.len().min(size);
+            // SAFETY: the caller's promise, for at most `len` bytes in all.
+            unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), dst.add(offset), got) };
+        }
+        Ok(())
+    }
+
+    unsafe fn copy_within(&self, dst: DevicePtr, src: DevicePtr, len: usize) -> Result<()> {
+        if let (Some(to), Some(from)) = (self.arena.seen(dst, len), self.arena.seen(src, len)) {
+            // SAFETY: both ranges lie in our view; they may overlap.
+            unsafe { ptr::copy(from, to, len) };
+            return Ok(());
+        }
+        let mut bytes = vec![0u8; len];
+        // SAFETY: the buffer has the length; the ranges are the caller's promise.
+        unsafe {
+            self.copy_out(bytes.as_mut_ptr(), src, len)?;
+            self.copy_in(dst, bytes.as_ptr(), len)
+        }
+    }
+
+    unsafe fn fill(&self, dst: DevicePtr, byte: u8, len: usize) -> Result<()> {
+        if let Some(seen) = self.arena.seen(dst, len) {
+            // SAFETY: the range lies in our view.
+            unsafe { ptr::write_bytes(seen, byte, len) };
+            return Ok(());
+        }
+        let bytes = vec![byte; len];
+        // SAFETY: the buffer has the length; the range is the caller's promise.
+        unsafe { self.copy_in(dst, bytes.as_ptr(), len) }
+    }
+
+    unsafe fn launch(&self, kernel: Kernel, args: &[u64], launch: &Launch<'_>) -> Result<()> {
+        let number = self.launches.fetch_add(1, Ordering::Relaxed) + 1;
+        self.running().insert(number, format!("`{}` at {}", launch.name, launch.source));
+        // What the program has printed before comes before what the kernel prints.
+        // SAFETY: flushes all streams of this process.
+        unsafe { libc::fflush(ptr::null_mut()) };
+        let convention = launch.convention;
+        let args = args.to_vec();
+        let request = Request::Launch { launch: number, kernel: kernel.0, convention, args };
+        self.call_for(&request, Some(number))?;
+        self.running().remove(&number);
+        Ok(())
+    }
+}

@@ -1,0 +1,15 @@
+//! What the helper of `cpu:separate` calls, in its own process.
+
+use std::ffi::c_int;
+
+use super::guard;
+use crate::host;
+
+/// From now on the calling thread, and every thread and task that it creates, runs for the device.
+#[unsafe(no_mangle)]
+pub extern "C" fn __ferry_enter_device(number: c_int) {
+    guard(&"entering a device", false, || {
+        host::stay(usize::try_from(number).unwrap_or(0));
+        Ok(())
+    });
+}
