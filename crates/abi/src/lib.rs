@@ -38,6 +38,18 @@ pub const DEVICE_ANCESTOR: i64 = -11;
 /// where it is.
 pub const DEVICE_MARK: i32 = 0x4000_0000;
 
+/// What a program may ask of a device that it knows only by number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(i32)]
+pub enum TraitAxis {
+    /// `host`, `nohost`, `cpu`, `gpu`; `any` is true of every device there is.
+    Kind = 0,
+    /// Its architecture.
+    Arch = 1,
+    /// Instructions that it has.
+    Isa = 2,
+}
+
 /// What a program requires of its devices: the data of an entry with [`entry::REQUIRES`].
 pub mod requires {
     /// The unit has the directive but none of the clauses below.

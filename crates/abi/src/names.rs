@@ -46,3 +46,9 @@ pub const INTEROP_DESTROY: &str = "__tgt_interop_destroy";
 pub const PUSH_COMPONENT: &str = "__tgt_push_mapper_component";
 /// `int64_t (void *handle)`
 pub const COMPONENT_COUNT: &str = "__tgt_mapper_num_components";
+/// `int (int64_t device, int axis, const char *word)`: whether a device has a trait, when it is known
+/// only at run time which device is meant. The axis is a [`crate::TraitAxis`].
+pub const DEVICE_IS: &str = "__ferry_device_is";
+/// `void *(const void *)`: where the default device has what lies there; the argument itself if it has
+/// not.
+pub const DEVICE_POINTER: &str = "__ferry_device_pointer";

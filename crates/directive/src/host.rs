@@ -51,6 +51,13 @@ pub const ALLOCATOR_TYPE: (&str, &str) = (
      __ferry_last_allocator = ~(sizeof(0) & 0) };\n",
 );
 
+/// `int (void)`: whether the calling thread is on the host and not on a device.
+pub const IS_ON_HOST: &str = "omp_is_initial_device";
+/// `int (void)`: the device that is used where none is named.
+pub const DEFAULT_DEVICE: &str = "omp_get_default_device";
+/// `void (int)`: sets it.
+pub const SET_DEFAULT_DEVICE: &str = "omp_set_default_device";
+
 /// Beginnings of symbols that our runtime or the host's answers.
 pub const RUNTIME_SYMBOLS: &[&str] = &["__tgt_", "omp_", "GOMP_", "acc_", "GOACC_"];
 

@@ -17,6 +17,7 @@ mod openacc;
 mod openarc;
 mod openmp;
 mod read;
+mod selector;
 mod spell;
 mod suggest;
 mod table;
@@ -24,9 +25,14 @@ mod vocabulary;
 mod write;
 
 pub use host::{
-    ALLOCATOR_TYPE, HEADERS, HOST_DIALECT, HOST_LIBRARY, PREPROCESSOR_FLAGS, RUNTIME_SYMBOLS,
-    STORAGE_CALLS, Switch, fewer_threads, host_compiler_flags, host_linker_flags,
-    is_directive_word, is_foreign_device_flag, preprocessor_flags, switch,
+    ALLOCATOR_TYPE, DEFAULT_DEVICE, HEADERS, HOST_DIALECT, HOST_LIBRARY, IS_ON_HOST,
+    PREPROCESSOR_FLAGS, RUNTIME_SYMBOLS, SET_DEFAULT_DEVICE, STORAGE_CALLS, Switch, fewer_threads,
+    host_compiler_flags, host_linker_flags, is_directive_word, is_foreign_device_flag,
+    preprocessor_flags, switch,
+};
+pub use selector::{
+    MatchRule, Trait, match_rule, memory_order, named_construct, requirement, selector_trait,
+    takes_body,
 };
 pub use spell::spell;
 pub use suggest::nearest;

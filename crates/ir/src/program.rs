@@ -68,6 +68,8 @@ pub struct Program {
     pub regions: Arena<Region>,
     /// Directives that declare, in order.
     pub declarations: Vec<Declaration>,
+    /// Where the program is not what its text says, since a directive has chosen.
+    pub rewrites: Vec<Rewrite>,
 }
 
 impl Program {
@@ -86,8 +88,37 @@ impl Program {
             labels: Arena::new(),
             regions: Arena::new(),
             declarations: Vec::new(),
+            rewrites: Vec::new(),
         }
     }
+}
+
+/// A place where the program is not what was written: a choice among directives or functions has been
+/// made. Whoever passes the text on must say it there too; a place inside another such place, or
+/// inside of what is replaced as a whole, needs nothing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rewrite {
+    /// The directive, name or expression that was written.
+    pub span: Span,
+    /// What stands there instead.
+    pub by: Rewritten,
+}
+
+/// What stands in the place of something written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rewritten {
+    /// Nothing, on all its lines.
+    Nothing,
+    /// The directive of this region, and its body behind it.
+    Directive(RegionId),
+    /// The same, with a brace that opens its body.
+    Opening(RegionId),
+    /// The brace that closes it.
+    Closing,
+    /// This expression.
+    Expr(ExprId),
+    /// This name.
+    Name(Name),
 }
 
 /// Something at file scope.
@@ -110,6 +141,8 @@ pub struct Declaration {
     pub functions: Vec<FunctionId>,
     /// The variables it is about, likewise or by name.
     pub vars: Vec<VarId>,
+    /// The parameters that its clauses may name: those of the one function it stands in front of.
+    pub params: Vec<VarId>,
     /// The function it stands in; none at file scope.
     pub within: Option<FunctionId>,
     /// Where the marker stands that ends it, if it is one that has an end.

@@ -15,8 +15,8 @@ use ir::construct::{
     Requirement,
 };
 use ir::program::{
-    Declaration, ExprId, ExprKind, FunctionId, HostWords, InitId, Item, StmtId, StmtKind, Typed,
-    Var, VarId, VarStorage,
+    Declaration, ExprId, ExprKind, FunctionId, HostWords, InitId, Item, RegionId, Rewritten,
+    StmtId, StmtKind, Typed, Var, VarId, VarStorage,
 };
 use ir::region::Region;
 use ir::types::Ty;
@@ -26,6 +26,7 @@ use syntax::ast;
 use syntax::pragma::Shape;
 
 use crate::Cx;
+use crate::context::Governed;
 use crate::regions::{has_static_storage, places};
 use crate::scope::Entity;
 
@@ -38,6 +39,8 @@ pub(crate) struct Open {
     opener: Option<Opener>,
     /// Functions up to the end marker replace others of the same name.
     makes_variants: bool,
+    /// They replace none, here or on any device: they need not even compile.
+    is_void: bool,
     functions: Vec<FunctionId>,
     vars: Vec<VarId>,
     seen: FxHashSet<Noted>,
@@ -89,6 +92,16 @@ impl Cx<'_> {
             }
             return;
         };
+        if Self::chooses(construct)
+            && let Some(chosen) = self.chosen_declaration(construct)
+        {
+            self.rewrite(construct.span, Rewritten::Nothing);
+            match chosen {
+                Some(chosen) => self.declared_with(&chosen, body),
+                None => body.into_iter().for_each(|it| self.file_decl(it)),
+            }
+            return;
+        }
         if !construct.leaves.iter().all(|it| declares(*it) || stands_anywhere(*it)) {
             let name = directive::directive_name(construct);
             // Published programs have updates beside their declarations, and lose nothing by it.
@@ -103,17 +116,22 @@ impl Cx<'_> {
             Shape::Opens => self.open_declaration(construct),
             Shape::Closes => self.close_declaration(construct),
             Shape::Foreign | Shape::Standalone | Shape::Prefix => {
-                let at = self.program.items.len();
-                let about = self.about_body(|cx| {
-                    if let Some(body) = body {
-                        cx.file_decl(body);
-                    }
-                });
-                let made = self.declarations_of(construct, about);
-                let items = made.map(|it| Item::Declaration(it as u32));
-                self.program.items.splice(at..at, items);
+                self.declared_with(construct, body);
             }
         }
+    }
+
+    /// A directive in front of a declaration at file scope.
+    fn declared_with(&mut self, construct: &Construct<Written>, body: Option<ast::DeclId>) {
+        let at = self.program.items.len();
+        let about = self.about_body(|cx| {
+            if let Some(body) = body {
+                cx.file_decl(body);
+            }
+        });
+        let made = self.declarations_of(construct, about);
+        let items = made.map(|it| Item::Declaration(it as u32));
+        self.program.items.splice(at..at, items);
     }
 
     /// A directive that acts on its own is no statement: `if` and the like cannot take it as the
@@ -177,6 +195,10 @@ impl Cx<'_> {
             }
             return;
         }
+        if Self::chooses(construct) {
+            let governed = body.map_or(Governed::Nothing, Governed::One);
+            return self.metadirective(construct, governed, out);
+        }
         let region = self.region(construct, body);
         out.extend(region);
     }
@@ -200,17 +222,7 @@ impl Cx<'_> {
     ) -> Option<StmtId> {
         let function = self.function.as_ref()?.id;
         let (typed, _) = self.typed(construct);
-        let region = self.program.regions.push(Region {
-            construct: typed,
-            body: None,
-            function,
-            parent: self.regions.last().copied(),
-            loops: Vec::new(),
-            vars: Vec::new(),
-            reaches: Vec::new(),
-            indirect_calls: Vec::new(),
-            span: construct.span,
-        });
+        let region = self.new_region(function, typed, construct.span);
         if let Some(body) = body {
             self.regions.push(region);
             let body = self.inner(body);
@@ -219,6 +231,26 @@ impl Cx<'_> {
         }
         let end = body.map_or(Span::NONE, |it| self.tree.stmts[it].span);
         Some(self.stmt_of(StmtKind::Region(region), construct.span.to(end)))
+    }
+
+    /// A region whose body is still to be read.
+    pub(crate) fn new_region(
+        &mut self,
+        function: FunctionId,
+        construct: Construct<Typed>,
+        span: Span,
+    ) -> RegionId {
+        self.program.regions.push(Region {
+            construct,
+            body: None,
+            function,
+            parent: self.regions.last().copied(),
+            loops: Vec::new(),
+            vars: Vec::new(),
+            reaches: Vec::new(),
+            indirect_calls: Vec::new(),
+            span,
+        })
     }
 
     // ------------------------------------------------------------ declarations
@@ -243,12 +275,15 @@ impl Cx<'_> {
         }
         let makes_variants = construct.has(Leaf::BeginDeclareVariant);
         let declaration = made.last();
+        let opened = declaration.and_then(|it| self.program.declarations.get(it));
+        let is_void = makes_variants && opened.is_some_and(|it| self.never_fits(&it.construct));
+        self.silent += u32::from(is_void);
         let opener = end_marker(construct).map(|ended_by| Opener {
             name: directive::directive_name(construct),
             ended_by,
             span: construct.span,
         });
-        self.open.push(Open { declaration, opener, makes_variants, ..Open::default() });
+        self.open.push(Open { declaration, opener, makes_variants, is_void, ..Open::default() });
     }
 
     /// An end marker; directives that were opened later than the one it ends were forgotten.
@@ -286,10 +321,26 @@ impl Cx<'_> {
     }
 
     fn close_one(&mut self, open: Open) {
+        if open.is_void {
+            self.silent = self.silent.saturating_sub(1);
+            self.take_out(&open);
+        }
         let made = open.declaration.and_then(|it| self.program.declarations.get_mut(it));
         if let Some(made) = made {
             made.functions.extend(open.functions);
             made.vars.extend(open.vars);
+        }
+    }
+
+    /// Functions that nobody calls are not passed on.
+    fn take_out(&mut self, open: &Open) {
+        for &function in &open.functions {
+            self.program.functions[function].body = None;
+        }
+        let made = open.declaration.and_then(|it| self.program.declarations.get(it));
+        if let Some(made) = made {
+            let span = made.construct.span.to(made.ended.unwrap_or(Span::NONE));
+            self.rewrite(span, Rewritten::Nothing);
         }
     }
 
@@ -345,16 +396,21 @@ impl Cx<'_> {
             }
         }
         let within = self.function.as_ref().map(|it| it.id);
-        let made = Declaration { construct: typed, functions, vars, within, ended: None };
+        let params = self.params_of(about);
+        let made = Declaration { construct: typed, functions, vars, params, within, ended: None };
         self.program.declarations.push(made);
+    }
+
+    /// The parameters of the one function that a directive stands in front of.
+    fn params_of(&self, about: &Open) -> Vec<VarId> {
+        let [function] = about.functions.as_slice() else { return Vec::new() };
+        let own = &self.program.functions[*function].params;
+        if own.is_empty() { self.kept_params.clone() } else { own.clone() }
     }
 
     /// Clauses of a directive in front of a function may name its parameters.
     fn bind_params(&mut self, about: &Open) {
-        let [function] = about.functions.as_slice() else { return };
-        let own = &self.program.functions[*function].params;
-        let params = if own.is_empty() { self.kept_params.clone() } else { own.clone() };
-        for param in params {
+        for param in self.params_of(about) {
             if let Some(name) = self.program.vars[param].name {
                 self.scopes.set(name, Entity::Var(param));
             }
@@ -364,7 +420,10 @@ impl Cx<'_> {
     // ------------------------------------------------------------ typing
 
     /// Types the expressions of a construct; also gives the variables that it declares itself.
-    fn typed(&mut self, construct: &Construct<Written>) -> (Construct<Typed>, Vec<VarId>) {
+    pub(crate) fn typed(
+        &mut self,
+        construct: &Construct<Written>,
+    ) -> (Construct<Typed>, Vec<VarId>) {
         let depth = self.scopes.depth();
         let quiet = self.quiet_names;
         let is_extension =
@@ -547,7 +606,7 @@ fn stands_anywhere(leaf: Leaf) -> bool {
 }
 
 /// Whether a leaf declares something rather than doing something.
-fn declares(leaf: Leaf) -> bool {
+pub(crate) fn declares(leaf: Leaf) -> bool {
     use Leaf as L;
     matches!(
         leaf,

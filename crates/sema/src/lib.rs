@@ -16,6 +16,7 @@
 mod attrs;
 mod builtins;
 mod consteval;
+mod context;
 mod convert;
 mod decl;
 mod directives;
@@ -41,6 +42,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use source::{Diagnostic, Diagnostics, Name, Severity, Span};
 use syntax::ast::Tree;
 
+use crate::context::sides::Side;
 use crate::function::Body;
 use crate::query::Basics;
 use crate::scope::Scopes;
@@ -60,31 +62,15 @@ pub struct Checked {
 /// Types a translation unit for a data model.
 pub fn check(mut tree: Tree, directives: &Directives, model: &'static DataModel) -> Checked {
     let names = std::mem::take(&mut tree.names);
-    let mut program = Program::new(model, names);
-    let basics = Basics::new(&mut program.types, model);
-    let mut cx = Cx {
-        tree: &tree,
-        directives,
-        scopes: Scopes::new(program.names.len()),
-        program,
-        faults: Diagnostics::new(),
-        basics,
-        layouts: Layouts::new(model),
-        members: FxHashMap::default(),
-        defining: Vec::new(),
-        function: None,
-        regions: Vec::new(),
-        open: Vec::new(),
-        unevaluated: 0,
-        called: Vec::new(),
-        implicit: Vec::new(),
-        registers: FxHashSet::default(),
-        undefined: FxHashSet::default(),
-        quiet_names: false,
-        keeps_params: false,
-        kept_params: Vec::new(),
-    };
+    let mut cx = Cx::new(&tree, directives, model, names, FxHashMap::default());
     cx.translation_unit();
+    // A choice in a function that turns out to run on devices is made again, knowing that.
+    let sides = cx.sides_asked_for();
+    if !sides.is_empty() {
+        cx = Cx::new(&tree, directives, model, cx.program.names, sides);
+        cx.translation_unit();
+    }
+    cx.choose_functions();
     let Cx { mut program, faults: mut diagnostics, .. } = cx;
     regions::fill(&mut program, &mut diagnostics);
     Checked { program, diagnostics }
@@ -126,10 +112,55 @@ pub(crate) struct Cx<'t> {
     keeps_params: bool,
     /// Those parameters.
     kept_params: Vec<ir::program::VarId>,
+    /// More than zero where all that can be wrong has been reported already, or does not matter.
+    silent: u32,
+    /// Where functions run, as far as it is known; all others run on the host.
+    sides: FxHashMap<Name, Side>,
+    /// Functions with choices that would be others on a device.
+    asks_for_side: FxHashSet<Name>,
 }
 
-impl Cx<'_> {
+impl<'t> Cx<'t> {
+    fn new(
+        tree: &'t Tree,
+        directives: &'t Directives,
+        model: &'static DataModel,
+        names: source::Names,
+        sides: FxHashMap<Name, Side>,
+    ) -> Cx<'t> {
+        let mut program = Program::new(model, names);
+        let basics = Basics::new(&mut program.types, model);
+        Cx {
+            tree,
+            directives,
+            scopes: Scopes::new(program.names.len()),
+            program,
+            faults: Diagnostics::new(),
+            basics,
+            layouts: Layouts::new(model),
+            members: FxHashMap::default(),
+            defining: Vec::new(),
+            function: None,
+            regions: Vec::new(),
+            open: Vec::new(),
+            unevaluated: 0,
+            called: Vec::new(),
+            implicit: Vec::new(),
+            registers: FxHashSet::default(),
+            undefined: FxHashSet::default(),
+            quiet_names: false,
+            keeps_params: false,
+            kept_params: Vec::new(),
+            silent: 0,
+            sides,
+            asks_for_side: FxHashSet::default(),
+        }
+    }
+
     fn report(&mut self, fault: Diagnostic) {
+        if self.silent > 0 {
+            return;
+        }
         if fault.severity == Severity::Error && self.faults.errors() >= MAX_ERRORS {
             return;
         }

@@ -8,6 +8,7 @@ use syntax::ast;
 use syntax::ast::StmtKind as K;
 
 use crate::Cx;
+use crate::context::Governed;
 use crate::convert::Goal;
 use crate::jumps::Sized;
 use crate::messages;
@@ -39,7 +40,7 @@ pub(crate) struct Switch {
     sized: Option<Sized>,
 }
 
-impl Cx<'_> {
+impl<'t> Cx<'t> {
     pub(crate) fn stmt_of(&mut self, kind: StmtKind, span: Span) -> StmtId {
         self.program.stmts.push(Stmt { kind, span })
     }
@@ -50,18 +51,29 @@ impl Cx<'_> {
         let node = &tree.stmts[id];
         let K::Block(list) = &node.kind else { return self.stmt(id) };
         let mut out = Vec::with_capacity(list.len());
-        for stmt in list {
-            self.stmt_into(*stmt, &mut out);
-        }
+        self.stmts_into(list, &mut out);
         self.stmt_of(StmtKind::Block(out.into()), node.span)
     }
 
-    fn block(&mut self, list: &[ast::StmtId], span: Span) -> StmtId {
+    /// The statements of a block; what stands between two marks belongs to the directive there.
+    pub(crate) fn stmts_into(&mut self, list: &'t [ast::StmtId], out: &mut Vec<StmtId>) {
+        let mut rest = list;
+        while let [first, after @ ..] = rest {
+            rest = after;
+            match self.marked_choice(*first, after) {
+                Some((construct, inside, end)) => {
+                    rest = after.get(inside.len() + 1..).unwrap_or_default();
+                    self.metadirective(construct, Governed::Until(inside, end), out);
+                }
+                None => self.stmt_into(*first, out),
+            }
+        }
+    }
+
+    pub(crate) fn block(&mut self, list: &'t [ast::StmtId], span: Span) -> StmtId {
         self.scopes.open();
         let mut out = Vec::with_capacity(list.len());
-        for stmt in list {
-            self.stmt_into(*stmt, &mut out);
-        }
+        self.stmts_into(list, &mut out);
         self.restore_labels();
         self.scopes.close();
         self.stmt_of(StmtKind::Block(out.into()), span)

@@ -196,7 +196,6 @@ fn leaf(leaf: Leaf) -> bool {
             | Leaf::Nothing
             | Leaf::DeclareSimd
             | Leaf::DeclareReduction
-            | Leaf::DeclareVariant
             | Leaf::Threadprivate
     )
 }

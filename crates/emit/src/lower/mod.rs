@@ -7,10 +7,12 @@
 //! kernels ([`kernel`]) that stand at the end of the same text, where the file's own functions and
 //! variables are seen; what remains inside is left to the host's compiler ([`nested`]).
 
+mod chosen;
 mod clauses;
 mod copies;
 mod data;
 mod device;
+mod dispatch;
 mod entries;
 mod frame;
 mod kernel;
@@ -169,6 +171,7 @@ impl Lowering<'_> {
                 self.statements(&printer, body, text, base, edits)?;
             }
         }
+        self.rewrites(&printer, text, base, edits);
         for declaration in &self.program.declarations {
             if let Some(stored) = self.stored(&printer, declaration) {
                 // As below.
@@ -300,6 +303,8 @@ impl Hook for Lowering<'_> {
             Kind::Offload => self.offload(printer, id, out),
             Kind::DataRegion => self.data_region(printer, id, out),
             Kind::DataCall => self.data_call(printer, id, out),
+            Kind::Choice => self.choice(printer, id, out),
+            Kind::Dispatch => self.dispatch(printer, id, out),
             Kind::Host if self.unknown(printer, id, out) => {}
             Kind::Host => {
                 let leaves = construct.leaves.clone();
@@ -334,6 +339,10 @@ enum Kind {
     DataRegion,
     /// A call that moves data or ties its life.
     DataCall,
+    /// Its body chooses the construct while it runs.
+    Choice,
+    /// A call that may be replaced.
+    Dispatch,
     /// The host's compiler does it.
     Host,
 }
@@ -344,6 +353,8 @@ fn kind(construct: &Construct<Typed>) -> Kind {
         Some(Leaf::Offload | Leaf::Kernels) => Kind::Offload,
         Some(Leaf::DataRegion | Leaf::HostData) => Kind::DataRegion,
         Some(Leaf::EnterData | Leaf::ExitData | Leaf::Update) => Kind::DataCall,
+        Some(Leaf::Metadirective | Leaf::BeginMetadirective) => Kind::Choice,
+        Some(Leaf::Dispatch) => Kind::Dispatch,
         _ => Kind::Host,
     }
 }
@@ -362,6 +373,8 @@ fn is_taken_out(construct: &Construct<Typed>) -> bool {
                 | Leaf::BeginDeclareTarget
                 | Leaf::EndDeclareTarget
                 | Leaf::DeclareMapper
+                | Leaf::DeclareVariant
+                | Leaf::BeginDeclareVariant
                 | Leaf::Requires
                 // What holds is for compilers that can use it; ours of the host cannot be told.
                 | Leaf::Assumes

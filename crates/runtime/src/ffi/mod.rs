@@ -1,6 +1,7 @@
 //! The C border: every function that programs call, each one `guard` around safe code.
 //!
 //! - `register`: binaries come and go
+//! - `choose`: what a device is, for code that depends on it
 //! - `data`: mapping and updating data, mappers
 //! - `kernel`: regions
 //! - `flang`: what host images of flang call
@@ -10,6 +11,7 @@
 #![allow(unsafe_code, reason = "the C border")]
 #![allow(non_snake_case, reason = "names are the interface's")]
 
+pub mod choose;
 pub mod data;
 pub mod flang;
 pub mod inside;

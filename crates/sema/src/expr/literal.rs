@@ -91,7 +91,7 @@ impl Cx<'_> {
         }
     }
 
-    pub(super) fn string(&mut self, pieces: &[Name], span: Span) -> ExprId {
+    pub(crate) fn string(&mut self, pieces: &[Name], span: Span) -> ExprId {
         match literal::string(pieces.iter().map(|it| self.program.names.text(*it))) {
             Ok(it) => {
                 let elem = self.string_element(it.prefix);

@@ -219,12 +219,13 @@ fn one(
         }
         ExprKind::Member(base, ..) => open.push((*base, access.part())),
         ExprKind::Call(callee, args) => {
-            match called(program, *callee) {
-                Some(function) => visit.call(function, node.span),
-                None => {
-                    visit.indirect_call(node.span);
-                    open.push((*callee, read));
-                }
+            let mut choice = Choice::default();
+            if choice.add(program, *callee) {
+                choice.functions.iter().for_each(|it| visit.call(*it, node.span));
+                open.extend(choice.tests.iter().map(|it| (*it, read)));
+            } else {
+                visit.indirect_call(node.span);
+                open.push((*callee, read));
             }
             open.extend(args.iter().map(|&it| (it, read)));
         }
@@ -261,6 +262,26 @@ fn through(program: &Program, base: ExprId, access: Access) -> Access {
     match program.types.shape(program.exprs[base].ty) {
         TypeKind::Pointer(_) => Access::READ.when(access.conditional),
         _ => access.part(),
+    }
+}
+
+/// The functions that a call chooses among when it runs, and what decides; mostly one and nothing.
+#[derive(Default)]
+struct Choice {
+    functions: Vec<FunctionId>,
+    tests: Vec<ExprId>,
+}
+
+impl Choice {
+    /// Adds what a callee may be; false if it may be anything.
+    fn add(&mut self, program: &Program, callee: ExprId) -> bool {
+        if let ExprKind::Conditional(test, Some(yes), no) = program.exprs[callee].kind {
+            self.tests.push(test);
+            return self.add(program, yes) && self.add(program, no);
+        }
+        let function = called(program, callee);
+        self.functions.extend(function);
+        function.is_some()
     }
 }
 

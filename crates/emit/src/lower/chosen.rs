@@ -1,0 +1,77 @@
+//! Where directives have chosen other directives or functions: the host's text follows the program.
+//!
+//! In: the program's rewrites, and edits of the text that replaced whole constructs already. Out: an
+//! edit for each rewrite that does not lie in one of those: there the text is the program's anyway.
+
+use directive::{DEFAULT_DEVICE, IS_ON_HOST, SET_DEFAULT_DEVICE};
+use ir::program::{RegionId, Rewritten};
+use source::Edits;
+
+use super::{Lowering, lines, offset};
+use crate::c::{Out, Printer};
+
+impl Lowering<'_> {
+    /// Makes the text say what the program says.
+    pub(super) fn rewrites(
+        &self,
+        printer: &Printer<'_>,
+        text: &[u8],
+        base: u32,
+        edits: &mut Edits,
+    ) {
+        for rewrite in &self.program.rewrites {
+            let span = rewrite.span;
+            let word = offset(base, span.start)..offset(base, span.end);
+            let whole = lines(text, base, span);
+            let pragma = |id: RegionId| {
+                let construct = &self.program.regions[id].construct;
+                self.pragma(&printer.spelled(construct)).unwrap_or_default()
+            };
+            if let Rewritten::Directive(id) | Rewritten::Opening(id) = rewrite.by
+                && !self.is_left_alone(id)
+            {
+                continue;
+            }
+            let (range, by) = match rewrite.by {
+                Rewritten::Nothing => (whole, String::new()),
+                Rewritten::Closing => (whole, "}".to_owned()),
+                Rewritten::Directive(id) => (whole, pragma(id)),
+                // The brace has a line of its own, which is not the user's.
+                Rewritten::Opening(id) => {
+                    let marker = self.marker(base, whole.end);
+                    (whole, format!("{}\n{{\n{}", pragma(id), marker.trim_end()))
+                }
+                Rewritten::Expr(expr) => {
+                    self.declare_questions();
+                    (word, format!("({})", printer.expr(expr)))
+                }
+                Rewritten::Name(name) => (word, self.program.names.text(name).to_owned()),
+            };
+            // Inside of what was replaced as a whole there is nothing left to change.
+            let _ = edits.replace(range, by);
+        }
+    }
+
+    /// A choice that is made while the program runs: its body tests and has all constructs.
+    pub(super) fn choice(&self, printer: &Printer<'_>, id: RegionId, out: &mut Out<'_>) {
+        self.declare_questions();
+        if let Some(body) = self.program.regions[id].body {
+            printer.stmt(body, out);
+        }
+    }
+
+    /// Declares what generated tests and calls ask the runtime.
+    pub(super) fn declare_questions(&self) {
+        let (is, pointer) = (abi::names::DEVICE_IS, abi::names::DEVICE_POINTER);
+        let text = format!(
+            "extern int {IS_ON_HOST}(void);\nextern int {DEFAULT_DEVICE}(void);\n\
+             extern void {SET_DEFAULT_DEVICE}(int);\n\
+             extern int {is}(long long, int, const char *);\n\
+             extern void *{pointer}(const void *);\n"
+        );
+        let mut state = self.state.borrow_mut();
+        if !state.declarations.contains(&text) {
+            state.declarations.push(text);
+        }
+    }
+}

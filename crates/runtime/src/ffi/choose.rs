@@ -1,0 +1,72 @@
+//! Questions of compiled programs that decide which code runs: what a device is, where it has data.
+
+use std::ffi::{CStr, c_char, c_int, c_void};
+
+use abi::{DEVICE_DEFAULT, TraitAxis};
+
+use super::answer;
+use crate::devices::{Target, all, numbered};
+use crate::error::Error;
+use crate::{host, registry};
+
+/// What the words of an architecture are, and instructions that every processor of it has.
+fn processor_is(axis: c_int, word: &str) -> bool {
+    let (arch, isa): (&[&str], &[&str]) = match std::env::consts::ARCH {
+        "x86_64" => {
+            (&["x86_64", "x86-64", "x86"], &["x86-64", "x86_64", "mmx", "sse", "sse2", "fxsr"])
+        }
+        "aarch64" => (&["aarch64", "arm64"], &["neon", "fp", "asimd"]),
+        _ => (&[], &[]),
+    };
+    (axis == TraitAxis::Arch as c_int && arch.contains(&word))
+        || (axis == TraitAxis::Isa as c_int && isa.contains(&word))
+}
+
+fn device(number: i64) -> Result<Target, Error> {
+    let count = all().len();
+    let number = match number {
+        DEVICE_DEFAULT => i64::from(host::default_device()),
+        number => number,
+    };
+    // The default device of a program without devices is the host.
+    if count == 0 && number == 0 { Ok(Target::Host) } else { numbered(number) }
+}
+
+/// Whether a device has a trait; a number that names none has no traits.
+///
+/// # Safety
+/// `word` is a string that ends with a zero byte.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __ferry_device_is(number: i64, axis: c_int, word: *const c_char) -> c_int {
+    // SAFETY: the caller's promise.
+    let word = unsafe { CStr::from_ptr(word) }.to_str().unwrap_or_default();
+    answer("__ferry_device_is", 0, || {
+        let is_host = match device(number) {
+            Ok(Target::Host) => true,
+            Ok(Target::Device(_)) => false,
+            Err(_) => return Ok(0),
+        };
+        // Every device there is has the host's processor.
+        let is_so = match word {
+            "any" | "cpu" if axis == TraitAxis::Kind as c_int => true,
+            "host" if axis == TraitAxis::Kind as c_int => is_host,
+            "nohost" if axis == TraitAxis::Kind as c_int => !is_host,
+            word => processor_is(axis, word),
+        };
+        Ok(c_int::from(is_so))
+    })
+}
+
+/// Where the default device has what lies at `at`; `at` if it has not.
+#[unsafe(no_mangle)]
+pub extern "C" fn __ferry_device_pointer(at: *const c_void) -> *mut c_void {
+    answer("__ferry_device_pointer", at.cast_mut(), || {
+        let Ok(Target::Device(device)) = device(DEVICE_DEFAULT) else { return Ok(at.cast_mut()) };
+        if at.is_null() {
+            return Ok(at.cast_mut());
+        }
+        registry::current().resolve(device)?;
+        let found = device.mapping.translate(at as usize, 1);
+        Ok(found.map_or(at.cast_mut(), |it| it.0 as *mut c_void))
+    })
+}
