@@ -109,7 +109,11 @@ pub fn match_rule(extension: &str) -> Option<MatchRule> {
 
 /// The parts of the construct that a selector names.
 pub fn named_construct(name: &str) -> Option<Vec<Leaf>> {
-    Some(Heading { rows: openmp::STANDARD.rows_named(name)? }.leaves())
+    // Nearly all of them are one row; only for others every combination is looked at.
+    let standard = &openmp::STANDARD;
+    let row = standard.directives.iter().find(|it| it.name() == name);
+    let rows = row.map_or_else(|| standard.rows_named(name), |it| Some(vec![*it]))?;
+    Some(Heading { rows }.leaves())
 }
 
 /// Whether the directive is about the statement or declaration that follows it.

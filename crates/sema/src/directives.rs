@@ -312,11 +312,12 @@ impl Cx<'_> {
     }
 
     fn close_down_to(&mut self, depth: usize) {
-        for open in self.open.split_off(depth.min(self.open.len())) {
-            if let Some(opener) = &open.opener {
+        for mut open in self.open.split_off(depth.min(self.open.len())) {
+            let opener = open.opener.take();
+            self.close_one(open);
+            if let Some(opener) = opener {
                 self.report(places::never_ended(&opener.name, opener.span));
             }
-            self.close_one(open);
         }
     }
 

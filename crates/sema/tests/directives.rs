@@ -98,7 +98,8 @@ fn variants_may_have_the_name_of_their_base() {
          #pragma omp end declare variant
          int g(void) { return f(); }",
     );
-    assert_eq!(about(&program, 0), ["f"]);
+    let variant = about(&program, 0);
+    assert!(variant.len() == 1 && variant[0].starts_with("f__"), "{variant:?} has its own name");
     assert_eq!(program.functions.len(), 3);
     let (_, base) = program.functions.iter().next().expect("a function");
     let (_, caller) = program.functions.iter().last().expect("a function");

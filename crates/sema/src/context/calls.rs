@@ -6,6 +6,7 @@
 use ir::construct::Leaf;
 use ir::program::{CastKind, ExprId, ExprKind, FunctionId, RegionId, Rewritten, StmtId, StmtKind};
 use ir::walk::Part;
+use rustc_hash::FxHashMap;
 
 use super::Plan;
 use super::score::Selector;
@@ -36,13 +37,15 @@ impl Cx<'_> {
             return;
         }
         let sides = sides::of(&self.program);
+        let outside = stand_for(&variants);
         for site in sites {
             let Some(list) = variants.get(&site.called) else { continue };
             let side = sides.get(&site.caller).copied().unwrap_or(Side::Host);
+            let outside = outside.get(&site.caller).map(Vec::as_slice).unwrap_or_default();
             if site.is_dispatched {
-                self.dispatched_call(&site, list, side);
+                self.dispatched_call(&site, list, outside, side);
             } else {
-                self.plain_call(&site, list, side);
+                self.plain_call(&site, list, outside, side);
             }
         }
     }
@@ -112,12 +115,12 @@ impl Cx<'_> {
     }
 
     /// A call where it stands: only the function's name changes.
-    fn plain_call(&mut self, site: &Site, list: &[Variant], side: Side) {
+    fn plain_call(&mut self, site: &Site, list: &[Variant], outside: &[Leaf], side: Side) {
         // Arguments are added only where a directive asks for it.
         let list: Vec<&Variant> = list.iter().filter(|it| it.appended == 0).collect();
         let selectors: Vec<Selector> = list.iter().map(|it| it.selector.clone()).collect();
         let span = self.span(site.name);
-        let spot = self.spot(site.caller, site.region, side, span);
+        let spot = self.spot(outside, site.region, side, span);
         let plan = self.plan(&selectors, &spot);
         let functions: Vec<FunctionId> = list.iter().map(|it| it.function).collect();
         if plan == Plan::Take(None) {
@@ -152,4 +155,13 @@ impl Cx<'_> {
         let name = self.make(ExprKind::Function(function), ty, span);
         self.decay(name)
     }
+}
+
+/// The constructs that variants stand for: whoever calls one is inside of them.
+fn stand_for(variants: &Variants) -> FxHashMap<FunctionId, Vec<Leaf>> {
+    let mut found = FxHashMap::default();
+    for variant in variants.values().flatten() {
+        found.entry(variant.function).or_insert_with(|| variant.selector.constructs());
+    }
+    found
 }

@@ -14,12 +14,18 @@ use super::variants::Variant;
 use crate::Cx;
 
 impl Cx<'_> {
-    pub(super) fn dispatched_call(&mut self, site: &Site, list: &[Variant], side: Side) {
+    pub(super) fn dispatched_call(
+        &mut self,
+        site: &Site,
+        list: &[Variant],
+        outside: &[Leaf],
+        side: Side,
+    ) {
         let Some(region) = site.region else { return };
         let construct = self.program.regions[region].construct.clone();
         let span = self.span(site.call);
         let selectors: Vec<Selector> = list.iter().map(|it| it.selector.clone()).collect();
-        let mut spot = self.spot(site.caller, site.region, side, span);
+        let mut spot = self.spot(outside, site.region, side, span);
         let mut plan = self.plan(&selectors, &spot);
         for kind in construct.kinds() {
             if let ClauseKind::Nocontext(test) = kind {

@@ -79,7 +79,8 @@ impl<'t> Cx<'t> {
         let alternatives = self.alternatives(construct, &typed);
         let name = self.program.functions[function].name;
         let side = self.sides.get(&name).copied().unwrap_or(Side::Host);
-        let spot = self.spot(function, self.regions.last().copied(), side, construct.span);
+        let outside = self.constructs_of_variant(function);
+        let spot = self.spot(&outside, self.regions.last().copied(), side, construct.span);
         let selectors: Vec<Selector> = alternatives.iter().map(|it| it.selector.clone()).collect();
         if spot.side == Side::Host && self.differs_on_devices(&selectors, &spot) {
             self.asks_for_side.insert(name);

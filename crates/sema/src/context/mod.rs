@@ -2,8 +2,8 @@
 //!
 //! In: selectors of directives, typed, and where they are asked. Out: a [`Plan`]: one alternative, or
 //! tests that the running program makes. What can be decided is decided here, so that all later
-//! phases meet the program that was chosen; [`Program::rewrites`] tells where the text says
-//! otherwise.
+//! phases meet the program that was chosen; [`ir::program::Program::rewrites`] tells where the text
+//! says otherwise.
 //!
 //! - [`score`]: which alternative fits best
 //! - [`read`]: what selectors ask for
@@ -12,8 +12,6 @@
 //! - [`variants`], [`calls`], [`dispatch`]: functions
 //!
 //! Code of a function that runs on both sides is made once, and asks where it is.
-//!
-//! [`Program::rewrites`]: ir::program::Program::rewrites
 
 mod calls;
 mod dispatch;
@@ -25,7 +23,7 @@ mod variants;
 
 use directive::MatchRule;
 use ir::construct::{ClauseKind, Leaf};
-use ir::program::{ExprId, ExprKind, FunctionId, RegionId, UnaryOp};
+use ir::program::{Declaration, ExprId, ExprKind, RegionId, UnaryOp};
 use ir::types::{FunctionType, Ty, TypeKind};
 use source::Span;
 
@@ -53,10 +51,11 @@ pub(crate) struct Spot {
 }
 
 impl Cx<'_> {
-    /// The context of a place in a function, which may run on `side` as far as is known.
+    /// The context of a place in a function that stands for the constructs `outside`, and may run on
+    /// `side` as far as is known.
     pub(crate) fn spot(
         &self,
-        function: FunctionId,
+        outside: &[Leaf],
         region: Option<RegionId>,
         side: Side,
         span: Span,
@@ -75,7 +74,7 @@ impl Cx<'_> {
             }
         }
         constructs.reverse();
-        constructs.splice(0..0, self.constructs_of_variant(function));
+        constructs.splice(0..0, outside.iter().copied());
         Spot { constructs, side, span }
     }
 
@@ -110,7 +109,9 @@ impl Cx<'_> {
 
     fn fits(&self, selectors: &[Selector], constructs: &[Leaf], on_device: bool) -> Vec<Fit> {
         let (mut required, mut order) = (Vec::new(), None);
-        for kind in self.program.declarations.iter().flat_map(|it| it.construct.kinds()) {
+        let requires = |it: &&Declaration| it.construct.has(Leaf::Requires);
+        let requires = self.program.declarations.iter().filter(requires);
+        for kind in requires.flat_map(|it| it.construct.kinds()) {
             match kind {
                 ClauseKind::Require(it, _) => required.push(*it),
                 ClauseKind::AtomicDefaultOrder(it) => order = Some(*it),

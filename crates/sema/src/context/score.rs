@@ -15,6 +15,17 @@ pub(crate) struct Selector {
     pub(crate) rule: MatchRule,
 }
 
+impl Selector {
+    /// The constructs that it asks for.
+    pub(crate) fn constructs(&self) -> Vec<Leaf> {
+        let leaves = self.asked.iter().filter_map(|it| match &it.what {
+            What::Construct(leaves) => Some(leaves),
+            _ => None,
+        });
+        leaves.flatten().copied().collect()
+    }
+}
+
 /// One trait that is asked for.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Asked {

@@ -150,15 +150,7 @@ impl Cx<'_> {
             ClauseKind::Match(sets) => Some(self.selector(sets)),
             _ => None,
         });
-        let asked = sets.map(|it| it.asked).unwrap_or_default();
-        asked
-            .into_iter()
-            .filter_map(|it| match it.what {
-                What::Construct(leaves) => Some(leaves),
-                _ => None,
-            })
-            .flatten()
-            .collect()
+        sets.map(|it| it.constructs()).unwrap_or_default()
     }
 }
 
