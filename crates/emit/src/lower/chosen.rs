@@ -3,7 +3,10 @@
 //! In: the program's rewrites, and edits of the text that replaced whole constructs already. Out: an
 //! edit for each rewrite that does not lie in one of those: there the text is the program's anyway.
 
+use std::collections::BTreeSet;
+
 use directive::{DEFAULT_DEVICE, IS_ON_HOST, SET_DEFAULT_DEVICE};
+use ir::construct::{Args, Leaf};
 use ir::program::{RegionId, Rewritten};
 use source::Edits;
 
@@ -49,6 +52,35 @@ impl Lowering<'_> {
             };
             // Inside of what was replaced as a whole there is nothing left to change.
             let _ = edits.replace(range, by);
+        }
+        self.keep_replaced();
+    }
+
+    /// A function of this file that lost all its calls to a better one is not unused for that.
+    fn keep_replaced(&self) {
+        let variants = self.program.declarations.iter().filter(|it| {
+            it.construct.has(Leaf::DeclareVariant) || it.construct.has(Leaf::BeginDeclareVariant)
+        });
+        let mut names = BTreeSet::new();
+        for declaration in variants {
+            let named = match &declaration.construct.args {
+                Args::Variant(it) => it.base.iter().chain([&it.variant]).copied().collect(),
+                _ => Vec::new(),
+            };
+            let around = declaration.functions.iter().map(|it| self.program.functions[*it].name);
+            names.extend(around.chain(named).map(|it| self.program.names.text(it)));
+        }
+        if names.is_empty() {
+            return;
+        }
+        let mut state = self.state.borrow_mut();
+        for (_, function) in self.program.functions.iter() {
+            let name = self.program.names.text(function.name);
+            if function.is_static && function.body.is_some() && names.contains(name) {
+                state
+                    .functions
+                    .push(format!("static __typeof__({name}) {name} __attribute__((unused));\n"));
+            }
         }
     }
 

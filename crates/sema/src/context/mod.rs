@@ -8,8 +8,8 @@
 //! - [`score`]: which alternative fits best
 //! - [`read`]: what selectors ask for
 //! - [`sides`]: which functions may run on devices
-//! - [`metadirective`]: directives
-//! - [`variants`], [`calls`], [`dispatch`]: functions
+//! - [`metadirective`]: choosing directives
+//! - [`variants`], [`calls`], [`dispatch`]: choosing functions
 //!
 //! Code of a function that runs on both sides is made once, and asks where it is.
 
