@@ -6,7 +6,8 @@
 
 use directive::HOST_DIALECT;
 use ir::construct::{Clause, ClauseKind, Construct, DefaultSharing, Leaf, Spelled};
-use ir::program::{ExprId, ExprKind, Program, RegionId};
+use ir::program::{ExprId, ExprKind, Program, RegionId, StmtId, StmtKind, VarId};
+use ir::region::{Origin, Region};
 use source::{Diagnostic, Span};
 
 use super::kernel::regions_in;
@@ -35,6 +36,9 @@ impl Lowering<'_> {
             }
             if construct.leaves.starts_with(&[Leaf::Teams]) && !self.tells_teams(id) {
                 one_level(&mut spelled);
+            }
+            if region.loops.iter().any(|it| !it.rectangular) {
+                outer_only(printer, region, &mut spelled);
             }
             let around = self.for_host(printer, id, &mut spelled);
             if self.dealt(printer, id, out, |made| {
@@ -114,6 +118,46 @@ fn one_level(construct: &mut Construct<Spelled>) {
         !matches!(it.kind, ClauseKind::DistSchedule(_) | ClauseKind::Bind(_))
             && !matches!(it.on, Some(Leaf::Teams | Leaf::Distribute))
     });
+}
+
+/// Loops that are made one although the bounds of an inner one depend on an outer one: gcc 12
+/// miscomputes such nests (it crashes where both bounds depend), so the outer loop alone is dealt.
+/// Every iteration still runs once, and the variables of the inner loops are still private.
+fn outer_only(printer: &Printer<'_>, region: &Region, construct: &mut Construct<Spelled>) {
+    let has_order = |it: &Clause<Spelled>| matches!(it.kind, ClauseKind::Ordered(_));
+    if construct.clauses.iter().any(has_order) {
+        return;
+    }
+    let count = construct.clauses.len();
+    construct.clauses.retain(|it| !matches!(it.kind, ClauseKind::Collapse { .. }));
+    if construct.clauses.len() == count {
+        return;
+    }
+    let program = printer.program();
+    let is_listed = |var: VarId| {
+        region.vars.iter().any(|it| {
+            it.var == var
+                && it.sharing.as_ref().is_some_and(|it| matches!(it.origin, Origin::Clause(_)))
+        })
+    };
+    let declared = |stmt: StmtId| match &program.stmts[stmt].kind {
+        StmtKind::For(it) => {
+            it.init.iter().any(|it| matches!(program.stmts[*it].kind, StmtKind::Local(_)))
+        }
+        _ => false,
+    };
+    let items: Vec<String> = region
+        .loops
+        .iter()
+        .skip(1)
+        .filter(|it| !declared(it.stmt) && !is_listed(it.var))
+        .map(|it| printer.var_name(it.var))
+        .collect();
+    if !items.is_empty() {
+        let kind = ClauseKind::Private(items);
+        let span = construct.span;
+        construct.clauses.push(Clause { kind, on: None, group: None, switch: None, span });
+    }
 }
 
 fn is_one_team(kind: &ClauseKind<Spelled>) -> bool {
