@@ -6,6 +6,11 @@ static int table[3] = {1, 2, 3};
 #pragma omp declare target local(counter, table)
 
 #pragma omp begin declare target
+static void add(void) {
+#pragma omp for reduction(+ : counter)
+  for (int i = 0; i < 10; i++)
+    counter += i;
+}
 static int next(void) { return ++counter + table[0]; }
 #pragma omp end declare target
 
@@ -19,7 +24,15 @@ int main(void) {
   counter = 50;
 #pragma omp target map(from : second)
   second = next();
-  int wrong = first != 106 || second != 107 || next() != 52 || table[0] != 1;
+  int third = 0;
+#pragma omp target map(from : third)
+  {
+#pragma omp parallel num_threads(3)
+    add();
+    third = counter;
+    counter -= 45;
+  }
+  int wrong = third != 52 || first != 106 || second != 107 || next() != 52 || table[0] != 1;
   if (wrong)
     printf("%d %d %d\n", first, second, counter);
   return wrong;

@@ -53,6 +53,18 @@ int main(void) {
     wrong += x != 26;
 #pragma omp taskwait
     wrong += from_outside != 5;
+    // A device region that waits for everything.
+    int before = 0, after = 0;
+#pragma omp task depend(out : before) shared(before)
+    {
+      usleep(2000);
+      before = 7;
+    }
+#pragma omp target depend(inout : omp_all_memory) nowait map(tofrom : before, after)
+    after = before + 1;
+#pragma omp task depend(in : after) shared(after, wrong)
+    wrong += after != 8;
+#pragma omp taskwait
     int explicit_level = 0;
 #pragma omp task shared(in_task)
     in_task = omp_get_num_threads();

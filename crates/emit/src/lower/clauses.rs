@@ -28,6 +28,12 @@ pub(super) struct Around {
 }
 
 impl Around {
+    /// The pragma of a block behind what is said before it.
+    pub(super) fn with(mut self, pragma: Option<String>) -> Option<String> {
+        self.before.push(pragma?);
+        Some(self.before.join("\n"))
+    }
+
     /// The pragma, the region's body, and what belongs around them.
     pub(super) fn put(
         &self,

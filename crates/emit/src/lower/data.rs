@@ -25,8 +25,9 @@ impl Lowering<'_> {
         };
         let task = self.task_around(printer, id, Vec::new(), Vec::new());
         out.beside(region.span);
+        out.line("{");
         if let Some(task) = &task {
-            out.raw(&format!("#pragma {task}"));
+            out.raw(task);
         }
         out.line("{");
         out.indented(|out| {
@@ -35,6 +36,7 @@ impl Lowering<'_> {
             let device = stub::device(printer, &region.construct.clauses);
             out.line(&format!("{call}(&__fi, {device}, {});", tables.arguments()));
         });
+        out.line("}");
         out.line("}");
     }
 

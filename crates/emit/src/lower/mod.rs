@@ -15,6 +15,7 @@ mod device;
 mod dispatch;
 mod entries;
 mod frame;
+mod group;
 mod kernel;
 mod known;
 mod loops;
@@ -86,7 +87,7 @@ pub fn lower(
         place: &place,
         unit: fingerprint(map.bytes(file)),
         mappers: Mappers::new(program),
-        moved: storage::moved(program),
+        moved: storage::moved(program, is_device),
         is_device,
         state: RefCell::default(),
     };
@@ -383,6 +384,7 @@ fn is_taken_out(construct: &Construct<Typed>) -> bool {
                 | Leaf::Assumes
                 | Leaf::BeginAssumes
                 | Leaf::EndAssumes
+                | Leaf::Groupprivate
         )
     })
 }

@@ -23,18 +23,51 @@ impl Lowering<'_> {
         leaves: &[Leaf],
         out: &mut Out<'_>,
     ) {
+        let (inside, lines) = self.reduced(printer, id);
+        if !lines.is_empty() {
+            out.line("{");
+            lines.iter().for_each(|it| out.line(it));
+        }
+        match self.group_vars(id) {
+            vars if vars.is_empty() => self.parts(&inside, id, leaves, out),
+            vars => self.grouped(&inside, id, leaves, &vars, out),
+        }
+        if !lines.is_empty() {
+            out.line("}");
+        }
+    }
+
+    /// Some parts of a region's construct as the host's compiler takes them.
+    pub(super) fn fitted(
+        &self,
+        printer: &Printer<'_>,
+        id: RegionId,
+        leaves: &[Leaf],
+    ) -> Construct<Spelled> {
+        let mut construct = self.program.regions[id].construct.clone();
+        let is_reduced = construct.leaves != leaves;
+        construct.leaves = leaves.to_vec();
+        let mut spelled = printer.spelled(&construct);
+        name_sections(self.program, printer, &construct, &mut spelled);
+        fit(&mut spelled, is_reduced);
+        if self.is_device {
+            name_allocators(&mut spelled);
+        }
+        spelled
+    }
+
+    /// The same where teams have no variables for themselves.
+    pub(super) fn parts(
+        &self,
+        printer: &Printer<'_>,
+        id: RegionId,
+        leaves: &[Leaf],
+        out: &mut Out<'_>,
+    ) {
         let region = &self.program.regions[id];
         if !leaves.is_empty() {
-            let mut construct = region.construct.clone();
-            let is_reduced = construct.leaves != leaves;
-            construct.leaves = leaves.to_vec();
-            let mut spelled = printer.spelled(&construct);
-            name_sections(self.program, printer, &construct, &mut spelled);
-            fit(&mut spelled, is_reduced);
-            if self.is_device {
-                name_allocators(&mut spelled);
-            }
-            if construct.leaves.starts_with(&[Leaf::Teams]) && !self.tells_teams(id) {
+            let mut spelled = self.fitted(printer, id, leaves);
+            if leaves.starts_with(&[Leaf::Teams]) && !self.tells_teams(id) {
                 one_level(&mut spelled);
             }
             if region.loops.iter().any(|it| !it.rectangular) {
@@ -285,6 +318,11 @@ fn name_sections(
             _ => continue,
         };
         for (item, text) in typed.iter().zip(spelled) {
+            // What is reached through a pointer is an element of it.
+            if let Some(pointer) = text.strip_prefix("(*__ferry_sum") {
+                *text = format!("__ferry_sum{}[0:1]", pointer.trim_end_matches(')'));
+                continue;
+            }
             if let Some(section) = as_section(program, printer, *item) {
                 *text = section;
             }

@@ -10,6 +10,7 @@ use super::device::Kernel;
 use super::entries::{self, Access, Entries};
 use super::frame::Row;
 use super::stub::{self, At};
+use super::unknown::lone;
 use super::{Lowering, Verdict};
 use crate::c::{Out, Printer, Setting};
 
@@ -24,8 +25,10 @@ impl Lowering<'_> {
         let kernel = self.add_kernel(id, &at, &entries, limit);
         let task = self.task(printer, id, &entries);
         out.beside(region.span);
+        // What is to be done before belongs to the same statement.
+        out.line("{");
         if let Some(task) = &task {
-            out.raw(&format!("#pragma {task}"));
+            out.raw(task);
         }
         out.line("{");
         out.indented(|out| {
@@ -44,6 +47,7 @@ impl Lowering<'_> {
             ));
             out.line(&format!("{}(&__fi, {device}, 0, 0, __fr, &__fk);", abi::names::KERNEL));
         });
+        out.line("}");
         out.line("}");
     }
 
@@ -215,22 +219,9 @@ impl Lowering<'_> {
         if !references.is_empty() {
             add(ClauseKind::Shared(references));
         }
-        let task = Construct {
-            dialect: HOST_DIALECT,
-            leaves: vec![Leaf::Task],
-            args: Args::None,
-            clauses,
-            groups: Vec::new(),
-            rules: Rules::NONE,
-            span: construct.span,
-        };
-        match directive::write(&task, HOST_DIALECT) {
-            Ok(text) => Some(text),
-            Err(why) => {
-                self.refuse(region.span, &why);
-                None
-            }
-        }
+        let mut task = lone(Leaf::Task, clauses, construct.span);
+        let around = self.for_host(printer, id, &mut task);
+        around.with(self.pragma(&task))
     }
 }
 

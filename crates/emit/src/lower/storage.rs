@@ -5,7 +5,7 @@
 //! variable from then on ([`moved`]): a pointer is followed, since C cannot give memory a name.
 
 use ir::construct::{ClauseKind, Leaf};
-use ir::program::{Declaration, DeviceVar, Program, VarId, VarStorage};
+use ir::program::{Declaration, DeviceVar, ExprKind, Program, RegionId, VarId, VarStorage};
 use rustc_hash::FxHashMap;
 
 use super::Lowering;
@@ -20,8 +20,9 @@ pub(super) struct Storage {
     pub(super) align: Option<String>,
 }
 
-/// The text that names each variable that lives elsewhere.
-pub(super) fn moved(program: &Program) -> FxHashMap<VarId, String> {
+/// The text that names each variable that lives elsewhere. On a device with memory of its own, what
+/// devices have for themselves is where it is declared.
+pub(super) fn moved(program: &Program, is_device: bool) -> FxHashMap<VarId, String> {
     let mut moved = FxHashMap::default();
     let allocated = program.declarations.iter().filter(|it| it.construct.has(Leaf::Allocate));
     for var in allocated.flat_map(|it| it.vars.iter().copied()) {
@@ -31,7 +32,7 @@ pub(super) fn moved(program: &Program) -> FxHashMap<VarId, String> {
         }
     }
     for (id, var) in program.vars.iter() {
-        if let (Some(DeviceVar::Local), Some(name)) = (var.device, var.name) {
+        if let (Some(DeviceVar::Local), Some(name), false) = (var.device, var.name, is_device) {
             let name = program.names.text(name);
             let text = format!("(*(__ferry_on_host() ? &{name} : &__ferry_local_{name}))");
             moved.insert(id, text);
@@ -100,6 +101,30 @@ impl Lowering<'_> {
             ));
         }
         text
+    }
+
+    /// Pointers to variables that live elsewhere and are reduced: a list names what they point to.
+    /// Answers a printer that names the variables through them, and the lines that make them.
+    pub(super) fn reduced<'p>(
+        &self,
+        printer: &Printer<'p>,
+        id: RegionId,
+    ) -> (Printer<'p>, Vec<String>) {
+        let (mut inside, mut lines) = (printer.clone(), Vec::new());
+        for kind in self.program.regions[id].construct.kinds() {
+            let ClauseKind::Reduction(reduction) = kind else { continue };
+            for item in &reduction.items {
+                let ExprKind::Var(var) = self.program.exprs[*item].kind else { continue };
+                let name = printer.var_name(var);
+                if self.moved.get(&var) != Some(&name) {
+                    continue;
+                }
+                let pointer = format!("__ferry_sum{}", self.fresh());
+                lines.push(format!("__typeof__({name}) *{pointer} = &{name};"));
+                inside.substitute(var, format!("(*{pointer})"));
+            }
+        }
+        (inside, lines)
     }
 
     /// A pointer to memory for a variable of the type of `like`, which goes with its block.

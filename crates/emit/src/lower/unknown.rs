@@ -20,6 +20,7 @@ impl Lowering<'_> {
             && !loops::needs_loops_made(self.program, id)
             && !self.counts_points(id)
             && !self.names_moved(id)
+            && self.group_vars(id).is_empty()
     }
 
     /// Whether its clauses name a variable that lives elsewhere.
