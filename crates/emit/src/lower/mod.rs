@@ -32,7 +32,7 @@ use std::cell::RefCell;
 use std::ops::Range;
 
 use ir::construct::{Construct, Leaf};
-use ir::program::{DeviceVar, ExprKind, Program, RegionId, StmtId, StmtKind, Typed, VarId};
+use ir::program::{ExprKind, Program, RegionId, StmtId, StmtKind, Typed, VarId};
 use ir::walk::Part;
 use rustc_hash::FxHashMap;
 use source::{Diagnostic, Diagnostics, EditError, Edits, FileId, Locator, SourceMap, Span};
@@ -157,10 +157,7 @@ struct State {
 impl Lowering<'_> {
     fn printer(&self, setting: Setting) -> Printer<'_> {
         let mut printer = Printer::new(self.program, setting).with_hook(self);
-        // In the device's own text its copy is the only one.
-        let is_own = |var: VarId| self.program.vars[var].device == Some(DeviceVar::Local);
-        let moved = self.moved.iter().filter(|(var, _)| !(self.is_device && is_own(**var)));
-        moved.for_each(|(var, text)| printer.substitute(*var, text.clone()));
+        self.moved.iter().for_each(|(var, text)| printer.substitute(*var, text.clone()));
         if self.is_device {
             self.use_pointers(&mut printer);
         }
