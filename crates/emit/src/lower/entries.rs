@@ -120,8 +120,15 @@ fn of_clauses(printer: &Printer<'_>, mappers: &Mappers, construct: &Construct<Ty
         .collect();
     if construct.has(Leaf::DeclareMapper) {
         // The object itself: this is its mapper.
-        let is_whole = |it: &&mut Wish| it.place.pointers.is_empty() && !it.place.is_member;
-        wishes.iter_mut().filter(is_whole).for_each(|it| it.mapper = None);
+        let is_whole = |it: &Wish| it.place.pointers.is_empty() && !it.place.is_member;
+        wishes.iter_mut().filter(|it| is_whole(it)).for_each(|it| it.mapper = None);
+        // Its parts are reached through it, so it must be there.
+        if let Some(root) = wishes.iter().find_map(|it| it.place.root)
+            && !wishes.iter().any(is_whole)
+        {
+            let bits = MapType::TO | MapType::FROM;
+            wishes.insert(0, whole_wish(printer, root, bits));
+        }
     }
     for wish in &wishes {
         if !roots.contains(&wish.place.root) || wish.place.root.is_none() {
@@ -479,6 +486,20 @@ fn wish(
     let mapper = mappers.of(program, map.and_then(|it| it.mapper), place.ty);
     let iterators = map.map(|it| it.iterators.clone()).unwrap_or_default();
     Some(Wish { place, bits, name, mapper, iterators })
+}
+
+/// A variable as a whole.
+fn whole_wish(printer: &Printer<'_>, var: VarId, bits: MapType) -> Wish {
+    let place = Place {
+        root: Some(var),
+        first: printer.var_name(var),
+        pointers: Vec::new(),
+        dims: Vec::new(),
+        is_member: false,
+        ty: printer.program().vars[var].ty,
+    };
+    let name = printer.declared_name(var);
+    Wish { place, bits, name, mapper: None, iterators: Vec::new() }
 }
 
 fn map_wishes(

@@ -7,7 +7,7 @@
 use directive::HOST_DIALECT;
 use ir::construct::{Clause, ClauseKind, Construct, DefaultSharing, Leaf, Spelled};
 use ir::program::{ExprId, ExprKind, Program, RegionId, StmtId, StmtKind, VarId};
-use ir::region::{Origin, Region};
+use ir::region::{Origin, Region, Sharing};
 use source::{Diagnostic, Span};
 
 use super::kernel::regions_in;
@@ -70,7 +70,7 @@ impl Lowering<'_> {
             if leaves.starts_with(&[Leaf::Teams]) && !self.tells_teams(id) {
                 one_level(&mut spelled);
             }
-            if region.loops.iter().any(|it| !it.rectangular) {
+            if region.loops.iter().any(|it| !it.rectangular) && !gives_last_value(region) {
                 outer_only(printer, region, &mut spelled);
             }
             let around = self.for_host(printer, id, &mut spelled);
@@ -151,6 +151,21 @@ fn one_level(construct: &mut Construct<Spelled>) {
         !matches!(it.kind, ClauseKind::DistSchedule(_) | ClauseKind::Bind(_))
             && !matches!(it.on, Some(Leaf::Teams | Leaf::Distribute))
     });
+}
+
+/// Whether the last value of an inner loop's variable is asked for, which only the nest as a whole
+/// can give.
+fn gives_last_value(region: &Region) -> bool {
+    region.loops.iter().skip(1).any(|inner| {
+        region.vars.iter().any(|it| {
+            it.var == inner.var
+                && matches!(
+                    it.sharing.as_ref().map(|it| &it.value),
+                    Some(Sharing::LastPrivate | Sharing::FirstLastPrivate)
+                )
+                && it.sharing.as_ref().is_some_and(|it| matches!(it.origin, Origin::Clause(_)))
+        })
+    })
 }
 
 /// Loops that are made one although the bounds of an inner one depend on an outer one: gcc 12
