@@ -53,14 +53,11 @@ build: setup
 	$(CARGO) build --release --package driver --package runtime
 
 # For programs of clang 19 and flang 19: libferry with the name and symbol version they were linked
-# with. Put the folder into their library path. rustc cannot give a library a version script of ours.
-dropin: build
-	mkdir -p $(built)/dropin
-	$(CC) -shared -s -o $(built)/dropin/libomptarget.so.19.1 \
-	  -Wl,--whole-archive $(built)/libferry.a -Wl,--no-whole-archive -Wl,--gc-sections \
-	  -Wl,-soname,libomptarget.so.19.1 -Wl,--version-script=scripts/libomptarget.map \
-	  -lpthread -ldl -lm
-	ln -sf libomptarget.so.19.1 $(built)/dropin/libomptarget.so
+# with. Put the folder into their library path.
+dropin: setup
+	$(CARGO) build --release --package runtime
+	@CC='$(CC)' scripts/dropin $(built)/libferry.a $(built)/dropin
+	@echo 'built $(built)/dropin/libomptarget.so.19.1; run programs with LD_LIBRARY_PATH=$(built)/dropin'
 
 demo: build
 	@CC='$(CC)' scripts/demo $(ferry)

@@ -18,7 +18,9 @@ use abi::image::Payload;
 
 use crate::library::Library;
 use crate::memory::{DevicePtr, MemoryKind};
-use crate::{Convention, Device, DeviceError, Kernel, Launch, Module, Result, Symbol, parameters};
+use crate::{
+    Convention, Device, DeviceError, Held, Kernel, Launch, Module, Result, Symbol, parameters,
+};
 
 /// Whether a map makes a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +39,41 @@ pub(crate) const MACHINE: u16 = if cfg!(target_arch = "aarch64") { 183 } else { 
 pub struct Cpu {
     memory: Memory,
     modules: Mutex<Modules>,
+    blocks: Mutex<Blocks>,
+}
+
+/// Freed memory is kept for the next request of the same size up to here, as LLVM's runtime does.
+const KEPT_SIZE: usize = 1 << 13;
+/// More freed blocks of one size than this are given back.
+const KEPT_BLOCKS: usize = 64;
+
+/// Small blocks that were handed out, with their sizes, and those that came back, by size.
+#[derive(Debug, Default)]
+struct Blocks {
+    used: HashMap<u64, usize>,
+    free: HashMap<usize, Vec<u64>>,
+}
+
+impl Blocks {
+    /// A kept block that fits.
+    fn take(&mut self, bytes: usize, align: usize) -> Option<u64> {
+        let kept = self.free.get_mut(&bytes)?;
+        let fitting = kept.iter().rposition(|at| at % align as u64 == 0)?;
+        let at = kept.swap_remove(fitting);
+        self.used.insert(at, bytes);
+        Some(at)
+    }
+
+    /// Keeps a block, or says that it should be given back.
+    fn keep(&mut self, at: u64) -> bool {
+        let Some(bytes) = self.used.remove(&at) else { return false };
+        let kept = self.free.entry(bytes).or_default();
+        let has_room = kept.len() < KEPT_BLOCKS;
+        if has_room {
+            kept.push(at);
+        }
+        has_room
+    }
 }
 
 #[derive(Debug, Default)]
@@ -48,11 +85,15 @@ struct Modules {
 impl Cpu {
     /// A device with that memory.
     pub fn new(memory: Memory) -> Cpu {
-        Cpu { memory, modules: Mutex::default() }
+        Cpu { memory, modules: Mutex::default(), blocks: Mutex::default() }
     }
 
     fn modules(&self) -> MutexGuard<'_, Modules> {
         self.modules.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn blocks(&self) -> MutexGuard<'_, Blocks> {
+        self.blocks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn find(&self, module: Module, name: &CStr) -> Result<(u64, usize)> {
@@ -78,6 +119,10 @@ impl Device for Cpu {
 
     fn runs_in_process(&self) -> bool {
         true
+    }
+
+    fn hold(&self) -> Option<Box<dyn Held + '_>> {
+        Some(Box::new((self.modules(), self.blocks())))
     }
 
     fn accepts(&self, image: &[u8]) -> bool {
@@ -121,14 +166,27 @@ impl Device for Cpu {
     fn alloc(&self, bytes: usize, align: usize, _kind: MemoryKind) -> Result<DevicePtr> {
         let mut at: *mut c_void = std::ptr::null_mut();
         let align = align.max(mem::align_of::<*mut c_void>());
+        if bytes <= KEPT_SIZE
+            && let Some(kept) = self.blocks().take(bytes, align)
+        {
+            return Ok(DevicePtr(kept));
+        }
         // SAFETY: `at` is a place for the answer; `align` is a power of two by contract.
         match unsafe { libc::posix_memalign(&raw mut at, align, bytes) } {
-            0 => Ok(DevicePtr(at as u64)),
+            0 => {
+                if bytes <= KEPT_SIZE {
+                    self.blocks().used.insert(at as u64, bytes);
+                }
+                Ok(DevicePtr(at as u64))
+            }
             _ => Err(DeviceError::OutOfMemory { bytes }),
         }
     }
 
     unsafe fn free(&self, ptr: DevicePtr) -> Result<()> {
+        if self.blocks().keep(ptr.0) {
+            return Ok(());
+        }
         // SAFETY: by contract it came from `alloc`, that is from `posix_memalign`.
         unsafe { libc::free(ptr.0 as *mut c_void) };
         Ok(())
@@ -220,6 +278,19 @@ mod tests {
             cpu.free(at).unwrap();
         }
         assert_eq!(&back, b"ferry!");
+    }
+
+    #[test]
+    fn small_blocks_are_used_again_where_they_fit() {
+        let cpu = Cpu::new(Memory::Copies);
+        let first = cpu.alloc(24, 16, MemoryKind::Device).unwrap();
+        // SAFETY: allocated above, and freed once.
+        unsafe { cpu.free(first) }.unwrap();
+        let other = cpu.alloc(32, 16, MemoryKind::Device).unwrap();
+        let again = cpu.alloc(24, 16, MemoryKind::Device).unwrap();
+        assert_eq!(first, again);
+        assert_ne!(first, other);
+        assert_ne!(cpu.alloc(24, 16, MemoryKind::Device).unwrap(), again);
     }
 
     #[test]

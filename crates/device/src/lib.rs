@@ -111,6 +111,11 @@ pub struct Launch<'a> {
     pub source: &'a str,
 }
 
+/// Something that is only kept and then dropped: locks.
+pub trait Held {}
+
+impl<T> Held for T {}
+
 /// A device. Object-safe; the runtime holds `Box<dyn Device>`.
 #[allow(unsafe_code, reason = "addresses of two memories: what they mean is the caller's promise")]
 pub trait Device: Send + Sync {
@@ -119,6 +124,11 @@ pub trait Device: Send + Sync {
 
     /// Host addresses are device addresses: nothing needs to be allocated or copied for a map.
     fn shares_host_memory(&self) -> bool;
+
+    /// Takes all locks of the device until the answer is dropped: another thread forks meanwhile.
+    fn hold(&self) -> Option<Box<dyn Held + '_>> {
+        None
+    }
 
     /// Kernels run in the calling thread of this process, so that it must be told where it is.
     fn runs_in_process(&self) -> bool {

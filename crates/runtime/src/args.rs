@@ -126,6 +126,17 @@ impl Name {
         Name(NonNull::from(name).cast())
     }
 
+    /// Where the variable was mapped: file, line and column, when known.
+    pub(crate) fn place(self) -> Option<(String, u32, u32)> {
+        // SAFETY: as in `fmt` below.
+        let text = unsafe { CStr::from_ptr(self.0.as_ptr()) }.to_string_lossy();
+        let mut parts = text.strip_prefix(';')?.split(';');
+        let file = parts.nth(1).filter(|it| !it.is_empty() && *it != "unknown")?;
+        let line = parts.next()?.parse().ok()?;
+        let column = parts.next().and_then(|it| it.parse().ok()).unwrap_or(0);
+        Some((file.to_owned(), line, column))
+    }
+
     /// As programs pass it on.
     pub(crate) fn as_ptr(self) -> *mut c_void {
         self.0.as_ptr().cast()

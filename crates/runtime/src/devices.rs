@@ -5,11 +5,11 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use abi::{DEVICE_ANCESTOR, DEVICE_DEFAULT, DEVICE_HOST, requires};
-use device::{Device, DevicePtr, PLUGINS, Plugin};
+use device::{Device, DevicePtr, Held, PLUGINS, Plugin};
 
 use crate::error::Error;
 use crate::mapping::Mapping;
@@ -24,11 +24,21 @@ pub(crate) struct DeviceState {
     pub(crate) mapping: Mapping,
     /// The state of the registry whose images this device has loaded.
     pub(crate) resolved: AtomicU64,
+    /// A tool was told of it.
+    pub(crate) announced: AtomicBool,
     /// What the program has allocated here by hand: address and bytes.
     allocated: Mutex<BTreeMap<u64, usize>>,
 }
 
 impl DeviceState {
+    /// Takes all locks of the device until the answers are dropped.
+    pub(crate) fn hold(&'static self) -> Vec<Box<dyn Held>> {
+        let allocated = self.allocated.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held: Vec<Box<dyn Held>> = vec![self.mapping.hold(), Box::new(allocated)];
+        held.extend(self.plugin.hold());
+        held
+    }
+
     /// The program has allocated memory by hand.
     pub(crate) fn remember(&self, at: DevicePtr, bytes: usize) {
         self.allocated.lock().unwrap_or_else(PoisonError::into_inner).insert(at.0, bytes);
@@ -61,21 +71,40 @@ pub(crate) enum Target {
     Device(&'static DeviceState),
 }
 
+static DEVICES: OnceLock<Vec<DeviceState>> = OnceLock::new();
+
+/// The devices that are open: none before they are needed.
+pub(crate) fn opened() -> &'static [DeviceState] {
+    DEVICES.get().map_or(&[], Vec::as_slice)
+}
+
+/// How many devices there are, or will be once they are needed.
+pub(crate) fn count() -> i32 {
+    let count = match DEVICES.get() {
+        Some(devices) => devices.len(),
+        None => plugins().map_or(0, |it| it.len()),
+    };
+    i32::try_from(count).unwrap_or(i32::MAX)
+}
+
 /// All devices, in the order of their numbers.
 pub(crate) fn all() -> &'static [DeviceState] {
-    static DEVICES: OnceLock<Vec<DeviceState>> = OnceLock::new();
     DEVICES.get_or_init(|| match open() {
         Ok(devices) => devices,
         Err(error) => report::fail(&"starting", false, &error),
     })
 }
 
-fn open() -> Result<Vec<DeviceState>, Error> {
+fn plugins() -> Result<Vec<&'static Plugin>, Error> {
     // With offload switched off the host is the only device; LLVM's runtime still counts them.
     if settings::policy() == Policy::Disabled && !llvm::is_program() {
         return Ok(Vec::new());
     }
-    let plugins = settings::devices(if llvm::is_program() { llvm::DEVICES } else { "cpu" })?;
+    settings::devices(if llvm::is_program() { llvm::DEVICES } else { "cpu" })
+}
+
+fn open() -> Result<Vec<DeviceState>, Error> {
+    let plugins = plugins()?;
     let mut devices = Vec::with_capacity(plugins.len());
     for (number, plugin) in plugins.into_iter().enumerate() {
         let plugin = stand_in(plugin);
@@ -89,6 +118,7 @@ fn open() -> Result<Vec<DeviceState>, Error> {
             plugin,
             mapping: Mapping::default(),
             resolved: AtomicU64::new(0),
+            announced: AtomicBool::new(false),
             allocated: Mutex::default(),
         });
     }

@@ -56,7 +56,7 @@ fn runtime() -> &'static HostRuntime {
 }
 
 /// A function that comes after ours in the order of loading, or lies in one of the two libraries.
-fn find(name: &CStr) -> Option<*mut c_void> {
+pub(crate) fn find(name: &CStr) -> Option<*mut c_void> {
     // SAFETY: the name ends with a zero byte; the loader may be asked at any time.
     let next = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
     if !next.is_null() {
@@ -137,10 +137,24 @@ impl Drop for Marked {
     }
 }
 
+/// How many parallel regions the current thread is in.
+pub(crate) fn level() -> i32 {
+    // SAFETY: a function of the runtime that takes nothing.
+    runtime().level.map_or(0, |level| unsafe { level() })
+}
+
 /// The current thread is inside a parallel region.
 pub(crate) fn is_in_parallel() -> bool {
-    // SAFETY: a function of the runtime that takes nothing.
-    runtime().level.is_some_and(|level| unsafe { level() } > 0)
+    level() > 0
+}
+
+/// Lets the runtime give up what it keeps, as the standard's routine of the same numbers says; `None`
+/// if it cannot.
+pub(crate) fn pause(kind: c_int) -> Option<c_int> {
+    type Pause = unsafe extern "C" fn(c_int) -> c_int;
+    let pause = find(c"omp_pause_resource_all")?;
+    // SAFETY: a function of that name has that type.
+    Some(unsafe { mem::transmute::<*mut c_void, Pause>(pause)(kind) })
 }
 
 /// Waits for the tasks that the current one has created.
@@ -152,5 +166,34 @@ pub(crate) fn wait_for_tasks() {
     } else if let Some((wait, thread)) = runtime.wait_at {
         // SAFETY: the same in the other runtime; a null location is allowed.
         unsafe { wait(ptr::null_mut(), thread(ptr::null_mut())) };
+    }
+}
+
+thread_local! {
+    /// The level of nesting at which the explicit task was begun that the thread runs.
+    static TASK: Cell<Option<i32>> = const { Cell::new(None) };
+}
+
+/// Until dropped the thread runs an explicit task, or none; then what it ran before.
+pub(crate) struct InTask(Option<i32>);
+
+/// An explicit task begins.
+pub(crate) fn enter_task() -> InTask {
+    InTask(TASK.replace(Some(level())))
+}
+
+/// A kernel begins: with an implicit task.
+pub(crate) fn leave_task() -> InTask {
+    InTask(TASK.replace(None))
+}
+
+/// The thread runs an explicit task, as far as that was told here.
+pub(crate) fn is_in_task() -> bool {
+    TASK.get() == Some(level())
+}
+
+impl Drop for InTask {
+    fn drop(&mut self) {
+        TASK.set(self.0);
     }
 }

@@ -6,7 +6,7 @@
 #![allow(unsafe_code, reason = "private copies of the program's data, launches")]
 
 use abi::{KernelArgs, MapType, POINTER_SIZE};
-use device::{Convention, DeviceError, DevicePtr, Launch, MemoryKind};
+use device::{Convention, DeviceError, DevicePtr, Launch};
 use smallvec::SmallVec;
 
 use crate::args::{Item, MapArgs};
@@ -14,7 +14,7 @@ use crate::error::{Error, Section};
 use crate::mapping::transfer::{self, Piece};
 use crate::mapping::{Cx, begin, end};
 use crate::registry::Region;
-use crate::{llvm, runner};
+use crate::{llvm, runner, tool};
 
 /// Arguments of most kernels need no allocation.
 type Words = SmallVec<[u64; 24]>;
@@ -64,19 +64,21 @@ pub(crate) fn launch(
         source: &source,
     };
     if cx.watch.has_llvm(llvm::info::LAUNCHES) {
-        llvm::launched(cx.device.number, &launch);
+        llvm::info::launched(cx.device.number, &launch);
     }
     let plugin = &*cx.device.plugin;
     // SAFETY: the kernel is of this device and the arguments are what its compiler said it takes;
     // what they point to is mapped, or private and freed below.
     let go = || unsafe { plugin.launch(kernel, &arguments.words, &launch) };
-    let launched = match plugin.runs_in_process() && region.host.is_some() {
-        true => runner::run(cx.device.number, go),
-        false => go(),
-    };
+    let launched = tool::submit(cx.watch, shape.teams, || {
+        match plugin.runs_in_process() && region.host.is_some() {
+            true => runner::run(cx.device.number, go),
+            false => go(),
+        }
+    });
     launched.map_err(|error| crash(cx, region, args, error))?;
     if args.count > 0 {
-        end::end(cx, args, false)?;
+        end::end(cx, args)?;
     }
     arguments.free_private(cx)
 }
@@ -121,7 +123,7 @@ fn host_base(item: &Item) -> usize {
 #[derive(Default)]
 struct Arguments {
     words: Words,
-    private: SmallVec<[DevicePtr; 4]>,
+    private: SmallVec<[(DevicePtr, usize); 4]>,
 }
 
 impl Arguments {
@@ -160,11 +162,10 @@ impl Arguments {
             return Ok(DevicePtr(item.begin as u64));
         }
         let align = 1usize << item.begin.trailing_zeros().clamp(4, 7);
-        let plugin = &cx.device.plugin;
-        let device = plugin.alloc(item.size, align, MemoryKind::Device).map_err(|error| {
+        let device = transfer::alloc(cx, item.begin, item.size, align).map_err(|error| {
             Error::device("allocating private memory", Section::of(item), error)
         })?;
-        self.private.push(device);
+        self.private.push((device, item.size));
         if item.map.has(MapType::TO) {
             let (host, name) = (item.begin, item.name);
             let piece = Piece { host, device, size: item.size, name, skip: Vec::new() };
@@ -192,7 +193,7 @@ impl Arguments {
     }
 
     fn free_private(&self, cx: &Cx<'_>) -> Result<(), Error> {
-        self.private.iter().try_for_each(|it| transfer::free(cx, *it))
+        self.private.iter().try_for_each(|(at, bytes)| transfer::free(cx, *at, *bytes))
     }
 }
 

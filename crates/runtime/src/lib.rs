@@ -9,7 +9,8 @@
 //! - [`devices`], [`settings`]: which devices there are, and what the environment says
 //! - [`mapping`]: the mapping table of a device and the walks over map entries
 //! - [`launch`], [`runner`], [`host`]: regions, the threads they run on, the host's threading runtime
-//! - [`watch`], [`trace`], [`report`], [`llvm`]: what users read
+//! - [`fork`]: locks while the process is copied
+//! - [`watch`], [`trace`], [`report`], [`llvm`]: what users read; [`tool`]: what their tools are told
 //!
 //! Nothing unwinds into C, and no lock is held across a call of a device.
 
@@ -17,6 +18,7 @@ mod args;
 mod devices;
 mod error;
 pub mod ffi;
+mod fork;
 mod host;
 mod launch;
 mod llvm;
@@ -25,5 +27,6 @@ mod registry;
 mod report;
 mod runner;
 mod settings;
+mod tool;
 mod trace;
 mod watch;

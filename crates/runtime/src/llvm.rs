@@ -2,18 +2,16 @@
 //!
 //! A program is LLVM's if this library was loaded under the name of LLVM's, or if it registered a
 //! kernel and none of ours. It gets devices and messages as LLVM's own runtime has them; the texts
-//! here are interface, not prose.
+//! here are interface, not prose. Its information lines are in [`info`].
+
+pub(crate) mod info;
 
 use std::fmt::{Display, Write};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use device::Launch;
-
 use crate::error::{Error, Section};
-use crate::mapping::transfer::Piece;
-use crate::watch::Direction;
-use crate::{registry, report};
+use crate::registry;
 
 /// Said when a pointer that is held by a region is disassociated.
 pub(crate) const HELD_POINTER: &str =
@@ -41,47 +39,6 @@ pub(crate) fn is_program() -> bool {
     let is_theirs =
         HAS_THEIRS.load(Ordering::Relaxed) || *HAS_THEIR_NAME.get_or_init(has_their_name);
     is_theirs && !HAS_OURS.load(Ordering::Relaxed)
-}
-
-/// The bits of LIBOMPTARGET_INFO that are answered here.
-pub(crate) mod info {
-    /// Kernels that are launched.
-    pub(crate) const LAUNCHES: u32 = 16;
-    /// Copies.
-    pub(crate) const COPIES: u32 = 32;
-    /// Variables that are not on the device though the program asks for their address there.
-    pub(crate) const NO_COUNTERPART: u32 = 64;
-    /// All of them.
-    pub(crate) const ALL: u32 = LAUNCHES | COPIES | NO_COUNTERPART;
-}
-
-/// The line about a copy.
-pub(crate) fn copied(number: usize, direction: Direction, piece: &Piece) {
-    let (host, device, size) = (piece.host, piece.device.0, piece.size);
-    let places = match direction {
-        Direction::In => format!("host to device, HstPtr=0x{host:016x}, TgtPtr=0x{device:016x}"),
-        Direction::Out => format!("device to host, TgtPtr=0x{device:016x}, HstPtr=0x{host:016x}"),
-    };
-    let name = piece.name.map_or_else(|| "unknown".to_owned(), |it| it.to_string());
-    report::raw(&format!(
-        "omptarget device {number} info: Copying data from {places}, Size={size}, Name={name}\n"
-    ));
-}
-
-/// The line about a variable without a device counterpart.
-pub(crate) fn without_counterpart(number: usize, name: &str) {
-    report::raw(&format!(
-        "omptarget device {number} info: variable {name} does not have a valid device counterpart\n"
-    ));
-}
-
-/// The line about a launch.
-pub(crate) fn launched(number: usize, launch: &Launch<'_>) {
-    let (name, blocks, threads) = (launch.name, launch.teams.max(1), launch.limit.max(1));
-    report::raw(&format!(
-        "\"PluginInterface\" device {number} info: Launching kernel {name} with {blocks} blocks and \
-         {threads} threads in Generic mode\n"
-    ));
 }
 
 fn section(it: &Section) -> String {

@@ -15,16 +15,16 @@ use abi::image::Container;
 use abi::names::LINK_SUFFIX;
 use abi::{BinaryDescriptor, Entry, POINTER_SIZE, requires};
 use arc_swap::{ArcSwap, Guard};
-use device::{DeviceError, DevicePtr, Kernel, Module};
+use device::{DeviceError, DevicePtr, Held, Kernel, Module};
 use rustc_hash::FxHashMap;
 
 use crate::args::Name;
 use crate::devices::{self, DeviceState};
 use crate::error::Error;
-use crate::llvm;
 use crate::mapping::table::Mapped;
 use crate::mapping::transfer::Piece;
 use crate::watch::{Direction, Watch};
+use crate::{llvm, tool};
 
 /// One state of the registry.
 #[derive(Debug, Default)]
@@ -122,6 +122,7 @@ impl Registry {
         if device.resolved.load(Ordering::Acquire) == self.version {
             return Ok(());
         }
+        tool::device_opened(Watch::now(), device);
         for binary in &self.binaries {
             if let Err(error) = binary.module(device) {
                 return Err(Error::Device { doing: "loading an image", what: None, error });
@@ -196,6 +197,7 @@ impl Binary {
         });
         let Some(image) = fitting else { return Ok(None) };
         let module = device.plugin.load(image)?;
+        tool::loaded(Watch::now(), device.number, &self.name, image, module.0);
         let is_unified = current().is_unified();
         for variable in &self.variables {
             // A variable that the image lacks was not needed there.
@@ -208,7 +210,7 @@ impl Binary {
                 if Watch::now().has_llvm(llvm::info::COPIES) {
                     let (host, size) = (variable.address, variable.size);
                     let piece = Piece { host, device: at, size, name: None, skip: Vec::new() };
-                    llvm::copied(device.number, Direction::Out, &piece);
+                    llvm::info::copied(device.number, Direction::Out, &piece);
                 }
                 at = DevicePtr(u64::from_ne_bytes(bytes));
             }
@@ -238,6 +240,7 @@ impl Binary {
             device.mapping.forget_names();
             if let Ok(Some(module)) = module {
                 let _ = device.plugin.unload(*module);
+                tool::unloaded(Watch::now(), device.number, module.0);
             }
         }
     }
@@ -311,6 +314,11 @@ pub(crate) fn unregister(id: usize) {
     publish(Registry { version: 0, requires: before.requires, binaries, regions });
     drop(changing);
     gone.unload();
+}
+
+/// Lets nobody change the registry until the answer is dropped.
+pub(crate) fn hold() -> Box<dyn Held> {
+    Box::new(CHANGING.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 fn publish(registry: Registry) {

@@ -10,12 +10,15 @@ use std::process;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
+use device::Held;
+
 use crate::host;
 
 /// Runs `work` for device `number` and returns when it is done.
 pub(crate) fn run<T: Send>(number: usize, work: impl FnOnce() -> T + Send) -> T {
     let marked = || {
         let _mark = host::mark(Some(number));
+        let _task = host::leave_task();
         work()
     };
     if host::is_in_parallel() { elsewhere(marked) } else { marked() }
@@ -30,8 +33,17 @@ pub(crate) fn run_on_host<T>(work: impl FnOnce() -> T) -> T {
 /// A thread that sleeps until it gets work.
 #[derive(Default)]
 struct Worker {
-    job: Mutex<Option<Job>>,
+    job: Mutex<Order>,
     changed: Condvar,
+}
+
+/// What a thread is to do.
+#[derive(Default)]
+enum Order {
+    #[default]
+    Sleep,
+    Run(Job),
+    End,
 }
 
 /// Work of a sleeping caller.
@@ -72,15 +84,29 @@ fn elsewhere<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     let job: &mut (dyn FnMut() + Send) = &mut job;
     // SAFETY: only the lifetime changes; below we wait until the worker has let go of it.
     let job: &'static mut (dyn FnMut() + Send) = unsafe { std::mem::transmute(job) };
-    *lock(&worker.job) = Some(Job(job));
+    *lock(&worker.job) = Order::Run(Job(job));
     worker.changed.notify_all();
     let mut pending = lock(&worker.job);
-    while pending.is_some() {
+    while matches!(*pending, Order::Run(_)) {
         pending = worker.changed.wait(pending).unwrap_or_else(PoisonError::into_inner);
     }
     drop(pending);
     idle().1.push(worker);
     finish(result)
+}
+
+/// Lets nobody take a thread until the answer is dropped.
+pub(crate) fn hold() -> Box<dyn Held> {
+    Box::new(lock(&IDLE))
+}
+
+/// Ends all threads that have no work.
+pub(crate) fn end_idle() {
+    let workers = std::mem::take(&mut idle().1);
+    for worker in workers {
+        *lock(&worker.job) = Order::End;
+        worker.changed.notify_all();
+    }
 }
 
 /// What the work answered; its panic goes on here.
@@ -93,22 +119,25 @@ fn finish<T>(result: Option<thread::Result<T>>) -> T {
     }
 }
 
-/// A new thread; it stays until the process ends.
+/// A new thread; it stays until [`end_idle`] or the end of the process.
 fn hire() -> Option<Arc<Worker>> {
     let worker = Arc::new(Worker::default());
     let theirs = Arc::clone(&worker);
     let work = move || loop {
         let mut job = lock(&theirs.job);
-        while job.is_none() {
-            job = theirs.changed.wait(job).unwrap_or_else(PoisonError::into_inner);
-        }
-        let current = job.as_ref().map(|it| it.0);
+        let current = loop {
+            match &*job {
+                Order::Sleep => {
+                    job = theirs.changed.wait(job).unwrap_or_else(PoisonError::into_inner);
+                }
+                Order::Run(it) => break it.0,
+                Order::End => return,
+            }
+        };
         drop(job);
-        if let Some(current) = current {
-            // SAFETY: the caller sleeps until the place is empty again, which is done last.
-            unsafe { (*current)() };
-        }
-        *lock(&theirs.job) = None;
+        // SAFETY: the caller sleeps until the order is another, which is done last.
+        unsafe { (*current)() };
+        *lock(&theirs.job) = Order::Sleep;
         theirs.changed.notify_all();
     };
     let builder = thread::Builder::new().name("ferry-kernel".into()).stack_size(8 << 20);
@@ -141,6 +170,13 @@ mod tests {
             }
         });
         assert_eq!(sum.load(Ordering::Relaxed), 50 * (0..16).sum::<u32>());
+    }
+
+    #[test]
+    fn ended_threads_are_replaced() {
+        elsewhere(|| ());
+        end_idle();
+        assert_eq!(elsewhere(|| 7), 7);
     }
 
     #[test]

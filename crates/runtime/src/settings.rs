@@ -1,7 +1,7 @@
 //! The environment, read once.
 //!
 //! `FERRY_DEVICE`, `FERRY_INFO`, `FERRY_TRACE`; of the standard: whether offload is allowed or must
-//! happen, and the default device. Nothing else of the crate reads the environment.
+//! happen, the default device, and tools. Nothing else of the crate reads the environment.
 
 use std::env;
 use std::sync::OnceLock;
@@ -65,6 +65,17 @@ pub(crate) fn llvm_info() -> u32 {
 /// `FERRY_TRACE`: the file to write.
 pub(crate) fn trace() -> Option<std::path::PathBuf> {
     env::var_os("FERRY_TRACE").filter(|it| !it.is_empty()).map(Into::into)
+}
+
+/// Tools may be started.
+pub(crate) fn allows_tools() -> bool {
+    env::var("OMP_TOOL").map_or(true, |it| !it.trim().eq_ignore_ascii_case("disabled"))
+}
+
+/// Libraries in which a tool is looked for.
+pub(crate) fn tool_libraries() -> Vec<String> {
+    let list = env::var("OMP_TOOL_LIBRARIES").unwrap_or_default();
+    list.split(':').map(str::trim).filter(|it| !it.is_empty()).map(str::to_owned).collect()
 }
 
 /// The devices that `FERRY_DEVICE` asks for; `unset` if it does not.

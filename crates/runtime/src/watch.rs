@@ -1,4 +1,4 @@
-//! Who watches: the information lines of `FERRY_INFO` and the events of `FERRY_TRACE`.
+//! Who watches: the information lines of `FERRY_INFO`, the events of `FERRY_TRACE`, a tool.
 //!
 //! A call asks once, with one relaxed load, whether anybody watches; if nobody does, nothing below
 //! reads the clock or makes a text.
@@ -14,6 +14,8 @@ use crate::{llvm, report, settings, trace};
 
 const INFO: u32 = 1;
 const TRACE: u32 = 2;
+/// A tool wants to be called.
+const TOOL: u32 = 4;
 /// Where LLVM's bits are.
 const LLVM_SHIFT: u32 = 8;
 /// The environment was not read yet.
@@ -48,14 +50,14 @@ impl Watch {
     }
 
     pub(crate) fn start(self) -> Timer {
-        Timer((self.0 != 0).then(Instant::now))
+        Timer(self.is_on().then(Instant::now))
     }
 
     /// A copy has been made.
     pub(crate) fn transfer(self, timer: Timer, cx: &Cx<'_>, direction: Direction, piece: &Piece) {
         let Some(began) = timer.0 else { return };
         if self.has_llvm(llvm::info::COPIES) {
-            llvm::copied(cx.device.number, direction, piece);
+            llvm::info::copied(cx.device.number, direction, piece);
         }
         let bytes = piece.size;
         let name = piece.name.map_or_else(|| "unnamed data".to_owned(), |it| it.to_string());
@@ -105,21 +107,36 @@ impl Watch {
 
     /// Sets which lines of LLVM's are printed.
     pub(crate) fn set_llvm(bits: u32) {
-        let own = Watch::now().0 & (INFO | TRACE);
+        let own = Watch::now().0 & (INFO | TRACE | TOOL);
         WATCHERS.store(own | (bits & llvm::info::ALL) << LLVM_SHIFT, Ordering::Relaxed);
+    }
+
+    /// A tool wants to be called from now on.
+    pub(crate) fn add_tool() {
+        let before = Watch::now().0;
+        WATCHERS.store(before | TOOL, Ordering::Relaxed);
+    }
+
+    /// The tool is gone.
+    pub(crate) fn remove_tool() {
+        WATCHERS.fetch_and(!TOOL, Ordering::Relaxed);
+    }
+
+    /// Does a tool want to be called?
+    pub(crate) fn has_tool(self) -> bool {
+        self.0 & TOOL != 0
     }
 
     /// The device address of something was asked for that is not there.
     pub(crate) fn without_counterpart(self, cx: &Cx<'_>, name: Option<Name>) {
         if self.has_llvm(llvm::info::NO_COUNTERPART) {
-            let name = name.map_or_else(|| "unknown".to_owned(), |it| it.to_string());
-            llvm::without_counterpart(cx.device.number, &name);
+            llvm::info::without_counterpart(cx.device.number, name);
         }
     }
 
-    /// Does anybody watch?
+    /// Does anybody read what happened?
     pub(crate) fn is_on(self) -> bool {
-        self.0 != 0
+        self.0 & !TOOL != 0
     }
 }
 
@@ -135,6 +152,7 @@ fn first() -> u32 {
         _ => 0,
     };
     let lines = (settings::llvm_info() & llvm::info::ALL) << LLVM_SHIFT;
-    WATCHERS.store(info | trace | lines, Ordering::Relaxed);
-    info | trace | lines
+    let all = info | trace | lines;
+    WATCHERS.store(all, Ordering::Relaxed);
+    all
 }

@@ -7,6 +7,7 @@
 
 use std::env;
 use std::fs;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -39,7 +40,9 @@ fn build(source: &Path, folder: &Path, flags: &[&str]) -> PathBuf {
 
 fn run(program: &Path, settings: &str) -> Output {
     let mut command = Command::new(program);
+    // Runners of tests put the folder of an older build first.
     for variable in [
+        "LD_LIBRARY_PATH",
         "FERRY_LIBEXEC",
         "FERRY_DEVICE_MEMORY",
         "FERRY_DEVICE",
@@ -89,7 +92,8 @@ macro_rules! programs {
 
 programs! {
     counts params attach overlap present strided mapper globals threads stress million routines
-    unmapped crashed no_room own_memory corrupt_image nulls exit_inside forked no_device wrong_number out_of_memory bad_image setting information
+    unmapped crashed no_room own_memory corrupt_image nulls exit_inside exit_order forked forked_inside
+    no_device wrong_number out_of_memory bad_image setting information tool explicit pause
 }
 
 #[test]
@@ -124,4 +128,120 @@ fn libraries_come_and_go() {
         let err = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success() && out.contains("passed"), "{settings}:\n{out}{err}");
     }
+}
+
+#[test]
+fn a_tool_may_come_in_a_library() {
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c");
+    let folder = tempfile::tempdir().unwrap();
+    let program = build(&sources.join("information.c"), folder.path(), &[]);
+    let tool = folder.path().join("tool.so");
+    let (tool, source) = (tool.to_str().unwrap(), sources.join("tool_library.c"));
+    compile(&["-shared", "-fPIC", source.to_str().unwrap(), "-o", tool]);
+    let settings = format!("FERRY_DEVICE=cpu OMP_TOOL_LIBRARIES=/no/such.so:{tool}");
+    let output = run(&program, &settings);
+    let err = String::from_utf8_lossy(&output.stderr);
+    let expected = [
+        "`/no/such.so` cannot be loaded and is passed over",
+        "tool: kind 1 endpoint 1 on device 0",
+        "tool: kind 1 endpoint 2 on device 0",
+        "tool: end",
+    ];
+    let mut rest = &*err;
+    for line in expected {
+        rest = &rest[rest.find(line).unwrap_or_else(|| panic!("no `{line}` in\n{err}"))..];
+    }
+    let output = run(&program, &format!("{settings} OMP_TOOL=disabled"));
+    assert!(!String::from_utf8_lossy(&output.stderr).contains("tool"));
+}
+
+/// Every function that our header declares can be linked with, by its address.
+#[test]
+fn every_declared_routine_is_there() {
+    let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../include/ferry");
+    let header = fs::read_to_string(include.join("omp.h")).unwrap();
+    let names: Vec<&str> = header
+        .split(';')
+        .filter_map(|it| it.trim_start().strip_prefix("extern "))
+        .chain(header.split("\nextern ").skip(1))
+        .filter_map(|it| it.split('(').next()?.rsplit([' ', '*']).next())
+        .filter(|it| it.starts_with("omp_"))
+        .collect();
+    assert!(names.len() > 100, "{names:?}");
+    let folder = tempfile::tempdir().unwrap();
+    let list: String = names.iter().map(|it| format!("    (void *){it},\n")).collect();
+    let text = format!(
+        "#include <omp.h>\n#include <stdio.h>\nvoid *const all[] = {{\n{list}}};\n\
+         int main(void) {{ for (unsigned i = 0; i < sizeof all / sizeof *all; i++)\n\
+         if (!all[i]) return 1; puts(\"passed\"); }}\n"
+    );
+    let source = folder.path().join("all.c");
+    fs::write(&source, text).unwrap();
+    let program = folder.path().join("all");
+    let library = library_folder().display().to_string();
+    compile(&[
+        "-fopenmp",
+        &format!("-I{}", include.display()),
+        source.to_str().unwrap(),
+        "-o",
+        program.to_str().unwrap(),
+        &format!("-L{library}"),
+        &format!("-Wl,-rpath,{library}"),
+        "-lferry",
+    ]);
+    assert_eq!(run(&program, "FERRY_DEVICE=cpu").stdout, b"passed\n");
+}
+
+/// The library under the name that programs of clang ask for, as `make dropin` links it.
+fn dropin(folder: &Path) -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let built = folder.join("dropin");
+    let archive = library_folder().join("libferry.a");
+    let linked = Command::new(root.join("scripts/dropin")).arg(archive).arg(&built).output();
+    let linked = linked.expect("scripts/dropin");
+    assert!(linked.status.success(), "{}", String::from_utf8_lossy(&linked.stderr));
+    built
+}
+
+/// Builds a program with a compiler of LLVM, against its own library, and runs it on ours.
+fn run_on_dropin(compiler: &str, source: &str, links_with_ours: bool) -> Option<(String, String)> {
+    if Command::new(compiler).arg("--version").output().is_err() {
+        let _ = writeln!(io::stdout(), "skipped: there is no {compiler}");
+        return None;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let dropin = dropin(folder.path());
+    let program = folder.path().join("program");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c").join(source);
+    let mut build = Command::new(compiler);
+    build.args(["-g", "-fopenmp", "-fopenmp-targets=x86_64-pc-linux-gnu", "-nogpulib"]);
+    if links_with_ours {
+        build.arg(format!("-L{}", dropin.display()));
+    }
+    let built = build.arg(source).arg("-o").arg(&program).output().unwrap();
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    let output = Command::new(&program)
+        .env("LD_LIBRARY_PATH", format!("{}:/usr/lib/llvm-19/lib", dropin.display()))
+        .env("LIBOMPTARGET_INFO", "16")
+        .output()
+        .unwrap();
+    let out = String::from_utf8_lossy(&output.stdout).into_owned();
+    let err = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{out}{err}");
+    Some((out, err))
+}
+
+#[test]
+fn programs_of_clang_run_on_the_dropin() {
+    let Some((out, err)) = run_on_dropin("clang-19", "clang.c", false) else { return };
+    assert_eq!(out, "opened\nregion\n4950 on device 0 of 4\n", "{err}");
+    assert!(err.contains("Launching kernel __omp_offloading_"), "{err}");
+    assert!(!err.contains("no version information"), "{err}");
+}
+
+#[test]
+fn programs_of_flang_link_with_and_run_on_the_dropin() {
+    let Some((out, err)) = run_on_dropin("flang-new-19", "flang.f90", true) else { return };
+    assert_eq!(out.trim(), "4950", "{err}");
+    assert!(err.contains("Launching kernel __omp_offloading_"), "{err}");
 }

@@ -4,14 +4,15 @@ use std::ffi::c_void;
 
 use abi::Ident;
 
-use super::guard;
+use super::{EntryPoint, guard};
 use crate::args::{MapArgs, Place};
 use crate::devices::{self, Target};
 use crate::error::Error;
 use crate::mapping::components::{Component, Components};
 use crate::mapping::{Cx, begin, end, update};
-use crate::registry;
+use crate::tool::{self, Kind};
 use crate::watch::Watch;
+use crate::{llvm, registry};
 
 /// Which directive it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,11 +32,23 @@ pub(crate) fn run(walk: Walk, place: Place, device: i64, args: Option<MapArgs>) 
         let watch = Watch::now();
         let timer = watch.start();
         let cx = Cx { device, place, watch, unified: registry.is_unified() };
+        let (construct, words) = match walk {
+            Walk::Begin => (Kind::EnterData, llvm::info::BEGIN),
+            Walk::End => (Kind::ExitData, llvm::info::END),
+            Walk::Update => (Kind::Update, llvm::info::UPDATE),
+        };
+        if watch.has_llvm(llvm::info::ARGUMENTS) {
+            llvm::info::arguments(device.number, &place, words, &args);
+        }
+        let _scope = tool::scope(watch, construct, device.number);
         let kind = match walk {
             Walk::Begin => begin::begin(&cx, &args, false).map(|()| "map"),
-            Walk::End => end::end(&cx, &args, false).map(|()| "unmap"),
+            Walk::End => end::end(&cx, &args).map(|()| "unmap"),
             Walk::Update => update::update(&cx, &args).map(|()| "update"),
         }?;
+        if watch.has_llvm(llvm::info::TABLE) && walk != Walk::Update {
+            llvm::info::table(&cx);
+        }
         if watch.is_on() {
             let what = format!("of {} entries on device {}", args.count, device.number);
             watch.finished(timer, &place, kind, &what);
@@ -106,6 +119,16 @@ macro_rules! data_calls {
 data_calls!(Walk::Begin, __tgt_target_data_begin_mapper, __tgt_target_data_begin_nowait_mapper);
 data_calls!(Walk::End, __tgt_target_data_end_mapper, __tgt_target_data_end_nowait_mapper);
 data_calls!(Walk::Update, __tgt_target_data_update_mapper, __tgt_target_data_update_nowait_mapper);
+
+/// Where a tool's user sees a construct.
+pub(super) static ENTRY_POINTS: [EntryPoint; 6] = [
+    EntryPoint(__tgt_target_data_begin_mapper as *const ()),
+    EntryPoint(__tgt_target_data_begin_nowait_mapper as *const ()),
+    EntryPoint(__tgt_target_data_end_mapper as *const ()),
+    EntryPoint(__tgt_target_data_end_nowait_mapper as *const ()),
+    EntryPoint(__tgt_target_data_update_mapper as *const ()),
+    EntryPoint(__tgt_target_data_update_nowait_mapper as *const ()),
+];
 
 /// Adds one component: called by a mapper.
 ///

@@ -10,8 +10,9 @@ use crate::devices::{self, Target};
 use crate::error::Error;
 use crate::launch::{self, Shape};
 use crate::mapping::Cx;
-use crate::registry;
+use crate::tool::{self, Kind};
 use crate::watch::Watch;
+use crate::{llvm, registry};
 
 /// What the caller is told: done, or run the host's version yourself.
 const DONE: c_int = 0;
@@ -85,7 +86,15 @@ fn run(
     let region = region.ok_or(Error::UnknownRegion { id })?;
     registry.resolve(device)?;
     let cx = Cx { device, place, watch, unified: registry.is_unified() };
+    if watch.has_llvm(llvm::info::ARGUMENTS) {
+        llvm::info::arguments(device.number, &place, llvm::info::KERNEL, args);
+    }
+    let scope = tool::scope(watch, Kind::Target, device.number);
     launch::launch(&cx, region, args, shape)?;
+    drop(scope);
+    if watch.has_llvm(llvm::info::TABLE) {
+        llvm::info::table(&cx);
+    }
     if watch.is_on() {
         let (number, name) = (device.number, device.plugin.name());
         let memory = if device.shares_memory { ", nothing copied" } else { "" };

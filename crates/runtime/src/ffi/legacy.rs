@@ -8,8 +8,8 @@ use abi::{Ident, KernelArgs};
 use super::data::{
     __tgt_target_data_begin_mapper, __tgt_target_data_end_mapper, __tgt_target_data_update_mapper,
 };
-use super::guard;
 use super::kernel::__tgt_target_kernel;
+use super::{EntryPoint, guard};
 use crate::devices;
 use crate::report;
 use crate::watch::Watch;
@@ -64,7 +64,10 @@ macro_rules! old_calls {
             // SAFETY: the caller's promise.
             unsafe { $call }
         }
-    )*};
+    )*
+        /// Where a tool's user sees a construct.
+        pub(super) static ENTRY_POINTS: &[EntryPoint] = &[$(EntryPoint($name as *const ())),*];
+    };
 }
 
 old_calls! {

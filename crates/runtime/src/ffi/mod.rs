@@ -27,6 +27,21 @@ use std::panic::{self, AssertUnwindSafe};
 use crate::error::Error;
 use crate::report;
 
+/// Does a function of the border that tools see begin at this address?
+pub(crate) fn is_entry_point(address: usize) -> bool {
+    let all = data::ENTRY_POINTS.iter().chain(legacy::ENTRY_POINTS).chain(&omp::ENTRY_POINTS);
+    let mut all = all.map(|it| it.0 as usize);
+    address != 0
+        && (address == kernel::__tgt_target_kernel as *const () as usize
+            || all.any(|it| it == address))
+}
+
+/// The address of a function.
+pub(crate) struct EntryPoint(*const ());
+
+// SAFETY: an address that is only compared.
+unsafe impl Sync for EntryPoint {}
+
 /// Runs `body`; a failure or a panic ends the program with a message, as no value can tell the caller.
 pub(crate) fn guard<T>(
     place: &dyn Display,

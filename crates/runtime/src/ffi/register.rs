@@ -6,7 +6,7 @@ use abi::BinaryDescriptor;
 
 use super::guard;
 use crate::error::Error;
-use crate::{devices, registry};
+use crate::{devices, fork, registry, tool};
 
 /// Adds the regions, variables and images of a binary.
 ///
@@ -19,7 +19,10 @@ pub unsafe extern "C" fn __tgt_register_lib(descriptor: *const BinaryDescriptor)
         let descriptor = unsafe { descriptor.as_ref() };
         let descriptor = descriptor.ok_or(Error::BadCall("registration without descriptor"))?;
         // SAFETY: the caller's promise.
-        unsafe { registry::register(descriptor) }
+        unsafe { registry::register(descriptor) }?;
+        fork::watch();
+        tool::start();
+        Ok(())
     });
 }
 
@@ -56,6 +59,6 @@ pub extern "C" fn __tgt_get_num_devices() -> c_int {
     guard(&"starting", false, || Ok(devices::all().len() as c_int))
 }
 
-/// Hook of LLVM's tools interface; there is nothing to connect.
+/// Hook of LLVM's tools interface for its plugins; we have none of these.
 #[unsafe(no_mangle)]
 pub extern "C" fn ompt_libomptarget_connect(_result: *mut c_void) {}

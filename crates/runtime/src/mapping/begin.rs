@@ -4,11 +4,11 @@
 //! pointee is, and it is attached: the device's pointer is made to point to it.
 
 use abi::{MapType, POINTER_SIZE};
-use device::{DeviceError, DevicePtr, MemoryKind};
+use device::{DeviceError, DevicePtr};
 
 use crate::args::{Item, MapArgs};
 use crate::error::{Error, Section};
-use crate::llvm;
+use crate::llvm::{self, info::Change};
 use crate::mapping::table::{Fit, Mapped};
 use crate::mapping::transfer::{self, Piece};
 use crate::mapping::{Cx, components, counter, section};
@@ -106,6 +106,10 @@ pub(crate) fn acquire(
         if update {
             mapped.acquire(counter(item.map));
         }
+        if cx.watch.has_llvm(llvm::info::EXISTING) {
+            let change = if update { Change::Incremented } else { Change::Suppressed };
+            llvm::info::exists(cx.device.number, item, mapped, counter(item.map), change);
+        }
         let is_new = !update && mapped.is_fresh();
         if wants_copy && (is_new || item.map.has(MapType::ALWAYS)) && !cx.is_in_place(mapped) {
             let piece = shared_part(item, mapped).around(&mapped.attached);
@@ -172,13 +176,18 @@ fn make(
     // Data that are well aligned on the host are so on the device, within reason.
     let align = 1usize << item.begin.trailing_zeros().clamp(4, 7);
     let bytes = padding.saturating_add(item.size);
-    let owned = cx.device.plugin.alloc(bytes, align, MemoryKind::Device).map_err(failed)?;
+    let owned = transfer::alloc(cx, item.begin, bytes, align).map_err(failed)?;
     let device = owned.offset(padding);
+    if cx.watch.has_llvm(llvm::info::CHANGES) {
+        let mapped = Mapped::new(item.base, item.begin, item.size, counter(item.map));
+        let made = Mapped { owned, device, name: item.name, ..mapped };
+        llvm::info::created(cx.device.number, &made);
+    }
     if wants_copy {
         let (host, name) = (item.begin, item.name);
         let piece = Piece { host, device, size: item.size, name, skip: Vec::new() };
         if let Err(error) = transfer::copy_in(cx, &piece) {
-            let _ = transfer::free(cx, owned);
+            let _ = transfer::free(cx, owned, bytes);
             return Err(error);
         }
     }

@@ -3,29 +3,53 @@
 //! Members come before their parent, see its count still at one, and so copy back what is theirs.
 
 use abi::MapType;
+use smallvec::SmallVec;
 
 use crate::args::{Item, MapArgs};
 use crate::error::{Error, Section};
+use crate::llvm::{self, info::Change};
 use crate::mapping::begin::shared_part;
-use crate::mapping::table::Fit;
+use crate::mapping::table::{Fit, Mapped};
 use crate::mapping::{Cx, components, counter, transfer};
 
-/// Releases all entries; `in_mapper` as in [`super::begin::begin`].
-pub(crate) fn end(cx: &Cx<'_>, args: &MapArgs, in_mapper: bool) -> Result<(), Error> {
+/// Ranges that have left the table; most calls remove few.
+type Removed = SmallVec<[Mapped; 4]>;
+
+/// Releases all entries. Memory is given back when all copies are made.
+pub(crate) fn end(cx: &Cx<'_>, args: &MapArgs) -> Result<(), Error> {
+    let mut removed = Removed::new();
+    let released = release_all(cx, args, false, &mut removed);
+    for range in removed {
+        if cx.watch.has_llvm(llvm::info::CHANGES) {
+            llvm::info::removed(cx.device.number, &range);
+        }
+        transfer::free(cx, range.owned, range.size())?;
+    }
+    released
+}
+
+/// `in_mapper` as in [`super::begin::begin`].
+fn release_all(
+    cx: &Cx<'_>,
+    args: &MapArgs,
+    in_mapper: bool,
+    removed: &mut Removed,
+) -> Result<(), Error> {
     for (index, item) in args.items().rev() {
         if item.is_unmapped() {
             continue;
         }
         if let Some(mapper) = item.mapper {
-            components::expand(mapper, &item, |parts| end(cx, parts, true))?;
+            components::expand(mapper, &item, |parts| release_all(cx, parts, true, removed))?;
             continue;
         }
-        release(cx, &item, in_mapper && index == 0)?;
+        removed.extend(release(cx, &item, in_mapper && index == 0)?);
     }
     Ok(())
 }
 
-fn release(cx: &Cx<'_>, item: &Item, is_first_of_mapper: bool) -> Result<(), Error> {
+/// Releases one entry, and answers the range that is mapped no more.
+fn release(cx: &Cx<'_>, item: &Item, is_first_of_mapper: bool) -> Result<Option<Mapped>, Error> {
     let mapping = &cx.device.mapping;
     let is_member = item.map.parent().is_some() && !item.map.has(MapType::PTR_AND_OBJ);
     let update = !is_member && !is_first_of_mapper;
@@ -37,17 +61,25 @@ fn release(cx: &Cx<'_>, item: &Item, is_first_of_mapper: bool) -> Result<(), Err
         let is_error = item.map.has(MapType::PRESENT) && !(cx.unified && item.size > 0);
         return match is_error {
             true => Err(Error::NotPresent { what: Section::of(item), is_motion: false }),
-            false => Ok(()),
+            false => Ok(None),
         };
     };
     let is_last = mapped.release(counter(item.map), item.map.has(MapType::DELETE), update);
+    if cx.watch.has_llvm(llvm::info::EXISTING) {
+        let change = match (update, item.map.has(MapType::DELETE)) {
+            (false, _) => Change::Suppressed,
+            (true, true) => Change::Reset,
+            (true, false) => Change::Decremented,
+        };
+        llvm::info::exists(cx.device.number, item, mapped, counter(item.map), change);
+    }
     let key = mapped.begin;
     let wants_copy = item.map.has(MapType::FROM)
         && (item.map.has(MapType::ALWAYS) || is_last)
         && item.size > 0
         && !cx.is_in_place(mapped);
     let leaves = !is_member && mapped.is_unreferenced();
-    let removed = if wants_copy {
+    if wants_copy {
         let piece = shared_part(item, mapped).around(&mapped.attached);
         mapped.busy = true;
         drop(table);
@@ -58,19 +90,10 @@ fn release(cx: &Cx<'_>, item: &Item, is_first_of_mapper: bool) -> Result<(), Err
         }
         if !leaves {
             mapping.settle(key, |_| ());
-            return Ok(());
+            return Ok(None);
         }
         // Still busy, so nobody has taken a reference meanwhile.
-        mapping.drop_busy(key)
-    } else if leaves {
-        let removed = table.remove(key);
-        drop(table);
-        removed
-    } else {
-        return Ok(());
-    };
-    match removed {
-        Some(removed) => transfer::free(cx, removed.owned),
-        None => Ok(()),
+        return Ok(mapping.drop_busy(key));
     }
+    Ok(if leaves { table.remove(key) } else { None })
 }

@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use abi::MapType;
-use device::DevicePtr;
+use device::{DevicePtr, Held};
 
 use crate::args::Place;
 use crate::devices::DeviceState;
@@ -63,6 +63,11 @@ pub(crate) struct Found {
 impl Mapping {
     fn lock(&self) -> MutexGuard<'_, Table> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets nobody look until the answer is dropped.
+    pub(crate) fn hold(&'static self) -> Box<dyn Held> {
+        Box::new(self.lock())
     }
 
     /// Looks up, waiting while the range that is found is busy. The answer holds while the guard
@@ -149,6 +154,14 @@ impl Mapping {
             self.elsewhere.fetch_sub(1, Ordering::Relaxed);
         }
         Some(removed)
+    }
+
+    /// Takes everything out but what is mapped for good.
+    pub(crate) fn clear(&self) -> Vec<Mapped> {
+        let mut table = self.lock();
+        let is_counted = |it: &&Mapped| it.dynamic != table::INFINITE && !it.busy;
+        let keys: Vec<usize> = table.iter().filter(is_counted).map(|it| it.begin).collect();
+        keys.into_iter().filter_map(|key| table.remove(key)).collect()
     }
 
     /// The range that begins exactly here, copied.

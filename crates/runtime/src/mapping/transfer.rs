@@ -7,11 +7,13 @@
 use std::collections::BTreeMap;
 
 use abi::POINTER_SIZE;
-use device::DevicePtr;
+use device::{DeviceError, DevicePtr, MemoryKind};
 
 use crate::args::Name;
+use crate::devices;
 use crate::error::{Error, Section};
 use crate::mapping::Cx;
+use crate::tool::{self, DataOp, Operation};
 use crate::watch::Direction;
 
 /// One range on both sides.
@@ -53,9 +55,26 @@ impl Piece {
     }
 }
 
+/// The host as tools number it, after the last device.
+fn host() -> usize {
+    devices::opened().len()
+}
+
 /// Copies to the device. The caller has made the range busy, so nobody else copies to or from it.
 pub(crate) fn copy_in(cx: &Cx<'_>, piece: &Piece) -> Result<(), Error> {
     let timer = cx.watch.start();
+    let op = DataOp {
+        operation: Operation::ToDevice,
+        from: (piece.host as u64, host()),
+        to: (piece.device.0, cx.device.number),
+        bytes: piece.size,
+    };
+    tool::operation(cx.watch, op, |_| None, || runs_in(cx, piece))?;
+    cx.watch.transfer(timer, cx, Direction::In, piece);
+    Ok(())
+}
+
+fn runs_in(cx: &Cx<'_>, piece: &Piece) -> Result<(), Error> {
     for (offset, len) in piece.runs() {
         let (to, from) = (piece.device.offset(offset), piece.host.wrapping_add(offset));
         // SAFETY: the program says that these bytes are its own (it maps them), and the table says
@@ -63,20 +82,30 @@ pub(crate) fn copy_in(cx: &Cx<'_>, piece: &Piece) -> Result<(), Error> {
         unsafe { cx.device.plugin.copy_in(to, from as *const u8, len) }
             .map_err(|error| Error::device("copying to the device", piece.section(), error))?;
     }
-    cx.watch.transfer(timer, cx, Direction::In, piece);
     Ok(())
 }
 
 /// Copies to the host; otherwise as [`copy_in`].
 pub(crate) fn copy_out(cx: &Cx<'_>, piece: &Piece) -> Result<(), Error> {
     let timer = cx.watch.start();
+    let op = DataOp {
+        operation: Operation::FromDevice,
+        from: (piece.device.0, cx.device.number),
+        to: (piece.host as u64, host()),
+        bytes: piece.size,
+    };
+    tool::operation(cx.watch, op, |_| None, || runs_out(cx, piece))?;
+    cx.watch.transfer(timer, cx, Direction::Out, piece);
+    Ok(())
+}
+
+fn runs_out(cx: &Cx<'_>, piece: &Piece) -> Result<(), Error> {
     for (offset, len) in piece.runs() {
         let (to, from) = (piece.host.wrapping_add(offset), piece.device.offset(offset));
         // SAFETY: as in `copy_in`.
         unsafe { cx.device.plugin.copy_out(to as *mut u8, from, len) }
             .map_err(|error| Error::device("copying from the device", piece.section(), error))?;
     }
-    cx.watch.transfer(timer, cx, Direction::Out, piece);
     Ok(())
 }
 
@@ -84,20 +113,51 @@ pub(crate) fn copy_out(cx: &Cx<'_>, piece: &Piece) -> Result<(), Error> {
 pub(crate) fn write_pointer(cx: &Cx<'_>, slot: &Piece, value: DevicePtr) -> Result<(), Error> {
     let timer = cx.watch.start();
     let bytes = value.0.to_ne_bytes();
+    let op = DataOp {
+        operation: Operation::ToDevice,
+        from: (slot.host as u64, host()),
+        to: (slot.device.0, cx.device.number),
+        bytes: bytes.len(),
+    };
     // SAFETY: the table says that a pointer lies there; the bytes are ours.
-    unsafe { cx.device.plugin.copy_in(slot.device, bytes.as_ptr(), bytes.len()) }
+    let write = || unsafe { cx.device.plugin.copy_in(slot.device, bytes.as_ptr(), bytes.len()) };
+    tool::operation(cx.watch, op, |_| None, write)
         .map_err(|error| Error::device("attaching a pointer", slot.section(), error))?;
     cx.watch.transfer(timer, cx, Direction::In, slot);
     Ok(())
 }
 
+/// Memory of the device for data of the host at `begin`.
+pub(crate) fn alloc(
+    cx: &Cx<'_>,
+    begin: usize,
+    bytes: usize,
+    align: usize,
+) -> Result<DevicePtr, DeviceError> {
+    let op = DataOp {
+        operation: Operation::Alloc,
+        from: (begin as u64, host()),
+        to: (0, cx.device.number),
+        bytes,
+    };
+    let at = |made: &Result<DevicePtr, DeviceError>| made.as_ref().ok().map(|it| it.0);
+    tool::operation(cx.watch, op, at, || cx.device.plugin.alloc(bytes, align, MemoryKind::Device))
+}
+
 /// Gives device memory back that a range owned.
-pub(crate) fn free(cx: &Cx<'_>, owned: DevicePtr) -> Result<(), Error> {
+pub(crate) fn free(cx: &Cx<'_>, owned: DevicePtr, bytes: usize) -> Result<(), Error> {
     if owned.is_null() {
         return Ok(());
     }
+    let op = DataOp {
+        operation: Operation::Delete,
+        from: (owned.0, cx.device.number),
+        to: (0, host()),
+        bytes,
+    };
     // SAFETY: it came from this device's `alloc`, and the range that owned it is out of the table.
-    unsafe { cx.device.plugin.free(owned) }.map_err(|error| Error::Device {
+    let free = || unsafe { cx.device.plugin.free(owned) };
+    tool::operation(cx.watch, op, |_| None, free).map_err(|error| Error::Device {
         doing: "freeing device memory",
         what: None,
         error,

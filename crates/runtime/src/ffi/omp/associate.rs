@@ -5,10 +5,12 @@ use std::ffi::{c_int, c_void};
 use ::device::DevicePtr;
 
 use super::device;
-use crate::devices::Target;
+use crate::devices::{Target, all};
 use crate::error::Error;
 use crate::ffi::answer;
 use crate::mapping::table::{INFINITE, Mapped};
+use crate::tool::{self, DataOp, Operation};
+use crate::watch::Watch;
 use crate::{llvm, report};
 
 const OK: c_int = 0;
@@ -33,7 +35,14 @@ pub extern "C" fn omp_target_associate_ptr(
         };
         let at = DevicePtr(at as u64).offset(offset);
         let mapped = Mapped::permanent(host as usize, size, at);
-        if device.mapping.add_permanent(mapped) {
+        let op = DataOp {
+            operation: Operation::Associate,
+            from: (host as u64, all().len()),
+            to: (at.0, device.number),
+            bytes: size,
+        };
+        let add = || device.mapping.add_permanent(mapped);
+        if tool::operation(Watch::now(), op, |_| None, add) {
             return Ok(OK);
         }
         let is_same = device
@@ -58,10 +67,19 @@ pub extern "C" fn omp_target_disassociate_ptr(host: *const c_void, number: c_int
             return Err(Error::BadCall("disassociating from memory of the host"));
         };
         let mut is_held = false;
-        let removed = device.mapping.remove_if(host as usize, |it| {
-            is_held = it.hold > 0;
-            it.hold == 0 && it.dynamic == INFINITE
-        });
+        let op = DataOp {
+            operation: Operation::Disassociate,
+            from: (host as u64, all().len()),
+            to: (0, device.number),
+            bytes: 0,
+        };
+        let remove = || {
+            device.mapping.remove_if(host as usize, |it| {
+                is_held = it.hold > 0;
+                it.hold == 0 && it.dynamic == INFINITE
+            })
+        };
+        let removed = tool::operation(Watch::now(), op, |_| None, remove);
         if is_held && llvm::is_program() {
             report::raw(llvm::HELD_POINTER);
             return Ok(REFUSED);

@@ -6,10 +6,12 @@ use std::slice;
 use ::device::{DeviceError, DevicePtr};
 
 use super::device;
-use crate::devices::Target;
+use crate::devices::{Target, all};
 use crate::error::Error;
 use crate::ffi::answer;
 use crate::host;
+use crate::tool::{self, DataOp, Operation};
+use crate::watch::Watch;
 
 /// What the standard says for success and failure.
 const OK: c_int = 0;
@@ -23,6 +25,29 @@ const STAGE: usize = 1 << 20;
 /// # Safety
 /// Both ranges are memory of their devices, or of the host.
 unsafe fn copy(to: (Target, u64), from: (Target, u64), len: usize) -> Result<(), DeviceError> {
+    let number = |target: Target| match target {
+        Target::Host => all().len(),
+        Target::Device(device) => device.number,
+    };
+    let operation = match (to.0, from.0) {
+        // SAFETY: the caller's promise.
+        (Target::Host, Target::Host) => return unsafe { copy_untold(to, from, len) },
+        (Target::Host, Target::Device(_)) => Operation::FromDevice,
+        (Target::Device(_), _) => Operation::ToDevice,
+    };
+    let (source, place) = ((from.1, number(from.0)), (to.1, number(to.0)));
+    let op = DataOp { operation, from: source, to: place, bytes: len };
+    // SAFETY: the caller's promise.
+    tool::operation(Watch::now(), op, |_| None, || unsafe { copy_untold(to, from, len) })
+}
+
+/// # Safety
+/// As [`copy`].
+unsafe fn copy_untold(
+    to: (Target, u64),
+    from: (Target, u64),
+    len: usize,
+) -> Result<(), DeviceError> {
     let ((to, dst), (from, src)) = (to, from);
     // SAFETY: the caller's promise, in every arm.
     unsafe {

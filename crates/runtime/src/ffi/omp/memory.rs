@@ -3,13 +3,15 @@
 use std::ffi::{c_int, c_void};
 use std::ptr;
 
-use ::device::MemoryKind;
+use ::device::{DeviceError, DevicePtr, MemoryKind};
 
 use super::{INITIAL_DEVICE, device, initial_device};
-use crate::devices::Target;
+use crate::devices::{Target, all};
 use crate::error::Error;
 use crate::ffi::answer;
 use crate::registry;
+use crate::tool::{self, DataOp, Operation};
+use crate::watch::Watch;
 
 /// Memory that fits every type, and whole cache lines.
 const ALIGN: usize = 64;
@@ -30,7 +32,15 @@ pub(super) fn allocate(
             // SAFETY: asks for memory, nothing else.
             Target::Host => Ok(unsafe { libc::malloc(bytes) }),
             Target::Device(device) => {
-                let at = device.plugin.alloc(bytes, ALIGN, kind).map_err(|error| {
+                let op = DataOp {
+                    operation: Operation::Alloc,
+                    from: (0, all().len()),
+                    to: (0, device.number),
+                    bytes,
+                };
+                let made = |it: &Result<DevicePtr, DeviceError>| it.as_ref().ok().map(|it| it.0);
+                let alloc = || device.plugin.alloc(bytes, ALIGN, kind);
+                let at = tool::operation(Watch::now(), op, made, alloc).map_err(|error| {
                     Error::Device { doing: "allocating device memory", what: None, error }
                 })?;
                 device.remember(at, bytes);
@@ -57,8 +67,15 @@ pub(super) fn release(routine: &'static str, at: *mut c_void, number: c_int) {
                 let at = device.forget(at as u64).ok_or(Error::BadCall(
                     "freeing what was not allocated on this device, or was freed already",
                 ))?;
+                let op = DataOp {
+                    operation: Operation::Delete,
+                    from: (at.0, device.number),
+                    to: (0, all().len()),
+                    bytes: 0,
+                };
                 // SAFETY: allocated on this device, and forgotten just now, so freed only once.
-                unsafe { device.plugin.free(at) }.map_err(|error| Error::Device {
+                let free = || unsafe { device.plugin.free(at) };
+                tool::operation(Watch::now(), op, |_| None, free).map_err(|error| Error::Device {
                     doing: "freeing device memory",
                     what: None,
                     error,

@@ -4,20 +4,43 @@
 //! - [`memory`]: allocation and presence
 //! - [`copy`]: copies and fills, contiguous and rectangular
 //! - [`associate`]: pointers that the program maps itself
+//! - [`explicit`]: whether a thread runs an explicit task
 //! - [`interop`]: interoperability objects
+//! - [`spaces`]: memory spaces and allocators of devices
+//! - [`tasks`]: locks, tasks and tools, as far as the host's runtime lacks them
 //! - [`vendor`]: additions that LLVM's runtime has
 
 pub mod associate;
 pub mod copy;
 pub mod devices;
+pub mod explicit;
 pub mod interop;
 pub mod memory;
+pub mod spaces;
+pub mod tasks;
 pub mod vendor;
 
 use std::ffi::c_int;
 
 use crate::devices::{Target, all, numbered};
 use crate::error::Error;
+use crate::ffi::EntryPoint;
+
+/// Where a tool's user sees an operation.
+pub(super) static ENTRY_POINTS: [EntryPoint; 12] = [
+    EntryPoint(memory::omp_target_alloc as *const ()),
+    EntryPoint(memory::omp_target_free as *const ()),
+    EntryPoint(copy::omp_target_memcpy as *const ()),
+    EntryPoint(copy::omp_target_memcpy_async as *const ()),
+    EntryPoint(copy::omp_target_memcpy_rect as *const ()),
+    EntryPoint(copy::omp_target_memcpy_rect_async as *const ()),
+    EntryPoint(associate::omp_target_associate_ptr as *const ()),
+    EntryPoint(associate::omp_target_disassociate_ptr as *const ()),
+    EntryPoint(tasks::omp_control_tool as *const ()),
+    EntryPoint(vendor::llvm_omp_target_alloc_device as *const ()),
+    EntryPoint(vendor::llvm_omp_target_alloc_host as *const ()),
+    EntryPoint(vendor::llvm_omp_target_alloc_shared as *const ()),
+];
 
 /// The constant of the standard for the host, beside the number after the last device.
 const INITIAL_DEVICE: c_int = -1;

@@ -1,16 +1,15 @@
 //! Additions of LLVM's runtime: kinds of memory, and the dump of all tables.
 
 use std::ffi::{c_int, c_void};
-use std::fmt::Write as _;
 use std::io::Write as _;
 use std::ptr;
 
 use ::device::MemoryKind;
 
 use super::memory::{allocate, release};
-use crate::devices;
+use crate::args::Place;
 use crate::ffi::guard;
-use crate::mapping::table::INFINITE;
+use crate::{devices, llvm};
 
 /// Allocation and release of one kind of memory.
 macro_rules! kind {
@@ -57,29 +56,8 @@ pub extern "C" fn llvm_omp_target_dynamic_shared_alloc() -> *mut c_void {
 #[unsafe(no_mangle)]
 pub extern "C" fn ompx_dump_mapping_tables() {
     guard(&"ompx_dump_mapping_tables", false, || {
-        let mut text = String::new();
-        let count = |it: u64| if it == INFINITE { "INF".to_owned() } else { it.to_string() };
-        for device in devices::all() {
-            let number = device.number;
-            let mapped = device.mapping.snapshot();
-            let _ = writeln!(
-                text,
-                "omptarget device {number} info: OpenMP Host-Device pointer mappings table{}",
-                if mapped.is_empty() { " empty" } else { "" }
-            );
-            for it in mapped {
-                let name = it.name.map_or_else(|| "unknown".to_owned(), |it| it.to_string());
-                let _ = writeln!(
-                    text,
-                    "omptarget device {number} info: 0x{:016x} 0x{:016x} {} {} {} {name}",
-                    it.begin,
-                    it.device.0,
-                    it.size(),
-                    count(it.dynamic),
-                    count(it.hold),
-                );
-            }
-        }
+        let table = |it| llvm::info::table_text(it, &Place::default());
+        let text: String = devices::all().iter().map(table).collect();
         let _ = std::io::stdout().write_all(text.as_bytes());
         Ok(())
     });

@@ -1,0 +1,268 @@
+//! Whether the calling thread runs an explicit task, which GCC's runtime cannot say.
+//!
+//! These functions stand before that runtime's of the same names: they pass a task on with a note
+//! behind its arguments, and a function in front of its own that remembers, while the task runs, at
+//! which level of nesting it was begun. Tasks with more arguments than [`MOST_WORDS`] are passed on as
+//! they are, and so are detached ones that copy their arguments: inside of these the answer is no.
+
+use std::ffi::{c_int, c_long, c_uint, c_ulong, c_void};
+use std::mem;
+use std::ptr;
+use std::sync::OnceLock;
+
+use smallvec::SmallVec;
+
+use crate::ffi::guard;
+use crate::host;
+
+type Body = unsafe extern "C" fn(*mut c_void);
+type CopyArgs = unsafe extern "C" fn(*mut c_void, *mut c_void);
+
+/// The note behind the arguments.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Note {
+    body: Body,
+    /// How the compiler wants the arguments copied, and from where.
+    copy: Option<CopyArgs>,
+    from: *mut c_void,
+}
+
+const NOTE_WORDS: usize = size_of::<Note>() / size_of::<u64>();
+/// Tasks with more words of arguments are not followed.
+const MOST_WORDS: usize = 63;
+/// The words that the runtime itself reads and writes at the front of a loop's arguments.
+const HEAD_WORDS: usize = 3;
+/// The flag of a detached task.
+const DETACHED: c_uint = 1 << 13;
+
+/// The task's function: `WORDS` words of arguments, then the note.
+unsafe extern "C" fn run<const WORDS: usize>(arguments: *mut c_void) {
+    // SAFETY: `Wrapped` has put the note there, or the runtime has copied it there.
+    let note = unsafe { arguments.cast::<u64>().add(WORDS).cast::<Note>().read() };
+    let outer = host::enter_task();
+    // SAFETY: the compiler's function with its own arguments in front.
+    unsafe { (note.body)(arguments) };
+    drop(outer);
+}
+
+/// Copies the arguments as the compiler wants it, then the note.
+unsafe extern "C" fn copy<const WORDS: usize>(to: *mut c_void, from: *mut c_void) {
+    // SAFETY: both blocks have room for the arguments and the note, see `Wrapped`.
+    unsafe {
+        let note = from.cast::<u64>().add(WORDS).cast::<Note>().read();
+        if let Some(copy) = note.copy {
+            copy(to, note.from);
+        }
+        to.cast::<u64>().add(WORDS).cast::<Note>().write(note);
+    }
+}
+
+macro_rules! sizes {
+    ($($words:literal)*) => {
+        [$((run::<$words> as Body, copy::<$words> as CopyArgs)),*]
+    };
+}
+
+/// One pair of functions for each number of words.
+static SIZES: [(Body, CopyArgs); MOST_WORDS + 1] = sizes!(
+    0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31
+    32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63
+);
+
+/// A task with its note.
+struct Wrapped {
+    body: Body,
+    copy: Option<CopyArgs>,
+    block: SmallVec<[u128; 8]>,
+    bytes: c_long,
+    align: c_long,
+}
+
+impl Wrapped {
+    /// `None` where the task must be passed on as it is.
+    ///
+    /// # Safety
+    /// The arguments of a task as the compiler passes them.
+    unsafe fn new(
+        body: Body,
+        data: *mut c_void,
+        copy: Option<CopyArgs>,
+        bytes: c_long,
+        align: c_long,
+    ) -> Option<Wrapped> {
+        let len = usize::try_from(bytes).ok()?;
+        let words = len.div_ceil(size_of::<u64>());
+        let (run, copy_noted) = *SIZES.get(words)?;
+        if align > align_of::<u128>() as c_long || (data.is_null() && len > 0) {
+            return None;
+        }
+        let mut block: SmallVec<[u128; 8]> = SmallVec::new();
+        block.resize((words + NOTE_WORDS).div_ceil(2), 0);
+        let at = block.as_mut_ptr().cast::<u64>();
+        let known = match copy {
+            None => len,
+            // The block is only copied from; but a loop's first words are read where they stand.
+            Some(_) => len.min(HEAD_WORDS * size_of::<u64>()),
+        };
+        // SAFETY: the block has room for the arguments and the note; so many bytes are the program's.
+        unsafe {
+            ptr::copy_nonoverlapping(data.cast::<u8>(), at.cast::<u8>(), known);
+            at.add(words).cast::<Note>().write(Note { body, copy, from: data });
+        }
+        let bytes = ((words + NOTE_WORDS) * size_of::<u64>()) as c_long;
+        let align = align.max(align_of::<u64>() as c_long);
+        Some(Wrapped { body: run, copy: copy.map(|_| copy_noted), block, bytes, align })
+    }
+
+    fn data(&mut self) -> *mut c_void {
+        self.block.as_mut_ptr().cast()
+    }
+}
+
+/// The runtime's function that ours stands before.
+fn next<F: Copy>(slot: &OnceLock<usize>, name: &'static std::ffi::CStr) -> Option<F> {
+    let at = *slot.get_or_init(|| host::find(name).map_or(0, |it| it as usize));
+    // SAFETY: a function of that name has that type in GCC's runtime.
+    (at != 0).then(|| unsafe { mem::transmute_copy::<usize, F>(&at) })
+}
+
+type Task = unsafe extern "C" fn(
+    Body,
+    *mut c_void,
+    Option<CopyArgs>,
+    c_long,
+    c_long,
+    bool,
+    c_uint,
+    *mut *mut c_void,
+    c_int,
+    *mut c_void,
+);
+
+/// Makes a task.
+///
+/// # Safety
+/// Called by compiled code.
+#[unsafe(no_mangle)]
+#[allow(clippy::too_many_arguments, reason = "the interface's")]
+pub unsafe extern "C" fn GOMP_task(
+    body: Body,
+    data: *mut c_void,
+    copy: Option<CopyArgs>,
+    bytes: c_long,
+    align: c_long,
+    is_deferred: bool,
+    flags: c_uint,
+    depend: *mut *mut c_void,
+    priority: c_int,
+    detach: *mut c_void,
+) {
+    static NEXT: OnceLock<usize> = OnceLock::new();
+    let Some(task) = next::<Task>(&NEXT, c"GOMP_task") else {
+        // Nobody defers tasks: the compiler's function runs at once.
+        // SAFETY: the caller's promise, where no copy is asked for.
+        return unsafe { body(data) };
+    };
+    let is_followed = flags & DETACHED == 0 || copy.is_none();
+    // SAFETY: the caller's promise.
+    unsafe {
+        let wrapped = Wrapped::new(body, data, copy, bytes, align).filter(|_| is_followed);
+        match wrapped {
+            Some(mut it) => {
+                let (run, data, copy) = (it.body, it.data(), it.copy);
+                task(
+                    run,
+                    data,
+                    copy,
+                    it.bytes,
+                    it.align,
+                    is_deferred,
+                    flags,
+                    depend,
+                    priority,
+                    detach,
+                );
+            }
+            None => {
+                task(body, data, copy, bytes, align, is_deferred, flags, depend, priority, detach);
+            }
+        }
+    }
+}
+
+type Taskloop = unsafe extern "C" fn(
+    Body,
+    *mut c_void,
+    Option<CopyArgs>,
+    c_long,
+    c_long,
+    c_uint,
+    c_ulong,
+    c_int,
+    u64,
+    u64,
+    u64,
+);
+
+/// The two forms of a loop made of tasks.
+macro_rules! taskloop {
+    ($name:ident, $text:literal) => {
+        /// Makes the tasks of a loop.
+        ///
+        /// # Safety
+        /// Called by compiled code.
+        #[unsafe(no_mangle)]
+        #[allow(clippy::too_many_arguments, reason = "the interface's")]
+        pub unsafe extern "C" fn $name(
+            body: Body,
+            data: *mut c_void,
+            copy: Option<CopyArgs>,
+            bytes: c_long,
+            align: c_long,
+            flags: c_uint,
+            tasks: c_ulong,
+            priority: c_int,
+            begin: u64,
+            end: u64,
+            step: u64,
+        ) {
+            static NEXT: OnceLock<usize> = OnceLock::new();
+            let Some(make) = next::<Taskloop>(&NEXT, $text) else { return };
+            // SAFETY: the caller's promise.
+            unsafe {
+                match Wrapped::new(body, data, copy, bytes, align) {
+                    Some(mut it) => {
+                        let (run, data, copy) = (it.body, it.data(), it.copy);
+                        let (bytes, align) = (it.bytes, it.align);
+                        make(
+                            run, data, copy, bytes, align, flags, tasks, priority, begin, end, step,
+                        );
+                    }
+                    None => {
+                        make(
+                            body, data, copy, bytes, align, flags, tasks, priority, begin, end,
+                            step,
+                        );
+                    }
+                }
+            }
+        }
+    };
+}
+
+taskloop!(GOMP_taskloop, c"GOMP_taskloop");
+taskloop!(GOMP_taskloop_ull, c"GOMP_taskloop_ull");
+
+/// Does the calling thread run an explicit task?
+#[unsafe(no_mangle)]
+pub extern "C" fn omp_in_explicit_task() -> c_int {
+    static NEXT: OnceLock<usize> = OnceLock::new();
+    guard(&"omp_in_explicit_task", false, || {
+        Ok(match next::<unsafe extern "C" fn() -> c_int>(&NEXT, c"omp_in_explicit_task") {
+            // SAFETY: takes nothing.
+            Some(theirs) => unsafe { theirs() },
+            None => c_int::from(host::is_in_task()),
+        })
+    })
+}

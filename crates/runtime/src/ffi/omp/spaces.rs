@@ -1,0 +1,82 @@
+//! Memory spaces and allocators of devices.
+//!
+//! A device that shares the host's memory has the host runtime's spaces and allocators. One with
+//! memory of its own has none that the host could allocate from: the answer is "none", as the standard
+//! allows, and memory there is had by `omp_target_alloc`.
+
+use std::ffi::c_int;
+use std::slice;
+
+use super::device;
+use crate::devices::Target;
+use crate::ffi::answer;
+
+const NO_SPACE: usize = usize::MAX;
+const NO_ALLOCATOR: usize = 0;
+/// The predefined spaces, numbered from 0; the allocator of each has the next number.
+const SPACES: usize = 5;
+
+fn is_host_memory(number: c_int) -> bool {
+    match device(number) {
+        Ok(Target::Host) => true,
+        Ok(Target::Device(device)) => device.shares_memory,
+        Err(_) => false,
+    }
+}
+
+/// # Safety
+/// The list has so many elements, or is null.
+unsafe fn space(count: c_int, list: *const c_int, space: usize) -> usize {
+    let count = usize::try_from(count).unwrap_or(0);
+    if count == 0 || list.is_null() || !list.is_aligned() || space >= SPACES {
+        return NO_SPACE;
+    }
+    // SAFETY: the caller's promise.
+    let devices = unsafe { slice::from_raw_parts(list, count) };
+    if devices.iter().all(|it| is_host_memory(*it)) { space } else { NO_SPACE }
+}
+
+fn allocator(of: usize) -> usize {
+    if of == NO_SPACE { NO_ALLOCATOR } else { of + 1 }
+}
+
+/// The space of one device; "none" if the host cannot allocate there.
+#[unsafe(no_mangle)]
+pub extern "C" fn omp_get_device_memspace(number: c_int, of: usize) -> usize {
+    // SAFETY: one element, which lives during the call.
+    answer("omp_get_device_memspace", NO_SPACE, || Ok(unsafe { space(1, &raw const number, of) }))
+}
+
+/// The space that all these devices share.
+///
+/// # Safety
+/// The list has `count` elements.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn omp_get_devices_memspace(
+    count: c_int,
+    list: *const c_int,
+    of: usize,
+) -> usize {
+    // SAFETY: the caller's promise.
+    answer("omp_get_devices_memspace", NO_SPACE, || Ok(unsafe { space(count, list, of) }))
+}
+
+/// The allocator of [`omp_get_device_memspace`].
+#[unsafe(no_mangle)]
+pub extern "C" fn omp_get_device_allocator(number: c_int, of: usize) -> usize {
+    allocator(omp_get_device_memspace(number, of))
+}
+
+/// The allocator of [`omp_get_devices_memspace`].
+///
+/// # Safety
+/// The list has `count` elements.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn omp_get_devices_allocator(
+    count: c_int,
+    list: *const c_int,
+    of: usize,
+) -> usize {
+    // SAFETY: the caller's promise.
+    allocator(unsafe { omp_get_devices_memspace(count, list, of) })
+}

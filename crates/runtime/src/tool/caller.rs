@@ -1,0 +1,60 @@
+//! Where in the program a call of the library comes from: what tools show as the place of a construct.
+//!
+//! The stack is walked up to the outermost function of the library's border; the address it returns
+//! to is the answer. Only done for a tool: it costs microseconds.
+#![allow(unsafe_code, reason = "walks the stack")]
+
+use std::ffi::{c_int, c_void};
+
+use crate::ffi;
+
+#[repr(C)]
+struct Frame {
+    _opaque: [u8; 0],
+}
+
+/// "Go on", and any other number to stop.
+const NEXT: c_int = 0;
+const STOP: c_int = 4;
+
+unsafe extern "C" {
+    fn _Unwind_Backtrace(
+        visit: extern "C" fn(*mut Frame, *mut c_void) -> c_int,
+        state: *mut c_void,
+    ) -> c_int;
+    fn _Unwind_GetIP(frame: *mut Frame) -> usize;
+    fn _Unwind_FindEnclosingFunction(at: *mut c_void) -> *mut c_void;
+}
+
+#[derive(Default)]
+struct Walk {
+    was_border: bool,
+    found: usize,
+    depth: usize,
+}
+
+extern "C" fn visit(frame: *mut Frame, state: *mut c_void) -> c_int {
+    /// Deeper than calls inside this library go.
+    const DEEPEST: usize = 64;
+    // SAFETY: the address given to `_Unwind_Backtrace` below; the frame is the unwinder's.
+    let (walk, at) = unsafe { (&mut *state.cast::<Walk>(), _Unwind_GetIP(frame)) };
+    // A return address may lie behind its function's end, so the byte before is asked.
+    // SAFETY: only looks the address up in tables.
+    let function = unsafe { _Unwind_FindEnclosingFunction((at.wrapping_sub(1)) as *mut c_void) };
+    let is_border = ffi::is_entry_point(function as usize);
+    if walk.was_border && !is_border {
+        walk.found = at;
+        return STOP;
+    }
+    walk.was_border = is_border;
+    walk.depth += 1;
+    if walk.depth < DEEPEST { NEXT } else { STOP }
+}
+
+/// The address in the program that the current call of the library returns to; 0 if not found.
+pub(crate) fn caller() -> usize {
+    let mut walk = Walk::default();
+    // SAFETY: the visitor keeps to the contract, and its state lives during the call.
+    unsafe { _Unwind_Backtrace(visit, (&raw mut walk).cast()) };
+    walk.found
+}
