@@ -1,28 +1,62 @@
-//! Times `ferry check` against the host compiler's own syntax check, on the same preprocessed text.
+//! Times ferry: the front end, what offloading costs, and loops in regions.
 //!
-//! `bench FERRY [CC]`: both programs read the same `.i` files, turn about, several times; the
-//! shortest time of each counts, and the ratio is what matters. Peak memory is the kernel's
-//! figure for the child. Prints a Markdown table. Never a test: times are not verdicts.
+//! `bench [--only PART] FERRY [CC]`, PART one of `front`, `overheads` and `loops`. Whatever is
+//! compared runs turn about, so that a busy moment of the machine meets all; ratios are what
+//! matters. Prints Markdown tables. Never a test: times are not verdicts.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool")]
 
+mod front;
+mod loops;
 mod measure;
+mod overheads;
+mod samples;
 mod texts;
 
 use std::error::Error;
-use std::path::Path;
 use std::process::{Command, ExitCode};
 
-use measure::{Cost, best};
+const USAGE: &str = "usage: bench [--only front|overheads|loops] FERRY [CC]";
+
+/// The programs that are compared.
+struct Tools {
+    ferry: String,
+    cc: String,
+    /// A compiler of the same offload interface; absent where it is not installed.
+    clang: Option<String>,
+}
 
 fn main() -> ExitCode {
-    let mut args = std::env::args().skip(1);
+    let mut args: Vec<String> = std::env::args().skip(1).collect();
+    let mut only = None;
+    if args.first().is_some_and(|it| it == "--only") {
+        args.remove(0);
+        only = (!args.is_empty()).then(|| args.remove(0));
+        if only.is_none() {
+            eprintln!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    }
+    let mut args = args.into_iter();
     let Some(ferry) = args.next() else {
-        eprintln!("usage: bench FERRY [CC]");
+        eprintln!("{USAGE}");
         return ExitCode::from(2);
     };
     let cc = args.next().or_else(|| std::env::var("CC").ok()).unwrap_or_else(|| "cc".to_owned());
-    match run(&ferry, &cc) {
+    // Some of what is compiled lies in other folders.
+    let ferry = std::fs::canonicalize(&ferry)
+        .map_or(ferry, |it| it.into_os_string().to_string_lossy().into_owned());
+    let tools = Tools { ferry, cc, clang: clang() };
+    let done = match only.as_deref() {
+        None => front::run(&tools)
+            .and_then(|()| overheads::run(&tools))
+            .and_then(|()| loops::run(&tools)),
+        Some("front") => front::run(&tools),
+        Some("overheads") => overheads::run(&tools),
+        Some("loops") => loops::run(&tools),
+        Some(other) => Err(format!("there is no part `{other}`; {USAGE}").into()),
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("bench: {error}");
@@ -31,50 +65,18 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(ferry: &str, cc: &str) -> Result<(), Box<dyn Error>> {
-    let folder = tempfile::tempdir()?;
-    let large = folder.path().join("large.i");
-    std::fs::write(&large, texts::large(200_000))?;
-    let headers = folder.path().join("headers.c");
-    std::fs::write(&headers, texts::HEADERS)?;
-    let small = folder.path().join("headers.i");
-    preprocess(cc, &headers, &small)?;
-    println!("| input | lines | {cc} | ferry | ratio | {cc} peak | ferry peak |");
-    println!("|---|---:|---:|---:|---:|---:|---:|");
-    row("generated, directives throughout", &large, ferry, cc)?;
-    row("small file, many headers", &small, ferry, cc)?;
-    Ok(())
+/// `CLANG`, or the version whose offload interface is ours.
+fn clang() -> Option<String> {
+    let name = std::env::var("CLANG").unwrap_or_else(|_| "clang-19".to_owned());
+    let found = Command::new(&name).arg("--version").output().is_ok_and(|it| it.status.success());
+    found.then_some(name)
 }
 
-fn preprocess(cc: &str, from: &Path, to: &Path) -> Result<(), Box<dyn Error>> {
-    let status = Command::new(cc).args(["-E", "-fopenmp", "-o"]).args([to, from]).status()?;
-    if status.success() {
-        Ok(())
-    } else {
-        Err(format!("{cc} -E failed on {}", from.display()).into())
+/// Runs a compiler; its messages are the user's to read.
+fn compile(command: &mut Command) -> Result<(), Box<dyn Error>> {
+    let status = command.status().map_err(|error| format!("{command:?}: {error}"))?;
+    match status.success() {
+        true => Ok(()),
+        false => Err(format!("{command:?} failed").into()),
     }
-}
-
-fn row(name: &str, text: &Path, ferry: &str, cc: &str) -> Result<(), Box<dyn Error>> {
-    let lines = std::fs::read(text)?.iter().filter(|&&it| it == b'\n').count();
-    let theirs = || {
-        let mut command = Command::new(cc);
-        command.args(["-fsyntax-only", "-fopenmp", "-w"]).arg(text);
-        command
-    };
-    let ours = || {
-        let mut command = Command::new(ferry);
-        command.arg("check").arg(text);
-        command
-    };
-    let [theirs, ours] = best([&theirs, &ours], 7)?;
-    let Cost { seconds, peak_kib } = theirs;
-    println!(
-        "| {name} | {lines} | {seconds:.3} s | {:.3} s | {:.2} | {} MiB | {} MiB |",
-        ours.seconds,
-        ours.seconds / seconds,
-        peak_kib / 1024,
-        ours.peak_kib / 1024,
-    );
-    Ok(())
 }

@@ -1,0 +1,47 @@
+/* The covariance of the columns of D. */
+#include "loops.h"
+
+enum { M = 280, N = 300 };
+struct arrays { double d[N][M], s[M][M], mean[M]; };
+
+static void covariance(double count, double d[N][M], double s[M][M], double mean[M]) {
+  DATA(map(tofrom : d[0 : N]) map(alloc : mean[0 : M]) map(from : s[0 : M]))
+  {
+    LOOP(map(d[0 : N], mean[0 : M]))
+    for (int j = 0; j < M; j++) {
+      mean[j] = 0;
+      for (int i = 0; i < N; i++) mean[j] += d[i][j];
+      mean[j] /= count;
+    }
+    LOOP(map(d[0 : N], mean[0 : M]))
+    for (int i = 0; i < N; i++)
+      for (int j = 0; j < M; j++) d[i][j] -= mean[j];
+    LOOP(map(d[0 : N], s[0 : M]))
+    for (int k = 0; k < M; k++)
+      for (int l = k; l < M; l++) {
+        s[k][l] = 0;
+        for (int i = 0; i < N; i++) s[k][l] += d[i][k] * d[i][l];
+        s[k][l] /= count - 1;
+        s[l][k] = s[k][l];
+      }
+  }
+}
+
+void RUN(void *arrays) {
+  struct arrays *it = arrays;
+  covariance(N, it->d, it->s, it->mean);
+}
+
+#ifndef OFFLOADED
+const size_t bytes = sizeof(struct arrays);
+
+void prepare(void *arrays) {
+  struct arrays *it = arrays;
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < M; j++) it->d[i][j] = (double)(i * (j + 1) % 37) / M;
+  for (int k = 0; k < M; k++) {
+    it->mean[k] = 0;
+    for (int l = 0; l < M; l++) it->s[k][l] = 0;
+  }
+}
+#endif
