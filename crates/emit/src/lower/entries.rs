@@ -606,7 +606,8 @@ fn as_slot(program: &Program, ty: Ty, name: &str) -> Option<String> {
     if program.types.is_integer(ty) {
         return Some(format!("(void *)(__ferry_word)({name})"));
     }
-    Some(format!("__ferry_value(&{name}, sizeof({name}))"))
+    // Of a copy: a variable whose address is taken is slower in the user's own loops.
+    Some(format!("__ferry_value(&(__typeof__({name})){{ {name} }}, sizeof({name}))"))
 }
 
 /// The lengths in a type that are computed when the variable comes to life, and how to get them

@@ -9,7 +9,7 @@
 //! for the whole kernel, and its value is carried in and out.
 
 use ir::construct::Leaf;
-use ir::program::{Program, RegionId, StmtId, VarId, VarStorage};
+use ir::program::{ExprKind, Init, InitId, Program, RegionId, StmtId, VarId, VarStorage};
 use ir::region::{Region, Sharing};
 use ir::walk::Part;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -114,8 +114,10 @@ impl Lowering<'_> {
                     let ty = printer.type_name(plain);
                     out.line(&format!("{declared} = ({ty})(__ferry_word)__args[{slot}];"));
                 } else {
+                    // Not by its address: the host's compiler would keep it in memory for ever.
+                    let value = printer.declare(plain, "__value");
                     out.line(&format!(
-                        "{declared}; __builtin_memcpy(&{own}, &__args[{slot}], sizeof({own}));"
+                        "{declared} = ((union {{ void *__slot; {value}; }}){{ __args[{slot}] }}).__value;"
                     ));
                 }
                 None
@@ -123,6 +125,12 @@ impl Lowering<'_> {
             Access::Reference => {
                 // The text around has it already, and shares its memory.
                 if setting == Setting::Appended && is_of_file(program, captured.var) {
+                    return None;
+                }
+                // What never changes is written down again: the compiler sees the values.
+                if let Some(init) = constant(program, captured.var, copied) {
+                    let init = printer.init(init, var.ty);
+                    out.line(&format!("static {} = {init};", printer.declare(var.ty, &own)));
                     return None;
                 }
                 let slot = captured.slot?;
@@ -154,6 +162,39 @@ impl Lowering<'_> {
                     }
                 }
             }
+        }
+    }
+}
+
+/// The initial value of a variable that has it for ever, if that is made of literals.
+fn constant(program: &Program, var: VarId, copied: &Copied) -> Option<InitId> {
+    let element = program.types.innermost_element(program.vars[var].ty);
+    let is_fixed = element.quals.is_const && !element.quals.is_volatile;
+    let init = program.vars[var].init?;
+    let is_known = is_fixed
+        && program.types.is_arithmetic(element)
+        && !copied.contains_key(&var)
+        && is_literal(program, init);
+    is_known.then_some(init)
+}
+
+fn is_literal(program: &Program, init: InitId) -> bool {
+    match &program.inits[init] {
+        Init::List(_, elements) => elements.iter().all(|it| is_literal(program, it.value)),
+        Init::Expr(value) => {
+            let mut open = vec![*value];
+            while let Some(expr) = open.pop() {
+                let kind = &program.exprs[expr].kind;
+                if let ExprKind::Unary(_, it) | ExprKind::Cast(_, it) = kind {
+                    open.push(*it);
+                } else if !matches!(
+                    kind,
+                    ExprKind::Int(_) | ExprKind::Float(_) | ExprKind::EnumConst(..)
+                ) {
+                    return false;
+                }
+            }
+            true
         }
     }
 }
