@@ -99,6 +99,19 @@ void f(int *p, int n) {
 }
 
 #[test]
+fn kernels_see_constants_and_take_values_without_their_address() {
+    insta::assert_snapshot!(lowered(
+        "void f(double *a, double scale, int n) {
+  const double weights[3] = { 0.25, -(double)1, 2 };
+  const double scaled[1] = { scale };
+#pragma omp target teams distribute parallel for map(a[0:n])
+  for (int i = 0; i < n; i++) a[i] *= scale * weights[i % 3] + scaled[0];
+}
+"
+    ));
+}
+
+#[test]
 fn a_mapper_becomes_a_function() {
     insta::assert_snapshot!(lowered(
         "struct s { int n; double *p; };
