@@ -1,13 +1,14 @@
 //! Constructs that move data or tie its life to a device: begin, end and update calls; mappers and
 //! requirements.
 
-use ir::construct::{ClauseKind, Leaf, Requirement, UseDevice};
-use ir::program::{DeviceVar, ExprKind, RegionId, VarId, VarStorage};
+use ir::construct::{Clause, ClauseKind, Leaf, Requirement, UseDevice};
+use ir::program::{DeviceVar, ExprKind, RegionId, Typed, VarId, VarStorage};
+use ir::region::Region;
 
-use super::Lowering;
 use super::entries::{self, Entries, Entry};
 use super::frame::Row;
 use super::stub::{self, At};
+use super::{Kind, Lowering, kind};
 use crate::c::{Out, Printer, Setting};
 
 impl Lowering<'_> {
@@ -15,6 +16,7 @@ impl Lowering<'_> {
     pub(super) fn data_call(&self, printer: &Printer<'_>, id: RegionId, out: &mut Out<'_>) {
         let region = &self.program.regions[id];
         let at = self.at(id);
+        self.state.borrow_mut().is_framed = true;
         let entries = entries::of_data(printer, &self.mappers, region);
         let call = if region.construct.has(Leaf::EnterData) {
             abi::names::DATA_BEGIN
@@ -46,20 +48,59 @@ impl Lowering<'_> {
         let at = self.at(id);
         let mut entries = entries::of_data(printer, &self.mappers, region);
         let seen = self.device_names(printer, id, &mut entries);
+        let arguments = self.open_data(printer, id, &entries, &at, out);
+        self.body(printer, id, &seen, &at, out);
+        close_data(region, &arguments, out);
+    }
+
+    /// A data region whose body can stay as it is: what comes before it and what after it. None if
+    /// host code in the body sees device addresses.
+    pub(super) fn data_around(
+        &self,
+        printer: &Printer<'_>,
+        id: RegionId,
+    ) -> Option<(String, String)> {
+        let region = &self.program.regions[id];
+        region.body?;
+        let changes_names = |it: &Clause<Typed>| matches!(it.kind, ClauseKind::UseDevice(..));
+        if kind(&region.construct) != Kind::DataRegion
+            || region.construct.clauses.iter().any(changes_names)
+        {
+            return None;
+        }
+        let at = self.at(id);
+        let entries = entries::of_data(printer, &self.mappers, region);
+        let mut before = Out::placed(self.place);
+        let arguments = self.open_data(printer, id, &entries, &at, &mut before);
+        let mut after = Out::placed(self.place);
+        close_data(region, &arguments, &mut after);
+        Some((before.into_text(), after.into_text()))
+    }
+
+    /// Opens a block, with the tables and the call that begins the life of the data; answers the
+    /// arguments for the call that ends it.
+    fn open_data(
+        &self,
+        printer: &Printer<'_>,
+        id: RegionId,
+        entries: &Entries,
+        at: &At,
+        out: &mut Out<'_>,
+    ) -> String {
+        let region = &self.program.regions[id];
+        self.state.borrow_mut().is_framed = true;
         out.beside(region.span);
         out.line("{");
+        let mut arguments = String::new();
         out.indented(|out| {
-            stub::location(out, &at);
-            let tables = stub::tables(out, printer, &entries, &at);
+            stub::location(out, at);
+            let tables = stub::tables(out, printer, entries, at);
             let device = stub::device(printer, &region.construct.clauses);
             out.line(&format!("const __ferry_i64 __fv = {device};"));
-            let arguments = tables.arguments();
+            arguments = tables.arguments();
             out.line(&format!("{}(&__fi, __fv, {arguments});", abi::names::DATA_BEGIN));
-            self.body(printer, id, &seen, &at, out);
-            out.beside(region.span);
-            out.line(&format!("{}(&__fi, __fv, {arguments});", abi::names::DATA_END));
         });
-        out.line("}");
+        arguments
     }
 
     /// The body of a data region, where some variables stand for their device versions.
@@ -205,6 +246,13 @@ impl Lowering<'_> {
             }
         }
     }
+}
+
+/// The call that ends the life of the data, and the end of the block.
+fn close_data(region: &Region, arguments: &str, out: &mut Out<'_>) {
+    out.beside(region.span);
+    out.line(&format!("  {}(&__fi, __fv, {arguments});", abi::names::DATA_END));
+    out.line("}");
 }
 
 fn requirement(what: Requirement) -> u32 {

@@ -147,6 +147,8 @@ struct State {
     /// Their declarations, to stand at the beginning.
     declarations: Vec<String>,
     rows: Vec<Row>,
+    /// The text calls the runtime.
+    is_framed: bool,
     kernels: Vec<device::Kernel>,
     verdicts: Vec<Verdict>,
     faults: Diagnostics,
@@ -196,7 +198,7 @@ impl Lowering<'_> {
         self.mapper_functions();
         self.requirements();
         let state = self.state.borrow();
-        if state.rows.is_empty() && state.declarations.is_empty() {
+        if state.rows.is_empty() && state.declarations.is_empty() && !state.is_framed {
             return Ok(());
         }
         edits.insert(0, frame::before() + &state.declarations.concat())?;
@@ -228,6 +230,16 @@ impl Lowering<'_> {
                 let whole = self.program.stmts[id].span;
                 let start = lines(text, base, self.program.regions[region].construct.span);
                 let body = self.program.regions[region].body;
+                if let Some((before, after)) = self.data_around(printer, region)
+                    && let Some(body) = body
+                {
+                    let before = before + &self.marker(base, start.end);
+                    edits.replace(start, before)?;
+                    self.statements(printer, body, text, base, edits)?;
+                    let end = offset(base, whole.end);
+                    edits.insert(end, format!("\n{after}{}", self.marker(base, end)))?;
+                    continue;
+                }
                 let end = match body {
                     Some(_) => offset(base, whole.end).max(start.end),
                     None => start.end,
