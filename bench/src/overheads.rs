@@ -10,8 +10,8 @@ use crate::samples::{Samples, cell, ratio};
 use crate::{Tools, compile};
 
 const TEXT: &str = include_str!("../offload/overheads.c");
-const ROUNDS: usize = 7;
-const BATCHES: &str = "30";
+const ROUNDS: usize = 5;
+const BATCHES: &str = "20";
 
 /// What needs a device: name in the program, in words.
 const REGIONS: [(&str, &str); 8] = [
@@ -55,7 +55,8 @@ pub(crate) fn run(tools: &Tools) -> Result<(), Box<dyn Error>> {
     let host = build(&tools.cc, &[], "host")?;
     let mut sides = vec![ferry, host];
     if let Some(clang) = &tools.clang {
-        let words = ["-DTARGET", "-fopenmp-targets=x86_64-pc-linux-gnu"];
+        let library = format!("-Wl,-rpath,{}", libraries(clang)?);
+        let words = ["-DTARGET", "-fopenmp-targets=x86_64-pc-linux-gnu", &library];
         sides.push(build(clang, &words, "clang")?);
     }
     for _ in 0..ROUNDS {
@@ -71,6 +72,14 @@ pub(crate) fn run(tools: &Tools) -> Result<(), Box<dyn Error>> {
     regions(tools, ferry, clang);
     constructs(tools, ferry, host, clang);
     Ok(())
+}
+
+/// Where clang's own offload library lies; the loader does not always look there.
+fn libraries(clang: &str) -> Result<String, Box<dyn Error>> {
+    let answer = Command::new(clang).arg("-print-file-name=libomptarget.so").output()?;
+    let path = PathBuf::from(String::from_utf8(answer.stdout)?.trim());
+    let folder = path.parent().ok_or("clang does not say where its libraries are")?;
+    Ok(folder.display().to_string())
 }
 
 fn regions(tools: &Tools, ferry: &Samples, clang: &Samples) {
