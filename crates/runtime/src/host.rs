@@ -72,6 +72,20 @@ pub(crate) fn find(name: &CStr) -> Option<*mut c_void> {
     })
 }
 
+/// The same; GCC's library is loaded if it is not yet.
+pub(crate) fn find_or_load(name: &CStr) -> Option<*mut c_void> {
+    find(name).or_else(|| {
+        // SAFETY: the names end with a zero byte; the library stays loaded, its initialisers are those
+        // that the program would have run had it been linked.
+        let found = unsafe {
+            let flags = libc::RTLD_LAZY | libc::RTLD_GLOBAL;
+            let handle = libc::dlopen(c"libgomp.so.1".as_ptr(), flags);
+            if handle.is_null() { ptr::null_mut() } else { libc::dlsym(handle, name.as_ptr()) }
+        };
+        (!found.is_null()).then_some(found)
+    })
+}
+
 fn variable() -> i32 {
     match runtime().default_device {
         // SAFETY: a function of the runtime that takes nothing.

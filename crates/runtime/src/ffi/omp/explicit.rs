@@ -6,6 +6,7 @@
 //! they are, and so are detached ones that copy their arguments: inside of these the answer is no.
 
 use std::ffi::{c_int, c_long, c_uint, c_ulong, c_void};
+use std::io::Write;
 use std::mem;
 use std::ptr;
 use std::sync::OnceLock;
@@ -120,9 +121,18 @@ impl Wrapped {
     }
 }
 
+/// No task can be made: to run its function at once would be another program.
+fn missing() {
+    let said = b"ferry: error: the program makes tasks, but `libgomp.so.1` cannot be loaded\n";
+    let _ = std::io::stderr().write_all(said);
+    std::process::abort();
+}
+
 /// The runtime's function that ours stands before.
 fn next<F: Copy>(slot: &OnceLock<usize>, name: &'static std::ffi::CStr) -> Option<F> {
-    let at = *slot.get_or_init(|| host::find(name).map_or(0, |it| it as usize));
+    // A linker that keeps only libraries which answer something leaves that runtime out of a program
+    // whose only calls of it are these: then it is loaded now.
+    let at = *slot.get_or_init(|| host::find_or_load(name).map_or(0, |it| it as usize));
     // SAFETY: a function of that name has that type in GCC's runtime.
     (at != 0).then(|| unsafe { mem::transmute_copy::<usize, F>(&at) })
 }
@@ -160,9 +170,7 @@ pub unsafe extern "C" fn GOMP_task(
 ) {
     static NEXT: OnceLock<usize> = OnceLock::new();
     let Some(task) = next::<Task>(&NEXT, c"GOMP_task") else {
-        // Nobody defers tasks: the compiler's function runs at once.
-        // SAFETY: the caller's promise, where no copy is asked for.
-        return unsafe { body(data) };
+        return missing();
     };
     let is_followed = flags & DETACHED == 0 || copy.is_none();
     // SAFETY: the caller's promise.
@@ -228,7 +236,7 @@ macro_rules! taskloop {
             step: u64,
         ) {
             static NEXT: OnceLock<usize> = OnceLock::new();
-            let Some(make) = next::<Taskloop>(&NEXT, $text) else { return };
+            let Some(make) = next::<Taskloop>(&NEXT, $text) else { return missing() };
             // SAFETY: the caller's promise.
             unsafe {
                 match Wrapped::new(body, data, copy, bytes, align) {
