@@ -1,13 +1,17 @@
 //! Programs of `tests/run`: each is right with its directives and wrong without them.
 //!
-//! Every program is built twice with `ferry cc`: as it stands, where it must exit with 0, and with
-//! directives switched off, where it must not - so that none can pass because nobody looked at them.
+//! Every program is built twice with `ferry cc`: as it stands, where it must exit with 0 on every
+//! device that each machine has, and with directives switched off, where it must not - so that none
+//! can pass because nobody looked at them.
 //! A program whose first line says `syntax only` is about what is accepted, and is built once.
 #![allow(clippy::expect_used, reason = "a test says what it needs from the machine")]
 
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
+
+/// Devices that need nothing but the machine itself.
+const DEVICES: [&str; 2] = ["cpu", "cpu:separate"];
 
 fn ferry(arguments: &[&str], folder: &Path) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ferry"));
@@ -28,30 +32,45 @@ fn check(program: &Path) -> Option<String> {
     let source = program.to_str()?;
     let text = fs::read_to_string(program).expect("a program");
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let flags = ["cc", "-O1", "-Wall", "-Werror=unknown-pragmas", source, "-o", "with"];
+    let devices = DEVICES.join(",");
+    let flags = [
+        "cc",
+        "--device",
+        &devices,
+        "-O1",
+        "-Wall",
+        "-Werror=unknown-pragmas",
+        source,
+        "-o",
+        "with",
+        "-lm",
+    ];
     let built = ferry(&flags, folder.path());
     if !built.status.success() {
         return Some(format!("does not compile: {}", told(&built)));
     }
-    let run = |name: &str| {
+    let run = |name: &str, device: &str| {
         let mut command = Command::new(folder.path().join(name));
         command.env("OMP_TARGET_OFFLOAD", "MANDATORY").env("OMP_DYNAMIC", "false");
+        command.env("FERRY_DEVICE", device);
         command.output().expect("the program runs")
     };
-    let with = run("with");
-    if !with.status.success() {
-        return Some(format!("is wrong: {}", told(&with)));
+    for device in DEVICES {
+        let with = run("with", device);
+        if !with.status.success() {
+            return Some(format!("is wrong on {device}: {}", told(&with)));
+        }
     }
     if text.lines().next().is_some_and(|it| it.contains("syntax only")) {
         return None;
     }
     // Calls of the API are still answered.
-    let flags = ["cc", "-fno-openmp", "-w", source, "-o", "without", "-Wl,-lgomp"];
+    let flags = ["cc", "-fno-openmp", "-w", source, "-o", "without", "-Wl,-lgomp", "-lm"];
     let built = ferry(&flags, folder.path());
     if !built.status.success() {
         return Some(format!("does not compile without directives: {}", told(&built)));
     }
-    run("without").status.success().then(|| "is right without its directives too".to_owned())
+    run("without", "cpu").status.success().then(|| "is right without its directives too".to_owned())
 }
 
 #[test]

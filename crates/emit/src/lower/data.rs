@@ -196,6 +196,7 @@ impl Lowering<'_> {
         }
         let printer = self.printer(Setting::Appended);
         let mut state = self.state.borrow_mut();
+        state.rows.extend(self.indirect_rows());
         if is_said {
             let data = if bits == 0 { abi::requires::NONE } else { bits };
             state.rows.push(Row {

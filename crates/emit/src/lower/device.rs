@@ -67,6 +67,7 @@ impl Lowering<'_> {
                 ));
             }
         }
+        whole.push_str(&self.indirect_addresses());
         state.functions.iter().for_each(|it| whole.push_str(it));
         whole.push_str(&text);
         Some(whole)

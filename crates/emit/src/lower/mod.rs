@@ -16,6 +16,7 @@ mod dispatch;
 mod entries;
 mod frame;
 mod group;
+mod indirect;
 mod kernel;
 mod known;
 mod loops;
