@@ -84,10 +84,19 @@ fn remarks(list: &[Verdict]) -> Diagnostics {
 }
 
 fn place(verdict: &Verdict) -> String {
-    let devices = verdict.devices.join(" and ");
+    let devices = listed(&verdict.devices);
     match verdict.outcome {
         Outcome::Kernel | Outcome::Part => format!("runs on {devices}"),
         Outcome::Data => format!("serves {devices}"),
         Outcome::Host => "runs on the host".to_owned(),
+    }
+}
+
+/// `a, b and c`
+fn listed(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
     }
 }
