@@ -86,8 +86,9 @@ impl<'p> Printer<'p> {
         self.substitutes.insert(var, text.into());
     }
 
-    /// From now on the length of an array, computed where its variable came to life, is this text.
-    pub fn substitute_length(&mut self, length: ExprId, text: impl Into<String>) {
+    /// From now on an expression that was computed elsewhere is this text, which can be an operand
+    /// anywhere: the length of an array, computed where its variable came to life.
+    pub fn substitute_expr(&mut self, length: ExprId, text: impl Into<String>) {
         self.lengths.insert(length, text.into());
     }
 

@@ -47,6 +47,11 @@ impl Printer<'_> {
 
     fn put(&self, id: ExprId, least: Level, out: &mut String) {
         let Some(node) = self.program.exprs.find(id) else { return out.push('0') };
+        if !self.lengths.is_empty()
+            && let Some(text) = self.lengths.get(&id)
+        {
+            return out.push_str(text);
+        }
         // What C does by itself leaves no trace.
         if let ExprKind::Cast(kind, inner) = node.kind
             && self.is_invisible(kind, inner, node.ty)

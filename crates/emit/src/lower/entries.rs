@@ -9,7 +9,7 @@ use abi::MapType;
 use ir::construct::{
     ClauseKind, Construct, CopyEnd, IteratorVar, Leaf, Map, MapFlags, Motion, Presence, Transfer,
 };
-use ir::program::{DeviceVar, ExprId, Program, RegionId, Typed, VarId, VarStorage};
+use ir::program::{DeviceVar, ExprId, ExprKind, Program, RegionId, Typed, VarId, VarStorage};
 use ir::region::{Attribute, Mapping, Origin, Region, RegionVar, Rule};
 use ir::types::{ArrayLen, Ty, TypeKind};
 
@@ -67,6 +67,8 @@ pub(super) struct Captured {
 pub(super) struct Entries {
     pub(super) list: Vec<Entry>,
     pub(super) captured: Vec<Captured>,
+    /// Expressions that are computed before the region begins, and the arguments they are.
+    pub(super) computed: Vec<(ExprId, usize)>,
     slots: usize,
 }
 
@@ -86,6 +88,7 @@ pub(super) fn of_kernel(printer: &Printer<'_>, mappers: &Mappers, id: RegionId) 
     for var in &region.vars {
         entries.capture(printer, mappers, region, var);
     }
+    entries.compute(printer, region);
     for it in mentions::of(printer.program(), id) {
         entries.mention(printer, &it);
     }
@@ -160,6 +163,10 @@ impl Entries {
         region: &Region,
         it: &RegionVar,
     ) {
+        // The C library of the device has its own.
+        if is_stream(printer.program(), it.var) {
+            return self.push_captured(printer, it.var, Access::Name, None);
+        }
         // Named in a clause only, or declared inside.
         let Some(first) = it.mappings.first() else { return };
         let (access, slot) = match &first.value {
@@ -185,6 +192,29 @@ impl Entries {
             Mapping::Declared => (Access::Name, None),
         };
         self.push_captured(printer, it.var, access, slot);
+    }
+
+    /// How many teams and threads: asked of the host, before the region begins.
+    fn compute(&mut self, printer: &Printer<'_>, region: &Region) {
+        if !region.construct.has(Leaf::Teams) {
+            return;
+        }
+        let program = printer.program();
+        let exprs = region.construct.clauses.iter().flat_map(|it| match &it.kind {
+            ClauseKind::NumTeams { lower, counts } => {
+                lower.iter().chain(counts).copied().collect::<Vec<_>>()
+            }
+            ClauseKind::ThreadLimit(limit) => vec![*limit],
+            _ => Vec::new(),
+        });
+        for expr in exprs {
+            if !matches!(program.exprs[expr].kind, ExprKind::Int(_)) {
+                let text = format!("(void *)(__ferry_word)({})", printer.expr(expr));
+                if let Some(slot) = self.value(text) {
+                    self.computed.push((expr, slot));
+                }
+            }
+        }
     }
 
     /// A variable that only a construct inside speaks of.
@@ -307,9 +337,8 @@ impl Entries {
         // Data of a pointer in an object that this construct says nothing else of: the object may
         // be on the device or not.
         let only_attached = !is_param && direct.is_empty();
-        let needs_parent = whole.is_none()
-            && !only_attached
-            && (!attached.is_empty() || direct.iter().filter(|it| it.place.is_member).count() > 1);
+        let needs_parent =
+            whole.is_none() && !only_attached && (!attached.is_empty() || direct.len() > 1);
         let mut parent = None;
         if needs_parent {
             let (begin, size) = span(&direct, &attached, depth);
@@ -331,7 +360,8 @@ impl Entries {
             let mut made = entry(base, begin, wish.place.bytes(), wish.bits, &wish.name);
             made.mapper = wish.mapper;
             made.iterators = wish.iterators;
-            if wish.place.is_member {
+            // Pieces of one object lie on the device as they do on the host: in what spans them.
+            if needs_parent {
                 made.parent = parent;
             }
             if made.parent.is_none() {
@@ -467,7 +497,11 @@ fn wish(
     });
     let flags = map.map(|it| it.flags).unwrap_or_default();
     let hold = region.construct.rules.holds_data;
-    let bits = motion_bits(*motion, *presence, flags, hold) | implied(&mapping.origin);
+    let mut bits = motion_bits(*motion, *presence, flags, hold) | implied(&mapping.origin);
+    // What cannot change is not brought back; it may lie in memory that nobody may write.
+    if bits.has(MapType::IMPLICIT) && is_constant(program, var) {
+        bits = bits.without(MapType::FROM);
+    }
     let place = match part {
         Some(item) => place::of(printer, *item),
         None => Place {
@@ -639,4 +673,16 @@ fn is_outside_name(program: &Program, var: VarId) -> bool {
         VarStorage::Global | VarStorage::Extern | VarStorage::Static => true,
         VarStorage::LocalStatic(_) | VarStorage::Param(_) | VarStorage::Local(_) => false,
     }
+}
+
+fn is_constant(program: &Program, var: VarId) -> bool {
+    let ty = program.vars[var].ty;
+    program.types.resolve(program.types.innermost_element(ty)).quals.is_const
+}
+
+/// One of the C library's streams.
+fn is_stream(program: &Program, var: VarId) -> bool {
+    let var = &program.vars[var];
+    let name = var.name.map_or("", |it| program.names.text(it));
+    var.storage == VarStorage::Extern && matches!(name, "stdin" | "stdout" | "stderr")
 }

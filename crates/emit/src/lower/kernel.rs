@@ -59,6 +59,9 @@ impl Lowering<'_> {
                     carried.push(back);
                 }
             }
+            for (expr, slot) in &entries.computed {
+                printer.substitute_expr(*expr, format!("((int)(__ferry_word)__args[{slot}])"));
+            }
             let leaves: Vec<Leaf> = region
                 .construct
                 .leaves
@@ -96,7 +99,7 @@ impl Lowering<'_> {
             out.line(&format!(
                 "const __ferry_size {name} = (__ferry_size)(__ferry_word)__args[{slot}];"
             ));
-            printer.substitute_length(*length, name);
+            printer.substitute_expr(*length, name);
         }
         let plain = var.ty.plain();
         match captured.access {

@@ -87,7 +87,15 @@ impl Lowering<'_> {
             out.indented(|out| {
                 let push = abi::names::PUSH_COMPONENT;
                 // The runtime does not count the first component; so it is one that maps nothing.
-                out.line(&format!("{push}(__h, __base, __begin, 0, 0, __name);"));
+                let count = abi::names::COMPONENT_COUNT;
+                out.line(&format!(
+                    "if (!{count}(__h)) {push}(__h, __base, __begin, 0, 0, __name);"
+                ));
+                // All objects of an array lie side by side; what follows is part of them.
+                out.line(&format!("const __ferry_i64 __whole = {count}(__h) + 1;"));
+                out.line(&format!(
+                    "{push}(__h, __base, __begin, __size, __ferry_decay(0, __type), __name);"
+                ));
                 let object = printer.declare(mapper.ty, "(*__v)");
                 out.line(&format!("{object} = __begin;"));
                 out.line("const __ferry_i64 __count = __size / (__ferry_i64)sizeof(*__v);");
@@ -107,15 +115,9 @@ impl Lowering<'_> {
 /// Pushes the entries of one object.
 fn components(out: &mut Out<'_>, printer: &Printer<'_>, entries: &Entries) {
     let push = abi::names::PUSH_COMPONENT;
-    let count = abi::names::COMPONENT_COUNT;
-    out.line(&format!("const __ferry_i64 __first = {count}(__h);"));
     for entry in &entries.list {
         stub::iterator_loops(out, printer, entry);
-        let member = match entry.parent {
-            Some(parent) => format!(" | (__first + {}) << 48", parent + 1),
-            None => String::new(),
-        };
-        let bits = format!("__ferry_decay({:#x}, __type){member}", entry.bits.0);
+        let bits = format!("__ferry_decay({:#x}, __type) | __whole << 48", entry.bits.0);
         let name = stub::quoted(&format!(";{};unknown;0;0;;", entry.name));
         match &entry.mapper {
             Some(mapper) => out.line(&format!(

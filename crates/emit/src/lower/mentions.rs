@@ -2,7 +2,7 @@
 //! constructs inside name, and those in clauses that stay with the kernel.
 
 use ir::construct::{Clause, ClauseKind, Construct, Convert, Leaf};
-use ir::program::{ExprId, ExprKind, InitId, Program, RegionId, Typed, VarId};
+use ir::program::{ExprId, ExprKind, InitId, Program, RegionId, Typed, VarId, VarStorage};
 use ir::region::Sharing;
 use ir::types::Ty;
 use ir::walk::Part;
@@ -10,6 +10,7 @@ use rustc_hash::FxHashSet;
 use source::Name;
 
 use super::kernel::regions_in;
+use crate::c::Used;
 
 /// A variable from outside.
 pub(super) struct Mention {
@@ -40,6 +41,16 @@ pub(super) fn of(program: &Program, id: RegionId) -> Vec<Mention> {
         for clause in clauses {
             let only = Construct { clauses: vec![clause.clone()], ..region.construct.clone() };
             vars_in(program, &only).into_iter().for_each(|it| add(it, false));
+        }
+    }
+    // Lengths in types that are named in the body.
+    let mut used = Used::default();
+    used.part(program, Part::Stmt(body));
+    for var in used.vars {
+        let it = &program.vars[var];
+        let is_local = matches!(it.storage, VarStorage::Local(_) | VarStorage::Param(_));
+        if is_local && it.name.is_some() && program.types.is_scalar(it.ty) {
+            add(var, false);
         }
     }
     let mut inner = regions_in(program, body);
@@ -74,6 +85,8 @@ pub(super) fn stays(clause: &Clause<Typed>) -> bool {
                 | ClauseKind::HasDeviceAddr(_)
                 | ClauseKind::UsesAllocators(_)
                 | ClauseKind::Nowait(_)
+                | ClauseKind::NumTeams { .. }
+                | ClauseKind::ThreadLimit(_)
         )
 }
 

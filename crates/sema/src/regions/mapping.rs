@@ -178,7 +178,9 @@ fn by_combination(
     var: VarId,
 ) -> Option<Attribute<Mapping>> {
     let construct = &region.construct;
-    let both_ways = Mapping::Map(Motion::ToFrom, Presence::Any, None);
+    let reduced = items.iter().find(|it| it.role == Role::Reduction);
+    let section = reduced.and_then(|it| part(program, it.expr));
+    let both_ways = Mapping::Map(Motion::ToFrom, Presence::Any, section);
     // The device works on the task's part of the reduction.
     if items.iter().any(|it| it.role == Role::InReduction) {
         let origin = Origin::Rule(Rule::ReductionMapped);
