@@ -1,0 +1,162 @@
+//! The entries of one object: the object or its parts, and what pointers in it point to.
+//!
+//! In: all that a construct asks of one variable. Out: entries, parents before their members. Parts of
+//! one object get a common parent that spans them; what its pointers point to is attached.
+
+use abi::MapType;
+use ir::program::{DeviceVar, Program, VarId};
+
+use super::wish::Wish;
+use super::{Access, Entries, Entry, entry};
+use crate::c::Printer;
+
+impl Entries {
+    /// Everything that is asked of one variable and what it points to.
+    pub(super) fn object(
+        &mut self,
+        printer: &Printer<'_>,
+        root: Option<VarId>,
+        wishes: Vec<Wish>,
+        is_param: bool,
+    ) -> (Access, Option<usize>) {
+        let root_name = root.map(|it| printer.var_name(it)).unwrap_or_default();
+        // Whether the pointer variable itself is mapped; if not, what it points to is the object.
+        let has_own = wishes.iter().any(|it| it.place.pointers.is_empty());
+        let starts_at_pointer = !has_own
+            && wishes.iter().all(|it| it.place.pointers.first().is_some_and(|it| *it == root_name));
+        let depth = usize::from(starts_at_pointer);
+        let base = match starts_at_pointer {
+            true => format!("(void *)({root_name})"),
+            false => format!("(void *)&{root_name}"),
+        };
+        let access = if starts_at_pointer { Access::Value } else { Access::Reference };
+        // The device's code finds a `link` variable through a pointer, which is attached.
+        let pointer = root.filter(|it| is_linked(printer.program(), *it) && !starts_at_pointer);
+        let pointer = pointer.map(|it| link_pointer(printer, it));
+        let attach = |made: &mut Entry| {
+            if let Some(pointer) = &pointer {
+                made.base = format!("(void *)&{pointer}");
+                made.bits |= MapType::PTR_AND_OBJ;
+            }
+        };
+        let mut slot = None;
+        let mut claim = |entries: &mut Entries, entry: Entry| {
+            let is_first = slot.is_none() && is_param;
+            let at = entries.list.len();
+            if is_first {
+                slot = entries.param(entry);
+            } else {
+                entries.list.push(entry);
+            }
+            at
+        };
+        let (direct, attached): (Vec<Wish>, Vec<Wish>) =
+            wishes.into_iter().partition(|it| it.place.pointers.len() <= depth);
+        let whole = direct
+            .iter()
+            .position(|it| !it.place.is_member && it.place.dims.is_empty() && depth == 0);
+        // Data of a pointer in an object that this construct says nothing else of: the object may
+        // be on the device or not.
+        let only_attached = !is_param && direct.is_empty();
+        let needs_parent =
+            whole.is_none() && !only_attached && (!attached.is_empty() || direct.len() > 1);
+        let mut parent = None;
+        if needs_parent {
+            let (begin, size) = span(&direct, &attached, depth);
+            let bits = if direct.iter().chain(&attached).all(|it| it.bits.has(MapType::DELETE)) {
+                MapType::DELETE
+            } else {
+                MapType::ALLOC
+            };
+            let mut entry = entry(base.clone(), begin, size, bits, &root_name);
+            attach(&mut entry);
+            parent = Some(claim(self, entry));
+        }
+        for (at, wish) in direct.into_iter().enumerate() {
+            let begin = format!("(void *)&{}", wish.place.first);
+            let base = match root {
+                Some(_) => base.clone(),
+                None => begin.clone(),
+            };
+            let mut made = entry(base, begin, wish.place.bytes(), wish.bits, &wish.name);
+            made.mapper = wish.mapper;
+            made.iterators = wish.iterators;
+            // Pieces of one object lie on the device as they do on the host: in what spans them.
+            if needs_parent {
+                made.parent = parent;
+            }
+            if made.parent.is_none() {
+                attach(&mut made);
+            }
+            let index = match made.parent.is_some() || !made.iterators.is_empty() {
+                true => {
+                    self.list.push(made);
+                    self.list.len() - 1
+                }
+                false => claim(self, made),
+            };
+            if whole == Some(at) {
+                parent = Some(index);
+            }
+        }
+        let attach = if only_attached { MapType::ATTACH } else { MapType::ALLOC };
+        for wish in attached {
+            let pointer = wish.place.pointers.last().cloned().unwrap_or_default();
+            let mut made = entry(
+                format!("(void *)&{pointer}"),
+                format!("(void *)&{}", wish.place.first),
+                wish.place.bytes(),
+                wish.bits | MapType::PTR_AND_OBJ | attach,
+                &wish.name,
+            );
+            made.parent = parent;
+            made.mapper = wish.mapper;
+            made.iterators = wish.iterators;
+            self.list.push(made);
+        }
+        (access, slot)
+    }
+
+    /// One item of an update.
+    pub(super) fn motion(&mut self, wish: Wish) {
+        let begin = format!("(void *)&{}", wish.place.first);
+        let mut made = entry(begin.clone(), begin, wish.place.bytes(), wish.bits, &wish.name);
+        if wish.place.is_strided() || wish.place.dims.len() > 1 {
+            made.bits |= MapType::NON_CONTIG;
+            made.strided = Some(wish.place.dims.clone());
+        }
+        made.mapper = wish.mapper;
+        made.iterators = wish.iterators;
+        self.list.push(made);
+    }
+}
+
+fn is_linked(program: &Program, var: VarId) -> bool {
+    program.vars[var].device == Some(DeviceVar::Link)
+}
+
+/// The pointer to a `link` variable in the host's text.
+pub(in crate::lower) fn link_pointer(printer: &Printer<'_>, var: VarId) -> String {
+    format!("{}{}", printer.declared_name(var), abi::names::LINK_SUFFIX)
+}
+
+/// From the lowest to the highest byte that is touched of one object.
+fn span(direct: &[Wish], attached: &[Wish], depth: usize) -> (String, String) {
+    let pieces: Vec<(String, String)> = direct
+        .iter()
+        .map(|it| (format!("&{}", it.place.first), it.place.bytes()))
+        .chain(attached.iter().filter_map(|it| {
+            let pointer = it.place.pointers.get(depth)?;
+            Some((format!("&{pointer}"), format!("sizeof({pointer})")))
+        }))
+        .collect();
+    let fold = |name: &str, texts: Vec<String>| {
+        let mut texts = texts.into_iter();
+        let first = texts.next().unwrap_or_else(|| "0".to_owned());
+        texts.fold(first, |all, it| format!("{name}({all}, {it})"))
+    };
+    let low = fold("__ferry_low", pieces.iter().map(|it| it.0.clone()).collect());
+    let ends = pieces.iter().map(|it| format!("(char *)({}) + {}", it.0, it.1)).collect();
+    let high = fold("__ferry_high", ends);
+    (format!("(void *)({low})"), format!("(char *)({high}) - (char *)({low})"))
+}
