@@ -6,6 +6,7 @@
 //! pointers inside that object point to is attached. How all this is spelt is [`super::stub`]'s.
 
 mod object;
+mod pointee;
 mod value;
 mod wish;
 

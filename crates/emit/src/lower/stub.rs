@@ -204,13 +204,25 @@ fn repeated(
     out.line("int __fj = 0;");
     for entry in list {
         iterator_loops(out, printer, entry);
+        // Elements one by one lie on the device side by side, as what they are.
+        let follows = match entry.iterators.is_empty() || entry.mapper.is_some() {
+            true => String::new(),
+            false => format!(
+                "if (__fj && __fb[__fj - 1] == {} && __ft[__fj - 1] == {} && __fs[__fj - 1] > 0 && \
+                 (char *)__fp[__fj - 1] + __fs[__fj - 1] == (char *){}) __fs[__fj - 1] += {}; else ",
+                entry.base,
+                bits(entry),
+                entry.begin,
+                size(entry)
+            ),
+        };
         let mapper = match (&entry.mapper, has_mappers) {
             (Some(mapper), _) => format!(" __fm[__fj] = (void *){mapper};"),
             (None, true) => " __fm[__fj] = 0;".to_owned(),
             (None, false) => String::new(),
         };
         out.line(&format!(
-            "{{ __fb[__fj] = {}; __fp[__fj] = {}; __fs[__fj] = {}; __ft[__fj] = {}; \
+            "{follows}{{ __fb[__fj] = {}; __fp[__fj] = {}; __fs[__fj] = {}; __ft[__fj] = {}; \
              __fn[__fj] = {};{mapper} __fj++; }}",
             entry.base,
             entry.begin,

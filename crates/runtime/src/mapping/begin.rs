@@ -9,6 +9,7 @@ use device::{DeviceError, DevicePtr};
 use crate::args::{Item, MapArgs};
 use crate::error::{Error, Section};
 use crate::llvm::{self, info::Change};
+use crate::mapping::early::Lead;
 use crate::mapping::table::{Fit, Mapped};
 use crate::mapping::transfer::{self, Piece};
 use crate::mapping::{Cx, components, counter, section};
@@ -63,8 +64,32 @@ pub(crate) fn begin(cx: &Cx<'_>, args: &MapArgs, in_mapper: bool) -> Result<(), 
         }
         let is_attached = item.map.has(MapType::PTR_AND_OBJ)
             && (!item.map.has(MapType::ATTACH) || is_mapped(cx, pointer));
+        if item.map.has(MapType::ATTACH) && matches!(placed, Placed::Device(_)) {
+            remember(cx, pointer, &item, DevicePtr(base));
+        }
         if is_attached && matches!(placed, Placed::Device(_)) {
             attach(cx, pointer, DevicePtr(base))?;
+        }
+    }
+    Ok(())
+}
+
+/// The pointer may be mapped later than its data.
+fn remember(cx: &Cx<'_>, pointer: usize, item: &Item, device: DevicePtr) {
+    let mapping = &cx.device.mapping;
+    if cx.device.shares_memory {
+        return;
+    }
+    if let Some(found) = mapping.look_up(item.begin, item.size).1 {
+        mapping.early.add(pointer, Lead { host: item.base, device, data: found.key });
+    }
+}
+
+/// Attaches the pointers of a new range whose data came before.
+fn attach_early(cx: &Cx<'_>, begin: usize, size: usize) -> Result<(), Error> {
+    for (pointer, lead) in cx.device.mapping.early.within(begin, size) {
+        if transfer::host_pointer(pointer) == lead.host {
+            attach(cx, pointer, lead.device)?;
         }
     }
     Ok(())
@@ -147,6 +172,7 @@ pub(crate) fn acquire(
                 mapped.owned = owned;
                 mapped.device = device;
             });
+            attach_early(cx, item.begin, item.size)?;
             Ok(Placed::Device(device))
         }
         Err(error) => {

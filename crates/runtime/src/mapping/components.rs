@@ -8,6 +8,7 @@
 use std::ffi::c_void;
 use std::ptr;
 
+use abi::MapType;
 use abi::call::MapperFn;
 
 use crate::args::{Item, MapArgs, Name};
@@ -22,6 +23,17 @@ pub(crate) struct Component {
     pub(crate) size: i64,
     pub(crate) map_type: i64,
     pub(crate) name: *mut c_void,
+}
+
+impl Component {
+    /// Whether `next` follows in the same array, to be mapped in the same way.
+    fn is_before(&self, next: &Component) -> bool {
+        let end = (self.begin as usize).checked_add_signed(self.size as isize);
+        MapType(self.map_type as u64).has(MapType::PTR_AND_OBJ)
+            && (self.base, self.map_type) == (next.base, next.map_type)
+            && self.size > 0
+            && end == Some(next.begin as usize)
+    }
 }
 
 /// The list behind a handle: begin, end and end of the room, in memory of the C library.
@@ -41,6 +53,11 @@ impl Components {
     }
 
     pub(crate) fn push(&mut self, component: Component) {
+        // Elements one by one (an iterator) lie on the device side by side, as what they are.
+        if let Some(last) = self.last_mut().filter(|it| it.is_before(&component)) {
+            last.size = last.size.saturating_add(component.size);
+            return;
+        }
         if self.end == self.room {
             self.grow();
         }
@@ -49,6 +66,14 @@ impl Components {
             self.end.write(component);
             self.end = self.end.add(1);
         }
+    }
+
+    fn last_mut(&mut self) -> Option<&mut Component> {
+        if self.begin == self.end {
+            return None;
+        }
+        // SAFETY: all elements before the end were written.
+        unsafe { self.end.sub(1).as_mut() }
     }
 
     fn grow(&mut self) {

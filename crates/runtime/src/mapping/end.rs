@@ -20,6 +20,7 @@ pub(crate) fn end(cx: &Cx<'_>, args: &MapArgs) -> Result<(), Error> {
     let mut removed = Removed::new();
     let released = release_all(cx, args, false, &mut removed);
     for range in removed {
+        cx.device.mapping.early.forget(range.begin);
         if cx.watch.has_llvm(llvm::info::CHANGES) {
             llvm::info::removed(cx.device.number, &range);
         }

@@ -6,10 +6,12 @@
 //!
 //! - [`begin`], [`end`], [`update`]: the three walks over the entries of a call
 //! - [`transfer`]: copies that leave attached pointers alone
+//! - [`early`]: data that are there before the pointer to them
 //! - [`components`]: what user-defined mappers push
 
 pub(crate) mod begin;
 pub(crate) mod components;
+pub(crate) mod early;
 pub(crate) mod end;
 pub(crate) mod strided;
 pub(crate) mod table;
@@ -48,6 +50,8 @@ pub(crate) struct Mapping {
     waiting: AtomicUsize,
     /// How many ranges of a device that shares the host's memory lie elsewhere nevertheless.
     elsewhere: AtomicUsize,
+    /// Pointers that are attached when they come.
+    pub(crate) early: early::Early,
 }
 
 /// What a look-up found, copied out of the table.
@@ -158,6 +162,7 @@ impl Mapping {
 
     /// Takes everything out but what is mapped for good.
     pub(crate) fn clear(&self) -> Vec<Mapped> {
+        self.early.clear();
         let mut table = self.lock();
         let is_counted = |it: &&Mapped| it.dynamic != table::INFINITE && !it.busy;
         let keys: Vec<usize> = table.iter().filter(is_counted).map(|it| it.begin).collect();

@@ -6,6 +6,7 @@
 use abi::MapType;
 use ir::program::{DeviceVar, Program, VarId};
 
+use super::pointee::{by_last_pointer, span_bits};
 use super::wish::Wish;
 use super::{Access, Entries, Entry, entry};
 use crate::c::Printer;
@@ -63,11 +64,7 @@ impl Entries {
         let mut parent = None;
         if needs_parent {
             let (begin, size) = span(&direct, &attached, depth);
-            let bits = if direct.iter().chain(&attached).all(|it| it.bits.has(MapType::DELETE)) {
-                MapType::DELETE
-            } else {
-                MapType::ALLOC
-            };
+            let bits = span_bits(direct.iter().chain(&attached));
             let mut entry = entry(base.clone(), begin, size, bits, &root_name);
             attach(&mut entry);
             parent = Some(claim(self, entry));
@@ -99,20 +96,11 @@ impl Entries {
                 parent = Some(index);
             }
         }
-        let attach = if only_attached { MapType::ATTACH } else { MapType::ALLOC };
-        for wish in attached {
-            let pointer = wish.place.pointers.last().cloned().unwrap_or_default();
-            let mut made = entry(
-                format!("(void *)&{pointer}"),
-                format!("(void *)&{}", wish.place.first),
-                wish.place.bytes(),
-                wish.bits | MapType::PTR_AND_OBJ | attach,
-                &wish.name,
-            );
-            made.parent = parent;
-            made.mapper = wish.mapper;
-            made.iterators = wish.iterators;
-            self.list.push(made);
+        match only_attached {
+            true => by_last_pointer(attached).into_iter().for_each(|(pointer, group)| {
+                self.pointee(&pointer, group, None, MapType::ATTACH);
+            }),
+            false => self.pointees(attached, depth, parent),
         }
         (access, slot)
     }
@@ -141,7 +129,7 @@ pub(in crate::lower) fn link_pointer(printer: &Printer<'_>, var: VarId) -> Strin
 }
 
 /// From the lowest to the highest byte that is touched of one object.
-fn span(direct: &[Wish], attached: &[Wish], depth: usize) -> (String, String) {
+pub(super) fn span(direct: &[Wish], attached: &[Wish], depth: usize) -> (String, String) {
     let pieces: Vec<(String, String)> = direct
         .iter()
         .map(|it| (format!("&{}", it.place.first), it.place.bytes()))
