@@ -8,6 +8,7 @@
 //! - [`entry`]: offload entries, binary descriptors, regions and how they are registered
 //! - [`call`]: what a call hands over: source location, kernel arguments, strides
 //! - [`image`]: the container that device images travel in
+//! - [`queue`]: queues and dependences
 //! - [`names`]: names of functions, sections and symbols that generated code spells
 
 pub mod call;
@@ -15,6 +16,7 @@ pub mod entry;
 pub mod image;
 pub mod map;
 pub mod names;
+pub mod queue;
 
 pub use call::{Dimension, Ident, KernelArgs};
 pub use entry::{BinaryDescriptor, DeviceImage, Entry, FerryRegion};

@@ -52,3 +52,17 @@ pub const DEVICE_IS: &str = "__ferry_device_is";
 /// `void *(const void *)`: where the default device has what lies there; the argument itself if it has
 /// not.
 pub const DEVICE_POINTER: &str = "__ferry_device_pointer";
+/// `void (const Ident *, int64_t device, int64_t queue)`: until [`QUEUE_END`] the offload calls of this
+/// thread are put into a queue instead of being made.
+pub const QUEUE_BEGIN: &str = "__ferry_queue_begin";
+/// `void (void)`
+pub const QUEUE_END: &str = "__ferry_queue_end";
+/// `void (const Ident *, int64_t device, int32_t count, const int64_t *queues, int64_t on_device, int64_t
+/// on_queue)`: waits until what is in these queues is done, in all of the device if there are none. With
+/// another `on_queue` than [`crate::queue::SYNC`] that queue waits, and the caller goes on.
+pub const QUEUE_WAIT: &str = "__ferry_queue_wait";
+/// `void (const Ident *, int32_t is_deferred, int32_t count, const Dependence *)`: until [`TASK_END`] the
+/// offload calls of this thread are one task.
+pub const TASK_BEGIN: &str = "__ferry_task_begin";
+/// `void (void)`
+pub const TASK_END: &str = "__ferry_task_end";

@@ -54,6 +54,8 @@ pub(crate) enum Error {
     UnknownRegion { id: usize },
     /// There is no such device.
     NoSuchDevice { number: i64, count: usize },
+    /// No queue has such a number.
+    NoSuchQueue { number: i64 },
     /// Offload must happen, and there is no device at all.
     NoDevices,
     /// Two units of the program contradict each other.
@@ -103,6 +105,10 @@ impl Error {
                 "numbers from 0 to {count} are valid, {count} is the host; FERRY_DEVICE=cpu*4 gives \
                  four devices"
             ),
+            Error::NoSuchQueue { .. } => {
+                "queues are numbered from 0; negative numbers are only those with a name in the header"
+                    .into()
+            }
             Error::NoDevices => "set FERRY_DEVICE=cpu, or allow the host to run the region".into(),
             Error::Requires { clause } => {
                 format!("write `{clause}` in every source file with target code, or in none")
@@ -140,6 +146,7 @@ impl fmt::Display for Error {
             Error::NoSuchDevice { number, count } => {
                 write!(f, "there is no device {number}: the program has {count}")
             }
+            Error::NoSuchQueue { number } => write!(f, "there is no queue {number}"),
             Error::NoDevices => f.write_str("the region must be offloaded, and there is no device"),
             Error::Requires { clause } => {
                 write!(f, "the program's source files disagree on `requires {clause}`")

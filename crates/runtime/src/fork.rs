@@ -10,7 +10,7 @@ use std::sync::Once;
 
 use device::Held;
 
-use crate::{devices, registry, runner};
+use crate::{devices, queue, registry, runner};
 
 thread_local! {
     /// What the thread holds from before until after it forks.
@@ -27,7 +27,7 @@ pub(crate) fn watch() {
 }
 
 extern "C" fn before() {
-    let mut held: Vec<Box<dyn Held>> = vec![registry::hold(), runner::hold()];
+    let mut held: Vec<Box<dyn Held>> = vec![queue::hold(), registry::hold(), runner::hold()];
     for device in devices::opened() {
         held.extend(device.hold());
     }

@@ -8,7 +8,8 @@
 //! - [`registry`]: binaries, regions, images
 //! - [`devices`], [`settings`]: which devices there are, and what the environment says
 //! - [`mapping`]: the mapping table of a device and the walks over map entries
-//! - [`launch`], [`runner`], [`host`]: regions, the threads they run on, the host's threading runtime
+//! - [`launch`], [`runner`], [`host`], [`host_task`]: regions, the threads they run on, the host's threading runtime
+//! - [`queue`]: work that the caller does not wait for
 //! - [`fork`]: locks while the process is copied
 //! - [`watch`], [`trace`], [`report`], [`llvm`]: what users read; [`tool`]: what their tools are told
 //!
@@ -20,13 +21,17 @@ mod error;
 pub mod ffi;
 mod fork;
 mod host;
+mod host_task;
 mod launch;
 mod llvm;
 mod mapping;
+#[allow(dead_code, reason = "for routines of the standard that are to come")]
+mod queue;
 mod registry;
 mod report;
 mod runner;
 mod settings;
+mod sync;
 mod tool;
 mod trace;
 mod watch;

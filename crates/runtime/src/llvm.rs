@@ -105,6 +105,7 @@ pub(crate) fn last_words(place: &dyn Display, in_kernel: bool, error: &Error) ->
         | Error::Exited { .. }
         | Error::NoImage { .. }
         | Error::UnknownRegion { .. }
+        | Error::NoSuchQueue { .. }
         | Error::NoDevices
         | Error::Setting { .. }
         | Error::BadCall(_)

@@ -14,6 +14,14 @@ use crate::llvm;
 /// Exit status of a program that ends because something of its offload failed.
 pub(crate) const FAILED: i32 = 1;
 
+/// The program has said its last words.
+static FAILING: AtomicBool = AtomicBool::new(false);
+
+/// Does the program end by a failure?
+pub(crate) fn is_failing() -> bool {
+    FAILING.load(Ordering::SeqCst)
+}
+
 fn line(text: &str) {
     let _ = std::io::stderr().write_all(text.as_bytes());
 }
@@ -45,7 +53,6 @@ pub(crate) fn failed_call(routine: &str, error: &Error) {
 /// A program of clang ends the way its own runtime would end it: with that runtime's lines and by a
 /// signal.
 pub(crate) fn fail(place: &dyn Display, in_kernel: bool, error: &Error) -> ! {
-    static FAILING: AtomicBool = AtomicBool::new(false);
     // Threads that fail at the same time: one speaks, and its exit ends the others.
     if FAILING.swap(true, Ordering::SeqCst) {
         loop {

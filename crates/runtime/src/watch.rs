@@ -10,7 +10,7 @@ use std::time::Instant;
 use crate::args::Name;
 use crate::mapping::Cx;
 use crate::mapping::transfer::Piece;
-use crate::{llvm, report, settings, trace};
+use crate::{llvm, queue, report, settings, trace};
 
 const INFO: u32 = 1;
 const TRACE: u32 = 2;
@@ -91,11 +91,17 @@ impl Watch {
     ) {
         let Some(began) = timer.0 else { return };
         let ended = Instant::now();
+        let queue = queue::running();
         if self.0 & INFO != 0 {
-            report::info(&format!("{cx_place}: {kind} {what}, {} us", micros(began, ended)));
+            let queue = queue.map_or_else(String::new, |it| format!(", queue {it}"));
+            let took = micros(began, ended);
+            report::info(&format!("{cx_place}: {kind} {what}{queue}, {took} us"));
         }
         if self.0 & TRACE != 0 {
-            let args = format!("\"place\":{}", trace::quoted(&cx_place.to_string()));
+            let mut args = format!("\"place\":{}", trace::quoted(&cx_place.to_string()));
+            if let Some(queue) = queue {
+                let _ = write!(args, ",\"queue\":{queue}");
+            }
             trace::event(kind, what, began, ended, &args);
         }
     }

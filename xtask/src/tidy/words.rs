@@ -19,6 +19,7 @@ const NAMES_A_STANDARD: &[Exception] = &[
     ("crates/abi/src/names.rs", "names that LLVM's interface fixes"),
     ("crates/runtime/src/ffi/mod.rs", "names the folder of the routines"),
     ("crates/runtime/src/host.rs", "functions of the host's threading runtime"),
+    ("crates/runtime/src/host_task.rs", "functions of the host's threading runtime"),
     ("crates/runtime/src/llvm.rs", "texts that LLVM's tests look for"),
     ("crates/runtime/src/llvm/info.rs", "texts that LLVM's tests look for"),
     ("crates/runtime/src/tool/start.rs", "names that the tools interface fixes"),
@@ -29,6 +30,8 @@ const NAMES_A_STANDARD: &[Exception] = &[
 /// Files that may ask the host for a size.
 const ASKS_THE_HOST: &[Exception] = &[
     ("crates/runtime/src/ffi/omp/explicit.rs", "blocks of this process, for this process"),
+    ("crates/runtime/src/host_task.rs", "blocks of this process, for this process"),
+    ("crates/runtime/src/queue/deferred.rs", "blocks of this process, for this process"),
     ("crates/abi/src/call.rs", "checks its own layout"),
     ("crates/abi/src/entry.rs", "checks its own layout"),
     ("crates/device/src/cpu.rs", "the host is the device"),

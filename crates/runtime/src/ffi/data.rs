@@ -10,6 +10,7 @@ use crate::devices::{self, Target};
 use crate::error::Error;
 use crate::mapping::components::{Component, Components};
 use crate::mapping::{Cx, begin, end, update};
+use crate::queue::deferred::{self, Call};
 use crate::tool::{self, Kind};
 use crate::watch::Watch;
 use crate::{llvm, registry};
@@ -20,6 +21,16 @@ pub(crate) enum Walk {
     Begin,
     End,
     Update,
+}
+
+/// Runs a data directive, or keeps it until its turn.
+fn run_or_keep(walk: Walk, place: Place, device: i64, args: Option<MapArgs>) {
+    match args {
+        Some(args) if deferred::is_on() => {
+            deferred::keep(Call::Data(walk), place, device, &args);
+        }
+        args => run(walk, place, device, args),
+    }
 }
 
 /// Runs a data directive on a device, or does nothing if its device is the host.
@@ -84,7 +95,7 @@ macro_rules! data_calls {
                 let args = MapArgs::new(i64::from(count), arrays.0, arrays.1, arrays.2);
                 (Place::new(location), args)
             };
-            run($walk, place, device, args);
+            run_or_keep($walk, place, device, args);
         }
 
         /// As the plain form; returns when all is done.

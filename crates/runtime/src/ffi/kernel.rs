@@ -10,6 +10,7 @@ use crate::devices::{self, Target};
 use crate::error::Error;
 use crate::launch::{self, Shape};
 use crate::mapping::Cx;
+use crate::queue::deferred::{self, Call};
 use crate::tool::{self, Kind};
 use crate::watch::Watch;
 use crate::{llvm, registry};
@@ -54,11 +55,16 @@ pub unsafe extern "C" fn __tgt_target_kernel(
             limit: limit.max(0) as u32,
             trip_count: call.trip_count,
         };
+        if deferred::is_on() {
+            let call = Call::Kernel { region: region as usize, shape };
+            deferred::keep(call, place, device, &args);
+            return Ok(DONE);
+        }
         run(place, device, region as usize, &args, &shape)
     })
 }
 
-fn run(
+pub(crate) fn run(
     place: Place,
     device: i64,
     id: usize,

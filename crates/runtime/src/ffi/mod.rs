@@ -7,6 +7,7 @@
 //! - `flang`: what host images of flang call
 //! - `legacy`: entry points of older compilers, thin
 //! - `inside`: what the process of a device calls
+//! - `queue`: calls that are not waited for
 //! - `omp`: the routines of the standard
 #![allow(unsafe_code, reason = "the C border")]
 #![allow(non_snake_case, reason = "names are the interface's")]
@@ -18,6 +19,7 @@ pub mod inside;
 pub mod kernel;
 pub mod legacy;
 pub mod omp;
+pub mod queue;
 pub mod register;
 
 use std::fmt::Display;

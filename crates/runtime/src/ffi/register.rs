@@ -6,7 +6,7 @@ use abi::BinaryDescriptor;
 
 use super::guard;
 use crate::error::Error;
-use crate::{devices, fork, registry, tool};
+use crate::{devices, fork, queue, registry, tool};
 
 /// Adds the regions, variables and images of a binary.
 ///
@@ -30,6 +30,8 @@ pub unsafe extern "C" fn __tgt_register_lib(descriptor: *const BinaryDescriptor)
 #[unsafe(no_mangle)]
 pub extern "C" fn __tgt_unregister_lib(descriptor: *const BinaryDescriptor) {
     guard(&"ending", false, || {
+        // Work that is left needs the binary.
+        queue::finish_all();
         registry::unregister(descriptor as usize);
         Ok(())
     });

@@ -16,9 +16,9 @@ use std::ptr;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use crate::devices::{self, DeviceState};
+use crate::queue;
 use crate::watch::Watch;
 
-pub(crate) use caller::caller;
 pub(crate) use start::{control, start, stop};
 
 /// The callbacks that are made, with the standard's numbers.
@@ -149,6 +149,43 @@ struct Open {
     _data: Box<u64>,
 }
 
+/// Where in the program the current call stands, if a tool wants to know; else 0.
+pub(crate) fn code() -> usize {
+    if Watch::now().has_tool() { caller() } else { 0 }
+}
+
+thread_local! {
+    /// Where in the program the call stands that the thread makes in another's place.
+    static CODE: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Until dropped the thread makes a call that stands elsewhere.
+pub(crate) struct CalledFrom(usize);
+
+/// The thread makes a call that stands at `code`.
+pub(crate) fn called_from(code: usize) -> CalledFrom {
+    CalledFrom(CODE.replace(code))
+}
+
+impl Drop for CalledFrom {
+    fn drop(&mut self) {
+        CODE.set(self.0);
+    }
+}
+
+fn caller() -> usize {
+    match CODE.get() {
+        0 => caller::caller(),
+        code => code,
+    }
+}
+
+/// What a construct is to a tool: those that nobody waits for in place have numbers of their own.
+fn number(kind: Kind) -> c_int {
+    const NOWAIT: c_int = 8;
+    kind as c_int + if queue::is_deferred() { NOWAIT } else { 0 }
+}
+
 /// Tells the tool that a construct begins; its end is told when the answer is dropped.
 pub(crate) fn scope(watch: Watch, kind: Kind, device: usize) -> Scope {
     if !watch.has_tool() {
@@ -166,7 +203,7 @@ pub(crate) fn scope(watch: Watch, kind: Kind, device: usize) -> Scope {
 impl Open {
     fn tell(&self, endpoint: c_int) {
         let Construct { data, device, code, id } = self.construct;
-        let (kind, code) = (self.kind as c_int, code as Place);
+        let (kind, code) = (number(self.kind), code as Place);
         // SAFETY: the types are the standard's; all addresses live during the call.
         unsafe {
             if let Some(call) = typed::<TargetEmiFn>(Event::TargetEmi) {

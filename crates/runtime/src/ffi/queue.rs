@@ -1,0 +1,144 @@
+//! Queues: what generated code calls around offload calls that are not waited for.
+
+use std::cell::Cell;
+use std::slice;
+
+use abi::Ident;
+use abi::queue::{Dependence, SYNC};
+
+use super::guard;
+use crate::args::Place;
+use crate::devices::{self, Target};
+use crate::error::Error;
+use crate::queue::{self, deferred, tasks};
+
+thread_local! {
+    /// Where the calls go that are kept now.
+    static GOAL: Cell<Option<(usize, i64)>> = const { Cell::new(None) };
+}
+
+/// Until [`__ferry_queue_end`] the offload calls of this thread are put into a queue of a device. They are
+/// made at once if the queue is none, or the device the host: then after what the queue holds.
+///
+/// # Safety
+/// The location is null or valid for as long as the program.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __ferry_queue_begin(location: *const Ident, device: i64, queue: i64) {
+    // SAFETY: the caller's promise.
+    let place = unsafe { Place::new(location) };
+    guard(&place, false, || {
+        let Some(number) = queue::meant(queue)? else { return Ok(()) };
+        match devices::target(device)? {
+            Target::Device(device) => {
+                GOAL.set(Some((device.number, number)));
+                deferred::begin();
+            }
+            Target::Host => {
+                for device in devices::opened() {
+                    queue::wait(device.number, Some(&[number]));
+                }
+            }
+        }
+        Ok(())
+    });
+}
+
+/// See [`__ferry_queue_begin`].
+#[unsafe(no_mangle)]
+pub extern "C" fn __ferry_queue_end() {
+    let Some((device, number)) = GOAL.take() else { return };
+    guard(&"a queue", false, || {
+        let calls = deferred::take();
+        queue::put(device, number, || deferred::run_all(calls));
+        Ok(())
+    });
+}
+
+/// Waits for queues of a device, for all if `count` is 0; or lets a queue wait, and goes on.
+///
+/// # Safety
+/// The list has `count` elements; the location is null or valid.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __ferry_queue_wait(
+    location: *const Ident,
+    device: i64,
+    count: i32,
+    queues: *const i64,
+    on_device: i64,
+    on_queue: i64,
+) {
+    // SAFETY: the caller's promise.
+    let place = unsafe { Place::new(location) };
+    guard(&place, false, || {
+        let count = usize::try_from(count).unwrap_or(0);
+        let list = match queues.is_null() {
+            true => &[][..],
+            // SAFETY: the caller's promise.
+            false => unsafe { slice::from_raw_parts(queues, count) },
+        };
+        let mut numbers = Vec::with_capacity(count);
+        for it in list {
+            // The caller has done what was not put into a queue.
+            numbers.extend(queue::meant(*it)?);
+        }
+        if count > 0 && numbers.is_empty() {
+            return Ok(());
+        }
+        let numbers = (!numbers.is_empty()).then_some(numbers.as_slice());
+        // Nothing waits on the host's behalf: its work is done in place.
+        let Target::Device(device) = devices::target(device)? else { return Ok(()) };
+        let on = if on_queue == SYNC { None } else { queue::meant(on_queue)? };
+        match (on, devices::target(on_device)?) {
+            (Some(on), Target::Device(on_device)) => {
+                queue::join(on_device.number, on, device.number, numbers);
+            }
+            _ => queue::wait(device.number, numbers),
+        }
+        Ok(())
+    });
+}
+
+thread_local! {
+    /// Whether the task is deferred, and what it depends on.
+    static TASK: Cell<Option<(bool, Vec<Dependence>)>> = const { Cell::new(None) };
+}
+
+/// Until [`__ferry_task_end`] the offload calls of this thread are one task.
+///
+/// # Safety
+/// The list has `count` elements, those of objects are addresses of such; the location is null or valid.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __ferry_task_begin(
+    location: *const Ident,
+    is_deferred: i32,
+    count: i32,
+    dependences: *const Dependence,
+) {
+    // SAFETY: the caller's promise.
+    let place = unsafe { Place::new(location) };
+    guard(&place, false, || {
+        let count = usize::try_from(count).unwrap_or(0);
+        if count > 0 && dependences.is_null() {
+            return Err(Error::BadCall("a task without its dependences"));
+        }
+        let list = match count {
+            0 => Vec::new(),
+            // SAFETY: the caller's promise.
+            _ => unsafe { tasks::resolved(slice::from_raw_parts(dependences, count)) },
+        };
+        TASK.set(Some((is_deferred != 0, list)));
+        deferred::begin();
+        Ok(())
+    });
+}
+
+/// See [`__ferry_task_begin`].
+#[unsafe(no_mangle)]
+pub extern "C" fn __ferry_task_end() {
+    guard(&"a task", false, || {
+        let Some((is_deferred, dependences)) = TASK.take() else { return Ok(()) };
+        let calls = deferred::take();
+        tasks::submit(|| deferred::run_all(calls), is_deferred, &dependences);
+        Ok(())
+    });
+}

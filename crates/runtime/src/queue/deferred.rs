@@ -1,0 +1,168 @@
+//! Calls of the offload interface that are kept until their turn.
+//!
+//! Between [`begin`] and [`take`] the calls of a thread are not made but kept here, with copies of
+//! their arrays and of the bytes that are passed by value; [`Deferred::run`] makes them. Names and
+//! places are constants of the program and need no copies.
+#![allow(unsafe_code, reason = "copies of the program's data")]
+
+use std::cell::{Cell, RefCell};
+use std::ffi::c_void;
+
+use abi::{Dimension, MapType};
+
+use crate::args::{MapArgs, Place};
+use crate::devices::{self, Target};
+use crate::ffi::data::{self, Walk};
+use crate::ffi::{guard, kernel};
+use crate::launch::Shape;
+use crate::tool;
+
+thread_local! {
+    /// Calls of this thread are kept.
+    static IS_ON: Cell<bool> = const { Cell::new(false) };
+    static KEPT: RefCell<Vec<Deferred>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Which call it is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Call {
+    Kernel { region: usize, shape: Shape },
+    Data(Walk),
+}
+
+/// A call that is kept.
+#[derive(Debug)]
+pub(crate) struct Deferred {
+    call: Call,
+    place: Place,
+    device: i64,
+    /// Where in the program the call stands, if a tool wants to know.
+    code: usize,
+    arrays: Arrays,
+}
+
+/// Are calls of this thread kept?
+#[inline]
+pub(crate) fn is_on() -> bool {
+    IS_ON.get()
+}
+
+/// From now on the calls of this thread are kept.
+pub(crate) fn begin() {
+    IS_ON.set(true);
+}
+
+/// Ends that; answers what was kept.
+pub(crate) fn take() -> Vec<Deferred> {
+    IS_ON.set(false);
+    KEPT.take()
+}
+
+/// Keeps a call.
+pub(crate) fn keep(call: Call, place: Place, device: i64, args: &MapArgs) {
+    // The default device is that of the caller, now.
+    let device = match devices::target(device) {
+        Ok(Target::Device(it)) => it.number as i64,
+        Ok(Target::Host) => abi::DEVICE_HOST,
+        // Reported when the call is made.
+        Err(_) => device,
+    };
+    let kept = Deferred { call, place, device, code: tool::code(), arrays: Arrays::new(args) };
+    KEPT.with_borrow_mut(|it| it.push(kept));
+}
+
+impl Deferred {
+    /// Makes the call. A failure ends the program as it would in place.
+    pub(crate) fn run(mut self) {
+        let _code = tool::called_from(self.code);
+        let args = self.arrays.args();
+        let (place, device) = (self.place, self.device);
+        match self.call {
+            Call::Kernel { region, shape } => {
+                guard(&place, true, || kernel::run(place, device, region, &args, &shape));
+            }
+            Call::Data(walk) => data::run(walk, place, device, Some(args)),
+        }
+    }
+}
+
+/// Runs calls one after another.
+pub(crate) fn run_all(calls: Vec<Deferred>) {
+    calls.into_iter().for_each(Deferred::run);
+}
+
+/// The arrays of a call, copied.
+#[derive(Debug, Default)]
+struct Arrays {
+    count: usize,
+    bases: Vec<usize>,
+    begins: Vec<usize>,
+    sizes: Vec<i64>,
+    types: Vec<i64>,
+    names: Vec<usize>,
+    mappers: Vec<usize>,
+    /// What is passed by value, and descriptors: entries point into it.
+    _bytes: Vec<Box<[u128]>>,
+}
+
+impl Arrays {
+    fn new(args: &MapArgs) -> Arrays {
+        let mut to = Arrays { count: args.count, ..Arrays::default() };
+        for (_, item) in args.items() {
+            let (mut base, mut begin) = (item.base, item.begin);
+            let is_value =
+                item.map.has(MapType::PRIVATE | MapType::TO) && !item.map.has(MapType::LITERAL);
+            let size = match item.map.has(MapType::NON_CONTIG) {
+                true => item.size * size_of::<Dimension>(),
+                false if is_value => item.size,
+                false => 0,
+            };
+            if size > 0 && begin != 0 {
+                let copy = copied(begin, size);
+                let at = copy.1;
+                if is_value {
+                    base = at.wrapping_add(base.wrapping_sub(begin));
+                }
+                begin = at;
+                to._bytes.push(copy.0);
+            }
+            to.bases.push(base);
+            to.begins.push(begin);
+            to.sizes.push(item.size as i64);
+            to.types.push(item.map.0 as i64);
+            to.names.push(item.name.map_or(0, |it| it.as_ptr() as usize));
+            to.mappers.push(item.mapper.map_or(0, |it| it as usize));
+        }
+        to
+    }
+
+    fn args(&mut self) -> MapArgs {
+        let pointers = |it: &mut Vec<usize>| it.as_mut_ptr().cast::<*mut c_void>();
+        MapArgs {
+            count: self.count,
+            bases: pointers(&mut self.bases),
+            begins: pointers(&mut self.begins),
+            sizes: self.sizes.as_mut_ptr(),
+            types: self.types.as_mut_ptr(),
+            names: pointers(&mut self.names),
+            mappers: pointers(&mut self.mappers),
+        }
+    }
+}
+
+/// Bytes of the program in memory of our own, aligned as they were as far as kernels may rely on it,
+/// and where they begin there.
+fn copied(from: usize, size: usize) -> (Box<[u128]>, usize) {
+    /// Private copies are aligned to this at most, see `launch`.
+    const ALIGN: usize = 128;
+    let mut copy = vec![0u128; (size + ALIGN).div_ceil(16)].into_boxed_slice();
+    let at = copy.as_ptr() as usize;
+    // The same distance from the next boundary.
+    let shift = (from.wrapping_sub(at)) % ALIGN;
+    // SAFETY: the program says that its data lie there; the copy has room for them behind `shift`.
+    unsafe {
+        let to = copy.as_mut_ptr().cast::<u8>().add(shift);
+        std::ptr::copy_nonoverlapping(from as *const u8, to, size);
+    }
+    (copy, at + shift)
+}

@@ -1,0 +1,302 @@
+//! Work that the caller does not wait for: queues, and tasks with dependences.
+//!
+//! A queue belongs to a device and has a number; what is put into it runs in order, and different
+//! queues run at the same time. [`tasks`] orders work by the data it names instead. Both are chains in
+//! one [`graph`], worked off by a few threads that sleep when there is nothing to do. Work is finished
+//! before the program ends, unless it ends by a failure or out of such work; a child of fork has none.
+//!
+//! - [`deferred`]: a call of the offload interface, kept until its turn
+//! - [`graph`]: the order
+//! - [`tasks`]: order by dependences
+#![allow(unsafe_code, reason = "asks the C library to call back at exit")]
+
+pub(crate) mod deferred;
+pub(crate) mod graph;
+pub(crate) mod tasks;
+
+use std::cell::Cell;
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::Once;
+use std::thread;
+
+use abi::queue;
+use device::Held;
+
+use crate::devices::{self, Target};
+use crate::error::Error;
+use crate::report;
+use graph::{Graph, Hire, Key, Ticket};
+
+/// What is done when its turn has come. It reports its own failures.
+pub(crate) type Work = Box<dyn FnOnce() + Send>;
+
+/// So many queues are worked off at the same time: each may use all cores.
+const MOST_THREADS: usize = 8;
+
+static GRAPH: Graph<(Option<i64>, Work)> = Graph::new(MOST_THREADS);
+
+thread_local! {
+    /// The queue that `async` without a number means to this thread.
+    static DEFAULT: Cell<i64> = const { Cell::new(queue::NOVAL) };
+    /// What this thread works off at the moment.
+    static RUNNING: Cell<Option<(Ticket, Option<i64>)>> = const { Cell::new(None) };
+    /// This thread takes work from queues.
+    static IS_WORKER: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The queue that the current thread works off, if that has a number.
+pub(crate) fn running() -> Option<i64> {
+    RUNNING.get().and_then(|it| it.1)
+}
+
+/// The current thread works off something that nobody waits for in place.
+pub(crate) fn is_deferred() -> bool {
+    RUNNING.get().is_some()
+}
+
+/// The queue of this thread for work without a number.
+pub(crate) fn default_queue() -> i64 {
+    DEFAULT.get()
+}
+
+/// Sets it; [`queue::DEFAULT`] brings back what it was at first.
+pub(crate) fn set_default_queue(number: i64) -> Result<(), Error> {
+    let number = if number == queue::DEFAULT { queue::NOVAL } else { number };
+    check(number)?;
+    DEFAULT.set(number);
+    Ok(())
+}
+
+fn check(number: i64) -> Result<(), Error> {
+    match number {
+        queue::NOVAL | queue::SYNC | queue::DEFAULT | 0.. => Ok(()),
+        number => Err(Error::NoSuchQueue { number }),
+    }
+}
+
+/// The queue that a number of the program means; `None`: the caller itself does the work.
+pub(crate) fn meant(number: i64) -> Result<Option<i64>, Error> {
+    check(number)?;
+    let number = match number {
+        queue::NOVAL | queue::DEFAULT => DEFAULT.get(),
+        number => number,
+    };
+    Ok((number != queue::SYNC).then_some(number))
+}
+
+/// The number under which queues know a device; the host's own comes after the last.
+pub(crate) fn device_of(target: Target) -> usize {
+    match target {
+        Target::Device(device) => device.number,
+        Target::Host => devices::all().len(),
+    }
+}
+
+/// Puts work into a queue of a device. The queue is one that [`meant`] has answered.
+pub(crate) fn put(device: usize, queue: i64, work: impl FnOnce() + Send + 'static) {
+    let key = Key { device, queue };
+    let (_, hire) = GRAPH.add(Some(key), &[], Some((Some(queue), Box::new(work))));
+    started(hire);
+}
+
+/// Runs work in no queue.
+pub(crate) fn put_free(work: impl FnOnce() + Send + 'static) {
+    put_after(&[], work);
+}
+
+/// Runs work after others, in no queue.
+fn put_after(others: &[Ticket], work: impl FnOnce() + Send + 'static) -> Ticket {
+    let (ticket, hire) = GRAPH.add(None, others, Some((None, Box::new(work))));
+    started(hire);
+    ticket
+}
+
+/// Queue `on` of device `on_device` goes on when what is now in these queues is done; `None`: in all of
+/// `device`. The caller goes on at once.
+pub(crate) fn join(on_device: usize, on: i64, device: usize, queues: Option<&[i64]>) {
+    let key = Key { device: on_device, queue: on };
+    let (_, hire) = GRAPH.add_after_queues(key, device, queues);
+    started(hire);
+}
+
+/// Sleeps until what is now in these queues is done; `None`: in all of the device.
+pub(crate) fn wait(device: usize, queues: Option<&[i64]>) {
+    wait_for(&GRAPH.ask(|it| it.ends(device, queues)));
+}
+
+/// Sleeps until one of these queues has nothing more to do; answers which. `None` if there is none.
+pub(crate) fn wait_any(queues: &[Key]) -> Option<usize> {
+    let ends = GRAPH.ask(|pending| {
+        let end = |it: &Key| pending.ends(it.device, Some(&[it.queue])).first().copied();
+        queues.iter().map(end).collect::<Vec<_>>()
+    });
+    if ends.is_empty() {
+        return None;
+    }
+    let done =
+        |it: &Option<Ticket>, pending: &graph::Pending<'_, _>| it.is_none_or(|it| !pending.has(it));
+    GRAPH.wait(IS_WORKER.get(), |pending| !ends.iter().any(|it| done(it, pending)), hire);
+    GRAPH.ask(|pending| ends.iter().position(|it| done(it, pending)))
+}
+
+/// Has everything been done that was put into these queues; `None`: into all of the device?
+pub(crate) fn test(device: usize, queues: Option<&[i64]>) -> bool {
+    let own = RUNNING.get().map(|it| it.0);
+    GRAPH.ask(|it| it.ends(device, queues).iter().all(|it| Some(*it) == own))
+}
+
+/// Sleeps until all of these are done.
+fn wait_for(tickets: &[Ticket]) {
+    let own = RUNNING.get().map(|it| it.0);
+    let is_pending = |pending: &graph::Pending<'_, _>| {
+        tickets.iter().any(|it| Some(*it) != own && pending.has(*it))
+    };
+    GRAPH.wait(IS_WORKER.get(), is_pending, hire);
+}
+
+/// Sleeps until nothing is left of any queue or task. Out of such work, and in a program that ends by a
+/// failure, it answers at once: what comes after the failure is not done any more.
+pub(crate) fn finish_all() {
+    if IS_WORKER.get() || report::is_failing() {
+        return;
+    }
+    let own = RUNNING.get().map(|it| it.0);
+    GRAPH.wait(false, |pending| pending.has_other(own), hire);
+}
+
+/// Lets nobody change anything until the answer is dropped.
+pub(crate) fn hold() -> Box<dyn Held> {
+    Box::new(GRAPH.hold())
+}
+
+fn started(hire: Hire) {
+    static AT_EXIT: Once = Once::new();
+    // SAFETY: `at_exit` is a C function without arguments that never unwinds.
+    AT_EXIT.call_once(|| unsafe {
+        libc::atexit(at_exit);
+    });
+    if hire == Hire::One {
+        self::hire();
+    }
+}
+
+extern "C" fn at_exit() {
+    finish_all();
+}
+
+/// Starts a thread that takes work. Where none can be had and none is there, the caller does it.
+fn hire() {
+    let builder = thread::Builder::new().name("ferry-queue".into()).stack_size(8 << 20);
+    if builder.spawn(take_work).is_err() && GRAPH.not_hired() {
+        while let Some((ticket, (queue, work))) = GRAPH.try_next() {
+            run(ticket, queue, work);
+            // One that is to be hired now could not be had either; it is done in the next turn.
+            if GRAPH.finish(ticket) == Hire::One {
+                let _ = GRAPH.not_hired();
+            }
+        }
+    }
+}
+
+fn take_work() {
+    IS_WORKER.set(true);
+    let mut finished = None;
+    loop {
+        let (ticket, (queue, work), more) = GRAPH.next(finished);
+        if more == Hire::One {
+            hire();
+        }
+        run(ticket, queue, work);
+        finished = Some(ticket);
+    }
+}
+
+fn run(ticket: Ticket, queue: Option<i64>, work: Work) {
+    let outer = RUNNING.replace(Some((ticket, queue)));
+    // Work reports its own failures; what is left is a bug of ours.
+    if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(work)) {
+        std::mem::forget(payload);
+        report::fail(&"a queue", false, &Error::Panicked);
+    }
+    RUNNING.set(outer);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc;
+    use std::sync::{Arc, Mutex};
+
+    /// No other test uses these devices.
+    const DEVICE: usize = 1000;
+
+    #[test]
+    fn a_queue_works_in_order_and_a_wait_sees_all_of_it() {
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        for number in 0..100 {
+            let seen = Arc::clone(&seen);
+            put(DEVICE, 1, move || seen.lock().unwrap().push(number));
+        }
+        wait(DEVICE, Some(&[1]));
+        assert_eq!(*seen.lock().unwrap(), (0..100).collect::<Vec<_>>());
+        assert!(test(DEVICE, Some(&[1])));
+    }
+
+    #[test]
+    fn queues_run_at_the_same_time() {
+        let (to_second, first) = mpsc::channel::<()>();
+        let (to_first, second) = mpsc::channel::<()>();
+        // Each waits for the other: one after the other they would never end.
+        put(DEVICE + 1, 1, move || {
+            to_second.send(()).unwrap();
+            second.recv().unwrap();
+        });
+        put(DEVICE + 1, 2, move || {
+            first.recv().unwrap();
+            to_first.send(()).unwrap();
+        });
+        wait(DEVICE + 1, None);
+    }
+
+    #[test]
+    fn a_queue_waits_for_another_and_the_caller_goes_on() {
+        let (go, gate) = mpsc::channel::<()>();
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let (first, second) = (Arc::clone(&seen), Arc::clone(&seen));
+        put(DEVICE + 2, 1, move || {
+            gate.recv().unwrap();
+            first.lock().unwrap().push(1);
+        });
+        join(DEVICE + 2, 2, DEVICE + 2, Some(&[1]));
+        put(DEVICE + 2, 2, move || second.lock().unwrap().push(2));
+        assert!(!test(DEVICE + 2, Some(&[2])));
+        let key = |queue| Key { device: DEVICE + 2, queue };
+        assert_eq!(wait_any(&[key(1), key(7)]), Some(1));
+        go.send(()).unwrap();
+        wait(DEVICE + 2, Some(&[2]));
+        assert_eq!(*seen.lock().unwrap(), [1, 2]);
+    }
+
+    #[test]
+    fn work_that_waits_leaves_its_place_to_others() {
+        for queue in 0..2 * MOST_THREADS as i64 {
+            put(DEVICE + 3, queue, move || {
+                put(DEVICE + 4, queue, || ());
+                wait(DEVICE + 4, Some(&[queue]));
+            });
+        }
+        wait(DEVICE + 3, None);
+        assert!(test(DEVICE + 4, None));
+    }
+
+    #[test]
+    fn numbers_without_a_meaning_are_refused() {
+        assert_eq!(meant(queue::SYNC), Ok(None));
+        assert_eq!(meant(queue::NOVAL), Ok(Some(queue::NOVAL)));
+        assert_eq!(meant(-9), Err(Error::NoSuchQueue { number: -9 }));
+        set_default_queue(5).unwrap();
+        assert_eq!((meant(queue::NOVAL), default_queue()), (Ok(Some(5)), 5));
+        set_default_queue(queue::DEFAULT).unwrap();
+        assert_eq!(default_queue(), queue::NOVAL);
+    }
+}

@@ -1,0 +1,154 @@
+//! Work that is ordered by the data it names: what a program does not wait for, and may wait for later.
+//!
+//! Inside of a parallel region the host's threading runtime keeps dependences: the work becomes one of
+//! its tasks, which ends when the work has. Outside of one that runtime runs every task at once; there
+//! the dependences are kept here, for each thread its own, as only work of one task is ordered so.
+//! [`wait`] is what ends such work for its thread.
+#![allow(unsafe_code, reason = "reads dependence objects of the program")]
+
+use std::cell::{Cell, RefCell};
+
+use abi::queue::{Dependence, DependenceKind};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use super::graph::Ticket;
+use super::{GRAPH, Work, put_after, wait_for};
+use crate::{host, host_task};
+
+thread_local! {
+    /// There is something in `WORK`.
+    static HAS_WORK: Cell<bool> = const { Cell::new(false) };
+    static WORK: RefCell<Siblings> = RefCell::default();
+}
+
+/// What the current thread has begun outside of parallel regions and not waited for.
+#[derive(Debug, Default)]
+struct Siblings {
+    tickets: Vec<Ticket>,
+    accesses: FxHashMap<usize, Access>,
+    /// The last that depends on all memory.
+    all: Option<Ticket>,
+    /// From when to look for what is done.
+    swept: usize,
+}
+
+/// Who has last used some data.
+#[derive(Debug, Default)]
+struct Access {
+    writer: Option<Ticket>,
+    readers: SmallVec<[Ticket; 2]>,
+}
+
+impl Siblings {
+    /// What work with these dependences comes after.
+    fn before(&self, dependences: &[Dependence]) -> Vec<Ticket> {
+        if dependences.iter().any(|it| it.at == 0) {
+            return self.tickets.clone();
+        }
+        let mut before = Vec::new();
+        for it in dependences {
+            before.extend(self.all);
+            let Some(access) = self.accesses.get(&it.at) else { continue };
+            before.extend(access.writer);
+            if is_writer(it.kind) {
+                before.extend(access.readers.iter().copied());
+            }
+        }
+        before
+    }
+
+    fn add(&mut self, ticket: Ticket, dependences: &[Dependence]) {
+        self.sweep();
+        self.tickets.push(ticket);
+        for it in dependences {
+            if it.at == 0 {
+                // On everything: all that was before is before this one now.
+                self.accesses.clear();
+                self.all = Some(ticket);
+                continue;
+            }
+            let access = self.accesses.entry(it.at).or_default();
+            if is_writer(it.kind) {
+                *access = Access { writer: Some(ticket), readers: SmallVec::new() };
+            } else if !access.readers.contains(&ticket) && access.writer != Some(ticket) {
+                access.readers.push(ticket);
+            }
+        }
+    }
+
+    /// Forgets what is done, each time the list has doubled.
+    fn sweep(&mut self) {
+        if self.tickets.len() <= self.swept.max(32) * 2 {
+            return;
+        }
+        GRAPH.ask(|pending| {
+            self.tickets.retain(|it| pending.has(*it));
+            self.accesses.retain(|_, it| {
+                it.writer = it.writer.filter(|it| pending.has(*it));
+                it.readers.retain(|it| pending.has(*it));
+                it.writer.is_some() || !it.readers.is_empty()
+            });
+        });
+        self.swept = self.tickets.len();
+    }
+}
+
+/// Others come before and after it. Sets whose members may run in any order run one after another.
+fn is_writer(kind: i64) -> bool {
+    kind != DependenceKind::In as i64
+}
+
+/// The dependences that objects stand for, among the others.
+///
+/// # Safety
+/// Those with that kind are addresses of dependence objects.
+pub(crate) unsafe fn resolved(dependences: &[Dependence]) -> Vec<Dependence> {
+    let one = |it: &Dependence| match it.kind == DependenceKind::Object as i64 {
+        // SAFETY: the caller's promise: an object is two words, of which these are the same.
+        true => unsafe { (it.at as *const Dependence).read_unaligned() },
+        false => *it,
+    };
+    dependences.iter().map(one).collect()
+}
+
+/// Does this work after what it depends on: in place, or when nobody waits for it.
+pub(crate) fn submit(
+    work: impl FnOnce() + Send + 'static,
+    is_deferred: bool,
+    dependences: &[Dependence],
+) {
+    let work: Work = Box::new(work);
+    let work = match host::is_in_parallel() {
+        true => match host_task::submit(work, is_deferred, dependences) {
+            Ok(()) => return,
+            Err(work) => work,
+        },
+        false => work,
+    };
+    let before = WORK.with_borrow(|it| it.before(dependences));
+    if !is_deferred {
+        wait_for(&before);
+        return work();
+    }
+    HAS_WORK.set(true);
+    let ticket = put_after(&before, work);
+    WORK.with_borrow_mut(|it| it.add(ticket, dependences));
+}
+
+/// Sleeps until all is done that this thread has submitted outside of parallel regions.
+#[inline]
+pub(crate) fn wait() {
+    if HAS_WORK.get() {
+        HAS_WORK.set(false);
+        wait_for(&WORK.take().tickets);
+    }
+}
+
+/// The same for what work with these dependences comes after.
+#[inline]
+pub(crate) fn wait_before(dependences: impl FnOnce() -> Vec<Dependence>) {
+    if HAS_WORK.get() {
+        wait_for(&WORK.with_borrow(|it| it.before(&dependences())));
+    }
+}
