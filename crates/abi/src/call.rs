@@ -21,6 +21,22 @@ pub struct Ident {
     pub text: *const c_char,
 }
 
+// SAFETY: points to a constant that nobody writes.
+#[allow(unsafe_code, reason = "says that constants may be shared")]
+unsafe impl Sync for Ident {}
+
+impl Ident {
+    /// Bit of all of them.
+    pub const FLAGS: i32 = 0x2;
+
+    /// The place of a routine that is called by hand: `;name;name;0;0;;` and a zero byte.
+    pub const fn routine(text: &'static [u8]) -> Ident {
+        let length = text.len() as i32 - 1;
+        let text = text.as_ptr().cast();
+        Ident { reserved_1: 0, flags: Ident::FLAGS, reserved_2: 0, length, text }
+    }
+}
+
 /// Arguments of `__tgt_target_kernel`, version 3.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]

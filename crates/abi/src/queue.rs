@@ -1,6 +1,6 @@
 //! Queues and dependences: numbers and structures of work that the caller does not wait for.
 
-/// Queue argument: the queue of work without a number. Also what the default queue is at first.
+/// Queue argument: the queue of work without a number.
 pub const NOVAL: i64 = -1;
 /// Queue argument: none, the caller waits.
 pub const SYNC: i64 = -2;

@@ -125,6 +125,11 @@ pub trait Device: Send + Sync {
     /// Host addresses are device addresses: nothing needs to be allocated or copied for a map.
     fn shares_host_memory(&self) -> bool;
 
+    /// Bytes of memory that it has.
+    fn memory(&self) -> usize {
+        memory::of_machine()
+    }
+
     /// Takes all locks of the device until the answer is dropped: another thread forks meanwhile.
     fn hold(&self) -> Option<Box<dyn Held + '_>> {
         None

@@ -39,3 +39,13 @@ pub enum MemoryKind {
     /// Moves between both.
     Shared,
 }
+
+/// Bytes of memory that the machine has.
+#[allow(unsafe_code, reason = "asks the C library")]
+pub fn of_machine() -> usize {
+    // SAFETY: asks for two numbers.
+    let (pages, page) =
+        unsafe { (libc::sysconf(libc::_SC_PHYS_PAGES), libc::sysconf(libc::_SC_PAGESIZE)) };
+    let bytes = usize::try_from(pages).ok().zip(usize::try_from(page).ok());
+    bytes.map_or(1 << 30, |(pages, page)| pages.saturating_mul(page))
+}

@@ -191,6 +191,8 @@ impl Place {
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.parts() {
+            // A routine of the library, which knows its own name only.
+            Some((routine, 0, _)) => f.write_str(&routine),
             Some((file, line, 0)) => write!(f, "{file}:{line}"),
             Some((file, line, column)) => write!(f, "{file}:{line}:{column}"),
             None => f.write_str("unknown place"),

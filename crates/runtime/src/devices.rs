@@ -3,6 +3,8 @@
 //! The list is made when it is first needed, from `FERRY_DEVICE`, and then stays. The number after
 //! the last device is the host.
 
+#![allow(unsafe_code, reason = "frees memory of devices")]
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -48,6 +50,24 @@ impl DeviceState {
     pub(crate) fn forget(&self, at: u64) -> Option<DevicePtr> {
         let removed = self.allocated.lock().unwrap_or_else(PoisonError::into_inner).remove(&at);
         removed.map(|_| DevicePtr(at))
+    }
+
+    /// Bytes of all such memory.
+    pub(crate) fn allocated_bytes(&self) -> usize {
+        self.allocated.lock().unwrap_or_else(PoisonError::into_inner).values().sum()
+    }
+
+    /// Takes everything off the device but variables of the program; data there are lost.
+    pub(crate) fn unmap_all(&self) -> Result<(), Error> {
+        for mapped in self.mapping.clear().iter().filter(|it| !it.owned.is_null()) {
+            // SAFETY: it came from this device, and the range that owned it is out of the table.
+            unsafe { self.plugin.free(mapped.owned) }.map_err(|error| Error::Device {
+                doing: "freeing device memory",
+                what: None,
+                error,
+            })?;
+        }
+        Ok(())
     }
 
     /// All these bytes are such memory.

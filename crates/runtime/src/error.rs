@@ -62,6 +62,8 @@ pub(crate) enum Error {
     Requires { clause: &'static str },
     /// A variable of the environment cannot be understood.
     Setting { message: String, help: String },
+    /// A routine was called with what it cannot be called with.
+    Argument { message: String, help: String },
     /// A call that breaks the interface.
     BadCall(&'static str),
     /// A bug of ours.
@@ -113,7 +115,7 @@ impl Error {
             Error::Requires { clause } => {
                 format!("write `{clause}` in every source file with target code, or in none")
             }
-            Error::Setting { help, .. } => help.clone(),
+            Error::Setting { help, .. } | Error::Argument { help, .. } => help.clone(),
             Error::BadCall(_) => "the program was built by a compiler that does not fit".into(),
             Error::Panicked => "this is a bug of Ferry: please report it".into(),
         }
@@ -151,7 +153,9 @@ impl fmt::Display for Error {
             Error::Requires { clause } => {
                 write!(f, "the program's source files disagree on `requires {clause}`")
             }
-            Error::Setting { message, .. } => f.write_str(message),
+            Error::Setting { message, .. } | Error::Argument { message, .. } => {
+                f.write_str(message)
+            }
             Error::BadCall(what) => write!(f, "wrong call of the runtime: {what}"),
             Error::Panicked => f.write_str("the runtime failed"),
         }

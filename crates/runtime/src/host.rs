@@ -10,6 +10,7 @@ use std::ffi::{CStr, c_int, c_void};
 use std::mem;
 use std::ptr;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicI32, Ordering};
 
 use abi::DEVICE_MARK;
 
@@ -86,7 +87,33 @@ pub(crate) fn find_or_load(name: &CStr) -> Option<*mut c_void> {
     })
 }
 
+/// What the environment says the variable is at first, where the runtime does not know; negative:
+/// nothing.
+static INITIAL: AtomicI32 = AtomicI32::new(-1);
+
+thread_local! {
+    /// The thread has its first value, or another.
+    static IS_SET: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Sets what the default device of every thread is until it is set.
+pub(crate) fn set_initial_device(number: i32) {
+    INITIAL.store(number, Ordering::Relaxed);
+}
+
+/// Gives the thread its first value. Threads of a parallel region have inherited theirs.
+#[cold]
+fn begin(number: i32) {
+    if !IS_SET.replace(true) && level() == 0 {
+        set_variable(number);
+    }
+}
+
 fn variable() -> i32 {
+    let initial = INITIAL.load(Ordering::Relaxed);
+    if initial >= 0 {
+        begin(initial);
+    }
     match runtime().default_device {
         // SAFETY: a function of the runtime that takes nothing.
         Some((get, _)) => unsafe { get() },
@@ -120,6 +147,7 @@ pub(crate) fn default_device() -> i32 {
 /// Sets it; inside a kernel nothing happens, as the thread must not forget where it is.
 pub(crate) fn set_default_device(device: i32) {
     if current_device().is_none() {
+        IS_SET.set(true);
         // A number with our mark would put the thread onto a device.
         set_variable(if device >= DEVICE_MARK { DEVICE_MARK - 1 } else { device });
     }

@@ -25,7 +25,7 @@ mod host_task;
 mod launch;
 mod llvm;
 mod mapping;
-#[allow(dead_code, reason = "for routines of the standard that are to come")]
+#[allow(dead_code, reason = "for tasks that are to come")]
 mod queue;
 mod registry;
 mod report;

@@ -108,6 +108,7 @@ pub(crate) fn last_words(place: &dyn Display, in_kernel: bool, error: &Error) ->
         | Error::NoSuchQueue { .. }
         | Error::NoDevices
         | Error::Setting { .. }
+        | Error::Argument { .. }
         | Error::BadCall(_)
         | Error::Panicked => {
             let _ = writeln!(out, "omptarget error: {error}");

@@ -51,6 +51,16 @@ pub(crate) fn default_device() -> i32 {
     number.and_then(|it| it.trim().parse().ok()).unwrap_or(0)
 }
 
+/// `ACC_DEVICE_TYPE`: what the first current device is to be.
+pub(crate) fn device_type() -> Option<String> {
+    env::var("ACC_DEVICE_TYPE").ok().filter(|it| !it.trim().is_empty())
+}
+
+/// `ACC_DEVICE_NUM`: its number.
+pub(crate) fn device_number() -> Option<String> {
+    env::var("ACC_DEVICE_NUM").ok().filter(|it| !it.trim().is_empty())
+}
+
 /// `FERRY_INFO`: set, and not to 0.
 pub(crate) fn info() -> bool {
     env::var_os("FERRY_INFO").is_some_and(|it| !it.is_empty() && it != "0")

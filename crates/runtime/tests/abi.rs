@@ -93,6 +93,7 @@ macro_rules! programs {
 programs! {
     counts params attach overlap present strided mapper globals threads stress million routines
     unmapped crashed no_room own_memory corrupt_image nulls exit_inside exit_order forked forked_inside
+    acc_devices acc_queues acc_data acc_memory acc_attach
     no_device wrong_number out_of_memory bad_image setting information tool explicit pause
 }
 
@@ -155,23 +156,79 @@ fn a_tool_may_come_in_a_library() {
     assert!(!String::from_utf8_lossy(&output.stderr).contains("tool"));
 }
 
-/// Every function that our header declares can be linked with, by its address.
+/// What routines say of wrong arguments; each ends the program.
+#[test]
+fn wrong_arguments_end_the_program_with_a_message() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c/acc_wrong.c");
+    let text = fs::read_to_string(&source).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let program = build(&source, folder.path(), &[]);
+    let cases: Vec<(&str, &str)> =
+        text.lines().filter_map(|it| it.strip_prefix("// case ")?.split_once(": ")).collect();
+    assert!(cases.len() > 5);
+    for (case, expected) in cases {
+        let output = run(&program, &format!("FERRY_DEVICE=cpu:copy CASE={case}"));
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "case {case}:\n{err}");
+        assert!(err.starts_with(&format!("ferry: error: {expected}")), "case {case}:\n{err}");
+        assert!(err.contains("\n  help: "), "case {case}:\n{err}");
+    }
+}
+
+/// What the environment says of the first device.
+#[test]
+fn the_environment_chooses_the_first_device() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c/acc_environment.c");
+    let folder = tempfile::tempdir().unwrap();
+    let program = build(&source, folder.path(), &[]);
+    for (settings, expected) in [
+        ("FERRY_DEVICE=cpu*3", "type 4 number 0 0 0"),
+        ("FERRY_DEVICE=cpu*3 ACC_DEVICE_NUM=2", "type 4 number 2 2 2"),
+        ("FERRY_DEVICE=cpu*3 ACC_DEVICE_TYPE=HOST", "type 2 number 0 3 3"),
+        ("FERRY_DEVICE=cpu*3 ACC_DEVICE_TYPE=not_host ACC_DEVICE_NUM=1", "type 4 number 1 1 1"),
+        ("FERRY_DEVICE=none ACC_DEVICE_TYPE=default", "type 2 number 0 0 0"),
+    ] {
+        let output = run(&program, settings);
+        let out = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "{settings}: {output:?}");
+        assert_eq!(out.trim(), expected, "{settings}");
+    }
+    for (settings, expected) in [
+        ("FERRY_DEVICE=cpu ACC_DEVICE_TYPE=abacus", "there is no type of devices `abacus`"),
+        ("FERRY_DEVICE=cpu ACC_DEVICE_TYPE=nvidia", "there is no device of type `nvidia`"),
+        ("FERRY_DEVICE=cpu ACC_DEVICE_NUM=1", "ACC_DEVICE_NUM: there is no device `1`"),
+        ("FERRY_DEVICE=cpu ACC_DEVICE_NUM=x", "ACC_DEVICE_NUM: there is no device `x`"),
+        ("FERRY_DEVICE=cpu ACC_DEVICE_TYPE=host ACC_DEVICE_NUM=1", "there is no device `1`"),
+    ] {
+        let output = run(&program, settings);
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{settings}:\n{err}");
+        assert!(err.contains(expected) && err.contains("help: "), "{settings}:\n{err}");
+    }
+}
+
+/// Every function that our headers declare can be linked with, by its address.
 #[test]
 fn every_declared_routine_is_there() {
+    every_routine_is_there("omp.h", "omp_", 100);
+    every_routine_is_there("openacc.h", "acc_", 80);
+}
+
+fn every_routine_is_there(header_name: &str, prefix: &str, at_least: usize) {
     let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../include/ferry");
-    let header = fs::read_to_string(include.join("omp.h")).unwrap();
+    let header = fs::read_to_string(include.join(header_name)).unwrap();
     let names: Vec<&str> = header
         .split(';')
         .filter_map(|it| it.trim_start().strip_prefix("extern "))
         .chain(header.split("\nextern ").skip(1))
         .filter_map(|it| it.split('(').next()?.rsplit([' ', '*']).next())
-        .filter(|it| it.starts_with("omp_"))
+        .filter(|it| it.starts_with(prefix))
         .collect();
-    assert!(names.len() > 100, "{names:?}");
+    assert!(names.len() > at_least, "{names:?}");
     let folder = tempfile::tempdir().unwrap();
     let list: String = names.iter().map(|it| format!("    (void *){it},\n")).collect();
     let text = format!(
-        "#include <omp.h>\n#include <stdio.h>\nvoid *const all[] = {{\n{list}}};\n\
+        "#include <{header_name}>\n#include <stdio.h>\nvoid *const all[] = {{\n{list}}};\n\
          int main(void) {{ for (unsigned i = 0; i < sizeof all / sizeof *all; i++)\n\
          if (!all[i]) return 1; puts(\"passed\"); }}\n"
     );

@@ -12,7 +12,8 @@ use super::files::TextFile;
 type Exception = (&'static str, &'static str);
 
 /// Folders whose business it is to name a standard.
-const SPELLS_A_STANDARD: &[&str] = &["crates/directive/", "crates/runtime/src/ffi/omp/"];
+const SPELLS_A_STANDARD: &[&str] =
+    &["crates/directive/", "crates/runtime/src/ffi/omp/", "crates/runtime/src/ffi/acc/"];
 
 /// Files outside of them that may.
 const NAMES_A_STANDARD: &[Exception] = &[

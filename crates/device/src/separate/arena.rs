@@ -12,6 +12,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::blocks::Blocks;
 use super::last_words::{LastWords, PAGE};
+use crate::memory::of_machine;
 use crate::{DeviceError, DevicePtr, Result};
 
 /// Blocks from this size on give their pages back when they are freed.
@@ -37,7 +38,7 @@ impl Arena {
         let failed = |error: io::Error| {
             DeviceError::Failed(format!("its memory cannot be reserved: {error}"))
         };
-        let wanted = limit.unwrap_or_else(machine_memory).max(1).next_multiple_of(PAGE);
+        let wanted = limit.unwrap_or_else(machine_memory_at_most).max(1).next_multiple_of(PAGE);
         // Beyond that the system would end the program.
         let most = file_limit();
         if limit.is_some() && wanted > most.saturating_sub(PAGE) {
@@ -178,11 +179,7 @@ fn file_limit() -> usize {
     usize::try_from(limit).unwrap_or(usize::MAX)
 }
 
-fn machine_memory() -> usize {
-    // SAFETY: asks for two numbers.
-    let (pages, page) =
-        unsafe { (libc::sysconf(libc::_SC_PHYS_PAGES), libc::sysconf(libc::_SC_PAGESIZE)) };
-    let bytes = usize::try_from(pages).ok().zip(usize::try_from(page).ok());
-    // One number stands for the range of each device.
-    bytes.map_or(1 << 30, |(pages, page)| pages.saturating_mul(page)).min(1 << 39)
+/// The machine's memory; one number stands for the range of each device.
+fn machine_memory_at_most() -> usize {
+    of_machine().min(1 << 39)
 }

@@ -130,6 +130,10 @@ impl Device for Separate {
         "cpu:separate"
     }
 
+    fn memory(&self) -> usize {
+        self.arena.size
+    }
+
     fn shares_host_memory(&self) -> bool {
         false
     }

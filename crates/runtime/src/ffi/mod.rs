@@ -8,13 +8,16 @@
 //! - `legacy`: entry points of older compilers, thin
 //! - `inside`: what the process of a device calls
 //! - `queue`: calls that are not waited for
-//! - `omp`: the routines of the standard
+//! - `omp`, `acc`: the routines of the standards
+//! - `hand`: memory that the program handles itself, for both
 #![allow(unsafe_code, reason = "the C border")]
 #![allow(non_snake_case, reason = "names are the interface's")]
 
+pub mod acc;
 pub mod choose;
 pub mod data;
 pub mod flang;
+mod hand;
 pub mod inside;
 pub mod kernel;
 pub mod legacy;
@@ -36,6 +39,11 @@ pub(crate) fn is_entry_point(address: usize) -> bool {
     address != 0
         && (address == kernel::__tgt_target_kernel as *const () as usize
             || all.any(|it| it == address))
+}
+
+/// Reads what the environment says of the first device, once.
+fn read_environment() -> Result<(), Error> {
+    acc::start::start()
 }
 
 /// The address of a function.

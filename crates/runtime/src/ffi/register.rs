@@ -21,6 +21,7 @@ pub unsafe extern "C" fn __tgt_register_lib(descriptor: *const BinaryDescriptor)
         // SAFETY: the caller's promise.
         unsafe { registry::register(descriptor) }?;
         fork::watch();
+        super::read_environment()?;
         tool::start();
         Ok(())
     });

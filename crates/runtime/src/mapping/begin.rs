@@ -9,10 +9,11 @@ use device::{DeviceError, DevicePtr};
 use crate::args::{Item, MapArgs};
 use crate::error::{Error, Section};
 use crate::llvm::{self, info::Change};
+use crate::mapping::attach::Counting;
 use crate::mapping::early::Lead;
 use crate::mapping::table::{Fit, Mapped};
 use crate::mapping::transfer::{self, Piece};
-use crate::mapping::{Cx, components, counter, section};
+use crate::mapping::{Cx, attach, components, counter, section};
 
 /// Where something that was asked for lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +69,7 @@ pub(crate) fn begin(cx: &Cx<'_>, args: &MapArgs, in_mapper: bool) -> Result<(), 
             remember(cx, pointer, &item, DevicePtr(base));
         }
         if is_attached && matches!(placed, Placed::Device(_)) {
-            attach(cx, pointer, DevicePtr(base))?;
+            attach::attach(cx, pointer, DevicePtr(base), Counting::Once)?;
         }
     }
     Ok(())
@@ -89,7 +90,7 @@ fn remember(cx: &Cx<'_>, pointer: usize, item: &Item, device: DevicePtr) {
 fn attach_early(cx: &Cx<'_>, begin: usize, size: usize) -> Result<(), Error> {
     for (pointer, lead) in cx.device.mapping.early.within(begin, size) {
         if transfer::host_pointer(pointer) == lead.host {
-            attach(cx, pointer, lead.device)?;
+            attach::attach(cx, pointer, lead.device, Counting::Once)?;
         }
     }
     Ok(())
@@ -218,27 +219,6 @@ fn make(
         }
     }
     Ok((owned, device))
-}
-
-/// Makes the device's copy of the pointer at host address `pointer` point to `value`.
-fn attach(cx: &Cx<'_>, pointer: usize, value: DevicePtr) -> Result<(), Error> {
-    let mapping = &cx.device.mapping;
-    let (mut table, found) = mapping.look_up(pointer, POINTER_SIZE);
-    let Some(found) = found.filter(|it| it.fit == Fit::Contained) else { return Ok(()) };
-    let Some(mapped) = table.get_mut(found.key) else { return Ok(()) };
-    // The pointer is the host's own: it points to where the host wants it.
-    if cx.is_in_place(mapped) || mapped.attached.get(&pointer) == Some(&value) {
-        return Ok(());
-    }
-    mapped.attached.insert(pointer, value);
-    mapped.busy = true;
-    let name = mapped.name;
-    drop(table);
-    let slot =
-        Piece { host: pointer, device: found.device, size: POINTER_SIZE, name, skip: Vec::new() };
-    let written = transfer::write_pointer(cx, &slot, value);
-    mapping.settle(found.key, |_| ());
-    written
 }
 
 impl Cx<'_> {

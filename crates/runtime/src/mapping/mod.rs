@@ -5,10 +5,12 @@
 //! again. A thread waits only while it has no range busy itself, so nobody waits in a circle.
 //!
 //! - [`begin`], [`end`], [`update`]: the three walks over the entries of a call
+//! - [`attach`]: pointers on the device that point to device data
 //! - [`transfer`]: copies that leave attached pointers alone
 //! - [`early`]: data that are there before the pointer to them
 //! - [`components`]: what user-defined mappers push
 
+pub(crate) mod attach;
 pub(crate) mod begin;
 pub(crate) mod components;
 pub(crate) mod early;
@@ -174,6 +176,19 @@ impl Mapping {
         let (mut table, found) = self.look_up(begin, 1);
         let key = found.map(|it| it.key).filter(|key| *key == begin)?;
         table.get_mut(key).cloned()
+    }
+
+    /// The host address whose data lie at this address of the device.
+    pub(crate) fn host_of(&self, device: DevicePtr) -> Option<usize> {
+        self.lock().iter().find_map(|it| {
+            let offset = usize::try_from(device.0.checked_sub(it.device.0)?).ok()?;
+            (!it.busy && offset < it.size()).then(|| it.begin.wrapping_add(offset))
+        })
+    }
+
+    /// Bytes of the device's memory that mapped data have.
+    pub(crate) fn owned_bytes(&self) -> usize {
+        self.lock().iter().filter(|it| !it.owned.is_null()).map(Mapped::size).sum()
     }
 
     /// No address of this table differs from the host's; only asked of devices that share memory.

@@ -41,11 +41,20 @@ pub(crate) struct Mapped {
     pub(crate) hold: u64,
     /// A thread is copying or allocating: others wait and look again.
     pub(crate) busy: bool,
-    /// Pointers inside the range that were made to point to device data: host address of the
-    /// pointer, and what its device copy holds.
-    pub(crate) attached: BTreeMap<usize, DevicePtr>,
+    /// Pointers inside the range that were made to point to device data, by the host address of the
+    /// pointer.
+    pub(crate) attached: BTreeMap<usize, Attached>,
     /// As the user wrote it, for reports.
     pub(crate) name: Option<Name>,
+}
+
+/// A pointer that was made to point to device data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Attached {
+    /// What its device copy holds.
+    pub(crate) value: DevicePtr,
+    /// How often it was attached and not detached; not less than one.
+    pub(crate) count: u32,
 }
 
 impl Mapped {

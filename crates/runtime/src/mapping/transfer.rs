@@ -29,7 +29,7 @@ pub(crate) struct Piece {
 
 impl Piece {
     /// The pointers of `attached` that lie in the range.
-    pub(crate) fn around(mut self, attached: &BTreeMap<usize, DevicePtr>) -> Piece {
+    pub(crate) fn around<T>(mut self, attached: &BTreeMap<usize, T>) -> Piece {
         let end = self.host.saturating_add(self.size);
         let first = self.host.saturating_sub(POINTER_SIZE - 1);
         self.skip = attached.range(first..end).map(|(at, _)| *at).collect();

@@ -35,9 +35,13 @@ const MOST_THREADS: usize = 8;
 
 static GRAPH: Graph<(Option<i64>, Work)> = Graph::new(MOST_THREADS);
 
+/// The queue of work without a number, as long as nobody sets another. Programs wait for it by the
+/// number that they are told.
+const FIRST: i64 = 0;
+
 thread_local! {
     /// The queue that `async` without a number means to this thread.
-    static DEFAULT: Cell<i64> = const { Cell::new(queue::NOVAL) };
+    static DEFAULT: Cell<i64> = const { Cell::new(FIRST) };
     /// What this thread works off at the moment.
     static RUNNING: Cell<Option<(Ticket, Option<i64>)>> = const { Cell::new(None) };
     /// This thread takes work from queues.
@@ -61,9 +65,11 @@ pub(crate) fn default_queue() -> i64 {
 
 /// Sets it; [`queue::DEFAULT`] brings back what it was at first.
 pub(crate) fn set_default_queue(number: i64) -> Result<(), Error> {
-    let number = if number == queue::DEFAULT { queue::NOVAL } else { number };
     check(number)?;
-    DEFAULT.set(number);
+    DEFAULT.set(match number {
+        queue::DEFAULT | queue::NOVAL => FIRST,
+        number => number,
+    });
     Ok(())
 }
 
@@ -292,11 +298,11 @@ mod tests {
     #[test]
     fn numbers_without_a_meaning_are_refused() {
         assert_eq!(meant(queue::SYNC), Ok(None));
-        assert_eq!(meant(queue::NOVAL), Ok(Some(queue::NOVAL)));
+        assert_eq!(meant(queue::NOVAL), Ok(Some(FIRST)));
         assert_eq!(meant(-9), Err(Error::NoSuchQueue { number: -9 }));
         set_default_queue(5).unwrap();
         assert_eq!((meant(queue::NOVAL), default_queue()), (Ok(Some(5)), 5));
         set_default_queue(queue::DEFAULT).unwrap();
-        assert_eq!(default_queue(), queue::NOVAL);
+        assert_eq!(default_queue(), FIRST);
     }
 }

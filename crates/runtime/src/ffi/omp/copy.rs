@@ -3,90 +3,17 @@
 use std::ffi::{c_int, c_void};
 use std::slice;
 
-use ::device::{DeviceError, DevicePtr};
+use ::device::DevicePtr;
 
 use super::device;
-use crate::devices::{Target, all};
+use crate::devices::Target;
 use crate::error::Error;
-use crate::ffi::answer;
+use crate::ffi::{answer, hand};
 use crate::host;
-use crate::tool::{self, DataOp, Operation};
-use crate::watch::Watch;
 
 /// What the standard says for success and failure.
 const OK: c_int = 0;
 const FAILED: c_int = 22;
-
-/// Copies through the host go in pieces of this size.
-const STAGE: usize = 1 << 20;
-
-/// Copies `len` bytes.
-///
-/// # Safety
-/// Both ranges are memory of their devices, or of the host.
-unsafe fn copy(to: (Target, u64), from: (Target, u64), len: usize) -> Result<(), DeviceError> {
-    let number = |target: Target| match target {
-        Target::Host => all().len(),
-        Target::Device(device) => device.number,
-    };
-    let operation = match (to.0, from.0) {
-        // SAFETY: the caller's promise.
-        (Target::Host, Target::Host) => return unsafe { copy_untold(to, from, len) },
-        (Target::Host, Target::Device(_)) => Operation::FromDevice,
-        (Target::Device(_), _) => Operation::ToDevice,
-    };
-    let (source, place) = ((from.1, number(from.0)), (to.1, number(to.0)));
-    let op = DataOp { operation, from: source, to: place, bytes: len };
-    // SAFETY: the caller's promise.
-    tool::operation(Watch::now(), op, |_| None, || unsafe { copy_untold(to, from, len) })
-}
-
-/// # Safety
-/// As [`copy`].
-unsafe fn copy_untold(
-    to: (Target, u64),
-    from: (Target, u64),
-    len: usize,
-) -> Result<(), DeviceError> {
-    let ((to, dst), (from, src)) = (to, from);
-    // SAFETY: the caller's promise, in every arm.
-    unsafe {
-        match (to, from) {
-            (Target::Host, Target::Host) => {
-                std::ptr::copy(src as *const u8, dst as *mut u8, len);
-                Ok(())
-            }
-            (Target::Device(to), Target::Host) => {
-                to.plugin.copy_in(DevicePtr(dst), src as *const u8, len)
-            }
-            (Target::Host, Target::Device(from)) => {
-                from.plugin.copy_out(dst as *mut u8, DevicePtr(src), len)
-            }
-            (Target::Device(to), Target::Device(from)) if to.number == from.number => {
-                to.plugin.copy_within(DevicePtr(dst), DevicePtr(src), len)
-            }
-            (Target::Device(to), Target::Device(from)) => {
-                let (dst, src) = (DevicePtr(dst), DevicePtr(src));
-                match from.plugin.copy_to_peer(&*to.plugin, dst, src, len) {
-                    Err(DeviceError::Unsupported(_)) => {
-                        let mut stage = vec![0u8; len.min(STAGE)];
-                        for at in (0..len).step_by(STAGE) {
-                            let piece = STAGE.min(len - at);
-                            from.plugin.copy_out(stage.as_mut_ptr(), src.offset(at), piece)?;
-                            to.plugin.copy_in(dst.offset(at), stage.as_ptr(), piece)?;
-                        }
-                        Ok(())
-                    }
-                    direct => direct,
-                }
-            }
-        }
-    }
-}
-
-fn failed(error: DeviceError) -> Error {
-    Error::Device { doing: "copying", what: None, error }
-}
 
 /// Copies `len` bytes between two devices or the host; 0 if it did.
 ///
@@ -112,7 +39,7 @@ pub unsafe extern "C" fn omp_target_memcpy(
         let to = (device(to_device)?, (to as u64).wrapping_add(to_offset as u64));
         let from = (device(from_device)?, (from as u64).wrapping_add(from_offset as u64));
         // SAFETY: the caller's promise.
-        unsafe { copy(to, from, len) }.map_err(failed).map(|()| OK)
+        unsafe { hand::copy(to, from, len) }.map(|()| OK)
     })
 }
 
@@ -153,7 +80,7 @@ unsafe fn copy_rect(
     if inner.is_empty() {
         let len = count.checked_mul(element).ok_or(TOO_LARGE)?;
         // SAFETY: the caller's promise.
-        return unsafe { copy((to.target, to.at), (from.target, from.at), len) }.map_err(failed);
+        return unsafe { hand::copy((to.target, to.at), (from.target, from.at), len) };
     }
     for index in 0..*count {
         let to_at = to.at.wrapping_add((index * to_step) as u64);

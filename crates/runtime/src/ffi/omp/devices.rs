@@ -77,16 +77,7 @@ fn pause(kind: c_int, device: &DeviceState) -> Result<(), Error> {
         return Ok(());
     }
     runner::end_idle();
-    let removed = if kind == HARD { device.mapping.clear() } else { Vec::new() };
-    for mapped in removed.iter().filter(|it| !it.owned.is_null()) {
-        // SAFETY: it came from this device, and the range that owned it is out of the table.
-        unsafe { device.plugin.free(mapped.owned) }.map_err(|error| Error::Device {
-            doing: "freeing device memory",
-            what: None,
-            error,
-        })?;
-    }
-    Ok(())
+    if kind == HARD { device.unmap_all() } else { Ok(()) }
 }
 
 /// Lets a device give up what it keeps: threads without work; with "hard" also everything that is

@@ -3,18 +3,12 @@
 use std::ffi::{c_int, c_void};
 use std::ptr;
 
-use ::device::{DeviceError, DevicePtr, MemoryKind};
+use ::device::MemoryKind;
 
 use super::{INITIAL_DEVICE, device, initial_device};
-use crate::devices::{Target, all};
-use crate::error::Error;
-use crate::ffi::answer;
+use crate::devices::Target;
+use crate::ffi::{answer, hand};
 use crate::registry;
-use crate::tool::{self, DataOp, Operation};
-use crate::watch::Watch;
-
-/// Memory that fits every type, and whole cache lines.
-const ALIGN: usize = 64;
 
 /// Allocates; null if there is no memory, no bytes were asked for or there is no such device.
 pub(super) fn allocate(
@@ -25,27 +19,9 @@ pub(super) fn allocate(
 ) -> *mut c_void {
     answer(routine, ptr::null_mut(), || {
         let target = device(number)?;
-        if bytes == 0 {
-            return Ok(ptr::null_mut());
-        }
-        match target {
-            // SAFETY: asks for memory, nothing else.
-            Target::Host => Ok(unsafe { libc::malloc(bytes) }),
-            Target::Device(device) => {
-                let op = DataOp {
-                    operation: Operation::Alloc,
-                    from: (0, all().len()),
-                    to: (0, device.number),
-                    bytes,
-                };
-                let made = |it: &Result<DevicePtr, DeviceError>| it.as_ref().ok().map(|it| it.0);
-                let alloc = || device.plugin.alloc(bytes, ALIGN, kind);
-                let at = tool::operation(Watch::now(), op, made, alloc).map_err(|error| {
-                    Error::Device { doing: "allocating device memory", what: None, error }
-                })?;
-                device.remember(at, bytes);
-                Ok(at.0 as *mut c_void)
-            }
+        match bytes {
+            0 => Ok(ptr::null_mut()),
+            bytes => hand::allocate(target, bytes, kind),
         }
     })
 }
@@ -54,34 +30,7 @@ pub(super) fn allocate(
 pub(super) fn release(routine: &'static str, at: *mut c_void, number: c_int) {
     answer(routine, (), || {
         let target = device(number)?;
-        if at.is_null() {
-            return Ok(());
-        }
-        match target {
-            Target::Host => {
-                // SAFETY: the program says that it got this from the routine above.
-                unsafe { libc::free(at) };
-                Ok(())
-            }
-            Target::Device(device) => {
-                let at = device.forget(at as u64).ok_or(Error::BadCall(
-                    "freeing what was not allocated on this device, or was freed already",
-                ))?;
-                let op = DataOp {
-                    operation: Operation::Delete,
-                    from: (at.0, device.number),
-                    to: (0, all().len()),
-                    bytes: 0,
-                };
-                // SAFETY: allocated on this device, and forgotten just now, so freed only once.
-                let free = || unsafe { device.plugin.free(at) };
-                tool::operation(Watch::now(), op, |_| None, free).map_err(|error| Error::Device {
-                    doing: "freeing device memory",
-                    what: None,
-                    error,
-                })
-            }
-        }
+        if at.is_null() { Ok(()) } else { hand::release(target, at) }
     });
 }
 
