@@ -19,6 +19,8 @@ mod openmp;
 mod read;
 mod selector;
 mod spell;
+#[allow(clippy::wildcard_enum_match_arm, reason = "only what has dimensions is named")]
+mod subscript;
 mod suggest;
 mod table;
 mod vocabulary;

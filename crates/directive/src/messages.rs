@@ -227,12 +227,25 @@ pub(crate) fn unknown_operator(
 }
 
 pub(crate) fn subscripted_clause(word: &str, place: Span) -> Diagnostic {
-    let fault = Diagnostic::error("F0334", format!("`{word}` takes no subscript"))
+    Diagnostic::error("F0334", format!("`{word}` takes no subscript"))
         .at(place, "remove this")
-        .note("subscripts on clauses are an extension of RoseACC, and not in the standard");
-    match word {
-        "gang" => fault.help("the dimension of a gang is an argument: `gang(dim: 1)`"),
-        "num_gangs" => fault.help("the dimensions are one list: `num_gangs(x, y)`"),
-        _ => fault,
-    }
+        .note("subscripts stand, as an extension, on clauses that speak of levels")
+}
+
+/// What became of each clause with a subscript: its place, and how it was read.
+pub(crate) fn subscripts_read(readings: &[(Span, String)]) -> Option<Diagnostic> {
+    let ((place, reading), others) = readings.split_first()?;
+    let warning = Diagnostic::warning("F0336", "subscripts on clauses are read as dimensions")
+        .at(*place, reading);
+    let warning = others.iter().fold(warning, |it, (place, text)| it.label(*place, text));
+    Some(
+        warning
+            .note("they are an extension of RoseACC and not in the standard; 0 is the innermost")
+            .help("the standard writes `num_gangs(x, y)` and `gang(dim: 2)`, counted from 1"),
+    )
+}
+
+pub(crate) fn no_dimension(word: &str, largest: u8, place: Span) -> Diagnostic {
+    Diagnostic::error("F0337", format!("the subscript of `{word}` is no dimension"))
+        .at(place, format!("a number from 0 to {largest} should stand in these brackets"))
 }

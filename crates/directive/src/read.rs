@@ -10,6 +10,7 @@ use syntax::pragma::Shape;
 use syntax::{Parser, TokenKind};
 
 use crate::cursor::{Read, Reader, Reported};
+use crate::subscript::Numbered;
 use crate::table::{ClauseRow, DirectiveRow, Heading, Often, ReadClause, Standard};
 use crate::{Written, messages};
 
@@ -41,7 +42,16 @@ struct Seen {
     word: String,
     on: Option<Leaf>,
     group: Option<u16>,
+    dimension: Option<u8>,
     span: Span,
+}
+
+/// A clause that was read.
+struct Taken {
+    clause: Clause<Written>,
+    opens_group: bool,
+    /// Its word and subscript, if it has one.
+    subscript: Option<(String, u8)>,
 }
 
 /// What a clause says, with the part it is for and what may switch it off.
@@ -95,7 +105,7 @@ impl Reader<'_, '_> {
     /// One clause of another directive.
     pub(crate) fn clause_of(&mut self, heading: &Heading) -> Read<Clause<Written>> {
         let allowed = heading.clauses(self.standard);
-        Ok(self.clause(heading, &allowed, None, &mut Vec::new())?.0)
+        Ok(self.clause(heading, &allowed, None, &mut Vec::new())?.clause)
     }
 
     fn body(&mut self, heading: &Heading, start: Span) -> Read<Construct<Written>> {
@@ -257,6 +267,7 @@ impl Reader<'_, '_> {
     ) -> bool {
         let allowed = heading.clauses(self.standard);
         let mut seen: Vec<Seen> = Vec::new();
+        let mut numbered: Vec<Numbered> = Vec::new();
         let mut is_whole = true;
         loop {
             let had_comma = self.p.at(TokenKind::Comma);
@@ -281,15 +292,21 @@ impl Reader<'_, '_> {
             let last_group = construct.groups.len().checked_sub(1);
             let group = last_group.map(|it| u16::try_from(it).unwrap_or(u16::MAX));
             match self.clause(heading, &allowed, group, &mut seen) {
-                Ok((clause, true)) => {
+                Ok(Taken { clause, opens_group: true, .. }) => {
                     if let ClauseKind::DeviceTypes(types) = clause.kind {
                         construct.groups.push(DeviceGroup { types, span: clause.span });
                         seen.retain(|it| it.group.is_none());
                     }
                 }
-                Ok((clause, false)) => construct.clauses.push(clause),
+                Ok(Taken { clause, subscript: Some((word, dimension)), .. }) => {
+                    numbered.push(Numbered { word, dimension, clause });
+                }
+                Ok(Taken { clause, .. }) => construct.clauses.push(clause),
                 Err(Reported) => is_whole = false,
             }
+        }
+        if !numbered.is_empty() {
+            self.without_subscripts(numbered, &mut construct.clauses);
         }
         let required =
             heading.rows.iter().flat_map(|row| row.required.iter().map(|it| (it, row.forgives)));
@@ -323,14 +340,14 @@ impl Reader<'_, '_> {
                 .any(|it| it.words.iter().any(|it| it.split(' ').next() == Some(word)))
     }
 
-    /// One clause, and whether it opens a group. After a fault the reader stands behind it.
+    /// One clause. After a fault the reader stands behind it.
     fn clause(
         &mut self,
         heading: &Heading,
         allowed: &[&'static ClauseRow],
         group: Option<u16>,
         seen: &mut Vec<Seen>,
-    ) -> Read<(Clause<Written>, bool)> {
+    ) -> Read<Taken> {
         let start = self.p.span();
         let Some(name) = self.p.word() else {
             let found = self.found();
@@ -346,17 +363,20 @@ impl Reader<'_, '_> {
         let is_extension =
             self.standard.extension_prefix.is_some_and(|prefix| word.starts_with(prefix));
         let result = match allowed.iter().find(|it| it.is_spelt(&word)) {
-            Some(_) if self.p.at(TokenKind::LBracket) => Err(self.subscripted(&word)),
-            Some(row) => self.arguments(row, heading).map(|it| (it, Some(*row))),
-            None if is_extension => self.extension(name).map(|it| (Said::plain(it), None)),
+            Some(row) if self.p.at(TokenKind::LBracket) => self
+                .subscript(row)
+                .and_then(|it| Ok((self.arguments(row, heading)?, Some(*row), Some(it)))),
+            Some(row) => self.arguments(row, heading).map(|it| (it, Some(*row), None)),
+            None if is_extension => self.extension(name).map(|it| (Said::plain(it), None, None)),
             None => Err(self.stranger(&word, heading, allowed, start)),
         };
         (self.what, self.what_span) = outer;
-        let (Said { kind, on, switch }, row) = result?;
+        let (Said { kind, on, switch }, row, dimension) = result?;
+        let subscript = dimension.map(|it| (word.clone(), it));
         let span = start.to(self.p.prev_span());
         let opens_group = row.is_some_and(|it| it.opens_group);
         if let Some(row) = row {
-            let now = Seen { row, word, on, group, span: start };
+            let now = Seen { row, word, on, group, dimension, span: start };
             if let Some(fault) = excess(&now, seen, heading) {
                 self.report(fault);
             }
@@ -366,24 +386,14 @@ impl Reader<'_, '_> {
             }
             // Each kind once, so that a long line takes linear time.
             let is_new = |it: &Seen| {
-                !std::ptr::eq(it.row, now.row) || it.on != now.on || it.group != now.group
+                !std::ptr::eq(it.row, now.row)
+                    || (it.on, it.group, it.dimension) != (now.on, now.group, now.dimension)
             };
             if seen.iter().all(is_new) {
                 seen.push(now);
             }
         }
-        Ok((Clause { kind, on, group, switch, span }, opens_group))
-    }
-
-    /// `gang[1]`, `num_gangs[0](n)`: an extension of RoseACC that some programs use.
-    fn subscripted(&mut self, word: &str) -> Reported {
-        let fault = messages::subscripted_clause(word, self.p.span());
-        self.report(fault);
-        self.p.skip_balanced();
-        if self.p.at(TokenKind::LParen) {
-            self.p.skip_balanced();
-        }
-        Reported
+        Ok(Taken { clause: Clause { kind, on, group, switch, span }, opens_group, subscript })
     }
 
     fn stranger(
@@ -516,7 +526,12 @@ fn is_part(standard: &Standard, row: &DirectiveRow) -> bool {
 
 /// What is wrong with one clause more, if it may not stand so often.
 fn excess(now: &Seen, seen: &[Seen], heading: &Heading) -> Option<source::Diagnostic> {
-    let before = seen.iter().filter(|it| it.group == now.group).find(|it| match now.row.often {
+    // `num_gangs[0]` and `num_gangs[1]` are two clauses; beside `num_gangs` neither has a meaning.
+    let differs = |it: &Seen| {
+        it.dimension.is_some() && now.dimension.is_some() && it.dimension != now.dimension
+    };
+    let mut near = seen.iter().filter(|it| it.group == now.group && !differs(it));
+    let before = near.find(|it| match now.row.often {
         Often::Any => false,
         Often::Once => std::ptr::eq(it.row, now.row),
         Often::OncePerPart => std::ptr::eq(it.row, now.row) && it.on == now.on,

@@ -98,6 +98,8 @@ pub(crate) struct ClauseRow {
     pub(crate) opens_group: bool,
     /// May stand in such a group.
     pub(crate) per_device: bool,
+    /// May have a subscript: see [`crate::subscript`].
+    pub(crate) has_dimensions: bool,
     /// What may stand in the parentheses, for tests; a row without parentheses has `""`.
     pub(crate) samples: fn() -> Vec<&'static str>,
 }
@@ -111,6 +113,7 @@ pub(crate) const CLAUSE: ClauseRow = ClauseRow {
     write: |_| None,
     opens_group: false,
     per_device: false,
+    has_dimensions: false,
     samples: Vec::new,
 };
 
@@ -371,6 +374,12 @@ macro_rules! clause_how {
         $crate::table::ClauseRow {
             per_device: true,
             ..$crate::table::clause_how!($how($($arg)*))
+        }
+    };
+    (level($how:ident($($arg:tt)*))) => {
+        $crate::table::ClauseRow {
+            has_dimensions: true,
+            ..$crate::table::clause_how!(per_device($how($($arg)*)))
         }
     };
     (group($read:expr, $write:expr, [$($sample:literal),*])) => {

@@ -286,13 +286,44 @@ fn groups_hold_what_may_differ() {
     faults("acc loop device_type(host) private(x)", &[("F0331", "private")]);
 }
 
+/// One warning for a directive, and what is written back.
+#[track_caller]
+fn subscripts(line: &str, standard: &str) {
+    let outcome = read(line);
+    assert_eq!(outcome.faults.iter().map(|it| it.code).collect::<Vec<_>>(), ["F0336"], "{line}");
+    let construct = outcome.directive.expect("it is understood").construct;
+    assert_eq!(write(&construct, OPENACC).expect("it has a text"), standard, "{line}");
+}
+
 #[test]
-fn subscripts_are_one_fault_each() {
-    faults(
-        "acc parallel num_gangs[0](n / 8) num_gangs[1](8) num_workers[0](4)",
-        &[("F0334", "["), ("F0334", "["), ("F0334", "[")],
+fn subscripts_are_dimensions() {
+    subscripts(
+        "acc parallel num_gangs[0](n / 8) num_gangs[1](8) num_workers[0](4) num_workers[1](2)",
+        "acc parallel num_workers(4) num_gangs(n / 8, 8)",
     );
-    faults("acc loop gang[1] worker[1]", &[("F0334", "["), ("F0334", "[")]);
+    subscripts("acc parallel num_gangs[1](8)", "acc parallel num_gangs(1, 8)");
+    subscripts("acc loop gang[1] worker[1]", "acc loop gang(dim: 2)");
+    subscripts("acc loop gang[0](static: 4) worker[0]", "acc loop gang(static: 4, dim: 1) worker");
+    subscripts("acc loop vector[0](32)", "acc loop vector(32)");
+}
+
+#[test]
+fn subscripts_that_are_no_dimension() {
+    faults("acc loop gang[3]", &[("F0337", "[")]);
+    faults("acc loop gang[i] wrker", &[("F0337", "["), ("F0304", "wrker")]);
+    faults("acc loop gang[1 + 1](4) seq", &[("F0337", "[")]);
+    faults("acc loop gang[", &[("F0337", "[")]);
+    faults("acc loop tile[0](8)", &[("F0334", "[")]);
+    faults("omp teams num_teams[0](8)", &[("F0334", "[")]);
+    faults("acc loop gang[0] gang[0]", &[("F0336", "gang[0]"), ("F0306", "gang")]);
+    faults(
+        "acc parallel num_gangs(4) num_gangs[1](8)",
+        &[("F0306", "num_gangs"), ("F0336", "num_gangs[1](8)")],
+    );
+    faults(
+        "acc parallel num_gangs[0](4, 8)",
+        &[("F0332", "num_gangs[0](4, 8)"), ("F0336", "num_gangs[0](4, 8)")],
+    );
 }
 
 #[test]

@@ -77,21 +77,21 @@ clauses! {
     DEFAULT_ASYNC "default_async" Once, expr(DefaultAsync);
 
     // ---- how many
-    NUM_GANGS "num_gangs" Once, per_device(custom(
+    NUM_GANGS "num_gangs" Once, level(custom(
         Args(num_gangs), write_num_gangs, ["$e", "$e, $e", "$e, $e, $e"]));
-    NUM_WORKERS "num_workers" Once, per_device(expr(NumWorkers));
-    VECTOR_LENGTH "vector_length" Once, per_device(expr(VectorLength));
+    NUM_WORKERS "num_workers" Once, level(expr(NumWorkers));
+    VECTOR_LENGTH "vector_length" Once, level(expr(VectorLength));
 
     // ---- loops
-    GANG "gang" Once, per_device(custom(
+    GANG "gang" Once, level(custom(
         Maybe(|| ClauseKind::Gang(Vec::new()), gang),
         write_gang,
         ["", "$e", "num: $e", "dim: 2", "static: $e", "static: *", "num: $e, static: *"]));
-    WORKER "worker" Once, per_device(custom(
+    WORKER "worker" Once, level(custom(
         Maybe(|| ClauseKind::Worker(None), |r| Ok(ClauseKind::Worker(Some(level(r, "num")?)))),
         write_worker,
         ["", "$e", "num: $e"]));
-    VECTOR "vector" Once, per_device(custom(
+    VECTOR "vector" Once, level(custom(
         Maybe(|| ClauseKind::Vector(None), |r| Ok(ClauseKind::Vector(Some(level(r, "length")?)))),
         write_vector,
         ["", "$e", "length: $e"]));
