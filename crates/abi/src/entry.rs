@@ -19,6 +19,9 @@ pub const REQUIRES: i32 = 0x10;
 /// Entry flags: the address is that of a [`FerryRegion`].
 pub const FERRY_REGION: i32 = 0x100;
 
+/// Entry flags: a variable that no directive names; the image has room for it, which maps use.
+pub const ROOM: i32 = 0x200;
+
 /// One row of a binary's table, in section [`crate::names::ENTRY_SECTION`].
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]

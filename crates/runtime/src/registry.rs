@@ -78,6 +78,8 @@ struct Variable {
     name: CString,
     size: usize,
     is_indirect: bool,
+    /// It is mapped on demand, to the image's room for it.
+    is_room: bool,
 }
 
 impl Variable {
@@ -181,7 +183,7 @@ impl Binary {
         // Where memory is shared and all code is ours, the binary itself is the image.
         let is_image = device.shares_memory && !llvm::is_program();
         if is_image {
-            for variable in &self.variables {
+            for variable in self.variables.iter().filter(|it| !it.is_room) {
                 let at = DevicePtr(variable.address as u64);
                 device.mapping.add_permanent(variable.mapped_to(at));
             }
@@ -203,6 +205,10 @@ impl Binary {
             // A variable that the image lacks was not needed there.
             let Ok(symbol) = device.plugin.symbol(module, &variable.name) else { continue };
             let mut at = symbol.address;
+            if variable.is_room {
+                device.mapping.rooms.add(variable.address, variable.size, at);
+                continue;
+            }
             if variable.is_indirect {
                 let mut bytes = [0u8; 8];
                 // SAFETY: such a symbol holds one function address.
@@ -236,6 +242,7 @@ impl Binary {
             for variable in &self.variables {
                 let is_ours = |it: &Mapped| it.dynamic == crate::mapping::table::INFINITE;
                 device.mapping.remove_if(variable.address, is_ours);
+                device.mapping.rooms.remove(variable.address);
             }
             device.mapping.forget_names();
             if let Ok(Some(module)) = module {
@@ -361,6 +368,7 @@ fn variable(entry: &Entry) -> Option<Variable> {
         name: unsafe { CStr::from_ptr(entry.name) }.to_owned(),
         size: usize::try_from(entry.size).ok()?,
         is_indirect: entry.flags & entry::INDIRECT != 0,
+        is_room: entry.flags == entry::ROOM,
     })
 }
 

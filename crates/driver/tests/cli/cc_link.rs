@@ -166,6 +166,47 @@ fn regions_run_on_devices_however_they_are_linked() {
     assert_eq!((ran.status, ran.out.as_str()), (Some(0), "11 20 device\n"), "{ran:?}");
 }
 
+const USER: &str = "
+#include <stdio.h>
+extern int level;
+int seen(void);
+static void raise(void) { level += 3; }
+#pragma omp declare target
+void set(int x) { level = x; }
+#pragma omp end declare target
+int main(void) {
+  #pragma omp target
+  raise();
+  #pragma omp target
+  set(level * 10);
+  printf(\"%d %d\\n\", level, seen());
+  return 0;
+}
+";
+
+const OWNER: &str = "
+int level = 4;
+int seen(void) {
+  int result = 0;
+  #pragma omp target map(tofrom: result)
+  result = level;
+  return result;
+}
+";
+
+#[test]
+fn functions_on_devices_and_regions_share_the_variables_of_files() {
+    let folder = Folder::new();
+    folder.write("user.c", USER).write("owner.c", OWNER);
+    let flags = ["cc", "--device", "cpu,cpu:separate", "user.c", "owner.c", "-o", "program"];
+    let built = folder.ferry(&flags);
+    assert!(built.status == Some(0) && built.err.contains("warning[F0703]"), "{built:?}");
+    for device in ["cpu", "cpu:separate"] {
+        let ran = folder.run("env", &[&format!("FERRY_DEVICE={device}"), "./program"]);
+        assert_eq!(ran.out, "70 70\n", "{device}: {ran:?}");
+    }
+}
+
 #[test]
 fn messages_and_debuggers_stay_with_the_written_lines() {
     let folder = Folder::new();

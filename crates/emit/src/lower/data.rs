@@ -195,8 +195,11 @@ impl Lowering<'_> {
             }
         }
         let printer = self.printer(Setting::Appended);
+        let kernels = self.state.borrow().kernels.clone();
+        let rooms = self.room_rows(&kernels);
         let mut state = self.state.borrow_mut();
         state.rows.extend(self.indirect_rows());
+        state.rows.extend(rooms);
         if is_said {
             let data = if bits == 0 { abi::requires::NONE } else { bits };
             state.rows.push(Row {

@@ -5,8 +5,8 @@
 //! host's text is seen from it. What is declared here and defined in another file stays so: the
 //! device objects of a program are linked.
 //!
-//! A variable of the file that no directive names, but that a function of this text uses, gets a
-//! copy of its own. A `link` variable is used through a pointer that the runtime attaches.
+//! A variable of the file that no directive names, but that a function of this text uses, gets room
+//! of its own ([`super::room`]). A `link` variable is used through a pointer that the runtime attaches.
 
 use ir::construct::{Args, Construct, Leaf};
 use ir::program::{DeviceVar, Function, FunctionId, Program, RegionId, VarId, VarStorage};
@@ -58,9 +58,11 @@ impl Lowering<'_> {
         state.declarations.iter().for_each(|it| whole.push_str(it));
         whole.push_str(&unit.into_text());
         whole.push_str("\n# 1 \"<ferry>\" 3\n");
+        whole.push_str(&self.foreign_rooms(&printer, kernels));
+        let rooms = self.rooms(kernels);
         for id in &selection.vars {
-            if program.vars[*id].storage == VarStorage::Static && program.vars[*id].device.is_some()
-            {
+            let is_known = program.vars[*id].device.is_some() || rooms.contains(id);
+            if program.vars[*id].storage == VarStorage::Static && is_known {
                 let (name, symbol) = (printer.declared_name(*id), self.symbol(*id));
                 whole.push_str(&format!(
                     "extern __typeof__({name}) {symbol} __attribute__((alias(\"{name}\")));\n"
@@ -134,6 +136,13 @@ fn is_about_devices(leaf: Leaf) -> bool {
 fn link_variables(program: &Program) -> Vec<(VarId, Ty)> {
     let vars = program.vars.iter().filter(|(_, it)| it.device == Some(DeviceVar::Link));
     vars.map(|(id, var)| (id, var.ty)).collect()
+}
+
+/// The functions that the device unit defines.
+pub(super) fn functions_of(program: &Program, kernels: &[Kernel]) -> Vec<FunctionId> {
+    let mut outer = Used::default();
+    kernels.iter().for_each(|it| kernel_uses(program, it, &mut outer));
+    select(program, &outer).functions
 }
 
 /// What the text of a kernel names. Clauses that were for the host's side are left out.

@@ -17,8 +17,10 @@ use ir::region::{Mapping, Origin, Region, RegionVar, Rule};
 
 use super::mapper::Mappers;
 use super::mentions::{self, Mention};
+use super::room::Handle;
 use crate::c::Printer;
 pub(super) use object::link_pointer;
+pub(super) use value::is_constant;
 use value::{as_slot, is_outside_name, is_stream, variable_lengths};
 use wish::{Wish, implied, map_wishes, transfer_wishes, whole_wish, wish};
 
@@ -229,6 +231,19 @@ impl Entries {
             false => self.first_private(printer, it.var, &Origin::Rule(Rule::ScalarDefault)),
         };
         self.push_captured(printer, it.var, access, slot);
+    }
+
+    /// A variable of the file that functions of the region use.
+    pub(super) fn reach(&mut self, it: &Handle, name: &str, is_pointer: bool) {
+        let (at, bits) = (it.at.clone(), MapType::TO | MapType::FROM | MapType::IMPLICIT);
+        self.list.push(entry(at.clone(), at.clone(), it.size.clone(), bits, name));
+        if is_pointer {
+            // As for a pointer in the body: it leads to the device's data if they are there.
+            let bits = MapType::PTR_AND_OBJ | MapType::IMPLICIT;
+            let mut made = entry(at.clone(), format!("*(void **){at}"), "0".to_owned(), bits, name);
+            made.parent = Some(self.list.len() - 1);
+            self.list.push(made);
+        }
     }
 
     fn push_captured(

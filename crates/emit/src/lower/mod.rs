@@ -25,6 +25,7 @@ mod mentions;
 mod nested;
 mod offload;
 mod place;
+mod room;
 mod storage;
 mod stub;
 mod unknown;

@@ -125,7 +125,7 @@ impl Lowering<'_> {
     }
 
     /// Declared by a header of the system, which knows nothing of teams.
-    fn is_of_system(&self, span: Span) -> bool {
+    pub(super) fn is_of_system(&self, span: Span) -> bool {
         self.locator.locate(span).is_none_or(|it| it.in_system_header)
     }
 }

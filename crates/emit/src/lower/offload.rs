@@ -20,6 +20,7 @@ impl Lowering<'_> {
         let region = &self.program.regions[id];
         let at = self.at(id);
         let mut entries = entries::of_kernel(printer, &self.mappers, id);
+        self.reached(printer, id, &mut entries);
         let limit = thread_limit(region)
             .and_then(|it| entries.value(format!("(void *)(__ferry_word)({})", printer.expr(it))));
         let kernel = self.add_kernel(id, &at, &entries, limit);

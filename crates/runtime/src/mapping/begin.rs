@@ -203,8 +203,13 @@ fn make(
     // Data that are well aligned on the host are so on the device, within reason.
     let align = 1usize << item.begin.trailing_zeros().clamp(4, 7);
     let bytes = padding.saturating_add(item.size);
-    let owned = transfer::alloc(cx, item.begin, bytes, align).map_err(failed)?;
-    let device = owned.offset(padding);
+    let (owned, device) = match cx.device.mapping.rooms.find(item.begin, item.size) {
+        Some(room) => (DevicePtr::NULL, room),
+        None => {
+            let owned = transfer::alloc(cx, item.begin, bytes, align).map_err(failed)?;
+            (owned, owned.offset(padding))
+        }
+    };
     if cx.watch.has_llvm(llvm::info::CHANGES) {
         let mapped = Mapped::new(item.base, item.begin, item.size, counter(item.map));
         let made = Mapped { owned, device, name: item.name, ..mapped };

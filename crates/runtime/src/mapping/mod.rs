@@ -8,6 +8,7 @@
 //! - [`attach`]: pointers on the device that point to device data
 //! - [`transfer`]: copies that leave attached pointers alone
 //! - [`early`]: data that are there before the pointer to them
+//! - [`rooms`]: variables that an image has room for
 //! - [`components`]: what user-defined mappers push
 
 pub(crate) mod attach;
@@ -15,6 +16,7 @@ pub(crate) mod begin;
 pub(crate) mod components;
 pub(crate) mod early;
 pub(crate) mod end;
+pub(crate) mod rooms;
 pub(crate) mod strided;
 pub(crate) mod table;
 pub(crate) mod transfer;
@@ -54,6 +56,8 @@ pub(crate) struct Mapping {
     elsewhere: AtomicUsize,
     /// Pointers that are attached when they come.
     pub(crate) early: early::Early,
+    /// Where images have room for variables that are mapped on demand.
+    pub(crate) rooms: rooms::Rooms,
 }
 
 /// What a look-up found, copied out of the table.

@@ -51,7 +51,7 @@ pub(super) fn is_outside_name(program: &Program, var: VarId) -> bool {
     }
 }
 
-pub(super) fn is_constant(program: &Program, var: VarId) -> bool {
+pub(in crate::lower) fn is_constant(program: &Program, var: VarId) -> bool {
     let ty = program.vars[var].ty;
     program.types.resolve(program.types.innermost_element(ty)).quals.is_const
 }
