@@ -85,7 +85,7 @@ pub(crate) fn lower(program: &Program, map: &SourceMap, options: LowerOptions) -
         let diagnostics = Diagnostics::new();
         return Lowered { host: None, device: None, verdicts: Vec::new(), diagnostics };
     };
-    let emit::Lowered { host, device, verdicts, diagnostics } =
+    let emit::Lowered { host, device, verdicts, notes: _, diagnostics } =
         emit::lower(program, map, file, &locator, options.wants_device_text);
     let device = device.map(String::into_bytes);
     let is_kernel = |region: &Region| verdicts.iter().any(|it| it.span == region.span);

@@ -19,6 +19,7 @@ mod group;
 mod indirect;
 mod kernel;
 mod known;
+mod levels;
 mod loops;
 mod mapper;
 mod mentions;
@@ -28,6 +29,8 @@ mod place;
 mod room;
 mod storage;
 mod stub;
+mod teams;
+mod thread;
 mod unknown;
 
 use std::cell::RefCell;
@@ -36,11 +39,12 @@ use std::ops::Range;
 use ir::construct::{Construct, Leaf};
 use ir::program::{ExprKind, Program, RegionId, StmtId, StmtKind, Typed, VarId};
 use ir::walk::Part;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use source::{Diagnostic, Diagnostics, EditError, Edits, FileId, Locator, SourceMap, Span};
 
 use crate::c::{Hook, Out, Place, Printer, Setting};
 use frame::Row;
+pub use levels::Note;
 use mapper::Mappers;
 use stub::At;
 
@@ -53,6 +57,8 @@ pub struct Lowered {
     pub device: Option<String>,
     /// What became of each region that was to leave the host.
     pub verdicts: Vec<Verdict>,
+    /// Who runs the loops of those regions, where that was ours to choose.
+    pub notes: Vec<Note>,
     /// What could not be done.
     pub diagnostics: Diagnostics,
 }
@@ -79,12 +85,18 @@ pub fn lower(
     locator: &Locator<'_>,
     wants_device: bool,
 ) -> Lowered {
+    let written = program;
+    let leveled = levels::assign(program);
+    let program = leveled.as_ref().map_or(written, |it| &it.program);
+    let changed = leveled.as_ref().map(|it| it.changed.clone()).unwrap_or_default();
     let place = |span: Span| {
         let at = locator.locate(span)?;
         Some((at.file.to_string(), at.line))
     };
     let lowering = |is_device| Lowering {
         program,
+        written,
+        changed: &changed,
         locator,
         place: &place,
         unit: fingerprint(map.bytes(file)),
@@ -100,6 +112,7 @@ pub fn lower(
     let made = host.unit(text, base, &mut edits).and_then(|()| edits.apply(text));
     let state = host.state.into_inner();
     let mut diagnostics = state.faults;
+    diagnostics.append(leveled.as_ref().map(|it| it.faults.clone()).unwrap_or_default());
     let mut device = None;
     // Faults of the host's text would be found a second time.
     if wants_device && diagnostics.errors() == 0 {
@@ -116,7 +129,8 @@ pub fn lower(
             None
         }
     };
-    Lowered { host, device, verdicts: state.verdicts, diagnostics }
+    let notes = leveled.map(|it| it.notes).unwrap_or_default();
+    Lowered { host, device, verdicts: state.verdicts, notes, diagnostics }
 }
 
 /// A number that tells this text from others, for names.
@@ -130,6 +144,10 @@ fn fingerprint(text: &[u8]) -> u64 {
 /// What is known while a unit is lowered.
 struct Lowering<'p> {
     program: &'p Program,
+    /// The program before levels were given to its loops.
+    written: &'p Program,
+    /// Regions that say something else than their text.
+    changed: &'p FxHashSet<RegionId>,
     locator: &'p Locator<'p>,
     place: &'p Place<'p>,
     unit: u64,
@@ -320,6 +338,7 @@ impl Hook for Lowering<'_> {
             Kind::DataCall => self.data_call(printer, id, out),
             Kind::Choice => self.choice(printer, id, out),
             Kind::Dispatch => self.dispatch(printer, id, out),
+            Kind::Host if self.in_thread(printer, id, out) => {}
             Kind::Host if self.unknown(printer, id, out) => {}
             Kind::Host => {
                 let leaves = construct.leaves.clone();
@@ -396,6 +415,7 @@ fn is_taken_out(construct: &Construct<Typed>) -> bool {
                 | Leaf::BeginAssumes
                 | Leaf::EndAssumes
                 | Leaf::Groupprivate
+                | Leaf::Routine
         )
     })
 }

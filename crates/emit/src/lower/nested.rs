@@ -23,6 +23,9 @@ impl Lowering<'_> {
         leaves: &[Leaf],
         out: &mut Out<'_>,
     ) {
+        if self.counted_teams(printer, id, leaves, out) {
+            return;
+        }
         let (inside, lines) = self.reduced(printer, id);
         if !lines.is_empty() {
             out.line("{");
@@ -229,6 +232,7 @@ fn fit(construct: &mut Construct<Spelled>, is_reduced: bool) {
         let alone = Construct { clauses: Vec::new(), ..construct.clone() };
         construct.clauses.retain(|it| {
             it.on != Some(Leaf::Offload)
+                && it.group.is_none()
                 && directive::write(
                     &Construct { clauses: vec![it.clone()], ..alone.clone() },
                     HOST_DIALECT,

@@ -78,7 +78,7 @@ impl Lowering<'_> {
                  {{ 1, 0, {}, {name} }};\n",
                 stub::quoted(&name)
             ));
-            let region = &self.program.regions[id];
+            let region = self.written.regions.find(id).unwrap_or(&self.program.regions[id]);
             state.verdicts.push(Verdict {
                 directive: directive::directive_name(&region.construct),
                 span: region.span,

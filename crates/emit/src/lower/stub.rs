@@ -261,11 +261,23 @@ pub(super) fn device(printer: &Printer<'_>, clauses: &[Clause<Typed>]) -> String
             };
         }
     }
-    match condition(clauses) {
-        Some(condition) => {
-            format!("({}) ? {device} : {}", printer.expr(condition), abi::DEVICE_HOST)
+    let mut terms: Vec<String> =
+        condition(clauses).map(|it| printer.expr(it)).into_iter().collect();
+    for clause in clauses {
+        match &clause.kind {
+            ClauseKind::SelfExec(Some(condition)) => {
+                terms.push(format!("!{}", printer.primary(*condition)));
+            }
+            ClauseKind::SelfExec(None) => terms.push("0".to_owned()),
+            _ => {}
         }
-        None => device,
+    }
+    if terms.len() > 1 {
+        terms.iter_mut().for_each(|it| *it = format!("({it})"));
+    }
+    match terms.is_empty() {
+        true => device,
+        false => format!("({}) ? {device} : {}", terms.join(" && "), abi::DEVICE_HOST),
     }
 }
 

@@ -16,7 +16,8 @@ use crate::c::{Out, Printer};
 impl Lowering<'_> {
     /// Whether the host's compiler gets the region as it stands, all but what is inside it.
     pub(super) fn is_left_alone(&self, id: RegionId) -> bool {
-        is_for_host_compiler(&self.program.regions[id].construct)
+        !self.changed.contains(&id)
+            && is_for_host_compiler(&self.program.regions[id].construct)
             && !loops::needs_loops_made(self.program, id)
             && !self.counts_points(id)
             && !self.names_moved(id)

@@ -1,0 +1,159 @@
+//! Constructs that leave the host: who runs them.
+//!
+//! A construct with loops for teams is run by the threads of the device, each a team. Where the user
+//! says how many teams there are and that can be seen, exactly so many are counted and dealt to the
+//! threads. Without loops for teams one team is enough.
+
+use ir::construct::{ClauseKind, Leaf};
+use ir::program::{ExprId, ExprKind, Level, Program, RegionId};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::asked::Asked;
+use super::choose::How;
+use super::{Note, Pass, effects};
+
+/// Who runs a construct.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Crew {
+    /// One thread, loops included.
+    Serial,
+    /// One thread, which starts others for loops.
+    One,
+    /// All threads, each a team.
+    Threads,
+    /// As many teams as the user says, dealt to threads.
+    Counted,
+}
+
+/// A construct that leaves the host, while its loops are decided on.
+#[derive(Debug)]
+pub(super) struct Region {
+    pub(super) id: RegionId,
+    pub(super) crew: Crew,
+    /// Independence is not taken for granted.
+    pub(super) proves: bool,
+    /// Its loops, outer ones first; itself among them if it is one.
+    pub(super) loops: Vec<RegionId>,
+    pub(super) chosen: FxHashMap<RegionId, How>,
+}
+
+impl Pass {
+    pub(super) fn compute(&mut self, id: RegionId) {
+        let inside = self.inside(id);
+        let program = self.program();
+        let construct = &program.regions[id].construct;
+        let is_loop = |it: &RegionId| {
+            let construct = &program.regions[*it].construct;
+            construct.has(Leaf::Loop) && construct.dialect != directive::HOST_DIALECT
+        };
+        let loops: Vec<RegionId> =
+            std::iter::once(id).chain(inside).filter(|it| is_loop(it)).collect();
+        let mut region = Region {
+            id,
+            crew: Crew::Serial,
+            proves: construct.has(Leaf::Kernels),
+            loops,
+            chosen: FxHashMap::default(),
+        };
+        region.crew = self.crew(&region);
+        for at in region.loops.clone() {
+            let how = self.choose(&region, at);
+            region.chosen.insert(at, how);
+            self.done.insert(at);
+        }
+        for at in region.loops.clone() {
+            let Some(how) = region.chosen.get(&at).copied() else { continue };
+            self.note(id, at, how);
+            if at != id {
+                self.restate_loop(Some(&region), at, how);
+            }
+        }
+        self.restate_compute(&region);
+    }
+
+    fn crew(&self, region: &Region) -> Crew {
+        let program = self.program();
+        let construct = &program.regions[region.id].construct;
+        if construct.has(Leaf::Kernels) {
+            return Crew::One;
+        }
+        if !construct.has(Leaf::Teams) {
+            return Crew::Serial;
+        }
+        if construct.has(Leaf::Loop) {
+            // All its effects are those of its loop, and that is run once.
+            let asked = Asked::of(construct);
+            return match asked.seq || asked.auto || !self.is_for_teams(region, region.id, &asked) {
+                true => Crew::One,
+                false => Crew::Threads,
+            };
+        }
+        let calls_teams = program.regions[region.id]
+            .reaches
+            .iter()
+            .any(|it| program.functions[*it].device.level == Some(Level::Team));
+        if calls_teams {
+            return Crew::Counted;
+        }
+        let dealt = self.for_teams(region);
+        match counts(program, region.id) {
+            None if dealt.is_empty() => Crew::One,
+            None => Crew::Threads,
+            Some([one]) if is_one(program, *one) => Crew::One,
+            Some([_]) if effects::is_quiet(program, region.id, &dealt) => match dealt.is_empty() {
+                true => Crew::One,
+                false => Crew::Threads,
+            },
+            Some(_) => Crew::Counted,
+        }
+    }
+
+    /// The loops that teams share, if there are any.
+    fn for_teams(&self, region: &Region) -> FxHashSet<RegionId> {
+        let regions = &self.program().regions;
+        let mut dealt: FxHashSet<RegionId> = FxHashSet::default();
+        for id in &region.loops {
+            let asked = Asked::of(&regions[*id].construct);
+            let up = std::iter::successors(regions[*id].parent, |it| regions[*it].parent);
+            let is_inner = up.take_while(|it| *it != region.id).any(|it| dealt.contains(&it));
+            let may = !asked.seq && !asked.auto && !regions[*id].loops.is_empty();
+            if may && !is_inner && self.is_for_teams(region, *id, &asked) {
+                dealt.insert(*id);
+            }
+        }
+        dealt
+    }
+
+    fn note(&mut self, region: RegionId, id: RegionId, how: How) {
+        let program = self.program();
+        let it = &program.regions[id];
+        let names: Vec<&str> = it
+            .loops
+            .iter()
+            .map(|it| program.vars[it.var].name.map_or("", |it| program.names.text(it)))
+            .collect();
+        let names = if names.is_empty() { "loop".to_owned() } else { names.join(", ") };
+        let note = Note {
+            region: program.regions[region].span,
+            span: it.loops.first().map_or(it.span, |it| it.span),
+            text: format!("{names}: {}", how.text()),
+        };
+        self.leveled.notes.push(note);
+    }
+}
+
+/// How many teams the user asks for, per dimension.
+pub(super) fn counts(program: &Program, id: RegionId) -> Option<&[ExprId]> {
+    program.regions[id].construct.kinds().find_map(|it| match it {
+        ClauseKind::NumTeams { counts, .. } => Some(counts.as_slice()),
+        _ => None,
+    })
+}
+
+fn is_one(program: &Program, id: ExprId) -> bool {
+    match program.exprs[id].kind {
+        ExprKind::Int(value) => value == 1,
+        ExprKind::Cast(_, inner) => is_one(program, inner),
+        _ => false,
+    }
+}

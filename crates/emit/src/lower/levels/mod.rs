@@ -1,0 +1,105 @@
+//! Which level of the device runs which loop: teams, threads and lanes become parts of directives
+//! that the compiler of the generated text knows.
+//!
+//! In: a program whose constructs name levels, or leave the choice to the compiler. Out: the same
+//! program with those constructs written anew for a device made of cores ([`Leveled`]); none is left
+//! that speaks of levels. A team is a thread; how many there are, and whether that can be seen, is
+//! decided in [`compute`]; what each loop gets in [`choose`]; how that is said in [`restate`].
+//! What is decided here is decided nowhere else: another kind of device needs another such pass.
+//!
+//! What is not known to be independent runs in order, and the note says so.
+
+mod asked;
+mod choose;
+mod compute;
+mod effects;
+mod groups;
+mod restate;
+
+use ir::construct::Leaf;
+use ir::program::{Program, RegionId};
+use rustc_hash::FxHashSet;
+use source::{Diagnostics, Span};
+
+/// A program whose loops have their levels.
+#[derive(Debug)]
+pub(super) struct Leveled {
+    pub(super) program: Program,
+    /// Regions that say something else than their text does.
+    pub(super) changed: FxHashSet<RegionId>,
+    pub(super) notes: Vec<Note>,
+    pub(super) faults: Diagnostics,
+}
+
+/// What became of one loop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// The construct that sends the loop to a device.
+    pub region: Span,
+    /// The loop.
+    pub span: Span,
+    /// The variable that counts it, and who runs it: `i: threads`.
+    pub text: String,
+}
+
+/// Gives every loop its level; none if no construct of the program asks for that.
+pub(super) fn assign(program: &Program) -> Option<Leveled> {
+    let is_foreign =
+        |it: RegionId| program.regions[it].construct.dialect != directive::HOST_DIALECT;
+    let foreign: Vec<RegionId> =
+        program.regions.iter().map(|it| it.0).filter(|it| is_foreign(*it)).collect();
+    if foreign.is_empty() {
+        return None;
+    }
+    let mut pass = Pass {
+        leveled: Leveled {
+            program: program.clone(),
+            changed: FxHashSet::default(),
+            notes: Vec::new(),
+            faults: Diagnostics::new(),
+        },
+        done: FxHashSet::default(),
+    };
+    foreign.iter().for_each(|it| pass.choose_group(*it));
+    // Outer constructs stand before inner ones: each decides for the loops inside it.
+    for id in &foreign {
+        pass.region(*id);
+    }
+    Some(pass.leveled)
+}
+
+struct Pass {
+    leveled: Leveled,
+    /// Loops that a construct around has decided on.
+    done: FxHashSet<RegionId>,
+}
+
+impl Pass {
+    fn program(&self) -> &Program {
+        &self.leveled.program
+    }
+
+    fn region(&mut self, id: RegionId) {
+        let leaves = self.program().regions[id].construct.leaves.clone();
+        match leaves.first() {
+            Some(Leaf::Offload | Leaf::Kernels) => self.compute(id),
+            Some(Leaf::Loop) if !self.done.contains(&id) => self.orphan(id),
+            Some(Leaf::Atomic) => self.atomic(id),
+            // Advice for memories that cores do not have.
+            Some(Leaf::Cache) => self.nothing(id),
+            _ => {}
+        }
+    }
+
+    /// Regions directly or deeper inside, outer ones first.
+    fn inside(&self, id: RegionId) -> Vec<RegionId> {
+        let regions = &self.program().regions;
+        let is_below = |it: RegionId| {
+            std::iter::successors(regions[it].parent, |it| regions[*it].parent).any(|it| it == id)
+        };
+        let mut found: Vec<RegionId> =
+            regions.iter().map(|it| it.0).filter(|it| is_below(*it)).collect();
+        found.sort_by_key(|it| regions[*it].span.start);
+        found
+    }
+}

@@ -1,0 +1,284 @@
+//! Says what was decided in the words of the compiler that gets the text.
+
+use directive::HOST_DIALECT;
+use ir::construct::{
+    Args, Clause, ClauseKind, Construct, Leaf, Reduction, Rules, Schedule, ScheduleKind,
+};
+use ir::program::{Expr, ExprId, ExprKind, RegionId, Stmt, StmtKind, Typed, VarId};
+use ir::region::{Origin, Sharing};
+use ir::types::{IntKind, TypeKind};
+use source::Span;
+
+use super::Pass;
+use super::asked::Asked;
+use super::choose::How;
+use super::compute::{Crew, Region};
+
+/// Tiles where the user leaves the size to the compiler.
+const TILE: i64 = 32;
+
+impl Pass {
+    fn construct(&mut self, id: RegionId) -> &mut Construct<Typed> {
+        self.leveled.changed.insert(id);
+        let construct = &mut self.leveled.program.regions[id].construct;
+        construct.dialect = HOST_DIALECT;
+        construct
+    }
+
+    /// The same access, in the other words.
+    pub(super) fn atomic(&mut self, id: RegionId) {
+        self.construct(id);
+    }
+
+    /// A directive that says nothing to this device.
+    pub(super) fn nothing(&mut self, id: RegionId) {
+        let construct = self.construct(id);
+        construct.leaves = vec![Leaf::Nothing];
+        construct.args = Args::None;
+        construct.clauses.clear();
+    }
+
+    /// A construct that leaves the host. Its clauses keep their numbers: variables refer to them.
+    pub(super) fn restate_compute(&mut self, region: &Region) {
+        let id = region.id;
+        let own = region.chosen.get(&id).copied();
+        let mut leaves = vec![Leaf::Offload];
+        match own {
+            Some(How::Threads { lanes } | How::NewThreads { lanes }) => {
+                leaves.extend([Leaf::Parallel, Leaf::For]);
+                if lanes {
+                    leaves.push(Leaf::Simd);
+                }
+            }
+            Some(How::Teams | How::Lanes | How::InOrder(_)) | None => match region.crew {
+                Crew::Serial | Crew::One => {}
+                Crew::Threads => leaves.push(Leaf::Parallel),
+                Crew::Counted => leaves.push(Leaf::Teams),
+            },
+        }
+        let copies = match leaves.contains(&Leaf::Parallel) {
+            true => self.own_scalars(id),
+            false => Vec::new(),
+        };
+        let is_dealt = leaves.contains(&Leaf::For);
+        let span = self.program().regions[id].construct.span;
+        let asked = Asked::of(&self.program().regions[id].construct);
+        let tiles = if is_dealt { self.tiles(id) } else { None };
+        let counts_more = is_dealt && tiles.is_none();
+        let construct = self.construct(id);
+        construct.leaves = leaves;
+        for clause in &mut construct.clauses {
+            match &mut clause.kind {
+                // For the whole, never for a part that is left to the compiler.
+                ClauseKind::If(_) => clause.on = Some(Leaf::Offload),
+                ClauseKind::Collapse { .. } if !counts_more => clause.on = Some(Leaf::Offload),
+                ClauseKind::Collapse { force, .. } => *force = false,
+                _ => {}
+            }
+        }
+        if !copies.is_empty() {
+            let kind = ClauseKind::FirstPrivate { saved: false, items: copies };
+            construct.clauses.push(plain(kind, span));
+        }
+        if is_dealt {
+            construct.clauses.push(plain(by_turns(&asked), span));
+        }
+        if let Some(sizes) = tiles {
+            self.tile(id, sizes);
+        }
+    }
+
+    /// Variables that each team has for itself without a clause that says so. Those that nobody
+    /// changes may stay shared.
+    fn own_scalars(&mut self, id: RegionId) -> Vec<ExprId> {
+        let region = &self.program().regions[id];
+        let own: Vec<(VarId, Span)> = region
+            .vars
+            .iter()
+            .filter(|it| it.written)
+            .filter(|it| {
+                it.sharing.as_ref().is_some_and(|it| {
+                    it.value == Sharing::FirstPrivate && !matches!(it.origin, Origin::Clause(_))
+                })
+            })
+            .map(|it| (it.var, it.span))
+            .collect();
+        own.into_iter().map(|(var, span)| self.name_of(var, span)).collect()
+    }
+
+    fn name_of(&mut self, var: VarId, span: Span) -> ExprId {
+        let ty = self.program().vars[var].ty;
+        self.leveled.program.exprs.push(Expr { kind: ExprKind::Var(var), ty, span })
+    }
+
+    /// A loop inside such a construct, or in a function that is called there.
+    pub(super) fn restate_loop(&mut self, region: Option<&Region>, id: RegionId, how: How) {
+        let construct = &self.program().regions[id].construct;
+        let span = construct.span;
+        let asked = Asked::of(construct);
+        let tiles = match how {
+            How::Threads { .. } | How::NewThreads { .. } => self.tiles(id),
+            How::Teams | How::Lanes | How::InOrder(_) => None,
+        };
+        let mut clauses: Vec<Clause<Typed>> = Vec::new();
+        let construct = &self.program().regions[id].construct;
+        for clause in construct.clauses.iter().filter(|it| it.group.is_none()) {
+            let kind = match &clause.kind {
+                ClauseKind::Private(items) => Some(ClauseKind::Private(items.clone())),
+                ClauseKind::Reduction(it) => self.reduction(region, how, it),
+                ClauseKind::Collapse { count, .. } if counts(how) && tiles.is_none() => {
+                    Some(ClauseKind::Collapse { force: false, count: *count })
+                }
+                ClauseKind::Gang(args) if how == How::Teams => Some(ClauseKind::Gang(args.clone())),
+                _ => None,
+            };
+            clauses.extend(kind.map(|kind| plain(kind, clause.span)));
+        }
+        let leaves = match how {
+            How::Threads { lanes } => with_lanes(vec![Leaf::For], lanes),
+            How::NewThreads { lanes } => with_lanes(vec![Leaf::Parallel, Leaf::For], lanes),
+            How::Teams => vec![Leaf::Distribute],
+            How::Lanes => vec![Leaf::Simd],
+            How::InOrder(_) => Vec::new(),
+        };
+        if matches!(how, How::Threads { .. } | How::NewThreads { .. }) {
+            clauses.push(plain(by_turns(&asked), span));
+        }
+        if matches!(how, How::Threads { .. }) {
+            // Teams do not wait for each other.
+            clauses.push(plain(ClauseKind::Nowait(None), span));
+        }
+        let construct = self.construct(id);
+        construct.leaves = leaves;
+        construct.clauses = clauses;
+        construct.groups.clear();
+        construct.rules.plain_nests = false;
+        if let Some(sizes) = tiles {
+            self.tile(id, sizes);
+        }
+    }
+
+    /// What a reduction of a loop asks of those who share it.
+    fn reduction(
+        &self,
+        region: Option<&Region>,
+        how: How,
+        it: &Reduction<Typed>,
+    ) -> Option<ClauseKind<Typed>> {
+        let items: Vec<ExprId> = match how {
+            // A copy of the team's own is combined with those of others where the team's copies are.
+            How::Threads { .. } | How::Teams => {
+                let is_shared = |it: &ExprId| region.is_some_and(|at| self.is_shared(at.id, *it));
+                it.items.iter().copied().filter(is_shared).collect()
+            }
+            How::NewThreads { .. } | How::Lanes => it.items.clone(),
+            // One thread combines nothing.
+            How::InOrder(_) => Vec::new(),
+        };
+        if items.is_empty() {
+            return None;
+        }
+        let (modifier, original, op) = (None, None, it.op.clone());
+        Some(ClauseKind::Reduction(Reduction { modifier, original, op, items }))
+    }
+
+    /// Whether all teams of a construct have one of it.
+    fn is_shared(&self, id: RegionId, item: ExprId) -> bool {
+        let program = self.program();
+        let Some(var) = base(program, item) else { return true };
+        let var = program.regions[id].vars.iter().find(|it| it.var == var);
+        var.is_some_and(|it| {
+            !matches!(
+                it.sharing.as_ref().map(|it| &it.value),
+                Some(Sharing::Private | Sharing::FirstPrivate | Sharing::Reduction(_))
+            )
+        })
+    }
+
+    /// The sizes of tiles that a loop asks for.
+    fn tiles(&mut self, id: RegionId) -> Option<Vec<ExprId>> {
+        let construct = &self.program().regions[id].construct;
+        let (sizes, span) = construct.clauses.iter().find_map(|it| match &it.kind {
+            ClauseKind::TileLoop(sizes) if it.group.is_none() => Some((sizes.clone(), it.span)),
+            _ => None,
+        })?;
+        let sizes = sizes.into_iter().map(|it| it.unwrap_or_else(|| self.number(TILE, span)));
+        Some(sizes.collect())
+    }
+
+    fn number(&mut self, value: i64, span: Span) -> ExprId {
+        let ty = self.leveled.program.types.get(TypeKind::Int(IntKind::Int));
+        self.leveled.program.exprs.push(Expr { kind: ExprKind::Int(value), ty, span })
+    }
+
+    /// Puts a transformation between a construct and its loops, and deals the loops over tiles.
+    fn tile(&mut self, id: RegionId, sizes: Vec<ExprId>) {
+        let outer = &self.program().regions[id];
+        let Some(body) = outer.body else { return };
+        let (span, count) = (outer.construct.span, sizes.len());
+        let inner = ir::region::Region {
+            construct: Construct {
+                dialect: HOST_DIALECT,
+                leaves: vec![Leaf::Tile],
+                args: Args::None,
+                clauses: vec![plain(ClauseKind::Sizes(sizes), span)],
+                groups: Vec::new(),
+                rules: Rules::NONE,
+                span,
+            },
+            parent: Some(id),
+            vars: Vec::new(),
+            ..outer.clone()
+        };
+        let stmt_span = self.program().stmts[body].span;
+        let inner = self.leveled.program.regions.push(inner);
+        self.leveled.changed.insert(inner);
+        let kind = StmtKind::Region(inner);
+        let stmt = self.leveled.program.stmts.push(Stmt { kind, span: stmt_span });
+        let count = self.number(i64::try_from(count).unwrap_or(1), span);
+        let region = &mut self.leveled.program.regions[id];
+        region.body = Some(stmt);
+        let kind = ClauseKind::Collapse { force: false, count };
+        region.construct.clauses.push(plain(kind, span));
+    }
+}
+
+fn with_lanes(mut leaves: Vec<Leaf>, lanes: bool) -> Vec<Leaf> {
+    if lanes {
+        leaves.push(Leaf::Simd);
+    }
+    leaves
+}
+
+fn counts(how: How) -> bool {
+    match how {
+        How::Threads { .. } | How::NewThreads { .. } | How::Teams | How::Lanes => true,
+        How::InOrder(_) => false,
+    }
+}
+
+/// Iterations go to teams in equal shares, or in turns of the size asked for.
+fn by_turns(asked: &Asked) -> ClauseKind<Typed> {
+    let (kind, chunk) = (ScheduleKind::Static, asked.chunk);
+    ClauseKind::Schedule(Schedule { kind, monotonic: None, simd: false, chunk })
+}
+
+fn plain(kind: ClauseKind<Typed>, span: Span) -> Clause<Typed> {
+    Clause { kind, on: None, group: None, switch: None, span }
+}
+
+/// The variable that an item is or is a part of.
+pub(super) fn base(program: &ir::program::Program, item: ExprId) -> Option<VarId> {
+    let mut at = item;
+    loop {
+        match &program.exprs[at].kind {
+            ExprKind::Var(var) => return Some(*var),
+            ExprKind::Member(base, ..)
+            | ExprKind::Cast(_, base)
+            | ExprKind::Index(base, _)
+            | ExprKind::Deref(base) => at = *base,
+            ExprKind::Section(section) => at = section.base,
+            _ => return None,
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Loops that the one thread which meets them runs: in order, or in lanes.
+//!
+//! No other thread shares the iterations, but each thread has variables of its own in them: those that
+//! count, and those that the directive says are private. A compiler's directive for lanes would leave
+//! last values in variables that threads share, so the loop has a block with its own.
+
+use ir::construct::Leaf;
+use ir::program::{RegionId, StmtId, StmtKind, VarId};
+use ir::region::{Origin, Rule, Sharing};
+
+use super::Lowering;
+use super::copies::{Own, Start};
+use crate::c::{Out, Printer};
+
+impl Lowering<'_> {
+    /// Writes such a loop; answers whether it is one.
+    pub(super) fn in_thread(&self, printer: &Printer<'_>, id: RegionId, out: &mut Out<'_>) -> bool {
+        let region = &self.program.regions[id];
+        let lanes = match region.construct.leaves.as_slice() {
+            _ if !self.changed.contains(&id) => return false,
+            [] => false,
+            [Leaf::Simd] => true,
+            _ => return false,
+        };
+        let own = self.own_in_thread(id, lanes);
+        out.beside(region.span);
+        if own.is_empty() {
+            self.loop_in_thread(printer, id, out);
+            return true;
+        }
+        out.line("{");
+        out.indented(|out| {
+            let mut inside = printer.clone();
+            own.iter().for_each(|it| self.own_copy(printer, &mut inside, it, out));
+            self.loop_in_thread(&inside, id, out);
+        });
+        out.line("}");
+        true
+    }
+
+    fn loop_in_thread(&self, printer: &Printer<'_>, id: RegionId, out: &mut Out<'_>) {
+        let leaves = self.program.regions[id].construct.leaves.clone();
+        self.construct(printer, id, &leaves, out);
+    }
+
+    /// Variables that the loop has for itself and that are not declared in its head.
+    fn own_in_thread(&self, id: RegionId, lanes: bool) -> Vec<Own> {
+        let region = &self.program.regions[id];
+        let declared: Vec<VarId> =
+            region.loops.iter().filter_map(|it| self.declared_in_head(it.stmt)).collect();
+        let is_own = |origin: &Origin| match origin {
+            Origin::Rule(Rule::LoopVariable) => true,
+            // Lanes have their own by the directive's word.
+            Origin::Clause(_) => !lanes,
+            Origin::Rule(_) | Origin::Enclosing(..) | Origin::Declared(_) => false,
+        };
+        region
+            .vars
+            .iter()
+            .filter(|it| !declared.contains(&it.var))
+            .filter(|it| {
+                it.sharing
+                    .as_ref()
+                    .is_some_and(|it| it.value == Sharing::Private && is_own(&it.origin))
+            })
+            .map(|it| Own { var: it.var, start: Start::Blank, storage: None })
+            .collect()
+    }
+
+    fn declared_in_head(&self, stmt: StmtId) -> Option<VarId> {
+        let StmtKind::For(it) = &self.program.stmts[stmt].kind else { return None };
+        it.init.iter().find_map(|it| match self.program.stmts[*it].kind {
+            StmtKind::Local(var) => Some(var),
+            _ => None,
+        })
+    }
+}
