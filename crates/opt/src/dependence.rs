@@ -1,0 +1,408 @@
+//! Which loops may run their iterations in any order, and what each iteration then needs.
+//!
+//! In: a program and a `for` statement of it, marked by a directive or not. Out: a [`Finding`].
+//! [`Analysis`] is made once for a program; [`Analysis::examine`] answers for one loop,
+//! [`Analysis::region`] for all loops in a region, outermost first, in the order of the text.
+//!
+//! [`Verdict::Parallel`] holds under three conditions, which the caller must fulfil: the variables in
+//! [`Finding::private`] are one each per iteration (or per thread), those in [`Finding::last_private`] keep the
+//! value of the last iteration besides, those in [`Finding::reductions`] are combined.
+//! [`Verdict::Unknown`] is an answer, not an error: it means no.
+//!
+//! How it is found: the body is run once over symbolic values ([`crate::walk`]), which gives the
+//! places it reads and writes; any two of them that may be the same object ([`crate::alias`]) are compared for
+//! different iterations ([`crate::pairs`]).
+
+use std::collections::BTreeSet;
+
+use ir::construct::{ClauseKind, ReductionOp};
+use ir::program::{ExprKind, Program, RegionId, StmtId, StmtKind, Typed, VarId};
+use ir::walk::Part;
+use source::Span;
+
+use crate::alias::Aliases;
+use crate::effects::Effects;
+use crate::scan::{Parents, Scan};
+use crate::{liveness, normal, pairs, reduction, walk};
+
+/// What is known of one loop.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    /// The `for` statement.
+    pub stmt: StmtId,
+    /// The variable that counts, if the loop has the normal form.
+    pub var: Option<VarId>,
+    /// How many loops of the same question stand around it; 0 from [`Analysis::examine`].
+    pub depth: usize,
+    /// Whether its iterations are independent.
+    pub verdict: Verdict,
+    /// Variables from outside the loop that each iteration must have for itself: written before
+    /// they are read. The counting variable is among them if it was declared outside.
+    pub private: Vec<VarId>,
+    /// Those of them whose last value is used after the loop.
+    pub last_private: Vec<VarId>,
+    /// Variables that iterations only combine something into.
+    pub reductions: Vec<(VarId, ReductionOp<Typed>)>,
+    /// What the verdict rests on besides the subscripts.
+    pub facts: Vec<Fact>,
+    /// Where the loop stands.
+    pub span: Span,
+}
+
+impl Finding {
+    /// Whether iterations may run in any order.
+    pub fn is_parallel(&self) -> bool {
+        self.verdict == Verdict::Parallel
+    }
+}
+
+/// Whether iterations are independent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Proven.
+    Parallel,
+    /// Two accesses reach the same place in different iterations, as far as can be told.
+    Carried(Carried),
+    /// Not proven.
+    Unknown(Obstacle),
+}
+
+/// A dependence between iterations.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Carried {
+    /// The access in the earlier iteration.
+    pub first: Access,
+    /// The access in the later one.
+    pub second: Access,
+    /// What they do to each other.
+    pub kind: DependenceKind,
+    /// How many iterations lie between them, if that is always the same.
+    pub distance: Option<u64>,
+}
+
+/// One access in the source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// The variable that was named: an array, a pointer, a scalar.
+    pub var: Option<VarId>,
+    /// Whether it writes.
+    pub writes: bool,
+    /// Where.
+    pub span: Span,
+}
+
+/// Kinds of dependence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DependenceKind {
+    /// Written, then read.
+    Flow,
+    /// Read, then written.
+    Anti,
+    /// Written twice.
+    Output,
+}
+
+/// What stood in the way of a proof.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Obstacle {
+    /// Why.
+    pub reason: Reason,
+    /// The statement or access.
+    pub span: Span,
+    /// The other access, where there are two.
+    pub other: Option<Span>,
+    /// The variable or function it is about.
+    pub name: Option<source::Name>,
+}
+
+/// Why a proof was not found, each told by [`Reason::text`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Reason {
+    /// Not `for (i = a; i < b; i += c)`.
+    NotNormal,
+    /// The counting variable is changed in the body, or might be from elsewhere.
+    CounterChanged,
+    /// Leaves the loop.
+    Break,
+    /// Leaves the function.
+    Return,
+    /// A jump or a label.
+    Jump,
+    /// Assembly.
+    Assembly,
+    /// An object that may change by itself.
+    Volatile,
+    /// A variable of which each thread has its own.
+    ThreadLocal,
+    /// An indivisible access: it is meant for iterations that meet.
+    Atomic,
+    /// A function about which nothing is known.
+    UnknownCall,
+    /// A function that does input or output, ends the program or keeps a state of its own.
+    EffectCall,
+    /// A call through a pointer.
+    IndirectCall,
+    /// A directive in the body that is more than a loop.
+    Directive,
+    /// Two pointers, or a pointer and an object, that may lead to the same place.
+    MayAlias,
+    /// A subscript that is no sum of counters and constants.
+    Subscript,
+    /// A value that survives the loop, but not every iteration sets it.
+    LastValue,
+    /// Too much to compare.
+    TooLarge,
+    /// Had errors.
+    Faulty,
+}
+
+impl Reason {
+    /// A short word for machines; stable.
+    pub fn word(self) -> &'static str {
+        match self {
+            Reason::NotNormal => "not-normal",
+            Reason::CounterChanged => "counter-changed",
+            Reason::Break => "break",
+            Reason::Return => "return",
+            Reason::Jump => "jump",
+            Reason::Assembly => "assembly",
+            Reason::Volatile => "volatile",
+            Reason::ThreadLocal => "thread-local",
+            Reason::Atomic => "atomic",
+            Reason::UnknownCall => "unknown-call",
+            Reason::EffectCall => "effect-call",
+            Reason::IndirectCall => "indirect-call",
+            Reason::Directive => "directive",
+            Reason::MayAlias => "may-alias",
+            Reason::Subscript => "subscript",
+            Reason::LastValue => "last-value",
+            Reason::TooLarge => "too-large",
+            Reason::Faulty => "faulty",
+        }
+    }
+
+    /// The reason in words.
+    pub fn text(self) -> &'static str {
+        match self {
+            Reason::NotNormal => {
+                "the loop does not count from a value to a bound in constant steps"
+            }
+            Reason::CounterChanged => "the variable that counts is or may be changed in the body",
+            Reason::Break => "the loop may be left early",
+            Reason::Return => "the function may be left from inside the loop",
+            Reason::Jump => "jumps in the loop are not followed",
+            Reason::Assembly => "assembly may do anything",
+            Reason::Volatile => "a volatile object is accessed",
+            Reason::ThreadLocal => "a variable is accessed of which each thread has its own",
+            Reason::Atomic => "an atomic access is made",
+            Reason::UnknownCall => "nothing is known of the function that is called",
+            Reason::EffectCall => "the function that is called does more than compute",
+            Reason::IndirectCall => "a function is called through a pointer",
+            Reason::Directive => "a directive in the loop does more than mark a loop",
+            Reason::MayAlias => "these accesses may reach the same memory",
+            Reason::Subscript => "this access may reach any element, and so the same as",
+            Reason::LastValue => {
+                "the value is used after the loop, but not every iteration sets it"
+            }
+            Reason::TooLarge => "there is too much in the loop to compare",
+            Reason::Faulty => "the loop has errors",
+        }
+    }
+}
+
+/// Something a verdict rests on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fact {
+    /// So many pairs of accesses were compared and found apart.
+    Compared(usize),
+    /// The pointer is declared `restrict`.
+    Restrict(VarId),
+    /// All that these pointers can hold is known.
+    PointsApart(VarId, VarId),
+}
+
+/// Facts about a whole program, made once.
+#[derive(Debug)]
+pub struct Analysis<'a> {
+    program: &'a Program,
+    aliases: Aliases,
+    effects: Effects,
+    parents: Parents,
+}
+
+impl<'a> Analysis<'a> {
+    /// Looks at every function once.
+    pub fn new(program: &'a Program) -> Analysis<'a> {
+        let aliases = Aliases::new(program);
+        let effects = Effects::new(program, &aliases);
+        Analysis { program, aliases, effects, parents: Parents::new(program) }
+    }
+
+    /// All `for` loops in the body of a region, each before those inside it.
+    pub fn region(&self, region: RegionId) -> Vec<Finding> {
+        let body = self.program.regions[region].body;
+        let mut findings = Vec::new();
+        // Parts are pushed last first, so that they come back in the order of the text.
+        let mut stack: Vec<(Part, usize)> =
+            body.map(|it| (Part::Stmt(it), 0)).into_iter().collect();
+        while let Some((part, depth)) = stack.pop() {
+            let mut below = depth;
+            if let Part::Stmt(stmt) = part
+                && let StmtKind::For(_) = self.program.stmts[stmt].kind
+            {
+                findings.push(Finding { depth, ..self.examine(stmt) });
+                below += 1;
+            }
+            let at = stack.len();
+            self.program.parts(part, &mut |it| stack.push((it, below)));
+            stack.get_mut(at..).into_iter().for_each(<[_]>::reverse);
+        }
+        findings
+    }
+
+    /// One loop; a statement that is no `for` is answered with [`Reason::NotNormal`].
+    pub fn examine(&self, stmt: StmtId) -> Finding {
+        let span = self.program.stmts[stmt].span;
+        let mut finding = Finding {
+            stmt,
+            var: None,
+            depth: 0,
+            verdict: Verdict::Parallel,
+            private: Vec::new(),
+            last_private: Vec::new(),
+            reductions: Vec::new(),
+            facts: Vec::new(),
+            span,
+        };
+        if let Err(verdict) = self.judge(stmt, &mut finding) {
+            finding.verdict = verdict;
+            // They would be needed, but nobody may run the loop in parallel.
+        }
+        finding
+    }
+
+    fn judge(&self, stmt: StmtId, finding: &mut Finding) -> Result<(), Verdict> {
+        let program = self.program;
+        let span = finding.span;
+        let unknown = |reason, span| Verdict::Unknown(Obstacle::new(reason, span));
+        let scan = Scan::new(program, stmt);
+        let Some(form) = normal::loop_form(program, stmt) else {
+            return Err(unknown(Reason::NotNormal, span));
+        };
+        finding.var = Some(form.var);
+        if self.aliases.is_exposed(program, form.var) {
+            return Err(unknown(Reason::CounterChanged, span));
+        }
+        if let Some(&at) = scan.writes.get(&form.var).and_then(|it| it.get(1)) {
+            // The step is one write; an initialiser that assigns is another.
+            let expected = if form.declares { 1 } else { 2 };
+            if scan.writes.get(&form.var).is_some_and(|it| it.len() > expected) {
+                return Err(unknown(Reason::CounterChanged, at));
+            }
+        }
+        let around = self.parents.around(stmt);
+        let marked = Marked::new(program, stmt);
+        finding.reductions = reduction::recognise(program, stmt, &scan, &form);
+        for (var, op) in marked.reductions {
+            if !finding.reductions.iter().any(|it| it.0 == var) {
+                finding.reductions.push((var, op));
+            }
+        }
+        let reduced: BTreeSet<VarId> = finding.reductions.iter().map(|it| it.0).collect();
+        let question = walk::Question {
+            program,
+            aliases: &self.aliases,
+            effects: &self.effects,
+            stmt,
+            form: &form,
+            scan: &scan,
+            reduced: &reduced,
+            private: &marked.private,
+            around: &around,
+        };
+        let body = walk::run(&question);
+        if let Some(obstacle) = body.obstacles.first() {
+            return Err(Verdict::Unknown(obstacle.clone()));
+        }
+        if !scan.inner.contains(&form.var) {
+            finding.private.push(form.var);
+        }
+        let is_live = |var| liveness::live_after(program, &self.parents, stmt, var);
+        for (&var, uses) in &body.scalars {
+            let Some(written) = uses.written else { continue };
+            if reduced.contains(&var) || var == form.var {
+                continue;
+            }
+            if let Some(read) = uses.exposed {
+                let access = |writes, span| Access { var: Some(var), writes, span };
+                return Err(Verdict::Carried(Carried {
+                    first: access(true, written),
+                    second: access(false, read),
+                    kind: DependenceKind::Flow,
+                    distance: None,
+                }));
+            }
+            finding.private.push(var);
+            if is_live(var) {
+                if !uses.always_written {
+                    let name = program.vars[var].name;
+                    let obstacle = Obstacle::new(Reason::LastValue, written);
+                    return Err(Verdict::Unknown(Obstacle { name, ..obstacle }));
+                }
+                finding.last_private.push(var);
+            }
+        }
+        if !scan.inner.contains(&form.var) && is_live(form.var) {
+            finding.last_private.insert(0, form.var);
+        }
+        pairs::compare(&question, &body, finding)
+    }
+}
+
+impl Obstacle {
+    pub(crate) fn new(reason: Reason, span: Span) -> Obstacle {
+        Obstacle { reason, span, other: None, name: None }
+    }
+}
+
+/// What the directive of the loop says of variables.
+#[derive(Default)]
+struct Marked {
+    private: BTreeSet<VarId>,
+    reductions: Vec<(VarId, ReductionOp<Typed>)>,
+}
+
+impl Marked {
+    fn new(program: &Program, stmt: StmtId) -> Marked {
+        let mut marked = Marked::default();
+        let governs = |region: &&ir::region::Region| region.loops.iter().any(|it| it.stmt == stmt);
+        for region in program.regions.iter().map(|it| it.1).filter(governs) {
+            marked.private.extend(private_items(program, &region.construct));
+            for kind in region.construct.kinds() {
+                if let ClauseKind::Reduction(it) = kind {
+                    let vars = it.items.iter().filter_map(|&it| item_var(program, it));
+                    marked.reductions.extend(vars.map(|var| (var, it.op.clone())));
+                }
+            }
+        }
+        marked
+    }
+}
+
+/// Variables that a construct makes private without a first or last value.
+pub(crate) fn private_items(
+    program: &Program,
+    construct: &ir::construct::Construct<Typed>,
+) -> Vec<VarId> {
+    let mut vars = Vec::new();
+    for kind in construct.kinds() {
+        if let ClauseKind::Private(items) = kind {
+            vars.extend(items.iter().filter_map(|&it| item_var(program, it)));
+        }
+    }
+    vars
+}
+
+fn item_var(program: &Program, item: ir::program::ExprId) -> Option<VarId> {
+    if let ExprKind::Var(var) = program.exprs[item].kind { Some(var) } else { None }
+}

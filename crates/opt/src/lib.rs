@@ -1,0 +1,17 @@
+//! Analyses of the typed program: what is known of it that was not written.
+//!
+//! In: an [`ir::program::Program`]. Out: facts, each with what it rests on; the program is not changed.
+//! [`dependence`] answers which loops may run in parallel. Passes will stand here too.
+
+mod access;
+mod alias;
+pub mod dependence;
+mod effects;
+mod liveness;
+mod normal;
+mod pairs;
+mod poly;
+mod reduction;
+mod scan;
+mod system;
+mod walk;

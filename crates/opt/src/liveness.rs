@@ -1,0 +1,279 @@
+//! Whether the value that a loop leaves in a variable is ever used.
+//!
+//! In: a loop and a variable. Out: whether some way from the end of the loop leads to a read of it
+//! before a write. Only the structure of statements is followed; where there are jumps, any mention
+//! outside the loop counts as a read.
+
+use ir::construct::{Convert, Motion};
+use ir::program::{ExprId, ExprKind, InitId, Program, StmtId, StmtKind, Typed, VarId, VarStorage};
+use ir::region::{Mapping, Region, Sharing};
+use ir::types::Ty;
+use ir::walk::Part;
+use source::Name;
+
+use crate::scan::{self, Parents, Scan};
+
+/// What a piece of code does first to a variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum First {
+    /// May read it.
+    Read,
+    /// Writes it, on every way.
+    Write,
+    /// Neither, or writes it on some ways only.
+    Passes,
+}
+
+impl First {
+    fn then(self, next: impl FnOnce() -> First) -> First {
+        if self == First::Passes { next() } else { self }
+    }
+
+    /// Either of two.
+    fn or(self, other: First) -> First {
+        match (self, other) {
+            (First::Read, _) | (_, First::Read) => First::Read,
+            (First::Write, First::Write) => First::Write,
+            (First::Write | First::Passes, First::Write | First::Passes) => First::Passes,
+        }
+    }
+
+    /// Perhaps not done at all.
+    fn perhaps(self) -> First {
+        self.or(First::Passes)
+    }
+}
+
+/// Whether the value after the loop may be read.
+pub(crate) fn live_after(program: &Program, parents: &Parents, stmt: StmtId, var: VarId) -> bool {
+    let is_own = match program.vars[var].storage {
+        VarStorage::Local(of) | VarStorage::Param(of) => Some(of) == parents.function(stmt),
+        VarStorage::Global
+        | VarStorage::Extern
+        | VarStorage::Static
+        | VarStorage::LocalStatic(_) => false,
+    };
+    let around = parents.around(stmt);
+    let Some(&outermost) = around.last() else { return true };
+    if !is_own {
+        return true;
+    }
+    let cx = Cx { program, var };
+    if scan::has_labels(program, outermost) {
+        let all = |of| Scan::new(program, of).mentions.get(&var).copied().unwrap_or(0);
+        return all(outermost) > all(stmt);
+    }
+    let mut inner = stmt;
+    for &outer in &around {
+        let first = cx.after(outer, inner);
+        match first {
+            First::Read => return true,
+            First::Write => return false,
+            First::Passes => {}
+        }
+        inner = outer;
+    }
+    false
+}
+
+struct Cx<'a> {
+    program: &'a Program,
+    var: VarId,
+}
+
+impl Cx<'_> {
+    /// What comes in `outer` after `inner`, a direct part of it.
+    fn after(&self, outer: StmtId, inner: StmtId) -> First {
+        let rest_of_body = |parts: &[StmtId]| {
+            let behind = parts.iter().skip_while(|&&it| it != inner).skip(1);
+            behind.fold(First::Passes, |first, &it| first.then(|| self.stmt(it)))
+        };
+        match &self.program.stmts[outer].kind {
+            StmtKind::Block(stmts) => rest_of_body(stmts),
+            StmtKind::For(it) => {
+                // The next round, or the end.
+                let step = it.step.map_or(First::Passes, |it| self.expr(it));
+                let cond = it.cond.map_or(First::Passes, |it| self.expr(it));
+                step.then(|| cond).then(|| self.stmt(it.body).perhaps())
+            }
+            StmtKind::While(cond, body) | StmtKind::DoWhile(body, cond) => {
+                self.expr(*cond).then(|| self.stmt(*body).perhaps())
+            }
+            // What follows in a `switch` may be any case.
+            StmtKind::Switch(_, body) => match self.stmt(*body) {
+                First::Read => First::Read,
+                First::Write | First::Passes => First::Passes,
+            },
+            StmtKind::Error => First::Read,
+            StmtKind::Empty
+            | StmtKind::Local(_)
+            | StmtKind::Expr(_)
+            | StmtKind::If(..)
+            | StmtKind::Case(..)
+            | StmtKind::Default(_)
+            | StmtKind::Label(..)
+            | StmtKind::Goto(_)
+            | StmtKind::GotoExpr(_)
+            | StmtKind::Continue
+            | StmtKind::Break
+            | StmtKind::Return(_)
+            | StmtKind::Asm(_)
+            | StmtKind::Region(_)
+            | StmtKind::Declaration(_) => self.rest_of_statement(outer),
+        }
+    }
+
+    /// A loop inside an expression is rare: any mention in the expression counts.
+    fn rest_of_statement(&self, outer: StmtId) -> First {
+        let mut mentioned = false;
+        self.program.stmts[outer].kind.parts(&mut |part| {
+            if let Part::Expr(it) = part
+                && let StmtKind::Expr(_) | StmtKind::Return(_) | StmtKind::Asm(_) =
+                    self.program.stmts[outer].kind
+            {
+                mentioned |= self.mentions(Part::Expr(it));
+            } else if let Part::Local(it) = part {
+                mentioned |= self.mentions(Part::Local(it));
+            }
+        });
+        if mentioned { First::Read } else { First::Passes }
+    }
+
+    fn mentions(&self, part: Part) -> bool {
+        Scan::of(self.program, &[part]).mentions.contains_key(&self.var)
+    }
+
+    fn stmt(&self, id: StmtId) -> First {
+        let program = self.program;
+        match &program.stmts[id].kind {
+            StmtKind::Empty | StmtKind::Declaration(_) => First::Passes,
+            StmtKind::Block(stmts) => {
+                stmts.iter().fold(First::Passes, |first, &it| first.then(|| self.stmt(it)))
+            }
+            StmtKind::Expr(expr) => self.expr(*expr),
+            StmtKind::If(cond, then, other) => self.expr(*cond).then(|| {
+                let no = other.map_or(First::Passes, |it| self.stmt(it));
+                self.stmt(*then).or(no)
+            }),
+            StmtKind::While(cond, body) => self.expr(*cond).then(|| self.stmt(*body).perhaps()),
+            StmtKind::For(it) => {
+                let init = it.init.iter();
+                let first = init.fold(First::Passes, |first, &it| first.then(|| self.stmt(it)));
+                let cond = || it.cond.map_or(First::Passes, |it| self.expr(it));
+                let step = || it.step.map_or(First::Passes, |it| self.expr(it));
+                // `continue` may lead to the step from anywhere in the body.
+                let round = || self.stmt(it.body).perhaps().then(step).perhaps();
+                first.then(cond).then(round)
+            }
+            // What follows may be skipped.
+            StmtKind::Continue | StmtKind::Break => First::Read,
+            StmtKind::Return(value) => match value {
+                Some(value) if self.expr(*value) == First::Read => First::Read,
+                Some(_) | None => First::Write,
+            },
+            StmtKind::Error
+            | StmtKind::Local(_)
+            | StmtKind::DoWhile(..)
+            | StmtKind::Switch(..)
+            | StmtKind::Case(..)
+            | StmtKind::Default(_)
+            | StmtKind::Label(..)
+            | StmtKind::Goto(_)
+            | StmtKind::GotoExpr(_)
+            | StmtKind::Asm(_) => self.any(Part::Stmt(id)),
+            StmtKind::Region(region) => self.region(&program.regions[*region]),
+        }
+    }
+
+    /// Clauses may read it, and what is written to a copy does not come back.
+    fn region(&self, region: &Region) -> First {
+        let mut named = Named { cx: self, found: false };
+        region.construct.convert(&mut named);
+        if named.found {
+            return First::Read;
+        }
+        let Some(body) = region.body else { return First::Passes };
+        let first = self.stmt(body);
+        let Some(it) = region.vars.iter().find(|it| it.var == self.var) else { return first };
+        let copied = if first == First::Read { First::Read } else { First::Passes };
+        let shared = match it.sharing.as_ref().map(|it| &it.value) {
+            None | Some(Sharing::Shared) => first,
+            Some(Sharing::Private | Sharing::FirstPrivate) => copied,
+            Some(
+                Sharing::LastPrivate
+                | Sharing::FirstLastPrivate
+                | Sharing::Reduction(_)
+                | Sharing::Linear
+                | Sharing::ThreadPrivate,
+            ) => First::Read,
+        };
+        it.mappings.iter().fold(shared, |first, it| match &it.value {
+            Mapping::Map(Motion::ToFrom | Motion::From, ..) => first,
+            Mapping::Map(
+                Motion::Unsaid | Motion::Alloc | Motion::To | Motion::Release | Motion::Delete,
+                ..,
+            )
+            | Mapping::FirstPrivate
+            | Mapping::Private
+            | Mapping::DevicePointer
+            | Mapping::DeviceAddress
+            | Mapping::PointerToMapped
+            | Mapping::Declared => first.or(copied),
+        })
+    }
+
+    /// A statement that is not looked into: `continue` may leave a `switch`.
+    fn any(&self, part: Part) -> First {
+        let mut stack = vec![part];
+        while let Some(part) = stack.pop() {
+            if let Part::Stmt(id) = part
+                && let StmtKind::Continue = self.program.stmts[id].kind
+            {
+                return First::Read;
+            }
+            self.program.parts(part, &mut |it| stack.push(it));
+        }
+        if self.mentions(part) { First::Read } else { First::Passes }
+    }
+
+    /// An assignment whose right side does not mention the variable writes it.
+    fn expr(&self, id: ExprId) -> First {
+        let kind = &self.program.exprs[id].kind;
+        if let ExprKind::Assign(to, value) = *kind
+            && let ExprKind::Var(var) = self.program.exprs[to].kind
+            && var == self.var
+        {
+            return self.expr(value).then(|| First::Write);
+        }
+        if let ExprKind::Comma(a, b) = *kind {
+            return self.expr(a).then(|| self.expr(b));
+        }
+        if self.mentions(Part::Expr(id)) { First::Read } else { First::Passes }
+    }
+}
+
+/// Whether the clauses of a directive mention the variable.
+struct Named<'a> {
+    cx: &'a Cx<'a>,
+    found: bool,
+}
+
+impl Convert<Typed, Typed> for Named<'_> {
+    fn expr(&mut self, expr: &ExprId) -> ExprId {
+        self.found |= self.cx.mentions(Part::Expr(*expr));
+        *expr
+    }
+
+    fn ty(&mut self, ty: &Ty) -> Ty {
+        *ty
+    }
+
+    fn init(&mut self, init: &InitId) -> InitId {
+        self.found |= self.cx.mentions(Part::Init(*init));
+        *init
+    }
+
+    fn name(&mut self, name: &Name) -> Name {
+        *name
+    }
+}

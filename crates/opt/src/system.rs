@@ -1,0 +1,282 @@
+//! Whether whole numbers can satisfy some equations and inequalities.
+//!
+//! In: polynomials that are zero, and polynomials that are not negative. Out: [`Answer::Never`], or
+//! [`Answer::Perhaps`]. Products of atoms are taken for unknowns of their own, division is done in
+//! fractions, and too much work ends the search: each of these can only turn a "never" into a
+//! "perhaps".
+//!
+//! Equations are first tested for divisibility (the GCD test; with one unknown this is the SIV
+//! test), then used to eliminate unknowns; inequalities are combined until no unknown is left
+//! (Fourier and Motzkin; with constant bounds this is Banerjee's test), each divided by the common
+//! divisor of its factors and its constant rounded down.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::poly::{Monomial, Poly};
+
+/// What became of the question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// No whole numbers fit.
+    Never,
+    /// None were excluded.
+    Perhaps,
+}
+
+/// Rows beyond this are not made.
+const MAX_ROWS: usize = 600;
+
+/// Equations and inequalities.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct System {
+    /// Polynomials that are zero.
+    pub(crate) zero: Vec<Poly>,
+    /// Polynomials that are not negative.
+    pub(crate) at_least_zero: Vec<Poly>,
+}
+
+impl System {
+    /// Whether nothing can satisfy all of it.
+    pub(crate) fn answer(&self) -> Answer {
+        let mut unknowns = BTreeMap::new();
+        let equations = self.zero.iter().map(|it| Row::new(it, &mut unknowns)).collect();
+        let bounds = self.at_least_zero.iter().map(|it| Row::new(it, &mut unknowns)).collect();
+        match eliminate(equations, bounds) {
+            Outcome::Contradiction => Answer::Never,
+            Outcome::Open => Answer::Perhaps,
+        }
+    }
+
+    /// Whether it can never be that `poly` is negative besides.
+    pub(crate) fn implies_at_least_zero(&self, poly: &Poly) -> bool {
+        if let Some(value) = poly.as_constant()
+            && value >= 0
+        {
+            return true;
+        }
+        let Some(negative) = poly.negated().and_then(|it| it.plus(-1)) else { return false };
+        let mut with = self.clone();
+        with.at_least_zero.push(negative);
+        with.answer() == Answer::Never
+    }
+}
+
+/// `sum of factors * unknowns + constant`, compared with zero.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Row {
+    /// By unknown; none is zero.
+    factors: BTreeMap<u32, i128>,
+    constant: i128,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    Contradiction,
+    Open,
+}
+
+impl Row {
+    fn new<'a>(poly: &'a Poly, unknowns: &mut BTreeMap<&'a Monomial, u32>) -> Row {
+        let mut row = Row { factors: BTreeMap::new(), constant: 0 };
+        for (monomial, factor) in poly.terms() {
+            if monomial.is_empty() {
+                row.constant = factor;
+            } else {
+                let next = unknowns.len() as u32;
+                row.factors.insert(*unknowns.entry(monomial).or_insert(next), factor);
+            }
+        }
+        row
+    }
+
+    fn factor(&self, unknown: u32) -> i128 {
+        self.factors.get(&unknown).copied().unwrap_or(0)
+    }
+
+    fn divisor(&self) -> i128 {
+        self.factors.values().fold(0, |divisor, &it| gcd(divisor, it))
+    }
+
+    /// `self * a + other * b`
+    fn combine(&self, a: i128, other: &Row, b: i128) -> Option<Row> {
+        let mut sum = Row { factors: BTreeMap::new(), constant: 0 };
+        for (row, by) in [(self, a), (other, b)] {
+            sum.constant = sum.constant.checked_add(row.constant.checked_mul(by)?)?;
+            for (&unknown, &factor) in &row.factors {
+                let entry = sum.factors.entry(unknown).or_insert(0);
+                *entry = entry.checked_add(factor.checked_mul(by)?)?;
+            }
+        }
+        sum.factors.retain(|_, it| *it != 0);
+        Some(sum)
+    }
+}
+
+fn gcd(a: i128, b: i128) -> i128 {
+    let (mut a, mut b) = (a.unsigned_abs(), b.unsigned_abs());
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    // Only the smallest number has no positive counterpart; then 1 divides as well.
+    i128::try_from(a).unwrap_or(1)
+}
+
+/// Eliminates unknowns until a contradiction shows or nothing is left to do.
+fn eliminate(mut equations: Vec<Row>, mut bounds: Vec<Row>) -> Outcome {
+    while let Some(equation) = next_equation(&mut equations) {
+        let Some(equation) = equation else { return Outcome::Contradiction };
+        // The unknown with the smallest factor keeps numbers small; a factor of one loses nothing.
+        let Some((&unknown, &factor)) =
+            equation.factors.iter().min_by_key(|it| it.1.unsigned_abs())
+        else {
+            continue;
+        };
+        let solve = |row: &Row| -> Option<Row> {
+            let other = row.factor(unknown);
+            if other == 0 {
+                return Some(row.clone());
+            }
+            // The row is multiplied by a positive number, so that a bound stays one.
+            row.combine(factor.abs(), &equation, other.checked_mul(-factor.signum())?)
+        };
+        let solved: Option<Vec<Row>> = equations.iter().map(solve).collect();
+        let solved_bounds: Option<Vec<Row>> = bounds.iter().map(solve).collect();
+        let (Some(solved), Some(solved_bounds)) = (solved, solved_bounds) else {
+            return Outcome::Open;
+        };
+        (equations, bounds) = (solved, solved_bounds);
+    }
+    loop {
+        let Some(tight) = tightened(bounds) else { return Outcome::Contradiction };
+        bounds = tight;
+        let Some(unknown) = cheapest_unknown(&bounds) else { return Outcome::Open };
+        let (mut lower, mut upper, mut rest) = (Vec::new(), Vec::new(), Vec::new());
+        for row in bounds {
+            match row.factor(unknown).signum() {
+                1 => lower.push(row),
+                -1 => upper.push(row),
+                _ => rest.push(row),
+            }
+        }
+        for above in &lower {
+            for below in &upper {
+                let by = (below.factor(unknown).checked_neg(), above.factor(unknown));
+                let (Some(a), b) = by else { return Outcome::Open };
+                let Some(row) = above.combine(a, below, b) else { return Outcome::Open };
+                rest.push(row);
+                if rest.len() > MAX_ROWS {
+                    return Outcome::Open;
+                }
+            }
+        }
+        bounds = rest;
+    }
+}
+
+/// The next equation to solve, reduced; `Some(None)` if one has no solution.
+fn next_equation(equations: &mut Vec<Row>) -> Option<Option<Row>> {
+    for row in equations.iter_mut() {
+        let divisor = row.divisor();
+        if divisor == 0 {
+            if row.constant != 0 {
+                return Some(None);
+            }
+            continue;
+        }
+        if row.constant % divisor != 0 {
+            return Some(None);
+        }
+        row.constant /= divisor;
+        row.factors.values_mut().for_each(|it| *it /= divisor);
+    }
+    equations.retain(|it| !it.factors.is_empty());
+    let smallest = |row: &Row| row.factors.values().map(|it| it.unsigned_abs()).min();
+    let at = (0..equations.len()).min_by_key(|&at| equations.get(at).and_then(smallest))?;
+    Some(Some(equations.swap_remove(at)))
+}
+
+/// Bounds with whole solutions in mind, each once; nothing if one cannot hold.
+fn tightened(bounds: Vec<Row>) -> Option<Vec<Row>> {
+    // Of rows with the same factors the smallest constant says most.
+    let mut best: BTreeMap<BTreeMap<u32, i128>, i128> = BTreeMap::new();
+    for mut row in bounds {
+        let divisor = row.divisor();
+        if divisor == 0 {
+            if row.constant < 0 {
+                return None;
+            }
+            continue;
+        }
+        row.factors.values_mut().for_each(|it| *it /= divisor);
+        let constant = row.constant.div_euclid(divisor);
+        let entry = best.entry(row.factors).or_insert(constant);
+        *entry = constant.min(*entry);
+    }
+    Some(best.into_iter().map(|(factors, constant)| Row { factors, constant }).collect())
+}
+
+/// The unknown whose elimination makes the fewest rows.
+fn cheapest_unknown(bounds: &[Row]) -> Option<u32> {
+    let unknowns: BTreeSet<u32> = bounds.iter().flat_map(|it| it.factors.keys().copied()).collect();
+    unknowns.into_iter().min_by_key(|&unknown| {
+        let sign = |sign| bounds.iter().filter(|it| it.factor(unknown).signum() == sign).count();
+        sign(1) * sign(-1)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::poly::Value;
+
+    fn x(index: u32) -> Poly {
+        Poly::atom(Value::Varying(index))
+    }
+
+    fn sum(terms: &[(i128, u32)], constant: i128) -> Poly {
+        terms.iter().fold(Poly::constant(constant), |sum, &(factor, index)| {
+            sum.add(&x(index).scaled(factor).unwrap()).unwrap()
+        })
+    }
+
+    #[track_caller]
+    fn check(zero: &[Poly], at_least_zero: &[Poly], expect: Answer) {
+        let system = System { zero: zero.to_vec(), at_least_zero: at_least_zero.to_vec() };
+        assert_eq!(system.answer(), expect);
+    }
+
+    #[test]
+    fn what_does_not_divide_has_no_solution() {
+        check(&[sum(&[(2, 0), (-4, 1)], 1)], &[], Answer::Never);
+        check(&[sum(&[(2, 0), (-4, 1)], 2)], &[], Answer::Perhaps);
+    }
+
+    #[test]
+    fn bounds_exclude_what_lies_beyond_them() {
+        // x0 - x1 = 10 with both in 0..10
+        let inside = [sum(&[(1, 0)], 0), sum(&[(-1, 0)], 9), sum(&[(1, 1)], 0), sum(&[(-1, 1)], 9)];
+        check(&[sum(&[(1, 0), (-1, 1)], -10)], &inside, Answer::Never);
+        check(&[sum(&[(1, 0), (-1, 1)], -9)], &inside, Answer::Perhaps);
+    }
+
+    #[test]
+    fn fractions_between_whole_numbers_are_excluded() {
+        // 1 <= 3 * x0 <= 2
+        check(&[], &[sum(&[(3, 0)], -1), sum(&[(-3, 0)], 2)], Answer::Never);
+    }
+
+    #[test]
+    fn symbolic_bounds_cancel() {
+        // d = n, 1 <= d, d <= n - 1
+        let (d, n) = (0, 1);
+        let bounds = [sum(&[(1, d)], -1), sum(&[(1, n), (-1, d)], -1)];
+        check(&[sum(&[(1, d), (-1, n)], 0)], &bounds, Answer::Never);
+    }
+
+    #[test]
+    fn an_implied_bound_is_proven_and_another_is_not() {
+        let system = System { zero: vec![], at_least_zero: vec![sum(&[(1, 0), (-1, 1)], -1)] };
+        assert!(system.implies_at_least_zero(&sum(&[(1, 0), (-1, 1)], 0)));
+        assert!(!system.implies_at_least_zero(&sum(&[(1, 0), (-1, 1)], -2)));
+    }
+}
