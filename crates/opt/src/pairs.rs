@@ -259,6 +259,19 @@ fn split_once(by: &Poly, system: &System) -> Option<(Poly, Poly, Poly)> {
         .filter(|(monomial, _)| monomial.iter().any(|it| it.varies()))
         .flat_map(|(monomial, _)| monomial.iter().copied().filter(|it| !it.varies()))
         .collect();
+    // A number as radix is of use only where symbols are above it: else the system sees it itself.
+    let numbers: BTreeSet<i128> = if factors.is_empty() {
+        BTreeSet::new()
+    } else {
+        by.terms().filter(|it| !it.0.is_empty() && it.1 > 1).map(|it| it.1).collect()
+    };
+    for radix in numbers {
+        let Some((quotient, digit)) = by.divided_by_number(radix) else { continue };
+        let radix = Poly::constant(radix);
+        if is_digit(&digit, &radix, system) {
+            return Some((radix, quotient, digit));
+        }
+    }
     for factor in factors {
         for offset in [0, 1, -1, 2, -2] {
             // n = m - offset: the radix is then m = n + offset.
@@ -276,15 +289,18 @@ fn split_once(by: &Poly, system: &System) -> Option<(Poly, Poly, Poly)> {
             let back = (quotient.replace(&unshift), digit.replace(&unshift));
             let (Some(quotient), Some(digit)) = back else { continue };
             let Some(radix) = Poly::from(factor).plus(offset) else { continue };
-            let below = radix.sub(&digit).and_then(|it| it.plus(-1));
-            let is_digit = system.implies_at_least_zero(&digit)
-                && below.is_some_and(|it| system.implies_at_least_zero(&it));
-            if is_digit {
+            if is_digit(&digit, &radix, system) {
                 return Some((radix, quotient, digit));
             }
         }
     }
     None
+}
+
+/// Whether `0 <= digit < radix`.
+fn is_digit(digit: &Poly, radix: &Poly, system: &System) -> bool {
+    let below = radix.sub(digit).and_then(|it| it.plus(-1));
+    system.implies_at_least_zero(digit) && below.is_some_and(|it| system.implies_at_least_zero(&it))
 }
 
 /// Whether `first` in one iteration and `second` in a later one may reach the same bytes.

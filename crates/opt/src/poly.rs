@@ -170,6 +170,22 @@ impl Poly {
         (quotient, rest)
     }
 
+    /// `(q, r)` with `self = q * number + r`, where no factor of `r` is a multiple of the number.
+    pub(crate) fn divided_by_number(&self, number: i128) -> Option<(Poly, Poly)> {
+        let (mut quotient, mut rest) = (Poly::default(), Poly::default());
+        for (monomial, &factor) in &self.terms {
+            let times = if monomial.is_empty() || factor % number == 0 {
+                factor.checked_div_euclid(number)?
+            } else {
+                0
+            };
+            add_term(&mut quotient.terms, monomial.clone(), times)?;
+            let left = factor.checked_sub(times.checked_mul(number)?)?;
+            add_term(&mut rest.terms, monomial.clone(), left)?;
+        }
+        Some((quotient, rest))
+    }
+
     fn checked(self) -> Option<Poly> {
         let fits =
             self.terms.len() <= MAX_TERMS && self.terms.keys().all(|it| it.len() <= MAX_DEGREE);
