@@ -66,3 +66,6 @@ pub const QUEUE_WAIT: &str = "__ferry_queue_wait";
 pub const TASK_BEGIN: &str = "__ferry_task_begin";
 /// `void (void)`
 pub const TASK_END: &str = "__ferry_task_end";
+/// `void (Ident *, int action, const char *types, int64_t number, int64_t queue)`: a
+/// [`crate::control::Action`]; types are words with commas or null, numbers may be unsaid.
+pub const CONTROL: &str = "__ferry_control";

@@ -32,7 +32,11 @@ pub const HOST_DIALECT: Dialect = OPENMP;
 /// What the host compiler needs to compile the directives that are left to it. It would answer at
 /// compile time whether code runs on the host, which our runtime knows better.
 pub fn host_compiler_flags(off: &[Dialect]) -> &'static [&'static str] {
-    if off.contains(&OPENMP) { &[] } else { &["-fopenmp", "-fno-builtin-omp_is_initial_device"] }
+    if off.contains(&OPENMP) {
+        &["-fno-builtin-acc_on_device"]
+    } else {
+        &["-fopenmp", "-fno-builtin-omp_is_initial_device", "-fno-builtin-acc_on_device"]
+    }
 }
 
 /// The flag that makes the host compiler link its own runtime.

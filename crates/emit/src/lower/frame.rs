@@ -11,6 +11,7 @@ pub(super) fn before() -> String {
                 __ferry_i64 *, __ferry_i64 *, void **, void **";
     let (kernel, begin) = (names::KERNEL, names::DATA_BEGIN);
     let (end, update) = (names::DATA_END, names::DATA_UPDATE);
+    let control = names::CONTROL;
     let (push, count) = (names::PUSH_COMPONENT, names::COMPONENT_COUNT);
     format!(
         "# 1 \"<ferry>\" 3
@@ -32,6 +33,8 @@ struct __ferry_args *);
 extern void {begin}({call});
 extern void {end}({call});
 extern void {update}({call});
+extern void {control}(const struct __ferry_ident *, int, const char *, __ferry_i64, \
+__ferry_i64);
 extern void {push}(void *, void *, void *, __ferry_i64, __ferry_i64, void *);
 extern __ferry_i64 {count}(void *);
 static __inline__ __attribute__((unused)) void *__ferry_value(const volatile void *__p, \

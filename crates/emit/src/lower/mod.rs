@@ -9,6 +9,7 @@
 
 mod chosen;
 mod clauses;
+mod control;
 mod copies;
 mod data;
 mod device;

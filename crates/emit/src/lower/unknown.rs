@@ -41,6 +41,7 @@ impl Lowering<'_> {
             [leaf] if loops::transforms(*leaf) => self.transformation(printer, id, out),
             [Leaf::Assume] => self.assume(printer, id, out),
             [Leaf::Taskgraph] => self.taskgraph(printer, id, out),
+            [Leaf::Init | Leaf::Shutdown | Leaf::Set] => self.control(printer, id, out),
             [Leaf::Interop] => self.interop(printer, id, out),
             [Leaf::Task] if is_transparent(construct) => self.transparent_task(printer, id, out),
             [Leaf::Taskwait] if waits_for_nothing(construct) => self.empty_task(printer, id, out),

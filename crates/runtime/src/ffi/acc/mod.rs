@@ -6,12 +6,14 @@
 //! - [`memory`]: device memory by hand, copies to and from it
 //! - [`attach`]: pointers on the device
 //! - [`queues`]: asking and waiting for queues
+//! - [`control`]: what directives ask for
 //! - [`kind`]: types of devices
 //! - [`start`]: what the environment says
 //!
 //! Where the standard speaks of an error, the program ends with a message: no routine can answer one.
 
 pub mod attach;
+pub mod control;
 pub mod data;
 pub mod devices;
 pub mod kind;
