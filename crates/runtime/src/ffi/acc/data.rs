@@ -17,6 +17,7 @@ use crate::error::{Error, Section};
 use crate::mapping::begin::{self, Placed};
 use crate::mapping::table::{Fit, INFINITE, Mapped};
 use crate::mapping::{Cx, end, update};
+use crate::queue;
 
 /// Some bytes of the host. Of a null pointer there are none.
 #[derive(Clone, Copy)]
@@ -86,11 +87,18 @@ fn enter(
     if size == 0 {
         return Ok(address(device, bytes.at, 0).unwrap_or(ptr::null_mut()));
     }
-    if queue == SYNC {
+    if queue::meant(i64::from(queue))?.is_none() {
         return acquire(place, device, bytes, map);
     }
-    on_queue(place, device, queue, move || acquire(place, device, bytes, map).map(|_| ()))?;
-    Ok(ptr::null_mut())
+    // The place is there at once; only the copy waits for its turn.
+    let is_new = address(device, bytes.at, size).is_none();
+    let at = acquire(place, device, bytes, map.without(MapType::TO))?;
+    if is_new && map.has(MapType::TO) {
+        on_queue(place, device, queue, move || {
+            walk(&context(device, place)?, bytes, MapType::TO, update::update)
+        })?;
+    }
+    Ok(at)
 }
 
 fn acquire(
