@@ -84,8 +84,36 @@ pub struct RegionVar {
     pub read: bool,
     /// Whether the body writes it.
     pub written: bool,
+    /// What becomes of the data that it leads to, if it is or holds a pointer.
+    pub pointee: Pointee,
     /// First mention.
     pub span: Span,
+}
+
+/// What is done with data that is reached through a pointer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pointee {
+    /// It is read.
+    pub read: bool,
+    /// It is written.
+    pub written: bool,
+    /// The pointer goes where its use cannot be seen: anything may happen to the data.
+    pub escapes: bool,
+}
+
+impl Pointee {
+    /// Nothing is done with it.
+    pub const UNTOUCHED: Pointee = Pointee { read: false, written: false, escapes: false };
+
+    /// What both do.
+    #[must_use]
+    pub fn and(self, other: Pointee) -> Pointee {
+        Pointee {
+            read: self.read || other.read,
+            written: self.written || other.written,
+            escapes: self.escapes || other.escapes,
+        }
+    }
 }
 
 /// An attribute and why it holds.

@@ -9,7 +9,9 @@ use ir::construct::{
 use ir::layout::LP64;
 use ir::print;
 use ir::program::*;
-use ir::region::{Attribute, Loop, LoopTest, Mapping, Origin, Region, RegionVar, Rule, Sharing};
+use ir::region::{
+    Attribute, Loop, LoopTest, Mapping, Origin, Pointee, Region, RegionVar, Rule, Sharing,
+};
 use ir::types::{ArrayLen, Field, FloatKind, FunctionType, IntKind, Record, Ty, TypeKind};
 use ir::verify::{Law, verify};
 use source::{Names, Span};
@@ -242,15 +244,25 @@ fn region(it: &mut Sample, begin: ExprId, bound: ExprId, body: StmtId) -> Region
         span: Span::NONE,
     }];
     let (read, written, span) = (true, false, Span::NONE);
+    let pointee = Pointee::UNTOUCHED;
     let mapping = Mapping::Map(Motion::To, Presence::Any, Some(section));
     let mappings = vec![Attribute { value: mapping, origin: Origin::Clause(0) }];
-    let a = RegionVar { var: it.a, sharing: None, mappings, read, written, span };
+    let a = RegionVar { var: it.a, sharing: None, mappings, read, written, pointee, span };
     let sharing = Sharing::Reduction(ReductionOp::Add);
     let sharing = Some(Attribute { value: sharing, origin: Origin::Clause(1) });
-    let sum = RegionVar { var: it.sum, sharing, mappings: vec![], read, written: true, span };
+    let sum =
+        RegionVar { var: it.sum, sharing, mappings: vec![], read, written: true, pointee, span };
     let sharing =
         Attribute { value: Sharing::FirstPrivate, origin: Origin::Rule(Rule::ScalarDefault) };
-    let n = RegionVar { var: it.n, sharing: Some(sharing), mappings: vec![], read, written, span };
+    let n = RegionVar {
+        var: it.n,
+        sharing: Some(sharing),
+        mappings: vec![],
+        read,
+        written,
+        pointee,
+        span,
+    };
     Region {
         construct,
         body: Some(it.loop_stmt),

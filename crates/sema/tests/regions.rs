@@ -10,6 +10,7 @@ mod regions {
     pub(crate) mod growth;
     pub(crate) mod loops;
     pub(crate) mod nesting;
+    pub(crate) mod pointees;
     pub(crate) mod support;
     pub(crate) mod variables;
 }

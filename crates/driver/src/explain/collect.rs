@@ -5,12 +5,12 @@ use std::path::Path;
 use directive::directive_name;
 use ir::construct::{Construct, Leaf, Motion, Presence, ReductionOp};
 use ir::program::{Declaration, FunctionId, Program, RegionId, Typed, VarId};
-use ir::region::{Attribute, Loop, LoopTest, Mapping, Origin, Region, RegionVar, Sharing};
+use ir::region::{Attribute, Loop, LoopTest, Mapping, Origin, Pointee, Region, RegionVar, Sharing};
 use source::{Locator, SourceMap, Span};
 
 use super::records::{
     AttributeRecord, ConstructRecord, DeclarationRecord, FileRecord, FunctionRecord, LoopRecord,
-    Place, RegionRecord, VariableRecord,
+    Place, PointeeRecord, RegionRecord, VariableRecord,
 };
 
 /// Everything there is to tell of one file.
@@ -100,6 +100,11 @@ impl Collect<'_> {
             bytes: self.program.model.size_of(types, var.ty).ok(),
             read: it.read,
             written: it.written,
+            pointee: (it.pointee != Pointee::UNTOUCHED).then_some(PointeeRecord {
+                read: it.pointee.read,
+                written: it.pointee.written,
+                escapes: it.pointee.escapes,
+            }),
             sharing: it.sharing.as_ref().map(|it| self.attribute(region, it, |it| self.shared(it))),
             mappings: it
                 .mappings

@@ -1,7 +1,8 @@
 //! `ferry explain`: what each directive does, and why.
 //!
 //! The typed program is turned into plain records ([`records`]), and these into text, JSON or
-//! SARIF. A program with errors is explained as far as it was understood, after its errors.
+//! SARIF. What is to be said about the program comes first, on standard error; a program with errors
+//! is explained as far as it was understood.
 
 mod collect;
 mod records;
@@ -31,8 +32,8 @@ pub(crate) fn run(options: &ExplainOptions) -> Result<ExitCode, String> {
         let unit = front::check(path, &options.input);
         let read = |name: &str| fs::read(name).ok();
         let locator = Locator::new(&unit.map, &read);
-        if unit.diagnostics.errors() > 0 {
-            failed = true;
+        failed |= unit.diagnostics.errors() > 0;
+        if !unit.diagnostics.is_empty() {
             progress.clear();
             let colour = report::colour(output, Stream::Err);
             report::show(&render::terminal(&unit.diagnostics, &locator, colour), Stream::Err)?;

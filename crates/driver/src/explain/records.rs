@@ -95,10 +95,21 @@ pub(crate) struct VariableRecord {
     pub(crate) bytes: Option<u64>,
     pub(crate) read: bool,
     pub(crate) written: bool,
+    /// What is done with data that it leads to, if anything.
+    pub(crate) pointee: Option<PointeeRecord>,
     /// How it is shared.
     pub(crate) sharing: Option<AttributeRecord>,
     /// How it comes to the device, one for each item that names it or a part of it.
     pub(crate) mappings: Vec<AttributeRecord>,
+}
+
+/// What is done with data that is reached through a pointer.
+#[derive(Debug, Serialize)]
+pub(crate) struct PointeeRecord {
+    pub(crate) read: bool,
+    pub(crate) written: bool,
+    /// The pointer goes where its use cannot be seen.
+    pub(crate) escapes: bool,
 }
 
 /// An attribute and where it comes from.

@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
-use super::records::{AttributeRecord, FileRecord, LoopRecord, RegionRecord, VariableRecord};
+use super::records::{
+    AttributeRecord, FileRecord, LoopRecord, PointeeRecord, RegionRecord, VariableRecord,
+};
 
 /// The whole file in words.
 pub(crate) fn render(file: &FileRecord) -> String {
@@ -92,7 +94,7 @@ fn loop_line(it: &LoopRecord) -> String {
     line
 }
 
-/// `float *, read and written, 8 bytes`, then a line per attribute.
+/// `float *, read, 8 bytes; points to data that is written`, then a line per attribute.
 fn variable_lines(it: &VariableRecord) -> Vec<String> {
     let use_words = match (it.read, it.written) {
         (true, true) => "read and written",
@@ -101,7 +103,8 @@ fn variable_lines(it: &VariableRecord) -> Vec<String> {
         (false, false) => "named only",
     };
     let size = it.bytes.map_or_else(String::new, |it| format!(", {it} bytes"));
-    let mut lines = vec![format!("{}, {use_words}{size}", it.ty)];
+    let pointee = it.pointee.as_ref().map_or_else(String::new, pointee_words);
+    let mut lines = vec![format!("{}, {use_words}{size}{pointee}", it.ty)];
     let mappings: Vec<String> = it.mappings.iter().map(attribute_line).collect();
     let sharing = it.sharing.as_ref().map(attribute_line);
     if mappings.as_slice() == sharing.as_slice() {
@@ -111,6 +114,23 @@ fn variable_lines(it: &VariableRecord) -> Vec<String> {
         lines.extend(sharing.map(|it| format!("  among threads  {it}")));
     }
     lines
+}
+
+/// `; points to data that is read and written`
+fn pointee_words(it: &PointeeRecord) -> String {
+    let seen = match (it.read, it.written) {
+        (true, true) => "is read and written",
+        (true, false) => "is read",
+        (false, true) => "is written",
+        (false, false) => "",
+    };
+    let unseen = match (it.escapes, it.written) {
+        (false, _) => "",
+        (true, true) => "code not seen here may use",
+        (true, false) => "code not seen here may write",
+    };
+    let and = if seen.is_empty() || unseen.is_empty() { "" } else { " and that " };
+    format!("; points to data that {seen}{and}{unseen}")
 }
 
 /// `map to the device: clause map(to: x[0:n]), line 12`

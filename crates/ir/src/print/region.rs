@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::{Printer, neutral};
 use crate::construct::{Construct, Convert, Rules, Spelled};
 use crate::program::{ExprId, InitId, RegionId, Typed};
-use crate::region::{Loop, LoopTest, Mapping, Origin, RegionVar, Sharing};
+use crate::region::{Loop, LoopTest, Mapping, Origin, Pointee, RegionVar, Sharing};
 use crate::types::Ty;
 
 /// Carries the parts of a construct into text.
@@ -168,6 +168,12 @@ impl Printer<'_> {
         }
         if it.written {
             facts.push("written".to_owned());
+        }
+        let Pointee { read, written, escapes } = it.pointee;
+        let pointee = [(read, "read"), (written, "written"), (escapes, "escapes")];
+        let pointee: Vec<&str> = pointee.iter().filter(|it| it.0).map(|it| it.1).collect();
+        if !pointee.is_empty() {
+            facts.push(format!("pointee {}", pointee.join(" and ")));
         }
         self.line(&format!("{}: {}", self.var(it.var), facts.join(", ")));
     }

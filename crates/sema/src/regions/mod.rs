@@ -15,6 +15,7 @@ mod items;
 mod loops;
 mod mapping;
 mod messages;
+mod pointees;
 mod rules;
 mod sharing;
 mod spelling;

@@ -49,6 +49,7 @@ pub(super) fn vars(
             mappings,
             read: used.read,
             written: used.written,
+            pointee: used.pointee,
             span: used.span,
         });
     }

@@ -6,13 +6,14 @@
 
 use ir::construct::{Leaf, Motion};
 use ir::program::{FunctionId, Program, RegionId, StmtId, StmtKind, VarId, VarStorage};
-use ir::region::RegionVar;
+use ir::region::{Pointee, RegionVar};
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::Span;
 
 use super::items::{self, Item, Role};
 use super::loops;
-use super::walk::{self, Access, Visit};
+use super::pointees::{Parameter, Pointees};
+use super::walk::{self, Access, Beyond, Visit};
 
 /// One variable in one region.
 #[derive(Clone, Copy, Debug)]
@@ -20,6 +21,8 @@ pub(super) struct Use {
     pub(super) var: VarId,
     pub(super) read: bool,
     pub(super) written: bool,
+    /// What the body does with data that it leads to.
+    pub(super) pointee: Pointee,
     /// A clause names it or computes with it.
     pub(super) in_clause: bool,
     /// The body uses it: it needs an attribute even if no clause names it.
@@ -43,6 +46,9 @@ pub(super) struct Used {
     items: FxHashMap<VarId, Vec<Item>>,
     /// Variables of which it has copies.
     copies: FxHashSet<VarId>,
+    /// Variables whose values are handed to functions, each once.
+    handed: Vec<(VarId, Parameter)>,
+    handed_once: FxHashSet<(VarId, Parameter)>,
     /// Where each variable stands among the region's own, once those are known.
     vars: FxHashMap<VarId, usize>,
 }
@@ -59,6 +65,7 @@ impl Used {
                 var,
                 read: false,
                 written: false,
+                pointee: Pointee::UNTOUCHED,
                 in_clause: false,
                 in_body: false,
                 span,
@@ -148,6 +155,7 @@ pub(super) fn collect(program: &Program) -> Uses {
             device_declarations: device_declarations(program),
         },
         watched: watched(program),
+        pointees: Pointees::default(),
         open: Vec::new(),
         function: None,
         called: vec![None; program.functions.len()],
@@ -160,6 +168,7 @@ pub(super) fn collect(program: &Program) -> Uses {
             walk::stmt(program, body, &mut collect);
         }
     }
+    collect.follow_handed();
     collect.uses
 }
 
@@ -241,6 +250,7 @@ struct Collect<'a> {
     /// Variables whose first use matters.
     watched: FxHashSet<VarId>,
     written: Written,
+    pointees: Pointees,
     /// Branches that may be left out, around the present statement.
     maybe: usize,
 }
@@ -266,6 +276,40 @@ impl Collect<'_> {
             }
             if is_copy {
                 return;
+            }
+        }
+    }
+
+    /// A use of data that a variable leads to. A copy that has the value of the original leads to
+    /// the same data.
+    fn note_beyond(&mut self, var: VarId, beyond: Beyond, span: Span) {
+        let Some(declared) = depth(self.program, &self.uses.depth, var) else { return };
+        for at in (declared..self.open.len()).rev() {
+            let Some(&id) = self.open.get(at) else { continue };
+            let Some(used) = self.used(id) else { continue };
+            let handed = beyond.handed.map(|it| (var, it));
+            used.handed.extend(handed.filter(|it| used.handed_once.insert(*it)));
+            let is_copy = used.copies.contains(&var);
+            let starts_same = used.items(var).iter().any(|it| it.role == Role::FirstPrivate);
+            if let Some(entry) = used.entry(var, span) {
+                entry.pointee = entry.pointee.and(beyond.pointee);
+            }
+            if is_copy && !starts_same {
+                return;
+            }
+        }
+    }
+
+    /// What functions do with the data of those who call them.
+    fn follow_handed(&mut self) {
+        self.pointees.settle(self.program);
+        for used in &mut self.uses.regions {
+            for (var, parameter) in std::mem::take(&mut used.handed) {
+                let done = self.pointees.of(self.program, parameter);
+                let entry = used.index.get(&var).and_then(|&at| used.list.get_mut(at));
+                if let Some(entry) = entry {
+                    entry.pointee = entry.pointee.and(done);
+                }
             }
         }
     }
@@ -416,6 +460,12 @@ impl Visit for Collect<'_> {
         if self.watched.contains(&var) {
             let first = self.uses.first_uses.entry(var).or_insert(span);
             *first = if span.start < first.start { span } else { *first };
+        }
+        if access.beyond != Beyond::NOTHING {
+            if let Some(function) = self.function {
+                self.pointees.note(self.program, function, var, access.beyond);
+            }
+            self.note_beyond(var, access.beyond, span);
         }
         if self.open.is_empty() {
             return;

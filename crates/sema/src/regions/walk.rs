@@ -10,7 +10,8 @@ use ir::program::{
     CastKind, ExprId, ExprKind, FunctionId, Init, InitId, OffsetStep, Program, StmtId, StmtKind,
     VarId,
 };
-use ir::types::TypeKind;
+use ir::region::Pointee;
+use ir::types::{Ty, TypeKind};
 use source::Span;
 
 /// What is done with a variable.
@@ -24,11 +25,22 @@ pub(super) struct Access {
     pub(super) by_address: bool,
     /// It depends on a condition inside the expression.
     pub(super) conditional: bool,
+    /// What is done with data that the variable leads to.
+    pub(super) beyond: Beyond,
+    /// What is done with the object itself through the address that is taken of it.
+    by: Beyond,
 }
 
 impl Access {
-    pub(super) const READ: Access =
-        Access { read: true, write: false, whole: true, by_address: false, conditional: false };
+    pub(super) const READ: Access = Access {
+        read: true,
+        write: false,
+        whole: true,
+        by_address: false,
+        conditional: false,
+        beyond: Beyond::NOTHING,
+        by: Beyond::NOTHING,
+    };
     const WRITE: Access = Access { read: false, write: true, ..Access::READ };
     const UPDATE: Access = Access { write: true, ..Access::READ };
     const ADDRESS: Access = Access { write: true, by_address: true, ..Access::READ };
@@ -39,6 +51,61 @@ impl Access {
 
     fn part(self) -> Access {
         Access { whole: false, ..self }
+    }
+
+    fn beyond(self, beyond: Beyond) -> Access {
+        Access { beyond, ..self }
+    }
+
+    /// Takes the address of an object, for what is done beyond that address.
+    fn address_for(self) -> Access {
+        Access { by: self.beyond, ..Access::ADDRESS.when(self.conditional) }
+    }
+
+    /// Reads a pointer to do this to the object behind it.
+    fn of_pointer(self) -> Access {
+        let direct = match self.by_address {
+            true => Pointee::UNTOUCHED,
+            false => Pointee { read: self.read, written: self.write, escapes: false },
+        };
+        let pointee = direct.and(self.by.pointee).and(self.beyond.pointee);
+        let handed = self.by.handed.or(self.beyond.handed);
+        Access::READ.when(self.conditional).beyond(Beyond { pointee, handed })
+    }
+}
+
+/// What is done with data that a pointer leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Beyond {
+    pub(super) pointee: Pointee,
+    /// The pointer is handed to this parameter of a function.
+    pub(super) handed: Option<(FunctionId, u32)>,
+}
+
+impl Beyond {
+    pub(super) const NOTHING: Beyond = Beyond { pointee: Pointee::UNTOUCHED, handed: None };
+
+    /// What may be done by whoever gets this value.
+    fn given_away(program: &Program, value: ExprId) -> Beyond {
+        let TypeKind::Pointer(to) = program.types.shape(program.exprs[value].ty) else {
+            return Beyond::NOTHING;
+        };
+        Beyond { pointee: behind(program, *to), handed: None }
+    }
+}
+
+/// What may be done through a pointer of which nothing but the type is known.
+pub(super) fn behind(program: &Program, to: Ty) -> Pointee {
+    let mut element = to;
+    while let TypeKind::Array(inner, _) = program.types.shape(element) {
+        element = *inner;
+    }
+    match program.types.shape(element) {
+        TypeKind::Function(_) => Pointee::UNTOUCHED,
+        _ if program.types.resolve(element).quals.is_const => {
+            Pointee { read: true, ..Pointee::UNTOUCHED }
+        }
+        _ => Pointee { escapes: true, ..Pointee::UNTOUCHED },
     }
 }
 
@@ -77,9 +144,8 @@ pub(super) fn stmt(program: &Program, id: StmtId, visit: &mut dyn Visit) {
                 init(program, value, visit);
             }
         }
-        StmtKind::Expr(value) | StmtKind::GotoExpr(value) | StmtKind::Return(Some(value)) => {
-            expr(program, *value, visit);
-        }
+        StmtKind::Expr(value) | StmtKind::GotoExpr(value) => expr(program, *value, visit),
+        StmtKind::Return(Some(value)) => kept(program, *value, visit),
         StmtKind::If(cond, yes, no) => {
             expr(program, *cond, visit);
             stmt(program, *yes, visit);
@@ -130,7 +196,7 @@ pub(super) fn stmt(program: &Program, id: StmtId, visit: &mut dyn Visit) {
 /// Walks an initialiser.
 pub(super) fn init(program: &Program, id: InitId, visit: &mut dyn Visit) {
     match &program.inits[id] {
-        Init::Expr(value) => expr(program, *value, visit),
+        Init::Expr(value) => kept(program, *value, visit),
         Init::List(_, elements) => {
             for element in elements {
                 init(program, element.value, visit);
@@ -142,6 +208,11 @@ pub(super) fn init(program: &Program, id: InitId, visit: &mut dyn Visit) {
 /// Walks an expression whose value is wanted.
 pub(super) fn expr(program: &Program, id: ExprId, visit: &mut dyn Visit) {
     exprs(program, id, Access::READ, visit);
+}
+
+/// Walks an expression whose value is kept for later.
+fn kept(program: &Program, id: ExprId, visit: &mut dyn Visit) {
+    exprs(program, id, Access::READ.beyond(Beyond::given_away(program, id)), visit);
 }
 
 /// Walks an expression that stands for an object on which `access` is done.
@@ -182,23 +253,38 @@ fn one(
         ExprKind::Unary(_, operand) | ExprKind::ConvertVector(operand) => {
             open.push((*operand, read));
         }
-        ExprKind::Deref(operand) => open.push((*operand, read)),
-        ExprKind::AddrOf(operand) => {
-            open.push((*operand, Access::ADDRESS.when(access.conditional)));
+        ExprKind::Deref(operand) => {
+            let is_code = matches!(program.types.shape(node.ty), TypeKind::Function(_));
+            open.push((*operand, if is_code { read } else { access.of_pointer() }));
         }
-        ExprKind::Step(_, operand) | ExprKind::VaArg(operand) => {
+        ExprKind::AddrOf(operand) => open.push((*operand, access.address_for())),
+        ExprKind::Step(_, operand) => {
+            let update = Access::UPDATE.when(access.conditional);
+            open.push((*operand, update.beyond(access.beyond)));
+        }
+        ExprKind::VaArg(operand) => {
             open.push((*operand, Access::UPDATE.when(access.conditional)));
         }
-        ExprKind::Binary(_, left, right) => open.extend([(*left, read), (*right, read)]),
+        ExprKind::Binary(_, left, right) => {
+            // `p + 1` leads where `p` leads; the difference of two pointers leads nowhere.
+            let leads = is_pointer(program, id);
+            let operand = |it| {
+                let same = leads && is_pointer(program, it);
+                (it, if same { read.beyond(access.beyond) } else { read })
+            };
+            open.extend([operand(*left), operand(*right)]);
+        }
         ExprKind::And(left, right) | ExprKind::Or(left, right) => {
             open.extend([(*left, read), (*right, read.when(true))]);
         }
         ExprKind::Assign(object, value) => {
             // The value is computed before it is stored.
-            open.extend([(*value, read), (*object, Access::WRITE.when(access.conditional))]);
+            open.push((*value, read.beyond(Beyond::given_away(program, *value))));
+            open.push((*object, Access::WRITE.when(access.conditional)));
         }
         ExprKind::AssignOp(_, object, value, _) => {
-            open.extend([(*value, read), (*object, Access::UPDATE.when(access.conditional))]);
+            let update = Access::UPDATE.when(access.conditional);
+            open.extend([(*value, read), (*object, update.beyond(access.beyond))]);
         }
         ExprKind::Conditional(cond, yes, no) => {
             open.push((*cond, read));
@@ -207,12 +293,15 @@ fn one(
         }
         ExprKind::Comma(left, right) => open.extend([(*left, read), (*right, access)]),
         ExprKind::Cast(CastKind::ArrayToPointer, operand) => {
-            open.push((*operand, Access::ADDRESS.when(access.conditional).part()));
+            open.push((*operand, access.address_for().part()));
         }
         ExprKind::Cast(
             CastKind::Explicit | CastKind::Implicit | CastKind::FunctionToPointer,
             operand,
-        ) => open.push((*operand, read)),
+        ) => {
+            let leads = is_pointer(program, id) && is_pointer(program, *operand);
+            open.push((*operand, if leads { read.beyond(access.beyond) } else { read }));
+        }
         ExprKind::Index(base, index) => {
             open.push((*base, through(program, *base, access)));
             open.push((*index, read));
@@ -220,14 +309,24 @@ fn one(
         ExprKind::Member(base, ..) => open.push((*base, access.part())),
         ExprKind::Call(callee, args) => {
             let mut choice = Choice::default();
+            let mut one = None;
             if choice.add(program, *callee) {
+                one = choice.functions.first().copied().filter(|_| choice.functions.len() == 1);
                 choice.functions.iter().for_each(|it| visit.call(*it, node.span));
                 open.extend(choice.tests.iter().map(|it| (*it, read)));
             } else {
                 visit.indirect_call(node.span);
                 open.push((*callee, read));
             }
-            open.extend(args.iter().map(|&it| (it, read)));
+            open.extend((0u32..).zip(args).map(|(at, &arg)| {
+                let beyond = match one {
+                    Some(function) if is_pointer(program, arg) => {
+                        Beyond { handed: Some((function, at)), ..Beyond::NOTHING }
+                    }
+                    _ => Beyond::given_away(program, arg),
+                };
+                (arg, read.beyond(beyond))
+            }));
         }
         ExprKind::Offsetof(_, steps) => {
             open.extend(steps.iter().filter_map(|it| match it {
@@ -260,9 +359,13 @@ fn one(
 /// Access to an element is access to a part of an array, but only reads a pointer.
 fn through(program: &Program, base: ExprId, access: Access) -> Access {
     match program.types.shape(program.exprs[base].ty) {
-        TypeKind::Pointer(_) => Access::READ.when(access.conditional),
+        TypeKind::Pointer(_) => access.of_pointer(),
         _ => access.part(),
     }
+}
+
+fn is_pointer(program: &Program, id: ExprId) -> bool {
+    matches!(program.types.shape(program.exprs[id].ty), TypeKind::Pointer(_))
 }
 
 /// The functions that a call chooses among when it runs, and what decides; mostly one and nothing.

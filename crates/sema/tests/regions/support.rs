@@ -3,7 +3,7 @@
 use directive::Directives;
 use ir::layout::LP64;
 use ir::program::Program;
-use ir::region::{Attribute, LoopTest, Mapping, Origin, Sharing};
+use ir::region::{Attribute, LoopTest, Mapping, Origin, Pointee, Sharing};
 use sema::Checked;
 
 const BASE: u32 = 1;
@@ -95,6 +95,21 @@ pub(crate) fn variables(text: &str) -> Vec<String> {
         }
     }
     lines
+}
+
+/// What the regions do with data behind variables: `name rwe`, with `-` for what they do not.
+pub(crate) fn pointees(text: &str) -> Vec<String> {
+    let (checked, early) = run(text);
+    assert!(early.is_empty(), "{early:?}");
+    let program = &checked.program;
+    let vars = program.regions.iter().flat_map(|(_, region)| &region.vars);
+    let told = vars.filter(|it| it.pointee != Pointee::UNTOUCHED).map(|it| {
+        let flag = |is: bool, letter| if is { letter } else { '-' };
+        let Pointee { read, written, escapes } = it.pointee;
+        let flags = [flag(read, 'r'), flag(written, 'w'), flag(escapes, 'e')];
+        format!("{} {}", name(program, it.var), flags.iter().collect::<String>())
+    });
+    told.collect()
 }
 
 /// The loops of all regions: `var from begin test bound by step, trips`.
