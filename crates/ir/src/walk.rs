@@ -166,20 +166,27 @@ impl Program {
     }
 }
 
-/// The lengths that are computed when a type is reached.
 fn lengths(types: &Types, ty: Ty, each: &mut impl FnMut(Part)) {
-    let mut ty = ty;
-    loop {
-        let shape = types.shape(ty);
-        if let TypeKind::Array(element, len) = shape {
-            if let ArrayLen::Variable(Some(len)) = len {
-                each(Part::Expr(*len));
+    types.lengths(ty).into_iter().for_each(|it| each(Part::Expr(it)));
+}
+
+impl Types {
+    /// The lengths that are computed when a type is reached.
+    pub fn lengths(&self, ty: Ty) -> Vec<ExprId> {
+        let mut found = Vec::new();
+        let mut ty = ty;
+        loop {
+            let shape = self.shape(ty);
+            if let TypeKind::Array(element, len) = shape {
+                if let ArrayLen::Variable(Some(len)) = len {
+                    found.push(*len);
+                }
+                ty = *element;
+            } else if let TypeKind::Pointer(to) = shape {
+                ty = *to;
+            } else {
+                return found;
             }
-            ty = *element;
-        } else if let TypeKind::Pointer(to) = shape {
-            ty = *to;
-        } else {
-            return;
         }
     }
 }

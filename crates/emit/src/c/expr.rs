@@ -446,6 +446,10 @@ impl Printer<'_> {
         if !types.is_vla(ty) || matches!(types.kind(ty.id), TypeKind::Alias(_)) {
             return None;
         }
+        // Its lengths were computed elsewhere and are known by name.
+        if types.lengths(ty).iter().any(|it| self.lengths.contains_key(it)) {
+            return None;
+        }
         let wanted = types.resolve(ty).id;
         self.program.vars.iter().find_map(|(id, var)| {
             var.name?;

@@ -21,7 +21,9 @@ use super::room::Handle;
 use crate::c::Printer;
 pub(super) use object::link_pointer;
 pub(super) use value::is_constant;
-use value::{as_slot, is_outside_name, is_stream, variable_lengths};
+pub(super) use value::is_function_name;
+pub(super) use value::variable_lengths;
+use value::{as_slot, is_outside_name, is_stream};
 use wish::{Wish, implied, map_wishes, transfer_wishes, whole_wish, wish};
 
 /// One entry of a call: its pieces as C texts.
@@ -75,6 +77,8 @@ pub(super) struct Entries {
     pub(super) captured: Vec<Captured>,
     /// Expressions that are computed before the region begins, and the arguments they are.
     pub(super) computed: Vec<(ExprId, usize)>,
+    /// Lengths in types of the body that were computed before it, and the arguments they are.
+    pub(super) lengths: Vec<(ExprId, usize)>,
     slots: usize,
 }
 
@@ -89,6 +93,7 @@ pub(super) fn of_kernel(printer: &Printer<'_>, mappers: &Mappers, id: RegionId) 
     for it in mentions::of(printer.program(), id) {
         entries.mention(printer, &it);
     }
+    entries.outer_lengths(printer, id);
     entries
 }
 
@@ -160,8 +165,8 @@ impl Entries {
         region: &Region,
         it: &RegionVar,
     ) {
-        // The C library of the device has its own.
-        if is_stream(printer.program(), it.var) {
+        // The C library of the device has its own; a function's name is written down.
+        if is_function_name(printer.program(), it.var) || is_stream(printer.program(), it.var) {
             return self.push_captured(printer, it.var, Access::Name, None);
         }
         // Named in a clause only, or declared inside.
@@ -243,6 +248,20 @@ impl Entries {
             let mut made = entry(at.clone(), format!("*(void **){at}"), "0".to_owned(), bits, name);
             made.parent = Some(self.list.len() - 1);
             self.list.push(made);
+        }
+    }
+
+    /// Lengths in types that the body names, of variables and typedefs around it: they are what they
+    /// were when those came to life.
+    fn outer_lengths(&mut self, printer: &Printer<'_>, id: RegionId) {
+        let known: Vec<ExprId> =
+            self.captured.iter().flat_map(|it| it.lengths.iter().map(|it| it.0)).collect();
+        for (length, text) in mentions::lengths(printer, id) {
+            if !known.contains(&length)
+                && let Some(slot) = self.param(value_entry(format!("(void *)({text})"), ""))
+            {
+                self.lengths.push((length, slot));
+            }
         }
     }
 

@@ -15,7 +15,7 @@ use ir::walk::Part;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Lowering;
-use super::entries::{Access, Captured, Entries};
+use super::entries::{self, Access, Captured, Entries};
 use crate::c::{Out, Printer, Setting};
 
 /// How a captured variable is called in the kernel.
@@ -43,10 +43,22 @@ impl Lowering<'_> {
         let program = self.program;
         let region = &program.regions[id];
         let mut printer = self.printer(setting);
+        // In the kernel the compiler would give its name for the function's.
+        for (var, it) in program.vars.iter() {
+            if it.storage == VarStorage::LocalStatic(region.function)
+                && entries::is_function_name(program, var)
+                && let Some(name) = it.init
+            {
+                let name = printer.init(name, it.ty);
+                printer.substitute(var, format!("({name})"));
+            }
+        }
         let copied = copied_inside(program, id);
         let mut out = Out::placed(self.place);
         let linkage = if setting == Setting::Alone { "" } else { "static " };
-        out.raw(&format!("# 1 \"<ferry>\" 3\n{linkage}void {name}(void *const *__args)\n{{"));
+        out.raw(&format!(
+            "# 1 \"<ferry>\" 3\n{linkage}void {name}(void *const *__ferry_slots)\n{{"
+        ));
         let mut carried = Vec::new();
         out.indented(|out| {
             // A unit of its own has defined them all.
@@ -54,13 +66,21 @@ impl Lowering<'_> {
                 let parts: Vec<Part> = region.body.iter().map(|it| Part::Stmt(*it)).collect();
                 printer.local_types(&parts, &mut FxHashSet::default(), out);
             }
+            for (at, (length, slot)) in entries.lengths.iter().enumerate() {
+                let name = format!("__ferry_len{at}");
+                out.line(&format!(
+                    "const __ferry_size {name} = (__ferry_size)(__ferry_word)__ferry_slots[{slot}];"
+                ));
+                printer.substitute_expr(*length, name);
+            }
             for captured in &entries.captured {
                 if let Some(back) = self.bind(&mut printer, captured, &copied, setting, out) {
                     carried.push(back);
                 }
             }
             for (expr, slot) in &entries.computed {
-                printer.substitute_expr(*expr, format!("((int)(__ferry_word)__args[{slot}])"));
+                printer
+                    .substitute_expr(*expr, format!("((int)(__ferry_word)__ferry_slots[{slot}])"));
             }
             let leaves: Vec<Leaf> = region
                 .construct
@@ -97,7 +117,7 @@ impl Lowering<'_> {
         for (at, (length, slot)) in captured.lengths.iter().enumerate() {
             let name = format!("__len{at}_{own}");
             out.line(&format!(
-                "const __ferry_size {name} = (__ferry_size)(__ferry_word)__args[{slot}];"
+                "const __ferry_size {name} = (__ferry_size)(__ferry_word)__ferry_slots[{slot}];"
             ));
             printer.substitute_expr(*length, name);
         }
@@ -112,15 +132,15 @@ impl Lowering<'_> {
                 let slot = captured.slot?;
                 let declared = printer.declare(plain, &own);
                 if program.types.is_pointer(var.ty) {
-                    out.line(&format!("{declared} = __args[{slot}];"));
+                    out.line(&format!("{declared} = __ferry_slots[{slot}];"));
                 } else if program.types.is_integer(var.ty) {
                     let ty = printer.type_name(plain);
-                    out.line(&format!("{declared} = ({ty})(__ferry_word)__args[{slot}];"));
+                    out.line(&format!("{declared} = ({ty})(__ferry_word)__ferry_slots[{slot}];"));
                 } else {
                     // Not by its address: the host's compiler would keep it in memory for ever.
                     let value = printer.declare(plain, "__value");
                     out.line(&format!(
-                        "{declared} = ((union {{ void *__slot; {value}; }}){{ __args[{slot}] }}).__value;"
+                        "{declared} = ((union {{ void *__slot; {value}; }}){{ __ferry_slots[{slot}] }}).__value;"
                     ));
                 }
                 None
@@ -139,7 +159,7 @@ impl Lowering<'_> {
                 let slot = captured.slot?;
                 let pointer = format!("__ref_{own}");
                 let declared = printer.declare(var.ty, &format!("(*{pointer})"));
-                out.line(&format!("{declared} = __args[{slot}];"));
+                out.line(&format!("{declared} = __ferry_slots[{slot}];"));
                 match binding(program, captured.var, copied) {
                     Binding::Pointed => {
                         printer.substitute(captured.var, format!("(*{pointer})"));

@@ -9,8 +9,9 @@ use ir::walk::Part;
 use rustc_hash::FxHashSet;
 use source::Name;
 
+use super::entries::variable_lengths;
 use super::kernel::regions_in;
-use crate::c::Used;
+use crate::c::{Printer, Used};
 
 /// A variable from outside.
 pub(super) struct Mention {
@@ -67,6 +68,49 @@ pub(super) fn of(program: &Program, id: RegionId) -> Vec<Mention> {
             if !listed.contains(&var) {
                 add(var, false);
             }
+        }
+    }
+    found
+}
+
+/// Lengths that the body of a region has in its types although they were computed before it, and how
+/// to get them back where the region stands.
+pub(super) fn lengths(printer: &Printer<'_>, id: RegionId) -> Vec<(ExprId, String)> {
+    let program = printer.program();
+    let region = &program.regions[id];
+    let Some(body) = region.body else { return Vec::new() };
+    let (mut inside, mut named) = (FxHashSet::default(), Vec::new());
+    let mut open = vec![Part::Stmt(body)];
+    while let Some(part) = open.pop() {
+        match part {
+            Part::Local(var) => {
+                inside.insert(var);
+            }
+            Part::Expr(expr) => named.push(expr),
+            Part::Stmt(_) | Part::Init(_) | Part::Region(_) => {}
+        }
+        program.parts(part, &mut |it| open.push(it));
+    }
+    let named: FxHashSet<ExprId> = named.into_iter().collect();
+    let mut found: Vec<(ExprId, String)> = Vec::new();
+    let mut add = |it: (ExprId, String)| {
+        if named.contains(&it.0) && !found.iter().any(|that| that.0 == it.0) {
+            found.push(it);
+        }
+    };
+    let is_of_function = |it: VarStorage| matches!(it, VarStorage::Local(of) | VarStorage::Param(of) if of == region.function);
+    for (id, var) in program.vars.iter() {
+        if var.name.is_some() && is_of_function(var.storage) && !inside.contains(&id) {
+            let name = printer.var_name(id);
+            variable_lengths(program, var.ty, &name).into_iter().for_each(&mut add);
+        }
+    }
+    let around = program.stmts[body].span;
+    for (_, alias) in program.types.aliases.iter() {
+        let is_outside = alias.span.start < around.start || alias.span.end > around.end;
+        if is_outside && program.types.is_vla(alias.ty) {
+            let object = format!("*({} *)0", program.names.text(alias.name));
+            variable_lengths(program, alias.ty, &object).into_iter().for_each(&mut add);
         }
     }
     found

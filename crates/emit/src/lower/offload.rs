@@ -122,7 +122,9 @@ impl Lowering<'_> {
             args: Args::None,
             clauses: vec![
                 clause(ClauseKind::NumTeams { lower: None, counts: vec!["1".to_owned()] }),
-                clause(ClauseKind::ThreadLimit(format!("(int)(__ferry_word)__args[{slot}]"))),
+                clause(ClauseKind::ThreadLimit(format!(
+                    "(int)(__ferry_word)__ferry_slots[{slot}]"
+                ))),
             ],
             groups: Vec::new(),
             rules: Rules::NONE,
@@ -130,7 +132,7 @@ impl Lowering<'_> {
         };
         match directive::write(&league, HOST_DIALECT) {
             Ok(pragma) => format!(
-                "{linkage}void {name}(void *const *__args)\n{{\n#pragma {pragma}\n  {inner}(__args);\n}}\n"
+                "{linkage}void {name}(void *const *__ferry_slots)\n{{\n#pragma {pragma}\n  {inner}(__ferry_slots);\n}}\n"
             ),
             Err(why) => {
                 self.refuse(span, &why);

@@ -22,7 +22,11 @@ pub(super) fn as_slot(program: &Program, ty: Ty, name: &str) -> Option<String> {
 
 /// The lengths in a type that are computed when the variable comes to life, and how to get them
 /// back from the variable.
-pub(super) fn variable_lengths(program: &Program, ty: Ty, name: &str) -> Vec<(ExprId, String)> {
+pub(in crate::lower) fn variable_lengths(
+    program: &Program,
+    ty: Ty,
+    name: &str,
+) -> Vec<(ExprId, String)> {
     let mut found = Vec::new();
     let (mut ty, mut object) = (ty, name.to_owned());
     loop {
@@ -54,6 +58,13 @@ pub(super) fn is_outside_name(program: &Program, var: VarId) -> bool {
 pub(in crate::lower) fn is_constant(program: &Program, var: VarId) -> bool {
     let ty = program.vars[var].ty;
     program.types.resolve(program.types.innermost_element(ty)).quals.is_const
+}
+
+/// `__func__` and its relatives.
+pub(in crate::lower) fn is_function_name(program: &Program, var: VarId) -> bool {
+    let var = &program.vars[var];
+    let name = var.name.map_or("", |it| program.names.text(it));
+    matches!(name, "__func__" | "__FUNCTION__" | "__PRETTY_FUNCTION__")
 }
 
 /// One of the C library's streams.
