@@ -62,6 +62,11 @@ pub const DEFAULT_DEVICE: &str = "omp_get_default_device";
 /// `void (int)`: sets it.
 pub const SET_DEFAULT_DEVICE: &str = "omp_set_default_device";
 
+/// C for the host compiler: how many threads its runtime gives to a parallel region, and the declaration
+/// of what is called for that.
+pub const MOST_THREADS: (&str, &str) =
+    ("omp_get_max_threads()", "extern int omp_get_max_threads(void);");
+
 /// Beginnings of symbols that our runtime or the host's answers.
 pub const RUNTIME_SYMBOLS: &[&str] = &["__tgt_", "omp_", "GOMP_", "acc_", "GOACC_"];
 

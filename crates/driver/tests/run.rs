@@ -65,7 +65,8 @@ fn check(program: &Path) -> Option<String> {
         return None;
     }
     // Calls of the API are still answered.
-    let flags = ["cc", "-fno-openmp", "-fno-openacc", "-w", source, "-o", "without", "-Wl,-lgomp", "-lm"];
+    let flags =
+        ["cc", "-fno-openmp", "-fno-openacc", "-w", source, "-o", "without", "-Wl,-lgomp", "-lm"];
     let built = ferry(&flags, folder.path());
     if !built.status.success() {
         return Some(format!("does not compile without directives: {}", told(&built)));

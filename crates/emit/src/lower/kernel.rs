@@ -16,6 +16,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Lowering;
 use super::entries::{self, Access, Captured, Entries};
+use super::teams::release;
 use crate::c::{Out, Printer, Setting};
 
 /// How a captured variable is called in the kernel.
@@ -89,8 +90,15 @@ impl Lowering<'_> {
                 .copied()
                 .filter(|it| !matches!(it, Leaf::Offload | Leaf::Kernels))
                 .collect();
-            self.construct(&printer, id, &leaves, out);
+            // One thread runs all of it: what is its own is the kernel's.
+            let mut inside = printer.clone();
+            let kept = match leaves.is_empty() {
+                true => self.own_parts(&printer, &mut inside, id, out),
+                false => Vec::new(),
+            };
+            self.construct(&inside, id, &leaves, out);
             out.leave();
+            release(&kept, out);
             carried.iter().for_each(|it| out.line(it));
             // A label before the end of the body may need a statement to stand before.
             out.line(";");

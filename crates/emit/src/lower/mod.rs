@@ -26,6 +26,7 @@ mod mapper;
 mod mentions;
 mod nested;
 mod offload;
+mod parts;
 mod place;
 mod room;
 mod storage;

@@ -68,6 +68,9 @@ impl Lowering<'_> {
         out: &mut Out<'_>,
     ) {
         let region = &self.program.regions[id];
+        if leaves.first() == Some(&Leaf::Parallel) && !self.part_items(id).is_empty() {
+            return self.threads_with_parts(printer, id, leaves, out);
+        }
         if !leaves.is_empty() {
             let mut spelled = self.fitted(printer, id, leaves);
             if leaves.starts_with(&[Leaf::Teams]) && !self.tells_teams(id) {

@@ -4,12 +4,13 @@
 //! count, and those that the directive says are private. A compiler's directive for lanes would leave
 //! last values in variables that threads share, so the loop has a block with its own.
 
-use ir::construct::Leaf;
+use ir::construct::{ClauseKind, Leaf, Spelled};
 use ir::program::{RegionId, StmtId, StmtKind, VarId};
 use ir::region::{Origin, Rule, Sharing};
 
 use super::Lowering;
 use super::copies::{Own, Start};
+use super::teams::release;
 use crate::c::{Out, Printer};
 
 impl Lowering<'_> {
@@ -20,11 +21,13 @@ impl Lowering<'_> {
             _ if !self.changed.contains(&id) => return false,
             [] => false,
             [Leaf::Simd] => true,
+            // Each thread that is there has its copies before it takes its share.
+            [Leaf::For, ..] if !self.part_items(id).is_empty() => false,
             _ => return false,
         };
         let own = self.own_in_thread(id, lanes);
         out.beside(region.span);
-        if own.is_empty() {
+        if own.is_empty() && self.part_items(id).is_empty() {
             self.loop_in_thread(printer, id, out);
             return true;
         }
@@ -32,19 +35,29 @@ impl Lowering<'_> {
         out.indented(|out| {
             let mut inside = printer.clone();
             own.iter().for_each(|it| self.own_copy(printer, &mut inside, it, out));
+            let kept = self.own_parts(printer, &mut inside, id, out);
             self.loop_in_thread(&inside, id, out);
+            release(&kept, out);
         });
         out.line("}");
         true
     }
 
     fn loop_in_thread(&self, printer: &Printer<'_>, id: RegionId, out: &mut Out<'_>) {
-        let leaves = self.program.regions[id].construct.leaves.clone();
-        self.construct(printer, id, &leaves, out);
+        let region = &self.program.regions[id];
+        let leaves = region.construct.leaves.clone();
+        if leaves.first() != Some(&Leaf::For) {
+            return self.construct(printer, id, &leaves, out);
+        }
+        let mut spelled = self.fitted(printer, id, &leaves);
+        let is_copy = |it: &ClauseKind<Spelled>| matches!(it, ClauseKind::Private(_));
+        spelled.clauses.retain(|it| !is_copy(&it.kind));
+        let around = self.for_host(printer, id, &mut spelled);
+        around.put(self, printer, id, self.pragma(&spelled), out);
     }
 
     /// Variables that the loop has for itself and that are not declared in its head.
-    fn own_in_thread(&self, id: RegionId, lanes: bool) -> Vec<Own> {
+    pub(super) fn own_in_thread(&self, id: RegionId, lanes: bool) -> Vec<Own> {
         let region = &self.program.regions[id];
         let declared: Vec<VarId> =
             region.loops.iter().filter_map(|it| self.declared_in_head(it.stmt)).collect();
@@ -57,7 +70,7 @@ impl Lowering<'_> {
         region
             .vars
             .iter()
-            .filter(|it| !declared.contains(&it.var))
+            .filter(|it| !declared.contains(&it.var) && !self.names_part(id, it.var))
             .filter(|it| {
                 it.sharing
                     .as_ref()

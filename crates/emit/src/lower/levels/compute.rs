@@ -96,14 +96,27 @@ impl Pass {
             return Crew::Counted;
         }
         let dealt = self.for_teams(region);
+        // What stands between loops for several dimensions of teams is run by many of them.
+        let innermost = |it: &&RegionId| {
+            let inside = self.inside(**it);
+            !inside.iter().any(|it| Asked::of(&program.regions[*it].construct).teams)
+        };
+        let innermost: FxHashSet<RegionId> = match counts(program, region.id) {
+            Some([_, _, ..]) => {
+                self.teams_asked(region).iter().filter(innermost).copied().collect()
+            }
+            _ => dealt.clone(),
+        };
         match counts(program, region.id) {
             None if dealt.is_empty() => Crew::One,
             None => Crew::Threads,
             Some([one]) if is_one(program, *one) => Crew::One,
-            Some([_]) if effects::is_quiet(program, region.id, &dealt) => match dealt.is_empty() {
-                true => Crew::One,
-                false => Crew::Threads,
-            },
+            Some(_) if effects::is_quiet(program, region.id, &innermost) => {
+                match dealt.is_empty() {
+                    true => Crew::One,
+                    false => Crew::Threads,
+                }
+            }
             Some(_) => Crew::Counted,
         }
     }
@@ -122,6 +135,13 @@ impl Pass {
             }
         }
         dealt
+    }
+
+    /// Loops that name teams.
+    fn teams_asked(&self, region: &Region) -> Vec<RegionId> {
+        let regions = &self.program().regions;
+        let is_asked = |it: &&RegionId| Asked::of(&regions[**it].construct).teams;
+        region.loops.iter().filter(is_asked).copied().collect()
     }
 
     fn note(&mut self, region: RegionId, id: RegionId, how: How) {
@@ -143,7 +163,7 @@ impl Pass {
 }
 
 /// How many teams the user asks for, per dimension.
-pub(super) fn counts(program: &Program, id: RegionId) -> Option<&[ExprId]> {
+pub(in crate::lower) fn counts(program: &Program, id: RegionId) -> Option<&[ExprId]> {
     program.regions[id].construct.kinds().find_map(|it| match it {
         ClauseKind::NumTeams { counts, .. } => Some(counts.as_slice()),
         _ => None,

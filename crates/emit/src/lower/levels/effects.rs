@@ -3,6 +3,7 @@
 use ir::construct::{ClauseKind, Leaf};
 use ir::program::{ExprId, ExprKind, Program, RegionId, StmtId, StmtKind, VarId};
 use ir::region::{Origin, RegionVar, Rule, Sharing};
+use ir::types::TypeKind;
 use ir::walk::Part;
 use rustc_hash::FxHashSet;
 
@@ -14,7 +15,9 @@ pub(super) fn is_for_lanes(program: &Program, id: RegionId) -> bool {
     let is_plain = |item: &ExprId| match program.exprs[*item].kind {
         ExprKind::Var(var) => {
             let ty = program.vars[var].ty;
-            program.types.is_scalar(ty) && !program.types.is_complex(ty)
+            // gcc 12 loses values of `_Bool` that lanes sum up.
+            let is_bool = matches!(program.types.shape(ty), TypeKind::Bool);
+            program.types.is_scalar(ty) && !program.types.is_complex(ty) && !is_bool
         }
         _ => false,
     };

@@ -16,6 +16,9 @@ mod effects;
 mod groups;
 mod restate;
 
+pub(super) use compute::counts;
+pub(super) use restate::base;
+
 use ir::construct::Leaf;
 use ir::program::{Program, RegionId};
 use rustc_hash::FxHashSet;

@@ -2,10 +2,11 @@
 
 use directive::HOST_DIALECT;
 use ir::construct::{
-    Args, Clause, ClauseKind, Construct, Leaf, Reduction, Rules, Schedule, ScheduleKind,
+    Args, Clause, ClauseKind, Construct, Leaf, Motion, Presence, Reduction, Rules, Schedule,
+    ScheduleKind,
 };
 use ir::program::{Expr, ExprId, ExprKind, RegionId, Stmt, StmtKind, Typed, VarId};
-use ir::region::{Origin, Sharing};
+use ir::region::{Attribute, Mapping, Origin, Rule, Sharing};
 use ir::types::{IntKind, TypeKind};
 use source::Span;
 
@@ -65,6 +66,7 @@ impl Pass {
         let asked = Asked::of(&self.program().regions[id].construct);
         let tiles = if is_dealt { self.tiles(id) } else { None };
         let counts_more = is_dealt && tiles.is_none();
+        self.bring_parts(id);
         let construct = self.construct(id);
         construct.leaves = leaves;
         for clause in &mut construct.clauses {
@@ -85,6 +87,24 @@ impl Pass {
         }
         if let Some(sizes) = tiles {
             self.tile(id, sizes);
+        }
+    }
+
+    /// Parts of arrays that are copied on the device must get there first.
+    fn bring_parts(&mut self, id: RegionId) {
+        let program = &self.leveled.program;
+        let mut parts: Vec<(VarId, ExprId)> = Vec::new();
+        for kind in program.regions[id].construct.kinds() {
+            let ClauseKind::FirstPrivate { items, .. } = kind else { continue };
+            let is_part = |it: &&ExprId| !matches!(program.exprs[**it].kind, ExprKind::Var(_));
+            let named = items.iter().filter(is_part);
+            parts.extend(named.filter_map(|it| Some((base(program, *it)?, *it))));
+        }
+        for var in &mut self.leveled.program.regions[id].vars {
+            let Some((_, item)) = parts.iter().find(|it| it.0 == var.var) else { continue };
+            let value = Mapping::Map(Motion::To, Presence::Any, Some(*item));
+            let origin = Origin::Rule(Rule::CombinedClause);
+            var.mappings = vec![Attribute { value, origin }];
         }
     }
 
@@ -268,7 +288,7 @@ fn plain(kind: ClauseKind<Typed>, span: Span) -> Clause<Typed> {
 }
 
 /// The variable that an item is or is a part of.
-pub(super) fn base(program: &ir::program::Program, item: ExprId) -> Option<VarId> {
+pub(in crate::lower) fn base(program: &ir::program::Program, item: ExprId) -> Option<VarId> {
     let mut at = item;
     loop {
         match &program.exprs[at].kind {

@@ -10,11 +10,14 @@ mod change;
 mod find;
 mod normal;
 mod put;
+mod share;
 
 use ir::construct::{ClauseKind, Leaf};
 use ir::program::{ExprId, ExprKind, Program, RegionId, StmtId, VarId};
 use rustc_hash::FxHashSet;
 use source::Span;
+
+pub(super) use share::Share;
 
 use super::Lowering;
 use crate::c::{Out, Printer};

@@ -58,7 +58,7 @@ impl Maker<'_, '_> {
         out.line("}");
     }
 
-    fn block(&self, code: &Code, out: &mut Out<'_>) {
+    pub(super) fn block(&self, code: &Code, out: &mut Out<'_>) {
         out.line("{");
         out.indented(|out| self.code(code, out));
         out.line("}");
