@@ -33,6 +33,9 @@ pub(crate) struct Verdict {
     pub(crate) outcome: Outcome,
     /// The devices concerned; empty means the host.
     pub(crate) devices: Vec<&'static str>,
+    /// Who runs its loops, where that was the compiler's choice: `i: threads`, and the place that
+    /// stood in the way of more.
+    pub(crate) loops: Vec<(String, Option<Span>)>,
 }
 
 /// What a region became.
@@ -85,7 +88,7 @@ pub(crate) fn lower(program: &Program, map: &SourceMap, options: LowerOptions) -
         let diagnostics = Diagnostics::new();
         return Lowered { host: None, device: None, verdicts: Vec::new(), diagnostics };
     };
-    let emit::Lowered { host, device, verdicts, notes: _, diagnostics } =
+    let emit::Lowered { host, device, verdicts, notes, diagnostics } =
         emit::lower(program, map, file, &locator, options.wants_device_text);
     let device = device.map(String::into_bytes);
     let is_kernel = |region: &Region| verdicts.iter().any(|it| it.span == region.span);
@@ -96,6 +99,10 @@ pub(crate) fn lower(program: &Program, map: &SourceMap, options: LowerOptions) -
         .iter()
         .map(|(_, region)| verdict(program, region, outcome(program, region, is_kernel), devices))
         .collect();
+    for verdict in &mut verdicts {
+        let own = notes.iter().filter(|it| it.region == verdict.span);
+        verdict.loops = own.map(|it| (it.text.clone(), it.at)).collect();
+    }
     verdicts.sort_by_key(|it| it.span.start);
     Lowered { host, device, verdicts, diagnostics }
 }
@@ -149,5 +156,6 @@ fn verdict(
         function: program.names.text(program.functions[region.function].name).to_owned(),
         outcome,
         devices: devices.to_vec(),
+        loops: Vec::new(),
     }
 }

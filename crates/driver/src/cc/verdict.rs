@@ -3,7 +3,7 @@
 use std::fs;
 
 use serde::Serialize;
-use source::{Diagnostic, Diagnostics, Locator, SourceMap, render};
+use source::{Diagnostic, Diagnostics, Locator, SourceMap, Span, render};
 
 use super::args::Report;
 use super::lower::{Outcome, Verdict};
@@ -27,6 +27,9 @@ struct Record<'a> {
     /// Empty if the region runs on the host.
     devices: &'a [&'static str],
     reason: &'static str,
+    /// `i: threads`: who runs its loops, where the compiler chose.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    loops: Vec<String>,
 }
 
 impl Verdicts {
@@ -57,13 +60,24 @@ fn record<'a>(verdict: &'a Verdict, locator: &Locator<'_>) -> Record<'a> {
         place.map_or_else(Default::default, |it| (it.file.to_string(), it.line, it.column));
     let Verdict { function, directive, devices, outcome, .. } = verdict;
     let (outcome, reason) = (outcome.name(), outcome.reason());
-    Record { file, line, column, function, directive, outcome, devices, reason }
+    let loops = loops(verdict, locator);
+    Record { file, line, column, function, directive, outcome, devices, reason, loops }
 }
 
 /// `a.c:12: target teams in scale(): runs on cpu: …`
 fn line(verdict: &Verdict, locator: &Locator<'_>) -> String {
-    let Record { file, line, function, directive, reason, .. } = record(verdict, locator);
-    format!("{file}:{line}: {directive} in {function}(): {}: {reason}\n", place(verdict))
+    let Record { file, line, function, directive, reason, loops, .. } = record(verdict, locator);
+    let loops: String = loops.iter().map(|it| format!("; loop {it}")).collect();
+    format!("{file}:{line}: {directive} in {function}(): {}: {reason}{loops}\n", place(verdict))
+}
+
+/// `i: threads`; `j: in order: …, line 12`
+fn loops(verdict: &Verdict, locator: &Locator<'_>) -> Vec<String> {
+    let one = |(text, at): &(String, Option<Span>)| {
+        let line = at.and_then(|it| locator.locate(it)).map(|it| it.line);
+        line.map_or_else(|| text.clone(), |it| format!("{text}, line {it}"))
+    };
+    verdict.loops.iter().map(one).collect()
 }
 
 fn json(verdict: &Verdict, locator: &Locator<'_>) -> String {

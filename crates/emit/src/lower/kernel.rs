@@ -10,7 +10,7 @@
 
 use ir::construct::Leaf;
 use ir::program::{ExprKind, Init, InitId, Program, RegionId, StmtId, VarId, VarStorage};
-use ir::region::{Region, Sharing};
+use ir::region::{Origin, Region, Rule, Sharing};
 use ir::walk::Part;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -26,7 +26,9 @@ enum Binding {
     Pointed,
     /// A local variable with the value, carried back at the end.
     Carried,
-    /// The same, for an array.
+    /// The same, and nobody changes it.
+    Read,
+    /// A local variable with the value, for an array; carried back at the end.
     CarriedArray,
     /// An array as a pointer to its first element, so that a reduction can name its section.
     Element,
@@ -173,6 +175,10 @@ impl Lowering<'_> {
                         printer.substitute(captured.var, format!("(*{pointer})"));
                         None
                     }
+                    Binding::Read => {
+                        out.line(&format!("{} = *{pointer};", printer.declare(plain, &own)));
+                        None
+                    }
                     Binding::Carried => {
                         out.line(&format!("{} = *{pointer};", printer.declare(plain, &own)));
                         Some(format!("*{pointer} = {own};"))
@@ -236,6 +242,7 @@ fn binding(program: &Program, var: VarId, copied: &Copied) -> Binding {
         None => Binding::Pointed,
         Some(Copies::Reduced) if is_array => Binding::Element,
         Some(Copies::Made) if is_array => Binding::CarriedArray,
+        Some(Copies::Read) => Binding::Read,
         Some(Copies::Made | Copies::Reduced) => Binding::Carried,
     }
 }
@@ -243,6 +250,8 @@ fn binding(program: &Program, var: VarId, copied: &Copied) -> Binding {
 /// Why there are copies of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Copies {
+    /// Its value never changes in the kernel, and is kept where the compiler sees that.
+    Read,
     /// Only to be combined.
     Reduced,
     /// For other reasons too.
@@ -269,6 +278,14 @@ fn copied_inside(program: &Program, id: RegionId) -> Copied {
     if let Some(body) = program.regions[id].body {
         for inner in regions_in(program, body) {
             copied_by(&program.regions[inner], &mut found);
+        }
+    }
+    // A scalar that came by a rule, for no other reason than that it may be changed.
+    for var in &program.regions[id].vars {
+        let by_rule = var.mappings.iter().all(|it| it.origin == Origin::Rule(Rule::ScalarDefault));
+        let is_scalar = program.types.is_scalar(program.vars[var.var].ty);
+        if by_rule && is_scalar && !var.written {
+            found.entry(var.var).or_insert(Copies::Read);
         }
     }
     found

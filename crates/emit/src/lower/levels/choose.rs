@@ -57,7 +57,7 @@ impl How {
             How::Teams => "teams, dealt to threads",
             How::Lanes => "lanes",
             How::InOrder(Why::Asked) => "in order, as asked",
-            How::InOrder(Why::Unproven) => "in order: not shown to be independent",
+            How::InOrder(Why::Unproven) => "in order",
             How::InOrder(Why::Form) => {
                 "in order: its iterations cannot be counted before it begins"
             }
@@ -71,7 +71,7 @@ impl How {
     }
 }
 
-impl Pass {
+impl Pass<'_> {
     /// What a loop inside (or of) a construct that leaves the host gets.
     pub(super) fn choose(&self, region: &Region, id: RegionId) -> How {
         let program = self.program();
@@ -86,7 +86,15 @@ impl Pass {
         };
         match trust {
             LoopTrust::Sequential => return How::InOrder(Why::Asked),
-            LoopTrust::Prove => return How::InOrder(Why::Unproven),
+            LoopTrust::Prove => {
+                let is_shown = match region.crew {
+                    Crew::One => self.is_proven(id),
+                    Crew::Serial | Crew::Threads | Crew::Counted => self.is_shown(id),
+                };
+                if !is_shown {
+                    return How::InOrder(Why::Unproven);
+                }
+            }
             LoopTrust::Independent | LoopTrust::NotApplicable => {}
         }
         if it.loops.is_empty() {
@@ -117,6 +125,16 @@ impl Pass {
             Crew::One if id == region.id && !region.proves => How::NewThreads { lanes },
             Crew::One if effects::assigns_shared(program, id) => How::InOrder(Why::SharedScalar),
             Crew::One => How::NewThreads { lanes },
+        }
+    }
+
+    /// The same with lanes, if what its proof gave it makes it fit for them.
+    pub(super) fn with_lanes(&self, id: RegionId, how: How) -> How {
+        match how {
+            How::NewThreads { .. } => {
+                How::NewThreads { lanes: effects::is_for_lanes(self.program(), id) }
+            }
+            How::Threads { .. } | How::Teams | How::Lanes | How::InOrder(_) => how,
         }
     }
 

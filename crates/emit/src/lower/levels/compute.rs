@@ -9,7 +9,8 @@ use ir::program::{ExprId, ExprKind, Level, Program, RegionId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::asked::Asked;
-use super::choose::How;
+use super::choose::{How, Why};
+use super::proof::Judged;
 use super::{Note, Pass, effects};
 
 /// Who runs a construct.
@@ -37,7 +38,7 @@ pub(super) struct Region {
     pub(super) chosen: FxHashMap<RegionId, How>,
 }
 
-impl Pass {
+impl Pass<'_> {
     pub(super) fn compute(&mut self, id: RegionId) {
         let inside = self.inside(id);
         let program = self.program();
@@ -55,18 +56,29 @@ impl Pass {
             loops,
             chosen: FxHashMap::default(),
         };
+        self.judge(&region);
         region.crew = self.crew(&region);
         for at in region.loops.clone() {
             let how = self.choose(&region, at);
+            if let How::NewThreads { .. } = how {
+                self.keep_terms(at);
+            }
+            let how = self.with_lanes(at, how);
             region.chosen.insert(at, how);
             self.done.insert(at);
         }
         for at in region.loops.clone() {
             let Some(how) = region.chosen.get(&at).copied() else { continue };
             self.note(id, at, how);
+            if how.is_dealt() {
+                self.bring_sums(&region, at);
+            }
             if at != id {
                 self.restate_loop(Some(&region), at, how);
             }
+        }
+        if region.proves && !region.chosen.get(&id).is_some_and(|it| it.is_dealt()) {
+            self.unmarked(&region);
         }
         self.restate_compute(&region);
     }
@@ -83,7 +95,8 @@ impl Pass {
         if construct.has(Leaf::Loop) {
             // All its effects are those of its loop, and that is run once.
             let asked = Asked::of(construct);
-            return match asked.seq || asked.auto || !self.is_for_teams(region, region.id, &asked) {
+            let is_unknown = asked.auto && !self.is_shown(region.id);
+            return match asked.seq || is_unknown || !self.is_for_teams(region, region.id, &asked) {
                 true => Crew::One,
                 false => Crew::Threads,
             };
@@ -93,7 +106,12 @@ impl Pass {
             .iter()
             .any(|it| program.functions[*it].device.level == Some(Level::Team));
         if calls_teams {
-            return Crew::Counted;
+            // What functions do with their teams is theirs to know: one is right for all of them.
+            return match counts(program, region.id) {
+                None => Crew::One,
+                Some([one]) if is_one(program, *one) => Crew::One,
+                Some(_) => Crew::Counted,
+            };
         }
         let dealt = self.for_teams(region);
         // What stands between loops for several dimensions of teams is run by many of them.
@@ -129,12 +147,22 @@ impl Pass {
             let asked = Asked::of(&regions[*id].construct);
             let up = std::iter::successors(regions[*id].parent, |it| regions[*it].parent);
             let is_inner = up.take_while(|it| *it != region.id).any(|it| dealt.contains(&it));
-            let may = !asked.seq && !asked.auto && !regions[*id].loops.is_empty();
+            let is_unknown = asked.auto && !self.is_shown(*id);
+            let may = !asked.seq && !is_unknown && !regions[*id].loops.is_empty();
             if may && !is_inner && self.is_for_teams(region, *id, &asked) {
                 dealt.insert(*id);
             }
         }
         dealt
+    }
+
+    /// Whether a loop that threads share as they are is shown to be independent: what it sums up
+    /// would need a clause.
+    pub(super) fn is_shown(&self, id: RegionId) -> bool {
+        let Some(Judged::Proven(terms)) = self.judged.get(&id) else { return false };
+        let clauses = self.program().regions[id].construct.kinds();
+        let mut sums = clauses.filter(|it| matches!(it, ClauseKind::Reduction(_)));
+        !terms.has_sums() || sums.next().is_some()
     }
 
     /// Loops that name teams.
@@ -153,10 +181,17 @@ impl Pass {
             .map(|it| program.vars[it.var].name.map_or("", |it| program.names.text(it)))
             .collect();
         let names = if names.is_empty() { "loop".to_owned() } else { names.join(", ") };
+        let (because, at) = match (how, self.judged.get(&id)) {
+            (How::InOrder(Why::Unproven), Some(Judged::Unproven(why, at))) => {
+                (format!(": {why}"), *at)
+            }
+            _ => (String::new(), None),
+        };
         let note = Note {
-            region: program.regions[region].span,
+            region: program.regions[region].construct.span,
             span: it.loops.first().map_or(it.span, |it| it.span),
-            text: format!("{names}: {}", how.text()),
+            text: format!("{names}: {}{because}", how.text()),
+            at,
         };
         self.leveled.notes.push(note);
     }

@@ -12,6 +12,9 @@ use rustc_hash::FxHashSet;
 pub(super) fn is_for_lanes(program: &Program, id: RegionId) -> bool {
     let region = &program.regions[id];
     let Some(last) = region.loops.last() else { return false };
+    let is_asked = region.construct.kinds().any(|it| matches!(it, ClauseKind::Vector(_)));
+    // Lanes sum up in another order, which rounds differently: not without being asked to.
+    let keeps_order = |item: &ExprId| is_asked || program.types.is_integer(program.exprs[*item].ty);
     let is_plain = |item: &ExprId| match program.exprs[*item].kind {
         ExprKind::Var(var) => {
             let ty = program.vars[var].ty;
@@ -22,13 +25,18 @@ pub(super) fn is_for_lanes(program: &Program, id: RegionId) -> bool {
         _ => false,
     };
     let has_plain_lists = region.construct.kinds().all(|it| match it {
-        ClauseKind::Reduction(it) => it.items.iter().all(is_plain),
+        ClauseKind::Reduction(it) => it.items.iter().all(|it| is_plain(it) && keeps_order(it)),
         ClauseKind::Private(items) => items.iter().all(is_plain),
         ClauseKind::TileLoop(_) => false,
         ClauseKind::Collapse { force, .. } => !force,
         _ => true,
     });
     has_plain_lists && is_straight(program, last.body) && !assigns_shared(program, id)
+}
+
+/// Whether one iteration of a region's loops is soon done: it has no loops and calls nothing.
+pub(super) fn is_short(program: &Program, id: RegionId) -> bool {
+    program.regions[id].loops.last().is_some_and(|it| is_straight(program, it.body))
 }
 
 /// Whether it is code without loops, jumps, calls and directives.
@@ -85,7 +93,7 @@ pub(super) fn assigns_shared(program: &Program, id: RegionId) -> bool {
 }
 
 /// Whether the region's own clauses or loops give every iteration or thread a copy.
-fn has_own(var: &RegionVar) -> bool {
+pub(super) fn has_own(var: &RegionVar) -> bool {
     let Some(sharing) = &var.sharing else { return false };
     let is_own = match sharing.origin {
         Origin::Clause(_) => true,

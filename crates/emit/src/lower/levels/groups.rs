@@ -10,7 +10,7 @@ use super::Pass;
 /// What programs call a device that is made of the host's own cores, the most telling name first.
 const OWN_TYPES: [&str; 2] = ["multicore", "host"];
 
-impl Pass {
+impl Pass<'_> {
     /// Makes the clauses of the group for this device hold; a clause before all groups gives way to
     /// one of its kind in that group.
     pub(super) fn choose_group(&mut self, id: RegionId) {

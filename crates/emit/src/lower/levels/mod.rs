@@ -14,15 +14,21 @@ mod choose;
 mod compute;
 mod effects;
 mod groups;
+mod proof;
 mod restate;
+
+use std::cell::OnceCell;
 
 pub(super) use compute::counts;
 pub(super) use restate::base;
 
 use ir::construct::Leaf;
 use ir::program::{Program, RegionId};
-use rustc_hash::FxHashSet;
+use opt::dependence::Analysis;
+use rustc_hash::{FxHashMap, FxHashSet};
 use source::{Diagnostics, Span};
+
+use proof::Judged;
 
 /// A program whose loops have their levels.
 #[derive(Debug)]
@@ -43,6 +49,8 @@ pub struct Note {
     pub span: Span,
     /// The variable that counts it, and who runs it: `i: threads`.
     pub text: String,
+    /// What stood in the way of more.
+    pub at: Option<Span>,
 }
 
 /// Gives every loop its level; none if no construct of the program asks for that.
@@ -62,6 +70,9 @@ pub(super) fn assign(program: &Program) -> Option<Leveled> {
             faults: Diagnostics::new(),
         },
         done: FxHashSet::default(),
+        written: program,
+        analysis: OnceCell::new(),
+        judged: FxHashMap::default(),
     };
     foreign.iter().for_each(|it| pass.choose_group(*it));
     // Outer constructs stand before inner ones: each decides for the loops inside it.
@@ -71,13 +82,18 @@ pub(super) fn assign(program: &Program) -> Option<Leveled> {
     Some(pass.leveled)
 }
 
-struct Pass {
+struct Pass<'a> {
     leveled: Leveled,
     /// Loops that a construct around has decided on.
     done: FxHashSet<RegionId>,
+    /// The program as it came.
+    written: &'a Program,
+    /// What is known of its loops; asked for only where somebody wants to know.
+    analysis: OnceCell<Analysis<'a>>,
+    judged: FxHashMap<RegionId, Judged>,
 }
 
-impl Pass {
+impl Pass<'_> {
     fn program(&self) -> &Program {
         &self.leveled.program
     }

@@ -2,11 +2,11 @@
 
 use directive::HOST_DIALECT;
 use ir::construct::{
-    Args, Clause, ClauseKind, Construct, Leaf, Motion, Presence, Reduction, Rules, Schedule,
-    ScheduleKind,
+    Args, Clause, ClauseKind, Construct, Leaf, Motion, Presence, Reduction, ReductionOp, Rules,
+    Schedule, ScheduleKind,
 };
-use ir::program::{Expr, ExprId, ExprKind, RegionId, Stmt, StmtKind, Typed, VarId};
-use ir::region::{Attribute, Mapping, Origin, Rule, Sharing};
+use ir::program::{BinaryOp, Expr, ExprId, ExprKind, RegionId, Stmt, StmtKind, Typed, VarId};
+use ir::region::{Attribute, LoopTest, Mapping, Origin, Rule, Sharing};
 use ir::types::{IntKind, TypeKind};
 use source::Span;
 
@@ -17,8 +17,10 @@ use super::compute::{Crew, Region};
 
 /// Tiles where the user leaves the size to the compiler.
 const TILE: i64 = 32;
+/// So many short iterations are sooner done than dealt to threads.
+const FEW: i64 = 512;
 
-impl Pass {
+impl Pass<'_> {
     fn construct(&mut self, id: RegionId) -> &mut Construct<Typed> {
         self.leveled.changed.insert(id);
         let construct = &mut self.leveled.program.regions[id].construct;
@@ -85,6 +87,10 @@ impl Pass {
         if is_dealt {
             construct.clauses.push(plain(by_turns(&asked), span));
         }
+        if is_dealt {
+            self.if_worth_it(id);
+            self.plain_sums(id);
+        }
         if let Some(sizes) = tiles {
             self.tile(id, sizes);
         }
@@ -126,7 +132,7 @@ impl Pass {
         own.into_iter().map(|(var, span)| self.name_of(var, span)).collect()
     }
 
-    fn name_of(&mut self, var: VarId, span: Span) -> ExprId {
+    pub(super) fn name_of(&mut self, var: VarId, span: Span) -> ExprId {
         let ty = self.program().vars[var].ty;
         self.leveled.program.exprs.push(Expr { kind: ExprKind::Var(var), ty, span })
     }
@@ -145,6 +151,7 @@ impl Pass {
         for clause in construct.clauses.iter().filter(|it| it.group.is_none()) {
             let kind = match &clause.kind {
                 ClauseKind::Private(items) => Some(ClauseKind::Private(items.clone())),
+                ClauseKind::LastPrivate { .. } if how.is_dealt() => Some(clause.kind.clone()),
                 ClauseKind::Reduction(it) => self.reduction(region, how, it),
                 ClauseKind::Collapse { count, .. } if counts(how) && tiles.is_none() => {
                     Some(ClauseKind::Collapse { force: false, count: *count })
@@ -173,9 +180,78 @@ impl Pass {
         construct.clauses = clauses;
         construct.groups.clear();
         construct.rules.plain_nests = false;
+        if matches!(how, How::NewThreads { .. }) {
+            self.if_worth_it(id);
+        }
+        self.plain_sums(id);
         if let Some(sizes) = tiles {
             self.tile(id, sizes);
         }
+    }
+
+    /// Threads are started only for as many short iterations as pay for that.
+    fn if_worth_it(&mut self, id: RegionId) {
+        if !super::effects::is_short(self.program(), id) {
+            return;
+        }
+        let region = &self.program().regions[id];
+        let [one] = region.loops.as_slice() else { return };
+        let ascends = matches!(one.test, LoopTest::Lt | LoopTest::Le) && one.step.is_none();
+        let is_small = |it: Option<u64>| it.is_some_and(|it| it <= FEW.unsigned_abs());
+        if !ascends || (one.trips.is_some() && !is_small(one.trips)) {
+            return;
+        }
+        let (begin, bound, span) = (one.begin, one.bound, region.construct.span);
+        let exprs = &self.program().exprs;
+        let ty = exprs[bound].ty;
+        if exprs[begin].ty != ty && !matches!(exprs[begin].kind, ExprKind::Int(_)) {
+            return;
+        }
+        let few = self.number(FEW, span);
+        let int = self.program().exprs[few].ty;
+        let mut push = |kind, ty| self.leveled.program.exprs.push(Expr { kind, ty, span });
+        let distance = push(ExprKind::Binary(BinaryOp::Sub, bound, begin), ty.plain());
+        let condition = push(ExprKind::Binary(BinaryOp::Gt, distance, few), int);
+        let clause = Clause {
+            kind: ClauseKind::If(condition),
+            on: Some(Leaf::Parallel),
+            group: None,
+            switch: None,
+            span,
+        };
+        self.leveled.program.regions[id].construct.clauses.push(clause);
+    }
+
+    /// Sums of truth values are truth values: gcc 12 would add them up as numbers.
+    fn plain_sums(&mut self, id: RegionId) {
+        let program = &mut self.leveled.program;
+        let (types, exprs) = (&program.types, &program.exprs);
+        let is_truth = |it: &ExprId| matches!(types.shape(exprs[*it].ty), TypeKind::Bool);
+        let clauses = &mut program.regions[id].construct.clauses;
+        let mut added = Vec::new();
+        for clause in clauses.iter_mut() {
+            let ClauseKind::Reduction(it) = &mut clause.kind else { continue };
+            let op = match it.op {
+                ReductionOp::Add | ReductionOp::Max | ReductionOp::BitOr => ReductionOp::Or,
+                ReductionOp::Mul | ReductionOp::Min | ReductionOp::BitAnd => ReductionOp::And,
+                ReductionOp::Sub
+                | ReductionOp::BitXor
+                | ReductionOp::And
+                | ReductionOp::Or
+                | ReductionOp::User(_) => continue,
+            };
+            let (truths, others): (Vec<ExprId>, Vec<ExprId>) =
+                it.items.iter().partition(|it| is_truth(it));
+            if others.is_empty() {
+                it.op = op;
+            } else if !truths.is_empty() {
+                it.items = others;
+                let (modifier, original) = (None, None);
+                let kind = Reduction { modifier, original, op, items: truths };
+                added.push(plain(ClauseKind::Reduction(kind), clause.span));
+            }
+        }
+        clauses.extend(added);
     }
 
     /// What a reduction of a loop asks of those who share it.
@@ -200,6 +276,35 @@ impl Pass {
         }
         let (modifier, original, op) = (None, None, it.op.clone());
         Some(ClauseKind::Reduction(Reduction { modifier, original, op, items }))
+    }
+
+    /// What a loop that is shared by all sums up comes back, though no clause says so: nobody sums up
+    /// something to throw it away.
+    pub(super) fn bring_sums(&mut self, region: &Region, id: RegionId) {
+        let items: Vec<ExprId> = self.program().regions[id]
+            .construct
+            .kinds()
+            .filter_map(|it| match it {
+                ClauseKind::Reduction(it) => Some(it.items.clone()),
+                _ => None,
+            })
+            .flatten()
+            .collect();
+        let vars: Vec<VarId> = items.iter().filter_map(|it| base(self.program(), *it)).collect();
+        for it in &mut self.leveled.program.regions[region.id].vars {
+            let origin = it.mappings.first().and_then(|it| match it.origin {
+                Origin::Rule(rule) => Some(rule),
+                Origin::Clause(_) | Origin::Enclosing(..) | Origin::Declared(_) => None,
+            });
+            if !vars.contains(&it.var) || origin != Some(Rule::ScalarDefault) {
+                continue;
+            }
+            let value = Mapping::Map(Motion::ToFrom, Presence::Any, None);
+            let origin = Origin::Rule(Rule::ReductionMapped);
+            it.mappings = vec![Attribute { value, origin }];
+            let origin = Origin::Rule(Rule::SharedDefault);
+            it.sharing = Some(Attribute { value: Sharing::Shared, origin });
+        }
     }
 
     /// Whether all teams of a construct have one of it.
@@ -283,7 +388,7 @@ fn by_turns(asked: &Asked) -> ClauseKind<Typed> {
     ClauseKind::Schedule(Schedule { kind, monotonic: None, simd: false, chunk })
 }
 
-fn plain(kind: ClauseKind<Typed>, span: Span) -> Clause<Typed> {
+pub(super) fn plain(kind: ClauseKind<Typed>, span: Span) -> Clause<Typed> {
     Clause { kind, on: None, group: None, switch: None, span }
 }
 

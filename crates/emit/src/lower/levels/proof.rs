@@ -1,0 +1,277 @@
+//! Loops whose independence must be shown: those that directives leave to the compiler, and those
+//! without a directive in a construct that asks for parallelism to be found.
+//!
+//! What is shown and what it takes (copies, sums) is crate `opt`'s; here it becomes clauses.
+
+use directive::HOST_DIALECT;
+use ir::construct::{
+    Args, ClauseKind, Construct, Leaf, Reduction, ReductionOp, Rules, Schedule, ScheduleKind,
+};
+use ir::program::{RegionId, Stmt, StmtId, StmtKind, Typed, VarId};
+use ir::region::{Attribute, Origin, RegionVar, Sharing};
+use ir::walk::Part;
+use opt::dependence::{Analysis, Carried, DependenceKind, Finding, Verdict};
+use source::Span;
+
+use super::asked::Asked;
+use super::choose::How;
+use super::compute::Region;
+use super::restate::plain;
+use super::{Note, Pass};
+
+/// What is known of the independence of a loop.
+#[derive(Clone, Debug)]
+pub(super) enum Judged {
+    /// It is shown, on these terms.
+    Proven(Terms),
+    /// It is not: why, and where the reader should look.
+    Unproven(String, Option<Span>),
+}
+
+/// What iterations need so that they may run in any order.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Terms {
+    private: Vec<VarId>,
+    last: Vec<VarId>,
+    sums: Vec<(VarId, ReductionOp<Typed>)>,
+}
+
+impl Terms {
+    pub(super) fn has_sums(&self) -> bool {
+        !self.sums.is_empty()
+    }
+}
+
+impl Pass<'_> {
+    fn analysis(&self) -> &Analysis<'_> {
+        self.analysis.get_or_init(|| Analysis::new(self.written))
+    }
+
+    pub(super) fn is_proven(&self, id: RegionId) -> bool {
+        matches!(self.judged.get(&id), Some(Judged::Proven(_)))
+    }
+
+    /// Judges the loops of a construct that are not vouched for, or that assign to what they share.
+    pub(super) fn judge(&mut self, region: &Region) {
+        for id in region.loops.clone() {
+            let it = &self.written.regions[id];
+            let asked = Asked::of(&self.program().regions[id].construct);
+            if asked.seq || it.loops.is_empty() {
+                continue;
+            }
+            let stmts: Vec<StmtId> = it.loops.iter().map(|it| it.stmt).collect();
+            let counters: Vec<VarId> = it.loops.iter().map(|it| it.var).collect();
+            let judged = self.judged_nest(&stmts, &counters);
+            self.judged.insert(id, judged);
+        }
+    }
+
+    fn judged_nest(&self, stmts: &[StmtId], counters: &[VarId]) -> Judged {
+        let mut terms = Terms::default();
+        for stmt in stmts {
+            let finding = self.analysis().examine(*stmt);
+            if !finding.is_parallel() {
+                let (why, at) = self.why_not(&finding);
+                return Judged::Unproven(why, at);
+            }
+            for var in finding.private {
+                if !finding.last_private.contains(&var)
+                    && !counters.contains(&var)
+                    && !terms.private.contains(&var)
+                {
+                    terms.private.push(var);
+                }
+            }
+            terms.last.extend(finding.last_private);
+            for (var, op) in finding.reductions {
+                if !terms.sums.iter().any(|it| it.0 == var) {
+                    terms.sums.push((var, op));
+                }
+            }
+        }
+        terms.last.dedup();
+        // A value that one loop of a nest carries and another only uses is carried.
+        terms.private.retain(|it| !terms.last.contains(it));
+        Judged::Proven(terms)
+    }
+
+    /// What stood in the way, in words.
+    fn why_not(&self, finding: &Finding) -> (String, Option<Span>) {
+        let text = |name| self.written.names.text(name);
+        match &finding.verdict {
+            Verdict::Parallel => (String::new(), None),
+            Verdict::Carried(Carried { first, second, kind, .. }) => {
+                let var = second.var.or(first.var).and_then(|it| self.written.vars[it].name);
+                let name = var.map_or_else(|| "memory".to_owned(), |it| format!("`{}`", text(it)));
+                let what = match kind {
+                    DependenceKind::Flow => "written in one iteration and read in a later one",
+                    DependenceKind::Anti => "read in one iteration and written in a later one",
+                    DependenceKind::Output => "written in two iterations",
+                };
+                (format!("{name} is {what}"), Some(second.span))
+            }
+            Verdict::Unknown(it) => {
+                let about = it.name.map_or_else(String::new, |it| format!(" (`{}`)", text(it)));
+                (format!("{}{about}", it.reason.text()), Some(it.span))
+            }
+        }
+    }
+
+    /// Says of a loop that new threads share what its proof asks for; what its own clauses name is
+    /// said already.
+    pub(super) fn keep_terms(&mut self, id: RegionId) {
+        let Some(Judged::Proven(terms)) = self.judged.get(&id).cloned() else { return };
+        let region = &self.program().regions[id];
+        let is_open = |var: &VarId| {
+            region.vars.iter().any(|it| it.var == *var && !super::effects::has_own(it))
+        };
+        let terms = Terms {
+            private: terms.private.into_iter().filter(is_open).collect(),
+            last: terms.last.into_iter().filter(|it| is_open(it) || counts(region, *it)).collect(),
+            sums: terms.sums.into_iter().filter(|it| is_open(&it.0)).collect(),
+        };
+        self.add_terms(id, &terms);
+    }
+
+    fn add_terms(&mut self, id: RegionId, terms: &Terms) {
+        let span = self.program().regions[id].construct.span;
+        let add = |pass: &mut Pass<'_>, vars: Vec<VarId>, sharing: Sharing| {
+            if vars.is_empty() {
+                return;
+            }
+            let items = vars.iter().map(|it| pass.name_of(*it, span)).collect();
+            let kind = match &sharing {
+                Sharing::Private => ClauseKind::Private(items),
+                Sharing::Reduction(op) => {
+                    let (modifier, original, op) = (None, None, op.clone());
+                    ClauseKind::Reduction(Reduction { modifier, original, op, items })
+                }
+                _ => ClauseKind::LastPrivate { conditional: false, items },
+            };
+            let region = &mut pass.leveled.program.regions[id];
+            let at = u32::try_from(region.construct.clauses.len()).unwrap_or(u32::MAX);
+            region.construct.clauses.push(plain(kind, span));
+            for var in vars {
+                let sharing =
+                    Some(Attribute { value: sharing.clone(), origin: Origin::Clause(at) });
+                match region.vars.iter_mut().find(|it| it.var == var) {
+                    Some(it) => it.sharing = sharing,
+                    None => region.vars.push(RegionVar {
+                        var,
+                        sharing,
+                        mappings: Vec::new(),
+                        read: true,
+                        written: true,
+                        span,
+                    }),
+                }
+            }
+        };
+        add(self, terms.private.clone(), Sharing::Private);
+        add(self, terms.last.clone(), Sharing::LastPrivate);
+        for (var, op) in &terms.sums {
+            add(self, vec![*var], Sharing::Reduction(op.clone()));
+        }
+    }
+
+    /// Gives threads to loops without a directive, where that is asked for and can be shown.
+    pub(super) fn unmarked(&mut self, region: &Region) {
+        let Some(body) = self.program().regions[region.id].body else { return };
+        let marked: Vec<StmtId> = region
+            .loops
+            .iter()
+            .flat_map(|it| self.program().regions[*it].loops.iter().map(|it| it.stmt))
+            .collect();
+        let mut open = vec![(Part::Stmt(body), region.id)];
+        let mut found: Vec<(StmtId, RegionId)> = Vec::new();
+        while let Some((part, around)) = open.pop() {
+            let mut below = around;
+            match part {
+                Part::Region(id) if region.chosen.get(&id).is_some_and(|it| takes_all(*it)) => {
+                    continue;
+                }
+                Part::Region(id) => below = id,
+                Part::Stmt(stmt) => {
+                    let is_loop = matches!(self.program().stmts[stmt].kind, StmtKind::For(_));
+                    if is_loop && !marked.contains(&stmt) && self.try_unmarked(region.id, stmt) {
+                        found.push((stmt, around));
+                        continue;
+                    }
+                }
+                Part::Expr(_) | Part::Local(_) | Part::Init(_) => {}
+            }
+            let at = open.len();
+            self.program().parts(part, &mut |it| open.push((it, below)));
+            open.get_mut(at..).into_iter().for_each(<[_]>::reverse);
+        }
+        found.into_iter().for_each(|(stmt, around)| self.mark(stmt, around));
+    }
+
+    /// Whether a loop without a directive may have threads; says so.
+    fn try_unmarked(&mut self, region: RegionId, stmt: StmtId) -> bool {
+        // Where the user has marked loops inside, those are meant.
+        if !super::super::kernel::regions_in(self.program(), stmt).is_empty() {
+            return false;
+        }
+        let finding = self.analysis().examine(stmt);
+        let var = finding.var.and_then(|it| self.written.vars[it].name);
+        let name = var.map_or("loop", |it| self.written.names.text(it)).to_owned();
+        let (text, at) = match finding.is_parallel() {
+            true => (format!("{name}: threads"), None),
+            false => {
+                let (why, at) = self.why_not(&finding);
+                (format!("{name}: in order: {why}"), at)
+            }
+        };
+        let (region, span) = (self.program().regions[region].construct.span, finding.span);
+        self.leveled.notes.push(Note { region, span, text, at });
+        finding.is_parallel()
+    }
+
+    /// Puts a directive before a loop that has none.
+    fn mark(&mut self, stmt: StmtId, parent: RegionId) {
+        let Judged::Proven(terms) = self.judged_nest(&[stmt], &[]) else { return };
+        let span = self.program().stmts[stmt].span;
+        let kind = self.program().stmts[stmt].kind.clone();
+        let body = self.leveled.program.stmts.push(Stmt { kind, span });
+        let schedule =
+            Schedule { kind: ScheduleKind::Static, monotonic: None, simd: false, chunk: None };
+        let region = ir::region::Region {
+            construct: Construct {
+                dialect: HOST_DIALECT,
+                leaves: vec![Leaf::Parallel, Leaf::For],
+                args: Args::None,
+                clauses: vec![plain(ClauseKind::Schedule(schedule), span)],
+                groups: Vec::new(),
+                rules: Rules::NONE,
+                span,
+            },
+            body: Some(body),
+            function: self.program().regions[parent].function,
+            parent: Some(parent),
+            loops: Vec::new(),
+            vars: Vec::new(),
+            reaches: Vec::new(),
+            indirect_calls: Vec::new(),
+            span,
+        };
+        let id = self.leveled.program.regions.push(region);
+        self.leveled.changed.insert(id);
+        let counter = self.analysis().examine(stmt).var;
+        let terms = Terms {
+            private: terms.private.into_iter().filter(|it| Some(*it) != counter).collect(),
+            ..terms
+        };
+        self.add_terms(id, &terms);
+        self.leveled.program.stmts[stmt].kind = StmtKind::Region(id);
+    }
+}
+
+/// Whether nothing inside the loop may have threads.
+fn takes_all(how: How) -> bool {
+    how.is_dealt() || how == How::Lanes
+}
+
+fn counts(region: &ir::region::Region, var: VarId) -> bool {
+    region.loops.iter().any(|it| it.var == var)
+}
