@@ -8,7 +8,7 @@ use ir::construct::{
     Args, ClauseKind, Construct, Leaf, Reduction, ReductionOp, Rules, Schedule, ScheduleKind,
 };
 use ir::program::{RegionId, Stmt, StmtId, StmtKind, Typed, VarId};
-use ir::region::{Attribute, Origin, RegionVar, Sharing};
+use ir::region::{Attribute, Origin, Pointee, RegionVar, Sharing};
 use ir::walk::Part;
 use opt::dependence::{Analysis, Carried, DependenceKind, Finding, Verdict};
 use source::Span;
@@ -162,6 +162,7 @@ impl Pass<'_> {
                         mappings: Vec::new(),
                         read: true,
                         written: true,
+                        pointee: Pointee::UNTOUCHED,
                         span,
                     }),
                 }
