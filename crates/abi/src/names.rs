@@ -62,7 +62,8 @@ pub const QUEUE_END: &str = "__ferry_queue_end";
 /// another `on_queue` than [`crate::queue::SYNC`] that queue waits, and the caller goes on.
 pub const QUEUE_WAIT: &str = "__ferry_queue_wait";
 /// `void (const Ident *, int32_t is_deferred, int32_t count, const Dependence *)`: until [`TASK_END`] the
-/// offload calls of this thread are one task.
+/// offload calls of this thread are one task; if it is not deferred, what it depends on is waited for and
+/// there is no end.
 pub const TASK_BEGIN: &str = "__ferry_task_begin";
 /// `void (void)`
 pub const TASK_END: &str = "__ferry_task_end";

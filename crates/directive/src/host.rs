@@ -44,6 +44,17 @@ pub fn host_linker_flags(off: &[Dialect]) -> &'static [&'static str] {
     if off.contains(&OPENMP) { &[] } else { &["-fopenmp"] }
 }
 
+/// What a program without shared libraries needs besides: calls that ours answers before that runtime's go
+/// to ours, and the parts of it that they then go to are linked. These bring definitions of theirs for
+/// other routines of ours; the first, ours, is the one.
+pub const STATIC_LINKER_FLAGS: &[&str] = &[
+    "-Wl,--wrap=GOMP_task,--wrap=GOMP_taskloop,--wrap=GOMP_taskloop_ull",
+    "-Wl,--wrap=GOMP_taskwait,--wrap=GOMP_taskwait_depend,--wrap=GOMP_taskgroup_end",
+    "-Wl,--wrap=GOMP_barrier,--wrap=omp_get_default_device,--wrap=omp_set_default_device",
+    "-Wl,--undefined=omp_fulfill_event,--undefined=omp_get_level,--undefined=gomp_ialias_omp_get_default_device",
+    "-Wl,-z,muldefs",
+];
+
 /// That runtime, where a build names it as a library; ours must come before it.
 pub const HOST_LIBRARY: &str = "gomp";
 

@@ -56,8 +56,56 @@ fn runtime() -> &'static HostRuntime {
     })
 }
 
+/// Functions that a program without shared libraries has in itself, where nobody can be asked for them
+/// by name. For a name that ours stands before, the linker's `--wrap` gives `__real_NAME`.
+macro_rules! linked {
+    ($($name:literal $symbol:literal,)*) => {
+        std::arch::global_asm!(
+            ".pushsection .data.rel.ro.ferry_linked,\"aw\"",
+            ".balign 8",
+            ".globl ferry_linked",
+            ".hidden ferry_linked",
+            "ferry_linked:",
+            $(concat!(".weak ", $symbol), concat!(".quad ", $symbol),)*
+            ".popsection",
+        );
+        static LINKED_NAMES: [&str; [$($name),*].len()] = [$($name),*];
+    };
+}
+
+linked! {
+    "omp_get_level" "omp_get_level",
+    "omp_fulfill_event" "omp_fulfill_event",
+    "omp_get_default_device" "__real_omp_get_default_device",
+    "omp_set_default_device" "__real_omp_set_default_device",
+    "GOMP_task" "__real_GOMP_task",
+    "GOMP_taskloop" "__real_GOMP_taskloop",
+    "GOMP_taskloop_ull" "__real_GOMP_taskloop_ull",
+    "GOMP_taskwait" "__real_GOMP_taskwait",
+    "GOMP_taskwait_depend" "__real_GOMP_taskwait_depend",
+    "GOMP_taskgroup_end" "__real_GOMP_taskgroup_end",
+    "GOMP_barrier" "__real_GOMP_barrier",
+}
+
+unsafe extern "C" {
+    /// One address for each of `LINKED_NAMES`; null if the program has it not.
+    #[link_name = "ferry_linked"]
+    static LINKED: [*mut c_void; LINKED_NAMES.len()];
+}
+
+fn linked(name: &CStr) -> Option<*mut c_void> {
+    let at = LINKED_NAMES.iter().position(|it| it.as_bytes() == name.to_bytes())?;
+    // SAFETY: defined above, with as many elements; nobody writes it.
+    let address = unsafe { (&raw const LINKED).cast::<*mut c_void>().add(at).read() };
+    (!address.is_null()).then_some(address)
+}
+
 /// A function that comes after ours in the order of loading, or lies in one of the two libraries.
 pub(crate) fn find(name: &CStr) -> Option<*mut c_void> {
+    find_shared(name).or_else(|| linked(name))
+}
+
+fn find_shared(name: &CStr) -> Option<*mut c_void> {
     // SAFETY: the name ends with a zero byte; the loader may be asked at any time.
     let next = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
     if !next.is_null() {

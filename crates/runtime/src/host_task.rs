@@ -3,6 +3,7 @@
 //! The task ends when the work has: it is detached, and no thread of that runtime sleeps meanwhile.
 #![allow(unsafe_code, reason = "functions of another library, by name")]
 
+use std::cell::Cell;
 use std::ffi::{c_int, c_long, c_uint, c_void};
 use std::mem;
 use std::ptr;
@@ -34,6 +35,20 @@ type Task = unsafe extern "C" fn(
 );
 type Fulfill = unsafe extern "C" fn(*mut c_void);
 
+thread_local! {
+    /// The thread is inside of a call that may run tasks and does not know detached ones.
+    static IS_UNAWARE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Makes a call of that runtime that waits for dependences. In GCC 12 such a call takes a detached task for
+/// done when its function returns, if it runs it itself: ours then do their work in place.
+pub(crate) fn waiting<T>(call: impl FnOnce() -> T) -> T {
+    let before = IS_UNAWARE.replace(true);
+    let result = call();
+    IS_UNAWARE.set(before);
+    result
+}
+
 /// What a task gets. That runtime writes the event into the first word.
 #[repr(C)]
 struct Argument {
@@ -63,47 +78,68 @@ fn spelled(dependences: &[Dependence]) -> Vec<*mut c_void> {
 }
 
 /// Makes a task; gives the work back if there is no such runtime.
-pub(crate) fn submit(work: Work, is_deferred: bool, depends: &[Dependence]) -> Result<(), Work> {
+pub(crate) fn submit(work: Work, depends: &[Dependence]) -> Result<(), Work> {
     let Some((task, _)) = runtime() else { return Err(work) };
-    if depends.iter().any(|it| it.at == 0) {
-        // On all memory, which that runtime does not know: after everything that was begun.
+    if is_on_all(depends) {
         host::wait_for_tasks();
     }
     let mut list = spelled(depends);
     let mut argument = Argument { event: ptr::null_mut(), work: Box::into_raw(Box::new(work)) };
-    let body: Body = if is_deferred { start } else { run };
-    let flags = if is_deferred { DETACHED } else { 0 }
-        | if depends.is_empty() { 0 } else { HAS_DEPENDENCES };
+    let flags = DETACHED | if depends.is_empty() { 0 } else { HAS_DEPENDENCES };
     let (bytes, align) = (size_of::<Argument>() as c_long, align_of::<Argument>() as c_long);
     let mut event: *mut c_void = ptr::null_mut();
     // SAFETY: as compiled programs call it; the argument is copied, the lists live during the call.
-    unsafe {
+    waiting(|| unsafe {
         let argument = (&raw mut argument).cast();
         let event = (&raw mut event).cast();
-        task(body, argument, None, bytes, align, is_deferred, flags, list.as_mut_ptr(), 0, event);
-    }
+        task(start, argument, None, bytes, align, true, flags, list.as_mut_ptr(), 0, event);
+    });
     Ok(())
 }
 
-/// The task of work that is done in place.
-unsafe extern "C" fn run(argument: *mut c_void) {
-    // SAFETY: the argument of `submit`, or its copy; a task is run once.
-    let work = unsafe { Box::from_raw((*argument.cast::<Argument>()).work) };
-    work();
+/// Waits for the tasks that work with these dependences comes after.
+pub(crate) fn wait_before(depends: &[Dependence]) {
+    if depends.is_empty() {
+        return;
+    }
+    type Wait = unsafe extern "C" fn(*mut *mut c_void);
+    static WAIT: OnceLock<Option<Wait>> = OnceLock::new();
+    let wait = WAIT.get_or_init(|| {
+        let found = host::find(c"GOMP_taskwait_depend")?;
+        // SAFETY: a function of that name has that type in GCC's runtime.
+        Some(unsafe { mem::transmute::<*mut c_void, Wait>(found) })
+    });
+    match wait {
+        Some(wait) if !is_on_all(depends) && !depends.is_empty() => {
+            // SAFETY: as compiled programs call it; the list lives during the call.
+            waiting(|| unsafe { wait(spelled(depends).as_mut_ptr()) });
+        }
+        _ => host::wait_for_tasks(),
+    }
+}
+
+/// On all memory, which that runtime does not know: then all is waited for that was begun.
+fn is_on_all(depends: &[Dependence]) -> bool {
+    depends.iter().any(|it| it.at == 0)
 }
 
 /// The task of work that is not waited for: begins it.
 unsafe extern "C" fn start(argument: *mut c_void) {
-    // SAFETY: as above.
+    // SAFETY: the argument of `submit`, or its copy; a task is run once.
     let (work, event) = unsafe {
         let argument = &*argument.cast::<Argument>();
         (Box::from_raw(argument.work), argument.event as usize)
     };
-    queue::put_free(move || {
+    let finish = move || {
         work();
         if let Some((_, fulfill)) = runtime() {
             // SAFETY: the event of the task, which ends only by this.
             unsafe { fulfill(event as *mut c_void) };
         }
-    });
+    };
+    if IS_UNAWARE.get() {
+        finish();
+    } else {
+        queue::put_free(finish);
+    }
 }

@@ -15,6 +15,9 @@
 //!
 //! Nothing unwinds into C, and no lock is held across a call of a device.
 
+// Only for its names.
+use interpose as _;
+
 mod args;
 mod devices;
 mod error;
@@ -25,7 +28,6 @@ mod host_task;
 mod launch;
 mod llvm;
 mod mapping;
-#[allow(dead_code, reason = "for tasks that are to come")]
 mod queue;
 mod registry;
 mod report;

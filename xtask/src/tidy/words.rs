@@ -18,6 +18,7 @@ const SPELLS_A_STANDARD: &[&str] =
 /// Files outside of them that may.
 const NAMES_A_STANDARD: &[Exception] = &[
     ("crates/abi/src/names.rs", "names that LLVM's interface fixes"),
+    ("crates/interpose/src/lib.rs", "functions of the host's threading runtime"),
     ("crates/runtime/src/ffi/mod.rs", "names the folder of the routines"),
     ("crates/runtime/src/host.rs", "functions of the host's threading runtime"),
     ("crates/runtime/src/host_task.rs", "functions of the host's threading runtime"),

@@ -38,8 +38,8 @@ pub(crate) fn flags(arguments: &Arguments, need: Need) -> Result<Runtime, Failur
         // To the end of the line: what the host compiler adds there is left out likewise.
         words.push("-Wl,--as-needed".into());
     }
-    let is_static =
-        arguments.static_runtime || ["-static", "-static-pie"].iter().any(|it| arguments.has(it));
+    let has_no_libraries = ["-static", "-static-pie"].iter().any(|it| arguments.has(it));
+    let is_static = arguments.static_runtime || has_no_libraries;
     let name = if is_static { "libferry.a" } else { "libferry.so" };
     match find(name) {
         None if need == Need::Ours || arguments.static_runtime => {
@@ -48,6 +48,9 @@ pub(crate) fn flags(arguments: &Arguments, need: Need) -> Result<Runtime, Failur
         None => {}
         Some(library) if is_static => {
             words.push(library.into());
+            if has_no_libraries && !directive::host_linker_flags(&arguments.off).is_empty() {
+                words.extend(directive::STATIC_LINKER_FLAGS.iter().map(OsString::from));
+            }
             words.extend(["-lpthread", "-ldl", "-lm"].iter().map(OsString::from));
         }
         Some(library) => {

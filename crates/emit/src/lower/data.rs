@@ -7,6 +7,7 @@ use ir::region::Region;
 
 use super::entries::{self, Entries, Entry};
 use super::frame::Row;
+use super::queue::Order;
 use super::stub::{self, At};
 use super::{Kind, Lowering, kind};
 use crate::c::{Out, Printer, Setting};
@@ -25,20 +26,17 @@ impl Lowering<'_> {
         } else {
             abi::names::DATA_UPDATE
         };
-        let task = self.task_around(printer, id, Vec::new(), Vec::new());
+        let order = self.order(printer, id);
         out.beside(region.span);
-        out.line("{");
-        if let Some(task) = &task {
-            out.raw(task);
-        }
         out.line("{");
         out.indented(|out| {
             stub::location(out, &at);
-            let tables = stub::tables(out, printer, &entries, &at);
             let device = stub::device(printer, &region.construct.clauses);
-            out.line(&format!("{call}(&__fi, {device}, {});", tables.arguments()));
+            let device = order.open(printer, device, out);
+            let tables = stub::tables(out, printer, &entries, &at);
+            let arguments = tables.arguments();
+            order.call(printer, &format!("{call}(&__fi, {device}, {arguments});"), out);
         });
-        out.line("}");
         out.line("}");
     }
 
@@ -48,9 +46,10 @@ impl Lowering<'_> {
         let at = self.at(id);
         let mut entries = entries::of_data(printer, &self.mappers, region);
         let seen = self.device_names(printer, id, &mut entries);
-        let arguments = self.open_data(printer, id, &entries, &at, out);
+        let order = self.order(printer, id).in_place();
+        let arguments = self.open_data(printer, id, &order, &entries, &at, out);
         self.body(printer, id, &seen, &at, out);
-        close_data(region, &arguments, out);
+        close_data(printer, region, &order, &arguments, out);
     }
 
     /// A data region whose body can stay as it is: what comes before it and what after it. None if
@@ -70,10 +69,11 @@ impl Lowering<'_> {
         }
         let at = self.at(id);
         let entries = entries::of_data(printer, &self.mappers, region);
+        let order = self.order(printer, id).in_place();
         let mut before = Out::placed(self.place);
-        let arguments = self.open_data(printer, id, &entries, &at, &mut before);
+        let arguments = self.open_data(printer, id, &order, &entries, &at, &mut before);
         let mut after = Out::placed(self.place);
-        close_data(region, &arguments, &mut after);
+        close_data(printer, region, &order, &arguments, &mut after);
         Some((before.into_text(), after.into_text()))
     }
 
@@ -83,6 +83,7 @@ impl Lowering<'_> {
         &self,
         printer: &Printer<'_>,
         id: RegionId,
+        order: &Order<'_>,
         entries: &Entries,
         at: &At,
         out: &mut Out<'_>,
@@ -94,11 +95,15 @@ impl Lowering<'_> {
         let mut arguments = String::new();
         out.indented(|out| {
             stub::location(out, at);
-            let tables = stub::tables(out, printer, entries, at);
             let device = stub::device(printer, &region.construct.clauses);
-            out.line(&format!("const __ferry_i64 __fv = {device};"));
+            let device = order.open(printer, device, out);
+            if device != "__fv" {
+                out.line(&format!("const __ferry_i64 __fv = {device};"));
+            }
+            let tables = stub::tables(out, printer, entries, at);
             arguments = tables.arguments();
-            out.line(&format!("{}(&__fi, __fv, {arguments});", abi::names::DATA_BEGIN));
+            let call = format!("{}(&__fi, __fv, {arguments});", abi::names::DATA_BEGIN);
+            order.call(printer, &call, out);
         });
         arguments
     }
@@ -253,9 +258,16 @@ impl Lowering<'_> {
 }
 
 /// The call that ends the life of the data, and the end of the block.
-fn close_data(region: &Region, arguments: &str, out: &mut Out<'_>) {
+fn close_data(
+    printer: &Printer<'_>,
+    region: &Region,
+    order: &Order<'_>,
+    arguments: &str,
+    out: &mut Out<'_>,
+) {
     out.beside(region.span);
-    out.line(&format!("  {}(&__fi, __fv, {arguments});", abi::names::DATA_END));
+    let call = format!("{}(&__fi, __fv, {arguments});", abi::names::DATA_END);
+    out.indented(|out| order.call(printer, &call, out));
     out.line("}");
 }
 

@@ -12,6 +12,9 @@ pub(super) fn before() -> String {
     let (kernel, begin) = (names::KERNEL, names::DATA_BEGIN);
     let (end, update) = (names::DATA_END, names::DATA_UPDATE);
     let control = names::CONTROL;
+    let (queue_begin, queue_end) = (names::QUEUE_BEGIN, names::QUEUE_END);
+    let (task_begin, task_end) = (names::TASK_BEGIN, names::TASK_END);
+    let queue_wait = names::QUEUE_WAIT;
     let (push, count) = (names::PUSH_COMPONENT, names::COMPONENT_COUNT);
     format!(
         "# 1 \"<ferry>\" 3
@@ -35,6 +38,14 @@ extern void {end}({call});
 extern void {update}({call});
 extern void {control}(const struct __ferry_ident *, int, const char *, __ferry_i64, \
 __ferry_i64);
+struct __ferry_dependence {{ const volatile void *__at; __ferry_i64 __kind; }};
+extern void {queue_begin}(const struct __ferry_ident *, __ferry_i64, __ferry_i64);
+extern void {queue_end}(void);
+extern void {queue_wait}(const struct __ferry_ident *, __ferry_i64, int, const __ferry_i64 *, \
+__ferry_i64, __ferry_i64);
+extern void {task_begin}(const struct __ferry_ident *, int, int, \
+const struct __ferry_dependence *);
+extern void {task_end}(void);
 extern void {push}(void *, void *, void *, __ferry_i64, __ferry_i64, void *);
 extern __ferry_i64 {count}(void *);
 static __inline__ __attribute__((unused)) void *__ferry_value(const volatile void *__p, \

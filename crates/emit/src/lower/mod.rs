@@ -28,6 +28,7 @@ mod nested;
 mod offload;
 mod parts;
 mod place;
+mod queue;
 mod room;
 mod storage;
 mod stub;

@@ -24,6 +24,7 @@ impl Lowering<'_> {
         let limit = thread_limit(region)
             .and_then(|it| entries.value(format!("(void *)(__ferry_word)({})", printer.expr(it))));
         let kernel = self.add_kernel(id, &at, &entries, limit);
+        let order = self.order(printer, id);
         let task = self.task(printer, id, &entries);
         out.beside(region.span);
         // What is to be done before belongs to the same statement.
@@ -34,6 +35,8 @@ impl Lowering<'_> {
         out.line("{");
         out.indented(|out| {
             stub::location(out, &at);
+            let device = stub::device(printer, &region.construct.clauses);
+            let device = order.open(printer, device, out);
             let tables = stub::tables(out, printer, &entries, &at);
             // The kernel has its own; the user's are not unused for that.
             for it in entries.captured.iter().filter(|it| it.access == Access::Own) {
@@ -41,12 +44,12 @@ impl Lowering<'_> {
             }
             let teams = if region.construct.has(Leaf::Teams) { "0" } else { "-1u" };
             out.line(&format!("struct __ferry_args __fk = {};", tables.kernel_arguments(teams)));
-            let device = stub::device(printer, &region.construct.clauses);
             // Static and declared here: no `default` clause around asks how it is shared.
             out.line(&format!(
                 "static const struct __ferry_region *__fr = &__ferry_region_{kernel};"
             ));
-            out.line(&format!("{}(&__fi, {device}, 0, 0, __fr, &__fk);", abi::names::KERNEL));
+            let call = format!("{}(&__fi, {device}, 0, 0, __fr, &__fk);", abi::names::KERNEL);
+            order.call(printer, &call, out);
         });
         out.line("}");
         out.line("}");
@@ -141,7 +144,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// The task that the call is part of, where it need not be waited for or must wait for others.
+    /// The task that the call is part of, where it takes part in a reduction of tasks.
     fn task(&self, printer: &Printer<'_>, id: RegionId, entries: &Entries) -> Option<String> {
         let values: Vec<VarId> = entries
             .captured
@@ -163,8 +166,7 @@ impl Lowering<'_> {
         self.task_around(printer, id, names(&values), names(&references))
     }
 
-    /// The same for any construct that talks to a device.
-    pub(super) fn task_around(
+    fn task_around(
         &self,
         printer: &Printer<'_>,
         id: RegionId,
@@ -175,21 +177,19 @@ impl Lowering<'_> {
         let construct = printer.spelled(&region.construct);
         let mut nowait = None;
         let mut clauses: Vec<Clause<Spelled>> = Vec::new();
-        let mut has_dependence = false;
+        if !construct.clauses.iter().any(|it| matches!(it.kind, ClauseKind::InReduction(_))) {
+            return None;
+        }
         for clause in construct.clauses {
             match &clause.kind {
                 ClauseKind::Nowait(condition) => {
                     nowait = Some(condition.clone().unwrap_or_else(|| "1".to_owned()));
                 }
                 ClauseKind::Depend(_) | ClauseKind::InReduction(_) | ClauseKind::Priority(_) => {
-                    has_dependence = true;
                     clauses.push(Clause { on: None, ..clause });
                 }
                 _ => {}
             }
-        }
-        if nowait.is_none() && !has_dependence {
-            return None;
         }
         let reduced: Vec<String> = clauses
             .iter()

@@ -3,7 +3,7 @@
 //! In: [`Entries`] and what clauses say of the device. Out: declarations and the call, as C. The
 //! names used here are declared by [`super::frame`].
 
-use ir::construct::{Clause, ClauseKind, DeviceModifier, Leaf};
+use ir::construct::{Clause, ClauseKind, DeviceModifier, IteratorVar, Leaf};
 use ir::program::{ExprId, Typed};
 
 use super::entries::{Entries, Entry};
@@ -181,18 +181,7 @@ fn repeated(
     let single = list.iter().filter(|it| it.iterators.is_empty()).count();
     let mut total = vec![single.to_string()];
     for entry in list.iter().filter(|it| !it.iterators.is_empty()) {
-        let trips: Vec<String> = entry
-            .iterators
-            .iter()
-            .map(|it| {
-                let step = it.step.map_or_else(|| "1".to_owned(), |it| printer.expr(it));
-                format!(
-                    "__ferry_trips({}, {}, {step})",
-                    printer.expr(it.begin),
-                    printer.expr(it.end)
-                )
-            })
-            .collect();
+        let trips: Vec<String> = entry.iterators.iter().map(|it| trips(printer, it)).collect();
         total.push(trips.join(" * "));
     }
     out.line(&format!("const __ferry_i64 __fc = {};", total.join(" + ")));
@@ -236,16 +225,25 @@ fn repeated(
 
 /// The heads of the loops that repeat an entry.
 pub(super) fn iterator_loops(out: &mut Out<'_>, printer: &Printer<'_>, entry: &Entry) {
-    for it in &entry.iterators {
-        let name = printer.program().names.text(it.name);
-        let ty = it.ty.map_or_else(|| format!("int {name}"), |ty| printer.declare(ty, name));
-        let (begin, end) = (printer.expr(it.begin), printer.expr(it.end));
-        let step = it.step.map_or_else(|| "1".to_owned(), |it| printer.expr(it));
-        out.line(&format!(
-            "for ({ty} = {begin}; ({step}) > 0 ? {name} < ({end}) : {name} > ({end}); \
-             {name} += {step})"
-        ));
-    }
+    entry.iterators.iter().for_each(|it| iterator_loop(out, printer, it));
+}
+
+/// The head of the loop over the values of an iterator.
+pub(super) fn iterator_loop(out: &mut Out<'_>, printer: &Printer<'_>, it: &IteratorVar<Typed>) {
+    let name = printer.program().names.text(it.name);
+    let ty = it.ty.map_or_else(|| format!("int {name}"), |ty| printer.declare(ty, name));
+    let (begin, end) = (printer.expr(it.begin), printer.expr(it.end));
+    let step = it.step.map_or_else(|| "1".to_owned(), |it| printer.expr(it));
+    out.line(&format!(
+        "for ({ty} = {begin}; ({step}) > 0 ? {name} < ({end}) : {name} > ({end}); \
+         {name} += {step})"
+    ));
+}
+
+/// How many values an iterator has.
+pub(super) fn trips(printer: &Printer<'_>, it: &IteratorVar<Typed>) -> String {
+    let step = it.step.map_or_else(|| "1".to_owned(), |it| printer.expr(it));
+    format!("__ferry_trips({}, {}, {step})", printer.expr(it.begin), printer.expr(it.end))
 }
 
 /// The device a construct is for: a number as the runtime takes it.

@@ -42,6 +42,7 @@ impl Lowering<'_> {
             [Leaf::Assume] => self.assume(printer, id, out),
             [Leaf::Taskgraph] => self.taskgraph(printer, id, out),
             [Leaf::Init | Leaf::Shutdown | Leaf::Set] => self.control(printer, id, out),
+            [Leaf::Wait] => self.wait(printer, id, out),
             [Leaf::Interop] => self.interop(printer, id, out),
             [Leaf::Task] if is_transparent(construct) => self.transparent_task(printer, id, out),
             [Leaf::Taskwait] if waits_for_nothing(construct) => self.empty_task(printer, id, out),

@@ -99,11 +99,12 @@ pub unsafe extern "C" fn __ferry_queue_wait(
 }
 
 thread_local! {
-    /// Whether the task is deferred, and what it depends on.
-    static TASK: Cell<Option<(bool, Vec<Dependence>)>> = const { Cell::new(None) };
+    /// What the task depends on.
+    static TASK: Cell<Option<Vec<Dependence>>> = const { Cell::new(None) };
 }
 
-/// Until [`__ferry_task_end`] the offload calls of this thread are one task.
+/// Until [`__ferry_task_end`] the offload calls of this thread are one task, if it is deferred. Otherwise
+/// only what it depends on is waited for, and the calls are made in place.
 ///
 /// # Safety
 /// The list has `count` elements, those of objects are addresses of such; the location is null or valid.
@@ -126,8 +127,12 @@ pub unsafe extern "C" fn __ferry_task_begin(
             // SAFETY: the caller's promise.
             _ => unsafe { tasks::resolved(slice::from_raw_parts(dependences, count)) },
         };
-        TASK.set(Some((is_deferred != 0, list)));
-        deferred::begin();
+        if is_deferred == 0 {
+            tasks::wait_before(&list);
+        } else {
+            TASK.set(Some(list));
+            deferred::begin();
+        }
         Ok(())
     });
 }
@@ -136,9 +141,9 @@ pub unsafe extern "C" fn __ferry_task_begin(
 #[unsafe(no_mangle)]
 pub extern "C" fn __ferry_task_end() {
     guard(&"a task", false, || {
-        let Some((is_deferred, dependences)) = TASK.take() else { return Ok(()) };
+        let Some(dependences) = TASK.take() else { return Ok(()) };
         let calls = deferred::take();
-        tasks::submit(|| deferred::run_all(calls), is_deferred, &dependences);
+        tasks::submit(|| deferred::run_all(calls), &dependences);
         Ok(())
     });
 }

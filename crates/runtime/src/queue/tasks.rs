@@ -112,28 +112,36 @@ pub(crate) unsafe fn resolved(dependences: &[Dependence]) -> Vec<Dependence> {
     dependences.iter().map(one).collect()
 }
 
-/// Does this work after what it depends on: in place, or when nobody waits for it.
-pub(crate) fn submit(
-    work: impl FnOnce() + Send + 'static,
-    is_deferred: bool,
-    dependences: &[Dependence],
-) {
+/// Does this work after what it depends on; the caller goes on.
+pub(crate) fn submit(work: impl FnOnce() + Send + 'static, dependences: &[Dependence]) {
     let work: Work = Box::new(work);
     let work = match host::is_in_parallel() {
-        true => match host_task::submit(work, is_deferred, dependences) {
+        true => match host_task::submit(work, dependences) {
             Ok(()) => return,
             Err(work) => work,
         },
         false => work,
     };
-    let before = WORK.with_borrow(|it| it.before(dependences));
-    if !is_deferred {
-        wait_for(&before);
-        return work();
-    }
     HAS_WORK.set(true);
+    let before = WORK.with_borrow(|it| it.before(dependences));
     let ticket = put_after(&before, work);
     WORK.with_borrow_mut(|it| it.add(ticket, dependences));
+}
+
+/// Sleeps until what work with these dependences comes after is done.
+pub(crate) fn wait_before(dependences: &[Dependence]) {
+    wait_before_own(|| dependences.to_vec());
+    if host::is_in_parallel() {
+        host_task::wait_before(dependences);
+    }
+}
+
+/// The same, for work that is kept here.
+#[inline]
+pub(crate) fn wait_before_own(dependences: impl FnOnce() -> Vec<Dependence>) {
+    if HAS_WORK.get() {
+        wait_for(&WORK.with_borrow(|it| it.before(&dependences())));
+    }
 }
 
 /// Sleeps until all is done that this thread has submitted outside of parallel regions.
@@ -142,13 +150,5 @@ pub(crate) fn wait() {
     if HAS_WORK.get() {
         HAS_WORK.set(false);
         wait_for(&WORK.take().tickets);
-    }
-}
-
-/// The same for what work with these dependences comes after.
-#[inline]
-pub(crate) fn wait_before(dependences: impl FnOnce() -> Vec<Dependence>) {
-    if HAS_WORK.get() {
-        wait_for(&WORK.with_borrow(|it| it.before(&dependences())));
     }
 }

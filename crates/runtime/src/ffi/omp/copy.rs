@@ -1,15 +1,18 @@
-//! Copies and fills between any two memories. The forms with dependences wait, then copy.
+//! Copies and fills between any two memories. The forms with dependences are
+//! tasks, which the caller does not wait for.
 
 use std::ffi::{c_int, c_void};
-use std::slice;
+use std::{ptr, slice};
 
 use ::device::DevicePtr;
+use abi::queue::Dependence;
 
 use super::device;
 use crate::devices::Target;
 use crate::error::Error;
 use crate::ffi::{answer, hand};
-use crate::host;
+use crate::queue::tasks;
+use crate::{host, llvm};
 
 /// What the standard says for success and failure.
 const OK: c_int = 0;
@@ -165,18 +168,61 @@ pub unsafe extern "C" fn omp_target_memset(
     })
 }
 
-/// The dependences of an asynchronous routine order it after tasks that the current task has created:
-/// so these are waited for.
-fn wait_for(dependences: c_int) {
-    if dependences > 0 {
-        host::wait_for_tasks();
+/// The words of a list that a routine may read after its caller has gone on.
+///
+/// # Safety
+/// Null, or as many elements.
+unsafe fn kept(list: *const usize, dims: c_int) -> Vec<usize> {
+    let dims = usize::try_from(dims).unwrap_or(0);
+    match list.is_null() || !list.is_aligned() {
+        true => Vec::new(),
+        // SAFETY: the caller's promise.
+        false => unsafe { slice::from_raw_parts(list, dims) }.to_vec(),
     }
 }
 
-/// As [`omp_target_memcpy`], after the dependences; done when it returns.
+/// Where a routine reads such a list.
+fn place(list: &[usize]) -> *const usize {
+    if list.is_empty() { ptr::null() } else { list.as_ptr() }
+}
+
+/// Does the work of an asynchronous routine after its dependences; the caller goes on. In programs of clang,
+/// whose dependence objects are others, all tasks are waited for and the work is done in place.
 ///
 /// # Safety
-/// As [`omp_target_memcpy`].
+/// The list has as many dependence objects.
+unsafe fn later(
+    dependences: c_int,
+    list: *mut c_void,
+    work: impl FnOnce() -> c_int + Send + 'static,
+) -> c_int {
+    answer("an asynchronous copy", FAILED, || {
+        let count = usize::try_from(dependences).unwrap_or(0);
+        if llvm::is_program() {
+            if count > 0 {
+                host::wait_for_tasks();
+            }
+            return Ok(work());
+        }
+        if count > 0 && list.is_null() {
+            return Err(Error::BadCall("dependences without a list"));
+        }
+        let list = list.cast::<Dependence>();
+        // SAFETY: the caller's promise: an object is two words, address and kind.
+        let objects = (0..count).map(|it| unsafe { list.add(it).read_unaligned() });
+        // What fails is said by the routine itself.
+        let work = move || {
+            work();
+        };
+        tasks::submit(work, &objects.collect::<Vec<_>>());
+        Ok(OK)
+    })
+}
+
+/// As [`omp_target_memcpy`], after the dependences; the caller goes on.
+///
+/// # Safety
+/// As [`omp_target_memcpy`], until it is done; the list has as many objects.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "the standard's")]
 pub unsafe extern "C" fn omp_target_memcpy_async(
@@ -188,17 +234,22 @@ pub unsafe extern "C" fn omp_target_memcpy_async(
     to_device: c_int,
     from_device: c_int,
     dependences: c_int,
-    _list: *mut c_void,
+    list: *mut c_void,
 ) -> c_int {
-    wait_for(dependences);
+    let (to, from) = (to as usize, from as usize);
     // SAFETY: the caller's promise.
-    unsafe { omp_target_memcpy(to, from, len, to_offset, from_offset, to_device, from_device) }
+    unsafe {
+        later(dependences, list, move || {
+            let (to, from) = (to as *mut c_void, from as *const c_void);
+            omp_target_memcpy(to, from, len, to_offset, from_offset, to_device, from_device)
+        })
+    }
 }
 
-/// As [`omp_target_memcpy_rect`], after the dependences; done when it returns.
+/// As [`omp_target_memcpy_rect`], after the dependences; the caller goes on.
 ///
 /// # Safety
-/// As [`omp_target_memcpy_rect`].
+/// As [`omp_target_memcpy_rect`], until it is done; the list has as many objects.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "the standard's")]
 pub unsafe extern "C" fn omp_target_memcpy_rect_async(
@@ -214,31 +265,41 @@ pub unsafe extern "C" fn omp_target_memcpy_rect_async(
     to_device: c_int,
     from_device: c_int,
     dependences: c_int,
-    _list: *mut c_void,
+    list: *mut c_void,
 ) -> c_int {
-    wait_for(dependences);
+    if to.is_null() && from.is_null() {
+        return c_int::MAX;
+    }
+    let lists = [volume, to_offsets, from_offsets, to_extents, from_extents];
+    // SAFETY: the caller's promise.
+    let lists = lists.map(|it| unsafe { kept(it, dims) });
+    let (to, from) = (to as usize, from as usize);
     // SAFETY: the caller's promise.
     unsafe {
-        omp_target_memcpy_rect(
-            to,
-            from,
-            element,
-            dims,
-            volume,
-            to_offsets,
-            from_offsets,
-            to_extents,
-            from_extents,
-            to_device,
-            from_device,
-        )
+        later(dependences, list, move || {
+            let [volume, to_offsets, from_offsets, to_extents, from_extents] =
+                lists.each_ref().map(|it| place(it));
+            omp_target_memcpy_rect(
+                to as *mut c_void,
+                from as *const c_void,
+                element,
+                dims,
+                volume,
+                to_offsets,
+                from_offsets,
+                to_extents,
+                from_extents,
+                to_device,
+                from_device,
+            )
+        })
     }
 }
 
-/// As [`omp_target_memset`], after the dependences; done when it returns.
+/// As [`omp_target_memset`], after the dependences; the caller goes on.
 ///
 /// # Safety
-/// As [`omp_target_memset`].
+/// As [`omp_target_memset`], until it is done; the list has as many objects.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn omp_target_memset_async(
     at: *mut c_void,
@@ -246,9 +307,15 @@ pub unsafe extern "C" fn omp_target_memset_async(
     len: usize,
     number: c_int,
     dependences: c_int,
-    _list: *mut c_void,
+    list: *mut c_void,
 ) -> *mut c_void {
-    wait_for(dependences);
+    let place = at as usize;
     // SAFETY: the caller's promise.
-    unsafe { omp_target_memset(at, byte, len, number) }
+    unsafe {
+        later(dependences, list, move || {
+            omp_target_memset(place as *mut c_void, byte, len, number);
+            OK
+        });
+    }
+    at
 }

@@ -42,13 +42,13 @@ pub extern "C" fn omp_is_initial_device() -> c_int {
 
 /// The device of regions that name none.
 #[unsafe(no_mangle)]
-pub extern "C" fn omp_get_default_device() -> c_int {
+pub extern "C" fn __wrap_omp_get_default_device() -> c_int {
     guard(&"omp_get_default_device", false, || Ok(host::default_device()))
 }
 
 /// Sets the device of regions that name none, for the current task.
 #[unsafe(no_mangle)]
-pub extern "C" fn omp_set_default_device(number: c_int) {
+pub extern "C" fn __wrap_omp_set_default_device(number: c_int) {
     guard(&"omp_set_default_device", false, || {
         host::set_default_device(number);
         Ok(())

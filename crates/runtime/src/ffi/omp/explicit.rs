@@ -1,6 +1,6 @@
 //! Whether the calling thread runs an explicit task, which GCC's runtime cannot say.
 //!
-//! These functions stand before that runtime's of the same names: they pass a task on with a note
+//! These functions stand before that runtime's (crate `interpose` has the names): they pass a task on with a note
 //! behind its arguments, and a function in front of its own that remembers, while the task runs, at
 //! which level of nesting it was begun. Tasks with more arguments than [`MOST_WORDS`] are passed on as
 //! they are, and so are detached ones that copy their arguments: inside of these the answer is no.
@@ -13,8 +13,9 @@ use std::sync::OnceLock;
 
 use smallvec::SmallVec;
 
+use super::waiting;
 use crate::ffi::guard;
-use crate::host;
+use crate::{host, host_task};
 
 type Body = unsafe extern "C" fn(*mut c_void);
 type CopyArgs = unsafe extern "C" fn(*mut c_void, *mut c_void);
@@ -34,6 +35,8 @@ const NOTE_WORDS: usize = size_of::<Note>() / size_of::<u64>();
 const MOST_WORDS: usize = 63;
 /// The words that the runtime itself reads and writes at the front of a loop's arguments.
 const HEAD_WORDS: usize = 3;
+/// The flag of a task with dependences.
+const HAS_DEPENDENCES: c_uint = 1 << 3;
 /// The flag of a detached task.
 const DETACHED: c_uint = 1 << 13;
 
@@ -122,14 +125,14 @@ impl Wrapped {
 }
 
 /// No task can be made: to run its function at once would be another program.
-fn missing() {
+pub(super) fn missing() {
     let said = b"ferry: error: the program makes tasks, but `libgomp.so.1` cannot be loaded\n";
     let _ = std::io::stderr().write_all(said);
     std::process::abort();
 }
 
 /// The runtime's function that ours stands before.
-fn next<F: Copy>(slot: &OnceLock<usize>, name: &'static std::ffi::CStr) -> Option<F> {
+pub(super) fn next<F: Copy>(slot: &OnceLock<usize>, name: &'static std::ffi::CStr) -> Option<F> {
     // A linker that keeps only libraries which answer something leaves that runtime out of a program
     // whose only calls of it are these: then it is loaded now.
     let at = *slot.get_or_init(|| host::find_or_load(name).map_or(0, |it| it as usize));
@@ -156,7 +159,7 @@ type Task = unsafe extern "C" fn(
 /// Called by compiled code.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "the interface's")]
-pub unsafe extern "C" fn GOMP_task(
+pub unsafe extern "C" fn __wrap_GOMP_task(
     body: Body,
     data: *mut c_void,
     copy: Option<CopyArgs>,
@@ -174,29 +177,22 @@ pub unsafe extern "C" fn GOMP_task(
     };
     let is_followed = flags & DETACHED == 0 || copy.is_none();
     // SAFETY: the caller's promise.
-    unsafe {
-        let wrapped = Wrapped::new(body, data, copy, bytes, align).filter(|_| is_followed);
-        match wrapped {
-            Some(mut it) => {
-                let (run, data, copy) = (it.body, it.data(), it.copy);
-                task(
-                    run,
-                    data,
-                    copy,
-                    it.bytes,
-                    it.align,
-                    is_deferred,
-                    flags,
-                    depend,
-                    priority,
-                    detach,
-                );
-            }
-            None => {
-                task(body, data, copy, bytes, align, is_deferred, flags, depend, priority, detach);
-            }
-        }
+    let wrapped = unsafe { Wrapped::new(body, data, copy, bytes, align) };
+    let mut wrapped = wrapped.filter(|_| is_followed);
+    let (body, data, copy, bytes, align) = match &mut wrapped {
+        Some(it) => (it.body, it.data(), it.copy, it.bytes, it.align),
+        None => (body, data, copy, bytes, align),
+    };
+    // SAFETY: the caller's promise, and the same with a note behind the arguments.
+    let make = || unsafe {
+        task(body, data, copy, bytes, align, is_deferred, flags, depend, priority, detach);
+    };
+    if flags & HAS_DEPENDENCES == 0 {
+        return make();
     }
+    // SAFETY: the caller's promise: with this flag there is a list.
+    unsafe { waiting::before(depend) };
+    host_task::waiting(make);
 }
 
 type Taskloop = unsafe extern "C" fn(
@@ -259,8 +255,8 @@ macro_rules! taskloop {
     };
 }
 
-taskloop!(GOMP_taskloop, c"GOMP_taskloop");
-taskloop!(GOMP_taskloop_ull, c"GOMP_taskloop_ull");
+taskloop!(__wrap_GOMP_taskloop, c"GOMP_taskloop");
+taskloop!(__wrap_GOMP_taskloop_ull, c"GOMP_taskloop_ull");
 
 /// Does the calling thread run an explicit task?
 #[unsafe(no_mangle)]

@@ -8,6 +8,7 @@
 //! - [`interop`]: interoperability objects
 //! - [`spaces`]: memory spaces and allocators of devices
 //! - [`tasks`]: locks, tasks and tools, as far as the host's runtime lacks them
+//! - [`waiting`]: host directives that wait for work of ours too
 //! - [`vendor`]: additions that LLVM's runtime has
 
 pub mod associate;
@@ -19,6 +20,7 @@ pub mod memory;
 pub mod spaces;
 pub mod tasks;
 pub mod vendor;
+pub mod waiting;
 
 use std::ffi::c_int;
 
