@@ -146,6 +146,18 @@ pub(crate) struct Touch {
     pub(crate) writes: bool,
     /// Polynomials that are not negative when it happens.
     pub(crate) facts: Rc<Vec<Poly>>,
+    /// What has to be so for it to happen, from the outside in.
+    pub(crate) context: Rc<Vec<Context>>,
     /// Where in the text.
     pub(crate) span: Span,
+}
+
+/// Something that may or may not be done, or be done again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Context {
+    /// One way of a condition: its number.
+    Branch(u32),
+    /// Rounds of an inner loop: its number, and what is not negative in just those rounds that
+    /// are run.
+    Loop(u32, Option<Poly>),
 }

@@ -20,10 +20,11 @@ use ir::program::{ExprKind, Program, RegionId, StmtId, StmtKind, Typed, VarId};
 use ir::walk::Part;
 use source::Span;
 
+use crate::access::Base;
 use crate::alias::Aliases;
 use crate::effects::Effects;
 use crate::scan::{Parents, Scan};
-use crate::{liveness, normal, pairs, reduction, walk};
+use crate::{liveness, normal, pairs, privatise, reduction, walk};
 
 /// What is known of one loop.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,6 +44,9 @@ pub struct Finding {
     pub last_private: Vec<VarId>,
     /// Variables that iterations only combine something into.
     pub reductions: Vec<(VarId, ReductionOp<Typed>)>,
+    /// Where the verdict is [`Reason::MayAlias`]: if at loop entry none of these overlap, the loop is parallel
+    /// all the same, on the terms above. Empty if there is no such condition.
+    pub conditions: Vec<Disjoint>,
     /// What the verdict rests on besides the subscripts.
     pub facts: Vec<Fact>,
     /// Where the loop stands.
@@ -210,6 +214,35 @@ impl Reason {
     }
 }
 
+/// Two ranges of memory that must not overlap.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Disjoint {
+    /// One.
+    pub first: Range,
+    /// The other.
+    pub second: Range,
+}
+
+/// Bytes of an object, from `low` up to but not including `high`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Range {
+    /// The object, or the pointer to it.
+    pub var: VarId,
+    /// Counted from where the pointer `var` leads, not from the address of `var`.
+    pub is_pointee: bool,
+    /// First byte.
+    pub low: Bytes,
+    /// End.
+    pub high: Bytes,
+}
+
+/// A number of bytes: a sum of products of a constant and variables, as they are at loop entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bytes {
+    /// Factor and variables; no variables for the constant.
+    pub terms: Vec<(i64, Vec<VarId>)>,
+}
+
 /// Something a verdict rests on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fact {
@@ -271,6 +304,7 @@ impl<'a> Analysis<'a> {
             private: Vec::new(),
             last_private: Vec::new(),
             reductions: Vec::new(),
+            conditions: Vec::new(),
             facts: Vec::new(),
             span,
         };
@@ -320,7 +354,7 @@ impl<'a> Analysis<'a> {
             private: &marked.private,
             around: &around,
         };
-        let body = walk::run(&question);
+        let mut body = walk::run(&question);
         if let Some(obstacle) = body.obstacles.first() {
             return Err(Verdict::Unknown(obstacle.clone()));
         }
@@ -354,6 +388,12 @@ impl<'a> Analysis<'a> {
         }
         if !scan.inner.contains(&form.var) && is_live(form.var) {
             finding.last_private.insert(0, form.var);
+        }
+        if !scan.has_jumps {
+            let filled = privatise::arrays(&question, &body);
+            let own: Vec<VarId> = filled.into_iter().filter(|&it| !is_live(it)).collect();
+            body.touches.retain(|it| !matches!(it.place.base, Base::Var(it) if own.contains(&it)));
+            finding.private.extend(own);
         }
         pairs::compare(&question, &body, finding)
     }

@@ -5,12 +5,14 @@
 
 mod access;
 mod alias;
+mod conditions;
 pub mod dependence;
 mod effects;
 mod liveness;
 mod normal;
 mod pairs;
 mod poly;
+mod privatise;
 mod reduction;
 mod scan;
 mod system;

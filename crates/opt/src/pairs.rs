@@ -16,6 +16,7 @@ use ir::types::Ty;
 
 use crate::access::{Base, Extent, Place, Step, Touch};
 use crate::alias::Apart;
+use crate::conditions;
 use crate::dependence::{
     Access, Carried, DependenceKind, Fact, Finding, Obstacle, Reason, Verdict,
 };
@@ -58,10 +59,14 @@ pub(crate) fn compare(q: &Question<'_>, body: &Body, finding: &mut Finding) -> R
     }
     let ready: Vec<Ready<'_>> = touches.iter().map(|it| Ready::new(q.program, it)).collect();
     let mut worst: Option<Verdict> = None;
+    let mut open = Vec::new();
     let mut compared = 0;
     for (at, a) in ready.iter().enumerate() {
         for b in ready.iter().skip(at) {
             if !a.touch.writes && !b.touch.writes {
+                continue;
+            }
+            if is_followed(q, a.touch, b.touch) {
                 continue;
             }
             compared += 1;
@@ -70,9 +75,7 @@ pub(crate) fn compare(q: &Question<'_>, body: &Body, finding: &mut Finding) -> R
                 Apart::Restrict(var) => note(finding, Fact::Restrict(var)),
                 Apart::Known(x, y) => note(finding, Fact::PointsApart(x.min(y), x.max(y))),
                 Apart::Perhaps => {
-                    let mut obstacle = Obstacle::new(Reason::MayAlias, a.touch.span);
-                    obstacle.other = Some(b.touch.span);
-                    return Err(Verdict::Unknown(obstacle));
+                    open.push((a.touch, b.touch));
                 }
                 Apart::Same => {
                     for (first, second) in [(a, b), (b, a)] {
@@ -84,14 +87,42 @@ pub(crate) fn compare(q: &Question<'_>, body: &Body, finding: &mut Finding) -> R
             }
         }
     }
-    match worst {
-        Some(verdict) => Err(verdict),
-        None => {
-            if compared > 0 {
-                finding.facts.insert(0, Fact::Compared(compared));
-            }
-            Ok(())
+    if let Some(verdict) = worst {
+        return Err(verdict);
+    }
+    if let Some((a, b)) = open.first() {
+        finding.conditions = conditions::of(q.program, &open).unwrap_or_default();
+        let mut obstacle = Obstacle::new(Reason::MayAlias, a.span);
+        obstacle.other = Some(b.span);
+        return Err(Verdict::Unknown(obstacle));
+    }
+    if compared > 0 {
+        finding.facts.insert(0, Fact::Compared(compared));
+    }
+    Ok(())
+}
+
+/// Whether any two of these, all in one object, meet.
+pub(crate) fn any_meet(program: &Program, touches: &[&Touch]) -> bool {
+    let ready: Vec<Ready<'_>> = touches.iter().map(|it| Ready::new(program, it)).collect();
+    ready.iter().any(|a| {
+        let is_pair = |b: &&Ready<'_>| a.touch.writes || b.touch.writes;
+        ready.iter().filter(is_pair).any(|b| meet(program, a, b).is_some())
+    })
+}
+
+/// Whether the order of reads and writes was looked at when the body was walked: a scalar that is
+/// accessed by its name, or an array that a directive combines.
+fn is_followed(q: &Question<'_>, a: &Touch, b: &Touch) -> bool {
+    let is_scalar = |it: &Touch| {
+        let ty = it.ty.filter(|_| !it.place.anywhere && it.place.path.is_empty());
+        ty.is_some_and(|it| q.program.types.is_scalar(it))
+    };
+    match (a.place.base, b.place.base) {
+        (Base::Var(x), Base::Var(y)) if x == y => {
+            q.reduced.contains(&x) || (is_scalar(a) && is_scalar(b))
         }
+        _ => false,
     }
 }
 
@@ -127,17 +158,11 @@ fn distinct(touches: &[Touch]) -> Vec<Touch> {
 
 impl<'a> Ready<'a> {
     fn new(program: &Program, touch: &'a Touch) -> Ready<'a> {
-        let mut facts = touch.facts.as_ref().clone();
         let polys = touch.place.path.iter().filter_map(|it| match it {
             Step::Index { by, .. } => Some(by),
             Step::Field(..) => None,
         });
-        let atoms: BTreeSet<Atom> = polys.chain(facts.iter()).flat_map(Poly::atoms).collect();
-        for atom in atoms {
-            if let Value::Entry(var) = atom.value {
-                facts.extend(range(program, var));
-            }
-        }
+        let facts = with_ranges(program, &touch.facts, polys);
         let stated = System { zero: Vec::new(), at_least_zero: touch.facts.as_ref().clone() };
         let path = &touch.place.path;
         let mut closed = vec![fits(program, touch); path.len()];
@@ -186,6 +211,23 @@ impl<'a> Ready<'a> {
                 Step::Field(..) => true,
             })
     }
+}
+
+/// Facts, and what the types of variables in them and in other polynomials say besides.
+pub(crate) fn with_ranges<'p>(
+    program: &Program,
+    facts: &[Poly],
+    others: impl IntoIterator<Item = &'p Poly>,
+) -> Vec<Poly> {
+    let of_facts = facts.iter().flat_map(Poly::atoms);
+    let atoms: BTreeSet<Atom> = others.into_iter().flat_map(Poly::atoms).chain(of_facts).collect();
+    let mut facts = facts.to_vec();
+    for atom in atoms {
+        if let Value::Entry(var) = atom.value {
+            facts.extend(range(program, var));
+        }
+    }
+    facts
 }
 
 /// What the type of a variable says of its value.
@@ -474,7 +516,7 @@ fn overlap(
 }
 
 /// Bytes from the place before step `at` to the end of the way.
-fn offset(program: &Program, place: &Place, at: usize) -> Option<Poly> {
+pub(crate) fn offset(program: &Program, place: &Place, at: usize) -> Option<Poly> {
     let mut sum = Poly::default();
     for step in place.path.iter().skip(at) {
         let bytes = match step {

@@ -19,6 +19,8 @@ pub(crate) struct Scan {
     pub(crate) mentions: BTreeMap<VarId, usize>,
     /// Variables that come to life inside; those that live on between rounds are not among them.
     pub(crate) inner: BTreeSet<VarId>,
+    /// `break` or `continue` occurs: not all of a body need be done.
+    pub(crate) has_jumps: bool,
 }
 
 impl Scan {
@@ -37,7 +39,11 @@ impl Scan {
                         scan.inner.insert(var);
                     }
                 }
-                Part::Stmt(_) | Part::Init(_) | Part::Region(_) => {}
+                Part::Stmt(id) => {
+                    scan.has_jumps |=
+                        matches!(program.stmts[id].kind, StmtKind::Break | StmtKind::Continue);
+                }
+                Part::Init(_) | Part::Region(_) => {}
             }
             program.parts(part, &mut |it| stack.push(it));
         }

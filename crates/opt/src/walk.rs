@@ -20,7 +20,7 @@ use ir::program::{ExprId, ExprKind, Init, Program, StmtId, StmtKind, VarId, VarS
 use ir::types::Ty;
 use source::Span;
 
-use crate::access::{Base, Place, Touch};
+use crate::access::{Base, Context, Place, Touch};
 use crate::alias::Aliases;
 use crate::dependence::{Obstacle, Reason};
 use crate::effects::Effects;
@@ -64,8 +64,8 @@ pub(crate) struct Body {
 /// A value that does not change while the loop runs, if nothing in the loop changes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Held {
-    /// What is in memory there.
-    At(Place),
+    /// What is in memory there, read as this type.
+    At(Place, Ty),
     /// A quotient, remainder or other result of unchanging values.
     Computed(ir::program::BinaryOp, Poly, Poly),
 }
@@ -96,6 +96,9 @@ pub(crate) struct Walk<'q> {
     quiet: u32,
     /// Before the first iteration: all variables still have the values of loop entry.
     is_entry: bool,
+    /// Branches and loops that are being walked.
+    context: Rc<Vec<Context>>,
+    branches: u32,
 }
 
 /// Walks one iteration.
@@ -111,6 +114,8 @@ pub(crate) fn run(q: &Question<'_>) -> Body {
         shadowed: BTreeSet::new(),
         quiet: 0,
         is_entry: true,
+        context: Rc::new(Vec::new()),
+        branches: 0,
     };
     walk.examined_loop();
     walk.body
@@ -286,6 +291,20 @@ impl Walk<'_> {
         Poly::atom(Value::Varying(self.varying))
     }
 
+    /// Walks what is done on one way only.
+    fn branch<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
+        self.branches += 1;
+        self.within(Context::Branch(self.branches), run)
+    }
+
+    fn within<T>(&mut self, context: Context, run: impl FnOnce(&mut Self) -> T) -> T {
+        let outside = Rc::clone(&self.context);
+        Rc::make_mut(&mut self.context).push(context);
+        let value = run(self);
+        self.context = outside;
+        value
+    }
+
     fn quietly<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
         self.quiet += 1;
         let value = run(self);
@@ -305,12 +324,13 @@ impl Walk<'_> {
         }
         match place.base {
             Base::Nowhere => return,
-            Base::Var(var) if self.is_own(var) || self.q.reduced.contains(&var) => return,
+            Base::Var(var) if self.is_own(var) => return,
             Base::Var(_) | Base::Pointee(_) | Base::Held(_) | Base::Unknown => {}
         }
         let size = ty.and_then(|it| self.program.model.size_of(&self.program.types, it).ok());
         let facts = Rc::clone(&self.state.facts);
-        self.body.touches.push(Touch { place, ty, size, writes, facts, span });
+        let context = Rc::clone(&self.context);
+        self.body.touches.push(Touch { place, ty, size, writes, facts, context, span });
     }
 
     /// The number of a value that does not change.

@@ -251,6 +251,7 @@ impl Collect<'_> {
         let program = self.program;
         let mut found = BTreeSet::new();
         let mut seen = BTreeSet::new();
+        let mut outlives = false;
         let mut stack = vec![var];
         while let Some(at) = stack.pop() {
             if !seen.insert(at) {
@@ -263,11 +264,13 @@ impl Collect<'_> {
             if !is_followed(program, at) || addressed.contains(&at) {
                 found.insert(Origin::Any);
             }
-            if let VarStorage::Param(function) = program.vars[at].storage
+            let storage = program.vars[at].storage;
+            if let VarStorage::Param(function) = storage
                 && !self.closed.contains(&function)
             {
                 found.insert(Origin::Passed(at));
             }
+            outlives |= matches!(storage, VarStorage::Static | VarStorage::LocalStatic(_));
             for flow in self.given.get(&at).into_iter().flatten() {
                 match *flow {
                     Flow::Object(object) => _ = found.insert(Origin::Object(object)),
@@ -276,6 +279,11 @@ impl Collect<'_> {
                     Flow::Any => _ = found.insert(Origin::Any),
                 }
             }
+        }
+        // What an earlier call has left in a variable that outlives it may be younger than the
+        // variables of this one.
+        if outlives && found.iter().any(|it| matches!(it, Origin::Passed(_))) {
+            found.insert(Origin::Any);
         }
         found
     }

@@ -88,7 +88,7 @@ impl Walk<'_> {
                 self.eval(*a);
                 let before = self.state.clone();
                 self.assume(*a, matches!(expr.kind, ExprKind::And(..)));
-                self.eval(*b);
+                self.branch(|walk| walk.eval(*b));
                 self.join(before);
                 self.anything(ty)
             }
@@ -124,12 +124,12 @@ impl Walk<'_> {
                 let before = self.state.clone();
                 self.assume(*cond, true);
                 let yes = match then {
-                    Some(then) => self.eval(*then),
+                    Some(then) => self.branch(|walk| walk.eval(*then)),
                     None => self.anything(ty),
                 };
                 let after = std::mem::replace(&mut self.state, before);
                 self.assume(*cond, false);
-                let no = self.eval(*other);
+                let no = self.branch(|walk| walk.eval(*other));
                 self.join(after);
                 if yes == no { yes } else { self.anything(ty) }
             }
@@ -344,7 +344,8 @@ impl Walk<'_> {
             value
         } else if value.is_invariant() && !self.is_entry {
             // The same in all iterations, whatever it is.
-            let kind = Poly::constant(i128::from(model.int_bits(to)));
+            let sign = i128::from(model.int_signed(to));
+            let kind = Poly::constant(i128::from(model.int_bits(to)) * 2 + sign);
             let at = self.held(Held::Computed(BinaryOp::BitXor, value, kind));
             Poly::atom(Value::Held(at))
         } else {

@@ -71,7 +71,15 @@ impl Walk<'_> {
     /// Where a pointer leads.
     fn target(&mut self, pointer: ExprId) -> Place {
         match self.eval(pointer) {
-            Val::Addr(place) => place,
+            Val::Addr(place) => {
+                if let Base::Var(var) = place.base
+                    && self.program.types.is_scalar(self.program.vars[var].ty)
+                {
+                    // `*&x`: scalars are followed by their names only.
+                    self.obstacle(Reason::MayAlias, self.program.exprs[pointer].span);
+                }
+                place
+            }
             Val::Int(_) | Val::Other => Place::anywhere(Base::Unknown),
         }
     }
@@ -116,16 +124,17 @@ impl Walk<'_> {
             Base::Unknown | Base::Nowhere => false,
         };
         // Only a read that was noted is compared.
-        let is_noted = self.quiet == 0 || self.body.held.contains(&Held::At(place.clone()));
+        let is_noted =
+            self.quiet == 0 || self.body.held.contains(&Held::At(place.clone(), ty.plain()));
         if !is_noted || !is_seen || !place.is_fixed() {
             return self.anything(ty);
         }
         let types = &self.program.types;
         if types.is_integer(ty) {
-            let at = self.held(Held::At(place));
+            let at = self.held(Held::At(place, ty.plain()));
             Val::Int(Poly::atom(Value::Held(at)))
         } else if types.is_pointer(ty) {
-            let at = self.held(Held::At(place));
+            let at = self.held(Held::At(place, ty.plain()));
             Val::Addr(Place::start(Base::Held(at)))
         } else {
             Val::Other
@@ -164,8 +173,8 @@ impl Walk<'_> {
         if it.thread_local && !self.is_own(var) {
             self.obstacle(Reason::ThreadLocal, span);
         }
-        if self.quiet == 0 && !self.is_own(var) && !self.q.reduced.contains(&var) {
-            let is_covered = self.state.must.contains(&var);
+        if self.quiet == 0 && !self.is_own(var) {
+            let is_covered = self.state.must.contains(&var) || self.q.reduced.contains(&var);
             let uses = self.body.scalars.entry(var).or_default();
             if !is_covered {
                 uses.exposed.get_or_insert(span);
@@ -228,7 +237,7 @@ impl Walk<'_> {
             self.obstacle(Reason::ThreadLocal, span);
         }
         self.state.env.insert(var, value);
-        if self.quiet > 0 || self.is_own(var) || self.q.reduced.contains(&var) {
+        if self.quiet > 0 || self.is_own(var) {
             return;
         }
         self.body.scalars.entry(var).or_default().written.get_or_insert(span);

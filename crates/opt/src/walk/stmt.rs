@@ -6,6 +6,7 @@ use ir::walk::Part;
 
 use super::Walk;
 use super::state::{Frame, FrameKind, Val};
+use crate::access::Context;
 use crate::dependence::{Reason, private_items};
 use crate::normal::{self, Form};
 use crate::poly::{Poly, Value};
@@ -25,11 +26,11 @@ impl Walk<'_> {
                 self.eval(*cond);
                 let before = self.state.clone();
                 self.assume(*cond, true);
-                self.stmt(*then);
+                self.branch(|walk| walk.stmt(*then));
                 let after = std::mem::replace(&mut self.state, before);
                 self.assume(*cond, false);
                 if let Some(other) = other {
-                    self.stmt(*other);
+                    self.branch(|walk| walk.stmt(*other));
                 }
                 self.join(after);
             }
@@ -49,7 +50,7 @@ impl Walk<'_> {
                 let base = self.state.clone();
                 self.frames.push(Frame::new(FrameKind::Switch));
                 // Each label is entered from the head or from above: what the head knows holds.
-                self.cases(*body, &base);
+                self.branch(|walk| walk.cases(*body, &base));
                 self.frames.pop();
                 self.state = base;
                 self.forget(scan.writes.keys());
@@ -155,15 +156,21 @@ impl Walk<'_> {
         let begin = form.map(|it| (it, self.value_of(it.var)));
         self.forget(scan.writes.keys());
         let outside = std::rc::Rc::clone(&self.state.facts);
+        let number = self.trips;
+        self.trips += 1;
+        let mut room = None;
         match begin {
             Some((form, Val::Int(begin))) => {
-                let trip = Poly::atom(Value::Trip(self.trips));
-                self.trips += 1;
+                let trip = Poly::atom(Value::Trip(number));
                 let value = trip.scaled(form.step).and_then(|it| begin.add(&it));
                 let value = value.unwrap_or_else(|| self.fresh());
                 self.state.env.insert(form.var, Val::Int(value.clone()));
                 self.state.learn(trip);
+                let known = self.state.facts.len();
                 self.head(cond, form, &value);
+                if let Some([only]) = self.state.facts.get(known..) {
+                    room = Some(only.clone());
+                }
             }
             Some((_, Val::Addr(_) | Val::Other)) | None => {
                 if let Some(cond) = cond {
@@ -174,15 +181,17 @@ impl Walk<'_> {
         }
         let head = self.state.clone();
         self.frames.push(Frame::new(FrameKind::Loop));
-        self.stmt(body);
-        if let Some(frame) = self.frames.pop() {
-            for state in frame.continues {
-                self.join(state);
+        self.within(Context::Loop(number, room), |walk| {
+            walk.stmt(body);
+            if let Some(frame) = walk.frames.pop() {
+                for state in frame.continues {
+                    walk.join(state);
+                }
             }
-        }
-        if let Some(step) = step {
-            self.eval(step);
-        }
+            if let Some(step) = step {
+                walk.eval(step);
+            }
+        });
         // It may have run any number of times, none included.
         self.state = head;
         self.state.facts = outside;
@@ -195,14 +204,14 @@ impl Walk<'_> {
         let outside = std::rc::Rc::clone(&self.state.facts);
         let mut breaks = Vec::new();
         self.frames.push(Frame::new(FrameKind::Loop));
-        self.stmt(body);
+        self.branch(|walk| walk.stmt(body));
         if let Some(frame) = self.frames.pop() {
             for state in frame.continues {
                 self.join(state);
             }
             breaks = frame.breaks;
         }
-        self.eval(cond);
+        self.branch(|walk| walk.eval(cond));
         for state in breaks {
             self.join(state);
         }

@@ -3,7 +3,7 @@
 use directive::Directives;
 use ir::layout::LP64;
 use ir::program::{Program, StmtKind};
-use opt::dependence::{Analysis, DependenceKind, Finding, Verdict};
+use opt::dependence::{Analysis, Bytes, DependenceKind, Finding, Range, Verdict};
 use source::Span;
 
 const BASE: u32 = 1;
@@ -83,7 +83,21 @@ fn line(program: &Program, text: &str, finding: &Finding) -> String {
         }
         Verdict::Unknown(it) => {
             let other = it.other.map_or(String::new(), |it| format!(" | {}", slice(text, it)));
-            format!("{}: {}{other}", it.reason.word(), slice(text, it.span))
+            let mut line = format!("{}: {}{other}", it.reason.word(), slice(text, it.span));
+            for it in &finding.conditions {
+                let end = |it: &Range| {
+                    let bytes = |it: &Bytes| {
+                        let terms = it.terms.iter().map(|(factor, vars)| {
+                            let vars = vars.iter().map(|&it| format!(" {}", name(it)));
+                            format!("{factor}{}", vars.collect::<String>())
+                        });
+                        terms.collect::<Vec<_>>().join(" + ")
+                    };
+                    format!("{}[{} : {}]", name(it.var), bytes(&it.low), bytes(&it.high))
+                };
+                line += &format!("; parallel unless {} meets {}", end(&it.first), end(&it.second));
+            }
+            line
         }
     }
 }

@@ -28,7 +28,10 @@ fn values_passed_on_are_carried() {
         "int a[100]; for (int i = 0; i < 97; i++) a[i] = a[i + 3];",
         &["anti 3: a[i + 3] -> a[i] = a[i + 3]"],
     );
-    check("int a[100]; for (int i = 0; i < 97; i++) a[0] = i;", &["output: a[0] = i -> a[0] = i"]);
+    check(
+        "int a[100]; for (int i = 0; i < 97; i++) a[0] = i; q[0] = a[0];",
+        &["output: a[0] = i -> a[0] = i"],
+    );
 }
 
 #[test]
@@ -90,7 +93,8 @@ fn dimensions_are_compared_one_by_one() {
     );
     // Numbers that walk over the end of a row are believed.
     check(
-        "double a[10][10]; for (int i = 0; i < 2; i++) for (int j = 0; j < 20; j++) a[i][j] = 0;",
+        "double a[10][10]; for (int i = 0; i < 2; i++) for (int j = 0; j < 20; j++) a[i][j] = 0;\n\
+         q[0] = a[0][0];",
         &["output 1: a[i][j] = 0 -> a[i][j] = 0", "parallel"],
     );
 }
@@ -127,16 +131,20 @@ fn members_and_pointers_are_followed() {
 
 #[test]
 fn pointers_that_may_meet_are_unknown() {
-    check("for (int i = 0; i < n; i++) u[i] = v[i];", &["may-alias: v[i] | u[i] = v[i]"]);
+    check(
+        "for (int i = 0; i < n; i++) u[i] = v[i];",
+        &["may-alias: v[i] | u[i] = v[i]; parallel unless v[ : 8 n] meets u[ : 8 n]"],
+    );
     check("for (int i = 0; i < n; i++) u[i] = p[i];", &["parallel"]);
     check(
         "double *w = p; for (int i = 0; i < n; i++) w[i] = p[i + 1];",
-        &["may-alias: p[i + 1] | w[i] = p[i + 1]"],
+        &["may-alias: p[i + 1] | w[i] = p[i + 1]; \
+             parallel unless p[8 : 8 + 8 n] meets w[ : 8 n]"],
     );
     check("double a[100]; for (int i = 0; i < n; i++) a[i] = u[i];", &["parallel"]);
     check(
         "double a[100]; u = a; for (int i = 0; i < n; i++) a[i] = u[i];",
-        &["may-alias: u[i] | a[i] = u[i]"],
+        &["may-alias: u[i] | a[i] = u[i]; parallel unless u[ : 8 n] meets a[ : 8 n]"],
     );
 }
 
@@ -263,5 +271,67 @@ fn calls_are_looked_through() {
     assert_eq!(
         with("static double g(double x) { return x > 0 ? g(x - 1) : x; }", body),
         ["unknown-call: g(p[i])"]
+    );
+}
+
+#[test]
+fn arrays_that_each_iteration_fills_are_private() {
+    let nest = |inner: &str| {
+        format!("double w[8], z = 0; for (int i = 0; i < n; i++) {{ {inner} }} q[0] = z;")
+    };
+    let fill = "for (int j = 0; j < 8; j++) w[j] = p[i + j]; ";
+    check(
+        &nest(&format!("{fill} for (int k = 0; k < 8; k++) q[8 * i + k] = w[7 - k];")),
+        &["parallel; private w", "parallel", "parallel"],
+    );
+    check(&nest(&format!("{fill} q[i] = w[0] + w[7];")), &["parallel; private w", "parallel"]);
+    check(
+        &nest(&format!("{fill} q[i] = w[8];")).replace("w[8],", "w[9],"),
+        &["output: w[j] = p[i + j] -> w[j] = p[i + j]", "parallel"],
+    );
+    check(&nest("w[0] = p[i]; w[1] = p[i + 1]; q[i] = w[0] * w[1];"), &["parallel; private w"]);
+    check(&nest("if (p[i] > 0) w[0] = p[i]; q[i] = w[0];"), &["flow: w[0] = p[i] -> w[0]"]);
+    check(
+        "double w[8]; for (int i = 0; i < n; i++) { w[0] = p[i]; q[i] = w[0]; } q[0] = w[0];",
+        &["flow: w[0] = p[i] -> w[0]"],
+    );
+}
+
+#[test]
+fn scalars_behind_pointers_are_not_lost() {
+    check("int x = 0; for (int i = 0; i < n; i++) { *&x = i; p[x] = 1; }", &["may-alias: &x"]);
+    check(
+        "int x = 0, *r = &x; for (int i = 0; i < n; i++) { *r = i; p[x] = 1; }",
+        &["output: *r = i -> *r = i"],
+    );
+    check(
+        "double x = 0, *r = &x; for (int i = 0; i < n; i++) { x += p[i]; r[i] = 1; }",
+        &["may-alias: x += p[i] | r[i] = 1; parallel unless x[ : 8] meets r[ : 8 n]"],
+    );
+}
+
+#[test]
+fn conditions_on_overlap_are_told() {
+    check(
+        "for (int i = 1; i < n - 1; i++) u[i] = v[i - 1] + v[i + 1];",
+        &["may-alias: v[i - 1] | u[i] = v[i - 1] + v[i + 1]; \
+           parallel unless v[ : 8 n] meets u[8 : -8 + 8 n]"],
+    );
+    check(
+        "for (int i = 0; i < n; i++) u[i] = v[(int)v[i]];",
+        &["may-alias: v[i] | u[i] = v[(int)v[i]]"],
+    );
+}
+
+#[test]
+fn a_buffer_that_was_handed_over_earlier_is_not_forgotten() {
+    let text = "static double *kept; void keep(double *b) { kept = b; }\n\
+                void f(int n) { double a[100]; keep(a);\n\
+                for (int i = 0; i < n; i++) a[i] = kept[i + 1]; keep(a); }";
+    assert_eq!(
+        support::lines(text),
+        [
+            "may-alias: kept[i + 1] | a[i] = kept[i + 1]; parallel unless kept[8 : 8 + 8 n] meets a[ : 8 n]"
+        ]
     );
 }
