@@ -1,8 +1,7 @@
 //! What is mapped to one device, for many threads at once.
 //!
-//! [`Mapping`] guards a [`table::Table`]. No lock is held across a call of the device: a thread that
-//! copies or allocates marks the range busy and lets go; others wait until it is not, then look
-//! again. A thread waits only while it has no range busy itself, so nobody waits in a circle.
+//! [`Mapping`] guards a [`table::Table`] by busy marks ([`shared`]): no lock is held across a call of the
+//! device. A thread waits only while it has no range busy itself, so nobody waits in a circle.
 //!
 //! - [`begin`], [`end`], [`update`]: the three walks over the entries of a call
 //! - [`attach`]: pointers on the device that point to device data
@@ -17,13 +16,13 @@ pub(crate) mod components;
 pub(crate) mod early;
 pub(crate) mod end;
 pub(crate) mod rooms;
+mod shared;
 pub(crate) mod strided;
 pub(crate) mod table;
 pub(crate) mod transfer;
 pub(crate) mod update;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use abi::MapType;
 use device::{DevicePtr, Held};
@@ -31,7 +30,10 @@ use device::{DevicePtr, Held};
 use crate::args::Place;
 use crate::devices::DeviceState;
 use crate::error::Section;
+use crate::sync::MutexGuard;
 use crate::watch::Watch;
+pub(crate) use shared::Found;
+use shared::Shared;
 use table::{Counter, Fit, Mapped, Table};
 
 /// What every step of a call knows.
@@ -47,11 +49,7 @@ pub(crate) struct Cx<'a> {
 /// The table of one device.
 #[derive(Debug, Default)]
 pub(crate) struct Mapping {
-    table: Mutex<Table>,
-    settled: Condvar,
-    /// Threads that wait for `settled`; changed and asked under the lock, so that nobody is woken
-    /// (which costs a call of the system) when nobody sleeps.
-    waiting: AtomicUsize,
+    shared: Shared,
     /// How many ranges of a device that shares the host's memory lie elsewhere nevertheless.
     elsewhere: AtomicUsize,
     /// Pointers that are attached when they come.
@@ -60,19 +58,9 @@ pub(crate) struct Mapping {
     pub(crate) rooms: rooms::Rooms,
 }
 
-/// What a look-up found, copied out of the table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Found {
-    /// Where the range begins on the host: its key.
-    pub(crate) key: usize,
-    pub(crate) fit: Fit,
-    /// Where the address that was looked up lies on the device.
-    pub(crate) device: DevicePtr,
-}
-
 impl Mapping {
     fn lock(&self) -> MutexGuard<'_, Table> {
-        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+        self.shared.lock()
     }
 
     /// Lets nobody look until the answer is dropped.
@@ -83,22 +71,7 @@ impl Mapping {
     /// Looks up, waiting while the range that is found is busy. The answer holds while the guard
     /// lives.
     pub(crate) fn look_up(&self, at: usize, size: usize) -> (MutexGuard<'_, Table>, Option<Found>) {
-        let mut table = self.lock();
-        loop {
-            let found = match table.find(at, size) {
-                None => None,
-                Some((mapped, _)) if mapped.busy => {
-                    self.waiting.fetch_add(1, Ordering::Relaxed);
-                    table = self.settled.wait(table).unwrap_or_else(PoisonError::into_inner);
-                    self.waiting.fetch_sub(1, Ordering::Relaxed);
-                    continue;
-                }
-                Some((mapped, fit)) => {
-                    Some(Found { key: mapped.begin, fit, device: mapped.translate(at) })
-                }
-            };
-            return (table, found);
-        }
+        self.shared.look_up(at, size)
     }
 
     /// Where an address lies on the device, if all of its bytes are mapped.
@@ -109,30 +82,12 @@ impl Mapping {
 
     /// Ends the time in which a range was busy; `change` is made while nobody else looks.
     fn settle<T>(&self, key: usize, change: impl FnOnce(&mut Mapped) -> T) -> Option<T> {
-        let mut table = self.lock();
-        let result = table.get_mut(key).map(|mapped| {
-            mapped.busy = false;
-            change(mapped)
-        });
-        self.wake(table);
-        result
+        self.shared.settle(key, change)
     }
 
     /// Takes a busy range out.
     fn drop_busy(&self, key: usize) -> Option<Mapped> {
-        let mut table = self.lock();
-        let removed = table.remove(key);
-        self.wake(table);
-        removed
-    }
-
-    /// Lets go of the table, of which a range is busy no more.
-    fn wake(&self, table: MutexGuard<'_, Table>) {
-        let is_awaited = self.waiting.load(Ordering::Relaxed) > 0;
-        drop(table);
-        if is_awaited {
-            self.settled.notify_all();
-        }
+        self.shared.drop_busy(key)
     }
 
     /// Maps a range for good unless it is mapped already, and says whether it did.

@@ -1,0 +1,90 @@
+//! The cores of the mapping table and of queues, in the orders that their threads may run in.
+//!
+//! The cores are built here a second time, upon locks that try these orders out ([`sync`]).
+#![allow(unsafe_code, reason = "locks for threads that run one at a time")]
+#![allow(dead_code, reason = "parts of the cores that no order depends on")]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails so")]
+
+#[path = "../../src/queue/graph.rs"]
+mod graph;
+mod mapping;
+mod sync;
+
+mod args {
+    /// Ranges have no names here.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(crate) struct Name;
+}
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use graph::{Graph, Hire, Key};
+use sync::{Job, run};
+
+/// So many executions at most.
+const MOST: usize = 1500;
+
+/// A thread that takes work.
+fn worker(graph: Arc<Graph<Job>>) -> Job {
+    Box::new(move || {
+        let mut finished = None;
+        loop {
+            let (ticket, work, _) = graph.next(finished);
+            work();
+            finished = Some(ticket);
+        }
+    })
+}
+
+/// Adds work that must be the `turn`th of its queue.
+fn add(graph: &Graph<Job>, key: Key, seen: &Arc<AtomicUsize>, turn: usize) {
+    let seen = Arc::clone(seen);
+    let work: Job = Box::new(move || {
+        assert_eq!(seen.fetch_add(1, Ordering::Relaxed), turn, "work of a queue is out of order");
+    });
+    // The threads are there already.
+    let (_, _hire): (_, Hire) = graph.add(Some(key), &[], Some(work));
+}
+
+#[test]
+fn queues_keep_their_order_and_waits_end() {
+    let tried = run(MOST, || {
+        let graph = Arc::new(Graph::new(0));
+        let user = |queue: i64| -> Job {
+            let graph = Arc::clone(&graph);
+            Box::new(move || {
+                let seen = Arc::new(AtomicUsize::new(0));
+                let key = Key { device: 0, queue };
+                add(&graph, key, &seen, 0);
+                add(&graph, key, &seen, 1);
+                let ends = graph.ask(|it| it.ends(0, Some(&[queue])));
+                graph.wait(false, |it| ends.iter().any(|end| it.has(*end)), || ());
+                assert_eq!(seen.load(Ordering::Relaxed), 2, "a wait has ended too early");
+            })
+        };
+        let workers = [worker(Arc::clone(&graph)), worker(Arc::clone(&graph))];
+        (2, [user(1), user(2)].into_iter().chain(workers).collect())
+    });
+    assert!(tried.as_ref().is_ok_and(|it| *it > 100), "{tried:?}");
+}
+
+#[test]
+fn a_queue_that_waits_for_another_comes_after_it() {
+    let tried = run(MOST, || {
+        let graph = Arc::new(Graph::new(0));
+        let user: Job = {
+            let graph = Arc::clone(&graph);
+            Box::new(move || {
+                let seen = Arc::new(AtomicUsize::new(0));
+                add(&graph, Key { device: 0, queue: 1 }, &seen, 0);
+                let (_, _hire) = graph.add_after_queues(Key { device: 0, queue: 2 }, 0, Some(&[1]));
+                add(&graph, Key { device: 0, queue: 2 }, &seen, 1);
+                graph.wait(false, |it| it.has_other(None), || ());
+                assert_eq!(seen.load(Ordering::Relaxed), 2, "a wait has ended too early");
+            })
+        };
+        (1, vec![user, worker(Arc::clone(&graph)), worker(Arc::clone(&graph))])
+    });
+    assert!(tried.as_ref().is_ok_and(|it| *it > 100), "{tried:?}");
+}
