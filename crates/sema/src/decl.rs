@@ -62,7 +62,7 @@ impl Cx<'_> {
             DeclKind::Function(definition) => {
                 let declarator = &tree.declarators[definition.declarator];
                 let name = declarator.name.map_or("", |it| self.program.names.text(it.name));
-                let fault = messages::nested_function(name, declarator.span);
+                let fault = syntax::nested_function(name, declarator.span);
                 self.report(fault);
                 if let Some(ident) = declarator.name {
                     self.scopes.set(ident.name, Entity::Error);

@@ -23,11 +23,6 @@ pub(crate) fn undeclared(name: &str, near: Option<&str>, span: Span) -> Diagnost
     suggest(fault.at(span, "not found in this scope"), near)
 }
 
-pub(crate) fn unknown_type(name: &str, near: Option<&str>, span: Span) -> Diagnostic {
-    let fault = Diagnostic::error("F0402", format!("unknown type name `{name}`"));
-    suggest(fault.at(span, "not a type here"), near)
-}
-
 pub(crate) fn type_as_value(name: &str, span: Span) -> Diagnostic {
     Diagnostic::error("F0403", format!("`{name}` is a type, not a value"))
         .at(span, "an expression is expected here")
@@ -124,12 +119,6 @@ pub(crate) fn wrong_storage(word: &str, what: &str, span: Span) -> Diagnostic {
 pub(crate) fn not_a_param(name: &str, span: Span) -> Diagnostic {
     Diagnostic::error("F0417", format!("`{name}` is declared among the parameters, but is none"))
         .at(span, "not in the parameter list")
-}
-
-pub(crate) fn nested_function(name: &str, span: Span) -> Diagnostic {
-    Diagnostic::error("F0418", format!("function `{name}` is defined inside another function"))
-        .at(span, "nested functions are not supported")
-        .help("move it to file scope and pass what it needs as arguments")
 }
 
 pub(crate) fn not_a_function(name: &str, span: Span) -> Diagnostic {

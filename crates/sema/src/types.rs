@@ -92,7 +92,7 @@ impl Cx<'_> {
                 Some(Entity::Typedef(alias)) => self.program.types.get(TypeKind::Alias(alias)),
                 Some(Entity::Error) => self.basics.error,
                 Some(Entity::Var(_) | Entity::Function(_) | Entity::Constant(..)) | None => {
-                    let fault = messages::unknown_type(self.program.names.text(*name), None, span);
+                    let fault = syntax::unknown_type_name(self.program.names.text(*name), span);
                     self.report(fault);
                     self.basics.error
                 }

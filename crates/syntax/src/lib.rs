@@ -21,5 +21,7 @@ mod spelling;
 mod token;
 
 pub use expand::expand_pragmas;
+// Faults that those who resolve names may meet too: one fault, one message.
+pub use messages::{nested_function, unknown_type_name};
 pub use parse::{Mark, Parsed, Parser, parse, with_stack};
 pub use token::{Token, TokenKind};

@@ -67,7 +67,8 @@ pub(crate) fn unclosed(
         .label(opened, format!("this {open} is not closed"))
 }
 
-pub(crate) fn unknown_type_name(name: &str, span: Span) -> Diagnostic {
+/// A word stands where a type is expected.
+pub fn unknown_type_name(name: &str, span: Span) -> Diagnostic {
     let fault = Diagnostic::error("F0204", format!("unknown type name `{name}`")).at(span, "");
     match header_of(name) {
         Some(header) => fault.help(format!("`{name}` is declared in <{header}>: include it")),
@@ -116,7 +117,8 @@ pub(crate) fn unsupported_keyword(word: &str, span: Span) -> Diagnostic {
     Diagnostic::error("F0208", format!("`{word}` types are not supported")).at(span, "")
 }
 
-pub(crate) fn nested_function(name: &str, span: Span) -> Diagnostic {
+/// A function is defined inside a function.
+pub fn nested_function(name: &str, span: Span) -> Diagnostic {
     Diagnostic::error("F0209", format!("function `{name}` is defined inside another function"))
         .at(span, "")
         .note("functions inside functions are an extension that only GCC knows")
