@@ -1,7 +1,7 @@
 //! Constants: what can be computed before the program runs.
 //!
-//! Integers are exact and wrapped as their type wraps them; floating constants are computed in
-//! `double`, which is all that their conversion to an integer ever needs here. An address is a
+//! Integers are exact and wrapped as their type wraps them; floating constants are computed in the
+//! format of their type ([`crate::float`]). An address is a
 //! constant if it is an offset from null (the old `offsetof`) or, for initialisers, from an object
 //! with static storage.
 
@@ -13,27 +13,21 @@ use source::Name;
 use syntax::literal::{self, Number};
 
 use crate::Cx;
+use crate::float::{Float, Format, Outcome};
 use crate::messages;
 
 /// A number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Value {
     Int(i128),
-    Float(f64),
+    Float(Float),
 }
 
 impl Value {
     fn is_zero(self) -> bool {
         match self {
             Value::Int(value) => value == 0,
-            Value::Float(value) => value == 0.0,
-        }
-    }
-
-    fn float(self) -> f64 {
-        match self {
-            Value::Int(value) => value as f64,
-            Value::Float(value) => value,
+            Value::Float(value) => value.is_zero(),
         }
     }
 }
@@ -114,7 +108,7 @@ impl Cx<'_> {
         Some(match (op, value) {
             (UnaryOp::Not, value) => Value::Int(i128::from(value.is_zero())),
             (UnaryOp::Plus, value) => value,
-            (UnaryOp::Minus, Value::Float(value)) => Value::Float(-value),
+            (UnaryOp::Minus, Value::Float(value)) => Value::Float(value.negated()),
             (UnaryOp::Minus, Value::Int(value)) => Value::Int(self.wrap(value.wrapping_neg(), ty)),
             (UnaryOp::BitNot, Value::Int(value)) => Value::Int(self.wrap(!value, ty)),
             (UnaryOp::BitNot, Value::Float(_)) => return None,
@@ -126,11 +120,17 @@ impl Cx<'_> {
     fn evaluate_cast(&self, operand: ExprId, ty: Ty) -> Option<Value> {
         let value = self.evaluate(operand)?;
         match (self.shape(ty), value) {
-            (TypeKind::Float(kind), value) => Some(Value::Float(round(value.float(), *kind))),
+            (TypeKind::Float(_), Value::Float(value)) => {
+                Some(Value::Float(value.to(self.float_format(ty)?)))
+            }
+            (TypeKind::Float(_), Value::Int(value)) => {
+                let is_unsigned = self.is_unsigned(self.ty(operand));
+                Some(Value::Float(Float::of_int(value, is_unsigned, self.float_format(ty)?)))
+            }
             (TypeKind::Bool, value) => Some(Value::Int(i128::from(!value.is_zero()))),
             (TypeKind::Int(_) | TypeKind::Enum(_), Value::Float(value)) => {
-                let whole = value.trunc();
-                (whole.abs() < 1.0e38).then(|| Value::Int(self.wrap(whole as i128, ty)))
+                let (bits, is_unsigned) = (self.bits_of(ty), self.is_unsigned(ty));
+                Some(Value::Int(self.wrap(value.whole(bits, is_unsigned), ty)))
             }
             (TypeKind::Int(_) | TypeKind::Enum(_) | TypeKind::Pointer(_), Value::Int(value)) => {
                 Some(Value::Int(self.wrap(value, ty)))
@@ -151,10 +151,12 @@ impl Cx<'_> {
                 let value = self.integer_binary(op, a, b, unsigned, operands)?;
                 Some(Value::Int(self.wrap(value, ty)))
             }
-            (a, b) => float_binary(op, a.float(), b.float(), |value| match self.shape(ty) {
-                TypeKind::Float(kind) => round(value, *kind),
-                _ => value,
+            (Value::Float(a), Value::Float(b)) => Some(match Float::binary(op, a, b)? {
+                Outcome::Value(value) => Value::Float(value),
+                Outcome::Truth(truth) => Value::Int(i128::from(truth)),
             }),
+            // Both operands have been converted to one type.
+            (Value::Int(_), Value::Float(_)) | (Value::Float(_), Value::Int(_)) => None,
         }
     }
 
@@ -260,16 +262,25 @@ impl Cx<'_> {
         layout.fields.get(at as usize).map(|it| i128::from(it.offset))
     }
 
-    fn float_value(&self, spelling: Name, ty: Ty) -> Option<f64> {
+    fn float_value(&self, spelling: Name, ty: Ty) -> Option<Float> {
         let Ok(Number::Float(number)) = literal::number(self.program.names.text(spelling)) else {
             return None;
         };
+        Float::parse(&number.digits, self.float_format(ty)?)
+    }
+
+    /// How values of a floating type are kept.
+    fn float_format(&self, ty: Ty) -> Option<Format> {
         let TypeKind::Float(kind) = self.shape(ty) else { return None };
-        let value = match number.hex {
-            true => hex_float(&number.digits)?,
-            false => number.digits.parse().ok()?,
-        };
-        Some(round(value, *kind))
+        Some(match kind {
+            FloatKind::Float16 => Format::Half,
+            FloatKind::BFloat16 => Format::BFloat,
+            FloatKind::Float | FloatKind::Float32 => Format::Single,
+            FloatKind::Double | FloatKind::Float64 | FloatKind::Float32x => Format::Double,
+            FloatKind::LongDouble if self.size_of(ty)? == 8 => Format::Double,
+            FloatKind::LongDouble | FloatKind::Float64x => Format::Extended,
+            FloatKind::Float128 => Format::Quad,
+        })
     }
 
     fn evaluate_call(&self, function: FunctionId, args: &[ExprId], ty: Ty) -> Option<Value> {
@@ -405,67 +416,5 @@ impl Cx<'_> {
             }
             _ => false,
         }
-    }
-}
-
-fn float_binary(op: BinaryOp, a: f64, b: f64, round: impl Fn(f64) -> f64) -> Option<Value> {
-    let truth = |it: bool| Some(Value::Int(i128::from(it)));
-    match op {
-        BinaryOp::Mul => Some(Value::Float(round(a * b))),
-        BinaryOp::Div => Some(Value::Float(round(a / b))),
-        BinaryOp::Add => Some(Value::Float(round(a + b))),
-        BinaryOp::Sub => Some(Value::Float(round(a - b))),
-        BinaryOp::Lt => truth(a < b),
-        BinaryOp::Gt => truth(a > b),
-        BinaryOp::Le => truth(a <= b),
-        BinaryOp::Ge => truth(a >= b),
-        BinaryOp::Eq => truth(a == b),
-        BinaryOp::Ne => truth(a != b),
-        BinaryOp::Rem
-        | BinaryOp::Shl
-        | BinaryOp::Shr
-        | BinaryOp::BitAnd
-        | BinaryOp::BitXor
-        | BinaryOp::BitOr => None,
-    }
-}
-
-/// A value as a type of this kind holds it, where that is less than `double`.
-fn round(value: f64, kind: FloatKind) -> f64 {
-    match kind {
-        FloatKind::Float | FloatKind::Float32 => f64::from(value as f32),
-        FloatKind::Float16
-        | FloatKind::BFloat16
-        | FloatKind::Double
-        | FloatKind::LongDouble
-        | FloatKind::Float64
-        | FloatKind::Float128
-        | FloatKind::Float32x
-        | FloatKind::Float64x => value,
-    }
-}
-
-/// `0x1.8p3`
-fn hex_float(digits: &str) -> Option<f64> {
-    let (mantissa, exponent) = digits.strip_prefix("0x")?.split_once('p')?;
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let exponent: i32 = exponent.parse().ok()?;
-    let mut value = 0.0_f64;
-    for digit in whole.chars().chain(fraction.chars()) {
-        value = value * 16.0 + f64::from(digit.to_digit(16)?);
-    }
-    let places = i32::try_from(fraction.len()).ok()?.checked_mul(4)?;
-    Some(value * 2.0_f64.powi(exponent.checked_sub(places)?))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn hexadecimal_floats_have_their_value() {
-        assert_eq!(hex_float("0x1.8p3"), Some(12.0));
-        assert_eq!(hex_float("0x0.8p-3"), Some(0.0625));
-        assert_eq!(hex_float("0x10p0"), Some(16.0));
     }
 }

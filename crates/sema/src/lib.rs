@@ -22,6 +22,7 @@ mod decl;
 mod directives;
 mod enums;
 mod expr;
+mod float;
 mod function;
 mod host;
 mod init;

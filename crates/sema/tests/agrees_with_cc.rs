@@ -246,6 +246,55 @@ fn types_of_random_expressions() {
     assert!(wrong.is_empty(), "{count} of {all} disagree:\n{}", wrong.join("\n"));
 }
 
+/// A floating constant that has no exact value in most formats, or the sum of some.
+fn floating(dice: &mut Dice, depth: usize) -> String {
+    let literals =
+        ["0.1", "0.3", "0.7", "1.1", "3.3", "16777217.", "9007199254740993.", "0x1.fp-2"];
+    let suffixes = ["", "f", "L", "F128", "f32", "F64x"];
+    if depth == 0 || dice.roll(4) == 0 {
+        return format!("{}{}", dice.pick(&literals), dice.pick(&suffixes));
+    }
+    let (left, right) = (floating(dice, depth - 1), floating(dice, depth - 1));
+    let cast = dice.pick(&["", "", "(float)", "(double)", "(long double)"]);
+    format!("{cast}({left} {} {right})", dice.pick(&["+", "-", "*", "/"]))
+}
+
+#[test]
+fn values_of_random_floating_constants() {
+    let mut dice = Dice(7);
+    let mut wrong = Vec::new();
+    // Few at a time: after many errors no more are told.
+    for _ in 0..8 {
+        let lines: Vec<String> = (0..75).map(|_| assertion(&mut dice)).collect();
+        let text = lines.join("\n");
+        let (theirs, ours) = (complaints(&text), our_complaints(&text));
+        let differ = theirs.symmetric_difference(&ours);
+        wrong.extend(differ.filter_map(|line| lines.get(line - 1).cloned()));
+    }
+    assert!(wrong.is_empty(), "{} disagree:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+fn assertion(dice: &mut Dice) -> String {
+    let (left, right) = (floating(dice, 3), floating(dice, 2));
+    let test = match dice.roll(3) {
+        0 => format!("{left} < {right}"),
+        1 => format!("(long)({left} * 10) % 2 == 0"),
+        _ => format!("(float)({left}) == (float)({left} + {right} / 1e9L)"),
+    };
+    format!("_Static_assert({test}, \"\");")
+}
+
+/// The lines that we report errors for.
+fn our_complaints(text: &str) -> BTreeSet<usize> {
+    let mut directives = Directives::new();
+    let parsed = syntax::parse(text.as_bytes(), 1, &mut directives);
+    assert_eq!(parsed.diagnostics.errors(), 0, "{:?}", parsed.diagnostics);
+    let checked = sema::check(parsed.tree, &directives, &LP64);
+    let line_of = |offset: u32| text[..offset as usize - 1].matches('\n').count() + 1;
+    let places = checked.diagnostics.iter().filter_map(|it| it.primary.as_ref());
+    places.map(|it| line_of(it.span.start)).collect()
+}
+
 /// The lines that the host compiler reports errors for.
 fn complaints(text: &str) -> BTreeSet<usize> {
     let mut cc = Command::new("gcc")
