@@ -176,6 +176,14 @@ fn updates_go_one_way() {
     bad_body("#pragma acc update self(x) device(x)", &["F0523 | x"]);
     bad_body("#pragma omp target update to(x) to(x)", &["F0524 | x"]);
     good_body("#pragma omp target update to(x) from(y)");
+    bad_body("#pragma omp target update to(a[0:n]) from(a[0:n])", &["F0523 | a[0:n]"]);
+    bad_body("#pragma acc update self(p[n:m]) device(p[n:m])", &["F0523 | p[n:m]"]);
+    bad_body("#pragma omp target update to(p[:4]) to(p[:4])", &["F0524 | p[:4]"]);
+    bad_body("#pragma acc update self(s.a, b[1][0:2]) device(s.a)", &["F0523 | s.a"]);
+    good_body("#pragma omp target update to(a[0:n]) from(a[n:m])");
+    good_body("#pragma omp target update to(a[0:4]) from(a[4:])");
+    good_body("#pragma omp target update to(p[:4]) from(p[4:4])");
+    good_body("#pragma acc update self(s.a) device(s.b)");
 }
 
 #[test]

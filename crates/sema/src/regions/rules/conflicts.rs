@@ -1,7 +1,10 @@
 //! One variable in clauses that contradict, and clauses that do not go together.
 
+use std::fmt::Write as _;
+
 use ir::construct::{Args, ClauseKind, Construct, Leaf, ScheduleKind};
-use ir::program::{Program, Typed, VarId};
+use ir::program::{ExprId, ExprKind, Program, Typed, VarId};
+use ir::walk::Part;
 use rustc_hash::FxHashMap;
 use source::{Diagnostics, Span};
 
@@ -10,6 +13,7 @@ use crate::regions::{constant, messages};
 
 pub(super) fn check(program: &Program, construct: &Construct<Typed>, faults: &mut Diagnostics) {
     variables(program, construct, faults);
+    parts(program, construct, faults);
     clauses(construct, faults);
     arguments(program, construct, faults);
 }
@@ -69,6 +73,68 @@ fn variables(program: &Program, construct: &Construct<Typed>, faults: &mut Diagn
         }
         before.push((item.role, item.clause, span));
     }
+}
+
+/// Parts of variables that are copied twice, or in both directions: sections and elements that are
+/// written alike. Whether others overlap depends on their bounds.
+fn parts(program: &Program, construct: &Construct<Typed>, faults: &mut Diagnostics) {
+    let mut seen: FxHashMap<String, (u32, Span)> = FxHashMap::default();
+    for item in items::all(construct).filter(|it| it.role == Role::Transfer) {
+        if items::plain(program, item.expr).is_some() {
+            continue;
+        }
+        let Some(var) = items::base(program, item.expr) else { continue };
+        let Some(form) = form(program, item.expr) else { continue };
+        let span = program.exprs[item.expr].span;
+        let Some(&(clause, first)) = seen.get(&form) else {
+            seen.insert(form, (item.clause, span));
+            continue;
+        };
+        faults.push(if add_up(construct, clause, item.clause) {
+            messages::named_twice(program, var, first, span)
+        } else {
+            let clauses = (clause, item.clause);
+            messages::contradiction(program, construct, var, clauses, (first, span))
+        });
+    }
+}
+
+/// A text that is the same for items that are written alike; nothing if it may mean something else
+/// each time.
+fn form(program: &Program, item: ExprId) -> Option<String> {
+    let mut text = String::new();
+    let mut open = vec![item];
+    while let Some(id) = open.pop() {
+        let kind = &program.exprs[id].kind;
+        // Each head tells how many operands follow it, so that no two items have one form.
+        let head = match kind {
+            ExprKind::Var(var) => format!("v{}", var.index()),
+            ExprKind::Int(value) => format!("i{value}"),
+            ExprKind::EnumConst(of, at) => format!("e{}.{at}", of.index()),
+            ExprKind::Cast(..) => String::new(),
+            ExprKind::Deref(_) => "*".to_owned(),
+            ExprKind::Index(..) => "[]".to_owned(),
+            ExprKind::Member(_, record, at) => format!("m{}.{at}", record.index()),
+            ExprKind::Unary(op, _) => format!("{op:?}"),
+            ExprKind::Binary(op, ..) => format!("{op:?}"),
+            ExprKind::Section(it) => {
+                let [lower, length, stride] =
+                    [it.lower, it.length, it.stride].map(|it| u8::from(it.is_some()));
+                format!("s{lower}{length}{stride}")
+            }
+            _ => return None,
+        };
+        let _ = write!(text, "{head} ");
+        let mut is_plain = true;
+        kind.parts(&program.types, &mut |it| match it {
+            Part::Expr(it) => open.push(it),
+            _ => is_plain = false,
+        });
+        if !is_plain {
+            return None;
+        }
+    }
+    Some(text)
 }
 
 /// Whether two clauses of one role can both be done to an item: programs say `copyin` and `copyout`
