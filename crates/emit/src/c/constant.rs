@@ -1,9 +1,9 @@
 //! Numbers, so that they have the type they are meant to have.
 
 use ir::types::{IntKind, Ty, TypeKind};
+use syntax::print::Level;
 
 use super::Printer;
-use super::expr::Level;
 
 impl Printer<'_> {
     /// An integer of a type: `5UL`, `(char)65`, `(-2147483647 - 1)`.

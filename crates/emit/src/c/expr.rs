@@ -2,30 +2,9 @@
 
 use ir::program::{BinaryOp, CastKind, Expr, ExprId, ExprKind, Section, StepOp, UnaryOp, VarId};
 use ir::types::{ArrayLen, Ty, TypeKind};
+use syntax::print::Level;
 
 use super::{Out, Printer};
-
-/// How tightly an expression holds together, loosest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Level {
-    Comma,
-    Assign,
-    Conditional,
-    Or,
-    And,
-    BitOr,
-    BitXor,
-    BitAnd,
-    Equality,
-    Relation,
-    Shift,
-    Sum,
-    Product,
-    Cast,
-    Unary,
-    Postfix,
-    Primary,
-}
 
 impl Printer<'_> {
     /// An expression that stands alone.
@@ -241,7 +220,7 @@ impl Printer<'_> {
     fn put_pair(&self, a: ExprId, word: &str, b: ExprId, level: Level, out: &mut String) {
         self.put(a, level, out);
         out.push_str(word);
-        self.put(b, above(level), out);
+        self.put(b, level.tighter(), out);
     }
 
     /// An operand of a bitwise or shift operator: any other binary operator in it is put in
@@ -468,28 +447,6 @@ impl Printer<'_> {
                 }
             }
         })
-    }
-}
-
-/// The next tighter level.
-fn above(level: Level) -> Level {
-    match level {
-        Level::Comma => Level::Assign,
-        Level::Assign => Level::Conditional,
-        Level::Conditional => Level::Or,
-        Level::Or => Level::And,
-        Level::And => Level::BitOr,
-        Level::BitOr => Level::BitXor,
-        Level::BitXor => Level::BitAnd,
-        Level::BitAnd => Level::Equality,
-        Level::Equality => Level::Relation,
-        Level::Relation => Level::Shift,
-        Level::Shift => Level::Sum,
-        Level::Sum => Level::Product,
-        Level::Product => Level::Cast,
-        Level::Cast => Level::Unary,
-        Level::Unary => Level::Postfix,
-        Level::Postfix | Level::Primary => Level::Primary,
     }
 }
 

@@ -5,6 +5,7 @@
 
 use ir::program::{Init, InitElement, InitId};
 use ir::types::{RecordId, Ty};
+use syntax::print::Level;
 
 use super::Printer;
 
@@ -12,7 +13,7 @@ impl Printer<'_> {
     /// The initialiser of an object of type `ty`, as it stands behind the `=`.
     pub fn init(&self, id: InitId, ty: Ty) -> String {
         match self.program.inits.find(id) {
-            Some(Init::Expr(e)) => self.operand(self.assigned(*e, ty), super::expr::Level::Assign),
+            Some(Init::Expr(e)) => self.operand(self.assigned(*e, ty), Level::Assign),
             Some(Init::List(ty, elements)) => self.list(*ty, elements),
             None => "{}".to_owned(),
         }
@@ -21,7 +22,7 @@ impl Printer<'_> {
     /// The same where the type of the object is not known: conversions are written.
     pub(super) fn init_alone(&self, id: InitId) -> String {
         match self.program.inits.find(id) {
-            Some(Init::Expr(e)) => self.operand(*e, super::expr::Level::Assign),
+            Some(Init::Expr(e)) => self.operand(*e, Level::Assign),
             Some(Init::List(ty, elements)) => self.list(*ty, elements),
             None => "{}".to_owned(),
         }

@@ -5,8 +5,8 @@
 
 use ir::program::{Asm, ExprId, ExprKind, For, StmtId, StmtKind, VarId};
 use ir::types::Ty;
+use syntax::print::Level;
 
-use super::expr::Level;
 use super::{Out, Printer};
 
 impl Printer<'_> {

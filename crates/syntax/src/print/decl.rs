@@ -3,8 +3,8 @@
 //! An attribute of a declarator stands behind it; in a function definition, where that is not
 //! allowed, in front of all.
 
+use super::Level;
 use super::declarator::Trailer;
-use super::expr::Level;
 use super::{ERROR, Printer};
 use crate::ast::{DeclId, DeclKind, ExprId, FunctionDef, InitDeclarator};
 

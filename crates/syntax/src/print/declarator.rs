@@ -1,7 +1,7 @@
 //! Declarators and attributes as text.
 
+use super::Level;
 use super::Printer;
-use super::expr::Level;
 use crate::ast::{
     ArrayPart, ArraySize, Attr, AttrArg, AttrId, DeclaratorId, Derived, ParamKind, Params, Quals,
 };

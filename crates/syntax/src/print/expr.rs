@@ -4,33 +4,11 @@
 //! depth of an expression costs no stack. Every operand says which [`Level`] its place takes
 //! without parentheses; an operand below it gets them.
 
-use super::{ERROR, Printer};
+use super::{ERROR, Level, Printer};
 use crate::ast::{
     BinaryOp, Designator, ExprId, ExprKind, Ident, Init, InitId, Section, StmtId, TypeNameId,
     UnaryOp,
 };
-
-/// How tightly an expression binds, loosest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Level {
-    Comma,
-    Assign,
-    Conditional,
-    Or,
-    And,
-    BitOr,
-    BitXor,
-    BitAnd,
-    Equality,
-    Relation,
-    Shift,
-    Sum,
-    Product,
-    Cast,
-    Unary,
-    Postfix,
-    Primary,
-}
 
 /// What is still to be printed of an expression.
 enum Piece<'t> {
@@ -369,31 +347,31 @@ struct Infix {
     text: &'static str,
     /// Of the whole, and of what the left operand may be.
     level: Level,
-    /// Of what the right operand may be: one tighter, for all of them group to the left.
+    /// Of what the right operand may be; all of them group to the left.
     right: Level,
 }
 
 fn binary(op: BinaryOp) -> Infix {
-    let (text, level, right) = match op {
-        BinaryOp::Mul => ("*", Level::Product, Level::Cast),
-        BinaryOp::Div => ("/", Level::Product, Level::Cast),
-        BinaryOp::Rem => ("%", Level::Product, Level::Cast),
-        BinaryOp::Add => ("+", Level::Sum, Level::Product),
-        BinaryOp::Sub => ("-", Level::Sum, Level::Product),
-        BinaryOp::Shl => ("<<", Level::Shift, Level::Sum),
-        BinaryOp::Shr => (">>", Level::Shift, Level::Sum),
-        BinaryOp::Lt => ("<", Level::Relation, Level::Shift),
-        BinaryOp::Gt => (">", Level::Relation, Level::Shift),
-        BinaryOp::Le => ("<=", Level::Relation, Level::Shift),
-        BinaryOp::Ge => (">=", Level::Relation, Level::Shift),
-        BinaryOp::Eq => ("==", Level::Equality, Level::Relation),
-        BinaryOp::Ne => ("!=", Level::Equality, Level::Relation),
-        BinaryOp::BitAnd => ("&", Level::BitAnd, Level::Equality),
-        BinaryOp::BitXor => ("^", Level::BitXor, Level::BitAnd),
-        BinaryOp::BitOr => ("|", Level::BitOr, Level::BitXor),
-        BinaryOp::And => ("&&", Level::And, Level::BitOr),
-        BinaryOp::Or => ("||", Level::Or, Level::And),
-        BinaryOp::Comma => (",", Level::Comma, Level::Assign),
+    let (text, level) = match op {
+        BinaryOp::Mul => ("*", Level::Product),
+        BinaryOp::Div => ("/", Level::Product),
+        BinaryOp::Rem => ("%", Level::Product),
+        BinaryOp::Add => ("+", Level::Sum),
+        BinaryOp::Sub => ("-", Level::Sum),
+        BinaryOp::Shl => ("<<", Level::Shift),
+        BinaryOp::Shr => (">>", Level::Shift),
+        BinaryOp::Lt => ("<", Level::Relation),
+        BinaryOp::Gt => (">", Level::Relation),
+        BinaryOp::Le => ("<=", Level::Relation),
+        BinaryOp::Ge => (">=", Level::Relation),
+        BinaryOp::Eq => ("==", Level::Equality),
+        BinaryOp::Ne => ("!=", Level::Equality),
+        BinaryOp::BitAnd => ("&", Level::BitAnd),
+        BinaryOp::BitXor => ("^", Level::BitXor),
+        BinaryOp::BitOr => ("|", Level::BitOr),
+        BinaryOp::And => ("&&", Level::And),
+        BinaryOp::Or => ("||", Level::Or),
+        BinaryOp::Comma => (",", Level::Comma),
     };
-    Infix { text, level, right }
+    Infix { text, level, right: level.tighter() }
 }

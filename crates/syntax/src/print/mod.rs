@@ -16,11 +16,13 @@
 mod decl;
 mod declarator;
 mod expr;
+mod level;
 mod stmt;
 mod types;
 
+pub use level::Level;
+
 use crate::ast::{DeclId, ExprId, InitId, PragmaId, StmtId, Tree, TypeNameId};
-use expr::Level;
 
 /// The whole translation unit.
 pub fn print(tree: &Tree) -> String {

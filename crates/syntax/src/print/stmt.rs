@@ -4,7 +4,7 @@
 //! pragma finds the first column wherever it stands. Blocks open on the line of what they belong
 //! to. Chains of `else if` and of labels are printed in loops.
 
-use super::expr::Level;
+use super::Level;
 use super::{ERROR, Printer};
 use crate::ast::{AsmId, AsmOperand, ExprId, For, ForInit, Ident, StmtId, StmtKind};
 

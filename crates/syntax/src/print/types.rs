@@ -4,8 +4,8 @@
 //! belong to: those of a declaration in front of its type, so that a record does not take them for
 //! its own; those of a record between keyword and tag.
 
+use super::Level;
 use super::declarator::{Trailer, qualifiers};
-use super::expr::Level;
 use super::{ERROR, Printer};
 use crate::ast::{
     AlignAs, AttrId, Basic, BasicKind, EnumId, Member, RecordId, SpecsId, Storage, TypeNameId,
