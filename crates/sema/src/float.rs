@@ -223,6 +223,38 @@ mod tests {
     }
 
     #[test]
+    fn no_literal_is_too_odd() {
+        let formats = [
+            Format::Half,
+            Format::BFloat,
+            Format::Single,
+            Format::Double,
+            Format::Extended,
+            Format::Quad,
+        ];
+        let digits =
+            ["0", "1", "9", "123456789", "00000", "999999999999999999999999999999999999999"];
+        let exponents = ["0", "1", "-1", "38", "-45", "308", "-324", "4932", "-4966", "16400"];
+        let exponents = exponents.iter().chain(&["-16500", "100000", "-100000"]);
+        for exponent in exponents {
+            for (whole, part) in digits.iter().flat_map(|a| digits.iter().map(move |b| (a, b))) {
+                for format in formats {
+                    let hex = Float::parse(&format!("0x{whole}.{part}p{exponent}"), format);
+                    let decimal = Float::parse(&format!("{whole}.{part}e{exponent}"), format);
+                    let (Some(a), Some(b)) = (hex, decimal) else { panic!("{whole}.{part}") };
+                    for op in [BinaryOp::Mul, BinaryOp::Div, BinaryOp::Add, BinaryOp::Sub] {
+                        if let Some(Outcome::Value(it)) = Float::binary(op, a, b) {
+                            for to in formats {
+                                let _ = it.to(to).whole(64, true);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
     fn each_operation_rounds_once() {
         let sum = |format| {
             let tenth = Float::parse("0.1", format)?;
