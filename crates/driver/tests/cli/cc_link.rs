@@ -70,6 +70,43 @@ fn static_and_shared_libraries_are_found_in_their_places() {
     assert_eq!(folder.run("joined", &[]).status, Some(0));
 }
 
+/// Wrong unless the host's tasks, regions that are not waited for and the device of every thread are known
+/// in a program that has its libraries in itself.
+const TASKS: &str = "#include <omp.h>
+int main(void) {
+  int x = 0, seen = 0, is_in_task = 0, on_host = 0;
+#pragma omp parallel num_threads(2)
+#pragma omp single
+  {
+#pragma omp task shared(is_in_task)
+    is_in_task = omp_in_explicit_task();
+#pragma omp target nowait map(tofrom : x) depend(inout : x)
+    x += 1;
+#pragma omp taskwait
+  }
+#pragma omp target parallel num_threads(4) map(tofrom : on_host) reduction(+ : on_host)
+  on_host += omp_is_initial_device();
+#pragma omp target nowait map(tofrom : x) depend(out : x)
+  x += 1;
+#pragma omp task depend(in : x) shared(x, seen)
+  seen = x;
+#pragma omp taskwait
+  return x != 2 || seen != 2 || !is_in_task || on_host;
+}
+";
+
+#[test]
+fn programs_without_shared_libraries_have_tasks() {
+    let folder = Folder::new();
+    folder.write("tasks.c", TASKS);
+    for flags in [&[][..], &["-static"], &["--ferry-static-runtime"]] {
+        let words = [&["cc", "-O1", "tasks.c", "-o", "tasks"], flags].concat();
+        // The linker warns of what a static C library cannot do.
+        assert_eq!(folder.ferry(&words).status, Some(0), "{flags:?}");
+        assert_eq!(folder.run("tasks", &[]).status, Some(0), "{flags:?}");
+    }
+}
+
 #[test]
 fn languages_that_are_not_ours_are_the_host_compilers() {
     let folder = parts();

@@ -13,7 +13,7 @@ use crate::mapping::{Cx, begin, end, update};
 use crate::queue::deferred::{self, Call};
 use crate::tool::{self, Kind};
 use crate::watch::Watch;
-use crate::{llvm, registry};
+use crate::{llvm, queue, registry};
 
 /// Which directive it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +29,16 @@ fn run_or_keep(walk: Walk, place: Place, device: i64, args: Option<MapArgs>) {
         Some(args) if deferred::is_on() => {
             deferred::keep(Call::Data(walk), place, device, &args);
         }
-        args => run(walk, place, device, args),
+        args => {
+            // Data that a queue still works on do not go from under it.
+            if walk == Walk::End && queue::is_used() {
+                guard(&place, false, || {
+                    queue::wait(queue::device_of(devices::target(device)?), None);
+                    Ok(())
+                });
+            }
+            run(walk, place, device, args);
+        }
     }
 }
 

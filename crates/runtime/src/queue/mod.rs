@@ -17,6 +17,7 @@ pub(crate) mod tasks;
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use abi::queue;
@@ -98,8 +99,17 @@ pub(crate) fn device_of(target: Target) -> usize {
     }
 }
 
+/// Something has been put into a queue.
+static IS_USED: AtomicBool = AtomicBool::new(false);
+
+/// Has anything ever been put into a queue?
+pub(crate) fn is_used() -> bool {
+    IS_USED.load(Ordering::Relaxed)
+}
+
 /// Puts work into a queue of a device. The queue is one that [`meant`] has answered.
 pub(crate) fn put(device: usize, queue: i64, work: impl FnOnce() + Send + 'static) {
+    IS_USED.store(true, Ordering::Relaxed);
     let key = Key { device, queue };
     let (_, hire) = GRAPH.add(Some(key), &[], Some((Some(queue), Box::new(work))));
     started(hire);
