@@ -3,7 +3,12 @@
 //! The cores are built here a second time, upon locks that try these orders out ([`sync`]).
 #![allow(unsafe_code, reason = "locks for threads that run one at a time")]
 #![allow(dead_code, reason = "parts of the cores that no order depends on")]
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails so")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "a test fails so"
+)]
 
 #[path = "../../src/queue/graph.rs"]
 mod graph;
