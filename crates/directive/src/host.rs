@@ -29,19 +29,46 @@ pub fn preprocessor_flags(off: &[Dialect]) -> Vec<&'static str> {
 /// The standard whose directives the host compiler compiles by itself where no device is involved.
 pub const HOST_DIALECT: Dialect = OPENMP;
 
-/// What the host compiler needs to compile the directives that are left to it. It would answer at
-/// compile time whether code runs on the host, which our runtime knows better.
+/// What the host compiler needs to compile the directives that are left to it in a text of the user's.
+/// It would answer at compile time whether code runs on the host, which our runtime knows better.
 pub fn host_compiler_flags(off: &[Dialect]) -> &'static [&'static str] {
-    if off.contains(&OPENMP) {
-        &["-fno-builtin-acc_on_device"]
-    } else {
-        &["-fopenmp", "-fno-builtin-omp_is_initial_device", "-fno-builtin-acc_on_device"]
-    }
+    if off.contains(&OPENMP) { &["-fno-builtin-acc_on_device"] } else { ON_HOST }
+}
+
+/// The same for a text of ours: directives of either standard may have become some that are left to it.
+pub fn generated_flags(off: &[Dialect]) -> &'static [&'static str] {
+    if is_all_off(off) { &["-fno-builtin-acc_on_device"] } else { ON_HOST }
 }
 
 /// The flag that makes the host compiler link its own runtime.
 pub fn host_linker_flags(off: &[Dialect]) -> &'static [&'static str] {
-    if off.contains(&OPENMP) { &[] } else { &["-fopenmp"] }
+    if is_all_off(off) { &[] } else { &["-fopenmp"] }
+}
+
+const ON_HOST: &[&str] =
+    &["-fopenmp", "-fno-builtin-omp_is_initial_device", "-fno-builtin-acc_on_device"];
+
+fn is_all_off(off: &[Dialect]) -> bool {
+    off.contains(&OPENMP) && off.contains(&OPENACC)
+}
+
+/// The text without the lines that are directives of a standard which is off: what is made of those of
+/// another must be compiled in a way that would wake them.
+pub fn without_directives(text: &[u8], off: &[Dialect]) -> Option<Vec<u8>> {
+    if !off.contains(&HOST_DIALECT) || is_all_off(off) {
+        return None;
+    }
+    let is_off = |line: &[u8]| {
+        let line = String::from_utf8_lossy(line);
+        let Some(rest) = line.trim_start().strip_prefix('#') else { return false };
+        let mut words = rest.split_whitespace();
+        words.next() == Some("pragma") && words.next().is_some_and(|it| it == "omp" || it == "ompx")
+    };
+    let mut left = Vec::with_capacity(text.len());
+    for line in text.split_inclusive(|it| *it == b'\n') {
+        if is_off(line) { left.push(b'\n') } else { left.extend_from_slice(line) }
+    }
+    Some(left)
 }
 
 /// What a program without shared libraries needs besides: calls that ours answers before that runtime's go
@@ -161,6 +188,16 @@ mod tests {
         let left = preprocessor_flags(&[OPENMP]);
         assert_eq!(left, ["-fopenacc", "-U_OPENACC", "-D_OPENACC=202211", "-D__FERRY__=1"]);
         assert_eq!(preprocessor_flags(&[OPENMP, OPENACC]), ["-D__FERRY__=1"]);
+    }
+
+    #[test]
+    fn directives_that_are_off_are_taken_out() {
+        let text = b"int a;\n # pragma omp parallel\n#pragma acc loop\n#pragma ompsomething\n";
+        let left = without_directives(text, &[OPENMP]).map(|it| String::from_utf8(it).ok());
+        let expected = "int a;\n\n#pragma acc loop\n#pragma ompsomething\n".to_owned();
+        assert_eq!(left, Some(Some(expected)));
+        assert_eq!(without_directives(text, &[OPENACC]), None);
+        assert_eq!(without_directives(text, &[OPENACC, OPENMP]), None);
     }
 
     #[test]

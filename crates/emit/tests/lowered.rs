@@ -135,3 +135,69 @@ fn a_program_without_device_constructs_is_left_alone() {
     let made = emit::lower(&checked.program, &map, file, &Locator::new(&map, &NoFiles), false);
     assert!(made.host.is_none() && made.verdicts.is_empty());
 }
+
+#[test]
+fn teams_are_threads() {
+    insta::assert_snapshot!(lowered(
+        "void f(double *a, const double *b, int n) {
+  double s = 0;
+  int t = 1;
+#pragma acc parallel copy(a[0:n]) copyin(b[0:n * n])
+  {
+    t++;
+#pragma acc loop gang(static: 4) reduction(+: s)
+    for (int i = 0; i < n; i++) {
+      double x = t;
+#pragma acc loop vector reduction(+: x)
+      for (int j = 0; j < n; j++) x += b[i * n + j];
+      a[i] += x;
+      s += x;
+    }
+  }
+}
+"
+    ));
+}
+
+#[test]
+fn counted_teams_take_their_shares() {
+    insta::assert_snapshot!(lowered(
+        "void f(int *a, int n, int g) {
+  int c = 0, s = 0, x = 1;
+#pragma acc parallel num_gangs(g) copy(a[0:n], c) reduction(max: s)
+  {
+#pragma acc atomic
+    c++;
+    s = ++x;
+#pragma acc loop gang collapse(2)
+    for (int i = 0; i < n; i++)
+      for (int j = 0; j < 3; j++) a[i] += j;
+  }
+}
+"
+    ));
+}
+
+#[test]
+fn what_is_shown_to_be_independent_gets_threads() {
+    insta::assert_snapshot!(lowered(
+        "void f(int n) {
+  int i, t, last = 0, a[1000], b[1000];
+  long sum = 0;
+#pragma acc kernels
+  {
+    for (i = 0; i < 1000; i++) {
+      t = i + n;
+      a[i] = t * t;
+    }
+    for (i = 1; i < 1000; i++) b[i] = b[i - 1] + a[i];
+#pragma acc loop
+    for (int k = 0; k < 1000; k++) {
+      last = b[k];
+      sum += last;
+    }
+  }
+}
+"
+    ));
+}

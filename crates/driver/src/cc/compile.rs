@@ -64,6 +64,7 @@ fn ours(cx: &Context<'_>, job: &Job<'_>) -> Result<Done, Failure> {
         return written(cx, job).map(Done::plain);
     }
     let Preprocessed { bytes, said: preprocessor_said } = text;
+    let bytes = directive::without_directives(&bytes, &cx.arguments.off).unwrap_or(bytes);
     let name =
         if job.input.is_stdin() { "<stdin>".into() } else { job.input.path.display().to_string() };
     let text = Text { name, bytes, warning: None };
@@ -157,7 +158,7 @@ fn generated(
     let file = cx.temporary(&job.input.path, "host.i", host)?;
     let mut words: Vec<OsString> =
         cx.arguments.flags(&[Step::Everywhere, Step::Compile]).cloned().collect();
-    words.extend(directive::host_compiler_flags(&cx.arguments.off).iter().map(OsString::from));
+    words.extend(directive::generated_flags(&cx.arguments.off).iter().map(OsString::from));
     compile(cx, job, words, Source::Generated(&file), |output| match &device_object {
         None => Ok(()),
         Some(object) if job.stop == Stop::Assembly => bundle::append_to_assembly(output, object),

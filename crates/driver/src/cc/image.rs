@@ -28,7 +28,7 @@ pub(crate) fn object(cx: &Context<'_>, text: &[u8]) -> Result<Vec<u8>, Failure> 
         .filter(|it| !it.to_string_lossy().starts_with("-save-temps"))
         .cloned()
         .collect();
-    words.extend(directive::host_compiler_flags(&cx.arguments.off).iter().map(OsString::from));
+    words.extend(directive::generated_flags(&cx.arguments.off).iter().map(OsString::from));
     // Warnings were given for the host's text. Tools that watch the host's memory cannot watch this.
     let fixed = ["-c", "-w", "-fPIC", "-fno-lto", "-fno-profile-arcs", "-fno-test-coverage"];
     words.extend(fixed.iter().chain(&["-fno-sanitize=all"]).map(OsString::from));

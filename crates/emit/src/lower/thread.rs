@@ -19,6 +19,10 @@ impl Lowering<'_> {
         let region = &self.program.regions[id];
         let lanes = match region.construct.leaves.as_slice() {
             _ if !self.changed.contains(&id) => return false,
+            [Leaf::Nothing] => {
+                out.line(";");
+                return true;
+            }
             [] => false,
             [Leaf::Simd] => true,
             // Each thread that is there has its copies before it takes its share.

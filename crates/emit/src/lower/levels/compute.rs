@@ -6,6 +6,7 @@
 
 use ir::construct::{ClauseKind, Leaf};
 use ir::program::{ExprId, ExprKind, Level, Program, RegionId};
+use ir::region::{Attribute, Mapping, Sharing};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::asked::Asked;
@@ -56,6 +57,7 @@ impl Pass<'_> {
             loops,
             chosen: FxHashMap::default(),
         };
+        self.own_pointers(id);
         self.judge(&region);
         region.crew = self.crew(&region);
         for at in region.loops.clone() {
@@ -81,6 +83,21 @@ impl Pass<'_> {
             self.unmarked(&region);
         }
         self.restate_compute(&region);
+    }
+
+    /// Pointers that come as arguments are each team's own, like all that comes so, wherever they lead.
+    fn own_pointers(&mut self, id: RegionId) {
+        let region = &mut self.leveled.program.regions[id];
+        if !region.construct.rules.copies_per_team {
+            return;
+        }
+        for var in &mut region.vars {
+            let mapping = var.mappings.iter().find(|it| it.value == Mapping::PointerToMapped);
+            let is_shared = var.sharing.as_ref().is_some_and(|it| it.value == Sharing::Shared);
+            if let (Some(it), true) = (mapping, is_shared) {
+                var.sharing = Some(Attribute { value: Sharing::FirstPrivate, origin: it.origin });
+            }
+        }
     }
 
     fn crew(&self, region: &Region) -> Crew {

@@ -64,20 +64,34 @@ fn is_straight(program: &Program, body: StmtId) -> bool {
                 | StmtKind::Break
                 | StmtKind::Return(_)
                 | StmtKind::Asm(_)
-                | StmtKind::Region(_)
                 | StmtKind::Declaration(_) => return false,
+                StmtKind::Region(id) => {
+                    if !is_advice(program, id) {
+                        return false;
+                    }
+                }
             },
             Part::Expr(id) => {
                 if matches!(program.exprs[id].kind, ExprKind::Call(..) | ExprKind::StmtExpr(_)) {
                     return false;
                 }
             }
-            Part::Region(_) => return false,
+            Part::Region(id) => {
+                if !is_advice(program, id) {
+                    return false;
+                }
+            }
             Part::Local(_) | Part::Init(_) => {}
         }
         program.parts(part, &mut |it| open.push(it));
     }
     true
+}
+
+/// Whether a directive only says what would be good.
+fn is_advice(program: &Program, id: RegionId) -> bool {
+    let construct = &program.regions[id].construct;
+    construct.has(Leaf::Cache) || construct.has(Leaf::Nothing)
 }
 
 /// Whether the iterations of a loop assign to a scalar that they share. Indivisible accesses may.

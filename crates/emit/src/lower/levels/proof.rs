@@ -56,7 +56,9 @@ impl Pass<'_> {
         for id in region.loops.clone() {
             let it = &self.written.regions[id];
             let asked = Asked::of(&self.program().regions[id].construct);
-            if asked.seq || it.loops.is_empty() {
+            let is_vouched = asked.independent || !(region.proves || asked.auto);
+            let is_known = is_vouched && !super::effects::assigns_shared(self.program(), id);
+            if asked.seq || it.loops.is_empty() || is_known {
                 continue;
             }
             let stmts: Vec<StmtId> = it.loops.iter().map(|it| it.stmt).collect();

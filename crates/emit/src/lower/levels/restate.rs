@@ -71,6 +71,7 @@ impl Pass<'_> {
         self.bring_parts(id);
         let construct = self.construct(id);
         construct.leaves = leaves;
+        construct.groups.clear();
         for clause in &mut construct.clauses {
             match &mut clause.kind {
                 // For the whole, never for a part that is left to the compiler.
