@@ -95,12 +95,15 @@ impl Pass<'_> {
                     return How::InOrder(Why::Unproven);
                 }
             }
+            LoopTrust::Independent | LoopTrust::NotApplicable if self.is_denied(id) => {
+                return How::InOrder(Why::Unproven);
+            }
             LoopTrust::Independent | LoopTrust::NotApplicable => {}
         }
         if it.loops.is_empty() {
             return How::InOrder(Why::Form);
         }
-        let lanes = effects::is_for_lanes(program, id);
+        let lanes = self.fits_lanes(id);
         let in_thread = |why: Why| if lanes { How::Lanes } else { How::InOrder(why) };
         let around = self.around(region, id);
         if around.iter().any(|it| it.1 == How::Lanes) {
@@ -132,7 +135,8 @@ impl Pass<'_> {
     pub(super) fn with_lanes(&self, id: RegionId, how: How) -> How {
         match how {
             How::NewThreads { .. } => {
-                How::NewThreads { lanes: effects::is_for_lanes(self.program(), id) }
+                let is_shown = self.is_proven(id) && effects::is_for_lanes(self.program(), id);
+                How::NewThreads { lanes: is_shown || self.fits_lanes(id) }
             }
             How::Threads { .. } | How::Teams | How::Lanes | How::InOrder(_) => how,
         }
@@ -176,7 +180,7 @@ impl Pass<'_> {
             How::InOrder(Why::Form)
         } else if level == Some(Level::Team) && is_outer && (asked.teams || asked.is_open()) {
             How::Teams
-        } else if effects::is_for_lanes(program, id) {
+        } else if asked.lanes && effects::is_for_lanes(program, id) {
             How::Lanes
         } else {
             How::InOrder(Why::Inside)

@@ -112,7 +112,7 @@ impl Pass<'_> {
         if construct.has(Leaf::Loop) {
             // All its effects are those of its loop, and that is run once.
             let asked = Asked::of(construct);
-            let is_unknown = asked.auto && !self.is_shown(region.id);
+            let is_unknown = asked.auto && !self.is_shown(region.id) || self.is_denied(region.id);
             return match asked.seq || is_unknown || !self.is_for_teams(region, region.id, &asked) {
                 true => Crew::One,
                 false => Crew::Threads,
@@ -164,7 +164,7 @@ impl Pass<'_> {
             let asked = Asked::of(&regions[*id].construct);
             let up = std::iter::successors(regions[*id].parent, |it| regions[*it].parent);
             let is_inner = up.take_while(|it| *it != region.id).any(|it| dealt.contains(&it));
-            let is_unknown = asked.auto && !self.is_shown(*id);
+            let is_unknown = asked.auto && !self.is_shown(*id) || self.is_denied(*id);
             let may = !asked.seq && !is_unknown && !regions[*id].loops.is_empty();
             if may && !is_inner && self.is_for_teams(region, *id, &asked) {
                 dealt.insert(*id);
@@ -199,9 +199,10 @@ impl Pass<'_> {
             .collect();
         let names = if names.is_empty() { "loop".to_owned() } else { names.join(", ") };
         let (because, at) = match (how, self.judged.get(&id)) {
-            (How::InOrder(Why::Unproven), Some(Judged::Unproven(why, at))) => {
-                (format!(": {why}"), *at)
-            }
+            (
+                How::InOrder(Why::Unproven),
+                Some(Judged::Unproven(why, at) | Judged::Denied(why, at)),
+            ) => (format!(": {why}"), *at),
             _ => (String::new(), None),
         };
         let note = Note {

@@ -26,6 +26,8 @@ pub(super) enum Judged {
     Proven(Terms),
     /// It is not: why, and where the reader should look.
     Unproven(String, Option<Span>),
+    /// The contrary is shown: what one iteration does to an array another needs.
+    Denied(String, Option<Span>),
 }
 
 /// What iterations need so that they may run in any order.
@@ -40,6 +42,11 @@ impl Terms {
     pub(super) fn has_sums(&self) -> bool {
         !self.sums.is_empty()
     }
+
+    /// Whether iterations need nothing at all.
+    fn is_empty(&self) -> bool {
+        self.private.is_empty() && self.last.is_empty() && self.sums.is_empty()
+    }
 }
 
 impl Pass<'_> {
@@ -51,13 +58,30 @@ impl Pass<'_> {
         matches!(self.judged.get(&id), Some(Judged::Proven(_)))
     }
 
+    /// Whether lanes may run a loop: its body is for them, and the user asks for that or it is shown to
+    /// be right.
+    pub(super) fn fits_lanes(&self, id: RegionId) -> bool {
+        let construct = &self.program().regions[id].construct;
+        let asked = Asked::of(construct);
+        let has_sums = construct.kinds().any(|it| matches!(it, ClauseKind::Reduction(_)));
+        let is_shown = match self.judged.get(&id) {
+            Some(Judged::Proven(terms)) => terms.is_empty() || has_sums,
+            Some(Judged::Unproven(..) | Judged::Denied(..)) | None => false,
+        };
+        (asked.lanes || is_shown) && super::effects::is_for_lanes(self.program(), id)
+    }
+
     /// Judges the loops of a construct that are not vouched for, or that assign to what they share.
     pub(super) fn judge(&mut self, region: &Region) {
         for id in region.loops.clone() {
             let it = &self.written.regions[id];
             let asked = Asked::of(&self.program().regions[id].construct);
             let is_vouched = asked.independent || !(region.proves || asked.auto);
-            let is_known = is_vouched && !super::effects::assigns_shared(self.program(), id);
+            // Lanes that nobody asked for are for what is shown.
+            let is_for_lanes = !asked.lanes && super::effects::is_for_lanes(self.program(), id);
+            let is_vouched = is_vouched && (asked.independent || !asked.is_open());
+            let is_known =
+                is_vouched && !is_for_lanes && !super::effects::assigns_shared(self.program(), id);
             if asked.seq || it.loops.is_empty() || is_known {
                 continue;
             }
@@ -74,7 +98,10 @@ impl Pass<'_> {
             let finding = self.analysis().examine(*stmt);
             if !finding.is_parallel() {
                 let (why, at) = self.why_not(&finding);
-                return Judged::Unproven(why, at);
+                return match self.is_of_array(&finding) {
+                    true => Judged::Denied(why, at),
+                    false => Judged::Unproven(why, at),
+                };
             }
             for var in finding.private {
                 if !finding.last_private.contains(&var)
@@ -95,6 +122,23 @@ impl Pass<'_> {
         // A value that one loop of a nest carries and another only uses is carried.
         terms.private.retain(|it| !terms.last.contains(it));
         Judged::Proven(terms)
+    }
+
+    /// Whether iterations meet in an array, and not in a variable that each team has for itself.
+    fn is_of_array(&self, finding: &Finding) -> bool {
+        let Verdict::Carried(carried) = &finding.verdict else { return false };
+        let var = carried.second.var.or(carried.first.var);
+        var.is_some_and(|it| {
+            let ty = self.written.vars[it].ty;
+            self.written.types.is_array(ty) || self.written.types.is_pointer(ty)
+        })
+    }
+
+    /// Whether a loop that nobody vouches for in so many words is shown to be wrong in parallel.
+    pub(super) fn is_denied(&self, id: RegionId) -> bool {
+        let asked = Asked::of(&self.program().regions[id].construct);
+        let is_said = asked.independent || !asked.is_open();
+        !is_said && matches!(self.judged.get(&id), Some(Judged::Denied(..)))
     }
 
     /// What stood in the way, in words.

@@ -5,7 +5,9 @@ use ir::construct::{
     Args, Clause, ClauseKind, Construct, Leaf, Motion, Presence, Reduction, ReductionOp, Rules,
     Schedule, ScheduleKind,
 };
-use ir::program::{BinaryOp, Expr, ExprId, ExprKind, RegionId, Stmt, StmtKind, Typed, VarId};
+use ir::program::{
+    BinaryOp, Expr, ExprId, ExprKind, RegionId, Stmt, StmtId, StmtKind, Typed, VarId,
+};
 use ir::region::{Attribute, LoopTest, Mapping, Origin, Rule, Sharing};
 use ir::types::{IntKind, TypeKind};
 use source::Span;
@@ -172,8 +174,7 @@ impl Pass<'_> {
         if matches!(how, How::Threads { .. } | How::NewThreads { .. }) {
             clauses.push(plain(by_turns(&asked), span));
         }
-        if matches!(how, How::Threads { .. }) {
-            // Teams do not wait for each other.
+        if matches!(how, How::Threads { .. }) && !region.is_some_and(|it| self.meets(it.id, id)) {
             clauses.push(plain(ClauseKind::Nowait(None), span));
         }
         let construct = self.construct(id);
@@ -253,6 +254,43 @@ impl Pass<'_> {
             }
         }
         clauses.extend(added);
+    }
+
+    /// Whether teams wait for each other behind a loop. They need not: but programs count on what a
+    /// loop has done when the next begins. Only where all teams come by, and something follows.
+    fn meets(&self, region: RegionId, id: RegionId) -> bool {
+        let program = self.program();
+        let Some(body) = program.regions[region].body else { return false };
+        let mut at = body;
+        let mut follows = false;
+        loop {
+            match &program.stmts[at].kind {
+                StmtKind::Block(list) => {
+                    let Some(place) = list.iter().position(|it| self.holds(*it, id)) else {
+                        return false;
+                    };
+                    follows |= place + 1 < list.len();
+                    let Some(inner) = list.get(place) else { return false };
+                    at = *inner;
+                }
+                StmtKind::For(it) => {
+                    // Its next round.
+                    follows = true;
+                    at = it.body;
+                }
+                StmtKind::Region(inner) if *inner == id => return follows,
+                StmtKind::Region(inner) => match program.regions[*inner].body {
+                    Some(body) => at = body,
+                    None => return false,
+                },
+                _ => return false,
+            }
+        }
+    }
+
+    /// Whether a region stands in a statement.
+    fn holds(&self, stmt: StmtId, id: RegionId) -> bool {
+        crate::lower::kernel::regions_in(self.program(), stmt).contains(&id)
     }
 
     /// What a reduction of a loop asks of those who share it.
