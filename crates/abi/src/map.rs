@@ -43,6 +43,17 @@ impl MapType {
     /// With `PTR_AND_OBJ`: the pointer is attached if it is on the device, and left alone if not.
     /// LLVM 19 leaves this bit free; later releases call it so too.
     pub const ATTACH: MapType = MapType(0x4000);
+    /// Absent data stay absent.
+    pub const OPTIONAL: MapType = MapType(1 << 32);
+    /// New storage that nothing is copied to is filled with zeros.
+    pub const ZERO: MapType = MapType(1 << 33);
+    /// No count changes; with `PTR_AND_OBJ`: nothing is done but to attach the pointer or, at an end,
+    /// to detach it (with `DELETE`: whoever else attached it).
+    pub const UNCOUNTED: MapType = MapType(1 << 34);
+    /// With `PTR_AND_OBJ`: attachments are counted, and an end takes one away.
+    pub const DETACH: MapType = MapType(1 << 35);
+    /// Updates and ends: that only a part of the data is mapped is an error.
+    pub const WHOLE: MapType = MapType(1 << 36);
     /// Update only: begin points to [`crate::Dimension`]s, size is their number.
     pub const NON_CONTIG: MapType = MapType(0x1000_0000_0000);
 
@@ -108,6 +119,11 @@ const NAMES: &[(MapType, &str)] = &[
     (MapType::CLOSE, "close"),
     (MapType::PRESENT, "present"),
     (MapType::HOLD, "hold"),
+    (MapType::OPTIONAL, "optional"),
+    (MapType::ZERO, "zero"),
+    (MapType::UNCOUNTED, "uncounted"),
+    (MapType::DETACH, "detach"),
+    (MapType::WHOLE, "whole"),
     (MapType::NON_CONTIG, "strided"),
 ];
 

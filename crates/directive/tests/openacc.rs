@@ -175,10 +175,11 @@ fn implicit_rules_of_regions() {
     let parallel = rules("acc parallel");
     assert_eq!(parallel.mapping.scalar.implicit, Implicit::FirstPrivate);
     assert_eq!(parallel.mapping.aggregate.implicit, both_ways);
-    assert_eq!(parallel.mapping.pointer.implicit, Implicit::FirstPrivate);
+    assert_eq!(parallel.mapping.pointer.implicit, Implicit::PointerToMapped);
     assert!(parallel.yields_to_data_region && parallel.copies_per_team && parallel.holds_data);
     assert_eq!(rules("acc serial"), parallel);
     assert_eq!(rules("acc kernels").mapping.scalar.implicit, both_ways);
+    assert_eq!(rules("acc kernels").mapping.pointer.implicit, Implicit::PointerToMapped);
     assert!(!rules("acc kernels").copies_per_team);
     let none = rules("acc parallel default(none)");
     assert_eq!(none.mapping.aggregate.naming, Naming::Required);
@@ -194,6 +195,8 @@ fn implicit_rules_of_regions() {
     assert!(rules("acc parallel loop").plain_nests && rules("acc loop").plain_nests);
     assert!(rules("acc data copy(a)").holds_data);
     assert!(!rules("acc enter data copyin(a)").holds_data);
+    assert!(rules("acc enter data attach(p)").counts_attachments);
+    assert!(rules("acc exit data delete(a)").whole_presence);
 }
 
 #[test]

@@ -60,6 +60,9 @@ impl DeviceState {
     /// Takes everything off the device but variables of the program; data there are lost.
     pub(crate) fn unmap_all(&self) -> Result<(), Error> {
         for mapped in self.mapping.clear().iter().filter(|it| !it.owned.is_null()) {
+            if self.shares_memory {
+                self.mapping.left(mapped);
+            }
             // SAFETY: it came from this device, and the range that owned it is out of the table.
             unsafe { self.plugin.free(mapped.owned) }.map_err(|error| Error::Device {
                 doing: "freeing device memory",

@@ -5,9 +5,12 @@
 
 use std::fmt;
 
+use abi::MapType;
 use device::DeviceError;
 
 use crate::args::Item;
+use crate::mapping::section;
+use crate::mapping::table::Mapped;
 
 /// Some bytes of the host, as users know them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,6 +74,12 @@ pub(crate) enum Error {
 }
 
 impl Error {
+    /// Only a part of what the entry asks for is mapped.
+    pub(crate) fn overlap(item: &Item, mapped: &Mapped) -> Error {
+        let is_required = item.map.has(MapType::PRESENT);
+        Error::Overlap { what: Section::of(item), mapped: section(mapped), is_required }
+    }
+
     pub(crate) fn device(doing: &'static str, what: Section, error: DeviceError) -> Error {
         Error::Device { doing, what: Some(what), error }
     }
@@ -81,9 +90,10 @@ impl Error {
             Error::Overlap { mapped, .. } => {
                 format!("map the whole object at first, or unmap {mapped} before this")
             }
-            Error::NotPresent { what, .. } => {
+            Error::NotPresent { what, is_motion } => {
                 let name = what.name.as_deref().unwrap_or("it");
-                format!("map {name} before this, or drop the `present` modifier")
+                let or = if *is_motion { "say that it may be absent" } else { "drop `present`" };
+                format!("map {name} before this, or {or}")
             }
             Error::Device { error: DeviceError::OutOfMemory { .. }, .. } => {
                 "unmap what is not needed, or work in smaller pieces".into()

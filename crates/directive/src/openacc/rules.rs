@@ -15,8 +15,9 @@ pub(super) fn rules<P: Phase>(construct: &Construct<P>) -> Rules {
     let mut rules = match construct.leaves.first() {
         Some(Leaf::Offload) => COMPUTE,
         Some(Leaf::Kernels) => KERNELS,
-        Some(Leaf::DataRegion | Leaf::Declare) => Rules { holds_data: true, ..Rules::NONE },
-        Some(Leaf::Update | Leaf::HostData) => Rules { on_absent: OnAbsent::Error, ..Rules::NONE },
+        Some(Leaf::DataRegion | Leaf::Declare) => Rules { holds_data: true, ..DATA },
+        Some(Leaf::EnterData | Leaf::ExitData) => DATA,
+        Some(Leaf::Update | Leaf::HostData) => Rules { on_absent: OnAbsent::Error, ..DATA },
         _ => Rules::NONE,
     };
     if construct.has(Leaf::Loop) {
@@ -31,7 +32,14 @@ pub(super) fn rules<P: Phase>(construct: &Construct<P>) -> Rules {
     rules
 }
 
+/// What all that speak of data share.
+const DATA: Rules = Rules { whole_presence: true, counts_attachments: true, ..Rules::NONE };
+
 const BOTH_WAYS: Implicit = Implicit::Map(Motion::ToFrom, Presence::Any);
+
+/// By the letter a pointer is a scalar: the address travels, the data behind it do not. Where these are
+/// on the device already, programs count on reaching them there, and compilers see to it.
+const POINTER: Unnamed = Unnamed::enters(Implicit::PointerToMapped);
 
 /// `parallel` and `serial`.
 const COMPUTE: Rules = Rules {
@@ -39,8 +47,7 @@ const COMPUTE: Rules = Rules {
     mapping: ByKind {
         scalar: Unnamed::enters(Implicit::FirstPrivate),
         aggregate: Unnamed::enters(BOTH_WAYS),
-        // A pointer is a scalar here: the address travels, the data behind it does not.
-        pointer: Unnamed::enters(Implicit::FirstPrivate),
+        pointer: POINTER,
     },
     yields_to_data_region: true,
     copies_per_team: true,
@@ -50,11 +57,17 @@ const COMPUTE: Rules = Rules {
     plain_nests: false,
     redundant_teams: true,
     on_absent: OnAbsent::Ignore,
+    whole_presence: true,
+    counts_attachments: true,
 };
 
 /// `kernels`: values of scalars flow between the kernels that are made of it.
 const KERNELS: Rules = Rules {
-    mapping: ByKind::all(BOTH_WAYS),
+    mapping: ByKind {
+        scalar: Unnamed::enters(BOTH_WAYS),
+        aggregate: Unnamed::enters(BOTH_WAYS),
+        pointer: POINTER,
+    },
     copies_per_team: false,
     loop_trust: LoopTrust::Prove,
     ..COMPUTE

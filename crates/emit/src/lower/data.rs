@@ -1,7 +1,8 @@
 //! Constructs that move data or tie its life to a device: begin, end and update calls; mappers and
 //! requirements.
 
-use ir::construct::{Clause, ClauseKind, Leaf, Requirement, UseDevice};
+use abi::MapType;
+use ir::construct::{Clause, ClauseKind, Leaf, OnAbsent, Requirement, UseDevice};
 use ir::program::{DeviceVar, ExprKind, RegionId, Typed, VarId, VarStorage};
 use ir::region::Region;
 
@@ -33,7 +34,7 @@ impl Lowering<'_> {
             stub::location(out, &at);
             let device = stub::device(printer, &region.construct.clauses);
             let device = order.open(printer, device, out);
-            let tables = stub::tables(out, printer, &entries, &at);
+            let tables = stub::tables(out, &entries, &at);
             let arguments = tables.arguments();
             order.call(printer, &format!("{call}(&__fi, {device}, {arguments});"), out);
         });
@@ -100,7 +101,7 @@ impl Lowering<'_> {
             if device != "__fv" {
                 out.line(&format!("const __ferry_i64 __fv = {device};"));
             }
-            let tables = stub::tables(out, printer, entries, at);
+            let tables = stub::tables(out, entries, at);
             arguments = tables.arguments();
             let call = format!("{}(&__fi, __fv, {arguments});", abi::names::DATA_BEGIN);
             order.call(printer, &call, out);
@@ -148,7 +149,12 @@ impl Lowering<'_> {
         entries: &mut Entries,
     ) -> Vec<(VarId, usize, bool)> {
         let mut seen = Vec::new();
-        for clause in &self.program.regions[id].construct.clauses {
+        let construct = &self.program.regions[id].construct;
+        let mut bits = MapType::RETURN_PARAM | MapType::UNCOUNTED;
+        if construct.rules.on_absent == OnAbsent::Error {
+            bits |= MapType::PRESENT;
+        }
+        for clause in &construct.clauses {
             let ClauseKind::UseDevice(how, items) = &clause.kind else { continue };
             for item in items {
                 let place = super::place::of(printer, *item);
@@ -170,11 +176,11 @@ impl Lowering<'_> {
                     base: address.clone(),
                     begin: address,
                     size: "0".to_owned(),
-                    bits: abi::MapType::RETURN_PARAM,
+                    bits,
                     parent: None,
                     name,
                     mapper: None,
-                    iterators: Vec::new(),
+                    repeats: Vec::new(),
                     strided: None,
                 });
                 seen.push((var, at, by_value));

@@ -13,7 +13,7 @@ mod wish;
 use abi::MapType;
 use ir::construct::{ClauseKind, Construct, IteratorVar, Leaf};
 use ir::program::{ExprId, ExprKind, RegionId, Typed, VarId};
-use ir::region::{Mapping, Origin, Region, RegionVar, Rule};
+use ir::region::{Attribute, Mapping, Origin, Region, RegionVar, Rule};
 
 use super::mapper::Mappers;
 use super::mentions::{self, Mention};
@@ -24,7 +24,7 @@ pub(super) use value::is_constant;
 pub(super) use value::is_function_name;
 pub(super) use value::variable_lengths;
 use value::{as_slot, is_outside_name, is_stream};
-use wish::{Wish, implied, map_wishes, transfer_wishes, whole_wish, wish};
+use wish::{Wish, implied, map_wishes, resident_wishes, transfer_wishes, whole_wish, wishes};
 
 /// One entry of a call: its pieces as C texts.
 #[derive(Clone, Debug)]
@@ -39,10 +39,49 @@ pub(super) struct Entry {
     pub(super) name: String,
     /// The function that maps its parts.
     pub(super) mapper: Option<String>,
-    /// Variables that it is repeated for.
-    pub(super) iterators: Vec<IteratorVar<Typed>>,
+    /// Loops that repeat it, outermost first.
+    pub(super) repeats: Vec<Repeat>,
     /// Dimensions of an update whose elements do not follow each other.
     pub(super) strided: Option<Vec<super::place::Dim>>,
+}
+
+/// A loop around an entry: its pieces as C texts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Repeat {
+    /// The declaration of its variable.
+    pub(super) declared: String,
+    pub(super) name: String,
+    pub(super) begin: String,
+    pub(super) end: String,
+    pub(super) step: String,
+}
+
+impl Repeat {
+    /// The loop over the values of a user's iterator.
+    pub(super) fn of(printer: &Printer<'_>, it: &IteratorVar<Typed>) -> Repeat {
+        let name = printer.program().names.text(it.name).to_owned();
+        Repeat {
+            declared: it.ty.map_or_else(|| format!("int {name}"), |ty| printer.declare(ty, &name)),
+            begin: printer.expr(it.begin),
+            end: printer.expr(it.end),
+            step: it.step.map_or_else(|| "1".to_owned(), |it| printer.expr(it)),
+            name,
+        }
+    }
+
+    /// Its head.
+    pub(super) fn head(&self) -> String {
+        let Repeat { declared, name, begin, end, step } = self;
+        format!(
+            "for ({declared} = {begin}; ({step}) > 0 ? {name} < ({end}) : {name} > ({end}); \
+             {name} += {step})"
+        )
+    }
+
+    /// How often it runs.
+    pub(super) fn trips(&self) -> String {
+        format!("__ferry_trips({}, {}, {})", self.begin, self.end, self.step)
+    }
 }
 
 /// How a kernel gets at a variable.
@@ -89,6 +128,7 @@ pub(super) fn of_kernel(printer: &Printer<'_>, mappers: &Mappers, id: RegionId) 
     for var in &region.vars {
         entries.capture(printer, mappers, region, var);
     }
+    entries.attachments(printer, &region.construct);
     entries.compute(printer, region);
     for it in mentions::of(printer.program(), id) {
         entries.mention(printer, &it);
@@ -100,6 +140,15 @@ pub(super) fn of_kernel(printer: &Printer<'_>, mappers: &Mappers, id: RegionId) 
 /// Entries of a construct that only moves data or ties its life.
 pub(super) fn of_data(printer: &Printer<'_>, mappers: &Mappers, region: &Region) -> Entries {
     of_clauses(printer, mappers, &region.construct)
+}
+
+/// Entries of a declaration about data of a function.
+pub(super) fn of_scope(
+    printer: &Printer<'_>,
+    mappers: &Mappers,
+    construct: &Construct<Typed>,
+) -> Entries {
+    of_clauses(printer, mappers, construct)
 }
 
 /// Components of one object, by the clauses of a mapper.
@@ -119,7 +168,12 @@ fn of_clauses(printer: &Printer<'_>, mappers: &Mappers, construct: &Construct<Ty
         .iter()
         .flat_map(|clause| match &clause.kind {
             ClauseKind::Map(map) => map_wishes(printer, mappers, construct, map),
-            ClauseKind::Transfer(transfer) => transfer_wishes(printer, mappers, transfer),
+            ClauseKind::DeviceResident(items) if construct.has(Leaf::Declare) => {
+                resident_wishes(printer, construct, items)
+            }
+            ClauseKind::Transfer(transfer) => {
+                transfer_wishes(printer, mappers, construct, transfer)
+            }
             _ => Vec::new(),
         })
         .collect();
@@ -153,6 +207,7 @@ fn of_clauses(printer: &Printer<'_>, mappers: &Mappers, construct: &Construct<Ty
             .collect();
         entries.object(printer, root, group, false);
     }
+    entries.attachments(printer, construct);
     entries
 }
 
@@ -169,8 +224,11 @@ impl Entries {
         if is_function_name(printer.program(), it.var) || is_stream(printer.program(), it.var) {
             return self.push_captured(printer, it.var, Access::Name, None);
         }
-        // Named in a clause only, or declared inside.
-        let Some(first) = it.mappings.first() else { return };
+        // Named in a clause only, or declared inside. A map of it or its parts says more than that
+        // its target may be there.
+        let is_map = |it: &&Attribute<Mapping>| matches!(it.value, Mapping::Map(..));
+        let first = it.mappings.iter().find(is_map).or_else(|| it.mappings.first());
+        let Some(first) = first else { return };
         let (access, slot) = match &first.value {
             Mapping::Map(..) => self.mapped(printer, mappers, region, it),
             Mapping::FirstPrivate => self.first_private(printer, it.var, &first.origin),
@@ -314,7 +372,7 @@ impl Entries {
         let wishes: Vec<Wish> = it
             .mappings
             .iter()
-            .filter_map(|mapping| wish(printer, mappers, region, it.var, mapping))
+            .flat_map(|mapping| wishes(printer, mappers, region, it.var, mapping))
             .collect();
         self.object(printer, Some(it.var), wishes, true)
     }
@@ -346,7 +404,7 @@ fn entry(base: String, begin: String, size: String, bits: MapType, name: &str) -
         parent: None,
         name: name.to_owned(),
         mapper: None,
-        iterators: Vec::new(),
+        repeats: Vec::new(),
         strided: None,
     }
 }

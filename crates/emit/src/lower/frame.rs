@@ -59,6 +59,24 @@ static __inline__ __attribute__((unused)) __ferry_i64 __ferry_device(__ferry_i64
 static __inline__ __attribute__((unused)) __ferry_i64 __ferry_trips(__ferry_i64 __b, \
 __ferry_i64 __e, __ferry_i64 __s) {{ __ferry_i64 __n = __s > 0 ? (__e - __b + __s - 1) / __s : \
 __s < 0 ? (__b - __e - __s - 1) / -__s : 0; return __n > 0 ? __n : 0; }}
+struct __ferry_scope {{ const struct __ferry_ident *__place; __ferry_i64 __device; int __count; \
+void **__bases, **__begins; __ferry_i64 *__sizes, *__types; void **__names; }};
+static __inline__ __attribute__((unused)) void __ferry_enter(struct __ferry_scope *__s, \
+const struct __ferry_ident *__place, __ferry_i64 __device, int __count, void **__b, void **__p, \
+__ferry_i64 *__z, __ferry_i64 *__t, void **__n, void **__m) {{ \
+__ferry_size __w = (__ferry_size)__count * 8; char *__c; \
+{begin}(__place, __device, __count, __b, __p, __z, __t, __n, __m); \
+if (!__count || !(__c = __builtin_malloc(__w * 5))) return; \
+__s->__place = __place; __s->__device = __device; __s->__count = __count; \
+__s->__bases = __builtin_memcpy(__c, __b, __w); \
+__s->__begins = __builtin_memcpy(__c + __w, __p, __w); \
+__s->__sizes = __builtin_memcpy(__c + 2 * __w, __z, __w); \
+__s->__types = __builtin_memcpy(__c + 3 * __w, __t, __w); \
+__s->__names = __builtin_memcpy(__c + 4 * __w, __n, __w); }}
+static __inline__ __attribute__((unused)) void __ferry_leave(struct __ferry_scope *__s) {{ \
+if (!__s->__count) return; \
+{end}(__s->__place, __s->__device, __s->__count, __s->__bases, __s->__begins, __s->__sizes, \
+__s->__types, __s->__names, 0); __builtin_free(__s->__bases); }}
 static __inline__ __attribute__((unused)) __ferry_i64 __ferry_decay(__ferry_i64 __own, \
 __ferry_i64 __asked) {{ return (__own & ~3l) | (__own & __asked & 3l) | (__asked & {kept}); }}
 ",

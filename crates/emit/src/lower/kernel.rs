@@ -157,7 +157,10 @@ impl Lowering<'_> {
             }
             Access::Reference => {
                 // The text around has it already, and shares its memory.
-                if setting == Setting::Appended && is_of_file(program, captured.var) {
+                if setting == Setting::Appended
+                    && is_of_file(program, captured.var)
+                    && !self.apart.contains(&captured.var)
+                {
                     return None;
                 }
                 // What never changes is written down again: the compiler sees the values.

@@ -11,7 +11,7 @@ use source::Name;
 use super::Lowering;
 use super::entries::{self, Entries};
 use super::stub;
-use crate::c::{Out, Printer, Setting};
+use crate::c::{Out, Setting};
 
 /// All mappers of a unit.
 #[derive(Debug, Default)]
@@ -101,7 +101,7 @@ impl Lowering<'_> {
                 out.line("const __ferry_i64 __count = __size / (__ferry_i64)sizeof(*__v);");
                 out.line("__ferry_i64 __i;");
                 out.line("for (__i = 0; __i < __count; __i++, __v++) {");
-                out.indented(|out| components(out, &printer, &entries));
+                out.indented(|out| components(out, &entries));
                 out.line("}");
             });
             out.raw("}");
@@ -113,10 +113,10 @@ impl Lowering<'_> {
 }
 
 /// Pushes the entries of one object.
-fn components(out: &mut Out<'_>, printer: &Printer<'_>, entries: &Entries) {
+fn components(out: &mut Out<'_>, entries: &Entries) {
     let push = abi::names::PUSH_COMPONENT;
     for entry in &entries.list {
-        stub::iterator_loops(out, printer, entry);
+        stub::iterator_loops(out, entry);
         let bits = format!("__ferry_decay({:#x}, __type) | __whole << 48", entry.bits.0);
         let name = stub::quoted(&format!(";{};unknown;0;0;;", entry.name));
         match &entry.mapper {

@@ -30,6 +30,7 @@ mod parts;
 mod place;
 mod queue;
 mod room;
+mod scope;
 mod storage;
 mod stub;
 mod teams;
@@ -40,7 +41,7 @@ use std::cell::RefCell;
 use std::ops::Range;
 
 use ir::construct::{Construct, Leaf};
-use ir::program::{ExprKind, Program, RegionId, StmtId, StmtKind, Typed, VarId};
+use ir::program::{ExprKind, FunctionId, Program, RegionId, StmtId, StmtKind, Typed, VarId};
 use ir::walk::Part;
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::{Diagnostic, Diagnostics, EditError, Edits, FileId, Locator, SourceMap, Span};
@@ -105,6 +106,7 @@ pub fn lower(
         unit: fingerprint(map.bytes(file)),
         mappers: Mappers::new(program),
         moved: storage::moved(program, is_device),
+        apart: storage::apart(program),
         is_device,
         state: RefCell::default(),
     };
@@ -157,6 +159,8 @@ struct Lowering<'p> {
     mappers: Mappers,
     /// Variables that live elsewhere than where they are declared.
     moved: FxHashMap<VarId, String>,
+    /// Variables that may have storage of their own on devices that share the host's memory.
+    apart: FxHashSet<VarId>,
     /// The device's text is made, not the host's.
     is_device: bool,
     state: RefCell<State>,
@@ -202,6 +206,13 @@ impl Lowering<'_> {
             if let Some(stored) = self.stored(&printer, declaration) {
                 // As below.
                 let _ = edits.replace(lines(text, base, declaration.construct.span), stored);
+                continue;
+            }
+            if let Some(scope) = self.scope_data(&printer, declaration) {
+                let range = lines(text, base, declaration.construct.span);
+                let scope = scope + &self.marker(base, range.end);
+                // As below.
+                let _ = edits.replace(range, scope);
                 continue;
             }
             if is_for_host_compiler(&declaration.construct) {
@@ -300,8 +311,12 @@ impl Lowering<'_> {
 
     fn at(&self, id: RegionId) -> At {
         let region = &self.program.regions[id];
-        let function = &self.program.functions[region.function];
-        let location = self.locator.locate(region.construct.span);
+        self.at_place(region.construct.span, region.function)
+    }
+
+    fn at_place(&self, span: Span, function: FunctionId) -> At {
+        let function = &self.program.functions[function];
+        let location = self.locator.locate(span);
         At {
             file: location.as_ref().map_or_else(String::new, |it| it.file.to_string()),
             function: self.program.names.text(function.name).to_owned(),
@@ -354,6 +369,10 @@ impl Hook for Lowering<'_> {
         let Some(it) = self.program.declarations.get(index as usize) else { return };
         if let Some(stored) = self.stored(printer, it) {
             out.line(&stored);
+            return;
+        }
+        if let Some(scope) = self.scope_data(printer, it) {
+            out.raw(&scope);
             return;
         }
         if !is_for_host_compiler(&it.construct) {
@@ -409,6 +428,7 @@ fn is_taken_out(construct: &Construct<Typed>) -> bool {
             Leaf::DeclareTarget
                 | Leaf::BeginDeclareTarget
                 | Leaf::EndDeclareTarget
+                | Leaf::Declare
                 | Leaf::DeclareMapper
                 | Leaf::DeclareVariant
                 | Leaf::BeginDeclareVariant

@@ -37,7 +37,7 @@ impl Lowering<'_> {
             stub::location(out, &at);
             let device = stub::device(printer, &region.construct.clauses);
             let device = order.open(printer, device, out);
-            let tables = stub::tables(out, printer, &entries, &at);
+            let tables = stub::tables(out, &entries, &at);
             // The kernel has its own; the user's are not unused for that.
             for it in entries.captured.iter().filter(|it| it.access == Access::Own) {
                 out.line(&format!("(void)sizeof({});", printer.var_name(it.var)));

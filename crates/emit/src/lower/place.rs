@@ -20,6 +20,9 @@ pub(super) struct Place {
     pub(super) pointers: Vec<String>,
     /// Its dimensions, where it is a section: outermost first.
     pub(super) dims: Vec<Dim>,
+    /// Where it is a section of what each of several pointers points to: these pointers, outermost
+    /// first. The texts above then speak of one of them, by the name of its number.
+    pub(super) rows: Vec<Rows>,
     /// Whether it is more than the root's name or what a pointer points to: a member.
     pub(super) is_member: bool,
     /// The type of one element.
@@ -37,7 +40,31 @@ pub(super) struct Dim {
     pub(super) step: String,
 }
 
+/// Pointers side by side that are all followed.
+#[derive(Clone, Debug)]
+pub(super) struct Rows {
+    /// Where the pointers lie.
+    pub(super) spine: Box<Place>,
+    /// The variable that numbers them.
+    pub(super) number: String,
+    /// How many there are.
+    pub(super) count: String,
+}
+
 impl Place {
+    /// A variable as a whole.
+    pub(super) fn whole(printer: &Printer<'_>, var: VarId) -> Place {
+        Place {
+            root: Some(var),
+            first: printer.var_name(var),
+            pointers: Vec::new(),
+            dims: Vec::new(),
+            rows: Vec::new(),
+            is_member: false,
+            ty: printer.program().vars[var].ty,
+        }
+    }
+
     /// The size of all of it.
     pub(super) fn bytes(&self) -> String {
         let element = format!("sizeof({})", self.first);
@@ -57,14 +84,7 @@ pub(super) fn of(printer: &Printer<'_>, item: ExprId) -> Place {
         return opaque(printer, item);
     };
     match &expr.kind {
-        ExprKind::Var(var) => Place {
-            root: Some(*var),
-            first: printer.var_name(*var),
-            pointers: Vec::new(),
-            dims: Vec::new(),
-            is_member: false,
-            ty: expr.ty,
-        },
+        ExprKind::Var(var) => Place { ty: expr.ty, ..Place::whole(printer, *var) },
         ExprKind::Member(base, record, index) => {
             let mut place = of(printer, *base);
             let field = program
@@ -122,6 +142,7 @@ fn opaque(printer: &Printer<'_>, item: ExprId) -> Place {
         first: format!("({})", printer.expr(item)),
         pointers: Vec::new(),
         dims: Vec::new(),
+        rows: Vec::new(),
         is_member: false,
         ty,
     }
@@ -131,11 +152,29 @@ fn opaque(printer: &Printer<'_>, item: ExprId) -> Place {
 fn element(printer: &Printer<'_>, base: ExprId, index: &str, ty: Ty) -> Place {
     let mut place = of(printer, base);
     if !is_array(printer.program(), place.ty) {
+        if !place.dims.is_empty() {
+            place = each(place);
+        }
         place.pointers.push(place.first.clone());
         place.is_member = false;
     }
     place.first = format!("{}[{index}]", place.first);
     place.ty = ty;
+    place
+}
+
+/// One of the elements of a section, whichever.
+fn each(spine: Place) -> Place {
+    let number = format!("__r{}", spine.rows.len());
+    let step = spine.dims.last().and_then(|it| it.stride.as_deref()).unwrap_or("1");
+    let counts: Vec<String> = spine.dims.iter().map(|it| format!("({})", it.length)).collect();
+    let mut place = spine.clone();
+    place.first = match step {
+        "1" => format!("(&{})[{number}]", spine.first),
+        step => format!("(&{})[{number} * ({step})]", spine.first),
+    };
+    place.dims.clear();
+    place.rows.push(Rows { spine: Box::new(spine), number, count: counts.join(" * ") });
     place
 }
 

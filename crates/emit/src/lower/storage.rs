@@ -5,8 +5,8 @@
 //! variable from then on ([`moved`]): a pointer is followed, since C cannot give memory a name.
 
 use ir::construct::{ClauseKind, Leaf};
-use ir::program::{Declaration, DeviceVar, ExprKind, Program, RegionId, VarId, VarStorage};
-use rustc_hash::FxHashMap;
+use ir::program::{Declaration, DeviceVar, ExprId, ExprKind, Program, RegionId, VarId, VarStorage};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Lowering;
 use crate::c::Printer;
@@ -39,6 +39,30 @@ pub(super) fn moved(program: &Program, is_device: bool) -> FxHashMap<VarId, Stri
         }
     }
     moved
+}
+
+/// Variables that begin as zeros on devices, somewhere: then they are not the host's own, even where
+/// memory is shared.
+pub(super) fn apart(program: &Program) -> FxHashSet<VarId> {
+    let regions = program.regions.iter().map(|(_, it)| &it.construct);
+    let constructs = regions.chain(program.declarations.iter().map(|it| &it.construct));
+    let items = constructs.flat_map(|it| &it.clauses).filter_map(|it| match &it.kind {
+        ClauseKind::Map(map) if map.flags.zero => Some(&map.items),
+        _ => None,
+    });
+    items.flatten().filter_map(|it| named(program, *it)).collect()
+}
+
+/// The variable that an item is, or is a part of.
+fn named(program: &Program, item: ExprId) -> Option<VarId> {
+    match &program.exprs[item].kind {
+        ExprKind::Var(var) => Some(*var),
+        ExprKind::Section(section) => named(program, section.base),
+        ExprKind::Index(base, _) | ExprKind::Member(base, ..) | ExprKind::Cast(_, base) => {
+            named(program, *base)
+        }
+        _ => None,
+    }
 }
 
 impl Lowering<'_> {

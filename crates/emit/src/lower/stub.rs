@@ -6,7 +6,7 @@
 use ir::construct::{Clause, ClauseKind, DeviceModifier, IteratorVar, Leaf};
 use ir::program::{ExprId, Typed};
 
-use super::entries::{Entries, Entry};
+use super::entries::{Entries, Entry, Repeat};
 use crate::c::{Out, Printer};
 
 /// A place in the user's source.
@@ -84,20 +84,15 @@ pub(super) fn location(out: &mut Out<'_>, at: &At) {
 }
 
 /// Declares the tables of a call.
-pub(super) fn tables(
-    out: &mut Out<'_>,
-    printer: &Printer<'_>,
-    entries: &Entries,
-    at: &At,
-) -> Tables {
+pub(super) fn tables(out: &mut Out<'_>, entries: &Entries, at: &At) -> Tables {
     let list = &entries.list;
     let has_mappers = list.iter().any(|it| it.mapper.is_some());
     if list.is_empty() {
         return Tables { count: "0".to_owned(), has_mappers, is_empty: true };
     }
     strided(out, list);
-    if list.iter().any(|it| !it.iterators.is_empty()) {
-        let count = repeated(out, printer, list, at, has_mappers);
+    if list.iter().any(|it| !it.repeats.is_empty()) {
+        let count = repeated(out, list, at, has_mappers);
         return Tables { count, has_mappers, is_empty: false };
     }
     let count = list.len();
@@ -171,17 +166,11 @@ fn name(entry: &Entry, at: &At) -> String {
 
 /// Tables whose length is known when the program runs: entries that are repeated for the values of
 /// iterators. Gives the name of the count.
-fn repeated(
-    out: &mut Out<'_>,
-    printer: &Printer<'_>,
-    list: &[Entry],
-    at: &At,
-    has_mappers: bool,
-) -> String {
-    let single = list.iter().filter(|it| it.iterators.is_empty()).count();
+fn repeated(out: &mut Out<'_>, list: &[Entry], at: &At, has_mappers: bool) -> String {
+    let single = list.iter().filter(|it| it.repeats.is_empty()).count();
     let mut total = vec![single.to_string()];
-    for entry in list.iter().filter(|it| !it.iterators.is_empty()) {
-        let trips: Vec<String> = entry.iterators.iter().map(|it| trips(printer, it)).collect();
+    for entry in list.iter().filter(|it| !it.repeats.is_empty()) {
+        let trips: Vec<String> = entry.repeats.iter().map(Repeat::trips).collect();
         total.push(trips.join(" * "));
     }
     out.line(&format!("const __ferry_i64 __fc = {};", total.join(" + ")));
@@ -191,16 +180,23 @@ fn repeated(
         out.line("void *__fm[__fc + 1];");
     }
     out.line("int __fj = 0;");
-    for entry in list {
-        iterator_loops(out, printer, entry);
+    for (index, entry) in list.iter().enumerate() {
+        if list.iter().any(|it| it.parent == Some(index)) {
+            // Where it is depends on how often others before it are repeated.
+            out.line(&format!("const __ferry_i64 __fw{index} = __fj + 1;"));
+        }
+        iterator_loops(out, entry);
+        let bits = match entry.parent {
+            Some(parent) => format!("{:#x} | __fw{parent} << 48", entry.bits.0),
+            None => format!("{:#x}", entry.bits.0),
+        };
         // Elements one by one lie on the device side by side, as what they are.
-        let follows = match entry.iterators.is_empty() || entry.mapper.is_some() {
+        let follows = match entry.repeats.is_empty() || entry.mapper.is_some() {
             true => String::new(),
             false => format!(
-                "if (__fj && __fb[__fj - 1] == {} && __ft[__fj - 1] == {} && __fs[__fj - 1] > 0 && \
+                "if (__fj && __fb[__fj - 1] == {} && __ft[__fj - 1] == ({bits}) && __fs[__fj - 1] > 0 && \
                  (char *)__fp[__fj - 1] + __fs[__fj - 1] == (char *){}) __fs[__fj - 1] += {}; else ",
                 entry.base,
-                bits(entry),
                 entry.begin,
                 size(entry)
             ),
@@ -211,12 +207,11 @@ fn repeated(
             (None, false) => String::new(),
         };
         out.line(&format!(
-            "{follows}{{ __fb[__fj] = {}; __fp[__fj] = {}; __fs[__fj] = {}; __ft[__fj] = {}; \
+            "{follows}{{ __fb[__fj] = {}; __fp[__fj] = {}; __fs[__fj] = {}; __ft[__fj] = {bits}; \
              __fn[__fj] = {};{mapper} __fj++; }}",
             entry.base,
             entry.begin,
             size(entry),
-            bits(entry),
             name(entry, at)
         ));
     }
@@ -224,26 +219,18 @@ fn repeated(
 }
 
 /// The heads of the loops that repeat an entry.
-pub(super) fn iterator_loops(out: &mut Out<'_>, printer: &Printer<'_>, entry: &Entry) {
-    entry.iterators.iter().for_each(|it| iterator_loop(out, printer, it));
+pub(super) fn iterator_loops(out: &mut Out<'_>, entry: &Entry) {
+    entry.repeats.iter().for_each(|it| out.line(&it.head()));
 }
 
 /// The head of the loop over the values of an iterator.
 pub(super) fn iterator_loop(out: &mut Out<'_>, printer: &Printer<'_>, it: &IteratorVar<Typed>) {
-    let name = printer.program().names.text(it.name);
-    let ty = it.ty.map_or_else(|| format!("int {name}"), |ty| printer.declare(ty, name));
-    let (begin, end) = (printer.expr(it.begin), printer.expr(it.end));
-    let step = it.step.map_or_else(|| "1".to_owned(), |it| printer.expr(it));
-    out.line(&format!(
-        "for ({ty} = {begin}; ({step}) > 0 ? {name} < ({end}) : {name} > ({end}); \
-         {name} += {step})"
-    ));
+    out.line(&Repeat::of(printer, it).head());
 }
 
 /// How many values an iterator has.
 pub(super) fn trips(printer: &Printer<'_>, it: &IteratorVar<Typed>) -> String {
-    let step = it.step.map_or_else(|| "1".to_owned(), |it| printer.expr(it));
-    format!("__ferry_trips({}, {}, {step})", printer.expr(it.begin), printer.expr(it.end))
+    Repeat::of(printer, it).trips()
 }
 
 /// The device a construct is for: a number as the runtime takes it.

@@ -138,6 +138,10 @@ pub struct Rules {
     pub redundant_teams: bool,
     /// An update or exit of absent data.
     pub on_absent: OnAbsent,
+    /// An update or exit of data of which only a part is there is an error.
+    pub whole_presence: bool,
+    /// How often a pointer was attached is counted; what the construct attaches, its end detaches.
+    pub counts_attachments: bool,
 }
 
 impl Rules {
@@ -153,5 +157,7 @@ impl Rules {
         plain_nests: false,
         redundant_teams: false,
         on_absent: OnAbsent::Ignore,
+        whole_presence: false,
+        counts_attachments: false,
     };
 }

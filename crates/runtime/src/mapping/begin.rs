@@ -13,7 +13,7 @@ use crate::mapping::attach::Counting;
 use crate::mapping::early::Lead;
 use crate::mapping::table::{Fit, Mapped};
 use crate::mapping::transfer::{self, Piece};
-use crate::mapping::{Cx, attach, components, counter, section};
+use crate::mapping::{Cx, attach, components, counter};
 
 /// Where something that was asked for lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,8 +36,13 @@ pub(crate) fn begin(cx: &Cx<'_>, args: &MapArgs, in_mapper: bool) -> Result<(), 
             components::expand(mapper, &item, |parts| begin(cx, parts, true))?;
             continue;
         }
+        if item.map.has(MapType::PTR_AND_OBJ | MapType::UNCOUNTED) {
+            attach::attach_pointee(cx, item.base)?;
+            continue;
+        }
         let is_first_of_mapper = in_mapper && index == 0;
-        let mut update = item.map.parent().is_none() && !is_first_of_mapper;
+        let mut update =
+            item.map.parent().is_none() && !is_first_of_mapper && !item.map.has(MapType::UNCOUNTED);
         let pointer = item.base;
         if item.map.has(MapType::PTR_AND_OBJ) {
             let map = item.map.without(MapType::TO | MapType::ALWAYS);
@@ -65,11 +70,16 @@ pub(crate) fn begin(cx: &Cx<'_>, args: &MapArgs, in_mapper: bool) -> Result<(), 
         }
         let is_attached = item.map.has(MapType::PTR_AND_OBJ)
             && (!item.map.has(MapType::ATTACH) || is_mapped(cx, pointer));
-        if item.map.has(MapType::ATTACH) && matches!(placed, Placed::Device(_)) {
+        let comes_late = item.map.has(MapType::ATTACH) && !item.map.has(MapType::DETACH);
+        if comes_late && matches!(placed, Placed::Device(_)) {
             remember(cx, pointer, &item, DevicePtr(base));
         }
         if is_attached && matches!(placed, Placed::Device(_)) {
-            attach::attach(cx, pointer, DevicePtr(base), Counting::Once)?;
+            let counting = match item.map.has(MapType::DETACH) {
+                true => Counting::Each,
+                false => Counting::Once,
+            };
+            attach::attach(cx, pointer, DevicePtr(base), counting)?;
         }
     }
     Ok(())
@@ -119,15 +129,17 @@ pub(crate) fn acquire(
     padding: usize,
     update: bool,
 ) -> Result<Placed, Error> {
+    // Behind a null pointer there is nothing.
+    if item.begin == 0 {
+        return Ok(Placed::Absent);
+    }
     let mapping = &cx.device.mapping;
     let (mut table, found) = mapping.look_up(item.begin, item.size);
     let wants_copy = item.map.has(MapType::TO) && item.size > 0;
     if let Some(found) = found {
         let Some(mapped) = table.get_mut(found.key) else { return Ok(Placed::Absent) };
         if found.fit == Fit::Partial && !item.map.has(MapType::IMPLICIT) {
-            let (what, mapped) = (Section::of(item), section(mapped));
-            let is_required = item.map.has(MapType::PRESENT);
-            return Err(Error::Overlap { what, mapped, is_required });
+            return Err(Error::overlap(item, mapped));
         }
         if update {
             mapped.acquire(counter(item.map));
@@ -153,12 +165,14 @@ pub(crate) fn acquire(
     if item.map.has(MapType::PRESENT) {
         return Err(Error::NotPresent { what: Section::of(item), is_motion: false });
     }
-    if item.size == 0 {
+    if item.size == 0 || item.map.has(MapType::OPTIONAL) {
         return Ok(Placed::Absent);
     }
     let mut mapped = Mapped::new(item.base, item.begin, item.size, counter(item.map));
     mapped.name = item.name;
-    if cx.device.shares_memory {
+    // What is to begin as zeros must not end the host's values: it gets storage of its own.
+    let moves_away = cx.device.shares_memory && item.map.has(MapType::ZERO);
+    if cx.device.shares_memory && !moves_away {
         mapped.device = DevicePtr(item.begin as u64);
         table.insert(mapped);
         return Ok(Placed::Device(DevicePtr(item.begin as u64)));
@@ -173,6 +187,9 @@ pub(crate) fn acquire(
                 mapped.owned = owned;
                 mapped.device = device;
             });
+            if moves_away {
+                mapping.moved_away();
+            }
             attach_early(cx, item.begin, item.size)?;
             Ok(Placed::Device(device))
         }
@@ -215,13 +232,20 @@ fn make(
         let made = Mapped { owned, device, name: item.name, ..mapped };
         llvm::info::created(cx.device.number, &made);
     }
-    if wants_copy {
+    let filled = if wants_copy {
         let (host, name) = (item.begin, item.name);
         let piece = Piece { host, device, size: item.size, name, skip: Vec::new() };
-        if let Err(error) = transfer::copy_in(cx, &piece) {
-            let _ = transfer::free(cx, owned, bytes);
-            return Err(error);
-        }
+        transfer::copy_in(cx, &piece)
+    } else if item.map.has(MapType::ZERO) {
+        let what = Section::of(item);
+        transfer::clear(cx, owned, bytes)
+            .map_err(|error| Error::device("clearing device memory", what, error))
+    } else {
+        Ok(())
+    };
+    if let Err(error) = filled {
+        let _ = transfer::free(cx, owned, bytes);
+        return Err(error);
     }
     Ok((owned, device))
 }

@@ -10,7 +10,7 @@ use crate::error::{Error, Section};
 use crate::llvm::{self, info::Change};
 use crate::mapping::begin::shared_part;
 use crate::mapping::table::{Fit, Mapped};
-use crate::mapping::{Cx, components, counter, transfer};
+use crate::mapping::{Cx, attach, components, counter, transfer};
 
 /// Ranges that have left the table; most calls remove few.
 type Removed = SmallVec<[Mapped; 4]>;
@@ -21,6 +21,9 @@ pub(crate) fn end(cx: &Cx<'_>, args: &MapArgs) -> Result<(), Error> {
     let released = release_all(cx, args, false, &mut removed);
     for range in removed {
         cx.device.mapping.early.forget(range.begin);
+        if cx.device.shares_memory {
+            cx.device.mapping.left(&range);
+        }
         if cx.watch.has_llvm(llvm::info::CHANGES) {
             llvm::info::removed(cx.device.number, &range);
         }
@@ -44,18 +47,41 @@ fn release_all(
             components::expand(mapper, &item, |parts| release_all(cx, parts, true, removed))?;
             continue;
         }
+        if item.map.has(MapType::PTR_AND_OBJ | MapType::UNCOUNTED) {
+            attach::detach(cx, item.base, item.map.has(MapType::DELETE))?;
+            continue;
+        }
+        if item.map.has(MapType::PTR_AND_OBJ | MapType::DETACH) && is_held(cx, &item) {
+            attach::detach(cx, item.base, false)?;
+        }
         removed.extend(release(cx, &item, in_mapper && index == 0)?);
     }
     Ok(())
+}
+
+/// Whether the entry's own count holds its data: if not, its end is of no effect.
+fn is_held(cx: &Cx<'_>, item: &Item) -> bool {
+    let (mut table, found) = cx.device.mapping.look_up(item.begin, item.size);
+    let mapped = found.and_then(|it| table.get_mut(it.key));
+    mapped.is_some_and(|it| it.count(counter(item.map)) > 0)
 }
 
 /// Releases one entry, and answers the range that is mapped no more.
 fn release(cx: &Cx<'_>, item: &Item, is_first_of_mapper: bool) -> Result<Option<Mapped>, Error> {
     let mapping = &cx.device.mapping;
     let is_member = item.map.parent().is_some() && !item.map.has(MapType::PTR_AND_OBJ);
-    let update = !is_member && !is_first_of_mapper;
+    let update = !is_member && !is_first_of_mapper && !item.map.has(MapType::UNCOUNTED);
+    if item.begin == 0 {
+        return Ok(None);
+    }
     let (mut table, found) = mapping.look_up(item.begin, item.size);
     let is_implicit = item.map.has(MapType::IMPLICIT);
+    if let Some(found) = found.filter(|it| it.fit == Fit::Partial && !is_implicit)
+        && item.map.has(MapType::WHOLE)
+        && let Some(mapped) = table.get_mut(found.key)
+    {
+        return Err(Error::overlap(item, mapped));
+    }
     let found = found.filter(|it| it.fit == Fit::Contained || is_implicit);
     let mapped = found.and_then(|it| table.get_mut(it.key));
     let Some(mapped) = mapped else {

@@ -150,6 +150,18 @@ impl Mapping {
         self.lock().iter().filter(|it| !it.owned.is_null()).map(Mapped::size).sum()
     }
 
+    /// A range of a device that shares memory has got storage of its own.
+    pub(crate) fn moved_away(&self) {
+        self.elsewhere.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A range of a device that shares memory has left the table.
+    pub(crate) fn left(&self, range: &Mapped) {
+        if range.device.0 != range.begin as u64 {
+            self.elsewhere.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
     /// No address of this table differs from the host's; only asked of devices that share memory.
     pub(crate) fn is_identity(&self) -> bool {
         self.elsewhere.load(Ordering::Relaxed) == 0

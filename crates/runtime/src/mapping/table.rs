@@ -108,6 +108,14 @@ impl Mapped {
         self.dynamic.saturating_add(self.hold) == 1
     }
 
+    /// How many references there are of one kind.
+    pub(crate) fn count(&self, counter: Counter) -> u64 {
+        match counter {
+            Counter::Dynamic => self.dynamic,
+            Counter::Hold => self.hold,
+        }
+    }
+
     /// Takes a reference away (`update`), or forces the count down first (`delete`); is it the last?
     ///
     /// The answer is about this release even when nothing is counted.
@@ -117,7 +125,8 @@ impl Mapped {
             Counter::Hold => self.dynamic,
         };
         let count = self.count_mut(counter);
-        if *count == INFINITE {
+        // What this count does not hold, it cannot let go.
+        if *count == INFINITE || *count == 0 {
             return false;
         }
         let is_last = other == 0 && (delete || *count == 1);

@@ -144,6 +144,12 @@ pub(crate) fn alloc(
     tool::operation(cx.watch, op, at, || cx.device.plugin.alloc(bytes, align, MemoryKind::Device))
 }
 
+/// Fills new device memory with zeros.
+pub(crate) fn clear(cx: &Cx<'_>, at: DevicePtr, bytes: usize) -> Result<(), DeviceError> {
+    // SAFETY: the caller has just allocated it.
+    unsafe { cx.device.plugin.fill(at, 0, bytes) }
+}
+
 /// Gives device memory back that a range owned.
 pub(crate) fn free(cx: &Cx<'_>, owned: DevicePtr, bytes: usize) -> Result<(), Error> {
     if owned.is_null() {

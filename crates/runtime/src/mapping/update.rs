@@ -1,6 +1,7 @@
 //! Updating: data that are mapped are copied one way or the other; counts stay.
 //!
-//! What is not mapped, or not wholly, is left alone, unless the program says that it must be there.
+//! What is not mapped, or not wholly, is left alone, unless the program says that it must be there; it
+//! may also say that it must be there wholly or not at all.
 
 use abi::{Dimension, MapType};
 
@@ -34,6 +35,12 @@ pub(crate) fn update(cx: &Cx<'_>, args: &MapArgs) -> Result<(), Error> {
 fn move_contiguous(cx: &Cx<'_>, item: &Item) -> Result<(), Error> {
     let mapping = &cx.device.mapping;
     let (mut table, found) = mapping.look_up(item.begin, item.size);
+    if let Some(found) = found.filter(|it| it.fit == Fit::Partial)
+        && item.map.has(MapType::WHOLE)
+        && let Some(mapped) = table.get_mut(found.key)
+    {
+        return Err(Error::overlap(item, mapped));
+    }
     let found = found.filter(|it| it.fit == Fit::Contained);
     let Some(mapped) = found.and_then(|it| table.get_mut(it.key)) else {
         let is_error = item.map.has(MapType::PRESENT) && !(cx.unified && item.size > 0);

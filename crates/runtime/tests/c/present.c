@@ -4,7 +4,7 @@
 // status: 1
 // stderr: t.c:16:1: `b` (4 bytes at 0x
 // stderr: is not mapped to the device
-// stderr: help: map b before this, or drop the `present` modifier
+// stderr: help: map b before this, or drop `present`
 #include "ferry_test.h"
 #ifndef DEVICE_UNIT
 int main(void) {

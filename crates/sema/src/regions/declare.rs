@@ -4,7 +4,7 @@
 //! they name by list added, and [`ir::program::Var::device`], [`ir::program::Function::device`] and
 //! `thread_local` set. Misuse is reported by [`super::rules`].
 
-use ir::construct::{Args, ClauseKind, Construct, DeviceKind, Leaf};
+use ir::construct::{Args, ClauseKind, Construct, DeviceKind, Leaf, Presence};
 use ir::program::{
     DeviceFunction, DeviceVar, ExprId, ExprKind, FunctionId, Level, Program, Typed, VarId,
     VarStorage,
@@ -27,6 +27,8 @@ fn entity(program: &Program, item: ExprId) -> Option<Entity> {
         ExprKind::Var(var) => Some(Entity::Var(*var)),
         ExprKind::Function(function) => Some(Entity::Function(*function)),
         ExprKind::Cast(_, inner) | ExprKind::AddrOf(inner) => entity(program, *inner),
+        // A declaration is about the whole variable.
+        ExprKind::Section(section) => entity(program, section.base),
         _ => None,
     }
 }
@@ -106,20 +108,12 @@ fn one(
                 program.vars[var].device = Some(standing(var));
             }
         }
-        Leaf::Declare if at_file_scope => {
-            for &var in vars {
-                program.vars[var].device = Some(standing(var));
-            }
-        }
         Leaf::Declare => {
-            // In a function only what outlives the scope stands on the device for good.
+            // Variables of a function are there while it runs, as if in a data region.
+            let stays = |it: VarStorage| at_file_scope || it == VarStorage::Extern;
             for &var in vars {
-                let is_resident = matches!(
-                    program.vars[var].storage,
-                    VarStorage::LocalStatic(_) | VarStorage::Extern
-                ) || standing(var) == DeviceVar::Resident;
-                if is_resident {
-                    program.vars[var].device = Some(standing(var));
+                if stays(program.vars[var].storage) {
+                    program.vars[var].device = standings.get(&var).copied();
                 }
             }
         }
@@ -160,15 +154,21 @@ fn target_function(construct: &Construct<Typed>) -> DeviceFunction {
 /// How listed variables stand on devices, each by the first clause that names it.
 fn standings(program: &Program, construct: &Construct<Typed>) -> FxHashMap<VarId, DeviceVar> {
     let mut standings = FxHashMap::default();
-    for item in items::all(construct).filter(|it| it.role == Role::Declared) {
+    for item in items::all(construct) {
         let Some(var) = items::base(program, item.expr) else { continue };
         let clause = construct.clauses.get(item.clause as usize);
-        standings.entry(var).or_insert(match clause.map(|it| &it.kind) {
-            Some(ClauseKind::DeviceLink(_)) => DeviceVar::Link,
-            Some(ClauseKind::DeviceResident(_)) => DeviceVar::Resident,
-            Some(ClauseKind::DeviceLocal(_)) => DeviceVar::Local,
-            _ => DeviceVar::Enter,
-        });
+        let standing = match (item.role, clause.map(|it| &it.kind)) {
+            (Role::Declared, Some(ClauseKind::DeviceLink(_))) => DeviceVar::Link,
+            (Role::Declared, Some(ClauseKind::DeviceResident(_))) => DeviceVar::Resident,
+            (Role::Declared, Some(ClauseKind::DeviceLocal(_))) => DeviceVar::Local,
+            (Role::Declared, _) => DeviceVar::Enter,
+            // What is only said to be there has its storage from elsewhere.
+            (Role::Map, Some(ClauseKind::Map(map))) if map.presence == Presence::Any => {
+                DeviceVar::Enter
+            }
+            _ => continue,
+        };
+        standings.entry(var).or_insert(standing);
     }
     standings
 }

@@ -198,6 +198,23 @@ pub(super) fn base(program: &Program, item: ExprId) -> Option<VarId> {
     }
 }
 
+/// Whether the item is, or is reached through, a member of a structure.
+pub(super) fn has_member(program: &Program, item: ExprId) -> bool {
+    let mut at = item;
+    loop {
+        at = match &program.exprs[at].kind {
+            ExprKind::Member(..) => return true,
+            ExprKind::Section(section) => section.base,
+            ExprKind::Index(base, _)
+            | ExprKind::Deref(base)
+            | ExprKind::AddrOf(base)
+            | ExprKind::Cast(_, base)
+            | ExprKind::Shaped(_, base) => *base,
+            _ => return false,
+        };
+    }
+}
+
 /// The variable, if the item is a variable and nothing else.
 pub(super) fn plain(program: &Program, item: ExprId) -> Option<VarId> {
     match &program.exprs[item].kind {

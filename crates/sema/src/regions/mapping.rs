@@ -26,10 +26,33 @@ pub(super) fn of(
 ) -> Vec<Attribute<Mapping>> {
     let region = &program.regions[id];
     let items = uses.region(id).items(var);
-    let listed = by_clause(program, &region.construct, items, var, Origin::Clause);
-    if !listed.is_empty() || !offloads(region) {
+    let mut listed = by_clause(program, &region.construct, items, var, Origin::Clause);
+    if !offloads(region) {
         return listed;
     }
+    if !listed.is_empty() {
+        // A clause on a member says nothing of the structure around it.
+        if region.construct.rules.holds_data && are_members(program, var, &listed) {
+            listed.extend(unlisted(program, uses, id, var));
+        }
+        return listed;
+    }
+    unlisted(program, uses, id, var)
+}
+
+/// Whether all that is said of a structure is about its members.
+fn are_members(program: &Program, var: VarId, listed: &[Attribute<Mapping>]) -> bool {
+    let is_member = |it: &Attribute<Mapping>| match &it.value {
+        Mapping::Map(_, _, Some(item)) => items::has_member(program, *item),
+        _ => false,
+    };
+    category(program, var) == Category::Aggregate && listed.iter().all(is_member)
+}
+
+/// How a variable comes to the device that no clause of the region names.
+fn unlisted(program: &Program, uses: &Uses, id: RegionId, var: VarId) -> Vec<Attribute<Mapping>> {
+    let region = &program.regions[id];
+    let items = uses.region(id).items(var);
     let settled =
         by_combination(program, region, items, var).or_else(|| declared(program, uses, var));
     if let Some(settled) = settled {
@@ -143,7 +166,13 @@ fn mapping(
         }
         (Role::DevicePointer, _) => Mapping::DevicePointer,
         (Role::HasDeviceAddr, _) => Mapping::DeviceAddress,
+        // Which pointer of an object is attached says nothing of how the object gets there.
+        (Role::Attach, _) if part.is_some() => return None,
         (Role::Attach, _) => Mapping::PointerToMapped,
+        // A variable of a function, declared so.
+        (Role::Declared, ClauseKind::DeviceResident(_)) => {
+            Mapping::Map(Motion::Alloc, Presence::Any, part)
+        }
         (Role::Private, _) if runs => Mapping::Private,
         (Role::FirstPrivate, _) if runs => Mapping::FirstPrivate,
         _ => return None,

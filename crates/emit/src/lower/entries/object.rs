@@ -4,12 +4,14 @@
 //! one object get a common parent that spans them; what its pointers point to is attached.
 
 use abi::MapType;
-use ir::program::{DeviceVar, Program, VarId};
+use ir::construct::{ClauseKind, Construct};
+use ir::program::{DeviceVar, Typed, VarId};
 
 use super::pointee::{by_last_pointer, span_bits};
-use super::wish::Wish;
+use super::wish::{Wish, merged};
 use super::{Access, Entries, Entry, entry};
 use crate::c::Printer;
+use crate::lower::place;
 
 impl Entries {
     /// Everything that is asked of one variable and what it points to.
@@ -20,6 +22,7 @@ impl Entries {
         wishes: Vec<Wish>,
         is_param: bool,
     ) -> (Access, Option<usize>) {
+        let wishes = merged(wishes);
         let root_name = root.map(|it| printer.var_name(it)).unwrap_or_default();
         // Whether the pointer variable itself is mapped; if not, what it points to is the object.
         let has_own = wishes.iter().any(|it| it.place.pointers.is_empty());
@@ -31,13 +34,11 @@ impl Entries {
             false => format!("(void *)&{root_name}"),
         };
         let access = if starts_at_pointer { Access::Value } else { Access::Reference };
-        // The device's code finds a `link` variable through a pointer, which is attached.
-        let pointer = root.filter(|it| is_linked(printer.program(), *it) && !starts_at_pointer);
-        let pointer = pointer.map(|it| link_pointer(printer, it));
+        let pointer = root.and_then(|it| pointer_to(printer, it, starts_at_pointer));
         let attach = |made: &mut Entry| {
-            if let Some(pointer) = &pointer {
+            if let Some((pointer, bits)) = &pointer {
                 made.base = format!("(void *)&{pointer}");
-                made.bits |= MapType::PTR_AND_OBJ;
+                made.bits |= *bits;
             }
         };
         let mut slot = None;
@@ -59,8 +60,13 @@ impl Entries {
         // Data of a pointer in an object that this construct says nothing else of: the object may
         // be on the device or not.
         let only_attached = !is_param && direct.is_empty();
-        let needs_parent =
-            whole.is_none() && !only_attached && (!attached.is_empty() || direct.len() > 1);
+        let reaches_in = |it: &Wish| it.place.rows.is_empty();
+        // What must be there is looked for piece by piece.
+        let is_there = !direct.is_empty() && direct.iter().all(|it| it.bits.has(MapType::PRESENT));
+        let needs_parent = whole.is_none()
+            && !only_attached
+            && !is_there
+            && (attached.iter().any(reaches_in) || direct.len() > 1);
         let mut parent = None;
         if needs_parent {
             let (begin, size) = span(&direct, &attached, depth);
@@ -77,7 +83,7 @@ impl Entries {
             };
             let mut made = entry(base, begin, wish.place.bytes(), wish.bits, &wish.name);
             made.mapper = wish.mapper;
-            made.iterators = wish.iterators;
+            made.repeats = wish.repeats;
             // Pieces of one object lie on the device as they do on the host: in what spans them.
             if needs_parent {
                 made.parent = parent;
@@ -85,22 +91,23 @@ impl Entries {
             if made.parent.is_none() {
                 attach(&mut made);
             }
-            let index = match made.parent.is_some() || !made.iterators.is_empty() {
+            let index = match made.parent.is_some() || !made.repeats.is_empty() {
                 true => {
                     self.list.push(made);
                     self.list.len() - 1
                 }
                 false => claim(self, made),
             };
-            if whole == Some(at) {
+            if whole == Some(at) || (whole.is_none() && parent.is_none() && !is_there) {
                 parent = Some(index);
             }
         }
-        match only_attached {
-            true => by_last_pointer(attached).into_iter().for_each(|(pointer, group)| {
+        match parent {
+            // Pointers that lie in none of these may be on the device or not.
+            None => by_last_pointer(attached).into_iter().for_each(|(pointer, group)| {
                 self.pointee(&pointer, group, None, MapType::ATTACH);
             }),
-            false => self.pointees(attached, depth, parent),
+            Some(_) => self.pointees(attached, depth, parent),
         }
         (access, slot)
     }
@@ -114,13 +121,47 @@ impl Entries {
             made.strided = Some(wish.place.dims.clone());
         }
         made.mapper = wish.mapper;
-        made.iterators = wish.iterators;
+        made.repeats = wish.repeats;
         self.list.push(made);
+    }
+
+    /// Pointers that clauses attach or detach.
+    pub(super) fn attachments(&mut self, printer: &Printer<'_>, construct: &Construct<Typed>) {
+        let is_final = construct.kinds().any(|it| matches!(it, ClauseKind::Finalize));
+        for clause in &construct.clauses {
+            let (ClauseKind::Attach(items) | ClauseKind::Detach(items)) = &clause.kind else {
+                continue;
+            };
+            for item in items {
+                let place = place::of(printer, *item);
+                let name = printer.as_written().expr(*item);
+                let mut bits = MapType::PTR_AND_OBJ | MapType::UNCOUNTED;
+                if is_final {
+                    bits |= MapType::DELETE;
+                }
+                let base = format!("(void *)&{}", place.first);
+                let target = format!("(void *)({})", place.first);
+                self.list.push(entry(base, target, "0".to_owned(), bits, &name));
+            }
+        }
     }
 }
 
-fn is_linked(program: &Program, var: VarId) -> bool {
-    program.vars[var].device == Some(DeviceVar::Link)
+/// The pointer through which the device's code finds the object, where it is one that exists there
+/// by declaration; and how it is attached.
+fn pointer_to(
+    printer: &Printer<'_>,
+    root: VarId,
+    starts_at_pointer: bool,
+) -> Option<(String, MapType)> {
+    match (printer.program().vars[root].device?, starts_at_pointer) {
+        (DeviceVar::Link, false) => Some((link_pointer(printer, root), MapType::PTR_AND_OBJ)),
+        (DeviceVar::Enter | DeviceVar::Resident | DeviceVar::Local, true) => {
+            Some((printer.var_name(root), MapType::PTR_AND_OBJ | MapType::ATTACH))
+        }
+        (DeviceVar::Link, true)
+        | (DeviceVar::Enter | DeviceVar::Resident | DeviceVar::Local, false) => None,
+    }
 }
 
 /// The pointer to a `link` variable in the host's text.
@@ -133,7 +174,7 @@ pub(super) fn span(direct: &[Wish], attached: &[Wish], depth: usize) -> (String,
     let pieces: Vec<(String, String)> = direct
         .iter()
         .map(|it| (format!("&{}", it.place.first), it.place.bytes()))
-        .chain(attached.iter().filter_map(|it| {
+        .chain(attached.iter().filter(|it| it.place.rows.is_empty()).filter_map(|it| {
             let pointer = it.place.pointers.get(depth)?;
             Some((format!("&{pointer}"), format!("sizeof({pointer})")))
         }))

@@ -66,7 +66,7 @@ impl Entries {
                 }
             }
             made.mapper = wish.mapper;
-            made.iterators = wish.iterators;
+            made.repeats = wish.repeats;
             first = first.or(Some(self.list.len()));
             self.list.push(made);
         }
@@ -84,7 +84,7 @@ fn by_pointer(
     for wish in wishes {
         let key = pointer(&wish).cloned().unwrap_or_default();
         let is_same = |(it, group): &&mut (String, Vec<Wish>)| {
-            *it == key && group.iter().chain([&wish]).all(|it| it.iterators.is_empty())
+            *it == key && group.iter().chain([&wish]).all(|it| it.repeats.is_empty())
         };
         match groups.iter_mut().find(is_same) {
             Some((_, group)) => group.push(wish),
@@ -107,14 +107,15 @@ fn pointer_wish(wish: &Wish, depth: usize) -> Option<Wish> {
         bits: span_bits([wish].into_iter()),
         name: wish.name.clone(),
         mapper: None,
-        iterators: wish.iterators.clone(),
+        repeats: wish.repeats.clone(),
     })
 }
 
 /// How what spans several pieces is mapped: it has nothing to copy itself.
 pub(super) fn span_bits<'a>(pieces: impl Iterator<Item = &'a Wish> + Clone) -> MapType {
-    let shared = [MapType::DELETE, MapType::HOLD].into_iter();
-    shared
-        .filter(|bit| pieces.clone().all(|it| it.bits.has(*bit)))
-        .fold(MapType::ALLOC, |bits, bit| bits | bit)
+    let shared = [MapType::DELETE, MapType::HOLD, MapType::OPTIONAL, MapType::IMPLICIT];
+    let shared = shared.into_iter().filter(|bit| pieces.clone().all(|it| it.bits.has(*bit)));
+    let kept = [MapType::ZERO, MapType::WHOLE, MapType::DETACH];
+    let kept = kept.into_iter().filter(|bit| pieces.clone().any(|it| it.bits.has(*bit)));
+    shared.chain(kept).fold(MapType::ALLOC, |bits, bit| bits | bit)
 }

@@ -5,33 +5,62 @@
 
 use abi::MapType;
 use ir::construct::{
-    ClauseKind, Construct, CopyEnd, IteratorVar, Leaf, Map, MapFlags, Motion, Presence, Transfer,
+    ClauseKind, Construct, CopyEnd, IteratorVar, Leaf, Map, MapFlags, Motion, OnAbsent, Presence,
+    Rules, Transfer,
 };
 use ir::program::{ExprId, Typed, VarId};
 use ir::region::{Attribute, Mapping, Origin, Region};
 
+use super::Repeat;
 use super::value::is_constant;
 use crate::c::Printer;
 use crate::lower::mapper::Mappers;
-use crate::lower::place::{self, Place};
+use crate::lower::place::{self, Place, Rows};
 
 /// What one clause item asks for.
+#[derive(Clone)]
 pub(super) struct Wish {
     pub(super) place: Place,
     pub(super) bits: MapType,
     pub(super) name: String,
     pub(super) mapper: Option<String>,
-    pub(super) iterators: Vec<IteratorVar<Typed>>,
+    pub(super) repeats: Vec<Repeat>,
 }
 
-pub(super) fn wish(
+impl Wish {
+    /// Whether both speak of the same bytes.
+    fn is_same_place(&self, other: &Wish) -> bool {
+        self.place.first == other.place.first
+            && self.place.bytes() == other.place.bytes()
+            && self.repeats == other.repeats
+    }
+}
+
+/// Wishes for the same bytes are one, which asks for all that they ask for.
+pub(super) fn merged(wishes: Vec<Wish>) -> Vec<Wish> {
+    let mut list: Vec<Wish> = Vec::new();
+    for wish in wishes {
+        match list.iter_mut().find(|it| it.is_same_place(&wish)) {
+            Some(before) => {
+                let both = before.bits.0 & wish.bits.0;
+                let weak = MapType::OPTIONAL | MapType::IMPLICIT;
+                before.bits = (before.bits | wish.bits).without(weak) | MapType(both & weak.0);
+            }
+            None => list.push(wish),
+        }
+    }
+    list
+}
+
+/// What a region's mapping of a variable or a part of it asks for.
+pub(super) fn wishes(
     printer: &Printer<'_>,
     mappers: &Mappers,
     region: &Region,
     var: VarId,
     mapping: &Attribute<Mapping>,
-) -> Option<Wish> {
-    let Mapping::Map(motion, presence, part) = &mapping.value else { return None };
+) -> Vec<Wish> {
+    let Mapping::Map(motion, presence, part) = &mapping.value else { return Vec::new() };
     let program = printer.program();
     let clause = match mapping.origin {
         Origin::Clause(at) => region.construct.clauses.get(at as usize),
@@ -42,44 +71,31 @@ pub(super) fn wish(
         _ => None,
     });
     let flags = map.map(|it| it.flags).unwrap_or_default();
-    let hold = region.construct.rules.holds_data;
-    let mut bits = motion_bits(*motion, *presence, flags, hold) | implied(&mapping.origin);
+    let rules = &region.construct.rules;
+    let mut bits = motion_bits(*motion, *presence, flags, rules) | implied(&mapping.origin);
     // What cannot change is not brought back; it may lie in memory that nobody may write.
     if bits.has(MapType::IMPLICIT) && is_constant(program, var) {
         bits = bits.without(MapType::FROM);
     }
     let place = match part {
         Some(item) => place::of(printer, *item),
-        None => Place {
-            root: Some(var),
-            first: printer.var_name(var),
-            pointers: Vec::new(),
-            dims: Vec::new(),
-            is_member: false,
-            ty: program.vars[var].ty,
-        },
+        None => Place::whole(printer, var),
     };
     let name = match part {
         Some(item) => printer.as_written().expr(*item),
         None => printer.declared_name(var),
     };
     let mapper = mappers.of(program, map.and_then(|it| it.mapper), place.ty);
-    let iterators = map.map(|it| it.iterators.clone()).unwrap_or_default();
-    Some(Wish { place, bits, name, mapper, iterators })
+    let iterators = map.map(|it| &*it.iterators).unwrap_or_default();
+    let repeats = repeats(printer, iterators);
+    with_spines(Wish { place, bits, name, mapper, repeats })
 }
 
 /// A variable as a whole.
 pub(super) fn whole_wish(printer: &Printer<'_>, var: VarId, bits: MapType) -> Wish {
-    let place = Place {
-        root: Some(var),
-        first: printer.var_name(var),
-        pointers: Vec::new(),
-        dims: Vec::new(),
-        is_member: false,
-        ty: printer.program().vars[var].ty,
-    };
+    let place = Place::whole(printer, var);
     let name = printer.declared_name(var);
-    Wish { place, bits, name, mapper: None, iterators: Vec::new() }
+    Wish { place, bits, name, mapper: None, repeats: Vec::new() }
 }
 
 pub(super) fn map_wishes(
@@ -94,21 +110,44 @@ pub(super) fn map_wishes(
         Motion::Unsaid => Motion::ToFrom,
         other => other,
     };
-    let hold = construct.rules.holds_data;
-    let bits = motion_bits(motion, map.presence, map.flags, hold);
-    items(printer, mappers, &map.items, bits, map.mapper, &map.iterators)
+    let mut bits = motion_bits(motion, map.presence, map.flags, &construct.rules);
+    if construct.kinds().any(|it| matches!(it, ClauseKind::Finalize)) {
+        bits |= MapType::DELETE;
+    }
+    let wishes = items(printer, mappers, &map.items, bits, map.mapper, &map.iterators);
+    wishes.into_iter().flat_map(with_spines).collect()
+}
+
+/// Variables of a function that live on the device while the function runs.
+pub(super) fn resident_wishes(
+    printer: &Printer<'_>,
+    construct: &Construct<Typed>,
+    list: &[ExprId],
+) -> Vec<Wish> {
+    let flags = MapFlags::default();
+    let bits = motion_bits(Motion::Alloc, Presence::Any, flags, &construct.rules);
+    items(printer, &Mappers::default(), list, bits, None, &[])
 }
 
 pub(super) fn transfer_wishes(
     printer: &Printer<'_>,
     mappers: &Mappers,
+    construct: &Construct<Typed>,
     transfer: &Transfer<Typed>,
 ) -> Vec<Wish> {
     let mut bits = if transfer.to_device { MapType::TO } else { MapType::FROM };
-    if transfer.presence == Presence::Required {
+    let is_required =
+        transfer.presence == Presence::Required || construct.rules.on_absent == OnAbsent::Error;
+    if is_required {
         bits |= MapType::PRESENT;
     }
-    items(printer, mappers, &transfer.items, bits, transfer.mapper, &transfer.iterators)
+    if construct.rules.whole_presence {
+        bits |= MapType::WHOLE;
+    }
+    let wishes =
+        items(printer, mappers, &transfer.items, bits, transfer.mapper, &transfer.iterators);
+    // The rows are moved; the pointers to them differ between host and device.
+    wishes.into_iter().map(with_rows).collect()
 }
 
 fn items(
@@ -127,13 +166,48 @@ fn items(
             bits,
             name: printer.as_written().expr(*item),
             mapper,
-            iterators: iterators.to_vec(),
+            repeats: repeats(printer, iterators),
         }
     };
     items.iter().map(one).collect()
 }
 
-fn motion_bits(motion: Motion, presence: Presence, flags: MapFlags, hold: bool) -> MapType {
+/// The user's iterators as loops.
+fn repeats(printer: &Printer<'_>, iterators: &[IteratorVar<Typed>]) -> Vec<Repeat> {
+    iterators.iter().map(|it| Repeat::of(printer, it)).collect()
+}
+
+fn row_loop(rows: &Rows) -> Repeat {
+    Repeat {
+        declared: format!("__ferry_i64 {}", rows.number),
+        name: rows.number.clone(),
+        begin: "0".to_owned(),
+        end: rows.count.clone(),
+        step: "1".to_owned(),
+    }
+}
+
+/// Repeated for each of the rows that it speaks of.
+fn with_rows(mut wish: Wish) -> Wish {
+    let loops: Vec<Repeat> = wish.place.rows.iter().map(row_loop).collect();
+    wish.repeats.extend(loops);
+    wish
+}
+
+/// Storage for the pointers to its rows, which nothing is copied to or from, and the rows.
+fn with_spines(wish: Wish) -> Vec<Wish> {
+    let copies = MapType::TO | MapType::FROM | MapType::ALWAYS | MapType::ZERO;
+    let mut list: Vec<Wish> = Vec::new();
+    for rows in &wish.place.rows {
+        let place = (*rows.spine).clone();
+        let spine = Wish { place, bits: wish.bits.without(copies), mapper: None, ..wish.clone() };
+        list.push(with_rows(spine));
+    }
+    list.push(with_rows(wish));
+    list
+}
+
+fn motion_bits(motion: Motion, presence: Presence, flags: MapFlags, rules: &Rules) -> MapType {
     let mut bits = match motion {
         Motion::Unsaid | Motion::ToFrom => MapType::TO | MapType::FROM,
         Motion::To => MapType::TO,
@@ -155,11 +229,22 @@ fn motion_bits(motion: Motion, presence: Presence, flags: MapFlags, hold: bool) 
     if flags.close {
         bits |= MapType::CLOSE;
     }
-    if presence == Presence::Required {
-        bits |= MapType::PRESENT;
+    if flags.zero {
+        bits |= MapType::ZERO;
     }
-    if hold || flags.hold {
+    bits |= match presence {
+        Presence::Any => MapType::ALLOC,
+        Presence::Required => MapType::PRESENT,
+        Presence::Optional => MapType::OPTIONAL,
+    };
+    if rules.holds_data || flags.hold {
         bits |= MapType::HOLD;
+    }
+    if rules.whole_presence {
+        bits |= MapType::WHOLE;
+    }
+    if rules.counts_attachments {
+        bits |= MapType::DETACH;
     }
     bits
 }
