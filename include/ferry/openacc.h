@@ -8,11 +8,6 @@
 extern "C" {
 #endif
 
-/* GCC's profiling header, acc_prof.h, builds on this word of GCC's own openacc.h. */
-#ifndef __GOACC_NOTHROW
-#define __GOACC_NOTHROW __attribute__((__nothrow__))
-#endif
-
 /* ---- types ---- */
 
 typedef enum acc_device_t {

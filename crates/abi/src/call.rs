@@ -5,7 +5,42 @@
 use std::ffi::{c_char, c_void};
 use std::mem::{offset_of, size_of};
 
-/// A place in the source. The text is `;file;function;line;column;;`.
+/// Which directive a place is of, for tools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Directive {
+    /// A region of several teams or threads.
+    Parallel = 0,
+    /// A region whose parallelism the compiler finds.
+    Kernels = 1,
+    /// Data live on the device during a body.
+    Data = 3,
+    /// Data begin to live there.
+    EnterData = 4,
+    /// Data cease to live there.
+    ExitData = 5,
+    /// Host code sees device addresses.
+    HostData = 6,
+    /// Data live there as long as a scope.
+    Declare = 8,
+    /// Devices are prepared.
+    Init = 9,
+    /// Devices are let go of.
+    Shutdown = 10,
+    /// Defaults are set.
+    Set = 11,
+    /// Data are copied.
+    Update = 12,
+    /// Queues are waited for.
+    Wait = 14,
+    /// None: a routine is called by hand.
+    Routine = 15,
+    /// A region of one thread.
+    Serial = 16,
+}
+
+/// A place in the source. The text is `;file;function;line;column;;`, then a [`Directive`] and three more
+/// lines, each followed by a semicolon: the last of the directive, the first and last of the function.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Ident {
@@ -29,7 +64,7 @@ impl Ident {
     /// Bit of all of them.
     pub const FLAGS: i32 = 0x2;
 
-    /// The place of a routine that is called by hand: `;name;name;0;0;;` and a zero byte.
+    /// The place of a routine that is called by hand: `;name;name;0;0;;15;` and a zero byte.
     pub const fn routine(text: &'static [u8]) -> Ident {
         let length = text.len() as i32 - 1;
         let text = text.as_ptr().cast();

@@ -154,6 +154,18 @@ impl fmt::Display for Name {
     }
 }
 
+/// Everything that a place says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Described {
+    pub(crate) file: String,
+    pub(crate) function: String,
+    pub(crate) line: u32,
+    /// Which directive stands there: an [`abi::call::Directive`], or that of a routine.
+    pub(crate) construct: i32,
+    /// The last line of the construct, and the first and last of the function; 0 if not known.
+    pub(crate) lines: [u32; 3],
+}
+
 /// Where in the source a call stands; empty if nobody knows.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Place(Option<NonNull<Ident>>);
@@ -164,10 +176,35 @@ unsafe impl Send for Place {}
 unsafe impl Sync for Place {}
 
 impl Place {
+    /// Nobody knows.
+    pub(crate) const NONE: Place = Place(None);
+
     /// # Safety
     /// Null, or an [`Ident`] whose text is null or ends with a zero byte, for the whole call.
     pub(crate) unsafe fn new(ident: *const Ident) -> Place {
         Place(NonNull::new(ident.cast_mut()))
+    }
+
+    /// All that is known.
+    pub(crate) fn described(&self) -> Option<Described> {
+        // SAFETY: the promise of `new`.
+        let text = unsafe { self.0?.as_ref().text };
+        if text.is_null() {
+            return None;
+        }
+        // SAFETY: as above.
+        let text = unsafe { CStr::from_ptr(text) }.to_string_lossy();
+        let mut parts = text.strip_prefix(';')?.split(';');
+        let mut word = || parts.next().unwrap_or_default().to_owned();
+        let (file, function) = (word(), word());
+        let line = word().parse().ok()?;
+        let _column = word();
+        let _end = word();
+        let construct = word().parse().unwrap_or(abi::call::Directive::Parallel as i32);
+        let lines = [word(), word(), word()].map(|it| it.parse().unwrap_or(0));
+        // A routine that is called by hand: the file is not known.
+        let file = if line == 0 { String::new() } else { file };
+        Some(Described { file, function, line, construct, lines })
     }
 
     /// The file, line and column, when known.

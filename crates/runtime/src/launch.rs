@@ -14,7 +14,8 @@ use crate::error::{Error, Section};
 use crate::mapping::transfer::{self, Piece};
 use crate::mapping::{Cx, begin, end};
 use crate::registry::Region;
-use crate::{llvm, runner, tool};
+use crate::tool::{self, Kind};
+use crate::{llvm, runner};
 
 /// Arguments of most kernels need no allocation.
 type Words = SmallVec<[u64; 24]>;
@@ -38,6 +39,7 @@ pub(crate) fn launch(
 ) -> Result<(), Error> {
     let kernel = region.kernel(cx.device)?;
     if args.count > 0 {
+        let _span = tool::implied(cx.watch, Kind::EnterData);
         begin::begin(cx, args, false)?;
     }
     let mut arguments = Arguments::default();
@@ -70,7 +72,7 @@ pub(crate) fn launch(
     // SAFETY: the kernel is of this device and the arguments are what its compiler said it takes;
     // what they point to is mapped, or private and freed below.
     let go = || unsafe { plugin.launch(kernel, &arguments.words, &launch) };
-    let launched = tool::submit(cx.watch, shape.teams, || {
+    let launched = tool::submit(cx.watch, &launch, || {
         match plugin.runs_in_process() && region.host.is_some() {
             true => runner::run(cx.device.number, go),
             false => go(),
@@ -78,6 +80,7 @@ pub(crate) fn launch(
     });
     launched.map_err(|error| crash(cx, region, args, error))?;
     if args.count > 0 {
+        let _span = tool::implied(cx.watch, Kind::ExitData);
         end::end(cx, args)?;
     }
     arguments.free_private(cx)

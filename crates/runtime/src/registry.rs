@@ -124,7 +124,7 @@ impl Registry {
         if device.resolved.load(Ordering::Acquire) == self.version {
             return Ok(());
         }
-        tool::device_opened(Watch::now(), device);
+        let _span = tool::device_begins(Watch::now(), device);
         for binary in &self.binaries {
             if let Err(error) = binary.module(device) {
                 return Err(Error::Device { doing: "loading an image", what: None, error });

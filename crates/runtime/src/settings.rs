@@ -61,6 +61,15 @@ pub(crate) fn device_number() -> Option<String> {
     env::var("ACC_DEVICE_NUM").ok().filter(|it| !it.trim().is_empty())
 }
 
+/// `ACC_PROFLIB`: libraries with profiling tools, one after another with semicolons between them.
+pub(crate) fn profiling_libraries() -> Vec<String> {
+    let list = env::var("ACC_PROFLIB").unwrap_or_default();
+    if env::var_os(device::separate::INSIDE_VARIABLE).is_some() {
+        return Vec::new();
+    }
+    list.split(';').map(str::trim).filter(|it| !it.is_empty()).map(str::to_owned).collect()
+}
+
 /// `FERRY_INFO`: set, and not to 0.
 pub(crate) fn info() -> bool {
     env::var_os("FERRY_INFO").is_some_and(|it| !it.is_empty() && it != "0")

@@ -16,6 +16,8 @@ const INFO: u32 = 1;
 const TRACE: u32 = 2;
 /// A tool wants to be called.
 const TOOL: u32 = 4;
+/// A profiling tool wants to be called.
+const PROFILER: u32 = 8;
 /// Where LLVM's bits are.
 const LLVM_SHIFT: u32 = 8;
 /// The environment was not read yet.
@@ -113,7 +115,7 @@ impl Watch {
 
     /// Sets which lines of LLVM's are printed.
     pub(crate) fn set_llvm(bits: u32) {
-        let own = Watch::now().0 & (INFO | TRACE | TOOL);
+        let own = Watch::now().0 & (INFO | TRACE | TOOL | PROFILER);
         WATCHERS.store(own | (bits & llvm::info::ALL) << LLVM_SHIFT, Ordering::Relaxed);
     }
 
@@ -126,6 +128,26 @@ impl Watch {
     /// The tool is gone.
     pub(crate) fn remove_tool() {
         WATCHERS.fetch_and(!TOOL, Ordering::Relaxed);
+    }
+
+    /// The same for profiling tools.
+    pub(crate) fn add_profiler() {
+        let _ = Watch::now();
+        WATCHERS.fetch_or(PROFILER, Ordering::Relaxed);
+    }
+
+    pub(crate) fn remove_profiler() {
+        WATCHERS.fetch_and(!PROFILER, Ordering::Relaxed);
+    }
+
+    /// Does a profiling tool want to be called?
+    pub(crate) fn has_profiler(self) -> bool {
+        self.0 & PROFILER != 0
+    }
+
+    /// Does a tool of either kind want to be called?
+    pub(crate) fn has_tools(self) -> bool {
+        self.0 & (TOOL | PROFILER) != 0
     }
 
     /// Does a tool want to be called?
@@ -142,7 +164,7 @@ impl Watch {
 
     /// Does anybody read what happened?
     pub(crate) fn is_on(self) -> bool {
-        self.0 & !TOOL != 0
+        self.0 & !(TOOL | PROFILER) != 0
     }
 }
 

@@ -93,7 +93,7 @@ macro_rules! programs {
 programs! {
     counts params attach overlap present strided mapper globals threads stress million routines
     unmapped crashed no_room own_memory corrupt_image nulls exit_inside exit_order forked forked_inside
-    acc_devices acc_queues acc_data acc_memory acc_attach
+    acc_devices acc_queues acc_data acc_memory acc_attach acc_prof
     no_device wrong_number out_of_memory bad_image setting information tool explicit pause
 }
 
@@ -207,11 +207,42 @@ fn the_environment_chooses_the_first_device() {
     }
 }
 
+#[test]
+fn a_profiling_tool_may_come_in_a_library() {
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c");
+    let folder = tempfile::tempdir().unwrap();
+    let program = build(&sources.join("acc_wrong.c"), folder.path(), &[]);
+    let tool = folder.path().join("tool.so");
+    let (tool, source) = (tool.to_str().unwrap(), sources.join("acc_prof_library.c"));
+    let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../include/ferry");
+    let include = format!("-I{}", include.display());
+    compile(&["-shared", "-fPIC", &include, source.to_str().unwrap(), "-o", tool]);
+    let settings = format!("FERRY_DEVICE=cpu:copy CASE=4 ACC_PROFLIB=/no/such.so;{tool}");
+    let output = run(&program, &settings);
+    let err = String::from_utf8_lossy(&output.stderr);
+    let expected = [
+        "`/no/such.so` cannot be loaded and is passed over",
+        "tool: error 10: the range of 16 byte",
+        "ferry: error: acc_copyin: the range of 16 bytes",
+        "alloc - 16\n",
+        "enter { -:0-0 acc_copyin:0-0 construct 15 device 0 queue -2\n",
+        "create - 8\n",
+        "shutdown {",
+        "} shutdown\nend\n",
+        "tool: right",
+    ];
+    let mut rest = &*err;
+    for line in expected {
+        rest = &rest[rest.find(line).unwrap_or_else(|| panic!("no `{line}` in\n{err}"))..];
+    }
+}
+
 /// Every function that our headers declare can be linked with, by its address.
 #[test]
 fn every_declared_routine_is_there() {
     every_routine_is_there("omp.h", "omp_", 100);
     every_routine_is_there("openacc.h", "acc_", 80);
+    every_routine_is_there("acc_prof.h", "acc_prof_", 2);
 }
 
 fn every_routine_is_there(header_name: &str, prefix: &str, at_least: usize) {

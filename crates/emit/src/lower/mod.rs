@@ -322,7 +322,20 @@ impl Lowering<'_> {
             function: self.program.names.text(function.name).to_owned(),
             line: location.as_ref().map_or(0, |it| it.line),
             column: location.as_ref().map_or(0, |it| it.column),
+            directive: directive_of(&region.construct),
+            lines: [
+                region.body.map_or(region.construct.span, |it| self.program.stmts[it].span).end,
+                function.body.map_or(0, |it| self.program.stmts[it].span.start + 1),
+                function.body.map_or(0, |it| self.program.stmts[it].span.end),
+            ]
+            .map(|end| self.line(end)),
         }
+    }
+
+    /// The line of the character before `end`; 0 if there is none.
+    fn line(&self, end: u32) -> u32 {
+        let at = self.locator.locate(Span::new(end.saturating_sub(1), end));
+        at.filter(|_| end > 0).map_or(0, |it| it.line)
     }
 
     fn refuse(&self, span: Span, why: &directive::Unwritable) {
@@ -412,6 +425,26 @@ fn kind(construct: &Construct<Typed>) -> Kind {
         Some(Leaf::Metadirective | Leaf::BeginMetadirective) => Kind::Choice,
         Some(Leaf::Dispatch) => Kind::Dispatch,
         _ => Kind::Host,
+    }
+}
+
+/// What tools are told that a construct is.
+fn directive_of(construct: &Construct<Typed>) -> abi::call::Directive {
+    use abi::call::Directive;
+    match construct.leaves.first() {
+        Some(Leaf::Kernels) => Directive::Kernels,
+        Some(Leaf::Offload) if construct.leaves.len() == 1 => Directive::Serial,
+        Some(Leaf::DataRegion) => Directive::Data,
+        Some(Leaf::HostData) => Directive::HostData,
+        Some(Leaf::EnterData) => Directive::EnterData,
+        Some(Leaf::ExitData) => Directive::ExitData,
+        Some(Leaf::Update) => Directive::Update,
+        Some(Leaf::Declare) => Directive::Declare,
+        Some(Leaf::Init) => Directive::Init,
+        Some(Leaf::Shutdown) => Directive::Shutdown,
+        Some(Leaf::Set) => Directive::Set,
+        Some(Leaf::Wait) => Directive::Wait,
+        _ => Directive::Parallel,
     }
 }
 

@@ -16,12 +16,20 @@ pub(super) struct At {
     pub(super) function: String,
     pub(super) line: u32,
     pub(super) column: u32,
+    /// What stands there, for tools.
+    pub(super) directive: abi::call::Directive,
+    /// Last line of the construct, first and last line of the function.
+    pub(super) lines: [u32; 3],
 }
 
 impl At {
     /// As the runtime reads it.
     pub(super) fn ident(&self) -> String {
-        format!(";{};{};{};{};;", self.file, self.function, self.line, self.column)
+        let [end, first, last] = self.lines;
+        format!(
+            ";{};{};{};{};;{};{end};{first};{last};",
+            self.file, self.function, self.line, self.column, self.directive as i32
+        )
     }
 }
 

@@ -60,7 +60,7 @@ pub(crate) fn run(walk: Walk, place: Place, device: i64, args: Option<MapArgs>) 
         if watch.has_llvm(llvm::info::ARGUMENTS) {
             llvm::info::arguments(device.number, &place, words, &args);
         }
-        let _scope = tool::scope(watch, construct, device.number);
+        let _scope = tool::scope(watch, construct, device.number, place);
         let kind = match walk {
             Walk::Begin => begin::begin(&cx, &args, false).map(|()| "map"),
             Walk::End => end::end(&cx, &args).map(|()| "unmap"),

@@ -29,6 +29,7 @@ pub(super) fn allocate(
         from: (0, all().len()),
         to: (0, device.number),
         bytes,
+        name: None,
     };
     let made = |it: &Result<DevicePtr, DeviceError>| it.as_ref().ok().map(|it| it.0);
     let alloc = || device.plugin.alloc(bytes, ALIGN, kind);
@@ -59,6 +60,7 @@ pub(super) fn release(target: Target, at: *mut c_void) -> Result<(), Error> {
         from: (at.0, device.number),
         to: (0, all().len()),
         bytes: 0,
+        name: None,
     };
     // SAFETY: allocated on this device, and forgotten just now, so freed only once.
     let free = || unsafe { device.plugin.free(at) };
@@ -91,7 +93,7 @@ pub(super) unsafe fn copy(to: (Target, u64), from: (Target, u64), len: usize) ->
         (Target::Device(_), _) => Operation::ToDevice,
     };
     let (source, place) = ((from.1, number(from.0)), (to.1, number(to.0)));
-    let op = DataOp { operation, from: source, to: place, bytes: len };
+    let op = DataOp { operation, from: source, to: place, bytes: len, name: None };
     // SAFETY: the caller's promise.
     tool::operation(Watch::now(), op, |_| None, || unsafe { copy_untold(to, from, len) })
         .map_err(failed)

@@ -95,7 +95,7 @@ pub(crate) fn run(
     if watch.has_llvm(llvm::info::ARGUMENTS) {
         llvm::info::arguments(device.number, &place, llvm::info::KERNEL, args);
     }
-    let scope = tool::scope(watch, Kind::Target, device.number);
+    let scope = tool::scope(watch, Kind::Target, device.number, place);
     launch::launch(&cx, region, args, shape)?;
     drop(scope);
     if watch.has_llvm(llvm::info::TABLE) {

@@ -32,6 +32,8 @@ use std::panic::{self, AssertUnwindSafe};
 use crate::error::Error;
 use crate::report;
 
+pub(crate) use acc::prof as profile;
+
 /// Does a function of the border that tools see begin at this address?
 pub(crate) fn is_entry_point(address: usize) -> bool {
     let all = data::ENTRY_POINTS.iter().chain(legacy::ENTRY_POINTS).chain(&omp::ENTRY_POINTS);
@@ -60,7 +62,10 @@ pub(crate) fn guard<T>(
 ) -> T {
     match caught(body) {
         Ok(value) => value,
-        Err(error) => report::fail(place, in_kernel, &error),
+        Err(error) => {
+            profile::failed(&error);
+            report::fail(place, in_kernel, &error)
+        }
     }
 }
 

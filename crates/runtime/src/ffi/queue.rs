@@ -6,11 +6,12 @@ use std::slice;
 use abi::Ident;
 use abi::queue::{Dependence, SYNC};
 
-use super::guard;
+use super::{guard, profile};
 use crate::args::Place;
 use crate::devices::{self, Target};
 use crate::error::Error;
 use crate::queue::{self, deferred, tasks};
+use crate::watch::Watch;
 
 thread_local! {
     /// Where the calls go that are kept now.
@@ -88,6 +89,8 @@ pub unsafe extern "C" fn __ferry_queue_wait(
         // Nothing waits on the host's behalf: its work is done in place.
         let Target::Device(device) = devices::target(device)? else { return Ok(()) };
         let on = if on_queue == SYNC { None } else { queue::meant(on_queue)? };
+        let awaited = numbers.and_then(<[i64]>::first).copied();
+        let _span = profile::waiting(Watch::now(), device.number, place, awaited);
         match (on, devices::target(on_device)?) {
             (Some(on), Target::Device(on_device)) => {
                 queue::join(on_device.number, on, device.number, numbers);

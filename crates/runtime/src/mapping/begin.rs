@@ -14,6 +14,7 @@ use crate::mapping::early::Lead;
 use crate::mapping::table::{Fit, Mapped};
 use crate::mapping::transfer::{self, Piece};
 use crate::mapping::{Cx, attach, components, counter};
+use crate::tool;
 
 /// Where something that was asked for lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -227,10 +228,13 @@ fn make(
             (owned, owned.offset(padding))
         }
     };
-    if cx.watch.has_llvm(llvm::info::CHANGES) {
+    if cx.watch.has_llvm(llvm::info::CHANGES) || cx.watch.has_profiler() {
         let mapped = Mapped::new(item.base, item.begin, item.size, counter(item.map));
         let made = Mapped { owned, device, name: item.name, ..mapped };
-        llvm::info::created(cx.device.number, &made);
+        tool::created(cx.watch, &made);
+        if cx.watch.has_llvm(llvm::info::CHANGES) {
+            llvm::info::created(cx.device.number, &made);
+        }
     }
     let filled = if wants_copy {
         let (host, name) = (item.begin, item.name);

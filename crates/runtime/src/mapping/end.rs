@@ -11,6 +11,7 @@ use crate::llvm::{self, info::Change};
 use crate::mapping::begin::shared_part;
 use crate::mapping::table::{Fit, Mapped};
 use crate::mapping::{Cx, attach, components, counter, transfer};
+use crate::tool;
 
 /// Ranges that have left the table; most calls remove few.
 type Removed = SmallVec<[Mapped; 4]>;
@@ -26,6 +27,9 @@ pub(crate) fn end(cx: &Cx<'_>, args: &MapArgs) -> Result<(), Error> {
         }
         if cx.watch.has_llvm(llvm::info::CHANGES) {
             llvm::info::removed(cx.device.number, &range);
+        }
+        if !cx.is_in_place(&range) {
+            tool::deleted(cx.watch, &range);
         }
         transfer::free(cx, range.owned, range.size())?;
     }

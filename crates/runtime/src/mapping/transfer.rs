@@ -68,6 +68,7 @@ pub(crate) fn copy_in(cx: &Cx<'_>, piece: &Piece) -> Result<(), Error> {
         from: (piece.host as u64, host()),
         to: (piece.device.0, cx.device.number),
         bytes: piece.size,
+        name: piece.name,
     };
     tool::operation(cx.watch, op, |_| None, || runs_in(cx, piece))?;
     cx.watch.transfer(timer, cx, Direction::In, piece);
@@ -93,6 +94,7 @@ pub(crate) fn copy_out(cx: &Cx<'_>, piece: &Piece) -> Result<(), Error> {
         from: (piece.device.0, cx.device.number),
         to: (piece.host as u64, host()),
         bytes: piece.size,
+        name: piece.name,
     };
     tool::operation(cx.watch, op, |_| None, || runs_out(cx, piece))?;
     cx.watch.transfer(timer, cx, Direction::Out, piece);
@@ -118,6 +120,7 @@ pub(crate) fn write_pointer(cx: &Cx<'_>, slot: &Piece, value: DevicePtr) -> Resu
         from: (slot.host as u64, host()),
         to: (slot.device.0, cx.device.number),
         bytes: bytes.len(),
+        name: slot.name,
     };
     // SAFETY: the table says that a pointer lies there; the bytes are ours.
     let write = || unsafe { cx.device.plugin.copy_in(slot.device, bytes.as_ptr(), bytes.len()) };
@@ -139,6 +142,7 @@ pub(crate) fn alloc(
         from: (begin as u64, host()),
         to: (0, cx.device.number),
         bytes,
+        name: None,
     };
     let at = |made: &Result<DevicePtr, DeviceError>| made.as_ref().ok().map(|it| it.0);
     tool::operation(cx.watch, op, at, || cx.device.plugin.alloc(bytes, align, MemoryKind::Device))
@@ -160,6 +164,7 @@ pub(crate) fn free(cx: &Cx<'_>, owned: DevicePtr, bytes: usize) -> Result<(), Er
         from: (owned.0, cx.device.number),
         to: (0, host()),
         bytes,
+        name: None,
     };
     // SAFETY: it came from this device's `alloc`, and the range that owned it is out of the table.
     let free = || unsafe { cx.device.plugin.free(owned) };

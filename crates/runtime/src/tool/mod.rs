@@ -15,7 +15,12 @@ use std::mem;
 use std::ptr;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
+use device::Launch;
+
+use crate::args;
 use crate::devices::{self, DeviceState};
+use crate::ffi::profile::{self, Span};
+use crate::mapping::table::Mapped;
 use crate::queue;
 use crate::watch::Watch;
 
@@ -139,7 +144,7 @@ impl Construct {
 }
 
 /// A construct from begin to end, for the thread that runs it.
-pub(crate) struct Scope(Option<Open>);
+pub(crate) struct Scope(Option<Open>, #[allow(dead_code, reason = "ends when dropped")] Span);
 
 struct Open {
     kind: Kind,
@@ -187,9 +192,19 @@ fn number(kind: Kind) -> c_int {
 }
 
 /// Tells the tool that a construct begins; its end is told when the answer is dropped.
-pub(crate) fn scope(watch: Watch, kind: Kind, device: usize) -> Scope {
+pub(crate) fn scope(watch: Watch, kind: Kind, device: usize, place: args::Place) -> Scope {
+    if !watch.has_tools() {
+        return Scope(None, Span::NONE);
+    }
+    let event = match kind {
+        Kind::Target => profile::Event::ComputeStart,
+        Kind::EnterData => profile::Event::EnterDataStart,
+        Kind::ExitData => profile::Event::ExitDataStart,
+        Kind::Update => profile::Event::UpdateStart,
+    };
+    let span = profile::construct(watch, event, device, place);
     if !watch.has_tool() {
-        return Scope(None);
+        return Scope(None, span);
     }
     let mut data = Box::new(0u64);
     let construct =
@@ -197,7 +212,35 @@ pub(crate) fn scope(watch: Watch, kind: Kind, device: usize) -> Scope {
     let outer = CURRENT.replace(construct);
     let open = Open { kind, construct, outer, _data: data };
     open.tell(BEGIN);
-    Scope(Some(open))
+    Scope(Some(open), span)
+}
+
+/// What a construct does to data without a directive of its own, until the answer is dropped.
+pub(crate) fn implied(watch: Watch, kind: Kind) -> Span {
+    let event = match kind {
+        Kind::ExitData => profile::Event::ExitDataStart,
+        Kind::Target | Kind::EnterData | Kind::Update => profile::Event::EnterDataStart,
+    };
+    profile::part(watch, event, true, profile::Detail::Other)
+}
+
+/// Data have got a place on a device.
+pub(crate) fn created(watch: Watch, mapped: &Mapped) {
+    if watch.has_profiler() {
+        profile::moment(watch, profile::Event::Create, &detail(mapped));
+    }
+}
+
+/// Data have lost it.
+pub(crate) fn deleted(watch: Watch, mapped: &Mapped) {
+    if watch.has_profiler() {
+        profile::moment(watch, profile::Event::Delete, &detail(mapped));
+    }
+}
+
+fn detail(mapped: &Mapped) -> profile::Detail {
+    let Mapped { name, begin, device, .. } = *mapped;
+    profile::Detail::Data { name, bytes: mapped.size(), host: begin as u64, device: device.0 }
 }
 
 impl Open {
@@ -253,15 +296,69 @@ pub(crate) struct DataOp {
     pub(crate) from: (u64, usize),
     pub(crate) to: (u64, usize),
     pub(crate) bytes: usize,
+    /// Of which variable.
+    pub(crate) name: Option<args::Name>,
+}
+
+impl DataOp {
+    /// As profiling tools are told: the host's address and the device's, whichever way.
+    fn detail(&self, made: u64) -> profile::Detail {
+        let ((from, _), (to, _)) = (self.from, self.to);
+        let (host, device) = match self.operation {
+            Operation::Alloc => (from, made),
+            Operation::ToDevice | Operation::Associate => (from, to),
+            Operation::FromDevice => (to, from),
+            Operation::Delete | Operation::Disassociate => (0, from),
+        };
+        profile::Detail::Data { name: self.name, bytes: self.bytes, host, device }
+    }
+}
+
+/// Does `work`, telling profiling tools.
+fn profiled<T>(
+    watch: Watch,
+    op: &DataOp,
+    made: impl FnOnce(&T) -> Option<u64>,
+    work: impl FnOnce() -> T,
+) -> T {
+    let _span = match op.operation {
+        Operation::ToDevice => {
+            profile::part(watch, profile::Event::UploadStart, false, op.detail(0))
+        }
+        Operation::FromDevice => {
+            profile::part(watch, profile::Event::DownloadStart, false, op.detail(0))
+        }
+        Operation::Alloc | Operation::Delete | Operation::Associate | Operation::Disassociate => {
+            Span::NONE
+        }
+    };
+    let result = work();
+    match op.operation {
+        Operation::Alloc => {
+            if let Some(made) = made(&result) {
+                profile::moment(watch, profile::Event::Alloc, &op.detail(made));
+            }
+        }
+        Operation::Delete => profile::moment(watch, profile::Event::Free, &op.detail(0)),
+        Operation::ToDevice
+        | Operation::FromDevice
+        | Operation::Associate
+        | Operation::Disassociate => {}
+    }
+    result
 }
 
 /// Does `work`, telling the tool before and after; `made` is where new memory lies.
 pub(crate) fn operation<T>(
     watch: Watch,
     op: DataOp,
-    made: impl FnOnce(&T) -> Option<u64>,
+    made: impl Fn(&T) -> Option<u64>,
     work: impl FnOnce() -> T,
 ) -> T {
+    if !watch.has_tools() {
+        return work();
+    }
+    let work = || profiled(watch, &op, &made, work);
     if !watch.has_tool() {
         return work();
     }
@@ -296,7 +393,16 @@ pub(crate) fn operation<T>(
 }
 
 /// Launches a kernel, telling the tool.
-pub(crate) fn submit<T>(watch: Watch, teams: u32, launch: impl FnOnce() -> T) -> T {
+pub(crate) fn submit<T>(watch: Watch, what: &Launch<'_>, launch: impl FnOnce() -> T) -> T {
+    if !watch.has_tools() {
+        return launch();
+    }
+    let Launch { teams, limit: threads, .. } = *what;
+    let detail = || profile::Detail::Launch { kernel: what.name.to_owned(), teams, threads };
+    let _span = match watch.has_profiler() {
+        true => profile::part(watch, profile::Event::LaunchStart, false, detail()),
+        false => Span::NONE,
+    };
     if !watch.has_tool() {
         return launch();
     }
@@ -324,8 +430,22 @@ pub(crate) fn submit<T>(watch: Watch, teams: u32, launch: impl FnOnce() -> T) ->
     result
 }
 
+/// A device gets something to do for the first time; it is ready when the answer is dropped.
+pub(crate) fn device_begins(watch: Watch, device: &DeviceState) -> Span {
+    let is_first = device.resolved.load(Ordering::Acquire) == 0;
+    let span = match is_first && watch.has_profiler() {
+        true => {
+            let event = profile::Event::DeviceInitStart;
+            profile::construct(watch, event, device.number, args::Place::NONE)
+        }
+        false => Span::NONE,
+    };
+    device_opened(watch, device);
+    span
+}
+
 /// A device is used for the first time.
-pub(crate) fn device_opened(watch: Watch, device: &DeviceState) {
+fn device_opened(watch: Watch, device: &DeviceState) {
     if !watch.has_tool() || device.announced.swap(true, Ordering::Relaxed) {
         return;
     }

@@ -38,9 +38,9 @@ pub unsafe extern "C" fn __ferry_control(
         let number = (number != UNSAID).then(|| c_int::try_from(number).unwrap_or(c_int::MAX));
         if action == Action::Shutdown as c_int {
             return match (kinds.as_slice(), number) {
-                ([], None) => release(all()),
-                ([], Some(_)) => release(chosen(Kind::Unsaid, number)?),
-                (kinds, _) => kinds.iter().try_for_each(|it| release(chosen(*it, number)?)),
+                ([], None) => release(place, all()),
+                ([], Some(_)) => release(place, chosen(Kind::Unsaid, number)?),
+                (kinds, _) => kinds.iter().try_for_each(|it| release(place, chosen(*it, number)?)),
             };
         }
         let first = kinds.first().copied();

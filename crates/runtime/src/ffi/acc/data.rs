@@ -17,7 +17,7 @@ use crate::error::{Error, Section};
 use crate::mapping::begin::{self, Placed};
 use crate::mapping::table::{Fit, INFINITE, Mapped};
 use crate::mapping::{Cx, end, update};
-use crate::queue;
+use crate::{queue, tool};
 
 /// Some bytes of the host. Of a null pointer there are none.
 #[derive(Clone, Copy)]
@@ -108,6 +108,7 @@ fn acquire(
     map: MapType,
 ) -> Result<*mut c_void, Error> {
     let cx = context(device, place)?;
+    let _scope = tool::scope(cx.watch, tool::Kind::EnterData, device.number, place);
     let Bytes { at, size } = bytes;
     let item = Item { base: at, begin: at, size, map, name: None, mapper: None };
     Ok(match begin::acquire(&cx, &item, 0, true)? {
@@ -132,6 +133,7 @@ fn leave(
     }
     on_queue(place, device, queue, move || {
         let cx = context(device, place)?;
+        let _scope = tool::scope(cx.watch, tool::Kind::ExitData, device.number, place);
         check_whole(&cx, bytes, false)?;
         walk(&cx, bytes, map, end::end)
     })
@@ -152,6 +154,7 @@ fn refresh(
     }
     on_queue(place, device, queue, move || {
         let cx = context(device, place)?;
+        let _scope = tool::scope(cx.watch, tool::Kind::Update, device.number, place);
         check_whole(&cx, bytes, true)?;
         walk(&cx, bytes, map | MapType::PRESENT, update::update)
     })

@@ -8,9 +8,11 @@ use std::cell::Cell;
 use std::ffi::c_int;
 
 use super::kind::{self, Kind};
-use super::{current, place, routine};
+use super::{current, place, prof, routine};
+use crate::args::Place;
 use crate::devices::{self, DeviceState, Target, all};
 use crate::error::Error;
+use crate::watch::Watch;
 use crate::{host, queue, registry, report, runner, settings};
 
 thread_local! {
@@ -99,8 +101,11 @@ pub(crate) fn prepare(devices: &'static [DeviceState]) -> Result<(), Error> {
 }
 
 /// Lets go of all that is mapped to devices; they begin anew when they are next used.
-pub(crate) fn release(devices: &'static [DeviceState]) -> Result<(), Error> {
+pub(crate) fn release(place: Place, devices: &'static [DeviceState]) -> Result<(), Error> {
+    let watch = Watch::now();
     for device in devices {
+        let event = prof::Event::DeviceShutdownStart;
+        let _span = prof::construct(watch, event, device.number, place);
         queue::wait(device.number, None);
         device.unmap_all()?;
     }
@@ -169,13 +174,19 @@ pub extern "C" fn acc_init_device(number: c_int, kind: c_int) {
 /// Lets go of all devices of a type.
 #[unsafe(no_mangle)]
 pub extern "C" fn acc_shutdown(kind: c_int) {
-    routine(place!(acc_shutdown), || release(chosen(Kind::numbered(kind)?, None)?));
+    {
+        let place = place!(acc_shutdown);
+        routine(place, || release(place, chosen(Kind::numbered(kind)?, None)?));
+    }
 }
 
 /// Lets go of one device.
 #[unsafe(no_mangle)]
 pub extern "C" fn acc_shutdown_device(number: c_int, kind: c_int) {
-    routine(place!(acc_shutdown_device), || release(chosen(Kind::numbered(kind)?, Some(number))?));
+    {
+        let place = place!(acc_shutdown_device);
+        routine(place, || release(place, chosen(Kind::numbered(kind)?, Some(number))?));
+    }
 }
 
 /// Does the calling thread run on a device of that type?

@@ -7,6 +7,7 @@
 //! - [`attach`]: pointers on the device
 //! - [`queues`]: asking and waiting for queues
 //! - [`control`]: what directives ask for
+//! - [`prof`]: what profiling tools are told
 //! - [`kind`]: types of devices
 //! - [`start`]: what the environment says
 //!
@@ -18,6 +19,7 @@ pub mod data;
 pub mod devices;
 pub mod kind;
 pub mod memory;
+pub mod prof;
 pub mod property;
 pub mod queues;
 pub mod start;
@@ -36,7 +38,7 @@ use crate::{host, registry};
 macro_rules! place {
     ($name:expr) => {{
         static IDENT: abi::Ident = abi::Ident::routine(
-            concat!(";", stringify!($name), ";", stringify!($name), ";0;0;;\0").as_bytes(),
+            concat!(";", stringify!($name), ";", stringify!($name), ";0;0;;15;\0").as_bytes(),
         );
         // SAFETY: a constant, whose text ends with a zero byte.
         unsafe { crate::args::Place::new(&raw const IDENT) }
@@ -48,6 +50,7 @@ pub(crate) use place;
 pub(super) fn routine<T>(place: Place, body: impl FnOnce() -> Result<T, Error>) -> T {
     guard(&place, false, || {
         start::start()?;
+        prof::routine(Watch::now(), place);
         body()
     })
 }

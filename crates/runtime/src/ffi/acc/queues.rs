@@ -6,12 +6,13 @@
 use std::ffi::c_int;
 use std::slice;
 
-use super::{current, device, place, routine};
+use super::{current, device, place, prof, routine};
 use crate::args::Place;
 use crate::devices::{DeviceState, Target};
 use crate::error::Error;
 use crate::ffi::guard;
 use crate::queue::{self, graph::Key};
+use crate::watch::Watch;
 
 /// No queue: the caller waits.
 pub(super) const SYNC: c_int = abi::queue::SYNC as c_int;
@@ -46,7 +47,7 @@ fn is_done(target: Target, number: Option<c_int>) -> Result<c_int, Error> {
 }
 
 /// Waits for a queue, or for all of them: the caller, or another queue.
-fn wait(target: Target, number: Option<c_int>, on: c_int) -> Result<(), Error> {
+fn wait(place: Place, target: Target, number: Option<c_int>, on: c_int) -> Result<(), Error> {
     let device = queue::device_of(target);
     let list = match number {
         None => None,
@@ -56,6 +57,8 @@ fn wait(target: Target, number: Option<c_int>, on: c_int) -> Result<(), Error> {
         },
     };
     let list = list.as_ref().map(<[i64; 1]>::as_slice);
+    let awaited = list.and_then(<[i64]>::first).copied();
+    let _span = prof::waiting(Watch::now(), device, place, awaited);
     match queue::meant(i64::from(on))? {
         None => queue::wait(device, list),
         Some(on) => queue::join(device, on, device, list),
@@ -92,6 +95,10 @@ unsafe fn wait_any(target: Target, count: c_int, list: *const c_int) -> Result<c
     }
     let found = queue::wait_any(&keys).and_then(|it| places.get(it).copied());
     Ok(found.unwrap_or(NONE))
+}
+
+fn wait_at(place: Place, body: impl FnOnce(Place) -> Result<(), Error>) {
+    routine(place, || body(place));
 }
 
 /// Has all been done that was put into a queue?
@@ -146,61 +153,61 @@ pub unsafe extern "C" fn acc_wait_any_device(
 /// Waits for a queue.
 #[unsafe(no_mangle)]
 pub extern "C" fn acc_wait(queue: c_int) {
-    routine(place!(acc_wait), || wait(current()?, Some(queue), SYNC));
+    wait_at(place!(acc_wait), |place| wait(place, current()?, Some(queue), SYNC));
 }
 
 /// As [`acc_wait`], by its first name.
 #[unsafe(no_mangle)]
 pub extern "C" fn acc_async_wait(queue: c_int) {
-    routine(place!(acc_async_wait), || wait(current()?, Some(queue), SYNC));
+    wait_at(place!(acc_async_wait), |place| wait(place, current()?, Some(queue), SYNC));
 }
 
 /// The same on another device.
 #[unsafe(no_mangle)]
 pub extern "C" fn acc_wait_device(queue: c_int, number: c_int) {
-    routine(place!(acc_wait_device), || wait(device(number)?, Some(queue), SYNC));
+    wait_at(place!(acc_wait_device), |place| wait(place, device(number)?, Some(queue), SYNC));
 }
 
 /// Lets queue `on` wait for a queue.
 #[unsafe(no_mangle)]
 pub extern "C" fn acc_wait_async(queue: c_int, on: c_int) {
-    routine(place!(acc_wait_async), || wait(current()?, Some(queue), on));
+    wait_at(place!(acc_wait_async), |place| wait(place, current()?, Some(queue), on));
 }
 
 /// The same on another device.
 #[unsafe(no_mangle)]
 pub extern "C" fn acc_wait_device_async(queue: c_int, on: c_int, number: c_int) {
-    routine(place!(acc_wait_device_async), || wait(device(number)?, Some(queue), on));
+    wait_at(place!(acc_wait_device_async), |place| wait(place, device(number)?, Some(queue), on));
 }
 
 /// Waits for all queues.
 #[unsafe(no_mangle)]
 pub extern "C" fn acc_wait_all() {
-    routine(place!(acc_wait_all), || wait(current()?, None, SYNC));
+    wait_at(place!(acc_wait_all), |place| wait(place, current()?, None, SYNC));
 }
 
 /// As [`acc_wait_all`], by its first name.
 #[unsafe(no_mangle)]
 pub extern "C" fn acc_async_wait_all() {
-    routine(place!(acc_async_wait_all), || wait(current()?, None, SYNC));
+    wait_at(place!(acc_async_wait_all), |place| wait(place, current()?, None, SYNC));
 }
 
 /// The same on another device.
 #[unsafe(no_mangle)]
 pub extern "C" fn acc_wait_all_device(number: c_int) {
-    routine(place!(acc_wait_all_device), || wait(device(number)?, None, SYNC));
+    wait_at(place!(acc_wait_all_device), |place| wait(place, device(number)?, None, SYNC));
 }
 
 /// Lets queue `on` wait for all queues.
 #[unsafe(no_mangle)]
 pub extern "C" fn acc_wait_all_async(on: c_int) {
-    routine(place!(acc_wait_all_async), || wait(current()?, None, on));
+    wait_at(place!(acc_wait_all_async), |place| wait(place, current()?, None, on));
 }
 
 /// The same on another device.
 #[unsafe(no_mangle)]
 pub extern "C" fn acc_wait_all_device_async(on: c_int, number: c_int) {
-    routine(place!(acc_wait_all_device_async), || wait(device(number)?, None, on));
+    wait_at(place!(acc_wait_all_device_async), |place| wait(place, device(number)?, None, on));
 }
 
 /// The queue of this thread for work without a number.

@@ -13,7 +13,9 @@ use crate::{devices, host, settings};
 /// Reads the environment, once.
 pub(crate) fn start() -> Result<(), Error> {
     static STARTED: OnceLock<Result<(), Error>> = OnceLock::new();
-    STARTED.get_or_init(read).clone()
+    let read = STARTED.get_or_init(read);
+    super::prof::register::start();
+    read.clone()
 }
 
 fn read() -> Result<(), Error> {

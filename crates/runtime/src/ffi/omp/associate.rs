@@ -40,6 +40,7 @@ pub extern "C" fn omp_target_associate_ptr(
             from: (host as u64, all().len()),
             to: (at.0, device.number),
             bytes: size,
+            name: None,
         };
         let add = || device.mapping.add_permanent(mapped);
         if tool::operation(Watch::now(), op, |_| None, add) {
@@ -72,6 +73,7 @@ pub extern "C" fn omp_target_disassociate_ptr(host: *const c_void, number: c_int
             from: (host as u64, all().len()),
             to: (0, device.number),
             bytes: 0,
+            name: None,
         };
         let remove = || {
             device.mapping.remove_if(host as usize, |it| {

@@ -1,0 +1,12 @@
+//! The profiling interface: what tools hear of, from the same places as those of the other standard.
+//!
+//! - [`layout`]: the structures of the header
+//! - [`register`]: tools and their callbacks
+//! - [`events`]: what is told, and when
+
+mod events;
+pub(crate) mod layout;
+pub mod register;
+
+pub(crate) use events::{Detail, Span, construct, failed, moment, part, routine, waiting};
+pub(crate) use layout::Event;
