@@ -144,7 +144,11 @@ impl Region {
     /// The kernel of this region on a device.
     pub(crate) fn kernel(&self, device: &DeviceState) -> Result<Kernel, Error> {
         let kernel = self.kernels.get_or_init(device, || self.find_kernel(device));
-        kernel.cloned().unwrap_or(Err(Error::BadCall("a device that is not in the list")))
+        match kernel {
+            Some(Ok(kernel)) => Ok(*kernel),
+            Some(Err(error)) => Err(error.clone()),
+            None => Err(Error::BadCall("a device that is not in the list")),
+        }
     }
 
     fn find_kernel(&self, device: &DeviceState) -> Result<Kernel, Error> {

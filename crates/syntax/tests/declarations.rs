@@ -51,6 +51,9 @@ fn keywords_make_types_in_any_order() {
     check("__complex__ x;", "x: ComplexDouble;");
     check("unsigned __int128 x; __uint128_t y;", "y: UInt128;");
     check("_Float16 a; __bf16 b; _Float32 c; _Float64x d; __float128 e;", "e: Float128;");
+    // What the C library says where the compiler lacks the type.
+    check("typedef float _Float32; _Float32 e;", "e: Float32;");
+    check("typedef long double _Float64x; _Float64x e;", "e: Float64x;");
     check("__builtin_va_list ap;", "ap: VaList;");
     check("_Atomic(int) *p; _Atomic int q;", "q: atomic Int;");
     check("extern __thread int x;", "x: extern thread Int;");

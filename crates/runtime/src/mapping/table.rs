@@ -157,9 +157,21 @@ pub(crate) enum Fit {
 }
 
 /// All ranges of one device.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Table {
+    /// With one range at the very end that holds nothing, [`LAST`]: most programs have few ranges at a
+    /// time, and a tree that is never empty does not give its memory back between them.
     ranges: BTreeMap<usize, Mapped>,
+}
+
+/// Where no object of a program begins.
+const LAST: usize = usize::MAX;
+
+impl Default for Table {
+    fn default() -> Table {
+        let last = Mapped::permanent(LAST, 0, DevicePtr::NULL);
+        Table { ranges: BTreeMap::from([(LAST, last)]) }
+    }
 }
 
 impl Table {
@@ -167,6 +179,16 @@ impl Table {
     ///
     /// With no bytes the base counts too: `&a[0]` finds a mapping of `a[5:3]`.
     pub(crate) fn find(&self, at: usize, size: usize) -> Option<(&Mapped, Fit)> {
+        let end = at.saturating_add(size);
+        if size > 0 {
+            // Mostly one look tells: the last range that begins before the end of these bytes.
+            let last = self.ranges.range(..end).next_back().map(|(_, it)| it);
+            let last = last.filter(|it| it.end > at)?;
+            if last.begin <= at {
+                let fit = if end <= last.end { Fit::Contained } else { Fit::Partial };
+                return Some((last, fit));
+            }
+        }
         let below = self.ranges.range(..=at).next_back().map(|(_, it)| it);
         let above = || self.ranges.range((Bound::Excluded(at), Bound::Unbounded)).next();
         if size == 0 {
@@ -174,7 +196,6 @@ impl Table {
             let found = below.or_else(|| above().map(|(_, it)| it).filter(|it| at >= it.base));
             return found.map(|it| (it, Fit::Contained));
         }
-        let end = at.saturating_add(size);
         if let Some(below) = below.filter(|it| at < it.end) {
             return Some((below, if end <= below.end { Fit::Contained } else { Fit::Partial }));
         }
@@ -198,11 +219,11 @@ impl Table {
 
     /// All ranges, in the order of their addresses.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Mapped> {
-        self.ranges.values()
+        self.ranges.range(..LAST).map(|(_, it)| it)
     }
 
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Mapped> {
-        self.ranges.values_mut()
+        self.ranges.range_mut(..LAST).map(|(_, it)| it)
     }
 }
 

@@ -112,6 +112,24 @@ impl Words {
     }
 }
 
+/// `typedef float _Float32;`, as the C library tells compilers that lack the type: here it is a
+/// keyword already, and nothing is left to declare.
+fn is_known_type(draft: &Draft, kind: TokenKind, next: TokenKind) -> bool {
+    let is_sized = matches!(
+        kind,
+        TokenKind::KwFloat16
+            | TokenKind::KwFloat32
+            | TokenKind::KwFloat64
+            | TokenKind::KwFloat128
+            | TokenKind::KwFloat32x
+            | TokenKind::KwFloat64x
+    );
+    is_sized
+        && next == TokenKind::Semicolon
+        && draft.storage == Some(Storage::Typedef)
+        && draft.words.seen
+}
+
 /// Specifiers as far as they are read.
 struct Draft {
     storage: Option<Storage>,
@@ -278,6 +296,10 @@ impl Parser<'_> {
         let token = self.token();
         if draft.other.is_some() && self.at_next_declaration() {
             return false;
+        }
+        if is_known_type(draft, token.kind, self.peek_at(1)) {
+            self.bump();
+            return true;
         }
         if draft.words.add(token.kind) {
             self.bump();
