@@ -93,6 +93,9 @@ pub const ALLOCATOR_TYPE: (&str, &str) = (
      __ferry_last_allocator = ~(sizeof(0) & 0) };\n",
 );
 
+/// `word (word space, int count, const void *traits)` makes an allocator, `void (word)` ends it.
+pub const ALLOCATOR_CALLS: (&str, &str) = ("omp_init_allocator", "omp_destroy_allocator");
+
 /// `int (void)`: whether the calling thread is on the host and not on a device.
 pub const IS_ON_HOST: &str = "omp_is_initial_device";
 /// `int (void)`: the device that is used where none is named.

@@ -101,6 +101,11 @@ impl Error {
             Error::Crash { suspect: Some(name), .. } => {
                 format!("map the data behind {name}, with their length")
             }
+            Error::Crash { error: DeviceError::Fault { address: Some(0..=0xffff), .. }, .. } => {
+                "a null pointer was followed: give it its value inside the region, or map what it \
+                 leads to and the pointer itself"
+                    .into()
+            }
             Error::Crash { error: DeviceError::Fault { address: Some(_), .. }, .. } => {
                 "map every array that the region reads or writes, with its length".into()
             }

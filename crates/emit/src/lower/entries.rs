@@ -15,6 +15,7 @@ use ir::construct::{ClauseKind, Construct, IteratorVar, Leaf};
 use ir::program::{ExprId, ExprKind, RegionId, Typed, VarId};
 use ir::region::{Attribute, Mapping, Origin, Region, RegionVar, Rule};
 
+use super::allocators;
 use super::mapper::Mappers;
 use super::mentions::{self, Mention};
 use super::room::Handle;
@@ -132,6 +133,13 @@ pub(super) fn of_kernel(printer: &Printer<'_>, mappers: &Mappers, id: RegionId) 
     entries.compute(printer, region);
     for it in mentions::of(printer.program(), id) {
         entries.mention(printer, &it);
+    }
+    for var in allocators::traits(printer.program(), id) {
+        if !entries.captured.iter().any(|it| it.var == var) {
+            let origin = Origin::Rule(Rule::ScalarDefault);
+            let (access, slot) = entries.first_private(printer, var, &origin);
+            entries.push_captured(printer, var, access, slot);
+        }
     }
     entries.outer_lengths(printer, id);
     entries

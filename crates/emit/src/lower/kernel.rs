@@ -85,6 +85,8 @@ impl Lowering<'_> {
                 printer
                     .substitute_expr(*expr, format!("((int)(__ferry_word)__ferry_slots[{slot}])"));
             }
+            let allocators = self.allocators(&printer, id, entries);
+            allocators.before.iter().for_each(|it| out.line(it));
             let leaves: Vec<Leaf> = region
                 .construct
                 .leaves
@@ -101,6 +103,7 @@ impl Lowering<'_> {
             self.construct(&inside, id, &leaves, out);
             out.leave();
             release(&kept, out);
+            allocators.after.iter().for_each(|it| out.line(it));
             carried.iter().for_each(|it| out.line(it));
             // A label before the end of the body may need a statement to stand before.
             out.line(";");

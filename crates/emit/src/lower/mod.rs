@@ -7,6 +7,7 @@
 //! kernels ([`kernel`]) that stand at the end of the same text, where the file's own functions and
 //! variables are seen; what remains inside is left to the host's compiler ([`nested`]).
 
+mod allocators;
 mod chosen;
 mod clauses;
 mod control;

@@ -20,7 +20,7 @@ type Removed = SmallVec<[Mapped; 4]>;
 pub(crate) fn end(cx: &Cx<'_>, args: &MapArgs) -> Result<(), Error> {
     let mut removed = Removed::new();
     let released = release_all(cx, args, false, &mut removed);
-    for range in removed {
+    for range in removed.drain(..) {
         cx.device.mapping.early.forget(range.begin);
         if cx.device.shares_memory {
             cx.device.mapping.left(&range);
@@ -126,5 +126,8 @@ fn release(cx: &Cx<'_>, item: &Item, is_first_of_mapper: bool) -> Result<Option<
         // Still busy, so nobody has taken a reference meanwhile.
         return Ok(mapping.drop_busy(key));
     }
-    Ok(if leaves { table.remove(key) } else { None })
+    let removed = if leaves { table.remove(key) } else { None };
+    // Where memory is shared there is nothing to give back, and mostly nobody to tell.
+    let matters = !cx.device.shares_memory || cx.watch.has_llvm(llvm::info::CHANGES);
+    Ok(removed.filter(|_| matters))
 }
