@@ -6,11 +6,12 @@ use directive::directive_name;
 use ir::construct::{Construct, Leaf, Motion, Presence, ReductionOp};
 use ir::program::{Declaration, FunctionId, Program, RegionId, Typed, VarId};
 use ir::region::{Attribute, Loop, LoopTest, Mapping, Origin, Pointee, Region, RegionVar, Sharing};
+use opt::dependence::Analysis;
 use source::{Locator, SourceMap, Span};
 
 use super::records::{
-    AttributeRecord, ConstructRecord, DeclarationRecord, FileRecord, FunctionRecord, LoopRecord,
-    Place, PointeeRecord, RegionRecord, VariableRecord,
+    AccessRecord, AttributeRecord, ConstructRecord, DeclarationRecord, FileRecord, FindingRecord,
+    FunctionRecord, LoopRecord, Place, PointeeRecord, RegionRecord, VariableRecord,
 };
 
 /// Everything there is to tell of one file.
@@ -20,7 +21,7 @@ pub(crate) fn file(
     map: &SourceMap,
     locator: &Locator<'_>,
 ) -> FileRecord {
-    let cx = Collect { program, map, locator };
+    let cx = Collect { program, map, locator, analysis: Analysis::new(program) };
     let mut order: Vec<RegionId> = program.regions.iter().map(|(id, _)| id).collect();
     order.sort_by_key(|&id| program.regions[id].span.start);
     let number = |id: RegionId| order.iter().position(|&it| it == id);
@@ -29,21 +30,29 @@ pub(crate) fn file(
         .enumerate()
         .map(|(index, &id)| {
             let region = &program.regions[id];
-            cx.region(index, region.parent.and_then(number), region)
+            let findings = cx.findings(id);
+            cx.region(index, region.parent.and_then(number), region, findings)
         })
         .collect();
     let declarations = program.declarations.iter().map(|it| cx.declaration(it)).collect();
     FileRecord { file: path.display().to_string(), regions, declarations }
 }
 
-struct Collect<'a> {
-    program: &'a Program,
+pub(super) struct Collect<'a> {
+    pub(super) program: &'a Program,
     map: &'a SourceMap,
     locator: &'a Locator<'a>,
+    pub(super) analysis: Analysis<'a>,
 }
 
 impl Collect<'_> {
-    fn region(&self, id: usize, parent: Option<usize>, region: &Region) -> RegionRecord {
+    fn region(
+        &self,
+        id: usize,
+        parent: Option<usize>,
+        region: &Region,
+        findings: Vec<FindingRecord>,
+    ) -> RegionRecord {
         RegionRecord {
             id,
             parent,
@@ -53,6 +62,7 @@ impl Collect<'_> {
             written: self.written(region.construct.span),
             constructs: region.construct.leaves.iter().map(|&it| construct(it)).collect(),
             loops: region.loops.iter().map(|it| self.loop_record(it)).collect(),
+            findings,
             variables: region.vars.iter().map(|it| self.variable(region, it)).collect(),
             reaches: region.reaches.iter().map(|&it| self.reached(it)).collect(),
             indirect_calls: region.indirect_calls.iter().map(|&it| self.place(it)).collect(),
@@ -159,7 +169,7 @@ impl Collect<'_> {
         }
     }
 
-    fn operator(&self, op: &ReductionOp<Typed>) -> String {
+    pub(super) fn operator(&self, op: &ReductionOp<Typed>) -> String {
         let text = match op {
             ReductionOp::Add => "+",
             ReductionOp::Sub => "-",
@@ -213,7 +223,7 @@ impl Collect<'_> {
         self.program.names.text(self.program.functions[id].name).to_owned()
     }
 
-    fn var_name(&self, id: VarId) -> String {
+    pub(super) fn var_name(&self, id: VarId) -> String {
         let name = self.program.vars[id].name;
         name.map_or("(unnamed)", |it| self.program.names.text(it)).to_owned()
     }
@@ -228,7 +238,12 @@ impl Collect<'_> {
         text.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
-    fn place(&self, span: Span) -> Place {
+    /// A piece of the source.
+    pub(super) fn access(&self, span: Span) -> AccessRecord {
+        AccessRecord { place: self.place(span), text: self.written(span) }
+    }
+
+    pub(super) fn place(&self, span: Span) -> Place {
         match self.locator.locate(span) {
             Some(it) => Place { file: it.file.to_string(), line: it.line, column: it.column },
             None => Place { file: String::new(), line: 0, column: 0 },

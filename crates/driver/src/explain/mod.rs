@@ -5,6 +5,7 @@
 //! is explained as far as it was understood.
 
 mod collect;
+mod findings;
 mod records;
 mod sarif;
 mod text;

@@ -50,6 +50,9 @@ pub(crate) struct RegionRecord {
     pub(crate) constructs: Vec<ConstructRecord>,
     /// Loops it applies to, outermost first.
     pub(crate) loops: Vec<LoopRecord>,
+    /// What was found of loops: all those in the body if the compiler is to find the parallelism,
+    /// else those it applies to.
+    pub(crate) findings: Vec<FindingRecord>,
     /// Variables from outside.
     pub(crate) variables: Vec<VariableRecord>,
     /// Functions that may run as part of it.
@@ -83,6 +86,54 @@ pub(crate) struct LoopRecord {
     pub(crate) trips: Option<u64>,
     /// Whether its bounds are free of outer loop variables.
     pub(crate) rectangular: bool,
+}
+
+/// What was found of one loop.
+#[derive(Debug, Serialize)]
+pub(crate) struct FindingRecord {
+    #[serde(flatten)]
+    pub(crate) place: Place,
+    /// What counts; absent if the loop does not just count.
+    pub(crate) variable: Option<String>,
+    /// How many loops that are told of here stand around it.
+    pub(crate) depth: usize,
+    /// `parallel`, `carried` or `unknown`
+    pub(crate) verdict: &'static str,
+    /// The verdict in words.
+    pub(crate) message: String,
+    /// Each iteration must have its own.
+    pub(crate) private: Vec<String>,
+    /// Those of them whose last value is used.
+    pub(crate) last_private: Vec<String>,
+    /// What iterations combine.
+    pub(crate) reductions: Vec<ReductionRecord>,
+    /// What the proof rests on besides subscripts.
+    pub(crate) facts: Vec<String>,
+    /// `flow`, `anti` or `output`, if carried; a word for the reason, if unknown.
+    pub(crate) reason: Option<&'static str>,
+    /// How many iterations are between the accesses, if that is constant.
+    pub(crate) distance: Option<u64>,
+    /// Names of objects: if no two of a pair overlap when the loop starts, it is parallel all the
+    /// same.
+    pub(crate) disjoint: Vec<(String, String)>,
+    /// What stood in the way: the earlier access first.
+    pub(crate) accesses: Vec<AccessRecord>,
+}
+
+/// A reduction that was found.
+#[derive(Debug, Serialize)]
+pub(crate) struct ReductionRecord {
+    pub(crate) operator: String,
+    pub(crate) variable: String,
+}
+
+/// A piece of the source that stood in the way.
+#[derive(Debug, Serialize)]
+pub(crate) struct AccessRecord {
+    #[serde(flatten)]
+    pub(crate) place: Place,
+    /// As written.
+    pub(crate) text: String,
 }
 
 /// One variable.

@@ -16,6 +16,10 @@ pub(crate) fn results(program: &Program, file: &FileRecord) -> Diagnostics {
         for (it, told) in region.loops.iter().zip(&record.loops) {
             remark = remark.label(it.span, format!("loop over `{}`", told.variable));
         }
+        for finding in &record.findings {
+            let name = finding.variable.as_deref().unwrap_or("?");
+            remark = remark.note(format!("loop over `{name}`: {}", finding.message));
+        }
         for variable in &record.variables {
             for attribute in variable.mappings.iter().chain(&variable.sharing) {
                 let (name, what) = (&variable.name, &attribute.attribute);

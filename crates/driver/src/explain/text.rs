@@ -51,6 +51,12 @@ fn write_region(out: &mut String, region: &RegionRecord) -> std::fmt::Result {
         let head = if index == 0 { "loops" } else { "" };
         writeln!(out, "  {head:<9}  {}", loop_line(it))?;
     }
+    for (index, it) in region.findings.iter().enumerate() {
+        let head = if index == 0 { "finds" } else { "" };
+        let indent = "  ".repeat(it.depth);
+        let loop_name = it.variable.as_ref().map_or("a loop", |it| it.as_str());
+        writeln!(out, "  {head:<9}  {indent}{loop_name}, line {}: {}", it.place.line, it.message)?;
+    }
     // What has no attribute here merely happens to be used; JSON tells of it too.
     let told: Vec<_> = region
         .variables
