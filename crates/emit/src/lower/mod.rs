@@ -312,20 +312,25 @@ impl Lowering<'_> {
 
     fn at(&self, id: RegionId) -> At {
         let region = &self.program.regions[id];
-        self.at_place(region.construct.span, region.function)
+        self.at_construct(&region.construct, region.body, region.function)
     }
 
-    fn at_place(&self, span: Span, function: FunctionId) -> At {
+    fn at_construct(
+        &self,
+        construct: &Construct<Typed>,
+        body: Option<StmtId>,
+        function: FunctionId,
+    ) -> At {
         let function = &self.program.functions[function];
-        let location = self.locator.locate(span);
+        let location = self.locator.locate(construct.span);
         At {
             file: location.as_ref().map_or_else(String::new, |it| it.file.to_string()),
             function: self.program.names.text(function.name).to_owned(),
             line: location.as_ref().map_or(0, |it| it.line),
             column: location.as_ref().map_or(0, |it| it.column),
-            directive: directive_of(&region.construct),
+            directive: directive_of(construct),
             lines: [
-                region.body.map_or(region.construct.span, |it| self.program.stmts[it].span).end,
+                body.map_or(construct.span, |it| self.program.stmts[it].span).end,
                 function.body.map_or(0, |it| self.program.stmts[it].span.start + 1),
                 function.body.map_or(0, |it| self.program.stmts[it].span.end),
             ]

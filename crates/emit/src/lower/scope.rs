@@ -26,7 +26,7 @@ impl Lowering<'_> {
             return Some(out.into_text());
         }
         let construct = &declaration.construct;
-        let at = self.at_place(construct.span, function);
+        let at = self.at_construct(construct, None, function);
         for stays in [false, true] {
             let keeps = |it: &ExprId| self.stays(printer, *it) == Some(stays);
             self.scope(printer, &only(construct, keeps), stays, &at, &mut out);
