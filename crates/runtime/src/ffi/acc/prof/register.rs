@@ -5,7 +5,7 @@
 //! program or thread off and on again.
 
 use std::cell::Cell;
-use std::ffi::{CString, c_char, c_int, c_void};
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::mem;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
@@ -205,12 +205,24 @@ pub(in crate::ffi::acc) fn start() {
         // SAFETY: filled in by the linker, null if nobody defines the function; called as the
         // standard says.
         unsafe {
-            if let Some(library) = IN_PROGRAM {
+            if let Some(library) = IN_PROGRAM.filter(|it| !is_host_runtime(*it)) {
                 library(acc_prof_register, acc_prof_unregister, acc_prof_lookup);
             }
         }
         settings::profiling_libraries().iter().for_each(|it| open(it));
     });
+}
+
+/// GCC's threading runtime defines the function too: it ends the program when it is called.
+fn is_host_runtime(library: Library) -> bool {
+    // SAFETY: plain numbers and pointers, for which zero is a value; the answer's texts stay.
+    unsafe {
+        let mut about: libc::Dl_info = mem::zeroed();
+        let is_known = libc::dladdr(library as *const c_void, &raw mut about) != 0;
+        is_known
+            && !about.dli_fname.is_null()
+            && CStr::from_ptr(about.dli_fname).to_string_lossy().contains("libgomp")
+    }
 }
 
 fn open(library: &str) {
@@ -226,7 +238,7 @@ fn open(library: &str) {
         };
         (is_there, mem::transmute::<*mut c_void, Option<Library>>(found))
     };
-    match found {
+    match found.filter(|it| !is_host_runtime(*it)) {
         // SAFETY: called as the standard says.
         Some(begin) => unsafe { begin(acc_prof_register, acc_prof_unregister, acc_prof_lookup) },
         None => {
