@@ -107,6 +107,33 @@ fn programs_without_shared_libraries_have_tasks() {
     }
 }
 
+/// Wrong if the routines are those of the host compiler's runtime, which has most of them too.
+const ROUTINES: &str = "#include <openacc.h>
+#include <string.h>
+int main(void) {
+  int a[4] = {1, 2, 3, 4}, on = -1;
+  acc_copyin(a, sizeof a);
+#pragma acc parallel loop present(a) copyout(on)
+  for (int i = 0; i < 4; i++) { a[i] *= 2; if (i == 0) on = acc_on_device(acc_device_not_host); }
+  acc_wait_all();
+  acc_copyout(a, sizeof a);
+  const char *vendor = acc_get_property_string(0, acc_device_default, acc_property_vendor);
+  return a[3] != 8 || on != 1 || acc_get_num_devices(acc_device_not_host) != 1 ||
+         acc_is_present(a, sizeof a) || strcmp(vendor, \"Ferry\") != 0;
+}
+";
+
+#[test]
+fn routines_are_ours_however_a_program_is_linked() {
+    let folder = Folder::new();
+    folder.write("routines.c", ROUTINES);
+    for flags in [&[][..], &["-lgomp"], &["-static"], &["--ferry-static-runtime"]] {
+        let words = [&["cc", "-O1", "routines.c", "-o", "routines"], flags].concat();
+        assert_eq!(folder.ferry(&words).status, Some(0), "{flags:?}");
+        assert_eq!(folder.run("routines", &[]).status, Some(0), "{flags:?}");
+    }
+}
+
 #[test]
 fn languages_that_are_not_ours_are_the_host_compilers() {
     let folder = parts();

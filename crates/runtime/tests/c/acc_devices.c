@@ -1,6 +1,7 @@
 // env: FERRY_DEVICE=cpu*3
 // env: FERRY_DEVICE=cpu:copy*3
 // env: FERRY_DEVICE=cpu:separate*3
+// flags: -fopenmp
 #include "ferry_test.h"
 #include "../../../../include/ferry/openacc.h"
 

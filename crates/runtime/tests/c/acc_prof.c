@@ -1,5 +1,6 @@
 // env: FERRY_DEVICE=cpu:copy
 // env: FERRY_DEVICE=cpu:separate
+// flags: -fopenmp
 #include "ferry_test.h"
 #include <unistd.h>
 

@@ -213,10 +213,15 @@ pub(in crate::ffi::acc) fn start() {
     });
 }
 
-/// GCC's threading runtime defines the function too: it ends the program when it is called.
+/// GCC's threading runtime defines the function too: it ends the program when it is called. Where it is
+/// linked into the program nobody can tell whose function it is; tools then register by themselves.
 fn is_host_runtime(library: Library) -> bool {
     // SAFETY: plain numbers and pointers, for which zero is a value; the answer's texts stay.
     unsafe {
+        let has_no_loader = libc::getauxval(libc::AT_BASE) == 0;
+        if has_no_loader {
+            return true;
+        }
         let mut about: libc::Dl_info = mem::zeroed();
         let is_known = libc::dladdr(library as *const c_void, &raw mut about) != 0;
         is_known
