@@ -10,6 +10,7 @@ use super::{guard, profile};
 use crate::args::Place;
 use crate::devices::{self, Target};
 use crate::error::Error;
+use crate::host;
 use crate::queue::{self, deferred, tasks};
 use crate::watch::Watch;
 
@@ -130,7 +131,12 @@ pub unsafe extern "C" fn __ferry_task_begin(
             // SAFETY: the caller's promise.
             _ => unsafe { tasks::resolved(slice::from_raw_parts(dependences, count)) },
         };
-        if is_deferred == 0 {
+        // The host's runtime knows no task that all others of its parent stand before or behind.
+        let stands_alone = list.iter().any(|it| it.at == 0) && host::is_in_parallel();
+        if stands_alone {
+            host::wait_for_tasks();
+        }
+        if is_deferred == 0 || stands_alone {
             tasks::wait_before(&list);
         } else {
             TASK.set(Some(list));

@@ -24,6 +24,9 @@ KERNEL(add_one) {
 }
 
 #ifndef DEVICE_UNIT
+/* What the directive becomes. */
+void GOMP_taskwait(void);
+
 int main(void) {
     int host = omp_get_initial_device(), last = omp_get_num_devices() - 1;
     CHECK(omp_target_alloc(0, 0) == NULL);
@@ -32,6 +35,7 @@ int main(void) {
     CHECK(omp_target_memcpy(there, a, sizeof a, 0, 0, 0, host) == 0);
     CHECK(omp_target_memcpy(further, there, sizeof a, 16, 0, last, 0) == 0);
     CHECK(omp_target_memcpy_async(b, further, sizeof a, 0, 16, host, last, 0, NULL) == 0);
+    GOMP_taskwait();
     CHECK(memcmp(a, b, sizeof a) == 0);
     CHECK(omp_target_memcpy(b, a, 4, 0, 4, -1, host) == 0 && b[0] == 2);
     CHECK(omp_target_memcpy(NULL, a, 0, 0, 0, 0, host) == 0);
