@@ -45,8 +45,7 @@ fn run_or_keep(walk: Walk, place: Place, device: i64, args: Option<MapArgs>) {
 /// Runs a data directive on a device, or does nothing if its device is the host.
 pub(crate) fn run(walk: Walk, place: Place, device: i64, args: Option<MapArgs>) {
     guard(&place, false, || {
-        let args =
-            args.ok_or_else(|| Error::BadCall("a map array is null, misaligned or too long"))?;
+        let args = args.ok_or(Error::BadCall("a map array is null, misaligned or too long"))?;
         let Target::Device(device) = devices::target(device)? else { return Ok(()) };
         let registry = registry::current();
         registry.resolve(device)?;

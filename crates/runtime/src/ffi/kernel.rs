@@ -37,7 +37,7 @@ pub unsafe extern "C" fn __tgt_target_kernel(
     // SAFETY: the caller's promise.
     let (place, call) = unsafe { (Place::new(location), arguments.as_ref()) };
     guard(&place, true, || {
-        let call = call.ok_or_else(|| Error::BadCall("a region without arguments"))?;
+        let call = call.ok_or(Error::BadCall("a region without arguments"))?;
         let [lists, numbers, texts] = [
             [call.bases, call.begins],
             [call.sizes.cast(), call.types.cast()],
@@ -48,8 +48,7 @@ pub unsafe extern "C" fn __tgt_target_kernel(
             let numbers = [numbers[0].cast(), numbers[1].cast()];
             MapArgs::new(i64::from(call.count), lists, numbers, texts)
         };
-        let args =
-            args.ok_or_else(|| Error::BadCall("a map array is null, misaligned or too long"))?;
+        let args = args.ok_or(Error::BadCall("a map array is null, misaligned or too long"))?;
         let shape = Shape {
             version: call.version,
             teams: if teams < 0 { 1 } else { teams as u32 },
@@ -90,7 +89,7 @@ pub(crate) fn run(
             return Ok(DONE);
         }
     };
-    let region = region.ok_or_else(|| Error::UnknownRegion { id })?;
+    let region = region.ok_or(Error::UnknownRegion { id })?;
     registry.resolve(device)?;
     let cx = Cx { device, place, watch, unified: registry.is_unified() };
     if watch.has_llvm(llvm::info::ARGUMENTS) {
