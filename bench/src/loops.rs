@@ -1,14 +1,13 @@
 //! Loop nests in regions against the same text in the host's own parallel loops.
 //!
-//! `offload/loops/*.c` are compiled twice, with `-O3`: as regions by ferry, as plain loops by the
-//! host's compiler. Both are linked into one program, which runs them turn about on the same memory
-//! and threads and compares their results: nothing differs but the code.
+//! `offload/loops/*.c` are compiled three times, with `-O3`: as plain loops by the host's compiler, as
+//! regions in the words of either standard by ferry. All are linked into one program, which runs them
+//! turn about on the same memory and threads and compares their results: nothing differs but the code.
 
 use std::error::Error;
-use std::path::Path;
 use std::process::Command;
 
-use crate::samples::{Samples, cell, ratio};
+use crate::samples::{Samples, cell};
 use crate::{Tools, compile};
 
 const MAIN: &str = include_str!("../offload/loops/main.c");
@@ -32,21 +31,23 @@ pub(crate) fn run(tools: &Tools) -> Result<(), Box<dyn Error>> {
     let path = folder.path();
     std::fs::write(path.join("loops.h"), HEADER)?;
     std::fs::write(path.join("main.c"), MAIN)?;
-    compile(object(&mut Command::new(cc), path, "main.c", "main.o"))?;
+    let build = |command: &mut Command, side: &str, from: &str, to: &str| {
+        let command = command.args(["-O3", "-fopenmp", side, "-c", from, "-o", to]);
+        compile(command.current_dir(path))
+    };
+    build(&mut Command::new(cc), "-DMAIN", "main.c", "main.o")?;
     println!(
-        "| milliseconds | {cc}, median (least) | ferry, median (least) | ratio by turns, median (95 %) \
-         | ratio of least |"
+        "| milliseconds, median (least) | {cc} | OpenMP | OpenACC | OpenMP to {cc} | OpenACC to OpenMP |"
     );
-    println!("|---|---:|---:|---:|---:|");
+    println!("|---|---:|---:|---:|---:|---:|");
     for (name, text) in NESTS {
         std::fs::write(path.join("nest.c"), text)?;
-        compile(object(&mut Command::new(cc), path, "nest.c", "plain.o"))?;
-        let mut ferry = Command::new(&tools.ferry);
-        ferry.args(["cc", "-DOFFLOADED"]);
-        compile(object(&mut ferry, path, "nest.c", "offloaded.o"))?;
+        build(&mut Command::new(cc), "-DPLAIN", "nest.c", "plain.o")?;
+        build(Command::new(&tools.ferry).arg("cc"), "-DOPENMP", "nest.c", "openmp.o")?;
+        build(Command::new(&tools.ferry).arg("cc"), "-DOPENACC", "nest.c", "openacc.o")?;
         let program = path.join(name);
         let mut link = Command::new(&tools.ferry);
-        link.args(["cc", "-fopenmp", "main.o", "plain.o", "offloaded.o", "-lm", "-o"]);
+        link.args(["cc", "-fopenmp", "main.o", "plain.o", "openmp.o", "openacc.o", "-lm", "-o"]);
         compile(link.arg(&program).current_dir(path))?;
         let mut samples = Samples::default();
         for _ in 0..ROUNDS {
@@ -55,24 +56,29 @@ pub(crate) fn run(tools: &Tools) -> Result<(), Box<dyn Error>> {
         row(name, &samples);
     }
     println!();
+    println!("The ratios are by turns: the median, and between which two it lies with 95 %.");
+    println!();
     Ok(())
 }
 
-fn object<'c>(command: &'c mut Command, folder: &Path, from: &str, to: &str) -> &'c mut Command {
-    command.args(["-O3", "-fopenmp", "-c", from, "-o", to]).current_dir(folder)
-}
-
 fn row(name: &str, samples: &Samples) {
-    let (plain, ours) = ("plain", "offloaded");
-    let both = |side| {
+    let time = |side| {
         let milli = |it: Option<f64>| cell(it.map(|it| it * 1000.0), 3);
         format!("{} ({})", milli(samples.median(side)), milli(samples.least(side)))
     };
-    let turns = samples.by_turns(ours, plain).map_or_else(
-        || "–".to_owned(),
-        |it| format!("{:.3} ({:.3}–{:.3})", it.middle, it.from, it.to),
+    let ratio = |of, to| {
+        samples.by_turns(of, to).map_or_else(
+            || "–".to_owned(),
+            |it| format!("{:.3} ({:.3}–{:.3})", it.middle, it.from, it.to),
+        )
+    };
+    let (plain, openmp, openacc) = ("plain", "openmp", "openacc");
+    println!(
+        "| {name} | {} | {} | {} | {} | {} |",
+        time(plain),
+        time(openmp),
+        time(openacc),
+        ratio(openmp, plain),
+        ratio(openacc, openmp),
     );
-    let least = ratio(samples.least(ours), samples.least(plain));
-    let (plain, ours) = (both(plain), both(ours));
-    println!("| {name} | {plain} | {ours} | {turns} | {} |", cell(least, 3));
 }

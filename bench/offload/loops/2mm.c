@@ -6,15 +6,15 @@ struct arrays { double t[N][N], a[N][N], b[N][N], c[N][N], d[N][N]; };
 
 static void two(double alpha, double beta, double t[N][N], double a[N][N], double b[N][N],
                 double c[N][N], double d[N][N]) {
-  DATA(map(alloc : t[0 : N]) map(to : a[0 : N], b[0 : N], c[0 : N]) map(tofrom : d[0 : N]))
+  DATA(LOCAL(t[0 : N]) IN(a[0 : N], b[0 : N], c[0 : N]) INOUT(d[0 : N]))
   {
-    LOOP(map(t[0 : N], a[0 : N], b[0 : N]))
+    LOOP(INOUT(t[0 : N], a[0 : N], b[0 : N]))
     for (int i = 0; i < N; i++)
       for (int j = 0; j < N; j++) {
         t[i][j] = 0;
         for (int k = 0; k < N; k++) t[i][j] += alpha * a[i][k] * b[k][j];
       }
-    LOOP(map(t[0 : N], c[0 : N], d[0 : N]))
+    LOOP(INOUT(t[0 : N], c[0 : N], d[0 : N]))
     for (int i = 0; i < N; i++)
       for (int j = 0; j < N; j++) {
         d[i][j] *= beta;
@@ -28,7 +28,7 @@ void RUN(void *arrays) {
   two(1.5, 1.2, it->t, it->a, it->b, it->c, it->d);
 }
 
-#ifndef OFFLOADED
+#ifdef PLAIN
 const size_t bytes = sizeof(struct arrays);
 
 void prepare(void *arrays) {

@@ -6,22 +6,22 @@ struct arrays { double a[N][N], b[N][N], c[N][N], d[N][N], e[N][N], f[N][N], g[N
 
 static void three(double a[N][N], double b[N][N], double c[N][N], double d[N][N], double e[N][N],
                   double f[N][N], double g[N][N]) {
-  DATA(map(to : a[0 : N], b[0 : N], c[0 : N], d[0 : N]) map(alloc : e[0 : N], f[0 : N])
-           map(from : g[0 : N]))
+  DATA(IN(a[0 : N], b[0 : N], c[0 : N], d[0 : N]) LOCAL(e[0 : N], f[0 : N])
+           OUT(g[0 : N]))
   {
-    LOOP(map(a[0 : N], b[0 : N], e[0 : N]))
+    LOOP(INOUT(a[0 : N], b[0 : N], e[0 : N]))
     for (int i = 0; i < N; i++)
       for (int j = 0; j < N; j++) {
         e[i][j] = 0;
         for (int k = 0; k < N; k++) e[i][j] += a[i][k] * b[k][j];
       }
-    LOOP(map(c[0 : N], d[0 : N], f[0 : N]))
+    LOOP(INOUT(c[0 : N], d[0 : N], f[0 : N]))
     for (int i = 0; i < N; i++)
       for (int j = 0; j < N; j++) {
         f[i][j] = 0;
         for (int k = 0; k < N; k++) f[i][j] += c[i][k] * d[k][j];
       }
-    LOOP(map(e[0 : N], f[0 : N], g[0 : N]))
+    LOOP(INOUT(e[0 : N], f[0 : N], g[0 : N]))
     for (int i = 0; i < N; i++)
       for (int j = 0; j < N; j++) {
         g[i][j] = 0;
@@ -35,7 +35,7 @@ void RUN(void *arrays) {
   three(it->a, it->b, it->c, it->d, it->e, it->f, it->g);
 }
 
-#ifndef OFFLOADED
+#ifdef PLAIN
 const size_t bytes = sizeof(struct arrays);
 
 void prepare(void *arrays) {

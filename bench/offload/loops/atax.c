@@ -5,14 +5,14 @@ enum { N = 1100 };
 struct arrays { double a[N][N], x[N], y[N], t[N]; };
 
 static void atax(double a[N][N], double x[N], double y[N], double t[N]) {
-  DATA(map(to : a[0 : N], x[0 : N]) map(from : y[0 : N]) map(alloc : t[0 : N]))
+  DATA(IN(a[0 : N], x[0 : N]) OUT(y[0 : N]) LOCAL(t[0 : N]))
   {
-    LOOP(map(a[0 : N], x[0 : N], t[0 : N]))
+    LOOP(INOUT(a[0 : N], x[0 : N], t[0 : N]))
     for (int i = 0; i < N; i++) {
       t[i] = 0;
       for (int j = 0; j < N; j++) t[i] += a[i][j] * x[j];
     }
-    LOOP(map(a[0 : N], y[0 : N], t[0 : N]))
+    LOOP(INOUT(a[0 : N], y[0 : N], t[0 : N]))
     for (int j = 0; j < N; j++) {
       y[j] = 0;
       for (int i = 0; i < N; i++) y[j] += a[i][j] * t[i];
@@ -25,7 +25,7 @@ void RUN(void *arrays) {
   atax(it->a, it->x, it->y, it->t);
 }
 
-#ifndef OFFLOADED
+#ifdef PLAIN
 const size_t bytes = sizeof(struct arrays);
 
 void prepare(void *arrays) {

@@ -5,14 +5,14 @@ enum { N = 1100 };
 struct arrays { double a[N][N], r[N], s[N], p[N], q[N]; };
 
 static void bicg(double a[N][N], double r[N], double s[N], double p[N], double q[N]) {
-  DATA(map(to : a[0 : N], r[0 : N], p[0 : N]) map(from : s[0 : N], q[0 : N]))
+  DATA(IN(a[0 : N], r[0 : N], p[0 : N]) OUT(s[0 : N], q[0 : N]))
   {
-    LOOP(map(a[0 : N], r[0 : N], s[0 : N]))
+    LOOP(INOUT(a[0 : N], r[0 : N], s[0 : N]))
     for (int j = 0; j < N; j++) {
       s[j] = 0;
       for (int i = 0; i < N; i++) s[j] += r[i] * a[i][j];
     }
-    LOOP(map(a[0 : N], p[0 : N], q[0 : N]))
+    LOOP(INOUT(a[0 : N], p[0 : N], q[0 : N]))
     for (int i = 0; i < N; i++) {
       q[i] = 0;
       for (int j = 0; j < N; j++) q[i] += a[i][j] * p[j];
@@ -25,7 +25,7 @@ void RUN(void *arrays) {
   bicg(it->a, it->r, it->s, it->p, it->q);
 }
 
-#ifndef OFFLOADED
+#ifdef PLAIN
 const size_t bytes = sizeof(struct arrays);
 
 void prepare(void *arrays) {

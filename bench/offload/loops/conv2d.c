@@ -6,7 +6,7 @@ struct arrays { double a[N][N], b[N][N]; };
 
 static void convolve(double a[N][N], double b[N][N]) {
   const double w[3][3] = {{0.2, 0.5, -0.8}, {-0.3, 0.6, -0.9}, {0.4, 0.7, 0.10}};
-  LOOP(map(to : a[0 : N]) map(tofrom : b[0 : N]))
+  LOOP(IN(a[0 : N]) INOUT(b[0 : N]))
   for (int i = 1; i < N - 1; i++)
     for (int j = 1; j < N - 1; j++)
       b[i][j] = w[0][0] * a[i - 1][j - 1] + w[0][1] * a[i - 1][j] + w[0][2] * a[i - 1][j + 1] +
@@ -19,7 +19,7 @@ void RUN(void *arrays) {
   convolve(it->a, it->b);
 }
 
-#ifndef OFFLOADED
+#ifdef PLAIN
 const size_t bytes = sizeof(struct arrays);
 
 void prepare(void *arrays) {

@@ -5,18 +5,18 @@ enum { M = 280, N = 300 };
 struct arrays { double d[N][M], s[M][M], mean[M]; };
 
 static void covariance(double count, double d[N][M], double s[M][M], double mean[M]) {
-  DATA(map(tofrom : d[0 : N]) map(alloc : mean[0 : M]) map(from : s[0 : M]))
+  DATA(INOUT(d[0 : N]) LOCAL(mean[0 : M]) OUT(s[0 : M]))
   {
-    LOOP(map(d[0 : N], mean[0 : M]))
+    LOOP(INOUT(d[0 : N], mean[0 : M]))
     for (int j = 0; j < M; j++) {
       mean[j] = 0;
       for (int i = 0; i < N; i++) mean[j] += d[i][j];
       mean[j] /= count;
     }
-    LOOP(map(d[0 : N], mean[0 : M]))
+    LOOP(INOUT(d[0 : N], mean[0 : M]))
     for (int i = 0; i < N; i++)
       for (int j = 0; j < M; j++) d[i][j] -= mean[j];
-    LOOP(map(d[0 : N], s[0 : M]))
+    LOOP(INOUT(d[0 : N], s[0 : M]))
     for (int k = 0; k < M; k++)
       for (int l = k; l < M; l++) {
         s[k][l] = 0;
@@ -32,7 +32,7 @@ void RUN(void *arrays) {
   covariance(N, it->d, it->s, it->mean);
 }
 
-#ifndef OFFLOADED
+#ifdef PLAIN
 const size_t bytes = sizeof(struct arrays);
 
 void prepare(void *arrays) {

@@ -5,7 +5,7 @@ enum { NI = 300, NJ = 320, NK = 340 };
 struct arrays { double a[NI][NK], b[NK][NJ], c[NI][NJ]; };
 
 static void gemm(double alpha, double beta, double a[NI][NK], double b[NK][NJ], double c[NI][NJ]) {
-  LOOP(map(to : a[0 : NI], b[0 : NK]) map(tofrom : c[0 : NI]))
+  LOOP(IN(a[0 : NI], b[0 : NK]) INOUT(c[0 : NI]))
   for (int i = 0; i < NI; i++)
     for (int j = 0; j < NJ; j++) {
       c[i][j] *= beta;
@@ -18,7 +18,7 @@ void RUN(void *arrays) {
   gemm(1.5, 1.2, it->a, it->b, it->c);
 }
 
-#ifndef OFFLOADED
+#ifdef PLAIN
 const size_t bytes = sizeof(struct arrays);
 
 void prepare(void *arrays) {

@@ -1,19 +1,32 @@
-/* One loop nest, compiled twice: LOOP is a region for a device with OFFLOADED, else the host's
-   own parallel loop, which takes no maps. Both sides have the same text below it. */
+/* One loop nest, compiled three times: LOOP is the host's own parallel loop with PLAIN, which takes
+   no data clauses, else a region for a device, in OpenMP's words or in OpenACC's. All sides have the
+   same text below it. */
 #ifndef LOOPS_H
 #define LOOPS_H
 
 #include <stddef.h>
 
 #define PRAGMA(text) _Pragma(#text)
-#ifdef OFFLOADED
-#define LOOP(...) PRAGMA(omp target teams distribute parallel for __VA_ARGS__)
-#define DATA(...) PRAGMA(omp target data __VA_ARGS__)
-#define RUN offloaded
-#else
+#if defined PLAIN
 #define LOOP(...) PRAGMA(omp parallel for)
 #define DATA(...)
 #define RUN plain
+#elif defined OPENMP
+#define LOOP(...) PRAGMA(omp target teams distribute parallel for __VA_ARGS__)
+#define DATA(...) PRAGMA(omp target data __VA_ARGS__)
+#define IN(...) map(to : __VA_ARGS__)
+#define OUT(...) map(from : __VA_ARGS__)
+#define INOUT(...) map(tofrom : __VA_ARGS__)
+#define LOCAL(...) map(alloc : __VA_ARGS__)
+#define RUN openmp
+#else
+#define LOOP(...) PRAGMA(acc parallel loop __VA_ARGS__)
+#define DATA(...) PRAGMA(acc data __VA_ARGS__)
+#define IN(...) copyin(__VA_ARGS__)
+#define OUT(...) copyout(__VA_ARGS__)
+#define INOUT(...) copy(__VA_ARGS__)
+#define LOCAL(...) create(__VA_ARGS__)
+#define RUN openacc
 #endif
 
 /* Each file of loops defines these; the last two on the plain side only. */

@@ -1,5 +1,5 @@
-/* Runs both sides of a loop nest turn about, on the same memory and the same threads, and prints
-   `plain seconds` and `offloaded seconds` for each turn. Ends with status 1 if results differ. */
+/* Runs the sides of a loop nest turn about, on the same memory and the same threads, and prints
+   `side seconds` for each turn. Ends with status 1 if results differ. */
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
@@ -7,9 +7,14 @@
 #include <string.h>
 
 void plain(void *arrays);
-void offloaded(void *arrays);
+void openmp(void *arrays);
+void openacc(void *arrays);
 void prepare(void *arrays);
 extern const size_t bytes;
+
+enum { SIDES = 3 };
+static void (*const run[SIDES])(void *) = {plain, openmp, openacc};
+static const char *const names[SIDES] = {"plain", "openmp", "openacc"};
 
 static double seconds(void (*run)(void *), double *arrays) {
   prepare(arrays);
@@ -18,11 +23,11 @@ static double seconds(void (*run)(void *), double *arrays) {
   return omp_get_wtime() - start;
 }
 
-static void compare(const double *ours, const double *theirs) {
+static void compare(const char *side, const double *ours, const double *theirs) {
   for (size_t i = 0; i < bytes / sizeof *ours; i++) {
     double scale = fmax(fabs(ours[i]), fabs(theirs[i]));
     if (!(fabs(ours[i] - theirs[i]) <= 1e-12 * scale)) {
-      fprintf(stderr, "element %zu: %.17g offloaded, %.17g plain\n", i, ours[i], theirs[i]);
+      fprintf(stderr, "element %zu: %.17g %s, %.17g plain\n", i, ours[i], side, theirs[i]);
       exit(1);
     }
   }
@@ -35,14 +40,15 @@ int main(int argc, char **argv) {
   if (!arrays || !expected) return 1;
   seconds(plain, arrays);
   memcpy(expected, arrays, bytes);
-  seconds(offloaded, arrays);
-  compare(arrays, expected);
+  for (int side = 1; side < SIDES; side++) {
+    seconds(run[side], arrays);
+    compare(names[side], arrays, expected);
+  }
   for (int turn = 0; turn < turns; turn++) {
-    /* Whoever runs second finds the machine as the first left it: they take turns. */
-    for (int side = 0; side < 2; side++) {
-      int is_plain = (side + turn) % 2;
-      double time = seconds(is_plain ? plain : offloaded, arrays);
-      printf("%s %.9f\n", is_plain ? "plain" : "offloaded", time);
+    /* Whoever runs next finds the machine as the one before left it: they take turns. */
+    for (int i = 0; i < SIDES; i++) {
+      int side = (i + turn) % SIDES;
+      printf("%s %.9f\n", names[side], seconds(run[side], arrays));
     }
   }
   return 0;
