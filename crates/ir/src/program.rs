@@ -13,7 +13,7 @@ use source::{Arena, Id, Name, Names, Span};
 use crate::construct::{Construct, Phase};
 use crate::layout::DataModel;
 use crate::region::Region;
-use crate::types::{EnumId, RecordId, Ty, Types};
+use crate::types::{ArrayLen, EnumId, RecordId, Ty, Types};
 
 /// Handle of an expression.
 pub type ExprId = Id<Expr>;
@@ -156,6 +156,8 @@ pub struct Var {
     pub name: Option<Name>,
     /// Its type.
     pub ty: Ty,
+    /// Of a parameter that was declared as an array, and so is a pointer: how long.
+    pub declared_len: Option<ArrayLen>,
     /// Where it lives.
     pub storage: VarStorage,
     /// One per thread, by C's or a directive's word.

@@ -62,6 +62,7 @@ impl Sample {
         let var = Var {
             name,
             ty,
+            declared_len: None,
             storage,
             thread_local,
             align,

@@ -259,6 +259,7 @@ impl Cx<'_> {
         self.program.vars.push(Var {
             name: Some(ident.name),
             ty,
+            declared_len: None,
             storage,
             thread_local: specs.thread_local,
             align: attrs.align,

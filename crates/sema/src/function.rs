@@ -285,6 +285,7 @@ impl Cx<'_> {
                 let Some(ident) = declarator.name else { continue };
                 let ty = self.with_attrs(base.ty, &declarator.attrs, base.attrs);
                 let ty = self.declarator(ty, declarator, Place::Block, None);
+                let declared_len = self.declared_len(ty);
                 let ty = self.adjusted(ty, declarator);
                 self.check_param_storage(*specs, declarator);
                 if !names.iter().any(|it| it.name == ident.name) {
@@ -293,7 +294,7 @@ impl Cx<'_> {
                     self.report(fault);
                     continue;
                 }
-                let var = self.param(declarator, ty, Some(function));
+                let var = self.param(declarator, ty, declared_len, Some(function));
                 declared.insert(ident.name, var);
             }
         }
@@ -306,6 +307,7 @@ impl Cx<'_> {
                     let var = self.program.vars.push(Var {
                         name: Some(ident.name),
                         ty: int,
+                        declared_len: None,
                         storage: VarStorage::Param(function),
                         thread_local: false,
                         align: None,
@@ -355,6 +357,7 @@ impl Cx<'_> {
         let var = self.program.vars.push(Var {
             name: Some(name),
             ty,
+            declared_len: None,
             storage: function.map_or(VarStorage::Static, VarStorage::LocalStatic),
             thread_local: false,
             align: None,

@@ -308,10 +308,11 @@ impl Cx<'_> {
             let base = self.specs(param.specs, true);
             let ty = self.with_attrs(base.ty, &declarator.attrs, base.attrs);
             let ty = self.declarator(ty, declarator, place, None);
+            let declared_len = self.declared_len(ty);
             let ty = self.adjusted(ty, declarator);
             self.check_param_storage(param.specs, declarator);
             if declares {
-                let var = self.param(declarator, ty, owner);
+                let var = self.param(declarator, ty, declared_len, owner);
                 if tree.specs[param.specs].storage == Some(ast::Storage::Register) {
                     self.registers.insert(var);
                 }
@@ -373,6 +374,7 @@ impl Cx<'_> {
         &mut self,
         declarator: &ast::Declarator,
         ty: Ty,
+        declared_len: Option<ArrayLen>,
         owner: Option<FunctionId>,
     ) -> VarId {
         let ident = declarator.name;
@@ -398,6 +400,7 @@ impl Cx<'_> {
         let var = self.program.vars.push(Var {
             name: ident.map(|it| it.name),
             ty,
+            declared_len,
             storage,
             thread_local: false,
             align: None,
@@ -415,6 +418,11 @@ impl Cx<'_> {
             self.scopes.set(ident.name, Entity::Var(var));
         }
         var
+    }
+
+    /// How long a parameter is that is written as an array.
+    pub(crate) fn declared_len(&self, ty: Ty) -> Option<ArrayLen> {
+        if let TypeKind::Array(_, len) = self.shape(ty) { Some(*len) } else { None }
     }
 
     /// Arrays and functions among parameters are pointers.

@@ -33,7 +33,8 @@ pub(super) fn rules<P: Phase>(construct: &Construct<P>) -> Rules {
 }
 
 /// What all that speak of data share.
-const DATA: Rules = Rules { whole_presence: true, counts_attachments: true, ..Rules::NONE };
+const DATA: Rules =
+    Rules { whole_presence: true, counts_attachments: true, declared_shapes: true, ..Rules::NONE };
 
 const BOTH_WAYS: Implicit = Implicit::Map(Motion::ToFrom, Presence::Any);
 
@@ -59,6 +60,7 @@ const COMPUTE: Rules = Rules {
     on_absent: OnAbsent::Ignore,
     whole_presence: true,
     counts_attachments: true,
+    declared_shapes: true,
 };
 
 /// `kernels`: values of scalars flow between the kernels that are made of it.

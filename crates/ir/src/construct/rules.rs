@@ -142,6 +142,8 @@ pub struct Rules {
     pub whole_presence: bool,
     /// How often a pointer was attached is counted; what the construct attaches, its end detaches.
     pub counts_attachments: bool,
+    /// A data clause that names a parameter declared as an array means the array, not the pointer.
+    pub declared_shapes: bool,
 }
 
 impl Rules {
@@ -159,5 +161,6 @@ impl Rules {
         on_absent: OnAbsent::Ignore,
         whole_presence: false,
         counts_attachments: false,
+        declared_shapes: false,
     };
 }

@@ -63,6 +63,7 @@ impl Cx<'_> {
         let var = self.program.vars.push(Var {
             name: Some(name),
             ty,
+            declared_len: None,
             storage,
             thread_local: false,
             align: None,

@@ -180,6 +180,7 @@ impl Cx<'_> {
         let var = self.program.vars.push(ir::program::Var {
             name: None,
             ty,
+            declared_len: None,
             storage,
             thread_local: false,
             align: None,

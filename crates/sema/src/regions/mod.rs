@@ -2,8 +2,8 @@
 //!
 //! In: a program whose regions hold only their construct, body and place. Out: the same regions,
 //! filled; declarations applied to the variables and functions they name; and what is wrong with
-//! the use of directives. The order matters: a loop variable is private, so loops come before uses;
-//! a task asks how a variable is shared around it, so outer regions come before inner ones.
+//! the use of directives. The order matters: clauses mean what shapes make of them, so shapes come
+//! first; a loop variable is private, so loops come before uses; a task asks how a variable is shared around it, so outer regions come before inner ones.
 //!
 //! The rules of both standards are those of the construct model: where they differ, a field of the
 //! construct says so. What cannot be decided is not reported.
@@ -17,6 +17,7 @@ mod mapping;
 mod messages;
 mod pointees;
 mod rules;
+mod shapes;
 mod sharing;
 mod spelling;
 mod uses;
@@ -30,6 +31,7 @@ use source::Diagnostics;
 /// Fills all regions of `program`.
 pub(crate) fn fill(program: &mut Program, faults: &mut Diagnostics) {
     declare::apply(program);
+    shapes::apply(program, faults);
     let outer_first = outer_first(program);
     let inner_first: Vec<RegionId> = outer_first.iter().rev().copied().collect();
     loops::fill(program, &inner_first, faults);

@@ -121,6 +121,34 @@ fn defaultmap_chooses_by_kind() {
 }
 
 #[test]
+fn a_clause_on_an_array_parameter_speaks_of_the_array_where_the_rules_say_so() {
+    let of = |directive: &str, change: &str| {
+        format!(
+            "void f(int n, int m, double a[4][m], double b[n + 1][m], double *p) {{ {change}\n\
+             #pragma {directive}\n{{ a[0][0] = b[0][0] + *p; }} }}"
+        )
+    };
+    let is_told = |text: &str, line: &str| {
+        let lines = variables(text);
+        assert!(lines.iter().any(|it| it.trim() == line), "{line}: {lines:?}");
+    };
+    let text = of("acc data copy(a, b, p)", "");
+    is_told(&text, "a r- Map ToFrom Any a (clause 0)");
+    is_told(&text, "b r- Map ToFrom Any b (clause 0)");
+    is_told(&text, "p r- Map ToFrom Any (clause 0)");
+    let text = of("omp target data map(a, b, p)", "");
+    is_told(&text, "a r- Map ToFrom Any (clause 0)");
+    // A length that is no longer what it was, or that another name hides, is not known.
+    let text = of("acc data copy(b)", "n = 3;");
+    is_told(&text, "b r- Map ToFrom Any (clause 0)");
+    bad(&text, &["F0519 | b"]);
+    let text = of("acc data copy(a, b)", "{ double n;").replace("} }", "} } }");
+    bad(&text, &["F0519 | b"]);
+    bad("void f(int a[]) {\n#pragma acc data copy(a)\n{ a[0] = 1; } }", &["F0519 | a"]);
+    good("void f(int a[]) {\n#pragma acc data present(a)\n{ a[0] = 1; } }");
+}
+
+#[test]
 fn an_enclosing_data_region_decides_where_the_rules_say_so() {
     check(
         "#pragma acc data copyin(a) create(x)\n{\n#pragma acc parallel\n{ x = a[0] + y; }\n}",

@@ -49,6 +49,23 @@ pub(crate) fn better_listed(
         .label(demand, "every variable should be named")
 }
 
+/// A data clause names an array whose declaration does not say how long it is.
+pub(crate) fn length_unknown(
+    program: &Program,
+    construct: &Construct<Typed>,
+    at: u32,
+    id: VarId,
+    item: Span,
+) -> Diagnostic {
+    let (name, clause) = (var(program, id), clause(construct, at));
+    let message =
+        format!("`{clause}` speaks of the pointer `{name}` only: its length is not known");
+    Diagnostic::warning("F0519", message)
+        .at(item, "an array by its declaration, but a pointer in C")
+        .label(program.vars[id].span, "declared here")
+        .help(format!("name the elements: `{name}[0:n]`"))
+}
+
 pub(crate) fn private_reduction(
     program: &Program,
     region: &Region,
