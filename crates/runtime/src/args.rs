@@ -6,7 +6,7 @@
 
 use std::ffi::{CStr, c_char, c_void};
 use std::fmt;
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
 
 use abi::call::MapperFn;
 use abi::{Ident, MapType};
@@ -44,6 +44,17 @@ pub(crate) struct MapArgs {
 }
 
 impl MapArgs {
+    /// Of a call without entries.
+    pub(crate) const NONE: MapArgs = MapArgs {
+        count: 0,
+        bases: ptr::null_mut(),
+        begins: ptr::null_mut(),
+        sizes: ptr::null_mut(),
+        types: ptr::null_mut(),
+        names: ptr::null_mut(),
+        mappers: ptr::null_mut(),
+    };
+
     /// Arrays that can be read; `None` if one of them cannot be what it should be.
     ///
     /// # Safety

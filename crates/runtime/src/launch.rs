@@ -1,12 +1,15 @@
-//! A region on a device: map, build the arguments, launch, unmap.
+//! A region on a device: map, build the arguments, launch, unmap. In a queue only the launch is kept for
+//! later, and the copies around it (see [`crate::steps`]).
 //!
 //! In: a region and the arrays of its call. The arguments are the entries marked as parameters, in
 //! their order: a value, a private buffer, or the device address of mapped data. What is not mapped
 //! keeps its host address.
 #![allow(unsafe_code, reason = "private copies of the program's data, launches")]
 
+use std::sync::Arc;
+
 use abi::{KernelArgs, MapType, POINTER_SIZE};
-use device::{Convention, DeviceError, DevicePtr, Launch};
+use device::{Convention, DeviceError, DevicePtr, Kernel, Launch};
 use smallvec::SmallVec;
 
 use crate::args::{Item, MapArgs};
@@ -14,6 +17,7 @@ use crate::error::{Error, Section};
 use crate::mapping::transfer::{self, Piece};
 use crate::mapping::{Cx, begin, end};
 use crate::registry::Region;
+use crate::steps::Step;
 use crate::tool::{self, Kind};
 use crate::{llvm, runner};
 
@@ -30,10 +34,10 @@ pub(crate) struct Shape {
     pub(crate) trip_count: u64,
 }
 
-/// Runs a region on a device.
+/// Runs a region on a device, or leaves that for later.
 pub(crate) fn launch(
     cx: &Cx<'_>,
-    region: &Region,
+    region: &Arc<Region>,
     args: &MapArgs,
     shape: &Shape,
 ) -> Result<(), Error> {
@@ -52,38 +56,95 @@ pub(crate) fn launch(
         arguments.words.push(u64::MAX);
     }
     arguments.build(cx, args)?;
-    let source = if cx.watch.is_on() || !cx.device.plugin.runs_in_process() {
-        cx.place.to_string()
-    } else {
-        String::new()
-    };
-    let launch = Launch {
-        convention,
-        teams: shape.teams,
-        limit: shape.limit,
-        trip_count: shape.trip_count,
-        name: &region.name,
-        source: &source,
-    };
-    if cx.watch.has_llvm(llvm::info::LAUNCHES) {
-        llvm::info::launched(cx.device.number, &launch);
-    }
-    let plugin = &*cx.device.plugin;
-    // SAFETY: the kernel is of this device and the arguments are what its compiler said it takes;
-    // what they point to is mapped, or private and freed below.
-    let go = || unsafe { plugin.launch(kernel, &arguments.words, &launch) };
-    let launched = tool::submit(cx.watch, &launch, || {
-        match plugin.runs_in_process() && region.host.is_some() {
-            true => runner::run(cx.device.number, go),
-            false => go(),
+    let words = std::mem::take(&mut arguments.words);
+    let prepared = Prepared { kernel, convention, shape: *shape, words };
+    match cx.later {
+        None => prepared.run(cx, region, args, |_, item| is_mapped(cx, item))?,
+        Some(later) => {
+            // Only a message needs it, and on devices in process nobody can write one.
+            let mapped = match cx.device.plugin.runs_in_process() {
+                true => Vec::new(),
+                false => args.items().map(|(_, it)| is_mapped(cx, &it)).collect(),
+            };
+            let kept = Kept { prepared, region: Arc::clone(region), mapped };
+            later.put(Step::Launch(Box::new(kept)));
         }
-    });
-    launched.map_err(|error| crash(cx, region, args, error))?;
+    }
     if args.count > 0 {
         let _span = tool::implied(cx.watch, Kind::ExitData);
         end::end(cx, args)?;
     }
     arguments.free_private(cx)
+}
+
+/// A launch that is kept for later.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    prepared: Prepared,
+    region: Arc<Region>,
+    /// Which entries were mapped when it was prepared.
+    mapped: Vec<bool>,
+}
+
+impl Kept {
+    /// Makes it. `args` are the arrays of its call.
+    pub(crate) fn run(&self, cx: &Cx<'_>, args: &MapArgs) -> Result<(), Error> {
+        let was_mapped = |index, _: &Item| self.mapped.get(index).copied().unwrap_or(false);
+        self.prepared.run(cx, &self.region, args, was_mapped)
+    }
+}
+
+/// A launch whose arguments are known.
+#[derive(Debug)]
+struct Prepared {
+    kernel: Kernel,
+    convention: Convention,
+    shape: Shape,
+    words: Words,
+}
+
+impl Prepared {
+    fn run(
+        &self,
+        cx: &Cx<'_>,
+        region: &Region,
+        args: &MapArgs,
+        is_mapped: impl Fn(usize, &Item) -> bool,
+    ) -> Result<(), Error> {
+        let plugin = &*cx.device.plugin;
+        let source = match cx.watch.is_on() || !plugin.runs_in_process() {
+            true => cx.place.to_string(),
+            false => String::new(),
+        };
+        let launch = Launch {
+            convention: self.convention,
+            teams: self.shape.teams,
+            limit: self.shape.limit,
+            trip_count: self.shape.trip_count,
+            name: &region.name,
+            source: &source,
+        };
+        if cx.watch.has_llvm(llvm::info::LAUNCHES) {
+            llvm::info::launched(cx.device.number, &launch);
+        }
+        // SAFETY: the kernel is of this device and the arguments are what its compiler said it takes;
+        // what they point to is mapped, or private, and freed after this.
+        let go = || unsafe { plugin.launch(self.kernel, &self.words, &launch) };
+        let launched = tool::submit(cx.watch, &launch, || {
+            match plugin.runs_in_process() && region.host.is_some() {
+                true => runner::run(cx.device.number, go),
+                false => go(),
+            }
+        });
+        launched.map_err(|error| crash(region, args, error, is_mapped))
+    }
+}
+
+/// Whether the device has the data of an entry.
+fn is_mapped(cx: &Cx<'_>, item: &Item) -> bool {
+    !item.is_unmapped()
+        && item.size > 0
+        && cx.device.mapping.translate(item.begin, item.size).is_some()
 }
 
 /// Runs a region of ours on the host, with the host's own data.
@@ -201,7 +262,12 @@ impl Arguments {
 }
 
 /// A kernel died: which variable led it to the address it died at?
-fn crash(cx: &Cx<'_>, region: &Region, args: &MapArgs, error: DeviceError) -> Error {
+fn crash(
+    region: &Region,
+    args: &MapArgs,
+    error: DeviceError,
+    is_mapped: impl Fn(usize, &Item) -> bool,
+) -> Error {
     let address = match &error {
         DeviceError::Fault { address, .. } => *address,
         DeviceError::Exited { status } => {
@@ -214,13 +280,17 @@ fn crash(cx: &Cx<'_>, region: &Region, args: &MapArgs, error: DeviceError) -> Er
         | DeviceError::Lost(_)
         | DeviceError::Failed(_) => None,
     };
-    let suspect = address.and_then(|it| suspect(cx, args, it));
+    let suspect = address.and_then(|it| suspect(args, it, is_mapped));
     Error::Crash { region: region.name.clone(), suspect, error }
 }
 
 /// The pointer whose value lies next below an address: one that was passed and is not mapped, or one
 /// inside of mapped data that nothing was attached to.
-fn suspect(cx: &Cx<'_>, args: &MapArgs, address: u64) -> Option<String> {
+fn suspect(
+    args: &MapArgs,
+    address: u64,
+    is_mapped: impl Fn(usize, &Item) -> bool,
+) -> Option<String> {
     /// No object is larger than this, so an address further away comes from elsewhere.
     const REACH: u64 = 1 << 34;
     /// Below this nothing is mapped, and numbers that are not addresses are.
@@ -239,12 +309,9 @@ fn suspect(cx: &Cx<'_>, args: &MapArgs, address: u64) -> Option<String> {
             found = Some((distance, name()));
         }
     };
-    for (_, item) in args.items() {
+    for (index, item) in args.items() {
         let Some(name) = item.name else { continue };
-        let is_mapped = !item.is_unmapped()
-            && item.size > 0
-            && cx.device.mapping.translate(item.begin, item.size).is_some();
-        if !is_mapped {
+        if !is_mapped(index, &item) {
             consider(item.begin, &|| format!("`{name}`"));
             continue;
         }

@@ -9,15 +9,16 @@
 //! - [`devices`], [`settings`]: which devices there are, and what the environment says
 //! - [`mapping`]: the mapping table of a device and the walks over map entries
 //! - [`launch`], [`runner`], [`host`], [`host_task`]: regions, the threads they run on, the host's threading runtime
-//! - [`queue`]: work that the caller does not wait for
+//! - [`queue`]: work that the caller does not wait for; [`steps`]: what of a call waits in a queue
 //! - [`fork`]: locks while the process is copied
-//! - [`watch`], [`trace`], [`report`], [`llvm`]: what users read; [`tool`]: what their tools are told
+//! - [`watch`], [`trace`], [`report`], [`llvm`], [`account`]: what users read; [`tool`]: what their tools are told
 //!
 //! Nothing unwinds into C, and no lock is held across a call of a device.
 
 // Only for its names.
 use interpose as _;
 
+mod account;
 mod args;
 mod devices;
 mod error;
@@ -33,6 +34,7 @@ mod registry;
 mod report;
 mod runner;
 mod settings;
+mod steps;
 mod sync;
 mod tool;
 mod trace;

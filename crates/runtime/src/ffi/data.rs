@@ -5,6 +5,7 @@ use std::ffi::c_void;
 use abi::Ident;
 
 use super::{EntryPoint, guard};
+use crate::account::Account;
 use crate::args::{MapArgs, Place};
 use crate::devices::{self, Target};
 use crate::error::Error;
@@ -27,7 +28,7 @@ pub(crate) enum Walk {
 fn run_or_keep(walk: Walk, place: Place, device: i64, args: Option<MapArgs>) {
     match args {
         Some(args) if deferred::is_on() => {
-            deferred::keep(Call::Data(walk), place, device, &args);
+            guard(&place, false, || deferred::keep(Call::Data(walk), place, device, &args));
         }
         args => {
             // Data that a queue still works on do not go from under it.
@@ -51,30 +52,34 @@ pub(crate) fn run(walk: Walk, place: Place, device: i64, args: Option<MapArgs>) 
         registry.resolve(device)?;
         let watch = Watch::now();
         let timer = watch.start();
-        let cx = Cx { device, place, watch, unified: registry.is_unified() };
-        let (construct, words) = match walk {
-            Walk::Begin => (Kind::EnterData, llvm::info::BEGIN),
-            Walk::End => (Kind::ExitData, llvm::info::END),
-            Walk::Update => (Kind::Update, llvm::info::UPDATE),
-        };
-        if watch.has_llvm(llvm::info::ARGUMENTS) {
-            llvm::info::arguments(device.number, &place, words, &args);
-        }
-        let _scope = tool::scope(watch, construct, device.number, place);
-        let kind = match walk {
-            Walk::Begin => begin::begin(&cx, &args, false).map(|()| "map"),
-            Walk::End => end::end(&cx, &args).map(|()| "unmap"),
-            Walk::Update => update::update(&cx, &args).map(|()| "update"),
-        }?;
-        if watch.has_llvm(llvm::info::TABLE) && walk != Walk::Update {
-            llvm::info::table(&cx);
-        }
-        if watch.is_on() {
-            let what = format!("of {} entries on device {}", args.count, device.number);
-            watch.finished(timer, &place, kind, &what);
-        }
+        let cx = Cx { device, place, watch, unified: registry.is_unified(), later: None };
+        begin(&cx, walk, &args)?.close(&cx, timer);
         Ok(())
     });
+}
+
+/// Makes a data directive, as far as the context does not leave it for later.
+pub(crate) fn begin(cx: &Cx<'_>, walk: Walk, args: &MapArgs) -> Result<Account, Error> {
+    let (construct, words, kind) = match walk {
+        Walk::Begin => (Kind::EnterData, llvm::info::BEGIN, "map"),
+        Walk::End => (Kind::ExitData, llvm::info::END, "unmap"),
+        Walk::Update => (Kind::Update, llvm::info::UPDATE, "update"),
+    };
+    let number = cx.device.number;
+    if cx.watch.has_llvm(llvm::info::ARGUMENTS) {
+        llvm::info::arguments(number, &cx.place, words, args);
+    }
+    let scope = tool::scope(cx.watch, construct, number, cx.place);
+    match walk {
+        Walk::Begin => begin::begin(cx, args, false)?,
+        Walk::End => end::end(cx, args)?,
+        Walk::Update => update::update(cx, args)?,
+    }
+    let what = match cx.watch.is_on() {
+        true => format!("of {} entries on device {number}", args.count),
+        false => String::new(),
+    };
+    Ok(Account { scope, kind, what, is_of_table: walk != Walk::Update })
 }
 
 /// The two spellings of each data directive; dependences were made tasks by the compiler.

@@ -5,6 +5,7 @@ use std::ffi::{c_int, c_void};
 use abi::{Ident, KernelArgs};
 
 use super::guard;
+use crate::account::Account;
 use crate::args::{MapArgs, Place};
 use crate::devices::{self, Target};
 use crate::error::Error;
@@ -57,7 +58,7 @@ pub unsafe extern "C" fn __tgt_target_kernel(
         };
         if deferred::is_on() {
             let call = Call::Kernel { region: region as usize, shape };
-            deferred::keep(call, place, device, &args);
+            deferred::keep(call, place, device, &args)?;
             return Ok(DONE);
         }
         run(place, device, region as usize, &args, &shape)
@@ -89,25 +90,35 @@ pub(crate) fn run(
             return Ok(DONE);
         }
     };
-    let region = region.ok_or(Error::UnknownRegion { id })?;
     registry.resolve(device)?;
-    let cx = Cx { device, place, watch, unified: registry.is_unified() };
-    if watch.has_llvm(llvm::info::ARGUMENTS) {
-        llvm::info::arguments(device.number, &place, llvm::info::KERNEL, args);
-    }
-    let scope = tool::scope(watch, Kind::Target, device.number, place);
-    launch::launch(&cx, region, args, shape)?;
-    drop(scope);
-    if watch.has_llvm(llvm::info::TABLE) {
-        llvm::info::table(&cx);
-    }
-    if watch.is_on() {
-        let (number, name) = (device.number, device.plugin.name());
-        let memory = if device.shares_memory { ", nothing copied" } else { "" };
-        let entries = args.count;
-        let what =
-            format!("{} on device {number} ({name}), {entries} entries{memory}", region.name);
-        watch.finished(timer, &place, "region", &what);
-    }
+    let cx = Cx { device, place, watch, unified: registry.is_unified(), later: None };
+    begin(&cx, id, args, shape)?.close(&cx, timer);
     Ok(DONE)
+}
+
+/// Runs a region on a device, as far as the context does not leave it for later.
+pub(crate) fn begin(
+    cx: &Cx<'_>,
+    id: usize,
+    args: &MapArgs,
+    shape: &Shape,
+) -> Result<Account, Error> {
+    let registry = registry::current();
+    let region = registry.region(id).ok_or(Error::UnknownRegion { id })?;
+    let (number, watch) = (cx.device.number, cx.watch);
+    if watch.has_llvm(llvm::info::ARGUMENTS) {
+        llvm::info::arguments(number, &cx.place, llvm::info::KERNEL, args);
+    }
+    let scope = tool::scope(watch, Kind::Target, number, cx.place);
+    launch::launch(cx, region, args, shape)?;
+    let what = match watch.is_on() {
+        true => {
+            let (name, device) = (&region.name, cx.device.plugin.name());
+            let memory = if cx.device.shares_memory { ", nothing copied" } else { "" };
+            let entries = args.count;
+            format!("{name} on device {number} ({device}), {entries} entries{memory}")
+        }
+        false => String::new(),
+    };
+    Ok(Account { scope, kind: "region", what, is_of_table: true })
 }

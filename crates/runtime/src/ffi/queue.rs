@@ -11,16 +11,13 @@ use crate::args::Place;
 use crate::devices::{self, Target};
 use crate::error::Error;
 use crate::host;
+use crate::queue::staged::Goal;
 use crate::queue::{self, deferred, tasks};
 use crate::watch::Watch;
 
-thread_local! {
-    /// Where the calls go that are kept now.
-    static GOAL: Cell<Option<(usize, i64)>> = const { Cell::new(None) };
-}
-
-/// Until [`__ferry_queue_end`] the offload calls of this thread are put into a queue of a device. They are
-/// made at once if the queue is none, or the device the host: then after what the queue holds.
+/// Until [`__ferry_queue_end`] the offload calls of this thread are put into a queue of a device: what
+/// they map is mapped at once, the rest is done in its turn. All is done at once if the queue is none, or
+/// the device the host: then after what the queue holds.
 ///
 /// # Safety
 /// The location is null or valid for as long as the program.
@@ -31,10 +28,7 @@ pub unsafe extern "C" fn __ferry_queue_begin(location: *const Ident, device: i64
     guard(&place, false, || {
         let Some(number) = queue::meant(queue)? else { return Ok(()) };
         match devices::target(device)? {
-            Target::Device(device) => {
-                GOAL.set(Some((device.number, number)));
-                deferred::begin();
-            }
+            Target::Device(device) => deferred::begin(Some(Goal { device, number })),
             Target::Host => {
                 for device in devices::opened() {
                     queue::wait(device.number, Some(&[number]));
@@ -48,12 +42,7 @@ pub unsafe extern "C" fn __ferry_queue_begin(location: *const Ident, device: i64
 /// See [`__ferry_queue_begin`].
 #[unsafe(no_mangle)]
 pub extern "C" fn __ferry_queue_end() {
-    let Some((device, number)) = GOAL.take() else { return };
-    guard(&"a queue", false, || {
-        let calls = deferred::take();
-        queue::put(device, number, || deferred::run_all(calls));
-        Ok(())
-    });
+    let _ = deferred::take();
 }
 
 /// Waits for queues of a device, for all if `count` is 0; or lets a queue wait, and goes on.
@@ -140,7 +129,7 @@ pub unsafe extern "C" fn __ferry_task_begin(
             tasks::wait_before(&list);
         } else {
             TASK.set(Some(list));
-            deferred::begin();
+            deferred::begin(None);
         }
         Ok(())
     });

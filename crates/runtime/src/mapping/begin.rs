@@ -179,6 +179,9 @@ pub(crate) fn acquire(
         return Ok(Placed::Device(DevicePtr(item.begin as u64)));
     }
     mapped.busy = true;
+    if let Some(later) = cx.later {
+        later.makes(&mut mapped);
+    }
     table.insert(mapped);
     drop(table);
     let made = make(cx, item, padding, wants_copy);

@@ -11,7 +11,7 @@ use crate::llvm::{self, info::Change};
 use crate::mapping::begin::shared_part;
 use crate::mapping::table::{Fit, Mapped};
 use crate::mapping::{Cx, attach, components, counter, transfer};
-use crate::tool;
+use crate::{queue, tool};
 
 /// Ranges that have left the table; most calls remove few.
 type Removed = SmallVec<[Mapped; 4]>;
@@ -30,6 +30,9 @@ pub(crate) fn end(cx: &Cx<'_>, args: &MapArgs) -> Result<(), Error> {
         }
         if !cx.is_in_place(&range) {
             tool::deleted(cx.watch, &range);
+        }
+        if cx.later.is_none() && !range.uses.is_empty() {
+            queue::wait_for(&range.uses.iter().map(|it| it.1).collect::<Vec<_>>());
         }
         transfer::free(cx, range.owned, range.size())?;
     }
@@ -110,6 +113,12 @@ fn release(cx: &Cx<'_>, item: &Item, is_first_of_mapper: bool) -> Result<Option<
         && item.size > 0
         && !cx.is_in_place(mapped);
     let leaves = !is_member && mapped.is_unreferenced();
+    if let Some(later) = cx.later {
+        match leaves {
+            true => later.removed(mapped),
+            false => later.uses(mapped),
+        }
+    }
     if wants_copy {
         let piece = shared_part(item, mapped).around(&mapped.attached);
         mapped.busy = true;

@@ -30,10 +30,11 @@ use device::{DevicePtr, Held};
 use crate::args::Place;
 use crate::devices::DeviceState;
 use crate::error::Section;
+use crate::steps::Later;
 use crate::sync::MutexGuard;
 use crate::watch::Watch;
 pub(crate) use shared::Found;
-use shared::Shared;
+use shared::{Shared, Stage};
 use table::{Counter, Fit, Mapped, Table};
 
 /// What every step of a call knows.
@@ -44,6 +45,8 @@ pub(crate) struct Cx<'a> {
     pub(crate) watch: Watch,
     /// The program requires that unmapped data be used in place.
     pub(crate) unified: bool,
+    /// Where steps go that wait for their turn; `None`: they are taken at once.
+    pub(crate) later: Option<&'a Later>,
 }
 
 /// The table of one device.
@@ -66,6 +69,11 @@ impl Mapping {
     /// Lets nobody look until the answer is dropped.
     pub(crate) fn hold(&'static self) -> Box<dyn Held> {
         Box::new(self.lock())
+    }
+
+    /// Begins a call of the current thread whose copies wait in a queue.
+    pub(crate) fn stage(&self) -> Stage<'_> {
+        self.shared.stage()
     }
 
     /// Looks up, waiting while the range that is found is busy. The answer holds while the guard
@@ -125,7 +133,7 @@ impl Mapping {
     pub(crate) fn clear(&self) -> Vec<Mapped> {
         self.early.clear();
         let mut table = self.lock();
-        let is_counted = |it: &&Mapped| it.dynamic != table::INFINITE && !it.busy;
+        let is_counted = |it: &&Mapped| it.dynamic != table::INFINITE && !it.busy && !it.staged;
         let keys: Vec<usize> = table.iter().filter(is_counted).map(|it| it.begin).collect();
         keys.into_iter().filter_map(|key| table.remove(key)).collect()
     }

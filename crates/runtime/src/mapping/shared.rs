@@ -2,7 +2,12 @@
 //!
 //! No lock is held across a call of the device. A thread that copies or allocates marks the range busy
 //! and lets go of the table; others that find the range sleep until it is settled, then look again.
+//!
+//! A call whose copies wait in a queue is a *stage*: it counts up and, if it is a region, down again, while
+//! the copies that others would need are not made. So nobody else sees the ranges that a stage makes
+//! before it ends; most have gone by then. There is one stage at a time.
 
+use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use device::DevicePtr;
@@ -18,6 +23,39 @@ pub(crate) struct Shared {
     /// Threads that wait for `settled`; changed and asked under the lock, so that nobody is woken
     /// (which costs a call of the system) when nobody sleeps.
     waiting: AtomicUsize,
+    /// Held by the thread that has a stage.
+    stage: Mutex<()>,
+}
+
+thread_local! {
+    /// The address of the table that this thread has a stage on; 0 if none.
+    static STAGE: Cell<usize> = const { Cell::new(0) };
+}
+
+/// A stage, until it is dropped.
+pub(crate) struct Stage<'a> {
+    shared: &'a Shared,
+    /// Keys of the ranges it has made.
+    pub(crate) made: Vec<usize>,
+    /// What the thread had before.
+    outer: usize,
+    _held: Option<MutexGuard<'a, ()>>,
+}
+
+impl Drop for Stage<'_> {
+    fn drop(&mut self) {
+        STAGE.set(self.outer);
+        if self.made.is_empty() {
+            return;
+        }
+        let mut table = self.shared.lock();
+        for key in &self.made {
+            if let Some(mapped) = table.get_mut(*key) {
+                mapped.staged = false;
+            }
+        }
+        self.shared.wake(table);
+    }
 }
 
 /// What a look-up found, copied out of the table.
@@ -42,7 +80,7 @@ impl Shared {
         loop {
             let found = match table.find(at, size) {
                 None => None,
-                Some((mapped, _)) if mapped.busy => {
+                Some((mapped, _)) if mapped.busy || mapped.staged && !self.is_staging() => {
                     self.waiting.fetch_add(1, Ordering::Relaxed);
                     table = self.settled.wait(table).unwrap_or_else(PoisonError::into_inner);
                     self.waiting.fetch_sub(1, Ordering::Relaxed);
@@ -54,6 +92,26 @@ impl Shared {
             };
             return (table, found);
         }
+    }
+
+    fn address(&self) -> usize {
+        std::ptr::from_ref(self).addr()
+    }
+
+    /// Begins a stage of the current thread.
+    pub(crate) fn stage(&self) -> Stage<'_> {
+        // A tool that is called back may make calls of its own.
+        let held = match self.is_staging() {
+            true => None,
+            false => Some(self.stage.lock().unwrap_or_else(PoisonError::into_inner)),
+        };
+        let outer = STAGE.replace(self.address());
+        Stage { shared: self, made: Vec::new(), outer, _held: held }
+    }
+
+    /// Has the current thread a stage here?
+    pub(crate) fn is_staging(&self) -> bool {
+        STAGE.get() == self.address()
     }
 
     /// Ends the time in which a range was busy; `change` is made while nobody else looks.

@@ -11,6 +11,7 @@ use std::ops::Bound;
 use device::DevicePtr;
 
 use crate::args::Name;
+use crate::queue::graph::Ticket;
 
 /// A count that neither grows nor shrinks: variables of the program, associated pointers.
 pub(crate) const INFINITE: u64 = u64::MAX;
@@ -41,6 +42,10 @@ pub(crate) struct Mapped {
     pub(crate) hold: u64,
     /// A thread is copying or allocating: others wait and look again.
     pub(crate) busy: bool,
+    /// Made by a call that is not through with the table: only its own thread sees it, others wait.
+    pub(crate) staged: bool,
+    /// The last work of each queue that uses the range without being counted.
+    pub(crate) uses: Vec<(i64, Ticket)>,
     /// Pointers inside the range that were made to point to device data, by the host address of the
     /// pointer.
     pub(crate) attached: BTreeMap<usize, Attached>,
@@ -73,6 +78,8 @@ impl Mapped {
             dynamic,
             hold,
             busy: false,
+            staged: false,
+            uses: Vec::new(),
             attached: BTreeMap::new(),
             name: None,
         }

@@ -13,6 +13,8 @@ use crate::args::Name;
 use crate::devices;
 use crate::error::{Error, Section};
 use crate::mapping::Cx;
+use crate::queue;
+use crate::steps::Step;
 use crate::tool::{self, DataOp, Operation};
 use crate::watch::Direction;
 
@@ -62,6 +64,10 @@ fn host() -> usize {
 
 /// Copies to the device. The caller has made the range busy, so nobody else copies to or from it.
 pub(crate) fn copy_in(cx: &Cx<'_>, piece: &Piece) -> Result<(), Error> {
+    if let Some(later) = cx.later {
+        later.put(Step::CopyIn(piece.clone()));
+        return Ok(());
+    }
     let timer = cx.watch.start();
     let op = DataOp {
         operation: Operation::ToDevice,
@@ -88,6 +94,10 @@ fn runs_in(cx: &Cx<'_>, piece: &Piece) -> Result<(), Error> {
 
 /// Copies to the host; otherwise as [`copy_in`].
 pub(crate) fn copy_out(cx: &Cx<'_>, piece: &Piece) -> Result<(), Error> {
+    if let Some(later) = cx.later {
+        later.put(Step::CopyOut(piece.clone()));
+        return Ok(());
+    }
     let timer = cx.watch.start();
     let op = DataOp {
         operation: Operation::FromDevice,
@@ -113,6 +123,10 @@ fn runs_out(cx: &Cx<'_>, piece: &Piece) -> Result<(), Error> {
 
 /// Writes one pointer on the device, at the place of `slot`.
 pub(crate) fn write_pointer(cx: &Cx<'_>, slot: &Piece, value: DevicePtr) -> Result<(), Error> {
+    if let Some(later) = cx.later {
+        later.put(Step::Point(slot.clone(), value));
+        return Ok(());
+    }
     let timer = cx.watch.start();
     let bytes = value.0.to_ne_bytes();
     let op = DataOp {
@@ -145,11 +159,26 @@ pub(crate) fn alloc(
         name: None,
     };
     let at = |made: &Result<DevicePtr, DeviceError>| made.as_ref().ok().map(|it| it.0);
-    tool::operation(cx.watch, op, at, || cx.device.plugin.alloc(bytes, align, MemoryKind::Device))
+    let alloc = || cx.device.plugin.alloc(bytes, align, MemoryKind::Device);
+    tool::operation(cx.watch, op, at, || match alloc() {
+        // Queues may have memory to give back. Their work never waits for this thread.
+        Err(DeviceError::OutOfMemory { .. }) => {
+            match cx.later {
+                Some(later) => queue::wait_for(&later.before),
+                None => queue::wait_for(&queue::pending(cx.device.number)),
+            }
+            alloc()
+        }
+        made => made,
+    })
 }
 
 /// Fills new device memory with zeros.
 pub(crate) fn clear(cx: &Cx<'_>, at: DevicePtr, bytes: usize) -> Result<(), DeviceError> {
+    if let Some(later) = cx.later {
+        later.put(Step::Clear(at, bytes));
+        return Ok(());
+    }
     // SAFETY: the caller has just allocated it.
     unsafe { cx.device.plugin.fill(at, 0, bytes) }
 }
@@ -157,6 +186,10 @@ pub(crate) fn clear(cx: &Cx<'_>, at: DevicePtr, bytes: usize) -> Result<(), Devi
 /// Gives device memory back that a range owned.
 pub(crate) fn free(cx: &Cx<'_>, owned: DevicePtr, bytes: usize) -> Result<(), Error> {
     if owned.is_null() {
+        return Ok(());
+    }
+    if let Some(later) = cx.later {
+        later.put(Step::Free(owned, bytes));
         return Ok(());
     }
     let op = DataOp {

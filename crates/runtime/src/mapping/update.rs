@@ -55,6 +55,9 @@ fn move_contiguous(cx: &Cx<'_>, item: &Item) -> Result<(), Error> {
     }
     let piece = shared_part(item, mapped).around(&mapped.attached);
     let key = mapped.begin;
+    if let Some(later) = cx.later {
+        later.uses(mapped);
+    }
     mapped.busy = true;
     drop(table);
     let mut moved = Ok(());

@@ -1,8 +1,9 @@
-//! Calls of the offload interface that are kept until their turn.
+//! Calls of the offload interface that are not made in place.
 //!
-//! Between [`begin`] and [`take`] the calls of a thread are not made but kept here, with copies of
-//! their arrays and of the bytes that are passed by value; [`Deferred::run`] makes them. Names and
-//! places are constants of the program and need no copies.
+//! Between [`begin`] and [`take`] the calls of a thread are the work of a task: they are kept here, with
+//! copies of their arrays and of the bytes that are passed by value; [`Deferred::run`] makes them. Names
+//! and places are constants of the program and need no copies. With a [`Goal`] they go into that queue
+//! instead, in two stages (see [`super::staged`]).
 #![allow(unsafe_code, reason = "copies of the program's data")]
 
 use std::cell::{Cell, RefCell};
@@ -10,8 +11,10 @@ use std::ffi::c_void;
 
 use abi::{Dimension, MapType};
 
+use super::staged::Goal;
 use crate::args::{MapArgs, Place};
 use crate::devices::{self, Target};
+use crate::error::Error;
 use crate::ffi::data::{self, Walk};
 use crate::ffi::{guard, kernel};
 use crate::launch::Shape;
@@ -21,6 +24,8 @@ thread_local! {
     /// Calls of this thread are kept.
     static IS_ON: Cell<bool> = const { Cell::new(false) };
     static KEPT: RefCell<Vec<Deferred>> = const { RefCell::new(Vec::new()) };
+    /// The queue that calls go into; `None`: they are kept.
+    static GOAL: Cell<Option<Goal>> = const { Cell::new(None) };
 }
 
 /// Which call it is.
@@ -47,19 +52,31 @@ pub(crate) fn is_on() -> bool {
     IS_ON.get()
 }
 
-/// From now on the calls of this thread are kept.
-pub(crate) fn begin() {
+/// From now on the calls of this thread are kept, or put into a queue.
+pub(crate) fn begin(goal: Option<Goal>) {
     IS_ON.set(true);
+    GOAL.set(goal);
 }
 
 /// Ends that; answers what was kept.
 pub(crate) fn take() -> Vec<Deferred> {
     IS_ON.set(false);
+    GOAL.set(None);
     KEPT.take()
 }
 
-/// Keeps a call.
-pub(crate) fn keep(call: Call, place: Place, device: i64, args: &MapArgs) {
+/// Keeps a call, or puts it into the queue.
+pub(crate) fn keep(call: Call, place: Place, device: i64, args: &MapArgs) -> Result<(), Error> {
+    if let Some(goal) = GOAL.get() {
+        return match call {
+            Call::Kernel { region, shape } => {
+                goal.put(place, args, true, |cx, args| kernel::begin(cx, region, args, &shape))
+            }
+            Call::Data(walk) => {
+                goal.put(place, args, false, |cx, args| data::begin(cx, walk, args))
+            }
+        };
+    }
     // The default device is that of the caller, now.
     let device = match devices::target(device) {
         Ok(Target::Device(it)) => it.number as i64,
@@ -69,6 +86,7 @@ pub(crate) fn keep(call: Call, place: Place, device: i64, args: &MapArgs) {
     };
     let kept = Deferred { call, place, device, code: tool::code(), arrays: Arrays::new(args) };
     KEPT.with_borrow_mut(|it| it.push(kept));
+    Ok(())
 }
 
 impl Deferred {
@@ -93,7 +111,7 @@ pub(crate) fn run_all(calls: Vec<Deferred>) {
 
 /// The arrays of a call, copied.
 #[derive(Debug, Default)]
-struct Arrays {
+pub(super) struct Arrays {
     count: usize,
     bases: Vec<usize>,
     begins: Vec<usize>,
@@ -106,7 +124,7 @@ struct Arrays {
 }
 
 impl Arrays {
-    fn new(args: &MapArgs) -> Arrays {
+    pub(super) fn new(args: &MapArgs) -> Arrays {
         let mut to = Arrays { count: args.count, ..Arrays::default() };
         for (_, item) in args.items() {
             let (mut base, mut begin) = (item.base, item.begin);
@@ -136,7 +154,7 @@ impl Arrays {
         to
     }
 
-    fn args(&mut self) -> MapArgs {
+    pub(super) fn args(&mut self) -> MapArgs {
         let pointers = |it: &mut Vec<usize>| it.as_mut_ptr().cast::<*mut c_void>();
         MapArgs {
             count: self.count,

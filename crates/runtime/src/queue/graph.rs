@@ -113,6 +113,34 @@ impl<W> Graph<W> {
         self.insert(queue, |_| others.to_vec(), work)
     }
 
+    /// The place of work in a queue, before it is known what the work is: see [`Graph::fill`]. Also what
+    /// was not done then, of all queues of the device.
+    pub(crate) fn reserve(&self, queue: Key) -> (Ticket, Vec<Ticket>) {
+        let mut state = self.lock();
+        let before = state.ends_of(queue.device, None);
+        let (ticket, blockers) = state.insert(Some(queue), &[], None);
+        if let Some(piece) = state.pieces.get_mut(&ticket) {
+            piece.blockers = blockers + 1;
+        }
+        (ticket, before)
+    }
+
+    /// Says what the work is whose place was reserved, and what it comes after besides: work that was added
+    /// before, so that nothing waits in a circle.
+    pub(crate) fn fill(&self, ticket: Ticket, others: &[Ticket], work: Option<W>) -> Hire {
+        let mut state = self.lock();
+        let others = others.iter().filter(|it| **it < ticket);
+        let blockers = state.follow(ticket, others.copied().collect());
+        if let Some(piece) = state.pieces.get_mut(&ticket) {
+            piece.work = work;
+            piece.blockers = piece.blockers + blockers - 1;
+            if piece.blockers == 0 {
+                state.now_ready(ticket);
+            }
+        }
+        self.call(state, false)
+    }
+
     /// As [`Graph::add`], after the ends of other queues: of all with `None`.
     pub(crate) fn add_after_queues(
         &self,
@@ -130,20 +158,8 @@ impl<W> Graph<W> {
         work: Option<W>,
     ) -> (Ticket, Hire) {
         let mut state = self.lock();
-        state.newest += 1;
-        let ticket = Ticket(state.newest);
-        let mut after = others(&state);
-        after.extend(queue.and_then(|it| state.ends.insert(it, ticket)));
-        after.sort_unstable();
-        after.dedup();
-        let mut blockers = 0;
-        for it in after {
-            if let Some(before) = state.pieces.get_mut(&it) {
-                before.followers.push(ticket);
-                blockers += 1;
-            }
-        }
-        state.pieces.insert(ticket, Piece { work, blockers, followers: Vec::new() });
+        let others = others(&state);
+        let (ticket, blockers) = state.insert(queue, &others, work);
         if blockers == 0 {
             state.now_ready(ticket);
         }
@@ -264,6 +280,36 @@ impl<W> Pending<'_, W> {
 }
 
 impl<W> State<W> {
+    /// A new piece, after the end of `queue` and after `others`, and how many of them are not done.
+    fn insert(
+        &mut self,
+        queue: Option<Key>,
+        others: &[Ticket],
+        work: Option<W>,
+    ) -> (Ticket, usize) {
+        self.newest += 1;
+        let ticket = Ticket(self.newest);
+        let mut after = others.to_vec();
+        after.extend(queue.and_then(|it| self.ends.insert(it, ticket)));
+        let blockers = self.follow(ticket, after);
+        self.pieces.insert(ticket, Piece { work, blockers, followers: Vec::new() });
+        (ticket, blockers)
+    }
+
+    /// Lets a piece come after others, and answers how many of them are not done.
+    fn follow(&mut self, ticket: Ticket, mut others: Vec<Ticket>) -> usize {
+        others.sort_unstable();
+        others.dedup();
+        let mut blockers = 0;
+        for it in others {
+            if let Some(before) = self.pieces.get_mut(&it) {
+                before.followers.push(ticket);
+                blockers += 1;
+            }
+        }
+        blockers
+    }
+
     fn ends_of(&self, device: usize, queues: Option<&[i64]>) -> Vec<Ticket> {
         let is_meant = |key: &Key| {
             key.device == device && queues.is_none_or(|queues| queues.contains(&key.queue))

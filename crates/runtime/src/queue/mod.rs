@@ -6,12 +6,14 @@
 //! before the program ends, unless it ends by a failure or out of such work; a child of fork has none.
 //!
 //! - [`deferred`]: a call of the offload interface, kept until its turn
+//! - [`staged`]: one of which only copies and launches are
 //! - [`graph`]: the order
 //! - [`tasks`]: order by dependences
 #![allow(unsafe_code, reason = "asks the C library to call back at exit")]
 
 pub(crate) mod deferred;
 pub(crate) mod graph;
+pub(crate) mod staged;
 pub(crate) mod tasks;
 
 use std::cell::Cell;
@@ -44,14 +46,36 @@ thread_local! {
     /// The queue that `async` without a number means to this thread.
     static DEFAULT: Cell<i64> = const { Cell::new(FIRST) };
     /// What this thread works off at the moment.
-    static RUNNING: Cell<Option<(Ticket, Option<i64>)>> = const { Cell::new(None) };
+    static RUNNING: Cell<Option<Running>> = const { Cell::new(None) };
     /// This thread takes work from queues.
     static IS_WORKER: Cell<bool> = const { Cell::new(false) };
 }
 
+/// Work that is not waited for in place.
+#[derive(Clone, Copy)]
+struct Running {
+    /// `None`: the caller itself does it, on behalf of the queue.
+    ticket: Option<Ticket>,
+    queue: Option<i64>,
+}
+
+/// The piece of work that the current thread has taken.
+fn own() -> Option<Ticket> {
+    RUNNING.get().and_then(|it| it.ticket)
+}
+
+/// Does something that belongs to a queue, in the caller's own time.
+fn on_behalf_of<T>(queue: i64, work: impl FnOnce() -> T) -> T {
+    let running = Running { ticket: own(), queue: Some(queue) };
+    let outer = RUNNING.replace(Some(running));
+    let result = work();
+    RUNNING.set(outer);
+    result
+}
+
 /// The queue that the current thread works off, if that has a number.
 pub(crate) fn running() -> Option<i64> {
-    RUNNING.get().and_then(|it| it.1)
+    RUNNING.get().and_then(|it| it.queue)
 }
 
 /// The current thread works off something that nobody waits for in place.
@@ -115,6 +139,17 @@ pub(crate) fn put(device: usize, queue: i64, work: impl FnOnce() + Send + 'stati
     started(hire);
 }
 
+/// A place in a queue for work that is not known yet, and what was not done then on the device.
+fn reserve(device: usize, queue: i64) -> (Ticket, Vec<Ticket>) {
+    IS_USED.store(true, Ordering::Relaxed);
+    GRAPH.reserve(Key { device, queue })
+}
+
+/// Work for a place that was reserved, after others too; `None`: it is done already.
+fn fill(ticket: Ticket, queue: i64, others: &[Ticket], work: Option<Work>) {
+    started(GRAPH.fill(ticket, others, work.map(|it| (Some(queue), it))));
+}
+
 /// Runs work in no queue.
 pub(crate) fn put_free(work: impl FnOnce() + Send + 'static) {
     put_after(&[], work);
@@ -157,13 +192,21 @@ pub(crate) fn wait_any(queues: &[Key]) -> Option<usize> {
 
 /// Has everything been done that was put into these queues; `None`: into all of the device?
 pub(crate) fn test(device: usize, queues: Option<&[i64]>) -> bool {
-    let own = RUNNING.get().map(|it| it.0);
+    let own = own();
     GRAPH.ask(|it| it.ends(device, queues).iter().all(|it| Some(*it) == own))
 }
 
+/// What a thread outside of queues may wait for: all that is not done on a device.
+pub(crate) fn pending(device: usize) -> Vec<Ticket> {
+    match is_used() && own().is_none() {
+        true => GRAPH.ask(|it| it.ends(device, None)),
+        false => Vec::new(),
+    }
+}
+
 /// Sleeps until all of these are done.
-fn wait_for(tickets: &[Ticket]) {
-    let own = RUNNING.get().map(|it| it.0);
+pub(crate) fn wait_for(tickets: &[Ticket]) {
+    let own = own();
     let is_pending = |pending: &graph::Pending<'_, _>| {
         tickets.iter().any(|it| Some(*it) != own && pending.has(*it))
     };
@@ -176,7 +219,7 @@ pub(crate) fn finish_all() {
     if IS_WORKER.get() || report::is_failing() {
         return;
     }
-    let own = RUNNING.get().map(|it| it.0);
+    let own = own();
     GRAPH.wait(false, |pending| pending.has_other(own), hire);
 }
 
@@ -228,7 +271,7 @@ fn take_work() {
 }
 
 fn run(ticket: Ticket, queue: Option<i64>, work: Work) {
-    let outer = RUNNING.replace(Some((ticket, queue)));
+    let outer = RUNNING.replace(Some(Running { ticket: Some(ticket), queue }));
     // Work reports its own failures; what is left is a bug of ours.
     if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(work)) {
         std::mem::forget(payload);

@@ -144,7 +144,7 @@ impl Construct {
 }
 
 /// A construct from begin to end, for the thread that runs it.
-pub(crate) struct Scope(Option<Open>, #[allow(dead_code, reason = "ends when dropped")] Span);
+pub(crate) struct Scope(Option<Open>, Span);
 
 struct Open {
     kind: Kind,
@@ -256,6 +256,37 @@ impl Open {
                 call(kind, endpoint, device, task(), id, code);
             }
         }
+    }
+}
+
+/// A construct that another thread goes on with.
+pub(crate) struct Suspended(Scope);
+
+// SAFETY: what its addresses point to goes along, or is a word of the tool's that only the tool reads.
+unsafe impl Send for Suspended {}
+
+impl Scope {
+    /// Nobody is told.
+    pub(crate) const NONE: Scope = Scope(None, Span::NONE);
+
+    /// The current thread goes on outside of the construct.
+    pub(crate) fn suspend(mut self) -> Suspended {
+        if let Some(open) = &self.0 {
+            CURRENT.set(open.outer);
+        }
+        self.1.suspend();
+        Suspended(self)
+    }
+}
+
+impl Suspended {
+    /// The current thread goes on inside of it.
+    pub(crate) fn resume(mut self) -> Scope {
+        if let Some(open) = &mut self.0.0 {
+            open.outer = CURRENT.replace(open.construct);
+        }
+        self.0.1.resume();
+        self.0
     }
 }
 

@@ -15,6 +15,10 @@ mod graph;
 mod mapping;
 mod sync;
 
+mod queue {
+    pub(crate) use crate::graph;
+}
+
 mod args {
     /// Ranges have no names here.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +74,32 @@ fn queues_keep_their_order_and_waits_end() {
         };
         let workers = [worker(Arc::clone(&graph)), worker(Arc::clone(&graph))];
         (2, [user(1), user(2)].into_iter().chain(workers).collect())
+    });
+    assert!(tried.as_ref().is_ok_and(|it| *it > 100), "{tried:?}");
+}
+
+#[test]
+fn a_place_that_is_reserved_keeps_its_turn() {
+    let tried = run(MOST, || {
+        let graph = Arc::new(Graph::new(0));
+        let user: Job = {
+            let graph = Arc::clone(&graph);
+            Box::new(move || {
+                let seen = Arc::new(AtomicUsize::new(0));
+                let (first, second) = (Key { device: 0, queue: 1 }, Key { device: 0, queue: 2 });
+                add(&graph, second, &seen, 0);
+                let (ticket, before) = graph.reserve(first);
+                add(&graph, first, &seen, 2);
+                let done = Arc::clone(&seen);
+                let work: Job = Box::new(move || {
+                    assert_eq!(done.fetch_add(1, Ordering::Relaxed), 1, "it is not its turn");
+                });
+                let _hire: Hire = graph.fill(ticket, &before, Some(work));
+                graph.wait(false, |it| it.has_other(None), || ());
+                assert_eq!(seen.load(Ordering::Relaxed), 3, "a wait has ended too early");
+            })
+        };
+        (1, vec![user, worker(Arc::clone(&graph)), worker(Arc::clone(&graph))])
     });
     assert!(tried.as_ref().is_ok_and(|it| *it > 100), "{tried:?}");
 }

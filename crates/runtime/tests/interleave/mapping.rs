@@ -10,8 +10,9 @@ use std::sync::Arc;
 
 use device::DevicePtr;
 
-use crate::MOST;
+use crate::graph::{Graph, Hire, Key};
 use crate::sync::{Job, Mutex, run};
+use crate::{MOST, worker};
 use shared::Shared;
 use table::{Counter, Fit, Mapped};
 
@@ -57,8 +58,8 @@ fn acquire(shared: &Shared, memory: &Memory, begin: usize, size: usize) -> Optio
     Some(place)
 }
 
-/// As a region unmaps, copying back what nobody else has.
-fn release(shared: &Shared, memory: &Memory, begin: usize, size: usize) {
+/// As a region unmaps, copying back what nobody else has; memory goes when no queue uses it.
+fn release(shared: &Shared, memory: &Memory, graph: &Graph<Job>, (begin, size): (usize, usize)) {
     let (mut table, found) = shared.look_up(begin, size);
     let key = found.expect("mapped data are still there").key;
     let mapped = table.get_mut(key).unwrap();
@@ -70,7 +71,54 @@ fn release(shared: &Shared, memory: &Memory, begin: usize, size: usize) {
     drop(table);
     memory.assert_has(place);
     // Still busy, so nobody has taken a reference meanwhile.
-    memory.free(shared.drop_busy(key).unwrap().owned);
+    let removed = shared.drop_busy(key).unwrap();
+    let uses = removed.uses;
+    graph.wait(false, |it| uses.iter().any(|(_, ticket)| it.has(*ticket)), || ());
+    memory.free(removed.owned);
+}
+
+/// As a region in a queue: it maps and unmaps when it is called, and the data are used in its turn.
+fn region_in_queue(
+    (shared, memory, graph): (&Shared, &Arc<Memory>, &Graph<Job>),
+    queue: i64,
+    (begin, size): (usize, usize),
+) {
+    let mut stage = shared.stage();
+    let (ticket, _) = graph.reserve(Key { device: 0, queue });
+    let (mut table, found) = shared.look_up(begin, size);
+    if let Some(found) = found {
+        table.get_mut(found.key).unwrap().acquire(Counter::Dynamic);
+        drop(table);
+    } else {
+        let mut mapped = Mapped::new(begin, begin, size, Counter::Dynamic);
+        (mapped.busy, mapped.staged) = (true, true);
+        stage.made.push(begin);
+        table.insert(mapped);
+        drop(table);
+        let place = memory.alloc();
+        shared.settle(begin, |mapped| (mapped.owned, mapped.device) = (place, place));
+    }
+    let (mut table, found) = shared.look_up(begin, size);
+    let key = found.expect("mapped data are still there").key;
+    let mapped = table.get_mut(key).unwrap();
+    let place = mapped.device;
+    let (mut after, mut owned) = (Vec::new(), None);
+    if mapped.release(Counter::Dynamic, false, true) {
+        let removed = table.remove(key).unwrap();
+        after.extend(removed.uses.iter().map(|it| it.1));
+        owned = Some(removed.owned);
+    } else {
+        mapped.uses.push((queue, ticket));
+    }
+    drop(table);
+    let memory = Arc::clone(memory);
+    let work: Job = Box::new(move || {
+        memory.assert_has(place);
+        if let Some(owned) = owned {
+            memory.free(owned);
+        }
+    });
+    let _hire: Hire = graph.fill(ticket, &after, Some(work));
 }
 
 fn check(ranges: &[(usize, usize)]) {
@@ -81,7 +129,7 @@ fn check(ranges: &[(usize, usize)]) {
             Box::new(move || {
                 if let Some(place) = acquire(&shared, &memory, begin, size) {
                     memory.assert_has(place);
-                    release(&shared, &memory, begin, size);
+                    release(&shared, &memory, &Graph::new(0), (begin, size));
                 }
             })
         };
@@ -98,4 +146,33 @@ fn one_range_of_three_threads() {
 #[test]
 fn ranges_inside_and_across_each_other() {
     check(&[(0x100, 16), (0x104, 4), (0x108, 16)]);
+}
+
+#[test]
+fn regions_in_queues_beside_one_in_place() {
+    let range = (0x100, 8);
+    let tried = run(MOST, || {
+        let (shared, memory) = (Arc::new(Shared::default()), Arc::new(Memory::default()));
+        let graph = Arc::new(Graph::new(0));
+        let in_place: Job = {
+            let (shared, memory, graph) =
+                (Arc::clone(&shared), Arc::clone(&memory), Arc::clone(&graph));
+            Box::new(move || {
+                let place = acquire(&shared, &memory, range.0, range.1).unwrap();
+                memory.assert_has(place);
+                release(&shared, &memory, &graph, range);
+            })
+        };
+        let in_queue = |queue: i64| -> Job {
+            let (shared, memory, graph) =
+                (Arc::clone(&shared), Arc::clone(&memory), Arc::clone(&graph));
+            Box::new(move || {
+                region_in_queue((&shared, &memory, &graph), queue, range);
+                let ends = graph.ask(|it| it.ends(0, Some(&[queue])));
+                graph.wait(false, |it| ends.iter().any(|end| it.has(*end)), || ());
+            })
+        };
+        (3, vec![in_place, in_queue(1), in_queue(2), worker(Arc::clone(&graph))])
+    });
+    assert!(tried.as_ref().is_ok_and(|it| *it > 100), "{tried:?}");
 }

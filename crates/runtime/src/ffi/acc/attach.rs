@@ -2,9 +2,10 @@
 
 use std::ffi::{c_int, c_void};
 
-use super::queues::on_queue;
-use super::{context, current, place, routine};
-use crate::args::Place;
+use super::queues::staged;
+use super::{current, place, routine};
+use crate::account::Account;
+use crate::args::{MapArgs, Place};
 use crate::devices::Target;
 use crate::error::Error;
 use crate::mapping::attach;
@@ -29,13 +30,13 @@ fn change(
     }
     let Target::Device(device) = current()? else { return Ok(()) };
     let pointer = pointer as usize;
-    on_queue(place, device, queue, move || {
-        let cx = context(device, place)?;
+    staged(place, device, queue, &MapArgs::NONE, |cx, _| {
         match change {
-            Change::Attach => attach::attach_pointee(&cx, pointer),
-            Change::Detach => attach::detach(&cx, pointer, false),
-            Change::DetachAll => attach::detach(&cx, pointer, true),
-        }
+            Change::Attach => attach::attach_pointee(cx, pointer),
+            Change::Detach => attach::detach(cx, pointer, false),
+            Change::DetachAll => attach::detach(cx, pointer, true),
+        }?;
+        Ok(Account::NONE)
     })
 }
 

@@ -9,15 +9,15 @@ use std::ptr;
 use ::device::DevicePtr;
 use abi::MapType;
 
-use super::queues::{SYNC, on_queue};
+use super::queues::{SYNC, staged};
 use super::{context, current, place, routine};
-use crate::args::{Item, MapArgs, Place};
+use crate::args::{MapArgs, Place};
 use crate::devices::{DeviceState, Target};
 use crate::error::{Error, Section};
-use crate::mapping::begin::{self, Placed};
+use crate::ffi::data::{self, Walk};
+use crate::mapping::Cx;
 use crate::mapping::table::{Fit, INFINITE, Mapped};
-use crate::mapping::{Cx, end, update};
-use crate::{queue, tool};
+use crate::queue;
 
 /// Some bytes of the host. Of a null pointer there are none.
 #[derive(Clone, Copy)]
@@ -42,25 +42,6 @@ impl Bytes {
     }
 }
 
-/// Runs a walk over one entry.
-fn walk(
-    cx: &Cx<'_>,
-    bytes: Bytes,
-    map: MapType,
-    run: impl FnOnce(&Cx<'_>, &MapArgs) -> Result<(), Error>,
-) -> Result<(), Error> {
-    let (mut base, mut begin) = ([bytes.at as *mut c_void], [bytes.at as *mut c_void]);
-    let (mut size, mut types) = ([bytes.size as i64], [map.0 as i64]);
-    // SAFETY: arrays of one element each, which live during the call and are nobody else's.
-    let args = unsafe {
-        let [base, begin] = [&mut base, &mut begin].map(|it| it.as_mut_ptr());
-        let [size, types] = [&mut size, &mut types].map(|it| it.as_mut_ptr());
-        MapArgs::new(1, [base, begin], [size, types], [ptr::null_mut(); 2])
-    };
-    let args = args.ok_or(Error::BadCall("an entry that cannot be read"))?;
-    run(cx, &args)
-}
-
 /// Bytes of which only a part is on the device are an error wherever they occur.
 fn check_whole(cx: &Cx<'_>, bytes: Bytes, is_required: bool) -> Result<bool, Error> {
     let (mut table, found) = cx.device.mapping.look_up(bytes.at, bytes.size);
@@ -74,8 +55,10 @@ fn check_whole(cx: &Cx<'_>, bytes: Bytes, is_required: bool) -> Result<bool, Err
     }
 }
 
-/// Gives the bytes a place on the device, or counts once more; answers the place.
-fn enter(
+/// Gives data a place, ends their life or copies them; on a queue, the copies wait for their turn.
+/// Answers the place of data that have got one.
+fn change(
+    walk: Walk,
     place: Place,
     host: *mut c_void,
     size: usize,
@@ -85,79 +68,31 @@ fn enter(
     let bytes = Bytes::new(host, size)?;
     let Target::Device(device) = current()? else { return Ok(host) };
     if size == 0 {
-        return Ok(address(device, bytes.at, 0).unwrap_or(ptr::null_mut()));
+        let place = (walk == Walk::Begin).then(|| address(device, bytes.at, 0)).flatten();
+        return Ok(place.unwrap_or(ptr::null_mut()));
     }
-    if queue::meant(i64::from(queue))?.is_none() {
-        return acquire(place, device, bytes, map);
+    // Data that a queue still works on do not go from under it.
+    if walk == Walk::End && queue::is_used() && queue::meant(i64::from(queue))?.is_none() {
+        queue::wait(device.number, None);
     }
-    // The place is there at once; only the copy waits for its turn.
-    let is_new = address(device, bytes.at, size).is_none();
-    let at = acquire(place, device, bytes, map.without(MapType::TO))?;
-    if is_new && map.has(MapType::TO) {
-        on_queue(place, device, queue, move || {
-            walk(&context(device, place)?, bytes, MapType::TO, update::update)
-        })?;
-    }
-    Ok(at)
-}
-
-fn acquire(
-    place: Place,
-    device: &'static DeviceState,
-    bytes: Bytes,
-    map: MapType,
-) -> Result<*mut c_void, Error> {
-    let cx = context(device, place)?;
-    let _scope = tool::scope(cx.watch, tool::Kind::EnterData, device.number, place);
-    let Bytes { at, size } = bytes;
-    let item = Item { base: at, begin: at, size, map, name: None, mapper: None };
-    Ok(match begin::acquire(&cx, &item, 0, true)? {
-        Placed::Device(at) => at.0 as *mut c_void,
-        Placed::InPlace => at as *mut c_void,
-        Placed::Absent => ptr::null_mut(),
-    })
-}
-
-/// Counts once less; data that are counted no more leave the device.
-fn leave(
-    place: Place,
-    host: *mut c_void,
-    size: usize,
-    map: MapType,
-    queue: c_int,
-) -> Result<(), Error> {
-    let bytes = Bytes::new(host, size)?;
-    let Target::Device(device) = current()? else { return Ok(()) };
-    if size == 0 {
-        return Ok(());
-    }
-    on_queue(place, device, queue, move || {
-        let cx = context(device, place)?;
-        let _scope = tool::scope(cx.watch, tool::Kind::ExitData, device.number, place);
-        check_whole(&cx, bytes, false)?;
-        walk(&cx, bytes, map, end::end)
-    })
-}
-
-/// Copies data that are on the device.
-fn refresh(
-    place: Place,
-    host: *mut c_void,
-    size: usize,
-    map: MapType,
-    queue: c_int,
-) -> Result<(), Error> {
-    let bytes = Bytes::new(host, size)?;
-    let Target::Device(device) = current()? else { return Ok(()) };
-    if size == 0 {
-        return Ok(());
-    }
-    on_queue(place, device, queue, move || {
-        let cx = context(device, place)?;
-        let _scope = tool::scope(cx.watch, tool::Kind::Update, device.number, place);
-        check_whole(&cx, bytes, true)?;
-        walk(&cx, bytes, map | MapType::PRESENT, update::update)
-    })
+    let (mut base, mut begin) = ([host], [host]);
+    let (mut size, mut types) = ([size as i64], [map.0 as i64]);
+    // SAFETY: arrays of one element each, which live during the call and are nobody else's.
+    let args = unsafe {
+        let [base, begin] = [&mut base, &mut begin].map(|it| it.as_mut_ptr());
+        let [size, types] = [&mut size, &mut types].map(|it| it.as_mut_ptr());
+        MapArgs::new(1, [base, begin], [size, types], [ptr::null_mut(); 2])
+    };
+    let args = args.ok_or(Error::BadCall("an entry that cannot be read"))?;
+    staged(place, device, queue, &args, |cx, args| {
+        match walk {
+            Walk::Begin => {}
+            Walk::End => _ = check_whole(cx, bytes, false)?,
+            Walk::Update => _ = check_whole(cx, bytes, true)?,
+        }
+        data::begin(cx, walk, args)
+    })?;
+    Ok(args.item(0).base as *mut c_void)
 }
 
 /// Routines that give data a place, each with its old names.
@@ -168,7 +103,8 @@ macro_rules! entering {
             #[unsafe(no_mangle)]
             pub extern "C" fn $now(host: *mut c_void, size: usize) -> *mut c_void {
                 let place = place!($now);
-                routine(place, || enter(place, host, size, $map, SYNC))
+                let map = $map | MapType::RETURN_PARAM;
+                routine(place, || change(Walk::Begin, place, host, size, map, SYNC))
             }
         )*
 
@@ -176,7 +112,7 @@ macro_rules! entering {
         #[unsafe(no_mangle)]
         pub extern "C" fn $later(host: *mut c_void, size: usize, queue: c_int) {
             let place = place!($later);
-            routine(place, || enter(place, host, size, $map, queue).map(|_| ()));
+            routine(place, || change(Walk::Begin, place, host, size, $map, queue).map(|_| ()));
         }
     )*};
 }
@@ -188,33 +124,35 @@ entering! {
 
 /// Routines that answer nothing, each with its form for queues.
 macro_rules! plain {
-    ($($run:ident, $map:expr, $now:ident, $later:ident;)*) => {$(
+    ($($walk:expr, $map:expr, $now:ident, $later:ident;)*) => {$(
         /// Ends the life of data on the current device, or copies them.
         #[unsafe(no_mangle)]
         pub extern "C" fn $now(host: *mut c_void, size: usize) {
             let place = place!($now);
-            routine(place, || $run(place, host, size, $map, SYNC));
+            routine(place, || change($walk, place, host, size, $map, SYNC).map(|_| ()));
         }
 
         /// The same, on a queue.
         #[unsafe(no_mangle)]
         pub extern "C" fn $later(host: *mut c_void, size: usize, queue: c_int) {
             let place = place!($later);
-            routine(place, || $run(place, host, size, $map, queue));
+            routine(place, || change($walk, place, host, size, $map, queue).map(|_| ()));
         }
     )*};
 }
 
 const FROM_ALL: MapType = MapType(MapType::FROM.0 | MapType::DELETE.0);
+const PRESENT_TO: MapType = MapType(MapType::PRESENT.0 | MapType::TO.0);
+const PRESENT_FROM: MapType = MapType(MapType::PRESENT.0 | MapType::FROM.0);
 
 plain! {
-    leave, MapType::FROM, acc_copyout, acc_copyout_async;
-    leave, FROM_ALL, acc_copyout_finalize, acc_copyout_finalize_async;
-    leave, MapType::ALLOC, acc_delete, acc_delete_async;
-    leave, MapType::DELETE, acc_delete_finalize, acc_delete_finalize_async;
-    refresh, MapType::TO, acc_update_device, acc_update_device_async;
-    refresh, MapType::FROM, acc_update_self, acc_update_self_async;
-    refresh, MapType::FROM, acc_update_host, acc_update_host_async;
+    Walk::End, MapType::FROM, acc_copyout, acc_copyout_async;
+    Walk::End, FROM_ALL, acc_copyout_finalize, acc_copyout_finalize_async;
+    Walk::End, MapType::ALLOC, acc_delete, acc_delete_async;
+    Walk::End, MapType::DELETE, acc_delete_finalize, acc_delete_finalize_async;
+    Walk::Update, PRESENT_TO, acc_update_device, acc_update_device_async;
+    Walk::Update, PRESENT_FROM, acc_update_self, acc_update_self_async;
+    Walk::Update, PRESENT_FROM, acc_update_host, acc_update_host_async;
 }
 
 /// Lets host data have device memory that the program has allocated.

@@ -156,12 +156,10 @@ fn between(
     }
     let [to_device, from_device] = [device(numbers[0])?, device(numbers[1])?];
     let (to, from) = (to as usize, from as usize);
-    let work = move || {
-        let to = copy_of(place, to_device, to, size)?;
-        let from = copy_of(place, from_device, from, size)?;
-        // SAFETY: the tables say that both are memory of that length.
-        unsafe { hand::copy(to, from, size) }
-    };
+    let to = copy_of(place, to_device, to, size)?;
+    let from = copy_of(place, from_device, from, size)?;
+    // SAFETY: the tables say that both are memory of that length.
+    let work = move || unsafe { hand::copy(to, from, size) };
     match to_device {
         Target::Host => work(),
         Target::Device(device) => on_queue(place, device, queue, work),

@@ -78,5 +78,6 @@ fn device(number: c_int) -> Result<Target, Error> {
 fn context(device: &'static DeviceState, place: Place) -> Result<Cx<'static>, Error> {
     let registry = registry::current();
     registry.resolve(device)?;
-    Ok(Cx { device, place, watch: Watch::now(), unified: registry.is_unified() })
+    let (watch, unified) = (Watch::now(), registry.is_unified());
+    Ok(Cx { device, place, watch, unified, later: None })
 }

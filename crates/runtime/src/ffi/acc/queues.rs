@@ -6,12 +6,14 @@
 use std::ffi::c_int;
 use std::slice;
 
-use super::{current, device, place, prof, routine};
-use crate::args::Place;
+use super::{context, current, device, place, prof, routine};
+use crate::account::Account;
+use crate::args::{MapArgs, Place};
 use crate::devices::{DeviceState, Target};
 use crate::error::Error;
 use crate::ffi::guard;
-use crate::queue::{self, graph::Key};
+use crate::mapping::Cx;
+use crate::queue::{self, graph::Key, staged::Goal};
 use crate::watch::Watch;
 
 /// No queue: the caller waits.
@@ -28,6 +30,25 @@ pub(super) fn on_queue(
         None => work(),
         Some(number) => {
             queue::put(device.number, number, move || guard(&place, false, work));
+            Ok(())
+        }
+    }
+}
+
+/// Makes a call on a device, now or in two stages, of which the second has its turn in a queue.
+pub(super) fn staged(
+    place: Place,
+    device: &'static DeviceState,
+    number: c_int,
+    args: &MapArgs,
+    begin: impl FnOnce(&Cx<'_>, &MapArgs) -> Result<Account, Error>,
+) -> Result<(), Error> {
+    match queue::meant(i64::from(number))? {
+        Some(number) => Goal { device, number }.put(place, args, false, begin),
+        None => {
+            let cx = context(device, place)?;
+            let timer = cx.watch.start();
+            begin(&cx, args)?.close(&cx, timer);
             Ok(())
         }
     }

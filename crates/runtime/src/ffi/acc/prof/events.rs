@@ -82,6 +82,20 @@ struct Open {
 impl Span {
     /// Nothing that anybody hears of.
     pub(crate) const NONE: Span = Span(None);
+
+    /// It goes on, but not on this thread.
+    pub(crate) fn suspend(&mut self) {
+        if let Some(outer) = self.0.as_mut().and_then(|it| it.outer.take()) {
+            HERE.set(outer);
+        }
+    }
+
+    /// It goes on on this thread.
+    pub(crate) fn resume(&mut self) {
+        if let Some(open) = &mut self.0 {
+            open.outer = Some(HERE.replace(Some(open.here)));
+        }
+    }
 }
 
 impl Drop for Span {

@@ -1,0 +1,73 @@
+//! Calls in two stages: the mapping table at once, copies and launches in a queue.
+//!
+//! See [`crate::steps`]. Order between queues is the program's business: who uses data of which another
+//! queue still makes the copy has to wait for that queue.
+
+use super::deferred::Arrays;
+use crate::account::Account;
+use crate::args::{MapArgs, Place};
+use crate::devices::DeviceState;
+use crate::error::Error;
+use crate::ffi::guard;
+use crate::mapping::Cx;
+use crate::queue::{self, Work};
+use crate::registry;
+use crate::steps::Later;
+use crate::watch::Watch;
+
+/// A caller that finds all queues empty moves so many bytes itself: that is sooner done than handed over to
+/// another thread.
+const MOST_BYTES: usize = 1 << 16;
+
+/// What a call is put into.
+#[derive(Clone, Copy)]
+pub(crate) struct Goal {
+    pub(crate) device: &'static DeviceState,
+    pub(crate) number: i64,
+}
+
+impl Goal {
+    /// Makes the first stage of a call and puts the second into the queue. `args` are copied. A failure
+    /// of the second is reported as one `in_kernel` or not.
+    pub(crate) fn put(
+        self,
+        place: Place,
+        args: &MapArgs,
+        in_kernel: bool,
+        begin: impl FnOnce(&Cx<'_>, &MapArgs) -> Result<Account, Error>,
+    ) -> Result<(), Error> {
+        let Goal { device, number } = self;
+        let registry = registry::current();
+        registry.resolve(device)?;
+        let unified = registry.is_unified();
+        let mut arrays = Arrays::new(args);
+        let mut stage = device.mapping.stage();
+        let place_in_queue = queue::reserve(device.number, number);
+        let ticket = place_in_queue.0;
+        let later = Later::new(number, place_in_queue);
+        let cx = Cx { device, place, watch: Watch::now(), unified, later: Some(&later) };
+        let account =
+            queue::on_behalf_of(number, || begin(&cx, &arrays.args()).map(Account::hand_over))?;
+        let (steps, others) = later.take();
+        let is_quick = steps.is_empty() || steps.cost() <= MOST_BYTES && later.before.is_empty();
+        let second = move || {
+            guard(&place, in_kernel, || {
+                let cx = Cx { device, place, watch: Watch::now(), unified, later: None };
+                let (account, timer) = (account.take_over(), cx.watch.start());
+                steps.run(&cx, &arrays.args())?;
+                account.close(&cx, timer);
+                Ok(())
+            });
+        };
+        let second: Option<Work> = match is_quick {
+            true => {
+                queue::on_behalf_of(number, second);
+                None
+            }
+            false => Some(Box::new(second)),
+        };
+        queue::fill(ticket, number, &others, second);
+        stage.made = later.made();
+        Ok(())
+    }
+}

@@ -1,0 +1,129 @@
+//! What a call does to the memory of a device, kept as steps until its turn in a queue.
+//!
+//! A call that goes into a queue changes the mapping table when it is made: data are there, or gone, as
+//! soon as it returns. What the queue is for comes later: copies, launches, and giving memory back.
+//! They name addresses of the device, which nobody else gets until the last step has given them back, so
+//! no step asks the table. A range remembers the last use of each queue ([`Later::uses`]): its memory is
+//! given back after all of them, whoever takes it out of the table.
+
+use std::cell::RefCell;
+
+use device::DevicePtr;
+
+use crate::args::MapArgs;
+use crate::error::Error;
+use crate::launch::Kept;
+use crate::mapping::Cx;
+use crate::mapping::table::Mapped;
+use crate::mapping::transfer::{self, Piece};
+use crate::queue::graph::Ticket;
+
+/// One thing that is done later.
+#[derive(Debug)]
+pub(crate) enum Step {
+    CopyIn(Piece),
+    CopyOut(Piece),
+    /// A pointer on the device gets this value.
+    Point(Piece, DevicePtr),
+    /// So many bytes become zeros.
+    Clear(DevicePtr, usize),
+    Free(DevicePtr, usize),
+    Launch(Box<Kept>),
+}
+
+impl Step {
+    /// `args` are the arrays of the call.
+    fn run(self, cx: &Cx<'_>, args: &MapArgs) -> Result<(), Error> {
+        match self {
+            Step::CopyIn(piece) => transfer::copy_in(cx, &piece),
+            Step::CopyOut(piece) => transfer::copy_out(cx, &piece),
+            Step::Point(slot, value) => transfer::write_pointer(cx, &slot, value),
+            Step::Clear(at, bytes) => transfer::clear(cx, at, bytes).map_err(|error| {
+                Error::Device { doing: "clearing device memory", what: None, error }
+            }),
+            Step::Free(at, bytes) => transfer::free(cx, at, bytes),
+            Step::Launch(kept) => kept.run(cx, args),
+        }
+    }
+
+    /// How many bytes the caller would move if it took the step itself; a launch is never the caller's.
+    fn cost(&self) -> usize {
+        match self {
+            Step::CopyIn(piece) | Step::CopyOut(piece) => piece.size,
+            Step::Clear(_, bytes) => *bytes,
+            Step::Point(..) | Step::Free(..) => 0,
+            Step::Launch(_) => usize::MAX,
+        }
+    }
+}
+
+/// Where a call leaves its steps, and what it knows of its place in the queue.
+#[derive(Debug)]
+pub(crate) struct Later {
+    queue: i64,
+    ticket: Ticket,
+    /// What was not done when the call came.
+    pub(crate) before: Vec<Ticket>,
+    steps: RefCell<Vec<Step>>,
+    /// What the steps come after besides: the last uses of data that have gone.
+    after: RefCell<Vec<Ticket>>,
+    /// Keys of ranges that the call has made.
+    made: RefCell<Vec<usize>>,
+}
+
+impl Later {
+    pub(crate) fn new(queue: i64, (ticket, before): (Ticket, Vec<Ticket>)) -> Later {
+        let (steps, after, made) = <_>::default();
+        Later { queue, ticket, before, steps, after, made }
+    }
+
+    pub(crate) fn put(&self, step: Step) {
+        self.steps.borrow_mut().push(step);
+    }
+
+    /// Steps of the call use a range that stays.
+    pub(crate) fn uses(&self, mapped: &mut Mapped) {
+        mapped.uses.retain(|(queue, _)| *queue != self.queue);
+        mapped.uses.push((self.queue, self.ticket));
+    }
+
+    /// The call has taken a range out of the table.
+    pub(crate) fn removed(&self, mapped: &Mapped) {
+        self.after.borrow_mut().extend(mapped.uses.iter().map(|it| it.1));
+    }
+
+    /// The call makes a range, whose data come later.
+    pub(crate) fn makes(&self, mapped: &mut Mapped) {
+        mapped.staged = true;
+        self.made.borrow_mut().push(mapped.begin);
+    }
+
+    /// Keys of what it has made.
+    pub(crate) fn made(&self) -> Vec<usize> {
+        self.made.take()
+    }
+
+    /// The steps, and what they come after besides the queue.
+    pub(crate) fn take(&self) -> (Steps, Vec<Ticket>) {
+        (Steps(self.steps.take()), self.after.take())
+    }
+}
+
+/// All steps of a call, in their order.
+#[derive(Debug)]
+pub(crate) struct Steps(Vec<Step>);
+
+impl Steps {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn cost(&self) -> usize {
+        self.0.iter().map(Step::cost).fold(0, usize::saturating_add)
+    }
+
+    /// Takes them, now.
+    pub(crate) fn run(self, cx: &Cx<'_>, args: &MapArgs) -> Result<(), Error> {
+        self.0.into_iter().try_for_each(|it| it.run(cx, args))
+    }
+}
