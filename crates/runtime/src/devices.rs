@@ -16,7 +16,7 @@ use device::{Device, DevicePtr, Held, PLUGINS, Plugin};
 use crate::error::Error;
 use crate::mapping::Mapping;
 use crate::settings::{self, Policy};
-use crate::{host, llvm, registry, report};
+use crate::{fork, host, llvm, registry, report};
 
 /// A device with what is known of it.
 pub(crate) struct DeviceState {
@@ -112,10 +112,11 @@ pub(crate) fn count() -> i32 {
 
 /// All devices, in the order of their numbers.
 pub(crate) fn all() -> &'static [DeviceState] {
-    DEVICES.get_or_init(|| match open() {
+    let devices = fork::once(&DEVICES, || match open() {
         Ok(devices) => devices,
         Err(error) => report::fail(&"starting", false, &error),
-    })
+    });
+    devices.as_slice()
 }
 
 fn plugins() -> Result<Vec<&'static Plugin>, Error> {

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 
 use abi::DEVICE_MARK;
 
-use crate::settings;
+use crate::{fork, settings};
 
 type Get = unsafe extern "C" fn() -> c_int;
 type Set = unsafe extern "C" fn(c_int);
@@ -37,7 +37,7 @@ thread_local! {
 
 fn runtime() -> &'static HostRuntime {
     static RUNTIME: OnceLock<HostRuntime> = OnceLock::new();
-    RUNTIME.get_or_init(|| {
+    fork::once(&RUNTIME, || {
         // SAFETY: functions of these names have these types in every such runtime: they are fixed by
         // the standard or by the interface that compilers use.
         unsafe {

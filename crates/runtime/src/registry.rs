@@ -24,7 +24,7 @@ use crate::error::Error;
 use crate::mapping::table::Mapped;
 use crate::mapping::transfer::Piece;
 use crate::watch::{Direction, Watch};
-use crate::{llvm, tool};
+use crate::{fork, llvm, tool};
 
 /// One state of the registry.
 #[derive(Debug, Default)]
@@ -48,8 +48,8 @@ impl<T> Default for PerDevice<T> {
 
 impl<T> PerDevice<T> {
     fn get_or_init(&self, device: &DeviceState, make: impl FnOnce() -> T) -> Option<&T> {
-        let all = self.0.get_or_init(|| devices::all().iter().map(|_| OnceLock::new()).collect());
-        all.get(device.number).map(|it| it.get_or_init(make))
+        let all = fork::once(&self.0, || devices::all().iter().map(|_| OnceLock::new()).collect());
+        all.get(device.number).map(|it| fork::once(it, make))
     }
 
     fn get(&self, device: &DeviceState) -> Option<&T> {

@@ -5,7 +5,10 @@
 #![allow(unsafe_code, reason = "ends the process as C programs end")]
 
 use std::fmt::Display;
+use std::fs::File;
 use std::io::Write;
+use std::mem::ManuallyDrop;
+use std::os::fd::FromRawFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::Error;
@@ -23,7 +26,10 @@ pub(crate) fn is_failing() -> bool {
 }
 
 fn line(text: &str) {
-    let _ = std::io::stderr().write_all(text.as_bytes());
+    // SAFETY: the descriptor of standard error, which is not closed here. The library's own handle has a lock
+    // that another thread may hold when the process is copied.
+    let mut stderr = unsafe { ManuallyDrop::new(File::from_raw_fd(libc::STDERR_FILENO)) };
+    let _ = stderr.write_all(text.as_bytes());
 }
 
 /// A line of `FERRY_INFO`.

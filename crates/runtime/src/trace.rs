@@ -12,6 +12,8 @@ use std::process;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
+use device::Held;
+
 use crate::report;
 
 struct Trace {
@@ -42,6 +44,19 @@ pub(crate) fn open(path: &Path) -> bool {
             report::warn(&format!("FERRY_TRACE: cannot write {}: {error}", path.display()));
             false
         }
+    }
+}
+
+/// Lets nobody write until the answer is dropped.
+pub(crate) fn hold() -> Option<Box<dyn Held>> {
+    let trace = TRACE.get()?;
+    Some(Box::new(trace.lock().unwrap_or_else(PoisonError::into_inner)))
+}
+
+/// Leaves the file to another process, with all that was not written to it yet.
+pub(crate) fn leave() {
+    if let Some(trace) = TRACE.get() {
+        std::mem::forget(trace.lock().unwrap_or_else(PoisonError::into_inner).take());
     }
 }
 

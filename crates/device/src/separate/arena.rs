@@ -8,7 +8,7 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::blocks::Blocks;
 use super::last_words::{LastWords, PAGE};
@@ -82,6 +82,11 @@ impl Arena {
                 Err(error)
             }
         }
+    }
+
+    /// Lets nobody take or give memory until the answer is dropped.
+    pub(super) fn hold(&self) -> MutexGuard<'_, impl Sized> {
+        self.blocks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Memory for a program; never the first page.

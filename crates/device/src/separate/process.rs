@@ -95,6 +95,16 @@ impl Helper {
         Ok(Helper { control: Mutex::new(ours), idle: Mutex::default(), process, owner })
     }
 
+    /// Is this the process that has started it?
+    pub(super) fn is_ours(&self) -> bool {
+        self.owner == process::id()
+    }
+
+    /// Lets nobody use a channel that is idle, or ask for one, until the answer is dropped.
+    pub(super) fn hold(&self) -> impl Sized {
+        (lock(&self.idle), lock(&self.control))
+    }
+
     /// How it has ended, in words, where it left none itself.
     pub(super) fn end(&self) -> String {
         match wait(self.process) {
@@ -117,7 +127,7 @@ impl Helper {
         &self,
         request: &Request,
     ) -> std::result::Result<Result<Vec<u8>>, Unanswered> {
-        if self.owner != process::id() {
+        if !self.is_ours() {
             return Err(Unanswered::Forked);
         }
         let kept = lock(&self.idle).pop();

@@ -17,7 +17,7 @@ use super::process::{Helper, Unanswered};
 use super::protocol::{self, Request};
 use crate::cpu::MACHINE;
 use crate::memory::{DevicePtr, MemoryKind};
-use crate::{Device, DeviceError, Kernel, Launch, Module, Result, Symbol};
+use crate::{Device, DeviceError, Held, Kernel, Launch, Module, Result, Symbol};
 
 /// Bytes that go with one message; memory outside the common range is moved by messages.
 const PIECE: usize = 1 << 20;
@@ -42,6 +42,15 @@ impl Separate {
         Ok(Separate { arena, helper, launches: AtomicU64::new(0), running: Mutex::default() })
     }
 
+    /// Memory may be written and taken only by the process that has started the device: to others it is
+    /// there too, but what is free they know not.
+    fn check_owner(&self) -> Result<()> {
+        match self.helper.is_ours() {
+            true => Ok(()),
+            false => Err(forked()),
+        }
+    }
+
     fn running(&self) -> MutexGuard<'_, BTreeMap<u64, String>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -55,10 +64,7 @@ impl Separate {
         match self.helper.call(request) {
             Ok(answer) => answer,
             Err(Unanswered::Gone) => Err(self.ended(launch)),
-            Err(Unanswered::Forked) => Err(DeviceError::Lost(
-                "this process was forked from the one that uses it; start another program instead"
-                    .into(),
-            )),
+            Err(Unanswered::Forked) => Err(forked()),
         }
     }
 
@@ -87,6 +93,11 @@ impl Separate {
         let culprit = culprit.unwrap_or_else(|| "another kernel".into());
         DeviceError::Lost(format!("{culprit}: {error}"))
     }
+}
+
+fn forked() -> DeviceError {
+    let text = "this process was forked from the one that uses it; start another program instead";
+    DeviceError::Lost(text.into())
 }
 
 /// The limit of memory that the user sets.
@@ -138,6 +149,10 @@ impl Device for Separate {
         false
     }
 
+    fn hold(&self) -> Option<Box<dyn Held + '_>> {
+        Some(Box::new((self.arena.hold(), self.running(), self.helper.hold())))
+    }
+
     fn accepts(&self, image: &[u8]) -> bool {
         Payload::of(image) == Payload::Elf { machine: MACHINE }
     }
@@ -162,6 +177,7 @@ impl Device for Separate {
     }
 
     fn alloc(&self, bytes: usize, align: usize, kind: MemoryKind) -> Result<DevicePtr> {
+        self.check_owner()?;
         match kind {
             MemoryKind::Device => self.arena.alloc(bytes, align),
             MemoryKind::Host | MemoryKind::Shared => {
@@ -171,10 +187,12 @@ impl Device for Separate {
     }
 
     unsafe fn free(&self, ptr: DevicePtr) -> Result<()> {
-        self.arena.free(ptr)
+        // What another process has taken is not given back by this one.
+        if self.helper.is_ours() { self.arena.free(ptr) } else { Ok(()) }
     }
 
     unsafe fn copy_in(&self, dst: DevicePtr, src: *const u8, len: usize) -> Result<()> {
+        self.check_owner()?;
         if let Some(seen) = self.arena.seen(dst, len) {
             // SAFETY: `src` is the caller's promise, and the range lies in our view.
             unsafe { ptr::copy(src, seen, len) };
@@ -206,6 +224,7 @@ impl Device for Separate {
     }
 
     unsafe fn copy_within(&self, dst: DevicePtr, src: DevicePtr, len: usize) -> Result<()> {
+        self.check_owner()?;
         if let (Some(to), Some(from)) = (self.arena.seen(dst, len), self.arena.seen(src, len)) {
             // SAFETY: both ranges lie in our view; they may overlap.
             unsafe { ptr::copy(from, to, len) };
@@ -220,6 +239,7 @@ impl Device for Separate {
     }
 
     unsafe fn fill(&self, dst: DevicePtr, byte: u8, len: usize) -> Result<()> {
+        self.check_owner()?;
         if let Some(seen) = self.arena.seen(dst, len) {
             // SAFETY: the range lies in our view.
             unsafe { ptr::write_bytes(seen, byte, len) };
@@ -231,6 +251,7 @@ impl Device for Separate {
     }
 
     unsafe fn launch(&self, kernel: Kernel, args: &[u64], launch: &Launch<'_>) -> Result<()> {
+        self.check_owner()?;
         let number = self.launches.fetch_add(1, Ordering::Relaxed) + 1;
         self.running().insert(number, format!("`{}` at {}", launch.name, launch.source));
         // What the program has printed before comes before what the kernel prints.

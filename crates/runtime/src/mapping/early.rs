@@ -31,7 +31,7 @@ pub(crate) struct Early {
 }
 
 impl Early {
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<usize, Lead>> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, BTreeMap<usize, Lead>> {
         self.leads.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

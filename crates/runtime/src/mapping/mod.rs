@@ -68,7 +68,27 @@ impl Mapping {
 
     /// Lets nobody look until the answer is dropped.
     pub(crate) fn hold(&'static self) -> Box<dyn Held> {
-        Box::new(self.lock())
+        Box::new((self.lock(), self.early.lock(), self.rooms.lock()))
+    }
+
+    /// Lets nobody begin a call whose copies wait in a queue; nothing if the current thread makes one.
+    pub(crate) fn hold_stage(&'static self) -> Option<Box<dyn Held>> {
+        self.shared.hold_stage().map(|it| Box::new(it) as Box<dyn Held>)
+    }
+
+    /// The threads are gone that worked on busy ranges.
+    pub(crate) fn settle_all(&self) {
+        let mut table = self.lock();
+        let mut lost = Vec::new();
+        for it in table.iter_mut() {
+            if it.busy && it.device.is_null() {
+                lost.push(it.begin);
+            }
+            (it.busy, it.staged) = (false, false);
+        }
+        for key in lost {
+            table.remove(key);
+        }
     }
 
     /// Begins a call of the current thread whose copies wait in a queue.

@@ -16,7 +16,7 @@ pub(crate) struct Rooms {
 }
 
 impl Rooms {
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<usize, (usize, DevicePtr)>> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, BTreeMap<usize, (usize, DevicePtr)>> {
         self.rooms.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

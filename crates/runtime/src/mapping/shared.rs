@@ -101,12 +101,15 @@ impl Shared {
     /// Begins a stage of the current thread.
     pub(crate) fn stage(&self) -> Stage<'_> {
         // A tool that is called back may make calls of its own.
-        let held = match self.is_staging() {
-            true => None,
-            false => Some(self.stage.lock().unwrap_or_else(PoisonError::into_inner)),
-        };
+        let _held = self.hold_stage();
         let outer = STAGE.replace(self.address());
-        Stage { shared: self, made: Vec::new(), outer, _held: held }
+        Stage { shared: self, made: Vec::new(), outer, _held }
+    }
+
+    /// Lets no other thread have a stage; nothing if the current one has.
+    pub(crate) fn hold_stage(&self) -> Option<MutexGuard<'_, ()>> {
+        let lock = || self.stage.lock().unwrap_or_else(PoisonError::into_inner);
+        (!self.is_staging()).then(lock)
     }
 
     /// Has the current thread a stage here?

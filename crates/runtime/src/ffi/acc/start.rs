@@ -8,12 +8,12 @@ use std::sync::OnceLock;
 
 use super::kind::Kind;
 use crate::error::Error;
-use crate::{devices, host, settings};
+use crate::{devices, fork, host, settings};
 
 /// Reads the environment, once.
 pub(crate) fn start() -> Result<(), Error> {
     static STARTED: OnceLock<Result<(), Error>> = OnceLock::new();
-    let read = STARTED.get_or_init(read);
+    let read = fork::once(&STARTED, read);
     super::prof::register::start();
     read.clone()
 }

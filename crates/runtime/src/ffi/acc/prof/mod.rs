@@ -10,3 +10,4 @@ pub mod register;
 
 pub(crate) use events::{Detail, Span, construct, failed, moment, part, routine, waiting};
 pub(crate) use layout::Event;
+pub(crate) use register::hold;

@@ -10,6 +10,8 @@ use std::mem;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
+use device::Held;
+
 use super::events;
 use super::layout::{Callback, Event, LAST_EVENT, NO_EVENT};
 use crate::watch::Watch;
@@ -48,6 +50,11 @@ thread_local! {
 
 fn lock() -> MutexGuard<'static, Callbacks> {
     CALLBACKS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Lets nobody change them until the answer is dropped.
+pub(crate) fn hold() -> Box<dyn Held> {
+    Box::new(lock())
 }
 
 fn bit(event: c_int) -> u32 {
