@@ -12,6 +12,7 @@
 //! - [`cpu`]: the host's processor, in process
 //! - [`separate`]: the same in a process and memory of its own
 //! - [`memory`], [`error`]: the plain types of the contract
+//! - [`upcalls`]: what kernels may ask of the host
 //! - [`library`], [`parameters`]: shared objects from memory, calls by address
 //! - [`PLUGINS`]: the table of devices; one more device is one file and one line there
 
@@ -21,13 +22,17 @@ pub mod library;
 pub mod memory;
 pub mod parameters;
 pub mod separate;
+pub mod upcalls;
 
 use std::ffi::CStr;
+use std::sync::Arc;
 
 use abi::entry::KernelFn;
+use abi::requires;
 
 pub use error::DeviceError;
 pub use memory::{DevicePtr, MemoryKind};
+pub use upcalls::{Original, Upcalls};
 
 /// What every method answers.
 pub type Result<T> = std::result::Result<T, DeviceError>;
@@ -39,31 +44,30 @@ pub struct Plugin {
     pub name: &'static str,
     /// What it is, in a few words.
     pub about: &'static str,
-    /// The kind that stands in for it where the program requires that devices use the host's memory
-    /// in place or call back into it, which this kind cannot.
-    pub stand_in: Option<&'static str>,
+    /// What programs may require of devices and this kind cannot give: bits of [`abi::requires`].
+    pub lacks: u32,
     /// Opens one such device; the number tells several of them apart, from 0.
     pub open: fn(number: usize) -> Result<Box<dyn Device>>,
 }
 
-/// Every kind of device there is.
+/// Every kind of device there is; the first lacks nothing and stands in for others.
 pub const PLUGINS: &[Plugin] = &[
     Plugin {
         name: "cpu",
         about: "the host's processor and memory: nothing is copied",
-        stand_in: None,
+        lacks: 0,
         open: |_| Ok(Box::new(cpu::Cpu::new(cpu::Memory::Shared))),
     },
     Plugin {
         name: "cpu:copy",
         about: "the host's processor with copies of mapped data in the same process",
-        stand_in: None,
+        lacks: requires::REVERSE_OFFLOAD,
         open: |_| Ok(Box::new(cpu::Cpu::new(cpu::Memory::Copies))),
     },
     Plugin {
         name: "cpu:separate",
         about: "the host's processor with memory and a process of its own",
-        stand_in: Some("cpu"),
+        lacks: requires::UNIFIED_SHARED_MEMORY,
         open: |number| Ok(Box::new(separate::Separate::open(number)?)),
     },
 ];
@@ -219,6 +223,19 @@ pub trait Device: Send + Sync {
     /// `kernel` is of this device, `args` are what it takes in the order of its parameters, and
     /// what they point to on the device stays there until the call returns.
     unsafe fn launch(&self, kernel: Kernel, args: &[u64], launch: &Launch<'_>) -> Result<()>;
+
+    /// Kernels may ask the host to run regions from now on: this answers them.
+    fn answer(&self, upcalls: Arc<dyn Upcalls>) -> Result<()> {
+        drop(upcalls);
+        Err(DeviceError::Unsupported("kernels that call the host"))
+    }
+
+    /// Asked of the host by kernels of another device: what it has mapped to there, which is then its
+    /// own.
+    fn original(&self, at: usize, size: usize) -> Result<Option<Original>> {
+        let _ = (at, size);
+        Ok(None)
+    }
 
     /// Waits until everything asked so far is done. Nothing to do where all calls block.
     fn synchronize(&self) -> Result<()> {

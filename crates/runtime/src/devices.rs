@@ -13,6 +13,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use abi::{DEVICE_ANCESTOR, DEVICE_DEFAULT, DEVICE_HOST, requires};
 use device::{Device, DevicePtr, Held, PLUGINS, Plugin};
 
+use crate::ancestor::Answers;
 use crate::error::Error;
 use crate::mapping::Mapping;
 use crate::settings::{self, Policy};
@@ -23,6 +24,8 @@ pub(crate) struct DeviceState {
     pub(crate) number: usize,
     pub(crate) plugin: Box<dyn Device>,
     pub(crate) shares_memory: bool,
+    /// It is the host, to which kernels hand regions back.
+    pub(crate) is_ancestor: bool,
     pub(crate) mapping: Mapping,
     /// The state of the registry whose images this device has loaded.
     pub(crate) resolved: AtomicU64,
@@ -33,6 +36,19 @@ pub(crate) struct DeviceState {
 }
 
 impl DeviceState {
+    pub(crate) fn new(number: usize, plugin: Box<dyn Device>) -> DeviceState {
+        DeviceState {
+            number,
+            shares_memory: plugin.shares_host_memory(),
+            is_ancestor: false,
+            plugin,
+            mapping: Mapping::default(),
+            resolved: AtomicU64::new(0),
+            announced: AtomicBool::new(false),
+            allocated: Mutex::default(),
+        }
+    }
+
     /// Takes all locks of the device until the answers are dropped.
     pub(crate) fn hold(&'static self) -> Vec<Box<dyn Held>> {
         let allocated = self.allocated.lock().unwrap_or_else(PoisonError::into_inner);
@@ -132,19 +148,16 @@ fn open() -> Result<Vec<DeviceState>, Error> {
     let mut devices = Vec::with_capacity(plugins.len());
     for (number, plugin) in plugins.into_iter().enumerate() {
         let plugin = stand_in(plugin);
-        let plugin = (plugin.open)(number).map_err(|error| Error::Setting {
+        let failed = |error| Error::Setting {
             message: format!("device {number}, `{}`, cannot be used: {error}", plugin.name),
             help: "choose another with FERRY_DEVICE, or FERRY_DEVICE=cpu".into(),
-        })?;
-        devices.push(DeviceState {
-            number,
-            shares_memory: plugin.shares_host_memory(),
-            plugin,
-            mapping: Mapping::default(),
-            resolved: AtomicU64::new(0),
-            announced: AtomicBool::new(false),
-            allocated: Mutex::default(),
-        });
+        };
+        let device = DeviceState::new(number, (plugin.open)(number).map_err(failed)?);
+        let calls_back = registry::current().requires & requires::REVERSE_OFFLOAD != 0;
+        if calls_back && !device.plugin.runs_in_process() {
+            Answers::start(&device).map_err(failed)?;
+        }
+        devices.push(device);
     }
     Ok(devices)
 }
@@ -152,14 +165,14 @@ fn open() -> Result<Vec<DeviceState>, Error> {
 /// The kind of device to open where one was asked for: another if the program requires what this
 /// kind cannot give, which is said aloud.
 fn stand_in(plugin: &'static Plugin) -> &'static Plugin {
-    let required = registry::current().requires;
-    let clause = match required {
+    // Programs of clang know only what their own device can do.
+    let missing = if llvm::is_program() { 0 } else { registry::current().requires & plugin.lacks };
+    let clause = match missing {
         it if it & requires::UNIFIED_SHARED_MEMORY != 0 => "unified_shared_memory",
         it if it & requires::REVERSE_OFFLOAD != 0 => "reverse_offload",
         _ => return plugin,
     };
-    let other = plugin.stand_in.and_then(|name| PLUGINS.iter().find(|it| it.name == name));
-    let Some(other) = other else { return plugin };
+    let Some(other) = PLUGINS.first() else { return plugin };
     report::warn(&format!(
         "the program requires `{clause}`, which device `{}` does not offer: `{}` is used instead",
         plugin.name, other.name

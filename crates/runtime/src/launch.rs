@@ -22,7 +22,7 @@ use crate::tool::{self, Kind};
 use crate::{llvm, runner};
 
 /// Arguments of most kernels need no allocation.
-type Words = SmallVec<[u64; 24]>;
+pub(crate) type Words = SmallVec<[u64; 24]>;
 
 /// What a call says besides its arrays.
 #[derive(Clone, Copy, Debug)]
@@ -42,34 +42,46 @@ pub(crate) fn launch(
     shape: &Shape,
 ) -> Result<(), Error> {
     let kernel = region.kernel(cx.device)?;
+    let convention = match region.host {
+        Some(_) => Convention::Slots,
+        None => Convention::Parameters,
+    };
+    // The launch environment; all ones: the kernel has no reduction across teams.
+    let has_environment =
+        convention == Convention::Parameters && shape.version >= KernelArgs::VERSION;
+    let first = has_environment.then_some(u64::MAX);
+    with_data(cx, args, first, |words| {
+        let prepared = Prepared { kernel, convention, shape: *shape, words };
+        let Some(later) = cx.later else {
+            return prepared.run(cx, region, args, |_, item| is_mapped(cx, item));
+        };
+        // Only a message needs it, and on devices in process nobody can write one.
+        let mapped = match cx.device.plugin.runs_in_process() {
+            true => Vec::new(),
+            false => args.items().map(|(_, it)| is_mapped(cx, &it)).collect(),
+        };
+        let kept = Kept { prepared, region: Arc::clone(region), mapped };
+        later.put(Step::Launch(Box::new(kept)));
+        Ok(())
+    })
+}
+
+/// Runs `go` with the arguments that the entries become, `first` before them, while their data are on
+/// the device.
+pub(crate) fn with_data(
+    cx: &Cx<'_>,
+    args: &MapArgs,
+    first: Option<u64>,
+    go: impl FnOnce(Words) -> Result<(), Error>,
+) -> Result<(), Error> {
     if args.count > 0 {
         let _span = tool::implied(cx.watch, Kind::EnterData);
         begin::begin(cx, args, false)?;
     }
     let mut arguments = Arguments::default();
-    let convention = match region.host {
-        Some(_) => Convention::Slots,
-        None => Convention::Parameters,
-    };
-    if convention == Convention::Parameters && shape.version >= KernelArgs::VERSION {
-        // The launch environment; all ones: the kernel has no reduction across teams.
-        arguments.words.push(u64::MAX);
-    }
+    arguments.words.extend(first);
     arguments.build(cx, args)?;
-    let words = std::mem::take(&mut arguments.words);
-    let prepared = Prepared { kernel, convention, shape: *shape, words };
-    match cx.later {
-        None => prepared.run(cx, region, args, |_, item| is_mapped(cx, item))?,
-        Some(later) => {
-            // Only a message needs it, and on devices in process nobody can write one.
-            let mapped = match cx.device.plugin.runs_in_process() {
-                true => Vec::new(),
-                false => args.items().map(|(_, it)| is_mapped(cx, &it)).collect(),
-            };
-            let kept = Kept { prepared, region: Arc::clone(region), mapped };
-            later.put(Step::Launch(Box::new(kept)));
-        }
-    }
+    go(std::mem::take(&mut arguments.words))?;
     if args.count > 0 {
         let _span = tool::implied(cx.watch, Kind::ExitData);
         end::end(cx, args)?;
@@ -212,8 +224,12 @@ impl Arguments {
             } else if is_identity {
                 host_base(&item) as u64
             } else {
-                let (_table, found) = cx.device.mapping.look_up(item.begin, item.size);
-                let at = found.map_or(item.begin as u64, |it| it.device.0);
+                let found = cx.device.mapping.look_up(item.begin, item.size).1;
+                let at = match found {
+                    Some(found) => found.device.0,
+                    // Nothing was mapped, but the device may know the place.
+                    None => begin::original(cx, &item)?.map_or(item.begin as u64, |it| it.address),
+                };
                 at.wrapping_add(before)
             };
             self.words.push(word);

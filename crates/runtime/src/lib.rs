@@ -9,6 +9,7 @@
 //! - [`devices`], [`settings`]: which devices there are, and what the environment says
 //! - [`mapping`]: the mapping table of a device and the walks over map entries
 //! - [`launch`], [`runner`], [`host`], [`host_task`]: regions, the threads they run on, the host's threading runtime
+//! - [`ancestor`]: regions that kernels hand back to the host
 //! - [`queue`]: work that the caller does not wait for; [`steps`]: what of a call waits in a queue
 //! - [`fork`]: locks while the process is copied
 //! - [`watch`], [`trace`], [`report`], [`llvm`], [`account`]: what users read; [`tool`]: what their tools are told
@@ -19,6 +20,7 @@
 use interpose as _;
 
 mod account;
+mod ancestor;
 mod args;
 mod devices;
 mod error;

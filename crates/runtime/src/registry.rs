@@ -119,6 +119,11 @@ impl Registry {
         self.regions.get(&id)
     }
 
+    /// The region with that name.
+    pub(crate) fn named(&self, name: &str) -> Option<&Arc<Region>> {
+        self.regions.values().find(|it| it.name == name)
+    }
+
     /// Loads what this device has not loaded yet.
     pub(crate) fn resolve(&self, device: &DeviceState) -> Result<(), Error> {
         if device.resolved.load(Ordering::Acquire) == self.version {

@@ -10,8 +10,10 @@
 //! - [`protocol`]: the messages between the two processes
 //! - [`process`]: starting the helper, and the channels to it
 //! - [`proxy`]: the device as the runtime sees it
+//! - [`upward`]: what kernels ask of the host; [`ancestor`]: the host as they see it
 //! - [`serve`]: the helper's side; [`last_words`]: what it says when a kernel dies
 
+pub mod ancestor;
 mod arena;
 mod blocks;
 mod last_words;
@@ -19,6 +21,7 @@ mod process;
 mod protocol;
 mod proxy;
 pub mod serve;
+mod upward;
 
 pub use proxy::Separate;
 
@@ -33,3 +36,5 @@ pub const MEMORY_VARIABLE: &str = "FERRY_DEVICE_MEMORY";
 pub const INSIDE_VARIABLE: &str = "FERRY_INSIDE_DEVICE";
 /// What the library exports for the helper: `void (int device)`, marks the calling thread.
 pub const ENTER: &str = "__ferry_enter_device";
+/// Likewise `void (int descriptor)`: a channel on which kernels ask the host.
+pub const HEAR: &str = "__ferry_host_channel";

@@ -14,14 +14,16 @@ use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{self, Command};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use std::{env, mem, thread};
 
 use super::arena::Arena;
 use super::protocol::{self, Request, VERSION};
+use super::upward;
 use super::{FOLDER_VARIABLE, HELPER, INSIDE_VARIABLE};
-use crate::{DeviceError, Result};
+use crate::{DeviceError, Result, Upcalls};
 
 /// A running helper.
 #[derive(Debug)]
@@ -29,6 +31,8 @@ pub(super) struct Helper {
     /// New channels are sent through it; when it ends, the helper does.
     control: Mutex<UnixStream>,
     idle: Mutex<Vec<UnixStream>>,
+    /// Channels from kernels come through it, until somebody answers them.
+    upward: Mutex<Option<UnixStream>>,
     process: libc::pid_t,
     /// The process that may speak to it: not one that this one forks.
     owner: u32,
@@ -36,6 +40,9 @@ pub(super) struct Helper {
 
 /// Helpers to end with the program.
 static HELPERS: Mutex<Vec<Ending>> = Mutex::new(Vec::new());
+
+/// The program ends, and helpers with it.
+static ENDING: AtomicBool = AtomicBool::new(false);
 
 struct Ending {
     process: libc::pid_t,
@@ -63,6 +70,7 @@ impl Helper {
             DeviceError::Failed(format!("`{}` cannot be run: {error}", path.display()))
         };
         let (ours, theirs) = UnixStream::pair().map_err(failed)?;
+        let (upward, asking) = UnixStream::pair().map_err(failed)?;
         let mut command = Command::new(&path);
         command.env(INSIDE_VARIABLE, "1").env_remove("FERRY_INFO").env_remove("FERRY_TRACE");
         // The only descriptor that a child surely gets and nobody else's does; the program's own
@@ -78,10 +86,10 @@ impl Helper {
             size: arena.size as u64,
             library: library().map(|it| it.display().to_string()).unwrap_or_default(),
         };
-        let files = [arena.file.as_raw_fd(), 0];
+        let files = [arena.file.as_raw_fd(), asking.as_raw_fd(), 0];
         let sent = protocol::ask(&ours, &hello, &files)
             // Standard input may be closed.
-            .or_else(|_| protocol::ask(&ours, &hello, files.get(..1).unwrap_or_default()));
+            .or_else(|_| protocol::ask(&ours, &hello, files.get(..2).unwrap_or_default()));
         // Its end of the channel is the child's alone now.
         drop(command);
         let greeted = sent.and_then(|()| protocol::answered(&ours)).map_err(|error| {
@@ -92,7 +100,8 @@ impl Helper {
         if let Ok(control) = ours.try_clone() {
             lock(&HELPERS).push(Ending { process, owner, control });
         }
-        Ok(Helper { control: Mutex::new(ours), idle: Mutex::default(), process, owner })
+        let upward = Mutex::new(Some(upward));
+        Ok(Helper { control: Mutex::new(ours), idle: Mutex::default(), upward, process, owner })
     }
 
     /// Is this the process that has started it?
@@ -132,11 +141,24 @@ impl Helper {
         }
         let kept = lock(&self.idle).pop();
         let channel = kept.map_or_else(|| self.open(), Ok).map_err(|_| Unanswered::Gone)?;
-        let answer = protocol::ask(&channel, request, &[])
-            .and_then(|()| protocol::answered(&channel))
-            .map_err(|_| Unanswered::Gone)?;
+        let answer =
+            protocol::ask(&channel, request, &[]).and_then(|()| protocol::answered(&channel));
+        let answer = answer.map_err(|_| {
+            // Another thread ends the program, which says all there is to say.
+            while ENDING.load(Ordering::Acquire) {
+                thread::park();
+            }
+            Unanswered::Gone
+        })?;
         lock(&self.idle).push(channel);
         Ok(answer)
+    }
+
+    /// Lets somebody answer what kernels ask.
+    pub(super) fn answer(&self, upcalls: Arc<dyn Upcalls>) -> Result<()> {
+        let Some(upward) = lock(&self.upward).take() else { return Ok(()) };
+        upward::listen(upward, upcalls)
+            .map_err(|error| DeviceError::Failed(format!("kernels cannot call the host: {error}")))
     }
 
     fn open(&self) -> io::Result<UnixStream> {
@@ -172,6 +194,7 @@ static END: extern "C" fn() = end_all;
 extern "C" fn end_all() {
     // A lock that a thread held when the program ended is not waited for.
     let Ok(mut helpers) = HELPERS.try_lock() else { return };
+    ENDING.store(true, Ordering::Release);
     for it in helpers.drain(..).filter(|it| it.owner == process::id()) {
         let _ = it.control.shutdown(Shutdown::Both);
         wait(it.process);

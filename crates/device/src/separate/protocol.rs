@@ -15,16 +15,17 @@ use std::os::unix::net::UnixStream;
 use crate::{Convention, DeviceError, Result};
 
 /// What both ends must agree on; raised with every change of this file.
-pub(super) const VERSION: u64 = 1;
+pub(super) const VERSION: u64 = 2;
 /// The most files that one message carries.
-const MOST_FILES: usize = 2;
+const MOST_FILES: usize = 3;
 /// The longest message: an image is the largest thing that is sent.
 const LONGEST: u64 = 1 << 36;
 
 /// What the helper is asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Request {
-    /// The first message, with the memory file and the program's standard input.
+    /// The first message, with the memory file, the channel on which kernels ask the host, and the
+    /// program's standard input.
     Hello {
         version: u64,
         parent: u64,
@@ -164,7 +165,7 @@ impl Request {
 }
 
 /// Takes numbers from the front.
-fn words<const COUNT: usize>(rest: &mut &[u8]) -> Option<[u64; COUNT]> {
+pub(super) fn words<const COUNT: usize>(rest: &mut &[u8]) -> Option<[u64; COUNT]> {
     let mut list = [0; COUNT];
     for word in &mut list {
         let (first, tail) = rest.split_first_chunk()?;
@@ -219,15 +220,20 @@ pub(super) fn number(payload: &[u8]) -> Result<u64> {
     Ok(number)
 }
 
-struct Frame {
-    kind: u64,
-    payload: Vec<u8>,
+pub(super) struct Frame {
+    pub(super) kind: u64,
+    pub(super) payload: Vec<u8>,
 }
 
 /// Room for the descriptors of a message, aligned as the system wants it.
 type Control = [u64; 8];
 
-fn send(stream: &UnixStream, kind: u64, payload: &[u8], files: &[RawFd]) -> io::Result<()> {
+pub(super) fn send(
+    stream: &UnixStream,
+    kind: u64,
+    payload: &[u8],
+    files: &[RawFd],
+) -> io::Result<()> {
     let mut head = [0u8; 16];
     let (first, second) = head.split_at_mut(8);
     first.copy_from_slice(&kind.to_ne_bytes());
@@ -273,7 +279,7 @@ fn send_bytes(stream: &UnixStream, mut bytes: &[u8], mut files: &[RawFd]) -> io:
     Ok(())
 }
 
-fn receive(stream: &UnixStream) -> io::Result<(Frame, Vec<File>)> {
+pub(super) fn receive(stream: &UnixStream) -> io::Result<(Frame, Vec<File>)> {
     let mut head = [0u8; 16];
     let mut files = Vec::new();
     receive_bytes(stream, &mut head, &mut files)?;

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use std::{env, ptr, thread};
 
@@ -17,7 +17,7 @@ use super::process::{Helper, Unanswered};
 use super::protocol::{self, Request};
 use crate::cpu::MACHINE;
 use crate::memory::{DevicePtr, MemoryKind};
-use crate::{Device, DeviceError, Held, Kernel, Launch, Module, Result, Symbol};
+use crate::{Device, DeviceError, Held, Kernel, Launch, Module, Result, Symbol, Upcalls};
 
 /// Bytes that go with one message; memory outside the common range is moved by messages.
 const PIECE: usize = 1 << 20;
@@ -174,6 +174,10 @@ impl Device for Separate {
 
     fn kernel(&self, module: Module, name: &CStr) -> Result<Kernel> {
         self.symbol(module, name).map(|it| Kernel(it.address.0))
+    }
+
+    fn answer(&self, upcalls: Arc<dyn Upcalls>) -> Result<()> {
+        self.helper.answer(upcalls)
     }
 
     fn alloc(&self, bytes: usize, align: usize, kind: MemoryKind) -> Result<DevicePtr> {

@@ -10,7 +10,7 @@ use std::ffi::{CString, c_int, c_void};
 use std::fs::File;
 use std::io;
 use std::mem;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,7 +19,7 @@ use std::{env, ptr, thread};
 use abi::entry::KernelFn;
 
 use super::protocol::{self, Request, VERSION};
-use super::{ENTER, arena, last_words};
+use super::{ENTER, HEAR, arena, last_words};
 use crate::library::Library;
 use crate::{Convention, DeviceError, Result, parameters};
 
@@ -28,10 +28,13 @@ const STACK: usize = 64 << 20;
 /// Exit status when there is nobody to serve.
 const UNUSED: c_int = 2;
 
+/// A function of the library that is told a number.
+type Told = unsafe extern "C" fn(c_int);
+
 /// What all channels share.
 struct Server {
     number: c_int,
-    enter: unsafe extern "C" fn(c_int),
+    enter: Told,
     modules: Mutex<(u64, HashMap<u64, Arc<Library>>)>,
 }
 
@@ -89,6 +92,7 @@ fn start(hello: Request, files: Vec<File>) -> Result<(Server, u64)> {
     }
     let mut files = files.into_iter();
     let memory = files.next().ok_or(DeviceError::Failed("it got no memory".into()))?;
+    let upward = files.next().ok_or(DeviceError::Failed("it got no channel".into()))?;
     match files.next() {
         // SAFETY: replaces the control channel, which has a copy, by the program's own input.
         Some(input) => unsafe { libc::dup2(input.as_raw_fd(), 0) },
@@ -99,7 +103,9 @@ fn start(hello: Request, files: Vec<File>) -> Result<(Server, u64)> {
     mapped.map_err(|error| DeviceError::Failed(format!("its memory cannot be mapped: {error}")))?;
     signals();
     last_words::listen(base as *mut c_void);
-    let enter = entrance(&library)?;
+    let (enter, hear) = entrance(&library)?;
+    // SAFETY: takes a descriptor, which is the library's from now on.
+    unsafe { hear(upward.into_raw_fd()) };
     let number = c_int::try_from(number).unwrap_or(0);
     Ok((Server { number, enter, modules: Mutex::default() }, parent))
 }
@@ -119,25 +125,27 @@ fn signals() {
 }
 
 /// Loads the library for all images to see, and finds what tells a thread that it is on a device.
-fn entrance(library: &str) -> Result<unsafe extern "C" fn(c_int)> {
+/// With it comes what takes the channel to the host.
+fn entrance(library: &str) -> Result<(Told, Told)> {
     let mut tried = vec![PathBuf::from(library)];
     if let Some(folder) = env::current_exe().ok().as_deref().and_then(Path::parent) {
         let folders = [".", "deps", "../../lib", "../lib", "../../lib64"];
         tried.extend(folders.map(|it| folder.join(it).join("libferry.so")));
     }
     tried.push("libferry.so".into());
-    let name = CString::new(ENTER).unwrap_or_default();
+    let names = [ENTER, HEAR].map(|it| CString::new(it).unwrap_or_default());
     for path in tried.iter().filter(|it| !it.as_os_str().is_empty()) {
         let Ok(path) = CString::new(path.as_os_str().as_encoded_bytes()) else { continue };
-        // SAFETY: loads our own library; a function of this name has this type there.
+        // SAFETY: loads our own library; functions of these names have this type there.
         unsafe {
             let handle = libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_GLOBAL);
             if handle.is_null() {
                 continue;
             }
-            let found = libc::dlsym(handle, name.as_ptr());
-            if !found.is_null() {
-                return Ok(mem::transmute::<*mut c_void, unsafe extern "C" fn(c_int)>(found));
+            let [enter, hear] = names.each_ref().map(|it| libc::dlsym(handle, it.as_ptr()));
+            if !enter.is_null() && !hear.is_null() {
+                let told = |it| mem::transmute::<*mut c_void, Told>(it);
+                return Ok((told(enter), told(hear)));
             }
         }
     }

@@ -26,6 +26,8 @@ pub struct Used {
     seen_functions: FxHashSet<FunctionId>,
     seen_vars: FxHashSet<VarId>,
     seen_parts: FxHashSet<Part>,
+    /// Only what runs on a device counts: not what it hands back to the host.
+    is_of_device: bool,
 }
 
 /// A type that needs a definition.
@@ -36,6 +38,11 @@ pub(super) enum Definition {
 }
 
 impl Used {
+    /// What code on a device uses there: bodies that it hands back to the host are left out.
+    pub fn on_device() -> Used {
+        Used { is_of_device: true, ..Used::default() }
+    }
+
     /// Adds what a statement, expression, initialiser or variable uses.
     pub fn part(&mut self, program: &Program, part: Part) {
         let mut todo = vec![part];
@@ -50,6 +57,9 @@ impl Used {
                     if let Some(region) = program.regions.find(id) {
                         region.vars.iter().for_each(|it| self.var(program, it.var));
                         self.construct(program, &region.construct);
+                        if self.is_of_device && region.construct.goes_back() {
+                            continue;
+                        }
                     }
                 }
                 Part::Stmt(_) | Part::Init(_) => {}

@@ -14,8 +14,8 @@ use ir::types::Ty;
 use ir::walk::Part;
 use rustc_hash::FxHashSet;
 
-use super::entries::Entries;
-use super::{Lowering, frame, is_for_host_compiler, mentions};
+use super::entries::{self, Entries};
+use super::{Lowering, frame, is_for_host_compiler, mentions, stub};
 use crate::c::{Out, Printer, Selection, Setting, Used};
 
 /// A kernel that the host's text calls.
@@ -32,7 +32,11 @@ impl Lowering<'_> {
     /// The text; none if nothing of the program is for devices.
     pub(super) fn device_unit(&self, kernels: &[Kernel]) -> Option<String> {
         let program = self.program;
-        let mut outer = Used::default();
+        self.state.borrow_mut().kernels = kernels.to_vec();
+        let stays = |it: &&Kernel| !program.regions[it.region].construct.goes_back();
+        let kernels: Vec<Kernel> = kernels.iter().filter(stays).cloned().collect();
+        let kernels = kernels.as_slice();
+        let mut outer = Used::on_device();
         kernels.iter().for_each(|it| kernel_uses(program, it, &mut outer));
         let selection = select(program, &outer);
         let has_nothing = kernels.is_empty()
@@ -120,6 +124,46 @@ impl Lowering<'_> {
     }
 }
 
+impl Lowering<'_> {
+    /// A region that goes back to the host: a call that asks for it, with data of the device.
+    pub(super) fn ask_host(&self, printer: &Printer<'_>, id: RegionId, out: &mut Out<'_>) {
+        let region = &self.program.regions[id];
+        let kernel = self.state.borrow().kernels.iter().find(|it| it.region == id).cloned();
+        let entries = entries::of_kernel(printer, &self.mappers, id);
+        let Some(kernel) = kernel.filter(|it| it.entries.has_same_slots(&entries)) else {
+            return self.not_lowered(&region.construct);
+        };
+        let (name, at) = (kernel.name, self.at(id));
+        let declaration = format!(
+            "static const struct __ferry_region __ferry_region_{name} = {{ 1, 0, {}, 0 }};\n",
+            stub::quoted(&name)
+        );
+        // The process of a device has them, and its image must link without.
+        let calls = [abi::names::KERNEL, abi::names::PUSH_COMPONENT, abi::names::COMPONENT_COUNT];
+        let weak = calls.map(|it| format!("#pragma weak {it}\n")).concat();
+        for it in [weak, declaration] {
+            let mut state = self.state.borrow_mut();
+            if !state.declarations.contains(&it) {
+                state.declarations.push(it);
+            }
+        }
+        self.mappers_of(&entries);
+        out.beside(region.span);
+        out.line("{");
+        out.indented(|out| {
+            stub::location(out, &at);
+            let tables = stub::tables(out, &entries, &at);
+            out.line(&format!("struct __ferry_args __fk = {};", tables.kernel_arguments("-1u")));
+            let device = abi::DEVICE_ANCESTOR;
+            out.line(&format!(
+                "{}(&__fi, {device}, 0, 0, &__ferry_region_{name}, &__fk);",
+                abi::names::KERNEL
+            ));
+        });
+        out.line("}");
+    }
+}
+
 fn is_about_devices(leaf: Leaf) -> bool {
     matches!(
         leaf,
@@ -140,7 +184,7 @@ fn link_variables(program: &Program) -> Vec<(VarId, Ty)> {
 
 /// The functions that the device unit defines.
 pub(super) fn functions_of(program: &Program, kernels: &[Kernel]) -> Vec<FunctionId> {
-    let mut outer = Used::default();
+    let mut outer = Used::on_device();
     kernels.iter().for_each(|it| kernel_uses(program, it, &mut outer));
     select(program, &outer).functions
 }
@@ -159,7 +203,7 @@ fn kernel_uses(program: &Program, kernel: &Kernel, used: &mut Used) {
 /// that these name in turn.
 fn select(program: &Program, kernels: &Used) -> Selection {
     let mut selection = Selection::default();
-    let mut used = Used::default();
+    let mut used = Used::on_device();
     kernels.functions.iter().for_each(|it| used.function(program, *it));
     for (id, function) in program.functions.iter() {
         if function.device.declared && !function.device.host_only && function.body.is_some() {

@@ -220,6 +220,14 @@ fn of_clauses(printer: &Printer<'_>, mappers: &Mappers, construct: &Construct<Ty
 }
 
 impl Entries {
+    /// Whether a kernel that takes these arguments takes those too.
+    pub(super) fn has_same_slots(&self, other: &Entries) -> bool {
+        let slots = |it: &Entries| -> Vec<(VarId, Access, Option<usize>)> {
+            it.captured.iter().map(|it| (it.var, it.access.clone(), it.slot)).collect()
+        };
+        self.slots == other.slots && slots(self) == slots(other)
+    }
+
     /// One variable of a kernel.
     fn capture(
         &mut self,

@@ -77,7 +77,8 @@ impl Lowering<'_> {
                 printer.substitute_expr(*length, name);
             }
             for captured in &entries.captured {
-                if let Some(back) = self.bind(&mut printer, captured, &copied, setting, out) {
+                let is_seen = setting == Setting::Appended && !region.construct.goes_back();
+                if let Some(back) = self.bind(&mut printer, captured, &copied, is_seen, out) {
                     carried.push(back);
                 }
             }
@@ -112,13 +113,14 @@ impl Lowering<'_> {
         out.into_text()
     }
 
-    /// Gives a captured variable its name; answers what carries its value back.
+    /// Gives a captured variable its name; answers what carries its value back. `is_seen`: variables of
+    /// the file can be used by their names.
     fn bind(
         &self,
         printer: &mut Printer<'_>,
         captured: &Captured,
         copied: &Copied,
-        setting: Setting,
+        is_seen: bool,
         out: &mut Out<'_>,
     ) -> Option<String> {
         let program = self.program;
@@ -160,7 +162,7 @@ impl Lowering<'_> {
             }
             Access::Reference => {
                 // The text around has it already, and shares its memory.
-                if setting == Setting::Appended
+                if is_seen
                     && is_of_file(program, captured.var)
                     && !self.apart.contains(&captured.var)
                 {

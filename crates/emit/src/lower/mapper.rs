@@ -69,46 +69,57 @@ impl Mappers {
 impl Lowering<'_> {
     /// The functions that users' mappers become.
     pub(super) fn mapper_functions(&self) {
-        for mapper in &self.mappers.list {
-            let Some(var) = mapper.var else { continue };
-            let Some(declaration) = self.program.declarations.get(mapper.declaration) else {
-                continue;
-            };
-            let mut printer = self.printer(Setting::Appended);
-            printer.substitute(var, "(*__v)");
-            let entries = entries::of_mapper(&printer, &self.mappers, &declaration.construct);
-            let function = &mapper.function;
-            let signature = format!(
-                "static void {function}(void *__h, void *__base, void *__begin, \
-                 __ferry_i64 __size, __ferry_i64 __type, void *__name)"
-            );
-            let mut out = Out::new();
-            out.raw(&format!("# 1 \"<ferry>\" 3\n{signature}\n{{"));
-            out.indented(|out| {
-                let push = abi::names::PUSH_COMPONENT;
-                // The runtime does not count the first component; so it is one that maps nothing.
-                let count = abi::names::COMPONENT_COUNT;
-                out.line(&format!(
-                    "if (!{count}(__h)) {push}(__h, __base, __begin, 0, 0, __name);"
-                ));
-                // All objects of an array lie side by side; what follows is part of them.
-                out.line(&format!("const __ferry_i64 __whole = {count}(__h) + 1;"));
-                out.line(&format!(
-                    "{push}(__h, __base, __begin, __size, __ferry_decay(0, __type), __name);"
-                ));
-                let object = printer.declare(mapper.ty, "(*__v)");
-                out.line(&format!("{object} = __begin;"));
-                out.line("const __ferry_i64 __count = __size / (__ferry_i64)sizeof(*__v);");
-                out.line("__ferry_i64 __i;");
-                out.line("for (__i = 0; __i < __count; __i++, __v++) {");
-                out.indented(|out| components(out, &entries));
-                out.line("}");
-            });
-            out.raw("}");
-            let mut state = self.state.borrow_mut();
-            state.declarations.push(format!("{signature};\n"));
-            state.functions.push(out.into_text());
+        self.mappers.list.iter().for_each(|it| self.mapper_function(it));
+    }
+
+    /// Those that these entries need.
+    pub(super) fn mappers_of(&self, entries: &Entries) {
+        for name in entries.list.iter().filter_map(|it| it.mapper.as_ref()) {
+            let mapper = self.mappers.list.iter().find(|it| it.function == *name);
+            mapper.into_iter().for_each(|it| self.mapper_function(it));
         }
+    }
+
+    fn mapper_function(&self, mapper: &Mapper) {
+        let Some(var) = mapper.var else { return };
+        let Some(declaration) = self.program.declarations.get(mapper.declaration) else { return };
+        let function = &mapper.function;
+        let signature = format!(
+            "static void {function}(void *__h, void *__base, void *__begin, \
+             __ferry_i64 __size, __ferry_i64 __type, void *__name)"
+        );
+        let declared = format!("{signature};\n");
+        if self.state.borrow().declarations.contains(&declared) {
+            return;
+        }
+        self.state.borrow_mut().declarations.push(declared);
+        let setting = if self.is_device { Setting::Alone } else { Setting::Appended };
+        let mut printer = self.printer(setting);
+        printer.substitute(var, "(*__v)");
+        let entries = entries::of_mapper(&printer, &self.mappers, &declaration.construct);
+        self.mappers_of(&entries);
+        let mut out = Out::new();
+        out.raw(&format!("# 1 \"<ferry>\" 3\n{signature}\n{{"));
+        out.indented(|out| {
+            let push = abi::names::PUSH_COMPONENT;
+            // The runtime does not count the first component; so it is one that maps nothing.
+            let count = abi::names::COMPONENT_COUNT;
+            out.line(&format!("if (!{count}(__h)) {push}(__h, __base, __begin, 0, 0, __name);"));
+            // All objects of an array lie side by side; what follows is part of them.
+            out.line(&format!("const __ferry_i64 __whole = {count}(__h) + 1;"));
+            out.line(&format!(
+                "{push}(__h, __base, __begin, __size, __ferry_decay(0, __type), __name);"
+            ));
+            let object = printer.declare(mapper.ty, "(*__v)");
+            out.line(&format!("{object} = __begin;"));
+            out.line("const __ferry_i64 __count = __size / (__ferry_i64)sizeof(*__v);");
+            out.line("__ferry_i64 __i;");
+            out.line("for (__i = 0; __i < __count; __i++, __v++) {");
+            out.indented(|out| components(out, &entries));
+            out.line("}");
+        });
+        out.raw("}");
+        self.state.borrow_mut().functions.push(out.into_text());
     }
 }
 

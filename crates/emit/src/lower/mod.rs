@@ -367,6 +367,9 @@ impl Hook for Lowering<'_> {
     fn region(&self, printer: &Printer<'_>, id: RegionId, out: &mut Out<'_>) {
         let construct = &self.program.regions[id].construct;
         match kind(construct) {
+            Kind::Offload if self.is_device && construct.goes_back() => {
+                self.ask_host(printer, id, out);
+            }
             Kind::Offload | Kind::DataRegion | Kind::DataCall if self.is_device => {
                 self.on_device(printer, id, out);
             }

@@ -5,8 +5,8 @@
 //! reaches the function maps the variable if the user does not, as if its body named it. What starts with
 //! pointers that the image knows (names, functions) keeps them unless the user maps it.
 
-use ir::program::{Program, RegionId, VarId, VarStorage};
-use ir::region::Mapping;
+use ir::program::{FunctionId, Program, RegionId, VarId, VarStorage};
+use ir::region::{Mapping, Region};
 use ir::types::{ArrayLen, Ty, TypeKind};
 use ir::walk::Part;
 use rustc_hash::FxHashSet;
@@ -27,7 +27,7 @@ pub(super) struct Handle {
 impl Lowering<'_> {
     /// Variables that the device unit has room for.
     pub(super) fn rooms(&self, kernels: &[Kernel]) -> Vec<VarId> {
-        let mut used = Used::default();
+        let mut used = Used::on_device();
         for id in functions_of(self.program, kernels) {
             if let Some(body) = self.program.functions[id].body {
                 used.part(self.program, Part::Stmt(body));
@@ -63,8 +63,9 @@ impl Lowering<'_> {
     pub(super) fn reached(&self, printer: &Printer<'_>, id: RegionId, entries: &mut Entries) {
         let program = self.program;
         let region = &program.regions[id];
-        let mut used = Used::default();
-        for function in &region.reaches {
+        let mut used = Used::on_device();
+        let here = called_on_device(program, region);
+        for function in region.reaches.iter().filter(|it| here.contains(it)) {
             if let Some(body) = program.functions[*function].body {
                 used.part(program, Part::Stmt(body));
             }
@@ -139,7 +140,7 @@ impl Lowering<'_> {
             if !function.device.declared || function.device.host_only || function.is_static {
                 continue;
             }
-            let mut used = Used::default();
+            let mut used = Used::on_device();
             used.part(self.program, Part::Stmt(body));
             for id in used.vars.into_iter().filter(|it| rooms.contains(it)) {
                 if !told.insert(id) {
@@ -163,6 +164,19 @@ impl Lowering<'_> {
             }
         }
     }
+}
+
+/// Functions that code of a region on its device names, or that these name.
+fn called_on_device(program: &Program, region: &Region) -> Vec<FunctionId> {
+    let mut used = Used::on_device();
+    region.body.iter().for_each(|it| used.part(program, Part::Stmt(*it)));
+    let mut at = 0;
+    while let Some(function) = used.functions.get(at) {
+        let body = program.functions[*function].body;
+        body.iter().for_each(|it| used.part(program, Part::Stmt(*it)));
+        at += 1;
+    }
+    used.functions
 }
 
 fn is_pointer(program: &Program, id: VarId) -> bool {

@@ -89,6 +89,11 @@ impl<P: Phase> Construct<P> {
         self.leaves.contains(&leaf)
     }
 
+    /// Whether it hands its body back to the device that the code around it was started from.
+    pub fn goes_back(&self) -> bool {
+        self.kinds().any(|it| matches!(it, ClauseKind::Device(DeviceModifier::Ancestor, _)))
+    }
+
     /// The kinds of all clauses that hold for every device type.
     pub fn kinds(&self) -> impl Iterator<Item = &ClauseKind<P>> {
         self.clauses.iter().filter(|it| it.group.is_none()).map(|it| &it.kind)

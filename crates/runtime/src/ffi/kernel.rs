@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_void};
 
-use abi::{Ident, KernelArgs};
+use abi::{DEVICE_ANCESTOR, Ident, KernelArgs};
 
 use super::guard;
 use crate::account::Account;
@@ -14,7 +14,7 @@ use crate::mapping::Cx;
 use crate::queue::deferred::{self, Call};
 use crate::tool::{self, Kind};
 use crate::watch::Watch;
-use crate::{llvm, registry};
+use crate::{ancestor, llvm, registry};
 
 /// What the caller is told: done, or run the host's version yourself.
 const DONE: c_int = 0;
@@ -72,6 +72,11 @@ pub(crate) fn run(
     args: &MapArgs,
     shape: &Shape,
 ) -> Result<c_int, Error> {
+    if device == DEVICE_ANCESTOR
+        && let Some(host) = ancestor::host()
+    {
+        return ancestor::run(host, place, id, args).map(|()| DONE);
+    }
     let registry = registry::current();
     let target = devices::target(device)?;
     let watch = Watch::now();

@@ -89,8 +89,9 @@ fn forget(
 fn look_up<'a>(cx: &Cx<'a>, pointer: usize) -> Option<(MutexGuard<'a, Table>, Found)> {
     let (mut table, found) = cx.device.mapping.look_up(pointer, POINTER_SIZE);
     let found = found.filter(|it| it.fit == Fit::Contained)?;
-    // The pointer is the host's own: it points to where the host wants it.
-    if cx.is_in_place(table.get_mut(found.key)?) {
+    // The pointer is the host's own, or the device's: it points to where its owner wants it.
+    let mapped = table.get_mut(found.key)?;
+    if cx.is_in_place(mapped) || mapped.is_original {
         return None;
     }
     Some((table, found))

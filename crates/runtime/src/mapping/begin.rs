@@ -4,7 +4,7 @@
 //! pointee is, and it is attached: the device's pointer is made to point to it.
 
 use abi::{MapType, POINTER_SIZE};
-use device::{DeviceError, DevicePtr};
+use device::{DeviceError, DevicePtr, Original};
 
 use crate::args::{Item, MapArgs};
 use crate::error::{Error, Section};
@@ -149,7 +149,7 @@ pub(crate) fn acquire(
             let change = if update { Change::Incremented } else { Change::Suppressed };
             llvm::info::exists(cx.device.number, item, mapped, counter(item.map), change);
         }
-        let is_new = !update && mapped.is_fresh();
+        let is_new = !update && mapped.is_fresh() && !mapped.is_original;
         if wants_copy && (is_new || item.map.has(MapType::ALWAYS)) && !cx.is_in_place(mapped) {
             let piece = shared_part(item, mapped).around(&mapped.attached);
             mapped.busy = true;
@@ -163,7 +163,19 @@ pub(crate) fn acquire(
     if cx.unified && !item.map.has(MapType::CLOSE) && item.size > 0 {
         return Ok(Placed::InPlace);
     }
-    if item.map.has(MapType::PRESENT) {
+    let mut known = None;
+    if cx.device.is_ancestor {
+        drop(table);
+        known = original(cx, item)?.filter(|_| item.size > 0);
+        let (again, found) = mapping.look_up(item.begin, item.size);
+        table = again;
+        // Another thread came first while we asked.
+        if found.is_some() {
+            drop(table);
+            return acquire(cx, item, padding, update);
+        }
+    }
+    if item.map.has(MapType::PRESENT) && known.is_none() {
         return Err(Error::NotPresent { what: Section::of(item), is_motion: false });
     }
     if item.size == 0 || item.map.has(MapType::OPTIONAL) {
@@ -171,6 +183,23 @@ pub(crate) fn acquire(
     }
     let mut mapped = Mapped::new(item.base, item.begin, item.size, counter(item.map));
     mapped.name = item.name;
+    if let Some(known) = known {
+        let device = DevicePtr(known.address);
+        mapped.is_original = true;
+        mapped.device = device;
+        mapped.busy = item.map.has(MapType::ALWAYS) && wants_copy;
+        let is_copied = mapped.busy;
+        table.insert(mapped);
+        drop(table);
+        if is_copied {
+            let (host, name) = (item.begin, item.name);
+            let piece = Piece { host, device, size: item.size, name, skip: Vec::new() };
+            let copied = transfer::copy_in(cx, &piece);
+            mapping.settle(item.begin, |_| ());
+            copied?;
+        }
+        return Ok(Placed::Device(device));
+    }
     // What is to begin as zeros must not end the host's values: it gets storage of its own.
     let moves_away = cx.device.shares_memory && item.map.has(MapType::ZERO);
     if cx.device.shares_memory && !moves_away {
@@ -201,6 +230,20 @@ pub(crate) fn acquire(
             mapping.drop_busy(item.begin);
             Err(error)
         }
+    }
+}
+
+/// What the device has of an entry by itself: only the host does, for data that it had mapped.
+pub(crate) fn original(cx: &Cx<'_>, item: &Item) -> Result<Option<Original>, Error> {
+    let found = cx.device.plugin.original(item.begin, item.size).map_err(|error| {
+        Error::device("looking for the host's version", Section::of(item), error)
+    })?;
+    match found {
+        Some(found) if !found.is_whole && !item.map.has(MapType::IMPLICIT) => {
+            let mapped = Section { name: None, at: item.begin, size: 0 };
+            Err(Error::Overlap { what: Section::of(item), mapped, is_required: false })
+        }
+        found => Ok(found),
     }
 }
 

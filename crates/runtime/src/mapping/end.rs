@@ -109,7 +109,7 @@ fn release(cx: &Cx<'_>, item: &Item, is_first_of_mapper: bool) -> Result<Option<
     }
     let key = mapped.begin;
     let wants_copy = item.map.has(MapType::FROM)
-        && (item.map.has(MapType::ALWAYS) || is_last)
+        && (item.map.has(MapType::ALWAYS) || (is_last && !mapped.is_original))
         && item.size > 0
         && !cx.is_in_place(mapped);
     let leaves = !is_member && mapped.is_unreferenced();

@@ -25,7 +25,7 @@ pub(crate) mod update;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use abi::MapType;
-use device::{DevicePtr, Held};
+use device::{DevicePtr, Held, Original};
 
 use crate::args::Place;
 use crate::devices::DeviceState;
@@ -171,6 +171,22 @@ impl Mapping {
             let offset = usize::try_from(device.0.checked_sub(it.device.0)?).ok()?;
             (!it.busy && offset < it.size()).then(|| it.begin.wrapping_add(offset))
         })
+    }
+
+    /// The host's own version of what lies at an address of the device.
+    pub(crate) fn original(&self, at: DevicePtr, size: usize) -> Option<Original> {
+        let bytes = (size as u64).max(1);
+        let touches = |it: &Mapped| {
+            let end = it.device.0.saturating_add(it.size() as u64);
+            at.0 < end && it.device.0 < at.0.saturating_add(bytes)
+        };
+        let begin = self.lock().iter().find(|it| touches(it)).map(|it| it.begin)?;
+        // A thread may be copying: it is waited for.
+        let (mut table, found) = self.look_up(begin, 1);
+        let mapped = table.get_mut(found?.key).filter(|it| touches(it))?;
+        let offset = at.0.wrapping_sub(mapped.device.0);
+        let is_whole = at.0 >= mapped.device.0 && offset + size as u64 <= mapped.size() as u64;
+        Some(Original { address: (mapped.begin as u64).wrapping_add(offset), is_whole })
     }
 
     /// Bytes of the device's memory that mapped data have.

@@ -40,6 +40,8 @@ pub(crate) struct Mapped {
     pub(crate) device: DevicePtr,
     pub(crate) dynamic: u64,
     pub(crate) hold: u64,
+    /// The device has the data by itself: nothing is copied because they come or go.
+    pub(crate) is_original: bool,
     /// A thread is copying or allocating: others wait and look again.
     pub(crate) busy: bool,
     /// Made by a call that is not through with the table: only its own thread sees it, others wait.
@@ -77,6 +79,7 @@ impl Mapped {
             device: DevicePtr::NULL,
             dynamic,
             hold,
+            is_original: false,
             busy: false,
             staged: false,
             uses: Vec::new(),

@@ -6,9 +6,7 @@
 //! that make no new data environment take the attribute from around.
 //! How variables come to a device is in [`super::mapping`].
 
-use ir::construct::{
-    Clause, ClauseKind, Construct, DefaultMap, DefaultSharing, DeviceModifier, Leaf, Naming,
-};
+use ir::construct::{Clause, ClauseKind, Construct, DefaultMap, DefaultSharing, Leaf, Naming};
 use ir::program::{Program, RegionId, Typed, VarId, VarStorage};
 use ir::region::{Attribute, Mapping, Origin, Region, RegionVar, Rule, Sharing};
 use source::{Diagnostic, Diagnostics, Span};
@@ -180,11 +178,9 @@ impl Cx<'_> {
 
     /// Whether threads of the host have the variable, and the region runs elsewhere.
     fn is_out_of_reach(&self, var: VarId) -> bool {
-        let goes_back =
-            |it: &ClauseKind<Typed>| matches!(it, ClauseKind::Device(DeviceModifier::Ancestor, _));
         self.program.vars[var].thread_local
             && offloads(self.region)
-            && !self.region.construct.kinds().any(goes_back)
+            && !self.region.construct.goes_back()
     }
 
     /// The `default` clause that would copy the variable if it were not of file scope.

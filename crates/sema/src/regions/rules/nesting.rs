@@ -358,14 +358,10 @@ impl<'a> Cx<'a> {
         if !is_device {
             return;
         }
-        let goes_back =
-            self.region.construct.kinds().any(|it| {
-                matches!(it, ClauseKind::Device(ir::construct::DeviceModifier::Ancestor, _))
-            });
         let is_run =
             |it: &&Region| it.construct.has(Leaf::Offload) || it.construct.has(Leaf::Kernels);
         let Some(outer) = self.around().find(is_run) else { return };
-        if goes_back {
+        if self.region.construct.goes_back() || outer.construct.goes_back() {
             return;
         }
         let computes = matches!(first(self.region), Leaf::Offload | Leaf::Kernels);
