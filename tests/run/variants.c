@@ -55,8 +55,25 @@ static int same_name(int x) { return __nvvm_no_such_builtin(x); }
 #endif
 #endif
 
+static int many(int, const int *), one(int, const int *);
+#pragma omp declare variant(many) match(user = {condition(score(2) : count > 3)})
+#pragma omp declare variant(one) match(user = {condition(count == 1 && values[0] > 0)})
+static int some(int count, const int *values) { return count + values[0]; }
+static int many(int count, const int *values) { return 1000 + count + values[0]; }
+static int one(int count, const int *values) { return 2000 + count + values[0]; }
+
 int main(void) {
   int got = 0;
+  int values[] = {5, -5}, count = 2;
+  expect("asked of arguments: no", some(++count, values), 8);
+  expect("asked of arguments: yes", some(++count, values), 1009);
+  expect("computed once", count, 4);
+  expect("two arguments", some(count - 3, values), 2006);
+  expect("two arguments: no", some(count - 3, values + 1), -4);
+  expect("a call in a call", some(some(1, values + 1) + 9, values), 1010);
+#pragma omp target map(from : got)
+  got = some(7, (int[]){1}) + some(2, (int[]){1});
+  expect("asked on a device", got, 1011);
   expect("plain", f(1), 1);
 #pragma omp parallel num_threads(2)
   {

@@ -87,6 +87,71 @@ impl ExprKind {
     }
 }
 
+impl ExprKind {
+    /// The expressions directly in it that are operands, to be changed: not those of types and
+    /// statements in it.
+    pub fn operands_mut(&mut self, each: &mut impl FnMut(&mut ExprId)) {
+        match self {
+            ExprKind::Error
+            | ExprKind::Int(_)
+            | ExprKind::WideInt(_)
+            | ExprKind::Float(_)
+            | ExprKind::Str(_)
+            | ExprKind::EnumConst(..)
+            | ExprKind::Var(_)
+            | ExprKind::Function(_)
+            | ExprKind::Sizeof(_)
+            | ExprKind::Alignof(_)
+            | ExprKind::CompoundLiteral(_)
+            | ExprKind::StmtExpr(_)
+            | ExprKind::LabelAddr(_) => {}
+            ExprKind::Unary(_, e)
+            | ExprKind::Deref(e)
+            | ExprKind::AddrOf(e)
+            | ExprKind::Step(_, e)
+            | ExprKind::Cast(_, e)
+            | ExprKind::Member(e, ..)
+            | ExprKind::VaArg(e)
+            | ExprKind::ConvertVector(e) => each(e),
+            ExprKind::Binary(_, a, b)
+            | ExprKind::And(a, b)
+            | ExprKind::Or(a, b)
+            | ExprKind::Assign(a, b)
+            | ExprKind::AssignOp(_, a, b, _)
+            | ExprKind::Comma(a, b)
+            | ExprKind::Index(a, b) => {
+                each(a);
+                each(b);
+            }
+            ExprKind::Conditional(c, a, b) => {
+                each(c);
+                a.iter_mut().for_each(&mut *each);
+                each(b);
+            }
+            ExprKind::Call(callee, args) => {
+                each(callee);
+                args.iter_mut().for_each(each);
+            }
+            ExprKind::Offsetof(_, path) => {
+                for step in path {
+                    if let OffsetStep::Index(index) = step {
+                        each(index);
+                    }
+                }
+            }
+            ExprKind::Section(it) => {
+                each(&mut it.base);
+                let bounds = [&mut it.lower, &mut it.length, &mut it.stride];
+                bounds.into_iter().flatten().for_each(each);
+            }
+            ExprKind::Shaped(shape, e) => {
+                shape.iter_mut().for_each(&mut *each);
+                each(e);
+            }
+        }
+    }
+}
+
 impl StmtKind {
     /// The parts of a statement.
     pub fn parts(&self, each: &mut impl FnMut(Part)) {

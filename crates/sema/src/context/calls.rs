@@ -4,7 +4,9 @@
 //! running program can make becomes a conditional expression in the place of the function's name.
 
 use ir::construct::Leaf;
-use ir::program::{CastKind, ExprId, ExprKind, FunctionId, RegionId, Rewritten, StmtId, StmtKind};
+use ir::program::{
+    CastKind, ExprId, ExprKind, FunctionId, RegionId, Rewritten, StmtId, StmtKind, VarId,
+};
 use ir::walk::Part;
 use rustc_hash::FxHashMap;
 
@@ -126,11 +128,21 @@ impl Cx<'_> {
         if plan == Plan::Take(None) {
             return;
         }
+        let asked: Vec<&[VarId]> = list.iter().map(|it| it.params.as_slice()).collect();
+        let (plan, computed) = self.with_arguments(plan, &asked, site);
         let callee = self.callee(&plan, site, &functions);
         let ExprKind::Call(_, args) = &self.program.exprs[site.call].kind else { return };
         let args = args.clone();
-        self.program.exprs[site.call].kind = ExprKind::Call(callee, args);
-        self.rewrite(span, Rewritten::Expr(callee));
+        let call = ExprKind::Call(callee, args);
+        if computed.is_empty() {
+            self.program.exprs[site.call].kind = call;
+            self.rewrite(span, Rewritten::Expr(callee));
+            return;
+        }
+        let (ty, span) = (self.ty(site.call), self.span(site.call));
+        let call = self.make(call, ty, span);
+        self.program.exprs[site.call].kind = self.after(computed, call);
+        self.rewrite(span, Rewritten::Expr(site.call));
     }
 
     fn callee(&mut self, plan: &Plan, site: &Site, functions: &[FunctionId]) -> ExprId {

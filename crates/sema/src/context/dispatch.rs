@@ -56,8 +56,13 @@ impl Cx<'_> {
             })
             .copied()
             .collect();
+        let asked: Vec<&[VarId]> = list.iter().map(|it| it.params.as_slice()).collect();
+        let (plan, computed) = self.with_arguments(plan, &asked, site);
         let made = self.calls_of(&plan, site, list, &kept, &given);
-        self.program.exprs[site.call].kind = self.program.exprs[made].kind.clone();
+        self.program.exprs[site.call].kind = match computed.is_empty() {
+            true => self.program.exprs[made].kind.clone(),
+            false => self.after(computed, made),
+        };
     }
 
     /// `then` if a test holds, else `plan`.

@@ -9,10 +9,11 @@
 //! - [`read`]: what selectors ask for
 //! - [`sides`]: which functions may run on devices
 //! - [`metadirective`]: choosing directives
-//! - [`variants`], [`calls`], [`dispatch`]: choosing functions
+//! - [`variants`], [`calls`], [`dispatch`], [`arguments`]: choosing functions
 //!
 //! Code of a function that runs on both sides is made once, and asks where it is.
 
+mod arguments;
 mod calls;
 mod dispatch;
 mod metadirective;

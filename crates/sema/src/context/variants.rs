@@ -18,6 +18,8 @@ use crate::scope::Entity;
 pub(super) struct Variant {
     pub(super) function: FunctionId,
     pub(super) selector: Selector,
+    /// The parameters that its selector may ask about, in their order.
+    pub(super) params: Vec<VarId>,
     /// Positions of arguments that become device pointers.
     pub(super) device_pointers: Vec<usize>,
     /// How many interoperability objects follow the arguments.
@@ -51,8 +53,13 @@ impl Cx<'_> {
             let Args::Variant(named) = &construct.args else { continue };
             let Some(&variant) = by_name.get(&named.variant) else { continue };
             let base = named.base.and_then(|it| by_name.get(&it).copied());
-            let mut made =
-                Variant { function: variant, selector, device_pointers: Vec::new(), appended: 0 };
+            let mut made = Variant {
+                function: variant,
+                selector,
+                params: params.clone(),
+                device_pointers: Vec::new(),
+                appended: 0,
+            };
             for kind in construct.kinds() {
                 match kind {
                     ClauseKind::AdjustArgs(AdjustOp::NeedDevicePtr, items) => {
@@ -129,6 +136,7 @@ impl Cx<'_> {
                 None => list.push(Variant {
                     function,
                     selector: selector.clone(),
+                    params: Vec::new(),
                     device_pointers: Vec::new(),
                     appended: 0,
                 }),
