@@ -3,11 +3,16 @@
 //! `offload/loops/*.c` are compiled three times, with `-O3`: as plain loops by the host's compiler, as
 //! regions in the words of either standard by ferry. All are linked into one program, which runs them
 //! turn about on the same memory and threads and compares their results: nothing differs but the code.
+//!
+//! Where code lies matters more than what is to be shown: equal instructions differ by a tenth between
+//! one address and another. So each nest is linked many times, with the sides in another order and gaps
+//! between them, and the ratio is the mean over these programs.
 
 use std::error::Error;
+use std::path::Path;
 use std::process::Command;
 
-use crate::samples::{Samples, cell};
+use crate::samples::{Ratio, Samples, cell};
 use crate::{Tools, compile};
 
 const MAIN: &str = include_str!("../offload/loops/main.c");
@@ -21,9 +26,9 @@ const NESTS: [(&str, &str); 7] = [
     ("covariance", include_str!("../offload/loops/covariance.c")),
     ("gemm", include_str!("../offload/loops/gemm.c")),
 ];
-/// A process may be unlucky with its pages and threads; the next may not be.
-const ROUNDS: usize = 20;
-const TURNS: &str = "40";
+/// How often each nest is linked anew, and its turns then.
+const PROGRAMS: usize = 40;
+const TURNS: &str = "24";
 
 pub(crate) fn run(tools: &Tools) -> Result<(), Box<dyn Error>> {
     let cc = &tools.cc;
@@ -45,31 +50,59 @@ pub(crate) fn run(tools: &Tools) -> Result<(), Box<dyn Error>> {
         build(&mut Command::new(cc), "-DPLAIN", "nest.c", "plain.o")?;
         build(Command::new(&tools.ferry).arg("cc"), "-DOPENMP", "nest.c", "openmp.o")?;
         build(Command::new(&tools.ferry).arg("cc"), "-DOPENACC", "nest.c", "openacc.o")?;
-        let program = path.join(name);
-        let mut link = Command::new(&tools.ferry);
-        link.args(["cc", "-fopenmp", "main.o", "plain.o", "openmp.o", "openacc.o", "-lm", "-o"]);
-        compile(link.arg(&program).current_dir(path))?;
-        let mut samples = Samples::default();
-        for _ in 0..ROUNDS {
-            samples.gather(Command::new(&program).arg(TURNS))?;
+        let mut programs = Vec::new();
+        for layout in 0..PROGRAMS {
+            link(tools, path, layout)?;
+            let mut samples = Samples::default();
+            samples.gather(Command::new(path.join("program")).arg(TURNS))?;
+            programs.push(samples);
         }
-        row(name, &samples);
+        row(name, &programs);
     }
     println!();
-    println!("The ratios are by turns: the median, and between which two it lies with 95 %.");
+    println!(
+        "Ratios: of the turn in the middle, mean over {PROGRAMS} layouts (and where it lies with 95 %)."
+    );
     println!();
     Ok(())
 }
 
-fn row(name: &str, samples: &Samples) {
+/// Links the sides in one of their orders, each behind a gap of its own.
+fn link(tools: &Tools, folder: &Path, layout: usize) -> Result<(), Box<dyn Error>> {
+    let mut sides = vec!["plain", "openmp", "openacc"];
+    let mut link = Command::new(&tools.ferry);
+    link.args(["cc", "-fopenmp", "main.o"]);
+    // The digits of a linear congruence: the same gaps in every run, without a pattern in them.
+    let mut state = layout as u32;
+    let mut draw = |below: u32| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 16) % below
+    };
+    while !sides.is_empty() {
+        let side = sides.swap_remove(draw(sides.len() as u32) as usize);
+        let gap = format!("gap-{side}");
+        // Functions begin at multiples of 16; a page is the most that caches and predictors look at.
+        let skip = 16 * draw(256);
+        let text = format!(".text\n.skip {skip}\n.section .note.GNU-stack,\"\",@progbits\n");
+        std::fs::write(folder.join(format!("{gap}.s")), text)?;
+        let mut assemble = Command::new(&tools.cc);
+        compile(assemble.args(["-c", &format!("{gap}.s")]).current_dir(folder))?;
+        link.arg(format!("{gap}.o")).arg(format!("{side}.o"));
+    }
+    compile(link.args(["-lm", "-o", "program"]).current_dir(folder))
+}
+
+fn row(name: &str, programs: &[Samples]) {
+    let mut samples = Samples::default();
+    programs.iter().for_each(|it| samples.extend(it));
     let time = |side| {
         let milli = |it: Option<f64>| cell(it.map(|it| it * 1000.0), 3);
         format!("{} ({})", milli(samples.median(side)), milli(samples.least(side)))
     };
     let ratio = |of, to| {
-        samples.by_turns(of, to).map_or_else(
+        Ratio::over(programs, of, to).map_or_else(
             || "–".to_owned(),
-            |it| format!("{:.3} ({:.3}–{:.3})", it.middle, it.from, it.to),
+            |it| format!("{:.3} ({:.3}–{:.3})", it.mean, it.from, it.to),
         )
     };
     let (plain, openmp, openacc) = ("plain", "openmp", "openacc");
