@@ -28,7 +28,7 @@ const NESTS: [(&str, &str); 7] = [
 ];
 /// How often each nest is linked anew, and its turns then.
 const PROGRAMS: usize = 40;
-const TURNS: &str = "24";
+const TURNS: &str = "20";
 
 pub(crate) fn run(tools: &Tools) -> Result<(), Box<dyn Error>> {
     let cc = &tools.cc;

@@ -1,7 +1,7 @@
 /* y = A' (A x). */
 #include "loops.h"
 
-enum { N = 1100 };
+enum { N = 2400 };
 struct arrays { double a[N][N], x[N], y[N], t[N]; };
 
 static void atax(double a[N][N], double x[N], double y[N], double t[N]) {

@@ -1,7 +1,7 @@
 /* s = A' r and q = A p. */
 #include "loops.h"
 
-enum { N = 1100 };
+enum { N = 2400 };
 struct arrays { double a[N][N], r[N], s[N], p[N], q[N]; };
 
 static void bicg(double a[N][N], double r[N], double s[N], double p[N], double q[N]) {
