@@ -73,6 +73,38 @@ static void marked(void)
   expect(total == (long)N * (N - 1) / 2, "a loop that is to be proven");
 }
 
+/* Iterations that are vouched for have scalars of their own; last values and flags come back. */
+static void vouched(void)
+{
+  int i, j, found = 0, temp = 0, index[N], sums[N], marks[N];
+  for (i = 0; i < N; i++) {
+    index[i] = (i * 7) % N;
+    marks[i] = 0;
+    sums[i] = -1;
+  }
+#pragma acc kernels loop independent gang worker copyin(index) copy(sums)
+  for (i = 0; i < N; i++) {
+    temp = 0;
+    for (j = 0; j < 5; j++)
+      temp += index[i] + j;
+    sums[index[i]] = temp;
+  }
+  int ok = i == N && j == 5;
+  for (int k = 0; k < N; k++)
+    ok = ok && sums[k] == 5 * k + 10;
+  expect(ok, "scalars of iterations that are vouched for");
+#pragma acc kernels loop independent private(i) copyin(sums) copy(marks)
+  for (i = 0; i < N; i++)
+    if (sums[i] > N) {
+      marks[i] = 1;
+      found = found | 1;
+    }
+  int count = 0;
+  for (int k = 0; k < N; k++)
+    count += marks[k] == (5 * k + 10 > N);
+  expect(found == 1 && count == N, "a flag that iterations raise");
+}
+
 /* On a device of its own the host's variable changes only when the construct ends. */
 static void scalars(void)
 {
@@ -93,6 +125,7 @@ int main(void)
 {
   flow();
   marked();
+  vouched();
   scalars();
   return failures != 0;
 }

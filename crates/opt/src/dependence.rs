@@ -44,6 +44,9 @@ pub struct Finding {
     pub last_private: Vec<VarId>,
     /// Variables that iterations only combine something into.
     pub reductions: Vec<(VarId, ReductionOp<Typed>)>,
+    /// Whether the three lists above are whole although the verdict may be against the loop: then only
+    /// memory stands in the way, and they are the terms for who vouches for that.
+    pub is_settled: bool,
     /// Where the verdict is [`Reason::MayAlias`]: if at loop entry none of these overlap, the loop is parallel
     /// all the same, on the terms above. Empty if there is no such condition.
     pub conditions: Vec<Disjoint>,
@@ -304,6 +307,7 @@ impl<'a> Analysis<'a> {
             private: Vec::new(),
             last_private: Vec::new(),
             reductions: Vec::new(),
+            is_settled: false,
             conditions: Vec::new(),
             facts: Vec::new(),
             span,
@@ -395,6 +399,7 @@ impl<'a> Analysis<'a> {
             body.touches.retain(|it| !matches!(it.place.base, Base::Var(it) if own.contains(&it)));
             finding.private.extend(own);
         }
+        finding.is_settled = true;
         pairs::compare(&question, &body, finding)
     }
 }

@@ -92,7 +92,9 @@ fn claimed_pragma(line: &[u8], is_claimed: fn(&str) -> bool) -> Option<&[u8]> {
     let rest = directive(line, b"pragma")?.trim_ascii_start();
     let length = rest.iter().take_while(|it| is_word_byte(**it)).count();
     let (word, rest) = rest.split_at_checked(length)?;
-    is_claimed(std::str::from_utf8(word).ok()?).then_some(rest)
+    // A pragma that defines a macro itself means the name, not what the name stands for.
+    let defines = directive(rest, b"define").is_some();
+    (!defines && is_claimed(std::str::from_utf8(word).ok()?)).then_some(rest)
 }
 
 struct Definition<'t> {
@@ -448,6 +450,12 @@ mod tests {
             "#define N 4\n#pragma other f(N)\nint N;\n",
         );
         check("#define N 4\n#pragma mine f(N)\nN\n", "#define N 4\n#pragma mine f(4)\nN\n");
+    }
+
+    #[test]
+    fn a_pragma_that_defines_a_macro_keeps_its_name() {
+        let text = "#define N 4\n#pragma mine #define N 4\n";
+        check(text, text);
     }
 
     #[test]

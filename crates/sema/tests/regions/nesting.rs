@@ -121,6 +121,9 @@ fn levels_nest_from_wide_to_narrow() {
     bad_body(&nest("gang", "gang"), &["F0570 | gang"]);
     bad_body(&nest("vector", "worker"), &["F0570 | worker"]);
     good_body(&nest("gang worker", "vector"));
+    let kernels = |outer, inner| nest(outer, inner).replace("parallel loop", "kernels loop");
+    bad_body(&kernels("gang worker", "gang worker"), &["F0577 | gang"]);
+    bad_body(&kernels("worker", "gang"), &["F0570 | gang"]);
     good_body(&nest("gang(dim:2)", "gang(dim:1)"));
 }
 

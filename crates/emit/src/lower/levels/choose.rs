@@ -126,7 +126,7 @@ impl Pass<'_> {
             Crew::Counted => How::Teams,
             // The copies of a construct that is its own loop are one per thread.
             Crew::One if id == region.id && !region.proves => How::NewThreads { lanes },
-            Crew::One if effects::assigns_shared(program, id) => How::InOrder(Why::SharedScalar),
+            Crew::One if self.assigns_shared(id) => How::InOrder(Why::SharedScalar),
             Crew::One => How::NewThreads { lanes },
         }
     }

@@ -31,7 +31,7 @@ pub(super) fn is_for_lanes(program: &Program, id: RegionId) -> bool {
         ClauseKind::Collapse { force, .. } => !force,
         _ => true,
     });
-    has_plain_lists && is_straight(program, last.body) && !assigns_shared(program, id)
+    has_plain_lists && is_straight(program, last.body) && !assigns_shared(program, id, &|_| false)
 }
 
 /// Whether one iteration of a region's loops is soon done: it has no loops and calls nothing.
@@ -94,8 +94,13 @@ fn is_advice(program: &Program, id: RegionId) -> bool {
     construct.has(Leaf::Cache) || construct.has(Leaf::Nothing)
 }
 
-/// Whether the iterations of a loop assign to a scalar that they share. Indivisible accesses may.
-pub(super) fn assigns_shared(program: &Program, id: RegionId) -> bool {
+/// Whether the iterations of a loop assign to a scalar that they share and that is not `covered`
+/// otherwise. Indivisible accesses may.
+pub(super) fn assigns_shared(
+    program: &Program,
+    id: RegionId,
+    covered: &dyn Fn(VarId) -> bool,
+) -> bool {
     let region = &program.regions[id];
     let Some(body) = region.body else { return false };
     let assigned = assigned(program, body, &|it| program.regions[it].construct.has(Leaf::Atomic));
@@ -103,6 +108,7 @@ pub(super) fn assigns_shared(program: &Program, id: RegionId) -> bool {
         assigned.vars.contains(&it.var)
             && program.types.is_scalar(program.vars[it.var].ty)
             && !has_own(it)
+            && !covered(it.var)
     })
 }
 

@@ -16,7 +16,7 @@ use source::Span;
 use super::asked::Asked;
 use super::choose::How;
 use super::compute::Region;
-use super::restate::plain;
+use super::restate::{base, plain};
 use super::{Note, Pass};
 
 /// What is known of the independence of a loop.
@@ -24,6 +24,8 @@ use super::{Note, Pass};
 pub(super) enum Judged {
     /// It is shown, on these terms.
     Proven(Terms),
+    /// The user vouches for what it does to memory; variables take these terms.
+    Vouched(Terms),
     /// It is not: why, and where the reader should look.
     Unproven(String, Option<Span>),
     /// The contrary is shown: what one iteration does to an array another needs.
@@ -41,6 +43,12 @@ pub(super) struct Terms {
 impl Terms {
     pub(super) fn has_sums(&self) -> bool {
         !self.sums.is_empty()
+    }
+
+    /// Whether they say what becomes of a variable.
+    fn covers(&self, var: VarId) -> bool {
+        let mut copies = self.private.iter().chain(&self.last);
+        copies.any(|it| *it == var) || self.sums.iter().any(|it| it.0 == var)
     }
 
     /// Whether iterations need nothing at all.
@@ -66,7 +74,7 @@ impl Pass<'_> {
         let has_sums = construct.kinds().any(|it| matches!(it, ClauseKind::Reduction(_)));
         let is_shown = match self.judged.get(&id) {
             Some(Judged::Proven(terms)) => terms.is_empty() || has_sums,
-            Some(Judged::Unproven(..) | Judged::Denied(..)) | None => false,
+            Some(Judged::Vouched(_) | Judged::Unproven(..) | Judged::Denied(..)) | None => false,
         };
         (asked.lanes || is_shown) && super::effects::is_for_lanes(self.program(), id)
     }
@@ -80,23 +88,24 @@ impl Pass<'_> {
             // Lanes that nobody asked for are for what is shown.
             let is_for_lanes = !asked.lanes && super::effects::is_for_lanes(self.program(), id);
             let is_vouched = is_vouched && (asked.independent || !asked.is_open());
-            let is_known =
-                is_vouched && !is_for_lanes && !super::effects::assigns_shared(self.program(), id);
+            let is_known = is_vouched && !is_for_lanes && !self.assigns_shared(id);
             if asked.seq || it.loops.is_empty() || is_known {
                 continue;
             }
             let stmts: Vec<StmtId> = it.loops.iter().map(|it| it.stmt).collect();
             let counters: Vec<VarId> = it.loops.iter().map(|it| it.var).collect();
-            let judged = self.judged_nest(&stmts, &counters);
+            let judged = self.judged_nest(&stmts, &counters, asked.independent);
             self.judged.insert(id, judged);
         }
     }
 
-    fn judged_nest(&self, stmts: &[StmtId], counters: &[VarId]) -> Judged {
+    fn judged_nest(&self, stmts: &[StmtId], counters: &[VarId], is_vouched: bool) -> Judged {
         let mut terms = Terms::default();
+        let mut is_proven = true;
         for stmt in stmts {
             let finding = self.analysis().examine(*stmt);
-            if !finding.is_parallel() {
+            is_proven &= finding.is_parallel();
+            if !finding.is_parallel() && !(is_vouched && finding.is_settled) {
                 let (why, at) = self.why_not(&finding);
                 return match self.is_of_array(&finding) {
                     true => Judged::Denied(why, at),
@@ -121,7 +130,10 @@ impl Pass<'_> {
         terms.last.dedup();
         // A value that one loop of a nest carries and another only uses is carried.
         terms.private.retain(|it| !terms.last.contains(it));
-        Judged::Proven(terms)
+        match is_proven {
+            true => Judged::Proven(terms),
+            false => Judged::Vouched(terms),
+        }
     }
 
     /// Whether iterations meet in an array, and not in a variable that each team has for itself.
@@ -163,17 +175,42 @@ impl Pass<'_> {
         }
     }
 
+    /// What the variables of a loop need so that its iterations may run in any order.
+    fn terms(&self, id: RegionId) -> Option<&Terms> {
+        match self.judged.get(&id)? {
+            Judged::Proven(terms) | Judged::Vouched(terms) => Some(terms),
+            Judged::Unproven(..) | Judged::Denied(..) => None,
+        }
+    }
+
+    /// Whether iterations of a loop would still assign to a variable that they share.
+    pub(super) fn assigns_shared(&self, id: RegionId) -> bool {
+        let terms = self.terms(id);
+        let is_covered = |var: VarId| terms.is_some_and(|it| it.covers(var));
+        super::effects::assigns_shared(self.program(), id, &is_covered)
+    }
+
     /// Says of a loop that new threads share what its proof asks for; what its own clauses name is
     /// said already.
     pub(super) fn keep_terms(&mut self, id: RegionId) {
-        let Some(Judged::Proven(terms)) = self.judged.get(&id).cloned() else { return };
+        let Some(terms) = self.terms(id).cloned() else { return };
         let region = &self.program().regions[id];
         let is_open = |var: &VarId| {
             region.vars.iter().any(|it| it.var == *var && !super::effects::has_own(it))
         };
+        let is_named = |var: &VarId| {
+            region.construct.kinds().any(|it| match it {
+                ClauseKind::Private(items) => {
+                    items.iter().any(|it| base(self.program(), *it) == Some(*var))
+                }
+                _ => false,
+            })
+        };
+        // Their own rule makes a copy of them, which nobody brings back; a clause wants it so.
+        let is_counter = |var: &VarId| counts(region, *var) && !is_named(var);
         let terms = Terms {
             private: terms.private.into_iter().filter(is_open).collect(),
-            last: terms.last.into_iter().filter(|it| is_open(it) || counts(region, *it)).collect(),
+            last: terms.last.into_iter().filter(|it| is_open(it) || is_counter(it)).collect(),
             sums: terms.sums.into_iter().filter(|it| is_open(&it.0)).collect(),
         };
         self.add_terms(id, &terms);
@@ -277,7 +314,7 @@ impl Pass<'_> {
 
     /// Puts a directive before a loop that has none.
     fn mark(&mut self, stmt: StmtId, parent: RegionId) {
-        let Judged::Proven(terms) = self.judged_nest(&[stmt], &[]) else { return };
+        let Judged::Proven(terms) = self.judged_nest(&[stmt], &[], false) else { return };
         let span = self.program().stmts[stmt].span;
         let kind = self.program().stmts[stmt].kind.clone();
         let body = self.leveled.program.stmts.push(Stmt { kind, span });
@@ -304,11 +341,6 @@ impl Pass<'_> {
         };
         let id = self.leveled.program.regions.push(region);
         self.leveled.changed.insert(id);
-        let counter = self.analysis().examine(stmt).var;
-        let terms = Terms {
-            private: terms.private.into_iter().filter(|it| Some(*it) != counter).collect(),
-            ..terms
-        };
         self.add_terms(id, &terms);
         self.leveled.program.stmts[stmt].kind = StmtKind::Region(id);
     }

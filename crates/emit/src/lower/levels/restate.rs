@@ -341,8 +341,11 @@ impl Pass<'_> {
             let value = Mapping::Map(Motion::ToFrom, Presence::Any, None);
             let origin = Origin::Rule(Rule::ReductionMapped);
             it.mappings = vec![Attribute { value, origin }];
-            let origin = Origin::Rule(Rule::SharedDefault);
-            it.sharing = Some(Attribute { value: Sharing::Shared, origin });
+            // A construct that is the loop itself says how it is shared.
+            if id != region.id {
+                let origin = Origin::Rule(Rule::SharedDefault);
+                it.sharing = Some(Attribute { value: Sharing::Shared, origin });
+            }
         }
     }
 

@@ -111,6 +111,15 @@ pub(crate) fn level_inside(
         .label(outer.2, "already dealt out here")
 }
 
+pub(crate) fn level_again(level_of: Level, inner: Span, outer: Span) -> Diagnostic {
+    let message = format!("two loops, one inside the other, are dealt to {}", level(level_of));
+    Diagnostic::warning("F0577", message)
+        .at(inner, "this one gets what the outer loop leaves")
+        .label(outer, "dealt out here")
+        .note("the first version of the standard meant one dimension each; later ones forbid it")
+        .help("name each level once, or write `collapse(2)` on the outer loop")
+}
+
 pub(crate) fn level_of_routine(
     program: &Program,
     function: ir::program::FunctionId,

@@ -65,7 +65,10 @@ fn nested(program: &Program, region: &Region, own: &[Dealt], faults: &mut Diagno
     if begins(region) {
         return;
     }
-    for outer in ancestors(program, region.parent).map(|it| &program.regions[it]) {
+    let around = || ancestors(program, region.parent).map(|it| &program.regions[it]);
+    // There the compiler deals loops out as it sees fit anyway.
+    let is_hint = around().find(|it| begins(it)).is_some_and(|it| it.construct.has(Leaf::Kernels));
+    for outer in around() {
         if outer.construct.has(Leaf::Loop) {
             for outer_level in dealt(&outer.construct) {
                 let clash = own.iter().find(|it| {
@@ -73,6 +76,10 @@ fn nested(program: &Program, region: &Region, own: &[Dealt], faults: &mut Diagno
                         && !(it.level == outer_level.level && (it.has_dim || outer_level.has_dim))
                 });
                 if let Some(it) = clash {
+                    if is_hint && it.level == outer_level.level {
+                        faults.push(messages::level_again(it.level, it.span, outer_level.span));
+                        return;
+                    }
                     faults.push(messages::level_inside(
                         (region, it.level, it.span),
                         (outer, outer_level.level, outer_level.span),

@@ -1,0 +1,39 @@
+//! From C text to the text that the host's compiler gets.
+
+use directive::Directives;
+use source::{Locator, NoFiles, Severity, SourceMap};
+
+/// The lowered text of a program, without the frame, with names that do not depend on the text.
+pub(crate) fn lowered(text: &str) -> String {
+    let mut map = SourceMap::new();
+    let marked = format!("# 1 \"t.c\"\n{text}");
+    let file = map.add_preprocessed("t.c".to_owned(), marked.into_bytes()).unwrap();
+    let mut directives = Directives::new();
+    let parsed = syntax::parse(map.bytes(file), map.base(file), &mut directives);
+    let checked = sema::check(parsed.tree, &directives, &ir::layout::LP64);
+    let found = parsed.diagnostics.iter().chain(checked.diagnostics.iter());
+    let errors: Vec<_> = found.filter(|it| it.severity == Severity::Error).collect();
+    assert!(errors.is_empty(), "{errors:?}");
+    let locator = Locator::new(&map, &NoFiles);
+    let made = emit::lower(&checked.program, &map, file, &locator, false);
+    assert!(made.diagnostics.is_empty(), "{:?}", made.diagnostics);
+    let text = String::from_utf8(made.host.unwrap()).unwrap();
+    let start = text.find("# 1 \"t.c\"\n").unwrap();
+    let end = text.find("static const struct __ferry_entry __ferry_entries").unwrap_or(text.len());
+    without_fingerprint(&text[start..end])
+}
+
+/// `__ferry_k_0123456789abcdef_f_l3` → `__ferry_k_UNIT_f_l3`
+fn without_fingerprint(text: &str) -> String {
+    let mut out = String::new();
+    for (at, piece) in text.split(abi::names::KERNEL_PREFIX).enumerate() {
+        if at == 0 {
+            out.push_str(piece);
+        } else {
+            out.push_str(abi::names::KERNEL_PREFIX);
+            out.push_str("UNIT");
+            out.push_str(&piece[16..]);
+        }
+    }
+    out
+}
