@@ -17,7 +17,7 @@ fn main() -> ExitCode {
     let parsed = syntax::parse(map.bytes(file), map.base(file), &mut directives);
     let checked = sema::check(parsed.tree, &directives, &ir::layout::LP64);
     let locator = Locator::new(&map, &NoFiles);
-    let lowered = emit::lower(&checked.program, &map, file, &locator, false);
+    let lowered = emit::lower(&checked.program, &map, file, &locator, emit::Options::default());
     lowered.diagnostics.iter().for_each(|it| eprintln!("{}", it.message));
     match std::io::stdout().write_all(&lowered.host.unwrap_or_default()) {
         Ok(()) => ExitCode::SUCCESS,

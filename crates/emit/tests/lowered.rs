@@ -100,6 +100,12 @@ fn a_program_without_device_constructs_is_left_alone() {
     let mut directives = Directives::new();
     let parsed = syntax::parse(map.bytes(file), map.base(file), &mut directives);
     let checked = sema::check(parsed.tree, &directives, &ir::layout::LP64);
-    let made = emit::lower(&checked.program, &map, file, &Locator::new(&map, &NoFiles), false);
+    let made = emit::lower(
+        &checked.program,
+        &map,
+        file,
+        &Locator::new(&map, &NoFiles),
+        emit::Options::default(),
+    );
     assert!(made.host.is_none() && made.verdicts.is_empty());
 }

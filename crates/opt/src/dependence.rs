@@ -16,7 +16,7 @@
 use std::collections::BTreeSet;
 
 use ir::construct::{ClauseKind, ReductionOp};
-use ir::program::{ExprKind, Program, RegionId, StmtId, StmtKind, Typed, VarId};
+use ir::program::{ExprId, ExprKind, Program, RegionId, StmtId, StmtKind, Typed, VarId};
 use ir::walk::Part;
 use source::Span;
 
@@ -33,6 +33,8 @@ pub struct Finding {
     pub stmt: StmtId,
     /// The variable that counts, if the loop has the normal form.
     pub var: Option<VarId>,
+    /// Its first value and the bound that it stays below (or reaches), if the loop counts up by one.
+    pub range: Option<(ExprId, ExprId)>,
     /// How many loops of the same question stand around it; 0 from [`Analysis::examine`].
     pub depth: usize,
     /// Whether its iterations are independent.
@@ -302,6 +304,7 @@ impl<'a> Analysis<'a> {
         let mut finding = Finding {
             stmt,
             var: None,
+            range: None,
             depth: 0,
             verdict: Verdict::Parallel,
             private: Vec::new(),
@@ -328,6 +331,7 @@ impl<'a> Analysis<'a> {
             return Err(unknown(Reason::NotNormal, span));
         };
         finding.var = Some(form.var);
+        finding.range = (form.step == 1 && !form.until_equal).then_some((form.begin, form.bound));
         if self.aliases.is_exposed(program, form.var) {
             return Err(unknown(Reason::CounterChanged, span));
         }

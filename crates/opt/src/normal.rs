@@ -17,6 +17,8 @@ pub(crate) struct Form {
     pub(crate) var: VarId,
     /// The loop declares it.
     pub(crate) declares: bool,
+    /// Its first value.
+    pub(crate) begin: ExprId,
     /// The comparison is `!=`.
     pub(crate) until_equal: bool,
     /// The side of the comparison that is not the variable.
@@ -33,7 +35,7 @@ pub(crate) fn parts(program: &Program, stmt: StmtId) -> Option<&For> {
 /// The normal form, if the statement has it.
 pub(crate) fn loop_form(program: &Program, stmt: StmtId) -> Option<Form> {
     let it = parts(program, stmt)?;
-    let (var, declares) = counter(program, it)?;
+    let (var, begin, declares) = counter(program, it)?;
     if !is_counter_type(program, var) {
         return None;
     }
@@ -56,20 +58,22 @@ pub(crate) fn loop_form(program: &Program, stmt: StmtId) -> Option<Form> {
         | BinaryOp::BitXor
         | BinaryOp::BitOr => false,
     };
-    ascends.then_some(Form { var, declares, until_equal: test == BinaryOp::Ne, bound, step })
+    let until_equal = test == BinaryOp::Ne;
+    ascends.then_some(Form { var, declares, begin, until_equal, bound, step })
 }
 
-/// The variable that the first part sets.
-fn counter(program: &Program, it: &For) -> Option<(VarId, bool)> {
+/// The variable that the first part sets, to what, and whether it is declared there.
+fn counter(program: &Program, it: &For) -> Option<(VarId, ExprId, bool)> {
     let [first] = *it.init else { return None };
     match program.stmts[first].kind {
         StmtKind::Local(var) => {
             let init = program.vars[var].init?;
-            matches!(program.inits[init], Init::Expr(_)).then_some((var, true))
+            let Init::Expr(begin) = program.inits[init] else { return None };
+            Some((var, begin, true))
         }
         StmtKind::Expr(expr) => {
-            let ExprKind::Assign(to, _) = program.exprs[expr].kind else { return None };
-            Some((variable(program, to)?, false))
+            let ExprKind::Assign(to, begin) = program.exprs[expr].kind else { return None };
+            Some((variable(program, to)?, begin, false))
         }
         StmtKind::Error
         | StmtKind::Empty

@@ -137,6 +137,24 @@ impl Arguments {
     pub(crate) fn has(&self, flag: &str) -> bool {
         self.items.iter().any(|it| matches!(it.words.as_slice(), [word] if word == flag))
     }
+
+    /// Whether floating-point numbers may be added in another order than they are written in: the
+    /// last flag about it decides.
+    pub(crate) fn reassociates(&self) -> bool {
+        let mut may = false;
+        for word in self.items.iter().flat_map(|it| &it.words).filter_map(|it| it.to_str()) {
+            match word {
+                "-Ofast" | "-ffast-math" | "-funsafe-math-optimizations" | "-fassociative-math" => {
+                    may = true;
+                }
+                "-fno-fast-math" | "-fno-unsafe-math-optimizations" | "-fno-associative-math" => {
+                    may = false
+                }
+                _ => {}
+            }
+        }
+        may
+    }
 }
 
 struct Reader {
@@ -331,6 +349,13 @@ mod tests {
         let found = read(line).inputs;
         let found: Vec<&Path> = found.iter().map(|it| it.path.as_path()).collect();
         assert_eq!(found, expect.iter().map(Path::new).collect::<Vec<_>>(), "{line}");
+    }
+
+    #[test]
+    fn the_last_flag_about_the_order_of_sums_decides() {
+        assert!(!read("-O3 a.c").reassociates());
+        assert!(read("-Ofast a.c").reassociates());
+        assert!(!read("-ffast-math -fno-associative-math a.c").reassociates());
     }
 
     #[test]

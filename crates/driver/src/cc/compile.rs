@@ -14,7 +14,7 @@ use source::{Diagnostic, Diagnostics, Locator, Severity, SourceMap, render};
 use super::args::{Input, Step};
 use super::host::Voice;
 use super::language::Language;
-use super::lower::{self, LowerOptions, Lowered};
+use super::lower::{self, Lowered};
 use super::output::Output;
 use super::preprocess::{self, Preprocessed};
 use super::table::Stop;
@@ -76,7 +76,10 @@ fn ours(cx: &Context<'_>, job: &Job<'_>) -> Result<Done, Failure> {
     let Some(program) = &unit.program else {
         return Err(Failure { said, status: 1 });
     };
-    let options = LowerOptions { wants_device_text: cx.arguments.targets.need_image() };
+    let options = emit::Options {
+        wants_device: cx.arguments.targets.need_image(),
+        reassociates: cx.arguments.reassociates(),
+    };
     let Lowered { host, device, verdicts, diagnostics } = lower::lower(program, &unit.map, options);
     said.extend(messages(cx, &diagnostics, &unit.map)?);
     let verdicts = Some(Verdicts::new(verdicts, unit.map));

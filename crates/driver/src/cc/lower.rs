@@ -73,15 +73,8 @@ impl Outcome {
     }
 }
 
-/// What lowering must know beside the program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct LowerOptions {
-    /// Whether a device needs an image: then the device text is made too.
-    pub(crate) wants_device_text: bool,
-}
-
 /// Lowers one text: the one that `program` was read from.
-pub(crate) fn lower(program: &Program, map: &SourceMap, options: LowerOptions) -> Lowered {
+pub(crate) fn lower(program: &Program, map: &SourceMap, options: emit::Options) -> Lowered {
     let read = |name: &str| std::fs::read(name).ok();
     let locator = Locator::new(map, &read);
     let Some(file) = map.files().next() else {
@@ -89,7 +82,7 @@ pub(crate) fn lower(program: &Program, map: &SourceMap, options: LowerOptions) -
         return Lowered { host: None, device: None, verdicts: Vec::new(), diagnostics };
     };
     let emit::Lowered { host, device, verdicts, notes, diagnostics } =
-        emit::lower(program, map, file, &locator, options.wants_device_text);
+        emit::lower(program, map, file, &locator, options);
     let device = device.map(String::into_bytes);
     let is_kernel = |region: &Region| verdicts.iter().any(|it| it.span == region.span);
     let devices: &[&'static str] =

@@ -81,17 +81,25 @@ pub struct Verdict {
     pub kernel: String,
 }
 
-/// Lowers `program`, which was read from the preprocessed text `file`; `wants_device`: the device's
-/// text is asked for too.
+/// What lowering must know beside the program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// The device's text is asked for too.
+    pub wants_device: bool,
+    /// Sums of floating-point numbers may be added in another order though no clause says so.
+    pub reassociates: bool,
+}
+
+/// Lowers `program`, which was read from the preprocessed text `file`.
 pub fn lower(
     program: &Program,
     map: &SourceMap,
     file: FileId,
     locator: &Locator<'_>,
-    wants_device: bool,
+    options: Options,
 ) -> Lowered {
     let written = program;
-    let leveled = levels::assign(program);
+    let leveled = levels::assign(program, options.reassociates);
     let program = leveled.as_ref().map_or(written, |it| &it.program);
     let changed = leveled.as_ref().map(|it| it.changed.clone()).unwrap_or_default();
     let place = |span: Span| {
@@ -121,7 +129,7 @@ pub fn lower(
     diagnostics.append(leveled.as_ref().map(|it| it.faults.clone()).unwrap_or_default());
     let mut device = None;
     // Faults of the host's text would be found a second time.
-    if wants_device && diagnostics.errors() == 0 {
+    if options.wants_device && diagnostics.errors() == 0 {
         let lowering = lowering(true);
         device = lowering.device_unit(&state.kernels);
         diagnostics.append(lowering.state.into_inner().faults);

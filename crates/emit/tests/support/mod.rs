@@ -15,7 +15,7 @@ pub(crate) fn lowered(text: &str) -> String {
     let errors: Vec<_> = found.filter(|it| it.severity == Severity::Error).collect();
     assert!(errors.is_empty(), "{errors:?}");
     let locator = Locator::new(&map, &NoFiles);
-    let made = emit::lower(&checked.program, &map, file, &locator, false);
+    let made = emit::lower(&checked.program, &map, file, &locator, emit::Options::default());
     assert!(made.diagnostics.is_empty(), "{:?}", made.diagnostics);
     let text = String::from_utf8(made.host.unwrap()).unwrap();
     let start = text.find("# 1 \"t.c\"\n").unwrap();

@@ -53,8 +53,9 @@ pub struct Note {
     pub at: Option<Span>,
 }
 
-/// Gives every loop its level; none if no construct of the program asks for that.
-pub(super) fn assign(program: &Program) -> Option<Leveled> {
+/// Gives every loop its level; none if no construct of the program asks for that. `reassociates`: sums
+/// of floating-point numbers that nobody has marked may be added in another order.
+pub(super) fn assign(program: &Program, reassociates: bool) -> Option<Leveled> {
     let is_foreign =
         |it: RegionId| program.regions[it].construct.dialect != directive::HOST_DIALECT;
     let foreign: Vec<RegionId> =
@@ -73,6 +74,7 @@ pub(super) fn assign(program: &Program) -> Option<Leveled> {
         written: program,
         analysis: OnceCell::new(),
         judged: FxHashMap::default(),
+        reassociates,
     };
     foreign.iter().for_each(|it| pass.choose_group(*it));
     // Outer constructs stand before inner ones: each decides for the loops inside it.
@@ -91,6 +93,7 @@ struct Pass<'a> {
     /// What is known of its loops; asked for only where somebody wants to know.
     analysis: OnceCell<Analysis<'a>>,
     judged: FxHashMap<RegionId, Judged>,
+    reassociates: bool,
 }
 
 impl Pass<'_> {

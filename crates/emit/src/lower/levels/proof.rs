@@ -16,6 +16,7 @@ use source::Span;
 use super::asked::Asked;
 use super::choose::How;
 use super::compute::Region;
+use super::effects;
 use super::restate::{base, plain};
 use super::{Note, Pass};
 
@@ -105,7 +106,7 @@ impl Pass<'_> {
         for stmt in stmts {
             let finding = self.analysis().examine(*stmt);
             is_proven &= finding.is_parallel();
-            if !finding.is_parallel() && !(is_vouched && finding.is_settled) {
+            if !(finding.is_parallel() || is_vouched && finding.is_settled) {
                 let (why, at) = self.why_not(&finding);
                 return match self.is_of_array(&finding) {
                     true => Judged::Denied(why, at),
@@ -300,16 +301,42 @@ impl Pass<'_> {
         let finding = self.analysis().examine(stmt);
         let var = finding.var.and_then(|it| self.written.vars[it].name);
         let name = var.map_or("loop", |it| self.written.names.text(it)).to_owned();
-        let (text, at) = match finding.is_parallel() {
-            true => (format!("{name}: threads"), None),
-            false => {
+        let rounded = self.rounded_sum(&finding).filter(|_| finding.is_parallel());
+        let is_dealt = finding.is_parallel() && rounded.is_none();
+        let (text, at) = match (is_dealt, rounded) {
+            (true, _) => (format!("{name}: threads"), None),
+            (false, Some(sum)) => {
+                let why = "would be rounded otherwise if it were added up in another order \
+                           (write `reduction`, or give -fassociative-math)";
+                (format!("{name}: in order: `{sum}` {why}"), None)
+            }
+            (false, None) => {
                 let (why, at) = self.why_not(&finding);
                 (format!("{name}: in order: {why}"), at)
             }
         };
         let (region, span) = (self.program().regions[region].construct.span, finding.span);
         self.leveled.notes.push(Note { region, span, text, at });
-        finding.is_parallel()
+        is_dealt
+    }
+
+    /// A variable whose value would depend on who adds it up: nobody has said that this does not matter.
+    fn rounded_sum(&self, finding: &Finding) -> Option<&str> {
+        let program = self.written;
+        let is_rounded = |(var, op): &&(VarId, ReductionOp<Typed>)| match op {
+            ReductionOp::Add | ReductionOp::Sub | ReductionOp::Mul | ReductionOp::User(_) => {
+                !program.types.is_integer(program.vars[*var].ty)
+            }
+            ReductionOp::Max
+            | ReductionOp::Min
+            | ReductionOp::And
+            | ReductionOp::Or
+            | ReductionOp::BitAnd
+            | ReductionOp::BitOr
+            | ReductionOp::BitXor => false,
+        };
+        let (var, _) = finding.reductions.iter().filter(|_| !self.reassociates).find(is_rounded)?;
+        Some(program.vars[*var].name.map_or("a sum", |it| program.names.text(it)))
     }
 
     /// Puts a directive before a loop that has none.
@@ -343,6 +370,12 @@ impl Pass<'_> {
         self.leveled.changed.insert(id);
         self.add_terms(id, &terms);
         self.leveled.program.stmts[stmt].kind = StmtKind::Region(id);
+        if let Some((begin, bound)) = self.analysis().examine(stmt).range
+            && let StmtKind::For(it) = &self.program().stmts[body].kind
+            && effects::is_straight(self.program(), it.body)
+        {
+            self.only_if_many(id, begin, bound);
+        }
     }
 }
 

@@ -203,7 +203,13 @@ impl Pass<'_> {
         if !ascends || (one.trips.is_some() && !is_small(one.trips)) {
             return;
         }
-        let (begin, bound, span) = (one.begin, one.bound, region.construct.span);
+        let (begin, bound) = (one.begin, one.bound);
+        self.only_if_many(id, begin, bound);
+    }
+
+    /// Threads are started only if there are many iterations between two values.
+    pub(super) fn only_if_many(&mut self, id: RegionId, begin: ExprId, bound: ExprId) {
+        let span = self.program().regions[id].construct.span;
         let exprs = &self.program().exprs;
         let ty = exprs[bound].ty;
         if exprs[begin].ty != ty && !matches!(exprs[begin].kind, ExprKind::Int(_)) {
