@@ -1,4 +1,5 @@
-// A `local` variable has one copy on the host and another on the device, in called functions too.
+// A `local` variable has one copy on the host and another on each device; also on cpu*4. In functions too.
+#include <omp.h>
 #include <stdio.h>
 
 int counter = 5;
@@ -13,6 +14,20 @@ static void add(void) {
 }
 static int next(void) { return ++counter + table[0]; }
 #pragma omp end declare target
+
+// Every device has its own.
+static int per_device(int last) {
+  int wrong = 0;
+  for (int device = 1; device <= last; device++) {
+    int got = 0;
+    for (int times = 0; times <= device; times++) {
+#pragma omp target device(device) map(from : got)
+      got = next();
+    }
+    wrong += got != 7 + device;
+  }
+  return wrong;
+}
 
 int main(void) {
   int first = 0, second = 0;
@@ -33,6 +48,7 @@ int main(void) {
     counter -= 45;
   }
   int wrong = third != 52 || first != 106 || second != 107 || next() != 52 || table[0] != 1;
+  wrong += per_device(omp_get_num_devices() - 1);
   if (wrong)
     printf("%d %d %d\n", first, second, counter);
   return wrong;

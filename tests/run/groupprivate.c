@@ -10,7 +10,7 @@ int main(void) {
   shared_by_team = -1;
 #pragma omp target teams num_teams(4) thread_limit(3) map(tofrom : result)
   {
-    shared_by_team = 10 * omp_get_team_num();
+    shared_by_team = 10 * omp_get_team_num() + 100 * omp_is_initial_device();
 #pragma omp parallel num_threads(3)
     {
 #pragma omp atomic

@@ -114,7 +114,28 @@ static int between_marks(int many) {
   return n;
 }
 
+static int with_jumps(int many) {
+  int n = 0;
+#pragma omp metadirective when(user = {condition(many)} : parallel num_threads(3)) otherwise(nothing)
+  {
+    static int calls = 10;
+    int tries = 0;
+  again:
+    if (++tries < 4)
+      goto again;
+#pragma omp atomic
+    calls++;
+#pragma omp critical
+    if (n < 10 * calls + tries)
+      n = 10 * calls + tries;
+  }
+  return n;
+}
+
 int main(void) {
+  expect("one static variable, 1", with_jumps(0), 114);
+  expect("one static variable, 2", with_jumps(1), 144);
+  expect("one static variable, 3", with_jumps(0), 154);
   expect("by kind", by_kind(), 3);
   expect("by nobody", by_nobody(), 1);
   expect("by condition, few", by_condition(1), 1);

@@ -52,6 +52,10 @@ pub const DEVICE_IS: &str = "__ferry_device_is";
 /// `void *(const void *)`: where the default device has what lies there; the argument itself if it has
 /// not.
 pub const DEVICE_POINTER: &str = "__ferry_device_pointer";
+/// `void *(void *host, void *first, const void *fresh, size_t size)`: which copy of a variable the calling
+/// code has, of which every device has one: the host's, that of the first device, or one that begins as
+/// `fresh`.
+pub const LOCAL_COPY: &str = "__ferry_local_copy";
 /// `void (const Ident *, int64_t device, int64_t queue)`: until [`QUEUE_END`] the offload calls of this
 /// thread are put into a queue instead of being made.
 pub const QUEUE_BEGIN: &str = "__ferry_queue_begin";

@@ -111,6 +111,11 @@ pub const MOST_THREADS: (&str, &str) =
 /// Beginnings of symbols that our runtime or the host's answers.
 pub const RUNTIME_SYMBOLS: &[&str] = &["__tgt_", "omp_", "GOMP_", "acc_", "GOACC_"];
 
+/// Whether the host compiler refuses a call of this function directly inside a league of teams.
+pub fn is_refused_in_teams(function: &str) -> bool {
+    function.starts_with("omp_") && !matches!(function, "omp_get_team_num" | "omp_get_num_teams")
+}
+
 /// C for the host compiler: an `if` that is true where its runtime would give a parallel region fewer
 /// threads than `wanted`, a variable, holds.
 pub fn fewer_threads(wanted: &str) -> String {
@@ -123,13 +128,11 @@ pub fn fewer_threads(wanted: &str) -> String {
     )
 }
 
-/// C for the host compiler: names of ours for calls of the runtime that allocate, release, and tell
-/// whether code runs on the host. The program may declare the calls itself, or not.
+/// C for the host compiler: names of ours for calls of the runtime that allocate and release. The program may declare the calls itself, or not.
 pub const STORAGE_CALLS: &str = "\
 extern void *__ferry_aligned_alloc(unsigned long, unsigned long, unsigned long) \
 __asm__(\"omp_aligned_alloc\");
 extern void __ferry_release(void *, unsigned long) __asm__(\"omp_free\");
-extern int __ferry_on_host(void) __asm__(\"omp_is_initial_device\");
 static __inline__ __attribute__((unused)) void __ferry_drop(void *__p) \
 { __ferry_release(*(void **)__p, 0); }
 ";

@@ -31,7 +31,7 @@ pub use host::{
     IS_ON_HOST, MOST_THREADS, PREPROCESSOR_FLAGS, RUNTIME_SYMBOLS, SET_DEFAULT_DEVICE,
     STATIC_LINKER_FLAGS, STORAGE_CALLS, Switch, fewer_threads, generated_flags,
     host_compiler_flags, host_linker_flags, is_directive_word, is_foreign_device_flag,
-    preprocessor_flags, switch, without_directives,
+    is_refused_in_teams, preprocessor_flags, switch, without_directives,
 };
 pub use selector::{
     MatchRule, Trait, match_rule, memory_order, named_construct, requirement, selector_trait,

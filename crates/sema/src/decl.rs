@@ -311,6 +311,25 @@ impl Cx<'_> {
         let is_open = declared.init.is_some()
             && self.array(declared.ty).is_some_and(|(_, length)| length == ArrayLen::Unknown);
         let ty = self.object_type(declared, !is_open);
+        if is_static
+            && let Some(var) =
+                self.shared_static(ident.span, |cx| cx.local_object(declared, ty, true))
+        {
+            // It may be there from an earlier reading, in a scope that has ended.
+            self.scopes.set(ident.name, Entity::Var(var));
+            return;
+        }
+        let (_, stmt) = self.local_object(declared, ty, is_static);
+        out.push(stmt);
+    }
+
+    fn local_object(
+        &mut self,
+        declared: &Declared<'_>,
+        ty: Ty,
+        is_static: bool,
+    ) -> (VarId, StmtId) {
+        let ident = declared.ident;
         let storage = self.local_storage(is_static);
         let var = self.new_var(ident, ty, storage, declared.specs, declared.attrs);
         if declared.specs.storage == Some(Storage::Register) {
@@ -322,8 +341,7 @@ impl Cx<'_> {
             let it = &mut self.program.vars[var];
             (it.init, it.ty) = (Some(init), ty);
         }
-        let stmt = self.stmt_of(StmtKind::Local(var), ident.span);
-        out.push(stmt);
+        (var, self.stmt_of(StmtKind::Local(var), ident.span))
     }
 
     /// `extern` in a block: the object with that name, wherever it was declared first.

@@ -115,6 +115,8 @@ pub(crate) struct Cx<'t> {
     kept_params: Vec<ir::program::VarId>,
     /// More than zero where all that can be wrong has been reported already, or does not matter.
     silent: u32,
+    /// Static variables of a body that is read several times, which are one object each.
+    statics: Option<context::Statics>,
     /// Where functions run, as far as it is known; all others run on the host.
     sides: FxHashMap<Name, Side>,
     /// Functions with choices that would be others on a device.
@@ -153,6 +155,7 @@ impl<'t> Cx<'t> {
             keeps_params: false,
             kept_params: Vec::new(),
             silent: 0,
+            statics: None,
             sides,
             asks_for_side: FxHashSet::default(),
         }

@@ -2,7 +2,7 @@
 
 use ir::program::{Asm, For, Label, LabelId, Stmt, StmtId, StmtKind};
 use ir::types::Ty;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use source::{Name, Span};
 use syntax::ast;
 use syntax::ast::StmtKind as K;
@@ -395,6 +395,33 @@ impl<'t> Cx<'t> {
         }
         self.program.labels[before.id].span = ident.span;
         before.id
+    }
+
+    /// The labels that the function has up to here.
+    pub(crate) fn defined_labels(&self) -> FxHashSet<Name> {
+        let known = self.function.iter().flat_map(|it| &it.labels.known);
+        known.filter(|it| it.1.is_defined).map(|it| *it.0).collect()
+    }
+
+    /// Forgets the labels that were defined since: what defines them is read once more.
+    pub(crate) fn set_labels_aside(&mut self, before: &FxHashSet<Name>) -> Labels {
+        let Some(body) = &mut self.function else { return Labels::default() };
+        let known = body.labels.known.clone();
+        body.labels.known.retain(|name, it| !it.is_defined || before.contains(name));
+        Labels { known, hidden: Vec::new() }
+    }
+
+    /// Undoes that; labels from `first` on are those of the second reading and get their own names.
+    pub(crate) fn take_labels_back(&mut self, labels: Labels, first: usize) {
+        for index in first..self.program.labels.len() {
+            let id = LabelId::from_index(u32::try_from(index).unwrap_or(u32::MAX));
+            let name = self.program.names.text(self.program.labels[id].name);
+            let own = format!("{name}__ferry{index}");
+            self.program.labels[id].name = self.program.names.intern(&own);
+        }
+        if let Some(body) = &mut self.function {
+            body.labels.known = labels.known;
+        }
     }
 
     /// `__label__ a, b;`

@@ -8,10 +8,11 @@ use directive::HOST_DIALECT;
 use ir::construct::{Clause, ClauseKind, Construct, DefaultSharing, Leaf, Spelled};
 use ir::program::{ExprId, ExprKind, Program, RegionId, StmtId, StmtKind, VarId};
 use ir::region::{Origin, Region, Sharing};
+use ir::walk::Part;
 use source::{Diagnostic, Span};
 
 use super::kernel::regions_in;
-use super::{Lowering, clauses, known};
+use super::{Lowering, clauses, known, stub};
 use crate::c::{Out, Printer};
 
 impl Lowering<'_> {
@@ -26,7 +27,10 @@ impl Lowering<'_> {
         if self.counted_teams(printer, id, leaves, out) {
             return;
         }
-        let (inside, lines) = self.reduced(printer, id);
+        let (mut inside, mut lines) = self.reduced(printer, id);
+        if leaves.last() == Some(&Leaf::Teams) {
+            lines.extend(self.other_names(&mut inside, id));
+        }
         if !lines.is_empty() {
             out.line("{");
             lines.iter().for_each(|it| out.line(it));
@@ -38,6 +42,40 @@ impl Lowering<'_> {
         if !lines.is_empty() {
             out.line("}");
         }
+    }
+
+    /// Routines of the runtime that code of teams calls where the host's compiler would not let it:
+    /// they get other names there. Answers their declarations.
+    fn other_names(&self, printer: &mut Printer<'_>, id: RegionId) -> Vec<String> {
+        let program = self.program;
+        let mut lines = Vec::new();
+        let mut open: Vec<Part> =
+            program.regions[id].body.iter().map(|it| Part::Stmt(*it)).collect();
+        while let Some(part) = open.pop() {
+            if let Part::Expr(expr) = part
+                && let ExprKind::Function(function) = program.exprs[expr].kind
+            {
+                let name = program.names.text(program.functions[function].name);
+                if directive::is_refused_in_teams(name) {
+                    let other = format!("__ferry_call_{name}");
+                    let line = format!(
+                        "extern __typeof__({name}) {other} __asm__({});",
+                        stub::quoted(name)
+                    );
+                    if !lines.contains(&line) {
+                        lines.push(line);
+                    }
+                    printer.substitute_expr(expr, other);
+                }
+            }
+            // Constructs inside are not the teams' own code any more.
+            program.parts(part, &mut |it| {
+                if !matches!(it, Part::Region(_)) {
+                    open.push(it);
+                }
+            });
+        }
+        lines
     }
 
     /// Some parts of a region's construct as the host's compiler takes them.

@@ -34,7 +34,11 @@ pub(super) fn moved(program: &Program, is_device: bool) -> FxHashMap<VarId, Stri
     for (id, var) in program.vars.iter() {
         if let (Some(DeviceVar::Local), Some(name), false) = (var.device, var.name, is_device) {
             let name = program.names.text(name);
-            let text = format!("(*(__ferry_on_host() ? &{name} : &__ferry_local_{name}))");
+            let text = format!(
+                "(*(__typeof__({name}) *){}((void *)&{name}, (void *)&__ferry_local_{name}, \
+                 &__ferry_fresh_{name}, sizeof({name})))",
+                abi::names::LOCAL_COPY
+            );
             moved.insert(id, text);
         }
     }
@@ -169,7 +173,14 @@ impl Lowering<'_> {
 
     /// The copies that devices have.
     fn device_copies(&self, printer: &Printer<'_>, vars: &[VarId]) -> String {
-        self.declare_calls();
+        let call = format!(
+            "extern void *{}(void *, void *, const void *, __ferry_size);\n",
+            abi::names::LOCAL_COPY
+        );
+        let mut state = self.state.borrow_mut();
+        if !state.declarations.contains(&call) {
+            state.declarations.push(call);
+        }
         let mut text = String::new();
         for id in vars.iter().filter(|it| self.moved.contains_key(it)) {
             let var = &self.program.vars[*id];
@@ -185,7 +196,11 @@ impl Lowering<'_> {
                 | VarStorage::Param(_)
                 | VarStorage::Local(_) => "static",
             };
-            text.push_str(&format!("{linkage} __typeof__({name}) __ferry_local_{name}{init}; "));
+            for copy in ["local", "fresh"] {
+                text.push_str(&format!(
+                    "{linkage} __typeof__({name}) __ferry_{copy}_{name}{init}; "
+                ));
+            }
         }
         text
     }

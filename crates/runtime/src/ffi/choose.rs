@@ -1,6 +1,9 @@
 //! Questions of compiled programs that decide which code runs: what a device is, where it has data.
 
+use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ptr;
+use std::sync::{Mutex, PoisonError};
 
 use abi::{DEVICE_DEFAULT, TraitAxis};
 
@@ -68,5 +71,47 @@ pub extern "C" fn __ferry_device_pointer(at: *const c_void) -> *mut c_void {
         registry::current().resolve(device)?;
         let found = device.mapping.translate(at as usize, 1);
         Ok(found.map_or(at.cast_mut(), |it| it.0 as *mut c_void))
+    })
+}
+
+/// The copies that devices but the first have of variables, by the first one's and by device; they stay.
+static COPIES: Mutex<BTreeMap<(usize, usize), usize>> = Mutex::new(BTreeMap::new());
+
+/// The calling code's copy of a variable of which every device has its own.
+///
+/// # Safety
+/// `fresh` has `size` bytes, and nobody writes them.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __ferry_local_copy(
+    host: *mut c_void,
+    first: *mut c_void,
+    fresh: *const c_void,
+    size: usize,
+) -> *mut c_void {
+    /// As aligned as any object of C, and two devices do not share a line of the cache.
+    const ALIGN: usize = 128;
+    answer("__ferry_local_copy", first, || {
+        let number = match host::current_device() {
+            None => return Ok(host),
+            Some(0) => return Ok(first),
+            Some(number) => number,
+        };
+        let mut copies = COPIES.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(copy) = copies.get(&(first as usize, number)) {
+            return Ok(*copy as *mut c_void);
+        }
+        let mut copy = ptr::null_mut();
+        // SAFETY: a place for the answer, and an alignment that is one; `fresh` is the caller's promise.
+        unsafe {
+            if libc::posix_memalign(&raw mut copy, ALIGN, size.max(1)) != 0 {
+                return Err(Error::Argument {
+                    message: format!("no memory for {size} bytes of a device's own variable"),
+                    help: "use fewer devices".into(),
+                });
+            }
+            ptr::copy_nonoverlapping(fresh.cast::<u8>(), copy.cast::<u8>(), size);
+        }
+        copies.insert((first as usize, number), copy as usize);
+        Ok(copy)
     })
 }

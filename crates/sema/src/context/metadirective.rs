@@ -6,7 +6,8 @@
 
 use directive::Written;
 use ir::construct::{ClauseKind, Construct, Leaf};
-use ir::program::{Rewrite, Rewritten, StmtId, StmtKind, Typed};
+use ir::program::{RegionId, Rewrite, Rewritten, StmtId, StmtKind, Typed, VarId};
+use rustc_hash::FxHashMap;
 use source::Span;
 use syntax::ast;
 
@@ -23,6 +24,15 @@ pub(crate) enum Governed<'t> {
     One(ast::StmtId),
     /// All up to an end marker, which stands there.
     Until(&'t [ast::StmtId], Span),
+}
+
+/// Static variables of a body that is there once for each directive to choose from: they stay one object
+/// each, declared before the choice.
+#[derive(Debug, Default)]
+pub(crate) struct Statics {
+    /// By where they were declared.
+    known: FxHashMap<Span, VarId>,
+    declared: Vec<StmtId>,
 }
 
 /// One of the directives to choose from.
@@ -92,7 +102,16 @@ impl<'t> Cx<'t> {
             }
             plan @ Plan::If(..) => {
                 let region = self.new_region(function, typed, construct.span);
-                let body = self.branch(&plan, &alternatives, &spot, governed);
+                let is_outermost = self.statics.is_none();
+                self.statics.get_or_insert_default();
+                let mut body = self.branch(&plan, &alternatives, &spot, governed);
+                if is_outermost
+                    && let Some(Statics { mut declared, .. }) = self.statics.take()
+                    && !declared.is_empty()
+                {
+                    declared.push(body);
+                    body = self.stmt_of(StmtKind::Block(declared.into()), construct.span);
+                }
                 self.program.regions[region].body = Some(body);
                 let end = self.end_of(governed);
                 let stmt = self.stmt_of(StmtKind::Region(region), construct.span.to(end));
@@ -218,10 +237,13 @@ impl<'t> Cx<'t> {
                 self.stmt_of(StmtKind::Block(list.into()), spot.span)
             }
             Plan::If(test, then, other) => {
+                let before = self.defined_labels();
                 let then = self.branch(then, alternatives, spot, governed);
-                // What is wrong with the body has been told.
+                // What is wrong with the body has been told; its labels are others.
                 self.silent += 1;
+                let (labels, first) = (self.set_labels_aside(&before), self.program.labels.len());
                 let other = self.branch(other, alternatives, spot, governed);
+                self.take_labels_back(labels, first);
                 self.silent -= 1;
                 self.stmt_of(StmtKind::If(*test, then, Some(other)), spot.span)
             }
@@ -250,6 +272,33 @@ impl<'t> Cx<'t> {
         let chosen = chosen.filter(|it| it.leaves != [Leaf::Nothing]);
         let fits = chosen.iter().all(|it| it.leaves.iter().all(|it| declares(*it)));
         fits.then_some(chosen)
+    }
+
+    /// A static variable of a body that is read several times; `make` is for the first time. Code of
+    /// devices has its own.
+    pub(crate) fn shared_static(
+        &mut self,
+        span: Span,
+        make: impl FnOnce(&mut Self) -> (VarId, StmtId),
+    ) -> Option<VarId> {
+        let is_device = |it: &RegionId| self.program.regions[*it].construct.has(Leaf::Offload);
+        if self.statics.is_none() || self.regions.iter().any(is_device) {
+            return None;
+        }
+        if let Some(var) = self.statics.as_ref().and_then(|it| it.known.get(&span)) {
+            return Some(*var);
+        }
+        let (var, stmt) = make(self);
+        // Where it is declared now another variable may have its name.
+        if let Some(name) = self.program.vars[var].name {
+            let own = format!("{}__ferry_static{}", self.program.names.text(name), var.index());
+            self.program.vars[var].name = Some(self.program.names.intern(&own));
+        }
+        if let Some(statics) = &mut self.statics {
+            statics.known.insert(span, var);
+            statics.declared.push(stmt);
+        }
+        Some(var)
     }
 
     pub(crate) fn rewrite(&mut self, span: Span, by: Rewritten) {

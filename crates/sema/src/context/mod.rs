@@ -29,7 +29,7 @@ use ir::types::{FunctionType, Ty, TypeKind};
 use source::Span;
 
 use crate::Cx;
-pub(crate) use metadirective::Governed;
+pub(crate) use metadirective::{Governed, Statics};
 use score::{Axis, Facts, Fit, Later, Selector, What};
 use sides::Side;
 
