@@ -79,6 +79,7 @@ pub const STATIC_LINKER_FLAGS: &[&str] = &[
     "-Wl,--wrap=GOMP_taskwait,--wrap=GOMP_taskwait_depend,--wrap=GOMP_taskgroup_end",
     "-Wl,--wrap=GOMP_barrier,--wrap=omp_get_default_device,--wrap=omp_set_default_device",
     "-Wl,--undefined=omp_fulfill_event,--undefined=omp_get_level,--undefined=gomp_ialias_omp_get_default_device",
+    "-Wl,--undefined=GOMP_barrier_cancel",
     "-Wl,-z,muldefs",
 ];
 

@@ -76,6 +76,8 @@ macro_rules! linked {
 linked! {
     "omp_get_level" "omp_get_level",
     "omp_fulfill_event" "omp_fulfill_event",
+    "omp_init_lock" "omp_init_lock",
+    "omp_init_nest_lock" "omp_init_nest_lock",
     "omp_get_default_device" "__real_omp_get_default_device",
     "omp_set_default_device" "__real_omp_set_default_device",
     "GOMP_task" "__real_GOMP_task",
@@ -100,8 +102,19 @@ fn linked(name: &CStr) -> Option<*mut c_void> {
     (!address.is_null()).then_some(address)
 }
 
+/// The runtime is part of the program itself, which has no shared libraries. Another one that is loaded
+/// later is not the one whose threads run the program.
+fn is_linked() -> bool {
+    linked(c"GOMP_task").is_some()
+}
+
 /// A function that comes after ours in the order of loading, or lies in one of the two libraries.
 pub(crate) fn find(name: &CStr) -> Option<*mut c_void> {
+    if is_linked()
+        && let Some(found) = linked(name)
+    {
+        return Some(found);
+    }
     find_shared(name).or_else(|| linked(name))
 }
 
@@ -124,6 +137,9 @@ fn find_shared(name: &CStr) -> Option<*mut c_void> {
 /// The same; GCC's library is loaded if it is not yet.
 pub(crate) fn find_or_load(name: &CStr) -> Option<*mut c_void> {
     find(name).or_else(|| {
+        if is_linked() {
+            return None;
+        }
         // SAFETY: the names end with a zero byte; the library stays loaded, its initialisers are those
         // that the program would have run had it been linked.
         let found = unsafe {

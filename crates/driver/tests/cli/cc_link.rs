@@ -86,10 +86,8 @@ int main(void) {
     x += 1;
 #pragma omp taskwait
   }
-#ifndef ALONE
 #pragma omp target parallel num_threads(4) map(tofrom : on_host) reduction(+ : on_host)
   on_host += omp_is_initial_device();
-#endif
 #pragma omp target nowait map(tofrom : x) depend(out : x)
   x += 1;
 #pragma omp task depend(in : x) shared(x, seen)
@@ -103,9 +101,7 @@ int main(void) {
 fn programs_without_shared_libraries_have_tasks() {
     let folder = Folder::new();
     folder.write("tasks.c", TASKS);
-    // Linked with `-static`, threads of a region that comes after a task in a parallel region take
-    // themselves for the host's: a fault that is known and not found.
-    for flags in [&[][..], &["-static", "-DALONE"], &["--ferry-static-runtime"]] {
+    for flags in [&[][..], &["-static"], &["--ferry-static-runtime"]] {
         let words = [&["cc", "-O1", "tasks.c", "-o", "tasks"], flags].concat();
         // The linker warns of what a static C library cannot do.
         assert_eq!(folder.ferry(&words).status, Some(0), "{flags:?}");

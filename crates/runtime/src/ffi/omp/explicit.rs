@@ -261,9 +261,14 @@ taskloop!(__wrap_GOMP_taskloop_ull, c"GOMP_taskloop_ull");
 /// Does the calling thread run an explicit task?
 #[unsafe(no_mangle)]
 pub extern "C" fn omp_in_explicit_task() -> c_int {
-    static NEXT: OnceLock<usize> = OnceLock::new();
+    type Ask = unsafe extern "C" fn() -> c_int;
+    static NEXT: OnceLock<Option<Ask>> = OnceLock::new();
     guard(&"omp_in_explicit_task", false, || {
-        Ok(match next::<unsafe extern "C" fn() -> c_int>(&NEXT, c"omp_in_explicit_task") {
+        // SAFETY: a function of that name has that type.
+        let find = || unsafe {
+            host::find(c"omp_in_explicit_task").map(|it| mem::transmute::<*mut c_void, Ask>(it))
+        };
+        Ok(match NEXT.get_or_init(find) {
             // SAFETY: takes nothing.
             Some(theirs) => unsafe { theirs() },
             None => c_int::from(host::is_in_task()),
