@@ -72,6 +72,26 @@ static void declared(int a[N], int sum[1])
   for (int i = 0; i < N; i++) sum[0] += a[i];
 }
 
+// A pointer that is said to be there stands for its data, however many; one that was put there, for itself.
+static int *kept;
+#pragma acc declare create(kept)
+
+static void of_pointers(int *p, const int *q, int n)
+{
+#pragma acc enter data copyin(p[0:n], q[0:n])
+#pragma acc data present(p, q)
+  {
+#pragma acc parallel loop present(p, q)
+    for (int i = 0; i < n; i++) p[i] += q[i];
+  }
+#pragma acc exit data copyout(p[0:n]) delete (q[0:n])
+  expect(!there(p, 1), "what is said to be there is not counted for good");
+  int is_there = 0;
+#pragma acc serial present(kept) copyout(is_there)
+  is_there = 1;
+  expect(is_there, "a pointer that was put there");
+}
+
 int main(void)
 {
   double a[N][M], b[N], c[N], sums[2 * N];
@@ -91,5 +111,9 @@ int main(void)
   expect(d[N - 1] == 2 * (N - 1) && d[5] == 11 && d[6] == 12, "old style and clause");
   declared(d, &sum);
   expect(sum == N * (N - 1) + 4, "declared");
+  int e[N];
+  for (int i = 0; i < N; i++) e[i] = 100 - d[i];
+  of_pointers(e, d, N);
+  expect(e[0] == 100 && e[N - 1] == 100, "data behind pointers");
   return failures != 0;
 }

@@ -5,6 +5,10 @@
 //! as if the user had written so. The length must be what it was when the function began: a
 //! constant, or made of parameters that the function never changes and that no other name of it
 //! hides. Where there is none, the clause keeps meaning the pointer, and that is said.
+//!
+//! A clause that only says that data are on the device already needs no length: there every pointer stands
+//! for what it points to, `p[0:0]`, as programs are written; but for pointers that a declaration has put
+//! on the device themselves.
 
 use ir::construct::{ClauseKind, Construct, Presence};
 use ir::program::{Expr, ExprId, ExprKind, FunctionId, Program, Section, Typed, VarId, VarStorage};
@@ -62,14 +66,19 @@ fn shaped(
             _ => continue,
         };
         for &item in list {
-            let Some((var, declared)) = array_parameter(program, item) else { continue };
+            let Some((var, declared)) = array_parameter(program, item) else {
+                if !copies && is_pointer_to_data(program, item) {
+                    sections.push((item, Len::Known(0)));
+                }
+                continue;
+            };
             match length(program, var, declared) {
                 Some(len) => sections.push((item, len)),
                 None if copies => {
                     let span = program.exprs[item].span;
                     faults.push(messages::length_unknown(program, construct, at, var, span));
                 }
-                None => {}
+                None => sections.push((item, Len::Known(0))),
             }
         }
     }
@@ -80,6 +89,24 @@ fn shaped(
 fn array_parameter(program: &Program, item: ExprId) -> Option<(VarId, ArrayLen)> {
     let var = items::plain(program, item)?;
     Some((var, program.vars[var].declared_len?))
+}
+
+/// The item is a pointer to objects, of which the device has no copy by declaration.
+fn is_pointer_to_data(program: &Program, item: ExprId) -> bool {
+    let Some(var) = items::plain(program, item) else { return false };
+    let pointee = program.types.pointee(program.vars[var].ty);
+    pointee.is_some_and(|it| program.types.is_complete(it))
+        && !program.declarations.iter().any(|it| names(program, &it.construct, var))
+}
+
+/// A clause of the construct gives the variable itself a place on the device.
+fn names(program: &Program, construct: &Construct<Typed>, var: VarId) -> bool {
+    construct.clauses.iter().any(|clause| match &clause.kind {
+        ClauseKind::Map(map) if map.presence != Presence::Required => {
+            map.items.iter().any(|&it| items::plain(program, it) == Some(var))
+        }
+        _ => false,
+    })
 }
 
 /// What the declaration says, if it still holds.
