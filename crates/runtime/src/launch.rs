@@ -18,7 +18,7 @@ use crate::mapping::transfer::{self, Piece};
 use crate::mapping::{Cx, begin, end};
 use crate::registry::Region;
 use crate::steps::Step;
-use crate::tool::{self, Kind};
+use crate::tool::{self, Kind, Phase};
 use crate::{llvm, runner};
 
 /// Arguments of most kernels need no allocation.
@@ -77,6 +77,7 @@ pub(crate) fn with_data(
     if args.count > 0 {
         let _span = tool::implied(cx.watch, Kind::EnterData);
         begin::begin(cx, args, false)?;
+        tool::mapped(cx, args, Phase::Begin);
     }
     let mut arguments = Arguments::default();
     arguments.words.extend(first);

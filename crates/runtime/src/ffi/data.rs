@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::mapping::components::{Component, Components};
 use crate::mapping::{Cx, begin, end, update};
 use crate::queue::deferred::{self, Call};
-use crate::tool::{self, Kind};
+use crate::tool::{self, Kind, Phase};
 use crate::watch::Watch;
 use crate::{llvm, queue, registry};
 
@@ -71,8 +71,14 @@ pub(crate) fn begin(cx: &Cx<'_>, walk: Walk, args: &MapArgs) -> Result<Account, 
     }
     let scope = tool::scope(cx.watch, construct, number, cx.place);
     match walk {
-        Walk::Begin => begin::begin(cx, args, false)?,
-        Walk::End => end::end(cx, args)?,
+        Walk::Begin => {
+            begin::begin(cx, args, false)?;
+            tool::mapped(cx, args, Phase::Begin);
+        }
+        Walk::End => {
+            tool::mapped(cx, args, Phase::End);
+            end::end(cx, args)?;
+        }
         Walk::Update => update::update(cx, args)?,
     }
     let what = match cx.watch.is_on() {

@@ -7,6 +7,7 @@
 #![allow(unsafe_code, reason = "calls functions of the tool")]
 
 mod caller;
+mod maps;
 mod start;
 
 use std::cell::{Cell, UnsafeCell};
@@ -24,6 +25,7 @@ use crate::mapping::table::Mapped;
 use crate::queue;
 use crate::watch::Watch;
 
+pub(crate) use maps::{Phase, mapped};
 pub(crate) use start::{control, start, stop};
 
 /// The callbacks that are made, with the standard's numbers.
@@ -38,9 +40,11 @@ pub(crate) enum Event {
     DeviceFinalize = 13,
     DeviceLoad = 14,
     DeviceUnload = 15,
+    TargetMap = 22,
     TargetEmi = 33,
     DataOpEmi = 34,
     SubmitEmi = 35,
+    TargetMapEmi = 36,
 }
 
 /// One more than the largest number of an event.

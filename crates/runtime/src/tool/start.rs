@@ -80,6 +80,8 @@ unsafe extern "C" fn take_callbacks(lookup: Lookup, _device: c_int, _data: *mut 
         (c"ompt_callback_target", Event::Target),
         (c"ompt_callback_target_data_op", Event::DataOp),
         (c"ompt_callback_target_submit", Event::Submit),
+        (c"ompt_callback_target_map", Event::TargetMap),
+        (c"ompt_callback_target_map_emi", Event::TargetMapEmi),
         (c"ompt_callback_device_initialize", Event::DeviceInitialize),
         (c"ompt_callback_device_finalize", Event::DeviceFinalize),
         (c"ompt_callback_device_load", Event::DeviceLoad),
@@ -207,7 +209,7 @@ fn set(event: c_int, function: usize) -> c_int {
     let slot = usize::try_from(event).ok().and_then(|it| CALLBACKS.get(it));
     let Some(slot) = slot.filter(|_| event != 0) else { return ERROR };
     match event {
-        8..=15 | 33..=35 => {
+        8..=15 | 22 | 33..=36 => {
             slot.store(function, Ordering::Release);
             ALWAYS
         }

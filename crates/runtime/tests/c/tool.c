@@ -51,6 +51,15 @@ static void on_submit_emi(int endpoint, uint64_t *data, uint64_t *op, unsigned t
     CHECK(*data == target);
     if (endpoint == 1) SAW("run%u ", teams);
 }
+static void on_map(uint64_t id, unsigned items, void **hosts, void **there, size_t *bytes, unsigned *flags, void *place) {
+    CHECK(id == target && items == 1 && *hosts && *there && *bytes == sizeof(int) && place);
+    CHECK(!(*flags & 0x200) == (*hosts != *there));
+    SAW("map%x ", *flags & ~0x200u);
+}
+static void on_map_emi(uint64_t *data, unsigned items, void **hosts, void **there, size_t *bytes, unsigned *flags, void *place) {
+    CHECK(*data == target);
+    on_map(target, items, hosts, there, bytes, flags, place);
+}
 static void on_open(int device, const char *type, void *handle, void *lookup, const char *text) {
     CHECK(strncmp(type, "cpu", 3) == 0);
     SAW("open%d ", device);
@@ -72,6 +81,8 @@ static int begin(void *(*lookup)(const char *), int initial, uint64_t *data) {
     CHECK(set(2, on_open) == 1); /* never: threads are not ours */
     int is_new = getenv("NEW_CALLBACKS") != NULL;
     CHECK(set(8, on_target) == 5 && set(9, on_op) == 5 && set(10, on_submit) == 5);
+    CHECK(set(22, on_map) == 5);
+    if (is_new) CHECK(set(36, on_map_emi) == 5);
     if (is_new) CHECK(set(33, on_target_emi) == 5 && set(34, on_op_emi) == 5 && set(35, on_submit_emi) == 5);
     CHECK(set(12, on_open) == 5 && set(13, on_close) == 5 && set(14, on_load) == 5 && set(11, on_control) == 5);
     return 1;
@@ -92,8 +103,8 @@ int main(void) {
     UPDATE({&b, &b, 4, FROM, ";b;t.c;1;1;;", 0});
     EXIT({&b, &b, 4, FROM, ";b;t.c;1;1;;", 0});
     const char *expected = has_copies()
-        ? "open0 load0 <1 1:1>0 2:1>0 run1 3:0>1 4:0>1 >1 <2 1:1>0 2:1>0 >2 <4 3:0>1 >4 <3 3:0>1 4:0>1 >3 "
-        : "open0 <1 run1 >1 <2 >2 <4 >4 <3 >3 ";
+        ? "open0 load0 <1 1:1>0 2:1>0 map3 run1 3:0>1 4:0>1 >1 <2 1:1>0 2:1>0 map1 >2 <4 3:0>1 >4 <3 map2 3:0>1 4:0>1 >3 "
+        : "open0 <1 map3 run1 >1 <2 map1 >2 <4 >4 <3 map2 >3 ";
     if (strcmp(seen, expected) != 0) printf("%s\n%s\n", seen, expected), failures++;
     for (int i = 0; i < count; i++) CHECK((char *)places[i] > (char *)launch - 8192 && (char *)places[i] < (char *)main + 8192);
     printf("%s\n", failures ? "failed" : "passed");

@@ -12,7 +12,7 @@ use super::{INITIAL_DEVICE, device, initial_device};
 use crate::devices::{DeviceState, Target, all, opened};
 use crate::error::Error;
 use crate::ffi::{answer, guard};
-use crate::{host, runner, tool};
+use crate::{host, queue, runner, tool};
 
 /// The number of devices, the host not counted.
 #[unsafe(no_mangle)]
@@ -76,6 +76,8 @@ fn pause(kind: c_int, device: &DeviceState) -> Result<(), Error> {
         tool::stop();
         return Ok(());
     }
+    // What queues still have to do refers to what goes.
+    queue::wait(device.number, None);
     runner::end_idle();
     if kind == HARD { device.unmap_all() } else { Ok(()) }
 }
