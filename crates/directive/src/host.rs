@@ -94,6 +94,12 @@ pub const ALLOCATOR_TYPE: (&str, &str) = (
      __ferry_last_allocator = ~(sizeof(0) & 0) };\n",
 );
 
+/// The same of events that end tasks: the name of an enumeration.
+pub const EVENT_TYPE: (&str, &str) = (
+    "omp_event_handle_t",
+    "enum omp_event_handle_t { __ferry_no_event, __ferry_last_event = ~(sizeof(0) & 0) };\n",
+);
+
 /// `word (word space, int count, const void *traits)` makes an allocator, `void (word)` ends it.
 pub const ALLOCATOR_CALLS: (&str, &str) = ("omp_init_allocator", "omp_destroy_allocator");
 

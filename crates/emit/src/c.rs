@@ -51,6 +51,8 @@ pub struct Printer<'p> {
     substitutes: FxHashMap<VarId, String>,
     lengths: FxHashMap<ExprId, String>,
     decayed: FxHashSet<VarId>,
+    /// Enumerations that are known by their tags where all others are not.
+    enumerations: &'p [&'static str],
     hook: &'p dyn Hook,
 }
 
@@ -70,6 +72,7 @@ impl<'p> Printer<'p> {
             substitutes: FxHashMap::default(),
             lengths: FxHashMap::default(),
             decayed: FxHashSet::default(),
+            enumerations: &[],
             hook: &Pragmas,
         }
     }
@@ -90,6 +93,11 @@ impl<'p> Printer<'p> {
     /// anywhere: the length of an array, computed where its variable came to life.
     pub fn substitute_expr(&mut self, length: ExprId, text: impl Into<String>) {
         self.lengths.insert(length, text.into());
+    }
+
+    /// The text around defines the enumerations with these tags.
+    pub fn name_enumerations(&mut self, tags: &'p [&'static str]) {
+        self.enumerations = tags;
     }
 
     /// From now on an array's name is that of a pointer to its first element.

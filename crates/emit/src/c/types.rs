@@ -5,7 +5,7 @@
 //! are compatible with.
 
 use ir::program::OffsetStep;
-use ir::types::{AliasId, ArrayLen, Field, FunctionType, RecordId, Ty, TypeKind};
+use ir::types::{AliasId, ArrayLen, EnumId, Field, FunctionType, RecordId, Ty, TypeKind};
 
 use super::{Out, Printer};
 
@@ -88,6 +88,13 @@ impl Printer<'_> {
         params.join(", ")
     }
 
+    /// The tag of an enumeration that the text around defines.
+    fn enumeration(&self, id: EnumId) -> Option<&str> {
+        let tag = self.program.types.enums.find(id)?.tag?;
+        let known = self.enumerations.iter().find(|it| **it == self.program.names.text(tag));
+        known.copied().or_else(|| self.names.enumeration(self.program, self.setting, id))
+    }
+
     /// What stands to the left of a declarator.
     fn base(&self, kind: &TypeKind) -> String {
         match kind {
@@ -97,7 +104,7 @@ impl Printer<'_> {
             TypeKind::Float(kind) => kind.spelling().to_owned(),
             TypeKind::Complex(kind) => format!("_Complex {}", kind.spelling()),
             TypeKind::ComplexInt(kind) => format!("_Complex {}", kind.spelling()),
-            TypeKind::Enum(id) => match self.names.enumeration(self.program, self.setting, *id) {
+            TypeKind::Enum(id) => match self.enumeration(*id) {
                 Some(tag) => format!("enum {tag}"),
                 None => self.program.types.enums[*id].underlying.spelling().to_owned(),
             },

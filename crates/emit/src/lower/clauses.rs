@@ -9,13 +9,13 @@ use ir::construct::{
     Clause, ClauseKind, Construct, DefaultSharing, DependKind, DoacrossKind, ErrorTime, Leaf,
     LinearKind, OriginalSharing, Spelled,
 };
-use ir::program::{ExprId, ExprKind, RegionId, VarId};
+use ir::program::{ExprId, ExprKind, RegionId, Typed, VarId};
 
 use super::copies::{Own, Start};
 use super::kernel::regions_in;
 use super::storage::Storage;
 use super::unknown::lone;
-use super::{Lowering, loops};
+use super::{Lowering, known, loops};
 use crate::c::{Out, Printer};
 
 /// What is said around a pragma.
@@ -311,6 +311,20 @@ impl Lowering<'_> {
         }
         None
     }
+}
+
+/// A declaration whose clauses have a form that the host's compiler does not know, in one that it does.
+pub(super) fn older(construct: &Construct<Typed>) -> Option<Construct<Typed>> {
+    let mut older = construct.clone();
+    for clause in &mut older.clauses {
+        if let ClauseKind::Linear(it) = &mut clause.kind
+            && it.kind.is_none_or(|it| it == LinearKind::Val)
+        {
+            (it.kind, it.has_step_word) = (None, false);
+        }
+    }
+    let is_known = older.has(Leaf::DeclareSimd) && !known::by_host(construct);
+    (is_known && known::by_host(&older)).then_some(older)
 }
 
 /// Changes one clause to what the host's compiler knows; answers whether it stays.

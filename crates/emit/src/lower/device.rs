@@ -56,6 +56,7 @@ impl Lowering<'_> {
         let state = self.state.borrow();
         let mut whole = frame::before();
         whole.push_str(directive::ALLOCATOR_TYPE.1);
+        whole.push_str(directive::EVENT_TYPE.1);
         // Whatever flags say: the runtime looks kernels and variables up by name.
         whole.push_str("#pragma GCC visibility push(default)\n");
         whole.push_str(&self.pointers());

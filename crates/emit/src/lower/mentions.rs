@@ -47,14 +47,18 @@ pub(super) fn of(program: &Program, id: RegionId) -> Vec<Mention> {
     // Lengths in types that are named in the body.
     let mut used = Used::default();
     used.part(program, Part::Stmt(body));
+    let mut inner = regions_in(program, body);
     for var in used.vars {
         let it = &program.vars[var];
+        // An iterator is declared where it is used.
+        if inner.iter().any(|id| program.regions[*id].construct.span.contains(it.span)) {
+            continue;
+        }
         let is_local = matches!(it.storage, VarStorage::Local(_) | VarStorage::Param(_));
         if is_local && it.name.is_some() && program.types.is_scalar(it.ty) {
             add(var, false);
         }
     }
-    let mut inner = regions_in(program, body);
     inner.sort_by_key(|it| program.regions[*it].span.start);
     for id in inner {
         let region = &program.regions[id];

@@ -198,6 +198,7 @@ impl Lowering<'_> {
         self.moved.iter().for_each(|(var, text)| printer.substitute(*var, text.clone()));
         if self.is_device {
             self.use_pointers(&mut printer);
+            printer.name_enumerations(&[directive::EVENT_TYPE.0]);
         }
         printer
     }
@@ -225,6 +226,12 @@ impl Lowering<'_> {
                 continue;
             }
             if is_for_host_compiler(&declaration.construct) {
+                continue;
+            }
+            if let Some(older) = clauses::older(&declaration.construct) {
+                let pragma = self.pragma(&printer.spelled(&older)).unwrap_or_default();
+                // As below.
+                let _ = edits.replace(lines(text, base, older.span), pragma);
                 continue;
             }
             if !is_taken_out(&declaration.construct) {
@@ -404,6 +411,9 @@ impl Hook for Lowering<'_> {
         if let Some(scope) = self.scope_data(printer, it) {
             out.raw(&scope);
             return;
+        }
+        if let Some(older) = clauses::older(&it.construct) {
+            return printer.pragma(&older, out);
         }
         if !is_for_host_compiler(&it.construct) {
             return;

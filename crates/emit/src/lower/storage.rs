@@ -25,11 +25,21 @@ pub(super) struct Storage {
 pub(super) fn moved(program: &Program, is_device: bool) -> FxHashMap<VarId, String> {
     let mut moved = FxHashMap::default();
     let allocated = program.declarations.iter().filter(|it| it.construct.has(Leaf::Allocate));
-    for var in allocated.flat_map(|it| it.vars.iter().copied()) {
+    for (construct, var) in allocated.flat_map(|it| it.vars.iter().map(|var| (&it.construct, *var)))
+    {
         let number = moved.len();
-        if matches!(program.vars[var].storage, VarStorage::Local(_)) {
-            moved.entry(var).or_insert_with(|| format!("(*__ferry_at{number})"));
-        }
+        let is_aligned = construct.kinds().any(|it| matches!(it, ClauseKind::Align(_)));
+        let text = match program.vars[var].storage {
+            VarStorage::Local(_) => format!("(*__ferry_at{number})"),
+            // C has no second word for it: another object takes its place.
+            VarStorage::LocalStatic(_) if is_aligned => format!("__ferry_static{number}"),
+            VarStorage::LocalStatic(_)
+            | VarStorage::Param(_)
+            | VarStorage::Global
+            | VarStorage::Extern
+            | VarStorage::Static => continue,
+        };
+        moved.entry(var).or_insert(text);
     }
     for (id, var) in program.vars.iter() {
         if let (Some(DeviceVar::Local), Some(name), false) = (var.device, var.name, is_device) {
@@ -119,7 +129,17 @@ impl Lowering<'_> {
                 (_, None) => continue,
                 (VarStorage::Global | VarStorage::Extern, Some(align)) => ("extern", align),
                 (VarStorage::Static, Some(align)) => ("static", align),
-                (VarStorage::LocalStatic(_) | VarStorage::Param(_), Some(_)) => {
+                (VarStorage::LocalStatic(_), Some(align)) => {
+                    let moved = self.moved.get(id).map_or("", String::as_str);
+                    let init = var.init.map_or_else(String::new, |it| {
+                        format!(" = {}", printer.init(it, var.ty).replace('\n', " "))
+                    });
+                    text.push_str(&format!(
+                        "static __typeof__({name}) {moved} __attribute__((aligned({align}))){init}; (void){name}; "
+                    ));
+                    continue;
+                }
+                (VarStorage::Param(_), Some(_)) => {
                     self.not_lowered(&it.construct);
                     continue;
                 }

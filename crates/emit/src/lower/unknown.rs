@@ -147,6 +147,7 @@ impl Lowering<'_> {
     fn interop(&self, printer: &Printer<'_>, id: RegionId, out: &mut Out<'_>) {
         let region = &self.program.regions[id];
         let at = self.at(id);
+        self.state.borrow_mut().is_framed = true;
         let device = region.construct.kinds().find_map(|it| match it {
             ClauseKind::Device(DeviceModifier::Unsaid | DeviceModifier::DeviceNum, e) => Some(*e),
             _ => None,
