@@ -19,7 +19,7 @@ pub(crate) static STANDARD: Standard = Standard {
     dialect: OPENARC,
     name: "OpenARC",
     sentinel: "openarc",
-    directives: &[&TRANSFORM, &OPENCL, &DEFINE],
+    directives: &[&TRANSFORM, &OPENCL, &CUDA, &DEFINE],
     clauses: ALL,
     underscores_join: false,
     names_part: |_, _| false,
@@ -43,6 +43,15 @@ static OPENCL: DirectiveRow = DirectiveRow {
     leaves: &[Leaf::Resources],
     clauses: &[RESOURCES],
     required: &[RESOURCES],
+    ..DIRECTIVE
+};
+
+/// Memories for the variables of the kernel that follows.
+static CUDA: DirectiveRow = DirectiveRow {
+    words: &["cuda"],
+    leaves: &[Leaf::Memories],
+    clauses: &[MEMORIES],
+    required: &[MEMORIES],
     ..DIRECTIVE
 };
 
@@ -72,6 +81,20 @@ const TRANSFORMS: &[&ClauseRow] = &[
 
 const RESOURCES: &[&ClauseRow] = &[&NUM_SIMD_WORK_ITEMS, &NUM_COMPUTE_UNITS];
 
+const MEMORIES: &[&ClauseRow] = &[
+    &REGISTER_RO,
+    &REGISTER_RW,
+    &NO_REGISTER,
+    &SHARED_RO,
+    &SHARED_RW,
+    &NO_SHARED,
+    &TEXTURE,
+    &NO_TEXTURE,
+    &CONSTANT,
+    &NO_CONSTANT,
+    &GLOBAL,
+];
+
 clauses! {
     /// What the loop reads and writes, for a sliding window.
     WINDOW "window" Once, custom(
@@ -93,6 +116,17 @@ clauses! {
         Parens(list), |kind| written(kind, "expand_transpose"), ["$l"]);
     TRANSPOSE_EXPAND "transpose_expand" Any, custom(
         Parens(list), |kind| written(kind, "transpose_expand"), ["$l"]);
+    REGISTER_RO "registerRO" Any, custom(Parens(list), |kind| written(kind, "registerRO"), ["$l"]);
+    REGISTER_RW "registerRW" Any, custom(Parens(list), |kind| written(kind, "registerRW"), ["$l"]);
+    NO_REGISTER "noregister" Any, custom(Parens(list), |kind| written(kind, "noregister"), ["$l"]);
+    SHARED_RO "sharedRO" Any, custom(Parens(list), |kind| written(kind, "sharedRO"), ["$l"]);
+    SHARED_RW "sharedRW" Any, custom(Parens(list), |kind| written(kind, "sharedRW"), ["$l"]);
+    NO_SHARED "noshared" Any, custom(Parens(list), |kind| written(kind, "noshared"), ["$l"]);
+    TEXTURE "texture" Any, custom(Parens(list), |kind| written(kind, "texture"), ["$l"]);
+    NO_TEXTURE "notexture" Any, custom(Parens(list), |kind| written(kind, "notexture"), ["$l"]);
+    CONSTANT "constant" Any, custom(Parens(list), |kind| written(kind, "constant"), ["$l"]);
+    NO_CONSTANT "noconstant" Any, custom(Parens(list), |kind| written(kind, "noconstant"), ["$l"]);
+    GLOBAL "global" Any, custom(Parens(list), |kind| written(kind, "global"), ["$l"]);
     NUM_SIMD_WORK_ITEMS "num_simd_work_items" Once, custom(
         Parens(count), |kind| written(kind, "num_simd_work_items"), ["$e"]);
     NUM_COMPUTE_UNITS "num_compute_units" Once, custom(

@@ -69,3 +69,16 @@ for (i = 0; i < n; i++) {
 for (i = 0; i < n; i++) a[i] += i;"
     ));
 }
+
+#[test]
+fn advice_for_other_hardware_leaves_the_loop_as_it_is() {
+    insta::assert_snapshot!(kernels(
+        "#pragma openarc #define N 4
+#pragma acc kernels loop independent copy(a[0:n])
+#pragma openarc transform unroll(4)
+for (i = 0; i < n; i++) a[i] += 1;
+#pragma acc kernels loop independent gang copy(a[0:n])
+#pragma openarc cuda sharedRW(b)
+for (i = 0; i < n; i++) a[i] += b[0];"
+    ));
+}

@@ -499,6 +499,8 @@ fn is_taken_out(construct: &Construct<Typed>) -> bool {
                 | Leaf::EndAssumes
                 | Leaf::Groupprivate
                 | Leaf::Routine
+                // The same macro again for another preprocessor.
+                | Leaf::Define
         )
     })
 }

@@ -167,6 +167,8 @@ pub enum Leaf {
     Transform,
     /// Hardware resources for the next region.
     Resources,
+    /// Hints on which memories hold the variables of the next region.
+    Memories,
     /// Names for other directives (a macro).
     Define,
 }
@@ -254,6 +256,7 @@ impl Leaf {
             Leaf::Nothing => "nothing",
             Leaf::Transform => "transform",
             Leaf::Resources => "resources",
+            Leaf::Memories => "memories",
             Leaf::Define => "define",
         }
     }
@@ -348,6 +351,7 @@ impl Leaf {
             Leaf::Nothing => "does nothing",
             Leaf::Transform => "hints of a research compiler for the next loop or region",
             Leaf::Resources => "hardware resources for the next region",
+            Leaf::Memories => "hints on which memories hold the variables of the next region",
             Leaf::Define => "names for other directives (a macro)",
         }
     }

@@ -208,6 +208,7 @@ fn stands_anywhere(leaf: Leaf) -> bool {
             | Leaf::EndMetadirective
             | Leaf::Transform
             | Leaf::Resources
+            | Leaf::Memories
     )
 }
 

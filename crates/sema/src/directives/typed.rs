@@ -21,8 +21,9 @@ impl Cx<'_> {
     ) -> (Construct<Typed>, Vec<VarId>) {
         let depth = self.scopes.depth();
         let quiet = self.quiet_names;
-        let is_extension =
-            |it: &Leaf| matches!(it, Leaf::Transform | Leaf::Resources | Leaf::Define);
+        let is_extension = |it: &Leaf| {
+            matches!(it, Leaf::Transform | Leaf::Resources | Leaf::Memories | Leaf::Define)
+        };
         self.quiet_names = construct.leaves.iter().any(is_extension);
         self.scopes.open();
         let mut typer = Typer { quiet: self.quiet_names, vars: Vec::new(), cx: self };

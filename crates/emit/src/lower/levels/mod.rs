@@ -109,6 +109,9 @@ impl Pass<'_> {
             Some(Leaf::Atomic) => self.atomic(id),
             // Advice for memories that cores do not have.
             Some(Leaf::Cache) => self.nothing(id),
+            // The same macro again for another preprocessor.
+            Some(Leaf::Define) => self.nothing(id),
+            Some(Leaf::Transform | Leaf::Resources | Leaf::Memories) => self.hint(id),
             _ => {}
         }
     }

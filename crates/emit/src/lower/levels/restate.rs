@@ -10,7 +10,7 @@ use ir::program::{
 };
 use ir::region::{Attribute, LoopTest, Mapping, Origin, Rule, Sharing};
 use ir::types::{IntKind, TypeKind};
-use source::Span;
+use source::{Diagnostic, Span};
 
 use super::Pass;
 use super::asked::Asked;
@@ -41,6 +41,18 @@ impl Pass<'_> {
         construct.leaves = vec![Leaf::Nothing];
         construct.args = Args::None;
         construct.clauses.clear();
+    }
+
+    /// Advice on how to build what follows for hardware that this is not; what follows stays.
+    pub(super) fn hint(&mut self, id: RegionId) {
+        let name = directive::directive_name(&self.program().regions[id].construct);
+        let construct = self.construct(id);
+        construct.leaves.clear();
+        construct.clauses.clear();
+        let span = construct.span;
+        let fault = Diagnostic::warning("F0706", format!("`{name}` has no effect on this device"))
+            .at(span, "advice for other hardware");
+        self.leveled.faults.push(fault);
     }
 
     /// A construct that leaves the host. Its clauses keep their numbers: variables refer to them.

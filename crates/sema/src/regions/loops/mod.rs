@@ -66,6 +66,7 @@ pub(super) fn is_transparent(leaf: Leaf) -> bool {
             | Leaf::BeginMetadirective
             | Leaf::Transform
             | Leaf::Resources
+            | Leaf::Memories
             | Leaf::Error
     )
 }

@@ -20,6 +20,7 @@ pub(super) fn check(program: &Program, construct: &Construct<Typed>, faults: &mu
                 | Leaf::DeclareMapper
                 | Leaf::Transform
                 | Leaf::Resources
+                | Leaf::Memories
                 | Leaf::Define
         )
     });
