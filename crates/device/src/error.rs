@@ -23,6 +23,11 @@ pub enum DeviceError {
         /// What happened: `read of an unmapped address`, `division by zero`.
         what: String,
     },
+    /// A kernel has written behind the end of memory that is given back.
+    Overrun {
+        /// The first changed byte, counted from the end.
+        behind: usize,
+    },
     /// A kernel has ended its process on purpose.
     Exited {
         /// With this status.
@@ -47,6 +52,9 @@ impl fmt::Display for DeviceError {
                 write!(f, "the kernel crashed: {what} at {address:#x}")
             }
             DeviceError::Fault { address: None, what } => write!(f, "the kernel crashed: {what}"),
+            DeviceError::Overrun { behind } => {
+                write!(f, "a kernel has written behind its end, beginning with byte {behind} there")
+            }
             DeviceError::Exited { status } => write!(f, "the kernel has called exit({status})"),
             DeviceError::Lost(why) => write!(f, "the device is lost: {why}"),
             DeviceError::Failed(why) => write!(f, "the device failed: {why}"),

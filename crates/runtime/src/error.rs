@@ -98,6 +98,10 @@ impl Error {
             Error::Device { error: DeviceError::OutOfMemory { .. }, .. } => {
                 "unmap what is not needed, or work in smaller pieces".into()
             }
+            Error::Device { error: DeviceError::Overrun { .. }, .. } => {
+                "look for an index that is too large in the regions that used it, or map more of it"
+                    .into()
+            }
             Error::Crash { suspect: Some(name), .. } => {
                 format!("map the data behind {name}, with their length")
             }
@@ -145,6 +149,12 @@ impl fmt::Display for Error {
                 write!(f, "{what} is mapped in part only: {mapped} is, the rest is not")
             }
             Error::NotPresent { what, .. } => write!(f, "{what} is not mapped to the device"),
+            Error::Device { what: Some(what), error: DeviceError::Overrun { behind }, .. } => {
+                write!(
+                    f,
+                    "a kernel has written behind the end of {what}, beginning with byte {behind} there"
+                )
+            }
             Error::Device { doing, what: Some(what), error } => {
                 write!(f, "{doing} failed for {what}: {error}")
             }

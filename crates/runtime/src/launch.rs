@@ -274,7 +274,7 @@ impl Arguments {
     }
 
     fn free_private(&self, cx: &Cx<'_>) -> Result<(), Error> {
-        self.private.iter().try_for_each(|(at, bytes)| transfer::free(cx, *at, *bytes))
+        self.private.iter().try_for_each(|(at, bytes)| transfer::free(cx, *at, *bytes, None))
     }
 }
 
@@ -294,6 +294,7 @@ fn crash(
         | DeviceError::OutOfMemory { .. }
         | DeviceError::BadImage(_)
         | DeviceError::NotFound(_)
+        | DeviceError::Overrun { .. }
         | DeviceError::Lost(_)
         | DeviceError::Failed(_) => None,
     };

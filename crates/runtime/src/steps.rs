@@ -10,7 +10,7 @@ use std::cell::RefCell;
 
 use device::DevicePtr;
 
-use crate::args::MapArgs;
+use crate::args::{MapArgs, Name};
 use crate::error::Error;
 use crate::launch::Kept;
 use crate::mapping::Cx;
@@ -27,7 +27,7 @@ pub(crate) enum Step {
     Point(Piece, DevicePtr),
     /// So many bytes become zeros.
     Clear(DevicePtr, usize),
-    Free(DevicePtr, usize),
+    Free(DevicePtr, usize, Option<Name>),
     Launch(Box<Kept>),
 }
 
@@ -41,7 +41,7 @@ impl Step {
             Step::Clear(at, bytes) => transfer::clear(cx, at, bytes).map_err(|error| {
                 Error::Device { doing: "clearing device memory", what: None, error }
             }),
-            Step::Free(at, bytes) => transfer::free(cx, at, bytes),
+            Step::Free(at, bytes, name) => transfer::free(cx, at, bytes, name),
             Step::Launch(kept) => kept.run(cx, args),
         }
     }

@@ -92,7 +92,7 @@ macro_rules! programs {
 
 programs! {
     counts params attach overlap present strided mapper globals threads stress million routines
-    unmapped crashed no_room own_memory corrupt_image nulls exit_inside exit_order forked forked_inside forked_often
+    unmapped overrun crashed no_room own_memory corrupt_image nulls exit_inside exit_order forked forked_inside forked_often
     acc_devices acc_queues acc_data acc_memory acc_attach acc_prof
     no_device wrong_number out_of_memory bad_image setting information tool explicit pause
 }

@@ -2,7 +2,8 @@
 //!
 //! The host reserves the range at the device addresses too, so that nothing of its own can come to
 //! lie there and a device pointer that it follows faults. The first page is not handed out: the
-//! helper leaves its last words there.
+//! helper leaves its last words there. Behind each block there are bytes whose change tells of a kernel
+//! that has written beyond its data.
 #![allow(unsafe_code, reason = "maps memory and copies by address")]
 
 use std::fs::File;
@@ -10,13 +11,19 @@ use std::io;
 use std::os::fd::{AsRawFd, FromRawFd};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::blocks::Blocks;
+use super::blocks::{Blocks, Taken};
 use super::last_words::{LastWords, PAGE};
 use crate::memory::of_machine;
 use crate::{DeviceError, DevicePtr, Result};
 
 /// Blocks from this size on give their pages back when they are freed.
 const LARGE: usize = 32 << 20;
+/// Bytes behind each block that nobody may write; looked at when it is freed.
+const GUARD: usize = 64;
+/// The same behind blocks of a page and more.
+const LARGE_GUARD: usize = 4096;
+/// What they hold.
+const MARK: u8 = 0xfb;
 /// Where device addresses begin if nothing lies there: far from what systems choose by themselves.
 const LOWEST: usize = 0x1000_0000_0000;
 
@@ -92,18 +99,37 @@ impl Arena {
     /// Memory for a program; never the first page.
     pub(super) fn alloc(&self, bytes: usize, align: usize) -> Result<DevicePtr> {
         let mut blocks = self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
-        let offset = blocks.take(bytes, align.min(PAGE));
-        offset
-            .map(|it| DevicePtr((self.base + PAGE + it) as u64))
-            .ok_or(DeviceError::OutOfMemory { bytes })
+        let align = align.min(PAGE);
+        let guard = if bytes < PAGE { GUARD } else { LARGE_GUARD };
+        // Where memory is short the guard is what can be done without.
+        let offset = blocks.take(bytes, guard, align).or_else(|| blocks.take(bytes, 0, align));
+        let offset = offset.ok_or(DeviceError::OutOfMemory { bytes })?;
+        if let Some(taken) = blocks.taken(offset) {
+            self.guard(offset, taken).fill(MARK);
+        }
+        Ok(DevicePtr((self.base + PAGE + offset) as u64))
+    }
+
+    /// The bytes of a block behind those that were asked for.
+    #[allow(
+        clippy::mut_from_ref,
+        reason = "they are memory that both processes map, not of `self`"
+    )]
+    fn guard(&self, offset: usize, taken: Taken) -> &mut [u8] {
+        let at = (self.view + PAGE + offset + taken.asked) as *mut u8;
+        // SAFETY: the block lies in the view and is used, so nobody else has it; the caller holds the
+        // lock. A kernel that writes there is what is looked for.
+        unsafe { std::slice::from_raw_parts_mut(at, taken.bytes - taken.asked) }
     }
 
     pub(super) fn free(&self, at: DevicePtr) -> Result<()> {
         let offset = (at.0 as usize).wrapping_sub(self.base + PAGE);
         let mut blocks = self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(bytes) = blocks.give(offset) else {
+        let Some(taken) = blocks.taken(offset) else {
             return Err(DeviceError::Failed(format!("no memory was allocated at {at}")));
         };
+        let overrun = self.guard(offset, taken).iter().position(|it| *it != MARK);
+        let bytes = blocks.give(offset).unwrap_or(0);
         if bytes >= LARGE {
             let first = (PAGE + offset).next_multiple_of(PAGE);
             let end = (PAGE + offset + bytes) / PAGE * PAGE;
@@ -119,7 +145,10 @@ impl Arena {
                 );
             }
         }
-        Ok(())
+        match overrun {
+            Some(at) => Err(DeviceError::Overrun { behind: at + 1 }),
+            None => Ok(()),
+        }
     }
 
     /// Where the host sees these bytes; `None` if they are not all in the range.

@@ -13,7 +13,16 @@ pub(super) struct Blocks {
     /// Free blocks by offset, and the same by length.
     free: BTreeMap<usize, usize>,
     by_length: BTreeSet<(usize, usize)>,
-    taken: BTreeMap<usize, usize>,
+    taken: BTreeMap<usize, Taken>,
+}
+
+/// A block that is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Taken {
+    /// All of it.
+    pub(super) bytes: usize,
+    /// What was asked for, at its begin.
+    pub(super) asked: usize,
 }
 
 impl Blocks {
@@ -24,9 +33,10 @@ impl Blocks {
         blocks
     }
 
-    /// Takes `bytes`, aligned to a power of two; `None` if no free block is large enough.
-    pub(super) fn take(&mut self, bytes: usize, align: usize) -> Option<usize> {
-        let bytes = bytes.max(1).checked_next_multiple_of(GRAIN)?;
+    /// Takes `asked` bytes and at least `spare` behind them, aligned to a power of two; `None` if no free
+    /// block is large enough.
+    pub(super) fn take(&mut self, asked: usize, spare: usize, align: usize) -> Option<usize> {
+        let bytes = asked.checked_add(spare)?.max(1).checked_next_multiple_of(GRAIN)?;
         let align = align.max(GRAIN);
         // Exactly so much is enough where the block is aligned already.
         let fits = |&&(length, offset): &&(usize, usize)| {
@@ -42,13 +52,18 @@ impl Blocks {
         let start = offset.next_multiple_of(align);
         self.add_free(offset, start - offset);
         self.add_free(start + bytes, offset + length - start - bytes);
-        self.taken.insert(start, bytes);
+        self.taken.insert(start, Taken { bytes, asked });
         Some(start)
+    }
+
+    /// The block that begins here and is used.
+    pub(super) fn taken(&self, offset: usize) -> Option<Taken> {
+        self.taken.get(&offset).copied()
     }
 
     /// Gives a block back that begins here; answers its length, `None` if there is none.
     pub(super) fn give(&mut self, offset: usize) -> Option<usize> {
-        let bytes = self.taken.remove(&offset)?;
+        let Taken { bytes, .. } = self.taken.remove(&offset)?;
         let (mut start, mut length) = (offset, bytes);
         if let Some((&before, &size)) = self.free.range(..offset).next_back()
             && before + size == offset
@@ -85,11 +100,11 @@ mod tests {
     fn what_is_given_back_is_one_block_again() {
         let mut blocks = Blocks::new(1 << 20);
         let taken: Vec<usize> =
-            (1..200).map(|it| blocks.take(it * 7, 1 << (it % 9)).unwrap()).collect();
+            (1..200).map(|it| blocks.take(it * 7, 0, 1 << (it % 9)).unwrap()).collect();
         for (at, offset) in taken.iter().enumerate() {
             assert_eq!(offset % (1 << ((at + 1) % 9)), 0, "aligned");
         }
-        let mut ranges: Vec<_> = blocks.taken.iter().map(|(a, b)| (*a, a + b)).collect();
+        let mut ranges: Vec<_> = blocks.taken.iter().map(|(a, b)| (*a, a + b.bytes)).collect();
         ranges.sort_unstable();
         assert!(ranges.windows(2).all(|it| it[0].1 <= it[1].0), "nothing overlaps");
         taken.iter().rev().for_each(|it| assert!(blocks.give(*it).is_some()));
@@ -99,12 +114,12 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_refused_and_nothing_is_lost() {
         let mut blocks = Blocks::new(4096);
-        assert_eq!(blocks.take(4097, 16), None);
-        assert_eq!(blocks.take(usize::MAX, 16), None);
-        assert_eq!(blocks.take(4096, 16), Some(0));
-        assert_eq!(blocks.take(1, 16), None);
+        assert_eq!(blocks.take(4097, 0, 16), None);
+        assert_eq!(blocks.take(usize::MAX, 0, 16), None);
+        assert_eq!(blocks.take(4096, 0, 16), Some(0));
+        assert_eq!(blocks.take(1, 0, 16), None);
         assert_eq!(blocks.give(16), None, "no block begins there");
         assert_eq!(blocks.give(0), Some(4096));
-        assert_eq!(blocks.take(4096, 4096), Some(0));
+        assert_eq!(blocks.take(4096, 0, 4096), Some(0));
     }
 }

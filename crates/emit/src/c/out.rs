@@ -13,6 +13,8 @@ pub struct Out<'a> {
     place: Option<&'a Place<'a>>,
     /// What the compiler takes the next line for.
     here: Option<(String, u32)>,
+    /// What it is to take all lines for that are not the user's.
+    beside: Option<(String, u32)>,
 }
 
 impl std::fmt::Debug for Out<'_> {
@@ -44,6 +46,7 @@ impl<'a> Out<'a> {
             return;
         }
         let Some(wanted) = place(span) else { return };
+        self.beside = None;
         if self.here.as_ref() == Some(&wanted) {
             return;
         }
@@ -59,6 +62,7 @@ impl<'a> Out<'a> {
         {
             self.mark(&wanted, " 3");
             self.here = None;
+            self.beside = Some(wanted);
         }
     }
 
@@ -72,12 +76,19 @@ impl<'a> Out<'a> {
     pub fn leave(&mut self) {
         if self.place.is_some() {
             self.text.push_str("# 1 \"<ferry>\" 3\n");
-            self.here = None;
+            (self.here, self.beside) = (None, None);
         }
     }
 
     /// One line (or several, if the text has breaks) at the present depth.
     pub fn line(&mut self, text: &str) {
+        // A line with code would be taken for the next one of the user's.
+        if let Some(wanted) = self.beside.take() {
+            if has_code(text) {
+                self.mark(&wanted, " 3");
+            }
+            self.beside = Some(wanted);
+        }
         for _ in 0..self.depth {
             self.text.push_str("  ");
         }
@@ -100,4 +111,10 @@ impl<'a> Out<'a> {
         body(self);
         self.depth -= 1;
     }
+}
+
+/// Whether debuggers may stop there.
+fn has_code(line: &str) -> bool {
+    let without = ["{", "}", "static ", "extern ", "#", ";"];
+    !without.iter().any(|it| line.starts_with(it))
 }

@@ -294,7 +294,7 @@ fn make(
         Ok(())
     };
     if let Err(error) = filled {
-        let _ = transfer::free(cx, owned, bytes);
+        let _ = transfer::free(cx, owned, bytes, None);
         return Err(error);
     }
     Ok((owned, device))

@@ -34,7 +34,7 @@ pub(crate) fn end(cx: &Cx<'_>, args: &MapArgs) -> Result<(), Error> {
         if cx.later.is_none() && !range.uses.is_empty() {
             queue::wait_for(&range.uses.iter().map(|it| it.1).collect::<Vec<_>>());
         }
-        transfer::free(cx, range.owned, range.size())?;
+        transfer::free(cx, range.owned, range.size(), range.name)?;
     }
     released
 }

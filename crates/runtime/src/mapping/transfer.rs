@@ -184,12 +184,17 @@ pub(crate) fn clear(cx: &Cx<'_>, at: DevicePtr, bytes: usize) -> Result<(), Devi
 }
 
 /// Gives device memory back that a range owned.
-pub(crate) fn free(cx: &Cx<'_>, owned: DevicePtr, bytes: usize) -> Result<(), Error> {
+pub(crate) fn free(
+    cx: &Cx<'_>,
+    owned: DevicePtr,
+    bytes: usize,
+    name: Option<Name>,
+) -> Result<(), Error> {
     if owned.is_null() {
         return Ok(());
     }
     if let Some(later) = cx.later {
-        later.put(Step::Free(owned, bytes));
+        later.put(Step::Free(owned, bytes, name));
         return Ok(());
     }
     let op = DataOp {
@@ -203,7 +208,10 @@ pub(crate) fn free(cx: &Cx<'_>, owned: DevicePtr, bytes: usize) -> Result<(), Er
     let free = || unsafe { cx.device.plugin.free(owned) };
     tool::operation(cx.watch, op, |_| None, free).map_err(|error| Error::Device {
         doing: "freeing device memory",
-        what: None,
+        what: name.map(|it| {
+            let name = Some(it.to_string());
+            Section { name, at: owned.0 as usize, size: bytes }
+        }),
         error,
     })
 }
