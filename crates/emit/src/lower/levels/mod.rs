@@ -75,6 +75,7 @@ pub(super) fn assign(program: &Program, reassociates: bool) -> Option<Leveled> {
         analysis: OnceCell::new(),
         judged: FxHashMap::default(),
         reassociates,
+        inner: inner(program),
     };
     foreign.iter().for_each(|it| pass.choose_group(*it));
     // Outer constructs stand before inner ones: each decides for the loops inside it.
@@ -94,6 +95,21 @@ struct Pass<'a> {
     analysis: OnceCell<Analysis<'a>>,
     judged: FxHashMap<RegionId, Judged>,
     reassociates: bool,
+    /// Regions directly inside of each, in the order of the text.
+    inner: FxHashMap<RegionId, Vec<RegionId>>,
+}
+
+fn inner(program: &Program) -> FxHashMap<RegionId, Vec<RegionId>> {
+    let mut inner: FxHashMap<RegionId, Vec<RegionId>> = FxHashMap::default();
+    for (id, region) in program.regions.iter() {
+        if let Some(parent) = region.parent {
+            inner.entry(parent).or_default().push(id);
+        }
+    }
+    for list in inner.values_mut() {
+        list.sort_by_key(|it| program.regions[*it].span.start);
+    }
+    inner
 }
 
 impl Pass<'_> {
@@ -118,13 +134,15 @@ impl Pass<'_> {
 
     /// Regions directly or deeper inside, outer ones first.
     fn inside(&self, id: RegionId) -> Vec<RegionId> {
-        let regions = &self.program().regions;
-        let is_below = |it: RegionId| {
-            std::iter::successors(regions[it].parent, |it| regions[*it].parent).any(|it| it == id)
-        };
-        let mut found: Vec<RegionId> =
-            regions.iter().map(|it| it.0).filter(|it| is_below(*it)).collect();
-        found.sort_by_key(|it| regions[*it].span.start);
+        let mut found = Vec::new();
+        let mut open = vec![id];
+        while let Some(at) = open.pop() {
+            let inner = self.inner.get(&at).map_or(&[][..], Vec::as_slice);
+            open.extend(inner.iter().rev());
+            if at != id {
+                found.push(at);
+            }
+        }
         found
     }
 }
