@@ -1,6 +1,8 @@
-// How large data are that OpenACC clauses name by a parameter's name alone.
+// How large data are whose size no clause says: parameters that are arrays, and pointers that the
+// region does no more with than follow them.
 #include <openacc.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int failures;
@@ -92,6 +94,66 @@ static void of_pointers(int *p, const int *q, int n)
   expect(is_there, "a pointer that was put there");
 }
 
+struct point {
+  double x;
+  int k;
+};
+
+// What a region touches behind a pointer comes along.
+static void by_access(int n, int m)
+{
+  double *a = malloc((size_t)n * sizeof *a), *b = malloc((size_t)n * sizeof *b);
+  double *c = malloc((size_t)(n * m) * sizeof *c);
+  const double *d = b;
+  struct point *p = malloc((size_t)n * sizeof *p);
+  int host = 1;
+  for (int i = 0; i < n; i++) {
+    a[i] = -1;
+    b[i] = i;
+    p[i].k = i;
+    for (int j = 0; j < m; j++) c[i * m + j] = 0;
+  }
+#pragma acc parallel loop
+  for (int i = 1; i < n - 1; i++) a[i] = d[i - 1] + d[i + 1] + p[i].k;
+  expect(a[0] == -1 && a[1] == 3 && a[n - 2] == 3 * (n - 2) && a[n - 1] == -1, "neighbours");
+#pragma acc serial copyout(host)
+  host = acc_on_device(acc_device_host);
+#pragma acc kernels
+  {
+    for (int i = 0; i < n; i++)
+      for (int j = 0; j < m; j++) c[i * m + j] = i + j + !host;
+    for (int i = 0; i < n; i++) p[i].x = c[i * m];
+  }
+  expect(!host && c[n * m - 1] == n + m - 1 && p[n - 1].x == n, "rows and members");
+#pragma acc serial
+  {
+    b[2] = 5;
+    for (int i = n - 1; i > m; i--) b[i] = 1;
+  }
+  expect(b[2] == 5 && b[n - 1] == 1 && b[m + 1] == 1 && b[m] == m, "two pieces");
+  // Nothing is touched, so nothing is asked for.
+  double *none = 0;
+#pragma acc parallel loop
+  for (int i = n; i < m; i++) none[i] = 0;
+  // What is there already is used as it is.
+#pragma acc data copyin(b [0:n])
+  {
+#pragma acc parallel loop
+    for (int i = 0; i < n; i++) b[i] = 7;
+#pragma acc serial
+    for (int i = 0; i < n; i++) a[i] = b[i];
+  }
+  expect(a[0] == 7 && a[n - 1] == 7, "present");
+  // An address of the device's own is one.
+  double *own = acc_malloc((size_t)n * sizeof *own);
+#pragma acc parallel loop
+  for (int i = 0; i < n; i++) own[i] = i;
+  acc_memcpy_from_device(a, own, (size_t)n * sizeof *own);
+  expect(a[n - 1] == n - 1, "own memory");
+  acc_free(own);
+  free(a), free(b), free(c), free(p);
+}
+
 int main(void)
 {
   double a[N][M], b[N], c[N], sums[2 * N];
@@ -115,5 +177,6 @@ int main(void)
   for (int i = 0; i < N; i++) e[i] = 100 - d[i];
   of_pointers(e, d, N);
   expect(e[0] == 100 && e[N - 1] == 100, "data behind pointers");
+  by_access(N, M - 2);
   return failures != 0;
 }

@@ -54,6 +54,9 @@ impl MapType {
     pub const DETACH: MapType = MapType(1 << 35);
     /// Updates and ends: that only a part of the data is mapped is an error.
     pub const WHOLE: MapType = MapType(1 << 36);
+    /// With `IMPLICIT`: all of it is touched, so that part of it is not enough where memory is not
+    /// shared; an address of the device's own is left as it is.
+    pub const EXACT: MapType = MapType(1 << 37);
     /// Update only: begin points to [`crate::Dimension`]s, size is their number.
     pub const NON_CONTIG: MapType = MapType(0x1000_0000_0000);
 

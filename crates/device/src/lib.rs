@@ -168,6 +168,11 @@ pub trait Device: Send + Sync {
     /// Memory of `bytes` (not 0), aligned to `align` (a power of two), uninitialised.
     fn alloc(&self, bytes: usize, align: usize, kind: MemoryKind) -> Result<DevicePtr>;
 
+    /// Whether an address can be none of the host's, because it is in this device's memory.
+    fn owns(&self, _: DevicePtr) -> bool {
+        false
+    }
+
     /// Gives memory back.
     ///
     /// # Safety

@@ -80,6 +80,19 @@ fn kernels_see_constants_and_take_values_without_their_address() {
 }
 
 #[test]
+fn data_behind_pointers_come_along_where_their_accesses_say_how_much() {
+    insta::assert_snapshot!(lowered(
+        "void f(double *a, const double *b, int n, int m) {
+#pragma acc parallel loop
+  for (int i = 1; i < n; i++) { a[i] = b[i - 1] + b[m]; if (m > 2) a[i + 1] = 0; }
+#pragma acc serial default(present)
+  for (int i = 0; i < 8; i++) for (int j = 0; j < m; j++) a[i * m + j] = 0;
+}
+"
+    ));
+}
+
+#[test]
 fn a_mapper_becomes_a_function() {
     insta::assert_snapshot!(lowered(
         "struct s { int n; double *p; };

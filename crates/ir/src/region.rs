@@ -161,6 +161,8 @@ pub enum Rule {
     AggregateDefault,
     /// What it does with pointers.
     PointerDefault,
+    /// What it does with data behind a pointer that it touches all of.
+    Touched,
     /// Shared in the enclosing parallel region.
     EnclosingShared,
     /// Not shared in the enclosing region, by a rule that holds there.
@@ -191,6 +193,7 @@ impl Rule {
             Rule::ScalarDefault => "no clause names it and it is a scalar",
             Rule::AggregateDefault => "no clause names it and it is an array or record",
             Rule::PointerDefault => "no clause names it and it is a pointer",
+            Rule::Touched => "no clause names it, and the region touches so much of it",
             Rule::EnclosingShared => "it is shared in the enclosing region",
             Rule::EnclosingPrivate => "it is not shared in the enclosing region",
             Rule::CallersOwn => "each thread that runs the function has its own",

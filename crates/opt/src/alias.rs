@@ -81,6 +81,11 @@ impl Aliases {
     }
 
     /// Whether something other than its name may reach a variable.
+    /// Whether the address of a variable is taken in this file.
+    pub(crate) fn is_addressed(&self, var: VarId) -> bool {
+        self.addressed.contains(&var)
+    }
+
     pub(crate) fn is_exposed(&self, program: &Program, var: VarId) -> bool {
         is_public(program, var) || self.addressed.contains(&var)
     }

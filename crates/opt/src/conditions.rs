@@ -9,7 +9,7 @@
 use ir::program::{Program, VarId};
 
 use crate::access::{Base, Touch};
-use crate::dependence::{Bytes, Disjoint, Range};
+use crate::dependence::{Disjoint, Range, Sum};
 use crate::pairs;
 use crate::poly::{Atom, Poly, Value};
 use crate::system::System;
@@ -77,22 +77,24 @@ impl Span {
             Base::Pointee(var) => (var, true),
             Base::Held(_) | Base::Unknown | Base::Nowhere => return None,
         };
-        Some(Range { var, is_pointee, low: bytes(&self.low)?, high: bytes(&self.high)? })
+        Some(Range { var, is_pointee, low: Sum::of(&self.low)?, high: Sum::of(&self.high)? })
     }
 }
 
-/// A sum of products of variables.
-fn bytes(poly: &Poly) -> Option<Bytes> {
-    let mut terms = Vec::new();
-    for (monomial, factor) in poly.terms() {
-        let var = |atom: &Atom| match atom.value {
-            Value::Entry(var) => Some(var),
-            Value::Held(_) | Value::Distance | Value::Trip(_) | Value::Varying(_) => None,
-        };
-        let vars: Vec<VarId> = monomial.iter().map(var).collect::<Option<_>>()?;
-        terms.push((i64::try_from(factor).ok()?, vars));
+impl Sum {
+    /// The polynomial, if it is one over variables as they are at the entry.
+    pub(crate) fn of(poly: &Poly) -> Option<Sum> {
+        let mut terms = Vec::new();
+        for (monomial, factor) in poly.terms() {
+            let var = |atom: &Atom| match atom.value {
+                Value::Entry(var) => Some(var),
+                Value::Held(_) | Value::Distance | Value::Trip(_) | Value::Varying(_) => None,
+            };
+            let vars: Vec<VarId> = monomial.iter().map(var).collect::<Option<_>>()?;
+            terms.push((i64::try_from(factor).ok()?, vars));
+        }
+        Some(Sum { terms })
     }
-    Some(Bytes { terms })
 }
 
 /// All bytes that an access touches while the loop runs.

@@ -87,6 +87,9 @@ pub struct Carried {
     pub kind: DependenceKind,
     /// How many iterations lie between them, if that is always the same.
     pub distance: Option<u64>,
+    /// It is there for certain as soon as the loop has two iterations: a value goes from one to a
+    /// later one, or must be read before a later one changes it.
+    pub certain: bool,
 }
 
 /// One access in the source.
@@ -236,16 +239,62 @@ pub struct Range {
     /// Counted from where the pointer `var` leads, not from the address of `var`.
     pub is_pointee: bool,
     /// First byte.
-    pub low: Bytes,
+    pub low: Sum,
     /// End.
-    pub high: Bytes,
+    pub high: Sum,
 }
 
-/// A number of bytes: a sum of products of a constant and variables, as they are at loop entry.
+/// A sum of products of a constant and variables, as they are where the examined code is entered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Bytes {
+pub struct Sum {
     /// Factor and variables; no variables for the constant.
     pub terms: Vec<(i64, Vec<VarId>)>,
+}
+
+impl Sum {
+    /// The part that is a number.
+    pub fn constant(&self) -> i64 {
+        self.terms.iter().find(|it| it.1.is_empty()).map_or(0, |it| it.0)
+    }
+
+    /// What is left of it when another is taken away; numbers that are too large stay as they are.
+    #[must_use]
+    pub fn minus(&self, other: &Sum) -> Sum {
+        let mut terms = self.terms.clone();
+        for (factor, vars) in &other.terms {
+            match terms.iter_mut().find(|it| it.1 == *vars) {
+                Some(it) => it.0 = it.0.saturating_sub(*factor),
+                None => terms.push((factor.saturating_neg(), vars.clone())),
+            }
+        }
+        terms.retain(|it| it.0 != 0);
+        Sum { terms }
+    }
+
+    /// As a formula: `n * m - 1`.
+    pub fn text(&self, program: &Program) -> String {
+        let name = |var: &VarId| program.vars[*var].name.map_or("?", |it| program.names.text(it));
+        let mut text = String::new();
+        // The number last, as people write it.
+        let (numbers, rest): (Vec<_>, Vec<_>) = self.terms.iter().partition(|it| it.1.is_empty());
+        for (factor, vars) in rest.into_iter().chain(numbers) {
+            let names: Vec<&str> = vars.iter().map(name).collect();
+            let size = factor.unsigned_abs();
+            let term = match (size, names.is_empty()) {
+                (1, false) => names.join(" * "),
+                (_, false) => format!("{size} * {}", names.join(" * ")),
+                (_, true) => size.to_string(),
+            };
+            text += match (text.is_empty(), *factor < 0) {
+                (true, true) => "-",
+                (true, false) => "",
+                (false, true) => " - ",
+                (false, false) => " + ",
+            };
+            text += &term;
+        }
+        if text.is_empty() { "0".to_owned() } else { text }
+    }
 }
 
 /// Something a verdict rests on.
@@ -262,10 +311,10 @@ pub enum Fact {
 /// Facts about a whole program, made once.
 #[derive(Debug)]
 pub struct Analysis<'a> {
-    program: &'a Program,
-    aliases: Aliases,
-    effects: Effects,
-    parents: Parents,
+    pub(crate) program: &'a Program,
+    pub(crate) aliases: Aliases,
+    pub(crate) effects: Effects,
+    pub(crate) parents: Parents,
 }
 
 impl<'a> Analysis<'a> {
@@ -356,7 +405,7 @@ impl<'a> Analysis<'a> {
             aliases: &self.aliases,
             effects: &self.effects,
             stmt,
-            form: &form,
+            form: Some(&form),
             scan: &scan,
             reduced: &reduced,
             private: &marked.private,
@@ -382,6 +431,7 @@ impl<'a> Analysis<'a> {
                     second: access(false, read),
                     kind: DependenceKind::Flow,
                     distance: None,
+                    certain: false,
                 }));
             }
             finding.private.push(var);

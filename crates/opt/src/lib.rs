@@ -1,13 +1,16 @@
 //! Analyses of the typed program: what is known of it that was not written.
 //!
 //! In: an [`ir::program::Program`]. Out: facts, each with what it rests on; the program is not changed.
-//! [`dependence`] answers which loops may run in parallel. Passes will stand here too.
+//! [`dependence`] answers which loops may run in parallel, [`extent`] how much of the data behind a pointer
+//! a region touches. Passes will stand here too.
 
 mod access;
 mod alias;
+mod certain;
 mod conditions;
 pub mod dependence;
 mod effects;
+pub mod extent;
 mod liveness;
 mod normal;
 mod pairs;

@@ -16,6 +16,7 @@ use ir::types::Ty;
 
 use crate::access::{Base, Extent, Place, Step, Touch};
 use crate::alias::Apart;
+use crate::certain;
 use crate::conditions;
 use crate::dependence::{
     Access, Carried, DependenceKind, Fact, Finding, Obstacle, Reason, Verdict,
@@ -79,7 +80,8 @@ pub(crate) fn compare(q: &Question<'_>, body: &Body, finding: &mut Finding) -> R
                 }
                 Apart::Same => {
                     for (first, second) in [(a, b), (b, a)] {
-                        if let Some(found) = meet(q.program, first, second) {
+                        if let Some(mut found) = meet(q.program, first, second) {
+                            make_certain(q, body, (first.touch, second.touch), &mut found);
                             keep_worst(&mut worst, found);
                         }
                     }
@@ -132,9 +134,25 @@ fn note(finding: &mut Finding, fact: Fact) {
     }
 }
 
-/// A value that is passed on tells more than one that is overwritten.
+/// Says of a dependence whether it is certain. Two writes may write the same value: their order need
+/// not matter.
+fn make_certain(q: &Question<'_>, body: &Body, pair: (&Touch, &Touch), found: &mut Verdict) {
+    if let Verdict::Carried(it) = found
+        && it.kind != DependenceKind::Output
+        && !q.scan.has_jumps
+    {
+        it.certain = certain::meet(q.program, &body.around, pair.0, pair.1, it.distance);
+    }
+}
+
+/// A certain dependence tells most, and a value that is passed on more than one that is overwritten.
 fn keep_worst(worst: &mut Option<Verdict>, found: Verdict) {
     let rank = |it: &Verdict| match it {
+        Verdict::Carried(it) if it.certain => match it.kind {
+            DependenceKind::Flow => 6,
+            DependenceKind::Output => 5,
+            DependenceKind::Anti => 4,
+        },
         Verdict::Carried(it) => match it.kind {
             DependenceKind::Flow => 3,
             DependenceKind::Output => 2,
@@ -265,7 +283,7 @@ fn fits(program: &Program, touch: &Touch) -> bool {
 
 /// Whether a subscript is within the array it is written for, as C asks. Where numbers in the
 /// program say otherwise it is taken for one that walks over several rows.
-fn stays_inside(stated: &System, step: &Step) -> bool {
+pub(crate) fn stays_inside(stated: &System, step: &Step) -> bool {
     let (by, len) = match step {
         Step::Field(..) => return true,
         Step::Index { within: None, .. } => return false,
@@ -370,6 +388,7 @@ fn meet(program: &Program, first: &Ready<'_>, second: &Ready<'_>) -> Option<Verd
         second: second.access(),
         kind,
         distance,
+        certain: false,
     }))
 }
 

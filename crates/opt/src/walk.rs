@@ -22,6 +22,7 @@ use source::Span;
 
 use crate::access::{Base, Context, Place, Touch};
 use crate::alias::Aliases;
+use crate::certain::Around;
 use crate::dependence::{Obstacle, Reason};
 use crate::effects::Effects;
 use crate::normal::{self, Form};
@@ -34,10 +35,10 @@ pub(crate) struct Question<'a> {
     pub(crate) program: &'a Program,
     pub(crate) aliases: &'a Aliases,
     pub(crate) effects: &'a Effects,
-    /// The loop.
+    /// The loop, or another statement that is run once.
     pub(crate) stmt: StmtId,
-    /// Its normal form.
-    pub(crate) form: &'a Form,
+    /// Its normal form, if it is a loop.
+    pub(crate) form: Option<&'a Form>,
     /// What it mentions.
     pub(crate) scan: &'a Scan,
     /// Variables that are only combined into.
@@ -59,6 +60,8 @@ pub(crate) struct Body {
     pub(crate) obstacles: Vec<Obstacle>,
     /// Places whose values were taken for unchanging; touches of them are in the list above.
     pub(crate) held: Vec<Held>,
+    /// What is known of the loop as a whole.
+    pub(crate) around: Around,
 }
 
 /// A value that does not change while the loop runs, if nothing in the loop changes it.
@@ -103,38 +106,58 @@ pub(crate) struct Walk<'q> {
 
 /// Walks one iteration.
 pub(crate) fn run(q: &Question<'_>) -> Body {
-    let mut walk = Walk {
-        q,
-        program: q.program,
-        state: State::default(),
-        frames: Vec::new(),
-        body: Body::default(),
-        varying: 0,
-        trips: 1,
-        shadowed: BTreeSet::new(),
-        quiet: 0,
-        is_entry: true,
-        context: Rc::new(Vec::new()),
-        branches: 0,
-    };
-    walk.examined_loop();
+    let mut walk = Walk::new(q);
+    if let Some(form) = q.form {
+        walk.examined_loop(form);
+    }
     walk.body
 }
 
+/// Walks a statement that is no loop to be asked about: each access of it is noted, atomic ones too.
+pub(crate) fn run_once(q: &Question<'_>) -> Body {
+    let mut walk = Walk::new(q);
+    walk.is_entry = false;
+    walk.stmt(q.stmt);
+    walk.body
+}
+
+impl<'q> Walk<'q> {
+    fn new(q: &'q Question<'q>) -> Walk<'q> {
+        Walk {
+            q,
+            program: q.program,
+            state: State::default(),
+            frames: Vec::new(),
+            body: Body::default(),
+            varying: 0,
+            trips: 1,
+            shadowed: BTreeSet::new(),
+            quiet: 0,
+            is_entry: true,
+            context: Rc::new(Vec::new()),
+            branches: 0,
+        }
+    }
+}
+
 impl Walk<'_> {
-    fn examined_loop(&mut self) {
+    fn examined_loop(&mut self, form: &Form) {
         let Some(parts) = normal::parts(self.program, self.q.stmt) else { return };
         self.facts_from_around();
         let begin = self.quietly(|walk| walk.begin_value(&parts.init));
         self.is_entry = false;
-        let form = self.q.form;
         let counter = Poly::atom(Value::Trip(0));
         let value = counter.scaled(form.step).and_then(|it| begin.add(&it));
         let value = value.unwrap_or_else(|| self.fresh());
         self.state.env.insert(form.var, Val::Int(value.clone()));
         self.state.must.insert(form.var);
+        let facts = self.state.facts.as_ref().clone();
         self.state.learn(counter);
+        let known = self.state.facts.len();
         self.head(parts.cond, form, &value);
+        if let Some([room]) = self.state.facts.get(known..) {
+            self.body.around = Around { facts, room: Some(room.clone()) };
+        }
         self.frames.push(Frame::examined());
         self.stmt(parts.body);
         if let Some(frame) = self.frames.pop() {

@@ -4,6 +4,7 @@
 
 mod loops {
     mod brute_force;
+    mod extents;
     mod support;
     mod verdicts;
 }

@@ -180,6 +180,10 @@ impl Device for Separate {
         self.helper.answer(upcalls)
     }
 
+    fn owns(&self, at: DevicePtr) -> bool {
+        self.arena.seen(at, 1).is_some()
+    }
+
     fn alloc(&self, bytes: usize, align: usize, kind: MemoryKind) -> Result<DevicePtr> {
         self.check_owner()?;
         match kind {

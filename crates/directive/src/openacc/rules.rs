@@ -61,6 +61,7 @@ const COMPUTE: Rules = Rules {
     whole_presence: true,
     counts_attachments: true,
     declared_shapes: true,
+    pointer_sections: true,
 };
 
 /// `kernels`: values of scalars flow between the kernels that are made of it.

@@ -36,6 +36,8 @@ pub(crate) struct Verdict {
     /// Who runs its loops, where that was the compiler's choice: `i: threads`, and the place that
     /// stood in the way of more.
     pub(crate) loops: Vec<(String, Option<Span>)>,
+    /// What of the data behind its pointers is mapped without a clause: `p: p[0:n], …`, likewise.
+    pub(crate) data: Vec<(String, Option<Span>)>,
 }
 
 /// What a region became.
@@ -93,8 +95,13 @@ pub(crate) fn lower(program: &Program, map: &SourceMap, options: emit::Options) 
         .map(|(_, region)| verdict(program, region, outcome(program, region, is_kernel), devices))
         .collect();
     for verdict in &mut verdicts {
-        let own = notes.iter().filter(|it| it.region == verdict.span);
-        verdict.loops = own.map(|it| (it.text.clone(), it.at)).collect();
+        for note in notes.iter().filter(|it| it.region == verdict.span) {
+            let list = match note.about {
+                emit::About::Loop => &mut verdict.loops,
+                emit::About::Data => &mut verdict.data,
+            };
+            list.push((note.text.clone(), note.at));
+        }
     }
     verdicts.sort_by_key(|it| it.span.start);
     Lowered { host, device, verdicts, diagnostics }
@@ -150,5 +157,6 @@ fn verdict(
         outcome,
         devices: devices.to_vec(),
         loops: Vec::new(),
+        data: Vec::new(),
     }
 }

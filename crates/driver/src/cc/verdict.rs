@@ -30,6 +30,9 @@ struct Record<'a> {
     /// `i: threads`: who runs its loops, where the compiler chose.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     loops: Vec<String>,
+    /// `p: p[0:n], …`: what is mapped of the data behind pointers that no clause names.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    data: Vec<String>,
 }
 
 impl Verdicts {
@@ -60,24 +63,28 @@ fn record<'a>(verdict: &'a Verdict, locator: &Locator<'_>) -> Record<'a> {
         place.map_or_else(Default::default, |it| (it.file.to_string(), it.line, it.column));
     let Verdict { function, directive, devices, outcome, .. } = verdict;
     let (outcome, reason) = (outcome.name(), outcome.reason());
-    let loops = loops(verdict, locator);
-    Record { file, line, column, function, directive, outcome, devices, reason, loops }
+    let loops = told(&verdict.loops, locator);
+    let data = told(&verdict.data, locator);
+    Record { file, line, column, function, directive, outcome, devices, reason, loops, data }
 }
 
 /// `a.c:12: target teams in scale(): runs on cpu: …`
 fn line(verdict: &Verdict, locator: &Locator<'_>) -> String {
-    let Record { file, line, function, directive, reason, loops, .. } = record(verdict, locator);
+    let Record { file, line, function, directive, reason, loops, data, .. } =
+        record(verdict, locator);
     let loops: String = loops.iter().map(|it| format!("; loop {it}")).collect();
-    format!("{file}:{line}: {directive} in {function}(): {}: {reason}{loops}\n", place(verdict))
+    let data: String = data.iter().map(|it| format!("; data {it}")).collect();
+    let place = place(verdict);
+    format!("{file}:{line}: {directive} in {function}(): {place}: {reason}{loops}{data}\n")
 }
 
 /// `i: threads`; `j: in order: …, line 12`
-fn loops(verdict: &Verdict, locator: &Locator<'_>) -> Vec<String> {
+fn told(notes: &[(String, Option<Span>)], locator: &Locator<'_>) -> Vec<String> {
     let one = |(text, at): &(String, Option<Span>)| {
         let line = at.and_then(|it| locator.locate(it)).map(|it| it.line);
         line.map_or_else(|| text.clone(), |it| format!("{text}, line {it}"))
     };
-    verdict.loops.iter().map(one).collect()
+    notes.iter().map(one).collect()
 }
 
 fn json(verdict: &Verdict, locator: &Locator<'_>) -> String {

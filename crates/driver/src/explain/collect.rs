@@ -5,8 +5,11 @@ use std::path::Path;
 use directive::directive_name;
 use ir::construct::{Construct, Leaf, Motion, Presence, ReductionOp};
 use ir::program::{Declaration, FunctionId, Program, RegionId, Typed, VarId};
-use ir::region::{Attribute, Loop, LoopTest, Mapping, Origin, Pointee, Region, RegionVar, Sharing};
+use ir::region::{
+    Attribute, Loop, LoopTest, Mapping, Origin, Pointee, Region, RegionVar, Rule, Sharing,
+};
 use opt::dependence::Analysis;
+use opt::extent::{Extent, Implied};
 use source::{Locator, SourceMap, Span};
 
 use super::records::{
@@ -31,7 +34,8 @@ pub(crate) fn file(
         .map(|(index, &id)| {
             let region = &program.regions[id];
             let findings = cx.findings(id);
-            cx.region(index, region.parent.and_then(number), region, findings)
+            let implied = cx.analysis.implied(id);
+            cx.region(index, region.parent.and_then(number), region, findings, &implied)
         })
         .collect();
     let declarations = program.declarations.iter().map(|it| cx.declaration(it)).collect();
@@ -52,6 +56,7 @@ impl Collect<'_> {
         parent: Option<usize>,
         region: &Region,
         findings: Vec<FindingRecord>,
+        implied: &[Implied],
     ) -> RegionRecord {
         RegionRecord {
             id,
@@ -63,7 +68,14 @@ impl Collect<'_> {
             constructs: region.construct.leaves.iter().map(|&it| construct(it)).collect(),
             loops: region.loops.iter().map(|it| self.loop_record(it)).collect(),
             findings,
-            variables: region.vars.iter().map(|it| self.variable(region, it)).collect(),
+            variables: region
+                .vars
+                .iter()
+                .map(|it| {
+                    let implied = implied.iter().find(|implied| implied.var == it.var);
+                    self.variable(region, it, implied)
+                })
+                .collect(),
             reaches: region.reaches.iter().map(|&it| self.reached(it)).collect(),
             indirect_calls: region.indirect_calls.iter().map(|&it| self.place(it)).collect(),
         }
@@ -101,7 +113,12 @@ impl Collect<'_> {
         }
     }
 
-    fn variable(&self, region: &Region, it: &RegionVar) -> VariableRecord {
+    fn variable(
+        &self,
+        region: &Region,
+        it: &RegionVar,
+        implied: Option<&Implied>,
+    ) -> VariableRecord {
         let var = &self.program.vars[it.var];
         let types = &self.program.types;
         VariableRecord {
@@ -116,11 +133,37 @@ impl Collect<'_> {
                 escapes: it.pointee.escapes,
             }),
             sharing: it.sharing.as_ref().map(|it| self.attribute(region, it, |it| self.shared(it))),
-            mappings: it
-                .mappings
-                .iter()
-                .map(|it| self.attribute(region, it, |it| self.mapped(it)))
-                .collect(),
+            mappings: match implied {
+                Some(implied) => vec![self.implied(implied)],
+                None => it
+                    .mappings
+                    .iter()
+                    .map(|it| self.attribute(region, it, |it| self.mapped(it)))
+                    .collect(),
+            },
+        }
+    }
+
+    /// Data behind a pointer that no clause names.
+    fn implied(&self, it: &Implied) -> AttributeRecord {
+        match &it.extent {
+            Extent::Known(parts) => {
+                let parts: Vec<String> = parts.iter().map(|it| it.text(self.program)).collect();
+                let part = format!(" ({}[{}])", self.var_name(it.var), parts.join(", "));
+                AttributeRecord {
+                    attribute: map_words(it.motion, it.presence, &part),
+                    origin: "rule",
+                    because: Rule::Touched.text().to_owned(),
+                    at: None,
+                }
+            }
+            Extent::Unknown(at) => AttributeRecord {
+                attribute: self.mapped(&Mapping::PointerToMapped),
+                origin: "rule",
+                because: "no clause names it, and how much of it this access reaches is not known"
+                    .to_owned(),
+                at: Some(self.place(*at)),
+            },
         }
     }
 
@@ -189,21 +232,8 @@ impl Collect<'_> {
     fn mapped(&self, mapping: &Mapping) -> String {
         match mapping {
             Mapping::Map(motion, presence, part) => {
-                let motion = match motion {
-                    Motion::Unsaid | Motion::ToFrom => "map both ways",
-                    Motion::Alloc => "map without copies",
-                    Motion::To => "map to the device",
-                    Motion::From => "map from the device",
-                    Motion::Release => "release",
-                    Motion::Delete => "delete",
-                };
-                let presence = match presence {
-                    Presence::Any => "",
-                    Presence::Required => ", must be present",
-                    Presence::Optional => ", only if present",
-                };
                 let part = part.map_or_else(String::new, |it| format!(" ({})", self.expr(it)));
-                format!("{motion}{part}{presence}")
+                map_words(*motion, *presence, &part)
             }
             Mapping::FirstPrivate => "firstprivate".to_owned(),
             Mapping::Private => "private".to_owned(),
@@ -249,6 +279,24 @@ impl Collect<'_> {
             None => Place { file: String::new(), line: 0, column: 0 },
         }
     }
+}
+
+/// `map to the device (a[0:n]), must be present`
+fn map_words(motion: Motion, presence: Presence, part: &str) -> String {
+    let motion = match motion {
+        Motion::Unsaid | Motion::ToFrom => "map both ways",
+        Motion::Alloc => "map without copies",
+        Motion::To => "map to the device",
+        Motion::From => "map from the device",
+        Motion::Release => "release",
+        Motion::Delete => "delete",
+    };
+    let presence = match presence {
+        Presence::Any => "",
+        Presence::Required => ", must be present",
+        Presence::Optional => ", only if present",
+    };
+    format!("{motion}{part}{presence}")
 }
 
 fn construct(leaf: Leaf) -> ConstructRecord {

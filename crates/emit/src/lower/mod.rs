@@ -49,7 +49,7 @@ use source::{Diagnostic, Diagnostics, EditError, Edits, FileId, Locator, SourceM
 
 use crate::c::{Hook, Out, Place, Printer, Setting};
 use frame::Row;
-pub use levels::Note;
+pub use levels::{About, Note};
 use mapper::Mappers;
 use stub::At;
 

@@ -144,6 +144,9 @@ pub struct Rules {
     pub counts_attachments: bool,
     /// A data clause that names a parameter declared as an array means the array, not the pointer.
     pub declared_shapes: bool,
+    /// Data behind a pointer that no clause names are mapped like an array, where it can be told how
+    /// much of them the construct touches.
+    pub pointer_sections: bool,
 }
 
 impl Rules {
@@ -162,5 +165,6 @@ impl Rules {
         whole_presence: false,
         counts_attachments: false,
         declared_shapes: false,
+        pointer_sections: false,
     };
 }

@@ -410,7 +410,8 @@ impl Walk<'_> {
                 let base = match *target {
                     Target::Var(var) => {
                         // A copy that an iteration has for itself is not seen by what it calls.
-                        let is_counter = var == q.form.var || q.scan.writes.contains_key(&var);
+                        let is_counter = q.form.is_some_and(|it| it.var == var)
+                            || q.scan.writes.contains_key(&var);
                         if self.is_own(var) || is_counter || q.reduced.contains(&var) {
                             let reason = Reason::EffectCall;
                             let it = effects::obstacle(program, function, reason, span);

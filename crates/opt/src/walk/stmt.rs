@@ -225,10 +225,13 @@ impl Walk<'_> {
         let region = &program.regions[id];
         let mut is_loop = true;
         for leaf in &region.construct.leaves {
-            if let Leaf::Atomic = leaf {
+            if let Leaf::Atomic = leaf
+                && self.q.form.is_some()
+            {
                 return self.obstacle(Reason::Atomic, region.span);
             }
-            is_loop &= matches!(leaf, Leaf::Loop | Leaf::Simd | Leaf::Cache | Leaf::Unroll);
+            is_loop &=
+                matches!(leaf, Leaf::Loop | Leaf::Simd | Leaf::Cache | Leaf::Unroll | Leaf::Atomic);
         }
         if !is_loop || has_copies(&region.construct) {
             return self.obstacle(Reason::Directive, region.span);

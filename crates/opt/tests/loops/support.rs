@@ -3,7 +3,7 @@
 use directive::Directives;
 use ir::layout::LP64;
 use ir::program::{Program, StmtKind};
-use opt::dependence::{Analysis, Bytes, DependenceKind, Finding, Range, Verdict};
+use opt::dependence::{Analysis, DependenceKind, Finding, Range, Sum, Verdict};
 use source::Span;
 
 const BASE: u32 = 1;
@@ -86,7 +86,7 @@ fn line(program: &Program, text: &str, finding: &Finding) -> String {
             let mut line = format!("{}: {}{other}", it.reason.word(), slice(text, it.span));
             for it in &finding.conditions {
                 let end = |it: &Range| {
-                    let bytes = |it: &Bytes| {
+                    let bytes = |it: &Sum| {
                         let terms = it.terms.iter().map(|(factor, vars)| {
                             let vars = vars.iter().map(|&it| format!(" {}", name(it)));
                             format!("{factor}{}", vars.collect::<String>())
@@ -123,4 +123,11 @@ pub(crate) fn within(body: &str) -> String {
 #[track_caller]
 pub(crate) fn check(body: &str, expect: &[&str]) {
     assert_eq!(lines(&within(body)), expect, "{body}");
+}
+
+/// Which loops of a function body carry a dependence for certain.
+pub(crate) fn certain(body: &str) -> Vec<bool> {
+    let program = program(&within(body));
+    let is_certain = |it: &Finding| matches!(&it.verdict, Verdict::Carried(it) if it.certain);
+    findings(&program).iter().map(is_certain).collect()
 }

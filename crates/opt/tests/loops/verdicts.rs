@@ -35,6 +35,31 @@ fn values_passed_on_are_carried() {
 }
 
 #[test]
+fn a_dependence_is_certain_if_the_second_iteration_is_enough_for_it() {
+    let check = |body: &str, expect: &[bool]| {
+        assert_eq!(support::certain(body), expect, "{body}");
+    };
+    check("for (int i = 1; i < n; i++) p[i] = p[i - 1];", &[true]);
+    check("for (int i = 0; i < n; i++) p[i] = p[i + 1];", &[true]);
+    check("for (int i = n; i > m; i--) p[i] = p[i + 1] + 1;", &[true]);
+    check("for (int i = 0; i < n; i++) p[0] += q[i];", &[true]);
+    // With five iterations or fewer there is none.
+    check("for (int i = 5; i < n; i++) p[i] = p[i - 5];", &[false]);
+    check("for (int i = 5; i < 20; i++) p[i] = p[i - 5];", &[true]);
+    check("for (int i = 5; i < 10; i++) p[i] = p[i - 5];", &[false]);
+    check("for (int i = 0; i < n; i++) p[i] = p[i + m];", &[false]);
+    // The order of two writes need not matter.
+    check("for (int i = 0; i < n; i++) p[0] = 1;", &[false]);
+    check("for (int i = 1; i < n; i++) if (q[i] > 0) p[i] = p[i - 1];", &[false]);
+    check("for (int i = 1; i < n; i++) { if (i == m) break; p[i] = p[i - 1]; }", &[false]);
+    check(
+        "for (int i = 0; i < n; i++) { for (int j = 0; j < i; j++) q[i] += p[i * 9 + j];\n\
+         for (int j = i + 1; j < n; j++) p[j * 9 + i] = q[i]; }",
+        &[true, true, false],
+    );
+}
+
+#[test]
 fn symbolic_bounds_tell_accesses_apart() {
     check("for (int i = 0; i < n; i++) p[i] = p[i + n];", &["parallel"]);
     check("for (int i = 0; i < n; i++) p[i + n] = p[i];", &["parallel"]);

@@ -139,7 +139,8 @@ pub(crate) fn acquire(
     let wants_copy = item.map.has(MapType::TO) && item.size > 0;
     if let Some(found) = found {
         let Some(mapped) = table.get_mut(found.key) else { return Ok(Placed::Absent) };
-        if found.fit == Fit::Partial && !item.map.has(MapType::IMPLICIT) {
+        let wants_all = item.map.has(MapType::EXACT) && !cx.device.shares_memory;
+        if found.fit == Fit::Partial && (wants_all || !item.map.has(MapType::IMPLICIT)) {
             return Err(Error::overlap(item, mapped));
         }
         if update {
@@ -178,7 +179,9 @@ pub(crate) fn acquire(
     if item.map.has(MapType::PRESENT) && known.is_none() {
         return Err(Error::NotPresent { what: Section::of(item), is_motion: false });
     }
-    if item.size == 0 || item.map.has(MapType::OPTIONAL) {
+    let is_own =
+        item.map.has(MapType::EXACT) && cx.device.plugin.owns(DevicePtr(item.begin as u64));
+    if item.size == 0 || item.map.has(MapType::OPTIONAL) || is_own {
         return Ok(Placed::Absent);
     }
     let mut mapped = Mapped::new(item.base, item.begin, item.size, counter(item.map));

@@ -279,6 +279,7 @@ fn is_settled(origin: Origin) -> bool {
             | Rule::ScalarDefault
             | Rule::AggregateDefault
             | Rule::PointerDefault
+            | Rule::Touched
             | Rule::EnclosingShared
             | Rule::EnclosingPrivate
             | Rule::CallersOwn

@@ -9,7 +9,7 @@ use ir::construct::{
     Rules, Transfer,
 };
 use ir::program::{ExprId, Typed, VarId};
-use ir::region::{Attribute, Mapping, Origin, Region};
+use ir::region::{Attribute, Mapping, Origin, Region, Rule};
 
 use super::Repeat;
 use super::value::is_constant;
@@ -73,6 +73,11 @@ pub(super) fn wishes(
     let flags = map.map(|it| it.flags).unwrap_or_default();
     let rules = &region.construct.rules;
     let mut bits = motion_bits(*motion, *presence, flags, rules) | implied(&mapping.origin);
+    // A part of an array of which each has its own: made of the host's values, not of those that may be
+    // on the device.
+    if *motion == Motion::To && mapping.origin == Origin::Rule(Rule::CombinedClause) {
+        bits = MapType::PRIVATE | MapType::TO | MapType::IMPLICIT;
+    }
     // What cannot change is not brought back; it may lie in memory that nobody may write.
     if bits.has(MapType::IMPLICIT) && is_constant(program, var) {
         bits = bits.without(MapType::FROM);
@@ -82,6 +87,8 @@ pub(super) fn wishes(
         None => Place::whole(printer, var),
     };
     let name = match part {
+        // What is computed here was never written.
+        Some(_) if mapping.origin == Origin::Rule(Rule::Touched) => printer.declared_name(var),
         Some(item) => printer.as_written().expr(*item),
         None => printer.declared_name(var),
     };
@@ -253,6 +260,7 @@ fn motion_bits(motion: Motion, presence: Presence, flags: MapFlags, rules: &Rule
 pub(super) fn implied(origin: &Origin) -> MapType {
     match origin {
         Origin::Clause(_) => MapType::ALLOC,
+        Origin::Rule(Rule::Touched) => MapType::IMPLICIT | MapType::EXACT,
         Origin::Enclosing(..) | Origin::Declared(_) | Origin::Rule(_) => MapType::IMPLICIT,
     }
 }

@@ -12,7 +12,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::asked::Asked;
 use super::choose::{How, Why};
 use super::proof::Judged;
-use super::{Note, Pass, effects};
+use super::{About, Note, Pass, effects};
 
 /// Who runs a construct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,10 +58,14 @@ impl Pass<'_> {
             chosen: FxHashMap::default(),
         };
         self.own_pointers(id);
+        self.imply_data(id);
         self.judge(&region);
         region.crew = self.crew(&region);
         for at in region.loops.clone() {
             let how = self.choose(&region, at);
+            if region.crew != Crew::Serial && self.is_vouched(&region, at) {
+                self.warn_refuted(at);
+            }
             if let How::NewThreads { .. } = how {
                 self.keep_terms(at);
             }
@@ -109,6 +113,7 @@ impl Pass<'_> {
         if !construct.has(Leaf::Teams) {
             return Crew::Serial;
         }
+
         if construct.has(Leaf::Loop) {
             // All its effects are those of its loop, and that is run once.
             let asked = Asked::of(construct);
@@ -131,6 +136,14 @@ impl Pass<'_> {
             };
         }
         let dealt = self.for_teams(region);
+        // What is to be done in order is to be done once, not by every team.
+        let is_shared = |it: &RegionId| {
+            let up = std::iter::successors(Some(*it), |it| program.regions[*it].parent);
+            up.take_while(|it| *it != region.id).any(|it| dealt.contains(&it))
+        };
+        if region.loops.iter().any(|it| self.is_refuted(*it) && !is_shared(it)) {
+            return Crew::One;
+        }
         // What stands between loops for several dimensions of teams is run by many of them.
         let innermost = |it: &&RegionId| {
             let inside = self.inside(**it);
@@ -203,9 +216,13 @@ impl Pass<'_> {
                 How::InOrder(Why::Unproven),
                 Some(Judged::Unproven(why, at) | Judged::Denied(why, at)),
             ) => (format!(": {why}"), *at),
+            (How::InOrder(Why::Unproven), Some(Judged::Refuted(why, _, at))) => {
+                (format!(": {why}"), Some(*at))
+            }
             _ => (String::new(), None),
         };
         let note = Note {
+            about: About::Loop,
             region: program.regions[region].construct.span,
             span: it.loops.first().map_or(it.span, |it| it.span),
             text: format!("{names}: {}{because}", how.text()),

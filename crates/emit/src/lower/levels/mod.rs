@@ -14,6 +14,7 @@ mod choose;
 mod compute;
 mod effects;
 mod groups;
+mod implied;
 mod proof;
 mod restate;
 
@@ -40,14 +41,25 @@ pub(super) struct Leveled {
     pub(super) faults: Diagnostics,
 }
 
-/// What became of one loop.
+/// What a note is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum About {
+    /// A loop: who runs it.
+    Loop,
+    /// Data behind a pointer that no clause names.
+    Data,
+}
+
+/// What became of one loop, or of some data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// The construct that sends the loop to a device.
+    /// Which of them.
+    pub about: About,
+    /// The construct that sends it to a device.
     pub region: Span,
-    /// The loop.
+    /// The loop, or the construct.
     pub span: Span,
-    /// The variable that counts it, and who runs it: `i: threads`.
+    /// The variable that counts it, and who runs it: `i: threads`; the pointer, and what of it is mapped.
     pub text: String,
     /// What stood in the way of more.
     pub at: Option<Span>,

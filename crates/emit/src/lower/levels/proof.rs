@@ -11,14 +11,14 @@ use ir::program::{RegionId, Stmt, StmtId, StmtKind, Typed, VarId};
 use ir::region::{Attribute, Origin, Pointee, RegionVar, Sharing};
 use ir::walk::Part;
 use opt::dependence::{Analysis, Carried, DependenceKind, Finding, Verdict};
-use source::Span;
+use source::{Diagnostic, Span};
 
 use super::asked::Asked;
 use super::choose::How;
 use super::compute::Region;
 use super::effects;
 use super::restate::{base, plain};
-use super::{Note, Pass};
+use super::{About, Note, Pass};
 
 /// What is known of the independence of a loop.
 #[derive(Clone, Debug)]
@@ -31,6 +31,8 @@ pub(super) enum Judged {
     Unproven(String, Option<Span>),
     /// The contrary is shown: what one iteration does to an array another needs.
     Denied(String, Option<Span>),
+    /// The same, and it happens for certain: the two accesses.
+    Refuted(String, Span, Span),
 }
 
 /// What iterations need so that they may run in any order.
@@ -59,7 +61,7 @@ impl Terms {
 }
 
 impl Pass<'_> {
-    fn analysis(&self) -> &Analysis<'_> {
+    pub(super) fn analysis(&self) -> &Analysis<'_> {
         self.analysis.get_or_init(|| Analysis::new(self.written))
     }
 
@@ -75,28 +77,38 @@ impl Pass<'_> {
         let has_sums = construct.kinds().any(|it| matches!(it, ClauseKind::Reduction(_)));
         let is_shown = match self.judged.get(&id) {
             Some(Judged::Proven(terms)) => terms.is_empty() || has_sums,
-            Some(Judged::Vouched(_) | Judged::Unproven(..) | Judged::Denied(..)) | None => false,
+            Some(
+                Judged::Vouched(_)
+                | Judged::Unproven(..)
+                | Judged::Denied(..)
+                | Judged::Refuted(..),
+            )
+            | None => false,
         };
         (asked.lanes || is_shown) && super::effects::is_for_lanes(self.program(), id)
     }
 
-    /// Judges the loops of a construct that are not vouched for, or that assign to what they share.
+    /// Judges the loops of a construct. What is found of those that are vouched for counts only if
+    /// they assign to what they share, or if it is the contrary of what is said.
     pub(super) fn judge(&mut self, region: &Region) {
         for id in region.loops.clone() {
             let it = &self.written.regions[id];
             let asked = Asked::of(&self.program().regions[id].construct);
-            let is_vouched = asked.independent || !(region.proves || asked.auto);
+            let is_vouched = self.is_vouched(region, id);
             // Lanes that nobody asked for are for what is shown.
             let is_for_lanes = !asked.lanes && super::effects::is_for_lanes(self.program(), id);
             let is_vouched = is_vouched && (asked.independent || !asked.is_open());
             let is_known = is_vouched && !is_for_lanes && !self.assigns_shared(id);
-            if asked.seq || it.loops.is_empty() || is_known {
+            if asked.seq || it.loops.is_empty() {
                 continue;
             }
             let stmts: Vec<StmtId> = it.loops.iter().map(|it| it.stmt).collect();
             let counters: Vec<VarId> = it.loops.iter().map(|it| it.var).collect();
             let judged = self.judged_nest(&stmts, &counters, asked.independent);
-            self.judged.insert(id, judged);
+            // Of a loop that is vouched for only the contrary is of interest.
+            if !is_known || matches!(judged, Judged::Refuted(..)) {
+                self.judged.insert(id, judged);
+            }
         }
     }
 
@@ -106,6 +118,12 @@ impl Pass<'_> {
         for stmt in stmts {
             let finding = self.analysis().examine(*stmt);
             is_proven &= finding.is_parallel();
+            if let Verdict::Carried(it) = &finding.verdict
+                && it.certain
+            {
+                let (why, _) = self.why_not(&finding);
+                return Judged::Refuted(why, it.first.span, it.second.span);
+            }
             if !(finding.is_parallel() || is_vouched && finding.is_settled) {
                 let (why, at) = self.why_not(&finding);
                 return match self.is_of_array(&finding) {
@@ -147,8 +165,37 @@ impl Pass<'_> {
         })
     }
 
-    /// Whether a loop that nobody vouches for in so many words is shown to be wrong in parallel.
+    /// Whether a loop certainly has iterations that depend on others, whatever the user says.
+    pub(super) fn is_refuted(&self, id: RegionId) -> bool {
+        matches!(self.judged.get(&id), Some(Judged::Refuted(..)))
+    }
+
+    /// Whether the directive of a loop says that its iterations are independent.
+    pub(super) fn is_vouched(&self, region: &Region, id: RegionId) -> bool {
+        let asked = Asked::of(&self.program().regions[id].construct);
+        asked.independent || !(region.proves || asked.auto)
+    }
+
+    /// Warns of a loop that the user vouches for and that is run in order all the same.
+    pub(super) fn warn_refuted(&mut self, id: RegionId) {
+        let Some(Judged::Refuted(why, first, second)) = self.judged.get(&id) else { return };
+        let message = format!("iterations of this loop depend on each other: {why}");
+        let span = self.program().regions[id].construct.span;
+        let fault = Diagnostic::warning("F0704", message)
+            .at(span, "takes them to be independent")
+            .label(*first, "in one iteration")
+            .label(*second, "in a later one")
+            .note("such a program has no meaning by its standard; the loop is run in order")
+            .help("write `seq` here, or mark loops whose iterations are independent");
+        self.leveled.faults.push(fault);
+    }
+
+    /// Whether a loop that nobody vouches for in so many words is shown to be wrong in parallel, or
+    /// any loop for certain.
     pub(super) fn is_denied(&self, id: RegionId) -> bool {
+        if self.is_refuted(id) {
+            return true;
+        }
         let asked = Asked::of(&self.program().regions[id].construct);
         let is_said = asked.independent || !asked.is_open();
         !is_said && matches!(self.judged.get(&id), Some(Judged::Denied(..)))
@@ -180,7 +227,7 @@ impl Pass<'_> {
     fn terms(&self, id: RegionId) -> Option<&Terms> {
         match self.judged.get(&id)? {
             Judged::Proven(terms) | Judged::Vouched(terms) => Some(terms),
-            Judged::Unproven(..) | Judged::Denied(..) => None,
+            Judged::Unproven(..) | Judged::Denied(..) | Judged::Refuted(..) => None,
         }
     }
 
@@ -316,7 +363,7 @@ impl Pass<'_> {
             }
         };
         let (region, span) = (self.program().regions[region].construct.span, finding.span);
-        self.leveled.notes.push(Note { region, span, text, at });
+        self.leveled.notes.push(Note { about: About::Loop, region, span, text, at });
         is_dealt
     }
 

@@ -1,0 +1,142 @@
+//! Dependences that are there for certain: two iterations are shown that meet whenever both are run.
+//!
+//! In: two accesses of a loop's body to one object, and what holds when the loop is entered. Out: whether
+//! iterations can be named, among the first ones, in which they reach the same element: no condition
+//! stands before them but the bounds of loops, and those hold as soon as the loop has a second
+//! iteration. A loop with fewer iterations has no order to keep.
+//!
+//! "No" means that it was not shown, not that the iterations are independent.
+
+use ir::program::Program;
+
+use crate::access::{Base, Context, Step, Touch};
+use crate::pairs;
+use crate::poly::{Atom, Poly, Value};
+use crate::system::System;
+
+/// What is known of the loop in question.
+#[derive(Debug, Default)]
+pub(crate) struct Around {
+    /// Polynomials that are not negative when it is entered.
+    pub(crate) facts: Vec<Poly>,
+    /// Not negative in just those iterations that are run.
+    pub(crate) room: Option<Poly>,
+}
+
+/// The earlier of the two iterations is one of the first.
+const FIRST: i128 = 2;
+/// The other comes so much later, or at the distance that was found.
+const DISTANCES: i128 = 4;
+/// Rounds of inner loops that are tried.
+const ROUNDS: i128 = 3;
+/// Inner loops around one access; more are not tried.
+const MAX_LOOPS: usize = 3;
+
+/// An access in one round of the loops around it.
+struct Instance {
+    /// Its subscripts.
+    subscripts: Vec<Poly>,
+    /// What must not be negative for it to happen.
+    rooms: Vec<Poly>,
+}
+
+/// Whether `first` in one iteration and `second` in a later one certainly meet.
+pub(crate) fn meet(
+    program: &Program,
+    around: &Around,
+    first: &Touch,
+    second: &Touch,
+    distance: Option<u64>,
+) -> bool {
+    let Some(room) = &around.room else { return false };
+    let is_object = matches!(first.place.base, Base::Var(_) | Base::Pointee(_));
+    if !is_object || first.place.base != second.place.base || !are_alike(first, second) {
+        return false;
+    }
+    let in_iteration = |number: i128| at(room, &[(0, number)]);
+    let Some(two) = in_iteration(1) else { return false };
+    let mut facts = pairs::with_ranges(program, &around.facts, [&two]);
+    facts.push(two);
+    let known = System { zero: Vec::new(), at_least_zero: facts };
+    let holds = |poly: &Poly| known.implies_at_least_zero(poly);
+    let distances = (1..=DISTANCES).chain(distance.map(i128::from));
+    for apart in distances {
+        for earlier in 0..FIRST {
+            let later = earlier + apart;
+            if !in_iteration(later).is_some_and(|it| holds(&it)) {
+                continue;
+            }
+            let (Some(left), Some(right)) = (instances(first, earlier), instances(second, later))
+            else {
+                return false;
+            };
+            let is_met = left.iter().any(|a| {
+                let same = right.iter().filter(|b| a.subscripts == b.subscripts);
+                same.into_iter().any(|b| a.rooms.iter().chain(&b.rooms).all(holds))
+            });
+            if is_met {
+                return true;
+            }
+        }
+    }
+    false
+}
+
+/// Whether equal subscripts mean the same place.
+fn are_alike(first: &Touch, second: &Touch) -> bool {
+    let (a, b) = (&first.place, &second.place);
+    let same = |x: &Step, y: &Step| match (x, y) {
+        (Step::Index { element: a, .. }, Step::Index { element: b, .. }) => a == b,
+        (Step::Field(a, x), Step::Field(b, y)) => (a, x) == (b, y),
+        (Step::Index { .. }, Step::Field(..)) | (Step::Field(..), Step::Index { .. }) => false,
+    };
+    !a.anywhere
+        && !b.anywhere
+        && a.path.len() == b.path.len()
+        && a.path.iter().zip(&b.path).all(|(x, y)| same(x, y))
+}
+
+/// The access in the first rounds of its loops, in one iteration of the loop in question; nothing if
+/// it may not happen at all.
+fn instances(touch: &Touch, iteration: i128) -> Option<Vec<Instance>> {
+    let mut loops: Vec<(u32, &Poly)> = Vec::new();
+    for context in touch.context.iter() {
+        match context {
+            Context::Loop(number, Some(room)) => loops.push((*number, room)),
+            Context::Loop(_, None) | Context::Branch(_) => return None,
+        }
+    }
+    if loops.len() > MAX_LOOPS {
+        return None;
+    }
+    let mut found = Vec::new();
+    let choices = ROUNDS.checked_pow(u32::try_from(loops.len()).ok()?)?;
+    for choice in 0..choices {
+        let mut rounds = vec![(0, iteration)];
+        let mut rest = choice;
+        for (number, _) in &loops {
+            rounds.push((*number, rest % ROUNDS));
+            rest /= ROUNDS;
+        }
+        let mut subscripts = Vec::new();
+        for step in &touch.place.path {
+            if let Step::Index { by, .. } = step {
+                subscripts.push(at(by, &rounds)?);
+            }
+        }
+        let rooms: Option<Vec<Poly>> = loops.iter().map(|(_, room)| at(room, &rounds)).collect();
+        found.push(Instance { subscripts, rooms: rooms? });
+    }
+    Some(found)
+}
+
+/// The value in given rounds, if nothing else in it varies or rests on what memory holds.
+fn at(poly: &Poly, rounds: &[(u32, i128)]) -> Option<Poly> {
+    let put = |atom: Atom| {
+        let round = rounds.iter().find(|it| atom.value == Value::Trip(it.0));
+        round.map_or_else(|| Poly::from(atom), |it| Poly::constant(it.1))
+    };
+    let value = poly.replace(&put)?;
+    let is_known = value.atoms().all(|it| matches!(it.value, Value::Entry(_)));
+    is_known.then_some(value)
+}
