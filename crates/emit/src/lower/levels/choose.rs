@@ -127,6 +127,9 @@ impl Pass<'_> {
             // The copies of a construct that is its own loop are one per thread.
             Crew::One if id == region.id && !region.proves => How::NewThreads { lanes },
             Crew::One if self.assigns_shared(id) => How::InOrder(Why::SharedScalar),
+            Crew::One if !region.proves && self.has_rounded_sums(id) => {
+                How::InOrder(Why::SharedScalar)
+            }
             Crew::One => How::NewThreads { lanes },
         }
     }

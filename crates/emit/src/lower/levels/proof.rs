@@ -369,21 +369,33 @@ impl Pass<'_> {
 
     /// A variable whose value would depend on who adds it up: nobody has said that this does not matter.
     fn rounded_sum(&self, finding: &Finding) -> Option<&str> {
+        let (var, _) = finding.reductions.iter().find(|it| self.is_rounded(it))?;
+        Some(self.written.vars[*var].name.map_or("a sum", |it| self.written.names.text(it)))
+    }
+
+    fn is_rounded(&self, (var, op): &(VarId, ReductionOp<Typed>)) -> bool {
         let program = self.written;
-        let is_rounded = |(var, op): &&(VarId, ReductionOp<Typed>)| match op {
-            ReductionOp::Add | ReductionOp::Sub | ReductionOp::Mul | ReductionOp::User(_) => {
-                !program.types.is_integer(program.vars[*var].ty)
+        !self.reassociates
+            && match op {
+                ReductionOp::Add | ReductionOp::Sub | ReductionOp::Mul | ReductionOp::User(_) => {
+                    !program.types.is_integer(program.vars[*var].ty)
+                }
+                ReductionOp::Max
+                | ReductionOp::Min
+                | ReductionOp::And
+                | ReductionOp::Or
+                | ReductionOp::BitAnd
+                | ReductionOp::BitOr
+                | ReductionOp::BitXor => false,
             }
-            ReductionOp::Max
-            | ReductionOp::Min
-            | ReductionOp::And
-            | ReductionOp::Or
-            | ReductionOp::BitAnd
-            | ReductionOp::BitOr
-            | ReductionOp::BitXor => false,
-        };
-        let (var, _) = finding.reductions.iter().filter(|_| !self.reassociates).find(is_rounded)?;
-        Some(program.vars[*var].name.map_or("a sum", |it| program.names.text(it)))
+    }
+
+    /// Whether a loop adds something up that no clause of it names, and the order of that matters.
+    pub(super) fn has_rounded_sums(&self, id: RegionId) -> bool {
+        let vars = &self.program().regions[id].vars;
+        let is_named = |var: VarId| vars.iter().any(|it| it.var == var && effects::has_own(it));
+        let sums = self.terms(id).map(|it| it.sums.as_slice()).unwrap_or_default();
+        sums.iter().any(|it| self.is_rounded(it) && !is_named(it.0))
     }
 
     /// Puts a directive before a loop that has none.
