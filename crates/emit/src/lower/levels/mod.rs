@@ -112,14 +112,13 @@ struct Pass<'a> {
 }
 
 fn inner(program: &Program) -> FxHashMap<RegionId, Vec<RegionId>> {
+    let mut all: Vec<RegionId> = program.regions.iter().map(|it| it.0).collect();
+    all.sort_by_key(|it| program.regions[*it].span.start);
     let mut inner: FxHashMap<RegionId, Vec<RegionId>> = FxHashMap::default();
-    for (id, region) in program.regions.iter() {
-        if let Some(parent) = region.parent {
+    for id in all {
+        if let Some(parent) = program.regions[id].parent {
             inner.entry(parent).or_default().push(id);
         }
-    }
-    for list in inner.values_mut() {
-        list.sort_by_key(|it| program.regions[*it].span.start);
     }
     inner
 }
