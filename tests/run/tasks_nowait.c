@@ -100,16 +100,45 @@ static void copies(void) {
   omp_target_free(there, 0);
 }
 
+// The end of a data region waits for what was begun in it, unless that is said not to be a group.
+static void grouped(void) {
+  int a = 0, b = 0;
+#pragma omp target data map(tofrom : a)
+  {
+#pragma omp target map(tofrom : a) nowait
+    {
+      usleep(2000);
+      a++;
+    }
+  }
+  expect(a == 1, "a data region waits for its regions");
+  double begin = omp_get_wtime();
+#pragma omp target_data map(tofrom : b) nogroup
+  {
+#pragma omp target map(tofrom : b) nowait
+    {
+      usleep(200000);
+      b++;
+    }
+  }
+  double passed = omp_get_wtime() - begin;
+#pragma omp taskwait
+  expect(passed < 0.15, "without a group it does not");
+  expect(b == 1, "whoever waits sees the result");
+}
+
 int main(void) {
   chain(0);
   data();
   copies();
+  grouped();
 #pragma omp parallel num_threads(4)
 #pragma omp single
   {
     chain(1);
     data();
     copies();
+    grouped();
   }
   return failures != 0;
 }

@@ -2,14 +2,16 @@
 //! requirements.
 
 use abi::MapType;
+use directive::HOST_DIALECT;
 use ir::construct::{Clause, ClauseKind, Leaf, OnAbsent, Requirement, UseDevice};
-use ir::program::{DeviceVar, ExprKind, RegionId, Typed, VarId, VarStorage};
-use ir::region::Region;
+use ir::program::{DeviceVar, ExprKind, Program, RegionId, StmtId, Typed, VarId, VarStorage};
+use ir::walk::Part;
 
 use super::entries::{self, Entries, Entry};
 use super::frame::Row;
 use super::queue::Order;
 use super::stub::{self, At};
+use super::unknown::lone;
 use super::{Kind, Lowering, kind};
 use crate::c::{Out, Printer, Setting};
 
@@ -50,7 +52,7 @@ impl Lowering<'_> {
         let order = self.order(printer, id).in_place();
         let arguments = self.open_data(printer, id, &order, &entries, &at, out);
         self.body(printer, id, &seen, &at, out);
-        close_data(printer, region, &order, &arguments, out);
+        self.close_data(printer, id, &order, &arguments, out);
     }
 
     /// A data region whose body can stay as it is: what comes before it and what after it. None if
@@ -74,7 +76,7 @@ impl Lowering<'_> {
         let mut before = Out::placed(self.place);
         let arguments = self.open_data(printer, id, &order, &entries, &at, &mut before);
         let mut after = Out::placed(self.place);
-        close_data(printer, region, &order, &arguments, &mut after);
+        self.close_data(printer, id, &order, &arguments, &mut after);
         Some((before.into_text(), after.into_text()))
     }
 
@@ -105,8 +107,47 @@ impl Lowering<'_> {
             arguments = tables.arguments();
             let call = format!("{}(&__fi, __fv, {arguments});", abi::names::DATA_BEGIN);
             order.call(printer, &call, out);
+            if let Some(group) = self.task_group(id) {
+                out.raw(&group);
+                out.line("{");
+            }
         });
         arguments
+    }
+
+    /// The directive that makes the end of a data region wait for the tasks begun in it, if there may be
+    /// any: before the last revision of the standard they could outlive their data.
+    fn task_group(&self, id: RegionId) -> Option<String> {
+        let region = &self.program.regions[id];
+        let construct = &region.construct;
+        let is_apart = construct.clauses.iter().any(|it| {
+            self.is_said(it, |kind| match kind {
+                ClauseKind::Nogroup(condition) => Some(*condition),
+                _ => None,
+            })
+        });
+        let has_group = construct.has(Leaf::DataRegion)
+            && construct.dialect == HOST_DIALECT
+            && !is_apart
+            && region.body.is_some_and(|it| begins_tasks(self.program, it));
+        has_group.then(|| self.pragma(&lone(Leaf::Taskgroup, Vec::new(), region.span))).flatten()
+    }
+
+    fn close_data(
+        &self,
+        printer: &Printer<'_>,
+        id: RegionId,
+        order: &Order<'_>,
+        arguments: &str,
+        out: &mut Out<'_>,
+    ) {
+        out.beside(self.program.regions[id].span);
+        if self.task_group(id).is_some() {
+            out.indented(|out| out.line("}"));
+        }
+        let call = format!("{}(&__fi, __fv, {arguments});", abi::names::DATA_END);
+        out.indented(|out| order.call(printer, &call, out));
+        out.line("}");
     }
 
     /// The body of a data region, where some variables stand for their device versions.
@@ -264,17 +305,26 @@ impl Lowering<'_> {
 }
 
 /// The call that ends the life of the data, and the end of the block.
-fn close_data(
-    printer: &Printer<'_>,
-    region: &Region,
-    order: &Order<'_>,
-    arguments: &str,
-    out: &mut Out<'_>,
-) {
-    out.beside(region.span);
-    let call = format!("{}(&__fi, __fv, {arguments});", abi::names::DATA_END);
-    out.indented(|out| order.call(printer, &call, out));
-    out.line("}");
+/// Whether a statement may begin tasks that it does not wait for.
+fn begins_tasks(program: &Program, stmt: StmtId) -> bool {
+    let mut open = vec![Part::Stmt(stmt)];
+    while let Some(part) = open.pop() {
+        let begins = match part {
+            Part::Region(id) => {
+                let construct = &program.regions[id].construct;
+                let is_task = |it: &Leaf| matches!(it, Leaf::Task | Leaf::Taskloop);
+                construct.leaves.iter().any(is_task)
+                    || construct.kinds().any(|it| matches!(it, ClauseKind::Nowait(_)))
+            }
+            Part::Expr(id) => matches!(program.exprs[id].kind, ExprKind::Call(..)),
+            Part::Stmt(_) | Part::Local(_) | Part::Init(_) => false,
+        };
+        if begins {
+            return true;
+        }
+        program.parts(part, &mut |it| open.push(it));
+    }
+    false
 }
 
 fn requirement(what: Requirement) -> u32 {

@@ -198,7 +198,7 @@ impl Lowering<'_> {
     }
 
     /// Whether a clause is there and not switched off.
-    fn is_said(
+    pub(super) fn is_said(
         &self,
         clause: &Clause<Typed>,
         find: impl Fn(&ClauseKind<Typed>) -> Option<Option<ir::program::ExprId>>,
