@@ -23,8 +23,10 @@ use source::Span;
 use crate::access::Base;
 use crate::alias::Aliases;
 use crate::effects::Effects;
-use crate::scan::{Parents, Scan};
-use crate::{liveness, normal, pairs, privatise, reduction, walk};
+use crate::liveness::Liveness;
+use crate::outline::Outline;
+use crate::scan::Scan;
+use crate::{normal, pairs, privatise, reduction, walk};
 
 /// What is known of one loop.
 #[derive(Clone, Debug, PartialEq)]
@@ -314,7 +316,8 @@ pub struct Analysis<'a> {
     pub(crate) program: &'a Program,
     pub(crate) aliases: Aliases,
     pub(crate) effects: Effects,
-    pub(crate) parents: Parents,
+    pub(crate) outline: Outline,
+    liveness: Liveness,
 }
 
 impl<'a> Analysis<'a> {
@@ -322,7 +325,8 @@ impl<'a> Analysis<'a> {
     pub fn new(program: &'a Program) -> Analysis<'a> {
         let aliases = Aliases::new(program);
         let effects = Effects::new(program, &aliases);
-        Analysis { program, aliases, effects, parents: Parents::new(program) }
+        let outline = Outline::new(program);
+        Analysis { program, aliases, effects, outline, liveness: Liveness::default() }
     }
 
     /// All `for` loops in the body of a region, each before those inside it.
@@ -391,8 +395,8 @@ impl<'a> Analysis<'a> {
                 return Err(unknown(Reason::CounterChanged, at));
             }
         }
-        let around = self.parents.around(stmt);
-        let marked = Marked::new(program, stmt);
+        let around = self.outline.around(stmt);
+        let marked = Marked::new(program, self.outline.governing(stmt));
         finding.reductions = reduction::recognise(program, stmt, &scan, &form);
         for (var, op) in marked.reductions {
             if !finding.reductions.iter().any(|it| it.0 == var) {
@@ -404,6 +408,7 @@ impl<'a> Analysis<'a> {
             program,
             aliases: &self.aliases,
             effects: &self.effects,
+            outline: &self.outline,
             stmt,
             form: Some(&form),
             scan: &scan,
@@ -418,7 +423,7 @@ impl<'a> Analysis<'a> {
         if !scan.inner.contains(&form.var) {
             finding.private.push(form.var);
         }
-        let is_live = |var| liveness::live_after(program, &self.parents, stmt, var);
+        let is_live = |var| self.liveness.after(program, &self.outline, stmt, var);
         for (&var, uses) in &body.scalars {
             let Some(written) = uses.written else { continue };
             if reduced.contains(&var) || var == form.var {
@@ -472,10 +477,9 @@ struct Marked {
 }
 
 impl Marked {
-    fn new(program: &Program, stmt: StmtId) -> Marked {
+    fn new(program: &Program, governing: &[RegionId]) -> Marked {
         let mut marked = Marked::default();
-        let governs = |region: &&ir::region::Region| region.loops.iter().any(|it| it.stmt == stmt);
-        for region in program.regions.iter().map(|it| it.1).filter(governs) {
+        for region in governing.iter().map(|&it| &program.regions[it]) {
             marked.private.extend(private_items(program, &region.construct));
             for kind in region.construct.kinds() {
                 if let ClauseKind::Reduction(it) = kind {

@@ -117,11 +117,12 @@ impl Analysis<'_> {
         }
         let none = BTreeSet::new();
         let private: BTreeSet<VarId> = private_items(program, &it.construct).into_iter().collect();
-        let around = self.parents.around(body);
+        let around = self.outline.around(body);
         let question = walk::Question {
             program,
             aliases: &self.aliases,
             effects: &self.effects,
+            outline: &self.outline,
             stmt: body,
             form: None,
             scan: &scan,

@@ -13,6 +13,7 @@ mod effects;
 pub mod extent;
 mod liveness;
 mod normal;
+mod outline;
 mod pairs;
 mod poly;
 mod privatise;

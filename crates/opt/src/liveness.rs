@@ -3,15 +3,22 @@
 //! In: a loop and a variable. Out: whether some way from the end of the loop leads to a read of it
 //! before a write. Only the structure of statements is followed; where there are jumps, any mention
 //! outside the loop counts as a read.
+//!
+//! Answers for the rest of a block are kept, and code that does not mention the variable is passed
+//! over: asking for each of many loops in a row reads what follows once.
+
+use std::cell::RefCell;
 
 use ir::construct::{Convert, Motion};
 use ir::program::{ExprId, ExprKind, InitId, Program, StmtId, StmtKind, Typed, VarId, VarStorage};
 use ir::region::{Mapping, Region, Sharing};
 use ir::types::Ty;
 use ir::walk::Part;
+use rustc_hash::FxHashMap;
 use source::Name;
 
-use crate::scan::{self, Parents, Scan};
+use crate::outline::Outline;
+use crate::scan::Scan;
 
 /// What a piece of code does first to a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,52 +51,65 @@ impl First {
     }
 }
 
-/// Whether the value after the loop may be read.
-pub(crate) fn live_after(program: &Program, parents: &Parents, stmt: StmtId, var: VarId) -> bool {
-    let is_own = match program.vars[var].storage {
-        VarStorage::Local(of) | VarStorage::Param(of) => Some(of) == parents.function(stmt),
-        VarStorage::Global
-        | VarStorage::Extern
-        | VarStorage::Static
-        | VarStorage::LocalStatic(_) => false,
-    };
-    let around = parents.around(stmt);
-    let Some(&outermost) = around.last() else { return true };
-    if !is_own {
-        return true;
-    }
-    let cx = Cx { program, var };
-    if scan::has_labels(program, outermost) {
-        let all = |of| Scan::new(program, of).mentions.get(&var).copied().unwrap_or(0);
-        return all(outermost) > all(stmt);
-    }
-    let mut inner = stmt;
-    for &outer in &around {
-        let first = cx.after(outer, inner);
-        match first {
-            First::Read => return true,
-            First::Write => return false,
-            First::Passes => {}
+/// What has been found out so far.
+#[derive(Debug, Default)]
+pub(crate) struct Liveness {
+    /// What a block does first to a variable, from this statement of it on.
+    known: RefCell<FxHashMap<(StmtId, VarId), First>>,
+}
+
+impl Liveness {
+    /// Whether the value after the loop may be read.
+    pub(crate) fn after(
+        &self,
+        program: &Program,
+        outline: &Outline,
+        stmt: StmtId,
+        var: VarId,
+    ) -> bool {
+        let function = outline.function(stmt);
+        let is_own = match program.vars[var].storage {
+            VarStorage::Local(of) | VarStorage::Param(of) => Some(of) == function,
+            VarStorage::Global
+            | VarStorage::Extern
+            | VarStorage::Static
+            | VarStorage::LocalStatic(_) => false,
+        };
+        let around = outline.around(stmt);
+        let Some(&outermost) = around.last() else { return true };
+        if !is_own {
+            return true;
         }
-        inner = outer;
+        if function.is_some_and(|it| outline.has_labels(it)) {
+            return outline.mentions(outermost, var) > outline.mentions(stmt, var);
+        }
+        let cx = Cx { program, outline, known: &self.known, var };
+        let mut inner = stmt;
+        for &outer in &around {
+            let first = cx.after(outer, inner);
+            match first {
+                First::Read => return true,
+                First::Write => return false,
+                First::Passes => {}
+            }
+            inner = outer;
+        }
+        false
     }
-    false
 }
 
 struct Cx<'a> {
     program: &'a Program,
+    outline: &'a Outline,
+    known: &'a RefCell<FxHashMap<(StmtId, VarId), First>>,
     var: VarId,
 }
 
 impl Cx<'_> {
     /// What comes in `outer` after `inner`, a direct part of it.
     fn after(&self, outer: StmtId, inner: StmtId) -> First {
-        let rest_of_body = |parts: &[StmtId]| {
-            let behind = parts.iter().skip_while(|&&it| it != inner).skip(1);
-            behind.fold(First::Passes, |first, &it| first.then(|| self.stmt(it)))
-        };
         match &self.program.stmts[outer].kind {
-            StmtKind::Block(stmts) => rest_of_body(stmts),
+            StmtKind::Block(stmts) => self.rest(stmts, self.outline.range(inner).end),
             StmtKind::For(it) => {
                 // The next round, or the end.
                 let step = it.step.map_or(First::Passes, |it| self.expr(it));
@@ -123,6 +143,33 @@ impl Cx<'_> {
         }
     }
 
+    /// What the statements of a block do from a number on.
+    fn rest(&self, stmts: &[StmtId], from: u32) -> First {
+        let range = |it: &StmtId| self.outline.range(*it);
+        let end = stmts.last().map_or(0, |it| range(it).end);
+        let mut at = from;
+        let mut passed = Vec::new();
+        let mut found = First::Passes;
+        while let Some(next) = self.outline.next(self.var, &(at..end)) {
+            let holder = stmts.partition_point(|it| range(it).end <= next);
+            let Some(&stmt) = stmts.get(holder) else { break };
+            // Copied out, since looking into a statement may add answers.
+            let known = self.known.borrow().get(&(stmt, self.var)).copied();
+            if let Some(known) = known {
+                found = known;
+                break;
+            }
+            passed.push(stmt);
+            found = self.stmt(stmt);
+            if found != First::Passes {
+                break;
+            }
+            at = range(&stmt).end;
+        }
+        self.known.borrow_mut().extend(passed.into_iter().map(|it| ((it, self.var), found)));
+        found
+    }
+
     /// A loop inside an expression is rare: any mention in the expression counts.
     fn rest_of_statement(&self, outer: StmtId) -> First {
         let mut mentioned = false;
@@ -147,9 +194,7 @@ impl Cx<'_> {
         let program = self.program;
         match &program.stmts[id].kind {
             StmtKind::Empty | StmtKind::Declaration(_) => First::Passes,
-            StmtKind::Block(stmts) => {
-                stmts.iter().fold(First::Passes, |first, &it| first.then(|| self.stmt(it)))
-            }
+            StmtKind::Block(stmts) => self.rest(stmts, self.outline.range(id).start),
             StmtKind::Expr(expr) => self.expr(*expr),
             StmtKind::If(cond, then, other) => self.expr(*cond).then(|| {
                 let no = other.map_or(First::Passes, |it| self.stmt(it));
@@ -180,7 +225,7 @@ impl Cx<'_> {
             | StmtKind::Label(..)
             | StmtKind::Goto(_)
             | StmtKind::GotoExpr(_)
-            | StmtKind::Asm(_) => self.any(Part::Stmt(id)),
+            | StmtKind::Asm(_) => self.any(id),
             StmtKind::Region(region) => self.region(&program.regions[*region]),
         }
     }
@@ -223,17 +268,11 @@ impl Cx<'_> {
     }
 
     /// A statement that is not looked into: `continue` may leave a `switch`.
-    fn any(&self, part: Part) -> First {
-        let mut stack = vec![part];
-        while let Some(part) = stack.pop() {
-            if let Part::Stmt(id) = part
-                && let StmtKind::Continue = self.program.stmts[id].kind
-            {
-                return First::Read;
-            }
-            self.program.parts(part, &mut |it| stack.push(it));
-        }
-        if self.mentions(part) { First::Read } else { First::Passes }
+    fn any(&self, id: StmtId) -> First {
+        let is_named = self.outline.names(id, self.var);
+        let is_read =
+            is_named || self.outline.continues(id) || self.outline.mentions(id, self.var) > 0;
+        if is_read { First::Read } else { First::Passes }
     }
 
     /// An assignment whose right side does not mention the variable writes it.

@@ -1,13 +1,11 @@
 //! What a piece of code mentions, without asking when.
 //!
-//! In: a statement. Out: [`Scan`], the variables it declares, writes and mentions. [`Parents`] leads from a statement
-//! to those around it.
+//! In: a statement. Out: [`Scan`], the variables it declares, writes and mentions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ir::program::{ExprId, ExprKind, FunctionId, Program, StmtId, StmtKind, VarId, VarStorage};
+use ir::program::{ExprId, ExprKind, Program, StmtId, StmtKind, VarId, VarStorage};
 use ir::walk::Part;
-use rustc_hash::FxHashMap;
 use source::Span;
 
 /// What a statement mentions.
@@ -62,60 +60,4 @@ impl Scan {
             self.writes.entry(var).or_default().push(expr.span);
         }
     }
-}
-
-/// The way from each statement outwards.
-#[derive(Debug, Default)]
-pub(crate) struct Parents {
-    of: FxHashMap<StmtId, (Option<StmtId>, FunctionId)>,
-}
-
-impl Parents {
-    pub(crate) fn new(program: &Program) -> Parents {
-        let mut parents = Parents::default();
-        for (id, function) in program.functions.iter() {
-            let Some(body) = function.body else { continue };
-            let mut stack = vec![(Part::Stmt(body), None)];
-            while let Some((part, around)) = stack.pop() {
-                let mut inside = around;
-                if let Part::Stmt(stmt) = part {
-                    parents.of.insert(stmt, (around, id));
-                    inside = Some(stmt);
-                }
-                program.parts(part, &mut |it| stack.push((it, inside)));
-            }
-        }
-        parents
-    }
-
-    /// The function a statement stands in.
-    pub(crate) fn function(&self, stmt: StmtId) -> Option<FunctionId> {
-        self.of.get(&stmt).map(|it| it.1)
-    }
-
-    /// The statements around one, innermost first.
-    pub(crate) fn around(&self, stmt: StmtId) -> Vec<StmtId> {
-        let mut found = Vec::new();
-        let mut at = stmt;
-        while let Some(&(Some(outer), _)) = self.of.get(&at) {
-            found.push(outer);
-            at = outer;
-        }
-        found
-    }
-}
-
-/// Whether a jump to or from somewhere in a function body can be other than its structure says.
-pub(crate) fn has_labels(program: &Program, body: StmtId) -> bool {
-    let mut stack = vec![Part::Stmt(body)];
-    while let Some(part) = stack.pop() {
-        if let Part::Stmt(stmt) = part
-            && let StmtKind::Label(..) | StmtKind::Goto(_) | StmtKind::GotoExpr(_) =
-                program.stmts[stmt].kind
-        {
-            return true;
-        }
-        program.parts(part, &mut |it| stack.push(it));
-    }
-    false
 }

@@ -26,6 +26,7 @@ use crate::certain::Around;
 use crate::dependence::{Obstacle, Reason};
 use crate::effects::Effects;
 use crate::normal::{self, Form};
+use crate::outline::Outline;
 use crate::poly::{Poly, Value};
 use crate::scan::Scan;
 use state::{Frame, State, Val};
@@ -35,6 +36,7 @@ pub(crate) struct Question<'a> {
     pub(crate) program: &'a Program,
     pub(crate) aliases: &'a Aliases,
     pub(crate) effects: &'a Effects,
+    pub(crate) outline: &'a Outline,
     /// The loop, or another statement that is run once.
     pub(crate) stmt: StmtId,
     /// Its normal form, if it is a loop.
@@ -207,14 +209,13 @@ impl Walk<'_> {
     fn facts_from_around(&mut self) {
         let mut inner = self.q.stmt;
         for &stmt in self.q.around {
-            let scan = Scan::new(self.program, stmt);
             let kind = &self.program.stmts[stmt].kind;
             if let StmtKind::For(it) = kind {
                 if let Some(form) = normal::loop_form(self.program, stmt) {
-                    self.fact_of_outer_loop(it, &form, &scan, inner);
+                    self.fact_of_outer_loop(it, &form, stmt, inner);
                 }
             } else if let StmtKind::If(cond, then, other) = kind
-                && self.is_steady(*cond, &scan, None)
+                && self.is_steady(*cond, stmt, None)
             {
                 if inner == *then {
                     self.quietly(|walk| walk.assume(*cond, true));
@@ -230,22 +231,22 @@ impl Walk<'_> {
         &mut self,
         it: &ir::program::For,
         form: &Form,
-        scan: &Scan,
+        stmt: StmtId,
         inner: StmtId,
     ) {
-        let writes = scan.writes.get(&form.var).map_or(0, Vec::len);
+        let writes = self.q.outline.writes(stmt, form.var);
         let expected = if form.declares { 1 } else { 2 };
         if inner != it.body || writes != expected || !self.is_own_scalar(form.var) {
             return;
         }
         let value = Poly::atom(Value::Entry(form.var));
         if let Some(cond) = it.cond
-            && self.is_steady(form.bound, scan, None)
+            && self.is_steady(form.bound, stmt, None)
         {
             self.quietly(|walk| walk.assume(cond, true));
         }
         if let Some(begin) = self.begin(&it.init)
-            && self.is_steady(begin, scan, Some(form.var))
+            && self.is_steady(begin, stmt, Some(form.var))
         {
             let begin = self.quietly(|walk| walk.int(begin));
             let room = if form.step > 0 { value.sub(&begin) } else { begin.sub(&value) };
@@ -255,16 +256,16 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether an expression has had the same value since the statement that was scanned began: it
+    /// Whether an expression has had the same value since the statement around began: it
     /// is made of the function's own scalars and none of them is written there. The counting variable
     /// of that statement is excepted if it is `without`: then it must not occur.
-    fn is_steady(&self, expr: ExprId, scan: &Scan, without: Option<VarId>) -> bool {
+    fn is_steady(&self, expr: ExprId, since: StmtId, without: Option<VarId>) -> bool {
         let mut stack = vec![expr];
         while let Some(id) = stack.pop() {
             let kind = &self.program.exprs[id].kind;
             if let ExprKind::Var(var) = kind {
-                let is_counter = scan.writes.contains_key(var);
-                if is_counter || Some(*var) == without || !self.is_own_scalar(*var) {
+                let is_changed = self.q.outline.writes(since, *var) > 0;
+                if is_changed || Some(*var) == without || !self.is_own_scalar(*var) {
                     return false;
                 }
             } else if !matches!(

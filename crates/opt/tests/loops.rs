@@ -5,6 +5,7 @@
 mod loops {
     mod brute_force;
     mod extents;
+    mod growth;
     mod support;
     mod verdicts;
 }

@@ -10,6 +10,7 @@ use ir::region::{
 };
 use opt::dependence::Analysis;
 use opt::extent::{Extent, Implied};
+use rustc_hash::FxHashMap;
 use source::{Locator, SourceMap, Span};
 
 use super::records::{
@@ -27,7 +28,9 @@ pub(crate) fn file(
     let cx = Collect { program, map, locator, analysis: Analysis::new(program) };
     let mut order: Vec<RegionId> = program.regions.iter().map(|(id, _)| id).collect();
     order.sort_by_key(|&id| program.regions[id].span.start);
-    let number = |id: RegionId| order.iter().position(|&it| it == id);
+    let numbers: FxHashMap<RegionId, usize> =
+        order.iter().enumerate().map(|(number, &id)| (id, number)).collect();
+    let number = |id: RegionId| numbers.get(&id).copied();
     let regions = order
         .iter()
         .enumerate()
