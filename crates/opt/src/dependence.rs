@@ -13,6 +13,7 @@
 //! places it reads and writes; any two of them that may be the same object ([`crate::alias`]) are compared for
 //! different iterations ([`crate::pairs`]).
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 use ir::construct::{ClauseKind, ReductionOp};
@@ -24,6 +25,7 @@ use crate::access::Base;
 use crate::alias::Aliases;
 use crate::effects::Effects;
 use crate::liveness::Liveness;
+use crate::marks::Values;
 use crate::outline::Outline;
 use crate::scan::Scan;
 use crate::{normal, pairs, privatise, reduction, walk};
@@ -318,6 +320,7 @@ pub struct Analysis<'a> {
     pub(crate) effects: Effects,
     pub(crate) outline: Outline,
     liveness: Liveness,
+    values: OnceCell<Values>,
 }
 
 impl<'a> Analysis<'a> {
@@ -326,7 +329,13 @@ impl<'a> Analysis<'a> {
         let aliases = Aliases::new(program);
         let effects = Effects::new(program, &aliases);
         let outline = Outline::new(program);
-        Analysis { program, aliases, effects, outline, liveness: Liveness::default() }
+        let (liveness, values) = (Liveness::default(), OnceCell::new());
+        Analysis { program, aliases, effects, outline, liveness, values }
+    }
+
+    /// Values that variables keep, for estimates.
+    pub(crate) fn values(&self) -> &Values {
+        self.values.get_or_init(|| Values::new(self.program))
     }
 
     /// All `for` loops in the body of a region, each before those inside it.

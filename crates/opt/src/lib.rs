@@ -2,7 +2,7 @@
 //!
 //! In: an [`ir::program::Program`]. Out: facts, each with what it rests on; the program is not changed.
 //! [`dependence`] answers which loops may run in parallel, [`extent`] how much of the data behind a pointer
-//! a region touches. Passes will stand here too.
+//! a region touches, [`mod@marks`] all that a mapping of loops rests on. Passes will stand here too.
 
 mod access;
 mod alias;
@@ -12,6 +12,7 @@ pub mod dependence;
 mod effects;
 pub mod extent;
 mod liveness;
+pub mod marks;
 mod normal;
 mod outline;
 mod pairs;
@@ -21,3 +22,5 @@ mod reduction;
 mod scan;
 mod system;
 mod walk;
+
+pub use marks::marks;

@@ -64,6 +64,20 @@ pub(crate) struct Body {
     pub(crate) held: Vec<Held>,
     /// What is known of the loop as a whole.
     pub(crate) around: Around,
+    /// Loops inside, outer ones first.
+    pub(crate) loops: Vec<Rounds>,
+}
+
+/// A loop that was met on the way.
+#[derive(Clone, Debug)]
+pub(crate) struct Rounds {
+    /// Its counter is [`Value::Trip`] of this.
+    pub(crate) number: u32,
+    pub(crate) stmt: StmtId,
+    /// What is not negative in just those rounds that are run.
+    pub(crate) room: Option<Poly>,
+    /// What is added each time, if it counts.
+    pub(crate) step: i128,
 }
 
 /// A value that does not change while the loop runs, if nothing in the loop changes it.

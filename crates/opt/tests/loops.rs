@@ -6,6 +6,7 @@ mod loops {
     mod brute_force;
     mod extents;
     mod growth;
+    mod marks;
     mod support;
     mod verdicts;
 }

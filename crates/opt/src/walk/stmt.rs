@@ -4,8 +4,8 @@ use ir::construct::Leaf;
 use ir::program::{Init, InitId, RegionId, StmtId, StmtKind, VarId};
 use ir::walk::Part;
 
-use super::Walk;
 use super::state::{Frame, FrameKind, Val};
+use super::{Rounds, Walk};
 use crate::access::Context;
 use crate::dependence::{Reason, private_items};
 use crate::normal::{self, Form};
@@ -35,13 +35,13 @@ impl Walk<'_> {
                 self.join(after);
             }
             StmtKind::While(cond, body) => {
-                self.inner_loop(None, Some(*cond), None, *body);
+                self.inner_loop(id, None, Some(*cond), None, *body);
             }
             StmtKind::DoWhile(body, cond) => self.do_while(*body, *cond),
             StmtKind::For(it) => {
                 it.init.iter().for_each(|&it| self.stmt(it));
                 let form = normal::loop_form(program, id);
-                self.inner_loop(form.as_ref(), it.cond, it.step, it.body);
+                self.inner_loop(id, form.as_ref(), it.cond, it.step, it.body);
             }
             StmtKind::Switch(cond, body) => {
                 self.eval(*cond);
@@ -140,6 +140,7 @@ impl Walk<'_> {
     /// A loop inside the examined one: of what it changes nothing is known at its head.
     fn inner_loop(
         &mut self,
+        id: StmtId,
         form: Option<&Form>,
         cond: Option<ir::program::ExprId>,
         step: Option<ir::program::ExprId>,
@@ -179,6 +180,8 @@ impl Walk<'_> {
                 }
             }
         }
+        let step_by = form.map_or(0, |it| it.step);
+        self.body.loops.push(Rounds { number, stmt: id, room: room.clone(), step: step_by });
         let head = self.state.clone();
         self.frames.push(Frame::new(FrameKind::Loop));
         self.within(Context::Loop(number, room), |walk| {
@@ -228,13 +231,19 @@ impl Walk<'_> {
             if let Leaf::Atomic = leaf
                 && self.q.form.is_some()
             {
-                return self.obstacle(Reason::Atomic, region.span);
+                self.obstacle(Reason::Atomic, region.span);
             }
-            is_loop &=
-                matches!(leaf, Leaf::Loop | Leaf::Simd | Leaf::Cache | Leaf::Unroll | Leaf::Atomic);
+            // Whoever shares the iterations of a loop, together they do what it says.
+            let shares = matches!(leaf, Leaf::Distribute | Leaf::Parallel | Leaf::For);
+            is_loop &= shares && !region.loops.is_empty()
+                || matches!(
+                    leaf,
+                    Leaf::Loop | Leaf::Simd | Leaf::Cache | Leaf::Unroll | Leaf::Atomic
+                );
         }
+        // What it does to memory is noted all the same.
         if !is_loop || has_copies(&region.construct) {
-            return self.obstacle(Reason::Directive, region.span);
+            self.obstacle(Reason::Directive, region.span);
         }
         let hidden: Vec<VarId> = private_items(program, &region.construct)
             .into_iter()

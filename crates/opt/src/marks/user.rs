@@ -1,0 +1,127 @@
+//! What directives say of a loop: levels, order, independence, variables of its own.
+
+use std::collections::BTreeSet;
+
+use ir::construct::{ClauseKind, Leaf};
+use ir::program::{ExprId, ExprKind, Program, RegionId, StmtId, VarId};
+
+use crate::dependence::Analysis;
+
+/// Levels of a device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Levels {
+    /// Teams.
+    pub teams: bool,
+    /// Threads of a team.
+    pub threads: bool,
+    /// Lanes of a thread.
+    pub lanes: bool,
+}
+
+impl Levels {
+    /// Whether none is named.
+    pub fn is_none(self) -> bool {
+        !(self.teams || self.threads || self.lanes)
+    }
+}
+
+/// What is said of a loop.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Said {
+    /// The directives that are about it, outer ones first.
+    pub regions: Vec<RegionId>,
+    /// Levels that they name.
+    pub levels: Levels,
+    /// They leave the level to the compiler, on this loop or on all.
+    pub is_free: bool,
+    /// Iterations are independent.
+    pub independent: bool,
+    /// They are to be run in order.
+    pub in_order: bool,
+    /// How many loops, this one the first, are made one; 0 if it is not the first of its directive.
+    pub collapsed: usize,
+    /// Variables that clauses copy or combine for it.
+    pub copies: BTreeSet<VarId>,
+}
+
+impl Analysis<'_> {
+    /// What directives say of a loop.
+    pub(super) fn said(&self, stmt: StmtId) -> Said {
+        let program = self.program;
+        let mut said = Said { is_free: true, ..Said::default() };
+        let mut has_safe_length = false;
+        for &id in self.outline.governing(stmt) {
+            let region = &program.regions[id];
+            said.regions.push(id);
+            if region.loops.first().is_some_and(|it| it.stmt == stmt) {
+                said.collapsed = region.loops.len();
+            }
+            let proves =
+                around(program, id).any(|it| program.regions[it].construct.has(Leaf::Kernels));
+            let mut word = None;
+            for leaf in &region.construct.leaves {
+                said.levels.teams |= *leaf == Leaf::Distribute;
+                said.levels.threads |= matches!(leaf, Leaf::For | Leaf::Taskloop);
+                said.levels.lanes |= *leaf == Leaf::Simd;
+            }
+            for kind in region.construct.kinds() {
+                if let ClauseKind::Gang(_) = kind {
+                    said.levels.teams = true;
+                } else if let ClauseKind::Worker(_) = kind {
+                    said.levels.threads = true;
+                } else if let ClauseKind::Vector(_) = kind {
+                    said.levels.lanes = true;
+                } else if let ClauseKind::Seq = kind {
+                    said.in_order = true;
+                } else if let ClauseKind::Auto = kind {
+                    word = Some(false);
+                } else if let ClauseKind::Independent = kind {
+                    word = Some(true);
+                } else if let ClauseKind::Safelen(_) = kind {
+                    has_safe_length = true;
+                } else {
+                    said.copies.extend(copied(kind).iter().filter_map(|it| variable(program, *it)));
+                }
+            }
+            said.independent |= word.unwrap_or(!proves);
+        }
+        let only_lanes = said.levels.lanes && !said.levels.teams && !said.levels.threads;
+        if only_lanes && has_safe_length || said.in_order {
+            said.independent = false;
+        }
+        said.is_free = said.levels.is_none();
+        said
+    }
+}
+
+/// A region and those around it.
+fn around(program: &Program, id: RegionId) -> impl Iterator<Item = RegionId> + '_ {
+    std::iter::successors(Some(id), |it| program.regions[*it].parent)
+}
+
+/// Items that a clause gives to each iteration or thread.
+fn copied(kind: &ClauseKind<ir::program::Typed>) -> &[ExprId] {
+    if let ClauseKind::Private(items)
+    | ClauseKind::FirstPrivate { items, .. }
+    | ClauseKind::LastPrivate { items, .. } = kind
+    {
+        items
+    } else if let ClauseKind::Reduction(it) = kind {
+        &it.items
+    } else {
+        &[]
+    }
+}
+
+fn variable(program: &Program, item: ExprId) -> Option<VarId> {
+    let mut at = item;
+    loop {
+        if let ExprKind::Var(var) = program.exprs[at].kind {
+            return Some(var);
+        } else if let ExprKind::Section(section) = &program.exprs[at].kind {
+            at = section.base;
+        } else {
+            return None;
+        }
+    }
+}
