@@ -275,6 +275,14 @@ impl Sum {
         Sum { terms }
     }
 
+    /// So many times it; nothing if that is too large.
+    #[must_use]
+    pub fn times(&self, factor: i64) -> Option<Sum> {
+        let terms =
+            self.terms.iter().map(|(by, vars)| Some((by.checked_mul(factor)?, vars.clone())));
+        Some(Sum { terms: terms.collect::<Option<_>>()? })
+    }
+
     /// As a formula: `n * m - 1`.
     pub fn text(&self, program: &Program) -> String {
         let name = |var: &VarId| program.vars[*var].name.map_or("?", |it| program.names.text(it));
@@ -384,6 +392,11 @@ impl<'a> Analysis<'a> {
         finding
     }
 
+    /// Whether the value that a statement leaves in a variable of its function may be read.
+    pub(crate) fn is_live_after(&self, stmt: StmtId, var: VarId) -> bool {
+        self.liveness.after(self.program, &self.outline, stmt, var)
+    }
+
     fn judge(&self, stmt: StmtId, finding: &mut Finding) -> Result<(), Verdict> {
         let program = self.program;
         let span = finding.span;
@@ -432,7 +445,7 @@ impl<'a> Analysis<'a> {
         if !scan.inner.contains(&form.var) {
             finding.private.push(form.var);
         }
-        let is_live = |var| self.liveness.after(program, &self.outline, stmt, var);
+        let is_live = |var| self.is_live_after(stmt, var);
         for (&var, uses) in &body.scalars {
             let Some(written) = uses.written else { continue };
             if reduced.contains(&var) || var == form.var {

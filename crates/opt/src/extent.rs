@@ -77,9 +77,9 @@ struct Range {
 }
 
 /// A loop around an access: its counter and the last round, as a polynomial over outer counters.
-struct Rounds {
-    counter: Atom,
-    last: Poly,
+pub(crate) struct Rounds {
+    pub(crate) counter: Atom,
+    pub(crate) last: Poly,
 }
 
 impl Analysis<'_> {
@@ -286,7 +286,7 @@ fn is_name(program: &Program, item: ExprId, var: VarId) -> bool {
 }
 
 /// Whether all variables of a sum have the same value in the region as where it is entered.
-fn is_known(program: &Program, region: RegionId, sum: &Sum) -> bool {
+pub(crate) fn is_known(program: &Program, region: RegionId, sum: &Sum) -> bool {
     let region = &program.regions[region];
     let is_passed = |var: &VarId| {
         let found = region.vars.iter().find(|it| it.var == *var);
@@ -363,7 +363,7 @@ fn element(program: &Program, pointer: VarId, touch: &Touch) -> Option<Poly> {
 }
 
 /// The loops around an access, outermost first.
-fn rounds(touch: &Touch) -> Option<Vec<Rounds>> {
+pub(crate) fn rounds(touch: &Touch) -> Option<Vec<Rounds>> {
     let mut found: Vec<Rounds> = Vec::new();
     for context in touch.context.iter() {
         let Context::Loop(number, room) = context else { continue };

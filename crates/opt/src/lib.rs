@@ -2,7 +2,8 @@
 //!
 //! In: an [`ir::program::Program`]. Out: facts, each with what it rests on; the program is not changed.
 //! [`dependence`] answers which loops may run in parallel, [`extent`] how much of the data behind a pointer
-//! a region touches, [`mod@marks`] all that a mapping of loops rests on. Passes will stand here too.
+//! a region touches, [`transfer`] what moves between host and device and need not, [`mod@marks`] all that a
+//! mapping of loops rests on. Passes will stand here too.
 
 mod access;
 mod alias;
@@ -21,6 +22,7 @@ mod privatise;
 mod reduction;
 mod scan;
 mod system;
+pub mod transfer;
 mod walk;
 
 pub use marks::marks;

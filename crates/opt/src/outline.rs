@@ -29,6 +29,12 @@ pub(crate) struct Outline {
     jumps: Vec<u32>,
     /// Those of them that are `continue`.
     continues: Vec<u32>,
+    /// Those of them that are `return`.
+    returns: Vec<u32>,
+    /// The statement of each region.
+    regions: FxHashMap<RegionId, StmtId>,
+    /// Functions with regions.
+    with_regions: FxHashSet<FunctionId>,
     /// Functions in which a jump can be other than their structure says.
     labelled: FxHashSet<FunctionId>,
     /// The regions that apply to a loop.
@@ -115,6 +121,13 @@ impl Outline {
         if let StmtKind::Continue = kind {
             self.continues.push(at);
         }
+        if let StmtKind::Return(_) = kind {
+            self.returns.push(at);
+        }
+        if let StmtKind::Region(region) = kind {
+            self.regions.insert(*region, stmt);
+            self.with_regions.insert(function);
+        }
     }
 
     fn expr(&mut self, program: &Program, id: ExprId, at: u32) {
@@ -174,6 +187,26 @@ impl Outline {
     /// Whether `continue` occurs in a statement.
     pub(crate) fn continues(&self, stmt: StmtId) -> bool {
         first(&self.continues, &self.range(stmt)).is_some()
+    }
+
+    /// Whether the function may be left from inside a statement.
+    pub(crate) fn returns(&self, stmt: StmtId) -> bool {
+        first(&self.returns, &self.range(stmt)).is_some()
+    }
+
+    /// Whether a statement holds another that leaves what is around that.
+    pub(crate) fn leaves(&self, stmt: StmtId) -> bool {
+        first(&self.jumps, &self.range(stmt)).is_some()
+    }
+
+    /// The statement of a region.
+    pub(crate) fn region(&self, region: RegionId) -> Option<StmtId> {
+        self.regions.get(&region).copied()
+    }
+
+    /// Whether a function has regions.
+    pub(crate) fn has_regions(&self, function: FunctionId) -> bool {
+        self.with_regions.contains(&function)
     }
 
     /// Where, among these numbers, something first happens that matters to a variable: it is mentioned,

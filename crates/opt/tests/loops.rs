@@ -8,5 +8,6 @@ mod loops {
     mod growth;
     mod marks;
     mod support;
+    mod transfers;
     mod verdicts;
 }
