@@ -7,6 +7,7 @@ mod loops {
     mod extents;
     mod growth;
     mod marks;
+    mod shapes;
     mod support;
     mod transfers;
     mod verdicts;

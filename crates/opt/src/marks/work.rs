@@ -31,7 +31,7 @@ impl Work {
     pub fn units(&self) -> u64 {
         const SLOW: u64 = 8;
         const CALL: u64 = 20;
-        let simple = u64::from(self.simple + self.branches);
+        let simple = u64::from(self.simple + self.branches + self.loads + self.stores);
         simple + SLOW * u64::from(self.slow) + CALL * u64::from(self.calls)
     }
 }

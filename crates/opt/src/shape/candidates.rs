@@ -1,0 +1,103 @@
+//! The shapes that a nest may take.
+
+use super::Shape;
+use super::cost::Model;
+use crate::marks::{LoopMark, LoopTree, TripsFrom};
+use crate::profile::Kind;
+
+/// A loop inside that runs less often than this never has the threads of a GPU.
+const FEW: u64 = 16;
+
+/// Shapes of a nest, simple ones first.
+pub(super) fn of(model: &Model<'_>, root: usize) -> Vec<Shape> {
+    let mut found = Vec::new();
+    let chain = chain(model.tree, root);
+    for count in 1..=chain.len() {
+        let outer: Vec<usize> = chain.iter().take(count).copied().collect();
+        with_lanes(model, &outer, &[], &mut found);
+        if model.profile.kind == Kind::Gpu {
+            for split in splits(model, &outer) {
+                with_lanes(model, &outer, &split, &mut found);
+            }
+        }
+    }
+    with_lanes(model, &[], &[], &mut found);
+    // Nothing but lanes is no mapping of its own where loops inside are nests.
+    let has_children = model.tree.loop_at(root).is_some_and(|it| !it.children.is_empty());
+    found.retain(|it| !(has_children && it.outer.is_empty() && !it.lanes.is_empty()));
+    found
+}
+
+/// Loops that may be made one, outermost first: parallel, tightly nested, with bounds of their own.
+pub(super) fn chain(tree: &LoopTree, root: usize) -> Vec<usize> {
+    let mut found = Vec::new();
+    let mut at = root;
+    while let Some(mark) = tree.loop_at(at) {
+        let is_first = found.is_empty();
+        if !mark.is_parallel() || !(is_first || mark.is_tight && mark.is_rectangular) {
+            break;
+        }
+        // What is combined over one of several loops and not over all would need two clauses.
+        found.push(at);
+        let [only] = mark.children.as_slice() else { break };
+        at = *only;
+    }
+    found
+}
+
+/// Sets of loops inside that may have the threads: on each way inwards one.
+fn splits(model: &Model<'_>, outer: &[usize]) -> Vec<Vec<usize>> {
+    let Some(&last) = outer.last() else { return Vec::new() };
+    let mut found: Vec<Vec<usize>> = Vec::new();
+    let depth = model.tree.loop_at(last).map_or(0, |it| it.depth);
+    let nest = model.tree.nest(last);
+    let deepest = nest.iter().filter_map(|it| model.tree.loop_at(*it)).map(|it| it.depth).max();
+    for from in depth + 1..=deepest.unwrap_or(depth) {
+        let mut set = Vec::new();
+        for &at in nest.iter().skip(1) {
+            let Some(mark) = model.tree.loop_at(at) else { continue };
+            let is_inside = set.iter().any(|it| model.tree.nest(*it).contains(&at));
+            if mark.depth >= from && !is_inside && may_have_threads(model, mark) {
+                set.push(at);
+            }
+        }
+        if !set.is_empty() && !found.contains(&set) {
+            found.push(set);
+        }
+    }
+    found
+}
+
+fn may_have_threads(model: &Model<'_>, mark: &LoopMark) -> bool {
+    let trips = &mark.trips;
+    let least = match trips.from {
+        TripsFrom::Constant | TripsFrom::Given => FEW,
+        TripsFrom::Values | TripsFrom::Declared | TripsFrom::Guess => 2 * model.profile.warp,
+    };
+    mark.is_parallel() && trips.estimate >= least
+}
+
+/// A shape without lanes, and with lanes on the innermost loops that like them.
+fn with_lanes(model: &Model<'_>, outer: &[usize], split: &[usize], found: &mut Vec<Shape>) {
+    let plain = Shape { outer: outer.to_vec(), split: split.to_vec(), lanes: Vec::new() };
+    let word = model.profile.lanes_need_word;
+    if model.profile.kind == Kind::Gpu {
+        // The loop of the threads is what lanes are made of.
+        let lanes = match (word, split.is_empty()) {
+            (false, _) => Vec::new(),
+            (true, true) => outer.last().copied().into_iter().collect(),
+            (true, false) => split.to_vec(),
+        };
+        found.push(Shape { lanes, ..plain });
+        return;
+    }
+    let taken = |at: usize| outer.len() > 1 && outer.contains(&at);
+    let root = outer.first().copied();
+    let nest = root.map_or(Vec::new(), |it| model.tree.nest(it));
+    let lanes: Vec<usize> =
+        nest.into_iter().filter(|it| !taken(*it) && model.may_have_lanes(*it)).collect();
+    found.push(plain.clone());
+    if !lanes.is_empty() {
+        found.push(Shape { lanes, ..plain });
+    }
+}
