@@ -82,3 +82,20 @@ for (i = 0; i < n; i++) a[i] += 1;
 for (i = 0; i < n; i++) a[i] += b[0];"
     ));
 }
+
+/// `loop` in `parallel` says that iterations are independent. That is believed where they meet in single
+/// iterations or under a condition, and not where all of them meet.
+#[test]
+fn the_word_of_the_user_counts_unless_iterations_meet_all_along() {
+    insta::assert_snapshot!(kernels(
+        "#pragma acc parallel loop copy(a[0:n * n])
+for (i = 0; i < n; i++)
+  for (j = 0; j < n; j++) a[i * n + j] += a[i * n + found] * a[found * n + j];
+#pragma acc parallel loop copy(a[0:n])
+for (i = 0; i < n; i++)
+  if (b[i] > 0) a[0] = b[i];
+#pragma acc parallel loop copy(a[0:n])
+for (i = 0; i < n; i++)
+  for (j = 5; j < n; j++) a[j] += i;"
+    ));
+}

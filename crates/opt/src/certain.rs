@@ -82,6 +82,30 @@ pub(crate) fn meet(
     false
 }
 
+/// Whether any two iterations meet in the two accesses, or any two at the distance, as far as the loops
+/// inside are run.
+pub(crate) fn is_steady(first: &Touch, second: &Touch, distance: Option<u64>) -> bool {
+    let is_always =
+        |it: &Touch| it.context.iter().all(|it| matches!(it, Context::Loop(_, Some(_))));
+    is_always(first)
+        && is_always(second)
+        && (distance.is_some() || are_alike(first, second) && is_same(first) && is_same(second))
+}
+
+/// Whether an access reaches the same places in each iteration.
+fn is_same(touch: &Touch) -> bool {
+    let is_fixed = |it: &Poly| it.atoms().all(|it| it.value != Value::Trip(0));
+    let subscripts = touch.place.path.iter().all(|it| match it {
+        Step::Index { by, .. } => is_fixed(by),
+        Step::Field(..) => true,
+    });
+    let rooms = touch.context.iter().all(|it| match it {
+        Context::Loop(_, room) => room.as_ref().is_none_or(is_fixed),
+        Context::Branch(_) => false,
+    });
+    subscripts && rooms
+}
+
 /// Whether equal subscripts mean the same place.
 fn are_alike(first: &Touch, second: &Touch) -> bool {
     let (a, b) = (&first.place, &second.place);

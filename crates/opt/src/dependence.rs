@@ -94,6 +94,9 @@ pub struct Carried {
     /// It is there for certain as soon as the loop has two iterations: a value goes from one to a
     /// later one, or must be read before a later one changes it.
     pub certain: bool,
+    /// It is not one of single iterations or under a condition: any two iterations meet so, or any two
+    /// at this distance, as far as the loops inside are run.
+    pub steady: bool,
 }
 
 /// One access in the source.
@@ -459,6 +462,7 @@ impl<'a> Analysis<'a> {
                     kind: DependenceKind::Flow,
                     distance: None,
                     certain: false,
+                    steady: true,
                 }));
             }
             finding.private.push(var);

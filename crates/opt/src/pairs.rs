@@ -134,21 +134,29 @@ fn note(finding: &mut Finding, fact: Fact) {
     }
 }
 
-/// Says of a dependence whether it is certain. Two writes may write the same value: their order need
-/// not matter.
+/// Says of a dependence whether it is steady, and whether it is certain. Two writes may write the same
+/// value: their order need not matter.
 fn make_certain(q: &Question<'_>, body: &Body, pair: (&Touch, &Touch), found: &mut Verdict) {
-    if let Verdict::Carried(it) = found
-        && it.kind != DependenceKind::Output
-        && !q.scan.has_jumps
-    {
+    let Verdict::Carried(it) = found else { return };
+    if q.scan.has_jumps {
+        return;
+    }
+    it.steady = certain::is_steady(pair.0, pair.1, it.distance);
+    if it.kind != DependenceKind::Output {
         it.certain = certain::meet(q.program, &body.around, pair.0, pair.1, it.distance);
     }
 }
 
-/// A certain dependence tells most, and a value that is passed on more than one that is overwritten.
+/// A certain dependence tells most, then a steady one, and a value that is passed on more than one that
+/// is overwritten.
 fn keep_worst(worst: &mut Option<Verdict>, found: Verdict) {
     let rank = |it: &Verdict| match it {
         Verdict::Carried(it) if it.certain => match it.kind {
+            DependenceKind::Flow => 9,
+            DependenceKind::Output => 8,
+            DependenceKind::Anti => 7,
+        },
+        Verdict::Carried(it) if it.steady => match it.kind {
             DependenceKind::Flow => 6,
             DependenceKind::Output => 5,
             DependenceKind::Anti => 4,
@@ -389,6 +397,7 @@ fn meet(program: &Program, first: &Ready<'_>, second: &Ready<'_>) -> Option<Verd
         kind,
         distance,
         certain: false,
+        steady: false,
     }))
 }
 

@@ -126,7 +126,7 @@ impl Pass<'_> {
             }
             if !(finding.is_parallel() || is_vouched && finding.is_settled) {
                 let (why, at) = self.why_not(&finding);
-                return match self.is_of_array(&finding) {
+                return match self.is_denial(&finding) {
                     true => Judged::Denied(why, at),
                     false => Judged::Unproven(why, at),
                 };
@@ -155,9 +155,13 @@ impl Pass<'_> {
         }
     }
 
-    /// Whether iterations meet in an array, and not in a variable that each team has for itself.
-    fn is_of_array(&self, finding: &Finding) -> bool {
+    /// Whether iterations meet all along in an array, and not in a variable that each team has for itself.
+    /// Where they meet under a condition or in single iterations, the user may know that it does no harm.
+    fn is_denial(&self, finding: &Finding) -> bool {
         let Verdict::Carried(carried) = &finding.verdict else { return false };
+        if !carried.steady {
+            return false;
+        }
         let var = carried.second.var.or(carried.first.var);
         var.is_some_and(|it| {
             let ty = self.written.vars[it].ty;
