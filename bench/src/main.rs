@@ -1,6 +1,6 @@
-//! Times ferry: the front end, what offloading costs, and loops in regions.
+//! Times ferry: the front end, what offloading and mappings cost, and loops in regions.
 //!
-//! `bench [--only PART] FERRY [CC]`, PART one of `front`, `overheads` and `loops`. Whatever is
+//! `bench [--quick] [--only PART] FERRY [CC]`, PART one of those in [`PARTS`]. Whatever is
 //! compared runs turn about, so that a busy moment of the machine meets all; ratios are what
 //! matters. Prints Markdown tables. Never a test: times are not verdicts.
 
@@ -8,6 +8,7 @@
 
 mod front;
 mod loops;
+mod mapping;
 mod measure;
 mod overheads;
 mod samples;
@@ -16,7 +17,18 @@ mod texts;
 use std::error::Error;
 use std::process::{Command, ExitCode};
 
-const USAGE: &str = "usage: bench [--only front|overheads|loops] FERRY [CC]";
+const USAGE: &str = "usage: bench [--quick] [--only PART] FERRY [CC]";
+
+type Part = fn(&Tools) -> Result<(), Box<dyn Error>>;
+
+/// What can be timed by itself; without a choice all of it is.
+const PARTS: [(&str, Part); 5] = [
+    ("front", front::run),
+    ("overheads", overheads::run),
+    ("mapping", mapping::run),
+    ("loops", loops::against_host),
+    ("kernels", loops::against_each_other),
+];
 
 /// The programs that are compared.
 struct Tools {
@@ -24,10 +36,16 @@ struct Tools {
     cc: String,
     /// A compiler of the same offload interface; absent where it is not installed.
     clang: Option<String>,
+    /// Only to see that it works.
+    quick: bool,
 }
 
 fn main() -> ExitCode {
     let mut args: Vec<String> = std::env::args().skip(1).collect();
+    let quick = args.first().is_some_and(|it| it == "--quick");
+    if quick {
+        args.remove(0);
+    }
     let mut only = None;
     if args.first().is_some_and(|it| it == "--only") {
         args.remove(0);
@@ -36,6 +54,13 @@ fn main() -> ExitCode {
             eprintln!("{USAGE}");
             return ExitCode::from(2);
         }
+    }
+    let is_chosen = |it: &&(&str, Part)| only.as_deref().is_none_or(|only| only == it.0);
+    let parts: Vec<_> = PARTS.iter().filter(is_chosen).collect();
+    if parts.is_empty() {
+        let names: Vec<&str> = PARTS.iter().map(|it| it.0).collect();
+        eprintln!("{USAGE}\nPART is one of {}", names.join(", "));
+        return ExitCode::from(2);
     }
     let mut args = args.into_iter();
     let Some(ferry) = args.next() else {
@@ -46,16 +71,8 @@ fn main() -> ExitCode {
     // Some of what is compiled lies in other folders.
     let ferry = std::fs::canonicalize(&ferry)
         .map_or(ferry, |it| it.into_os_string().to_string_lossy().into_owned());
-    let tools = Tools { ferry, cc, clang: clang() };
-    let done = match only.as_deref() {
-        None => front::run(&tools)
-            .and_then(|()| overheads::run(&tools))
-            .and_then(|()| loops::run(&tools)),
-        Some("front") => front::run(&tools),
-        Some("overheads") => overheads::run(&tools),
-        Some("loops") => loops::run(&tools),
-        Some(other) => Err(format!("there is no part `{other}`; {USAGE}").into()),
-    };
+    let tools = Tools { ferry, cc, clang: clang(), quick };
+    let done = parts.iter().try_for_each(|it| it.1(&tools));
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

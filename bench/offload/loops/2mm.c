@@ -28,7 +28,7 @@ void RUN(void *arrays) {
   two(1.5, 1.2, it->t, it->a, it->b, it->c, it->d);
 }
 
-#ifdef PLAIN
+#ifdef SERIAL
 const size_t bytes = sizeof(struct arrays);
 
 void prepare(void *arrays) {

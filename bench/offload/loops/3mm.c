@@ -35,7 +35,7 @@ void RUN(void *arrays) {
   three(it->a, it->b, it->c, it->d, it->e, it->f, it->g);
 }
 
-#ifdef PLAIN
+#ifdef SERIAL
 const size_t bytes = sizeof(struct arrays);
 
 void prepare(void *arrays) {

@@ -25,7 +25,7 @@ void RUN(void *arrays) {
   atax(it->a, it->x, it->y, it->t);
 }
 
-#ifdef PLAIN
+#ifdef SERIAL
 const size_t bytes = sizeof(struct arrays);
 
 void prepare(void *arrays) {

@@ -25,7 +25,7 @@ void RUN(void *arrays) {
   bicg(it->a, it->r, it->s, it->p, it->q);
 }
 
-#ifdef PLAIN
+#ifdef SERIAL
 const size_t bytes = sizeof(struct arrays);
 
 void prepare(void *arrays) {

@@ -19,7 +19,7 @@ void RUN(void *arrays) {
   convolve(it->a, it->b);
 }
 
-#ifdef PLAIN
+#ifdef SERIAL
 const size_t bytes = sizeof(struct arrays);
 
 void prepare(void *arrays) {

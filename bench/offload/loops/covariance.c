@@ -32,7 +32,7 @@ void RUN(void *arrays) {
   covariance(N, it->d, it->s, it->mean);
 }
 
-#ifdef PLAIN
+#ifdef SERIAL
 const size_t bytes = sizeof(struct arrays);
 
 void prepare(void *arrays) {

@@ -18,7 +18,7 @@ void RUN(void *arrays) {
   gemm(1.5, 1.2, it->a, it->b, it->c);
 }
 
-#ifdef PLAIN
+#ifdef SERIAL
 const size_t bytes = sizeof(struct arrays);
 
 void prepare(void *arrays) {

@@ -1,0 +1,38 @@
+/* C = alpha A A' + beta C. */
+#include "loops.h"
+
+enum { N = 280, M = 300 };
+struct arrays { double a[N][M], c[N][N]; };
+
+static void syrk(double alpha, double beta, double a[N][M], double c[N][N]) {
+  DATA(IN(a[0 : N]) INOUT(c[0 : N]))
+  {
+    LOOP(INOUT(c[0 : N]))
+    for (int i = 0; i < N; i++)
+      for (int j = 0; j < N; j++) c[i][j] *= beta;
+    LOOP(INOUT(a[0 : N], c[0 : N]))
+    for (int i = 0; i < N; i++)
+      for (int j = 0; j < N; j++) {
+        double sum = 0;
+        for (int k = 0; k < M; k++) sum += a[i][k] * a[j][k];
+        c[i][j] += alpha * sum;
+      }
+  }
+}
+
+void RUN(void *arrays) {
+  struct arrays *it = arrays;
+  syrk(1.5, 1.2, it->a, it->c);
+}
+
+#ifdef SERIAL
+const size_t bytes = sizeof(struct arrays);
+
+void prepare(void *arrays) {
+  struct arrays *it = arrays;
+  for (int i = 0; i < N; i++) {
+    for (int j = 0; j < N; j++) it->c[i][j] = (double)((i + 2) * j % 11) / N;
+    for (int k = 0; k < M; k++) it->a[i][k] = (double)(i * k % 17) / N;
+  }
+}
+#endif
