@@ -1,7 +1,8 @@
 //! Updating: data that are mapped are copied one way or the other; counts stay.
 //!
 //! What is not mapped, or not wholly, is left alone, unless the program says that it must be there; it
-//! may also say that it must be there wholly or not at all.
+//! may also say that it must be there wholly or not at all. Where it names no length, what was mapped is
+//! moved as a whole.
 
 use abi::{Dimension, MapType};
 
@@ -15,7 +16,8 @@ use crate::mapping::{Cx, components, transfer};
 /// Copies all entries as their types say.
 pub(crate) fn update(cx: &Cx<'_>, args: &MapArgs) -> Result<(), Error> {
     for (_, item) in args.items() {
-        if item.is_unmapped() {
+        let is_null = item.map.has(MapType::OBJECT) && item.begin == 0;
+        if item.is_unmapped() || is_null {
             continue;
         }
         if let Some(mapper) = item.mapper {
@@ -49,6 +51,8 @@ fn move_contiguous(cx: &Cx<'_>, item: &Item) -> Result<(), Error> {
             false => Ok(()),
         };
     };
+    let all = Item { begin: mapped.begin, size: mapped.end.saturating_sub(mapped.begin), ..*item };
+    let item = if item.map.has(MapType::OBJECT) { &all } else { item };
     let moves = item.map.has_any(MapType::TO | MapType::FROM) && item.size > 0;
     if cx.is_in_place(mapped) || !moves {
         return Ok(());

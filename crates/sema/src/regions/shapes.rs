@@ -8,7 +8,8 @@
 //!
 //! A clause that only says that data are on the device already needs no length: there every pointer stands
 //! for what it points to, `p[0:0]`, as programs are written; but for pointers that a declaration has put
-//! on the device themselves.
+//! on the device themselves. An update of a pointer needs none either: it moves what is mapped behind
+//! it, `p[:]`, but for pointers that some clause has put on the device.
 
 use ir::construct::{ClauseKind, Construct, Presence};
 use ir::program::{Expr, ExprId, ExprKind, FunctionId, Program, Section, Typed, VarId, VarStorage};
@@ -47,6 +48,8 @@ struct Shaped {
 enum Len {
     Known(i64),
     Computed(ExprId),
+    /// As much as is mapped when it is asked for.
+    AsMapped,
 }
 
 /// The construct, if some item of it is an array by declaration.
@@ -60,25 +63,33 @@ fn shaped(
     }
     let mut sections = Vec::new();
     for (at, clause) in (0u32..).zip(&construct.clauses) {
-        let (list, copies) = match &clause.kind {
-            ClauseKind::Map(map) => (&map.items, map.presence != Presence::Required),
-            ClauseKind::Transfer(transfer) => (&transfer.items, true),
+        // What a pointer stands for that says no length.
+        let (list, unsaid): (_, Option<fn() -> Len>) = match &clause.kind {
+            ClauseKind::Map(map) if map.presence == Presence::Required => {
+                (&map.items, Some(|| Len::Known(0)))
+            }
+            ClauseKind::Map(map) => (&map.items, None),
+            ClauseKind::Transfer(transfer) => (&transfer.items, Some(|| Len::AsMapped)),
             _ => continue,
         };
+        let is_update = matches!(clause.kind, ClauseKind::Transfer(_));
         for &item in list {
             let Some((var, declared)) = array_parameter(program, item) else {
-                if !copies && is_pointer_to_data(program, item) {
-                    sections.push((item, Len::Known(0)));
+                if let Some(unsaid) = unsaid
+                    && is_pointer_to_data(program, item)
+                    && !(is_update && is_mapped_itself(program, item))
+                {
+                    sections.push((item, unsaid()));
                 }
                 continue;
             };
-            match length(program, var, declared) {
-                Some(len) => sections.push((item, len)),
-                None if copies => {
+            match (length(program, var, declared), unsaid) {
+                (Some(len), _) => sections.push((item, len)),
+                (None, Some(unsaid)) => sections.push((item, unsaid())),
+                (None, None) => {
                     let span = program.exprs[item].span;
                     faults.push(messages::length_unknown(program, construct, at, var, span));
                 }
-                None => sections.push((item, Len::Known(0))),
             }
         }
     }
@@ -97,6 +108,14 @@ fn is_pointer_to_data(program: &Program, item: ExprId) -> bool {
     let pointee = program.types.pointee(program.vars[var].ty);
     pointee.is_some_and(|it| program.types.is_complete(it))
         && !program.declarations.iter().any(|it| names(program, &it.construct, var))
+}
+
+/// Some clause of the program gives the pointer itself a place on the device.
+fn is_mapped_itself(program: &Program, item: ExprId) -> bool {
+    let var = items::plain(program, item);
+    var.is_some_and(|it| {
+        program.regions.iter().any(|(_, region)| names(program, &region.construct, it))
+    })
 }
 
 /// A clause of the construct gives the variable itself a place on the device.
@@ -183,14 +202,13 @@ fn with_sections(program: &mut Program, shaped: Shaped) -> Construct<Typed> {
             let ty = program.types.get(TypeKind::Int(kind));
             program.exprs.push(Expr { kind: ExprKind::Int(value), ty, span })
         };
-        let lower = number(0);
-        let length = match len {
-            Len::Known(value) => number(value),
-            Len::Computed(length) => length,
+        let (lower, length) = match len {
+            Len::Known(value) => (Some(number(0)), Some(number(value))),
+            Len::Computed(length) => (Some(number(0)), Some(length)),
+            Len::AsMapped => (None, None),
         };
         let Some(ty) = program.types.pointee(ty) else { continue };
-        let section =
-            Section { base: item, lower: Some(lower), length: Some(length), stride: None };
+        let section = Section { base: item, lower, length, stride: None };
         let kind = ExprKind::Section(Box::new(section));
         let section = program.exprs.push(Expr { kind, ty, span });
         for clause in &mut construct.clauses {

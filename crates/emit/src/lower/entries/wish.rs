@@ -8,7 +8,7 @@ use ir::construct::{
     ClauseKind, Construct, CopyEnd, IteratorVar, Leaf, Map, MapFlags, Motion, OnAbsent, Presence,
     Rules, Transfer,
 };
-use ir::program::{ExprId, Typed, VarId};
+use ir::program::{ExprId, ExprKind, Program, Typed, VarId};
 use ir::region::{Attribute, Mapping, Origin, Region, Rule};
 
 use super::Repeat;
@@ -153,8 +153,21 @@ pub(super) fn transfer_wishes(
     }
     let wishes =
         items(printer, mappers, &transfer.items, bits, transfer.mapper, &transfer.iterators);
+    let as_mapped = transfer.items.iter().map(|it| is_as_mapped(printer.program(), *it));
+    let wishes = wishes.into_iter().zip(as_mapped).map(|(mut wish, as_mapped)| {
+        if as_mapped {
+            wish.bits |= MapType::OBJECT;
+        }
+        wish
+    });
     // The rows are moved; the pointers to them differ between host and device.
-    wishes.into_iter().map(with_rows).collect()
+    wishes.map(with_rows).collect()
+}
+
+/// Whether the item stands for all that is mapped behind a pointer: a section without a length.
+fn is_as_mapped(program: &Program, item: ExprId) -> bool {
+    let ExprKind::Section(section) = &program.exprs[item].kind else { return false };
+    section.length.is_none() && program.types.is_pointer(program.exprs[section.base].ty)
 }
 
 fn items(
