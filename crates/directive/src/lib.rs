@@ -7,6 +7,7 @@
 //! Each standard is one table of directives and one of clauses ([`table`]); reading and writing go
 //! through the same rows. Not here: what names mean and where a directive may stand (crate `sema`).
 
+mod advise;
 #[allow(clippy::wildcard_enum_match_arm, reason = "only what has other words there is named")]
 mod cross;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the tokens it takes")]
@@ -26,6 +27,7 @@ mod table;
 mod vocabulary;
 mod write;
 
+pub use advise::{data_region, map_clause};
 pub use host::{
     ALLOCATOR_CALLS, ALLOCATOR_TYPE, DEFAULT_DEVICE, EVENT_TYPE, HEADERS, HOST_DIALECT,
     HOST_LIBRARY, IS_ON_HOST, MOST_THREADS, PREPROCESSOR_FLAGS, RUNTIME_SYMBOLS,

@@ -51,7 +51,7 @@ fn main() -> ExitCode {
 enum Asked {
     Compile(Vec<OsString>),
     CompileAndRun(Vec<OsString>),
-    Other(Options),
+    Other(Box<Options>),
 }
 
 impl Asked {
@@ -65,7 +65,7 @@ impl Asked {
         match words.next() {
             Some(word) if word == "cc" => Asked::Compile(words.collect()),
             Some(word) if word == "run" => Asked::CompileAndRun(words.collect()),
-            _ => Asked::Other(Options::of_this_process()),
+            _ => Asked::Other(Box::new(Options::of_this_process())),
         }
     }
 

@@ -81,7 +81,9 @@ pub(crate) enum Command {
     Check(CheckOptions),
     /// Tell what each directive does: loops, data, and why
     ///
-    /// For each region: the constructs it is made of, the loops it applies to, the functions it
+    /// For each region: the constructs it is made of, the loops in it and whether their iterations
+    /// are independent, with what stood in the way; who would run them on which device; the data that moves,
+    /// with copies that make no difference and the clause that does without; the functions it
     /// reaches, and each variable with its attribute and the clause or rule it comes from.
     #[command(after_help = AFTER)]
     Explain(ExplainOptions),
@@ -227,6 +229,16 @@ pub(crate) struct ExplainOptions {
     pub(crate) input: Input,
     #[command(flatten)]
     pub(crate) output: Output,
+
+    /// Write one page that needs nothing but itself: source, loops, data drawn
+    ///
+    /// Other reports are then written only if they are asked for.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) html: Option<PathBuf>,
+
+    /// Devices for which to tell who would run the loops: cpu, gpu, h200, …
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "cpu,gpu")]
+    pub(crate) profile: Vec<String>,
 }
 
 #[derive(Debug, Args)]

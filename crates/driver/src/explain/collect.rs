@@ -10,12 +10,13 @@ use ir::region::{
 };
 use opt::dependence::Analysis;
 use opt::extent::{Extent, Implied};
-use rustc_hash::FxHashMap;
-use source::{Locator, SourceMap, Span};
+use opt::profile::Profile;
+use source::{Diagnostics, Locator, SourceMap, Span};
 
+use super::moves::Numbers;
 use super::records::{
-    AccessRecord, AttributeRecord, ConstructRecord, DeclarationRecord, FileRecord, FindingRecord,
-    FunctionRecord, LoopRecord, Place, PointeeRecord, RegionRecord, VariableRecord,
+    AccessRecord, AttributeRecord, ConstructRecord, DeclarationRecord, FileRecord, FunctionRecord,
+    LoopRecord, Place, PointeeRecord, RegionRecord, VariableRecord,
 };
 
 /// Everything there is to tell of one file.
@@ -24,46 +25,40 @@ pub(crate) fn file(
     program: &Program,
     map: &SourceMap,
     locator: &Locator<'_>,
+    profiles: &[Profile],
 ) -> FileRecord {
-    let cx = Collect { program, map, locator, analysis: Analysis::new(program) };
+    let cx = Collect { program, map, locator, profiles, analysis: Analysis::new(program) };
     let mut order: Vec<RegionId> = program.regions.iter().map(|(id, _)| id).collect();
     order.sort_by_key(|&id| program.regions[id].span.start);
-    let numbers: FxHashMap<RegionId, usize> =
-        order.iter().enumerate().map(|(number, &id)| (id, number)).collect();
-    let number = |id: RegionId| numbers.get(&id).copied();
-    let regions = order
-        .iter()
-        .enumerate()
-        .map(|(index, &id)| {
-            let region = &program.regions[id];
-            let findings = cx.findings(id);
-            let implied = cx.analysis.implied(id);
-            cx.region(index, region.parent.and_then(number), region, findings, &implied)
-        })
-        .collect();
+    let numbers: Numbers = order.iter().enumerate().map(|(number, &id)| (id, number)).collect();
+    let regions = order.iter().map(|&id| cx.region(id, &numbers)).collect();
     let declarations = program.declarations.iter().map(|it| cx.declaration(it)).collect();
-    FileRecord { file: path.display().to_string(), regions, declarations }
+    let mut remarks = Diagnostics::new();
+    let kept = cx.kept(&numbers, &mut remarks);
+    FileRecord { file: path.display().to_string(), regions, declarations, kept, remarks }
 }
 
 pub(super) struct Collect<'a> {
     pub(super) program: &'a Program,
     map: &'a SourceMap,
-    locator: &'a Locator<'a>,
+    pub(super) locator: &'a Locator<'a>,
+    pub(super) profiles: &'a [Profile],
     pub(super) analysis: Analysis<'a>,
 }
 
 impl Collect<'_> {
-    fn region(
-        &self,
-        id: usize,
-        parent: Option<usize>,
-        region: &Region,
-        findings: Vec<FindingRecord>,
-        implied: &[Implied],
-    ) -> RegionRecord {
+    fn region(&self, id: RegionId, numbers: &Numbers) -> RegionRecord {
+        let region = &self.program.regions[id];
+        let number = |id: RegionId| numbers.get(&id).copied();
+        let mut remarks = Diagnostics::new();
+        let tree = self.tree(id);
+        let findings = tree.loops.iter().map(|it| self.finding(it, &mut remarks)).collect();
+        let mapping = self.mapping(&tree);
+        let moves = self.moves(id, numbers, &mut remarks);
+        let implied = self.analysis.implied(id);
         RegionRecord {
-            id,
-            parent,
+            id: number(id).unwrap_or_default(),
+            parent: region.parent.and_then(number),
             place: self.place(region.span),
             function: self.function_name(region.function),
             directive: directive_name(&region.construct),
@@ -71,6 +66,8 @@ impl Collect<'_> {
             constructs: region.construct.leaves.iter().map(|&it| construct(it)).collect(),
             loops: region.loops.iter().map(|it| self.loop_record(it)).collect(),
             findings,
+            mapping,
+            moves,
             variables: region
                 .vars
                 .iter()
@@ -81,6 +78,7 @@ impl Collect<'_> {
                 .collect(),
             reaches: region.reaches.iter().map(|&it| self.reached(it)).collect(),
             indirect_calls: region.indirect_calls.iter().map(|&it| self.place(it)).collect(),
+            remarks,
         }
     }
 
@@ -195,7 +193,11 @@ impl Collect<'_> {
         AttributeRecord { attribute: words(&attribute.value), origin, because, at }
     }
 
-    fn clause(&self, construct: &Construct<Typed>, index: u32) -> (String, Option<Place>) {
+    pub(super) fn clause(
+        &self,
+        construct: &Construct<Typed>,
+        index: u32,
+    ) -> (String, Option<Place>) {
         match construct.clauses.get(index as usize) {
             Some(clause) => (self.written(clause.span), Some(self.place(clause.span))),
             None => (String::new(), None),
@@ -261,14 +263,18 @@ impl Collect<'_> {
         name.map_or("(unnamed)", |it| self.program.names.text(it)).to_owned()
     }
 
-    fn expr(&self, id: ir::program::ExprId) -> String {
+    pub(super) fn expr(&self, id: ir::program::ExprId) -> String {
         self.written(self.program.exprs[id].span)
     }
 
     /// The text of a span, on one line.
-    fn written(&self, span: Span) -> String {
+    pub(super) fn written(&self, span: Span) -> String {
         let text = self.map.slice(span);
         text.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    pub(super) fn stmt_span(&self, id: ir::program::StmtId) -> Span {
+        self.program.stmts[id].span
     }
 
     /// A piece of the source.

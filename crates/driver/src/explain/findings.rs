@@ -1,36 +1,49 @@
-//! What was found of loops, in words: proven independent, or what stood in the way.
+//! What was found of loops, in words: proven independent, taken for it, or what stood in the way.
 
 use ir::construct::Leaf;
-use ir::program::{RegionId, VarId};
-use opt::dependence::{Carried, DependenceKind, Fact, Finding, Obstacle, Verdict};
+use ir::program::{RegionId, StmtKind, VarId};
+use opt::dependence::{Carried, DependenceKind, Fact, Finding, Obstacle, Reason, Verdict};
+use opt::marks::{Check, LoopMark, LoopTree, No, Options, Parallel};
+use opt::shape;
+use source::{Diagnostic, Diagnostics, Span};
 
 use super::collect::Collect;
-use super::records::{AccessRecord, FindingRecord, ReductionRecord};
+use super::records::{AccessRecord, FindingRecord, MappingRecord, ReductionRecord};
 
 impl Collect<'_> {
-    /// All loops of a region in which the compiler looks for parallelism; of any other region those
-    /// that it marks, unless a region around it has told of them.
-    pub(super) fn findings(&self, id: RegionId) -> Vec<FindingRecord> {
-        let region = &self.program.regions[id];
-        let seeks = |id: RegionId| self.program.regions[id].construct.has(Leaf::Kernels);
-        if seeks(id) {
-            return self.analysis.region(id).iter().map(|it| self.finding(it)).collect();
+    /// All loops in the body of a region, unless a region around tells of them.
+    pub(super) fn tree(&self, id: RegionId) -> LoopTree {
+        let tells = |id: RegionId| {
+            let construct = &self.program.regions[id].construct;
+            !construct.leaves.iter().all(|it| matches!(it, Leaf::DataRegion | Leaf::HostData))
+        };
+        let parent = |it: &RegionId| self.program.regions[*it].parent;
+        let mut around = std::iter::successors(parent(&id), parent);
+        if !tells(id) || around.any(tells) {
+            return LoopTree::default();
         }
-        let mut around = region.parent;
-        while let Some(outer) = around {
-            if seeks(outer) {
-                return Vec::new();
-            }
-            around = self.program.regions[outer].parent;
-        }
-        let examined = region.loops.iter().enumerate().map(|(depth, it)| {
-            let finding = self.analysis.examine(it.stmt);
-            self.finding(&Finding { depth, ..finding })
-        });
-        examined.collect()
+        self.analysis.marks(id, &Options::default())
     }
 
-    fn finding(&self, it: &Finding) -> FindingRecord {
+    /// Who would run the loops, on each device that is asked about.
+    pub(super) fn mapping(&self, tree: &LoopTree) -> Vec<MappingRecord> {
+        let mut found = Vec::new();
+        for profile in self.profiles {
+            for choice in shape::choose(self.program, tree, profile) {
+                let line = tree.loop_at(choice.root).map(|it| self.place(it.finding.span).line);
+                found.push(MappingRecord {
+                    profile: profile.name.clone(),
+                    line: line.unwrap_or_default(),
+                    shape: choice.shape.text(self.program, tree),
+                    why: choice.why,
+                });
+            }
+        }
+        found
+    }
+
+    pub(super) fn finding(&self, mark: &LoopMark, remarks: &mut Diagnostics) -> FindingRecord {
+        let it = &mark.finding;
         let names = |vars: &[VarId]| vars.iter().map(|&it| self.var_name(it)).collect::<Vec<_>>();
         let mut record = FindingRecord {
             place: self.place(it.span),
@@ -38,6 +51,9 @@ impl Collect<'_> {
             depth: it.depth,
             verdict: "parallel",
             message: String::new(),
+            parallel: parallel(&mark.parallel),
+            assumed: self.assumed(mark),
+            trips: mark.trips.count.as_ref().map(|it| it.text(self.program)),
             private: Vec::new(),
             last_private: Vec::new(),
             reductions: Vec::new(),
@@ -47,15 +63,17 @@ impl Collect<'_> {
             disjoint: Vec::new(),
             accesses: Vec::new(),
         };
+        if it.is_settled || it.is_parallel() {
+            record.private = names(&it.private);
+            record.last_private = names(&it.last_private);
+            let reductions = it.reductions.iter().map(|(var, op)| ReductionRecord {
+                operator: self.operator(op),
+                variable: self.var_name(*var),
+            });
+            record.reductions = reductions.collect();
+        }
         match &it.verdict {
             Verdict::Parallel => {
-                record.private = names(&it.private);
-                record.last_private = names(&it.last_private);
-                let reductions = it.reductions.iter().map(|(var, op)| ReductionRecord {
-                    operator: self.operator(op),
-                    variable: self.var_name(*var),
-                });
-                record.reductions = reductions.collect();
                 record.facts = it.facts.iter().map(|it| self.fact(it)).collect();
                 record.message = proven(&record);
             }
@@ -70,6 +88,7 @@ impl Collect<'_> {
                 let spans = [carried.first.span, carried.second.span];
                 record.accesses = spans.iter().map(|&it| self.access(it)).collect();
                 record.message = dependence(carried, &record.accesses);
+                remarks.push(self.carried(mark, carried));
             }
             Verdict::Unknown(obstacle) => {
                 record.verdict = "unknown";
@@ -84,9 +103,36 @@ impl Collect<'_> {
                     }
                 }
                 record.message = self.unproven(obstacle, &record);
+                remarks.push(self.unproven_loop(mark, obstacle, &record));
             }
         }
+        if let Some(words) = who_says(&mark.parallel) {
+            record.message = format!("{words}{}", record.message);
+        }
         record
+    }
+
+    /// What this loop's verdict rests on that only the user can know.
+    fn assumed(&self, mark: &LoopMark) -> Vec<String> {
+        let mut found = Vec::new();
+        if let Parallel::User(check) = mark.parallel
+            && check != Check::Confirmed
+        {
+            let directives = mark.said.regions.iter().map(|it| &self.program.regions[*it]);
+            let written = directives.map(|it| {
+                let line = self.place(it.construct.span).line;
+                format!("`{}`, line {line}", directive::directive_name(&it.construct))
+            });
+            let written: Vec<String> = written.collect();
+            found.push(format!("iterations are independent: {}", written.join(" and ")));
+        }
+        for fact in &mark.finding.facts {
+            match fact {
+                Fact::Restrict(_) => found.push(self.fact(fact)),
+                Fact::Compared(_) | Fact::PointsApart(..) => {}
+            }
+        }
+        found
     }
 
     fn fact(&self, fact: &Fact) -> String {
@@ -105,18 +151,135 @@ impl Collect<'_> {
 
     /// `not proven: the loop may be left early: line 12, break;`
     fn unproven(&self, it: &Obstacle, record: &FindingRecord) -> String {
-        let name = it
-            .name
-            .map_or_else(String::new, |name| format!(" (`{}`)", self.program.names.text(name)));
+        let name = self.about(it);
         let places: Vec<String> = record.accesses.iter().map(quoted).collect();
         let mut text = format!("not proven: {}{name}: {}", it.reason.text(), places.join(" and "));
-        let pairs: Vec<String> =
-            record.disjoint.iter().map(|(a, b)| format!("`{a}` and `{b}`")).collect();
+        let pairs = pairs(record);
         if !pairs.is_empty() {
-            text += &format!("; independent if no memory is shared by {}", pairs.join(", by "));
+            text += &format!("; independent if no memory is shared by {pairs}");
         }
         text
     }
+
+    /// `` (`f`) ``
+    fn about(&self, it: &Obstacle) -> String {
+        let name = it.name.map(|name| format!(" (`{}`)", self.program.names.text(name)));
+        name.unwrap_or_default()
+    }
+
+    /// `for (i = 0; i < n; i++`, without what is inside.
+    fn head(&self, it: &Finding) -> Span {
+        let StmtKind::For(parts) = &self.program.stmts[it.stmt].kind else { return it.span };
+        let ends = [parts.cond, parts.step].into_iter().flatten();
+        let end = ends.map(|it| self.program.exprs[it].span.end).max().unwrap_or(it.span.start);
+        Span { start: it.span.start, end: end.max(it.span.start) }
+    }
+
+    /// Two accesses that meet in different iterations.
+    fn carried(&self, mark: &LoopMark, it: &Carried) -> Diagnostic {
+        let name = mark.name(self.program);
+        let message = format!("iterations of the loop over `{name}` depend on each other");
+        let (first, second) = match it.kind {
+            DependenceKind::Flow => ("written here", "read here"),
+            DependenceKind::Anti => ("read here", "written here"),
+            DependenceKind::Output => ("written here", "written again here"),
+        };
+        let diagnostic = match mark.parallel {
+            Parallel::User(_) | Parallel::No(No::Distrusted) => {
+                Diagnostic::warning("F0902", message)
+            }
+            Parallel::Proved | Parallel::ProvedIf | Parallel::Ordered | Parallel::No(_) => {
+                Diagnostic::info("F0902", message)
+            }
+        };
+        let mut found = match it.first.span == it.second.span {
+            true => diagnostic.at(it.first.span, format!("{first}, and {second} {}", later(it))),
+            false => diagnostic
+                .at(it.first.span, first)
+                .label(it.second.span, format!("{second}, {}", later(it))),
+        };
+        found = found.label(self.head(&mark.finding), "this loop");
+        match mark.parallel {
+            Parallel::User(_) => found.note("the directive says that it is independent"),
+            Parallel::No(No::Distrusted) => {
+                found.note("the directive says that it is independent; it runs in order")
+            }
+            Parallel::Proved | Parallel::ProvedIf | Parallel::Ordered | Parallel::No(_) => found,
+        }
+    }
+
+    /// Something that stood in the way of a proof.
+    fn unproven_loop(&self, mark: &LoopMark, it: &Obstacle, record: &FindingRecord) -> Diagnostic {
+        let name = mark.name(self.program);
+        let message = format!("iterations of the loop over `{name}` are not proven independent");
+        let other = it.other.filter(|other| *other != it.span);
+        let why = match (it.reason, other) {
+            (Reason::Subscript, None) => {
+                "this access may reach any element, that of another iteration too".to_owned()
+            }
+            (reason, _) => format!("{}{}", reason.text(), self.about(it)),
+        };
+        let mut found = Diagnostic::info("F0903", message).at(it.span, why);
+        if let Some(other) = other {
+            found = found.label(other, "and this one");
+        }
+        // What is about the loop as a whole has no other place.
+        if it.span != mark.finding.span {
+            found = found.label(self.head(&mark.finding), "this loop");
+        } else if let Some(primary) = &mut found.primary {
+            primary.span = self.head(&mark.finding);
+        }
+        let pairs = pairs(record);
+        if !pairs.is_empty() {
+            found = found.help(format!(
+                "they are independent if no memory is shared by {pairs}: `restrict`"
+            ));
+        }
+        match mark.parallel {
+            Parallel::User(_) => found.note("the directive says that they are: it is believed"),
+            Parallel::Proved | Parallel::ProvedIf | Parallel::Ordered | Parallel::No(_) => found,
+        }
+    }
+}
+
+fn parallel(it: &Parallel) -> &'static str {
+    match it {
+        Parallel::Proved | Parallel::User(Check::Confirmed) => "proven",
+        Parallel::ProvedIf => "if",
+        Parallel::User(_) => "user",
+        Parallel::Ordered => "ordered",
+        Parallel::No(_) => "no",
+    }
+}
+
+/// What comes before the finding.
+fn who_says(it: &Parallel) -> Option<&'static str> {
+    match it {
+        Parallel::Proved | Parallel::ProvedIf | Parallel::No(No::Carried | No::Unknown) => None,
+        Parallel::User(Check::Confirmed) => Some("the directive says so, and it is proven: "),
+        Parallel::User(Check::Incomplete) => {
+            Some("the directive says so, without all of these terms: ")
+        }
+        Parallel::User(Check::Open) => Some("the directive says that it is independent; "),
+        Parallel::User(Check::Doubtful) => {
+            Some("the directive says that it is independent, but it looks ")
+        }
+        Parallel::User(Check::Refuted) => {
+            Some("the directive says that it is independent, but it is ")
+        }
+        Parallel::Ordered => Some("the directive wants it in order; "),
+        Parallel::No(No::Rounding) => Some("in order, since sums would round otherwise; else "),
+        Parallel::No(No::Distrusted) => {
+            Some("the directive says that it is independent, but it runs in order: ")
+        }
+    }
+}
+
+/// `` `x` and `y`, by `x` and `z` ``
+fn pairs(record: &FindingRecord) -> String {
+    let pairs: Vec<String> =
+        record.disjoint.iter().map(|(a, b)| format!("`{a}` and `{b}`")).collect();
+    pairs.join(", by ")
 }
 
 /// `independent; private t; reduction + s; x is restrict`
@@ -144,14 +307,17 @@ fn dependence(carried: &Carried, accesses: &[AccessRecord]) -> String {
         DependenceKind::Anti => "reads what is written",
         DependenceKind::Output => "writes what is written again",
     };
-    let later = match carried.distance {
+    let mut places = accesses.iter().map(quoted);
+    let (first, second) = (places.next().unwrap_or_default(), places.next().unwrap_or_default());
+    format!("carried: {first} {done} {} by {second}", later(carried))
+}
+
+fn later(carried: &Carried) -> String {
+    match carried.distance {
         Some(1) => "1 iteration later".to_owned(),
         Some(distance) => format!("{distance} iterations later"),
         None => "in a later iteration".to_owned(),
-    };
-    let mut places = accesses.iter().map(quoted);
-    let (first, second) = (places.next().unwrap_or_default(), places.next().unwrap_or_default());
-    format!("carried: {first} {done} {later} by {second}")
+    }
 }
 
 /// `` `a[i]` (line 12, column 9) ``

@@ -1,11 +1,14 @@
 //! `ferry explain`: what each directive does, and why.
 //!
-//! The typed program is turned into plain records ([`records`]), and these into text, JSON or
-//! SARIF. What is to be said about the program comes first, on standard error; a program with errors
+//! The typed program is turned into plain records ([`records`]), and these into text, JSON,
+//! SARIF or a page. What is to be said about the program comes first, on standard error; a program with errors
 //! is explained as far as it was understood.
 
 mod collect;
+mod drawing;
 mod findings;
+mod html;
+mod moves;
 mod records;
 mod sarif;
 mod text;
@@ -13,8 +16,10 @@ mod text;
 use std::fs;
 use std::process::ExitCode;
 
+use opt::profile::{Profile, Profiles};
 use source::{Locator, render};
 
+use self::html::Page;
 use crate::front;
 use crate::options::ExplainOptions;
 use crate::progress::Progress;
@@ -23,7 +28,17 @@ use crate::report::{self, Format, Stream};
 pub(crate) fn run(options: &ExplainOptions) -> Result<ExitCode, String> {
     let output = &options.output;
     options.input.refuse_overwriting(output.output.as_deref())?;
+    if let Some(page) = &options.html {
+        options.input.refuse_overwriting(Some(page))?;
+        if output.output.as_deref() == Some(page) {
+            return Err(format!("`{}` cannot be both page and report", page.display()));
+        }
+    }
+    let known = Profiles::built_in();
+    let asked = options.profile.iter().map(|it| known.get(it).map_err(|it| it.to_string()));
+    let profiles: Vec<Profile> = asked.collect::<Result<_, _>>()?;
     let format = output.format();
+    let mut page = Page::new();
     let mut report = String::new();
     let mut log = render::SarifLog::new(env!("CARGO_PKG_VERSION"));
     let mut failed = false;
@@ -40,9 +55,15 @@ pub(crate) fn run(options: &ExplainOptions) -> Result<ExitCode, String> {
             report::show(&render::terminal(&unit.diagnostics, &locator, colour), Stream::Err)?;
         }
         let Some(program) = &unit.program else { continue };
-        let file = collect::file(path, program, &unit.map, &locator);
+        let file = collect::file(path, program, &unit.map, &locator, &profiles);
+        if options.html.is_some() {
+            page.add(&file, &locator);
+        }
         match format {
-            Format::Text => report.push_str(&text::render(&file)),
+            Format::Text => {
+                let colour = report::colour(output, Stream::Out);
+                report.push_str(&text::render(&file, &locator, colour));
+            }
             Format::Json => report.push_str(&file.to_json()),
             Format::Sarif => log.add(&sarif::results(program, &file), &locator),
         }
@@ -50,6 +71,13 @@ pub(crate) fn run(options: &ExplainOptions) -> Result<ExitCode, String> {
     progress.clear();
     if format == Format::Sarif {
         report = log.finish();
+    }
+    if let Some(file) = &options.html {
+        report::deliver(&page.finish(), Some(file), Stream::Out)?;
+        // Who asks for a page alone does not want the text beside it.
+        if format == Format::Text && output.output.is_none() {
+            return Ok(if failed { ExitCode::from(1) } else { ExitCode::SUCCESS });
+        }
     }
     report::deliver(&report, output.output.as_deref(), Stream::Out)?;
     Ok(if failed { ExitCode::from(1) } else { ExitCode::SUCCESS })

@@ -1,6 +1,7 @@
 //! What is told of a file, as plain data. The field names are the JSON report's; they are stable.
 
 use serde::Serialize;
+use source::Diagnostics;
 
 /// One file.
 #[derive(Debug, Serialize)]
@@ -11,6 +12,11 @@ pub(crate) struct FileRecord {
     pub(crate) regions: Vec<RegionRecord>,
     /// Directives that declare.
     pub(crate) declarations: Vec<DeclarationRecord>,
+    /// Data that could stay on the device from one region to the next.
+    pub(crate) kept: Vec<KeptRecord>,
+    /// The same, to be shown with the source.
+    #[serde(skip)]
+    pub(crate) remarks: Diagnostics,
 }
 
 impl FileRecord {
@@ -50,15 +56,21 @@ pub(crate) struct RegionRecord {
     pub(crate) constructs: Vec<ConstructRecord>,
     /// Loops it applies to, outermost first.
     pub(crate) loops: Vec<LoopRecord>,
-    /// What was found of loops: all those in the body if the compiler is to find the parallelism,
-    /// else those it applies to.
+    /// What was found of all loops in the body, unless a region around tells of them.
     pub(crate) findings: Vec<FindingRecord>,
+    /// Who would run these loops on each device that was asked about, and why.
+    pub(crate) mapping: Vec<MappingRecord>,
+    /// What moves between host and device.
+    pub(crate) moves: Vec<MoveRecord>,
     /// Variables from outside.
     pub(crate) variables: Vec<VariableRecord>,
     /// Functions that may run as part of it.
     pub(crate) reaches: Vec<FunctionRecord>,
     /// Calls through pointers: more functions may run than are listed.
     pub(crate) indirect_calls: Vec<Place>,
+    /// What stood in the way and what could be better, to be shown with the source.
+    #[serde(skip)]
+    pub(crate) remarks: Diagnostics,
 }
 
 /// One part of a directive.
@@ -101,6 +113,13 @@ pub(crate) struct FindingRecord {
     pub(crate) verdict: &'static str,
     /// The verdict in words.
     pub(crate) message: String,
+    /// Whether it may run in parallel, and who says so: `proven`, `if` (if the objects in `disjoint` are),
+    /// `user`, `ordered` (the user wants it in order) or `no`.
+    pub(crate) parallel: &'static str,
+    /// The user's word that this rests on.
+    pub(crate) assumed: Vec<String>,
+    /// How often it runs, as a formula over variables at the entry, if it can be told.
+    pub(crate) trips: Option<String>,
     /// Each iteration must have its own.
     pub(crate) private: Vec<String>,
     /// Those of them whose last value is used.
@@ -174,6 +193,79 @@ pub(crate) struct AttributeRecord {
     pub(crate) because: String,
     /// Where that clause stands.
     pub(crate) at: Option<Place>,
+}
+
+/// Who runs the loops of a nest on a device.
+#[derive(Debug, Serialize)]
+pub(crate) struct MappingRecord {
+    /// The device.
+    pub(crate) profile: String,
+    /// Where the nest begins.
+    pub(crate) line: u32,
+    /// `teams and threads on i, lanes on j`
+    pub(crate) shape: String,
+    /// In words, with what it costs.
+    pub(crate) why: String,
+}
+
+/// Something that is copied, or just lives on the device.
+#[derive(Debug, Serialize)]
+pub(crate) struct MoveRecord {
+    /// The variable.
+    pub(crate) name: String,
+    /// What of it, as a clause would say: `a[0:n]`.
+    pub(crate) item: String,
+    /// `to`, `from`, `tofrom`, `alloc`, `release` or `delete`.
+    pub(crate) motion: &'static str,
+    /// It is one number.
+    pub(crate) scalar: bool,
+    /// How many bytes each copy has, if that is a constant.
+    pub(crate) bytes: Option<u64>,
+    /// The same as a formula over variables at the entry.
+    pub(crate) size: Option<String>,
+    /// `clause`, `enclosing`, `declaration`, `rule` or `inferred`.
+    pub(crate) origin: &'static str,
+    /// The clause as written, or the rule in words.
+    pub(crate) because: String,
+    /// Where that clause stands.
+    pub(crate) at: Option<Place>,
+    /// The region around that holds it on the device already: nothing is copied.
+    pub(crate) held_by: Option<usize>,
+    /// Why copies of it make no difference.
+    pub(crate) redundant: Vec<RedundantRecord>,
+    /// The clause that does without them.
+    pub(crate) advice: Option<String>,
+}
+
+/// A copy that makes no difference.
+#[derive(Debug, Serialize)]
+pub(crate) struct RedundantRecord {
+    /// `not-written`, `not-needed`, `not-used`, `overwritten` or `lost`.
+    pub(crate) reason: &'static str,
+    /// In words.
+    pub(crate) message: &'static str,
+}
+
+/// Data that could stay on the device from one region to the next.
+#[derive(Debug, Serialize)]
+pub(crate) struct KeptRecord {
+    /// What, as a clause would say.
+    pub(crate) item: String,
+    /// The regions that copy it.
+    pub(crate) regions: Vec<usize>,
+    /// Where the statements begin that a data region would stand around.
+    #[serde(flatten)]
+    pub(crate) place: Place,
+    /// Their last line.
+    pub(crate) last_line: u32,
+    /// They are one loop.
+    pub(crate) is_loop: bool,
+    /// In words.
+    pub(crate) message: String,
+    /// The directive that would keep it there.
+    pub(crate) advice: Option<String>,
+    /// What must be so for it to do the same.
+    pub(crate) provided: Option<String>,
 }
 
 /// A function that may run.

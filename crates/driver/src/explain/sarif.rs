@@ -1,11 +1,12 @@
-//! The explanation as findings: one informational result a region, its loops as related places.
+//! The explanation as findings: one informational result a region, its loops as related places; then what
+//! stood in the way of its loops and what of its copies makes no difference.
 
 use ir::program::Program;
 use source::{Diagnostic, Diagnostics};
 
 use super::records::FileRecord;
 
-/// One remark per region.
+/// One remark per region, and those about its loops and data.
 pub(crate) fn results(program: &Program, file: &FileRecord) -> Diagnostics {
     let mut order: Vec<_> = program.regions.iter().map(|(_, region)| region).collect();
     order.sort_by_key(|it| it.span.start);
@@ -27,6 +28,8 @@ pub(crate) fn results(program: &Program, file: &FileRecord) -> Diagnostics {
             }
         }
         found.push(remark);
+        record.remarks.iter().for_each(|it| found.push(it.clone()));
     }
+    file.remarks.iter().for_each(|it| found.push(it.clone()));
     found
 }

@@ -2,19 +2,29 @@
 
 use std::fmt::Write;
 
+use source::render::{self, Colour};
+use source::{Diagnostics, Locator};
+
+use super::moves::bytes_words;
 use super::records::{
-    AttributeRecord, FileRecord, LoopRecord, PointeeRecord, RegionRecord, VariableRecord,
+    AttributeRecord, FileRecord, LoopRecord, MoveRecord, PointeeRecord, RegionRecord,
+    VariableRecord,
 };
 
 /// The whole file in words.
-pub(crate) fn render(file: &FileRecord) -> String {
+pub(crate) fn render(file: &FileRecord, locator: &Locator<'_>, colour: Colour) -> String {
     let mut out = String::new();
+    let show = |remarks: &Diagnostics| render::terminal(remarks, locator, colour);
     // Writing to a string cannot fail.
-    let _ = write_file(&mut out, file);
+    let _ = write_file(&mut out, file, &show);
     out
 }
 
-fn write_file(out: &mut String, file: &FileRecord) -> std::fmt::Result {
+fn write_file(
+    out: &mut String,
+    file: &FileRecord,
+    show: &dyn Fn(&Diagnostics) -> String,
+) -> std::fmt::Result {
     let count = file.regions.len();
     let plural = if count == 1 { "" } else { "s" };
     writeln!(out, "{}: {count} region{plural}", file.file)?;
@@ -31,8 +41,23 @@ fn write_file(out: &mut String, file: &FileRecord) -> std::fmt::Result {
     for region in &file.regions {
         writeln!(out)?;
         write_region(out, region)?;
+        write_remarks(out, &region.remarks, show)?;
     }
+    write_remarks(out, &file.remarks, show)?;
     writeln!(out)
+}
+
+/// What is shown with the source, after an empty line.
+fn write_remarks(
+    out: &mut String,
+    remarks: &Diagnostics,
+    show: &dyn Fn(&Diagnostics) -> String,
+) -> std::fmt::Result {
+    if remarks.is_empty() {
+        return Ok(());
+    }
+    let shown = show(remarks);
+    writeln!(out, "\n{}", shown.trim_end())
 }
 
 fn write_region(out: &mut String, region: &RegionRecord) -> std::fmt::Result {
@@ -56,7 +81,15 @@ fn write_region(out: &mut String, region: &RegionRecord) -> std::fmt::Result {
         let indent = "  ".repeat(it.depth);
         let loop_name = it.variable.as_ref().map_or("a loop", |it| it.as_str());
         writeln!(out, "  {head:<9}  {indent}{loop_name}, line {}: {}", it.place.line, it.message)?;
+        for assumed in &it.assumed {
+            writeln!(out, "  {:<9}  {indent}  assumed: {assumed}", "")?;
+        }
     }
+    for (index, it) in region.mapping.iter().enumerate() {
+        let head = if index == 0 { "mapping" } else { "" };
+        writeln!(out, "  {head:<9}  on {}, line {}: {}", it.profile, it.line, it.why)?;
+    }
+    write_moves(out, &region.moves)?;
     // What has no attribute here merely happens to be used; JSON tells of it too.
     let told: Vec<_> = region
         .variables
@@ -83,6 +116,66 @@ fn write_region(out: &mut String, region: &RegionRecord) -> std::fmt::Result {
         writeln!(out, "  {:<9}  through a pointer, line {line}: any function may run", "calls")?;
     }
     Ok(())
+}
+
+/// What is copied, scalars together; what lives on the device without copies is told as data.
+fn write_moves(out: &mut String, moves: &[MoveRecord]) -> std::fmt::Result {
+    let is_copied = |it: &&MoveRecord| it.motion != "alloc" && it.held_by.is_none();
+    let (scalars, others): (Vec<&MoveRecord>, Vec<&MoveRecord>) =
+        moves.iter().filter(is_copied).partition(|it| it.scalar && it.advice.is_none());
+    let held: Vec<&str> =
+        moves.iter().filter(|it| it.held_by.is_some()).map(|it| it.item.as_str()).collect();
+    let width = others.iter().map(|it| it.item.chars().count()).max().unwrap_or(0);
+    let mut head = "moves";
+    for it in &others {
+        let size = it
+            .size
+            .as_ref()
+            .map_or_else(|| "size not known".to_owned(), |size| bytes_words(it.bytes, size));
+        let way = way_words(it.motion);
+        writeln!(out, "  {head:<9}  {:<width$}  {way}, {size}: {}", it.item, move_origin(it))?;
+        head = "";
+        for why in &it.redundant {
+            writeln!(out, "  {head:<9}  {:<width$}    {}", "", why.message)?;
+        }
+        if let Some(advice) = &it.advice {
+            writeln!(out, "  {head:<9}  {:<width$}    `{advice}` would do", "")?;
+        }
+    }
+    for motion in ["to", "from", "tofrom"] {
+        let of: Vec<&&MoveRecord> = scalars.iter().filter(|it| it.motion == motion).collect();
+        if of.is_empty() {
+            continue;
+        }
+        let names: Vec<&str> = of.iter().map(|it| it.item.as_str()).collect();
+        let bytes: u64 = of.iter().filter_map(|it| it.bytes).sum();
+        let way = way_words(motion);
+        writeln!(out, "  {head:<9}  scalars {way}, {bytes} bytes: {}", names.join(", "))?;
+        head = "";
+    }
+    if !held.is_empty() {
+        writeln!(out, "  {head:<9}  there already: {}", held.join(", "))?;
+    }
+    Ok(())
+}
+
+fn way_words(motion: &str) -> &'static str {
+    match motion {
+        "to" => "to the device",
+        "from" => "back",
+        "tofrom" => "to the device and back",
+        "release" => "released",
+        "delete" => "deleted",
+        _ => "without copies",
+    }
+}
+
+fn move_origin(it: &MoveRecord) -> String {
+    let line = it.at.as_ref().map_or_else(String::new, |at| format!(", line {}", at.line));
+    match it.origin {
+        "rule" | "inferred" => it.because.clone(),
+        origin => format!("{origin} `{}`{line}", it.because),
+    }
 }
 
 /// `i from 0 while i < n, step +1; runs 100 times; line 12`

@@ -63,7 +63,16 @@ impl Analysis<'_> {
                 self.kept_in(body, &mut found);
             }
         }
-        found.sort_by_key(|it| self.program.stmts[it.around.0].span.start);
+        // A data region around a loop serves the regions that follow each other in it; around an outer loop, those of an
+        // inner one.
+        let spans = |it: &Kept| self.program.stmts[it.around.0].span;
+        let is_served = |it: &Kept, by: &Kept| {
+            let (inner, outer) = (spans(it), spans(by));
+            it.var == by.var && by.is_loop && outer.start < inner.start && inner.end <= outer.end
+        };
+        let loops: Vec<Kept> = found.iter().filter(|it| it.is_loop).cloned().collect();
+        found.retain(|it| !loops.iter().any(|by| is_served(it, by)));
+        found.sort_by_key(|it| spans(it).start);
         found
     }
 

@@ -1,0 +1,153 @@
+//! `ferry explain` as a page and as a log, and its time.
+
+use std::fs;
+use std::process::Stdio;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::support::Folder;
+
+/// Everything that a page draws: proven, carried and unknown loops, and copies of all kinds.
+const PROGRAM: &str = "\
+double other(double);\n\
+void f(int n, int m, double *restrict p, double *restrict q, double *u) {\n\
+    double own[10], s = 0;\n\
+    for (int k = 0; k < m; k++) {\n\
+#pragma omp target map(tofrom: p[0:n], q[0:n], own, s)\n\
+        {\n\
+            for (int i = 0; i < n; i++)\n\
+                for (int j = 0; j < 10; j++) own[j] += p[i] * (i < j && j > 0);\n\
+            for (int i = 1; i < n; i++) q[i] = q[i - 1];\n\
+            for (int i = 0; i < n; i++) s += q[i];\n\
+        }\n\
+    }\n\
+#pragma acc data copy(u[0:n])\n\
+    {\n\
+#pragma acc parallel loop\n\
+        for (int i = 0; i < n; i++) u[i] = other(i);\n\
+    }\n\
+}\n";
+
+fn page(program: &str) -> String {
+    let folder = Folder::new();
+    folder.write("a.c", program);
+    let ran = folder.ferry(&["explain", "--html", "page.html", "a.c"]);
+    ran.is_clean();
+    assert_eq!(ran.out, "", "a page alone was asked for");
+    folder.read("page.html")
+}
+
+#[test]
+fn a_page_needs_nothing_but_itself() {
+    let page = page(PROGRAM);
+    for word in ["http", "src=", "<script", "<link", "@import", "url(", "javascript:"] {
+        assert!(!page.contains(word), "{word}");
+    }
+    // What is opened is closed, and what is linked is there.
+    for tag in ["article", "table", "ul", "li", "svg", "section", "g", "pre", "details", "a", "p"] {
+        let opened =
+            page.matches(&format!("<{tag} ")).count() + page.matches(&format!("<{tag}>")).count();
+        assert_eq!(opened, page.matches(&format!("</{tag}>")).count(), "{tag}");
+    }
+    for link in page.split("href=\"#").skip(1).filter_map(|it| it.split('"').next()) {
+        assert!(page.contains(&format!("id=\"{link}\"")), "{link}");
+    }
+    assert!(page.contains("i &lt; j &amp;&amp; j &gt; 0"));
+    assert!(page.contains("class=\"mark carried\"") && page.contains("<path class=\"wasted\""));
+}
+
+#[test]
+fn a_page_and_another_report_can_be_had_at_once() {
+    let folder = Folder::new();
+    folder.write("a.c", PROGRAM);
+    let ran = folder.ferry(&["explain", "--json", "--html", "page.html", "a.c"]);
+    assert!(ran.out.starts_with("{\"file\":\"a.c\""), "{}", ran.out);
+    assert_eq!(folder.names(), ["a.c", "page.html"]);
+    folder.ferry(&["explain", "--html", "a.c", "a.c"]).fails(1, &["`a.c` is read"]);
+    let both = folder.ferry(&["explain", "--html", "x", "-o", "x", "a.c"]);
+    both.fails(1, &["cannot be both page and report"]);
+    let profile = folder.ferry(&["explain", "--profile", "toaster", "a.c"]);
+    profile.fails(1, &["there is no profile `toaster`; there are "]);
+}
+
+#[test]
+fn a_browser_shows_the_page() {
+    let folder = Folder::new();
+    folder.write("page.html", page(PROGRAM));
+    let address = format!("file://{}", folder.path("page.html").display());
+    let home = format!("--user-data-dir={}", folder.path("home").display());
+    let flags = ["--headless", "--no-sandbox", "--disable-gpu", &home, "--dump-dom", &address];
+    let Some(ran) = folder.tool("chromium", &flags) else {
+        println!("skipped: there is no chromium here");
+        return;
+    };
+    // A browser mends what is wrong; here it has nothing to mend.
+    let shown = ran.out;
+    assert!(shown.contains("<svg class=\"moves\"") && shown.contains("id=\"f0r2\""), "{shown}");
+    for tag in ["<article", "<tr", "<li", "<path", "<details", "<a ", "<u>"] {
+        assert_eq!(shown.matches(tag).count(), folder.read("page.html").matches(tag).count());
+    }
+}
+
+#[test]
+fn a_log_has_rules_levels_and_places() {
+    let folder = Folder::new();
+    folder.write("a.c", PROGRAM);
+    let log: Value = serde_json::from_str(&folder.ferry(&["explain", "--sarif", "a.c"]).out)
+        .expect("a log is JSON");
+    assert_eq!(log["version"], "2.1.0");
+    let run = &log["runs"][0];
+    let rules = run["tool"]["driver"]["rules"].as_array().expect("rules");
+    let results = run["results"].as_array().expect("results");
+    let mut seen = Vec::new();
+    for result in results {
+        let at = usize::try_from(result["ruleIndex"].as_u64().expect("an index")).expect("small");
+        assert_eq!(rules[at]["id"], result["ruleId"]);
+        assert!(["note", "warning"].contains(&result["level"].as_str().expect("a level")));
+        assert!(!result["message"]["text"].as_str().expect("words").is_empty());
+        let place = &result["locations"][0]["physicalLocation"];
+        assert_eq!(place["artifactLocation"]["uri"], "a.c");
+        assert!(place["region"]["startLine"].as_u64() >= Some(1));
+        seen.push(result["ruleId"].as_str().expect("a rule"));
+    }
+    for code in ["F0900", "F0902", "F0903", "F0904", "F0905"] {
+        assert!(seen.contains(&code), "{code} is missing in {seen:?}");
+    }
+}
+
+/// The time that `ferry explain` had a processor, as the system tells of a process that has ended.
+fn busy(regions: usize) -> Option<Duration> {
+    let folder = Folder::new();
+    let part = "#pragma acc parallel loop copyin(x[0:n]) copy(y[0:n])\n\
+                for (i = 0; i < n; i++) { t = x[i]; y[i] += t; }\n\
+                #pragma acc kernels copy(y[0:n])\n\
+                for (i = 1; i < n; i++) y[i] = y[i - 1];\n";
+    let head = "void f(int n, double *restrict x, double *restrict y) { int i; double t;\n";
+    folder.write("a.c", format!("{head}{}}}\n", part.repeat(regions / 2)));
+    let mut command = folder.command(&["explain", "a.c"]);
+    let mut child = command.stdout(Stdio::null()).spawn().ok()?;
+    let stat = format!("/proc/{}/stat", child.id());
+    loop {
+        let text = fs::read_to_string(&stat).ok()?;
+        let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
+        if fields.first() == Some(&"Z") {
+            child.wait().ok()?;
+            // In hundredths of a second.
+            let ticks =
+                fields.get(11)?.parse::<u64>().ok()? + fields.get(12)?.parse::<u64>().ok()?;
+            return Some(Duration::from_millis(10 * ticks));
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn time_grows_with_the_program_and_not_with_its_square() {
+    let (Some(few), Some(many)) = (busy(500), busy(4 * 500)) else {
+        println!("skipped: the system does not tell how long processes were busy");
+        return;
+    };
+    // Four times as much; the square would be sixteen times.
+    assert!(many < few.max(Duration::from_millis(50)) * 9, "{few:?} became {many:?}");
+}
