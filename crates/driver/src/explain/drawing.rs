@@ -140,7 +140,8 @@ fn arrow(out: &mut String, from: usize, to: usize, y: usize, in_vain: bool) -> f
     let (up, down) = (y.saturating_sub(4), y + 4);
     writeln!(
         out,
-        "<path class=\"{class}\" d=\"M{from} {y}L{to} {y}M{back} {up}L{to} {y}L{back} {down}\"/>"
+        "<path class=\"{class}\" d=\"M{from} {y}L{to} {y}\"/>\
+         <path class=\"{class} head\" d=\"M{back} {up}L{to} {y}L{back} {down}\"/>"
     )
 }
 

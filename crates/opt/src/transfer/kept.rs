@@ -117,7 +117,7 @@ impl Analysis<'_> {
         let body = region.body.map(Part::Stmt);
         let there = self.uses(body.as_slice(), Side::Device);
         let mut found = Vec::new();
-        for transfer in self.transfers_alone(id) {
+        for transfer in self.transfers(id) {
             let (goes, returns) = uses::copied(transfer.motion);
             let Some(shape) = self.plain(id, &transfer) else { continue };
             let Some(rests_on) = self.rests_on(&transfer) else { continue };
@@ -127,6 +127,8 @@ impl Analysis<'_> {
             let object = (shape.base, Some(shape.element));
             let is_scratch = !returns && self.touches(&there, object, true);
             if !is_scalar && !is_scratch && (goes || returns) {
+                // Of its copies only those count that somebody needs.
+                let (goes, returns) = uses::copied(transfer.enough);
                 let regions = vec![id];
                 let (first, last) = (stmt, stmt);
                 found.push(Open { transfer, shape, rests_on, regions, first, last, goes, returns });
@@ -234,6 +236,7 @@ impl Analysis<'_> {
         }
         let is_kept = |it: &Open| {
             !it.regions.is_empty()
+                && (it.goes || it.returns)
                 && !uses.is_open_for(self, it)
                 && uses.list.iter().all(|one| self.is_let_alone(it, one, &it.regions))
         };
