@@ -12,6 +12,7 @@ mod mapping;
 mod measure;
 mod overheads;
 mod samples;
+mod shapes;
 mod texts;
 
 use std::error::Error;
@@ -22,12 +23,13 @@ const USAGE: &str = "usage: bench [--quick] [--only PART] FERRY [CC]";
 type Part = fn(&Tools) -> Result<(), Box<dyn Error>>;
 
 /// What can be timed by itself; without a choice all of it is.
-const PARTS: [(&str, Part); 5] = [
+const PARTS: [(&str, Part); 6] = [
     ("front", front::run),
     ("overheads", overheads::run),
     ("mapping", mapping::run),
     ("loops", loops::against_host),
     ("kernels", loops::against_each_other),
+    ("mapping-quality", shapes::run),
 ];
 
 /// The programs that are compared.

@@ -264,6 +264,10 @@ pub(crate) struct CcOptions {
     #[arg(long, value_name = "FORM", num_args = 0..=1, require_equals = true)]
     pub(crate) ferry_report: Option<Option<String>>,
 
+    /// Keep who runs which loop in FILE; what is pinned there is honoured
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) mapping: Option<PathBuf>,
+
     /// Leave every generated file, in DIR or in the current folder
     #[arg(long, value_name = "DIR", num_args = 0..=1, require_equals = true)]
     pub(crate) ferry_save_temps: Option<Option<PathBuf>>,

@@ -12,6 +12,7 @@ mod cli {
     pub(crate) mod explain;
     pub(crate) mod faults;
     pub(crate) mod input;
+    pub(crate) mod mapping;
     pub(crate) mod output;
     pub(crate) mod pages;
     pub(crate) mod printed;

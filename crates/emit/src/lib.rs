@@ -7,4 +7,4 @@ pub mod c;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the clauses it is about")]
 mod lower;
 
-pub use lower::{About, Lowered, Note, Options, Verdict, lower};
+pub use lower::{About, Lowered, Note, Options, Verdict, lower, lower_with};

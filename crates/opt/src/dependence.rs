@@ -17,7 +17,9 @@ use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 use ir::construct::{ClauseKind, ReductionOp};
-use ir::program::{ExprId, ExprKind, Program, RegionId, StmtId, StmtKind, Typed, VarId};
+use ir::program::{
+    ExprId, ExprKind, FunctionId, Program, RegionId, StmtId, StmtKind, Typed, VarId,
+};
 use ir::walk::Part;
 use source::Span;
 
@@ -342,6 +344,11 @@ impl<'a> Analysis<'a> {
         let outline = Outline::new(program);
         let (liveness, values) = (Liveness::default(), OnceCell::new());
         Analysis { program, aliases, effects, outline, liveness, values }
+    }
+
+    /// Whether a function is known to do nothing but compute from what it is given.
+    pub fn is_pure(&self, function: FunctionId) -> bool {
+        self.effects.of(function).is_some_and(|it| it.stop.is_none() && it.writes.is_empty())
     }
 
     /// Values that variables keep, for estimates.

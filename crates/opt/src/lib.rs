@@ -9,6 +9,7 @@ mod access;
 mod alias;
 mod certain;
 mod conditions;
+pub mod decisions;
 pub mod dependence;
 mod effects;
 pub mod extent;

@@ -4,6 +4,7 @@
 
 mod loops {
     mod brute_force;
+    mod corpus;
     mod extents;
     mod growth;
     mod marks;

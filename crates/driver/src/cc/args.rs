@@ -111,6 +111,8 @@ pub(crate) struct Arguments {
     /// Where to leave what is made on the way; the current folder if empty.
     pub(crate) save_temps: Option<PathBuf>,
     pub(crate) report: Option<Report>,
+    /// Where decisions on mappings are kept.
+    pub(crate) mapping: Option<PathBuf>,
     pub(crate) host: Option<OsString>,
     pub(crate) static_runtime: bool,
     pub(crate) no_cache: bool,
@@ -311,6 +313,7 @@ impl Reader {
                     }
                 });
             }
+            Own::Mapping => read.mapping = Some(value.into()),
             Own::Host => read.host = Some(value),
             Own::StaticRuntime => read.static_runtime = true,
             Own::NoCache => read.no_cache = true,

@@ -12,6 +12,7 @@ use ir::layout;
 use source::{Diagnostic, Diagnostics, Locator, Severity, SourceMap, render};
 
 use super::args::{Input, Step};
+use super::decisions::Decided;
 use super::host::Voice;
 use super::language::Language;
 use super::lower::{self, Lowered};
@@ -38,13 +39,15 @@ pub(crate) struct Done {
     /// Messages, to be shown in the order of the inputs.
     pub(crate) said: Vec<u8>,
     pub(crate) verdicts: Option<Verdicts>,
+    /// Who runs which loop of it, if that is asked for.
+    pub(crate) decided: Option<Decided>,
     /// Whether the object holds device code or calls the runtime.
     pub(crate) is_lowered: bool,
 }
 
 impl Done {
     fn plain(said: Vec<u8>) -> Done {
-        Done { said, verdicts: None, is_lowered: false }
+        Done { said, verdicts: None, decided: None, is_lowered: false }
     }
 }
 
@@ -67,6 +70,7 @@ fn ours(cx: &Context<'_>, job: &Job<'_>) -> Result<Done, Failure> {
     let bytes = directive::without_directives(&bytes, &cx.arguments.off).unwrap_or(bytes);
     let name =
         if job.input.is_stdin() { "<stdin>".into() } else { job.input.path.display().to_string() };
+    let file = name.clone();
     let text = Text { name, bytes, warning: None };
     let directives = directive::Directives::without(&cx.arguments.off);
     let is_narrow = cx.arguments.has("-m32") || cx.arguments.has("-mx32");
@@ -80,18 +84,20 @@ fn ours(cx: &Context<'_>, job: &Job<'_>) -> Result<Done, Failure> {
         wants_device: cx.arguments.targets.need_image(),
         reassociates: cx.arguments.reassociates(),
     };
-    let Lowered { host, device, verdicts, diagnostics } = lower::lower(program, &unit.map, options);
+    let Lowered { host, device, verdicts, decisions, diagnostics } =
+        lower::lower(program, &unit.map, options, cx.decisions.as_ref());
+    let decided = cx.decisions.as_ref().map(|_| Decided { file, nests: decisions });
     said.extend(messages(cx, &diagnostics, &unit.map)?);
     let verdicts = Some(Verdicts::new(verdicts, unit.map));
     let Some(host) = host else {
         let mut done = Done::plain(said);
         done.said.extend(written(cx, job)?);
-        return Ok(Done { verdicts, ..done });
+        return Ok(Done { verdicts, decided, ..done });
     };
     said.extend(preprocessor_said);
     cx.save(&job.input.path, "host.c", &host)?;
     said.extend(generated(cx, job, &host, device.as_deref())?);
-    Ok(Done { said, verdicts, is_lowered: true })
+    Ok(Done { said, verdicts, decided, is_lowered: true })
 }
 
 /// What we have to say; an error among it is a failure.

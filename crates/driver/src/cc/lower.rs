@@ -5,6 +5,7 @@
 use ir::construct::Leaf;
 use ir::program::Program;
 use ir::region::Region;
+use opt::decisions::{Decision, Decisions};
 use source::{Diagnostics, Locator, SourceMap, Span};
 
 /// What became of one text.
@@ -16,6 +17,8 @@ pub(crate) struct Lowered {
     pub(crate) device: Option<Vec<u8>>,
     /// One for each region, in the order of the text.
     pub(crate) verdicts: Vec<Verdict>,
+    /// Who runs which loop, by nest, if that was asked for.
+    pub(crate) decisions: Vec<(String, Decision)>,
     /// What was found wrong.
     pub(crate) diagnostics: Diagnostics,
 }
@@ -76,15 +79,21 @@ impl Outcome {
 }
 
 /// Lowers one text: the one that `program` was read from.
-pub(crate) fn lower(program: &Program, map: &SourceMap, options: emit::Options) -> Lowered {
+pub(crate) fn lower(
+    program: &Program,
+    map: &SourceMap,
+    options: emit::Options,
+    decisions: Option<&Decisions>,
+) -> Lowered {
     let read = |name: &str| std::fs::read(name).ok();
     let locator = Locator::new(map, &read);
     let Some(file) = map.files().next() else {
         let diagnostics = Diagnostics::new();
-        return Lowered { host: None, device: None, verdicts: Vec::new(), diagnostics };
+        let (verdicts, decisions) = (Vec::new(), Vec::new());
+        return Lowered { host: None, device: None, verdicts, decisions, diagnostics };
     };
-    let emit::Lowered { host, device, verdicts, notes, diagnostics } =
-        emit::lower(program, map, file, &locator, options);
+    let emit::Lowered { host, device, verdicts, notes, decisions, diagnostics } =
+        emit::lower_with(program, map, file, &locator, options, decisions);
     let device = device.map(String::into_bytes);
     let is_kernel = |region: &Region| verdicts.iter().any(|it| it.span == region.span);
     let devices: &[&'static str] =
@@ -104,7 +113,7 @@ pub(crate) fn lower(program: &Program, map: &SourceMap, options: emit::Options) 
         }
     }
     verdicts.sort_by_key(|it| it.span.start);
-    Lowered { host, device, verdicts, diagnostics }
+    Lowered { host, device, verdicts, decisions, diagnostics }
 }
 
 fn outcome(program: &Program, region: &Region, is_kernel: impl Fn(&Region) -> bool) -> Outcome {

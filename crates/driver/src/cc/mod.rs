@@ -11,6 +11,7 @@ mod args;
 mod bundle;
 pub(crate) mod cache;
 mod compile;
+mod decisions;
 pub(crate) mod device;
 pub(crate) mod host;
 mod image;
@@ -43,6 +44,8 @@ use self::compile::{Done, Job};
 use self::host::{Host, Voice};
 use self::language::Language;
 use self::table::Stop;
+use opt::decisions::Decisions;
+
 use crate::report::{self, Stream, reason};
 
 pub(crate) use self::run::run as run_program;
@@ -91,6 +94,8 @@ pub(crate) struct Context<'a> {
     /// Numbers scratch files, so that inputs of the same name do not meet.
     count: AtomicUsize,
     stdin: OnceLock<Vec<u8>>,
+    /// What was decided on mappings before, if that is kept.
+    decisions: Option<Decisions>,
 }
 
 impl<'a> Context<'a> {
@@ -108,6 +113,7 @@ impl<'a> Context<'a> {
             scratch,
             count: AtomicUsize::new(0),
             stdin: OnceLock::new(),
+            decisions: arguments.mapping.as_deref().map(decisions::read).transpose()?,
         })
     }
 
@@ -270,6 +276,7 @@ fn build(cx: &Context<'_>) -> Result<(), Failure> {
     let arguments = cx.arguments;
     let jobs = jobs(cx)?;
     let mut verdicts = Vec::new();
+    let mut decided = Vec::new();
     let mut is_lowered = false;
     let mut failure: Option<Failure> = None;
     for outcome in in_parallel(cx, &jobs) {
@@ -277,6 +284,7 @@ fn build(cx: &Context<'_>) -> Result<(), Failure> {
             Ok(done) => {
                 say(&done.said);
                 verdicts.extend(done.verdicts);
+                decided.extend(done.decided);
                 is_lowered |= done.is_lowered;
             }
             Err(failed) => {
@@ -294,6 +302,9 @@ fn build(cx: &Context<'_>) -> Result<(), Failure> {
     }
     if let Some(failure) = failure {
         return Err(failure);
+    }
+    if let (Some(path), Some(before)) = (&arguments.mapping, &cx.decisions) {
+        decisions::write(path, before, decided)?;
     }
     if arguments.inputs.iter().all(args::Input::is_header) {
         return Ok(());

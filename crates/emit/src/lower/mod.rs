@@ -12,6 +12,7 @@ mod chosen;
 mod clauses;
 mod control;
 mod copies;
+mod criticals;
 mod data;
 mod device;
 mod dispatch;
@@ -24,8 +25,10 @@ mod known;
 mod levels;
 mod loops;
 mod mapper;
+mod mapping;
 mod mentions;
 mod nested;
+mod nests;
 mod offload;
 mod parts;
 mod place;
@@ -44,6 +47,8 @@ use std::ops::Range;
 use ir::construct::{Construct, Leaf};
 use ir::program::{ExprKind, FunctionId, Program, RegionId, StmtId, StmtKind, Typed, VarId};
 use ir::walk::Part;
+use opt::decisions::{Decision, Decisions};
+use opt::profile::Profiles;
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::{Diagnostic, Diagnostics, EditError, Edits, FileId, Locator, SourceMap, Span};
 
@@ -64,6 +69,8 @@ pub struct Lowered {
     pub verdicts: Vec<Verdict>,
     /// Who runs the loops of those regions, where that was ours to choose.
     pub notes: Vec<Note>,
+    /// The mapping of each nest by its name, if decisions were asked for.
+    pub decisions: Vec<(String, Decision)>,
     /// What could not be done.
     pub diagnostics: Diagnostics,
 }
@@ -90,6 +97,9 @@ pub struct Options {
     pub reassociates: bool,
 }
 
+/// The device that kernels are made for.
+const PROFILE: &str = "cpu";
+
 /// Lowers `program`, which was read from the preprocessed text `file`.
 pub fn lower(
     program: &Program,
@@ -98,8 +108,33 @@ pub fn lower(
     locator: &Locator<'_>,
     options: Options,
 ) -> Lowered {
+    lower_with(program, map, file, locator, options, None)
+}
+
+/// The same with decisions of an earlier build, and decisions asked for.
+pub fn lower_with(
+    program: &Program,
+    map: &SourceMap,
+    file: FileId,
+    locator: &Locator<'_>,
+    options: Options,
+    decisions: Option<&Decisions>,
+) -> Lowered {
     let written = program;
-    let leveled = levels::assign(program, options.reassociates);
+    let reassociates = options.reassociates;
+    let profile = Profiles::built_in().get(PROFILE);
+    let mapping = profile.as_ref().ok().map(|profile| mapping::Mapping {
+        profile,
+        marks: opt::marks::Options { reassociates, ..opt::marks::Options::default() },
+        decisions,
+        locator,
+        text: (map.bytes(file), map.base(file)),
+    });
+    let mut leveled = levels::assign(program, reassociates, mapping.as_ref());
+    leveled = criticals::combine(written, leveled);
+    if let Some(mapping) = &mapping {
+        leveled = nests::remap(written, leveled, mapping);
+    }
     let program = leveled.as_ref().map_or(written, |it| &it.program);
     let changed = leveled.as_ref().map(|it| it.changed.clone()).unwrap_or_default();
     let place = |span: Span| {
@@ -143,8 +178,9 @@ pub fn lower(
             None
         }
     };
+    let decisions = mapping.map(|it| it.decided(written, program)).unwrap_or_default();
     let notes = leveled.map(|it| it.notes).unwrap_or_default();
-    Lowered { host, device, verdicts: state.verdicts, notes, diagnostics }
+    Lowered { host, device, verdicts: state.verdicts, notes, decisions, diagnostics }
 }
 
 /// A number that tells this text from others, for names.

@@ -9,7 +9,7 @@
 use crate::marks::{AccessMark, LoopTree, Stride};
 use crate::profile::{Kind, Profile};
 
-use super::Shape;
+use super::{Respect, Shape};
 
 /// What something costs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -83,6 +83,7 @@ pub(super) enum Scale {
 pub(super) struct Model<'a> {
     pub(super) tree: &'a LoopTree,
     pub(super) profile: &'a Profile,
+    pub(super) respect: Respect,
 }
 
 /// The part of the smaller of two times that does not overlap with the larger.

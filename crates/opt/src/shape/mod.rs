@@ -116,12 +116,39 @@ pub enum Because {
     NothingParallel,
 }
 
-/// The user's mapping stays if it costs no more than this many times the best.
-const CLOSE: f64 = 1.1;
+/// What changing a mapping that somebody has written costs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Respect {
+    /// It is the user's text: it stays if it is nearly as good.
+    #[default]
+    Written,
+    /// Nobody sees it: whatever costs less is taken.
+    Nothing,
+}
+
+impl Respect {
+    /// The user's mapping stays if it costs no more than this many times the best.
+    fn close(self) -> f64 {
+        match self {
+            Respect::Written => 1.1,
+            Respect::Nothing => 1.0,
+        }
+    }
+}
 
 /// Chooses for all nests of a tree, in the order of the text.
 pub fn choose(program: &Program, tree: &LoopTree, profile: &Profile) -> Vec<Choice> {
-    let model = Model { tree, profile };
+    choose_with(program, tree, profile, Respect::Written)
+}
+
+/// The same, with more or less respect for what is written.
+pub fn choose_with(
+    program: &Program,
+    tree: &LoopTree,
+    profile: &Profile,
+    respect: Respect,
+) -> Vec<Choice> {
+    let model = Model { tree, profile, respect };
     let mut choices = Vec::new();
     for root in tree.roots() {
         choose_nest(program, &model, root, 1.0, &mut choices);
@@ -170,7 +197,7 @@ fn decide(
     written: Option<&(Shape, Cost)>,
 ) -> (Shape, Cost, Because) {
     if let Some((shape, cost)) = written {
-        if *shape == best.shape || cost.total() <= CLOSE * best.cost.total() {
+        if *shape == best.shape || cost.total() <= model.respect.close() * best.cost.total() {
             return (shape.clone(), *cost, Because::Kept);
         }
         let at = |scale| ranked(model, root, entries, scale).into_iter().next();
@@ -241,8 +268,13 @@ fn told(
     because: Because,
 ) -> String {
     let text = |shape: &Shape| shape.text(program, model.tree);
+    // What runs in order may hold loops that do not.
+    let named = |shape: &Shape, cost: &Cost| match shape.family() == Family::InOrder {
+        true if cost.starts > 0.0 => "in order, with threads inside".to_owned(),
+        _ => text(shape),
+    };
     let head = match because {
-        Because::Cheapest => format!("{}: {}", text(shape), cost.text()),
+        Because::Cheapest => format!("{}: {}", named(shape, &cost), cost.text()),
         Because::Kept => format!("{}, as written: {}", text(shape), cost.text()),
         Because::Uncertain => format!(
             "{}, as written: {}; what costs least depends on how often loops run, which is guessed",
@@ -255,7 +287,7 @@ fn told(
     if because != Because::NothingParallel
         && let Some((other, cost)) = runner_up.filter(|it| it.0 != *shape)
     {
-        told.push(format!("next best is {}: {}", text(other), cost.text()));
+        told.push(format!("next best is {}: {}", named(other, cost), cost.text()));
     }
     if let Some((other, cost)) = written.filter(|it| it.0 != *shape) {
         told.push(format!("as written, {}: {}", text(other), cost.text()));

@@ -138,7 +138,9 @@ impl Pass<'_> {
     pub(super) fn with_lanes(&self, id: RegionId, how: How) -> How {
         match how {
             How::NewThreads { .. } => {
-                let is_shown = self.is_proven(id) && effects::is_for_lanes(self.program(), id);
+                let is_shown = self.is_proven(id)
+                    && !self.is_without_lanes(id)
+                    && effects::is_for_lanes(self.program(), id);
                 How::NewThreads { lanes: is_shown || self.fits_lanes(id) }
             }
             How::Threads { .. } | How::Teams | How::Lanes | How::InOrder(_) => how,

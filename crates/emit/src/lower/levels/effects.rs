@@ -40,7 +40,7 @@ pub(super) fn is_short(program: &Program, id: RegionId) -> bool {
 }
 
 /// Whether it is code without loops, jumps, calls and directives.
-pub(super) fn is_straight(program: &Program, body: StmtId) -> bool {
+pub(in crate::lower) fn is_straight(program: &Program, body: StmtId) -> bool {
     let mut open = vec![Part::Stmt(body)];
     while let Some(part) = open.pop() {
         match part {

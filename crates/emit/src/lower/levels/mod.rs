@@ -15,20 +15,23 @@ mod compute;
 mod effects;
 mod groups;
 mod implied;
+mod pins;
 mod proof;
 mod restate;
 
 use std::cell::OnceCell;
 
 pub(super) use compute::counts;
-pub(super) use restate::base;
+pub(super) use effects::is_straight;
+pub(super) use restate::{base, plain};
 
 use ir::construct::Leaf;
-use ir::program::{Program, RegionId};
+use ir::program::{Program, RegionId, StmtId};
 use opt::dependence::Analysis;
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::{Diagnostics, Span};
 
+use super::mapping::Mapping;
 use proof::Judged;
 
 /// A program whose loops have their levels.
@@ -67,7 +70,11 @@ pub struct Note {
 
 /// Gives every loop its level; none if no construct of the program asks for that. `reassociates`: sums
 /// of floating-point numbers that nobody has marked may be added in another order.
-pub(super) fn assign(program: &Program, reassociates: bool) -> Option<Leveled> {
+pub(super) fn assign(
+    program: &Program,
+    reassociates: bool,
+    mapping: Option<&Mapping<'_>>,
+) -> Option<Leveled> {
     let is_foreign =
         |it: RegionId| program.regions[it].construct.dialect != directive::HOST_DIALECT;
     let foreign: Vec<RegionId> =
@@ -88,7 +95,12 @@ pub(super) fn assign(program: &Program, reassociates: bool) -> Option<Leveled> {
         judged: FxHashMap::default(),
         reassociates,
         inner: inner(program),
+        held: FxHashSet::default(),
+        without_lanes: FxHashSet::default(),
     };
+    if let Some(mapping) = mapping.filter(|it| it.has_pins()) {
+        foreign.iter().for_each(|it| pass.take_pins(*it, mapping));
+    }
     foreign.iter().for_each(|it| pass.choose_group(*it));
     // Outer constructs stand before inner ones: each decides for the loops inside it.
     for id in &foreign {
@@ -109,6 +121,10 @@ struct Pass<'a> {
     reassociates: bool,
     /// Regions directly inside of each, in the order of the text.
     inner: FxHashMap<RegionId, Vec<RegionId>>,
+    /// Loops without a directive that are pinned to run in order.
+    held: FxHashSet<StmtId>,
+    /// Loops that are pinned to run without lanes.
+    without_lanes: FxHashSet<StmtId>,
 }
 
 fn inner(program: &Program) -> FxHashMap<RegionId, Vec<RegionId>> {

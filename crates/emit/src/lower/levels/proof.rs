@@ -85,7 +85,8 @@ impl Pass<'_> {
             )
             | None => false,
         };
-        (asked.lanes || is_shown) && super::effects::is_for_lanes(self.program(), id)
+        let is_held = self.is_without_lanes(id);
+        (asked.lanes || is_shown) && !is_held && super::effects::is_for_lanes(self.program(), id)
     }
 
     /// Judges the loops of a construct. What is found of those that are vouched for counts only if
@@ -329,7 +330,8 @@ impl Pass<'_> {
                 Part::Region(id) => below = id,
                 Part::Stmt(stmt) => {
                     let is_loop = matches!(self.program().stmts[stmt].kind, StmtKind::For(_));
-                    if is_loop && !marked.contains(&stmt) && self.try_unmarked(region.id, stmt) {
+                    let is_free = is_loop && !marked.contains(&stmt) && !self.held.contains(&stmt);
+                    if is_free && self.try_unmarked(region.id, stmt) {
                         found.push((stmt, around));
                         continue;
                     }

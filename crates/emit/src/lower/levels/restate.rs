@@ -448,7 +448,7 @@ fn by_turns(asked: &Asked) -> ClauseKind<Typed> {
     ClauseKind::Schedule(Schedule { kind, monotonic: None, simd: false, chunk })
 }
 
-pub(super) fn plain(kind: ClauseKind<Typed>, span: Span) -> Clause<Typed> {
+pub(in crate::lower) fn plain(kind: ClauseKind<Typed>, span: Span) -> Clause<Typed> {
     Clause { kind, on: None, group: None, switch: None, span }
 }
 

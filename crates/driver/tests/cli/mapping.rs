@@ -1,0 +1,82 @@
+//! `ferry cc --mapping`: what was decided is written, can be changed and pinned, and is honoured.
+
+use super::support::Folder;
+
+const NESTS: &str = "double a[500][400], b[500][400];\n\
+    void sweep(void) {\n\
+    #pragma omp target teams distribute map(tofrom: a, b)\n\
+    for (int i = 0; i < 500; i++) {\n\
+    #pragma omp parallel for\n\
+    for (int j = 0; j < 400; j++) a[i][j] = b[i][j] * 2;\n\
+    }\n\
+    #pragma acc kernels copy(a, b)\n\
+    for (int i = 0; i < 500; i++)\n\
+    for (int j = 0; j < 400; j++) b[i][j] = a[i][j] + 1;\n\
+    }\n";
+
+const FIRST: [&str; 4] = ["cc", "--mapping=m.toml", "-c", "a.c"];
+
+fn saved(folder: &Folder) -> String {
+    folder.ferry(&["cc", "--mapping", "m.toml", "--ferry-save-temps=t", "-c", "a.c"]).is_clean();
+    folder.read("t/a.host.c")
+}
+
+#[test]
+fn decisions_are_written_once_and_stay_the_same() {
+    let folder = Folder::new();
+    folder.write("a.c", NESTS);
+    folder.ferry(&FIRST).is_clean();
+    let first = folder.read("m.toml");
+    for line in ["[\"a.c:sweep:4\"]", "teams = [\"i:4\"]", "lanes = [\"j:6\"]", "[\"a.c:sweep:9\"]"]
+    {
+        assert!(first.contains(line), "{line}: {first}");
+    }
+    folder.ferry(&FIRST).is_clean();
+    assert_eq!(first, folder.read("m.toml"));
+    // Another file joins them.
+    folder.write("b.c", NESTS.replace("sweep", "other").replace("double a", "extern double a"));
+    folder.ferry(&["cc", "--mapping=m.toml", "-c", "b.c"]).is_clean();
+    let both = folder.read("m.toml");
+    assert!(both.contains("a.c:sweep:4") && both.contains("b.c:other:4"), "{both}");
+}
+
+#[test]
+fn what_is_pinned_is_taken() {
+    let folder = Folder::new();
+    folder.write("a.c", NESTS);
+    let free = saved(&folder);
+    assert!(free.contains("#pragma omp simd"), "{free}");
+    let pinned = folder.read("m.toml").replace("lanes = [\"j:6\"]", "lanes = []");
+    let in_order = pinned
+        .replace("teams = [\"i:9\"]", "teams = []")
+        .replace("threads = [\"i:9\"]", "threads = [\"j:10\"]")
+        .replace("pinned = false", "pinned = true");
+    folder.write("m.toml", &in_order);
+    let bound = saved(&folder);
+    assert!(!bound.contains("#pragma omp simd"), "{bound}");
+    let inner = bound.rfind("#pragma omp parallel for").and_then(|at| bound.get(at..));
+    let inner = inner.and_then(|it| it.split_once("for (int ")).map_or("", |it| it.1);
+    assert!(bound.contains("for (int j") && !inner.is_empty(), "{bound}");
+    assert_eq!(folder.read("m.toml"), in_order, "people's own");
+}
+
+#[test]
+fn a_stale_pin_is_a_warning_and_a_wrong_one_an_error() {
+    let folder = Folder::new();
+    folder.write("a.c", NESTS);
+    folder.ferry(&FIRST).is_clean();
+    let pinned = folder.read("m.toml").replace("pinned = false", "pinned = true");
+    folder.write("m.toml", &pinned);
+    // Spaces and comments do not count; another factor does.
+    folder.write("a.c", NESTS.replace("b[i][j] * 2", "b[i][j]  *  2 /* twice */"));
+    folder.ferry(&FIRST).is_clean();
+    folder.write("a.c", NESTS.replace("b[i][j] * 2", "b[i][j] * 3"));
+    let ran = folder.ferry(&FIRST);
+    assert_eq!(ran.status, Some(0), "{}", ran.err);
+    assert!(ran.err.contains("F0707") && ran.err.contains("stale"), "{}", ran.err);
+    folder.write("a.c", NESTS);
+    folder.write("m.toml", pinned.replace("lanes = [\"j:6\"]", "lanes = [\"k:6\"]"));
+    folder.ferry(&FIRST).fails(1, &["F0708", "there is no such loop"]);
+    folder.write("m.toml", "pinned = [");
+    folder.ferry(&FIRST).fails(1, &["`m.toml` is no file of mappings"]);
+}
