@@ -25,7 +25,7 @@ const NESTS: [Nest; 4] = [
     Nest {
         name: "jacobi",
         text: include_str!("../offload/mapping/jacobi.c"),
-        places: &[1, 2, 4, 7, 9],
+        places: &[1, 2, 4, 7],
     },
     Nest { name: "matmul", text: include_str!("../offload/mapping/matmul.c"), places: &[1, 2, 4] },
     Nest {
