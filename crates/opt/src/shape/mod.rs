@@ -268,13 +268,8 @@ fn told(
     because: Because,
 ) -> String {
     let text = |shape: &Shape| shape.text(program, model.tree);
-    // What runs in order may hold loops that do not.
-    let named = |shape: &Shape, cost: &Cost| match shape.family() == Family::InOrder {
-        true if cost.starts > 0.0 => "in order, with threads inside".to_owned(),
-        _ => text(shape),
-    };
     let head = match because {
-        Because::Cheapest => format!("{}: {}", named(shape, &cost), cost.text()),
+        Because::Cheapest => format!("{}: {}", text(shape), cost.text()),
         Because::Kept => format!("{}, as written: {}", text(shape), cost.text()),
         Because::Uncertain => format!(
             "{}, as written: {}; what costs least depends on how often loops run, which is guessed",
@@ -287,7 +282,7 @@ fn told(
     if because != Because::NothingParallel
         && let Some((other, cost)) = runner_up.filter(|it| it.0 != *shape)
     {
-        told.push(format!("next best is {}: {}", named(other, cost), cost.text()));
+        told.push(format!("next best is {}: {}", text(other), cost.text()));
     }
     if let Some((other, cost)) = written.filter(|it| it.0 != *shape) {
         told.push(format!("as written, {}: {}", text(other), cost.text()));
