@@ -24,6 +24,7 @@ mod spell;
 mod subscript;
 mod suggest;
 mod table;
+mod translation;
 mod vocabulary;
 mod write;
 
@@ -41,6 +42,12 @@ pub use selector::{
 };
 pub use spell::spell;
 pub use suggest::nearest;
+pub use translation::{
+    CREATE_ZERO, DESCRIPTIVE, LET_GO, LET_OUT, LEVEL_CALLS_WITHOUT, MACRO_OF_LEVELS, PRESCRIPTIVE,
+    QUEUE_NONE, QUEUE_TOKEN, QUEUE_UNNAMED, SET_DEFAULT_QUEUE, SET_DEVICE_TYPE, STANDARD_WORDS,
+    TRANSLATION_HEADER, TRANSLATION_HEADER_TEXT, device_type, directives_in, ends_data,
+    is_level_call, preprocessor_changes, standard_called,
+};
 pub use vocabulary::{Phrase, Term, vocabulary};
 pub use write::{Unwritable, clause_name, directive_name, write};
 

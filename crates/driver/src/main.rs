@@ -16,6 +16,7 @@ mod options;
 mod print;
 mod progress;
 mod report;
+mod translate;
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -87,6 +88,7 @@ fn run(options: &Options) -> Result<ExitCode, String> {
         Command::Check(options) => check::run(options),
         Command::Explain(options) => explain::run(options),
         Command::Print(options) => print::run(options),
+        Command::Translate(options) => translate::run(options),
         Command::Man { folder } => man::pages(folder),
         Command::Completions { shell } => man::completions(*shell),
     }

@@ -93,6 +93,13 @@ pub(crate) enum Command {
     /// conversions are written out.
     #[command(after_help = AFTER)]
     Print(PrintOptions),
+    /// Say directives of one standard in the words of the other
+    ///
+    /// Only directives change, and what must change with them: headers and calls of the other runtime. What
+    /// has no counterpart is refused by name, and its file stays as it is. The exit status is 1 if
+    /// something was refused.
+    #[command(after_help = AFTER)]
+    Translate(TranslateOptions),
     /// Compile and link, with the command line of gcc
     ///
     /// All options of the host compiler are understood or passed on to it; those below are Ferry's own.
@@ -138,7 +145,7 @@ pub(crate) enum Command {
 }
 
 /// The programs, and how they are preprocessed.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct Input {
     /// C files; `-` is standard input; `.i` files are taken as already preprocessed
     #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -251,6 +258,75 @@ pub(crate) struct PrintOptions {
     /// Write to a file; it appears only when whole
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TranslateOptions {
+    #[command(flatten)]
+    pub(crate) input: Input,
+    /// The standard to write: openmp or openacc
+    #[arg(long, value_name = "STANDARD")]
+    pub(crate) to: String,
+    /// The compiler that will read the result: openmp-5.2, openmp-4.5, clang, gcc, nvc; openacc-3.3, gcc-acc, nvc-acc
+    #[arg(long, value_name = "NAME")]
+    pub(crate) profile: Option<String>,
+    /// What becomes of the old directives
+    #[arg(long, value_enum, default_value_t = KeepOld::None, value_name = "HOW")]
+    pub(crate) keep: KeepOld,
+    /// Change the files themselves
+    #[arg(long, group = "where")]
+    pub(crate) in_place: bool,
+    /// Show the changes as a patch, and write nothing
+    #[arg(long, group = "where")]
+    pub(crate) diff: bool,
+    /// Write the files below a folder
+    #[arg(long, group = "where", value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) out_dir: Option<PathBuf>,
+    /// Write the one file to another; it appears only when whole
+    #[arg(short, long, group = "where", value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) output: Option<PathBuf>,
+    /// Translate what can be, though something is refused
+    #[arg(long)]
+    pub(crate) partial: bool,
+    /// Do at once what would be queued
+    #[arg(long)]
+    pub(crate) no_queues: bool,
+    /// Read each file as a compilation database says: all its entries, with their flags
+    #[arg(short = 'p', long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) database: Option<PathBuf>,
+    /// How the report is written (on standard error)
+    #[arg(long, value_enum, default_value_t = ReportForm::Text, value_name = "FORM")]
+    pub(crate) report: ReportForm,
+    /// Write the report to a file
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) report_file: Option<PathBuf>,
+    /// Tell of every directive and clause, not only of those that are not simply translated
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
+}
+
+/// Forms of a report of what became of directives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportForm {
+    /// A line for each thing to know
+    Text,
+    /// One object a line for each directive
+    Json,
+    /// A SARIF 2.1.0 log
+    Sarif,
+    /// A page
+    Html,
+}
+
+/// What becomes of directives that have been translated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum KeepOld {
+    /// They go
+    None,
+    /// They stay as comments
+    Comment,
+    /// They stay for compilers of their standard
+    Guard,
 }
 
 /// For help and manual pages; the words themselves are read by [`crate::cc`], by gcc's rules.

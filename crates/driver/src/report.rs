@@ -66,7 +66,12 @@ pub(crate) fn deliver(text: &str, file: Option<&Path>, stream: Stream) -> Result
     let Some(file) = file else {
         return show(text, stream);
     };
-    write_whole(file, text)
+    write_file(file, text.as_bytes())
+}
+
+/// Writes a file that appears only when whole.
+pub(crate) fn write_file(file: &Path, bytes: &[u8]) -> Result<(), String> {
+    write_whole(file, bytes)
         .map_err(|error| format!("cannot write `{}`: {}", file.display(), reason(&error)))
 }
 
@@ -89,7 +94,7 @@ pub(crate) fn show(text: &str, stream: Stream) -> Result<(), String> {
 
 /// Writes a neighbour first and renames it, so that nobody ever sees half a file. What is not a
 /// plain file (a device, a pipe) is written in place, and a link stays a link.
-fn write_whole(file: &Path, text: &str) -> io::Result<()> {
+fn write_whole(file: &Path, text: &[u8]) -> io::Result<()> {
     let kind = fs::metadata(file);
     if kind.as_ref().is_ok_and(|it| !it.is_file()) {
         return fs::write(file, text);
@@ -100,7 +105,7 @@ fn write_whole(file: &Path, text: &str) -> io::Result<()> {
         _ => Path::new("."),
     };
     let mut neighbour = as_any_new_file(&mut tempfile::Builder::new()).tempfile_in(folder)?;
-    neighbour.write_all(text.as_bytes())?;
+    neighbour.write_all(text)?;
     neighbour.as_file().sync_all()?;
     if let Ok(kind) = kind {
         neighbour.as_file().set_permissions(kind.permissions())?;

@@ -22,7 +22,7 @@ mod group;
 mod indirect;
 mod kernel;
 mod known;
-mod levels;
+pub(crate) mod levels;
 mod loops;
 mod mapper;
 mod mapping;

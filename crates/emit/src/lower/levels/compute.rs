@@ -12,7 +12,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::asked::Asked;
 use super::choose::{How, Why};
 use super::proof::Judged;
-use super::{About, Note, Pass, effects};
+use super::{About, Machine, Note, Pass, effects};
 
 /// Who runs a construct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +73,9 @@ impl Pass<'_> {
             region.chosen.insert(at, how);
             self.done.insert(at);
         }
+        if self.machine == Machine::League {
+            self.share_inside(&mut region);
+        }
         for at in region.loops.clone() {
             let Some(how) = region.chosen.get(&at).copied() else { continue };
             self.note(id, at, how);
@@ -130,6 +133,7 @@ impl Pass<'_> {
         if calls_teams {
             // What functions do with their teams is theirs to know: one is right for all of them.
             return match counts(program, region.id) {
+                _ if self.machine == Machine::League => Crew::Counted,
                 None => Crew::One,
                 Some([one]) if is_one(program, *one) => Crew::One,
                 Some(_) => Crew::Counted,

@@ -15,6 +15,7 @@ mod compute;
 mod effects;
 mod groups;
 mod implied;
+mod league;
 mod pins;
 mod proof;
 mod restate;
@@ -23,7 +24,8 @@ use std::cell::OnceCell;
 
 pub(super) use compute::counts;
 pub(super) use effects::is_straight;
-pub(super) use restate::{base, plain};
+pub(crate) use restate::base;
+pub(super) use restate::plain;
 
 use ir::construct::Leaf;
 use ir::program::{Program, RegionId, StmtId};
@@ -36,12 +38,12 @@ use proof::Judged;
 
 /// A program whose loops have their levels.
 #[derive(Debug)]
-pub(super) struct Leveled {
-    pub(super) program: Program,
+pub(crate) struct Leveled {
+    pub(crate) program: Program,
     /// Regions that say something else than their text does.
-    pub(super) changed: FxHashSet<RegionId>,
-    pub(super) notes: Vec<Note>,
-    pub(super) faults: Diagnostics,
+    pub(crate) changed: FxHashSet<RegionId>,
+    pub(crate) notes: Vec<Note>,
+    pub(crate) faults: Diagnostics,
 }
 
 /// What a note is about.
@@ -68,12 +70,35 @@ pub struct Note {
     pub at: Option<Span>,
 }
 
+/// In whose words levels are said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Machine {
+    /// Cores, on which a team is a thread: what `cc` generates.
+    Cores,
+    /// Teams of threads, as the user of another compiler would write them.
+    League,
+}
+
 /// Gives every loop its level; none if no construct of the program asks for that. `reassociates`: sums
 /// of floating-point numbers that nobody has marked may be added in another order.
 pub(super) fn assign(
     program: &Program,
     reassociates: bool,
     mapping: Option<&Mapping<'_>>,
+) -> Option<Leveled> {
+    assign_for(program, reassociates, mapping, Machine::Cores)
+}
+
+/// The same in the words of teams and their threads.
+pub(crate) fn assign_league(program: &Program) -> Option<Leveled> {
+    assign_for(program, false, None, Machine::League)
+}
+
+fn assign_for(
+    program: &Program,
+    reassociates: bool,
+    mapping: Option<&Mapping<'_>>,
+    machine: Machine,
 ) -> Option<Leveled> {
     let is_foreign =
         |it: RegionId| program.regions[it].construct.dialect != directive::HOST_DIALECT;
@@ -94,6 +119,7 @@ pub(super) fn assign(
         analysis: OnceCell::new(),
         judged: FxHashMap::default(),
         reassociates,
+        machine,
         inner: inner(program),
         held: FxHashSet::default(),
         without_lanes: FxHashSet::default(),
@@ -119,6 +145,7 @@ struct Pass<'a> {
     analysis: OnceCell<Analysis<'a>>,
     judged: FxHashMap<RegionId, Judged>,
     reassociates: bool,
+    machine: Machine,
     /// Regions directly inside of each, in the order of the text.
     inner: FxHashMap<RegionId, Vec<RegionId>>,
     /// Loops without a directive that are pinned to run in order.

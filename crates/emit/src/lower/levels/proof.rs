@@ -18,7 +18,7 @@ use super::choose::How;
 use super::compute::Region;
 use super::effects;
 use super::restate::{base, plain};
-use super::{About, Note, Pass};
+use super::{About, Machine, Note, Pass};
 
 /// What is known of the independence of a loop.
 #[derive(Clone, Debug)]
@@ -417,7 +417,10 @@ impl Pass<'_> {
                 dialect: HOST_DIALECT,
                 leaves: vec![Leaf::Parallel, Leaf::For],
                 args: Args::None,
-                clauses: vec![plain(ClauseKind::Schedule(schedule), span)],
+                clauses: match self.machine {
+                    Machine::Cores => vec![plain(ClauseKind::Schedule(schedule), span)],
+                    Machine::League => Vec::new(),
+                },
                 groups: Vec::new(),
                 rules: Rules::NONE,
                 span,
@@ -435,7 +438,8 @@ impl Pass<'_> {
         self.leveled.changed.insert(id);
         self.add_terms(id, &terms);
         self.leveled.program.stmts[stmt].kind = StmtKind::Region(id);
-        if let Some((begin, bound)) = self.analysis().examine(stmt).range
+        if self.machine == Machine::Cores
+            && let Some((begin, bound)) = self.analysis().examine(stmt).range
             && let StmtKind::For(it) = &self.program().stmts[body].kind
             && effects::is_straight(self.program(), it.body)
         {

@@ -12,10 +12,10 @@ use ir::region::{Attribute, LoopTest, Mapping, Origin, Rule, Sharing};
 use ir::types::{IntKind, TypeKind};
 use source::{Diagnostic, Span};
 
-use super::Pass;
 use super::asked::Asked;
 use super::choose::How;
 use super::compute::{Crew, Region};
+use super::{Machine, Pass};
 
 /// Tiles where the user leaves the size to the compiler.
 const TILE: i64 = 32;
@@ -23,7 +23,7 @@ const TILE: i64 = 32;
 const FEW: i64 = 512;
 
 impl Pass<'_> {
-    fn construct(&mut self, id: RegionId) -> &mut Construct<Typed> {
+    pub(super) fn construct(&mut self, id: RegionId) -> &mut Construct<Typed> {
         self.leveled.changed.insert(id);
         let construct = &mut self.leveled.program.regions[id].construct;
         construct.dialect = HOST_DIALECT;
@@ -59,6 +59,9 @@ impl Pass<'_> {
     pub(super) fn restate_compute(&mut self, region: &Region) {
         let id = region.id;
         let own = region.chosen.get(&id).copied();
+        if self.machine == Machine::League {
+            return self.restate_league(region);
+        }
         let mut leaves = vec![Leaf::Offload];
         match own {
             Some(How::Threads { lanes } | How::NewThreads { lanes }) => {
@@ -112,7 +115,7 @@ impl Pass<'_> {
     }
 
     /// Parts of arrays that are copied on the device must get there first.
-    fn bring_parts(&mut self, id: RegionId) {
+    pub(super) fn bring_parts(&mut self, id: RegionId) {
         let program = &self.leveled.program;
         let mut parts: Vec<(VarId, ExprId)> = Vec::new();
         for kind in program.regions[id].construct.kinds() {
@@ -131,7 +134,7 @@ impl Pass<'_> {
 
     /// Variables that each team has for itself without a clause that says so. Those that nobody
     /// changes may stay shared.
-    fn own_scalars(&mut self, id: RegionId) -> Vec<ExprId> {
+    pub(super) fn own_scalars(&mut self, id: RegionId) -> Vec<ExprId> {
         let region = &self.program().regions[id];
         let own: Vec<(VarId, Span)> = region
             .vars
@@ -154,6 +157,9 @@ impl Pass<'_> {
 
     /// A loop inside such a construct, or in a function that is called there.
     pub(super) fn restate_loop(&mut self, region: Option<&Region>, id: RegionId, how: How) {
+        if self.machine == Machine::League {
+            return self.restate_league_loop(region, id, how);
+        }
         let construct = &self.program().regions[id].construct;
         let span = construct.span;
         let asked = Asked::of(construct);
@@ -243,7 +249,7 @@ impl Pass<'_> {
     }
 
     /// Sums of truth values are truth values: gcc 12 would add them up as numbers.
-    fn plain_sums(&mut self, id: RegionId) {
+    pub(super) fn plain_sums(&mut self, id: RegionId) {
         let program = &mut self.leveled.program;
         let (types, exprs) = (&program.types, &program.exprs);
         let is_truth = |it: &ExprId| matches!(types.shape(exprs[*it].ty), TypeKind::Bool);
@@ -312,7 +318,7 @@ impl Pass<'_> {
     }
 
     /// What a reduction of a loop asks of those who share it.
-    fn reduction(
+    pub(super) fn reduction(
         &self,
         region: Option<&Region>,
         how: How,
@@ -381,7 +387,7 @@ impl Pass<'_> {
     }
 
     /// The sizes of tiles that a loop asks for.
-    fn tiles(&mut self, id: RegionId) -> Option<Vec<ExprId>> {
+    pub(super) fn tiles(&mut self, id: RegionId) -> Option<Vec<ExprId>> {
         let construct = &self.program().regions[id].construct;
         let (sizes, span) = construct.clauses.iter().find_map(|it| match &it.kind {
             ClauseKind::TileLoop(sizes) if it.group.is_none() => Some((sizes.clone(), it.span)),
@@ -391,7 +397,7 @@ impl Pass<'_> {
         Some(sizes.collect())
     }
 
-    fn number(&mut self, value: i64, span: Span) -> ExprId {
+    pub(super) fn number(&mut self, value: i64, span: Span) -> ExprId {
         let ty = self.leveled.program.types.get(TypeKind::Int(IntKind::Int));
         self.leveled.program.exprs.push(Expr { kind: ExprKind::Int(value), ty, span })
     }
@@ -453,7 +459,7 @@ pub(in crate::lower) fn plain(kind: ClauseKind<Typed>, span: Span) -> Clause<Typ
 }
 
 /// The variable that an item is or is a part of.
-pub(in crate::lower) fn base(program: &ir::program::Program, item: ExprId) -> Option<VarId> {
+pub(crate) fn base(program: &ir::program::Program, item: ExprId) -> Option<VarId> {
     let mut at = item;
     loop {
         match &program.exprs[at].kind {

@@ -1,0 +1,175 @@
+//! Names that a translation between the standards needs: routines, headers and macros.
+
+use ir::construct::Dialect;
+
+use crate::{OPENACC, OPENMP};
+
+/// The standard that says who runs what.
+pub const PRESCRIPTIVE: Dialect = OPENMP;
+/// The standard that says what may run in any order, and at which level.
+pub const DESCRIPTIVE: Dialect = OPENACC;
+
+/// The macro that compilers of the descriptive standard define.
+pub const MACRO_OF_LEVELS: &str = "_OPENACC";
+
+/// What says a standard by the word of the user.
+pub fn standard_called(word: &str) -> Option<Dialect> {
+    match word {
+        "openmp" | "omp" => Some(OPENMP),
+        "openacc" | "acc" => Some(OPENACC),
+        _ => None,
+    }
+}
+
+/// The standards, as the user may call them.
+pub const STANDARD_WORDS: &str = "openmp or openacc";
+
+/// The header with what no directive can say.
+pub const TRANSLATION_HEADER: &str = "ferry_acc.h";
+/// Its text.
+pub const TRANSLATION_HEADER_TEXT: &str = include_str!("../../../include/ferry/ferry_acc.h");
+/// The function of that header that names the object which stands for a queue.
+pub const QUEUE_TOKEN: &str = "ferry_acc_queue";
+/// The queue of work that names none.
+pub const QUEUE_UNNAMED: &str = "acc_async_noval";
+
+/// The queue that is none.
+pub const QUEUE_NONE: &str = "acc_async_sync";
+/// Functions of that header: storage filled with zeros if it is new, and let go with or without a copy.
+pub const CREATE_ZERO: &str = "ferry_acc_create_zero";
+#[allow(missing_docs, reason = "said above")]
+pub const LET_OUT: &str = "acc_copyout";
+#[allow(missing_docs, reason = "said above")]
+pub const LET_GO: &str = "acc_delete";
+/// Settings of that runtime.
+pub const SET_DEFAULT_QUEUE: &str = "acc_set_default_async";
+#[allow(missing_docs, reason = "said above")]
+pub const SET_DEVICE_TYPE: &str = "acc_set_device_type";
+/// The constant of that runtime for a type of device that a directive names.
+pub fn device_type(name: &str) -> Option<&'static str> {
+    Some(match name.to_ascii_lowercase().as_str() {
+        "host" | "multicore" => "acc_device_host",
+        "nvidia" => "acc_device_nvidia",
+        "radeon" => "acc_device_radeon",
+        "default" | "*" => "acc_device_default",
+        "not_host" => "acc_device_not_host",
+        _ => return None,
+    })
+}
+
+/// Whether a function belongs to the runtime of the descriptive standard.
+pub fn is_level_call(name: &str) -> bool {
+    name.starts_with("acc_")
+}
+
+/// Whether a call of that runtime may end the life of data on the device.
+pub fn ends_data(name: &str) -> bool {
+    ["acc_delete", "acc_copyout", "acc_unmap_data", "acc_shutdown"]
+        .iter()
+        .any(|it| name.starts_with(it))
+}
+
+/// Calls of that runtime for which the other has nothing.
+pub const LEVEL_CALLS_WITHOUT: &[&str] = &[
+    "acc_hostptr",
+    "acc_get_property",
+    "acc_get_property_string",
+    "acc_get_cuda_stream",
+    "acc_set_cuda_stream",
+    "acc_get_current_cuda_device",
+    "acc_get_current_cuda_context",
+    "acc_get_current_opencl_device",
+    "acc_get_current_opencl_context",
+    "acc_get_opencl_queue",
+    "acc_set_opencl_queue",
+    "acc_prof_register",
+    "acc_prof_unregister",
+    "acc_prof_lookup",
+    "acc_attach",
+    "acc_detach",
+    "acc_attach_async",
+    "acc_detach_async",
+    "acc_detach_finalize",
+    "acc_detach_finalize_async",
+    "acc_wait_any",
+    "acc_wait_any_device",
+];
+
+/// What changes in a line for the preprocessor: where, what goes, what comes.
+pub fn preprocessor_changes(line: &str) -> Vec<(usize, String, String)> {
+    let Some(rest) = line.trim_start().strip_prefix('#') else { return Vec::new() };
+    let word = rest.trim_start();
+    if word.starts_with("include") {
+        let change = |old: &str| {
+            let at = line.find(old)?;
+            Some(vec![(at, old.to_owned(), format!("\"{TRANSLATION_HEADER}\""))])
+        };
+        return change("<openacc.h>").or_else(|| change("\"openacc.h\"")).unwrap_or_default();
+    }
+    let both = "(defined(_OPENACC) || defined(_OPENMP))";
+    let forms = [
+        ("ifdef _OPENACC", format!("if {both}")),
+        ("ifndef _OPENACC", format!("if !{both}")),
+        ("defined(_OPENACC)", both.to_owned()),
+        ("defined (_OPENACC)", both.to_owned()),
+        ("defined _OPENACC", both.to_owned()),
+    ];
+    let is_condition = ["if", "elif"].iter().any(|it| word.starts_with(it));
+    // Who has said it for both has nothing to say.
+    if !is_condition || line.contains("_OPENMP") {
+        return Vec::new();
+    }
+    for (old, new) in forms {
+        if let Some(at) = line.find(old) {
+            return vec![(at, old.to_owned(), new)];
+        }
+    }
+    Vec::new()
+}
+
+/// Where the directives of a standard begin in a file as written: lines whose first word after `#pragma`
+/// is its own, outside of comments. Those that the preprocessor leaves out are among them.
+pub fn directives_in(text: &[u8], dialect: Dialect) -> Vec<usize> {
+    let sentinel: &[&[u8]] = if dialect == OPENACC { &[b"acc"] } else { &[b"omp", b"ompx"] };
+    let mut found = Vec::new();
+    let mut start = 0;
+    let mut in_comment = false;
+    for line in text.split_inclusive(|it| *it == b'\n') {
+        let begin = line.len() - line.trim_ascii_start().len();
+        let mut words = line
+            .get(begin..)
+            .and_then(|it| it.strip_prefix(b"#"))
+            .unwrap_or_default()
+            .split(|it| it.is_ascii_whitespace())
+            .filter(|it| !it.is_empty());
+        if !in_comment
+            && words.next() == Some(b"pragma")
+            && words.next().is_some_and(|it| sentinel.contains(&it))
+        {
+            found.push(start + begin);
+        }
+        in_comment = ends_in_comment(line, in_comment);
+        start += line.len();
+    }
+    found
+}
+
+/// Whether a comment is open at the end of a line.
+fn ends_in_comment(line: &[u8], mut inside: bool) -> bool {
+    let mut at = 0;
+    while let Some(two) = line.get(at..at + 2) {
+        match (inside, two) {
+            (true, b"*/") => {
+                inside = false;
+                at += 2;
+            }
+            (false, b"/*") => {
+                inside = true;
+                at += 2;
+            }
+            (false, b"//") => return false,
+            _ => at += 1,
+        }
+    }
+    inside
+}

@@ -1,0 +1,220 @@
+//! What became of each directive, told: as text for people, as JSON, SARIF or a page.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use emit::{Fate, Remark, Translation};
+use serde_json::{Value, json};
+use source::{Diagnostic, Diagnostics, Locator, Span, render};
+
+use crate::options::{ReportForm, TranslateOptions};
+use crate::report::{Stream, deliver, show};
+
+/// Everything that is to be told.
+#[derive(Default)]
+pub(super) struct Report {
+    entries: Vec<Entry>,
+    log: Option<render::SarifLog>,
+}
+
+struct Entry {
+    file: String,
+    line: u32,
+    from: String,
+    to: Vec<String>,
+    fate: Fate,
+    remarks: Vec<Remark>,
+}
+
+impl Report {
+    pub(super) fn add(&mut self, path: &Path, made: &Translation, locator: &Locator<'_>) {
+        let log = self.log.get_or_insert_with(|| render::SarifLog::new(env!("CARGO_PKG_VERSION")));
+        let mut found = Diagnostics::new();
+        for record in &made.records {
+            let at = locator.locate(record.span);
+            let file =
+                at.as_ref().map_or_else(|| path.display().to_string(), |it| it.file.to_string());
+            for remark in &record.remarks {
+                diagnostic(record.span, remark).into_iter().for_each(|it| found.push(it));
+            }
+            let entry = Entry {
+                file,
+                line: at.map_or(0, |it| it.line),
+                from: record.from.clone(),
+                to: record.to.clone(),
+                fate: record.fate,
+                remarks: record.remarks.clone(),
+            };
+            // A header is read with each file that includes it.
+            let is_known = |it: &Entry| {
+                (&it.file, it.line, &it.from, it.line > 0)
+                    == (&entry.file, entry.line, &entry.from, true)
+            };
+            if !self.entries.iter().any(is_known) {
+                self.entries.push(entry);
+            }
+        }
+        log.add(&found, locator);
+    }
+
+    /// A directive that no reading of its file has met.
+    pub(super) fn add_unread(&mut self, file: &str, line: u32, from: String) {
+        let text = "it was not read: another configuration compiles it, or it stands where it means \
+                    nothing; give the flags that reach it, or a database of both";
+        let code = Some("F0817");
+        let remark = Remark { fate: Fate::Refused, clause: None, code, text: text.to_owned() };
+        let (file, remarks) = (file.to_owned(), vec![remark]);
+        self.entries.push(Entry { file, line, from, to: Vec::new(), fate: Fate::Refused, remarks });
+    }
+
+    pub(super) fn worst(&self) -> Fate {
+        self.entries.iter().map(|it| it.fate).max().unwrap_or(Fate::Translated)
+    }
+
+    pub(super) fn show(&mut self, options: &TranslateOptions) -> Result<(), String> {
+        self.entries.sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));
+        let text = match options.report {
+            ReportForm::Text => self.text(options.verbose),
+            ReportForm::Json => self.json(),
+            ReportForm::Sarif => self.log.take().map(render::SarifLog::finish).unwrap_or_default(),
+            ReportForm::Html => self.html(),
+        };
+        match &options.report_file {
+            Some(file) => deliver(&text, Some(file), Stream::Err),
+            None => show(&text, Stream::Err),
+        }
+    }
+
+    fn text(&self, verbose: bool) -> String {
+        let mut text = String::new();
+        for entry in &self.entries {
+            if verbose {
+                let _ = writeln!(
+                    text,
+                    "{}:{}: {}: {}",
+                    entry.file,
+                    entry.line,
+                    entry.fate.word(),
+                    entry.from
+                );
+                entry.to.iter().for_each(|it| text.push_str(&format!("    {it}\n")));
+            }
+            for remark in &entry.remarks {
+                let about =
+                    remark.clause.as_ref().map_or_else(String::new, |it| format!(" `{it}`"));
+                match remark.code {
+                    Some(code) => {
+                        let (file, line, fate) = (&entry.file, entry.line, remark.fate.word());
+                        let _ = writeln!(
+                            text,
+                            "{file}:{line}: {fate} [{code}]:{about} {}",
+                            remark.text
+                        );
+                    }
+                    None if verbose && remark.clause.is_some() => {
+                        let _ =
+                            writeln!(text, "    {}:{about} {}", remark.fate.word(), remark.text);
+                    }
+                    None => {}
+                }
+            }
+        }
+        let _ = writeln!(text, "{}", self.summary());
+        text
+    }
+
+    fn summary(&self) -> String {
+        let count = |fate: Fate| self.entries.iter().filter(|it| it.fate == fate).count();
+        format!(
+            "{} directives and calls: {} translated, {} approximated, {} refused",
+            self.entries.len(),
+            count(Fate::Translated) + count(Fate::Redundant),
+            count(Fate::Approximated),
+            count(Fate::Refused),
+        )
+    }
+
+    fn json(&self) -> String {
+        let mut text = String::new();
+        for entry in &self.entries {
+            let remarks: Vec<Value> = entry
+                .remarks
+                .iter()
+                .map(|it| {
+                    json!({
+                        "fate": it.fate.word(),
+                        "clause": it.clause,
+                        "code": it.code,
+                        "text": it.text,
+                    })
+                })
+                .collect();
+            let value = json!({
+                "file": entry.file,
+                "line": entry.line,
+                "from": entry.from,
+                "to": entry.to,
+                "fate": entry.fate.word(),
+                "parts": remarks,
+            });
+            let _ = writeln!(text, "{value}");
+        }
+        text
+    }
+
+    fn html(&self) -> String {
+        let mut rows = String::new();
+        for entry in &self.entries {
+            let parts: String = entry
+                .remarks
+                .iter()
+                .filter(|it| it.code.is_some() || it.clause.is_some())
+                .map(|it| {
+                    format!(
+                        "<li class=\"{}\">{} <code>{}</code> {} {}</li>",
+                        it.fate.word(),
+                        it.fate.word(),
+                        escaped(it.clause.as_deref().unwrap_or_default()),
+                        it.code.unwrap_or_default(),
+                        escaped(&it.text)
+                    )
+                })
+                .collect();
+            let _ = writeln!(
+                rows,
+                "<tr class=\"{}\"><td>{}:{}</td><td>{}</td><td><pre>{}</pre></td><td><pre>{}</pre>\
+                 <ul>{parts}</ul></td></tr>",
+                entry.fate.word(),
+                escaped(&entry.file),
+                entry.line,
+                entry.fate.word(),
+                escaped(&entry.from),
+                escaped(&entry.to.join("\n"))
+            );
+        }
+        format!("{HEAD}<p>{}</p>\n<table>\n{rows}</table>\n</html>\n", self.summary())
+    }
+}
+
+const HEAD: &str = "<!DOCTYPE html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>ferry translate</title>\n\
+<style>:root{color-scheme:light dark}body{font:14px sans-serif;margin:2em}table{border-collapse:collapse}\
+td{border-top:1px solid #8888;padding:.3em .6em;vertical-align:top}pre{margin:0;white-space:pre-wrap}\
+.refused{color:#c22}.approximated{color:#a60}ul{margin:.2em 0;padding-left:1.2em}</style>\n\
+<h1>What became of each directive</h1>\n";
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+/// What a remark says in a log of findings.
+fn diagnostic(span: Span, remark: &Remark) -> Option<Diagnostic> {
+    let code = remark.code?;
+    let about = remark.clause.as_ref().map_or_else(String::new, |it| format!("`{it}`: "));
+    let message = format!("{}: {about}{}", remark.fate.word(), remark.text);
+    let found = match remark.fate {
+        Fate::Refused => Diagnostic::error(code, message),
+        Fate::Approximated => Diagnostic::warning(code, message),
+        Fate::Translated | Fate::Redundant => return None,
+    };
+    Some(found.at(span, remark.fate.word()))
+}

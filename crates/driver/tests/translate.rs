@@ -1,0 +1,126 @@
+//! Programs of `tests/run` in the words of the other standard: each is translated, built and run on a
+//! device with memory of its own, and must be as right as it was. A second translation changes nothing.
+#![allow(clippy::expect_used, reason = "a test says what it needs from the machine")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn ferry(arguments: &[&str], folder: &Path) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ferry"));
+    command.args(arguments).current_dir(folder).env("LC_ALL", "C");
+    for name in ["CC", "FERRY_CC", "FERRY_DEVICE", "FERRY_INFO"] {
+        command.env_remove(name);
+    }
+    command.output().expect("ferry runs")
+}
+
+fn told(output: &Output) -> String {
+    let text = [output.stdout.as_slice(), output.stderr.as_slice()].concat();
+    format!("{}\n{}", output.status, String::from_utf8_lossy(&text))
+}
+
+/// A copy of a program in a folder of its own.
+fn copied(name: &str) -> (tempfile::TempDir, PathBuf) {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/run").join(name);
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let copy = folder.path().join(name);
+    fs::copy(source, &copy).expect("a program of tests/run");
+    (folder, copy)
+}
+
+#[track_caller]
+fn check(name: &str, to: &str, profile: &str) {
+    let (folder, copy) = copied(name);
+    let before = fs::read_to_string(&copy).expect("text");
+    let arguments = ["translate", "--to", to, "--profile", profile, "--in-place", name];
+    let made = ferry(&arguments, folder.path());
+    assert!(made.status.success(), "{name} to {to}: {}", told(&made));
+    let after = fs::read_to_string(&copy).expect("text");
+    assert_ne!(before, after, "{name}: something was to be translated");
+    let again = ferry(&arguments, folder.path());
+    assert!(again.status.success(), "{name} again: {}", told(&again));
+    assert_eq!(after, fs::read_to_string(&copy).expect("text"), "{name}: the second time");
+    let flags = ["cc", "--device", "cpu:separate", "-O1", "-w", name, "-o", "made", "-lm"];
+    let built = ferry(&flags, folder.path());
+    assert!(built.status.success(), "{name} to {to} does not compile: {}\n{after}", told(&built));
+    let run = Command::new(folder.path().join("made"))
+        .env("OMP_TARGET_OFFLOAD", "MANDATORY")
+        .env("FERRY_DEVICE", "cpu:separate")
+        .output()
+        .expect("the program runs");
+    assert!(run.status.success(), "{name} to {to} is wrong: {}\n{after}", told(&run));
+}
+
+#[test]
+fn levels_become_teams_of_threads() {
+    for name in ["levels_kernels.c", "levels_loops.c", "levels_order.c"] {
+        check(name, "openmp", "clang");
+    }
+}
+
+#[test]
+fn mixed_programs_become_programs_of_one_standard() {
+    check("mixed_data.c", "openmp", "clang");
+    let (folder, copy) = copied("mixed_data.c");
+    let arguments =
+        ["translate", "--to", "openmp", "--profile=clang", "--in-place", "mixed_data.c"];
+    let made = ferry(&arguments, folder.path());
+    assert!(made.status.success(), "{}", told(&made));
+    let text = fs::read_to_string(copy).expect("text");
+    assert!(!text.contains("#pragma acc"), "{text}");
+}
+
+#[test]
+fn a_file_with_something_refused_stays_as_it_is() {
+    let (folder, copy) = copied("acc_life.c");
+    let before = fs::read(&copy).expect("bytes");
+    let made = ferry(&["translate", "--to", "openmp", "--in-place", "acc_life.c"], folder.path());
+    assert_eq!(made.status.code(), Some(1), "{}", told(&made));
+    assert!(told(&made).contains("refused [F08"), "{}", told(&made));
+    assert_eq!(before, fs::read(&copy).expect("bytes"));
+}
+
+#[test]
+fn each_way_a_file_is_compiled_is_translated() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let text = "#ifdef WIDE\r\n#pragma acc parallel loop copy(a[0:64])\r\n#else\r\n\
+                #pragma acc serial copy(a[0:64])\r\n#endif\r\n";
+    let source =
+        format!("void f(int *a) {{\r\n{text}for (int i = 0; i < 64; i++) a[i] = i;\r\n}}\r\n");
+    fs::write(folder.path().join("a.c"), &source).expect("written");
+    let place = folder.path().display();
+    let entry = |flag: &str| {
+        format!("{{\"directory\":\"{place}\",\"file\":\"a.c\",\"command\":\"cc {flag} -c a.c\"}}")
+    };
+    let database = format!("[{},{}]", entry("-DWIDE"), entry("-UWIDE"));
+    fs::write(folder.path().join("compile_commands.json"), database).expect("written");
+    let one = ferry(&["translate", "--to", "openmp", "a.c"], folder.path());
+    assert!(told(&one).contains("F0817"), "{}", told(&one));
+    let both = ["translate", "--to", "openmp", "-p", "compile_commands.json", "a.c"];
+    let both = ferry(&both, folder.path());
+    assert!(both.status.success(), "{}", told(&both));
+    let expected = source
+        .replace(
+            "#pragma acc parallel loop copy(a[0:64])",
+            "#pragma omp target teams distribute parallel for simd map(tofrom: a[0:64])",
+        )
+        .replace("#pragma acc serial copy(a[0:64])", "#pragma omp target map(tofrom: a[0:64])");
+    assert_eq!(String::from_utf8_lossy(&both.stdout), expected);
+}
+
+#[test]
+fn wrong_words_are_told() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    fs::write(folder.path().join("a.c"), "int x;\n").expect("written");
+    for (arguments, words) in [
+        (["--to", "cuda", "a.c", "--diff"], "say openmp or openacc"),
+        (["--to", "openmp", "a.c", "--profile=msvc"], "no profile `msvc`"),
+        (["--to", "openmp", "a.c", "-pnothing.json"], "cannot read `nothing.json`"),
+        (["--to", "openmp", "missing.c", "--diff"], "missing.c"),
+    ] {
+        let made = ferry(&[&["translate"], arguments.as_slice()].concat(), folder.path());
+        assert_eq!(made.status.code(), Some(1), "{arguments:?}: {}", told(&made));
+        assert!(told(&made).contains(words), "{arguments:?}: {}", told(&made));
+    }
+}

@@ -1,0 +1,32 @@
+//! Kinds of remarks; `docs/diagnostics.md` has what to do about each.
+
+/// It has no counterpart.
+pub(super) const NO_COUNTERPART: &str = "F0801";
+/// Absent data would be made.
+pub(super) const MADE_IF_ABSENT: &str = "F0803";
+/// Sizes are left to the device.
+pub(super) const SIZES: &str = "F0804";
+/// A loop runs in order.
+pub(super) const IN_ORDER: &str = "F0805";
+/// Data may be released while it is held.
+pub(super) const RELEASED: &str = "F0806";
+/// What would be queued is done at once.
+pub(super) const AT_ONCE: &str = "F0807";
+/// The place of a directive is made by a macro.
+pub(super) const MADE_BY_MACRO: &str = "F0808";
+/// Advice is dropped.
+pub(super) const ADVICE: &str = "F0809";
+/// Tiles become one loop.
+pub(super) const TILES: &str = "F0810";
+/// Data is mapped as far as it is touched.
+pub(super) const TOUCHED: &str = "F0811";
+/// Pointers are detached with their data.
+pub(super) const DETACHED: &str = "F0812";
+/// Devices are ready when they are used.
+pub(super) const DEVICES_READY: &str = "F0813";
+/// A type of device is not known.
+pub(super) const DEVICE_TYPE: &str = "F0814";
+/// The other runtime has no such call.
+pub(super) const NO_CALL: &str = "F0815";
+/// Presence is not looked for.
+pub(super) const NOT_LOOKED_FOR: &str = "F0816";

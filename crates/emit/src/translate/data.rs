@@ -1,0 +1,388 @@
+//! Directives that move data or tie its life to a device, and those that control devices.
+
+use ir::construct::{ClauseKind, Construct, Leaf, Motion, Presence, Spelled, Transfer, UseDevice};
+use ir::program::{ExprId, ExprKind, RegionId, StmtKind, Typed};
+use ir::walk::Part;
+
+use super::league::Maps;
+use super::{Fate, Line, Plan, Translator, clause, codes};
+use crate::lower::levels::base;
+
+impl Translator<'_> {
+    /// Data lives on the device during the body.
+    pub(super) fn data_region(&self, id: RegionId) -> Plan {
+        let construct = &self.program.regions[id].construct;
+        let mut plan = Plan::default();
+        let mut maps = Maps::default();
+        self.data_maps(construct, &mut maps, &mut plan);
+        // What names device addresses on such a region is passed on to the constructs inside.
+        maps.pointers.clear();
+        if self.may_release_inside(id) {
+            maps.holds = self.profile().has_hold;
+            if !maps.holds {
+                let text = "data may be released inside the region, whose end would find it gone";
+                plan.remark(Fate::Refused, Some(codes::RELEASED), None, text);
+            }
+        }
+        let mut to = self.directive(vec![Leaf::DataRegion], construct.span);
+        self.plain_condition(construct, &mut to);
+        to.clauses.extend(maps.clauses(self.profile()));
+        self.after_queue(construct, &mut plan);
+        self.wait_inside(id, &mut plan);
+        if to.clauses.iter().any(|it| matches!(it.kind, ClauseKind::Map(_))) {
+            plan.lines.push(Line::Directive(Box::new(to)));
+        }
+        plan
+    }
+
+    /// What is queued in the body of a region is done before its data goes: programs count on that.
+    fn wait_inside(&self, id: RegionId, plan: &mut Plan) {
+        let regions = &self.program.regions;
+        let is_inside = |at: RegionId| {
+            std::iter::successors(regions[at].parent, |it| regions[*it].parent).any(|it| it == id)
+        };
+        let is_queued = |it: &Construct<Typed>| {
+            it.kinds().any(|it| matches!(it, ClauseKind::Async(_))) && !it.has(Leaf::Wait)
+        };
+        let waits = self.request.queues
+            && regions.iter().any(|(at, it)| is_queued(&it.construct) && is_inside(at));
+        let Some(body) = regions[id].body.filter(|_| waits) else { return };
+        if let StmtKind::Block(_) = self.program.stmts[body].kind {
+            let to = self.directive(vec![Leaf::Taskwait], source::Span::NONE);
+            let place = super::Place::EndOf(self.program.stmts[body].span);
+            plan.before.push((place, Line::Directive(Box::new(to))));
+        }
+    }
+
+    /// Whether something in the body of a region, or in a function called there, ends the life of data.
+    fn may_release_inside(&self, id: RegionId) -> bool {
+        let region = &self.program.regions[id];
+        let Some(body) = region.body else { return false };
+        let mut open = vec![Part::Stmt(body)];
+        open.extend(
+            region.reaches.iter().filter_map(|it| self.program.functions[*it].body.map(Part::Stmt)),
+        );
+        while let Some(part) = open.pop() {
+            match part {
+                Part::Region(at) if self.program.regions[at].construct.has(Leaf::ExitData) => {
+                    return true;
+                }
+                Part::Expr(at) => {
+                    if let ExprKind::Function(it) = self.program.exprs[at].kind
+                        && directive::ends_data(
+                            self.program.names.text(self.program.functions[it].name),
+                        )
+                    {
+                        return true;
+                    }
+                }
+                _ => {}
+            }
+            self.program.parts(part, &mut |it| open.push(it));
+        }
+        false
+    }
+
+    pub(super) fn enter_data(&self, id: RegionId) -> Plan {
+        let construct = &self.program.regions[id].construct;
+        let mut plan = Plan::default();
+        let mut maps = Maps::default();
+        self.data_maps(construct, &mut maps, &mut plan);
+        let mut to = self.directive(vec![Leaf::EnterData], construct.span);
+        self.plain_condition(construct, &mut to);
+        to.clauses.extend(maps.clauses(self.profile()));
+        self.after_queue(construct, &mut plan);
+        // It has no end.
+        plan.last.clear();
+        if to.clauses.iter().any(|it| matches!(it.kind, ClauseKind::Map(_))) {
+            plan.lines.push(Line::Directive(Box::new(to)));
+        }
+        plan
+    }
+
+    pub(super) fn exit_data(&self, id: RegionId) -> Plan {
+        let construct = &self.program.regions[id].construct;
+        let mut plan = Plan::default();
+        let mut maps = Maps::default();
+        let is_final = construct.kinds().any(|it| matches!(it, ClauseKind::Finalize));
+        let mut back: Vec<String> = Vec::new();
+        for it in construct.clauses.iter().filter(|it| it.group.is_none()) {
+            match &it.kind {
+                ClauseKind::Map(map) => {
+                    for item in &map.items {
+                        let copies = matches!(map.motion, Motion::From | Motion::ToFrom);
+                        if let Some(rows) = self.rows(*item) {
+                            if is_final && copies {
+                                plan.first.extend(self.rows_update(&rows, false, Presence::Any));
+                            }
+                            let motion = if is_final { Motion::Delete } else { map.motion };
+                            plan.last.extend(self.rows_exit(&rows, motion));
+                            continue;
+                        }
+                        let item = self.words.expr(*item);
+                        if is_final && copies {
+                            back.push(item.clone());
+                        }
+                        let motion = match (is_final, copies) {
+                            (true, _) => Motion::Delete,
+                            (false, true) => Motion::From,
+                            (false, false) => Motion::Release,
+                        };
+                        maps.add(motion, Presence::Any, item);
+                    }
+                }
+                ClauseKind::Detach(_) => {
+                    let text = "pointers are detached when their data goes";
+                    let written = Some(self.words.written(it.span));
+                    plan.remark(Fate::Approximated, Some(codes::DETACHED), written, text);
+                }
+                _ => {}
+            }
+        }
+        if is_final && self.is_in_data_region(id) {
+            let text = "a data region around may still hold the data";
+            plan.remark(Fate::Refused, Some(codes::RELEASED), None, text);
+        }
+        if !back.is_empty() {
+            let mut first = self.directive(vec![Leaf::Update], construct.span);
+            self.plain_condition(construct, &mut first);
+            first.clauses.push(clause(ClauseKind::Transfer(transfer(false, Presence::Any, back))));
+            plan.lines.push(Line::Directive(Box::new(first)));
+        }
+        let mut to = self.directive(vec![Leaf::ExitData], construct.span);
+        self.plain_condition(construct, &mut to);
+        to.clauses.extend(maps.clauses(self.profile()));
+        self.after_queue(construct, &mut plan);
+        if to.clauses.iter().any(|it| matches!(it.kind, ClauseKind::Map(_))) {
+            plan.lines.push(Line::Directive(Box::new(to)));
+        }
+        plan
+    }
+
+    /// Whether a data region stands around a directive, or around a call of its function.
+    fn is_in_data_region(&self, id: RegionId) -> bool {
+        let regions = &self.program.regions;
+        let is_data = |it: RegionId| regions[it].construct.has(Leaf::DataRegion);
+        let mut up = std::iter::successors(regions[id].parent, |it| regions[*it].parent);
+        let function = regions[id].function;
+        up.any(is_data)
+            || regions.iter().any(|(at, it)| is_data(at) && it.reaches.contains(&function))
+    }
+
+    pub(super) fn update(&self, id: RegionId) -> Plan {
+        let construct = &self.program.regions[id].construct;
+        let mut plan = Plan::default();
+        let may_miss = construct.kinds().any(|it| matches!(it, ClauseKind::IfPresent));
+        let presence = match may_miss || !self.profile().has_present {
+            true => Presence::Any,
+            false => Presence::Required,
+        };
+        let mut to = self.directive(vec![Leaf::Update], construct.span);
+        self.plain_condition(construct, &mut to);
+        for it in construct.kinds() {
+            let ClauseKind::Transfer(it) = it else { continue };
+            if it.items.iter().any(|it| self.has_stride(*it)) && !self.profile().takes_strides {
+                let text = "this compiler takes no parts of arrays with strides";
+                plan.remark(Fate::Refused, Some(codes::NO_COUNTERPART), None, text);
+            }
+            let mut items = Vec::new();
+            for item in &it.items {
+                match self.rows(*item) {
+                    Some(rows) => {
+                        plan.last.extend(self.rows_update(&rows, it.to_device, presence));
+                    }
+                    None => items.push(self.words.expr(*item)),
+                }
+            }
+            if !items.is_empty() {
+                let kind = ClauseKind::Transfer(transfer(it.to_device, presence, items));
+                to.clauses.push(clause(kind));
+            }
+        }
+        if plan.last.is_empty() {
+            self.order(construct, &mut to, &mut plan);
+        } else {
+            self.after_queue(construct, &mut plan);
+        }
+        if to.clauses.iter().any(|it| matches!(it.kind, ClauseKind::Transfer(_))) {
+            plan.lines.push(Line::Directive(Box::new(to)));
+        }
+        plan
+    }
+
+    fn has_stride(&self, item: ExprId) -> bool {
+        match &self.program.exprs[item].kind {
+            ExprKind::Section(it) => it.stride.is_some() || self.has_stride(it.base),
+            _ => false,
+        }
+    }
+
+    pub(super) fn host_data(&self, id: RegionId) -> Plan {
+        let construct = &self.program.regions[id].construct;
+        let mut to = self.directive(vec![Leaf::DataRegion], construct.span);
+        self.plain_condition(construct, &mut to);
+        let (mut pointers, mut others) = (Vec::new(), Vec::new());
+        for it in construct.kinds() {
+            let ClauseKind::UseDevice(_, items) = it else { continue };
+            for item in items {
+                let is_pointer = self.program.types.is_pointer(self.program.exprs[*item].ty);
+                let list = if is_pointer { &mut pointers } else { &mut others };
+                list.push(self.words.expr(*item));
+            }
+        }
+        if !pointers.is_empty() {
+            to.clauses.push(clause(ClauseKind::UseDevice(UseDevice::Pointer, pointers)));
+        }
+        if !others.is_empty() {
+            to.clauses.push(clause(ClauseKind::UseDevice(UseDevice::Address, others)));
+        }
+        Plan::of(to)
+    }
+
+    /// The maps that the clauses of a directive name.
+    fn data_maps(&self, construct: &Construct<Typed>, maps: &mut Maps, plan: &mut Plan) {
+        for it in construct.clauses.iter().filter(|it| it.group.is_none()) {
+            let written = || Some(self.words.written(it.span));
+            match &it.kind {
+                ClauseKind::Map(map) if map.flags.zero => {
+                    maps.zeros.extend(map.items.iter().map(|it| (*it, map.motion)));
+                }
+                ClauseKind::Map(map) if map.presence == Presence::Optional => {
+                    if map.items.iter().all(|it| self.leads_from_pointer(*it)) {
+                        let text = "pointers that no clause names are treated so";
+                        plan.remark(Fate::Redundant, None, written(), text);
+                    } else {
+                        let text = "absent data is always made";
+                        plan.remark(Fate::Refused, Some(codes::MADE_IF_ABSENT), written(), text);
+                    }
+                }
+                ClauseKind::Map(map) => {
+                    let is_required = map.presence == Presence::Required;
+                    let motion = if is_required { Motion::Alloc } else { map.motion };
+                    for item in &map.items {
+                        self.map_item(*item, motion, map.presence, maps, plan);
+                    }
+                }
+                ClauseKind::Attach(items) => {
+                    for item in items {
+                        let name = self.words.expr(*item);
+                        maps.add(Motion::Alloc, Presence::Any, format!("{name}[:0]"));
+                    }
+                }
+                ClauseKind::Default(..) => {
+                    let text = "it holds for the constructs inside, where it is said";
+                    plan.remark(Fate::Redundant, None, written(), text);
+                }
+                _ => {}
+            }
+        }
+        self.fill_with_zeros(maps, plan);
+    }
+
+    /// One item of a map; rows are said in statements.
+    pub(super) fn map_item(
+        &self,
+        item: ExprId,
+        motion: Motion,
+        presence: Presence,
+        maps: &mut Maps,
+        plan: &mut Plan,
+    ) {
+        let rows = self.rows(item);
+        let is_bare = self.leads_from_pointer(item)
+            && !self.words.written(self.program.exprs[item].span).contains('[');
+        if presence == Presence::Required && (is_bare || rows.is_some()) {
+            let text = "what pointers lead to is not looked for; it must be on the device";
+            let item = Some(self.words.expr(item));
+            return plan.remark(Fate::Approximated, Some(codes::NOT_LOOKED_FOR), item, text);
+        }
+        match rows {
+            Some(rows) => {
+                plan.first.extend(self.rows_enter(&rows, motion));
+                plan.last.extend(self.rows_exit(&rows, motion));
+            }
+            None => maps.add(motion, presence, self.words.expr(item)),
+        }
+    }
+
+    fn leads_from_pointer(&self, item: ExprId) -> bool {
+        base(self.program, item)
+            .is_some_and(|it| self.program.types.is_pointer(self.program.vars[it].ty))
+    }
+
+    pub(super) fn plain_condition(&self, from: &Construct<Typed>, to: &mut Construct<Spelled>) {
+        for kind in from.kinds() {
+            if let ClauseKind::If(it) = kind {
+                to.clauses.push(clause(ClauseKind::If(self.words.expr(*it))));
+            }
+        }
+    }
+
+    /// Devices are ready when they are used, and let go at the end.
+    pub(super) fn control(&self, id: RegionId) -> Plan {
+        let construct = &self.program.regions[id].construct;
+        let mut plan = Plan::default();
+        let text = match construct.has(Leaf::Init) {
+            true => "devices are ready when they are first used",
+            false => "devices are let go at the end of the program",
+        };
+        plan.remark(Fate::Approximated, Some(codes::DEVICES_READY), None, text);
+        plan
+    }
+
+    /// What is used by default.
+    pub(super) fn set(&self, id: RegionId) -> Plan {
+        let construct = &self.program.regions[id].construct;
+        let mut plan = Plan::default();
+        let mut statement: Vec<String> = Vec::new();
+        for it in &construct.clauses {
+            match &it.kind {
+                ClauseKind::DeviceNum(number) => {
+                    let number = self.words.expr(*number);
+                    statement.push(format!("{}({number});", directive::SET_DEFAULT_DEVICE));
+                }
+                ClauseKind::DefaultAsync(queue) => {
+                    let queue = self.words.expr(*queue);
+                    statement.push(format!("{}({queue});", directive::SET_DEFAULT_QUEUE));
+                    plan.uses_header = true;
+                }
+                ClauseKind::DeviceTypes(types) => {
+                    let name = types.first().map_or("*", |it| self.program.names.text(*it));
+                    match directive::device_type(name) {
+                        Some(constant) => {
+                            let call = directive::SET_DEVICE_TYPE;
+                            statement.insert(0, format!("{call}({constant});"));
+                        }
+                        None => {
+                            let written = Some(self.words.written(it.span));
+                            let text = "this type of device is not known";
+                            plan.remark(Fate::Refused, Some(codes::DEVICE_TYPE), written, text);
+                        }
+                    }
+                    plan.uses_header = true;
+                }
+                _ => {}
+            }
+        }
+        let condition = construct.kinds().find_map(|it| match it {
+            ClauseKind::If(it) => Some(self.words.expr(*it)),
+            _ => None,
+        });
+        let text = statement.join(" ");
+        let text = match condition {
+            Some(it) => format!("if ({it}) {{ {text} }}"),
+            None => text,
+        };
+        plan.lines.push(Line::Statement(text));
+        plan
+    }
+}
+
+pub(super) fn transfer(
+    to_device: bool,
+    presence: Presence,
+    items: Vec<String>,
+) -> Transfer<Spelled> {
+    let (mapper, iterators) = (None, Vec::new());
+    Transfer { to_device, old_word: false, presence, mapper, iterators, items }
+}

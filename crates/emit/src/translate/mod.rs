@@ -1,0 +1,334 @@
+//! Directives of one standard become directives of the other, in the user's own text.
+//!
+//! In: a checked program, the places of its directives in the files as written, and a [`Profile`] of the
+//! compiler that will read the result. Out: edits of those files, and a [`Record`] for each directive
+//! that says what became of it and of each of its clauses: translated, redundant, approximated or
+//! refused. Nothing is dropped in silence: what has no counterpart is refused by name.
+//!
+//! Both standards have rules for what no clause says. Meaning is translated, not words: what a rule
+//! of the one standard gives is written out where the other has no such rule, and left out where it
+//! has ([`league`] for what leaves the host, [`data`] for the rest).
+
+mod calls;
+mod codes;
+mod data;
+mod declared;
+mod league;
+mod nests;
+mod order;
+mod place;
+mod profile;
+mod rows;
+mod words;
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use ir::construct::{Args, Clause, ClauseKind, Construct, Dialect, Leaf, Rules, Spelled};
+use ir::program::{Program, RegionId};
+use source::{Locator, Span};
+
+use crate::lower::levels::{self, Leveled};
+
+pub use profile::{PROFILES, Profile, Reads, profile};
+
+/// What a translation is asked for.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The standard to write.
+    pub to: Dialect,
+    /// Who will read the result.
+    pub profile: &'static Profile,
+    /// What becomes of the directives that are translated.
+    pub keep: Keep,
+    /// Queues become dependences; otherwise what is queued is done at once.
+    pub queues: bool,
+}
+
+/// What becomes of a directive that has been translated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// It is replaced.
+    Nothing,
+    /// It stays as a comment.
+    Comment,
+    /// It stays for compilers of its own standard.
+    Guard,
+}
+
+/// What became of a directive or clause, the worst last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Fate {
+    /// It is said in the other standard's words.
+    Translated,
+    /// The other standard means it anyway.
+    Redundant,
+    /// Something like it is said; the remark tells the difference.
+    Approximated,
+    /// It stays as it was: there is no counterpart.
+    Refused,
+}
+
+impl Fate {
+    /// For reports.
+    pub fn word(self) -> &'static str {
+        match self {
+            Fate::Translated => "translated",
+            Fate::Redundant => "redundant",
+            Fate::Approximated => "approximated",
+            Fate::Refused => "refused",
+        }
+    }
+}
+
+/// What became of one clause, or what else is to be said of a directive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Remark {
+    /// What became of it.
+    pub fate: Fate,
+    /// The clause as written, where it is about one.
+    pub clause: Option<String>,
+    /// The kind of remark; none where nothing is to be said.
+    pub code: Option<&'static str>,
+    /// What a user should know.
+    pub text: String,
+}
+
+/// What became of one directive, or of one call.
+#[derive(Clone, Debug)]
+pub struct Record {
+    /// Where it stands.
+    pub span: Span,
+    /// As written.
+    pub from: String,
+    /// What stands there now, line by line; as written if it is refused.
+    pub to: Vec<String>,
+    /// The worst of all remarks.
+    pub fate: Fate,
+    /// What became of its parts.
+    pub remarks: Vec<Remark>,
+}
+
+/// A change of a written file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// The bytes that go; none for what comes in between.
+    pub range: Range<usize>,
+    /// What comes.
+    pub text: String,
+}
+
+/// The result.
+#[derive(Debug, Default)]
+pub struct Translation {
+    /// Changes, by written file.
+    pub changes: BTreeMap<Arc<str>, Vec<Change>>,
+    /// What became of each directive, in the order of the text.
+    pub records: Vec<Record>,
+    /// Where directives begin that were looked at, by written file.
+    pub seen: BTreeMap<Arc<str>, Vec<usize>>,
+    /// Whether the result includes our header.
+    pub needs_header: bool,
+}
+
+/// Translates the directives of a program.
+pub fn translate(program: &Program, locator: &Locator<'_>, request: &Request) -> Translation {
+    let leveled = levels::assign_league(program);
+    let made = leveled.as_ref().map_or(program, |it| &it.program);
+    let translator = Translator {
+        program,
+        made,
+        leveled: leveled.as_ref(),
+        words: words::Words::new(program, made, locator),
+        request,
+    };
+    let mut pen = place::Pen::new(program, locator, request);
+    let mut plans: Vec<(Target, Plan)> = Vec::new();
+    for (id, region) in made.regions.iter() {
+        let is_written = program.regions.find(id).is_some();
+        let dialect = program.regions.find(id).map(|it| it.construct.dialect);
+        if dialect == Some(request.to) || is_written && dialect.is_none() {
+            continue;
+        }
+        let plan = translator.region(id);
+        let target = match is_written {
+            true => Target::Directive(region.construct.span),
+            false => Target::Loop(region.span),
+        };
+        plans.push((target, plan));
+    }
+    for (at, declaration) in program.declarations.iter().enumerate() {
+        if declaration.construct.dialect != request.to {
+            let plan = translator.declaration(at);
+            plans.push((Target::Directive(declaration.construct.span), plan));
+        }
+    }
+    plans.sort_by_key(|it| it.0.span().start);
+    for (target, plan) in plans {
+        pen.write(target, plan);
+    }
+    translator.calls(&mut pen);
+    pen.finish()
+}
+
+/// What a plan is for.
+#[derive(Clone, Copy, Debug)]
+enum Target {
+    /// A directive that is written.
+    Directive(Span),
+    /// A loop that gets one.
+    Loop(Span),
+}
+
+impl Target {
+    fn span(self) -> Span {
+        match self {
+            Target::Directive(span) | Target::Loop(span) => span,
+        }
+    }
+}
+
+/// What is to stand in the place of a directive.
+#[derive(Debug, Default)]
+struct Plan {
+    /// Statements that come first; all gets braces then.
+    first: Vec<Line>,
+    /// Directives and statements; none if it goes.
+    lines: Vec<Line>,
+    /// Statements that come first in the body.
+    inside: Vec<Line>,
+    /// Statements that come last, behind the body if there is one.
+    last: Vec<Line>,
+    /// The body, which what comes last stands behind.
+    body: Option<Span>,
+    /// Whether our header is needed.
+    uses_header: bool,
+    /// What comes behind the declaration that the directive stands in front of.
+    behind: Vec<Line>,
+    /// What comes before these statements, which get braces, or before the ends of these blocks.
+    before: Vec<(Place, Line)>,
+    /// What became of its parts.
+    remarks: Vec<Remark>,
+}
+
+impl Plan {
+    fn of(construct: Construct<Spelled>) -> Plan {
+        Plan { lines: vec![Line::Directive(Box::new(construct))], ..Plan::default() }
+    }
+
+    fn is_refused(&self) -> bool {
+        self.remarks.iter().any(|it| it.fate == Fate::Refused)
+    }
+
+    fn refused(text: impl Into<String>) -> Plan {
+        let mut plan = Plan::default();
+        plan.remark(Fate::Refused, Some(codes::NO_COUNTERPART), None, text);
+        plan
+    }
+
+    fn remark(
+        &mut self,
+        fate: Fate,
+        code: Option<&'static str>,
+        clause: Option<String>,
+        text: impl Into<String>,
+    ) {
+        self.remarks.push(Remark { fate, clause, code, text: text.into() });
+    }
+}
+
+/// Where a line goes that does not stand in the directive's place.
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    /// Before a statement; both get braces.
+    Statement(Span),
+    /// Before the brace that ends a block.
+    EndOf(Span),
+    /// Behind the brace that begins a block.
+    StartOf(Span),
+    /// Behind a statement.
+    Behind(Span),
+}
+
+/// One line of what is written.
+#[derive(Clone, Debug)]
+enum Line {
+    Directive(Box<Construct<Spelled>>),
+    Statement(String),
+}
+
+struct Translator<'a> {
+    /// As checked.
+    program: &'a Program,
+    /// With levels given to loops.
+    made: &'a Program,
+    leveled: Option<&'a Leveled>,
+    words: words::Words<'a>,
+    request: &'a Request,
+}
+
+impl Translator<'_> {
+    fn profile(&self) -> &Profile {
+        self.request.profile
+    }
+
+    fn region(&self, id: RegionId) -> Plan {
+        let leaves = match self.program.regions.find(id) {
+            Some(it) => it.construct.leaves.as_slice(),
+            // Found by analysis.
+            None => return self.league_loop(id),
+        };
+        let mut plan = match leaves.first() {
+            Some(Leaf::Offload | Leaf::Kernels) => self.league(id),
+            Some(Leaf::Loop) => self.league_loop(id),
+            Some(Leaf::DataRegion) => self.data_region(id),
+            Some(Leaf::EnterData) => self.enter_data(id),
+            Some(Leaf::ExitData) => self.exit_data(id),
+            Some(Leaf::Update) => self.update(id),
+            Some(Leaf::HostData) => self.host_data(id),
+            Some(Leaf::Atomic) => self.atomic(id),
+            Some(Leaf::Cache) => self.hint(id),
+            Some(Leaf::Wait) => self.wait(id),
+            Some(Leaf::Init | Leaf::Shutdown) => self.control(id),
+            Some(Leaf::Set) => self.set(id),
+            _ => Plan::refused("it has no counterpart"),
+        };
+        self.fates(id, &mut plan);
+        plan
+    }
+
+    /// Says of each clause of which nothing has been said that it is translated.
+    fn fates(&self, id: RegionId, plan: &mut Plan) {
+        let Some(region) = self.program.regions.find(id) else { return };
+        plan.body = region.body.map(|it| self.program.stmts[it].span);
+        if plan.is_refused() {
+            return;
+        }
+        for clause in &region.construct.clauses {
+            let text = self.words.written(clause.span);
+            let is_said = plan.remarks.iter().any(|it| it.clause.as_deref() == Some(text.as_str()));
+            if !is_said {
+                plan.remark(Fate::Translated, None, Some(text), String::new());
+            }
+        }
+    }
+
+    /// A directive of the standard that is written.
+    fn directive(&self, leaves: Vec<Leaf>, span: Span) -> Construct<Spelled> {
+        Construct {
+            dialect: self.request.to,
+            leaves,
+            args: Args::None,
+            clauses: Vec::new(),
+            groups: Vec::new(),
+            rules: Rules::NONE,
+            span,
+        }
+    }
+}
+
+/// A clause for the whole directive.
+fn clause(kind: ClauseKind<Spelled>) -> Clause<Spelled> {
+    Clause { kind, on: None, group: None, switch: None, span: Span::NONE }
+}

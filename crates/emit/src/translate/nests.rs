@@ -1,0 +1,113 @@
+//! Constructs that are nothing but a sequence of loops: each loop leaves the host by itself, so that
+//! one begins when all teams are done with the one before. Programs count on that, though no standard
+//! has teams wait for each other.
+
+use ir::construct::{ClauseKind, Construct, Leaf, Motion, Presence, Spelled};
+use ir::program::{RegionId, StmtKind};
+use ir::region::{Mapping, Origin, Rule};
+
+use super::league::Maps;
+use super::{Fate, Line, Plan, Translator, codes};
+
+impl Translator<'_> {
+    /// The loops of such a construct; none if it is another.
+    pub(super) fn nests(&self, id: RegionId) -> Vec<RegionId> {
+        let Some(written) = self.program.regions.find(id) else { return Vec::new() };
+        let construct = &self.made.regions[id].construct;
+        let is_compute = construct.leaves == [Leaf::Offload, Leaf::Teams]
+            || construct.leaves == [Leaf::Offload] && written.construct.has(Leaf::Kernels);
+        let takes_copies = construct
+            .kinds()
+            .any(|it| matches!(it, ClauseKind::Private(_) | ClauseKind::Reduction(_)));
+        let Some(body) = self.made.regions[id].body.filter(|_| is_compute && !takes_copies) else {
+            return Vec::new();
+        };
+        let StmtKind::Block(list) = &self.made.stmts[body].kind else { return Vec::new() };
+        let mut loops = Vec::new();
+        for stmt in list {
+            let StmtKind::Region(at) = self.made.stmts[*stmt].kind else { return Vec::new() };
+            let leaves = &self.made.regions[at].construct.leaves;
+            let is_dealt = leaves.first() == Some(&Leaf::Distribute)
+                || leaves.starts_with(&[Leaf::Parallel, Leaf::For]);
+            if !is_dealt {
+                return Vec::new();
+            }
+            loops.push(at);
+        }
+        if loops.len() < 2 { Vec::new() } else { loops }
+    }
+
+    /// Whether a loop is one of those of such a construct.
+    pub(super) fn is_nest(&self, id: RegionId) -> bool {
+        self.made.regions[id].parent.is_some_and(|it| self.nests(it).contains(&id))
+    }
+
+    /// The construct becomes the life of its data.
+    pub(super) fn data_of_nests(&self, id: RegionId) -> Plan {
+        let region = &self.made.regions[id];
+        let mut plan = Plan::default();
+        let mut to = self.directive(vec![Leaf::DataRegion], region.construct.span);
+        self.maps(id, &mut to, &mut plan);
+        to.clauses.retain(|it| matches!(it.kind, ClauseKind::Map(_)));
+        self.not_proven(id, &mut plan);
+        self.sizes(&self.program.regions[id].construct, &mut plan);
+        if !to.clauses.is_empty() {
+            self.after_queue(&region.construct, &mut plan);
+            self.plain_condition(&region.construct, &mut to);
+            plan.lines.push(Line::Directive(Box::new(to)));
+        }
+        plan
+    }
+
+    /// What such a loop takes over from its construct.
+    pub(super) fn alone(
+        &self,
+        parent: RegionId,
+        id: RegionId,
+        to: &mut Construct<Spelled>,
+        plan: &mut Plan,
+    ) {
+        let region = &self.made.regions[parent];
+        self.condition(&region.construct, to);
+        let mut maps = Maps::default();
+        let mut has_data = false;
+        for var in &region.vars {
+            let is_used = self.made.regions[id].vars.iter().any(|it| it.var == var.var);
+            let name = self.words.var(var.var);
+            let is_scalar = self.made.types.is_scalar(self.made.vars[var.var].ty)
+                && !self.made.types.is_pointer(self.made.vars[var.var].ty);
+            for mapping in &var.mappings {
+                has_data |= matches!(
+                    (&mapping.value, mapping.origin),
+                    (
+                        Mapping::Map(_, Presence::Any, _),
+                        Origin::Clause(_) | Origin::Rule(Rule::Touched)
+                    )
+                );
+                match (&mapping.value, mapping.origin) {
+                    (Mapping::DevicePointer, _) if is_used => maps.pointers.push(name.clone()),
+                    (Mapping::Map(..), Origin::Rule(Rule::ReductionMapped)) => {}
+                    (Mapping::Map(..), Origin::Rule(_)) if is_scalar && !var.written => {}
+                    (Mapping::Map(..), _) if is_scalar && is_used => {
+                        maps.add(Motion::Alloc, Presence::Any, name.clone());
+                    }
+                    _ => {}
+                }
+            }
+        }
+        to.clauses.extend(maps.clauses(self.profile()));
+        for it in region.construct.clauses.iter().filter(|it| it.group.is_none()) {
+            if let ClauseKind::NumTeams { .. } = it.kind {
+                self.compute_clause(&it.kind, it.on, to, plan);
+            }
+        }
+        // Data of the construct's own would go before what is queued is done.
+        let is_queued = region.construct.kinds().any(|it| matches!(it, ClauseKind::Async(_)));
+        if !has_data && is_queued {
+            self.order(&region.construct, to, plan);
+        } else if is_queued {
+            let text = "done at once: its data goes with the construct";
+            plan.remark(Fate::Approximated, Some(codes::AT_ONCE), None, text);
+        }
+    }
+}

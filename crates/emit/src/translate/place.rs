@@ -1,0 +1,487 @@
+//! Puts what was planned into the files as written.
+//!
+//! A directive is replaced from its `#` to its last word: indentation, comments behind it and the end of
+//! the line stay. One that goes takes its line with it if nothing else stands there. What has no place
+//! in a file, because a macro or an operator made it, is refused.
+
+use std::ops::Range;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use ir::program::Program;
+use source::{Locator, Span};
+
+use super::words::one_line;
+use super::{
+    Change, Fate, Keep, Line, Place, Plan, Record, Remark, Request, Target, Translation, codes,
+};
+
+/// Lines beyond this are continued on the next.
+const WIDTH: usize = 100;
+
+pub(super) struct Pen<'a> {
+    program: &'a Program,
+    locator: &'a Locator<'a>,
+    request: &'a Request,
+    made: Translation,
+    /// Files whose directives use our header.
+    users: Vec<Arc<str>>,
+    /// Whether a line that includes another header has come to include ours.
+    is_included: bool,
+}
+
+/// Where a directive stands.
+struct Spot {
+    file: Arc<str>,
+    text: Rc<[u8]>,
+    /// From its first to its last byte.
+    range: Range<usize>,
+}
+
+impl<'a> Pen<'a> {
+    pub(super) fn new(
+        program: &'a Program,
+        locator: &'a Locator<'a>,
+        request: &'a Request,
+    ) -> Pen<'a> {
+        Pen {
+            program,
+            locator,
+            request,
+            made: Translation::default(),
+            users: Vec::new(),
+            is_included: false,
+        }
+    }
+
+    pub(super) fn finish(mut self) -> Translation {
+        for file in std::mem::take(&mut self.users) {
+            let text = self.locator.written(&file).unwrap_or_default();
+            if self.is_included || contains(&text, directive::TRANSLATION_HEADER.as_bytes()) {
+                continue;
+            }
+            let at = first_include(&text);
+            let newline = if contains(&text, b"\r\n") { "\r\n" } else { "\n" };
+            let line = format!("#include \"{}\"{newline}", directive::TRANSLATION_HEADER);
+            self.change(&file, at..at, line);
+        }
+        self.made.records.sort_by_key(|it| it.span.start);
+        self.made
+    }
+
+    fn spot(&self, span: Span) -> Option<Spot> {
+        let at = self.locator.locate(span).filter(|it| !it.in_system_header)?;
+        let text = self.locator.written(&at.file)?;
+        Some(Spot { file: at.file, text, range: at.written? })
+    }
+
+    /// The bytes of a written directive.
+    fn directive(&self, span: Span) -> Option<Spot> {
+        let mut spot = self.spot(span)?;
+        let start = logical_line(&spot.text, spot.range.start);
+        let before = spot.text.get(start..spot.range.end)?;
+        let hash = start + before.iter().position(|it| !it.is_ascii_whitespace())?;
+        let words = one_line(&String::from_utf8_lossy(spot.text.get(hash..spot.range.end)?));
+        let rest = words.strip_prefix('#')?.trim_start().strip_prefix("pragma")?;
+        rest.starts_with(|it: char| it.is_whitespace()).then_some(())?;
+        spot.range.start = hash;
+        Some(spot)
+    }
+
+    /// Does what was planned, and remembers what became of the directive.
+    pub(super) fn write(&mut self, target: Target, mut plan: Plan) {
+        let found = match target {
+            Target::Directive(span) => self.directive(span),
+            Target::Loop(span) => self.spot(span),
+        };
+        let from = match (&found, target) {
+            (Some(spot), Target::Directive(_)) => spot.words(),
+            (None, Target::Directive(span)) => {
+                let place = self.spot(span);
+                place.map_or_else(String::new, |it| it.words())
+            }
+            (_, Target::Loop(_)) => String::new(),
+        };
+        if self.locator.locate(target.span()).is_some_and(|it| it.in_system_header) {
+            return;
+        }
+        let Some(spot) = found else {
+            let text = "a macro or `_Pragma` makes it; write the directive itself";
+            plan.remark(Fate::Refused, Some(codes::MADE_BY_MACRO), None, text);
+            return self.record(target, from, Vec::new(), plan.remarks);
+        };
+        if let Target::Directive(_) = target {
+            let seen = self.made.seen.entry(Arc::clone(&spot.file)).or_default();
+            seen.push(spot.range.start);
+        }
+        if let Some(body) = plan.body {
+            let inside = std::mem::take(&mut plan.inside);
+            plan.before.extend(inside.into_iter().map(|it| (Place::StartOf(body), it)));
+        }
+        let mut all = std::mem::take(&mut plan.first);
+        let is_braced = !all.is_empty() || !plan.last.is_empty();
+        all.append(&mut plan.lines);
+        let mut lines = self.spelled(&all, &mut plan.remarks);
+        if is_braced {
+            let mut last = std::mem::take(&mut plan.last);
+            last.push(Line::Statement("}".to_owned()));
+            lines.insert(0, "{".to_owned());
+            match plan.body {
+                Some(body) => {
+                    plan.before.extend(last.into_iter().map(|it| (Place::Behind(body), it)));
+                }
+                None => lines.extend(self.spelled(&last, &mut plan.remarks)),
+            }
+        }
+        if plan.is_refused() {
+            return self.record(target, from, Vec::new(), plan.remarks);
+        }
+        let to = lines.clone();
+        let is_done = match target {
+            Target::Loop(_) if lines.is_empty() => return,
+            Target::Loop(_) => {
+                let text = spot.before_loop(&lines);
+                self.change(&spot.file, spot.range.start..spot.range.start, text);
+                true
+            }
+            Target::Directive(_) => self.replace(&spot, &lines, &mut plan),
+        };
+        if is_done && plan.uses_header {
+            self.made.needs_header = true;
+            if !self.users.contains(&spot.file) {
+                self.users.push(Arc::clone(&spot.file));
+            }
+        }
+        self.record(target, from, to, plan.remarks);
+    }
+
+    fn replace(&mut self, spot: &Spot, lines: &[String], plan: &mut Plan) -> bool {
+        let mut remarks = Vec::new();
+        let behind = self.spelled(&plan.behind, &mut remarks);
+        let newline = spot.newline();
+        let mut changes: Vec<(Range<usize>, String)> = Vec::new();
+        if let [line] = behind.as_slice() {
+            let Some(end) = declaration_end(&spot.text, spot.range.end) else {
+                let text = "where the declaration behind it ends is not clear";
+                plan.remark(Fate::Refused, Some(codes::NO_COUNTERPART), None, text);
+                return false;
+            };
+            changes.push((end..end, format!("{newline}{line}")));
+        }
+        for (place, line) in plan.before.clone() {
+            let span = match place {
+                Place::Statement(span)
+                | Place::StartOf(span)
+                | Place::EndOf(span)
+                | Place::Behind(span) => span,
+            };
+            let text = self.spelled(std::slice::from_ref(&line), &mut remarks).join(newline);
+            let Some(other) = self.spot(span).filter(|it| it.file == spot.file) else {
+                let text = "a place where data must be let go is made by a macro";
+                plan.remark(Fate::Refused, Some(codes::MADE_BY_MACRO), None, text);
+                return false;
+            };
+            match place {
+                Place::Statement(_) => {
+                    let (start, end) = (other.range.start, other.range.end);
+                    let end = statement_end(&other.text, end);
+                    changes.push((start..start, format!("{{{newline}{text}{newline}")));
+                    changes.push((end..end, format!("{newline}}}")));
+                }
+                Place::StartOf(_) => {
+                    if other.text.get(other.range.start) != Some(&b'{') {
+                        let text = "its body is no block";
+                        plan.remark(Fate::Refused, Some(codes::NO_COUNTERPART), None, text);
+                        return false;
+                    }
+                    let at = other.range.start + 1;
+                    changes.push((at..at, format!("{newline}{text}")));
+                }
+                Place::Behind(_) => {
+                    let end = statement_end(&other.text, other.range.end);
+                    changes.push((end..end, format!("{newline}{text}")));
+                }
+                Place::EndOf(_) => {
+                    let at = other.range.end.saturating_sub(1);
+                    changes.push((at..at, format!("{newline}{text}{newline}")));
+                }
+            }
+        }
+        plan.remarks.extend(remarks);
+        if plan.is_refused() {
+            return false;
+        }
+        let (range, text) = spot.replacement(lines, self.request.keep);
+        changes.push((range, text));
+        for (range, text) in changes {
+            self.change(&spot.file, range, text);
+        }
+        true
+    }
+
+    pub(super) fn change(&mut self, file: &Arc<str>, range: Range<usize>, text: String) {
+        let changes = self.made.changes.entry(Arc::clone(file)).or_default();
+        changes.push(Change { range, text });
+    }
+
+    pub(super) fn record(
+        &mut self,
+        target: Target,
+        from: String,
+        to: Vec<String>,
+        remarks: Vec<Remark>,
+    ) {
+        let fate = remarks.iter().map(|it| it.fate).max().unwrap_or(Fate::Translated);
+        self.made.records.push(Record { span: target.span(), from, to, fate, remarks });
+    }
+
+    fn spelled(&self, lines: &[Line], remarks: &mut Vec<Remark>) -> Vec<String> {
+        let mut texts = Vec::new();
+        for line in lines {
+            match line {
+                Line::Statement(text) => texts.push(text.clone()),
+                Line::Directive(it) => match directive::write(it, it.dialect) {
+                    Ok(text) => texts.push(format!("#pragma {text}")),
+                    Err(why) => remarks.push(Remark {
+                        fate: Fate::Refused,
+                        clause: None,
+                        code: Some(codes::NO_COUNTERPART),
+                        text: why.to_string(),
+                    }),
+                },
+            }
+        }
+        texts
+    }
+
+    /// The files of the program that are not the system's.
+    pub(super) fn files(&self) -> Vec<(Arc<str>, Rc<[u8]>)> {
+        let mut names: Vec<Arc<str>> = Vec::new();
+        let spans = self.program.functions.iter().map(|it| it.1.span);
+        let spans = spans.chain(self.program.vars.iter().map(|it| it.1.span));
+        let spans = spans.chain(self.program.regions.iter().map(|it| it.1.span));
+        for span in spans {
+            let Some(at) = self.locator.locate(span) else { continue };
+            if !at.in_system_header && !names.contains(&at.file) {
+                names.push(at.file);
+            }
+        }
+        names
+            .into_iter()
+            .filter_map(|it| {
+                let text = self.locator.written(&it)?;
+                Some((it, text))
+            })
+            .collect()
+    }
+
+    pub(super) fn includes_header(&mut self) {
+        self.made.needs_header = true;
+        self.is_included = true;
+    }
+}
+
+impl Spot {
+    fn words(&self) -> String {
+        let text = self.text.get(self.range.clone()).unwrap_or_default();
+        one_line(&String::from_utf8_lossy(text))
+    }
+
+    fn newline(&self) -> &'static str {
+        if contains(&self.text, b"\r\n") { "\r\n" } else { "\n" }
+    }
+
+    /// The blanks before it on its line, if nothing else is there.
+    fn indent(&self) -> Option<&str> {
+        let start = physical_line(&self.text, self.range.start);
+        let before = std::str::from_utf8(self.text.get(start..self.range.start)?).ok()?;
+        before.trim().is_empty().then_some(before)
+    }
+
+    /// Directives before a loop that has none.
+    fn before_loop(&self, lines: &[String]) -> String {
+        let newline = self.newline();
+        match self.indent() {
+            Some(indent) => lines
+                .iter()
+                .map(|it| format!("{}{newline}{indent}", broken(it, indent, newline)))
+                .collect(),
+            None => format!("{newline}{}{newline}", lines.join(newline)),
+        }
+    }
+
+    /// The bytes that go and what comes for them.
+    fn replacement(&self, lines: &[String], keep: Keep) -> (Range<usize>, String) {
+        let newline = self.newline();
+        let indent = self.indent().unwrap_or("").to_owned();
+        let new: Vec<String> = lines.iter().map(|it| broken(it, &indent, newline)).collect();
+        let separator = format!("{newline}{indent}");
+        let old = self.text.get(self.range.clone()).unwrap_or_default();
+        let old = String::from_utf8_lossy(old).into_owned();
+        let text = match keep {
+            Keep::Nothing => new.join(&separator),
+            Keep::Comment => {
+                let kept = format!("/* {} */", one_line(&old).replace("*/", "* /"));
+                std::iter::once(kept).chain(new).collect::<Vec<_>>().join(&separator)
+            }
+            Keep::Guard => {
+                let mut all = vec![format!("#ifdef {}", directive::MACRO_OF_LEVELS), old];
+                if !new.is_empty() {
+                    all.push("#else".to_owned());
+                    all.extend(new);
+                }
+                all.push("#endif".to_owned());
+                all.join(&separator)
+            }
+        };
+        if !text.is_empty() {
+            return (self.range.clone(), text);
+        }
+        // The line goes too if nothing else is on it.
+        let start = physical_line(&self.text, self.range.start);
+        let rest = self.text.get(self.range.end..).unwrap_or_default();
+        let end = rest.iter().position(|it| *it == b'\n').map_or(rest.len(), |it| it + 1);
+        let is_alone = rest.get(..end).is_some_and(|it| it.trim_ascii().is_empty());
+        match is_alone && self.indent().is_some() {
+            true => (start..self.range.end + end, text),
+            false => (self.range.clone(), text),
+        }
+    }
+}
+
+/// Continued on further lines where it is long.
+fn broken(line: &str, indent: &str, newline: &str) -> String {
+    if line.len() + indent.len() <= WIDTH || !line.starts_with('#') {
+        return line.to_owned();
+    }
+    let mut text = String::new();
+    let mut width = indent.len();
+    for (at, clause) in clauses(line).into_iter().enumerate() {
+        if at > 0 && width + clause.len() + 3 > WIDTH {
+            text.push_str(&format!(" \\{newline}{indent}    {clause}"));
+            width = indent.len() + 4 + clause.len();
+        } else {
+            if at > 0 {
+                text.push(' ');
+            }
+            text.push_str(clause);
+            width += clause.len() + 1;
+        }
+    }
+    text
+}
+
+/// The words of a directive; what stands in parentheses belongs to the word before.
+fn clauses(line: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let (mut depth, mut start) = (0usize, 0usize);
+    for (at, letter) in line.char_indices() {
+        match letter {
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth = depth.saturating_sub(1),
+            ' ' if depth == 0 => {
+                parts.extend(line.get(start..at));
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.extend(line.get(start..));
+    parts
+}
+
+/// Where the line of a byte begins, lines joined by backslashes counted as one.
+fn logical_line(text: &[u8], at: usize) -> usize {
+    let mut start = physical_line(text, at);
+    while start > 1 {
+        let before = text.get(..start - 1).unwrap_or_default();
+        let before = before.strip_suffix(b"\r").unwrap_or(before);
+        if !before.ends_with(b"\\") {
+            break;
+        }
+        start = physical_line(text, start - 1);
+    }
+    start
+}
+
+fn physical_line(text: &[u8], at: usize) -> usize {
+    let before = text.get(..at).unwrap_or_default();
+    before.iter().rposition(|it| *it == b'\n').map_or(0, |it| it + 1)
+}
+
+fn contains(text: &[u8], part: &[u8]) -> bool {
+    text.windows(part.len()).any(|it| it == part)
+}
+
+/// Where the first line stands that includes something; the beginning if none does.
+fn first_include(text: &[u8]) -> usize {
+    let mut start = 0;
+    for line in text.split_inclusive(|it| *it == b'\n') {
+        let words = line.trim_ascii_start().strip_prefix(b"#").unwrap_or_default();
+        if words.trim_ascii_start().starts_with(b"include") {
+            return start;
+        }
+        start += line.len();
+    }
+    0
+}
+
+/// Behind the semicolon of a statement.
+fn statement_end(text: &[u8], at: usize) -> usize {
+    let rest = text.get(at..).unwrap_or_default();
+    let is_behind = text.get(at.saturating_sub(1)) == Some(&b';');
+    match rest.iter().position(|it| !it.is_ascii_whitespace()) {
+        Some(gap) if !is_behind && rest.get(gap) == Some(&b';') => at + gap + 1,
+        _ => at,
+    }
+}
+
+/// Behind the declaration or function that follows: its semicolon, or the brace that ends its body.
+fn declaration_end(text: &[u8], from: usize) -> Option<usize> {
+    let rest = text.get(from..)?;
+    let mut depth = 0usize;
+    let mut at = 0usize;
+    while let Some(byte) = rest.get(at) {
+        match byte {
+            b'/' if rest.get(at + 1) == Some(&b'*') => {
+                let tail = rest.get(at + 2..)?;
+                at += 3 + tail.windows(2).position(|it| it == b"*/")?;
+            }
+            b'/' if rest.get(at + 1) == Some(&b'/') => {
+                at += rest.get(at..)?.iter().position(|it| *it == b'\n')?;
+            }
+            // Other directives and definitions between them.
+            b'#' if depth == 0 => {
+                let mut end = at;
+                loop {
+                    end += rest.get(end..)?.iter().position(|it| *it == b'\n')?;
+                    let line = rest.get(..end)?;
+                    if !line.strip_suffix(b"\r").unwrap_or(line).ends_with(b"\\") {
+                        break;
+                    }
+                    end += 1;
+                }
+                at = end;
+            }
+            b'"' | b'\'' => {
+                let quote = *byte;
+                at += 1;
+                while *rest.get(at)? != quote {
+                    at += if rest.get(at) == Some(&b'\\') { 2 } else { 1 };
+                }
+            }
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' => depth = depth.saturating_sub(1),
+            b'}' => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 {
+                    return Some(from + at + 1);
+                }
+            }
+            b';' if depth == 0 => return Some(from + at + 1),
+            _ => {}
+        }
+        at += 1;
+    }
+    None
+}

@@ -1,0 +1,25 @@
+// run: translate --to openmp
+// run: translate --to openmp --partial --diff
+// run: translate --to openmp --report sarif
+// What has no counterpart is refused by name, and the file stays as it is.
+#include <openacc.h>
+#define REGION _Pragma("acc parallel loop") for
+int bound(int);
+#pragma acc routine(bound) bind(other) seq
+void g(int n, float *restrict a) {
+    float fixed[4];
+#pragma acc data no_create(fixed)
+    {
+#pragma acc parallel loop collapse(force: 2) copy(a[0:n])
+        for (int i = 0; i < n; i++) {
+            int k = i;
+            for (int j = 0; j < 4; j++) a[k] += j;
+        }
+    }
+    REGION (int i = 0; i < n; i++) a[i] = 0;
+    a[0] = acc_get_property(0, acc_device_default, acc_property_memory);
+#ifdef NEVER
+#pragma acc wait
+#endif
+#pragma acc wait
+}
