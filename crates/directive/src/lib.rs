@@ -43,10 +43,12 @@ pub use selector::{
 pub use spell::spell;
 pub use suggest::nearest;
 pub use translation::{
-    CREATE_ZERO, DESCRIPTIVE, LET_GO, LET_OUT, LEVEL_CALLS_WITHOUT, MACRO_OF_LEVELS, PRESCRIPTIVE,
-    QUEUE_NONE, QUEUE_TOKEN, QUEUE_UNNAMED, SET_DEFAULT_QUEUE, SET_DEVICE_TYPE, STANDARD_WORDS,
-    TRANSLATION_HEADER, TRANSLATION_HEADER_TEXT, device_type, directives_in, ends_data,
-    is_level_call, preprocessor_changes, standard_called,
+    BACK_HEADER, BACK_HEADER_TEXT, CHOOSE_DEVICE, CREATE_ZERO, DESCRIPTIVE, DEVICE_CALLS,
+    DEVICE_CALLS_WITHOUT, LET_GO, LET_OUT, LEVEL_CALLS_WITHOUT, MACRO_OF_LEVELS, MACRO_OF_TEAMS,
+    PRESCRIPTIVE, QUEUE_NONE, QUEUE_TOKEN, QUEUE_UNNAMED, RETURN_TO_DEVICE, SET_DEFAULT_QUEUE,
+    SET_DEVICE_TYPE, STANDARD_WORDS, TRANSLATION_HEADER, TRANSLATION_HEADER_TEXT, device_type,
+    directives_in, ends_data, is_level_call, is_of_levels, is_thread_call, preprocessor_changes,
+    preprocessor_changes_back, standard_called,
 };
 pub use vocabulary::{Phrase, Term, vocabulary};
 pub use write::{Unwritable, clause_name, directive_name, write};

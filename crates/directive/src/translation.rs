@@ -11,6 +11,14 @@ pub const DESCRIPTIVE: Dialect = OPENACC;
 
 /// The macro that compilers of the descriptive standard define.
 pub const MACRO_OF_LEVELS: &str = "_OPENACC";
+/// The macro that compilers of the prescriptive standard define.
+pub const MACRO_OF_TEAMS: &str = "_OPENMP";
+
+/// Whether the line of a directive is one of the descriptive standard.
+pub fn is_of_levels(line: &str) -> bool {
+    let words = line.trim_start_matches('#').split_whitespace().nth(1);
+    words.is_some_and(|it| matches!(it, "acc" | "openarc"))
+}
 
 /// What says a standard by the word of the user.
 pub fn standard_called(word: &str) -> Option<Dialect> {
@@ -172,4 +180,85 @@ fn ends_in_comment(line: &[u8], mut inside: bool) -> bool {
         }
     }
     inside
+}
+
+/// The header for programs that leave the prescriptive standard.
+pub const BACK_HEADER: &str = "ferry_omp.h";
+/// What it says.
+pub const BACK_HEADER_TEXT: &str = include_str!("../../../include/ferry/ferry_omp.h");
+/// Of that header: takes the number of a device as the prescriptive standard counts, gives what was
+/// used before.
+pub const CHOOSE_DEVICE: &str = "ferry_omp_choose_device";
+/// Of that header: takes what the former gave.
+pub const RETURN_TO_DEVICE: &str = "ferry_omp_return_to_device";
+
+/// Whether a function belongs to the runtime of the prescriptive standard.
+pub fn is_thread_call(name: &str) -> bool {
+    name.starts_with("omp_")
+}
+
+/// Calls of that runtime about devices that the header says in other words.
+pub const DEVICE_CALLS: &[&str] = &[
+    "omp_get_num_devices",
+    "omp_set_default_device",
+    "omp_get_default_device",
+    "omp_get_initial_device",
+    "omp_get_device_num",
+    "omp_is_initial_device",
+    "omp_target_alloc",
+    "omp_target_free",
+    "omp_target_is_present",
+    "omp_target_memcpy",
+    "omp_target_memcpy_rect",
+    "omp_target_associate_ptr",
+    "omp_target_disassociate_ptr",
+    "omp_get_mapped_ptr",
+];
+
+/// Calls of that runtime about devices for which the other has nothing.
+pub const DEVICE_CALLS_WITHOUT: &[&str] = &[
+    "omp_target_is_accessible",
+    "omp_target_memcpy_async",
+    "omp_target_memcpy_rect_async",
+    "omp_target_memset",
+    "omp_target_memset_async",
+    "omp_pause_resource",
+    "omp_pause_resource_all",
+    "omp_get_uid_from_device",
+    "omp_get_device_from_uid",
+    "omp_fulfill_event",
+    "omp_get_interop_int",
+    "omp_get_interop_ptr",
+    "omp_get_interop_str",
+];
+
+/// What changes in a line for the preprocessor when the prescriptive standard is left.
+pub fn preprocessor_changes_back(line: &str) -> Vec<(usize, String, String)> {
+    let Some(rest) = line.trim_start().strip_prefix('#') else { return Vec::new() };
+    let word = rest.trim_start();
+    if word.starts_with("include") {
+        let change = |old: &str| {
+            let at = line.find(old)?;
+            Some(vec![(at, old.to_owned(), format!("\"{BACK_HEADER}\""))])
+        };
+        return change("<omp.h>").or_else(|| change("\"omp.h\"")).unwrap_or_default();
+    }
+    let both = "(defined(_OPENMP) || defined(_OPENACC))";
+    let forms = [
+        ("ifdef _OPENMP", format!("if {both}")),
+        ("ifndef _OPENMP", format!("if !{both}")),
+        ("defined(_OPENMP)", both.to_owned()),
+        ("defined (_OPENMP)", both.to_owned()),
+        ("defined _OPENMP", both.to_owned()),
+    ];
+    let is_condition = ["if", "elif"].iter().any(|it| word.starts_with(it));
+    if !is_condition || line.contains("_OPENACC") {
+        return Vec::new();
+    }
+    for (old, new) in forms {
+        if let Some(at) = line.find(old) {
+            return vec![(at, old.to_owned(), new)];
+        }
+    }
+    Vec::new()
 }

@@ -95,7 +95,7 @@ impl Files {
             for (name, _, new) in &made {
                 write(&folder.join(inside(name)), new)?;
             }
-            return self.header(folder);
+            return self.header(folder, options);
         }
         if options.in_place {
             for (name, old, new) in &made {
@@ -104,7 +104,7 @@ impl Files {
                 }
             }
             let folder = self.asked.first().and_then(|it| Path::new(&**it).parent());
-            return self.header(folder.unwrap_or(Path::new(".")));
+            return self.header(folder.unwrap_or(Path::new(".")), options);
         }
         let others: Vec<&str> = made
             .iter()
@@ -124,7 +124,7 @@ impl Files {
                 };
                 deliver(&text, output.as_deref(), Stream::Out)?;
                 match output.as_deref().and_then(Path::parent) {
-                    Some(folder) => self.header(folder),
+                    Some(folder) => self.header(folder, options),
                     None => Ok(()),
                 }
             }
@@ -133,14 +133,15 @@ impl Files {
     }
 
     /// Puts our header beside the program, if it is included.
-    fn header(&self, folder: &Path) -> Result<(), String> {
+    fn header(&self, folder: &Path, options: &TranslateOptions) -> Result<(), String> {
         if !self.needs_header {
             return Ok(());
         }
-        write(
-            &folder.join(directive::TRANSLATION_HEADER),
-            directive::TRANSLATION_HEADER_TEXT.as_bytes(),
-        )
+        let (name, text) = match directive::standard_called(&options.to) == Some(directive::DESCRIPTIVE) {
+            true => (directive::BACK_HEADER, directive::BACK_HEADER_TEXT),
+            false => (directive::TRANSLATION_HEADER, directive::TRANSLATION_HEADER_TEXT),
+        };
+        write(&folder.join(name), text.as_bytes())
     }
 }
 

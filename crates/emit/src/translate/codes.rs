@@ -30,3 +30,23 @@ pub(super) const DEVICE_TYPE: &str = "F0814";
 pub(super) const NO_CALL: &str = "F0815";
 /// Presence is not looked for.
 pub(super) const NOT_LOOKED_FOR: &str = "F0816";
+/// Threads of devices meet, count themselves, or take turns.
+pub(super) const THREADS: &str = "F0831";
+/// A copy for each thread keeps a value from one iteration to another, or to the end.
+pub(super) const COPIES: &str = "F0832";
+/// One thread at a time, for more than one access.
+pub(super) const EXCLUSIVE: &str = "F0833";
+/// Fewer loops become one.
+pub(super) const COLLAPSED: &str = "F0834";
+/// Lanes that must keep a distance run in order.
+pub(super) const DISTANCE: &str = "F0835";
+/// Who waits for whom.
+pub(super) const ORDER: &str = "F0836";
+/// Device code inside of threads of the host.
+pub(super) const INSIDE_HOST: &str = "F0837";
+/// A choice that depends on who compiles.
+pub(super) const CHOICE: &str = "F0838";
+/// All teams change one copy.
+pub(super) const ONE_FOR_TEAMS: &str = "F0839";
+/// The order of other accesses around an indivisible one.
+pub(super) const MEMORY_ORDER: &str = "F0840";

@@ -13,6 +13,7 @@ mod calls;
 mod codes;
 mod data;
 mod declared;
+mod descriptive;
 mod league;
 mod nests;
 mod order;
@@ -134,7 +135,11 @@ pub struct Translation {
 
 /// Translates the directives of a program.
 pub fn translate(program: &Program, locator: &Locator<'_>, request: &Request) -> Translation {
-    let leveled = levels::assign_league(program);
+    let to_levels = request.to == directive::DESCRIPTIVE;
+    let leveled = match to_levels {
+        true => None,
+        false => levels::assign_league(program),
+    };
     let made = leveled.as_ref().map_or(program, |it| &it.program);
     let translator = Translator {
         program,
@@ -144,6 +149,10 @@ pub fn translate(program: &Program, locator: &Locator<'_>, request: &Request) ->
         request,
     };
     let mut pen = place::Pen::new(program, locator, request);
+    if to_levels {
+        descriptive::translate(&translator, program, locator, &mut pen);
+        return pen.finish();
+    }
     let mut plans: Vec<(Target, Plan)> = Vec::new();
     for (id, region) in made.regions.iter() {
         let is_written = program.regions.find(id).is_some();

@@ -57,12 +57,16 @@ impl<'a> Pen<'a> {
     pub(super) fn finish(mut self) -> Translation {
         for file in std::mem::take(&mut self.users) {
             let text = self.locator.written(&file).unwrap_or_default();
-            if self.is_included || contains(&text, directive::TRANSLATION_HEADER.as_bytes()) {
+            let header = match self.request.to == directive::DESCRIPTIVE {
+                true => directive::BACK_HEADER,
+                false => directive::TRANSLATION_HEADER,
+            };
+            if self.is_included || contains(&text, header.as_bytes()) {
                 continue;
             }
             let at = first_include(&text);
             let newline = if contains(&text, b"\r\n") { "\r\n" } else { "\n" };
-            let line = format!("#include \"{}\"{newline}", directive::TRANSLATION_HEADER);
+            let line = format!("#include \"{header}\"{newline}");
             self.change(&file, at..at, line);
         }
         self.made.records.sort_by_key(|it| it.span.start);
@@ -199,7 +203,11 @@ impl<'a> Pen<'a> {
                 }
                 Place::Behind(_) => {
                     let end = statement_end(&other.text, other.range.end);
-                    changes.push((end..end, format!("{newline}{text}")));
+                    // What comes behind one statement is one change: others may end there too.
+                    match changes.last_mut().filter(|it| it.0 == (end..end)) {
+                        Some((_, before)) => before.push_str(&format!("{newline}{text}")),
+                        None => changes.push((end..end, format!("{newline}{text}"))),
+                    }
                 }
                 Place::EndOf(_) => {
                     let at = other.range.end.saturating_sub(1);
@@ -325,7 +333,7 @@ impl Spot {
                 std::iter::once(kept).chain(new).collect::<Vec<_>>().join(&separator)
             }
             Keep::Guard => {
-                let mut all = vec![format!("#ifdef {}", directive::MACRO_OF_LEVELS), old];
+                let mut all = vec![format!("#ifdef {}", guard_macro(&old)), old];
                 if !new.is_empty() {
                     all.push("#else".to_owned());
                     all.extend(new);
@@ -346,6 +354,14 @@ impl Spot {
             true => (start..self.range.end + end, text),
             false => (self.range.clone(), text),
         }
+    }
+}
+
+/// The macro of the standard that a directive belongs to.
+fn guard_macro(old: &str) -> &'static str {
+    match directive::is_of_levels(&one_line(old)) {
+        true => directive::MACRO_OF_LEVELS,
+        false => directive::MACRO_OF_TEAMS,
     }
 }
 

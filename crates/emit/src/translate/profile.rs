@@ -104,7 +104,7 @@ pub static PROFILES: &[Profile] = &[
         takes_newest: false,
         ..LEVELS
     },
-    Profile { name: "nvc-acc", about: "nvc with -acc", ..LEVELS },
+    Profile { name: "nvc-acc", about: "nvc with -acc", names_lanes: false, ..LEVELS },
 ];
 
 /// The reader called `name`.
