@@ -137,10 +137,11 @@ impl Files {
         if !self.needs_header {
             return Ok(());
         }
-        let (name, text) = match directive::standard_called(&options.to) == Some(directive::DESCRIPTIVE) {
-            true => (directive::BACK_HEADER, directive::BACK_HEADER_TEXT),
-            false => (directive::TRANSLATION_HEADER, directive::TRANSLATION_HEADER_TEXT),
-        };
+        let (name, text) =
+            match directive::standard_called(&options.to) == Some(directive::DESCRIPTIVE) {
+                true => (directive::BACK_HEADER, directive::BACK_HEADER_TEXT),
+                false => (directive::TRANSLATION_HEADER, directive::TRANSLATION_HEADER_TEXT),
+            };
         write(&folder.join(name), text.as_bytes())
     }
 }

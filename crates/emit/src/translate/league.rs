@@ -449,6 +449,9 @@ impl Translator<'_> {
                 kind => self.compute_clause(kind, None, &mut to, &mut plan),
             }
         }
+        if !to.leaves.is_empty() {
+            self.lift_copies(id, &mut to, &mut plan);
+        }
         merge_copies(&mut to);
         if let Some(written) = self.program.regions.find(id) {
             self.sizes(&written.construct, &mut plan);
@@ -457,7 +460,6 @@ impl Translator<'_> {
         }
         if to.leaves.is_empty() {
             if region.construct.leaves.is_empty() {
-                self.unsaid_copies(id, &mut plan);
                 self.told_in_order(id, &mut plan);
             }
             return plan;
@@ -525,19 +527,19 @@ impl Translator<'_> {
         }
     }
 
-    /// Copies that a loop asks for which runs in order: the construct or loop around makes them.
+    /// Copies that loops ask for which run in order: the directive around makes them, if several run it.
     fn lift_copies(&self, id: RegionId, to: &mut Construct<Spelled>, plan: &mut Plan) {
-        for (at, region) in self.made.regions.iter() {
-            let is_inside = self.above(at).contains(&id);
-            if !is_inside || !region.construct.leaves.is_empty() {
+        for (at, _) in self.made.regions.iter() {
+            if !self.parts(at).is_empty() || self.taker(at) != Some(id) {
                 continue;
             }
-            for var in self.unsaid(at) {
-                let is_ours = self.taker(at) == Some(id);
-                if !is_ours {
+            for var in self.unsaid(at, id) {
+                let is_scalar = self.made.types.is_scalar(self.made.vars[var].ty);
+                let is_shared = to.has(Leaf::Teams) || to.has(Leaf::For);
+                if is_scalar && !is_shared {
                     continue;
                 }
-                if self.is_used_between(id, at, var) {
+                if !is_scalar && self.is_used_between(id, at, var) {
                     let text = format!(
                         "a loop that runs in order has its own `{}`, which is used outside of it too",
                         self.words.var(var)
@@ -549,18 +551,22 @@ impl Translator<'_> {
         }
     }
 
-    /// Copies of a loop that runs in order which nobody else makes.
-    fn unsaid(&self, id: RegionId) -> Vec<VarId> {
+    /// Copies of a loop that runs in order, of variables from outside of the body of another region: what
+    /// counts it, and what its clauses name.
+    fn unsaid(&self, id: RegionId, around: RegionId) -> Vec<VarId> {
         let region = &self.made.regions[id];
-        let mut vars = Vec::new();
-        for it in &region.construct.clauses {
-            let ClauseKind::Private(items) = &it.kind else { continue };
-            for var in items.iter().filter_map(|it| base(self.made, *it)) {
-                let counts = region.loops.iter().any(|it| it.var == var);
-                let is_scalar = self.made.types.is_scalar(self.made.vars[var].ty);
-                if !counts && !is_scalar && !vars.contains(&var) {
-                    vars.push(var);
-                }
+        let body = self.made.regions[around].body.map(|it| self.made.stmts[it].span);
+        let is_outside =
+            |var: VarId| body.is_none_or(|it| self.made.vars[var].span.start < it.start);
+        let named = region.construct.clauses.iter().filter_map(|it| match &it.kind {
+            ClauseKind::Private(items) => Some(items),
+            _ => None,
+        });
+        let named = named.flatten().filter_map(|it| base(self.made, *it));
+        let mut vars: Vec<VarId> = Vec::new();
+        for var in region.loops.iter().map(|it| it.var).chain(named) {
+            if is_outside(var) && !vars.contains(&var) {
+                vars.push(var);
             }
         }
         vars
@@ -568,21 +574,7 @@ impl Translator<'_> {
 
     /// The nearest directive around that can make copies.
     fn taker(&self, id: RegionId) -> Option<RegionId> {
-        self.above(id).into_iter().find(|it| !self.made.regions[*it].construct.leaves.is_empty())
-    }
-
-    fn unsaid_copies(&self, id: RegionId, plan: &mut Plan) {
-        for var in self.unsaid(id) {
-            let is_compute =
-                self.taker(id).is_some_and(|it| self.made.regions[it].construct.has(Leaf::Offload));
-            if !is_compute {
-                let text = format!(
-                    "the loop runs in order and has its own `{}`; declare it in the loop",
-                    self.words.var(var)
-                );
-                plan.remark(Fate::Refused, Some(codes::NO_COUNTERPART), None, text);
-            }
-        }
+        self.above(id).into_iter().find(|it| !self.parts(*it).is_empty())
     }
 
     /// Whether a variable is used in the body of one region, but not in that of another inside it.

@@ -3,7 +3,9 @@
 //! One thread becomes one gang that runs in order; teams become gangs; a loop that is combined with the
 //! construct is dealt to the levels that ran it.
 
-use ir::construct::{Clause, ClauseKind, Construct, DefaultSharing, GangArg, Leaf, LevelArg, Spelled};
+use ir::construct::{
+    Clause, ClauseKind, Construct, DefaultSharing, GangArg, Leaf, LevelArg, Spelled,
+};
 use ir::program::{RegionId, StmtKind, Typed};
 
 use super::super::{Fate, Line, Plan, clause};
@@ -45,8 +47,9 @@ impl Descriptive<'_, '_> {
         let (leaves, one_gang) = self.shape(id, teams);
         let mut to = self.t.directive(leaves, from.span);
         self.condition(from, &mut to, &mut plan);
-        let whole: Vec<&Construct<Typed>> =
-            std::iter::once(from).chain(teams.map(|it| &self.program.regions[it].construct)).collect();
+        let whole: Vec<&Construct<Typed>> = std::iter::once(from)
+            .chain(teams.map(|it| &self.program.regions[it].construct))
+            .collect();
         if is_loop {
             self.loop_clauses(id, &mut to, &mut plan);
         } else if has_threads {
@@ -101,7 +104,10 @@ impl Descriptive<'_, '_> {
                 StmtKind::Block(list) => {
                     let mut found = None;
                     for it in list {
-                        if !matches!(self.program.stmts[*it].kind, StmtKind::Local(_) | StmtKind::Empty) {
+                        if !matches!(
+                            self.program.stmts[*it].kind,
+                            StmtKind::Local(_) | StmtKind::Empty
+                        ) {
                             if found.is_some() {
                                 return None;
                             }
@@ -191,11 +197,15 @@ impl Descriptive<'_, '_> {
                 let counts: Vec<String> = counts.into_iter().collect();
                 to.clauses.push(clause(ClauseKind::NumTeams { lower: None, counts }));
             }
-            ClauseKind::ThreadLimit(count) if self.profile_has_two_levels() && to.has(Leaf::Teams) => {
+            ClauseKind::ThreadLimit(count)
+                if self.profile_has_two_levels() && to.has(Leaf::Teams) =>
+            {
                 let count = self.t.words.expr(*count);
                 to.clauses.push(clause(ClauseKind::VectorLength(count)));
             }
-            ClauseKind::ThreadLimit(_) | ClauseKind::NumThreads { .. } | ClauseKind::NumTeams { .. } => {
+            ClauseKind::ThreadLimit(_)
+            | ClauseKind::NumThreads { .. }
+            | ClauseKind::NumTeams { .. } => {
                 let text = "how many threads there are is the device's choice";
                 plan.remark(Fate::Approximated, Some(SIZES), written(), text);
             }
@@ -236,14 +246,23 @@ impl Descriptive<'_, '_> {
             | ClauseKind::Extension(..)
             | ClauseKind::Transparent(_)
             | ClauseKind::Replayable(_) => {
-                plan.remark(Fate::Refused, Some(NO_COUNTERPART), written(), "it has no counterpart");
+                plan.remark(
+                    Fate::Refused,
+                    Some(NO_COUNTERPART),
+                    written(),
+                    "it has no counterpart",
+                );
             }
             _ => {}
         }
     }
 
     /// The words for levels.
-    pub(super) fn level_clauses(&self, levels: Levels, from: &Construct<Typed>) -> Vec<Clause<Spelled>> {
+    pub(super) fn level_clauses(
+        &self,
+        levels: Levels,
+        from: &Construct<Typed>,
+    ) -> Vec<Clause<Spelled>> {
         let mut clauses = Vec::new();
         if levels.seq {
             clauses.push(clause(ClauseKind::Seq));

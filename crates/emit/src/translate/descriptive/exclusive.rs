@@ -20,7 +20,9 @@ impl Descriptive<'_, '_> {
                     let text = "whether it holds is not known here";
                     plan.remark(Fate::Refused, Some(NO_COUNTERPART), written(), text);
                 }
-                ClauseKind::AtomicKind(AtomicKind::Compare) | ClauseKind::Fail(_) | ClauseKind::Weak => {
+                ClauseKind::AtomicKind(AtomicKind::Compare)
+                | ClauseKind::Fail(_)
+                | ClauseKind::Weak => {
                     let text = "there are no indivisible comparisons";
                     plan.remark(Fate::Refused, Some(NO_COUNTERPART), written(), text);
                 }
@@ -107,7 +109,10 @@ impl Descriptive<'_, '_> {
         self.any_part(expr, &|kind| {
             matches!(
                 kind,
-                ExprKind::Call(..) | ExprKind::StmtExpr(_) | ExprKind::Step(..) | ExprKind::Assign(..)
+                ExprKind::Call(..)
+                    | ExprKind::StmtExpr(_)
+                    | ExprKind::Step(..)
+                    | ExprKind::Assign(..)
             )
         })
     }

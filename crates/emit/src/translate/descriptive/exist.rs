@@ -5,7 +5,9 @@
 
 use std::sync::Arc;
 
-use ir::construct::{Args, ClauseKind, Construct, DeviceKind, Leaf, Motion, Presence, Requirement, Spelled};
+use ir::construct::{
+    Args, ClauseKind, Construct, DeviceKind, Leaf, Motion, Presence, Requirement, Spelled,
+};
 use ir::program::{Declaration, ExprId, ExprKind, FunctionId, Level, VarId};
 
 use super::super::place::Pen;
@@ -145,14 +147,18 @@ impl Descriptive<'_, '_> {
                 continue;
             }
             let mut to = self.routine(id);
-            to.args = Args::Name(self.program.names.text(self.program.functions[id].name).to_owned());
+            to.args =
+                Args::Name(self.program.names.text(self.program.functions[id].name).to_owned());
             plan.lines.push(Line::Directive(Box::new(to)));
         }
         plan
     }
 
     fn is_called_on_device(&self, id: FunctionId) -> bool {
-        self.program.regions.iter().any(|it| it.1.construct.has(Leaf::Offload) && it.1.reaches.contains(&id))
+        self.program
+            .regions
+            .iter()
+            .any(|it| it.1.construct.has(Leaf::Offload) && it.1.reaches.contains(&id))
             || self.on_device.iter().any(|it| self.program.functions[*it].calls.contains(&id))
     }
 

@@ -16,7 +16,9 @@ impl Descriptive<'_, '_> {
     /// Whether a construct is about a loop.
     pub(super) fn is_loop(&self, id: RegionId) -> bool {
         let construct = &self.program.regions[id].construct;
-        [Leaf::Distribute, Leaf::For, Leaf::Simd, Leaf::Loop].into_iter().any(|it| construct.has(it))
+        [Leaf::Distribute, Leaf::For, Leaf::Simd, Leaf::Loop]
+            .into_iter()
+            .any(|it| construct.has(it))
     }
 
     /// Who shares the iterations.
@@ -25,9 +27,8 @@ impl Descriptive<'_, '_> {
         let from = &region.construct;
         let seq = Levels { seq: true, ..Levels::default() };
         let leaves_host = from.has(Leaf::Offload);
-        let taken = |leaf: Leaf| {
-            self.above(id).any(|it| self.program.regions[it].construct.has(leaf))
-        };
+        let taken =
+            |leaf: Leaf| self.above(id).any(|it| self.program.regions[it].construct.has(leaf));
         let in_threads = taken(Leaf::For) || self.by_threads.contains(&region.function);
         if taken(Leaf::Simd) || in_threads && (from.has(Leaf::Parallel) || from.has(Leaf::For)) {
             return seq;
@@ -174,7 +175,8 @@ impl Descriptive<'_, '_> {
             }
             ClauseKind::Linear(linear) => {
                 let own = linear.items.iter().all(|item| {
-                    base(self.program, *item).is_some_and(|var| loops.iter().any(|it| it.var == var))
+                    base(self.program, *item)
+                        .is_some_and(|var| loops.iter().any(|it| it.var == var))
                 });
                 match own {
                     true => plan.remark(Fate::Redundant, None, written(), "it counts the loop"),
@@ -189,7 +191,8 @@ impl Descriptive<'_, '_> {
                 plan.remark(Fate::Refused, Some(THREADS), written(), text);
             }
             ClauseKind::Safelen(_) => {
-                let text = "iterations at this distance depend on each other; the lanes run in order";
+                let text =
+                    "iterations at this distance depend on each other; the lanes run in order";
                 plan.remark(Fate::Approximated, Some(DISTANCE), written(), text);
             }
             ClauseKind::Schedule(_) | ClauseKind::Simdlen(_) => {
@@ -229,7 +232,12 @@ impl Descriptive<'_, '_> {
             ClauseKind::InReduction(_) | ClauseKind::Induction(_) | ClauseKind::CopyIn(_)
                 if !to.has(Leaf::Offload) =>
             {
-                plan.remark(Fate::Refused, Some(NO_COUNTERPART), written(), "it has no counterpart");
+                plan.remark(
+                    Fate::Refused,
+                    Some(NO_COUNTERPART),
+                    written(),
+                    "it has no counterpart",
+                );
             }
             _ => {}
         }
@@ -252,7 +260,8 @@ impl Descriptive<'_, '_> {
         }
         let op = match &from.op {
             ReductionOp::User(_) => {
-                let text = "there are no reductions of one's own; sum up in an array and combine it";
+                let text =
+                    "there are no reductions of one's own; sum up in an array and combine it";
                 plan.remark(Fate::Refused, Some(NO_COUNTERPART), written(), text);
                 return None;
             }
@@ -297,7 +306,10 @@ impl Descriptive<'_, '_> {
         let mut good = 0usize;
         for (depth, it) in region.loops.iter().enumerate() {
             let is_next = depth == 0
-                || region.loops.get(depth - 1).is_some_and(|outer| self.is_only(outer.body, it.stmt));
+                || region
+                    .loops
+                    .get(depth - 1)
+                    .is_some_and(|outer| self.is_only(outer.body, it.stmt));
             if depth > 0 && !(it.rectangular && is_next) {
                 break;
             }
@@ -342,7 +354,8 @@ impl Descriptive<'_, '_> {
     pub(super) fn inner_threads(&self, id: RegionId) -> Plan {
         let mut plan = Plan::default();
         self.only_shares_work(id, &mut plan);
-        let sharing = self.below(id).filter(|it| self.program.regions[*it].parent == Some(id)).count();
+        let sharing =
+            self.below(id).filter(|it| self.program.regions[*it].parent == Some(id)).count();
         for it in &self.program.regions[id].construct.clauses {
             let written = || Some(self.t.words.written(it.span));
             match &it.kind {

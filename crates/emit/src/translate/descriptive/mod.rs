@@ -76,7 +76,8 @@ pub(super) fn translate<'a>(
 
 fn chosen() -> Plan {
     let mut plan = Plan::default();
-    let text = "what stands here depends on who compiles; write the choice as directives of its own";
+    let text =
+        "what stands here depends on who compiles; write the choice as directives of its own";
     plan.remark(Fate::Refused, Some(CHOICE), None, text);
     plan
 }
@@ -108,7 +109,8 @@ impl<'t, 'a> Descriptive<'t, 'a> {
     fn concerns(&self, id: RegionId) -> bool {
         let construct = &self.program.regions[id].construct;
         let is_first = |leaf: Leaf| construct.leaves.first() == Some(&leaf);
-        let moves = [Leaf::DataRegion, Leaf::EnterData, Leaf::ExitData, Leaf::Update, Leaf::Interop];
+        let moves =
+            [Leaf::DataRegion, Leaf::EnterData, Leaf::ExitData, Leaf::Update, Leaf::Interop];
         construct.has(Leaf::Offload)
             || moves.into_iter().any(is_first)
             || is_first(Leaf::Taskwait) && self.queues_anything()
@@ -140,12 +142,19 @@ impl<'t, 'a> Descriptive<'t, 'a> {
 
     /// Regions inside, in the order of the text.
     fn below(&self, id: RegionId) -> impl Iterator<Item = RegionId> {
-        self.program.regions.iter().map(|it| it.0).filter(move |it| self.above(*it).any(|up| up == id))
+        self.program
+            .regions
+            .iter()
+            .map(|it| it.0)
+            .filter(move |it| self.above(*it).any(|up| up == id))
     }
 
     /// Whether a place belongs to a directive that was chosen among several.
     fn is_chosen(&self, span: Span) -> bool {
-        self.program.rewrites.iter().any(|it| it.span.start <= span.start && span.end <= it.span.end)
+        self.program
+            .rewrites
+            .iter()
+            .any(|it| it.span.start <= span.start && span.end <= it.span.end)
     }
 
     fn region(&self, id: RegionId) -> Plan {
@@ -159,11 +168,14 @@ impl<'t, 'a> Descriptive<'t, 'a> {
         }
         let is_loop = self.is_loop(id);
         match leaves.first() {
-            Some(Leaf::Teams | Leaf::Distribute | Leaf::Parallel | Leaf::For | Leaf::Simd | Leaf::Loop)
-                if is_loop =>
-            {
-                self.inner_loop(id)
-            }
+            Some(
+                Leaf::Teams
+                | Leaf::Distribute
+                | Leaf::Parallel
+                | Leaf::For
+                | Leaf::Simd
+                | Leaf::Loop,
+            ) if is_loop => self.inner_loop(id),
             Some(Leaf::Teams) => self.inner_teams(id),
             Some(Leaf::Parallel) => self.inner_threads(id),
             Some(Leaf::DataRegion) => self.data_region(id),

@@ -1,7 +1,7 @@
 //! Data on devices: regions, beginnings and ends of lives, copies now.
 
-use ir::construct::{ClauseKind, Construct, Leaf, Map, MapFlags, Motion, Presence, Spelled};
 use ir::construct::UseDevice;
+use ir::construct::{ClauseKind, Construct, Leaf, Map, MapFlags, Motion, Presence, Spelled};
 use ir::program::{ExprKind, RegionId, Typed};
 
 use super::super::data::transfer;
@@ -95,7 +95,9 @@ impl Descriptive<'_, '_> {
             if let ClauseKind::Map(map) = &it.kind {
                 let motion = match map.motion {
                     Motion::To | Motion::ToFrom | Motion::Unsaid => Motion::To,
-                    Motion::Alloc | Motion::From | Motion::Release | Motion::Delete => Motion::Alloc,
+                    Motion::Alloc | Motion::From | Motion::Release | Motion::Delete => {
+                        Motion::Alloc
+                    }
                 };
                 let map = Map { motion, ..map.clone() };
                 if map.presence == Presence::Required {
@@ -131,7 +133,8 @@ impl Descriptive<'_, '_> {
             let flags = map.flags;
             let written = || Some(self.t.words.written(it.span));
             if map.mapper.is_some() || !map.iterators.is_empty() || flags.delete {
-                let text = "lists that are computed, and mappers, have no counterpart; name the parts";
+                let text =
+                    "lists that are computed, and mappers, have no counterpart; name the parts";
                 plan.remark(Fate::Refused, Some(NO_COUNTERPART), written(), text);
                 continue;
             }
@@ -197,7 +200,8 @@ impl Descriptive<'_, '_> {
             for it in &from.clauses {
                 let ClauseKind::Transfer(it_moves) = &it.kind else { continue };
                 if it_moves.mapper.is_some() || !it_moves.iterators.is_empty() {
-                    let text = "lists that are computed, and mappers, have no counterpart; name the parts";
+                    let text =
+                        "lists that are computed, and mappers, have no counterpart; name the parts";
                     let written = Some(self.t.words.written(it.span));
                     plan.remark(Fate::Refused, Some(NO_COUNTERPART), written, text);
                     continue;

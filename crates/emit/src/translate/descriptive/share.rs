@@ -4,7 +4,9 @@
 //! construct. They differ where teams change a scalar together, where a data region around names a
 //! scalar, and in what pointers lead to; there a clause is written.
 
-use ir::construct::{Clause, ClauseKind, Construct, Leaf, Map, MapFlags, Motion, Presence, Spelled};
+use ir::construct::{
+    Clause, ClauseKind, Construct, Leaf, Map, MapFlags, Motion, Presence, Spelled,
+};
 use ir::program::{ExprId, ExprKind, RegionId, Typed, VarId};
 use ir::region::{Mapping, Origin, RegionVar, Rule};
 
@@ -96,7 +98,8 @@ impl Descriptive<'_, '_> {
                         self.device_pointer(id, var.var, &mut pointers, plan);
                     }
                     (Mapping::DeviceAddress, _) => {
-                        let text = "there is no word for objects at device addresses; use a pointer";
+                        let text =
+                            "there is no word for objects at device addresses; use a pointer";
                         let name = Some(self.t.words.var(var.var));
                         plan.remark(Fate::Refused, Some(NO_COUNTERPART), name, text);
                     }
@@ -137,7 +140,9 @@ impl Descriptive<'_, '_> {
         }
         let mut around = self.now(&items, &region.construct);
         for name in &items.kept {
-            around.before.push(Line::Statement(format!("__typeof__({name}) ferry_kept_{name} = {name};")));
+            around
+                .before
+                .push(Line::Statement(format!("__typeof__({name}) ferry_kept_{name} = {name};")));
             around.after.push(Line::Statement(format!("{name} = ferry_kept_{name};")));
         }
         around
@@ -286,7 +291,9 @@ impl Descriptive<'_, '_> {
             loop {
                 match &self.program.exprs[at].kind {
                     ExprKind::Section(it) => at = it.base,
-                    ExprKind::Index(inner, _) | ExprKind::Cast(_, inner) | ExprKind::Deref(inner) => {
+                    ExprKind::Index(inner, _)
+                    | ExprKind::Cast(_, inner)
+                    | ExprKind::Deref(inner) => {
                         at = *inner;
                     }
                     ExprKind::Var(it) => return *it == var,
@@ -305,9 +312,9 @@ impl Descriptive<'_, '_> {
     /// Whether a list item is a part of no length.
     pub(super) fn is_nothing(&self, item: ExprId) -> bool {
         match &self.program.exprs[item].kind {
-            ExprKind::Section(it) => it
-                .length
-                .is_some_and(|it| matches!(self.constant(it), Some(0))),
+            ExprKind::Section(it) => {
+                it.length.is_some_and(|it| matches!(self.constant(it), Some(0)))
+            }
             _ => false,
         }
     }
@@ -416,7 +423,8 @@ impl Descriptive<'_, '_> {
                 return;
             }
         }
-        let to_object = types.pointee(ty).filter(|it| !types.is_function(*it) && types.is_complete(*it));
+        let to_object =
+            types.pointee(ty).filter(|it| !types.is_function(*it) && types.is_complete(*it));
         let is_used = var.pointee.read || var.pointee.written || var.pointee.escapes;
         if to_object.is_none() || !is_used {
             return;
@@ -458,10 +466,9 @@ impl Descriptive<'_, '_> {
     fn is_mapped_anywhere(&self, var: VarId) -> bool {
         self.program.regions.iter().any(|(_, it)| {
             it.construct.kinds().any(|it| match it {
-                ClauseKind::Map(map) => map
-                    .items
-                    .iter()
-                    .any(|it| matches!(self.program.exprs[*it].kind, ExprKind::Var(it) if it == var)),
+                ClauseKind::Map(map) => map.items.iter().any(
+                    |it| matches!(self.program.exprs[*it].kind, ExprKind::Var(it) if it == var),
+                ),
                 _ => false,
             })
         })
@@ -499,7 +506,8 @@ impl Descriptive<'_, '_> {
                 ClauseKind::FirstPrivate { items, .. } => {
                     let changed = |item: &ExprId| {
                         let var = base(self.program, *item);
-                        let used = self.program.regions[part].vars.iter().find(|it| Some(it.var) == var);
+                        let used =
+                            self.program.regions[part].vars.iter().find(|it| Some(it.var) == var);
                         used.map_or((true, true), |it| (it.read, it.written))
                     };
                     for item in items {
@@ -555,9 +563,9 @@ impl Descriptive<'_, '_> {
                     let var = base(self.program, *item);
                     let used = region.vars.iter().find(|it| Some(it.var) == var);
                     let comes_back = used.is_some_and(|it| {
-                        it.mappings.iter().any(|it| {
-                            it.origin == Origin::Rule(Rule::ReductionMapped)
-                        })
+                        it.mappings
+                            .iter()
+                            .any(|it| it.origin == Origin::Rule(Rule::ReductionMapped))
                     });
                     if comes_back {
                         let mut items = Items::default();

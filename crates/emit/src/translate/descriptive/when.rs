@@ -4,7 +4,9 @@
 //! dependence between them holds. Where the end of such tasks is not seen in the same function, or
 //! where the host has threads and tasks of its own, work is done at once, which a task may be.
 
-use ir::construct::{Args, ClauseKind, Construct, DependKind, DeviceModifier, Leaf, Spelled, WaitArgs};
+use ir::construct::{
+    Args, ClauseKind, Construct, DependKind, DeviceModifier, Leaf, Spelled, WaitArgs,
+};
 use ir::program::{RegionId, StmtKind};
 use source::Span;
 
@@ -128,7 +130,8 @@ impl Descriptive<'_, '_> {
         from.kinds().find_map(|it| match it {
             ClauseKind::Device(DeviceModifier::Unsaid | DeviceModifier::DeviceNum, number) => {
                 let text = self.t.words.expr(*number);
-                (text.replace(' ', "") != format!("{}()", directive::DEFAULT_DEVICE)).then_some(text)
+                (text.replace(' ', "") != format!("{}()", directive::DEFAULT_DEVICE))
+                    .then_some(text)
             }
             _ => None,
         })
@@ -161,7 +164,8 @@ impl Descriptive<'_, '_> {
         let number = self.device_number(id);
         if let Some(number) = &number {
             if region.construct.has(Leaf::DataRegion) && !self.all_name_devices(id) {
-                let text = "directives inside use another device than the region; name it there too";
+                let text =
+                    "directives inside use another device than the region; name it there too";
                 plan.remark(Fate::Refused, Some(NO_COUNTERPART), None, text);
             }
             let saved = format!("ferry_device_{}", id.index());
@@ -203,9 +207,10 @@ impl Descriptive<'_, '_> {
         });
         !calls
             && self.below(id).all(|it| {
-                self.names_device(it) || self.above(it).any(|up| {
-                    self.program.regions[up].construct.has(Leaf::Offload)
-                })
+                self.names_device(it)
+                    || self
+                        .above(it)
+                        .any(|up| self.program.regions[up].construct.has(Leaf::Offload))
             })
     }
 
