@@ -50,3 +50,5 @@ pub(super) const CHOICE: &str = "F0838";
 pub(super) const ONE_FOR_TEAMS: &str = "F0839";
 /// The order of other accesses around an indivisible one.
 pub(super) const MEMORY_ORDER: &str = "F0840";
+/// Another part of the same device code is refused.
+pub(super) const SPOILED: &str = "F0841";

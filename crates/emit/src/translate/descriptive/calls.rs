@@ -40,6 +40,20 @@ impl Descriptive<'_, '_> {
         }
     }
 
+    /// Where device code calls what only threads can answer.
+    pub(super) fn refused_calls(&self) -> Vec<Span> {
+        let mut found = Vec::new();
+        for (_, expr) in self.program.exprs.iter() {
+            let ExprKind::Function(id) = expr.kind else { continue };
+            let name = self.program.names.text(self.program.functions[id].name);
+            let is_refused = directive::is_thread_call(name) && name != directive::IS_ON_HOST;
+            if is_refused && self.is_device_place(expr.span) {
+                found.push(expr.span);
+            }
+        }
+        found
+    }
+
     fn is_in_header(&self, span: Span) -> bool {
         self.locator.locate(span).is_none_or(|it| it.in_system_header)
     }

@@ -98,6 +98,10 @@ impl Descriptive<'_, '_> {
                 _ => {}
             }
         }
+        let own = self.own_scalars(id);
+        if !own.is_empty() {
+            to.clauses.push(clause(ClauseKind::Private(own)));
+        }
         self.copies_from_threads(id, &mut to, &mut plan);
         self.sums_from_teams(id, &mut to, &mut plan);
         once(&mut to);

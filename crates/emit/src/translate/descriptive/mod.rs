@@ -25,7 +25,7 @@ use source::{Locator, Span};
 
 use super::codes::{
     ADVICE, AT_ONCE, CHOICE, COLLAPSED, COPIES, DISTANCE, EXCLUSIVE, INSIDE_HOST, MADE_BY_MACRO,
-    MEMORY_ORDER, NO_CALL, NO_COUNTERPART, ONE_FOR_TEAMS, ORDER, RELEASED, SIZES, THREADS,
+    MEMORY_ORDER, NO_CALL, NO_COUNTERPART, ONE_FOR_TEAMS, ORDER, RELEASED, SIZES, SPOILED, THREADS,
 };
 use super::place::Pen;
 use super::{Fate, Plan, Target, Translator};
@@ -49,6 +49,7 @@ pub(super) fn translate<'a>(
 ) {
     let this = Descriptive::new(t, program, locator);
     let mut plans: Vec<(Target, Plan)> = Vec::new();
+    let mut of_regions: Vec<(RegionId, Plan)> = Vec::new();
     for (id, region) in program.regions.iter() {
         if region.construct.dialect != directive::PRESCRIPTIVE || !this.concerns(id) {
             continue;
@@ -58,7 +59,11 @@ pub(super) fn translate<'a>(
             plan = chosen();
         }
         t.fates(id, &mut plan);
-        plans.push((Target::Directive(region.construct.span), plan));
+        of_regions.push((id, plan));
+    }
+    this.spoil(&mut of_regions);
+    for (id, plan) in of_regions {
+        plans.push((Target::Directive(program.regions[id].construct.span), plan));
     }
     for rewrite in &program.rewrites {
         if this.locator.locate(rewrite.span).is_some_and(|it| !it.in_system_header) {
@@ -189,6 +194,53 @@ impl<'t, 'a> Descriptive<'t, 'a> {
             _ => {
                 let name = directive::directive_name(&region.construct);
                 self.refused(THREADS, &format!("`{name}` has no counterpart in device code"))
+            }
+        }
+    }
+
+    /// Refuses device code as a whole of which a part is refused: half of it would be wrong.
+    fn spoil(&self, plans: &mut [(RegionId, Plan)]) {
+        let calls = self.refused_calls();
+        loop {
+            let refused: Vec<RegionId> =
+                plans.iter().filter(|it| it.1.is_refused()).map(|it| it.0).collect();
+            let is_bad = |begins: RegionId| {
+                let region = &self.program.regions[begins];
+                let body = region.body.map(|it| self.program.stmts[it].span);
+                let in_body =
+                    |at: &Span| body.is_some_and(|it| it.start <= at.start && at.end <= it.end);
+                let called = |at: &Span| {
+                    region.reaches.iter().any(|it| {
+                        let body = self.program.functions[*it].body;
+                        let span = body.map(|it| self.program.stmts[it].span);
+                        span.is_some_and(|it| it.start <= at.start && at.end <= it.end)
+                    })
+                };
+                refused.contains(&begins)
+                    || calls.iter().any(|it| in_body(it) || called(it))
+                    || refused.iter().any(|it| {
+                        self.above(*it).any(|up| up == begins)
+                            || region.reaches.contains(&self.program.regions[*it].function)
+                    })
+            };
+            let begins = |it: &RegionId| self.program.regions[*it].construct.has(Leaf::Offload);
+            let bad: Vec<RegionId> =
+                plans.iter().map(|it| it.0).filter(begins).filter(|it| is_bad(*it)).collect();
+            let mut is_new = false;
+            for (id, plan) in plans.iter_mut().filter(|it| !it.1.is_refused()) {
+                let belongs = bad.contains(id)
+                    || self.above(*id).any(|up| bad.contains(&up))
+                    || bad.iter().any(|it| {
+                        let function = self.program.regions[*id].function;
+                        self.program.regions[*it].reaches.contains(&function)
+                    });
+                if belongs {
+                    is_new = true;
+                    *plan = self.refused(SPOILED, "another part of this device code is refused");
+                }
+            }
+            if !is_new {
+                return;
             }
         }
     }

@@ -31,6 +31,8 @@ pub(super) struct Items {
     pub(super) from_device: Vec<String>,
     /// Of these the host keeps its value, whatever memory the device has.
     kept: Vec<String>,
+    /// Of these everybody has one.
+    own: Vec<String>,
 }
 
 impl Items {
@@ -133,6 +135,9 @@ impl Descriptive<'_, '_> {
         }
         if !copies.is_empty() {
             to.clauses.push(clause(ClauseKind::FirstPrivate { saved: false, items: copies }));
+        }
+        if !items.own.is_empty() {
+            to.clauses.push(clause(ClauseKind::Private(items.own.clone())));
         }
         self.copies(id, id, to, plan);
         if let Some(teams) = teams {
@@ -377,7 +382,13 @@ impl Descriptive<'_, '_> {
         let name = self.t.words.var(var.var);
         let is_mapped = self.is_mapped_anywhere(var.var);
         let has_gangs = to.has(Leaf::Teams) && !self.is_one_gang(id);
-        if var.written && has_gangs {
+        if var.written && has_gangs && self.own_of_loop(id, var.var).is_some() {
+            // The loop has it: everybody sets it first, and nobody sees it later.
+        } else if var.written && !var.read && has_gangs && self.is_loop(id) && !is_mapped {
+            let text = "everybody sets it first, and nobody sees it later";
+            plan.remark(Fate::Translated, Some(ONE_FOR_TEAMS), Some(name.clone()), text);
+            items.own.push(name);
+        } else if var.written && has_gangs && self.is_shared_by_teams(id, var.var) {
             let is_scalar = self.program.types.is_scalar(self.program.vars[var.var].ty);
             if is_mapped || !is_scalar || self.is_queued(id) {
                 let text = "all teams change one copy of it, which is not the one of the program";
@@ -556,7 +567,13 @@ impl Descriptive<'_, '_> {
                     to.clauses.push(clause(sum));
                 }
             }
-            [one] if sum.items.iter().all(|it| !self.is_used_between(id, *one, *it)) => {
+            [one]
+                if sum
+                    .items
+                    .iter()
+                    .filter_map(|it| base(self.program, *it))
+                    .all(|it| !self.is_used_between(id, *one, it)) =>
+            {
                 // The loop says it; what is summed up comes back.
                 let region = &self.program.regions[id];
                 for item in &sum.items {
@@ -582,9 +599,63 @@ impl Descriptive<'_, '_> {
         }
     }
 
+    /// Whether teams can change a scalar together: by indivisible accesses, or as a sum. Other changes
+    /// of one copy by several teams would be in each other's way, so that a copy each does as well.
+    fn is_shared_by_teams(&self, id: RegionId, var: VarId) -> bool {
+        let is_array = !self.program.types.is_scalar(self.program.vars[var].ty);
+        is_array
+            || self.below(id).any(|at| {
+                let region = &self.program.regions[at];
+                let is_one = |leaf: Leaf| region.construct.leaves.first() == Some(&leaf);
+                let is_summed = region.construct.kinds().any(|it| match it {
+                    ClauseKind::Reduction(it) => {
+                        it.items.iter().any(|it| base(self.program, *it) == Some(var))
+                    }
+                    _ => false,
+                });
+                let is_touched = region.body.is_some_and(|it| self.is_used_in(it, var));
+                is_summed || is_touched && (is_one(Leaf::Atomic) || is_one(Leaf::Critical))
+            })
+    }
+
+    fn is_used_in(&self, body: ir::program::StmtId, var: VarId) -> bool {
+        let span = self.program.stmts[body].span;
+        self.program.exprs.iter().any(|(_, it)| {
+            it.kind == ExprKind::Var(var) && it.span.start >= span.start && it.span.end <= span.end
+        })
+    }
+
+    /// The loop inside a construct that has a scalar for itself: nothing else of the construct uses it,
+    /// and each iteration sets it first.
+    pub(super) fn own_of_loop(&self, id: RegionId, var: VarId) -> Option<RegionId> {
+        let is_own = |at: &RegionId| {
+            let used = self.program.regions[*at].vars.iter().find(|it| it.var == var);
+            self.is_loop(*at)
+                && used.is_some_and(|it| it.written && !it.read)
+                && !self.is_used_between(id, *at, var)
+        };
+        self.below(id).filter(is_own).last()
+    }
+
+    /// Scalars that a loop inside a construct has for itself, though no clause says so.
+    pub(super) fn own_scalars(&self, id: RegionId) -> Vec<String> {
+        let begins = |it: &RegionId| self.program.regions[*it].construct.has(Leaf::Offload);
+        let Some(construct) = self.above(id).find(begins) else { return Vec::new() };
+        let counts = |var: VarId| self.program.regions[id].loops.iter().any(|it| it.var == var);
+        let is_copied = |var: &&RegionVar| {
+            let is_by_rule = var.mappings.iter().any(|it| {
+                matches!((&it.value, it.origin), (Mapping::FirstPrivate, Origin::Rule(_)))
+            });
+            is_by_rule && self.program.types.is_scalar(self.program.vars[var.var].ty)
+        };
+        let vars = self.program.regions[construct].vars.iter().filter(is_copied);
+        vars.filter(|it| !counts(it.var) && self.own_of_loop(construct, it.var) == Some(id))
+            .map(|it| self.t.words.var(it.var))
+            .collect()
+    }
+
     /// Whether a variable is used in one region, but not in another inside it.
-    fn is_used_between(&self, outer: RegionId, inner: RegionId, item: ExprId) -> bool {
-        let Some(var) = base(self.program, item) else { return true };
+    fn is_used_between(&self, outer: RegionId, inner: RegionId, var: VarId) -> bool {
         let span = |id: RegionId| {
             let body = self.program.regions[id].body?;
             Some(self.program.stmts[body].span)
