@@ -245,8 +245,17 @@ FERRY_ACC_LOCAL void acc_memcpy_device(void *to, void *from, size_t bytes) {
   int device = omp_get_default_device();
   omp_target_memcpy(to, from, bytes, 0, 0, device, device);
 }
+/* What an address of the host is on one device; addresses of devices stay. */
+FERRY_ACC_LOCAL void *ferry_acc_on(void *host, int device) {
+  int before = omp_get_default_device();
+  omp_set_default_device(device);
+  void *found = acc_deviceptr(host);
+  omp_set_default_device(before);
+  return found ? found : host;
+}
 FERRY_ACC_LOCAL void acc_memcpy_d2d(void *to, void *from, size_t bytes, int to_device, int from_device) {
-  omp_target_memcpy(to, from, bytes, 0, 0, to_device, from_device);
+  omp_target_memcpy(ferry_acc_on(to, to_device), ferry_acc_on(from, from_device), bytes, 0, 0, to_device,
+                    from_device);
 }
 FERRY_ACC_LOCAL void acc_memcpy_to_device_async(void *device, void *host, size_t bytes, int queue) {
   acc_wait(queue);
