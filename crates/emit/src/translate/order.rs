@@ -24,6 +24,10 @@ impl Translator<'_> {
             self.at_once(from, plan);
             return;
         }
+        if queued && self.has_siblings_elsewhere(from) {
+            self.after_queue(from, plan);
+            return;
+        }
         if !queued {
             plan.first.extend(self.waits_before(from));
             return;
@@ -50,6 +54,24 @@ impl Translator<'_> {
             }
         }
         plan.uses_header |= has_depend;
+    }
+
+    /// Whether several threads of the host may run a directive: dependences hold only between tasks of
+    /// one, queues between all.
+    fn has_siblings_elsewhere(&self, from: &Construct<Typed>) -> bool {
+        let regions = &self.program.regions;
+        let shares = |it: &Construct<Typed>| {
+            let leaves = [Leaf::Parallel, Leaf::Task, Leaf::Taskloop];
+            leaves.iter().any(|leaf| it.has(*leaf)) && !it.has(Leaf::Offload)
+        };
+        let Some((_, own)) = regions.iter().find(|it| it.1.construct.span == from.span) else {
+            return false;
+        };
+        let mut up = std::iter::successors(own.parent, |it| regions[*it].parent);
+        up.any(|it| shares(&regions[it].construct))
+            || regions
+                .iter()
+                .any(|(_, it)| shares(&it.construct) && it.reaches.contains(&own.function))
     }
 
     /// Whether a queue is the constant that stands for none.
