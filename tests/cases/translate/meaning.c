@@ -75,3 +75,13 @@ void own_scalar(int n, float *restrict a) {
         a[i] = t * t;
     }
 }
+
+void counters(int n, float *restrict a) {
+    int i, j;
+    // What counts a loop that runs in order is each thread's own, though its directive goes.
+#pragma acc parallel loop copy(a[0:4 * n])
+    for (i = 0; i < n; i++) {
+#pragma acc loop seq
+        for (j = 0; j < 4; j++) a[4 * i + j] = j;
+    }
+}
