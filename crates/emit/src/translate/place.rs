@@ -263,7 +263,7 @@ impl<'a> Pen<'a> {
     }
 
     /// The files of the program that are not the system's.
-    pub(super) fn files(&self) -> Vec<(Arc<str>, Rc<[u8]>)> {
+    fn files(&self) -> Vec<(Arc<str>, Rc<[u8]>)> {
         let mut names: Vec<Arc<str>> = Vec::new();
         let spans = self.program.functions.iter().map(|it| it.1.span);
         let spans = spans.chain(self.program.vars.iter().map(|it| it.1.span));
@@ -283,7 +283,37 @@ impl<'a> Pen<'a> {
             .collect()
     }
 
-    pub(super) fn includes_header(&mut self) {
+    /// Exchanges lines of the preprocessor: the header of the standard that is left for ours, and what its
+    /// macro guards holds for the other standard too. `changes` answers where in a line, what goes, what
+    /// comes.
+    pub(super) fn exchange_headers(
+        &mut self,
+        changes: fn(&str) -> Vec<(usize, String, String)>,
+        header: &str,
+    ) {
+        for (file, text) in self.files() {
+            let mut start = 0usize;
+            for line in text.split_inclusive(|it| *it == b'\n') {
+                for (at, old, new) in changes(&String::from_utf8_lossy(line)) {
+                    let range = start + at..start + at + old.len();
+                    if new.contains(header) {
+                        self.includes_header();
+                    }
+                    self.change(&file, range, new.clone());
+                    let remarks = vec![Remark {
+                        fate: Fate::Translated,
+                        clause: None,
+                        code: None,
+                        text: "outside of directives".to_owned(),
+                    }];
+                    self.record(Target::Directive(Span::NONE), old, vec![new], remarks);
+                }
+                start += line.len();
+            }
+        }
+    }
+
+    fn includes_header(&mut self) {
         self.made.needs_header = true;
         self.is_included = true;
     }

@@ -4,8 +4,6 @@
 //! those that concern threads of the host stay what they are. In device code threads do not know of
 //! themselves: calls there are refused.
 
-use std::sync::Arc;
-
 use ir::construct::Leaf;
 use ir::program::ExprKind;
 use source::Span;
@@ -35,9 +33,7 @@ impl Descriptive<'_, '_> {
             let remarks = vec![Remark { fate, clause: None, code, text: text.to_owned() }];
             pen.record(Target::Directive(expr.span), format!("{name}()"), Vec::new(), remarks);
         }
-        for (file, text) in pen.files() {
-            self.header_lines(&file, &text, pen);
-        }
+        pen.exchange_headers(directive::preprocessor_changes_back, directive::BACK_HEADER);
     }
 
     /// Where device code calls what only threads can answer.
@@ -70,28 +66,5 @@ impl Descriptive<'_, '_> {
                 it.construct.has(Leaf::Offload)
                     && it.body.is_some_and(|it| holds(self.program.stmts[it].span))
             })
-    }
-
-    /// Exchanges the header, and lets what its standard's macro guards hold for the other standard.
-    fn header_lines(&self, file: &Arc<str>, text: &[u8], pen: &mut Pen<'_>) {
-        let mut start = 0usize;
-        for line in text.split_inclusive(|it| *it == b'\n') {
-            let words = String::from_utf8_lossy(line).into_owned();
-            for (at, old, new) in directive::preprocessor_changes_back(&words) {
-                let range = start + at..start + at + old.len();
-                if new.contains(directive::BACK_HEADER) {
-                    pen.includes_header();
-                }
-                pen.change(file, range, new.clone());
-                let remarks = vec![Remark {
-                    fate: Fate::Translated,
-                    clause: None,
-                    code: None,
-                    text: "outside of directives".to_owned(),
-                }];
-                pen.record(Target::Directive(Span::NONE), old, vec![new], remarks);
-            }
-            start += line.len();
-        }
     }
 }
