@@ -85,3 +85,14 @@ void counters(int n, float *restrict a) {
         for (j = 0; j < 4; j++) a[4 * i + j] = j;
     }
 }
+
+void one_after_another(int n, float *restrict a, float *restrict b) {
+    // Teams do not wait for each other: each loop leaves the host by itself.
+#pragma acc parallel copy(a[0:n], b[0:n])
+    {
+#pragma acc loop
+        for (int i = 0; i < n; i++) a[i] = i;
+#pragma acc loop
+        for (int i = 0; i < n; i++) b[i] = a[n - 1 - i];
+    }
+}
