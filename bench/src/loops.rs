@@ -5,14 +5,12 @@
 //! standard by ferry. All are linked into one program, which runs them turn about on the same memory and
 //! threads and compares their results: nothing differs but the code.
 //!
-//! Where code lies matters more than what is to be shown: equal instructions differ by a tenth between
-//! one address and another. So each kernel is linked many times, with the sides in another order and gaps
-//! between them, and the ratio is the mean over these programs.
+//! Each kernel is linked many times ([`layouts`]), and the ratio is the mean over these programs.
 
 use std::error::Error;
-use std::path::Path;
 use std::process::Command;
 
+use crate::layouts;
 use crate::samples::{Ratio, Samples, cell};
 use crate::{Tools, compile};
 
@@ -75,9 +73,6 @@ const LOOPS: Table = Table {
     turns: "21",
 };
 
-/// Enough to see that everything works, and the least that has a mean.
-const QUICK_LAYOUTS: usize = 3;
-
 /// All kernels in the words of both standards.
 const WORDS: Table =
     Table { has: |_| true, sides: &["openmp", "openacc"], layouts: 20, turns: "9" };
@@ -105,7 +100,7 @@ fn table(tools: &Tools, table: &Table) -> Result<(), Box<dyn Error>> {
     let define = if has_plain { "-DPLAIN" } else { "-DREGIONS" };
     build(&mut Command::new(&tools.cc), define, "main.c", "main.o")?;
     heading(tools, table);
-    let layouts = if tools.quick { QUICK_LAYOUTS } else { table.layouts };
+    let layouts = if tools.quick { layouts::QUICK } else { table.layouts };
     for (name, text) in KERNELS.iter().filter(|it| (table.has)(it.0)) {
         std::fs::write(path.join("kernel.c"), text)?;
         build(&mut Command::new(&tools.cc), "-DSERIAL", "kernel.c", "serial.o")?;
@@ -122,7 +117,7 @@ fn table(tools: &Tools, table: &Table) -> Result<(), Box<dyn Error>> {
         }
         let mut programs = Vec::new();
         for layout in 0..layouts {
-            link(tools, path, table.sides, layout)?;
+            layouts::link(tools, path, &["main.o", "serial.o"], table.sides, layout)?;
             let mut samples = Samples::default();
             samples.gather(Command::new(path.join("program")).arg(table.turns))?;
             programs.push(samples);
@@ -135,31 +130,6 @@ fn table(tools: &Tools, table: &Table) -> Result<(), Box<dyn Error>> {
     );
     println!();
     Ok(())
-}
-
-/// Links the sides in one of their orders, each behind a gap of its own.
-fn link(tools: &Tools, folder: &Path, sides: &[&str], layout: usize) -> Result<(), Box<dyn Error>> {
-    let mut sides = sides.to_vec();
-    let mut link = Command::new(&tools.ferry);
-    link.args(["cc", "-fopenmp", "main.o", "serial.o"]);
-    // The digits of a linear congruence: the same gaps in every run, without a pattern in them.
-    let mut state = layout as u32;
-    let mut draw = |below: u32| {
-        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        (state >> 16) % below
-    };
-    while !sides.is_empty() {
-        let side = sides.swap_remove(draw(sides.len() as u32) as usize);
-        let gap = format!("gap-{side}");
-        // Functions begin at multiples of 16; a page is the most that caches and predictors look at.
-        let skip = 16 * draw(256);
-        let text = format!(".text\n.skip {skip}\n.section .note.GNU-stack,\"\",@progbits\n");
-        std::fs::write(folder.join(format!("{gap}.s")), text)?;
-        let mut assemble = Command::new(&tools.cc);
-        compile(assemble.args(["-c", &format!("{gap}.s")]).current_dir(folder))?;
-        link.arg(format!("{gap}.o")).arg(format!("{side}.o"));
-    }
-    compile(link.args(["-lm", "-o", "program"]).current_dir(folder))
 }
 
 /// What the tables call a side.

@@ -7,6 +7,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool")]
 
 mod front;
+mod layouts;
 mod loops;
 mod mapping;
 mod measure;
