@@ -14,6 +14,7 @@ mod input;
 mod man;
 mod options;
 mod print;
+mod profiles;
 mod progress;
 mod report;
 mod translate;

@@ -243,9 +243,13 @@ pub(crate) struct ExplainOptions {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) html: Option<PathBuf>,
 
-    /// Devices for which to tell who would run the loops: cpu, gpu, h200, …
+    /// Devices for which to tell who would run the loops: cpu, gpu, h200, …, or files of profiles such as mine.toml
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "cpu,gpu")]
     pub(crate) profile: Vec<String>,
+
+    /// How far to believe directives that say that iterations are independent
+    #[arg(long, value_enum, default_value_t = Believed::Verify, value_name = "HOW")]
+    pub(crate) trust: Believed,
 }
 
 #[derive(Debug, Args)]
@@ -270,6 +274,15 @@ pub(crate) struct TranslateOptions {
     /// The compiler that will read the result: openmp-5.2, openmp-4.5, clang, gcc, nvc; openacc-3.3, gcc-acc, nvc-acc
     #[arg(long, value_name = "NAME")]
     pub(crate) profile: Option<String>,
+    /// Map loops anew for a device: cpu, gpu, h200, …, or a file of profiles such as mine.toml
+    #[arg(long, value_name = "DEVICE")]
+    pub(crate) optimize: Option<String>,
+    /// Keep who runs which loop in FILE; what is pinned there is honoured
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "optimize")]
+    pub(crate) mapping: Option<PathBuf>,
+    /// How far to believe directives that say that iterations are independent
+    #[arg(long, value_enum, default_value_t = Believed::Verify, value_name = "HOW")]
+    pub(crate) trust: Believed,
     /// What becomes of the old directives
     #[arg(long, value_enum, default_value_t = KeepOld::None, value_name = "HOW")]
     pub(crate) keep: KeepOld,
@@ -344,6 +357,14 @@ pub(crate) struct CcOptions {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) mapping: Option<PathBuf>,
 
+    /// Choose who runs which loop by the numbers of this device: cpu, or a file of profiles such as mine.toml
+    #[arg(long, value_name = "DEVICE", default_value = "cpu")]
+    pub(crate) ferry_profile: String,
+
+    /// How far to believe directives that say that iterations are independent
+    #[arg(long, value_enum, default_value_t = Believed::Verify, value_name = "HOW")]
+    pub(crate) trust: Believed,
+
     /// Leave every generated file, in DIR or in the current folder
     #[arg(long, value_name = "DIR", num_args = 0..=1, require_equals = true)]
     pub(crate) ferry_save_temps: Option<Option<PathBuf>>,
@@ -363,6 +384,28 @@ pub(crate) struct CcOptions {
     /// Sources, objects, archives, and options of the C compiler
     #[arg(value_name = "FILE", trailing_var_arg = true, allow_hyphen_values = true)]
     pub(crate) words: Vec<OsString>,
+}
+
+/// How far the user's word on independence is believed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Believed {
+    /// Always
+    Trust,
+    /// Unless the contrary is certain
+    #[default]
+    Verify,
+    /// Unless anything is found that speaks against it
+    Strict,
+}
+
+impl From<Believed> for opt::marks::Trust {
+    fn from(it: Believed) -> opt::marks::Trust {
+        match it {
+            Believed::Trust => opt::marks::Trust::Trust,
+            Believed::Verify => opt::marks::Trust::Verify,
+            Believed::Strict => opt::marks::Trust::Strict,
+        }
+    }
 }
 
 /// Data models by name.

@@ -124,3 +124,111 @@ fn wrong_words_are_told() {
         assert!(told(&made).contains(words), "{arguments:?}: {}", told(&made));
     }
 }
+
+/// Translates a program with its loops mapped for a device, builds and runs it; a second time changes nothing.
+#[track_caller]
+fn check_mapped(name: &str, device: &str, profile: &str) -> String {
+    let (folder, copy) = copied(name);
+    let arguments = [
+        "translate",
+        "--to=openmp",
+        "--profile",
+        profile,
+        "--optimize",
+        device,
+        "--in-place",
+        name,
+    ];
+    let made = ferry(&arguments, folder.path());
+    assert!(made.status.success(), "{name} for {device}: {}", told(&made));
+    assert!(told(&made).contains("[F0850]"), "{name}: loops are mapped: {}", told(&made));
+    let after = fs::read_to_string(&copy).expect("text");
+    let again = ferry(&arguments, folder.path());
+    assert!(again.status.success(), "{name} again: {}", told(&again));
+    assert_eq!(after, fs::read_to_string(&copy).expect("text"), "{name}: the second time");
+    let flags = ["cc", "--device", "cpu:separate", "-O1", "-w", name, "-o", "made", "-lm"];
+    let built = ferry(&flags, folder.path());
+    assert!(built.status.success(), "{name} does not compile: {}\n{after}", told(&built));
+    let run = Command::new(folder.path().join("made"))
+        .env("OMP_TARGET_OFFLOAD", "MANDATORY")
+        .env("FERRY_DEVICE", "cpu:separate")
+        .output()
+        .expect("the program runs");
+    assert!(run.status.success(), "{name} for {device} is wrong: {}\n{after}", told(&run));
+    after
+}
+
+#[test]
+fn programs_are_right_with_their_loops_mapped_for_a_device() {
+    for name in ["levels_kernels.c", "levels_loops.c", "nested_threads.c", "mapped_loops.c"] {
+        check_mapped(name, "cpu", "gcc");
+        check_mapped(name, "gpu", "clang");
+    }
+    let gpu = check_mapped("mapped_loops.c", "gpu", "gcc");
+    assert!(gpu.contains("distribute parallel for simd collapse(2)"), "{gpu}");
+}
+
+#[test]
+fn a_profile_of_the_users_own_decides() {
+    let (folder, _) = copied("mapped_loops.c");
+    // Threads cost nothing and there are very many: rows are shared by the threads of a team.
+    let text = "[many]\nlike = \"gpu\"\nslots = 100000000\nbusy = 100000000\nfed = 100000000\nfork = 0.0\n";
+    fs::write(folder.path().join("mine.toml"), text).expect("a file");
+    let arguments = ["translate", "--to=openmp", "--optimize=mine.toml", "mapped_loops.c"];
+    let mine = ferry(&arguments, folder.path());
+    assert!(mine.status.success(), "{}", told(&mine));
+    let gpu = ["translate", "--to=openmp", "--optimize=gpu", "mapped_loops.c"];
+    let gpu = ferry(&gpu, folder.path());
+    assert_ne!(mine.stdout, gpu.stdout, "{}", told(&mine));
+    fs::write(folder.path().join("mine.toml"), "[a]\nlike = \"cpu\"\n[b]\nlike = \"a\"\n")
+        .expect("a file");
+    let both = ferry(&arguments, folder.path());
+    assert!(told(&both).contains("say which, as in `mine.toml:a`"), "{}", told(&both));
+    let one = ["translate", "--to=openmp", "--optimize=mine.toml:b", "mapped_loops.c"];
+    assert!(ferry(&one, folder.path()).status.success());
+    let none = ["translate", "--to=openmp", "--optimize=nothing", "mapped_loops.c"];
+    let none = ferry(&none, folder.path());
+    assert!(told(&none).contains("there is no profile `nothing`; there are"), "{}", told(&none));
+}
+
+#[test]
+fn decisions_are_kept_and_pins_are_honoured() {
+    let (folder, _) = copied("mapped_loops.c");
+    let arguments =
+        ["translate", "--to=openmp", "--optimize=gpu", "--mapping=m.toml", "mapped_loops.c"];
+    let free = ferry(&arguments, folder.path());
+    assert!(free.status.success(), "{}", told(&free));
+    let path = folder.path().join("m.toml");
+    let written = fs::read_to_string(&path).expect("decisions");
+    assert!(written.contains("device = \"gpu\""), "{written}");
+    let head = written.find("\n[\"mapped_loops.c:sweep:").expect("a nest of the file");
+    let (before, nest) = written.split_at(head + 1);
+    let names: Vec<&str> = nest.split('"').filter(|it| it.contains("i:")).take(1).collect();
+    let [outer] = names.as_slice() else { panic!("{nest}") };
+    let lines = nest.lines().map(|line| match line.split_once(" = ") {
+        Some(("teams" | "threads", _)) => {
+            format!("{} = [\"{outer}\"]", &line[..line.find(' ').unwrap_or(0)])
+        }
+        Some(("pinned", _)) => "pinned = true".to_owned(),
+        _ => line.to_owned(),
+    });
+    let mut changed = 0;
+    let lines: Vec<String> = lines
+        .zip(nest.lines())
+        .map(|(new, old)| {
+            // Of the first nest alone.
+            changed += u32::from(old.starts_with("[\""));
+            if changed == 1 { new } else { old.to_owned() }
+        })
+        .collect();
+    fs::write(&path, format!("{before}{}\n", lines.join("\n"))).expect("a file");
+    let pinned = ferry(&arguments, folder.path());
+    assert!(pinned.status.success(), "{}", told(&pinned));
+    assert!(told(&pinned).contains("teams and threads on i: pinned"), "{}", told(&pinned));
+    assert_ne!(free.stdout, pinned.stdout, "{}", told(&pinned));
+    let wrong = fs::read_to_string(&path).expect("decisions").replace(outer, "nobody:1");
+    fs::write(&path, wrong).expect("a file");
+    let refused = ferry(&arguments, folder.path());
+    assert_eq!(refused.status.code(), Some(1), "{}", told(&refused));
+    assert!(told(&refused).contains("F0708"), "{}", told(&refused));
+}

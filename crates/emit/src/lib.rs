@@ -7,11 +7,13 @@ pub mod c;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the clauses it is about")]
 mod lower;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the clauses it is about")]
+mod reshape;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the clauses it is about")]
 mod translate;
 
 pub use translate::{
-    Change, Fate, Keep, PROFILES, Profile, Reads, Record, Remark, Request, Translation, profile,
-    translate,
+    Change, Fate, Keep, Optimize, PROFILES, Profile, Reads, Record, Remark, Request, Translation,
+    profile, translate,
 };
 
-pub use lower::{About, Lowered, Note, Options, Verdict, lower, lower_with};
+pub use lower::{About, Chosen, Lowered, Note, Options, Verdict, lower, lower_with};

@@ -27,8 +27,9 @@ fn translated_for(profile: &str, text: &str) -> String {
         profile: emit::profile(profile).unwrap(),
         keep: Keep::Nothing,
         queues: true,
+        trust: opt::marks::Trust::default(),
     };
-    let made = emit::translate(&checked.program, &locator, &request);
+    let made = emit::translate(&checked.program, &locator, &request, None);
     let mut edits = Edits::new();
     for change in made.changes.get("t.c").into_iter().flatten() {
         edits.replace(change.range.clone(), change.text.clone()).unwrap();

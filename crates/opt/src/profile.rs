@@ -213,6 +213,11 @@ impl Profiles {
     }
 }
 
+/// The names of the profiles in a text.
+pub fn names_in(text: &str) -> Result<Vec<String>, Fault> {
+    Ok(read(text)?.into_keys().collect())
+}
+
 fn read(text: &str) -> Result<BTreeMap<String, Written>, Fault> {
     toml::from_str(text).map_err(|it| Fault::Text(it.to_string().trim_end().to_owned()))
 }

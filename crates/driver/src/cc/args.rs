@@ -14,6 +14,7 @@ use super::device::Targets;
 use super::language::Language;
 use super::response;
 use super::table::{self, Depend, Own, Role, Shape, Stop};
+use crate::options::Believed;
 
 /// An input file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -113,6 +114,10 @@ pub(crate) struct Arguments {
     pub(crate) report: Option<Report>,
     /// Where decisions on mappings are kept.
     pub(crate) mapping: Option<PathBuf>,
+    /// The device whose numbers decide on mappings.
+    pub(crate) profile: Option<String>,
+    /// How far directives are believed.
+    pub(crate) trust: Believed,
     pub(crate) host: Option<OsString>,
     pub(crate) static_runtime: bool,
     pub(crate) no_cache: bool,
@@ -314,6 +319,12 @@ impl Reader {
                 });
             }
             Own::Mapping => read.mapping = Some(value.into()),
+            Own::Profile => read.profile = Some(value.to_string_lossy().into_owned()),
+            Own::Trust => {
+                let word = value.to_string_lossy();
+                read.trust = <Believed as clap::ValueEnum>::from_str(&word, false)
+                    .map_err(|_| format!("`--trust {word}`: say `trust`, `verify` or `strict`"))?;
+            }
             Own::Host => read.host = Some(value),
             Own::StaticRuntime => read.static_runtime = true,
             Own::NoCache => read.no_cache = true,

@@ -83,9 +83,11 @@ fn ours(cx: &Context<'_>, job: &Job<'_>) -> Result<Done, Failure> {
     let options = emit::Options {
         wants_device: cx.arguments.targets.need_image(),
         reassociates: cx.arguments.reassociates(),
+        trust: cx.arguments.trust.into(),
     };
+    let chosen = emit::Chosen { decisions: cx.decisions.as_ref(), profile: cx.profile.as_ref() };
     let Lowered { host, device, verdicts, decisions, diagnostics } =
-        lower::lower(program, &unit.map, options, cx.decisions.as_ref());
+        lower::lower(program, &unit.map, options, chosen);
     let decided = cx.decisions.as_ref().map(|_| Decided { file, nests: decisions });
     said.extend(messages(cx, &diagnostics, &unit.map)?);
     let verdicts = Some(Verdicts::new(verdicts, unit.map));

@@ -5,7 +5,7 @@
 use ir::construct::Leaf;
 use ir::program::Program;
 use ir::region::Region;
-use opt::decisions::{Decision, Decisions};
+use opt::decisions::Decision;
 use source::{Diagnostics, Locator, SourceMap, Span};
 
 /// What became of one text.
@@ -83,7 +83,7 @@ pub(crate) fn lower(
     program: &Program,
     map: &SourceMap,
     options: emit::Options,
-    decisions: Option<&Decisions>,
+    chosen: emit::Chosen<'_>,
 ) -> Lowered {
     let read = |name: &str| std::fs::read(name).ok();
     let locator = Locator::new(map, &read);
@@ -93,7 +93,7 @@ pub(crate) fn lower(
         return Lowered { host: None, device: None, verdicts, decisions, diagnostics };
     };
     let emit::Lowered { host, device, verdicts, notes, decisions, diagnostics } =
-        emit::lower_with(program, map, file, &locator, options, decisions);
+        emit::lower_with(program, map, file, &locator, options, chosen);
     let device = device.map(String::into_bytes);
     let is_kernel = |region: &Region| verdicts.iter().any(|it| it.span == region.span);
     let devices: &[&'static str] =

@@ -11,7 +11,7 @@ mod args;
 mod bundle;
 pub(crate) mod cache;
 mod compile;
-mod decisions;
+pub(crate) mod decisions;
 pub(crate) mod device;
 pub(crate) mod host;
 mod image;
@@ -45,7 +45,9 @@ use self::host::{Host, Voice};
 use self::language::Language;
 use self::table::Stop;
 use opt::decisions::Decisions;
+use opt::profile::{Kind, Profile};
 
+use crate::profiles;
 use crate::report::{self, Stream, reason};
 
 pub(crate) use self::run::run as run_program;
@@ -63,19 +65,39 @@ impl Failure {
         Failure { said: error_line(message).into_bytes(), status: 1 }
     }
 
+    /// What was said, for another command.
+    pub(crate) fn into_text(self) -> String {
+        let text = String::from_utf8_lossy(&self.said).trim_end().to_owned();
+        text.strip_prefix(OWN_ERROR).map_or(text.clone(), str::to_owned)
+    }
+
     fn file(verb: &str, path: &Path, error: &io::Error) -> Failure {
         Failure::told(&format!("cannot {verb} `{}`: {}", path.display(), reason(error)))
     }
 }
 
+/// How errors in our own words begin.
+const OWN_ERROR: &str = "ferry cc: error: ";
+
 /// `ferry cc: error: …`
 fn error_line(message: &str) -> String {
-    format!("ferry cc: error: {message}\n")
+    format!("{OWN_ERROR}{message}\n")
 }
 
 /// Messages of other programs and our own, as they are; a reader that has gone away is no error.
 fn say(bytes: &[u8]) {
     let _ = io::stderr().lock().write_all(bytes);
+}
+
+/// A device of cores by its name.
+fn cores(word: &str) -> Result<Profile, Failure> {
+    let profile = profiles::device(word).map_err(|why| Failure::told(&why))?;
+    match profile.kind {
+        Kind::Cores => Ok(profile),
+        Kind::Gpu => Err(Failure::told(&format!(
+            "`--ferry-profile {word}`: the devices of this command are made of cores, and this is none"
+        ))),
+    }
 }
 
 /// What goes to standard output.
@@ -96,6 +118,8 @@ pub(crate) struct Context<'a> {
     stdin: OnceLock<Vec<u8>>,
     /// What was decided on mappings before, if that is kept.
     decisions: Option<Decisions>,
+    /// The device whose numbers decide on mappings, if another than the one that is known.
+    profile: Option<Profile>,
 }
 
 impl<'a> Context<'a> {
@@ -114,6 +138,7 @@ impl<'a> Context<'a> {
             count: AtomicUsize::new(0),
             stdin: OnceLock::new(),
             decisions: arguments.mapping.as_deref().map(decisions::read).transpose()?,
+            profile: arguments.profile.as_deref().map(cores).transpose()?,
         })
     }
 

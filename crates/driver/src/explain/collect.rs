@@ -26,8 +26,9 @@ pub(crate) fn file(
     map: &SourceMap,
     locator: &Locator<'_>,
     profiles: &[Profile],
+    marks: &opt::marks::Options,
 ) -> FileRecord {
-    let cx = Collect { program, map, locator, profiles, analysis: Analysis::new(program) };
+    let cx = Collect { program, map, locator, profiles, marks, analysis: Analysis::new(program) };
     let mut order: Vec<RegionId> = program.regions.iter().map(|(id, _)| id).collect();
     order.sort_by_key(|&id| program.regions[id].span.start);
     let numbers: Numbers = order.iter().enumerate().map(|(number, &id)| (id, number)).collect();
@@ -43,6 +44,7 @@ pub(super) struct Collect<'a> {
     map: &'a SourceMap,
     pub(super) locator: &'a Locator<'a>,
     pub(super) profiles: &'a [Profile],
+    pub(super) marks: &'a opt::marks::Options,
     pub(super) analysis: Analysis<'a>,
 }
 

@@ -3,7 +3,7 @@
 use ir::construct::Leaf;
 use ir::program::{RegionId, StmtKind, VarId};
 use opt::dependence::{Carried, DependenceKind, Fact, Finding, Obstacle, Reason, Verdict};
-use opt::marks::{Check, LoopMark, LoopTree, No, Options, Parallel};
+use opt::marks::{Check, LoopMark, LoopTree, No, Parallel};
 use opt::shape;
 use source::{Diagnostic, Diagnostics, Span};
 
@@ -22,7 +22,7 @@ impl Collect<'_> {
         if !tells(id) || around.any(tells) {
             return LoopTree::default();
         }
-        self.analysis.marks(id, &Options::default())
+        self.analysis.marks(id, self.marks)
     }
 
     /// Who would run the loops, on each device that is asked about.

@@ -16,12 +16,13 @@ mod text;
 use std::fs;
 use std::process::ExitCode;
 
-use opt::profile::{Profile, Profiles};
+use opt::profile::Profile;
 use source::{Locator, render};
 
 use self::html::Page;
 use crate::front;
 use crate::options::ExplainOptions;
+use crate::profiles;
 use crate::progress::Progress;
 use crate::report::{self, Format, Stream};
 
@@ -34,9 +35,9 @@ pub(crate) fn run(options: &ExplainOptions) -> Result<ExitCode, String> {
             return Err(format!("`{}` cannot be both page and report", page.display()));
         }
     }
-    let known = Profiles::built_in();
-    let asked = options.profile.iter().map(|it| known.get(it).map_err(|it| it.to_string()));
-    let profiles: Vec<Profile> = asked.collect::<Result<_, _>>()?;
+    let profiles: Vec<Profile> =
+        options.profile.iter().map(|it| profiles::device(it)).collect::<Result<_, _>>()?;
+    let marks = opt::marks::Options { trust: options.trust.into(), ..Default::default() };
     let format = output.format();
     let mut page = Page::new();
     let mut report = String::new();
@@ -55,7 +56,7 @@ pub(crate) fn run(options: &ExplainOptions) -> Result<ExitCode, String> {
             report::show(&render::terminal(&unit.diagnostics, &locator, colour), Stream::Err)?;
         }
         let Some(program) = &unit.program else { continue };
-        let file = collect::file(path, program, &unit.map, &locator, &profiles);
+        let file = collect::file(path, program, &unit.map, &locator, &profiles, &marks);
         if options.html.is_some() {
             page.add(&file, &locator);
         }

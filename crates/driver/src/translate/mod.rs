@@ -17,14 +17,22 @@ use std::process::ExitCode;
 use emit::{Fate, Keep, PROFILES, Profile, Reads, Request};
 use source::{Locator, render};
 
-use crate::front;
+use opt::profile::{Kind, Profile as Device};
+
+use crate::cc::decisions::{self, Decided};
 use crate::options::{Input, KeepOld, TranslateOptions};
 use crate::report::{Stream, colour_of_terminal, show};
+use crate::{cc, front, profiles};
 use files::Files;
 use report::Report;
 
 pub(crate) fn run(options: &TranslateOptions) -> Result<ExitCode, String> {
     let request = request(options)?;
+    let device = options.optimize.as_deref().map(profiles::device).transpose()?;
+    let device = device.map(|it| for_reader(it, &request));
+    let before = options.mapping.as_deref().map(decisions::read).transpose();
+    let before = before.map_err(cc::Failure::into_text)?;
+    let mut decided: Vec<Decided> = Vec::new();
     let mut files = Files::default();
     let mut report = Report::default();
     let mut failed = false;
@@ -40,7 +48,20 @@ pub(crate) fn run(options: &TranslateOptions) -> Result<ExitCode, String> {
                 continue;
             }
             let Some(program) = &unit.program else { continue };
-            let translation = emit::translate(program, &locator, &request);
+            let optimize = device.as_ref().zip(unit.map.files().next()).map(|(profile, file)| {
+                let trust = options.trust.into();
+                let marks = opt::marks::Options { trust, ..opt::marks::Options::default() };
+                let text = (unit.map.bytes(file), unit.map.base(file));
+                emit::Optimize { profile, marks, decisions: before.as_ref(), text }
+            });
+            let mut translation = emit::translate(program, &locator, &request, optimize.as_ref());
+            if !translation.faults.is_empty() {
+                let colour = colour_of_terminal(std::io::stderr().is_terminal());
+                show(&render::terminal(&translation.faults, &locator, colour), Stream::Err)?;
+                failed |= translation.faults.errors() > 0;
+            }
+            let nests = std::mem::take(&mut translation.decisions);
+            decided.push(Decided { file: path.display().to_string(), nests });
             report.add(path, &translation, &locator);
             files.add(path, &translation, &locator);
         }
@@ -52,12 +73,22 @@ pub(crate) fn run(options: &TranslateOptions) -> Result<ExitCode, String> {
     let is_whole = worst < Fate::Refused || options.partial;
     if is_whole && !failed {
         files.deliver(options)?;
+        if let (Some(path), Some(before)) = (&options.mapping, &before) {
+            decisions::write(path, before, decided).map_err(cc::Failure::into_text)?;
+        }
     }
     report.show(options)?;
     Ok(match failed || worst == Fate::Refused {
         true => ExitCode::from(1),
         false => ExitCode::SUCCESS,
     })
+}
+
+/// A device as the compiler that will read the result uses it.
+fn for_reader(mut device: Device, request: &Request) -> Device {
+    let fills_lanes = request.profile.fills_named_lanes && device.kind == Kind::Gpu;
+    device.lanes_need_word |= fills_lanes;
+    device
 }
 
 /// The ways in which a file is to be read.
@@ -95,5 +126,6 @@ fn request(options: &TranslateOptions) -> Result<Request, String> {
         KeepOld::Comment => Keep::Comment,
         KeepOld::Guard => Keep::Guard,
     };
-    Ok(Request { to, profile, keep, queues: !options.no_queues })
+    let (queues, trust) = (!options.no_queues, options.trust.into());
+    Ok(Request { to, profile, keep, trust, queues })
 }

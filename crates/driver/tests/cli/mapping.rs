@@ -80,3 +80,50 @@ fn a_stale_pin_is_a_warning_and_a_wrong_one_an_error() {
     folder.write("m.toml", "pinned = [");
     folder.ferry(&FIRST).fails(1, &["`m.toml` is no file of mappings"]);
 }
+
+#[test]
+fn directives_are_believed_as_far_as_one_says() {
+    let folder = Folder::new();
+    folder.write(
+        "a.c",
+        "void f(int n, double *a) {\n\
+         #pragma acc parallel loop gang copy(a[0:n])\n\
+         for (int i = 1; i < n; i++) a[i] = a[i - 1] + 1;\n\
+         #pragma acc parallel loop gang copy(a[0:n])\n\
+         for (int i = 1; i < n; i++) if (a[i] > 0) a[i] = a[i - 1] + 1;\n\
+         }\n",
+    );
+    let threads = |how: &str| {
+        let word = format!("--trust={how}");
+        folder.ferry(&["cc", &word, "-w", "--ferry-save-temps=t", "-c", "a.c"]);
+        folder.read("t/a.host.c").matches("parallel for").count()
+    };
+    assert_eq!(threads("trust"), 2, "both, whatever is found");
+    assert_eq!(threads("verify"), 1, "one certainly depends on its order");
+    assert_eq!(threads("strict"), 0, "the other looks as if it did");
+    folder.ferry(&["cc", "--trust=never", "-c", "a.c"]).fails(1, &["say `trust`, `verify` or"]);
+    let told = |how: &str| folder.ferry(&["explain", "--trust", how, "a.c"]).out;
+    assert_eq!(told("trust").matches("but it runs in order").count(), 0);
+    assert_eq!(told("verify").matches("but it runs in order").count(), 1);
+    assert_eq!(told("strict").matches("but it runs in order").count(), 2);
+}
+
+#[test]
+fn numbers_of_ones_own_device_decide() {
+    let folder = Folder::new();
+    folder.write("a.c", NESTS);
+    folder.write("mine.toml", "[mine]\nlike = \"cpu\"\nvector = 0\n");
+    let with = |profile: &str| {
+        let word = format!("--ferry-profile={profile}");
+        folder.ferry(&["cc", &word, "--ferry-save-temps=t", "-c", "a.c"]).is_clean();
+        folder.read("t/a.host.c")
+    };
+    assert!(with("cpu").contains("#pragma omp simd"));
+    assert!(!with("mine.toml").contains("#pragma omp simd"), "it has no lanes");
+    folder
+        .ferry(&["cc", "--ferry-profile=gpu", "-c", "a.c"])
+        .fails(1, &["the devices of this command are made of cores"]);
+    folder
+        .ferry(&["cc", "--ferry-profile=none.toml", "-c", "a.c"])
+        .fails(1, &["cannot read `none.toml`"]);
+}

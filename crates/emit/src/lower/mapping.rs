@@ -15,24 +15,24 @@ use rustc_hash::FxHashMap;
 use source::{Diagnostic, Diagnostics, Locator, Span};
 
 /// What is chosen for, and with.
-pub(super) struct Mapping<'a> {
+pub(crate) struct Mapping<'a> {
     /// The device.
-    pub(super) profile: &'a Profile,
+    pub(crate) profile: &'a Profile,
     /// What marks rest on.
-    pub(super) marks: marks::Options,
+    pub(crate) marks: marks::Options,
     /// What was decided before; none if nobody wants to know.
-    pub(super) decisions: Option<&'a Decisions>,
-    pub(super) locator: &'a Locator<'a>,
+    pub(crate) decisions: Option<&'a Decisions>,
+    pub(crate) locator: &'a Locator<'a>,
     /// The preprocessed text, and where it begins.
-    pub(super) text: (&'a [u8], u32),
+    pub(crate) text: (&'a [u8], u32),
 }
 
 /// Levels of the loops of a nest, by position in its tree.
-pub(super) type Pinned = Vec<(usize, Levels)>;
+pub(crate) type Pinned = Vec<(usize, Levels)>;
 
 impl Mapping<'_> {
     /// Whether somebody has pinned anything.
-    pub(super) fn has_pins(&self) -> bool {
+    pub(crate) fn has_pins(&self) -> bool {
         self.decisions.is_some_and(|it| it.nests.values().any(|it| it.pinned))
     }
 
@@ -65,7 +65,7 @@ impl Mapping<'_> {
     }
 
     /// What somebody has pinned for a nest, if it can be done.
-    pub(super) fn pinned(
+    pub(crate) fn pinned(
         &self,
         program: &Program,
         function: FunctionId,
@@ -116,8 +116,37 @@ impl Mapping<'_> {
         Some(found)
     }
 
+    /// What was decided for a nest, if anybody wants to know: the shapes of its parts.
+    pub(crate) fn decision(
+        &self,
+        program: &Program,
+        function: FunctionId,
+        tree: &LoopTree,
+        root: usize,
+        shapes: &[shape::Shape],
+        why: &str,
+    ) -> Option<(String, Decision)> {
+        self.decisions?;
+        let span = tree.loop_at(root)?.finding.span;
+        let key = self.key(program, function, span)?;
+        let names = |pick: fn(&shape::Shape) -> &[usize]| {
+            let loops = shapes.iter().flat_map(pick).filter_map(|it| tree.loop_at(*it));
+            loops.map(|it| self.name(program, it)).collect::<Vec<String>>()
+        };
+        let decision = Decision {
+            hash: self.hash(span),
+            device: self.profile.name.clone(),
+            teams: names(|it| &it.outer),
+            threads: names(|it| if it.split.is_empty() { &it.outer } else { &it.split }),
+            lanes: names(|it| &it.lanes),
+            pinned: false,
+            why: format!("by the model: {why}"),
+        };
+        Some((key, decision))
+    }
+
     /// What was decided for all nests of regions that leave the host, after all is done.
-    pub(super) fn decided(&self, written: &Program, done: &Program) -> Vec<(String, Decision)> {
+    pub(crate) fn decided(&self, written: &Program, done: &Program) -> Vec<(String, Decision)> {
         if self.decisions.is_none() {
             return Vec::new();
         }
@@ -197,7 +226,7 @@ fn levels_of(program: &Program) -> FxHashMap<(u32, u32), Levels> {
 }
 
 /// A pin that cannot be done.
-pub(super) fn refused(key: &str, name: &str, span: Span, why: &str) -> Diagnostic {
+pub(crate) fn refused(key: &str, name: &str, span: Span, why: &str) -> Diagnostic {
     let message = format!("the mapping that is pinned for `{key}` cannot be used: `{name}`: {why}");
     Diagnostic::error("F0708", message)
         .at(span, "this nest")

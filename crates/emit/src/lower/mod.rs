@@ -25,7 +25,7 @@ mod known;
 pub(crate) mod levels;
 mod loops;
 mod mapper;
-mod mapping;
+pub(crate) mod mapping;
 mod mentions;
 mod nested;
 mod nests;
@@ -48,7 +48,7 @@ use ir::construct::{Construct, Leaf};
 use ir::program::{ExprKind, FunctionId, Program, RegionId, StmtId, StmtKind, Typed, VarId};
 use ir::walk::Part;
 use opt::decisions::{Decision, Decisions};
-use opt::profile::Profiles;
+use opt::profile::{Profile, Profiles};
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::{Diagnostic, Diagnostics, EditError, Edits, FileId, Locator, SourceMap, Span};
 
@@ -95,6 +95,17 @@ pub struct Options {
     pub wants_device: bool,
     /// Sums of floating-point numbers may be added in another order though no clause says so.
     pub reassociates: bool,
+    /// How far directives are believed that say that iterations are independent.
+    pub trust: opt::marks::Trust,
+}
+
+/// What the choice of mappings rests on besides the program.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Chosen<'a> {
+    /// Decisions of an earlier build, if they are kept.
+    pub decisions: Option<&'a Decisions>,
+    /// The numbers of the device, if they are not those of the cores that are known.
+    pub profile: Option<&'a Profile>,
 }
 
 /// The device that kernels are made for.
@@ -108,29 +119,34 @@ pub fn lower(
     locator: &Locator<'_>,
     options: Options,
 ) -> Lowered {
-    lower_with(program, map, file, locator, options, None)
+    lower_with(program, map, file, locator, options, Chosen::default())
 }
 
-/// The same with decisions of an earlier build, and decisions asked for.
+/// The same with decisions of an earlier build, and decisions asked for, or for another device.
 pub fn lower_with(
     program: &Program,
     map: &SourceMap,
     file: FileId,
     locator: &Locator<'_>,
     options: Options,
-    decisions: Option<&Decisions>,
+    chosen: Chosen<'_>,
 ) -> Lowered {
+    let Chosen { decisions, profile } = chosen;
     let written = program;
     let reassociates = options.reassociates;
-    let profile = Profiles::built_in().get(PROFILE);
-    let mapping = profile.as_ref().ok().map(|profile| mapping::Mapping {
+    let known = Profiles::built_in().get(PROFILE);
+    let mapping = profile.or(known.as_ref().ok()).map(|profile| mapping::Mapping {
         profile,
-        marks: opt::marks::Options { reassociates, ..opt::marks::Options::default() },
+        marks: opt::marks::Options {
+            reassociates,
+            trust: options.trust,
+            ..opt::marks::Options::default()
+        },
         decisions,
         locator,
         text: (map.bytes(file), map.base(file)),
     });
-    let mut leveled = levels::assign(program, reassociates, mapping.as_ref());
+    let mut leveled = levels::assign(program, reassociates, options.trust, mapping.as_ref());
     leveled = criticals::combine(written, leveled);
     if let Some(mapping) = &mapping {
         leveled = nests::remap(written, leveled, mapping);

@@ -30,6 +30,10 @@ pub(super) const DEVICE_TYPE: &str = "F0814";
 pub(super) const NO_CALL: &str = "F0815";
 /// Presence is not looked for.
 pub(super) const NOT_LOOKED_FOR: &str = "F0816";
+/// Loops are mapped otherwise than written.
+pub(super) const MAPPED: &str = "F0850";
+/// Loops are mapped as written although another mapping costs less.
+pub(super) const MAPPED_AS_WRITTEN: &str = "F0851";
 /// Threads of devices meet, count themselves, or take turns.
 pub(super) const THREADS: &str = "F0831";
 /// A copy for each thread keeps a value from one iteration to another, or to the end.

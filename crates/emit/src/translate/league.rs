@@ -622,7 +622,10 @@ impl Translator<'_> {
         let Some(region) = self.program.regions.find(id) else { return };
         let is_asked = region.construct.kinds().any(|it| matches!(it, ClauseKind::Seq));
         let is_told = plan.remarks.iter().any(|it| it.code == Some(codes::IN_ORDER));
-        if !is_asked && !is_told {
+        if self.is_merged(id) {
+            let text = "it is made one with the loop around it";
+            plan.remark(Fate::Translated, None, None, text);
+        } else if !is_asked && !is_told {
             let text = "its iterations run in order: threads are busy with a loop around it";
             plan.remark(Fate::Approximated, Some(codes::IN_ORDER), None, text);
         }

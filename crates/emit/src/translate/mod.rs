@@ -17,20 +17,24 @@ mod descriptive;
 mod league;
 mod nests;
 mod order;
+mod own;
 mod place;
 mod profile;
 mod rows;
 mod words;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
 use ir::construct::{Args, Clause, ClauseKind, Construct, Dialect, Leaf, Rules, Spelled};
 use ir::program::{Program, RegionId};
-use source::{Locator, Span};
+use opt::decisions::{Decision, Decisions};
+use source::{Diagnostics, Locator, Span};
 
 use crate::lower::levels::{self, Leveled};
+use crate::lower::mapping::Mapping;
+use crate::reshape::{self, Reshaped};
 
 pub use profile::{PROFILES, Profile, Reads, profile};
 
@@ -43,8 +47,23 @@ pub struct Request {
     pub profile: &'static Profile,
     /// What becomes of the directives that are translated.
     pub keep: Keep,
+    /// How far directives are believed that say that iterations are independent.
+    pub trust: opt::marks::Trust,
     /// Queues become dependences; otherwise what is queued is done at once.
     pub queues: bool,
+}
+
+/// A device for which loops are mapped anew, and what that rests on.
+#[derive(Clone, Debug)]
+pub struct Optimize<'a> {
+    /// The device.
+    pub profile: &'a opt::profile::Profile,
+    /// What marks of loops rest on.
+    pub marks: opt::marks::Options,
+    /// What was decided before, if that is kept.
+    pub decisions: Option<&'a Decisions>,
+    /// The preprocessed text, and where it begins.
+    pub text: (&'a [u8], u32),
 }
 
 /// What becomes of a directive that has been translated.
@@ -131,36 +150,51 @@ pub struct Translation {
     pub seen: BTreeMap<Arc<str>, Vec<usize>>,
     /// Whether the result includes our header.
     pub needs_header: bool,
+    /// The mapping of each nest by its name, if decisions are kept.
+    pub decisions: Vec<(String, Decision)>,
+    /// What is wrong with decisions that are kept.
+    pub faults: Diagnostics,
 }
 
 /// Translates the directives of a program.
-pub fn translate(program: &Program, locator: &Locator<'_>, request: &Request) -> Translation {
+pub fn translate(
+    program: &Program,
+    locator: &Locator<'_>,
+    request: &Request,
+    optimize: Option<&Optimize<'_>>,
+) -> Translation {
     let to_levels = request.to == directive::DESCRIPTIVE;
+    let reshaped = optimize.map(|it| reshaped(program, locator, request, it));
+    let shaped = reshaped.as_ref().map_or(program, |it| &it.program);
+    let none = BTreeSet::new();
+    let without_lanes = reshaped.as_ref().map_or(&none, |it| &it.without_lanes);
     let leveled = match to_levels {
         true => None,
-        false => levels::assign_league(program),
+        false => levels::assign_league(shaped, request.trust, without_lanes),
     };
-    let made = leveled.as_ref().map_or(program, |it| &it.program);
+    let made = leveled.as_ref().map_or(shaped, |it| &it.program);
     let translator = Translator {
         program,
         made,
         leveled: leveled.as_ref(),
+        reshaped: reshaped.as_ref(),
         words: words::Words::new(program, made, locator),
         request,
     };
     let mut pen = place::Pen::new(program, locator, request);
     if to_levels {
-        descriptive::translate(&translator, program, locator, &mut pen);
-        return pen.finish();
+        descriptive::translate(&translator, shaped, locator, &mut pen);
+        return finished(pen, reshaped);
     }
     let mut plans: Vec<(Target, Plan)> = Vec::new();
     for (id, region) in made.regions.iter() {
         let is_written = program.regions.find(id).is_some();
         let dialect = program.regions.find(id).map(|it| it.construct.dialect);
-        if dialect == Some(request.to) || is_written && dialect.is_none() {
+        let is_own = translator.is_own(id);
+        if !is_own && (dialect == Some(request.to) || is_written && dialect.is_none()) {
             continue;
         }
-        let plan = translator.region(id);
+        let plan = if is_own { translator.own_region(id) } else { translator.region(id) };
         let target = match is_written {
             true => Target::Directive(region.construct.span),
             false => Target::Loop(region.span),
@@ -178,7 +212,38 @@ pub fn translate(program: &Program, locator: &Locator<'_>, request: &Request) ->
         pen.write(target, plan);
     }
     translator.calls(&mut pen);
-    pen.finish()
+    finished(pen, reshaped)
+}
+
+/// The program with its nests in the shapes that suit a device.
+fn reshaped(
+    program: &Program,
+    locator: &Locator<'_>,
+    request: &Request,
+    optimize: &Optimize<'_>,
+) -> Reshaped {
+    let mapping = Mapping {
+        profile: optimize.profile,
+        marks: optimize.marks.clone(),
+        decisions: optimize.decisions,
+        locator,
+        text: optimize.text,
+    };
+    let words = match (request.to == directive::DESCRIPTIVE, request.profile.names_lanes) {
+        (false, _) => reshape::Levels::Named,
+        (true, true) => reshape::Levels::Three,
+        (true, false) => reshape::Levels::Two,
+    };
+    reshape::reshape(program, &mapping, words)
+}
+
+fn finished(pen: place::Pen<'_>, reshaped: Option<Reshaped>) -> Translation {
+    let mut made = pen.finish();
+    if let Some(reshaped) = reshaped {
+        made.decisions = reshaped.decisions;
+        made.faults = reshaped.faults;
+    }
+    made
 }
 
 /// What a plan is for.
@@ -219,6 +284,8 @@ struct Plan {
     before: Vec<(Place, Line)>,
     /// What became of its parts.
     remarks: Vec<Remark>,
+    /// It stays in its own standard: compilers have no need of the old one beside it.
+    is_own: bool,
 }
 
 impl Plan {
@@ -273,6 +340,8 @@ struct Translator<'a> {
     /// With levels given to loops.
     made: &'a Program,
     leveled: Option<&'a Leveled>,
+    /// With its nests in other shapes, if that is asked for.
+    reshaped: Option<&'a Reshaped>,
     words: words::Words<'a>,
     request: &'a Request,
 }
@@ -286,7 +355,11 @@ impl Translator<'_> {
         let leaves = match self.program.regions.find(id) {
             Some(it) => it.construct.leaves.as_slice(),
             // Found by analysis.
-            None => return self.league_loop(id),
+            None => {
+                let mut plan = self.league_loop(id);
+                self.mapped(id, &mut plan);
+                return plan;
+            }
         };
         let mut plan = match leaves.first() {
             Some(Leaf::Offload | Leaf::Kernels) => self.league(id),
@@ -303,6 +376,13 @@ impl Translator<'_> {
             Some(Leaf::Set) => self.set(id),
             _ => Plan::refused("it has no counterpart"),
         };
+        self.mapped(id, &mut plan);
+        self.fates(id, &mut plan);
+        plan
+    }
+
+    fn own_region(&self, id: RegionId) -> Plan {
+        let mut plan = self.own(id);
         self.fates(id, &mut plan);
         plan
     }

@@ -219,7 +219,12 @@ impl<'a> Pen<'a> {
         if plan.is_refused() {
             return false;
         }
-        let (range, text) = spot.replacement(lines, self.request.keep);
+        let keep = match self.request.keep {
+            // Readers of the old one read the new one.
+            Keep::Guard if plan.is_own => Keep::Comment,
+            keep => keep,
+        };
+        let (range, text) = spot.replacement(lines, keep);
         changes.push((range, text));
         for (range, text) in changes {
             self.change(&spot.file, range, text);

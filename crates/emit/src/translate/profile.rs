@@ -22,6 +22,8 @@ pub struct Profile {
     pub takes_strides: bool,
     /// Lanes are worth naming: they are filled by loops that say so, and by no others.
     pub names_lanes: bool,
+    /// On GPUs lanes of a warp are idle outside of loops that name them.
+    pub fills_named_lanes: bool,
     /// Sizes of teams are kept.
     pub keeps_sizes: bool,
     /// The newer word for variables that exist on devices.
@@ -48,6 +50,7 @@ const STRICT: Profile = Profile {
     takes_atomic_in_teams: false,
     takes_strides: true,
     names_lanes: true,
+    fills_named_lanes: false,
     keeps_sizes: true,
     says_enter: true,
     takes_newest: true,
@@ -83,6 +86,7 @@ pub static PROFILES: &[Profile] = &[
     Profile {
         name: "gcc",
         about: "gcc 12 and later",
+        fills_named_lanes: true,
         has_present: false,
         takes_strides: false,
         says_enter: false,

@@ -224,6 +224,9 @@ fn is_guessed(tree: &LoopTree, root: usize) -> bool {
     nest.iter().filter_map(|it| tree.loop_at(*it)).any(|it| it.trips.from == TripsFrom::Guess)
 }
 
+/// Costs that differ by no more than this many times are the same.
+const SAME: f64 = 1.02;
+
 /// All shapes of a nest, cheapest first.
 fn ranked(model: &Model<'_>, root: usize, entries: f64, scale: Scale) -> Vec<Ranked> {
     let mut found: Vec<Ranked> = candidates::of(model, root)
@@ -239,7 +242,18 @@ fn ranked(model: &Model<'_>, root: usize, entries: f64, scale: Scale) -> Vec<Ran
         })
         .collect();
     // Equal ones stay in the order of candidates: simple ones first.
+    let order: Vec<Shape> = found.iter().map(|it| it.shape.clone()).collect();
     found.sort_by(|a, b| a.cost.total().total_cmp(&b.cost.total()));
+    // So do those that the model cannot tell apart.
+    let limit = found.first().map_or(0.0, |it| SAME * it.cost.total());
+    let place = |it: &Ranked| {
+        let is_split = !it.shape.split.is_empty();
+        (is_split, order.iter().position(|shape| *shape == it.shape))
+    };
+    let alike = found.iter().take_while(|it| it.cost.total() <= limit).count();
+    if let Some(alike) = found.get_mut(..alike) {
+        alike.sort_by_key(place);
+    }
     found
 }
 

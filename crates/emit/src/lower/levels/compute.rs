@@ -145,7 +145,7 @@ impl Pass<'_> {
             let up = std::iter::successors(Some(*it), |it| program.regions[*it].parent);
             up.take_while(|it| *it != region.id).any(|it| dealt.contains(&it))
         };
-        if region.loops.iter().any(|it| self.is_refuted(*it) && !is_shared(it)) {
+        if region.loops.iter().any(|it| self.is_denied(*it) && !is_shared(it)) {
             return Crew::One;
         }
         // What stands between loops for several dimensions of teams is run by many of them.

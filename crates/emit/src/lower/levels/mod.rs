@@ -21,6 +21,7 @@ mod proof;
 mod restate;
 
 use std::cell::OnceCell;
+use std::collections::BTreeSet;
 
 pub(super) use compute::counts;
 pub(super) use effects::is_straight;
@@ -30,6 +31,7 @@ pub(super) use restate::plain;
 use ir::construct::Leaf;
 use ir::program::{Program, RegionId, StmtId};
 use opt::dependence::Analysis;
+use opt::marks::Trust;
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::{Diagnostics, Span};
 
@@ -84,21 +86,35 @@ enum Machine {
 pub(super) fn assign(
     program: &Program,
     reassociates: bool,
+    trust: Trust,
     mapping: Option<&Mapping<'_>>,
 ) -> Option<Leveled> {
-    assign_for(program, reassociates, mapping, Machine::Cores)
+    let ask = Ask { reassociates, trust, machine: Machine::Cores };
+    assign_for(program, ask, mapping, &BTreeSet::new())
 }
 
-/// The same in the words of teams and their threads.
-pub(crate) fn assign_league(program: &Program) -> Option<Leveled> {
-    assign_for(program, false, None, Machine::League)
+/// The same in the words of teams and their threads; some loops are not for lanes.
+pub(crate) fn assign_league(
+    program: &Program,
+    trust: Trust,
+    without_lanes: &BTreeSet<StmtId>,
+) -> Option<Leveled> {
+    let ask = Ask { reassociates: false, trust, machine: Machine::League };
+    assign_for(program, ask, None, without_lanes)
+}
+
+/// What is asked for.
+struct Ask {
+    reassociates: bool,
+    trust: Trust,
+    machine: Machine,
 }
 
 fn assign_for(
     program: &Program,
-    reassociates: bool,
+    ask: Ask,
     mapping: Option<&Mapping<'_>>,
-    machine: Machine,
+    without_lanes: &BTreeSet<StmtId>,
 ) -> Option<Leveled> {
     let is_foreign =
         |it: RegionId| program.regions[it].construct.dialect != directive::HOST_DIALECT;
@@ -118,11 +134,12 @@ fn assign_for(
         written: program,
         analysis: OnceCell::new(),
         judged: FxHashMap::default(),
-        reassociates,
-        machine,
+        reassociates: ask.reassociates,
+        trust: ask.trust,
+        machine: ask.machine,
         inner: inner(program),
         held: FxHashSet::default(),
-        without_lanes: FxHashSet::default(),
+        without_lanes: without_lanes.iter().copied().collect(),
     };
     if let Some(mapping) = mapping.filter(|it| it.has_pins()) {
         foreign.iter().for_each(|it| pass.take_pins(*it, mapping));
@@ -145,6 +162,7 @@ struct Pass<'a> {
     analysis: OnceCell<Analysis<'a>>,
     judged: FxHashMap<RegionId, Judged>,
     reassociates: bool,
+    trust: Trust,
     machine: Machine,
     /// Regions directly inside of each, in the order of the text.
     inner: FxHashMap<RegionId, Vec<RegionId>>,

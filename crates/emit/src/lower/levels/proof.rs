@@ -11,6 +11,7 @@ use ir::program::{RegionId, Stmt, StmtId, StmtKind, Typed, VarId};
 use ir::region::{Attribute, Origin, Pointee, RegionVar, Sharing};
 use ir::walk::Part;
 use opt::dependence::{Analysis, Carried, DependenceKind, Finding, Verdict};
+use opt::marks::Trust;
 use source::{Diagnostic, Span};
 
 use super::asked::Asked;
@@ -106,6 +107,14 @@ impl Pass<'_> {
             let stmts: Vec<StmtId> = it.loops.iter().map(|it| it.stmt).collect();
             let counters: Vec<VarId> = it.loops.iter().map(|it| it.var).collect();
             let judged = self.judged_nest(&stmts, &counters, asked.independent);
+            let judged = match (judged, self.trust) {
+                // Who is always believed is believed against all evidence.
+                (Judged::Refuted(why, _, at), Trust::Trust) if self.is_vouched(region, id) => {
+                    Judged::Unproven(why, Some(at))
+                }
+                (judged, _) => judged,
+            };
+            let is_known = is_known && self.trust != Trust::Strict;
             // Of a loop that is vouched for only the contrary is of interest.
             if !is_known || matches!(judged, Judged::Refuted(..)) {
                 self.judged.insert(id, judged);
@@ -160,7 +169,7 @@ impl Pass<'_> {
     /// Where they meet under a condition or in single iterations, the user may know that it does no harm.
     fn is_denial(&self, finding: &Finding) -> bool {
         let Verdict::Carried(carried) = &finding.verdict else { return false };
-        if !carried.steady {
+        if !carried.steady && self.trust != Trust::Strict {
             return false;
         }
         let var = carried.second.var.or(carried.first.var);
@@ -202,7 +211,11 @@ impl Pass<'_> {
             return true;
         }
         let asked = Asked::of(&self.program().regions[id].construct);
-        let is_said = asked.independent || !asked.is_open();
+        let is_said = match self.trust {
+            Trust::Trust => true,
+            Trust::Verify => asked.independent || !asked.is_open(),
+            Trust::Strict => false,
+        };
         !is_said && matches!(self.judged.get(&id), Some(Judged::Denied(..)))
     }
 

@@ -349,6 +349,11 @@ impl Descriptive<'_, '_> {
                     [one] => at = *one,
                     _ => return false,
                 },
+                // A directive that stands for nothing any more.
+                StmtKind::Region(id) if self.program.regions[*id].construct.leaves.is_empty() => {
+                    let Some(body) = self.program.regions[*id].body else { return false };
+                    at = body;
+                }
                 _ => return false,
             }
         }

@@ -58,12 +58,24 @@ pub(super) fn translate<'a>(
         if this.is_chosen(region.construct.span) {
             plan = chosen();
         }
+        t.mapped(id, &mut plan);
         t.fates(id, &mut plan);
         of_regions.push((id, plan));
     }
     this.spoil(&mut of_regions);
     for (id, plan) in of_regions {
-        plans.push((Target::Directive(program.regions[id].construct.span), plan));
+        let target = match t.program.regions.find(id) {
+            Some(it) => Target::Directive(it.construct.span),
+            None => Target::Loop(program.regions[id].span),
+        };
+        plans.push((target, plan));
+    }
+    for (id, region) in program.regions.iter().filter(|it| t.is_own(it.0)) {
+        let target = match t.program.regions.find(id) {
+            Some(it) => Target::Directive(it.construct.span),
+            None => Target::Loop(region.span),
+        };
+        plans.push((target, t.own_region(id)));
     }
     for rewrite in &program.rewrites {
         if this.locator.locate(rewrite.span).is_some_and(|it| !it.in_system_header) {
@@ -165,6 +177,10 @@ impl<'t, 'a> Descriptive<'t, 'a> {
     fn region(&self, id: RegionId) -> Plan {
         let region = &self.program.regions[id];
         let leaves = region.construct.leaves.as_slice();
+        if leaves.is_empty() {
+            // The loops around it say it.
+            return Plan::default();
+        }
         if region.construct.has(Leaf::Offload) {
             return match self.is_inside_device(id) {
                 true => self.refused(THREADS, "device code does not leave its device"),

@@ -1,0 +1,280 @@
+//! Who runs which loop of a region, said in the words that the region is written in.
+//!
+//! In: a program, a device and what is known of its loops ([`Mapping`]). Out: the same program with the directives of those nests
+//! written anew for which crate `opt` finds a shape that costs less on the device ([`Reshaped`]): levels are named where they
+//! were left open, loops are made one, lanes and threads change places. Directives that cost little more than the best
+//! stay as they are. What cannot be said otherwise without a difference somebody could see stays too, and
+//! [`Reshaped::left`] says why.
+//!
+//! Constructs that say who runs what are in [`teams`], those that say what may run in any order in [`levels`]. Not here: the choice
+//! itself (`opt::shape`), and any other standard's words.
+
+mod edit;
+mod form;
+mod levels;
+mod teams;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ir::construct::Leaf;
+use ir::program::{Program, RegionId, StmtId};
+use opt::decisions::Decision;
+use opt::dependence::Analysis;
+use opt::marks::{LoopMark, LoopTree};
+use opt::shape::{self, Because, Choice, Family, Shape};
+use source::{Diagnostics, Span};
+
+use crate::lower::mapping::{Mapping, Pinned, refused};
+
+/// A program whose nests have the shapes that were chosen.
+#[derive(Debug)]
+pub(crate) struct Reshaped {
+    pub(crate) program: Program,
+    /// Directives that say something else than their text; of the first of a nest, why.
+    pub(crate) changed: BTreeMap<RegionId, Option<String>>,
+    /// Constructs with a nest that stays as it is although another shape costs less, and why.
+    pub(crate) left: Vec<(RegionId, String)>,
+    /// Loops of nests that were decided on and are not for lanes.
+    pub(crate) without_lanes: BTreeSet<StmtId>,
+    /// The shape of each nest by its name, if that is asked for.
+    pub(crate) decisions: Vec<(String, Decision)>,
+    pub(crate) faults: Diagnostics,
+}
+
+/// How levels are said where nothing else is to be made of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Levels {
+    /// All of them by name, for a pass that reads them.
+    Named,
+    /// As a user would write them: the two outer levels are one, what runs in order says so.
+    Two,
+    /// The same with all three levels.
+    Three,
+}
+
+/// Gives nests the shapes that cost least.
+pub(crate) fn reshape(program: &Program, mapping: &Mapping<'_>, levels: Levels) -> Reshaped {
+    let mut pass = Pass {
+        written: program,
+        analysis: Analysis::new(program),
+        mapping,
+        levels,
+        made: Reshaped {
+            program: program.clone(),
+            changed: BTreeMap::new(),
+            left: Vec::new(),
+            without_lanes: BTreeSet::new(),
+            decisions: Vec::new(),
+            faults: Diagnostics::new(),
+        },
+    };
+    for (id, region) in program.regions.iter() {
+        let leaves_host =
+            region.construct.has(Leaf::Offload) || region.construct.has(Leaf::Kernels);
+        if leaves_host && !region.construct.goes_back() {
+            pass.region(id);
+        }
+    }
+    pass.made
+}
+
+struct Pass<'a> {
+    written: &'a Program,
+    analysis: Analysis<'a>,
+    mapping: &'a Mapping<'a>,
+    levels: Levels,
+    made: Reshaped,
+}
+
+/// A nest and the shape it is to have.
+struct Nest<'t> {
+    /// The construct that leaves the host.
+    start: RegionId,
+    tree: &'t LoopTree,
+    root: usize,
+    shape: &'t Shape,
+    why: String,
+}
+
+/// What a loop of a nest is in its shape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    /// Teams share it; threads too, unless a loop inside has them.
+    Outer,
+    /// Threads of a team share it.
+    Threads,
+    /// Lanes of a thread share it.
+    Lanes,
+    /// One thread runs it in order.
+    InOrder,
+}
+
+impl Nest<'_> {
+    fn mark(&self, at: usize) -> Option<&LoopMark> {
+        self.tree.loop_at(at)
+    }
+
+    fn role_at(&self, at: usize) -> Role {
+        match () {
+            () if self.shape.outer.contains(&at) => Role::Outer,
+            () if self.shape.split.contains(&at) => Role::Threads,
+            () if self.shape.lanes.contains(&at) => Role::Lanes,
+            () => Role::InOrder,
+        }
+    }
+
+    fn role(&self, stmt: StmtId) -> Role {
+        self.tree.position(stmt).map_or(Role::InOrder, |it| self.role_at(it))
+    }
+
+    /// Whether lanes share a loop besides what else it is.
+    fn has_lanes(&self, stmt: StmtId) -> bool {
+        self.tree.position(stmt).is_some_and(|it| self.shape.lanes.contains(&it))
+    }
+
+    /// The loops of the nest, outer ones first.
+    fn loops(&self) -> impl Iterator<Item = &LoopMark> {
+        self.tree.nest(self.root).into_iter().filter_map(|it| self.tree.loop_at(it))
+    }
+
+    /// Loops that teams share, outermost first.
+    fn outer(&self) -> impl Iterator<Item = &LoopMark> {
+        self.shape.outer.iter().filter_map(|it| self.tree.loop_at(*it))
+    }
+}
+
+/// Regions around a region, itself first.
+fn around(program: &Program, id: RegionId) -> impl Iterator<Item = RegionId> + '_ {
+    std::iter::successors(Some(id), |it| program.regions[*it].parent)
+}
+
+/// Regions inside a region, in the order of the text.
+fn inside(program: &Program, id: RegionId) -> Vec<RegionId> {
+    let is_inside = |it: &RegionId| around(program, *it).skip(1).any(|it| it == id);
+    let mut found: Vec<RegionId> =
+        program.regions.iter().map(|it| it.0).filter(is_inside).collect();
+    found.sort_by_key(|it| program.regions[*it].span.start);
+    found
+}
+
+impl Pass<'_> {
+    fn region(&mut self, id: RegionId) {
+        let tree = self.analysis.marks(id, &self.mapping.marks);
+        let choices = shape::choose(self.written, &tree, self.mapping.profile);
+        let function = self.written.regions[id].function;
+        for root in tree.roots().collect::<Vec<_>>() {
+            let mut faults = std::mem::take(&mut self.made.faults);
+            let pinned = self.mapping.pinned(self.written, function, &tree, root, &mut faults);
+            self.made.faults = faults;
+            let shapes = match pinned {
+                Some(pinned) => vec![self.pin(id, &tree, root, &pinned)],
+                None => {
+                    let nest = tree.nest(root);
+                    let own = choices.iter().filter(|it| nest.contains(&it.root));
+                    own.map(|it| self.choice(id, &tree, it)).collect()
+                }
+            };
+            let why = choices.iter().find(|it| it.root == root).map_or("", |it| it.why.as_str());
+            let decided = self.mapping.decision(self.written, function, &tree, root, &shapes, why);
+            self.made.decisions.extend(decided);
+        }
+    }
+
+    /// Takes a choice if it is another than what is written; answers the shape that the nest has.
+    fn choice(&mut self, id: RegionId, tree: &LoopTree, choice: &Choice) -> Shape {
+        let as_written = || choice.written.as_ref().map_or_else(Shape::default, |it| it.0.clone());
+        match choice.because {
+            Because::Cheapest => {}
+            Because::Kept | Because::Uncertain => return as_written(),
+            Because::NothingParallel => return Shape::default(),
+        }
+        // What runs in order hands the question on to the loops inside.
+        if choice.shape.family() == Family::InOrder {
+            return Shape::default();
+        }
+        let (shape, why) = (&choice.shape, choice.why.clone());
+        let nest = Nest { start: id, tree, root: choice.root, shape, why };
+        match self.apply(&nest) {
+            Ok(()) => choice.shape.clone(),
+            Err(why) => {
+                let better = choice.shape.text(self.written, tree);
+                self.made.left.push((id, format!("{better} would cost less, but {why}")));
+                as_written()
+            }
+        }
+    }
+
+    /// Takes what somebody has pinned.
+    fn pin(&mut self, id: RegionId, tree: &LoopTree, root: usize, pinned: &Pinned) -> Shape {
+        let with = |is: fn(opt::marks::Levels) -> bool| {
+            pinned.iter().filter(|it| is(it.1)).map(|it| it.0).collect::<Vec<usize>>()
+        };
+        let mut shape = Shape {
+            outer: with(|it| it.teams),
+            split: with(|it| it.threads && !it.teams),
+            lanes: with(|it| it.lanes),
+        };
+        if shape.outer.is_empty() {
+            shape.outer = std::mem::take(&mut shape.split);
+        }
+        let root = shape.outer.first().copied().unwrap_or(root);
+        let why = format!("{}: pinned", shape.text(self.written, tree));
+        let nest = Nest { start: id, tree, root, shape: &shape, why };
+        if let Err(why) = self.apply(&nest) {
+            let mark = tree.loop_at(root);
+            let span = mark.map_or(self.written.regions[id].span, |it| it.finding.span);
+            let name = mark.map_or("loop", |it| it.name(self.written));
+            self.made.faults.push(refused("this nest", name, span, &why));
+        }
+        shape
+    }
+
+    fn apply(&mut self, nest: &Nest<'_>) -> Result<(), String> {
+        let dialect = self.written.regions[nest.start].construct.dialect;
+        match dialect == directive::HOST_DIALECT {
+            true => self.teams(nest)?,
+            false => self.levels(nest)?,
+        }
+        for it in nest.loops() {
+            if !nest.has_lanes(it.stmt()) {
+                self.made.without_lanes.insert(it.stmt());
+            }
+        }
+        Ok(())
+    }
+
+    /// Nothing in code that a nest calls asks who runs it, or deals loops of its own.
+    fn calls_are_quiet(&self, id: RegionId) -> Result<(), String> {
+        let program = self.written;
+        let region = &program.regions[id];
+        if !region.indirect_calls.is_empty() {
+            return Err("a function is called through a pointer".to_owned());
+        }
+        for it in &region.reaches {
+            let function = &program.functions[*it];
+            let name = program.names.text(function.name);
+            let asks = directive::RUNTIME_SYMBOLS.iter().any(|it| name.starts_with(it));
+            let has_regions = program.regions.iter().any(|region| region.1.function == *it);
+            let is_quiet = match function.body {
+                Some(_) => !has_regions && !asks,
+                None => self.analysis.is_pure(*it),
+            };
+            if !is_quiet {
+                return Err(format!("`{name}` may depend on who calls it"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a variable is mentioned in a statement outside of another that stands in it.
+    fn is_used_between(&self, outer: Span, inner: Span, var: ir::program::VarId) -> bool {
+        let program = self.written;
+        let is_in = |span: Span, of: Span| of.start <= span.start && span.end <= of.end;
+        program.exprs.iter().any(|(_, it)| {
+            it.kind == ir::program::ExprKind::Var(var)
+                && is_in(it.span, outer)
+                && !is_in(it.span, inner)
+                && !program.regions.iter().any(|(_, region)| is_in(it.span, region.construct.span))
+        })
+    }
+}
