@@ -10,6 +10,8 @@ mod lower;
 mod reshape;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the clauses it is about")]
 mod translate;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the code it is about")]
+mod updates;
 
 pub use translate::{
     Change, Fate, Keep, Optimize, PROFILES, Profile, Reads, Record, Remark, Request, Translation,

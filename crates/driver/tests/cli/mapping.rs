@@ -127,3 +127,34 @@ fn numbers_of_ones_own_device_decide() {
         .ferry(&["cc", "--ferry-profile=none.toml", "-c", "a.c"])
         .fails(1, &["cannot read `none.toml`"]);
 }
+
+#[test]
+fn sums_behind_locks_are_combined_or_indivisible() {
+    let folder = Folder::new();
+    folder.write(
+        "a.c",
+        "void f(int *p, const int *key) {\n\
+         int bins[16] = {0};\n\
+         #pragma omp target parallel for map(tofrom: bins, p[0:16]) map(to: key[0:99])\n\
+         for (int i = 0; i < 99; i++) {\n\
+         #pragma omp critical(a)\n\
+         bins[key[i]]++;\n\
+         #pragma omp critical(b)\n\
+         p[key[i]] += 2;\n\
+         #pragma omp critical(c)\n\
+         { p[0] += 1; p[1] = p[0]; }\n\
+         }\n\
+         p[0] += bins[3];\n\
+         }\n",
+    );
+    folder.ferry(&["cc", "-w", "--ferry-save-temps=t", "-c", "a.c"]).is_clean();
+    let text = folder.read("t/a.host.c");
+    assert!(text.contains("reduction(+: bins"), "an array of its own: {text}");
+    // Another lock guards what it leads to as well, and needs both at once.
+    assert_eq!(text.matches("#pragma omp atomic").count(), 0, "{text}");
+    assert_eq!(text.matches("#pragma omp critical").count(), 2, "{text}");
+    folder.write("b.c", folder.read("a.c").replace("{ p[0] += 1; p[1] = p[0]; }", ";"));
+    folder.ferry(&["cc", "-w", "--ferry-save-temps=t", "-c", "b.c"]).is_clean();
+    let text = folder.read("t/b.host.c");
+    assert_eq!(text.matches("#pragma omp atomic update").count(), 1, "{text}");
+}
