@@ -58,6 +58,9 @@ pub struct Finding {
     /// Where the verdict is [`Reason::MayAlias`]: if at loop entry none of these overlap, the loop is parallel
     /// all the same, on the terms above. Empty if there is no such condition.
     pub conditions: Vec<Disjoint>,
+    /// Where the verdict is [`Verdict::Carried`] because of differences that nobody knows: if all of these are far enough, or
+    /// nothing, the loop is parallel all the same, on the terms above. Empty if there is no such condition.
+    pub apart: Vec<Far>,
     /// What the verdict rests on besides the subscripts.
     pub facts: Vec<Fact>,
     /// Where the loop stands.
@@ -231,6 +234,24 @@ impl Reason {
     }
 }
 
+/// A difference of subscripts that must be nothing, or at least as much as the loop goes, one way or the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Far {
+    /// The difference.
+    pub by: Sum,
+    /// How far the loop goes, and one more.
+    pub way: Sum,
+}
+
+impl Far {
+    /// As a condition: `n >= m, -n >= m, or n == 0`.
+    pub fn text(&self, program: &Program) -> String {
+        let (by, way) = (self.by.text(program), self.way.text(program));
+        let minus = Sum { terms: Vec::new() }.minus(&self.by).text(program);
+        format!("{by} >= {way}, {minus} >= {way}, or {by} == 0")
+    }
+}
+
 /// Two ranges of memory that must not overlap.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Disjoint {
@@ -392,6 +413,7 @@ impl<'a> Analysis<'a> {
             reductions: Vec::new(),
             is_settled: false,
             conditions: Vec::new(),
+            apart: Vec::new(),
             facts: Vec::new(),
             span,
         };

@@ -13,6 +13,7 @@ pub mod decisions;
 pub mod dependence;
 mod effects;
 pub mod extent;
+mod far;
 mod liveness;
 pub mod marks;
 mod normal;

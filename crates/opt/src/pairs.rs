@@ -21,6 +21,7 @@ use crate::conditions;
 use crate::dependence::{
     Access, Carried, DependenceKind, Fact, Finding, Obstacle, Reason, Verdict,
 };
+use crate::far;
 use crate::poly::{Atom, Poly, Value};
 use crate::system::{Answer, System};
 use crate::walk::{Body, Question};
@@ -60,6 +61,7 @@ pub(crate) fn compare(q: &Question<'_>, body: &Body, finding: &mut Finding) -> R
     }
     let ready: Vec<Ready<'_>> = touches.iter().map(|it| Ready::new(q.program, it)).collect();
     let mut worst: Option<Verdict> = None;
+    let mut met = Vec::new();
     let mut open = Vec::new();
     let mut compared = 0;
     for (at, a) in ready.iter().enumerate() {
@@ -81,6 +83,7 @@ pub(crate) fn compare(q: &Question<'_>, body: &Body, finding: &mut Finding) -> R
                 Apart::Same => {
                     for (first, second) in [(a, b), (b, a)] {
                         if let Some(mut found) = meet(q.program, first, second) {
+                            met.push((first.touch, second.touch));
                             make_certain(q, body, (first.touch, second.touch), &mut found);
                             keep_worst(&mut worst, found);
                         }
@@ -90,6 +93,13 @@ pub(crate) fn compare(q: &Question<'_>, body: &Body, finding: &mut Finding) -> R
         }
     }
     if let Some(verdict) = worst {
+        // Where pointers may be alike as well, that would have to be asked too.
+        if let (Verdict::Carried(_), true, Some(room)) =
+            (&verdict, open.is_empty(), &body.around.room)
+        {
+            let step = q.form.map_or(1, |it| it.step);
+            finding.apart = far::of(&met, room, step).unwrap_or_default();
+        }
         return Err(verdict);
     }
     if let Some((a, b)) = open.first() {

@@ -61,6 +61,7 @@ impl Collect<'_> {
             reason: None,
             distance: None,
             disjoint: Vec::new(),
+            conditions: Vec::new(),
             accesses: Vec::new(),
         };
         if it.is_settled || it.is_parallel() {
@@ -87,7 +88,12 @@ impl Collect<'_> {
                 record.distance = carried.distance;
                 let spans = [carried.first.span, carried.second.span];
                 record.accesses = spans.iter().map(|&it| self.access(it)).collect();
+                record.conditions = it.apart.iter().map(|it| it.text(self.program)).collect();
                 record.message = dependence(carried, &record.accesses);
+                if !record.conditions.is_empty() {
+                    let conditions = record.conditions.join("; and ");
+                    record.message += &format!("; independent if {conditions}");
+                }
                 remarks.push(self.carried(mark, carried));
             }
             Verdict::Unknown(obstacle) => {
@@ -199,6 +205,13 @@ impl Collect<'_> {
                 .label(it.second.span, format!("{second}, {}", later(it))),
         };
         found = found.label(self.head(&mark.finding), "this loop");
+        if !mark.finding.apart.is_empty() {
+            let conditions = mark.finding.apart.iter().map(|it| it.text(self.program));
+            let conditions = conditions.collect::<Vec<_>>().join("; and ");
+            found = found.help(format!(
+                "they are independent if {conditions}; if you know that, say so: nothing asks it at run time"
+            ));
+        }
         match mark.parallel {
             Parallel::User(_) => found.note("the directive says that it is independent"),
             Parallel::No(No::Distrusted) => {

@@ -113,7 +113,7 @@ pub(crate) struct FindingRecord {
     pub(crate) verdict: &'static str,
     /// The verdict in words.
     pub(crate) message: String,
-    /// Whether it may run in parallel, and who says so: `proven`, `if` (if the objects in `disjoint` are),
+    /// Whether it may run in parallel, and who says so: `proven`, `if` (if the objects in `disjoint` are, or `conditions` hold),
     /// `user`, `ordered` (the user wants it in order) or `no`.
     pub(crate) parallel: &'static str,
     /// The user's word that this rests on.
@@ -135,6 +135,8 @@ pub(crate) struct FindingRecord {
     /// Names of objects: if no two of a pair overlap when the loop starts, it is parallel all the
     /// same.
     pub(crate) disjoint: Vec<(String, String)>,
+    /// What must hold besides for the loop to be independent after all: `n >= m, -n >= m, or n == 0`.
+    pub(crate) conditions: Vec<String>,
     /// What stood in the way: the earlier access first.
     pub(crate) accesses: Vec<AccessRecord>,
 }

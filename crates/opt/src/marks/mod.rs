@@ -98,7 +98,8 @@ pub struct LoopMark {
 pub enum Parallel {
     /// It is shown.
     Proved,
-    /// It holds if certain ranges of memory do not overlap: [`Finding::conditions`].
+    /// It holds if certain ranges of memory do not overlap ([`Finding::conditions`]), or if certain subscripts are far enough
+    /// apart ([`Finding::apart`]).
     ProvedIf,
     /// A directive says so.
     User(Check),
@@ -294,6 +295,7 @@ impl Analysis<'_> {
                 Parallel::No(No::Rounding)
             }
             Verdict::Parallel => Parallel::Proved,
+            Verdict::Carried(_) if !finding.apart.is_empty() => Parallel::ProvedIf,
             Verdict::Carried(_) => Parallel::No(No::Carried),
             Verdict::Unknown(_) if !finding.conditions.is_empty() => Parallel::ProvedIf,
             Verdict::Unknown(_) => Parallel::No(No::Unknown),

@@ -360,3 +360,52 @@ fn a_buffer_that_was_handed_over_earlier_is_not_forgotten() {
         ]
     );
 }
+
+/// The conditions under which a loop over `i` is independent after all, compared with what happens for small numbers.
+#[track_caller]
+fn check_apart(head: &str, factor: i64, step: usize, expect: &[&str]) {
+    let text = format!(
+        "void f(int m, int n, double *a) {{ {head} a[{factor} * i] = a[{factor} * i + n]; }}"
+    );
+    let program = support::program(&text);
+    let found = support::findings(&program).remove(0);
+    let told: Vec<String> = found.apart.iter().map(|it| it.text(&program)).collect();
+    assert_eq!(told, expect, "{text}");
+    let [far] = found.apart.as_slice() else { return };
+    let value = |sum: &opt::dependence::Sum, m: i64, n: i64| -> i64 {
+        let of = |var| match program.vars[var].name.map(|it| program.names.text(it)) {
+            Some("m") => m,
+            _ => n,
+        };
+        sum.terms.iter().map(|(by, vars)| by * vars.iter().map(|it| of(*it)).product::<i64>()).sum()
+    };
+    for m in 0..9 {
+        for n in -30..30 {
+            let (by, way) = (value(&far.by, m, n), value(&far.way, m, n));
+            let holds = by == 0 || by >= way || -by >= way;
+            let rounds: Vec<i64> = (0..m).step_by(step).collect();
+            let meets = rounds
+                .iter()
+                .any(|i| rounds.iter().any(|j| i != j && factor * i == factor * j + n));
+            assert!(!(holds && meets), "{text} with m = {m}, n = {n}");
+        }
+    }
+}
+
+#[test]
+fn differences_that_nobody_knows_are_conditions() {
+    check_apart("for (int i = 0; i < m; i++)", 1, 1, &["n >= m, -n >= m, or n == 0"]);
+    check_apart("for (int i = 0; i < m; i += 2)", 1, 2, &["n >= m, -n >= m, or n == 0"]);
+    check_apart(
+        "for (int i = 0; i < m; i++)",
+        3,
+        1,
+        &["n >= 3 * m - 2, -n >= 3 * m - 2, or n == 0"],
+    );
+    // Where a loop inside moves both, this would not be enough.
+    let text = "void f(int m, int n, double *a) { for (int i = 0; i < m; i++)\n\
+                for (int j = 0; j < m; j++) a[i + j] = a[i + j + n]; }";
+    let program = support::program(text);
+    let found = support::findings(&program);
+    assert_eq!(found.iter().map(|it| it.apart.len()).collect::<Vec<_>>(), [0, 1]);
+}
