@@ -135,10 +135,35 @@ pub fn preprocessor_changes(line: &str) -> Vec<(usize, String, String)> {
     Vec::new()
 }
 
+/// The first words of a standard's directives.
+fn sentinels(dialect: Dialect) -> &'static [&'static [u8]] {
+    if dialect == OPENACC { &[b"acc"] } else { &[b"omp", b"ompx"] }
+}
+
+/// Whether the arguments of a macro, from their parenthesis on, are a directive of a standard.
+pub fn is_given(text: &[u8], dialect: Dialect) -> bool {
+    let Some(inside) = text.trim_ascii_start().strip_prefix(b"(") else { return false };
+    let inside = inside.trim_ascii_start();
+    begins_with_sentinel(inside.strip_prefix(b"\"").unwrap_or(inside), dialect)
+}
+
+fn begins_with_sentinel(text: &[u8], dialect: Dialect) -> bool {
+    let word =
+        text.trim_ascii_start().split(|it| !it.is_ascii_alphanumeric() && *it != b'_').next();
+    word.is_some_and(|it| sentinels(dialect).contains(&it))
+}
+
+/// Whether a directive of the prescriptive standard, from its first byte on, is about devices by its own words.
+pub fn is_for_devices(line: &str) -> bool {
+    let mut words = line.split(|it: char| !it.is_alphanumeric() && it != '_');
+    words.any(|it| it.starts_with("target")) && !line.contains(" end ")
+}
+
 /// Where the directives of a standard begin in a file as written: lines whose first word after `#pragma`
-/// is its own, outside of comments. Those that the preprocessor leaves out are among them.
+/// is its own, and `_Pragma` with a string that begins with it, outside of comments. Those that the preprocessor
+/// leaves out are among them.
 pub fn directives_in(text: &[u8], dialect: Dialect) -> Vec<usize> {
-    let sentinel: &[&[u8]] = if dialect == OPENACC { &[b"acc"] } else { &[b"omp", b"ompx"] };
+    let sentinel = sentinels(dialect);
     let mut found = Vec::new();
     let mut start = 0;
     let mut in_comment = false;
@@ -156,10 +181,32 @@ pub fn directives_in(text: &[u8], dialect: Dialect) -> Vec<usize> {
         {
             found.push(start + begin);
         }
+        for at in operators(line, dialect) {
+            let before = line.get(..at).unwrap_or_default();
+            if !ends_in_comment(before, in_comment) && !contains(before, b"//") {
+                found.push(start + at);
+            }
+        }
         in_comment = ends_in_comment(line, in_comment);
         start += line.len();
     }
     found
+}
+
+/// Where `_Pragma` stands in a line with a directive of a standard.
+fn operators(line: &[u8], dialect: Dialect) -> Vec<usize> {
+    let name = b"_Pragma";
+    let is_one = |(at, part): &(usize, &[u8])| {
+        let rest = line.get(at + name.len()..).unwrap_or_default().trim_ascii_start();
+        let text = rest.strip_prefix(b"(").map(<[u8]>::trim_ascii_start);
+        let text = text.and_then(|it| it.strip_prefix(b"\""));
+        part == name && text.is_some_and(|it| begins_with_sentinel(it, dialect))
+    };
+    line.windows(name.len()).enumerate().filter(is_one).map(|it| it.0).collect()
+}
+
+fn contains(text: &[u8], part: &[u8]) -> bool {
+    text.windows(part.len()).any(|it| it == part)
 }
 
 /// Whether a comment is open at the end of a line.

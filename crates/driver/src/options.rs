@@ -304,6 +304,9 @@ pub(crate) struct TranslateOptions {
     /// Do at once what would be queued
     #[arg(long)]
     pub(crate) no_queues: bool,
+    /// Leave out branches of `#if` that the flags do not reach: directives in them are refused
+    #[arg(long)]
+    pub(crate) no_branches: bool,
     /// Read each file as a compilation database says: all its entries, with their flags
     #[arg(short = 'p', long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) database: Option<PathBuf>,

@@ -65,6 +65,7 @@ fn translated_programs_are_right() {
         "tests/run/queue_crowd.c",
         "tests/run/target_data_nested.c",
         "tests/run/target_globals.c",
+        "tests/run/target_macros.c",
         "tests/run/target_names.c",
         "tests/run/target_triangle.c",
         "crates/driver/tests/back/devices.c",

@@ -54,7 +54,7 @@ fn check(name: &str, to: &str, profile: &str) {
 
 #[test]
 fn levels_become_teams_of_threads() {
-    for name in ["levels_kernels.c", "levels_loops.c", "levels_order.c"] {
+    for name in ["levels_kernels.c", "levels_loops.c", "levels_macros.c", "levels_order.c"] {
         check(name, "openmp", "clang");
     }
 }
@@ -95,7 +95,7 @@ fn each_way_a_file_is_compiled_is_translated() {
     };
     let database = format!("[{},{}]", entry("-DWIDE"), entry("-UWIDE"));
     fs::write(folder.path().join("compile_commands.json"), database).expect("written");
-    let one = ferry(&["translate", "--to", "openmp", "a.c"], folder.path());
+    let one = ferry(&["translate", "--to", "openmp", "--no-branches", "a.c"], folder.path());
     assert!(told(&one).contains("F0817"), "{}", told(&one));
     let both = ["translate", "--to", "openmp", "-p", "compile_commands.json", "a.c"];
     let both = ferry(&both, folder.path());
@@ -107,6 +107,39 @@ fn each_way_a_file_is_compiled_is_translated() {
         )
         .replace("#pragma acc serial copy(a[0:64])", "#pragma omp target map(tofrom: a[0:64])");
     assert_eq!(String::from_utf8_lossy(&both.stdout), expected);
+    let sought = ferry(&["translate", "--to", "openmp", "-v", "a.c"], folder.path());
+    assert!(sought.status.success(), "{}", told(&sought));
+    assert_eq!(String::from_utf8_lossy(&sought.stdout), expected);
+    assert!(told(&sought).contains("a.c: read with `-DWIDE` too"), "{}", told(&sought));
+}
+
+#[test]
+fn definitions_in_headers_are_changed_once_for_all_files() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let header = "#define EACH _Pragma(\"acc parallel loop\") for\n";
+    let source =
+        "#include \"each.h\"\nvoid f(int a[8]) {\n  EACH (int i = 0; i < 8; i++) a[i] = i;\n}\n";
+    let other = source.replace("a[8]", "b[8]").replace("a[i] = i", "b[i] = 1");
+    let write =
+        |name: &str, text: &str| fs::write(folder.path().join(name), text).expect("written");
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).expect("text");
+    write("each.h", header);
+    write("a.c", source);
+    write("b.c", &other);
+    let arguments = ["translate", "--to", "openmp", "--profile=gcc", "--in-place", "a.c", "b.c"];
+    let made = ferry(&arguments, folder.path());
+    assert!(!made.status.success(), "`a` and `b` are mapped by name: {}", told(&made));
+    assert_eq!(read("each.h"), header);
+    // Where the words agree, so do the files.
+    write("b.c", source);
+    let made = ferry(&arguments, folder.path());
+    assert!(made.status.success(), "{}", told(&made));
+    assert!(
+        read("each.h").starts_with("#define EACH _Pragma(\"omp target teams"),
+        "{}",
+        read("each.h")
+    );
+    assert_eq!((read("a.c"), read("b.c")), (source.to_owned(), source.to_owned()));
 }
 
 #[test]

@@ -14,8 +14,8 @@ mod translate;
 mod updates;
 
 pub use translate::{
-    Change, Fate, Keep, Optimize, PROFILES, Profile, Reads, Record, Remark, Request, Translation,
-    profile, translate,
+    Change, Fate, Keep, Macros, Optimize, PROFILES, Profile, Reads, Record, Remark, Request,
+    Translation, profile, translate,
 };
 
 pub use lower::{About, Chosen, Lowered, Note, Options, Verdict, lower, lower_with};

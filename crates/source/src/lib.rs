@@ -19,7 +19,7 @@ pub use arena::{Arena, Id};
 pub use diagnostic::{Diagnostic, Diagnostics, Label, Severity};
 pub use diff::unified_diff;
 pub use edit::{EditError, Edits};
-pub use locate::{Files, Location, Locator, NoFiles};
+pub use locate::{Files, Location, Locator, Making, NoFiles, Worded};
 pub use map::{FileId, SourceMap, TooBig, looks_binary};
 pub use names::{Name, Names};
 pub use span::Span;

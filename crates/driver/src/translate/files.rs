@@ -1,14 +1,16 @@
 //! The files that a translation changes, and where they go.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use emit::{Change, Translation};
 use ir::construct::Dialect;
 use source::{Edits, Locator, unified_diff};
 
+use super::conditions::blanked;
 use crate::options::TranslateOptions;
 use crate::report::{Stream, deliver, show};
 
@@ -19,60 +21,152 @@ pub(super) struct Files {
     /// Those that were asked for, changed or not.
     asked: Vec<Arc<str>>,
     needs_header: bool,
+    /// Macros whose definitions have changed.
+    changed: Vec<String>,
+    /// Macros that make a directive of what they are given.
+    helpers: Vec<String>,
 }
 
 struct One {
     old: Vec<u8>,
+    /// The same without comments and literals.
+    clean: Vec<u8>,
     changes: Vec<Change>,
     /// Where directives begin that were read.
     seen: Vec<usize>,
+    /// Where macros are used that make directives.
+    uses: Vec<usize>,
+    readings: Vec<Reading>,
+}
+
+/// What one way of compiling makes of a file.
+struct Reading {
+    changes: Vec<Change>,
+    /// The lines that it has compiled.
+    lines: BTreeSet<u32>,
+}
+
+/// A directive that no reading has met.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Unread {
+    pub(super) file: Arc<str>,
+    pub(super) at: usize,
+    pub(super) line: u32,
+    pub(super) text: String,
+    /// The macro that makes it.
+    pub(super) name: Option<String>,
+    /// Whether it stands in a definition that nothing uses.
+    pub(super) is_unused: bool,
 }
 
 impl Files {
-    /// Adds what one reading of a file changes; what another reading has changed so already stays.
-    pub(super) fn add(&mut self, path: &Path, translation: &Translation, locator: &Locator<'_>) {
+    /// Adds what one reading of a file changes; what another reading has changed so already stays. Nothing is added if
+    /// one changes what the other has read and left as it was.
+    pub(super) fn add(
+        &mut self,
+        path: &Path,
+        translation: &Translation,
+        locator: &Locator<'_>,
+    ) -> Result<(), String> {
         let name: Arc<str> = path.display().to_string().into();
-        if !self.asked.contains(&name) {
-            self.asked.push(Arc::clone(&name));
-        }
-        let names = translation.changes.keys().cloned().chain([name]);
-        for file in names.collect::<Vec<_>>() {
+        let names: BTreeSet<Arc<str>> =
+            translation.changes.keys().cloned().chain([Arc::clone(&name)]).collect();
+        let mut read: Vec<(Arc<str>, Rc<[u8]>, Reading)> = Vec::new();
+        for file in names {
             let Some(text) = locator.written(&file) else { continue };
+            let changes = translation.changes.get(&file).cloned().unwrap_or_default();
+            let reading = Reading { changes, lines: locator.lines_read(&file) };
+            if let Some(line) = self.list.get(&file).and_then(|it| it.contradicts(&reading)) {
+                return Err(format!("{file}:{line}: two readings of the file differ"));
+            }
+            read.push((file, text, reading));
+        }
+        if !self.asked.contains(&name) {
+            self.asked.push(name);
+        }
+        for (file, text, reading) in read {
             let one = self.list.entry(Arc::clone(&file)).or_insert_with(|| One {
                 old: text.to_vec(),
+                clean: blanked(&text),
                 changes: Vec::new(),
                 seen: Vec::new(),
+                uses: Vec::new(),
+                readings: Vec::new(),
             });
-            let new = translation.changes.get(&file).map(Vec::as_slice).unwrap_or_default();
             let known = one.changes.clone();
-            one.changes.extend(new.iter().filter(|it| !known.contains(it)).cloned());
+            one.changes.extend(reading.changes.iter().filter(|it| !known.contains(it)).cloned());
+            one.readings.push(reading);
             one.seen.extend(translation.seen.get(&file).into_iter().flatten());
+            one.uses.extend(translation.macros.uses.get(&file).into_iter().flatten());
         }
+        let macros = &translation.macros;
+        self.changed.extend(macros.changed.iter().cloned());
+        self.helpers.extend(macros.helpers.iter().cloned());
         self.needs_header |= translation.needs_header;
+        Ok(())
     }
 
-    /// Directives of the standard that is left which no reading has met: file, line and text.
-    pub(super) fn unread(&self, to: Dialect) -> Vec<(String, u32, String)> {
+    /// The text of a file as it is.
+    pub(super) fn text(&self, name: &str) -> &[u8] {
+        self.list.get(name).map(|it| it.old.as_slice()).unwrap_or_default()
+    }
+
+    /// Directives of the standard that is left which no reading has met.
+    pub(super) fn unread(&self, to: Dialect) -> Vec<Unread> {
         let from = match to == directive::PRESCRIPTIVE {
             true => directive::DESCRIPTIVE,
             false => directive::PRESCRIPTIVE,
         };
-        // What of the other standard is for the host alone stays, read or not.
-        if from == directive::PRESCRIPTIVE {
-            return Vec::new();
-        }
         let mut found = Vec::new();
-        for (name, one) in &self.list {
-            for at in directive::directives_in(&one.old, from) {
-                if one.seen.contains(&at) {
-                    continue;
+        for (file, one) in &self.list {
+            let mut places: Vec<(usize, Option<String>)> = directive::directives_in(&one.old, from)
+                .into_iter()
+                .filter(|at| !one.seen.contains(at))
+                // What of the other standard is for the host alone stays, read or not.
+                .filter(|at| from == directive::DESCRIPTIVE || is_for_devices(&one.old, *at))
+                .map(|at| (at, None))
+                .collect();
+            for name in self.changed.iter().collect::<BTreeSet<_>>() {
+                let uses = self
+                    .uses(name)
+                    .into_iter()
+                    .filter(|(it, at)| it == file && !one.uses.contains(at));
+                places.extend(uses.map(|(_, at)| (at, Some(name.clone()))));
+            }
+            for name in self.helpers.iter().collect::<BTreeSet<_>>() {
+                let uses = uses_of(&one.clean, name).into_iter().filter(|at| {
+                    let given = one.old.get(at + name.len()..).unwrap_or_default();
+                    !one.uses.contains(at) && directive::is_given(given, from)
+                });
+                places.extend(uses.map(|at| (at, Some(name.clone()))));
+            }
+            for (at, name) in places {
+                let (line, text) = (one.line_of(at), line_at(&one.old, at));
+                let owner = definition_at(&one.clean, at);
+                let is_unused = owner.is_some_and(|it| self.uses(&it).is_empty());
+                found.push(Unread { file: Arc::clone(file), at, line, text, name, is_unused });
+            }
+        }
+        found.sort_by(|a, b| (&a.file, a.at).cmp(&(&b.file, b.at)));
+        found.dedup_by(|a, b| (&a.file, a.at) == (&b.file, b.at));
+        found
+    }
+
+    /// Where a macro is used in code, by itself or by others whose definitions use it.
+    fn uses(&self, name: &str) -> Vec<(Arc<str>, usize)> {
+        let mut names = vec![name.to_owned()];
+        let mut found = Vec::new();
+        let mut next = 0;
+        while let Some(name) = names.get(next).cloned() {
+            next += 1;
+            for (file, one) in &self.list {
+                for at in uses_of(&one.clean, &name) {
+                    match definition_at(&one.clean, at) {
+                        None => found.push((Arc::clone(file), at)),
+                        Some(owner) if !names.contains(&owner) => names.push(owner),
+                        Some(_) => {}
+                    }
                 }
-                let before = one.old.get(..at).unwrap_or_default();
-                let line = 1 + before.iter().filter(|it| **it == b'\n').count();
-                let rest = one.old.get(at..).unwrap_or_default();
-                let text = rest.split(|it| *it == b'\n').next().unwrap_or_default();
-                let text = String::from_utf8_lossy(text).trim().to_owned();
-                found.push((name.to_string(), u32::try_from(line).unwrap_or(0), text));
             }
         }
         found
@@ -147,6 +241,20 @@ impl Files {
 }
 
 impl One {
+    /// The line that one of two readings changes and the other reads as it was.
+    fn contradicts(&self, new: &Reading) -> Option<u32> {
+        let differs = |a: &Reading, b: &Reading| {
+            let only = a.changes.iter().filter(|it| !b.changes.contains(it));
+            only.map(|it| self.line_of(it.range.start)).find(|it| b.lines.contains(it))
+        };
+        self.readings.iter().find_map(|old| differs(new, old).or_else(|| differs(old, new)))
+    }
+
+    fn line_of(&self, at: usize) -> u32 {
+        let before = self.old.get(..at).unwrap_or_default();
+        u32::try_from(1 + before.iter().filter(|it| **it == b'\n').count()).unwrap_or(u32::MAX)
+    }
+
     fn new_text(&self, name: &str) -> Result<Vec<u8>, String> {
         let mut edits = Edits::new();
         for change in &self.changes {
@@ -156,6 +264,59 @@ impl One {
         }
         edits.apply(&self.old).map_err(|error| format!("{name}: {error}"))
     }
+}
+
+/// The rest of a line.
+fn line_at(text: &[u8], at: usize) -> String {
+    let rest = text.get(at..).unwrap_or_default();
+    let line = rest.split(|it| *it == b'\n').next().unwrap_or_default();
+    String::from_utf8_lossy(line).trim().to_owned()
+}
+
+fn is_for_devices(text: &[u8], at: usize) -> bool {
+    directive::is_for_devices(&line_at(text, at))
+}
+
+/// The macro in whose definition a byte stands.
+fn definition_at(text: &[u8], at: usize) -> Option<String> {
+    let line_start = |at: usize| {
+        let before = text.get(..at).unwrap_or_default();
+        before.iter().rposition(|it| *it == b'\n').map_or(0, |it| it + 1)
+    };
+    let mut start = line_start(at);
+    while start > 0 && text.get(..start)?.trim_ascii_end().ends_with(b"\\") {
+        start = line_start(start - 1);
+    }
+    let head = String::from_utf8_lossy(text.get(start..)?);
+    let rest = head.trim_start().strip_prefix('#')?.trim_start().strip_prefix("define")?;
+    let name = rest.trim_start();
+    let end = name.find(|it: char| !it.is_alphanumeric() && it != '_').unwrap_or(name.len());
+    rest.starts_with(char::is_whitespace).then(|| name.get(..end).unwrap_or_default().to_owned())
+}
+
+/// Where a name stands in a text without comments, but for lines of the preprocessor that are about it.
+fn uses_of(text: &[u8], name: &str) -> Vec<usize> {
+    let is_word = |it: Option<&u8>| it.is_some_and(|it| it.is_ascii_alphanumeric() || *it == b'_');
+    let mut found = Vec::new();
+    let mut start = 0;
+    for line in text.split_inclusive(|it| *it == b'\n') {
+        let words = line.trim_ascii_start().strip_prefix(b"#").unwrap_or_default();
+        let words = words.trim_ascii_start();
+        let own = ["define", "undef", "ifdef", "ifndef"].iter().find_map(|it| {
+            let rest = words.strip_prefix(it.as_bytes())?.trim_ascii_start();
+            rest.starts_with(name.as_bytes()).then_some(line.len() - rest.len())
+        });
+        for (at, part) in line.windows(name.len()).enumerate() {
+            let is_whole = part == name.as_bytes()
+                && !is_word(at.checked_sub(1).and_then(|it| line.get(it)))
+                && !is_word(line.get(at + name.len()));
+            if is_whole && own != Some(at) {
+                found.push(start + at);
+            }
+        }
+        start += line.len();
+    }
+    found
 }
 
 /// The path below a folder: without its root and without leading out of it.

@@ -1,9 +1,10 @@
 //! `ferry translate`: directives of one standard become directives of the other, in the files themselves.
 //!
-//! Each file is read once for each way it is compiled; what is changed in it and in its headers is
-//! gathered, and files are written when all is known. A file in which something was refused stays as it
+//! Each file is read once for each way it is compiled, and again for branches of `#if` that no reading has met; what
+//! is changed in it and in its headers is gathered, and files are written when all is known. A file in which something was refused stays as it
 //! is, unless the user takes the rest as it comes.
 
+mod conditions;
 mod database;
 mod files;
 mod report;
@@ -13,18 +14,26 @@ use std::fs;
 use std::io::IsTerminal;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use emit::{Fate, Keep, PROFILES, Profile, Reads, Request};
-use source::{Locator, render};
+use source::{Locator, Severity, render};
 
+use opt::decisions::{Decision, Decisions};
 use opt::profile::{Kind, Profile as Device};
 
 use crate::cc::decisions::{self, Decided};
 use crate::options::{Input, KeepOld, TranslateOptions};
 use crate::report::{Stream, colour_of_terminal, show};
 use crate::{cc, front, profiles};
+use conditions::Settings;
 use files::Files;
 use report::Report;
+
+/// So many readings are tried for one file beyond those that were asked for.
+const MOST_READINGS: usize = 16;
+/// What the macros of the standards are taken for: newer than all that anybody asks for.
+const LATE: i64 = 300_000;
 
 pub(crate) fn run(options: &TranslateOptions) -> Result<ExitCode, String> {
     let request = request(options)?;
@@ -32,45 +41,40 @@ pub(crate) fn run(options: &TranslateOptions) -> Result<ExitCode, String> {
     let device = device.map(|it| for_reader(it, &request));
     let before = options.mapping.as_deref().map(decisions::read).transpose();
     let before = before.map_err(cc::Failure::into_text)?;
-    let mut decided: Vec<Decided> = Vec::new();
-    let mut files = Files::default();
-    let mut report = Report::default();
+    let trust = options.trust.into();
+    let marks = opt::marks::Options { trust, ..opt::marks::Options::default() };
+    let mut work = Work {
+        request: &request,
+        device: device.as_ref().map(|it| (it, marks)),
+        before: before.as_ref(),
+        decided: Vec::new(),
+        files: Files::default(),
+        report: Report::default(),
+        why: Vec::new(),
+    };
     let mut failed = false;
     for path in &options.input.files {
-        for input in readings(options, path)? {
-            let unit = front::check(path, &input);
-            let read = |name: &str| fs::read(name).ok();
-            let locator = Locator::new(&unit.map, &read);
-            if unit.diagnostics.errors() > 0 {
-                let colour = colour_of_terminal(std::io::stderr().is_terminal());
-                show(&render::terminal(&unit.diagnostics, &locator, colour), Stream::Err)?;
+        let ways = readings(options, path)?;
+        for input in &ways {
+            if let Err(errors) = work.read(path, input, false)? {
+                show(&errors, Stream::Err)?;
                 failed = true;
-                continue;
             }
-            let Some(program) = &unit.program else { continue };
-            let optimize = device.as_ref().zip(unit.map.files().next()).map(|(profile, file)| {
-                let trust = options.trust.into();
-                let marks = opt::marks::Options { trust, ..opt::marks::Options::default() };
-                let text = (unit.map.bytes(file), unit.map.base(file));
-                emit::Optimize { profile, marks, decisions: before.as_ref(), text }
-            });
-            let mut translation = emit::translate(program, &locator, &request, optimize.as_ref());
-            if !translation.faults.is_empty() {
-                let colour = colour_of_terminal(std::io::stderr().is_terminal());
-                show(&render::terminal(&translation.faults, &locator, colour), Stream::Err)?;
-                failed |= translation.faults.errors() > 0;
-            }
-            let nests = std::mem::take(&mut translation.decisions);
-            decided.push(Decided { file: path.display().to_string(), nests });
-            report.add(path, &translation, &locator);
-            files.add(path, &translation, &locator);
+        }
+        if !options.no_branches && !failed {
+            work.read_branches(path, &ways)?;
         }
     }
-    for (file, line, from) in files.unread(request.to) {
-        report.add_unread(&file, line, from);
+    let Work { files, mut report, why, decided, .. } = work;
+    let mut is_spoiled = false;
+    for unread in files.unread(request.to) {
+        // A definition cannot change for some of its uses alone.
+        is_spoiled |= unread.name.is_some() && !unread.is_unused;
+        let why = why.iter().find(|it| (&it.0, it.1) == (&unread.file, unread.at));
+        report.add_unread(&unread, why.map(|it| it.2.as_str()));
     }
     let worst = report.worst();
-    let is_whole = worst < Fate::Refused || options.partial;
+    let is_whole = worst < Fate::Refused || options.partial && !is_spoiled;
     if is_whole && !failed {
         files.deliver(options)?;
         if let (Some(path), Some(before)) = (&options.mapping, &before) {
@@ -89,6 +93,118 @@ fn for_reader(mut device: Device, request: &Request) -> Device {
     let fills_lanes = request.profile.fills_named_lanes && device.kind == Kind::Gpu;
     device.lanes_need_word |= fills_lanes;
     device
+}
+
+/// What has been found so far.
+struct Work<'a> {
+    request: &'a Request,
+    /// The device to map loops for, and how far directives are believed.
+    device: Option<(&'a Device, opt::marks::Options)>,
+    /// Mappings that were kept before, and those that are found.
+    before: Option<&'a Decisions>,
+    decided: Vec<Decided>,
+    files: Files,
+    report: Report,
+    /// Why readings for directives were dropped: file, byte, reason.
+    why: Vec<(Arc<str>, usize, String)>,
+}
+
+impl Work<'_> {
+    /// Reads a file in one way; answers what is wrong with the program, for people. A reading that was only tried must
+    /// agree with those before it.
+    fn read(
+        &mut self,
+        path: &Path,
+        input: &Input,
+        is_tried: bool,
+    ) -> Result<Result<(), String>, String> {
+        let unit = front::check(path, input);
+        let read = |name: &str| fs::read(name).ok();
+        let locator = Locator::new(&unit.map, &read);
+        if unit.diagnostics.errors() > 0 {
+            if is_tried {
+                let first = unit.diagnostics.iter().find(|it| it.severity == Severity::Error);
+                return Ok(Err(first.map_or_else(String::new, |it| it.message.clone())));
+            }
+            let colour = colour_of_terminal(std::io::stderr().is_terminal());
+            return Ok(Err(render::terminal(&unit.diagnostics, &locator, colour)));
+        }
+        let Some(program) = &unit.program else { return Ok(Ok(())) };
+        let device = self.device.as_ref().zip(unit.map.files().next());
+        let optimize = device.map(|((profile, marks), file)| {
+            let text = (unit.map.bytes(file), unit.map.base(file));
+            emit::Optimize { profile, marks: marks.clone(), decisions: self.before, text }
+        });
+        let mut translation = emit::translate(program, &locator, self.request, optimize.as_ref());
+        if !translation.faults.is_empty() && !is_tried {
+            let colour = colour_of_terminal(std::io::stderr().is_terminal());
+            let told = render::terminal(&translation.faults, &locator, colour);
+            if translation.faults.errors() > 0 {
+                return Ok(Err(told));
+            }
+            show(&told, Stream::Err)?;
+        }
+        if is_tried && let Some(at) = self.report.worsened(path, &translation, &locator) {
+            return Ok(Err(format!("{at} would be refused")));
+        }
+        if let Err(why) = self.files.add(path, &translation, &locator) {
+            return if is_tried { Ok(Err(why)) } else { Err(why) };
+        }
+        self.report.add(path, &translation, &locator);
+        self.decide(path, std::mem::take(&mut translation.decisions));
+        Ok(Ok(()))
+    }
+
+    /// Keeps mappings of nests; of one that several readings have met, the first.
+    fn decide(&mut self, path: &Path, nests: Vec<(String, Decision)>) {
+        let file = path.display().to_string();
+        match self.decided.iter_mut().find(|it| it.file == file) {
+            Some(known) => {
+                let new =
+                    nests.into_iter().filter(|it| !known.nests.iter().any(|old| old.0 == it.0));
+                let new: Vec<_> = new.collect();
+                known.nests.extend(new);
+            }
+            None => self.decided.push(Decided { file, nests }),
+        }
+    }
+
+    /// Reads a file again, with names set so that directives are met which no reading has met.
+    fn read_branches(&mut self, path: &Path, ways: &[Input]) -> Result<(), String> {
+        let Some(base) = ways.first() else { return Ok(()) };
+        let fixed = Settings::from([
+            (directive::MACRO_OF_LEVELS.to_owned(), Some(LATE)),
+            (directive::MACRO_OF_TEAMS.to_owned(), Some(LATE)),
+            ("__cplusplus".to_owned(), None),
+        ]);
+        let name =
+            |it: &OsString| it.to_string_lossy().split('=').next().unwrap_or_default().to_owned();
+        let given: Vec<String> = base.define.iter().map(name).collect();
+        let mut tried: Vec<Settings> = Vec::new();
+        let mut tries = 0;
+        while tries < MOST_READINGS {
+            let unread = self.files.unread(self.request.to).into_iter().filter(|it| !it.is_unused);
+            let next = unread.into_iter().find_map(|it| {
+                let conditions = conditions::around(self.files.text(&it.file), it.at);
+                let settings = conditions::satisfied(&conditions, &fixed, &given)?;
+                (!settings.is_empty() && !tried.contains(&settings)).then_some((it, settings))
+            });
+            let Some((unread, settings)) = next else { break };
+            tries += 1;
+            let mut input = base.clone();
+            input.flags.extend(conditions::flags(&settings));
+            let told = conditions::told(&settings);
+            match self.read(path, &input, true)? {
+                Ok(()) => self.report.add_reading(path, &told),
+                Err(why) => {
+                    let text = format!("with `{told}`: {why}");
+                    self.why.push((unread.file, unread.at, text));
+                }
+            }
+            tried.push(settings);
+        }
+        Ok(())
+    }
 }
 
 /// The ways in which a file is to be read.

@@ -7,14 +7,22 @@ use emit::{Fate, Remark, Translation};
 use serde_json::{Value, json};
 use source::{Diagnostic, Diagnostics, Locator, Span, render};
 
+use super::files::Unread;
 use crate::options::{ReportForm, TranslateOptions};
 use crate::report::{Stream, deliver, show};
+
+/// A directive that no reading has met.
+const UNREAD: &str = "F0817";
+/// A directive in a definition that nothing uses.
+const UNUSED: &str = "F0818";
 
 /// Everything that is to be told.
 #[derive(Default)]
 pub(super) struct Report {
     entries: Vec<Entry>,
     log: Option<render::SarifLog>,
+    /// Readings beyond those that were asked for.
+    readings: Vec<String>,
 }
 
 struct Entry {
@@ -34,9 +42,6 @@ impl Report {
             let at = locator.locate(record.span);
             let file =
                 at.as_ref().map_or_else(|| path.display().to_string(), |it| it.file.to_string());
-            for remark in &record.remarks {
-                diagnostic(record.span, remark).into_iter().for_each(|it| found.push(it));
-            }
             let entry = Entry {
                 file,
                 line: at.map_or(0, |it| it.line),
@@ -50,21 +55,72 @@ impl Report {
                 (&it.file, it.line, &it.from, it.line > 0)
                     == (&entry.file, entry.line, &entry.from, true)
             };
-            if !self.entries.iter().any(is_known) {
-                self.entries.push(entry);
+            match self.entries.iter_mut().find(|it| is_known(it)) {
+                // What is refused in one reading is refused.
+                Some(known) if known.fate < entry.fate => *known = entry,
+                Some(_) => continue,
+                None => self.entries.push(entry),
+            }
+            for remark in &record.remarks {
+                diagnostic(record.span, remark).into_iter().for_each(|it| found.push(it));
             }
         }
         log.add(&found, locator);
     }
 
+    /// Where another reading refuses what was translated before.
+    pub(super) fn worsened(
+        &self,
+        path: &Path,
+        made: &Translation,
+        locator: &Locator<'_>,
+    ) -> Option<String> {
+        made.records.iter().filter(|it| it.fate == Fate::Refused).find_map(|record| {
+            let at = locator.locate(record.span)?;
+            let is_known = |it: &&Entry| {
+                (it.file.as_str(), it.line, &it.from) == (&*at.file, at.line, &record.from)
+                    && it.fate < Fate::Refused
+            };
+            let known = self.entries.iter().find(is_known)?;
+            Some(format!("{}:{}", path.display(), known.line))
+        })
+    }
+
+    /// A file was read again.
+    pub(super) fn add_reading(&mut self, path: &Path, flags: &str) {
+        self.readings.push(format!("{}: read with `{flags}` too", path.display()));
+    }
+
     /// A directive that no reading of its file has met.
-    pub(super) fn add_unread(&mut self, file: &str, line: u32, from: String) {
-        let text = "it was not read: another configuration compiles it, or it stands where it means \
-                    nothing; give the flags that reach it, or a database of both";
-        let code = Some("F0817");
-        let remark = Remark { fate: Fate::Refused, clause: None, code, text: text.to_owned() };
-        let (file, remarks) = (file.to_owned(), vec![remark]);
-        self.entries.push(Entry { file, line, from, to: Vec::new(), fate: Fate::Refused, remarks });
+    pub(super) fn add_unread(&mut self, unread: &Unread, why: Option<&str>) {
+        if unread.is_unused {
+            let text = "it stays as it is: nothing here uses the macro that would make it";
+            return self.add_unmet(unread, Fate::Approximated, UNUSED, text.to_owned());
+        }
+        let mut text = match &unread.name {
+            Some(name) => format!("`{name}` makes a directive, and here no reading has met it"),
+            None => {
+                "it was not read: another configuration compiles it, or it stands where it means \
+                     nothing"
+                    .to_owned()
+            }
+        };
+        text.push_str("; give the flags that reach it, or a database of both");
+        if let Some(why) = why {
+            let _ = write!(text, " ({why})");
+        }
+        self.add_unmet(unread, Fate::Refused, UNREAD, text);
+    }
+
+    fn add_unmet(&mut self, unread: &Unread, fate: Fate, code: &'static str, text: String) {
+        self.entries.push(Entry {
+            file: unread.file.to_string(),
+            line: unread.line,
+            from: unread.text.clone(),
+            to: Vec::new(),
+            fate,
+            remarks: vec![Remark { fate, clause: None, code: Some(code), text }],
+        });
     }
 
     pub(super) fn worst(&self) -> Fate {
@@ -87,6 +143,9 @@ impl Report {
 
     fn text(&self, verbose: bool) -> String {
         let mut text = String::new();
+        if verbose {
+            self.readings.iter().for_each(|it| text.push_str(&format!("{it}\n")));
+        }
         for entry in &self.entries {
             if verbose {
                 let _ = writeln!(

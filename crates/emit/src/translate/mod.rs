@@ -15,6 +15,7 @@ mod data;
 mod declared;
 mod descriptive;
 mod league;
+mod made;
 mod nests;
 mod order;
 mod own;
@@ -154,6 +155,19 @@ pub struct Translation {
     pub decisions: Vec<(String, Decision)>,
     /// What is wrong with decisions that are kept.
     pub faults: Diagnostics,
+    /// Macros that make directives.
+    pub macros: Macros,
+}
+
+/// Macros that make directives, and where they do.
+#[derive(Debug, Default)]
+pub struct Macros {
+    /// Those whose definitions have changed: what they make is changed wherever they are used.
+    pub changed: Vec<String>,
+    /// Those that make a directive of what they are given.
+    pub helpers: Vec<String>,
+    /// Where their names stand that were looked at, by written file.
+    pub uses: BTreeMap<Arc<str>, Vec<usize>>,
 }
 
 /// Translates the directives of a program.

@@ -1,17 +1,18 @@
 //! Puts what was planned into the files as written.
 //!
 //! A directive is replaced from its `#` to its last word: indentation, comments behind it and the end of
-//! the line stay. One that goes takes its line with it if nothing else stands there. What has no place
-//! in a file, because a macro or an operator made it, is refused.
+//! the line stay. One that goes takes its line with it if nothing else stands there. One that a macro or
+//! `_Pragma` makes is changed where its text stands ([`made`]).
 
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use ir::program::Program;
-use source::{Locator, Span};
+use source::{Locator, Making, Span};
 
-use super::words::one_line;
+use super::made::{Done, Shared};
+use super::words::{PARAM, one_line};
 use super::{
     Change, Fate, Keep, Line, Place, Plan, Record, Remark, Request, Target, Translation, codes,
 };
@@ -23,20 +24,27 @@ pub(super) struct Pen<'a> {
     program: &'a Program,
     locator: &'a Locator<'a>,
     request: &'a Request,
-    made: Translation,
+    pub(super) made: Translation,
     /// Files whose directives use our header.
     users: Vec<Arc<str>>,
     /// Whether a line that includes another header has come to include ours.
     is_included: bool,
+    /// Directives that stand in definitions, use by use.
+    pub(super) shared: Vec<Shared>,
 }
 
 /// Where a directive stands.
-struct Spot {
-    file: Arc<str>,
-    text: Rc<[u8]>,
+pub(super) struct Spot {
+    pub(super) file: Arc<str>,
+    pub(super) text: Rc<[u8]>,
     /// From its first to its last byte.
-    range: Range<usize>,
+    pub(super) range: Range<usize>,
+    /// What makes it, if it is no line of its own.
+    pub(super) made: Option<Rc<Making>>,
 }
+
+/// A change of a file.
+pub(super) type Edit = (Arc<str>, Range<usize>, String);
 
 impl<'a> Pen<'a> {
     pub(super) fn new(
@@ -51,10 +59,12 @@ impl<'a> Pen<'a> {
             made: Translation::default(),
             users: Vec::new(),
             is_included: false,
+            shared: Vec::new(),
         }
     }
 
     pub(super) fn finish(mut self) -> Translation {
+        self.settle_shared();
         for file in std::mem::take(&mut self.users) {
             let text = self.locator.written(&file).unwrap_or_default();
             let header = match self.request.to == directive::DESCRIPTIVE {
@@ -76,11 +86,16 @@ impl<'a> Pen<'a> {
     fn spot(&self, span: Span) -> Option<Spot> {
         let at = self.locator.locate(span).filter(|it| !it.in_system_header)?;
         let text = self.locator.written(&at.file)?;
-        Some(Spot { file: at.file, text, range: at.written? })
+        Some(Spot { file: at.file, text, range: at.written?, made: None })
     }
 
     /// The bytes of a written directive.
-    fn directive(&self, span: Span) -> Option<Spot> {
+    pub(super) fn directive(&self, span: Span) -> Option<Spot> {
+        if let Some(made) = self.locator.making(span) {
+            let (file, range) = (Arc::clone(&made.file), made.whole.clone());
+            let text = self.locator.written(&file)?;
+            return Some(Spot { file, text, range, made: Some(made) });
+        }
         let mut spot = self.spot(span)?;
         let start = logical_line(&spot.text, spot.range.start);
         let before = spot.text.get(start..spot.range.end)?;
@@ -110,13 +125,12 @@ impl<'a> Pen<'a> {
             return;
         }
         let Some(spot) = found else {
-            let text = "a macro or `_Pragma` makes it; write the directive itself";
+            let text = "how a macro makes it is not clear; write the directive itself";
             plan.remark(Fate::Refused, Some(codes::MADE_BY_MACRO), None, text);
             return self.record(target, from, Vec::new(), plan.remarks);
         };
         if let Target::Directive(_) = target {
-            let seen = self.made.seen.entry(Arc::clone(&spot.file)).or_default();
-            seen.push(spot.range.start);
+            self.see(&spot);
         }
         if let Some(body) = plan.body {
             let inside = std::mem::take(&mut plan.inside);
@@ -137,40 +151,100 @@ impl<'a> Pen<'a> {
                 None => lines.extend(self.spelled(&last, &mut plan.remarks)),
             }
         }
-        if plan.is_refused() {
-            return self.record(target, from, Vec::new(), plan.remarks);
+        if matches!(target, Target::Loop(_)) && lines.is_empty() && !plan.is_refused() {
+            return;
         }
-        let to = lines.clone();
-        let is_done = match target {
-            Target::Loop(_) if lines.is_empty() => return,
-            Target::Loop(_) => {
-                let text = spot.before_loop(&lines);
-                self.change(&spot.file, spot.range.start..spot.range.start, text);
-                true
-            }
-            Target::Directive(_) => self.replace(&spot, &lines, &mut plan),
+        let changes = match plan.is_refused() {
+            true => None,
+            false => self.changes(target, &spot, &lines, &mut plan),
         };
-        if is_done && plan.uses_header {
-            self.made.needs_header = true;
-            if !self.users.contains(&spot.file) {
-                self.users.push(Arc::clone(&spot.file));
-            }
+        let to = match changes {
+            Some(_) => lines.iter().map(|it| it.replace(PARAM, "")).collect(),
+            None => Vec::new(),
+        };
+        let header = plan.uses_header.then(|| Arc::clone(&spot.file));
+        let done = Done { target, from, to, remarks: plan.remarks, header };
+        match spot.made.as_ref().filter(|it| it.is_shared || it.before.is_some()) {
+            Some(made) => self.share(made, done, changes),
+            None => self.finish_one(done, changes.unwrap_or_default()),
         }
-        self.record(target, from, to, plan.remarks);
     }
 
-    fn replace(&mut self, spot: &Spot, lines: &[String], plan: &mut Plan) -> bool {
+    /// Makes the changes for one directive, and remembers what became of it.
+    pub(super) fn finish_one(&mut self, done: Done, changes: Vec<Edit>) {
+        if !changes.is_empty()
+            && let Some(file) = done.header
+        {
+            self.made.needs_header = true;
+            if !self.users.contains(&file) {
+                self.users.push(file);
+            }
+        }
+        for (file, range, text) in changes {
+            self.change(&file, range, text);
+        }
+        self.record(done.target, done.from, done.to, done.remarks);
+    }
+
+    /// What changes for a directive; none, and a remark, if it cannot be done.
+    fn changes(
+        &self,
+        target: Target,
+        spot: &Spot,
+        lines: &[String],
+        plan: &mut Plan,
+    ) -> Option<Vec<Edit>> {
+        let mut changes = self.elsewhere(spot, plan)?;
+        let keep = match self.request.keep {
+            // Readers of the old one read the new one.
+            Keep::Guard if plan.is_own => Keep::Comment,
+            keep => keep,
+        };
+        let own = match (target, &spot.made) {
+            (Target::Loop(_), _) if !spot.begins_loop() => {
+                Err("the loop that needs a directive is made by a macro")
+            }
+            (Target::Loop(_), _) => {
+                let (at, text) = (spot.range.start, spot.before_loop(lines));
+                Ok(vec![(Arc::clone(&spot.file), at..at, text)])
+            }
+            (Target::Directive(_), Some(made)) => spot.remade(made, lines, keep),
+            (Target::Directive(_), None) => {
+                let (range, text) = spot.replacement(lines, keep);
+                Ok(vec![(Arc::clone(&spot.file), range, text)])
+            }
+        };
+        let own = own.and_then(|own| {
+            let is_open = changes.iter().chain(&own).any(|it| it.2.contains(PARAM));
+            if is_open { Err("an argument of the macro is needed elsewhere too") } else { Ok(own) }
+        });
+        match own {
+            Ok(own) => {
+                changes.extend(own);
+                Some(changes)
+            }
+            Err(text) => {
+                plan.remark(Fate::Refused, Some(codes::MADE_BY_MACRO), None, text);
+                None
+            }
+        }
+    }
+
+    /// What changes in other places for a directive.
+    fn elsewhere(&self, spot: &Spot, plan: &mut Plan) -> Option<Vec<Edit>> {
         let mut remarks = Vec::new();
         let behind = self.spelled(&plan.behind, &mut remarks);
         let newline = spot.newline();
-        let mut changes: Vec<(Range<usize>, String)> = Vec::new();
+        let mut changes: Vec<Edit> = Vec::new();
+        let is_shared = spot.made.as_ref().is_some_and(|it| it.is_shared);
         if let [line] = behind.as_slice() {
-            let Some(end) = declaration_end(&spot.text, spot.range.end) else {
+            let end = declaration_end(&spot.text, spot.range.end).filter(|_| !is_shared);
+            let Some(end) = end else {
                 let text = "where the declaration behind it ends is not clear";
                 plan.remark(Fate::Refused, Some(codes::NO_COUNTERPART), None, text);
-                return false;
+                return None;
             };
-            changes.push((end..end, format!("{newline}{line}")));
+            changes.push((Arc::clone(&spot.file), end..end, format!("{newline}{line}")));
         }
         for (place, line) in plan.before.clone() {
             let span = match place {
@@ -180,56 +254,45 @@ impl<'a> Pen<'a> {
                 | Place::Behind(span) => span,
             };
             let text = self.spelled(std::slice::from_ref(&line), &mut remarks).join(newline);
-            let Some(other) = self.spot(span).filter(|it| it.file == spot.file) else {
+            let other = self.spot(span).filter(|it| is_shared || it.file == spot.file);
+            let Some(other) = other else {
                 let text = "a place where data must be let go is made by a macro";
                 plan.remark(Fate::Refused, Some(codes::MADE_BY_MACRO), None, text);
-                return false;
+                return None;
             };
+            let edit = |range: Range<usize>, text: String| (Arc::clone(&other.file), range, text);
             match place {
                 Place::Statement(_) => {
                     let (start, end) = (other.range.start, other.range.end);
                     let end = statement_end(&other.text, end);
-                    changes.push((start..start, format!("{{{newline}{text}{newline}")));
-                    changes.push((end..end, format!("{newline}}}")));
+                    changes.push(edit(start..start, format!("{{{newline}{text}{newline}")));
+                    changes.push(edit(end..end, format!("{newline}}}")));
                 }
                 Place::StartOf(_) => {
                     if other.text.get(other.range.start) != Some(&b'{') {
                         let text = "its body is no block";
                         plan.remark(Fate::Refused, Some(codes::NO_COUNTERPART), None, text);
-                        return false;
+                        return None;
                     }
                     let at = other.range.start + 1;
-                    changes.push((at..at, format!("{newline}{text}")));
+                    changes.push(edit(at..at, format!("{newline}{text}")));
                 }
                 Place::Behind(_) => {
                     let end = statement_end(&other.text, other.range.end);
                     // What comes behind one statement is one change: others may end there too.
-                    match changes.last_mut().filter(|it| it.0 == (end..end)) {
-                        Some((_, before)) => before.push_str(&format!("{newline}{text}")),
-                        None => changes.push((end..end, format!("{newline}{text}"))),
+                    match changes.last_mut().filter(|it| it.1 == (end..end)) {
+                        Some((.., before)) => before.push_str(&format!("{newline}{text}")),
+                        None => changes.push(edit(end..end, format!("{newline}{text}"))),
                     }
                 }
                 Place::EndOf(_) => {
                     let at = other.range.end.saturating_sub(1);
-                    changes.push((at..at, format!("{newline}{text}{newline}")));
+                    changes.push(edit(at..at, format!("{newline}{text}{newline}")));
                 }
             }
         }
         plan.remarks.extend(remarks);
-        if plan.is_refused() {
-            return false;
-        }
-        let keep = match self.request.keep {
-            // Readers of the old one read the new one.
-            Keep::Guard if plan.is_own => Keep::Comment,
-            keep => keep,
-        };
-        let (range, text) = spot.replacement(lines, keep);
-        changes.push((range, text));
-        for (range, text) in changes {
-            self.change(&spot.file, range, text);
-        }
-        true
+        (!plan.is_refused()).then_some(changes)
     }
 
     pub(super) fn change(&mut self, file: &Arc<str>, range: Range<usize>, text: String) {
@@ -330,12 +393,18 @@ impl Spot {
         one_line(&String::from_utf8_lossy(text))
     }
 
-    fn newline(&self) -> &'static str {
+    pub(super) fn newline(&self) -> &'static str {
         if contains(&self.text, b"\r\n") { "\r\n" } else { "\n" }
     }
 
+    /// Whether a loop begins here.
+    fn begins_loop(&self) -> bool {
+        let rest = self.text.get(self.range.start..).unwrap_or_default();
+        ["for", "while", "do"].iter().any(|it| rest.starts_with(it.as_bytes()))
+    }
+
     /// The blanks before it on its line, if nothing else is there.
-    fn indent(&self) -> Option<&str> {
+    pub(super) fn indent(&self) -> Option<&str> {
         let start = physical_line(&self.text, self.range.start);
         let before = std::str::from_utf8(self.text.get(start..self.range.start)?).ok()?;
         before.trim().is_empty().then_some(before)
@@ -354,7 +423,7 @@ impl Spot {
     }
 
     /// The bytes that go and what comes for them.
-    fn replacement(&self, lines: &[String], keep: Keep) -> (Range<usize>, String) {
+    pub(super) fn replacement(&self, lines: &[String], keep: Keep) -> (Range<usize>, String) {
         let newline = self.newline();
         let indent = self.indent().unwrap_or("").to_owned();
         let new: Vec<String> = lines.iter().map(|it| broken(it, &indent, newline)).collect();

@@ -4,7 +4,7 @@
 
 use ir::program::{ExprId, ExprKind, Program, VarId};
 use ir::types::Ty;
-use source::{Locator, Span};
+use source::{Locator, Span, Worded};
 
 use crate::c::{Printer, Setting};
 
@@ -38,13 +38,17 @@ impl<'a> Words<'a> {
     /// An expression or list item.
     pub(super) fn expr(&self, id: ExprId) -> String {
         let expr = &self.made.exprs[id];
-        if let ExprKind::Var(var) = expr.kind {
+        let worded = match self.program.exprs.find(id) {
+            Some(_) => self.locator.worded(expr.span),
+            None => None,
+        };
+        let has_params = worded.as_ref().is_some_and(|it| !it.params.is_empty());
+        if let ExprKind::Var(var) = expr.kind
+            && !has_params
+        {
             return self.var(var);
         }
-        let written = match self.program.exprs.find(id) {
-            Some(_) => self.written(expr.span),
-            None => String::new(),
-        };
+        let written = worded.map_or_else(String::new, |it| marked(&it));
         // Of a pointer that stands for all it leads to, the user has written the name alone.
         let is_name = matches!(expr.kind, ExprKind::Section(_)) && !written.contains('[');
         if written.is_empty() || is_name { one_line(&self.printer.expr(id)) } else { written }
@@ -54,14 +58,50 @@ impl<'a> Words<'a> {
         items.iter().map(|it| self.expr(*it)).collect()
     }
 
-    /// What the user wrote at a place, on one line.
+    /// What the user wrote at a place, on one line, for people to read.
     pub(super) fn written(&self, span: Span) -> String {
+        if let Some(worded) = self.locator.worded(span) {
+            return one_line(&worded.text);
+        }
         let found = self.locator.locate(span).and_then(|at| {
             let text = self.locator.written(&at.file)?;
             Some(String::from_utf8_lossy(text.get(at.written?)?).into_owned())
         });
         one_line(&found.unwrap_or_default())
     }
+}
+
+/// Stands before words that are parameters of a definition: what they mean differs from use to use.
+pub(super) const PARAM: char = '\u{1}';
+
+/// The words on one line, parameters marked.
+fn marked(worded: &Worded) -> String {
+    let text = one_line(&worded.text);
+    if worded.params.is_empty() {
+        return text;
+    }
+    let mut out = String::new();
+    for word in pieces(&text) {
+        if worded.params.iter().any(|it| it == word) {
+            out.push(PARAM);
+        }
+        out.push_str(word);
+    }
+    out
+}
+
+/// Words, and what stands between them.
+pub(super) fn pieces(text: &str) -> Vec<&str> {
+    let is_word = |it: char| it.is_alphanumeric() || it == '_';
+    let mut found = Vec::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let end = rest.find(|it: char| is_word(it) != is_word(first)).unwrap_or(rest.len());
+        let (piece, tail) = rest.split_at(end);
+        found.push(piece);
+        rest = tail;
+    }
+    found
 }
 
 /// The same without line ends and the backslashes before them.

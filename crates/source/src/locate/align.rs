@@ -18,8 +18,12 @@ const LARGEST_TABLE: usize = 1 << 20;
 mod cost {
     /// A word is taken for a macro.
     pub(super) const MACRO: u32 = 10;
+    /// A word is taken for a macro that begins with a pragma: two on a line come apart there.
+    pub(super) const PRAGMA_MACRO: u32 = 9;
     /// A word is taken for a macro though it was printed as it stands.
     pub(super) const PRINTED_MACRO: u32 = 200;
+    /// A macro that nothing was printed for.
+    pub(super) const VANISHED: u32 = 1;
     /// A printed token comes from a macro.
     pub(super) const EXPANDED: u32 = 1;
     /// A written token that ends a call begun on a line before.
@@ -47,6 +51,8 @@ struct Spot {
     range: Range<usize>,
     /// The macro use it came from; its `range` is then an argument or the macro's name.
     call: Option<usize>,
+    /// Whether nobody wrote it, as far as can be seen.
+    is_lost: bool,
 }
 
 /// A macro use.
@@ -77,7 +83,7 @@ impl Alignment {
         own: usize,
         printed: &[Token<'_>],
     ) -> Option<Alignment> {
-        let same = written.iter().zip(printed).take_while(|(a, b)| a.text == b.text).count();
+        let same = written.iter().zip(printed).take_while(|(a, b)| a.is_same(b)).count();
         let mut steps: Vec<Step> = (0..same).map(Step::Same).collect();
         let (ahead, behind) = (written.get(same..)?, printed.get(same..)?);
         let mut calls = Vec::new();
@@ -121,8 +127,9 @@ impl Alignment {
             };
             // A token of no origin is shown where the one before it is.
             let before = || spots.last().map_or(0..0, |it| it.range.clone());
+            let is_lost = range.is_none();
             let range = range.unwrap_or_else(before);
-            spots.push(Spot { range, call });
+            spots.push(Spot { range, call, is_lost });
         }
         let calls = calls.iter().map(|it| {
             let first = range_of(it.written.start + shift).unwrap_or_default();
@@ -154,6 +161,47 @@ impl Alignment {
         let start = call_of(first).map_or(first.range.start, |it| it.written.start);
         let end = call_of(last).map_or(last.range.end, |it| it.written.end);
         Some(start..end.max(start))
+    }
+}
+
+impl Alignment {
+    /// Whether every printed token was written somewhere.
+    pub(super) fn is_complete(&self) -> bool {
+        self.spots.iter().all(|it| !it.is_lost)
+    }
+
+    /// The macro use that a printed token came from: the written bytes, and the printed tokens.
+    pub(super) fn call_of(&self, token: usize) -> Option<(Range<usize>, Range<usize>)> {
+        let call = self.calls.get(self.spots.get(token)?.call?)?;
+        Some((call.written.clone(), call.printed.clone()))
+    }
+
+    /// The written bytes that say just what a range of the printed text says; none where only the definition of a
+    /// macro says it. `tokens` are those of the printed text that are aligned here.
+    pub(super) fn exact(
+        &self,
+        tokens: &[Range<usize>],
+        range: &Range<usize>,
+        printed: &[u8],
+        written: &[u8],
+    ) -> Option<Range<usize>> {
+        let first = tokens.partition_point(|it| it.end <= range.start);
+        let last = tokens.partition_point(|it| it.start < range.end).checked_sub(1)?;
+        let spots = self.spots.get(first..=last)?;
+        let found = self.cover(Ask { first, last, began_before: false, goes_on: false })?;
+        let is_inside = |spot: &Spot| {
+            let call = spot.call.and_then(|it| self.calls.get(it));
+            call.is_none_or(|it| first <= it.printed.start && it.printed.end <= last + 1)
+        };
+        if spots.iter().all(|it| is_inside(it) && !it.is_lost) {
+            return Some(found);
+        }
+        // A part of what a macro stands for: an argument, word by word.
+        let words = tokens::printed(written, found.clone());
+        let mut both = words.iter().zip(tokens.get(first..=last)?);
+        let is_same = words.len() == spots.len()
+            && both.all(|(word, it)| printed.get(it.clone()) == Some(word.text));
+        is_same.then_some(found)
     }
 }
 
@@ -342,13 +390,12 @@ impl Table {
                     best = Cell { cost, from };
                 }
             };
-            if row > 0 && column > 0 {
-                let same = written.get(row - 1)?.text == printed.get(column - 1)?.text;
-                if same {
-                    offer(self.level.get(at - self.width - 1)?.cost, From::Same);
-                }
+            if row > 0 && column > 0 && written.get(row - 1)?.is_same(printed.get(column - 1)?) {
+                offer(self.level.get(at - self.width - 1)?.cost, From::Same);
             }
-            offer(self.inside.get(at)?.cost, From::Macro);
+            let inside = self.inside.get(at)?;
+            let vanished = u32::from(matches!(inside.from, Inside::Entered(_)));
+            offer(inside.cost + vanished * cost::VANISHED, From::Macro);
             if row > 0 {
                 let leading = column == 0 && row <= spill;
                 let step = if leading { cost::LEADING } else { cost::UNPRINTED };
@@ -366,8 +413,14 @@ impl Table {
     fn enter(&mut self, row: usize, end: usize, name: &Token<'_>, printed: &[Token<'_>]) {
         for column in 0..self.width {
             let Some(from) = self.level.get(row * self.width + column) else { continue };
-            let as_it_stands = printed.get(column).is_some_and(|it| it.text == name.text);
-            let cost = from.cost + if as_it_stands { cost::PRINTED_MACRO } else { cost::MACRO };
+            let as_it_stands = printed.get(column).is_some_and(|it| name.is_same(it));
+            let begins_line = printed.get(column).is_some_and(|it| it.text == b"#");
+            let cost = from.cost
+                + match (as_it_stands, begins_line) {
+                    (true, _) => cost::PRINTED_MACRO,
+                    (false, true) => cost::PRAGMA_MACRO,
+                    (false, false) => cost::MACRO,
+                };
             if let Some(cell) = self.inside.get_mut(end * self.width + column)
                 && cost < cell.cost
             {
@@ -438,7 +491,7 @@ fn spill(written: &[Token<'_>]) -> usize {
 
 /// For each token that is followed by `(`, the index after the matching `)`; the end of all tokens
 /// where it is not closed.
-fn closing(written: &[Token<'_>]) -> Vec<Option<usize>> {
+pub(super) fn closing(written: &[Token<'_>]) -> Vec<Option<usize>> {
     let mut ends = vec![None; written.len()];
     let mut open = Vec::new();
     for (index, token) in written.iter().enumerate() {
@@ -535,6 +588,14 @@ mod tests {
     fn pragma_operators_lead_into_their_string() {
         check(r#"_Pragma("one two(N)") x = y;"#, "#pragma one «two»(N)\n x = y;", "two");
         check(r#"_Pragma("one two") x = y;"#, "#pragma one two\n «x» = y;", "x");
+    }
+
+    #[test]
+    fn two_calls_on_a_line_are_told_apart() {
+        let printed = "#pragma x a c(b[0:16])\n#pragma x «s» c(b[0:16])";
+        check("L(a c(b[0:16])) L(s c(b[0:16]))", printed, "s");
+        let printed = "#pragma x a c(b[0:16])\n#pragma x «s c(b[0:16])»";
+        check("L(a c(b[0:16])) L(s c(b[0:16]))", printed, "s c(b[0:16])");
     }
 
     #[test]

@@ -10,11 +10,13 @@
 //! are still right and the column is that of the preprocessed text.
 
 mod align;
+mod macros;
+mod made;
 mod text;
 mod tokens;
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -23,6 +25,9 @@ use crate::lines::{Lines, offset};
 use crate::marker::{Origin, is_marker};
 use crate::{FileId, SourceMap, Span};
 use align::{Alignment, Ask};
+use macros::{Definition, Definitions};
+use made::Maker;
+pub use made::Making;
 pub(crate) use text::Text;
 
 /// How far around a line its neighbours are sought, so that odd input costs no more than its size.
@@ -81,6 +86,8 @@ pub(crate) struct Place {
     pub(crate) range: Range<usize>,
 }
 
+type Makings = HashMap<(FileId, u32), Option<Rc<Making>>>;
+
 /// Finds locations; remembers the written files and lines it has looked at.
 pub struct Locator<'a> {
     map: &'a SourceMap,
@@ -90,6 +97,18 @@ pub struct Locator<'a> {
     groups: RefCell<BTreeMap<(FileId, u32), Rc<Group>>>,
     /// Preprocessed lines shown for want of written ones.
     printed: RefCell<HashMap<(FileId, u32), Rc<Text>>>,
+    definitions: RefCell<HashMap<FileId, Rc<Definitions>>>,
+    /// What makes pragmas, by the line they are printed on.
+    makings: RefCell<Makings>,
+}
+
+/// How a span is said in a written file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Worded {
+    /// The words.
+    pub text: String,
+    /// Words that are not what they say: the parameters of the definition they stand in.
+    pub params: Vec<String>,
 }
 
 /// The lines of a preprocessed text that came from one written line, and how they align with it.
@@ -111,6 +130,8 @@ impl<'a> Locator<'a> {
             texts: RefCell::default(),
             groups: RefCell::default(),
             printed: RefCell::default(),
+            definitions: RefCell::default(),
+            makings: RefCell::default(),
         }
     }
 
@@ -122,6 +143,97 @@ impl<'a> Locator<'a> {
     /// The bytes of a written file, if it is in the map or can be read.
     pub fn written(&self, name: &str) -> Option<Rc<[u8]>> {
         self.text(&name.into()).map(|it| Rc::clone(&it.bytes))
+    }
+
+    /// The words that say `span`, where it stands in a written file or in a definition; none where no words say just
+    /// that.
+    pub fn worded(&self, span: Span) -> Option<Worded> {
+        let (file, range) = self.map.place(span)?;
+        let lines = self.map.lines(file)?;
+        self.map.origin(file, 0)?;
+        if let Some(making) = self.making(span) {
+            return making.worded(self.map.bytes(file), &range);
+        }
+        let group = self.group(file, lines, lines.line_of(offset(range.start)))?;
+        let last = range.end.saturating_sub(1).max(range.start);
+        group.lines.contains(&lines.line_of(offset(last))).then_some(())?;
+        let (text, alignment) = group.written.as_ref()?;
+        let bytes = self.map.bytes(file);
+        let said = alignment.exact(&group.tokens, &range, bytes, &text.bytes)?;
+        let text = String::from_utf8_lossy(text.bytes.get(said)?).into_owned();
+        Some(Worded { text, params: Vec::new() })
+    }
+
+    /// What makes the pragma on whose line `span` was printed; none if it is a line of its own, or if that is not clear.
+    pub fn making(&self, span: Span) -> Option<Rc<Making>> {
+        let (file, range) = self.map.place(span)?;
+        let lines = self.map.lines(file)?;
+        let line = lines.line_of(offset(range.start));
+        let key = (file, line);
+        if let Some(known) = self.makings.borrow().get(&key) {
+            return known.clone();
+        }
+        let found = self.find_making(file, lines, line).map(Rc::new);
+        self.makings.borrow_mut().insert(key, found.clone());
+        found
+    }
+
+    fn find_making(&self, file: FileId, lines: &Lines, line: u32) -> Option<Making> {
+        let bytes = self.map.bytes(file);
+        let content = lines.content(line, bytes);
+        let printed = tokens::printed(bytes, content.clone());
+        let [hash, word, rest @ ..] = printed.as_slice() else { return None };
+        ((hash.text, word.text) == (b"#", b"pragma")).then_some(())?;
+        let group = self.group(file, lines, line)?;
+        let (text, alignment) = group.written.as_ref()?;
+        let index = group.tokens.partition_point(|it| it.start < hash.range.start);
+        let (written, inside) = alignment.call_of(index)?;
+        // Of several pragmas that one use makes, which is it?
+        let token = |it: usize| group.tokens.get(it).and_then(|it| bytes.get(it.clone()));
+        let begins = |it: &usize| token(*it) == Some(b"#") && token(*it + 1) == Some(b"pragma");
+        let nth = (inside.start..index).filter(begins).count();
+        let definition = |name: &[u8]| self.definition(file, lines, name, content.start);
+        let makings = Maker { definition: &definition }.makings(text, written);
+        let mut making = makings.into_iter().nth(nth)?;
+        let before = making
+            .before
+            .as_ref()
+            .and_then(|(name, range)| Some(self.text(name)?.bytes.get(range.clone())?.to_vec()));
+        making.align(rest, &before.unwrap_or_default())?;
+        Some(making)
+    }
+
+    /// What a name stands for at a byte of a preprocessed text, if it is defined in a written file.
+    fn definition(
+        &self,
+        file: FileId,
+        lines: &Lines,
+        name: &[u8],
+        at: usize,
+    ) -> Option<Definition> {
+        let known = self.definitions.borrow().get(&file).cloned();
+        let all = known.unwrap_or_else(|| {
+            let all = Rc::new(Definitions::of(self.map.bytes(file), lines));
+            self.definitions.borrow_mut().insert(file, Rc::clone(&all));
+            all
+        });
+        let origin = self.map.origin(file, all.line_at(name, at)?)?;
+        // What the system defines is not ours to follow.
+        (!origin.system).then_some(())?;
+        Definition::read(&self.text(&origin.name)?, origin.line.checked_sub(1)?, name)
+    }
+
+    /// The lines of a written file, from 1, from which anything was printed.
+    pub fn lines_read(&self, name: &str) -> BTreeSet<u32> {
+        let mut found = BTreeSet::new();
+        for file in self.map.files() {
+            let Some(lines) = self.map.lines(file) else { continue };
+            let view = View { map: self.map, file, text: self.map.bytes(file), lines };
+            let read = (0..lines.count()).filter(|it| view.has_text(*it));
+            let origins = read.filter_map(|it| self.map.origin(file, it));
+            found.extend(origins.filter(|it| *it.name == *name).map(|it| it.line));
+        }
+        found
     }
 
     /// Where `span` was written, with the text around it.

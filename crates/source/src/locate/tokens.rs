@@ -13,12 +13,19 @@ use crate::lines::{Lines, offset};
 pub(super) struct Token<'a> {
     pub(super) text: &'a [u8],
     pub(super) range: Range<usize>,
+    /// Whether it is known to stand for something else.
+    pub(super) is_param: bool,
 }
 
 impl Token<'_> {
     /// Whether a macro could have this name.
     pub(super) fn is_word(&self) -> bool {
         self.text.first().is_some_and(|it| is_word_start(*it))
+    }
+
+    /// Whether a printed token can be this one as it stands.
+    pub(super) fn is_same(&self, printed: &Token<'_>) -> bool {
+        self.text == printed.text && !self.is_param
     }
 }
 
@@ -141,7 +148,7 @@ impl<'a> Scanner<'a> {
         let start = self.at;
         self.skip_token();
         let range = start..self.at;
-        Some(Token { text: self.text.get(range.clone())?, range })
+        Some(Token { text: self.text.get(range.clone())?, range, is_param: false })
     }
 
     fn skip_token(&mut self) {

@@ -51,7 +51,11 @@ pub(super) fn translate<'a>(
     let mut plans: Vec<(Target, Plan)> = Vec::new();
     let mut of_regions: Vec<(RegionId, Plan)> = Vec::new();
     for (id, region) in program.regions.iter() {
-        if region.construct.dialect != directive::PRESCRIPTIVE || !this.concerns(id) {
+        if region.construct.dialect != directive::PRESCRIPTIVE {
+            continue;
+        }
+        if !this.concerns(id) {
+            pen.keep(region.construct.span);
             continue;
         }
         let mut plan = this.region(id);

@@ -1,0 +1,222 @@
+//! Directives that a macro or `_Pragma` makes: they are changed where their text stands.
+//!
+//! A `_Pragma("…")` in code, and what is given to a macro that makes a pragma of it, are changed there. What stands in a
+//! definition is changed there, once, if all uses of the macro come to the same; if one is refused or differs, all are.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use source::{Making, Span};
+
+use super::place::{Edit, Pen, Spot};
+use super::words::{PARAM, one_line, pieces};
+use super::{Fate, Keep, Remark, Target, codes};
+
+/// What became of a directive.
+pub(super) struct Done {
+    pub(super) target: Target,
+    pub(super) from: String,
+    pub(super) to: Vec<String>,
+    pub(super) remarks: Vec<Remark>,
+    /// The file that needs our header for it.
+    pub(super) header: Option<Arc<str>>,
+}
+
+/// One use of a definition that says a directive.
+pub(super) struct Shared {
+    /// The bytes that all uses share.
+    keys: Vec<(Arc<str>, Range<usize>)>,
+    name: String,
+    /// None if it stays as it is.
+    changes: Option<Vec<Edit>>,
+    /// None if nothing is to be told of it.
+    done: Option<Done>,
+}
+
+impl Pen<'_> {
+    /// Remembers that a directive was looked at.
+    pub(super) fn see(&mut self, spot: &Spot) {
+        self.made.seen.entry(Arc::clone(&spot.file)).or_default().push(spot.range.start);
+        let Some(made) = &spot.made else { return };
+        for (file, at) in &made.uses {
+            self.made.macros.uses.entry(Arc::clone(file)).or_default().push(*at);
+        }
+        add(&mut self.made.macros.helpers, &made.helpers);
+    }
+
+    /// A directive that stays as it is: so must the definition that says it.
+    pub(super) fn keep(&mut self, span: Span) {
+        let Some(spot) = self.directive(span) else { return };
+        self.see(&spot);
+        if let Some(made) = spot.made.filter(|it| it.is_shared || it.before.is_some()) {
+            let (keys, name) = (keys(&made), name(&made));
+            self.shared.push(Shared { keys, name, changes: None, done: None });
+        }
+    }
+
+    /// Puts a directive off whose text others share, until all of them are known.
+    pub(super) fn share(&mut self, made: &Making, done: Done, changes: Option<Vec<Edit>>) {
+        let (keys, name) = (keys(made), name(made));
+        if changes.is_some() {
+            add(&mut self.made.macros.changed, &made.names);
+        }
+        self.shared.push(Shared { keys, name, changes, done: Some(done) });
+    }
+
+    /// Changes definitions whose uses all come to the same.
+    pub(super) fn settle_shared(&mut self) {
+        let mut all = std::mem::take(&mut self.shared);
+        while let Some(key) = dispute(&all) {
+            for one in all.iter_mut().filter(|it| it.changes.is_some() && it.keys.contains(&key)) {
+                one.changes = None;
+                let Some(done) = &mut one.done else { continue };
+                done.to.clear();
+                let text = format!(
+                    "`{}` makes it, and not all of its uses mean the same; write the directive itself",
+                    one.name
+                );
+                let code = Some(codes::MADE_BY_MACRO);
+                done.remarks.push(Remark { fate: Fate::Refused, clause: None, code, text });
+            }
+        }
+        let mut changed: Vec<(Arc<str>, Range<usize>)> = Vec::new();
+        for one in all {
+            let Some(done) = one.done else { continue };
+            let mut changes = one.changes.unwrap_or_default();
+            changes.retain(|(file, range, _)| {
+                let key = (Arc::clone(file), range.clone());
+                let is_new = !changed.contains(&key);
+                if is_new && one.keys.contains(&key) {
+                    changed.push(key);
+                }
+                is_new
+            });
+            self.finish_one(done, changes);
+        }
+    }
+}
+
+/// Bytes that two uses want to be different, or that one cannot change.
+fn dispute(all: &[Shared]) -> Option<(Arc<str>, Range<usize>)> {
+    let mut keys = all.iter().filter(|it| it.changes.is_some()).flat_map(|it| &it.keys);
+    keys.find(|key| {
+        let uses = || all.iter().filter(|it| it.keys.contains(key));
+        let changes = uses().filter_map(|it| it.changes.as_ref()).flatten();
+        // What goes as a whole does not ask for the word that a macro puts before it.
+        let mut texts = changes.filter(|it| (&it.0, &it.1) == (&key.0, &key.1)).map(|it| &it.2);
+        let first = texts.next();
+        uses().any(|it| it.changes.is_none()) || texts.any(|it| Some(it) != first)
+    })
+    .cloned()
+}
+
+fn keys(made: &Making) -> Vec<(Arc<str>, Range<usize>)> {
+    let own = made.is_shared.then(|| (Arc::clone(&made.file), replaced(made)));
+    own.into_iter().chain(made.before.clone()).collect()
+}
+
+fn name(made: &Making) -> String {
+    made.names.first().cloned().unwrap_or_default()
+}
+
+/// The bytes that are exchanged.
+fn replaced(made: &Making) -> Range<usize> {
+    if made.is_alone { made.whole.clone() } else { made.text.clone() }
+}
+
+fn add(list: &mut Vec<String>, more: &[String]) {
+    for name in more {
+        if !list.contains(name) {
+            list.push(name.clone());
+        }
+    }
+}
+
+impl Spot {
+    /// What makes the new directives; or why nothing can.
+    pub(super) fn remade(
+        &self,
+        made: &Making,
+        lines: &[String],
+        keep: Keep,
+    ) -> Result<Vec<Edit>, &'static str> {
+        if keep == Keep::Guard {
+            return Err("what a macro or `_Pragma` makes cannot be kept beside its translation");
+        }
+        let directive = |line: &str| line.strip_prefix("#pragma ").map(str::to_owned);
+        let is_one = matches!(lines, [line] if directive(line).is_some());
+        if !made.is_alone && !is_one {
+            return Err("the macro makes more than the directive");
+        }
+        self.keeps_params(made, lines)?;
+        let bytes = |range: Range<usize>| {
+            String::from_utf8_lossy(self.text.get(range).unwrap_or_default()).into_owned()
+        };
+        let outer = replaced(made);
+        let (head, tail) = (bytes(outer.start..made.text.start), bytes(made.text.end..outer.end));
+        let mut first_word = None;
+        let mut new = Vec::new();
+        for line in lines {
+            let line = line.replace(PARAM, "");
+            let Some(mut words) = directive(&line) else {
+                new.push(line);
+                continue;
+            };
+            if made.before.is_some() {
+                let (first, rest) = words.split_once(' ').unwrap_or((&words, ""));
+                first_word = Some(first.to_owned());
+                words = rest.to_owned();
+            }
+            if made.is_quoted {
+                words = words.replace('\\', "\\\\").replace('"', "\\\"");
+            }
+            new.push(format!("{head}{words}{tail}"));
+        }
+        // A definition is one line; other lines have room for more if nothing stands before it.
+        let own = match made.is_shared || self.indent().is_none() {
+            true => {
+                let kept = (keep == Keep::Comment).then(|| self.comment());
+                (outer, kept.into_iter().chain(new).collect::<Vec<_>>().join(" "))
+            }
+            false => {
+                let (file, text) = (Arc::clone(&self.file), self.text.clone());
+                Spot { range: outer, file, text, made: None }.replacement(&new, keep)
+            }
+        };
+        let own = (Arc::clone(&self.file), own.0, own.1);
+        let before = made.before.clone().zip(first_word);
+        let before = before.map(|((file, range), word)| (file, range, word));
+        Ok(std::iter::once(own).chain(before).collect())
+    }
+
+    /// Whether parameters of the definition still say what they said.
+    fn keeps_params(&self, made: &Making, lines: &[String]) -> Result<(), &'static str> {
+        let old = self.text.get(made.text.clone()).unwrap_or_default();
+        let old = String::from_utf8_lossy(old);
+        for param in &made.params {
+            let is_used = pieces(&old).contains(&param.as_str());
+            let marked = format!("{PARAM}{param}");
+            let is_kept = lines.iter().any(|it| it.contains(&marked));
+            if is_used && !is_kept {
+                return Err("what is given to the macro would have no effect");
+            }
+            let is_name = lines.iter().any(|line| {
+                let all = pieces(line);
+                let before = |at: usize| at.checked_sub(1).and_then(|it| all.get(it));
+                (0..all.len()).any(|at| {
+                    all.get(at) == Some(&param.as_str())
+                        && !before(at).is_some_and(|it| it.ends_with(PARAM))
+                })
+            });
+            if is_name {
+                return Err("a variable has the name of a parameter of the macro");
+            }
+        }
+        Ok(())
+    }
+
+    fn comment(&self) -> String {
+        let old = self.text.get(self.range.clone()).unwrap_or_default();
+        format!("/* {} */", one_line(&String::from_utf8_lossy(old)).replace("*/", "* /"))
+    }
+}
