@@ -158,3 +158,39 @@ fn sums_behind_locks_are_combined_or_indivisible() {
     let text = folder.read("t/b.host.c");
     assert_eq!(text.matches("#pragma omp atomic update").count(), 1, "{text}");
 }
+
+#[test]
+fn levels_that_are_left_open_are_chosen_by_what_they_cost() {
+    let folder = Folder::new();
+    let nest = "for (int i = 0; i < ROWS; i++)\n\
+                for (int j = 0; j < 5000; j++) a[i][j] = b[i][j] * 2;\n";
+    let with = |directive: &str, rows: u32| {
+        let nest = match directive.strip_suffix(" both") {
+            Some(_) => nest.replace("\nfor (int j", "\n#pragma acc loop\nfor (int j"),
+            None => nest.to_owned(),
+        };
+        let directive = directive.trim_end_matches(" both");
+        let text = format!(
+            "double a[500][5000], b[500][5000];\nvoid f(void) {{\n#pragma acc {directive}\n{nest}}}\n"
+        );
+        folder.write("a.c", text.replace("ROWS", &rows.to_string()));
+        folder.ferry(&["cc", "--ferry-save-temps=t", "-c", "a.c"]).is_clean();
+        let text = folder.read("t/a.host.c");
+        let lines = text.lines().filter(|it| it.starts_with("#pragma omp"));
+        lines.map(str::trim).collect::<Vec<_>>().join("\n")
+    };
+    for directive in [
+        "kernels copy(a, b)",
+        "parallel loop copy(a, b)",
+        "parallel loop auto copy(a, b)",
+        "parallel loop copy(a, b) both",
+        "kernels loop copy(a, b) both",
+    ] {
+        let few = with(directive, 3);
+        assert!(few.contains("collapse(2)") && !few.contains("simd"), "{directive}: {few}");
+        let many = with(directive, 500);
+        assert!(!many.contains("collapse") && many.contains("simd"), "{directive}: {many}");
+    }
+    let named = with("parallel loop gang worker copy(a, b)", 3);
+    assert!(!named.contains("collapse"), "what is named stays: {named}");
+}

@@ -53,6 +53,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use source::{Diagnostic, Diagnostics, EditError, Edits, FileId, Locator, SourceMap, Span};
 
 use crate::c::{Hook, Out, Place, Printer, Setting};
+use crate::reshape;
 use frame::Row;
 pub use levels::{About, Note};
 use mapper::Mappers;
@@ -146,10 +147,17 @@ pub fn lower_with(
         locator,
         text: (map.bytes(file), map.base(file)),
     });
-    let mut leveled = levels::assign(program, reassociates, options.trust, mapping.as_ref());
-    leveled = criticals::combine(written, leveled);
+    let is_foreign = |it: &ir::region::Region| it.construct.dialect != directive::HOST_DIALECT;
+    let has_foreign = program.regions.iter().any(|it| is_foreign(it.1));
+    let named =
+        mapping.as_ref().filter(|_| has_foreign).map(|it| reshape::name_levels(program, it));
+    let shaped = named.as_ref().map_or(program, |it| &it.program);
+    let without_lanes = named.as_ref().map(|it| it.without_lanes.clone()).unwrap_or_default();
+    let mut leveled =
+        levels::assign(shaped, reassociates, options.trust, mapping.as_ref(), &without_lanes);
+    leveled = criticals::combine(shaped, leveled);
     if let Some(mapping) = &mapping {
-        leveled = nests::remap(written, leveled, mapping);
+        leveled = nests::remap(shaped, leveled, mapping);
     }
     let program = leveled.as_ref().map_or(written, |it| &it.program);
     let changed = leveled.as_ref().map(|it| it.changed.clone()).unwrap_or_default();
@@ -195,7 +203,8 @@ pub fn lower_with(
         }
     };
     let decisions = mapping.map(|it| it.decided(written, program)).unwrap_or_default();
-    let notes = leveled.map(|it| it.notes).unwrap_or_default();
+    let mut notes = leveled.map(|it| it.notes).unwrap_or_default();
+    notes.extend(named.map(|it| it.notes).unwrap_or_default());
     Lowered { host, device, verdicts: state.verdicts, notes, decisions, diagnostics }
 }
 

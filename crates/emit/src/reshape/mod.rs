@@ -17,7 +17,7 @@ mod teams;
 use std::collections::{BTreeMap, BTreeSet};
 
 use ir::construct::Leaf;
-use ir::program::{Program, RegionId, StmtId};
+use ir::program::{Program, RegionId, StmtId, VarId};
 use opt::decisions::Decision;
 use opt::dependence::Analysis;
 use opt::marks::{LoopMark, LoopTree};
@@ -25,6 +25,7 @@ use opt::shape::{self, Because, Choice, Family, Shape};
 use source::{Diagnostics, Span};
 
 use crate::lower::mapping::{Mapping, Pinned, refused};
+use crate::lower::{About, Note};
 
 /// A program whose nests have the shapes that were chosen.
 #[derive(Debug)]
@@ -39,6 +40,8 @@ pub(crate) struct Reshaped {
     /// The shape of each nest by its name, if that is asked for.
     pub(crate) decisions: Vec<(String, Decision)>,
     pub(crate) faults: Diagnostics,
+    /// What was chosen and why, by nest.
+    pub(crate) notes: Vec<Note>,
 }
 
 /// How levels are said where nothing else is to be made of them.
@@ -54,11 +57,21 @@ pub(crate) enum Levels {
 
 /// Gives nests the shapes that cost least.
 pub(crate) fn reshape(program: &Program, mapping: &Mapping<'_>, levels: Levels) -> Reshaped {
+    all(program, mapping, levels, false)
+}
+
+/// The same for nests whose levels are left to the compiler, and nothing else; pins are the caller's.
+pub(crate) fn name_levels(program: &Program, mapping: &Mapping<'_>) -> Reshaped {
+    all(program, mapping, Levels::Named, true)
+}
+
+fn all(program: &Program, mapping: &Mapping<'_>, levels: Levels, only_open: bool) -> Reshaped {
     let mut pass = Pass {
         written: program,
         analysis: Analysis::new(program),
         mapping,
         levels,
+        only_open,
         made: Reshaped {
             program: program.clone(),
             changed: BTreeMap::new(),
@@ -66,6 +79,7 @@ pub(crate) fn reshape(program: &Program, mapping: &Mapping<'_>, levels: Levels) 
             without_lanes: BTreeSet::new(),
             decisions: Vec::new(),
             faults: Diagnostics::new(),
+            notes: Vec::new(),
         },
     };
     for (id, region) in program.regions.iter() {
@@ -83,6 +97,8 @@ struct Pass<'a> {
     analysis: Analysis<'a>,
     mapping: &'a Mapping<'a>,
     levels: Levels,
+    /// What names levels stays as it is.
+    only_open: bool,
     made: Reshaped,
 }
 
@@ -159,6 +175,9 @@ fn inside(program: &Program, id: RegionId) -> Vec<RegionId> {
 
 impl Pass<'_> {
     fn region(&mut self, id: RegionId) {
+        if self.only_open {
+            return self.open_region(id);
+        }
         let tree = self.analysis.marks(id, &self.mapping.marks);
         let choices = shape::choose(self.written, &tree, self.mapping.profile);
         let function = self.written.regions[id].function;
@@ -180,6 +199,39 @@ impl Pass<'_> {
         }
     }
 
+    /// Names levels where a construct leaves them open.
+    fn open_region(&mut self, id: RegionId) {
+        if self.written.regions[id].construct.dialect == directive::HOST_DIALECT {
+            return;
+        }
+        let tree = self.analysis.marks(id, &self.mapping.marks);
+        let function = self.written.regions[id].function;
+        let roots: Vec<usize> = tree.roots().collect();
+        let is_pinned = |root: usize| {
+            let nest = tree.nest(root);
+            let whole = roots.iter().copied().find(|it| tree.nest(*it).contains(&root));
+            let mut said_elsewhere = Diagnostics::new();
+            let pins = whole.and_then(|it| {
+                self.mapping.pinned(self.written, function, &tree, it, &mut said_elsewhere)
+            });
+            !nest.is_empty() && pins.is_some()
+        };
+        let choices = shape::choose(self.written, &tree, self.mapping.profile);
+        let open: Vec<Choice> =
+            choices.into_iter().filter(|it| it.written.is_none() && !is_pinned(it.root)).collect();
+        for mut choice in open {
+            // Lanes add in another order; not without being asked to.
+            choice.shape.lanes.retain(|it| !tree.loop_at(*it).is_some_and(|it| self.rounds(it)));
+            self.choice(id, &tree, &choice);
+        }
+    }
+
+    /// Whether a sum of a loop depends on the order in which it is added up.
+    fn rounds(&self, mark: &LoopMark) -> bool {
+        let is_whole = |var: VarId| self.written.types.is_integer(self.written.vars[var].ty);
+        mark.finding.reductions.iter().any(|it| !is_whole(it.0))
+    }
+
     /// Takes a choice if it is another than what is written; answers the shape that the nest has.
     fn choice(&mut self, id: RegionId, tree: &LoopTree, choice: &Choice) -> Shape {
         let as_written = || choice.written.as_ref().map_or_else(Shape::default, |it| it.0.clone());
@@ -195,13 +247,27 @@ impl Pass<'_> {
         let (shape, why) = (&choice.shape, choice.why.clone());
         let nest = Nest { start: id, tree, root: choice.root, shape, why };
         match self.apply(&nest) {
-            Ok(()) => choice.shape.clone(),
+            Ok(()) => {
+                self.note(id, tree, choice);
+                choice.shape.clone()
+            }
             Err(why) => {
                 let better = choice.shape.text(self.written, tree);
                 self.made.left.push((id, format!("{better} would cost less, but {why}")));
                 as_written()
             }
         }
+    }
+
+    fn note(&mut self, id: RegionId, tree: &LoopTree, choice: &Choice) {
+        let Some(mark) = tree.loop_at(choice.root) else { return };
+        self.made.notes.push(Note {
+            about: About::Loop,
+            region: self.written.regions[id].construct.span,
+            span: mark.finding.span,
+            text: format!("{}: {}", mark.name(self.written), choice.why),
+            at: None,
+        });
     }
 
     /// Takes what somebody has pinned.
@@ -267,7 +333,7 @@ impl Pass<'_> {
     }
 
     /// Whether a variable is mentioned in a statement outside of another that stands in it.
-    fn is_used_between(&self, outer: Span, inner: Span, var: ir::program::VarId) -> bool {
+    fn is_used_between(&self, outer: Span, inner: Span, var: VarId) -> bool {
         let program = self.written;
         let is_in = |span: Span, of: Span| of.start <= span.start && span.end <= of.end;
         program.exprs.iter().any(|(_, it)| {

@@ -7,6 +7,9 @@
 //! decided in [`compute`]; what each loop gets in [`choose`]; how that is said in [`restate`].
 //! What is decided here is decided nowhere else: another kind of device needs another such pass.
 //!
+//! Levels that were left open have been named before, as far as the model of costs chooses them ([`crate::reshape`]); where it does not,
+//! the outermost loop that may have threads gets them.
+//!
 //! What is not known to be independent runs in order, and the note says so.
 
 mod asked;
@@ -88,9 +91,10 @@ pub(super) fn assign(
     reassociates: bool,
     trust: Trust,
     mapping: Option<&Mapping<'_>>,
+    without_lanes: &BTreeSet<StmtId>,
 ) -> Option<Leveled> {
     let ask = Ask { reassociates, trust, machine: Machine::Cores };
-    assign_for(program, ask, mapping, &BTreeSet::new())
+    assign_for(program, ask, mapping, without_lanes)
 }
 
 /// The same in the words of teams and their threads; some loops are not for lanes.
@@ -195,6 +199,10 @@ impl Pass<'_> {
             Some(Leaf::Offload | Leaf::Kernels) => self.compute(id),
             Some(Leaf::Loop) if !self.done.contains(&id) => self.orphan(id),
             Some(Leaf::Atomic) => self.atomic(id),
+            // Made one with the loop around it.
+            None => {
+                self.construct(id);
+            }
             // Advice for memories that cores do not have.
             Some(Leaf::Cache) => self.nothing(id),
             // The same macro again for another preprocessor.
