@@ -10,6 +10,9 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#if defined(__unix__) || defined(__APPLE__)
+#include <unistd.h>
+#endif
 
 #ifdef __GNUC__
 #define FERRY_ACC_SHARED __attribute__((weak, unused))
@@ -30,6 +33,15 @@ typedef enum acc_device_t {
   acc_device_radeon = 8,
   acc_device_riscv = 9
 } acc_device_t;
+
+typedef enum acc_device_property_t {
+  acc_property_memory = 1,
+  acc_property_free_memory = 2,
+  acc_property_shared_memory_support = 3,
+  acc_property_name = 0x10001,
+  acc_property_vendor = 0x10002,
+  acc_property_driver = 0x10003
+} acc_device_property_t;
 
 enum { acc_async_noval = -1, acc_async_sync = -2, acc_async_default = -3 };
 
@@ -76,6 +88,19 @@ FERRY_ACC_LOCAL int acc_async_test_device(int queue, int device) {
   return acc_async_test(queue);
 }
 FERRY_ACC_LOCAL int acc_async_test_all_device(int device) { (void)device; return acc_async_test_all(); }
+/* Nor for this: the first queue of the list is waited for, and then it is the one that is done. */
+FERRY_ACC_LOCAL int acc_wait_any(int count, int queues[]) {
+  for (int at = 0; at < count; ++at) {
+    if (queues[at] < 0 && queues[at] != acc_async_noval && queues[at] != acc_async_default) continue;
+    acc_wait(queues[at]);
+    return at;
+  }
+  return -1;
+}
+FERRY_ACC_LOCAL int acc_wait_any_device(int count, int queues[], int device) {
+  (void)device;
+  return acc_wait_any(count, queues);
+}
 FERRY_ACC_LOCAL int acc_get_default_async(void) { return ferry_acc_default_queue; }
 FERRY_ACC_LOCAL void acc_set_default_async(int queue) {
   ferry_acc_default_queue = queue == acc_async_default ? 63 : queue;
@@ -113,10 +138,68 @@ FERRY_ACC_LOCAL int acc_on_device(acc_device_t type) {
 
 /* ---- memory */
 
+/* Blocks of `acc_malloc`: what they hold is not free. */
+struct ferry_acc_block {
+  struct ferry_acc_block *next;
+  void *device;
+  size_t bytes;
+};
+FERRY_ACC_SHARED struct ferry_acc_block *ferry_acc_blocks;
+
 FERRY_ACC_LOCAL void *acc_malloc(size_t bytes) {
-  return omp_target_alloc(bytes, omp_get_default_device());
+  void *device = omp_target_alloc(bytes, omp_get_default_device());
+  struct ferry_acc_block *block = device ? (struct ferry_acc_block *)malloc(sizeof *block) : NULL;
+  if (block == NULL) return device;
+  block->device = device;
+  block->bytes = bytes;
+#pragma omp critical(ferry_acc)
+  {
+    block->next = ferry_acc_blocks;
+    ferry_acc_blocks = block;
+  }
+  return device;
 }
-FERRY_ACC_LOCAL void acc_free(void *device) { omp_target_free(device, omp_get_default_device()); }
+FERRY_ACC_LOCAL void acc_free(void *device) {
+#pragma omp critical(ferry_acc)
+  {
+    struct ferry_acc_block **at = &ferry_acc_blocks, *block;
+    while (*at != NULL && (*at)->device != device) at = &(*at)->next;
+    block = *at;
+    if (block != NULL) *at = block->next;
+    free(block);
+  }
+  omp_target_free(device, omp_get_default_device());
+}
+
+/* OpenMP cannot ask a device for its memory. Say how many bytes yours has; the host's are told otherwise. */
+#ifndef FERRY_ACC_MEMORY
+#if defined(__unix__) || defined(__APPLE__)
+#define FERRY_ACC_MEMORY ((size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE))
+#else
+#define FERRY_ACC_MEMORY ((size_t)0)
+#endif
+#endif
+FERRY_ACC_LOCAL size_t acc_get_property(int number, acc_device_t type, acc_device_property_t property) {
+  size_t held = 0, all = FERRY_ACC_MEMORY;
+  int is_host = type == acc_device_host || omp_get_num_devices() == 0;
+  (void)number;
+#pragma omp critical(ferry_acc)
+  for (struct ferry_acc_block *at = ferry_acc_blocks; at != NULL; at = at->next) held += at->bytes;
+  switch (property) {
+    case acc_property_memory: return all;
+    case acc_property_free_memory: return held < all ? all - held : 0;
+    case acc_property_shared_memory_support: return is_host;
+    default: return 0;
+  }
+}
+/* Names are not known, which a program must expect. */
+FERRY_ACC_LOCAL const char *acc_get_property_string(int number, acc_device_t type,
+                                                    acc_device_property_t property) {
+  (void)number;
+  (void)type;
+  (void)property;
+  return NULL;
+}
 
 FERRY_ACC_LOCAL int acc_is_present(void *host, size_t bytes) {
   int device = omp_get_default_device();
@@ -128,12 +211,26 @@ FERRY_ACC_LOCAL void ferry_acc_require(void *host, size_t bytes, const char *rou
   fprintf(stderr, "%s: %zu bytes at %p are not on the device\n", routine, bytes, host);
   exit(1);
 }
+/* Addresses of devices that were given away, each with that of the host: OpenMP has no way back. */
+FERRY_ACC_SHARED void *ferry_acc_given[256][2];
+FERRY_ACC_LOCAL void **ferry_acc_slot(void *device) { return ferry_acc_given[((size_t)device >> 4) % 256]; }
+
 FERRY_ACC_LOCAL void *acc_deviceptr(void *host) {
   char *device = (char *)host;
   if (!omp_target_is_present(host, omp_get_default_device())) return NULL;
 #pragma omp target data use_device_ptr(device)
-  { host = device; }
+  {
+    ferry_acc_slot(device)[0] = device;
+    ferry_acc_slot(device)[1] = host;
+    host = device;
+  }
   return host;
+}
+FERRY_ACC_LOCAL void *acc_hostptr(void *device) {
+  void **slot = ferry_acc_slot(device);
+  if (slot[0] == device && acc_deviceptr(slot[1]) == device) return slot[1];
+  fprintf(stderr, "acc_hostptr: nothing is known of %p; ask with an address that a call has given\n", device);
+  exit(1);
 }
 FERRY_ACC_LOCAL void *acc_copyin(void *host, size_t bytes) {
   char *data = (char *)host;
@@ -223,6 +320,77 @@ FERRY_ACC_LOCAL void acc_update_self_async(void *host, size_t bytes, int queue) 
 }
 FERRY_ACC_LOCAL void acc_update_host_async(void *host, size_t bytes, int queue) {
   acc_update_self_async(host, bytes, queue);
+}
+
+/* Pointers that `acc_attach` has changed on devices, and how often. */
+struct ferry_acc_pointer {
+  struct ferry_acc_pointer *next;
+  void **host;
+  int device, count;
+};
+FERRY_ACC_SHARED struct ferry_acc_pointer *ferry_acc_pointers;
+
+FERRY_ACC_LOCAL struct ferry_acc_pointer **ferry_acc_attached(void **host, int device) {
+  struct ferry_acc_pointer **at = &ferry_acc_pointers;
+  while (*at != NULL && ((*at)->host != host || (*at)->device != device)) at = &(*at)->next;
+  return at;
+}
+FERRY_ACC_LOCAL void acc_attach(void **host) {
+  int device = omp_get_default_device(), here = omp_get_initial_device(), is_attached;
+  void *there = host ? acc_deviceptr(host) : NULL;
+  void *target = there && *host ? acc_deviceptr(*host) : NULL, *now = NULL;
+  if (target == NULL || there == (void *)host) return;
+  omp_target_memcpy(&now, there, sizeof now, 0, 0, here, device);
+  is_attached = now == target;
+#pragma omp critical(ferry_acc)
+  {
+    struct ferry_acc_pointer **at = ferry_acc_attached(host, device);
+    if (*at == NULL) {
+      *at = (struct ferry_acc_pointer *)malloc(sizeof **at);
+      if (*at == NULL) {
+        fprintf(stderr, "acc_attach: no memory\n");
+        exit(1);
+      }
+      (*at)->next = NULL;
+      (*at)->host = host;
+      (*at)->device = device;
+      /* A map may have attached it already. */
+      (*at)->count = is_attached;
+    } else if (!is_attached) {
+      (*at)->count = 0;
+    }
+    ++(*at)->count;
+  }
+  if (!is_attached) omp_target_memcpy(there, &target, sizeof target, 0, 0, device, here);
+}
+FERRY_ACC_LOCAL void ferry_acc_detach(void **host, int is_final) {
+  int device = omp_get_default_device(), is_held = 0;
+  void *there = host ? acc_deviceptr(host) : NULL;
+#pragma omp critical(ferry_acc)
+  {
+    struct ferry_acc_pointer **at = ferry_acc_attached(host, device), *entry = *at;
+    is_held = entry != NULL && --entry->count > 0 && !is_final && there != NULL;
+    if (entry != NULL && !is_held) {
+      *at = entry->next;
+      free(entry);
+    }
+  }
+  if (is_held || there == NULL || there == (void *)host) return;
+  omp_target_memcpy(there, host, sizeof *host, 0, 0, device, omp_get_initial_device());
+}
+FERRY_ACC_LOCAL void acc_detach(void **host) { ferry_acc_detach(host, 0); }
+FERRY_ACC_LOCAL void acc_detach_finalize(void **host) { ferry_acc_detach(host, 1); }
+FERRY_ACC_LOCAL void acc_attach_async(void **host, int queue) {
+  acc_wait(queue);
+  acc_attach(host);
+}
+FERRY_ACC_LOCAL void acc_detach_async(void **host, int queue) {
+  acc_wait(queue);
+  acc_detach(host);
+}
+FERRY_ACC_LOCAL void acc_detach_finalize_async(void **host, int queue) {
+  acc_wait(queue);
+  acc_detach_finalize(host);
 }
 
 FERRY_ACC_LOCAL void acc_map_data(void *host, void *device, size_t bytes) {

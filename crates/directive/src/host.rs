@@ -105,6 +105,8 @@ pub const ALLOCATOR_CALLS: (&str, &str) = ("omp_init_allocator", "omp_destroy_al
 
 /// `int (void)`: whether the calling thread is on the host and not on a device.
 pub const IS_ON_HOST: &str = "omp_is_initial_device";
+/// `int (void)`: which team of its league the calling thread belongs to.
+pub const TEAM_NUMBER: &str = "omp_get_team_num";
 /// `int (void)`: the device that is used where none is named.
 pub const DEFAULT_DEVICE: &str = "omp_get_default_device";
 /// `void (int)`: sets it.

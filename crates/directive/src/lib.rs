@@ -32,9 +32,9 @@ pub use advise::{data_region, map_clause};
 pub use host::{
     ALLOCATOR_CALLS, ALLOCATOR_TYPE, DEFAULT_DEVICE, EVENT_TYPE, HEADERS, HOST_DIALECT,
     HOST_LIBRARY, IS_ON_HOST, MOST_THREADS, PREPROCESSOR_FLAGS, RUNTIME_SYMBOLS,
-    SET_DEFAULT_DEVICE, STATIC_LINKER_FLAGS, STORAGE_CALLS, Switch, fewer_threads, generated_flags,
-    host_compiler_flags, host_linker_flags, is_directive_word, is_foreign_device_flag,
-    is_refused_in_teams, preprocessor_flags, switch, without_directives,
+    SET_DEFAULT_DEVICE, STATIC_LINKER_FLAGS, STORAGE_CALLS, Switch, TEAM_NUMBER, fewer_threads,
+    generated_flags, host_compiler_flags, host_linker_flags, is_directive_word,
+    is_foreign_device_flag, is_refused_in_teams, preprocessor_flags, switch, without_directives,
 };
 pub use selector::{
     MatchRule, Trait, match_rule, memory_order, named_construct, requirement, selector_trait,
@@ -43,12 +43,13 @@ pub use selector::{
 pub use spell::spell;
 pub use suggest::nearest;
 pub use translation::{
-    BACK_HEADER, BACK_HEADER_TEXT, CHOOSE_DEVICE, CREATE_ZERO, DESCRIPTIVE, DEVICE_CALLS,
-    DEVICE_CALLS_WITHOUT, LET_GO, LET_OUT, LEVEL_CALLS_WITHOUT, MACRO_OF_LEVELS, MACRO_OF_TEAMS,
-    PRESCRIPTIVE, QUEUE_NONE, QUEUE_TOKEN, QUEUE_UNNAMED, RETURN_TO_DEVICE, SET_DEFAULT_QUEUE,
-    SET_DEVICE_TYPE, STANDARD_WORDS, TRANSLATION_HEADER, TRANSLATION_HEADER_TEXT, device_type,
-    directives_in, ends_data, is_for_devices, is_given, is_level_call, is_of_levels,
-    is_thread_call, preprocessor_changes, preprocessor_changes_back, standard_called,
+    BACK_HEADER, BACK_HEADER_TEXT, CHOOSE_DEVICE, CREATE_ZERO, DESCRIPTIVE, DETACH, DETACH_ALL,
+    DEVICE_CALLS, DEVICE_CALLS_WITHOUT, LET_GO, LET_OUT, LEVEL_CALLS_LIMITED, LEVEL_CALLS_WITHOUT,
+    MACRO_OF_LEVELS, MACRO_OF_TEAMS, PRESCRIPTIVE, QUEUE_NONE, QUEUE_TOKEN, QUEUE_UNNAMED,
+    RETURN_TO_DEVICE, SET_DEFAULT_QUEUE, SET_DEVICE_TYPE, STANDARD_WORDS, TRANSLATION_HEADER,
+    TRANSLATION_HEADER_TEXT, attaches, device_type, directives_in, ends_data, is_for_devices,
+    is_given, is_level_call, is_of_levels, is_thread_call, preprocessor_changes,
+    preprocessor_changes_back, replaced_on_devices, standard_called,
 };
 pub use vocabulary::{Phrase, Term, vocabulary};
 pub use write::{Unwritable, clause_name, directive_name, write};

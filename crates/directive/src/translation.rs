@@ -77,11 +77,23 @@ pub fn ends_data(name: &str) -> bool {
         .any(|it| name.starts_with(it))
 }
 
+/// Whether a call of that runtime makes a pointer on the device lead to data there.
+pub fn attaches(name: &str) -> bool {
+    name.starts_with("acc_attach")
+}
+
+/// Functions of the header that undo it, once and for good.
+pub const DETACH: &str = "acc_detach";
+#[allow(missing_docs, reason = "said above")]
+pub const DETACH_ALL: &str = "acc_detach_finalize";
+
+/// What replaces a function on devices, and where: the text of a directive.
+pub fn replaced_on_devices(by: &str) -> String {
+    format!("#pragma omp declare variant({by}) match(device={{kind(nohost)}})")
+}
+
 /// Calls of that runtime for which the other has nothing.
 pub const LEVEL_CALLS_WITHOUT: &[&str] = &[
-    "acc_hostptr",
-    "acc_get_property",
-    "acc_get_property_string",
     "acc_get_cuda_stream",
     "acc_set_cuda_stream",
     "acc_get_current_cuda_device",
@@ -93,15 +105,29 @@ pub const LEVEL_CALLS_WITHOUT: &[&str] = &[
     "acc_prof_register",
     "acc_prof_unregister",
     "acc_prof_lookup",
-    "acc_attach",
-    "acc_detach",
-    "acc_attach_async",
-    "acc_detach_async",
-    "acc_detach_finalize",
-    "acc_detach_finalize_async",
-    "acc_wait_any",
-    "acc_wait_any_device",
 ];
+
+/// Calls that the header answers as far as it can, and how far that is.
+pub const LEVEL_CALLS_LIMITED: &[(&str, &str)] = &[
+    (
+        "acc_get_property",
+        "no device can be asked for its memory: the host's is told, less what `acc_malloc` holds; \
+         define FERRY_ACC_MEMORY as the bytes that yours has",
+    ),
+    ("acc_get_property_string", "names are not known: the answer is a null pointer"),
+    (
+        "acc_hostptr",
+        "addresses are known that `acc_deviceptr`, `acc_copyin` and `acc_create` have given; at others \
+         the program stops",
+    ),
+    ("acc_async_test", WAITS),
+    ("acc_async_test_device", WAITS),
+    ("acc_async_test_all", WAITS),
+    ("acc_async_test_all_device", WAITS),
+    ("acc_wait_any", WAITS),
+    ("acc_wait_any_device", WAITS),
+];
+const WAITS: &str = "who asks whether a queue is done waits for it";
 
 /// What changes in a line for the preprocessor: where, what goes, what comes.
 pub fn preprocessor_changes(line: &str) -> Vec<(usize, String, String)> {

@@ -54,9 +54,85 @@ fn check(name: &str, to: &str, profile: &str) {
 
 #[test]
 fn levels_become_teams_of_threads() {
-    for name in ["levels_kernels.c", "levels_loops.c", "levels_macros.c", "levels_order.c"] {
+    for name in [
+        "levels_kernels.c",
+        "levels_loops.c",
+        "levels_macros.c",
+        "levels_order.c",
+        "levels_calls.c",
+    ] {
         check(name, "openmp", "clang");
     }
+}
+
+/// The programs of a folder below `tests`.
+fn programs(folder: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests").join(folder);
+    let entries = fs::read_dir(folder).expect("a folder of tests");
+    let mut found: Vec<PathBuf> = entries.map(|it| it.expect("an entry").path()).collect();
+    found.retain(|it| it.extension().is_some_and(|it| it == "c"));
+    found.sort();
+    found
+}
+
+#[test]
+fn what_is_translated_stays_as_it_is() {
+    let mut changed = 0;
+    for program in programs("cases/translate").into_iter().chain(programs("run")) {
+        let name = program.file_name().and_then(|it| it.to_str()).expect("a name");
+        let is_long = program.parent().is_some_and(|it| it.ends_with("run"));
+        // The others of that folder are of one standard, or for one host.
+        if is_long && !["acc_", "levels_", "mixed_"].iter().any(|it| name.starts_with(it)) {
+            continue;
+        }
+        for (to, profile) in [
+            ("openmp", "clang"),
+            ("openmp", "gcc"),
+            ("openmp", "openmp-4.5"),
+            ("openacc", "openacc-3.3"),
+        ] {
+            let folder = tempfile::tempdir().expect("a temporary folder");
+            let copy = folder.path().join(name);
+            fs::copy(&program, &copy).expect("a copy");
+            let before = fs::read(&copy).expect("bytes");
+            // A file in which something is refused stays as it is.
+            let arguments = ["translate", "--to", to, "--profile", profile, "--in-place", name];
+            ferry(&arguments, folder.path());
+            let once = fs::read(&copy).expect("bytes");
+            changed += usize::from(once != before);
+            let again = ferry(&arguments, folder.path());
+            let twice = fs::read(&copy).expect("bytes");
+            let (once, twice) = (String::from_utf8_lossy(&once), String::from_utf8_lossy(&twice));
+            assert_eq!(once, twice, "{name} to {to} for {profile}: {}", told(&again));
+        }
+    }
+    assert!(changed > 20, "{changed}: most of them have something to translate");
+}
+
+#[test]
+fn a_header_keeps_what_is_for_other_programs() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let header = "#ifdef FIRST\n#pragma acc routine seq\nint f(int);\n#else\n\
+                  #pragma acc routine seq\nint g(int);\n#endif\n";
+    fs::write(folder.path().join("both.h"), header).expect("written");
+    let first = "#define FIRST\n#include \"both.h\"\nint f(int x) { return x; }\n";
+    fs::write(folder.path().join("first.c"), first).expect("written");
+    let second = "#include \"both.h\"\nint g(int x) { return x; }\n";
+    fs::write(folder.path().join("second.c"), second).expect("written");
+    let text = || fs::read_to_string(folder.path().join("both.h")).expect("text");
+    let made = ferry(&["translate", "--to", "openmp", "--in-place", "first.c"], folder.path());
+    assert!(made.status.success(), "{}", told(&made));
+    assert!(told(&made).contains("both.h:5: approximated [F0817]"), "{}", told(&made));
+    assert_eq!(
+        (text().matches("acc routine").count(), text().matches("omp declare").count()),
+        (1, 1)
+    );
+    let made = ferry(&["translate", "--to", "openmp", "--in-place", "second.c"], folder.path());
+    assert!(made.status.success(), "{}", told(&made));
+    assert_eq!(
+        (text().matches("acc routine").count(), text().matches("omp declare").count()),
+        (0, 2)
+    );
 }
 
 #[test]

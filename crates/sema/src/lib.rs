@@ -35,6 +35,8 @@ mod scope;
 mod stmt;
 mod types;
 
+pub use regions::places::OUTSIDE_FUNCTIONS;
+
 use directive::Directives;
 use ir::layout::{DataModel, Layouts};
 use ir::program::{Expr, ExprId, ExprKind, Program, RegionId};

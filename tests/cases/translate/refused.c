@@ -4,8 +4,7 @@
 // What has no counterpart is refused by name, and the file stays as it is.
 #include <openacc.h>
 #define REGION _Pragma("acc parallel loop") for
-int bound(int);
-#pragma acc routine(bound) bind(other) seq
+void *acc_set_cuda_stream(int, void *);
 void g(int n, float *restrict a) {
     float fixed[4];
 #pragma acc data no_create(fixed)
@@ -17,7 +16,7 @@ void g(int n, float *restrict a) {
         }
     }
     REGION (int i = 0; i < n; i++) a[i] = 0;
-    a[0] = acc_get_property(0, acc_device_default, acc_property_memory);
+    acc_set_cuda_stream(1, a);
 #ifdef NEVER
 #pragma acc wait
 #endif

@@ -25,6 +25,8 @@ pub(super) struct Files {
     changed: Vec<String>,
     /// Macros that make a directive of what they are given.
     helpers: Vec<String>,
+    /// Lines of directives that stand outside of any function, where they mean nothing.
+    outside: Vec<(Arc<str>, u32)>,
 }
 
 struct One {
@@ -57,6 +59,10 @@ pub(super) struct Unread {
     pub(super) name: Option<String>,
     /// Whether it stands in a definition that nothing uses.
     pub(super) is_unused: bool,
+    /// Whether it stands where nothing is executed.
+    pub(super) is_outside: bool,
+    /// Whether it stands in a header, for programs that were not asked for.
+    pub(super) is_shared: bool,
 }
 
 impl Files {
@@ -111,6 +117,11 @@ impl Files {
         self.list.get(name).map(|it| it.old.as_slice()).unwrap_or_default()
     }
 
+    /// Notes a directive that stands outside of any function.
+    pub(super) fn add_outside(&mut self, file: Arc<str>, line: u32) {
+        self.outside.push((file, line));
+    }
+
     /// Directives of the standard that is left which no reading has met.
     pub(super) fn unread(&self, to: Dialect) -> Vec<Unread> {
         let from = match to == directive::PRESCRIPTIVE {
@@ -144,7 +155,10 @@ impl Files {
                 let (line, text) = (one.line_of(at), line_at(&one.old, at));
                 let owner = definition_at(&one.clean, at);
                 let is_unused = owner.is_some_and(|it| self.uses(&it).is_empty());
-                found.push(Unread { file: Arc::clone(file), at, line, text, name, is_unused });
+                let is_outside = self.outside.iter().any(|it| it.0 == *file && it.1 == line);
+                let is_shared = !self.asked.contains(file) && name.is_none();
+                let file = Arc::clone(file);
+                found.push(Unread { file, at, line, text, name, is_unused, is_outside, is_shared });
             }
         }
         found.sort_by(|a, b| (&a.file, a.at).cmp(&(&b.file, b.at)));

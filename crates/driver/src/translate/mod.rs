@@ -150,6 +150,10 @@ impl Work<'_> {
         if let Err(why) = self.files.add(path, &translation, &locator) {
             return if is_tried { Ok(Err(why)) } else { Err(why) };
         }
+        for it in unit.diagnostics.iter().filter(|it| it.code == sema::OUTSIDE_FUNCTIONS) {
+            let place = it.primary.as_ref().and_then(|it| locator.locate(it.span));
+            place.into_iter().for_each(|it| self.files.add_outside(it.file, it.line));
+        }
         self.report.add(path, &translation, &locator);
         self.decide(path, std::mem::take(&mut translation.decisions));
         Ok(Ok(()))

@@ -97,13 +97,23 @@ impl Report {
             let text = "it stays as it is: nothing here uses the macro that would make it";
             return self.add_unmet(unread, Fate::Approximated, UNUSED, text.to_owned());
         }
+        if unread.is_outside {
+            let text = "it stays: outside of functions nothing is executed, so it means nothing";
+            return self.add_unmet(unread, Fate::Approximated, UNREAD, text.to_owned());
+        }
+        if unread.is_shared {
+            let mut text =
+                "it stays: the named programs do not compile this part of the header; name \
+                            one that does"
+                    .to_owned();
+            if let Some(why) = why {
+                let _ = write!(text, " ({why})");
+            }
+            return self.add_unmet(unread, Fate::Approximated, UNREAD, text);
+        }
         let mut text = match &unread.name {
             Some(name) => format!("`{name}` makes a directive, and here no reading has met it"),
-            None => {
-                "it was not read: another configuration compiles it, or it stands where it means \
-                     nothing"
-                    .to_owned()
-            }
+            None => "it was not read: another configuration compiles it".to_owned(),
         };
         text.push_str("; give the flags that reach it, or a database of both");
         if let Some(why) = why {

@@ -56,3 +56,7 @@ pub(super) const ONE_FOR_TEAMS: &str = "F0839";
 pub(super) const MEMORY_ORDER: &str = "F0840";
 /// Another part of the same device code is refused.
 pub(super) const SPOILED: &str = "F0841";
+/// One team runs a construct whose teams would share a loop of a function.
+pub(super) const ONE_TEAM: &str = "F0842";
+/// A call of the header knows less than the runtime did.
+pub(super) const KNOWS_LESS: &str = "F0843";

@@ -97,6 +97,22 @@ impl Translator<'_> {
         if to.clauses.iter().any(|it| matches!(it.kind, ClauseKind::Map(_))) {
             plan.lines.push(Line::Directive(Box::new(to)));
         }
+        // A pointer that is attached does not count what it leads to; a map does.
+        let mut uncounted = Maps::default();
+        for kind in construct.kinds() {
+            let ClauseKind::Attach(items) = kind else { continue };
+            for item in items {
+                let item = format!("{}[:0]", self.words.expr(*item));
+                uncounted.add(Motion::Release, Presence::Any, item);
+            }
+        }
+        let uncounted = uncounted.clauses(self.profile());
+        if !uncounted.is_empty() {
+            let mut after = self.directive(vec![Leaf::ExitData], construct.span);
+            self.plain_condition(construct, &mut after);
+            after.clauses.extend(uncounted);
+            plan.lines.push(Line::Directive(Box::new(after)));
+        }
         plan
     }
 
@@ -130,6 +146,16 @@ impl Translator<'_> {
                         };
                         maps.add(motion, Presence::Any, item);
                     }
+                }
+                ClauseKind::Detach(items) if self.has_call(directive::attaches) => {
+                    let call = if is_final { directive::DETACH_ALL } else { directive::DETACH };
+                    let calls: Vec<String> = items
+                        .iter()
+                        .map(|it| format!("{call}((void **)&({}));", self.words.expr(*it)))
+                        .collect();
+                    let text = on_condition(self.condition_of(construct), &calls.join(" "));
+                    plan.lines.push(Line::Statement(text));
+                    plan.uses_header = true;
                 }
                 ClauseKind::Detach(_) => {
                     let text = "pointers are detached when their data goes";
@@ -185,18 +211,21 @@ impl Translator<'_> {
                 let text = "this compiler takes no parts of arrays with strides";
                 plan.remark(Fate::Refused, Some(codes::NO_COUNTERPART), None, text);
             }
-            let mut items = Vec::new();
+            let (mut items, mut declared) = (Vec::new(), Vec::new());
             for item in &it.items {
                 match self.rows(*item) {
                     Some(rows) => {
                         plan.last.extend(self.rows_update(&rows, it.to_device, presence));
                     }
+                    None if self.is_declared(*item) => declared.push(self.words.expr(*item)),
                     None => items.push(self.words.expr(*item)),
                 }
             }
-            if !items.is_empty() {
-                let kind = ClauseKind::Transfer(transfer(it.to_device, presence, items));
-                to.clauses.push(clause(kind));
+            for (presence, items) in [(presence, items), (Presence::Any, declared)] {
+                if !items.is_empty() {
+                    let kind = ClauseKind::Transfer(transfer(it.to_device, presence, items));
+                    to.clauses.push(clause(kind));
+                }
             }
         }
         if plan.last.is_empty() {
@@ -208,6 +237,14 @@ impl Translator<'_> {
             plan.lines.push(Line::Directive(Box::new(to)));
         }
         plan
+    }
+
+    /// Whether an item exists on devices by its declaration; where device code does not use it, readers
+    /// leave it out.
+    fn is_declared(&self, item: ExprId) -> bool {
+        let is_whole = matches!(self.program.exprs[item].kind, ExprKind::Var(_));
+        let var = base(self.program, item).filter(|_| is_whole);
+        var.is_some_and(|it| self.program.vars[it].device.is_some())
     }
 
     fn has_stride(&self, item: ExprId) -> bool {
@@ -291,6 +328,11 @@ impl Translator<'_> {
         let rows = self.rows(item);
         let is_bare = self.leads_from_pointer(item)
             && !self.words.written(self.program.exprs[item].span).contains('[');
+        if presence == Presence::Required && self.is_declared(item) {
+            let (item, text) =
+                (Some(self.words.expr(item)), "it exists on devices by its declaration");
+            return plan.remark(Fate::Redundant, None, item, text);
+        }
         if presence == Presence::Required && (is_bare || rows.is_some()) {
             let text = "what pointers lead to is not looked for; it must be on the device";
             let item = Some(self.words.expr(item));
@@ -364,17 +406,24 @@ impl Translator<'_> {
                 _ => {}
             }
         }
-        let condition = construct.kinds().find_map(|it| match it {
-            ClauseKind::If(it) => Some(self.words.expr(*it)),
-            _ => None,
-        });
-        let text = statement.join(" ");
-        let text = match condition {
-            Some(it) => format!("if ({it}) {{ {text} }}"),
-            None => text,
-        };
+        let text = on_condition(self.condition_of(construct), &statement.join(" "));
         plan.lines.push(Line::Statement(text));
         plan
+    }
+
+    fn condition_of(&self, construct: &Construct<Typed>) -> Option<String> {
+        construct.kinds().find_map(|it| match it {
+            ClauseKind::If(it) => Some(self.words.expr(*it)),
+            _ => None,
+        })
+    }
+}
+
+/// Statements that are run if a condition holds.
+fn on_condition(condition: Option<String>, statements: &str) -> String {
+    match condition {
+        Some(it) => format!("if ({it}) {{ {statements} }}"),
+        None => statements.to_owned(),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Directives that declare: functions and variables that exist on devices.
 
 use ir::construct::{Args, ClauseKind, DeviceKind, Leaf, Motion, Presence};
-use ir::program::{Declaration, ExprId, ExprKind, StmtId, StmtKind, VarId, VarStorage};
+use ir::program::{Declaration, ExprId, ExprKind, FunctionId, StmtId, StmtKind, VarId, VarStorage};
 use ir::walk::Part;
 
 use super::league::Maps;
@@ -32,11 +32,16 @@ impl Translator<'_> {
     fn routine(&self, declaration: &Declaration) -> Plan {
         let construct = &declaration.construct;
         let mut plan = Plan::default();
+        let mut other: Option<String> = None;
         for it in &construct.clauses {
             let written = || Some(self.words.written(it.span));
             match &it.kind {
+                ClauseKind::BindName(name) if declaration.within.is_none() => {
+                    let name = self.words.written(self.program.exprs[*name].span);
+                    other = Some(name.trim_matches('"').to_owned());
+                }
                 ClauseKind::BindName(_) => {
-                    let text = "another function for devices is a variant; write one";
+                    let text = "another function for devices is named before the function";
                     plan.remark(Fate::Refused, Some(codes::NO_COUNTERPART), written(), text);
                 }
                 ClauseKind::Nohost => {
@@ -47,11 +52,25 @@ impl Translator<'_> {
             }
         }
         let mut to = self.directive(vec![Leaf::DeclareTarget], construct.span);
+        let variant = other.as_ref().zip(declaration.functions.first());
+        let variant = variant.map(|(other, of)| self.variant(other, *of)).unwrap_or_default();
+        if other.is_some() && variant.is_empty() {
+            return Plan::refused("which function is replaced on devices is not clear");
+        }
+        plan.lines.extend(self.used_early(declaration));
         match &construct.args {
-            Args::Name(name) => {
+            Args::Name(name) if variant.is_empty() => {
                 let items = vec![self.program.names.text(*name).to_owned()];
                 to.clauses.push(clause(self.exists(items)));
                 plan.lines.push(Line::Directive(Box::new(to)));
+            }
+            Args::Name(name) => {
+                plan.lines.push(Line::Directive(Box::new(to)));
+                plan.lines.extend(variant);
+                let of = declaration.functions.first();
+                plan.lines.extend(of.map(|it| self.prototype(*it, self.program.names.text(*name))));
+                let end = self.directive(vec![Leaf::EndDeclareTarget], construct.span);
+                plan.lines.push(Line::Directive(Box::new(end)));
             }
             _ if declaration.within.is_some() => {
                 // Inside the function itself nothing more is to be said: who calls it knows.
@@ -60,11 +79,57 @@ impl Translator<'_> {
             }
             _ => {
                 plan.lines.push(Line::Directive(Box::new(to)));
+                plan.lines.extend(variant);
                 let end = self.directive(vec![Leaf::EndDeclareTarget], construct.span);
                 plan.behind.push(Line::Directive(Box::new(end)));
             }
         }
         plan
+    }
+
+    /// Readers want to know that a variable exists on devices before functions use it there: those that are
+    /// declared behind the first such function are declared before it too.
+    fn used_early(&self, routine: &Declaration) -> Option<Line> {
+        let at = routine.construct.span.start;
+        let mut names: Vec<String> = Vec::new();
+        for (var, it) in self.program.vars.iter().filter(|it| it.1.device.is_some()) {
+            let is_known = it.span.start < at;
+            let first = self.program.declarations.iter().filter(|it| {
+                it.vars.contains(&var) || it.functions.iter().any(|it| self.uses(*it, var))
+            });
+            let first = first.map(|it| it.construct.span.start).min();
+            if is_known && first == Some(at) {
+                names.push(self.words.var(var));
+            }
+        }
+        let mut to = self.directive(vec![Leaf::DeclareTarget], routine.construct.span);
+        to.clauses.push(clause(self.exists(names.clone())));
+        (!names.is_empty()).then(|| Line::Directive(Box::new(to)))
+    }
+
+    fn uses(&self, function: FunctionId, var: VarId) -> bool {
+        let Some(body) = self.program.functions[function].body else { return false };
+        let body = self.program.stmts[body].span;
+        self.program.exprs.iter().any(|(_, it)| {
+            it.kind == ExprKind::Var(var) && body.start <= it.span.start && it.span.end <= body.end
+        })
+    }
+
+    /// Says that another function is called on devices; both must be declared.
+    fn variant(&self, other: &str, of: FunctionId) -> Vec<Line> {
+        let functions = &self.program.functions;
+        let found = functions.iter().find(|it| self.program.names.text(it.1.name) == other);
+        let found = found.map_or(of, |it| it.0);
+        let text = directive::replaced_on_devices(other);
+        vec![self.prototype(found, other), Line::Statement(text)]
+    }
+
+    /// A declaration of a function, or of one like it.
+    fn prototype(&self, of: FunctionId, name: &str) -> Line {
+        let function = &self.program.functions[of];
+        let is_own = self.program.names.text(function.name) == name;
+        let storage = if function.is_static && is_own { "static " } else { "" };
+        Line::Statement(format!("{storage}{};", self.words.declare(function.ty, name)))
     }
 
     fn exists(&self, items: Vec<String>) -> ClauseKind<ir::construct::Spelled> {

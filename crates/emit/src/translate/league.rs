@@ -7,7 +7,7 @@
 use ir::construct::{
     ClauseKind, Construct, Leaf, Map, MapFlags, Motion, Presence, Reduction, Spelled,
 };
-use ir::program::{ExprId, ExprKind, RegionId, StmtKind, Typed, VarId};
+use ir::program::{ExprId, ExprKind, Level, RegionId, StmtKind, Typed, VarId};
 use ir::region::{Mapping, Origin, RegionVar, Rule};
 
 use super::{Fate, Line, Plan, Translator, clause, codes};
@@ -39,12 +39,31 @@ impl Translator<'_> {
         }
         self.lift_sums(id, &mut to, &mut plan);
         self.lift_copies(id, &mut to, &mut plan);
+        self.one_team(id, &mut to, &mut plan);
         self.not_proven(id, &mut plan);
         self.sizes(written, &mut plan);
         self.refuse_between(id, &mut plan);
         merge_copies(&mut to);
         plan.lines.push(Line::Directive(Box::new(to)));
         plan
+    }
+
+    /// A loop of a function that the teams of its callers share must, in the other standard, stand in their
+    /// construct: the threads of one team share it. Where the number of teams is open there is only that one.
+    pub(super) fn one_team(&self, id: RegionId, to: &mut Construct<Spelled>, plan: &mut Plan) {
+        let called = self.made.regions[id]
+            .reaches
+            .iter()
+            .find(|it| self.program.functions[**it].device.level == Some(Level::Team));
+        let Some(called) = called.filter(|_| to.has(Leaf::Teams)) else { return };
+        let name = self.program.names.text(self.program.functions[*called].name);
+        let text =
+            format!("one team runs the loop of `{name}` that is for the teams of its callers");
+        plan.remark(Fate::Approximated, Some(codes::ONE_TEAM), None, text);
+        if !to.kinds().any(|it| matches!(it, ClauseKind::NumTeams { .. })) {
+            let counts = vec!["1".to_owned()];
+            to.clauses.push(clause(ClauseKind::NumTeams { lower: None, counts }));
+        }
     }
 
     /// The loop that is all a construct does whose parallelism is the compiler's to find; and whether it
@@ -416,7 +435,18 @@ impl Translator<'_> {
                 .is_some_and(|it| it.contains(&Leaf::Offload) || it.contains(&Leaf::Kernels))
         });
         if is_orphan && leaves.contains(&Leaf::Distribute) {
-            return Plan::refused("a loop for the teams of whoever calls has no counterpart");
+            let sums = |it: &ClauseKind<Typed>| matches!(it, ClauseKind::Reduction(_));
+            if region.construct.kinds().any(sums) {
+                return Plan::refused("a sum over the teams of whoever calls has no counterpart");
+            }
+            leaves.retain(|it| *it != Leaf::Distribute);
+            if leaves.is_empty() {
+                leaves.extend([Leaf::Parallel, Leaf::For]);
+            }
+            plan.first.push(Line::Statement(format!("if ({}() == 0)", directive::TEAM_NUMBER)));
+            plan.uses_header = true;
+            let text = "the threads of one team share it";
+            plan.remark(Fate::Approximated, Some(codes::ONE_TEAM), None, text);
         }
         if leaves.contains(&Leaf::Distribute)
             && !leaves.contains(&Leaf::Teams)

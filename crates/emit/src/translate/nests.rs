@@ -101,6 +101,7 @@ impl Translator<'_> {
                 self.compute_clause(&it.kind, it.on, to, plan);
             }
         }
+        self.one_team(id, to, plan);
         // Data of the construct's own would go before what is queued is done.
         let is_queued = region.construct.kinds().any(|it| matches!(it, ClauseKind::Async(_)));
         if !has_data && is_queued {

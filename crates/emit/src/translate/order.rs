@@ -24,7 +24,7 @@ impl Translator<'_> {
             self.at_once(from, plan);
             return;
         }
-        if queued && self.has_siblings_elsewhere(from) {
+        if queued && (self.has_siblings_elsewhere(from) || self.must_not_wait(from)) {
             self.after_queue(from, plan);
             return;
         }
@@ -54,6 +54,19 @@ impl Translator<'_> {
             }
         }
         plan.uses_header |= has_depend;
+    }
+
+    /// Whether a directive adds up what its reader cannot add up later.
+    fn must_not_wait(&self, from: &Construct<Typed>) -> bool {
+        let regions = &self.program.regions;
+        let sums =
+            |it: &Construct<Typed>| it.kinds().any(|it| matches!(it, ClauseKind::Reduction(_)));
+        let is_inside = |at: RegionId| {
+            std::iter::successors(Some(at), |it| regions[*it].parent)
+                .any(|it| regions[it].construct.span == from.span)
+        };
+        !self.profile().defers_sums
+            && regions.iter().any(|(at, it)| sums(&it.construct) && is_inside(at))
     }
 
     /// Whether several threads of the host may run a directive: dependences hold only between tasks of

@@ -330,7 +330,12 @@ impl<'a> Pen<'a> {
         texts
     }
 
-    /// The files of the program that are not the system's.
+    /// Whether a place is in a header that a translation has brought along.
+    pub(super) fn is_ours(&self, span: Span) -> bool {
+        self.locator.locate(span).is_some_and(|it| is_our_header(&it.file))
+    }
+
+    /// The files of the program that are not the system's, nor ours.
     fn files(&self) -> Vec<(Arc<str>, Rc<[u8]>)> {
         let mut names: Vec<Arc<str>> = Vec::new();
         let spans = self.program.functions.iter().map(|it| it.1.span);
@@ -338,7 +343,7 @@ impl<'a> Pen<'a> {
         let spans = spans.chain(self.program.regions.iter().map(|it| it.1.span));
         for span in spans {
             let Some(at) = self.locator.locate(span) else { continue };
-            if !at.in_system_header && !names.contains(&at.file) {
+            if !at.in_system_header && !is_our_header(&at.file) && !names.contains(&at.file) {
                 names.push(at.file);
             }
         }
@@ -459,6 +464,11 @@ impl Spot {
             false => (self.range.clone(), text),
         }
     }
+}
+
+fn is_our_header(file: &str) -> bool {
+    let name = file.rsplit(['/', '\\']).next().unwrap_or_default();
+    name == directive::TRANSLATION_HEADER || name == directive::BACK_HEADER
 }
 
 /// The macro of the standard that a directive belongs to.

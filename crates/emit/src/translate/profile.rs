@@ -30,6 +30,8 @@ pub struct Profile {
     pub says_enter: bool,
     /// Clauses that came with the last versions of levels: `self`, `readonly`, …
     pub takes_newest: bool,
+    /// Regions with reductions may be left for later: its runtime does not come to a stop in them.
+    pub defers_sums: bool,
 }
 
 /// The standards.
@@ -54,6 +56,7 @@ const STRICT: Profile = Profile {
     keeps_sizes: true,
     says_enter: true,
     takes_newest: true,
+    defers_sums: true,
 };
 
 const LEVELS: Profile = Profile {
@@ -81,6 +84,7 @@ pub static PROFILES: &[Profile] = &[
         takes_atomic_in_teams: true,
         says_enter: false,
         names_lanes: false,
+        defers_sums: false,
         ..STRICT
     },
     Profile {

@@ -6,7 +6,7 @@
 //! Nothing is said of sizes that only cores need.
 
 use ir::construct::{Clause, ClauseKind, Leaf};
-use ir::program::{ExprId, ExprKind, RegionId, Typed, VarId};
+use ir::program::{ExprId, ExprKind, RegionId, Typed, VarId, VarStorage};
 
 use super::Pass;
 use super::asked::Asked;
@@ -177,8 +177,12 @@ impl Pass<'_> {
         if let (true, Some(chunk)) = (leaves.contains(&Leaf::Distribute), asked.chunk) {
             clauses.push(plain(ClauseKind::DistSchedule(Some(chunk)), span));
         }
-        if let Some(region) = region.filter(|_| leaves.contains(&Leaf::For)) {
-            let copies = self.copies_inside(region.id, id, &clauses);
+        if leaves.contains(&Leaf::For) {
+            let own = match region {
+                Some(it) => self.own_scalars(it.id),
+                None => self.locals_outside(id),
+            };
+            let copies = self.copies_inside(own, id, &clauses);
             // Who needs no value from before must not ask for it: teams have copies already.
             let (fresh, others): (Vec<ExprId>, Vec<ExprId>) =
                 copies.into_iter().partition(|it| self.begins_anew(id, *it));
@@ -205,15 +209,33 @@ impl Pass<'_> {
         stmts.all(|stmt| self.analysis().examine(stmt).private.contains(&var))
     }
 
+    /// Scalars of a function outside of a loop in it: each team that calls the function has its own.
+    fn locals_outside(&mut self, id: RegionId) -> Vec<ExprId> {
+        let program = self.program();
+        let region = &program.regions[id];
+        let body = region.body.map_or(region.span, |it| program.stmts[it].span);
+        let found: Vec<(VarId, source::Span)> = region
+            .vars
+            .iter()
+            .map(|it| (it.var, &program.vars[it.var]))
+            .filter(|(_, it)| {
+                matches!(it.storage, VarStorage::Local(_) | VarStorage::Param(_))
+                    && program.types.is_scalar(it.ty)
+                    && it.span.start < body.start
+            })
+            .map(|(var, it)| (var, it.span))
+            .collect();
+        found.into_iter().map(|(var, span)| self.name_of(var, span)).collect()
+    }
+
     /// Variables of which a team has one that the iterations of a loop assign to: each thread gets its
     /// own, as each team has.
     fn copies_inside(
         &mut self,
-        region: RegionId,
+        own: Vec<ExprId>,
         id: RegionId,
         clauses: &[Clause<Typed>],
     ) -> Vec<ExprId> {
-        let own: Vec<ExprId> = self.own_scalars(region);
         let program = self.program();
         let is_named = |var: VarId| {
             clauses.iter().any(|it| match &it.kind {

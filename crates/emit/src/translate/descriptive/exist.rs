@@ -23,6 +23,9 @@ impl Descriptive<'_, '_> {
         for declaration in &self.program.declarations {
             let construct = &declaration.construct;
             if construct.dialect != directive::PRESCRIPTIVE {
+                if construct.has(Leaf::Routine) {
+                    said.extend(&declaration.functions);
+                }
                 continue;
             }
             let target = Target::Directive(construct.span);

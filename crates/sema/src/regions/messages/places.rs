@@ -2,13 +2,16 @@
 
 use source::{Diagnostic, Span};
 
+/// The code of directives at file scope.
+pub const OUTSIDE_FUNCTIONS: &str = "F0558";
+
 /// A directive at file scope; one that governs nothing is only without effect.
 pub(crate) fn outside_functions(name: &str, span: Span, is_harmless: bool) -> Diagnostic {
     let message = format!("`{name}` stands outside of any function");
     let fault = if is_harmless {
-        Diagnostic::warning("F0558", message)
+        Diagnostic::warning(OUTSIDE_FUNCTIONS, message)
     } else {
-        Diagnostic::error("F0558", message)
+        Diagnostic::error(OUTSIDE_FUNCTIONS, message)
     };
     fault.at(span, "nothing is executed here")
 }
