@@ -11,6 +11,12 @@ const HEADER: usize = 32;
 const ENTRY: usize = 40;
 const PAIR: usize = 16;
 
+/// The first line of an image that is a text in OpenCL C.
+pub const OPENCL: &str = "// ferry: an image in OpenCL C\n";
+/// Its second line if it has variables of its own: memory for them is made when it is loaded, and every
+/// kernel takes its address as one argument more.
+pub const OPENCL_VARIABLES: &str = "// with variables\n";
+
 /// What the payload of a container is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u16)]
@@ -25,6 +31,8 @@ pub enum ImageKind {
     Fatbinary = 4,
     /// NVIDIA's portable assembly.
     Ptx = 5,
+    /// Text that a driver compiles. Not one of LLVM's numbers.
+    Source = 0x4600,
 }
 
 /// One image with what is known of it.
@@ -133,6 +141,7 @@ impl<'a> Container<'a> {
             3 => ImageKind::Cubin,
             4 => ImageKind::Fatbinary,
             5 => ImageKind::Ptx,
+            0x4600 => ImageKind::Source,
             other => return Err(BadContainer::Kind(other)),
         };
         let (mut triple, mut arch) = ("", "");

@@ -19,6 +19,12 @@ pub const DEVICE_SECTION: &str = ".ferry.device";
 pub const IMAGE_SECTION: &str = ".ferry.images";
 /// What the name of every kernel begins with.
 pub const KERNEL_PREFIX: &str = "__ferry_k_";
+/// What the name of a kernel begins with that tells where a variable of its image lies.
+pub const ASKS_PREFIX: &str = "__ferry_at_";
+/// The kernel that tells how much memory the variables of its image need.
+pub const VARIABLES_SIZE: &str = "__ferry_vars_size";
+/// The kernel that gives them their first values.
+pub const VARIABLES_INIT: &str = "__ferry_vars_init";
 /// What the name of the pointer to a `link` variable ends with, on both sides.
 pub const LINK_SUFFIX: &str = "_decl_tgt_ref_ptr";
 

@@ -11,6 +11,7 @@
 //!
 //! - [`cpu`]: the host's processor, in process
 //! - [`separate`]: the same in a process and memory of its own
+//! - [`opencl`]: what the OpenCL drivers of the machine offer
 //! - [`memory`], [`error`]: the plain types of the contract
 //! - [`upcalls`]: what kernels may ask of the host
 //! - [`library`], [`parameters`]: shared objects from memory, calls by address
@@ -20,6 +21,7 @@ pub mod cpu;
 pub mod error;
 pub mod library;
 pub mod memory;
+pub mod opencl;
 pub mod parameters;
 pub mod separate;
 pub mod upcalls;
@@ -46,7 +48,7 @@ pub struct Plugin {
     pub about: &'static str,
     /// What programs may require of devices and this kind cannot give: bits of [`abi::requires`].
     pub lacks: u32,
-    /// Opens one such device; the number tells several of them apart, from 0.
+    /// Opens one such device; the number tells several of its kind apart, from 0.
     pub open: fn(number: usize) -> Result<Box<dyn Device>>,
 }
 
@@ -69,6 +71,12 @@ pub const PLUGINS: &[Plugin] = &[
         about: "the host's processor with memory and a process of its own",
         lacks: requires::UNIFIED_SHARED_MEMORY,
         open: |number| Ok(Box::new(separate::Separate::open(number)?)),
+    },
+    Plugin {
+        name: "opencl",
+        about: "a device of an OpenCL driver",
+        lacks: requires::UNIFIED_SHARED_MEMORY | requires::REVERSE_OFFLOAD,
+        open: |number| Ok(Box::new(opencl::OpenCl::open(number)?)),
     },
 ];
 

@@ -29,6 +29,7 @@ mod vocabulary;
 mod write;
 
 pub use advise::{data_region, map_clause};
+pub use host::alone_answer;
 pub use host::{
     ALLOCATOR_CALLS, ALLOCATOR_TYPE, DEFAULT_DEVICE, EVENT_TYPE, HEADERS, HOST_DIALECT,
     HOST_LIBRARY, IS_ON_HOST, MOST_THREADS, PREPROCESSOR_FLAGS, RUNTIME_SYMBOLS,

@@ -38,6 +38,19 @@ pub(crate) fn run(json: bool) -> Result<ExitCode, String> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// What stands for all that OpenCL needs.
+const OPENCL: &str = "an OpenCL driver";
+
+/// Whether there is an OpenCL driver: the places where all of them leave a word.
+fn has_opencl() -> bool {
+    let folder =
+        std::env::var_os("OCL_ICD_VENDORS").unwrap_or_else(|| "/etc/OpenCL/vendors".into());
+    let names = std::fs::read_dir(folder);
+    names.is_ok_and(|mut it| {
+        it.any(|it| it.is_ok_and(|it| it.path().extension().is_some_and(|it| it == "icd")))
+    })
+}
+
 fn device(name: &'static str, kind: Kind) -> Device {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let (about, needed): (String, &[&'static str]) = match kind {
@@ -55,7 +68,12 @@ fn device(name: &'static str, kind: Kind) -> Device {
             ),
             &["libferry.so", runtime::SEPARATE_HELPER],
         ),
+        Kind::OpenCl => ("what OpenCL drivers offer, processors last".to_owned(), &["libferry.so"]),
     };
-    let missing = needed.iter().copied().filter(|it| runtime::find(it).is_none()).collect();
+    let is_there = |name: &str| match name {
+        OPENCL => has_opencl(),
+        name => runtime::find(name).is_some(),
+    };
+    let missing = needed.iter().copied().filter(|it| !is_there(it)).collect();
     Device { name, about, missing }
 }

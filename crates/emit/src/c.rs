@@ -53,6 +53,8 @@ pub struct Printer<'p> {
     decayed: FxHashSet<VarId>,
     /// Enumerations that are known by their tags where all others are not.
     enumerations: &'p [&'static str],
+    /// The text is for a grid of threads: OpenCL C.
+    is_grid: bool,
     hook: &'p dyn Hook,
 }
 
@@ -73,6 +75,7 @@ impl<'p> Printer<'p> {
             lengths: FxHashMap::default(),
             decayed: FxHashSet::default(),
             enumerations: &[],
+            is_grid: false,
             hook: &Pragmas,
         }
     }
@@ -81,6 +84,13 @@ impl<'p> Printer<'p> {
     #[must_use]
     pub fn with_hook(self, hook: &'p dyn Hook) -> Printer<'p> {
         Printer { hook, ..self }
+    }
+
+    /// The same for the C of grids: strings lie in memory of another kind than pointers lead to,
+    /// functions have no attributes, and the library is part of the language.
+    #[must_use]
+    pub fn for_grid(self) -> Printer<'p> {
+        Printer { is_grid: true, ..self }
     }
 
     /// From now on a variable is named by this text, which must stand as an operand anywhere:

@@ -152,7 +152,9 @@ fn open() -> Result<Vec<DeviceState>, Error> {
             message: format!("device {number}, `{}`, cannot be used: {error}", plugin.name),
             help: "choose another with FERRY_DEVICE, or FERRY_DEVICE=cpu".into(),
         };
-        let device = DeviceState::new(number, (plugin.open)(number).map_err(failed)?);
+        let among = devices.iter().filter(|it: &&DeviceState| it.plugin.name() == plugin.name);
+        let among = among.count();
+        let device = DeviceState::new(number, (plugin.open)(among).map_err(failed)?);
         let calls_back = registry::current().requires & requires::REVERSE_OFFLOAD != 0;
         if calls_back && !device.plugin.runs_in_process() {
             Answers::start(&device).map_err(failed)?;

@@ -10,7 +10,7 @@ use std::io::{self, Write as _};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use abi::image::{Container, ImageKind};
+use abi::image::{Container, ImageKind, OPENCL};
 use abi::names::{DEVICE_SECTION, IMAGE_SECTION, REGISTER};
 use object::read::archive::ArchiveFile;
 use object::{Object, ObjectSection, ObjectSymbol};
@@ -20,20 +20,28 @@ use super::host::Host;
 use crate::input;
 use crate::report::reason;
 
-/// A device object or image in its container.
+/// A device object, text or image in its container.
 pub(crate) fn container(payload: &[u8]) -> Vec<u8> {
+    if is_text(payload) {
+        return Container { kind: ImageKind::Source, triple: "opencl", arch: "", payload }.write();
+    }
     // Our images run on the kind of machine that the driver runs on.
     let triple = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
     Container { kind: ImageKind::Object, triple: &triple, arch: "", payload }.write()
 }
 
-/// Puts a device object into a host object, in place.
-pub(crate) fn add_to_object(host: &Host, file: &Path, device: &[u8]) -> Result<(), Failure> {
+/// Whether a driver compiles it.
+pub(crate) fn is_text(payload: &[u8]) -> bool {
+    payload.starts_with(OPENCL.as_bytes())
+}
+
+/// Puts device code, in containers, into a host object, in place.
+pub(crate) fn add_to_object(host: &Host, file: &Path, containers: &[u8]) -> Result<(), Failure> {
     let failed = |error: io::Error| {
         Failure::told(&format!("cannot put device code into the object file: {}", reason(&error)))
     };
     let mut part = tempfile::NamedTempFile::new().map_err(failed)?;
-    part.write_all(&container(device)).map_err(failed)?;
+    part.write_all(containers).map_err(failed)?;
     let mut add = std::ffi::OsString::from(format!("{DEVICE_SECTION}="));
     add.push(part.path());
     let tool = host.tool("objcopy");
@@ -52,10 +60,10 @@ pub(crate) fn add_to_object(host: &Host, file: &Path, device: &[u8]) -> Result<(
     if output.status.success() { Ok(()) } else { Err(Failure { said: output.stderr, status: 1 }) }
 }
 
-/// Appends a device object to assembly text, as the section that assembling it makes.
-pub(crate) fn append_to_assembly(file: &Path, device: &[u8]) -> Result<(), Failure> {
+/// Appends device code, in containers, to assembly text, as the section that assembling it makes.
+pub(crate) fn append_to_assembly(file: &Path, containers: &[u8]) -> Result<(), Failure> {
     let mut text = format!("\t.section\t{DEVICE_SECTION},\"e\",@progbits\n\t.p2align\t3\n");
-    for line in container(device).chunks(16) {
+    for line in containers.chunks(16) {
         let bytes: Vec<String> = line.iter().map(|it| format!("0x{it:02x}")).collect();
         // Writing to a string cannot fail.
         let _ = writeln!(text, "\t.byte\t{}", bytes.join(","));

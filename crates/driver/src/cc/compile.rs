@@ -82,11 +82,12 @@ fn ours(cx: &Context<'_>, job: &Job<'_>) -> Result<Done, Failure> {
     };
     let options = emit::Options {
         wants_device: cx.arguments.targets.need_image(),
+        wants_grid: cx.arguments.targets.need_grid(),
         reassociates: cx.arguments.reassociates(),
         trust: cx.arguments.trust.into(),
     };
     let chosen = emit::Chosen { decisions: cx.decisions.as_ref(), profile: cx.profile.as_ref() };
-    let Lowered { host, device, verdicts, decisions, diagnostics } =
+    let Lowered { host, device, grid, verdicts, decisions, diagnostics } =
         lower::lower(program, &unit.map, options, chosen);
     let decided = cx.decisions.as_ref().map(|_| Decided { file, nests: decisions });
     said.extend(messages(cx, &diagnostics, &unit.map)?);
@@ -98,7 +99,7 @@ fn ours(cx: &Context<'_>, job: &Job<'_>) -> Result<Done, Failure> {
     };
     said.extend(preprocessor_said);
     cx.save(&job.input.path, "host.c", &host)?;
-    said.extend(generated(cx, job, &host, device.as_deref())?);
+    said.extend(generated(cx, job, &host, device.as_deref(), grid.as_deref())?);
     Ok(Done { said, verdicts, decided, is_lowered: true })
 }
 
@@ -156,24 +157,31 @@ fn generated(
     job: &Job<'_>,
     host: &[u8],
     device: Option<&[u8]>,
+    grid: Option<&[u8]>,
 ) -> Result<Vec<u8>, Failure> {
-    let device_object = match device {
-        Some(text) => {
-            cx.save(&job.input.path, "device.c", text)?;
-            let object = image::object(cx, text)?;
-            cx.save(&job.input.path, "device.o", &object)?;
-            Some(object)
-        }
-        None => None,
-    };
+    let mut containers = Vec::new();
+    if let Some(text) = device {
+        cx.save(&job.input.path, "device.c", text)?;
+        let object = image::object(cx, text)?;
+        cx.save(&job.input.path, "device.o", &object)?;
+        containers.extend(bundle::container(&object));
+    }
+    if let Some(text) = grid {
+        cx.save(&job.input.path, "cl", text)?;
+        containers.extend(bundle::container(text));
+    }
     let file = cx.temporary(&job.input.path, "host.i", host)?;
     let mut words: Vec<OsString> =
         cx.arguments.flags(&[Step::Everywhere, Step::Compile]).cloned().collect();
     words.extend(directive::generated_flags(&cx.arguments.off).iter().map(OsString::from));
-    compile(cx, job, words, Source::Generated(&file), |output| match &device_object {
-        None => Ok(()),
-        Some(object) if job.stop == Stop::Assembly => bundle::append_to_assembly(output, object),
-        Some(object) => bundle::add_to_object(cx.host, output, object),
+    compile(cx, job, words, Source::Generated(&file), |output| {
+        if containers.is_empty() {
+            Ok(())
+        } else if job.stop == Stop::Assembly {
+            bundle::append_to_assembly(output, &containers)
+        } else {
+            bundle::add_to_object(cx.host, output, &containers)
+        }
     })
 }
 

@@ -9,11 +9,17 @@ pub(crate) enum Kind {
     CpuCopy,
     /// The processor with memory of its own, in another process: kernels are an image.
     CpuSeparate,
+    /// What an OpenCL driver offers: kernels are a text, which the driver compiles.
+    OpenCl,
 }
 
 /// Their names.
-pub(crate) const KINDS: &[(&str, Kind)] =
-    &[("cpu", Kind::Cpu), ("cpu:copy", Kind::CpuCopy), ("cpu:separate", Kind::CpuSeparate)];
+pub(crate) const KINDS: &[(&str, Kind)] = &[
+    ("cpu", Kind::Cpu),
+    ("cpu:copy", Kind::CpuCopy),
+    ("cpu:separate", Kind::CpuSeparate),
+    ("opencl", Kind::OpenCl),
+];
 
 /// The devices that a program is compiled for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,12 +53,17 @@ impl Targets {
         Ok(Targets { kinds, text: text.to_owned() })
     }
 
-    /// Whether any of them runs kernels from an image.
+    /// Whether any of them runs kernels from an image in machine code.
     pub(crate) fn need_image(&self) -> bool {
         self.kinds.iter().any(|it| match it {
-            Kind::Cpu => false,
+            Kind::Cpu | Kind::OpenCl => false,
             Kind::CpuCopy | Kind::CpuSeparate => true,
         })
+    }
+
+    /// Whether any of them is a grid of threads.
+    pub(crate) fn need_grid(&self) -> bool {
+        self.kinds.contains(&Kind::OpenCl)
     }
 }
 

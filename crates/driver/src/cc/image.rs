@@ -113,13 +113,17 @@ fn explained(said: &[u8], names: &[(String, String)]) -> Vec<u8> {
     format!("{}{text}{helps}", super::error_line("linking the device code failed")).into_bytes()
 }
 
-/// The object file that puts an image into a program. Returns its path.
-pub(crate) fn wrap(cx: &Context<'_>, image: &[u8]) -> Result<PathBuf, Failure> {
+/// The object file that puts images into a program. Returns its path.
+pub(crate) fn wrap(cx: &Context<'_>, images: &[Vec<u8>]) -> Result<PathBuf, Failure> {
     let folder = cx.folder("wrap")?;
-    let (bytes, source, object) =
-        (folder.join("image.bin"), folder.join("image.s"), folder.join("image.o"));
-    write(&bytes, &bundle::container(image))?;
-    write(&source, assembly(&bytes).as_bytes())?;
+    let (source, object) = (folder.join("image.s"), folder.join("image.o"));
+    let mut files = Vec::new();
+    for (number, image) in images.iter().enumerate() {
+        let file = folder.join(format!("{number}.bin"));
+        write(&file, &bundle::container(image))?;
+        files.push(file);
+    }
+    write(&source, assembly(&files).as_bytes())?;
     let mut words: Vec<OsString> = machine_flags(cx);
     words.extend(["-c", "-x", "assembler"].iter().map(OsString::from));
     words.extend([source.into(), "-o".into(), object.clone().into()]);
@@ -127,25 +131,31 @@ pub(crate) fn wrap(cx: &Context<'_>, image: &[u8]) -> Result<PathBuf, Failure> {
     Ok(object)
 }
 
-/// One row of LLVM's table of images, the image itself, and the number of rows.
-fn assembly(image: &Path) -> String {
-    let path = image.display().to_string().replace('\\', "\\\\").replace('"', "\\\"");
+/// Rows of LLVM's table of images, the images themselves, and the number of rows.
+fn assembly(images: &[PathBuf]) -> String {
+    let mut bytes = String::new();
+    let mut rows = String::new();
+    for (number, image) in images.iter().enumerate() {
+        let path = image.display().to_string().replace('\\', "\\\\").replace('"', "\\\"");
+        bytes.push_str(&format!(
+            "\t.p2align\t4\n.Limage{number}:\n\t.incbin\t\"{path}\"\n.Limage_end{number}:\n"
+        ));
+        rows.push_str(&format!(
+            "\t.quad\t.Limage{number}, .Limage_end{number}, {ENTRIES_START}, {ENTRIES_STOP}\n"
+        ));
+    }
+    let (count, size) = (images.len(), images.len() * 32);
     format!(
         "\
 \t.section\t{IMAGE_SECTION},\"a\",@progbits
-\t.p2align\t4
-.Limage:
-\t.incbin\t\"{path}\"
-.Limage_end:
-\t.section\t.data.rel.ro,\"aw\",@progbits
+{bytes}\t.section\t.data.rel.ro,\"aw\",@progbits
 \t.p2align\t3
 \t.globl\t{IMAGES}
 \t.hidden\t{IMAGES}
 \t.type\t{IMAGES}, @object
-\t.size\t{IMAGES}, 32
+\t.size\t{IMAGES}, {size}
 {IMAGES}:
-\t.quad\t.Limage, .Limage_end, {ENTRIES_START}, {ENTRIES_STOP}
-\t.weak\t{ENTRIES_START}, {ENTRIES_STOP}
+{rows}\t.weak\t{ENTRIES_START}, {ENTRIES_STOP}
 \t.hidden\t{ENTRIES_START}
 \t.hidden\t{ENTRIES_STOP}
 \t.section\t.rodata,\"a\",@progbits
@@ -155,7 +165,7 @@ fn assembly(image: &Path) -> String {
 \t.type\t{IMAGE_COUNT}, @object
 \t.size\t{IMAGE_COUNT}, 8
 {IMAGE_COUNT}:
-\t.quad\t1
+\t.quad\t{count}
 \t.section\t.note.GNU-stack,\"\",@progbits
 "
     )

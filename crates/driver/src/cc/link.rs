@@ -37,13 +37,20 @@ pub(crate) fn run(
     let image = if any(Contents::has_device_code) && !is_relocatable(cx) {
         let trace = members_linked(cx, objects, &seen, &runtime)?;
         let (parts, images) = collect(&seen, trace.as_ref());
-        if parts.is_empty() {
-            None
-        } else {
+        // The driver links texts when it compiles them.
+        let (texts, parts): (Vec<Part>, Vec<Part>) =
+            parts.into_iter().partition(|it| bundle::is_text(&it.bytes));
+        let images: Vec<Vec<u8>> = images.into_iter().filter(|it| !bundle::is_text(it)).collect();
+        let mut made = Vec::new();
+        if !parts.is_empty() {
             let image = image::link(cx, &parts, &images, &device_flags(cx, &seen))?;
             cx.save(output, "device.so", &image)?;
-            Some(image::wrap(cx, &image)?)
+            made.push(image);
         }
+        if !texts.is_empty() {
+            made.push(texts.into_iter().flat_map(|it| it.bytes).collect());
+        }
+        if made.is_empty() { None } else { Some(image::wrap(cx, &made)?) }
     } else {
         None
     };

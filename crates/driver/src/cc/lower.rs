@@ -15,6 +15,8 @@ pub(crate) struct Lowered {
     pub(crate) host: Option<Vec<u8>>,
     /// The text for devices that need an image.
     pub(crate) device: Option<Vec<u8>>,
+    /// The text for grids of threads.
+    pub(crate) grid: Option<Vec<u8>>,
     /// One for each region, in the order of the text.
     pub(crate) verdicts: Vec<Verdict>,
     /// Who runs which loop, by nest, if that was asked for.
@@ -90,18 +92,24 @@ pub(crate) fn lower(
     let Some(file) = map.files().next() else {
         let diagnostics = Diagnostics::new();
         let (verdicts, decisions) = (Vec::new(), Vec::new());
-        return Lowered { host: None, device: None, verdicts, decisions, diagnostics };
+        let (host, device, grid) = (None, None, None);
+        return Lowered { host, device, grid, verdicts, decisions, diagnostics };
     };
-    let emit::Lowered { host, device, verdicts, notes, decisions, diagnostics } =
+    let emit::Lowered { host, device, grid, verdicts, notes, decisions, diagnostics } =
         emit::lower_with(program, map, file, &locator, options, chosen);
-    let device = device.map(String::into_bytes);
+    let (device, grid) = (device.map(String::into_bytes), grid.map(String::into_bytes));
     let is_kernel = |region: &Region| verdicts.iter().any(|it| it.span == region.span);
-    let devices: &[&'static str] =
-        if device.is_some() { &["cpu", "cpu:copy", "cpu:separate"] } else { &["cpu"] };
+    let mut devices = vec!["cpu"];
+    if device.is_some() {
+        devices.extend(["cpu:copy", "cpu:separate"]);
+    }
+    if grid.is_some() {
+        devices.push("opencl");
+    }
     let mut verdicts: Vec<Verdict> = program
         .regions
         .iter()
-        .map(|(_, region)| verdict(program, region, outcome(program, region, is_kernel), devices))
+        .map(|(_, region)| verdict(program, region, outcome(program, region, is_kernel), &devices))
         .collect();
     for verdict in &mut verdicts {
         for note in notes.iter().filter(|it| it.region == verdict.span) {
@@ -113,7 +121,7 @@ pub(crate) fn lower(
         }
     }
     verdicts.sort_by_key(|it| it.span.start);
-    Lowered { host, device, verdicts, decisions, diagnostics }
+    Lowered { host, device, grid, verdicts, decisions, diagnostics }
 }
 
 fn outcome(program: &Program, region: &Region, is_kernel: impl Fn(&Region) -> bool) -> Outcome {

@@ -114,7 +114,12 @@ impl Printer<'_> {
             ExprKind::Float(name) => out.push_str(self.text(*name)),
             ExprKind::Str(pieces) => {
                 let pieces: Vec<&str> = pieces.iter().map(|it| self.text(*it)).collect();
-                out.push_str(&pieces.join(" "));
+                match self.is_grid {
+                    true => {
+                        out.push_str(&format!("((const char *)__ferry_flat({}))", pieces.join(" ")))
+                    }
+                    false => out.push_str(&pieces.join(" ")),
+                }
             }
             ExprKind::Var(var) => out.push_str(&self.var_name(*var)),
             ExprKind::Function(id) => out.push_str(self.function_name(*id)),
@@ -367,6 +372,12 @@ impl Printer<'_> {
             if at > 0 {
                 out.push_str(", ");
             }
+            if self.is_grid
+                && let Some(text) = self.printed_text(callee, *arg)
+            {
+                out.push_str(&text);
+                continue;
+            }
             let param = ty.filter(|it| it.prototyped).and_then(|it| it.params.get(at));
             let arg = match param {
                 Some(param) => self.assigned(*arg, *param),
@@ -375,6 +386,22 @@ impl Printer<'_> {
             self.put(arg, Level::Assign, out);
         }
         out.push(')');
+    }
+
+    /// A literal that is printed by a grid, which wants it as it stands, with the words for widths that
+    /// it knows.
+    fn printed_text(&self, callee: ExprId, arg: ExprId) -> Option<String> {
+        let ExprKind::Function(id) = self.program.exprs.find(self.visible(callee))?.kind else {
+            return None;
+        };
+        let ExprKind::Str(pieces) = &self.program.exprs.find(self.visible(arg))?.kind else {
+            return None;
+        };
+        if self.function_name(id) != "printf" {
+            return None;
+        }
+        let pieces: Vec<&str> = pieces.iter().map(|it| self.text(*it)).collect();
+        Some(one_width(&pieces.join(" ")))
     }
 
     fn put_section(&self, it: &Section, out: &mut String) {
@@ -469,4 +496,24 @@ pub(super) fn binary(op: BinaryOp) -> (&'static str, Level) {
         BinaryOp::BitXor => ("^", Level::BitXor),
         BinaryOp::BitOr => ("|", Level::BitOr),
     }
+}
+
+/// A format in which all wide numbers are `l`: `%lld`, `%zu` and the like.
+fn one_width(format: &str) -> String {
+    let mut out = String::with_capacity(format.len());
+    let mut is_conversion = false;
+    for c in format.chars() {
+        match c {
+            '%' => is_conversion = !is_conversion,
+            'z' | 'j' | 't' if is_conversion => {
+                out.push('l');
+                continue;
+            }
+            'l' if is_conversion && out.ends_with('l') => continue,
+            '0'..='9' | '.' | '-' | '+' | '#' | ' ' | '*' | 'l' | 'h' => {}
+            _ => is_conversion = false,
+        }
+        out.push(c);
+    }
+    out
 }

@@ -2,7 +2,7 @@
 
 use directive::Unwritable;
 use ir::construct::{Args, Clause, ClauseKind, Construct, Convert, Dialect, Leaf, Spelled};
-use ir::program::{ExprId, InitId, RegionId, Typed};
+use ir::program::{ExprId, InitId, RegionId, Typed, VarId};
 use ir::types::Ty;
 
 use super::{Out, Printer};
@@ -15,6 +15,17 @@ pub trait Hook {
     /// A directive that declares: index into the program's declarations. At file scope what it
     /// stands in front of has been declared before.
     fn declaration(&self, printer: &Printer<'_>, index: u32, out: &mut Out<'_>);
+
+    /// A variable of the file, before all functions; answers whether it is written, so that it is
+    /// neither declared nor defined.
+    fn variable(&self, _: &Printer<'_>, _: VarId, _is_defined: bool, _: &mut Out<'_>) -> bool {
+        false
+    }
+
+    /// Whether a function of the C library needs no declaration.
+    fn has_function(&self, _name: &str) -> bool {
+        false
+    }
 }
 
 /// Directives stay what they are: pragmas.

@@ -75,14 +75,18 @@ impl Printer<'_> {
             match item {
                 Item::Function(id) if functions.contains(id) => self.prototype(*id, out),
                 Item::Var(id) if vars.contains(id) => {
-                    self.declare_var(*id, defined.contains(id), out);
+                    if !self.hook.variable(self, *id, defined.contains(id), out) {
+                        self.declare_var(*id, defined.contains(id), out);
+                    }
                 }
                 Item::Function(_) | Item::Var(_) | Item::Declaration(_) => {}
             }
         }
         // Directives name what is declared before or behind them.
         selection.declarations.iter().for_each(|it| self.hook.declaration(self, *it, out));
-        selection.vars.iter().for_each(|it| self.define_var(*it, out));
+        if !self.is_grid {
+            selection.vars.iter().for_each(|it| self.define_var(*it, out));
+        }
         // One without a body is another name: its declaration has said all.
         let with_body =
             |id: &&FunctionId| program.functions.find(**id).is_some_and(|it| it.body.is_some());
@@ -177,7 +181,8 @@ impl Printer<'_> {
     /// `int f(int, char *);`
     pub fn prototype(&self, id: FunctionId, out: &mut Out<'_>) {
         let Some(function) = self.program.functions.find(id) else { return };
-        if function.is_builtin {
+        let is_known = function.body.is_none() && self.hook.has_function(self.text(function.name));
+        if function.is_builtin || is_known {
             return;
         }
         let mut text = self.function_words(function, false);
@@ -188,6 +193,9 @@ impl Printer<'_> {
 
     /// The words before a function: `static inline __attribute__((noinline)) `.
     fn function_words(&self, function: &Function, is_definition: bool) -> String {
+        if self.is_grid {
+            return if function.is_static { "static ".to_owned() } else { String::new() };
+        }
         let mut attributes: Vec<String> = self.words(&function.host);
         // GNU's old inline functions are no definitions for other files: their declarations say
         // nothing of it.
@@ -221,7 +229,10 @@ impl Printer<'_> {
 
     /// ` __asm__("symbol")`
     fn asm_label(&self, host: &HostWords) -> String {
-        let label = host.asm_label.map(|it| format!(" __asm__({})", self.text(it)));
+        let label = host
+            .asm_label
+            .filter(|_| !self.is_grid)
+            .map(|it| format!(" __asm__({})", self.text(it)));
         label.unwrap_or_default()
     }
 

@@ -36,9 +36,7 @@ impl Lowering<'_> {
         let stays = |it: &&Kernel| !program.regions[it.region].construct.goes_back();
         let kernels: Vec<Kernel> = kernels.iter().filter(stays).cloned().collect();
         let kernels = kernels.as_slice();
-        let mut outer = Used::on_device();
-        kernels.iter().for_each(|it| kernel_uses(program, it, &mut outer));
-        let selection = select(program, &outer);
+        let (selection, outer) = selected(program, kernels);
         let has_nothing = kernels.is_empty()
             && selection.functions.is_empty()
             && !program.vars.iter().any(|(_, it)| it.device.is_some());
@@ -185,9 +183,14 @@ fn link_variables(program: &Program) -> Vec<(VarId, Ty)> {
 
 /// The functions that the device unit defines.
 pub(super) fn functions_of(program: &Program, kernels: &[Kernel]) -> Vec<FunctionId> {
+    selected(program, kernels).0.functions
+}
+
+/// What a unit with these kernels defines, and what the kernels themselves use.
+pub(super) fn selected(program: &Program, kernels: &[Kernel]) -> (Selection, Used) {
     let mut outer = Used::on_device();
     kernels.iter().for_each(|it| kernel_uses(program, it, &mut outer));
-    select(program, &outer).functions
+    (select(program, &outer), outer)
 }
 
 /// What the text of a kernel names. Clauses that were for the host's side are left out.

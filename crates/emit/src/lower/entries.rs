@@ -119,7 +119,8 @@ pub(super) struct Entries {
     pub(super) computed: Vec<(ExprId, usize)>,
     /// Lengths in types of the body that were computed before it, and the arguments they are.
     pub(super) lengths: Vec<(ExprId, usize)>,
-    slots: usize,
+    /// How many arguments the kernel has.
+    pub(super) slots: usize,
 }
 
 /// Entries of a region that runs on a device.

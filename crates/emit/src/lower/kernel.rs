@@ -16,6 +16,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Lowering;
 use super::entries::{self, Access, Captured, Entries};
+use super::grid::Form;
 use super::teams::release;
 use crate::c::{Out, Printer, Setting};
 
@@ -59,9 +60,14 @@ impl Lowering<'_> {
         let copied = copied_inside(program, id);
         let mut out = Out::placed(self.place);
         let linkage = if setting == Setting::Alone { "" } else { "static " };
-        out.raw(&format!(
-            "# 1 \"<ferry>\" 3\n{linkage}void {name}(void *const *__ferry_slots)\n{{"
-        ));
+        let form = self.is_grid.then(|| self.form(id));
+        let header = match &form {
+            Some(form) => self.grid_header(name, entries.slots, *form != Form::Flat),
+            None => {
+                format!("# 1 \"<ferry>\" 3\n{linkage}void {name}(void *const *__ferry_slots)\n{{")
+            }
+        };
+        out.raw(&header);
         let mut carried = Vec::new();
         out.indented(|out| {
             // A unit of its own has defined them all.
@@ -85,6 +91,13 @@ impl Lowering<'_> {
             for (expr, slot) in &entries.computed {
                 printer
                     .substitute_expr(*expr, format!("((int)(__ferry_word)__ferry_slots[{slot}])"));
+            }
+            match form {
+                Some(Form::Flat) => return self.flat(&printer, id, out),
+                Some(Form::Solo(_)) => {
+                    return self.alone(&printer, id, &region.construct.leaves, out);
+                }
+                None => {}
             }
             let allocators = self.allocators(&printer, id, entries);
             allocators.before.iter().for_each(|it| out.line(it));
@@ -178,7 +191,13 @@ impl Lowering<'_> {
                 let pointer = format!("__ref_{own}");
                 let declared = printer.declare(var.ty, &format!("(*{pointer})"));
                 out.line(&format!("{declared} = __ferry_slots[{slot}];"));
-                match binding(program, captured.var, copied) {
+                let binding = match binding(program, captured.var, copied) {
+                    Binding::Read => Binding::Read,
+                    // Threads of a grid have no kernel around them that could carry anything.
+                    _ if self.is_grid => Binding::Pointed,
+                    binding => binding,
+                };
+                match binding {
                     Binding::Pointed => {
                         printer.substitute(captured.var, format!("(*{pointer})"));
                         None

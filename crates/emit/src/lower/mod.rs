@@ -18,6 +18,7 @@ mod device;
 mod dispatch;
 mod entries;
 mod frame;
+mod grid;
 mod group;
 mod indirect;
 mod kernel;
@@ -66,6 +67,8 @@ pub struct Lowered {
     pub host: Option<Vec<u8>>,
     /// Text for devices that do not see the host's memory, if it was asked for and is not empty.
     pub device: Option<String>,
+    /// Text for devices made of a grid of threads, likewise.
+    pub grid: Option<String>,
     /// What became of each region that was to leave the host.
     pub verdicts: Vec<Verdict>,
     /// Who runs the loops of those regions, where that was ours to choose.
@@ -94,6 +97,8 @@ pub struct Verdict {
 pub struct Options {
     /// The device's text is asked for too.
     pub wants_device: bool,
+    /// And the text for grids.
+    pub wants_grid: bool,
     /// Sums of floating-point numbers may be added in another order though no clause says so.
     pub reassociates: bool,
     /// How far directives are believed that say that iterations are independent.
@@ -165,7 +170,7 @@ pub fn lower_with(
         let at = locator.locate(span)?;
         Some((at.file.to_string(), at.line))
     };
-    let lowering = |is_device| Lowering {
+    let lowering = |is_device, is_grid| Lowering {
         program,
         written,
         changed: &changed,
@@ -173,12 +178,14 @@ pub fn lower_with(
         place: &place,
         unit: fingerprint(map.bytes(file)),
         mappers: Mappers::new(program),
-        moved: storage::moved(program, is_device),
+        // A grid has one kind of memory for its threads.
+        moved: if is_grid { FxHashMap::default() } else { storage::moved(program, is_device) },
         apart: storage::apart(program),
         is_device,
+        is_grid,
         state: RefCell::default(),
     };
-    let host = lowering(false);
+    let host = lowering(false, false);
     let mut edits = Edits::new();
     let base = map.base(file);
     let text = map.bytes(file);
@@ -189,8 +196,15 @@ pub fn lower_with(
     let mut device = None;
     // Faults of the host's text would be found a second time.
     if options.wants_device && diagnostics.errors() == 0 {
-        let lowering = lowering(true);
+        let lowering = lowering(true, false);
         device = lowering.device_unit(&state.kernels);
+        diagnostics.append(lowering.state.into_inner().faults);
+    }
+    let (mut grid, mut grid_notes) = (None, Vec::new());
+    if options.wants_grid && diagnostics.errors() == 0 {
+        let lowering = lowering(true, true);
+        grid = lowering.grid_unit(&state.kernels);
+        grid_notes = lowering.forms_told(&state.kernels);
         diagnostics.append(lowering.state.into_inner().faults);
     }
     let host = match made {
@@ -205,7 +219,8 @@ pub fn lower_with(
     let decisions = mapping.map(|it| it.decided(written, program)).unwrap_or_default();
     let mut notes = leveled.map(|it| it.notes).unwrap_or_default();
     notes.extend(named.map(|it| it.notes).unwrap_or_default());
-    Lowered { host, device, verdicts: state.verdicts, notes, decisions, diagnostics }
+    notes.extend(grid_notes);
+    Lowered { host, device, grid, verdicts: state.verdicts, notes, decisions, diagnostics }
 }
 
 /// A number that tells this text from others, for names.
@@ -233,6 +248,8 @@ struct Lowering<'p> {
     apart: FxHashSet<VarId>,
     /// The device's text is made, not the host's.
     is_device: bool,
+    /// It is made for a grid of threads.
+    is_grid: bool,
     state: RefCell<State>,
 }
 
@@ -249,6 +266,8 @@ struct State {
     kernels: Vec<device::Kernel>,
     verdicts: Vec<Verdict>,
     faults: Diagnostics,
+    /// Variables that a text for grids has found a place for.
+    placed: Vec<grid::Placed>,
     /// The last number given to a name.
     fresh: u32,
 }
@@ -260,6 +279,9 @@ impl Lowering<'_> {
         if self.is_device {
             self.use_pointers(&mut printer);
             printer.name_enumerations(&[directive::EVENT_TYPE.0]);
+        }
+        if self.is_grid {
+            printer = printer.for_grid();
         }
         printer
     }
@@ -441,6 +463,9 @@ impl Lowering<'_> {
 
 impl Hook for Lowering<'_> {
     fn region(&self, printer: &Printer<'_>, id: RegionId, out: &mut Out<'_>) {
+        if self.is_grid {
+            return self.on_grid(printer, id, out);
+        }
         let construct = &self.program.regions[id].construct;
         match kind(construct) {
             Kind::Offload if self.is_device && construct.goes_back() => {
@@ -463,7 +488,28 @@ impl Hook for Lowering<'_> {
         }
     }
 
+    fn has_function(&self, name: &str) -> bool {
+        self.is_grid && (grid::known(name) || directive::alone_answer(name).is_some())
+    }
+
+    fn variable(
+        &self,
+        printer: &Printer<'_>,
+        id: VarId,
+        is_defined: bool,
+        out: &mut Out<'_>,
+    ) -> bool {
+        if self.is_grid {
+            self.grid_variable(printer, id, is_defined, out);
+        }
+        self.is_grid
+    }
+
     fn declaration(&self, printer: &Printer<'_>, index: u32, out: &mut Out<'_>) {
+        // What declarations say has been decided, or is for compilers of directives.
+        if self.is_grid {
+            return;
+        }
         let Some(it) = self.program.declarations.get(index as usize) else { return };
         if let Some(stored) = self.stored(printer, it) {
             out.line(&stored);

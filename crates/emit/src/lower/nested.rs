@@ -155,7 +155,7 @@ impl Lowering<'_> {
 
 impl Lowering<'_> {
     /// Whether code in a region may ask which team or thread it is in, or make threads of its own.
-    fn tells_teams(&self, id: RegionId) -> bool {
+    pub(super) fn tells_teams(&self, id: RegionId) -> bool {
         let region = &self.program.regions[id];
         let has_regions = region.body.is_some_and(|it| !regions_in(self.program, it).is_empty());
         has_regions

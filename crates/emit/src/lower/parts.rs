@@ -260,7 +260,7 @@ impl Lowering<'_> {
 }
 
 /// Where a reduction begins: the value that changes nothing.
-fn begin(op: &ReductionOp<Typed>, ty: &str, is_floating: bool) -> String {
+pub(super) fn begin(op: &ReductionOp<Typed>, ty: &str, is_floating: bool) -> String {
     let is_unsigned = format!("({ty})-1 > ({ty})0");
     let high_bit = format!("(1ull << (sizeof({ty}) * 8 - 1))");
     match op {
@@ -279,7 +279,7 @@ fn begin(op: &ReductionOp<Typed>, ty: &str, is_floating: bool) -> String {
     }
 }
 
-fn combined(op: &ReductionOp<Typed>, a: &str, b: &str) -> String {
+pub(super) fn combined(op: &ReductionOp<Typed>, a: &str, b: &str) -> String {
     let operator = match op {
         ReductionOp::Add | ReductionOp::Sub | ReductionOp::User(_) => "+",
         ReductionOp::Mul => "*",

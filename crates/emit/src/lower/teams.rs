@@ -41,24 +41,13 @@ impl Lowering<'_> {
     fn all_teams(&self, printer: &Printer<'_>, id: RegionId, out: &mut Out<'_>) {
         let region = &self.program.regions[id];
         let Some(body) = region.body else { return };
-        let counts: Vec<String> = levels::counts(self.program, id)
-            .map(|it| it.iter().map(|it| printer.expr(*it)).collect())
-            .unwrap_or_else(|| vec![directive::MOST_THREADS.0.to_owned()]);
         let mut pragma = lone(Leaf::Parallel, Vec::new(), region.construct.span);
         pragma.leaves.push(Leaf::For);
         self.say_where(out);
         out.line("{");
         out.indented(|out| {
             out.line(directive::MOST_THREADS.1);
-            for at in 0..3 {
-                let count = counts.get(at).map_or("1", String::as_str);
-                out.line(&format!(
-                    "const long __ferry_asked{at} = {count}; const unsigned long __ferry_teams{at} = \
-                     __ferry_asked{at} > 0 ? (unsigned long)__ferry_asked{at} : 1;"
-                ));
-            }
-            let all = "__ferry_teams0 * __ferry_teams1 * __ferry_teams2";
-            out.line(&format!("const unsigned long __ferry_teams = {all};"));
+            self.team_counts(printer, id, out);
             if let Some(pragma) = self.pragma(&pragma) {
                 out.raw(&pragma);
             }
@@ -86,6 +75,23 @@ impl Lowering<'_> {
             out.line("}");
         });
         out.line("}");
+    }
+
+    /// Declares how many teams there are, in each dimension and together.
+    pub(super) fn team_counts(&self, printer: &Printer<'_>, id: RegionId, out: &mut Out<'_>) {
+        let unsaid = if self.is_grid { "1" } else { directive::MOST_THREADS.0 };
+        let counts: Vec<String> = levels::counts(self.program, id)
+            .map(|it| it.iter().map(|it| printer.expr(*it)).collect())
+            .unwrap_or_else(|| vec![unsaid.to_owned()]);
+        for at in 0..3 {
+            let count = counts.get(at).map_or("1", String::as_str);
+            out.line(&format!(
+                "const long __ferry_asked{at} = {count}; const unsigned long __ferry_teams{at} = \
+                 __ferry_asked{at} > 0 ? (unsigned long)__ferry_asked{at} : 1;"
+            ));
+        }
+        let all = "__ferry_teams0 * __ferry_teams1 * __ferry_teams2";
+        out.line(&format!("const unsigned long __ferry_teams = {all};"));
     }
 
     /// Variables that each team has for itself. Those that nobody changes may stay shared.
@@ -131,7 +137,7 @@ impl Lowering<'_> {
         out.line("}");
     }
 
-    fn share(&self, printer: &Printer<'_>, id: RegionId) -> Share {
+    pub(super) fn share(&self, printer: &Printer<'_>, id: RegionId) -> Share {
         let region = &self.program.regions[id];
         let (mut turn, mut dim) = (None, 1);
         for kind in region.construct.kinds() {
@@ -158,7 +164,7 @@ impl Lowering<'_> {
             }
             (true, _) => ("(__ferry_team % __ferry_teams0)".into(), "__ferry_teams0".into()),
         };
-        Share { team, teams, turn }
+        Share { team, teams, turn, last: Vec::new() }
     }
 
     /// Declares the variable that holds the number of the team.

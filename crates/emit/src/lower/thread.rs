@@ -84,7 +84,7 @@ impl Lowering<'_> {
             .collect()
     }
 
-    fn declared_in_head(&self, stmt: StmtId) -> Option<VarId> {
+    pub(super) fn declared_in_head(&self, stmt: StmtId) -> Option<VarId> {
         let StmtKind::For(it) = &self.program.stmts[stmt].kind else { return None };
         it.init.iter().find_map(|it| match self.program.stmts[*it].kind {
             StmtKind::Local(var) => Some(var),

@@ -3,8 +3,8 @@
 use directive::Directives;
 use source::{Locator, NoFiles, Severity, SourceMap};
 
-/// The lowered text of a program, without the frame, with names that do not depend on the text.
-pub(crate) fn lowered(text: &str) -> String {
+/// What a program without errors becomes.
+fn made(text: &str, options: emit::Options) -> emit::Lowered {
     let mut map = SourceMap::new();
     let marked = format!("# 1 \"t.c\"\n{text}");
     let file = map.add_preprocessed("t.c".to_owned(), marked.into_bytes()).unwrap();
@@ -15,13 +15,41 @@ pub(crate) fn lowered(text: &str) -> String {
     let errors: Vec<_> = found.filter(|it| it.severity == Severity::Error).collect();
     assert!(errors.is_empty(), "{errors:?}");
     let locator = Locator::new(&map, &NoFiles);
-    let made = emit::lower(&checked.program, &map, file, &locator, emit::Options::default());
+    emit::lower(&checked.program, &map, file, &locator, options)
+}
+
+/// The lowered text of a program, without the frame, with names that do not depend on the text.
+#[allow(dead_code, reason = "each test has its own copy of this module")]
+pub(crate) fn lowered(text: &str) -> String {
+    let made = made(text, emit::Options::default());
     let errors = made.diagnostics.iter().filter(|it| it.severity == Severity::Error);
     assert_eq!(errors.count(), 0, "{:?}", made.diagnostics);
     let text = String::from_utf8(made.host.unwrap()).unwrap();
     let start = text.find("# 1 \"t.c\"\n").unwrap();
     let end = text.find("static const struct __ferry_entry __ferry_entries").unwrap_or(text.len());
     without_fingerprint(&text[start..end])
+}
+
+/// The text for grids of threads, likewise, without what all such texts begin with; or why there is none.
+#[allow(dead_code, reason = "each test has its own copy of this module")]
+pub(crate) fn on_grid(text: &str) -> String {
+    let options = emit::Options { wants_grid: true, ..emit::Options::default() };
+    let made = made(text, options);
+    let errors: Vec<String> = made
+        .diagnostics
+        .iter()
+        .filter(|it| it.severity == Severity::Error)
+        .map(|it| format!("{}: {}\n", it.code, it.message))
+        .collect();
+    if !errors.is_empty() {
+        return errors.concat();
+    }
+    let mut told: String = made.notes.iter().map(|it| format!("note: {}\n", it.text)).collect();
+    let text = made.grid.unwrap();
+    let start = text.find("#define event_t").unwrap();
+    let start = start + text[start..].find('\n').unwrap() + 1;
+    told.push_str(&without_fingerprint(&text[start..]));
+    told
 }
 
 /// `__ferry_k_0123456789abcdef_f_l3` → `__ferry_k_UNIT_f_l3`

@@ -3,7 +3,7 @@
 //! The loops become one over all their iterations. A team takes turns of equal size, or one turn if
 //! no size is asked for.
 
-use super::{Made, Maker, collapsed};
+use super::{Code, Made, Maker, collapsed};
 use crate::c::{Out, Printer};
 use crate::lower::Lowering;
 use ir::program::RegionId;
@@ -14,6 +14,8 @@ pub(in crate::lower) struct Share {
     pub(in crate::lower) team: String,
     pub(in crate::lower) teams: String,
     pub(in crate::lower) turn: Option<String>,
+    /// What is done when the last of all iterations is.
+    pub(in crate::lower) last: Vec<String>,
 }
 
 impl Lowering<'_> {
@@ -52,7 +54,14 @@ impl Lowering<'_> {
         out.indented(|out| {
             counters(&nest.loops, &at).iter().for_each(|it| out.line(it));
             nest.loops.iter().flat_map(|it| &it.before).for_each(|it| out.line(it));
-            maker.block(&nest.body, out);
+            match share.last.is_empty() {
+                true => maker.block(&nest.body, out),
+                // The body may say `continue`.
+                false => maker.block(&Code::Once(Box::new(nest.body.clone())), out),
+            }
+            for line in &share.last {
+                out.line(&format!("if ({at} + 1 == {all}) {{ {line} }}"));
+            }
         });
         out.line("}");
     }

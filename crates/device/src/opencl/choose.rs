@@ -1,0 +1,82 @@
+//! Which device of which driver, and what it is like.
+
+use cl3::device::{
+    self, CL_DEVICE_GLOBAL_MEM_SIZE, CL_DEVICE_MAX_COMPUTE_UNITS, CL_DEVICE_NAME,
+    CL_DEVICE_SVM_CAPABILITIES, CL_DEVICE_SVM_COARSE_GRAIN_BUFFER, CL_DEVICE_TYPE,
+    CL_DEVICE_TYPE_ALL, CL_DEVICE_TYPE_CPU,
+};
+use cl3::info_type::InfoType;
+use cl3::platform;
+use cl3::types::{cl_device_id, cl_device_info};
+
+use super::failure;
+use crate::{DeviceError, Result};
+
+/// A device, and what is known of it.
+#[derive(Debug)]
+pub(super) struct Chosen {
+    pub(super) id: cl_device_id,
+    /// Processors or multiprocessors.
+    pub(super) units: usize,
+    pub(super) memory: usize,
+    /// It is a processor, and its memory the host's.
+    pub(super) is_processor: bool,
+}
+
+/// The device with that number: all drivers in their order, processors behind all others.
+pub(super) fn device(number: usize) -> Result<Chosen> {
+    if !cl3::is_opencl_runtime_available() {
+        return Err(DeviceError::Failed(
+            "there is no OpenCL here (libOpenCL.so.1 cannot be opened)".into(),
+        ));
+    }
+    let platforms =
+        platform::get_platform_ids().map_err(|code| failure("looking for drivers", code))?;
+    let mut all = Vec::new();
+    for platform in platforms {
+        // A driver without a device is none.
+        all.extend(device::get_device_ids(platform, CL_DEVICE_TYPE_ALL).unwrap_or_default());
+    }
+    let is_processor = |id| number_of(id, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU != 0;
+    all.sort_by_key(|id| is_processor(*id));
+    let count = all.len();
+    let Some(id) = all.get(number).copied() else {
+        return Err(DeviceError::Failed(format!(
+            "OpenCL offers {count} device{} here",
+            if count == 1 { "" } else { "s" }
+        )));
+    };
+    let shares = number_of(id, CL_DEVICE_SVM_CAPABILITIES) & CL_DEVICE_SVM_COARSE_GRAIN_BUFFER;
+    if shares == 0 {
+        return Err(DeviceError::Failed(format!(
+            "`{}` has no shared virtual memory, without which pointers in data cannot be followed",
+            text_of(id, CL_DEVICE_NAME)
+        )));
+    }
+    let size = |what| usize::try_from(number_of(id, what)).unwrap_or(usize::MAX);
+    Ok(Chosen {
+        id,
+        units: size(CL_DEVICE_MAX_COMPUTE_UNITS).max(1),
+        memory: size(CL_DEVICE_GLOBAL_MEM_SIZE),
+        is_processor: is_processor(id),
+    })
+}
+
+/// A number that is known of a device; 0 where the driver does not tell.
+fn number_of(id: cl_device_id, what: cl_device_info) -> u64 {
+    match device::get_device_info(id, what) {
+        Ok(InfoType::Ulong(it)) => it,
+        Ok(InfoType::Uint(it)) => u64::from(it),
+        Ok(InfoType::Size(it)) => it as u64,
+        _ => 0,
+    }
+}
+
+fn text_of(id: cl_device_id, what: cl_device_info) -> String {
+    match device::get_device_info(id, what) {
+        Ok(InfoType::VecUchar(it)) => {
+            String::from_utf8_lossy(&it).trim_end_matches('\0').to_owned()
+        }
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,386 @@
+//! Any device that an OpenCL driver on this machine offers.
+//!
+//! Images are texts in OpenCL C ([`abi::image::OPENCL`]): the driver compiles them when they are
+//! loaded. Memory is shared virtual memory: an address means the same on both sides, so pointers
+//! inside of mapped data can be followed. A driver without it is refused, and so is one whose C has
+//! no generic address space.
+//!
+//! A kernel takes one 8-byte parameter per argument. One that says it wants groups of one thread
+//! gets a group for each team; others share their iterations among as many threads as there are.
+//!
+//! The library of drivers is opened when the first such device is: its absence is an answer.
+
+mod choose;
+mod program;
+
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::{CStr, c_void};
+use std::ptr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use abi::names::{VARIABLES_INIT, VARIABLES_SIZE};
+use cl3::command_queue as queue;
+use cl3::memory::{self, CL_MEM_READ_WRITE};
+use cl3::types::{CL_BLOCKING, cl_command_queue, cl_context, cl_event, cl_int};
+use cl3::{context, event};
+
+use crate::memory::{DevicePtr, MemoryKind};
+use crate::{Device, DeviceError, Held, Kernel, Launch, Module, Result, Symbol};
+use choose::Chosen;
+use program::{Entry, Program};
+
+/// The device.
+#[derive(Debug)]
+pub struct OpenCl {
+    name: String,
+    chosen: Chosen,
+    context: cl_context,
+    queue: cl_command_queue,
+    modules: Mutex<Modules>,
+    blocks: Mutex<Blocks>,
+}
+
+// SAFETY: handles of OpenCL may be used from all threads at once, except that the arguments of a
+// kernel may not; those are set under the lock of [`Entry`].
+#[allow(unsafe_code, reason = "handles of a library that is safe for threads")]
+unsafe impl Send for OpenCl {}
+// SAFETY: as above.
+#[allow(unsafe_code, reason = "handles of a library that is safe for threads")]
+unsafe impl Sync for OpenCl {}
+
+#[derive(Debug, Default)]
+struct Modules {
+    loaded: HashMap<u64, Program>,
+    kernels: HashMap<u64, Arc<Entry>>,
+    last: u64,
+}
+
+/// What was handed out: address and bytes.
+#[derive(Debug, Default)]
+struct Blocks {
+    used: BTreeMap<u64, usize>,
+    /// Grows with every change: kernels must be told of the memory that they reach.
+    version: u64,
+}
+
+impl OpenCl {
+    /// The device with that number among those of all drivers, processors last.
+    pub fn open(number: usize) -> Result<OpenCl> {
+        let chosen = choose::device(number)?;
+        let failed = |what, code| failure(what, code);
+        let context = context::create_context(&[chosen.id], ptr::null(), None, ptr::null_mut())
+            .map_err(|code| failed("making a context", code))?;
+        // SAFETY: the device is the one of the context; a null list of properties is empty.
+        #[allow(unsafe_code, reason = "a handle for another")]
+        let queue =
+            unsafe { queue::create_command_queue_with_properties(context, chosen.id, ptr::null()) }
+                .map_err(|code| failed("making a queue", code))?;
+        Ok(OpenCl {
+            name: "opencl".to_owned(),
+            chosen,
+            context,
+            queue,
+            modules: Mutex::default(),
+            blocks: Mutex::default(),
+        })
+    }
+
+    fn modules(&self) -> MutexGuard<'_, Modules> {
+        self.modules.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn blocks(&self) -> MutexGuard<'_, Blocks> {
+        self.blocks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for what was asked, and lets go of what tells when it is done.
+    fn done(&self, what: &'static str, asked: std::result::Result<cl_event, cl_int>) -> Result<()> {
+        let asked = asked.map_err(|code| failure(what, code))?;
+        let waited = event::wait_for_events(&[asked]).map_err(|code| failure(what, code));
+        // SAFETY: the handle is ours and is not used again.
+        #[allow(unsafe_code, reason = "a handle is given back")]
+        let _ = unsafe { event::release_event(asked) };
+        waited
+    }
+
+    fn entry(&self, kernel: Kernel) -> Result<Arc<Entry>> {
+        let found = self.modules().kernels.get(&kernel.0).cloned();
+        found.ok_or_else(|| DeviceError::BadImage("it is not loaded any more".into()))
+    }
+
+    /// Memory for the variables of an image, with their first values.
+    fn make_variables(&self, program: &mut Program) -> Result<()> {
+        let no_module = Module(0);
+        // The kernels take a place for the variables before there is one.
+        program.variables = Some(DevicePtr::NULL);
+        let size = program.entry(no_module, &program::name(VARIABLES_SIZE)?, &self.chosen)?;
+        let Symbol { address: DevicePtr(bytes), .. } = self.ask(&size)?;
+        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+        program.variables = Some(self.alloc(bytes, 128, MemoryKind::Device)?);
+        let init = program.entry(no_module, &program::name(VARIABLES_INIT)?, &self.chosen)?;
+        // SAFETY: this kernel of our compiler takes nothing but that address.
+        #[allow(unsafe_code, reason = "a kernel of the image")]
+        unsafe {
+            self.enqueue(&init, &[0], [1, 1])
+        }
+    }
+
+    /// Runs a kernel of the image that tells where a variable is.
+    fn ask(&self, entry: &Entry) -> Result<Symbol> {
+        const WORDS: usize = 2;
+        let at = self.alloc(WORDS * 8, 8, MemoryKind::Device)?;
+        let mut words = [0u64; WORDS];
+        // SAFETY: such a kernel takes the address of two words and writes them.
+        #[allow(unsafe_code, reason = "a kernel of the image")]
+        let answer = unsafe {
+            let ran = self.enqueue(entry, &[at.0], [1, 1]);
+            let copied = ran.and_then(|()| self.copy_out(words.as_mut_ptr().cast(), at, WORDS * 8));
+            self.free(at).and(copied)
+        };
+        answer?;
+        let [address, size] = words;
+        Ok(Symbol { address: DevicePtr(address), size: usize::try_from(size).unwrap_or(0) })
+    }
+
+    /// Runs a kernel with so many groups of so many threads.
+    ///
+    /// # Safety
+    /// As for [`Device::launch`].
+    #[allow(unsafe_code, reason = "starts a kernel")]
+    unsafe fn enqueue(&self, entry: &Entry, args: &[u64], shape: [usize; 2]) -> Result<()> {
+        let [groups, threads] = shape;
+        let (global, local) = ([groups * threads], [threads]);
+        let asked = {
+            let mut kernel = entry.arguments();
+            kernel.reach(self.reached())?;
+            let variables = entry.variables.map(|it| it.0);
+            for (index, word) in args.iter().copied().chain(variables).enumerate() {
+                kernel.set(index, word)?;
+            }
+            // SAFETY: the kernel takes what was set, by contract; sizes are of one dimension.
+            unsafe {
+                queue::enqueue_nd_range_kernel(
+                    self.queue,
+                    kernel.handle(),
+                    1,
+                    ptr::null(),
+                    global.as_ptr(),
+                    local.as_ptr(),
+                    0,
+                    ptr::null(),
+                )
+            }
+        };
+        self.done("running a kernel", asked)
+    }
+
+    /// All memory of the device, for a kernel that has not been told since it changed.
+    fn reached(&self) -> impl FnOnce(u64) -> Option<(u64, Vec<u64>)> + '_ {
+        move |known| {
+            let blocks = self.blocks();
+            let is_new = blocks.version != known;
+            is_new.then(|| (blocks.version, blocks.used.keys().copied().collect()))
+        }
+    }
+
+    /// How many groups of how many threads a launch gets.
+    fn shape(&self, entry: &Entry, launch: &Launch<'_>) -> [usize; 2] {
+        let units = self.chosen.units;
+        let asked = launch.teams as usize;
+        let limit = if launch.limit == 0 { usize::MAX } else { launch.limit as usize };
+        if entry.is_solo {
+            return [if asked == 0 { 1 } else { asked }, 1];
+        }
+        /// So many threads are in a group: two or more hardware groups on all known devices.
+        const THREADS: usize = 128;
+        /// And so many groups for each unit of the device, so that none is idle at the end.
+        const ROUNDS: usize = 16;
+        let threads = THREADS.min(entry.most).min(limit).max(1);
+        let groups = match (asked, launch.trip_count) {
+            (0, 0) => units * ROUNDS,
+            (0, trips) => {
+                let trips = usize::try_from(trips).unwrap_or(usize::MAX);
+                trips.div_ceil(threads).clamp(1, units * ROUNDS)
+            }
+            (asked, _) => asked,
+        };
+        [groups, threads]
+    }
+}
+
+#[allow(unsafe_code, reason = "memory and kernels of a driver, by address")]
+impl Device for OpenCl {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn shares_host_memory(&self) -> bool {
+        false
+    }
+
+    fn memory(&self) -> usize {
+        self.chosen.memory
+    }
+
+    fn hold(&self) -> Option<Box<dyn Held + '_>> {
+        Some(Box::new((self.modules(), self.blocks())))
+    }
+
+    fn accepts(&self, image: &[u8]) -> bool {
+        image.starts_with(abi::image::OPENCL.as_bytes())
+    }
+
+    fn load(&self, image: &[u8]) -> Result<Module> {
+        let mut program = Program::build(self.context, &self.chosen, image)?;
+        if program.has_variables {
+            self.make_variables(&mut program)?;
+        }
+        let mut modules = self.modules();
+        modules.last += 1;
+        let number = modules.last;
+        modules.loaded.insert(number, program);
+        Ok(Module(number))
+    }
+
+    fn unload(&self, module: Module) -> Result<()> {
+        let mut modules = self.modules();
+        modules.kernels.retain(|_, it| it.module != module);
+        let program = modules.loaded.remove(&module.0);
+        drop(modules);
+        match program.and_then(|it| it.variables) {
+            // SAFETY: it came from `alloc`, and no kernel is left that knows it.
+            Some(variables) => unsafe { self.free(variables) },
+            None => Ok(()),
+        }
+    }
+
+    fn symbol(&self, module: Module, name: &CStr) -> Result<Symbol> {
+        let asks = program::asking_for(name)?;
+        let entry = match self.modules().loaded.get(&module.0) {
+            Some(program) => program.entry(module, &asks, &self.chosen)?,
+            None => return Err(DeviceError::BadImage("it is not loaded any more".into())),
+        };
+        self.ask(&entry)
+    }
+
+    fn kernel(&self, module: Module, name: &CStr) -> Result<Kernel> {
+        let mut modules = self.modules();
+        let Some(program) = modules.loaded.get(&module.0) else {
+            return Err(DeviceError::BadImage("it is not loaded any more".into()));
+        };
+        let entry = program.entry(module, name, &self.chosen)?;
+        modules.last += 1;
+        let number = modules.last;
+        modules.kernels.insert(number, Arc::new(entry));
+        Ok(Kernel(number))
+    }
+
+    fn alloc(&self, bytes: usize, align: usize, _kind: MemoryKind) -> Result<DevicePtr> {
+        /// Drivers align to their largest type by themselves, and take no more than that.
+        const LARGEST: usize = 128;
+        let align = u32::try_from(align.min(LARGEST)).unwrap_or(0);
+        // SAFETY: asks for memory of the context.
+        let at = unsafe { memory::svm_alloc(self.context, CL_MEM_READ_WRITE, bytes, align) }
+            .map_err(|_| DeviceError::OutOfMemory { bytes })?;
+        let mut blocks = self.blocks();
+        blocks.used.insert(at as u64, bytes);
+        blocks.version += 1;
+        Ok(DevicePtr(at as u64))
+    }
+
+    fn owns(&self, at: DevicePtr) -> bool {
+        let blocks = self.blocks();
+        let below = blocks.used.range(..=at.0).next_back();
+        below.is_some_and(|(begin, bytes)| at.0 - begin < *bytes as u64)
+    }
+
+    unsafe fn free(&self, ptr: DevicePtr) -> Result<()> {
+        let mut blocks = self.blocks();
+        if blocks.used.remove(&ptr.0).is_some() {
+            blocks.version += 1;
+            // SAFETY: by contract it came from `alloc` and is not used again.
+            unsafe { memory::svm_free(self.context, ptr.0 as *mut c_void) }
+                .map_err(|code| failure("freeing memory", code))?;
+        }
+        Ok(())
+    }
+
+    unsafe fn copy_in(&self, dst: DevicePtr, src: *const u8, len: usize) -> Result<()> {
+        // SAFETY: both ranges are the caller's promise, and the call returns when it is done.
+        let asked = unsafe {
+            queue::enqueue_svm_mem_cpy(
+                self.queue,
+                CL_BLOCKING,
+                dst.0 as *mut c_void,
+                src.cast(),
+                len,
+                0,
+                ptr::null(),
+            )
+        };
+        self.done("copying to the device", asked)
+    }
+
+    unsafe fn copy_out(&self, dst: *mut u8, src: DevicePtr, len: usize) -> Result<()> {
+        // SAFETY: as in `copy_in`.
+        let asked = unsafe {
+            queue::enqueue_svm_mem_cpy(
+                self.queue,
+                CL_BLOCKING,
+                dst.cast(),
+                src.0 as *const c_void,
+                len,
+                0,
+                ptr::null(),
+            )
+        };
+        self.done("copying from the device", asked)
+    }
+
+    unsafe fn copy_within(&self, dst: DevicePtr, src: DevicePtr, len: usize) -> Result<()> {
+        let overlap = dst.0.abs_diff(src.0) < len as u64;
+        if !overlap {
+            // SAFETY: both are memory of this device, which the host can name too.
+            return unsafe { self.copy_in(dst, src.0 as *const u8, len) };
+        }
+        let mut between = vec![0u8; len];
+        // SAFETY: `between` has `len` bytes, and both ranges are the caller's promise.
+        unsafe {
+            self.copy_out(between.as_mut_ptr(), src, len)?;
+            self.copy_in(dst, between.as_ptr(), len)
+        }
+    }
+
+    unsafe fn fill(&self, dst: DevicePtr, byte: u8, len: usize) -> Result<()> {
+        // SAFETY: the range is the caller's promise, and the pattern is one byte.
+        let asked = unsafe {
+            queue::enqueue_svm_mem_fill(
+                self.queue,
+                dst.0 as *mut c_void,
+                (&raw const byte).cast(),
+                1,
+                len,
+                0,
+                ptr::null(),
+            )
+        };
+        self.done("filling memory", asked)
+    }
+
+    unsafe fn launch(&self, kernel: Kernel, args: &[u64], launch: &Launch<'_>) -> Result<()> {
+        let entry = self.entry(kernel)?;
+        let shape = self.shape(&entry, launch);
+        // SAFETY: the caller's promise.
+        unsafe { self.enqueue(&entry, args, shape) }
+    }
+
+    fn synchronize(&self) -> Result<()> {
+        queue::finish(self.queue).map_err(|code| failure("waiting", code))
+    }
+}
+
+/// What the driver answered, with the name that its manual has for it.
+fn failure(what: &'static str, code: cl_int) -> DeviceError {
+    let name = cl3::error_codes::error_text(code);
+    DeviceError::Failed(format!("OpenCL: {what}: {name} ({code})"))
+}

@@ -1,0 +1,230 @@
+//! Images as the driver has them: a program that it compiled, and kernels of it.
+
+use std::ffi::{CStr, CString, c_void};
+
+use std::ptr;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use abi::image::{OPENCL, OPENCL_VARIABLES};
+use cl3::error_codes::CL_INVALID_KERNEL_NAME;
+use cl3::info_type::InfoType;
+use cl3::kernel::{
+    self, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, CL_KERNEL_EXEC_INFO_SVM_PTRS,
+    CL_KERNEL_WORK_GROUP_SIZE,
+};
+use cl3::program::{self, CL_PROGRAM_BUILD_LOG};
+use cl3::types::{cl_context, cl_int, cl_kernel, cl_program};
+
+use super::choose::Chosen;
+use super::failure;
+use crate::{DeviceError, DevicePtr, Module, Result};
+
+/// What images are compiled with: variables of programs, and memory of any kind behind one pointer,
+/// came with 2.0. Drivers for processors may lack the latter, where all pointers are the same.
+const OPTIONS: &CStr = c"-cl-std=CL2.0 -w";
+const OPTIONS_ONE_MEMORY: &CStr = c"-cl-std=CL2.0 -w -D__FERRY_ONE_MEMORY";
+
+/// Bytes of every argument, and of an address.
+const WORD: usize = 8;
+
+/// A compiled image.
+#[derive(Debug)]
+pub(super) struct Program {
+    handle: cl_program,
+    /// Where its variables are, if it has any.
+    pub(super) variables: Option<DevicePtr>,
+    /// It has some.
+    pub(super) has_variables: bool,
+}
+
+// SAFETY: a program may be used from all threads.
+#[allow(unsafe_code, reason = "handles of a library that is safe for threads")]
+unsafe impl Send for Program {}
+
+impl Program {
+    /// Compiles an image.
+    pub(super) fn build(context: cl_context, chosen: &Chosen, image: &[u8]) -> Result<Program> {
+        let text = std::str::from_utf8(image)
+            .map_err(|_| DeviceError::BadImage("its text is damaged".into()))?;
+        let has_variables = text.contains(OPENCL_VARIABLES);
+        let texts: Vec<&str> = text.split(OPENCL).filter(|it| !it.is_empty()).collect();
+        if has_variables && texts.len() > 1 {
+            return Err(DeviceError::Unsupported(
+                "variables on the device in programs of several files",
+            ));
+        }
+        let read = |text: &str| {
+            program::create_program_with_source(context, &[text])
+                .map(|handle| Program { handle, variables: None, has_variables })
+                .map_err(|code| failure("reading a program", code))
+        };
+        let devices = [chosen.id];
+        let options = if chosen.is_processor { OPTIONS_ONE_MEMORY } else { OPTIONS };
+        if let [text] = texts.as_slice() {
+            let program = read(text)?;
+            program::build_program(program.handle, &devices, options, None, ptr::null_mut())
+                .map_err(|code| program.said("compiling a program", chosen, code))?;
+            return Ok(program);
+        }
+        let mut parts = Vec::new();
+        for text in texts {
+            let part = read(text)?;
+            program::compile_program(
+                part.handle,
+                &devices,
+                options,
+                &[],
+                &[],
+                None,
+                ptr::null_mut(),
+            )
+            .map_err(|code| part.said("compiling a program", chosen, code))?;
+            parts.push(part);
+        }
+        let handles: Vec<cl_program> = parts.iter().map(|it| it.handle).collect();
+        // SAFETY: programs of this context that were compiled for this device.
+        #[allow(unsafe_code, reason = "handles for another")]
+        let linked = unsafe {
+            program::link_program(context, &devices, c"", &handles, None, ptr::null_mut())
+        };
+        let handle = linked.map_err(|code| failure("linking a program", code))?;
+        Ok(Program { handle, variables: None, has_variables })
+    }
+
+    /// What the driver says of a text that it does not compile.
+    fn said(&self, doing: &'static str, chosen: &Chosen, code: cl_int) -> DeviceError {
+        match program::get_program_build_info(self.handle, chosen.id, CL_PROGRAM_BUILD_LOG) {
+            Ok(InfoType::VecUchar(log)) if !log.is_empty() => {
+                let log = String::from_utf8_lossy(&log);
+                DeviceError::BadImage(log.trim_end_matches(['\0', '\n']).to_owned())
+            }
+            _ => failure(doing, code),
+        }
+    }
+
+    /// A kernel of it.
+    pub(super) fn entry(&self, module: Module, name: &CStr, chosen: &Chosen) -> Result<Entry> {
+        let handle = kernel::create_kernel(self.handle, name).map_err(|code| match code {
+            CL_INVALID_KERNEL_NAME => DeviceError::NotFound(name.to_string_lossy().into_owned()),
+            code => failure("looking for a kernel", code),
+        })?;
+        let told = |what| kernel::get_kernel_work_group_info(handle, chosen.id, what);
+        let is_solo = match told(CL_KERNEL_COMPILE_WORK_GROUP_SIZE) {
+            Ok(InfoType::VecSize(size)) => size.first() == Some(&1),
+            _ => false,
+        };
+        let most = match told(CL_KERNEL_WORK_GROUP_SIZE) {
+            Ok(InfoType::Size(size)) => size,
+            _ => 1,
+        };
+        let variables = self.variables;
+        Ok(Entry {
+            module,
+            variables,
+            is_solo,
+            most,
+            handle: Mutex::new(Handle { kernel: handle, told: 0 }),
+        })
+    }
+}
+
+#[allow(unsafe_code, reason = "a handle is given back")]
+impl Drop for Program {
+    fn drop(&mut self) {
+        // SAFETY: the handle is ours; kernels of it keep what they need.
+        let _ = unsafe { program::release_program(self.handle) };
+    }
+}
+
+/// The kernel of an image that tells where a variable is: it writes address and size.
+pub(super) fn asking_for(variable: &CStr) -> Result<CString> {
+    let name = [abi::names::ASKS_PREFIX.as_bytes(), variable.to_bytes()].concat();
+    CString::new(name).map_err(|_| DeviceError::NotFound(String::new()))
+}
+
+/// The name of a kernel.
+pub(super) fn name(text: &str) -> Result<CString> {
+    CString::new(text).map_err(|_| DeviceError::NotFound(text.to_owned()))
+}
+
+/// A kernel, and how it wants to be run.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub(super) module: Module,
+    /// What it takes as one argument more.
+    pub(super) variables: Option<DevicePtr>,
+    /// One thread in each group.
+    pub(super) is_solo: bool,
+    /// Threads in a group at most.
+    pub(super) most: usize,
+    handle: Mutex<Handle>,
+}
+
+#[derive(Debug)]
+struct Handle {
+    kernel: cl_kernel,
+    /// The state of the device's memory that it was last told of.
+    told: u64,
+}
+
+// SAFETY: the arguments of a kernel, which are part of it, are set by one thread at a time.
+#[allow(unsafe_code, reason = "a handle behind a lock")]
+unsafe impl Send for Handle {}
+
+impl Entry {
+    /// The kernel, for one who sets its arguments and starts it.
+    pub(super) fn arguments(&self) -> Arguments<'_> {
+        Arguments(self.handle.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Drop for Handle {
+    #[allow(unsafe_code, reason = "a handle is given back")]
+    fn drop(&mut self) {
+        // SAFETY: the handle is ours; what was started keeps the kernel alive.
+        let _ = unsafe { kernel::release_kernel(self.kernel) };
+    }
+}
+
+/// A kernel that nobody else sets arguments of.
+pub(super) struct Arguments<'a>(MutexGuard<'a, Handle>);
+
+impl Arguments<'_> {
+    pub(super) fn handle(&self) -> cl_kernel {
+        self.0.kernel
+    }
+
+    /// Tells the driver what memory the kernel may reach through pointers in data.
+    #[allow(unsafe_code, reason = "a list for the driver")]
+    pub(super) fn reach(
+        &mut self,
+        changed: impl FnOnce(u64) -> Option<(u64, Vec<u64>)>,
+    ) -> Result<()> {
+        let Some((version, list)) = changed(self.0.told) else { return Ok(()) };
+        if !list.is_empty() {
+            // SAFETY: a list of addresses that this device handed out.
+            unsafe {
+                kernel::set_kernel_exec_info(
+                    self.0.kernel,
+                    CL_KERNEL_EXEC_INFO_SVM_PTRS,
+                    list.len() * WORD,
+                    list.as_ptr().cast::<c_void>(),
+                )
+            }
+            .map_err(|code| failure("naming memory", code))?;
+        }
+        self.0.told = version;
+        Ok(())
+    }
+
+    /// One argument.
+    #[allow(unsafe_code, reason = "an argument for the driver")]
+    pub(super) fn set(&self, index: usize, word: u64) -> Result<()> {
+        let index = u32::try_from(index).unwrap_or(u32::MAX);
+        // SAFETY: all parameters of our kernels have 8 bytes; the driver copies them now.
+        unsafe {
+            kernel::set_kernel_arg(self.0.kernel, index, WORD, (&raw const word).cast::<c_void>())
+        }
+        .map_err(|code| failure("passing an argument", code))
+    }
+}

@@ -1,0 +1,156 @@
+//! Which form a kernel gets, and why not the other.
+
+use ir::construct::{ClauseKind, Leaf, ReductionModifier, ReductionOp};
+use ir::program::{ExprKind, RegionId, VarId};
+use ir::region::Sharing;
+
+use super::DEVICE;
+use crate::lower::device::Kernel;
+use crate::lower::kernel::regions_in;
+use crate::lower::loops;
+use crate::lower::{About, Lowering, Note};
+
+/// How the threads of a grid run a kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::lower) enum Form {
+    /// All threads share the iterations of its loops.
+    Flat,
+    /// One thread runs it all, for this reason.
+    Solo(&'static str),
+}
+
+impl Lowering<'_> {
+    /// The form of a region's kernel.
+    pub(in crate::lower) fn form(&self, id: RegionId) -> Form {
+        match self.hindrance(id) {
+            None => Form::Flat,
+            Some(why) => Form::Solo(why),
+        }
+    }
+
+    /// The same for reports: kernels that only one thread runs, and why.
+    pub(in crate::lower) fn forms_told(&self, kernels: &[Kernel]) -> Vec<Note> {
+        let told = |kernel: &Kernel| {
+            let Form::Solo(why) = self.form(kernel.region) else { return None };
+            let region = self.written.regions.find(kernel.region)?;
+            Some(Note {
+                about: About::Loop,
+                region: region.construct.span,
+                span: region.construct.span,
+                text: format!("on `{DEVICE}` one thread runs it: {why}"),
+                at: None,
+            })
+        };
+        kernels.iter().filter_map(told).collect()
+    }
+
+    /// What keeps threads from sharing the iterations of a construct.
+    fn hindrance(&self, id: RegionId) -> Option<&'static str> {
+        let program = self.program;
+        let region = &program.regions[id];
+        let deals = |leaf: &Leaf| {
+            matches!(
+                leaf,
+                Leaf::Teams
+                    | Leaf::Distribute
+                    | Leaf::Parallel
+                    | Leaf::For
+                    | Leaf::Simd
+                    | Leaf::Loop
+            )
+        };
+        let mut leaves = region.construct.leaves.iter().filter(|it| !goes_there(**it));
+        let shares = region
+            .construct
+            .leaves
+            .iter()
+            .any(|it| matches!(it, Leaf::Distribute | Leaf::For | Leaf::Loop));
+        if !leaves.all(deals) || !shares || region.loops.is_empty() {
+            return Some("its directive is not one loop for all threads");
+        }
+        if loops::needs_loops_made(program, id) {
+            return Some("other directives change its loops");
+        }
+        if region.loops.iter().any(|it| !it.rectangular) {
+            return Some("the bounds of an inner loop follow an outer one");
+        }
+        if self.tells_teams(id) && !self.has_only_thread_regions(id) {
+            return Some("its body asks for threads or calls functions that may");
+        }
+        if !self.part_items(id).is_empty() || !self.group_vars(id).is_empty() {
+            return Some("each thread would need a copy of a part of an array");
+        }
+        for var in &region.vars {
+            let why = match var.sharing.as_ref().map(|it| &it.value) {
+                Some(Sharing::Reduction(op)) => self.cannot_combine(var.var, op),
+                Some(Sharing::Linear) => Some("a variable follows the iterations"),
+                Some(Sharing::LastPrivate | Sharing::FirstLastPrivate) => {
+                    let is_scalar = program.types.is_scalar(program.vars[var.var].ty);
+                    (!is_scalar).then_some("the last copy of an array survives")
+                }
+                Some(
+                    Sharing::Shared
+                    | Sharing::Private
+                    | Sharing::FirstPrivate
+                    | Sharing::ThreadPrivate,
+                )
+                | None => None,
+            };
+            if why.is_some() {
+                return why;
+            }
+        }
+        region.construct.kinds().find_map(|kind| match kind {
+            ClauseKind::Ordered(_) => Some("its iterations have an order"),
+            ClauseKind::Induction(_) => Some("a variable follows the iterations"),
+            ClauseKind::Reduction(it) if it.modifier == Some(ReductionModifier::Inscan) => {
+                Some("it computes prefixes")
+            }
+            ClauseKind::Reduction(it) => {
+                let is_part =
+                    |it: &ir::program::ExprId| !matches!(program.exprs[*it].kind, ExprKind::Var(_));
+                it.items.iter().any(is_part).then_some("it combines parts of arrays")
+            }
+            _ => None,
+        })
+    }
+
+    /// Whether all constructs in a body are such that a thread can meet them alone.
+    fn has_only_thread_regions(&self, id: RegionId) -> bool {
+        let region = &self.program.regions[id];
+        let is_quiet = region.indirect_calls.is_empty()
+            && region.reaches.iter().all(|it| {
+                let function = &self.program.functions[*it];
+                let name = self.program.names.text(function.name);
+                let is_asked = directive::RUNTIME_SYMBOLS.iter().any(|it| name.starts_with(it));
+                !is_asked && (function.body.is_some() || self.is_of_system(function.span))
+            });
+        let inner = region.body.map(|it| regions_in(self.program, it)).unwrap_or_default();
+        is_quiet
+            && inner.iter().all(|it| {
+                let leaves = &self.program.regions[*it].construct.leaves;
+                leaves.iter().all(|it| matches!(it, Leaf::Simd | Leaf::Atomic))
+            })
+    }
+
+    fn cannot_combine(
+        &self,
+        var: VarId,
+        op: &ReductionOp<ir::program::Typed>,
+    ) -> Option<&'static str> {
+        let types = &self.program.types;
+        let ty = self.program.vars[var].ty;
+        match op {
+            ReductionOp::User(_) => Some("it combines values in the user's way"),
+            _ if !types.is_scalar(ty) || types.is_complex(ty) => {
+                Some("it combines arrays or records")
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Parts that say that a region leaves the host.
+pub(super) fn goes_there(leaf: Leaf) -> bool {
+    matches!(leaf, Leaf::Offload | Leaf::Kernels)
+}

@@ -1,0 +1,77 @@
+//! Kernels for devices made of a grid of threads, which no compiler of directives serves.
+//!
+//! In: the kernels that the host's text calls, and their arguments. Out: one text in OpenCL C with
+//! them, every function they reach and the variables that live on devices ([`unit`]).
+//!
+//! A kernel has one of two forms ([`Form`]). *Flat*: the construct is one nest of loops, and all
+//! threads of all groups take its iterations in turns ([`flat`]). *Solo*: one thread runs the region,
+//! and every construct inside means what it means to a team of one ([`solo`]): right for all that
+//! directives can say, and as slow as that sounds; the report names the reason.
+//!
+//! Pointers are flat: memory of the device behind one kind of pointer. Where the driver's C has no
+//! such pointers, the device is the host's processor, and all its pointers are.
+
+mod atomic;
+mod flat;
+mod forms;
+mod refused;
+mod solo;
+mod unit;
+mod variables;
+
+pub(super) use forms::Form;
+pub(super) use unit::known;
+pub(super) use variables::Placed;
+
+use ir::program::{RegionId, VarId};
+use source::{Diagnostic, Span};
+
+use super::Lowering;
+use crate::c::{Out, Printer};
+
+/// The device that these texts are for, in messages.
+pub(super) const DEVICE: &str = "opencl";
+
+impl Lowering<'_> {
+    /// A copy of a variable for one thread, which the printer then names.
+    pub(super) fn thread_copy(
+        &self,
+        outside: &Printer<'_>,
+        inside: &mut Printer<'_>,
+        var: VarId,
+        is_copied: bool,
+        out: &mut Out<'_>,
+    ) -> String {
+        let program = self.program;
+        let ty = program.vars[var].ty.plain();
+        let name = format!("__ferry_own{}", self.fresh());
+        out.line(&format!("{};", outside.declare(ty, &name)));
+        if is_copied {
+            let original = outside.var_name(var);
+            match program.types.is_array(ty) {
+                true => out.line(&format!("__ferry_copy(&{name}, &{original}, sizeof({name}));")),
+                false => out.line(&format!("{name} = {original};")),
+            }
+        }
+        inside.substitute(var, name.clone());
+        name
+    }
+
+    /// What this device cannot do is said, with the place, and nothing is made of it.
+    pub(super) fn not_for_grid(&self, span: Span, what: &str) {
+        let fault =
+            Diagnostic::error("F0710", format!("{what} cannot be compiled for `{DEVICE}` yet"))
+                .at(span, "needed on the device here")
+                .help("compile for other devices: `--device cpu` or `--device cpu:separate`");
+        let mut state = self.state.borrow_mut();
+        if !state.faults.iter().any(|it| *it == fault) {
+            state.faults.push(fault);
+        }
+    }
+
+    /// A region inside a kernel, or in a function that kernels call.
+    pub(super) fn on_grid(&self, printer: &Printer<'_>, id: RegionId, out: &mut Out<'_>) {
+        let leaves = self.program.regions[id].construct.leaves.clone();
+        self.alone(printer, id, &leaves, out);
+    }
+}

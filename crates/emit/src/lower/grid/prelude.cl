@@ -1,0 +1,98 @@
+# 1 "<ferry>" 3
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#if defined(__FERRY_ONE_MEMORY)
+#define __ferry_flat(x) ((void *)(unsigned long)(x))
+#else
+#define __ferry_flat(x) ((void *)(__global void *)(x))
+#endif
+typedef long __ferry_i64;
+typedef unsigned long __ferry_u64, __ferry_word, __ferry_size;
+#define __ferry_thread() get_global_id(0)
+#define __ferry_threads() get_global_size(0)
+#define __ferry_place() ((unsigned)get_local_id(0))
+#define __ferry_places() ((unsigned)get_local_size(0))
+#define __ferry_meet() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+#define __builtin_inf() INFINITY
+static __global unsigned long __ferry_vars = 0;
+static __global int __ferry_lock = 0;
+static int __ferry_try(void)
+{
+  if (atomic_cmpxchg(&__ferry_lock, 0, 1) != 0)
+    return 0;
+  mem_fence(CLK_GLOBAL_MEM_FENCE);
+  return 1;
+}
+static void __ferry_take(void)
+{
+  while (!__ferry_try())
+    ;
+}
+static void __ferry_give(void)
+{
+  mem_fence(CLK_GLOBAL_MEM_FENCE);
+  atomic_xchg(&__ferry_lock, 0);
+}
+static void *__ferry_copy(void *to, const void *from, __ferry_size size)
+{
+  for (__ferry_size at = 0; at < size; at++)
+    ((char *)to)[at] = ((const char *)from)[at];
+  return to;
+}
+static int __ferry_c_abs(int value) { return value < 0 ? -value : value; }
+static long __ferry_c_labs(long value) { return value < 0 ? -value : value; }
+#define __ferry_c_llabs __ferry_c_labs
+#define __ferry_c_memcpy __ferry_copy
+#define __builtin_memcpy __ferry_copy
+static void *__ferry_c_memmove(void *to, const void *from, __ferry_size size)
+{
+  if ((__ferry_word)to < (__ferry_word)from)
+    return __ferry_copy(to, from, size);
+  while (size-- > 0)
+    ((char *)to)[size] = ((const char *)from)[size];
+  return to;
+}
+static void *__ferry_c_memset(void *to, int byte, __ferry_size size)
+{
+  for (__ferry_size at = 0; at < size; at++)
+    ((unsigned char *)to)[at] = (unsigned char)byte;
+  return to;
+}
+static int __ferry_c_memcmp(const void *left, const void *right, __ferry_size size)
+{
+  for (__ferry_size at = 0; at < size; at++) {
+    const int difference = ((const unsigned char *)left)[at] - ((const unsigned char *)right)[at];
+    if (difference != 0)
+      return difference;
+  }
+  return 0;
+}
+static __ferry_size __ferry_c_strlen(const char *text)
+{
+  __ferry_size size = 0;
+  while (text[size])
+    size++;
+  return size;
+}
+static int __ferry_c_strcmp(const char *left, const char *right)
+{
+  while (*left && *left == *right)
+    left++, right++;
+  return (unsigned char)*left - (unsigned char)*right;
+}
+#define global __ferry_w_global
+#define local __ferry_w_local
+#define constant __ferry_w_constant
+#define private __ferry_w_private
+#define generic __ferry_w_generic
+#define kernel __ferry_w_kernel
+#define half __ferry_w_half
+#define uchar __ferry_w_uchar
+#define ushort __ferry_w_ushort
+#define uint __ferry_w_uint
+#define ulong __ferry_w_ulong
+#define pipe __ferry_w_pipe
+#define read_only __ferry_w_read_only
+#define write_only __ferry_w_write_only
+#define read_write __ferry_w_read_write
+#define sampler_t __ferry_w_sampler_t
+#define event_t __ferry_w_event_t

@@ -1,0 +1,140 @@
+//! What the C of such devices lacks, looked for in all that a unit prints.
+
+use ir::program::{ExprKind, FunctionId, Program, StmtKind, VarId, VarStorage};
+use ir::types::{FloatKind, Ty, TypeKind};
+use ir::walk::Part;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::unit::known;
+use crate::lower::Lowering;
+
+impl Lowering<'_> {
+    /// Refuses what these statements and variables need and the device has not.
+    pub(super) fn check_grid(&self, parts: &[Part]) {
+        let program = self.program;
+        let mut seen: FxHashSet<Part> = FxHashSet::default();
+        let mut open: Vec<Part> = parts.to_vec();
+        while let Some(part) = open.pop() {
+            if !seen.insert(part) {
+                continue;
+            }
+            match part {
+                Part::Local(var) => {
+                    let it = &program.vars[var];
+                    self.check_type(var);
+                    let is_static = matches!(it.storage, VarStorage::LocalStatic(_));
+                    let element = program.types.innermost_element(it.ty);
+                    if is_static && !element.quals.is_const {
+                        self.not_for_grid(
+                            it.span,
+                            "a variable of a function that outlives its calls",
+                        );
+                    }
+                }
+                Part::Expr(id) => {
+                    let it = &program.exprs[id];
+                    if let Some(what) = lacking(program, it.ty) {
+                        self.not_for_grid(it.span, what);
+                    }
+                    if let ExprKind::Function(function) = it.kind
+                        && let Some(what) = self.missing_function(function)
+                    {
+                        self.not_for_grid(it.span, &what);
+                    }
+                    if let ExprKind::Call(callee, _) = it.kind
+                        && !calls_by_name(program, callee)
+                    {
+                        self.not_for_grid(it.span, "a call through a pointer");
+                    }
+                }
+                Part::Stmt(id) => {
+                    if let StmtKind::Asm(_) = program.stmts[id].kind {
+                        self.not_for_grid(program.stmts[id].span, "assembly");
+                    }
+                }
+                Part::Init(_) | Part::Region(_) => {}
+            }
+            program.parts(part, &mut |it| open.push(it));
+        }
+    }
+
+    /// Refuses a variable of a type that there is no word for.
+    pub(super) fn check_type(&self, var: VarId) {
+        let it = &self.program.vars[var];
+        if let Some(what) = lacking(self.program, it.ty) {
+            self.not_for_grid(it.span, what);
+        }
+    }
+
+    /// A function of the system or the runtime that such devices have not.
+    fn missing_function(&self, id: FunctionId) -> Option<String> {
+        let function = &self.program.functions[id];
+        let name = self.program.names.text(function.name);
+        let is_known = function.body.is_some()
+            || function.is_builtin
+            || known(name)
+            || directive::alone_answer(name).is_some();
+        let is_missing = !is_known
+            && (self.is_of_system(function.span)
+                || directive::RUNTIME_SYMBOLS.iter().any(|it| name.starts_with(it)));
+        is_missing.then(|| format!("`{name}`"))
+    }
+
+    /// Refuses functions that call themselves: drivers compile calls away.
+    pub(super) fn check_recursion(&self, functions: &[FunctionId]) {
+        let program = self.program;
+        let mut calls: FxHashMap<FunctionId, Vec<FunctionId>> = FxHashMap::default();
+        for id in functions {
+            let Some(body) = program.functions[*id].body else { continue };
+            let mut found = Vec::new();
+            let mut open = vec![Part::Stmt(body)];
+            while let Some(part) = open.pop() {
+                if let Part::Expr(e) = part
+                    && let ExprKind::Function(callee) = program.exprs[e].kind
+                {
+                    found.push(callee);
+                }
+                program.parts(part, &mut |it| open.push(it));
+            }
+            calls.insert(*id, found);
+        }
+        for id in functions {
+            let mut seen: FxHashSet<FunctionId> = FxHashSet::default();
+            let mut open: Vec<FunctionId> = calls.get(id).cloned().unwrap_or_default();
+            while let Some(at) = open.pop() {
+                if at == *id {
+                    let name = program.names.text(program.functions[*id].name);
+                    let what = format!("`{name}`, which calls itself,");
+                    self.not_for_grid(program.functions[*id].span, &what);
+                    break;
+                }
+                if seen.insert(at) {
+                    open.extend(calls.get(&at).into_iter().flatten());
+                }
+            }
+        }
+    }
+}
+
+fn calls_by_name(program: &Program, callee: ir::program::ExprId) -> bool {
+    match program.exprs[callee].kind {
+        ExprKind::Function(_) => true,
+        ExprKind::Cast(_, inner) => calls_by_name(program, inner),
+        _ => false,
+    }
+}
+
+/// A type that there is no word for.
+fn lacking(program: &Program, ty: Ty) -> Option<&'static str> {
+    let types = &program.types;
+    if types.is_vla(ty) {
+        return Some("an array whose length is computed");
+    }
+    let innermost = types.innermost_element(ty);
+    match types.shape(innermost) {
+        TypeKind::Float(FloatKind::Float | FloatKind::Double) => None,
+        TypeKind::Float(_) => Some("`long double`"),
+        TypeKind::Complex(_) | TypeKind::ComplexInt(_) => Some("a complex number"),
+        _ => None,
+    }
+}

@@ -1,0 +1,217 @@
+//! Constructs that a thread meets alone: what they mean to a league of one team of one thread.
+//!
+//! Iterations run in their order, tasks run where they are met, all wait for nobody. What remains is
+//! who has which variable: private ones are the construct's own; a last value or a sum is what the
+//! variable itself holds when iterations in order are done.
+
+use ir::construct::{ClauseKind, Leaf};
+use ir::program::{ExprKind, RegionId, VarId};
+use ir::region::{Origin, Rule, Sharing};
+
+use super::forms::goes_there;
+use crate::c::{Out, Printer};
+use crate::lower::Lowering;
+use crate::lower::loops;
+
+/// What such a construct does.
+enum What {
+    /// Nothing: a place where others would be waited for.
+    Nothing,
+    /// Its body.
+    Body,
+    /// Its body, while nobody else is in another such.
+    Locked,
+    /// Loops made of its loops.
+    Transformed,
+    /// It cannot be compiled.
+    Refused,
+}
+
+impl Lowering<'_> {
+    /// The parts of a construct that are left, for a thread alone.
+    pub(in crate::lower) fn alone(
+        &self,
+        printer: &Printer<'_>,
+        id: RegionId,
+        leaves: &[Leaf],
+        out: &mut Out<'_>,
+    ) {
+        let region = &self.program.regions[id];
+        match what(leaves) {
+            What::Nothing => out.line(";"),
+            What::Locked => self.locked(printer, id, out),
+            What::Transformed => self.transformation(printer, id, out),
+            What::Refused => {
+                let name = directive::directive_name(&region.construct);
+                self.not_for_grid(region.construct.span, &format!("`{name}`"));
+            }
+            What::Body => self.own_body(printer, id, out),
+        }
+    }
+
+    fn own_body(&self, printer: &Printer<'_>, id: RegionId, out: &mut Out<'_>) {
+        let region = &self.program.regions[id];
+        let Some(body) = region.body else { return };
+        for kind in region.construct.kinds() {
+            let what = match kind {
+                ClauseKind::DetachEvent(_) => "`detach`",
+                ClauseKind::Induction(_) => "`induction`",
+                ClauseKind::Linear(_) => "`linear`",
+                ClauseKind::Reduction(it) | ClauseKind::InReduction(it)
+                    if matches!(it.op, ir::construct::ReductionOp::User(_)) =>
+                {
+                    "a reduction of the user's own"
+                }
+                _ => continue,
+            };
+            return self.not_for_grid(region.construct.span, what);
+        }
+        if !self.part_items(id).is_empty() {
+            return self.not_for_grid(region.construct.span, "a private part of an array");
+        }
+        if !self.group_vars(id).is_empty() {
+            return self
+                .not_for_grid(region.construct.span, "a variable of which each team has one");
+        }
+        let is_counted = self.changed.contains(&id);
+        if is_counted && region.construct.leaves.as_slice() == [Leaf::Distribute] {
+            return self.share_alone(printer, id, out);
+        }
+        out.beside(region.span);
+        let has_teams = is_counted && region.construct.leaves.last() == Some(&Leaf::Teams);
+        if has_teams {
+            out.line("{");
+            self.team_counts(printer, id, out);
+            out.line(
+                "for (unsigned long __ferry_team = 0; __ferry_team < __ferry_teams; __ferry_team++)",
+            );
+        }
+        out.line("{");
+        out.indented(|out| {
+            let mut inside = printer.clone();
+            for (var, is_copied) in self.own_alone(id) {
+                self.thread_copy(printer, &mut inside, var, is_copied, out);
+            }
+            if let Some(filter) = region.construct.kinds().find_map(|it| match it {
+                ClauseKind::Filter(thread) => Some(*thread),
+                _ => None,
+            }) {
+                out.line(&format!("if ({} == 0)", inside.primary(filter)));
+            }
+            if !self.dealt(&inside, id, out, |_| None) {
+                inside.stmt(body, out);
+            }
+            out.leave();
+            out.line(";");
+        });
+        out.line("}");
+        if has_teams {
+            out.line("}");
+        }
+    }
+
+    /// A counted team's share of a loop: the thread runs all teams, one after the other.
+    fn share_alone(&self, printer: &Printer<'_>, id: RegionId, out: &mut Out<'_>) {
+        let region = &self.program.regions[id];
+        let regions = &self.program.regions;
+        let mut around = std::iter::successors(region.parent, |it| regions[*it].parent);
+        if !around.any(|it| regions[it].construct.has(Leaf::Offload)) {
+            return self.not_for_grid(region.construct.span, "a loop for the teams of a caller");
+        }
+        let share = self.share(printer, id);
+        out.line("{");
+        out.indented(|out| {
+            let mut inside = printer.clone();
+            for (var, is_copied) in self.own_alone(id) {
+                if !region.loops.iter().any(|it| it.var == var) {
+                    self.thread_copy(printer, &mut inside, var, is_copied, out);
+                }
+            }
+            self.share_of_team(&inside, id, &share, out);
+        });
+        out.line("}");
+    }
+
+    /// Variables that the construct has for itself, and whether with the values from outside.
+    fn own_alone(&self, id: RegionId) -> Vec<(VarId, bool)> {
+        let region = &self.program.regions[id];
+        let in_head: Vec<VarId> =
+            region.loops.iter().filter_map(|it| self.declared_in_head(it.stmt)).collect();
+        // A clause that names a variable in parts is no matter of its whole.
+        let is_kept = |var: VarId| {
+            region.construct.kinds().any(|kind| match kind {
+                ClauseKind::LastPrivate { items, .. } => items
+                    .iter()
+                    .any(|it| matches!(self.program.exprs[*it].kind, ExprKind::Var(v) if v == var)),
+                _ => false,
+            })
+        };
+        let own = |it: &ir::region::RegionVar| {
+            let sharing = it.sharing.as_ref()?;
+            if in_head.contains(&it.var) || is_kept(it.var) {
+                return None;
+            }
+            match (&sharing.value, sharing.origin) {
+                // The lanes' variable keeps its last value.
+                (_, Origin::Rule(Rule::LaneLoopVariable)) => None,
+                (Sharing::Private, Origin::Rule(Rule::LoopVariable) | Origin::Clause(_)) => {
+                    Some((it.var, false))
+                }
+                (Sharing::FirstPrivate, Origin::Clause(_) | Origin::Rule(Rule::TaskCopy)) => {
+                    Some((it.var, true))
+                }
+                _ => None,
+            }
+        };
+        region.vars.iter().filter_map(own).collect()
+    }
+}
+
+fn what(leaves: &[Leaf]) -> What {
+    let mut what = What::Body;
+    for leaf in leaves.iter().filter(|it| !goes_there(**it)) {
+        what = match leaf {
+            Leaf::Teams
+            | Leaf::Distribute
+            | Leaf::Parallel
+            | Leaf::For
+            | Leaf::Simd
+            | Leaf::Loop
+            | Leaf::Sections
+            | Leaf::Section
+            | Leaf::Single
+            | Leaf::Masked
+            | Leaf::Master
+            | Leaf::Ordered
+            | Leaf::Scope
+            | Leaf::Workdistribute
+            | Leaf::Task
+            | Leaf::Taskloop
+            | Leaf::Taskgroup
+            | Leaf::Taskgraph
+            | Leaf::Assume
+            | Leaf::Dispatch
+            | Leaf::Metadirective
+            | Leaf::BeginMetadirective
+            | Leaf::DataRegion
+            | Leaf::HostData
+            | Leaf::Nothing => continue,
+            Leaf::Critical | Leaf::Atomic => What::Locked,
+            Leaf::Barrier
+            | Leaf::Taskwait
+            | Leaf::Taskyield
+            | Leaf::Flush
+            | Leaf::OrderedPoint
+            | Leaf::Scan
+            | Leaf::CancellationPoint
+            | Leaf::TaskIteration
+            | Leaf::EnterData
+            | Leaf::ExitData
+            | Leaf::Update
+            | Leaf::Cache => What::Nothing,
+            it if loops::transforms(*it) => What::Transformed,
+            _ => What::Refused,
+        };
+    }
+    what
+}

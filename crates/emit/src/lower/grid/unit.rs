@@ -1,0 +1,143 @@
+//! The text for grids as a whole: what it may use, types, variables, functions, kernels.
+//!
+//! Names of the user's functions and variables are macros: C for grids has words and functions of
+//! its own that they would meet.
+
+use ir::program::FunctionId;
+use ir::walk::Part;
+
+use super::super::device::{self, Kernel};
+use super::super::{Lowering, mentions};
+use crate::c::{Out, Setting, Used};
+
+/// What every such text begins with.
+const PRELUDE: &str = include_str!("prelude.cl");
+
+/// Functions of the C library that the language has under another name, or under the same.
+const LIBRARY: &str = include_str!("library.txt");
+
+impl Lowering<'_> {
+    /// The text; none if nothing of the program is for devices.
+    pub(in crate::lower) fn grid_unit(&self, kernels: &[Kernel]) -> Option<String> {
+        let program = self.program;
+        let (selection, outer) = device::selected(program, kernels);
+        let has_vars = program.vars.iter().any(|(_, it)| it.device.is_some());
+        if kernels.is_empty() && selection.functions.is_empty() && !has_vars {
+            return None;
+        }
+        for it in kernels.iter().filter(|it| program.regions[it.region].construct.goes_back()) {
+            self.not_for_grid(
+                program.regions[it.region].span,
+                "a region that goes back to the host",
+            );
+        }
+        let bodies = kernels.iter().filter_map(|it| program.regions[it.region].body);
+        let mut parts: Vec<Part> = bodies.map(Part::Stmt).collect();
+        for id in &selection.functions {
+            let function = &program.functions[*id];
+            parts.extend(function.params.iter().map(|it| Part::Local(*it)));
+            parts.extend(function.body.map(Part::Stmt));
+        }
+        parts.extend(selection.vars.iter().map(|it| Part::Local(*it)));
+        for it in kernels.iter().flat_map(|it| &it.entries.captured) {
+            self.check_type(it.var);
+        }
+        self.check_grid(&parts);
+        self.check_recursion(&selection.functions);
+
+        let mut used = Used::on_device();
+        parts.iter().for_each(|it| used.part(program, *it));
+        for kernel in kernels {
+            let region = &program.regions[kernel.region];
+            let clauses = region.construct.clauses.iter().filter(|it| mentions::stays(it));
+            let only = ir::construct::Construct {
+                clauses: clauses.cloned().collect(),
+                ..region.construct.clone()
+            };
+            used.construct(program, &only);
+        }
+        let printer = self.printer(Setting::Alone);
+        let mut unit = Out::placed(self.place);
+        printer.unit_with(&selection, outer, &mut unit);
+        let has_variables = self.has_grid_variables();
+        let mut text = String::from(abi::image::OPENCL);
+        if has_variables {
+            text.push_str(abi::image::OPENCL_VARIABLES);
+        }
+        text.push_str(PRELUDE);
+        text.push_str(&self.library(&used.functions));
+        text.push_str(&unit.into_text());
+        text.push_str("\n# 1 \"<ferry>\" 3\n");
+        if has_variables {
+            text.push_str(&self.variable_kernels());
+        }
+        for kernel in kernels {
+            text.push_str(&self.kernel(
+                kernel.region,
+                &kernel.entries,
+                &kernel.name,
+                Setting::Alone,
+            ));
+            text.push('\n');
+        }
+        Some(text)
+    }
+
+    /// Names: those of the library, of the runtime, and the user's own.
+    fn library(&self, functions: &[FunctionId]) -> String {
+        let mut text = String::new();
+        for id in functions {
+            let function = &self.program.functions[*id];
+            let name = self.program.names.text(function.name);
+            if function.body.is_none() && known(name) {
+                if let Some(other) = spelled(name) {
+                    text.push_str(&format!("#define {name} {other}\n"));
+                }
+            } else if let Some(answer) = directive::alone_answer(name)
+                && function.body.is_none()
+            {
+                text.push_str(&format!("#define {name}{answer}\n"));
+            } else if !function.is_builtin {
+                text.push_str(&format!("#define {name} __ferry_f_{name}\n"));
+            }
+        }
+        text
+    }
+
+    /// What stands before a kernel's body: how many threads it wants, and its arguments.
+    pub(in crate::lower) fn grid_header(&self, name: &str, slots: usize, is_solo: bool) -> String {
+        let has_variables = self.has_grid_variables();
+        let all = slots + usize::from(has_variables);
+        let params: Vec<String> =
+            (0..all).map(|it| format!("unsigned long __ferry_a{it}")).collect();
+        let values: Vec<String> =
+            (0..slots).map(|it| format!("__ferry_flat(__ferry_a{it})")).collect();
+        let threads = match is_solo {
+            true => "__attribute__((reqd_work_group_size(1, 1, 1))) ",
+            false => "",
+        };
+        let mut lines = match values.is_empty() {
+            true => String::new(),
+            false => format!("  void *const __ferry_slots[] = {{ {} }};\n", values.join(", ")),
+        };
+        if has_variables {
+            lines.push_str(&format!("  __ferry_vars = __ferry_a{slots};\n"));
+        }
+        let lines = lines.trim_end();
+        format!(
+            "# 1 \"<ferry>\" 3\n__kernel {threads}void {name}({})\n{{\n{lines}",
+            params.join(", ")
+        )
+    }
+}
+
+/// Whether the language has a function of the C library.
+pub(in crate::lower) fn known(name: &str) -> bool {
+    LIBRARY.lines().any(|line| line.split_whitespace().next() == Some(name))
+}
+
+/// What it is called there, if something else.
+fn spelled(name: &str) -> Option<&'static str> {
+    let mut found = LIBRARY.lines().filter(|it| it.split_whitespace().next() == Some(name));
+    found.next().and_then(|line| line.split_whitespace().nth(1))
+}
