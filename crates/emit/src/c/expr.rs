@@ -383,9 +383,24 @@ impl Printer<'_> {
                 Some(param) => self.assigned(*arg, *param),
                 None => self.passed(*arg),
             };
+            // The library of a grid has one name for functions of all types.
+            if let Some(param) = param.filter(|_| self.is_grid)
+                && self.program.types.is_arithmetic(*param)
+                && self.is_of_library(callee)
+            {
+                out.push_str(&format!("({})", self.type_name(param.plain())));
+                self.put(arg, Level::Cast, out);
+                continue;
+            }
             self.put(arg, Level::Assign, out);
         }
         out.push(')');
+    }
+
+    /// Whether a callee is a function that needs no declaration.
+    fn is_of_library(&self, callee: ExprId) -> bool {
+        let kind = self.program.exprs.find(self.visible(callee)).map(|it| &it.kind);
+        matches!(kind, Some(ExprKind::Function(id)) if self.hook.has_function(self.function_name(*id)))
     }
 
     /// A literal that is printed by a grid, which wants it as it stands, with the words for widths that
@@ -394,9 +409,11 @@ impl Printer<'_> {
         let ExprKind::Function(id) = self.program.exprs.find(self.visible(callee))?.kind else {
             return None;
         };
-        let ExprKind::Str(pieces) = &self.program.exprs.find(self.visible(arg))?.kind else {
-            return None;
-        };
+        let mut arg = arg;
+        while let ExprKind::Cast(_, inner) = self.program.exprs.find(arg)?.kind {
+            arg = inner;
+        }
+        let ExprKind::Str(pieces) = &self.program.exprs.find(arg)?.kind else { return None };
         if self.function_name(id) != "printf" {
             return None;
         }

@@ -2,7 +2,7 @@
 
 use ir::construct::{ClauseKind, Leaf, ReductionModifier, ReductionOp};
 use ir::program::{ExprKind, RegionId, VarId};
-use ir::region::Sharing;
+use ir::region::{Mapping, Sharing};
 
 use super::DEVICE;
 use crate::lower::device::Kernel;
@@ -88,6 +88,10 @@ impl Lowering<'_> {
                     let is_scalar = program.types.is_scalar(program.vars[var.var].ty);
                     (!is_scalar).then_some("the last copy of an array survives")
                 }
+                // It came as a value, of which each thread has one.
+                Some(Sharing::Shared) | None if var.written && is_value(var) => {
+                    Some("threads share a variable that is the region's own")
+                }
                 Some(
                     Sharing::Shared
                     | Sharing::Private
@@ -102,6 +106,9 @@ impl Lowering<'_> {
         }
         region.construct.kinds().find_map(|kind| match kind {
             ClauseKind::Ordered(_) => Some("its iterations have an order"),
+            ClauseKind::LastPrivate { conditional: true, .. } => {
+                Some("the last iteration that sets a variable decides")
+            }
             ClauseKind::Induction(_) => Some("a variable follows the iterations"),
             ClauseKind::Reduction(it) if it.modifier == Some(ReductionModifier::Inscan) => {
                 Some("it computes prefixes")
@@ -153,4 +160,9 @@ impl Lowering<'_> {
 /// Parts that say that a region leaves the host.
 pub(super) fn goes_there(leaf: Leaf) -> bool {
     matches!(leaf, Leaf::Offload | Leaf::Kernels)
+}
+
+/// Whether the device gets the value of a variable, and not its place.
+fn is_value(var: &ir::region::RegionVar) -> bool {
+    var.mappings.iter().any(|it| matches!(it.value, Mapping::FirstPrivate | Mapping::Private))
 }

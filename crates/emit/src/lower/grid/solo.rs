@@ -154,12 +154,14 @@ impl Lowering<'_> {
             match (&sharing.value, sharing.origin) {
                 // The lanes' variable keeps its last value.
                 (_, Origin::Rule(Rule::LaneLoopVariable)) => None,
-                (Sharing::Private, Origin::Rule(Rule::LoopVariable) | Origin::Clause(_)) => {
-                    Some((it.var, false))
-                }
-                (Sharing::FirstPrivate, Origin::Clause(_) | Origin::Rule(Rule::TaskCopy)) => {
-                    Some((it.var, true))
-                }
+                (
+                    Sharing::Private,
+                    Origin::Rule(Rule::LoopVariable | Rule::DefaultClause) | Origin::Clause(_),
+                ) => Some((it.var, false)),
+                (
+                    Sharing::FirstPrivate,
+                    Origin::Clause(_) | Origin::Rule(Rule::TaskCopy | Rule::DefaultClause),
+                ) => Some((it.var, true)),
                 _ => None,
             }
         };
