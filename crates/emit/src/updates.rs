@@ -2,8 +2,8 @@
 //! them: sums, histograms, copies of arrays that threads add up in the end.
 //!
 //! In: a critical section of device code. Out: its [`Update`]s, if nobody can tell whether they are made one after the other in
-//! one turn or each for itself: no section behind the same lock does more, and nothing else that the threads run
-//! mentions the objects. The order in which threads take turns was open before, so no result changes that was certain.
+//! one turn or each for itself: no section behind the same lock does more, or mentions the objects but to change them. What others do
+//! without the lock was not kept apart from it before. The order in which threads take turns was open before, so no result changes that was certain.
 
 use ir::construct::Leaf;
 use ir::program::{BinaryOp, ExprId, ExprKind, Program, RegionId, StmtId, StmtKind, VarId};
@@ -58,7 +58,7 @@ pub(crate) fn updates(program: &Program, id: RegionId) -> Option<Vec<Update>> {
     let is_fine = !own.is_empty()
         && all.iter().all(is_one_way)
         && !is_mixed
-        && vars.iter().all(|it| !is_used_otherwise(program, team, &all, *it));
+        && vars.iter().all(|it| !is_mentioned(program, &alike, &all, *it));
     is_fine.then_some(own)
 }
 
@@ -157,13 +157,31 @@ fn is_quiet(program: &Program, expr: ExprId) -> bool {
     true
 }
 
-/// Whether code that the threads run mentions a variable other than to update it.
-fn is_used_otherwise(program: &Program, team: RegionId, all: &[Update], var: VarId) -> bool {
+/// Whether sections mention a variable other than to update it.
+fn is_mentioned(program: &Program, alike: &[RegionId], all: &[Update], var: VarId) -> bool {
+    let bodies = alike.iter().filter_map(|it| program.regions[*it].body);
+    let code: Vec<Span> = bodies.map(|it| program.stmts[it].span).collect();
+    is_mentioned_in(program, &code, all, var)
+}
+
+/// Whether code that the threads of a section run, and functions that they call, mention a variable other than to update
+/// it in the section.
+pub(crate) fn is_used_otherwise(
+    program: &Program,
+    id: RegionId,
+    own: &[Update],
+    var: VarId,
+) -> bool {
+    let Some(team) = threads(program, id) else { return true };
     let region = &program.regions[team];
-    let is_in = |at: Span, of: Span| of.start <= at.start && at.end <= of.end;
     let bodies = region.reaches.iter().filter_map(|it| program.functions[*it].body);
     let code: Vec<Span> =
         region.body.into_iter().chain(bodies).map(|it| program.stmts[it].span).collect();
+    is_mentioned_in(program, &code, own, var)
+}
+
+fn is_mentioned_in(program: &Program, code: &[Span], all: &[Update], var: VarId) -> bool {
+    let is_in = |at: Span, of: Span| of.start <= at.start && at.end <= of.end;
     let is_said = |at: Span| program.regions.iter().any(|it| is_in(at, it.1.construct.span));
     let targets: Vec<ExprId> = all.iter().filter_map(|it| named(program, it.place)).collect();
     program.exprs.iter().any(|(id, it)| {

@@ -62,7 +62,10 @@ fn changes(program: &Program, id: RegionId, updates: &[Update], leveled: &mut Le
         let deals = it.construct.has(Leaf::Parallel) && it.construct.has(Leaf::For);
         deals && !leveled.changed.contains(outer)
     });
-    let reduced = outer.filter(|at| updates.iter().all(|it| is_small(program, *at, it)));
+    // A copy of a thread's own is not what others see meanwhile.
+    let is_alone = |it: &Update| !crate::updates::is_used_otherwise(program, id, updates, it.var);
+    let reduced =
+        outer.filter(|at| updates.iter().all(|it| is_small(program, *at, it) && is_alone(it)));
     let mut vars: Vec<VarId> = Vec::new();
     for it in updates {
         if !vars.contains(&it.var) {
