@@ -4,22 +4,17 @@
 //! with each data region that is advised. A program about which nothing is said would test nothing.
 #![allow(clippy::expect_used, clippy::indexing_slicing, reason = "a test says what it needs")]
 
+mod support;
+
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Command;
 
 use serde_json::Value;
 
-const DEVICE: &str = "cpu:separate";
+use support::{ferry, told};
 
-fn ferry(arguments: &[&str], folder: &Path) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ferry"));
-    command.args(arguments).current_dir(folder).env("LC_ALL", "C");
-    for name in ["CC", "FERRY_CC", "FERRY_DEVICE", "FERRY_INFO"] {
-        command.env_remove(name);
-    }
-    command.output().expect("ferry runs")
-}
+const DEVICE: &str = "cpu:separate";
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
@@ -30,11 +25,11 @@ fn printed(program: &str, folder: &Path) -> String {
     fs::write(folder.join("a.c"), program).expect("a folder to write to");
     let devices = format!("cpu,{DEVICE}");
     let built = ferry(&["cc", "--device", &devices, "-O1", "a.c", "-o", "a", "-lm"], folder);
-    assert!(built.status.success(), "{}\n{program}", text(&built.stderr));
+    assert!(built.status.success(), "{}\n{program}", told(&built));
     let mut command = Command::new(folder.join("a"));
     command.env("OMP_TARGET_OFFLOAD", "MANDATORY").env("FERRY_DEVICE", DEVICE);
     let run = command.output().expect("the program runs");
-    assert!(run.status.success(), "{}\n{program}", text(&run.stderr));
+    assert!(run.status.success(), "{}\n{program}", told(&run));
     text(&run.stdout)
 }
 

@@ -4,25 +4,15 @@
 //! the old directives for devices is left in it.
 #![allow(clippy::expect_used, reason = "a test says what it needs from the machine")]
 
+mod support;
+
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
+
+use support::{ferry, told};
 
 const DEVICES: [&str; 2] = ["cpu", "cpu:separate"];
-
-fn ferry(arguments: &[&str], folder: &Path) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ferry"));
-    command.args(arguments).current_dir(folder).env("LC_ALL", "C");
-    for name in ["CC", "FERRY_CC", "FERRY_DEVICE", "FERRY_INFO"] {
-        command.env_remove(name);
-    }
-    command.output().expect("ferry runs")
-}
-
-fn told(output: &Output) -> String {
-    let text = [output.stdout.as_slice(), output.stderr.as_slice()].concat();
-    format!("{}\n{}", output.status, String::from_utf8_lossy(&text))
-}
 
 /// What is wrong with a program; nothing if it is right.
 fn check(program: &Path) -> Option<String> {

@@ -2,23 +2,13 @@
 //! device with memory of its own, and must be as right as it was. A second translation changes nothing.
 #![allow(clippy::expect_used, reason = "a test says what it needs from the machine")]
 
+mod support;
+
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 
-fn ferry(arguments: &[&str], folder: &Path) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ferry"));
-    command.args(arguments).current_dir(folder).env("LC_ALL", "C");
-    for name in ["CC", "FERRY_CC", "FERRY_DEVICE", "FERRY_INFO"] {
-        command.env_remove(name);
-    }
-    command.output().expect("ferry runs")
-}
-
-fn told(output: &Output) -> String {
-    let text = [output.stdout.as_slice(), output.stderr.as_slice()].concat();
-    format!("{}\n{}", output.status, String::from_utf8_lossy(&text))
-}
+use support::{ferry, told};
 
 /// A copy of a program in a folder of its own.
 fn copied(name: &str) -> (tempfile::TempDir, PathBuf) {

@@ -104,19 +104,19 @@ impl Analysis<'_> {
         pointers.into_iter().zip(extents).map(made).collect()
     }
 
-    /// How much of the data behind each of these pointers the region touches.
-    fn extents(&self, region: RegionId, pointers: &[VarId]) -> Vec<Extent> {
+    /// What is read and written in a region, in one walk over its body; none where it jumps: behind a jump nothing is
+    /// certain to happen.
+    pub(crate) fn accesses(&self, region: RegionId) -> Option<(Scan, walk::Body)> {
         let program = self.program;
-        let it = &program.regions[region];
-        let unknown = |span| vec![Extent::Unknown(span); pointers.len()];
-        let Some(body) = it.body else { return unknown(it.span) };
+        let region = &program.regions[region];
+        let body = region.body?;
         let scan = Scan::new(program, body);
-        // Behind a jump nothing is certain to happen.
         if scan.has_jumps {
-            return unknown(it.span);
+            return None;
         }
         let none = BTreeSet::new();
-        let private: BTreeSet<VarId> = private_items(program, &it.construct).into_iter().collect();
+        let private: BTreeSet<VarId> =
+            private_items(program, &region.construct).into_iter().collect();
         let around = self.outline.around(body);
         let question = walk::Question {
             program,
@@ -131,6 +131,15 @@ impl Analysis<'_> {
             around: &around,
         };
         let done = walk::run_once(&question);
+        Some((scan, done))
+    }
+
+    /// How much of the data behind each of these pointers the region touches.
+    fn extents(&self, region: RegionId, pointers: &[VarId]) -> Vec<Extent> {
+        let program = self.program;
+        let it = &program.regions[region];
+        let unknown = |span| vec![Extent::Unknown(span); pointers.len()];
+        let Some((scan, done)) = self.accesses(region) else { return unknown(it.span) };
         if let Some(obstacle) = done.obstacles.first() {
             return unknown(obstacle.span);
         }

@@ -35,3 +35,15 @@ void g(float a[16], float b[16], int n) {
         for (int i = 0; i < 16; i++) b[i] = 0;
     }
 }
+#ifdef MANY
+#define SIZE num_gangs(64)
+#else
+#define SIZE
+#endif
+#define WHEN(c) if((c) > 3)
+void h(float a[16], int n) {
+#pragma acc parallel loop SIZE copy(a[0:16])
+    for (int i = 0; i < 16; i++) a[i] = 0;
+#pragma acc parallel loop WHEN(n + 1) copy(a[0:16])
+    for (int i = 0; i < 16; i++) a[i] = 0;
+}

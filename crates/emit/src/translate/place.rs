@@ -4,6 +4,7 @@
 //! the line stay. One that goes takes its line with it if nothing else stands there. One that a macro or
 //! `_Pragma` makes is changed where its text stands ([`made`]).
 
+use std::cell::OnceCell;
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use ir::program::Program;
 use source::{Locator, Making, Span};
 
 use super::made::{Done, Shared};
-use super::words::{PARAM, one_line};
+use super::words::{PARAM, one_line, pieces};
 use super::{
     Change, Fate, Keep, Line, Place, Plan, Record, Remark, Request, Target, Translation, codes,
 };
@@ -29,6 +30,8 @@ pub(super) struct Pen<'a> {
     users: Vec<Arc<str>>,
     /// Whether a line that includes another header has come to include ours.
     is_included: bool,
+    /// Macros of which there are several definitions.
+    several: OnceCell<Vec<String>>,
     /// Directives that stand in definitions, use by use.
     pub(super) shared: Vec<Shared>,
 }
@@ -59,6 +62,7 @@ impl<'a> Pen<'a> {
             made: Translation::default(),
             users: Vec::new(),
             is_included: false,
+            several: OnceCell::new(),
             shared: Vec::new(),
         }
     }
@@ -215,6 +219,9 @@ impl<'a> Pen<'a> {
             }
         };
         let own = own.and_then(|own| {
+            if self.loses_choice(spot, lines) {
+                return Err("a macro stands for clauses, and there are several definitions of it");
+            }
             let is_open = changes.iter().chain(&own).any(|it| it.2.contains(PARAM));
             if is_open { Err("an argument of the macro is needed elsewhere too") } else { Ok(own) }
         });
@@ -228,6 +235,25 @@ impl<'a> Pen<'a> {
                 None
             }
         }
+    }
+
+    /// Whether clauses would be written out that another definition of a macro says otherwise.
+    fn loses_choice(&self, spot: &Spot, lines: &[String]) -> bool {
+        let several = self.several.get_or_init(|| {
+            let files = self.files();
+            let names = files.iter().flat_map(|it| defined(&it.1)).collect::<Vec<_>>();
+            let is_again = |it: &&String| names.iter().filter(|other| other == it).count() > 1;
+            names.iter().filter(is_again).cloned().collect()
+        });
+        let range = spot.made.as_ref().map_or(spot.range.clone(), |it| it.text.clone());
+        let old = spot.text.get(range).unwrap_or_default();
+        let old = one_line(&String::from_utf8_lossy(old));
+        let name = |it: &&str| pieces(it).first().is_some_and(|it| several.iter().any(|s| s == it));
+        let mut macros = clauses(&old).into_iter().filter(name);
+        macros.any(|it| {
+            let name = pieces(it).first().copied().unwrap_or_default().to_owned();
+            !lines.iter().any(|line| pieces(line).contains(&name.as_str()))
+        })
     }
 
     /// What changes in other places for a directive.
@@ -532,6 +558,17 @@ fn logical_line(text: &[u8], at: usize) -> usize {
         start = physical_line(text, start - 1);
     }
     start
+}
+
+/// The names that a file defines as macros, each time it does.
+fn defined(text: &[u8]) -> Vec<String> {
+    let lines = text.split(|it| *it == b'\n').filter_map(|line| {
+        let rest = line.trim_ascii_start().strip_prefix(b"#")?.trim_ascii_start();
+        let rest = rest.strip_prefix(b"define")?;
+        let name = String::from_utf8_lossy(rest.trim_ascii_start()).into_owned();
+        pieces(&name).first().map(|it| (*it).to_owned())
+    });
+    lines.collect()
 }
 
 fn physical_line(text: &[u8], at: usize) -> usize {

@@ -6,48 +6,25 @@
 
 use std::collections::BTreeSet;
 
-use ir::program::{RegionId, VarId};
+use ir::program::RegionId;
 
 use super::Shape;
 use crate::access::{Context, Step, Touch};
-use crate::dependence::{Analysis, Sum, private_items};
+use crate::dependence::{Analysis, Sum};
 use crate::extent;
 use crate::poly::{Atom, Poly, Value};
-use crate::scan::Scan;
-use crate::walk;
 
 impl Analysis<'_> {
     /// Whether the region certainly writes all of this.
     pub(super) fn is_filled(&self, id: RegionId, shape: &Shape) -> bool {
         let program = self.program;
-        let region = &program.regions[id];
-        let (Some(body), Some(dims)) = (region.body, &shape.dims) else { return false };
+        let Some(dims) = &shape.dims else { return false };
         let is_steady =
             |poly: &Poly| Sum::of(poly).is_some_and(|it| extent::is_known(program, id, &it));
         if !dims.iter().all(|(low, count)| is_steady(low) && is_steady(count)) {
             return false;
         }
-        let scan = Scan::new(program, body);
-        if scan.has_jumps {
-            return false;
-        }
-        let none = BTreeSet::new();
-        let private: BTreeSet<VarId> =
-            private_items(program, &region.construct).into_iter().collect();
-        let around = self.outline.around(body);
-        let question = walk::Question {
-            program,
-            aliases: &self.aliases,
-            effects: &self.effects,
-            outline: &self.outline,
-            stmt: body,
-            form: None,
-            scan: &scan,
-            reduced: &none,
-            private: &private,
-            around: &around,
-        };
-        let done = walk::run_once(&question);
+        let Some((_, done)) = self.accesses(id) else { return false };
         let size = program.model.size_of(&program.types, shape.element).ok();
         done.obstacles.is_empty()
             && done.touches.iter().any(|it| {
