@@ -14,6 +14,8 @@ typedef unsigned long __ferry_u64, __ferry_word, __ferry_size;
 #define __ferry_meet() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 #define __builtin_inf() INFINITY
 static __global unsigned long __ferry_vars = 0;
+/* The team that the one thread of a kernel stands for, for functions that it calls. */
+static __global struct { unsigned long __team, __teams; } __ferry_here;
 static __global int __ferry_lock = 0;
 static int __ferry_try(void)
 {

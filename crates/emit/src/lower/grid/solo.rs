@@ -88,6 +88,11 @@ impl Lowering<'_> {
         }
         out.line("{");
         out.indented(|out| {
+            if has_teams {
+                out.line(
+                    "__ferry_here.__team = __ferry_team; __ferry_here.__teams = __ferry_teams;",
+                );
+            }
             let mut inside = printer.clone();
             for (var, is_copied) in self.own_alone(id) {
                 self.thread_copy(printer, &mut inside, var, is_copied, out);
@@ -106,6 +111,7 @@ impl Lowering<'_> {
         });
         out.line("}");
         if has_teams {
+            out.line("__ferry_here.__team = __ferry_here.__teams = 0;");
             out.line("}");
         }
     }
@@ -113,11 +119,6 @@ impl Lowering<'_> {
     /// A counted team's share of a loop: the thread runs all teams, one after the other.
     fn share_alone(&self, printer: &Printer<'_>, id: RegionId, out: &mut Out<'_>) {
         let region = &self.program.regions[id];
-        let regions = &self.program.regions;
-        let mut around = std::iter::successors(region.parent, |it| regions[*it].parent);
-        if !around.any(|it| regions[it].construct.has(Leaf::Offload)) {
-            return self.not_for_grid(region.construct.span, "a loop for the teams of a caller");
-        }
         let share = self.share(printer, id);
         out.line("{");
         out.indented(|out| {
