@@ -193,6 +193,29 @@ pub fn is_directive_word(word: &str) -> bool {
     matches!(word, "omp" | "ompx" | "acc" | "openarc" | "unroll")
 }
 
+/// What a routine of the runtime answers to the one thread that runs a region: its parameters, and the
+/// answer, as a macro has them; none if it must be asked.
+pub fn alone_answer(name: &str) -> Option<&'static str> {
+    Some(match name {
+        // A team of one is no active one.
+        "omp_get_thread_num"
+        | "omp_get_team_num"
+        | "omp_get_active_level"
+        | "omp_in_parallel"
+        | "omp_get_dynamic"
+        | "omp_get_cancellation"
+        | "omp_is_initial_device" => "() 0",
+        "omp_get_num_threads"
+        | "omp_get_num_teams"
+        | "omp_get_max_threads"
+        | "omp_get_num_procs"
+        | "omp_get_thread_limit"
+        | "omp_get_max_teams" => "() 1",
+        "acc_on_device" => "(type) ((int)(type) != 0 && (int)(type) != 2)",
+        _ => return None,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -226,27 +249,4 @@ mod tests {
             assert_eq!(switch(flag), None, "{flag}");
         }
     }
-}
-
-/// What a routine of the runtime answers to the one thread that runs a region: its parameters, and the
-/// answer, as a macro has them; none if it must be asked.
-pub fn alone_answer(name: &str) -> Option<&'static str> {
-    Some(match name {
-        // A team of one is no active one.
-        "omp_get_thread_num"
-        | "omp_get_team_num"
-        | "omp_get_active_level"
-        | "omp_in_parallel"
-        | "omp_get_dynamic"
-        | "omp_get_cancellation"
-        | "omp_is_initial_device" => "() 0",
-        "omp_get_num_threads"
-        | "omp_get_num_teams"
-        | "omp_get_max_threads"
-        | "omp_get_num_procs"
-        | "omp_get_thread_limit"
-        | "omp_get_max_teams" => "() 1",
-        "acc_on_device" => "(type) ((int)(type) != 0 && (int)(type) != 2)",
-        _ => return None,
-    })
 }

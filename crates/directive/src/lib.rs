@@ -8,6 +8,7 @@
 //! through the same rows. Not here: what names mean and where a directive may stand (crate `sema`).
 
 mod advise;
+mod api;
 #[allow(clippy::wildcard_enum_match_arm, reason = "only what has other words there is named")]
 mod cross;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the tokens it takes")]
@@ -29,6 +30,10 @@ mod vocabulary;
 mod write;
 
 pub use advise::{data_region, map_clause};
+pub use api::{
+    Argument, ENVIRONMENT_CALLS, HEADER_OF_LEVELS, HEADER_OF_TEAMS, Rewritten, call_for_levels,
+    call_for_teams, environment, keeps, names_runtime,
+};
 pub use host::alone_answer;
 pub use host::{
     ALLOCATOR_CALLS, ALLOCATOR_TYPE, DEFAULT_DEVICE, EVENT_TYPE, HEADERS, HOST_DIALECT,

@@ -99,8 +99,7 @@ impl Files {
                 uses: Vec::new(),
                 readings: Vec::new(),
             });
-            let known = one.changes.clone();
-            one.changes.extend(reading.changes.iter().filter(|it| !known.contains(it)).cloned());
+            reading.changes.iter().for_each(|it| one.add(it));
             one.readings.push(reading);
             one.seen.extend(translation.seen.get(&file).into_iter().flatten());
             one.uses.extend(translation.macros.uses.get(&file).into_iter().flatten());
@@ -255,10 +254,15 @@ impl Files {
 }
 
 impl One {
-    /// The line that one of two readings changes and the other reads as it was.
+    /// The line that one of two readings changes and the other reads as it was. Which header stands for a
+    /// runtime is no matter of meaning.
     fn contradicts(&self, new: &Reading) -> Option<u32> {
+        let is_alike = |a: &Change, b: &Change| {
+            a == b || a.range == b.range && is_header(&a.text) && is_header(&b.text)
+        };
         let differs = |a: &Reading, b: &Reading| {
-            let only = a.changes.iter().filter(|it| !b.changes.contains(it));
+            let only =
+                a.changes.iter().filter(|it| !b.changes.iter().any(|other| is_alike(it, other)));
             only.map(|it| self.line_of(it.range.start)).find(|it| b.lines.contains(it))
         };
         self.readings.iter().find_map(|old| differs(new, old).or_else(|| differs(old, new)))
@@ -267,6 +271,25 @@ impl One {
     fn line_of(&self, at: usize) -> u32 {
         let before = self.old.get(..at).unwrap_or_default();
         u32::try_from(1 + before.iter().filter(|it| **it == b'\n').count()).unwrap_or(u32::MAX)
+    }
+
+    /// Adds a change, unless another reading has made it. Of two headers for one line ours has all that the
+    /// other has.
+    fn add(&mut self, change: &Change) {
+        let ours = [directive::TRANSLATION_HEADER, directive::BACK_HEADER];
+        let is_ours = |it: &Change| ours.iter().any(|name| it.text.contains(name));
+        let same = self.changes.iter_mut().find(|it| {
+            it.range == change.range && !it.range.is_empty() && is_ours(it) != is_ours(change)
+        });
+        match same {
+            Some(it) if is_ours(change) => *it = change.clone(),
+            Some(_) => {}
+            None => {
+                if !self.changes.contains(change) {
+                    self.changes.push(change.clone());
+                }
+            }
+        }
     }
 
     fn new_text(&self, name: &str) -> Result<Vec<u8>, String> {
@@ -331,6 +354,13 @@ fn uses_of(text: &[u8], name: &str) -> Vec<usize> {
         start += line.len();
     }
     found
+}
+
+/// Whether a text is what a line includes of a runtime, or of ours that stands for it.
+fn is_header(text: &str) -> bool {
+    let names = [directive::TRANSLATION_HEADER, directive::BACK_HEADER];
+    let plain = [directive::HEADER_OF_TEAMS, directive::HEADER_OF_LEVELS];
+    plain.contains(&text) || names.iter().any(|it| text == format!("\"{it}\""))
 }
 
 /// The path below a folder: without its root and without leading out of it.

@@ -1,10 +1,12 @@
 //! Calls of the runtime of the standard that is left, its header and its macro.
 //!
-//! Our header says them in the words of the other runtime, under their old names; so calls, types and
-//! constants stay as they are and the header that declared them is exchanged.
+//! A call that has a counterpart for its arguments becomes that ([`super::api`]). Our header says the others in
+//! the words of the other runtime, under their old names; so those calls, types and constants stay as they
+//! are and the header that declared them is exchanged.
 
 use ir::program::ExprKind;
 
+use super::api::Calls;
 use super::place::Pen;
 use super::{Fate, Remark, Target, Translator, codes};
 
@@ -20,10 +22,24 @@ impl Translator<'_> {
     }
 
     pub(super) fn calls(&self, pen: &mut Pen<'_>) {
-        for (_, expr) in self.program.exprs.iter() {
+        let calls = Calls::of(self.program);
+        let has_header = pen.includes(&[directive::HEADER_OF_LEVELS, directive::HEADER_OF_TEAMS]);
+        for (at, expr) in self.program.exprs.iter() {
             let ExprKind::Function(id) = expr.kind else { continue };
             let name = self.program.names.text(self.program.functions[id].name);
+            if directive::ENVIRONMENT_CALLS.contains(&name) {
+                calls.environment(at, false, pen);
+            }
             if !directive::is_level_call(name) || pen.is_ours(expr.span) {
+                continue;
+            }
+            let counterpart = |arguments: &[directive::Argument<'_>]| {
+                let is_kept = directive::keeps(name).is_some_and(|it| self.has_call(it));
+                let has_mapped = self.profile().has_mapped_pointer;
+                directive::call_for_teams(name, arguments, has_mapped)
+                    .filter(|_| has_header && !is_kept)
+            };
+            if calls.rewrite(at, name, counterpart, pen) {
                 continue;
             }
             let limit = directive::LEVEL_CALLS_LIMITED.iter().find(|it| it.0 == name);
@@ -37,6 +53,7 @@ impl Translator<'_> {
             let remarks = vec![Remark { fate, clause: None, code, text: text.to_owned() }];
             pen.record(Target::Directive(expr.span), format!("{name}()"), Vec::new(), remarks);
         }
-        pen.exchange_headers(directive::preprocessor_changes, directive::TRANSLATION_HEADER);
+        let (header, plain) = (directive::TRANSLATION_HEADER, directive::HEADER_OF_TEAMS);
+        pen.exchange_headers(directive::preprocessor_changes, header, plain);
     }
 }

@@ -58,5 +58,7 @@ pub(super) const MEMORY_ORDER: &str = "F0840";
 pub(super) const SPOILED: &str = "F0841";
 /// One team runs a construct whose teams would share a loop of a function.
 pub(super) const ONE_TEAM: &str = "F0842";
+/// Variables of the environment.
+pub(super) const ENVIRONMENT: &str = "F0844";
 /// A call of the header knows less than the runtime did.
 pub(super) const KNOWS_LESS: &str = "F0843";

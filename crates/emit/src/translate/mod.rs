@@ -9,6 +9,7 @@
 //! of the one standard gives is written out where the other has no such rule, and left out where it
 //! has ([`league`] for what leaves the host, [`data`] for the rest).
 
+mod api;
 mod calls;
 mod codes;
 mod data;

@@ -10,7 +10,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use ir::program::Program;
-use source::{Locator, Making, Span};
+use source::{Edits, Locator, Making, Span};
 
 use super::made::{Done, Shared};
 use super::words::{PARAM, one_line, pieces};
@@ -382,20 +382,95 @@ impl<'a> Pen<'a> {
             .collect()
     }
 
+    /// Whether a file of the program includes one of these headers, or ours.
+    pub(super) fn includes(&self, headers: &[&str]) -> bool {
+        let names = headers.iter().map(|it| it.trim_matches(['<', '>']));
+        let names: Vec<&str> =
+            names.chain([directive::TRANSLATION_HEADER, directive::BACK_HEADER]).collect();
+        self.files().iter().any(|(_, text)| names.iter().any(|it| contains(text, it.as_bytes())))
+    }
+
+    /// Writes a call anew, if its text stands in a file: what was asked for, on one line.
+    pub(super) fn rewrite_call(
+        &mut self,
+        span: Span,
+        name: &str,
+        count: usize,
+        made: &directive::Rewritten,
+    ) -> Option<String> {
+        let spot = self.spot(span)?;
+        if spot.text.get(spot.range.clone()) != Some(name.as_bytes()) {
+            return None;
+        }
+        let parts = super::api::parts(&spot.text, spot.range.end)?;
+        (parts.arguments.len() == count).then_some(())?;
+        let written = |range: Range<usize>| {
+            String::from_utf8_lossy(spot.text.get(range).unwrap_or_default()).into_owned()
+        };
+        let whole = spot.range.start..parts.end;
+        let (head, kept, tail) = match made {
+            directive::Rewritten::Call { head, kept, tail } => (*head, *kept, *tail),
+            directive::Rewritten::Nothing => ("(void)0", 0, ""),
+        };
+        let kept = parts.arguments.get(..kept)?;
+        match (kept.first(), kept.last()) {
+            (Some(first), Some(last)) => {
+                self.change(&spot.file, whole.start..first.start, head.to_owned());
+                self.change(&spot.file, last.end..whole.end, tail.to_owned());
+                Some(one_line(&format!("{head}{}{tail}", written(first.start..last.end))))
+            }
+            _ => {
+                self.change(&spot.file, whole, format!("{head}{tail}"));
+                Some(format!("{head}{tail}"))
+            }
+        }
+    }
+
+    /// Exchanges the beginning of a literal that stands in a file.
+    pub(super) fn rename(&mut self, span: Span, old: &str, new: &str) -> bool {
+        let Some(spot) = self.spot(span) else { return false };
+        let start = spot.range.start + 1;
+        let is_it = spot.text.get(start..start + old.len()) == Some(old.as_bytes());
+        if is_it {
+            self.change(&spot.file, start..start + old.len(), new.to_owned());
+        }
+        is_it
+    }
+
+    /// Whether something of the runtime that is left is still named once all changes are made.
+    fn still_names(&self, of_levels: bool) -> bool {
+        self.files().iter().any(|(file, text)| {
+            let mut edits = Edits::new();
+            for it in self.made.changes.get(file).into_iter().flatten() {
+                if edits.replace(it.range.clone(), it.text.clone()).is_err() {
+                    return true;
+                }
+            }
+            edits.apply(text).map_or(true, |it| directive::names_runtime(&it, of_levels))
+        })
+    }
+
     /// Exchanges lines of the preprocessor: the header of the standard that is left for ours, and what its
     /// macro guards holds for the other standard too. `changes` answers where in a line, what goes, what
-    /// comes.
+    /// comes. A program that names nothing of the runtime that is left gets the `plain` header of the other.
+    /// What headers of the user's include is for other programs too.
     pub(super) fn exchange_headers(
         &mut self,
         changes: fn(&str) -> Vec<(usize, String, String)>,
         header: &str,
+        plain: &str,
     ) {
+        let of_levels = self.request.to != directive::DESCRIPTIVE;
+        let is_free = self.users.is_empty() && !self.still_names(of_levels);
         for (file, text) in self.files() {
             let mut start = 0usize;
             for line in text.split_inclusive(|it| *it == b'\n') {
                 for (at, old, new) in changes(&String::from_utf8_lossy(line)) {
                     let range = start + at..start + at + old.len();
-                    if new.contains(header) {
+                    let (is_include, is_shared) = (new.contains(header), file.ends_with(".h"));
+                    let is_plain = is_include && is_free && !is_shared;
+                    let new = if is_plain { plain.to_owned() } else { new };
+                    if is_include && !is_plain {
                         self.includes_header();
                     }
                     self.change(&file, range, new.clone());
@@ -492,7 +567,7 @@ impl Spot {
     }
 }
 
-fn is_our_header(file: &str) -> bool {
+pub(super) fn is_our_header(file: &str) -> bool {
     let name = file.rsplit(['/', '\\']).next().unwrap_or_default();
     name == directive::TRANSLATION_HEADER || name == directive::BACK_HEADER
 }

@@ -30,6 +30,8 @@ pub struct Profile {
     pub says_enter: bool,
     /// Clauses that came with the last versions of levels: `self`, `readonly`, …
     pub takes_newest: bool,
+    /// The routine that tells the address of data on a device.
+    pub has_mapped_pointer: bool,
     /// Regions with reductions may be left for later: its runtime does not come to a stop in them.
     pub defers_sums: bool,
 }
@@ -56,6 +58,7 @@ const STRICT: Profile = Profile {
     keeps_sizes: true,
     says_enter: true,
     takes_newest: true,
+    has_mapped_pointer: true,
     defers_sums: true,
 };
 
@@ -72,6 +75,7 @@ pub static PROFILES: &[Profile] = &[
     Profile {
         name: "openmp-4.5",
         about: "OpenMP 4.5, by the letter",
+        has_mapped_pointer: false,
         has_present: false,
         takes_strides: false,
         says_enter: false,
@@ -91,6 +95,7 @@ pub static PROFILES: &[Profile] = &[
         name: "gcc",
         about: "gcc 12 and later",
         fills_named_lanes: true,
+        has_mapped_pointer: false,
         has_present: false,
         takes_strides: false,
         says_enter: false,
@@ -99,6 +104,7 @@ pub static PROFILES: &[Profile] = &[
     Profile {
         name: "nvc",
         about: "nvc 24 and later",
+        has_mapped_pointer: false,
         has_present: false,
         takes_strides: false,
         says_enter: false,

@@ -1,6 +1,6 @@
 //! Calls of the runtime that is left, its header and its macro.
 //!
-//! Our header says those that concern devices in the words of the other runtime, under their old names;
+//! A call that has a counterpart for its arguments becomes that. Our header says the others that concern devices in the words of the other runtime, under their old names;
 //! those that concern threads of the host stay what they are. In device code threads do not know of
 //! themselves: calls there are refused.
 
@@ -8,19 +8,33 @@ use ir::construct::Leaf;
 use ir::program::ExprKind;
 use source::Span;
 
+use super::super::api::Calls;
 use super::super::place::Pen;
+use super::super::place::is_our_header;
 use super::super::{Fate, Remark, Target};
 use super::{Descriptive, NO_CALL, THREADS};
 
 impl Descriptive<'_, '_> {
     pub(super) fn calls(&self, pen: &mut Pen<'_>) {
-        for (_, expr) in self.program.exprs.iter() {
+        let calls = Calls::of(self.program);
+        let has_header = pen.includes(&[directive::HEADER_OF_LEVELS, directive::HEADER_OF_TEAMS]);
+        for (at, expr) in self.program.exprs.iter() {
             let ExprKind::Function(id) = expr.kind else { continue };
             let name = self.program.names.text(self.program.functions[id].name);
+            if directive::ENVIRONMENT_CALLS.contains(&name) {
+                calls.environment(at, true, pen);
+            }
             if !directive::is_thread_call(name) || self.is_in_header(expr.span) {
                 continue;
             }
             let is_inside = self.is_device_place(expr.span);
+            let counterpart = |arguments: &[directive::Argument<'_>]| {
+                directive::call_for_levels(name, arguments)
+                    .filter(|_| has_header && (!is_inside || name == directive::IS_ON_HOST))
+            };
+            if calls.rewrite(at, name, counterpart, pen) {
+                continue;
+            }
             let (fate, code, text) = if is_inside && name != directive::IS_ON_HOST {
                 (Fate::Refused, Some(THREADS), "threads of devices do not know of themselves")
             } else if directive::DEVICE_CALLS_WITHOUT.contains(&name) {
@@ -33,7 +47,8 @@ impl Descriptive<'_, '_> {
             let remarks = vec![Remark { fate, clause: None, code, text: text.to_owned() }];
             pen.record(Target::Directive(expr.span), format!("{name}()"), Vec::new(), remarks);
         }
-        pen.exchange_headers(directive::preprocessor_changes_back, directive::BACK_HEADER);
+        let (header, plain) = (directive::BACK_HEADER, directive::HEADER_OF_LEVELS);
+        pen.exchange_headers(directive::preprocessor_changes_back, header, plain);
     }
 
     /// Where device code calls what only threads can answer.
@@ -51,7 +66,8 @@ impl Descriptive<'_, '_> {
     }
 
     fn is_in_header(&self, span: Span) -> bool {
-        self.locator.locate(span).is_none_or(|it| it.in_system_header)
+        let place = self.locator.locate(span);
+        place.is_none_or(|it| it.in_system_header || is_our_header(&it.file))
     }
 
     /// Whether a place is in device code.
