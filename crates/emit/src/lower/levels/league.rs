@@ -5,7 +5,7 @@
 //! say threads; a loop for teams alone leaves its threads to the loop inside that asks for them.
 //! Nothing is said of sizes that only cores need.
 
-use ir::construct::{Clause, ClauseKind, Leaf};
+use ir::construct::{Clause, ClauseKind, Leaf, Reduction};
 use ir::program::{ExprId, ExprKind, RegionId, Typed, VarId, VarStorage};
 
 use super::Pass;
@@ -178,6 +178,8 @@ impl Pass<'_> {
             clauses.push(plain(ClauseKind::DistSchedule(Some(chunk)), span));
         }
         if leaves.contains(&Leaf::For) {
+            let sums = region.map(|it| self.sums_around(it.id, id, &clauses)).unwrap_or_default();
+            clauses.extend(sums.into_iter().map(|it| plain(it, span)));
             let own = match region {
                 Some(it) => self.own_scalars(it.id),
                 None => self.locals_outside(id),
@@ -226,6 +228,46 @@ impl Pass<'_> {
             .map(|(var, it)| (var, it.span))
             .collect();
         found.into_iter().map(|(var, span)| self.name_of(var, span)).collect()
+    }
+
+    /// What the construct around sums up and the iterations of a loop add to, though the loop says
+    /// nothing of it: a team has one sum, to which its threads must not add at once.
+    fn sums_around(
+        &self,
+        around: RegionId,
+        id: RegionId,
+        clauses: &[Clause<Typed>],
+    ) -> Vec<ClauseKind<Typed>> {
+        let program = self.program();
+        let is_named = |var: VarId| {
+            clauses.iter().any(|it| match &it.kind {
+                ClauseKind::Private(items) => {
+                    items.iter().any(|it| base(program, *it) == Some(var))
+                }
+                ClauseKind::Reduction(it) => {
+                    it.items.iter().any(|it| base(program, *it) == Some(var))
+                }
+                _ => false,
+            })
+        };
+        let adds = |var: VarId| {
+            let mut vars = program.regions[id].vars.iter();
+            vars.any(|it| it.var == var && it.written) && !is_named(var)
+        };
+        let mut sums = Vec::new();
+        for kind in program.regions[around].construct.kinds().filter(|_| around != id) {
+            let ClauseKind::Reduction(sum) = kind else { continue };
+            let items: Vec<ExprId> = sum
+                .items
+                .iter()
+                .copied()
+                .filter(|it| base(program, *it).is_some_and(adds))
+                .collect();
+            if !items.is_empty() {
+                sums.push(ClauseKind::Reduction(Reduction { items, ..sum.clone() }));
+            }
+        }
+        sums
     }
 
     /// Variables of which a team has one that the iterations of a loop assign to: each thread gets its
