@@ -8,6 +8,7 @@
 //! variables are seen; what remains inside is left to the host's compiler ([`nested`]).
 
 mod allocators;
+mod bound;
 mod chosen;
 mod clauses;
 mod control;
@@ -161,6 +162,7 @@ pub fn lower_with(
     let mut leveled =
         levels::assign(shaped, reassociates, options.trust, mapping.as_ref(), &without_lanes);
     leveled = criticals::combine(shaped, leveled);
+    leveled = bound::rename(shaped, leveled);
     if let Some(mapping) = &mapping {
         leveled = nests::remap(shaped, leveled, mapping);
     }

@@ -30,6 +30,13 @@ pub(crate) fn lowered(text: &str) -> String {
     without_fingerprint(&text[start..end])
 }
 
+/// What is said of a program when it is lowered.
+#[allow(dead_code, reason = "each test has its own copy of this module")]
+pub(crate) fn faults(text: &str) -> Vec<String> {
+    let made = made(text, emit::Options::default());
+    made.diagnostics.iter().map(|it| format!("{}: {}", it.code, it.message)).collect()
+}
+
 /// The text for grids of threads, likewise, without what all such texts begin with; or why there is none.
 #[allow(dead_code, reason = "each test has its own copy of this module")]
 pub(crate) fn on_grid(text: &str) -> String {

@@ -1,0 +1,37 @@
+// On devices another function stands for one: by name, by a string, before or behind its definition.
+#include <openacc.h>
+#include <stdio.h>
+
+#pragma acc routine seq
+static int there(int x) { return x + 100; }
+
+#pragma acc routine seq
+int by_string(int x) { return x + 200; }
+
+#pragma acc routine seq bind(there)
+static int here(int x) { return x + 1; }
+
+static int second(int x);
+#pragma acc routine(second) seq bind("by_string")
+static int second(int x) { return x + 2; }
+
+int main(void) {
+  int failures = 0, a = 0, b = 0, sum = 0;
+#pragma acc parallel copyout(a, b)
+  {
+    a = here(1);
+    b = second(1);
+  }
+#pragma acc parallel loop reduction(+ : sum)
+  for (int i = 0; i < 10; i++)
+    sum += here(i);
+  if (a != 101 || b != 201 || sum != 1045) {
+    printf("on the device: %d %d %d\n", a, b, sum);
+    failures++;
+  }
+  if (here(1) != 2 || second(1) != 3) {
+    printf("on the host: %d %d\n", here(1), second(1));
+    failures++;
+  }
+  return failures != 0;
+}
