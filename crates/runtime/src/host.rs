@@ -204,8 +204,17 @@ pub(crate) fn current_device() -> Option<usize> {
 
 /// The default device of the current thread; inside a kernel the kernel's own.
 pub(crate) fn default_device() -> i32 {
-    let value = variable();
-    if value < 0 { value } else { value & !DEVICE_MARK }
+    /// What newer runtimes begin with where they know of no device and one is mandatory
+    /// (`omp_invalid_device`): they do not know of ours.
+    const UNKNOWN: i32 = -4;
+    /// And what they have before anybody has asked.
+    const UNASKED: i32 = i32::MIN;
+    match variable() {
+        UNASKED => 0,
+        UNKNOWN if !IS_SET.get() => 0,
+        value if value < 0 => value,
+        value => value & !DEVICE_MARK,
+    }
 }
 
 /// Sets it; inside a kernel nothing happens, as the thread must not forget where it is.

@@ -189,7 +189,13 @@ impl Lowering<'_> {
                 }
                 let slot = captured.slot?;
                 let pointer = format!("__ref_{own}");
+                // Compilers of grids see through one array only to what kind of memory it is in.
+                let memory = match self.is_grid && program.types.is_array(var.ty) {
+                    true => "__ferry_generic ",
+                    false => "",
+                };
                 let declared = printer.declare(var.ty, &format!("(*{pointer})"));
+                let declared = format!("{memory}{declared}");
                 out.line(&format!("{declared} = __ferry_slots[{slot}];"));
                 let binding = match binding(program, captured.var, copied) {
                     Binding::Read => Binding::Read,

@@ -2,8 +2,10 @@
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #if defined(__FERRY_ONE_MEMORY)
 #define __ferry_flat(x) ((void *)(unsigned long)(x))
+#define __ferry_generic
 #else
 #define __ferry_flat(x) ((void *)(__global void *)(x))
+#define __ferry_generic __generic
 #endif
 typedef long __ferry_i64;
 typedef unsigned long __ferry_u64, __ferry_word, __ferry_size;
@@ -17,11 +19,18 @@ static __global unsigned long __ferry_vars = 0;
 /* The team that the one thread of a kernel stands for, for functions that it calls. */
 static __global struct { unsigned long __team, __teams; } __ferry_here;
 static __global int __ferry_lock = 0;
+/* What other groups have written is seen, and what was written is seen by them. */
+#if defined(__FERRY_ONE_MEMORY)
+#define __ferry_fence() mem_fence(CLK_GLOBAL_MEM_FENCE)
+#else
+#define __ferry_fence() \
+  atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_seq_cst, memory_scope_device)
+#endif
 static int __ferry_try(void)
 {
   if (atomic_cmpxchg(&__ferry_lock, 0, 1) != 0)
     return 0;
-  mem_fence(CLK_GLOBAL_MEM_FENCE);
+  __ferry_fence();
   return 1;
 }
 static void __ferry_take(void)
@@ -31,7 +40,7 @@ static void __ferry_take(void)
 }
 static void __ferry_give(void)
 {
-  mem_fence(CLK_GLOBAL_MEM_FENCE);
+  __ferry_fence();
   atomic_xchg(&__ferry_lock, 0);
 }
 static void *__ferry_copy(void *to, const void *from, __ferry_size size)
