@@ -12,12 +12,14 @@
 //! - [`cpu`]: the host's processor, in process
 //! - [`separate`]: the same in a process and memory of its own
 //! - [`opencl`]: what the OpenCL drivers of the machine offer
+//! - [`cuda`]: NVIDIA GPUs
 //! - [`memory`], [`error`]: the plain types of the contract
 //! - [`upcalls`]: what kernels may ask of the host
 //! - [`library`], [`parameters`]: shared objects from memory, calls by address
 //! - [`PLUGINS`]: the table of devices; one more device is one file and one line there
 
 pub mod cpu;
+pub mod cuda;
 pub mod error;
 pub mod library;
 pub mod memory;
@@ -77,6 +79,12 @@ pub const PLUGINS: &[Plugin] = &[
         about: "a device of an OpenCL driver",
         lacks: requires::UNIFIED_SHARED_MEMORY | requires::REVERSE_OFFLOAD,
         open: |number| Ok(Box::new(opencl::OpenCl::open(number)?)),
+    },
+    Plugin {
+        name: "cuda",
+        about: "an NVIDIA GPU",
+        lacks: requires::UNIFIED_SHARED_MEMORY | requires::REVERSE_OFFLOAD,
+        open: |number| Ok(Box::new(cuda::Cuda::open(number)?)),
     },
 ];
 
@@ -206,6 +214,12 @@ pub trait Device: Send + Sync {
     /// # Safety
     /// Both ranges are memory of this device.
     unsafe fn copy_within(&self, dst: DevicePtr, src: DevicePtr, len: usize) -> Result<()>;
+
+    /// What another device of its kind needs to reach its memory; the number means what they want it to
+    /// mean.
+    fn peer_handle(&self) -> u64 {
+        0
+    }
 
     /// Copies to another device without passing through the host. Where this is unsupported the
     /// runtime takes the way through the host.

@@ -1,0 +1,209 @@
+//! Images: machine code (cubin) or portable assembly (PTX), which the driver compiles.
+//!
+//! A program of several files has several of one kind, each in a container of its own, one behind the
+//! other: [`parts`]. Whether a GPU can run one is told by the image itself ([`Image::runs_on`]).
+
+use std::ffi::{CString, c_void};
+use std::ptr;
+
+use abi::image::{Container, Payload};
+use cudarc::driver::sys::{self, CUjit_option_enum as JitOption, CUmodule, CUresult};
+
+use super::driver::{self, spelt};
+use crate::{DeviceError, Result};
+
+/// NVIDIA's number among the machines of ELF files.
+const MACHINE: u16 = 190;
+
+/// What an image is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Image {
+    /// Machine code for this compute capability: 90 for 9.0.
+    Cubin(u32),
+    /// Assembly for this one and all later ones.
+    Ptx(u32),
+}
+
+impl Image {
+    /// Recognises an image; none if it is of another kind.
+    pub(super) fn of(bytes: &[u8]) -> Option<Image> {
+        match Payload::of(bytes) {
+            Payload::Elf { machine: MACHINE } => cubin(bytes).map(Image::Cubin),
+            Payload::Elf { .. } | Payload::Bitcode => None,
+            Payload::Unknown => ptx(bytes).map(Image::Ptx),
+        }
+    }
+
+    /// Whether a GPU of this capability runs it: machine code is for one generation, from its minor
+    /// version on.
+    pub(super) fn runs_on(self, capability: u32) -> bool {
+        match self {
+            Image::Cubin(made_for) => {
+                made_for / 10 == capability / 10 && made_for % 10 <= capability % 10
+            }
+            Image::Ptx(made_for) => made_for <= capability,
+        }
+    }
+}
+
+/// What a cubin is for: CUDA 13 has moved the number within the flags, and says so.
+fn cubin(bytes: &[u8]) -> Option<u32> {
+    const ABI_VERSION: usize = 8;
+    const FLAGS: usize = 48;
+    let flags = u32::from_le_bytes(*bytes.get(FLAGS..)?.first_chunk()?);
+    match bytes.get(ABI_VERSION)? {
+        ..=7 => Some(flags & 0xff),
+        _ => Some(flags >> 8 & 0xff),
+    }
+}
+
+/// What assembly is for: the directive `.target sm_70` near its top.
+fn ptx(bytes: &[u8]) -> Option<u32> {
+    const TOP: usize = 4096;
+    let top = bytes.get(..TOP.min(bytes.len()))?;
+    let top = String::from_utf8_lossy(top);
+    let (_, rest) = top.split_once("\n.version ")?;
+    let (_, rest) = rest.split_once("\n.target sm_")?;
+    let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+    digits.parse().ok()
+}
+
+/// The images that a program's image is made of: itself, or those in containers.
+pub(super) fn parts(image: &[u8]) -> Vec<&[u8]> {
+    let mut parts = Vec::new();
+    let mut rest = image;
+    while let (Ok(container), Ok(len)) = (Container::read(rest), Container::len_of(rest)) {
+        parts.push(container.payload);
+        rest = rest.get(len.max(1)..).unwrap_or_default();
+    }
+    if parts.is_empty() { vec![image] } else { parts }
+}
+
+/// Whether a GPU of this capability runs all of an image.
+pub(super) fn runs_on(image: &[u8], capability: u32) -> bool {
+    let runs = |part: &&[u8]| Image::of(part).is_some_and(|it| it.runs_on(capability));
+    parts(image).iter().all(runs)
+}
+
+/// Loads one image into the current context; assembly is compiled now, or was before: the driver keeps
+/// what it compiled.
+#[allow(unsafe_code, reason = "code for the driver")]
+pub(super) fn load(part: &[u8], version: i32) -> Result<CUmodule> {
+    // Assembly ends with a zero byte; for machine code one more makes no difference.
+    let mut bytes = Vec::with_capacity(part.len() + 1);
+    bytes.extend_from_slice(part);
+    bytes.push(0);
+    const LOG: usize = 8192;
+    let mut log = vec![0u8; LOG];
+    let mut options =
+        [JitOption::CU_JIT_ERROR_LOG_BUFFER, JitOption::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
+    let mut values = [log.as_mut_ptr().cast::<c_void>(), ptr::without_provenance_mut(LOG)];
+    let mut module = ptr::null_mut();
+    // SAFETY: an image of a kind that the driver reads, with its end; two options with their values,
+    // of which one is a buffer of the size that the other says.
+    let loaded = unsafe {
+        sys::cuModuleLoadDataEx(
+            &raw mut module,
+            bytes.as_ptr().cast(),
+            2,
+            options.as_mut_ptr(),
+            values.as_mut_ptr(),
+        )
+    };
+    if loaded == CUresult::CUDA_SUCCESS {
+        return Ok(module);
+    }
+    if loaded == CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION {
+        return Err(DeviceError::BadImage(format!(
+            "the driver knows CUDA {} and is too old for this assembly: install a newer one, or build \
+             the program for this GPU, as with `--device cuda:sm_80`",
+            spelt(version)
+        )));
+    }
+    let log = log.split(|it| *it == 0).next().map(String::from_utf8_lossy).unwrap_or_default();
+    let failure = driver::failure("loading an image", loaded);
+    let DeviceError::Failed(said) = failure else { return Err(failure) };
+    let separator = if log.trim().is_empty() { "" } else { ": " };
+    Err(DeviceError::BadImage(format!("{said}{separator}{}", log.trim())))
+}
+
+/// The name of a kernel or variable in any of several modules: what `find` answers first that is not
+/// "there is none".
+pub(super) fn search<T>(
+    modules: &[CUmodule],
+    name: &std::ffi::CStr,
+    what: &'static str,
+    find: impl Fn(CUmodule) -> (CUresult, T),
+) -> Result<T> {
+    for module in modules {
+        match find(*module) {
+            (CUresult::CUDA_SUCCESS, found) => return Ok(found),
+            (CUresult::CUDA_ERROR_NOT_FOUND, _) => {}
+            (code, _) => return Err(driver::failure(what, code)),
+        }
+    }
+    let name: CString = name.to_owned();
+    Err(DeviceError::NotFound(name.to_string_lossy().into_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use abi::image::ImageKind;
+
+    /// The head of a cubin.
+    fn head(abi: u8, flags: u32) -> Vec<u8> {
+        let mut bytes = b"\x7fELF\x02\x01\x01\x33".to_vec();
+        bytes.push(abi);
+        bytes.resize(16, 0);
+        bytes.extend([2, 0, 190, 0]);
+        bytes.resize(48, 0);
+        bytes.extend(flags.to_le_bytes());
+        bytes.resize(64, 0);
+        bytes
+    }
+
+    const PTX: &[u8] = b"//\n// Generated\n//\n\n.version 8.5\n.target sm_70\n.address_size 64\n";
+
+    #[test]
+    fn images_say_what_they_are_for() {
+        assert_eq!(Image::of(&head(7, 0x005a_055a)), Some(Image::Cubin(90)));
+        assert_eq!(Image::of(&head(8, 0x0600_5a04)), Some(Image::Cubin(90)));
+        assert_eq!(Image::of(&head(7, 0x0046_0546)), Some(Image::Cubin(70)));
+        assert_eq!(Image::of(PTX), Some(Image::Ptx(70)));
+        for other in [&b""[..], b"// ferry", b"\x7fELF\x02\x01", b"BC\xc0\xde", b".target sm_70"] {
+            assert_eq!(Image::of(other), None);
+        }
+    }
+
+    #[test]
+    fn machine_code_is_for_one_generation_and_assembly_for_all_later() {
+        for (image, capability, runs) in [
+            (Image::Cubin(80), 80, true),
+            (Image::Cubin(80), 86, true),
+            (Image::Cubin(86), 80, false),
+            (Image::Cubin(80), 90, false),
+            (Image::Ptx(70), 90, true),
+            (Image::Ptx(70), 120, true),
+            (Image::Ptx(90), 80, false),
+            (Image::Cubin(100), 100, true),
+            (Image::Cubin(100), 120, false),
+        ] {
+            assert_eq!(image.runs_on(capability), runs, "{image:?} on {capability}");
+        }
+    }
+
+    #[test]
+    fn all_parts_must_run() {
+        let contained = |payload: &[u8]| {
+            let triple = "nvptx64-nvidia-cuda";
+            Container { kind: ImageKind::Cubin, triple, arch: "", payload }.write()
+        };
+        let (old, new) = (head(7, 0x0046_0546), head(7, 0x005a_055a));
+        let mixed = [contained(&old), contained(&new)].concat();
+        assert_eq!(parts(&mixed), [old.as_slice(), new.as_slice()]);
+        assert!(!runs_on(&mixed, 90));
+        assert!(runs_on(&[contained(&new), contained(&new)].concat(), 90));
+        assert!(runs_on(PTX, 75) && !runs_on(PTX, 61) && !runs_on(b"", 90));
+    }
+}

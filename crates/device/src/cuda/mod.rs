@@ -1,0 +1,586 @@
+//! NVIDIA GPUs, through the CUDA driver.
+//!
+//! The driver's library is opened when the first such device is: nothing is linked, and its absence is
+//! an answer. Images are machine code or assembly ([`image`]); a kernel takes one 8-byte parameter
+//! per argument. One that is made for blocks of one thread gets a block for each team; others share
+//! their iterations among as many threads as there are.
+//!
+//! - [`driver`]: the library, and what its answers mean
+//! - [`context`]: one GPU, streams to do things in; each call has one, so threads do not wait for
+//!   each other
+//! - [`heap`]: memory that is kept for the next who asks
+//!
+//! A kernel that crashes takes the context with it: the call that waited for it says so, and every
+//! later call that the device is lost.
+#![allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "the driver's codes: a hundred, of which few matter"
+)]
+
+mod context;
+mod driver;
+mod heap;
+mod image;
+
+use std::collections::HashMap;
+use std::ffi::{CStr, c_void};
+use std::ptr;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use cudarc::driver::sys::{
+    self, CUcontext, CUfunction, CUfunction_attribute_enum as Attribute, CUmemAttach_flags_enum,
+    CUmodule, CUresult,
+};
+
+use crate::memory::{DevicePtr, MemoryKind};
+use crate::{Convention, Device, DeviceError, Held, Kernel, Launch, Module, Result, Symbol};
+use context::{Context, Entered, Lane, Lanes, STAGED};
+use driver::{check, crash, failure};
+use heap::{CHUNK, Found, GRAIN, Heap, Origin};
+
+/// The device.
+#[derive(Debug)]
+pub struct Cuda {
+    context: Context,
+    lanes: Lanes,
+    modules: Mutex<Modules>,
+    heap: Mutex<Heap>,
+    /// Why it is of no use any more.
+    lost: OnceLock<String>,
+}
+
+// SAFETY: handles of the driver may be used from all threads at once.
+#[allow(unsafe_code, reason = "handles of a library that is safe for threads")]
+unsafe impl Send for Cuda {}
+// SAFETY: as above.
+#[allow(unsafe_code, reason = "handles of a library that is safe for threads")]
+unsafe impl Sync for Cuda {}
+
+#[derive(Debug, Default)]
+struct Modules {
+    loaded: HashMap<u64, Arc<[CUmodule]>>,
+    kernels: HashMap<u64, Entry>,
+    last: u64,
+}
+
+/// A kernel, and how it wants to be run.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    module: Module,
+    handle: CUfunction,
+    /// Threads in a block at most.
+    most: usize,
+}
+
+impl Cuda {
+    /// The GPU with that number, as the driver counts them.
+    pub fn open(number: usize) -> Result<Cuda> {
+        let context = Context::open(number)?;
+        /// So much of its memory, a fourth, is kept when it is given back; other programs and the
+        /// program's own CUDA code want some too.
+        const KEPT: usize = 4;
+        let heap = Mutex::new(Heap::new(context.memory / KEPT));
+        Ok(Cuda {
+            context,
+            lanes: Lanes::default(),
+            modules: Mutex::default(),
+            heap,
+            lost: OnceLock::new(),
+        })
+    }
+
+    fn modules(&self) -> MutexGuard<'_, Modules> {
+        self.modules.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn heap(&self) -> MutexGuard<'_, Heap> {
+        self.heap.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes the context current, if it is of any use.
+    fn enter(&self) -> Result<Entered> {
+        match self.lost.get() {
+            Some(why) => Err(DeviceError::Lost(why.clone())),
+            None => self.context.enter(),
+        }
+    }
+
+    /// Does something with a stream of its own and waits for it.
+    fn do_now(&self, what: &'static str, work: impl FnOnce(&Lane) -> CUresult) -> Result<()> {
+        let _here = self.enter()?;
+        self.lanes
+            .with(|lane| {
+                check(what, work(lane))?;
+                lane.wait(what)
+            })
+            .map_err(|error| self.noted(error, None))
+    }
+
+    /// A crash makes the device useless; who was not the one that crashed is told so.
+    fn noted(&self, error: DeviceError, launch: Option<&Launch<'_>>) -> DeviceError {
+        let DeviceError::Fault { what, .. } = &error else { return error };
+        let Some(launch) = launch else {
+            let why = self.lost.get_or_init(|| format!("a kernel has crashed: {what}"));
+            return DeviceError::Lost(why.clone());
+        };
+        let place = if launch.source.is_empty() { "" } else { " of " };
+        let _ = self
+            .lost
+            .set(format!("kernel `{}`{place}{} has crashed: {what}", launch.name, launch.source));
+        error
+    }
+
+    fn entry(&self, kernel: Kernel) -> Result<Entry> {
+        let found = self.modules().kernels.get(&kernel.0).copied();
+        found.ok_or_else(|| DeviceError::BadImage("it is not loaded any more".into()))
+    }
+
+    fn handles(&self, module: Module) -> Result<Arc<[CUmodule]>> {
+        let found = self.modules().loaded.get(&module.0).cloned();
+        found.ok_or_else(|| DeviceError::BadImage("it is not loaded any more".into()))
+    }
+
+    /// Memory of the GPU from the driver, for which memory that is only kept is given up if need be.
+    #[allow(unsafe_code, reason = "asks the driver")]
+    fn fresh(&self, bytes: usize) -> Result<u64> {
+        let ask = || {
+            let mut at = 0;
+            // SAFETY: writes one address; the context is current.
+            (unsafe { sys::cuMemAlloc_v2(&raw mut at, bytes) }, at)
+        };
+        let (mut code, mut at) = ask();
+        if code == CUresult::CUDA_ERROR_OUT_OF_MEMORY {
+            let kept = self.heap().drain();
+            if !kept.is_empty() {
+                for at in kept {
+                    give_back(at, Origin::Device)?;
+                }
+                (code, at) = ask();
+            }
+        }
+        match code {
+            CUresult::CUDA_ERROR_OUT_OF_MEMORY => Err(DeviceError::OutOfMemory { bytes }),
+            code => check("allocating memory", code).map(|()| at),
+        }
+    }
+
+    /// A block of the GPU's own memory.
+    fn block(&self, bytes: usize) -> Result<u64> {
+        loop {
+            let found = self.heap().take(bytes);
+            match found {
+                Found::At(at) => return Ok(at),
+                Found::NeedsChunk => {
+                    let at = self.fresh(CHUNK)?;
+                    self.heap().add_chunk(at);
+                }
+                Found::Needs(size) => {
+                    let at = self.fresh(size).map_err(|error| asked_for(error, bytes))?;
+                    self.heap().add(at, size, Origin::Device);
+                    return Ok(at);
+                }
+            }
+        }
+    }
+
+    /// Memory of another kind, which is asked for seldom: the driver's, each time.
+    #[allow(unsafe_code, reason = "asks the driver")]
+    fn of_kind(&self, bytes: usize, origin: Origin) -> Result<u64> {
+        let (mut at, mut host) = (0, ptr::null_mut());
+        // SAFETY: each writes one address; the context is current.
+        let code = unsafe {
+            match origin {
+                Origin::Shared => {
+                    let flags = CUmemAttach_flags_enum::CU_MEM_ATTACH_GLOBAL as u32;
+                    sys::cuMemAllocManaged(&raw mut at, bytes, flags)
+                }
+                Origin::Host | Origin::Device | Origin::Chunk => {
+                    let flags = sys::CU_MEMHOSTALLOC_PORTABLE | sys::CU_MEMHOSTALLOC_DEVICEMAP;
+                    sys::cuMemHostAlloc(&raw mut host, bytes, flags)
+                }
+            }
+        };
+        match code {
+            CUresult::CUDA_ERROR_OUT_OF_MEMORY => return Err(DeviceError::OutOfMemory { bytes }),
+            code => check("allocating memory", code)?,
+        }
+        // Both sides know memory of the host by the same address.
+        let at = if host.is_null() { at } else { host as u64 };
+        self.heap().add(at, bytes, origin);
+        Ok(at)
+    }
+
+    /// How many blocks of how many threads a launch gets.
+    fn shape(&self, entry: &Entry, launch: &Launch<'_>) -> [u32; 2] {
+        shape(self.context.units, entry.most, launch)
+    }
+}
+
+/// See [`Cuda::shape`]; `most` threads are in a block at most.
+fn shape(units: usize, most: usize, launch: &Launch<'_>) -> [u32; 2] {
+    /// So many threads have a block of a kernel with much to do, and of one with little: then more
+    /// blocks are better than large ones.
+    const THREADS: [usize; 2] = [256, 128];
+    /// A unit has much to do from so many iterations on.
+    const MUCH: usize = 2048;
+    /// And so many blocks for each unit, so that none is idle at the end.
+    const ROUNDS: usize = 16;
+    /// Threads of a GPU go together in groups of this size.
+    const TOGETHER: usize = 32;
+    let asked = launch.teams as usize;
+    let trips = usize::try_from(launch.trip_count).unwrap_or(usize::MAX);
+    let words = |blocks: usize, threads: usize| {
+        [blocks, threads].map(|it| u32::try_from(it).unwrap_or(u32::MAX))
+    };
+    if most == 1 {
+        return words(asked.max(1), 1);
+    }
+    let limit = if launch.limit == 0 { usize::MAX } else { launch.limit as usize };
+    let [many, few] = THREADS;
+    let wanted = if trips == 0 || trips / MUCH >= units { many } else { few };
+    let threads = wanted.min(most).min(limit).max(1);
+    let threads = if threads > TOGETHER { threads / TOGETHER * TOGETHER } else { threads };
+    let blocks = match (asked, trips) {
+        (0, 0) => units * ROUNDS,
+        (0, trips) => trips.div_ceil(threads).clamp(1, units * ROUNDS),
+        (asked, _) => asked,
+    };
+    words(blocks, threads)
+}
+
+/// The bytes that were asked for, not those that the driver was asked for.
+fn asked_for(error: DeviceError, bytes: usize) -> DeviceError {
+    if matches!(error, DeviceError::OutOfMemory { .. }) {
+        return DeviceError::OutOfMemory { bytes };
+    }
+    error
+}
+
+/// Gives memory back to the driver.
+#[allow(unsafe_code, reason = "asks the driver")]
+fn give_back(at: u64, origin: Origin) -> Result<()> {
+    // SAFETY: it came from the driver, as memory of that kind, and is not used again.
+    let code = unsafe {
+        match origin {
+            Origin::Host => sys::cuMemFreeHost(at as *mut c_void),
+            Origin::Device | Origin::Shared => sys::cuMemFree_v2(at),
+            Origin::Chunk => CUresult::CUDA_SUCCESS,
+        }
+    };
+    check("freeing memory", code)
+}
+
+#[allow(unsafe_code, reason = "memory and kernels of a GPU, by address")]
+impl Device for Cuda {
+    fn name(&self) -> &str {
+        "cuda"
+    }
+
+    fn shares_host_memory(&self) -> bool {
+        false
+    }
+
+    fn memory(&self) -> usize {
+        self.context.memory
+    }
+
+    fn hold(&self) -> Option<Box<dyn Held + '_>> {
+        Some(Box::new((self.modules(), self.heap(), self.lanes.idle())))
+    }
+
+    fn accepts(&self, image: &[u8]) -> bool {
+        image::runs_on(image, self.context.capability)
+    }
+
+    fn load(&self, image: &[u8]) -> Result<Module> {
+        let _here = self.enter()?;
+        let mut handles = Vec::new();
+        for part in image::parts(image) {
+            handles.push(image::load(part, self.context.driver)?);
+        }
+        let mut modules = self.modules();
+        modules.last += 1;
+        let number = modules.last;
+        modules.loaded.insert(number, handles.into());
+        Ok(Module(number))
+    }
+
+    fn unload(&self, module: Module) -> Result<()> {
+        let mut modules = self.modules();
+        modules.kernels.retain(|_, it| it.module != module);
+        let handles = modules.loaded.remove(&module.0);
+        drop(modules);
+        let _here = self.enter()?;
+        for handle in handles.iter().flat_map(|it| it.iter()) {
+            // SAFETY: a module of this context; kernels of it are not started any more.
+            match unsafe { sys::cuModuleUnload(*handle) } {
+                // At the end of a program the driver may be gone before.
+                CUresult::CUDA_ERROR_DEINITIALIZED => {}
+                code => check("unloading an image", code)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn symbol(&self, module: Module, name: &CStr) -> Result<Symbol> {
+        let handles = self.handles(module)?;
+        let _here = self.enter()?;
+        image::search(&handles, name, "looking for a variable", |handle| {
+            let (mut at, mut size) = (0, 0);
+            // SAFETY: a module that is loaded; writes an address and a size.
+            let code = unsafe {
+                sys::cuModuleGetGlobal_v2(&raw mut at, &raw mut size, handle, name.as_ptr())
+            };
+            (code, Symbol { address: DevicePtr(at), size })
+        })
+    }
+
+    fn kernel(&self, module: Module, name: &CStr) -> Result<Kernel> {
+        let handles = self.handles(module)?;
+        let _here = self.enter()?;
+        let handle = image::search(&handles, name, "looking for a kernel", |handle| {
+            let mut function = ptr::null_mut();
+            // SAFETY: a module that is loaded; writes a handle.
+            let code =
+                unsafe { sys::cuModuleGetFunction(&raw mut function, handle, name.as_ptr()) };
+            (code, function)
+        })?;
+        let mut most = 0;
+        let attribute = Attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK;
+        // SAFETY: a kernel that was just found; writes a number.
+        let asked = unsafe { sys::cuFuncGetAttribute(&raw mut most, attribute, handle) };
+        check("asking what a kernel is like", asked)?;
+        let most = usize::try_from(most).unwrap_or(1).max(1);
+        let mut modules = self.modules();
+        modules.last += 1;
+        let number = modules.last;
+        modules.kernels.insert(number, Entry { module, handle, most });
+        Ok(Kernel(number))
+    }
+
+    fn alloc(&self, bytes: usize, align: usize, kind: MemoryKind) -> Result<DevicePtr> {
+        if align > GRAIN {
+            return Err(DeviceError::Unsupported("memory that is aligned to more than 256 bytes"));
+        }
+        let at = match kind {
+            MemoryKind::Device => {
+                let found = self.heap().take(bytes);
+                match found {
+                    // The driver is not asked, so its context need not be entered.
+                    Found::At(at) if self.lost.get().is_none() => at,
+                    Found::At(_) | Found::NeedsChunk | Found::Needs(_) => {
+                        let _here = self.enter()?;
+                        self.block(bytes)?
+                    }
+                }
+            }
+            MemoryKind::Host | MemoryKind::Shared => {
+                let _here = self.enter()?;
+                let is_host = kind == MemoryKind::Host;
+                self.of_kind(bytes, if is_host { Origin::Host } else { Origin::Shared })?
+            }
+        };
+        Ok(DevicePtr(at))
+    }
+
+    fn owns(&self, at: DevicePtr) -> bool {
+        self.heap().has(at.0)
+    }
+
+    unsafe fn free(&self, ptr: DevicePtr) -> Result<()> {
+        let given_back = self.heap().put(ptr.0);
+        let Some((at, origin)) = given_back else { return Ok(()) };
+        let _here = self.enter()?;
+        give_back(at, origin)
+    }
+
+    unsafe fn copy_in(&self, dst: DevicePtr, src: *const u8, len: usize) -> Result<()> {
+        if len == 0 {
+            return Ok(());
+        }
+        self.do_now("copying to the device", |lane| {
+            let mut from = src;
+            if len <= STAGED && !lane.stage.is_null() {
+                // SAFETY: `len` bytes at `src` can be read by contract, and the lane's memory, which
+                // nobody else uses, has room for them.
+                unsafe { ptr::copy_nonoverlapping(src, lane.stage, len) };
+                from = lane.stage;
+            }
+            // SAFETY: both ranges are the caller's promise or the lane's own, and stay until the
+            // stream was waited for.
+            unsafe { sys::cuMemcpyHtoDAsync_v2(dst.0, from.cast(), len, lane.stream) }
+        })
+    }
+
+    unsafe fn copy_out(&self, dst: *mut u8, src: DevicePtr, len: usize) -> Result<()> {
+        if len == 0 {
+            return Ok(());
+        }
+        let what = "copying from the device";
+        let _here = self.enter()?;
+        let copied = self.lanes.with(|lane| {
+            let is_staged = len <= STAGED && !lane.stage.is_null();
+            let to = if is_staged { lane.stage } else { dst };
+            // SAFETY: both ranges are the caller's promise or the lane's own, and stay until the
+            // stream was waited for.
+            check(what, unsafe { sys::cuMemcpyDtoHAsync_v2(to.cast(), src.0, len, lane.stream) })?;
+            lane.wait(what)?;
+            if is_staged {
+                // SAFETY: the bytes have arrived, and `len` bytes at `dst` can be written by contract.
+                unsafe { ptr::copy_nonoverlapping(lane.stage, dst, len) };
+            }
+            Ok(())
+        });
+        copied.map_err(|error| self.noted(error, None))
+    }
+
+    unsafe fn copy_within(&self, dst: DevicePtr, src: DevicePtr, len: usize) -> Result<()> {
+        let what = "copying within the device";
+        if len == 0 {
+            return Ok(());
+        }
+        if dst.0.abs_diff(src.0) >= len as u64 {
+            // SAFETY: both are memory of this device and do not overlap.
+            return self.do_now(what, |lane| unsafe {
+                sys::cuMemcpyDtoDAsync_v2(dst.0, src.0, len, lane.stream)
+            });
+        }
+        let between = self.alloc(len, GRAIN, MemoryKind::Device)?;
+        // SAFETY: `between` has `len` bytes and overlaps with neither; one copy follows the other.
+        let copied = self.do_now(what, |lane| unsafe {
+            match sys::cuMemcpyDtoDAsync_v2(between.0, src.0, len, lane.stream) {
+                CUresult::CUDA_SUCCESS => {
+                    sys::cuMemcpyDtoDAsync_v2(dst.0, between.0, len, lane.stream)
+                }
+                code => code,
+            }
+        });
+        // SAFETY: it came from `alloc` above, and the copies are done.
+        unsafe { self.free(between) }.and(copied)
+    }
+
+    fn peer_handle(&self) -> u64 {
+        self.context.handle as u64
+    }
+
+    unsafe fn copy_to_peer(
+        &self,
+        peer: &dyn Device,
+        dst: DevicePtr,
+        src: DevicePtr,
+        len: usize,
+    ) -> Result<()> {
+        if peer.name() != self.name() {
+            return Err(DeviceError::Unsupported("direct copies to devices of another kind"));
+        }
+        let (to, from) = (peer.peer_handle() as CUcontext, self.context.handle);
+        self.do_now("copying to another GPU", |lane| {
+            // SAFETY: both ranges are the caller's promise, in the contexts of their devices, which
+            // stay as long as these.
+            unsafe { sys::cuMemcpyPeerAsync(dst.0, to, src.0, from, len, lane.stream) }
+        })
+    }
+
+    unsafe fn fill(&self, dst: DevicePtr, byte: u8, len: usize) -> Result<()> {
+        if len == 0 {
+            return Ok(());
+        }
+        self.do_now("filling memory", |lane| {
+            // SAFETY: the range is the caller's promise.
+            unsafe { sys::cuMemsetD8Async(dst.0, byte, len, lane.stream) }
+        })
+    }
+
+    unsafe fn launch(&self, kernel: Kernel, args: &[u64], launch: &Launch<'_>) -> Result<()> {
+        if launch.convention == Convention::Parameters {
+            return Err(DeviceError::Unsupported("kernels of other compilers"));
+        }
+        /// What every GPU passes to kernels.
+        const MOST_ARGUMENTS: usize = 4096 / 8;
+        if args.len() > MOST_ARGUMENTS {
+            return Err(DeviceError::Unsupported("kernels with more than 512 arguments"));
+        }
+        let entry = self.entry(kernel)?;
+        let [blocks, threads] = self.shape(&entry, launch);
+        let mut bytes = args.len() * 8;
+        // All parameters have 8 bytes, so the arguments lie as the kernel wants them.
+        let mut extra: [*mut c_void; 5] = [
+            ptr::without_provenance_mut(sys::CU_LAUNCH_PARAM_BUFFER_POINTER_AS_INT as usize),
+            args.as_ptr().cast_mut().cast(),
+            ptr::without_provenance_mut(sys::CU_LAUNCH_PARAM_BUFFER_SIZE_AS_INT as usize),
+            (&raw mut bytes).cast(),
+            ptr::without_provenance_mut(sys::CU_LAUNCH_PARAM_END_AS_INT as usize),
+        ];
+        let extra = if args.is_empty() { ptr::null_mut() } else { extra.as_mut_ptr() };
+        let _here = self.enter()?;
+        let ran = self.lanes.with(|lane| {
+            // SAFETY: the kernel is of this context and takes these arguments by contract; the
+            // driver copies them before it returns.
+            let started = unsafe {
+                sys::cuLaunchKernel(
+                    entry.handle,
+                    blocks,
+                    1,
+                    1,
+                    threads,
+                    1,
+                    1,
+                    0,
+                    lane.stream,
+                    ptr::null_mut(),
+                    extra,
+                )
+            };
+            check("starting a kernel", started)?;
+            lane.wait("running a kernel")
+        });
+        ran.map_err(|error| self.noted(error, Some(launch)))
+    }
+
+    fn synchronize(&self) -> Result<()> {
+        // All calls wait for their own; this is for those of the program's CUDA code.
+        let _here = self.enter()?;
+        // SAFETY: waits for the current context.
+        let waited = unsafe { sys::cuCtxSynchronize() };
+        match crash(waited) {
+            Some(_) => Err(self.noted(failure("waiting", waited), None)),
+            None => check("waiting", waited),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn launch(teams: u32, limit: u32, trip_count: u64) -> Launch<'static> {
+        let convention = Convention::Slots;
+        Launch { convention, teams, limit, trip_count, name: "k", source: "" }
+    }
+
+    #[test]
+    fn a_launch_fills_the_gpu_and_not_more() {
+        for (asked, blocks, threads) in [
+            (launch(0, 0, 0), 132 * 16, 256),
+            (launch(0, 0, 1), 1, 128),
+            (launch(0, 0, 16384), 128, 128),
+            (launch(0, 0, 1 << 27), 132 * 16, 256),
+            (launch(0, 0, u64::MAX), 132 * 16, 256),
+            (launch(7, 0, 1 << 27), 7, 256),
+            (launch(7, 100, 1 << 27), 7, 96),
+            (launch(0, 10, 100), 10, 10),
+        ] {
+            assert_eq!(shape(132, 1024, &asked), [blocks, threads], "{asked:?}");
+        }
+        assert_eq!(shape(132, 64, &launch(0, 0, 1000)), [16, 64], "as many as the kernel takes");
+        assert_eq!(shape(132, 1, &launch(0, 0, 1000)), [1, 1], "a kernel for one thread");
+        assert_eq!(shape(132, 1, &launch(12, 8, 1000)), [12, 1], "and one for each team");
+    }
+
+    #[test]
+    fn a_machine_without_gpus_is_told_so() {
+        // Where there is one, this opens it, and there are never so many.
+        let error = Cuda::open(1 << 20).map(|_| ()).unwrap_err().to_string();
+        assert!(error.contains("NVIDIA") || error.contains("GPU"), "{error}");
+    }
+}
