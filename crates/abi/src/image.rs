@@ -17,6 +17,9 @@ pub const OPENCL: &str = "// ferry: an image in OpenCL C\n";
 /// kernel takes its address as one argument more.
 pub const OPENCL_VARIABLES: &str = "// with variables\n";
 
+/// The first line of a text in CUDA C++, which is compiled before it becomes an image.
+pub const CUDA: &str = "// ferry: kernels in CUDA C++\n";
+
 /// What the payload of a container is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u16)]

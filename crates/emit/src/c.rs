@@ -42,6 +42,25 @@ pub enum Setting {
     InPlace,
 }
 
+/// The languages of grids of threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Grid {
+    /// OpenCL C.
+    OpenCl,
+    /// CUDA C++, which is a C++ without the extensions of other compilers.
+    Cuda,
+}
+
+impl Grid {
+    /// The kind of device that has it, as users write it.
+    pub fn device(self) -> &'static str {
+        match self {
+            Grid::OpenCl => "opencl",
+            Grid::Cuda => "cuda",
+        }
+    }
+}
+
 /// Prints parts of one program.
 #[derive(Clone)]
 pub struct Printer<'p> {
@@ -53,8 +72,8 @@ pub struct Printer<'p> {
     decayed: FxHashSet<VarId>,
     /// Enumerations that are known by their tags where all others are not.
     enumerations: &'p [&'static str],
-    /// The text is for a grid of threads: OpenCL C.
-    is_grid: bool,
+    /// The text is for a grid of threads, in its language.
+    grid: Option<Grid>,
     hook: &'p dyn Hook,
 }
 
@@ -75,7 +94,7 @@ impl<'p> Printer<'p> {
             lengths: FxHashMap::default(),
             decayed: FxHashSet::default(),
             enumerations: &[],
-            is_grid: false,
+            grid: None,
             hook: &Pragmas,
         }
     }
@@ -86,11 +105,17 @@ impl<'p> Printer<'p> {
         Printer { hook, ..self }
     }
 
-    /// The same for the C of grids: strings lie in memory of another kind than pointers lead to,
-    /// functions have no attributes, and the library is part of the language.
+    /// The same for the language of a grid: functions have no attributes, and the library is part of
+    /// the language.
     #[must_use]
-    pub fn for_grid(self) -> Printer<'p> {
-        Printer { is_grid: true, ..self }
+    pub fn for_grid(self, grid: Grid) -> Printer<'p> {
+        Printer { grid: Some(grid), ..self }
+    }
+
+    /// Whether the text is C++: fewer conversions are made without a word, positions in lists have no
+    /// names, and what a record has without a name has one.
+    fn is_cpp(&self) -> bool {
+        self.grid == Some(Grid::Cuda)
     }
 
     /// From now on a variable is named by this text, which must stand as an operand anywhere:

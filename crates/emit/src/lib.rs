@@ -13,6 +13,7 @@ mod translate;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the code it is about")]
 mod updates;
 
+pub use c::Grid;
 pub use translate::{
     Change, Fate, Keep, Macros, Optimize, PROFILES, Profile, Reads, Record, Remark, Request,
     Translation, profile, translate,

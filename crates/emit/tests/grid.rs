@@ -5,11 +5,13 @@
 
 mod support;
 
+use emit::Grid;
 use support::on_grid;
 
 #[test]
 fn threads_share_the_iterations_of_one_nest() {
     insta::assert_snapshot!(on_grid(
+        Grid::OpenCl,
         "double f(const double *a, int n, int m) {
   double s = 0;
   int last;
@@ -28,6 +30,7 @@ fn threads_share_the_iterations_of_one_nest() {
 #[test]
 fn one_thread_runs_what_is_not_one_loop() {
     insta::assert_snapshot!(on_grid(
+        Grid::OpenCl,
         "int f(int *a, int n) {
   int count = 0;
 #pragma omp target map(tofrom: a[0:n], count)
@@ -50,6 +53,7 @@ fn one_thread_runs_what_is_not_one_loop() {
 #[test]
 fn variables_lie_in_one_block() {
     insta::assert_snapshot!(on_grid(
+        Grid::OpenCl,
         "#pragma omp begin declare target
 static int table[3] = { 1, 2, 3 };
 int *kernel;
@@ -68,6 +72,7 @@ int f(int i) {
 #[test]
 fn what_a_grid_has_not_is_refused_by_name() {
     insta::assert_snapshot!(on_grid(
+        Grid::OpenCl,
         "int g(int n) { return n < 2 ? 1 : g(n - 1) + g(n - 2); }
 int f(int n, int (*h)(int)) {
   long double wide = 1;
@@ -79,6 +84,49 @@ int f(int n, int (*h)(int)) {
     got = h(n) + g(n) + (int)rows[0];
   }
   return got;
+}
+"
+    ));
+}
+
+#[test]
+fn cuda_has_the_same_kernels_in_its_words() {
+    insta::assert_snapshot!(on_grid(
+        Grid::Cuda,
+        "#pragma omp begin declare target
+static const int table[4] = { 1, [2] = 3 };
+struct pair { int left; union { float middle; int bits; }; };
+static int look(int i, struct pair *p) { return table[i] + p->bits; }
+#pragma omp end declare target
+double f(const double *a, int n, int m, float scale) {
+  double s = 0;
+#pragma omp target teams distribute parallel for collapse(2) reduction(+:s) map(to: a[0:n*m])
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++) {
+      struct pair class = { .bits = 7 };
+      void *p = (void *)a;
+      const double *q = p + 8 * (i * m + j);
+      s += scale * *q + look(i % 4, &class);
+    }
+  return s;
+}
+"
+    ));
+}
+
+#[test]
+fn what_is_no_cpp_is_refused_for_cuda() {
+    insta::assert_snapshot!(on_grid(
+        Grid::Cuda,
+        "int other(int);
+void f(int *a, int n) {
+#pragma omp target map(tofrom: a[0:n])
+  {
+    switch (a[0]) { case 1 ... 3: a[0] = ({ int k = a[1]; k + 1; }); }
+    a[2] = a[1] ?: 4;
+    long double wide = a[1];
+    a[3] = (int)wide + other(3);
+  }
 }
 "
     ));

@@ -82,12 +82,12 @@ fn ours(cx: &Context<'_>, job: &Job<'_>) -> Result<Done, Failure> {
     };
     let options = emit::Options {
         wants_device: cx.arguments.targets.need_image(),
-        wants_grid: cx.arguments.targets.need_grid(),
+        grids: cx.arguments.targets.grids(),
         reassociates: cx.arguments.reassociates(),
         trust: cx.arguments.trust.into(),
     };
     let chosen = emit::Chosen { decisions: cx.decisions.as_ref(), profile: cx.profile.as_ref() };
-    let Lowered { host, device, grid, verdicts, decisions, diagnostics } =
+    let Lowered { host, device, grids, verdicts, decisions, diagnostics } =
         lower::lower(program, &unit.map, options, chosen);
     let decided = cx.decisions.as_ref().map(|_| Decided { file, nests: decisions });
     said.extend(messages(cx, &diagnostics, &unit.map)?);
@@ -99,7 +99,7 @@ fn ours(cx: &Context<'_>, job: &Job<'_>) -> Result<Done, Failure> {
     };
     said.extend(preprocessor_said);
     cx.save(&job.input.path, "host.c", &host)?;
-    said.extend(generated(cx, job, &host, device.as_deref(), grid.as_deref())?);
+    said.extend(generated(cx, job, &host, device.as_deref(), &grids)?);
     Ok(Done { said, verdicts, decided, is_lowered: true })
 }
 
@@ -157,7 +157,7 @@ fn generated(
     job: &Job<'_>,
     host: &[u8],
     device: Option<&[u8]>,
-    grid: Option<&[u8]>,
+    grids: &[(emit::Grid, Vec<u8>)],
 ) -> Result<Vec<u8>, Failure> {
     let mut containers = Vec::new();
     if let Some(text) = device {
@@ -166,8 +166,12 @@ fn generated(
         cx.save(&job.input.path, "device.o", &object)?;
         containers.extend(bundle::container(&object));
     }
-    if let Some(text) = grid {
-        cx.save(&job.input.path, "cl", text)?;
+    for (grid, text) in grids {
+        let kind = match grid {
+            emit::Grid::OpenCl => "cl",
+            emit::Grid::Cuda => "cu",
+        };
+        cx.save(&job.input.path, kind, text)?;
         containers.extend(bundle::container(text));
     }
     let file = cx.temporary(&job.input.path, "host.i", host)?;

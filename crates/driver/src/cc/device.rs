@@ -61,9 +61,13 @@ impl Targets {
         })
     }
 
-    /// Whether any of them is a grid of threads.
-    pub(crate) fn need_grid(&self) -> bool {
-        self.kinds.contains(&Kind::OpenCl)
+    /// The languages that grids of threads among them want.
+    pub(crate) fn grids(&self) -> Vec<emit::Grid> {
+        let grid = |it: &Kind| match it {
+            Kind::OpenCl => Some(emit::Grid::OpenCl),
+            Kind::Cpu | Kind::CpuCopy | Kind::CpuSeparate => None,
+        };
+        self.kinds.iter().filter_map(grid).collect()
     }
 }
 

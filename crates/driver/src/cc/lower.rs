@@ -15,8 +15,8 @@ pub(crate) struct Lowered {
     pub(crate) host: Option<Vec<u8>>,
     /// The text for devices that need an image.
     pub(crate) device: Option<Vec<u8>>,
-    /// The text for grids of threads.
-    pub(crate) grid: Option<Vec<u8>>,
+    /// Texts for grids of threads.
+    pub(crate) grids: Vec<(emit::Grid, Vec<u8>)>,
     /// One for each region, in the order of the text.
     pub(crate) verdicts: Vec<Verdict>,
     /// Who runs which loop, by nest, if that was asked for.
@@ -92,20 +92,19 @@ pub(crate) fn lower(
     let Some(file) = map.files().next() else {
         let diagnostics = Diagnostics::new();
         let (verdicts, decisions) = (Vec::new(), Vec::new());
-        let (host, device, grid) = (None, None, None);
-        return Lowered { host, device, grid, verdicts, decisions, diagnostics };
+        let (host, device, grids) = (None, None, Vec::new());
+        return Lowered { host, device, grids, verdicts, decisions, diagnostics };
     };
-    let emit::Lowered { host, device, grid, verdicts, notes, decisions, diagnostics } =
+    let emit::Lowered { host, device, grids, verdicts, notes, decisions, diagnostics } =
         emit::lower_with(program, map, file, &locator, options, chosen);
-    let (device, grid) = (device.map(String::into_bytes), grid.map(String::into_bytes));
+    let device = device.map(String::into_bytes);
+    let grids: Vec<_> = grids.into_iter().map(|(it, text)| (it, text.into_bytes())).collect();
     let is_kernel = |region: &Region| verdicts.iter().any(|it| it.span == region.span);
     let mut devices = vec!["cpu"];
     if device.is_some() {
         devices.extend(["cpu:copy", "cpu:separate"]);
     }
-    if grid.is_some() {
-        devices.push("opencl");
-    }
+    devices.extend(grids.iter().map(|(it, _)| it.device()));
     let mut verdicts: Vec<Verdict> = program
         .regions
         .iter()
@@ -121,7 +120,7 @@ pub(crate) fn lower(
         }
     }
     verdicts.sort_by_key(|it| it.span.start);
-    Lowered { host, device, grid, verdicts, decisions, diagnostics }
+    Lowered { host, device, grids, verdicts, decisions, diagnostics }
 }
 
 fn outcome(program: &Program, region: &Region, is_kernel: impl Fn(&Region) -> bool) -> Outcome {

@@ -141,7 +141,7 @@ impl Printer<'_> {
         }
         let Some(from) = types.pointee(node.ty) else { return false };
         let (to, from) = (types.resolve(to), types.resolve(from));
-        let is_void = types.is_void(to) || types.is_void(from);
+        let is_void = types.is_void(to) || types.is_void(from) && !self.is_cpp();
         let functions = types.is_function(to) || types.is_function(from);
         to.quals.covers(from.quals)
             && (is_void && !functions || types.compatible(to.plain(), from.plain()))

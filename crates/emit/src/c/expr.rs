@@ -4,7 +4,7 @@ use ir::program::{BinaryOp, CastKind, Expr, ExprId, ExprKind, Section, StepOp, U
 use ir::types::{ArrayLen, Ty, TypeKind};
 use syntax::print::Level;
 
-use super::{Out, Printer};
+use super::{Grid, Out, Printer};
 
 impl Printer<'_> {
     /// An expression that stands alone.
@@ -114,11 +114,15 @@ impl Printer<'_> {
             ExprKind::Float(name) => out.push_str(self.text(*name)),
             ExprKind::Str(pieces) => {
                 let pieces: Vec<&str> = pieces.iter().map(|it| self.text(*it)).collect();
-                match self.is_grid {
-                    true => {
-                        out.push_str(&format!("((const char *)__ferry_flat({}))", pieces.join(" ")))
+                let text = pieces.join(" ");
+                match self.grid {
+                    // Strings lie in memory of another kind than pointers lead to.
+                    Some(Grid::OpenCl) => {
+                        out.push_str(&format!("((const char *)__ferry_flat({text}))"));
                     }
-                    false => out.push_str(&pieces.join(" ")),
+                    // In C nobody promises not to change them.
+                    Some(Grid::Cuda) => out.push_str(&format!("((char *){text})")),
+                    None => out.push_str(&text),
                 }
             }
             ExprKind::Var(var) => out.push_str(&self.var_name(*var)),
@@ -127,6 +131,9 @@ impl Printer<'_> {
             ExprKind::Deref(e) => self.put_prefix("*", *e, out),
             ExprKind::AddrOf(e) => self.put_prefix("&", *e, out),
             ExprKind::Step(op, e) => self.put_step(*op, *e, out),
+            ExprKind::Binary(op, a, b) if self.counts_bytes(*a) || self.counts_bytes(*b) => {
+                self.put_bytes(*op, *a, *b, out);
+            }
             ExprKind::Binary(op, a, b) => self.put_binary(*op, *a, *b, out),
             ExprKind::And(a, b) => self.put_pair(*a, " && ", *b, Level::And, out),
             ExprKind::Or(a, b) => {
@@ -146,7 +153,7 @@ impl Printer<'_> {
                 self.put(b, Level::Assign, out);
             }
             ExprKind::AssignOp(op, a, b, within) => {
-                self.put(*a, Level::Unary, out);
+                self.put_changed(*a, Level::Unary, out);
                 out.push_str(&format!(" {}= ", binary(*op).0));
                 let b = match matches!(op, BinaryOp::Shl | BinaryOp::Shr) {
                     true => self.promoted_operand(*b),
@@ -182,7 +189,7 @@ impl Printer<'_> {
                 out.push(']');
             }
             ExprKind::Member(e, record, at) => match self.field_name(*record, *at) {
-                Some(name) => self.put_member(*e, name, out),
+                Some(name) => self.put_member(*e, &name, out),
                 // An anonymous member: its own members are named as if they were the outer's.
                 None => self.put(*e, Level::Postfix, out),
             },
@@ -192,7 +199,8 @@ impl Printer<'_> {
                 None => out.push_str(&format!("sizeof({})", self.type_name(*ty))),
             },
             ExprKind::Alignof(ty) => {
-                out.push_str(&format!("_Alignof({})", self.type_name(*ty)));
+                let word = if self.is_cpp() { "alignof" } else { "_Alignof" };
+                out.push_str(&format!("{word}({})", self.type_name(*ty)));
             }
             ExprKind::Offsetof(ty, path) => out.push_str(&self.offsetof(*ty, path)),
             ExprKind::CompoundLiteral(var) => out.push_str(&self.compound_literal(*var)),
@@ -338,8 +346,37 @@ impl Printer<'_> {
             StepOp::PostDec => ("", "--"),
         };
         out.push_str(before);
-        self.put(e, if after.is_empty() { Level::Unary } else { Level::Postfix }, out);
+        self.put_changed(e, if after.is_empty() { Level::Unary } else { Level::Postfix }, out);
         out.push_str(after);
+    }
+
+    /// Whether arithmetic with a pointer is in bytes by an extension that the language lacks.
+    fn counts_bytes(&self, e: ExprId) -> bool {
+        let types = &self.program.types;
+        let pointee = self.ty(e).filter(|_| self.is_cpp()).and_then(|it| types.pointee(it));
+        pointee.is_some_and(|it| types.is_void(it))
+    }
+
+    /// `p + n` where it counts bytes, and comparisons of such pointers.
+    fn put_bytes(&self, op: BinaryOp, a: ExprId, b: ExprId, out: &mut String) {
+        if !matches!(op, BinaryOp::Add | BinaryOp::Sub) {
+            return self.put_binary(op, a, b, out);
+        }
+        let bytes = |it| match self.counts_bytes(it) {
+            true => format!("(char *){}", self.operand(it, Level::Cast)),
+            false => self.operand(it, Level::Cast),
+        };
+        let sum = format!("({} {} {})", bytes(a), binary(op).0, bytes(b));
+        let is_distance = self.counts_bytes(a) && self.counts_bytes(b);
+        out.push_str(&if is_distance { sum } else { format!("((void *){sum})") });
+    }
+
+    /// An object that is stepped or changed by an operator.
+    fn put_changed(&self, e: ExprId, least: Level, out: &mut String) {
+        match self.counts_bytes(e) {
+            true => out.push_str(&format!("(*(char **)&{})", self.operand(e, Level::Cast))),
+            false => self.put(e, least, out),
+        }
     }
 
     /// `p->m`, `s.m`
@@ -372,7 +409,7 @@ impl Printer<'_> {
             if at > 0 {
                 out.push_str(", ");
             }
-            if self.is_grid
+            if self.grid.is_some()
                 && let Some(text) = self.printed_text(callee, *arg)
             {
                 out.push_str(&text);
@@ -384,7 +421,7 @@ impl Printer<'_> {
                 None => self.passed(*arg),
             };
             // The library of a grid has one name for functions of all types.
-            if let Some(param) = param.filter(|_| self.is_grid)
+            if let Some(param) = param.filter(|_| self.grid.is_some())
                 && self.program.types.is_arithmetic(*param)
                 && self.is_of_library(callee)
             {
@@ -436,7 +473,10 @@ impl Printer<'_> {
         let Some(var) = self.program.vars.find(id) else { return "0".to_owned() };
         let init = var.init.map_or_else(|| "{}".to_owned(), |it| self.init(it, var.ty));
         let init = if init.starts_with('{') { init } else { format!("{{ {init} }}") };
-        format!("({}){init}", self.type_name(var.ty))
+        match self.is_cpp() {
+            true => format!("__ferry_make<{}>{init}", self.type_name(var.ty)),
+            false => format!("({}){init}", self.type_name(var.ty)),
+        }
     }
 
     /// An integer is kept in 64 bits: those of an unsigned type are read as such.

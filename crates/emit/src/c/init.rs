@@ -3,7 +3,7 @@
 //! Positions are written as designators where they are not simply the next; members of records
 //! always are, by name. Members of an anonymous record are reached through it, as C allows.
 
-use ir::program::{Init, InitElement, InitId};
+use ir::program::{ExprId, ExprKind, Init, InitElement, InitId};
 use ir::types::{RecordId, Ty};
 use syntax::print::Level;
 
@@ -13,6 +13,8 @@ impl Printer<'_> {
     /// The initialiser of an object of type `ty`, as it stands behind the `=`.
     pub fn init(&self, id: InitId, ty: Ty) -> String {
         match self.program.inits.find(id) {
+            // The characters themselves, wherever strings lie.
+            Some(Init::Expr(e)) if self.program.types.is_array(ty) => self.characters(*e),
             Some(Init::Expr(e)) => self.operand(self.assigned(*e, ty), Level::Assign),
             Some(Init::List(ty, elements)) => self.list(*ty, elements),
             None => "{}".to_owned(),
@@ -32,7 +34,18 @@ impl Printer<'_> {
         let types = &self.program.types;
         let mut parts: Vec<String> = Vec::new();
         if let Some(record) = types.record_of(ty) {
-            self.members(record, elements, &mut parts);
+            match self.is_cpp() {
+                true => self.members_in_order(record, elements, &mut parts),
+                false => self.members(record, elements, &mut parts),
+            }
+        } else if let Some(element) = types.element(ty).filter(|_| self.is_cpp()) {
+            let mut next = 0;
+            for it in elements {
+                parts.extend((next..it.first).map(|_| "{}".to_owned()));
+                let value = self.init(it.value, element);
+                parts.extend((it.first..=it.last).map(|_| value.clone()));
+                next = it.last.saturating_add(1);
+            }
         } else if let Some(element) = types.element(ty) {
             let mut next = 0;
             for it in elements {
@@ -53,6 +66,50 @@ impl Printer<'_> {
         match parts.is_empty() {
             true => "{}".to_owned(),
             false => format!("{{ {} }}", parts.join(", ")),
+        }
+    }
+
+    /// A string that fills an array.
+    fn characters(&self, e: ExprId) -> String {
+        match self.program.exprs.find(e).map(|it| &it.kind) {
+            Some(ExprKind::Str(pieces)) => {
+                let pieces: Vec<&str> = pieces.iter().map(|it| self.text(*it)).collect();
+                pieces.join(" ")
+            }
+            _ => self.operand(e, Level::Assign),
+        }
+    }
+
+    /// Members one after the other, with nothing for those that are not given; of a union the one that
+    /// is.
+    fn members_in_order(
+        &self,
+        record: RecordId,
+        elements: &[InitElement],
+        parts: &mut Vec<String>,
+    ) {
+        let Some(record_type) = self.program.types.records.find(record) else { return };
+        let fields = record_type.fields.as_deref().unwrap_or_default();
+        let given = |at: usize| elements.iter().find(|it| usize::try_from(it.first) == Ok(at));
+        if record_type.is_union {
+            let all = fields.iter().enumerate();
+            if let Some((at, field, it)) =
+                all.filter_map(|(at, f)| Some((at, f, given(at)?))).next()
+            {
+                let name = u32::try_from(at).ok().and_then(|at| self.field_name(record, at));
+                let value = self.init(it.value, field.ty);
+                parts.push(format!(".{} = {value}", name.unwrap_or_default()));
+            }
+            return;
+        }
+        let last = elements.iter().filter_map(|it| usize::try_from(it.first).ok()).max();
+        for (at, field) in fields.iter().enumerate().take(last.map_or(0, |it| it + 1)) {
+            // Bits without a name are nobody's member.
+            if field.name.is_none() && field.bits.is_some() {
+                continue;
+            }
+            let value = given(at).map(|it| self.init(it.value, field.ty));
+            parts.push(value.unwrap_or_else(|| "{}".to_owned()));
         }
     }
 

@@ -4,6 +4,8 @@
 //! name in C gets one from [`super::names`]; enumerations that cannot be seen are the integers they
 //! are compatible with.
 
+use std::borrow::Cow;
+
 use ir::program::OffsetStep;
 use ir::types::{AliasId, ArrayLen, EnumId, Field, FunctionType, RecordId, Ty, TypeKind};
 
@@ -174,9 +176,9 @@ impl Printer<'_> {
         let word = if record.is_union { "union" } else { "struct" };
         let mut text = name.unwrap_or(word).to_owned();
         text.push_str(" {");
-        for field in record.fields.iter().flatten() {
+        for (at, field) in record.fields.iter().flatten().enumerate() {
             text.push_str("\n  ");
-            text.push_str(&self.field(field).replace('\n', "\n  "));
+            text.push_str(&self.field(field, at).replace('\n', "\n  "));
             text.push(';');
         }
         text.push_str("\n}");
@@ -192,10 +194,13 @@ impl Printer<'_> {
         text
     }
 
-    fn field(&self, field: &Field) -> String {
+    fn field(&self, field: &Field, at: usize) -> String {
         let mut text = match (field.name, self.program.types.record_of(field.ty)) {
             // An anonymous member has no tag either, or it would declare nothing.
-            (None, Some(record)) => qualified(field.ty, &self.record_body(record, None)),
+            (None, Some(record)) => {
+                let name = if self.is_cpp() { format!(" {}", nameless(at)) } else { String::new() };
+                format!("{}{name}", qualified(field.ty, &self.record_body(record, None)))
+            }
             (name, _) => self.declare(field.ty, name.map_or("", |it| self.text(it))),
         };
         if let Some(bits) = field.bits {
@@ -210,11 +215,14 @@ impl Printer<'_> {
         text
     }
 
-    /// The name of a member; nothing for an anonymous one.
-    pub(super) fn field_name(&self, record: RecordId, at: u32) -> Option<&str> {
+    /// The name of a member; nothing for an anonymous one, where it needs none.
+    pub(super) fn field_name(&self, record: RecordId, at: u32) -> Option<Cow<'_, str>> {
         let record = self.program.types.records.find(record)?;
         let field = record.fields.as_ref()?.get(at as usize)?;
-        field.name.map(|it| self.text(it))
+        match field.name {
+            Some(name) => Some(Cow::Borrowed(self.text(name))),
+            None => self.is_cpp().then(|| Cow::Owned(nameless(at as usize))),
+        }
     }
 
     /// `__builtin_offsetof(struct s, a.b[3])`
@@ -227,13 +235,21 @@ impl Printer<'_> {
                     if !text.is_empty() {
                         text.push('.');
                     }
-                    text.push_str(name);
+                    text.push_str(&name);
                 }
                 OffsetStep::Index(index) => text.push_str(&format!("[{}]", self.expr(*index))),
             }
         }
-        format!("__builtin_offsetof({}, {text})", self.type_name(ty))
+        match self.is_cpp() {
+            true => format!("((unsigned long)&(({} *)0)->{text})", self.type_name(ty)),
+            false => format!("__builtin_offsetof({}, {text})", self.type_name(ty)),
+        }
     }
+}
+
+/// The name of a member without one, in a language where only unions may have such.
+fn nameless(at: usize) -> String {
+    format!("__ferry_m{at}")
 }
 
 /// ` __attribute__((a, b))`; nothing for none.

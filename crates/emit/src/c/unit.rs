@@ -8,7 +8,7 @@ use source::Span;
 
 use super::types::attributes as attribute_list;
 use super::used::{Definition, Used};
-use super::{Out, Printer, Setting};
+use super::{Grid, Out, Printer, Setting};
 
 /// What a unit defines. All else that it uses is declared only.
 #[derive(Clone, Debug, Default)]
@@ -84,7 +84,7 @@ impl Printer<'_> {
         }
         // Directives name what is declared before or behind them.
         selection.declarations.iter().for_each(|it| self.hook.declaration(self, *it, out));
-        if !self.is_grid {
+        if self.grid.is_none() {
             selection.vars.iter().for_each(|it| self.define_var(*it, out));
         }
         // One without a body is another name: its declaration has said all.
@@ -148,7 +148,7 @@ impl Printer<'_> {
         let mut params: Vec<String> = function
             .params
             .iter()
-            .map(|it| match (ty.prototyped, self.program.vars.find(*it)) {
+            .map(|it| match (ty.prototyped || self.is_cpp(), self.program.vars.find(*it)) {
                 (true, Some(var)) => self.declare(var.ty, &self.declared_name(*it)),
                 _ => self.declared_name(*it),
             })
@@ -159,7 +159,7 @@ impl Printer<'_> {
             params.push("void".to_owned());
         }
         text.push_str(&self.declare(ty.ret, &format!("{name}({})", params.join(", "))));
-        if !ty.prototyped {
+        if !ty.prototyped && !self.is_cpp() {
             for param in &function.params {
                 let Some(var) = self.program.vars.find(*param) else { continue };
                 text.push_str(&format!(" {};", self.declare(var.ty, &self.declared_name(*param))));
@@ -185,6 +185,10 @@ impl Printer<'_> {
         if function.is_builtin || is_known {
             return;
         }
+        // There an empty list says that there are no parameters.
+        if self.is_cpp() && function.body.is_some() {
+            return out.line(&format!("{};", self.header(id)));
+        }
         let mut text = self.function_words(function, false);
         text.push_str(&self.declare(function.ty, self.text(function.name)));
         text.push_str(&self.asm_label(&function.host));
@@ -193,8 +197,11 @@ impl Printer<'_> {
 
     /// The words before a function: `static inline __attribute__((noinline)) `.
     fn function_words(&self, function: &Function, is_definition: bool) -> String {
-        if self.is_grid {
-            return if function.is_static { "static ".to_owned() } else { String::new() };
+        match self.grid {
+            Some(Grid::Cuda) => return "static __device__ ".to_owned(),
+            Some(Grid::OpenCl) if function.is_static => return "static ".to_owned(),
+            Some(Grid::OpenCl) => return String::new(),
+            None => {}
         }
         let mut attributes: Vec<String> = self.words(&function.host);
         // GNU's old inline functions are no definitions for other files: their declarations say
@@ -231,7 +238,7 @@ impl Printer<'_> {
     fn asm_label(&self, host: &HostWords) -> String {
         let label = host
             .asm_label
-            .filter(|_| !self.is_grid)
+            .filter(|_| self.grid.is_none())
             .map(|it| format!(" __asm__({})", self.text(it)));
         label.unwrap_or_default()
     }

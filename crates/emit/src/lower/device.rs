@@ -16,7 +16,7 @@ use rustc_hash::FxHashSet;
 
 use super::entries::{self, Entries};
 use super::{Lowering, frame, is_for_host_compiler, mentions, stub};
-use crate::c::{Out, Printer, Selection, Setting, Used};
+use crate::c::{Grid, Out, Printer, Selection, Setting, Used};
 
 /// A kernel that the host's text calls.
 #[derive(Clone, Debug)]
@@ -112,7 +112,11 @@ impl Lowering<'_> {
         for (id, ty) in link_variables(self.program) {
             let ty = printer.type_name(ty);
             let name = self.link_pointer(id);
-            printer.substitute(id, format!("(*(__typeof__({ty}) *){name})"));
+            let ty = match self.grid {
+                Some(Grid::Cuda) => format!("__ferry_make<{ty}>"),
+                Some(Grid::OpenCl) | None => format!("__typeof__({ty})"),
+            };
+            printer.substitute(id, format!("(*({ty} *){name})"));
         }
     }
 

@@ -18,7 +18,7 @@ use super::Lowering;
 use super::entries::{self, Access, Captured, Entries};
 use super::grid::Form;
 use super::teams::release;
-use crate::c::{Out, Printer, Setting};
+use crate::c::{Grid, Out, Printer, Setting};
 
 /// How a captured variable is called in the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +60,7 @@ impl Lowering<'_> {
         let copied = copied_inside(program, id);
         let mut out = Out::placed(self.place);
         let linkage = if setting == Setting::Alone { "" } else { "static " };
-        let form = self.is_grid.then(|| self.form(id));
+        let form = self.grid.map(|_| self.form(id));
         let header = match &form {
             Some(form) => self.grid_header(name, entries.slots, *form != Form::Flat),
             None => {
@@ -165,6 +165,13 @@ impl Lowering<'_> {
                     let ty = printer.type_name(plain);
                     out.line(&format!("{declared} = ({ty})(__ferry_word)__ferry_slots[{slot}];"));
                 } else {
+                    if self.grid == Some(Grid::Cuda) {
+                        let ty = printer.type_name(plain);
+                        out.line(&format!(
+                            "{declared} = __ferry_value<{ty}>(__ferry_slots[{slot}]);"
+                        ));
+                        return None;
+                    }
                     // Not by its address: the host's compiler would keep it in memory for ever.
                     let value = printer.declare(plain, "__value");
                     out.line(&format!(
@@ -190,7 +197,7 @@ impl Lowering<'_> {
                 let slot = captured.slot?;
                 let pointer = format!("__ref_{own}");
                 // Compilers of grids see through one array only to what kind of memory it is in.
-                let memory = match self.is_grid && program.types.is_array(var.ty) {
+                let memory = match self.grid.is_some() && program.types.is_array(var.ty) {
                     true => "__ferry_generic ",
                     false => "",
                 };
@@ -200,7 +207,7 @@ impl Lowering<'_> {
                 let binding = match binding(program, captured.var, copied) {
                     Binding::Read => Binding::Read,
                     // Threads of a grid have no kernel around them that could carry anything.
-                    _ if self.is_grid => Binding::Pointed,
+                    _ if self.grid.is_some() => Binding::Pointed,
                     binding => binding,
                 };
                 match binding {

@@ -54,7 +54,7 @@ use opt::profile::{Profile, Profiles};
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::{Diagnostic, Diagnostics, EditError, Edits, FileId, Locator, SourceMap, Span};
 
-use crate::c::{Hook, Out, Place, Printer, Setting};
+use crate::c::{Grid, Hook, Out, Place, Printer, Setting};
 use crate::reshape;
 use frame::Row;
 pub use levels::{About, Note};
@@ -68,8 +68,8 @@ pub struct Lowered {
     pub host: Option<Vec<u8>>,
     /// Text for devices that do not see the host's memory, if it was asked for and is not empty.
     pub device: Option<String>,
-    /// Text for devices made of a grid of threads, likewise.
-    pub grid: Option<String>,
+    /// Texts for devices made of a grid of threads, likewise.
+    pub grids: Vec<(Grid, String)>,
     /// What became of each region that was to leave the host.
     pub verdicts: Vec<Verdict>,
     /// Who runs the loops of those regions, where that was ours to choose.
@@ -94,12 +94,12 @@ pub struct Verdict {
 }
 
 /// What lowering must know beside the program.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     /// The device's text is asked for too.
     pub wants_device: bool,
-    /// And the text for grids.
-    pub wants_grid: bool,
+    /// And texts for grids.
+    pub grids: Vec<Grid>,
     /// Sums of floating-point numbers may be added in another order though no clause says so.
     pub reassociates: bool,
     /// How far directives are believed that say that iterations are independent.
@@ -172,7 +172,7 @@ pub fn lower_with(
         let at = locator.locate(span)?;
         Some((at.file.to_string(), at.line))
     };
-    let lowering = |is_device, is_grid| Lowering {
+    let lowering = |is_device, grid: Option<Grid>| Lowering {
         program,
         written,
         changed: &changed,
@@ -181,13 +181,16 @@ pub fn lower_with(
         unit: fingerprint(map.bytes(file)),
         mappers: Mappers::new(program),
         // A grid has one kind of memory for its threads.
-        moved: if is_grid { FxHashMap::default() } else { storage::moved(program, is_device) },
+        moved: match grid {
+            Some(_) => FxHashMap::default(),
+            None => storage::moved(program, is_device),
+        },
         apart: storage::apart(program),
         is_device,
-        is_grid,
+        grid,
         state: RefCell::default(),
     };
-    let host = lowering(false, false);
+    let host = lowering(false, None);
     let mut edits = Edits::new();
     let base = map.base(file);
     let text = map.bytes(file);
@@ -198,15 +201,18 @@ pub fn lower_with(
     let mut device = None;
     // Faults of the host's text would be found a second time.
     if options.wants_device && diagnostics.errors() == 0 {
-        let lowering = lowering(true, false);
+        let lowering = lowering(true, None);
         device = lowering.device_unit(&state.kernels);
         diagnostics.append(lowering.state.into_inner().faults);
     }
-    let (mut grid, mut grid_notes) = (None, Vec::new());
-    if options.wants_grid && diagnostics.errors() == 0 {
-        let lowering = lowering(true, true);
-        grid = lowering.grid_unit(&state.kernels);
-        grid_notes = lowering.forms_told(&state.kernels);
+    let (mut grids, mut grid_notes) = (Vec::new(), Vec::new());
+    for grid in options.grids {
+        if diagnostics.errors() != 0 {
+            break;
+        }
+        let lowering = lowering(true, Some(grid));
+        grids.extend(lowering.grid_unit(grid, &state.kernels).map(|it| (grid, it)));
+        grid_notes.extend(lowering.forms_told(grid, &state.kernels));
         diagnostics.append(lowering.state.into_inner().faults);
     }
     let host = match made {
@@ -222,7 +228,7 @@ pub fn lower_with(
     let mut notes = leveled.map(|it| it.notes).unwrap_or_default();
     notes.extend(named.map(|it| it.notes).unwrap_or_default());
     notes.extend(grid_notes);
-    Lowered { host, device, grid, verdicts: state.verdicts, notes, decisions, diagnostics }
+    Lowered { host, device, grids, verdicts: state.verdicts, notes, decisions, diagnostics }
 }
 
 /// A number that tells this text from others, for names.
@@ -250,8 +256,8 @@ struct Lowering<'p> {
     apart: FxHashSet<VarId>,
     /// The device's text is made, not the host's.
     is_device: bool,
-    /// It is made for a grid of threads.
-    is_grid: bool,
+    /// It is made for a grid of threads, in this language.
+    grid: Option<Grid>,
     state: RefCell<State>,
 }
 
@@ -282,8 +288,8 @@ impl Lowering<'_> {
             self.use_pointers(&mut printer);
             printer.name_enumerations(&[directive::EVENT_TYPE.0]);
         }
-        if self.is_grid {
-            printer = printer.for_grid();
+        if let Some(grid) = self.grid {
+            printer = printer.for_grid(grid);
         }
         printer
     }
@@ -465,7 +471,7 @@ impl Lowering<'_> {
 
 impl Hook for Lowering<'_> {
     fn region(&self, printer: &Printer<'_>, id: RegionId, out: &mut Out<'_>) {
-        if self.is_grid {
+        if self.grid.is_some() {
             return self.on_grid(printer, id, out);
         }
         let construct = &self.program.regions[id].construct;
@@ -491,7 +497,7 @@ impl Hook for Lowering<'_> {
     }
 
     fn has_function(&self, name: &str) -> bool {
-        self.is_grid && (grid::known(name) || directive::alone_answer(name).is_some())
+        self.grid.is_some() && (grid::known(name) || directive::alone_answer(name).is_some())
     }
 
     fn variable(
@@ -501,15 +507,15 @@ impl Hook for Lowering<'_> {
         is_defined: bool,
         out: &mut Out<'_>,
     ) -> bool {
-        if self.is_grid {
-            self.grid_variable(printer, id, is_defined, out);
+        if let Some(grid) = self.grid {
+            self.grid_variable(grid, printer, id, is_defined, out);
         }
-        self.is_grid
+        self.grid.is_some()
     }
 
     fn declaration(&self, printer: &Printer<'_>, index: u32, out: &mut Out<'_>) {
         // What declarations say has been decided, or is for compilers of directives.
-        if self.is_grid {
+        if self.grid.is_some() {
             return;
         }
         let Some(it) = self.program.declarations.get(index as usize) else { return };

@@ -79,7 +79,7 @@ impl Lowering<'_> {
 
     /// Declares how many teams there are, in each dimension and together.
     pub(super) fn team_counts(&self, printer: &Printer<'_>, id: RegionId, out: &mut Out<'_>) {
-        let unsaid = if self.is_grid { "1" } else { directive::MOST_THREADS.0 };
+        let unsaid = if self.grid.is_some() { "1" } else { directive::MOST_THREADS.0 };
         let counts: Vec<String> = levels::counts(self.program, id)
             .map(|it| it.iter().map(|it| printer.expr(*it)).collect())
             .unwrap_or_else(|| vec![unsaid.to_owned()]);

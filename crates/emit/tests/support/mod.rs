@@ -39,8 +39,8 @@ pub(crate) fn faults(text: &str) -> Vec<String> {
 
 /// The text for grids of threads, likewise, without what all such texts begin with; or why there is none.
 #[allow(dead_code, reason = "each test has its own copy of this module")]
-pub(crate) fn on_grid(text: &str) -> String {
-    let options = emit::Options { wants_grid: true, ..emit::Options::default() };
+pub(crate) fn on_grid(grid: emit::Grid, text: &str) -> String {
+    let options = emit::Options { grids: vec![grid], ..emit::Options::default() };
     let made = made(text, options);
     let errors: Vec<String> = made
         .diagnostics
@@ -52,11 +52,19 @@ pub(crate) fn on_grid(text: &str) -> String {
         return errors.concat();
     }
     let mut told: String = made.notes.iter().map(|it| format!("note: {}\n", it.text)).collect();
-    let text = made.grid.unwrap();
-    let start = text.find("#define event_t").unwrap();
+    let (_, text) = made.grids.into_iter().next().unwrap();
+    let start = text.find(last_line(grid)).unwrap();
     let start = start + text[start..].find('\n').unwrap() + 1;
     told.push_str(&without_fingerprint(&text[start..]));
     told
+}
+
+/// The last line that is the same in all texts.
+fn last_line(grid: emit::Grid) -> &'static str {
+    match grid {
+        emit::Grid::OpenCl => "#define event_t",
+        emit::Grid::Cuda => "#define warpSize",
+    }
 }
 
 /// `__ferry_k_0123456789abcdef_f_l3` → `__ferry_k_UNIT_f_l3`

@@ -8,7 +8,7 @@ use ir::construct::ReductionOp;
 use ir::program::{RegionId, Typed};
 use ir::region::Sharing;
 
-use crate::c::{Out, Printer};
+use crate::c::{Grid, Out, Printer};
 use crate::lower::Lowering;
 use crate::lower::loops::Share;
 use crate::lower::parts::{begin, combined};
@@ -87,6 +87,23 @@ impl Lowering<'_> {
     /// All threads of a group, then all groups.
     fn combine_groups(&self, sum: &Sum, out: &mut Out<'_>) {
         let Sum { original, own, ty, op } = sum;
+        if self.grid == Some(Grid::Cuda) {
+            let join = format!(
+                "[]({ty} __ferry_x, {ty} __ferry_y) {{ return ({ty})({}); }}",
+                combined(op, "__ferry_x", "__ferry_y")
+            );
+            out.line(&format!("{own} = __ferry_combine({own}, {join});"));
+            out.line("if (__ferry_place() == 0)");
+            return out.line(&match op {
+                ReductionOp::Add | ReductionOp::Sub => {
+                    format!("  __ferry_add(&{original}, {own});")
+                }
+                _ => format!(
+                    "  __ferry_change(&{original}, [=]({ty} __ferry_x) {{ return ({ty})({}); }});",
+                    combined(op, "__ferry_x", own)
+                ),
+            });
+        }
         let group = format!("__ferry_group{}", self.fresh());
         out.line(&format!("__local {ty} {group}[{MOST_THREADS}];"));
         out.line(&format!("{group}[__ferry_place()] = {own};"));

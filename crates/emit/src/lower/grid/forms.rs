@@ -4,7 +4,7 @@ use ir::construct::{ClauseKind, Leaf, ReductionModifier, ReductionOp};
 use ir::program::{ExprKind, RegionId, VarId};
 use ir::region::{Mapping, Sharing};
 
-use super::DEVICE;
+use crate::c::Grid;
 use crate::lower::device::Kernel;
 use crate::lower::kernel::regions_in;
 use crate::lower::loops;
@@ -29,7 +29,7 @@ impl Lowering<'_> {
     }
 
     /// The same for reports: kernels that only one thread runs, and why.
-    pub(in crate::lower) fn forms_told(&self, kernels: &[Kernel]) -> Vec<Note> {
+    pub(in crate::lower) fn forms_told(&self, grid: Grid, kernels: &[Kernel]) -> Vec<Note> {
         let told = |kernel: &Kernel| {
             let Form::Solo(why) = self.form(kernel.region) else { return None };
             let region = self.written.regions.find(kernel.region)?;
@@ -37,7 +37,7 @@ impl Lowering<'_> {
                 about: About::Loop,
                 region: region.construct.span,
                 span: region.construct.span,
-                text: format!("on `{DEVICE}` one thread runs it: {why}"),
+                text: format!("on `{}` one thread runs it: {why}", grid.device()),
                 at: None,
             })
         };

@@ -29,9 +29,6 @@ use source::{Diagnostic, Span};
 use super::Lowering;
 use crate::c::{Out, Printer};
 
-/// The device that these texts are for, in messages.
-pub(super) const DEVICE: &str = "opencl";
-
 impl Lowering<'_> {
     /// A copy of a variable for one thread, which the printer then names.
     pub(super) fn thread_copy(
@@ -59,8 +56,9 @@ impl Lowering<'_> {
 
     /// What this device cannot do is said, with the place, and nothing is made of it.
     pub(super) fn not_for_grid(&self, span: Span, what: &str) {
+        let device = self.grid.map_or("", crate::c::Grid::device);
         let fault =
-            Diagnostic::error("F0710", format!("{what} cannot be compiled for `{DEVICE}` yet"))
+            Diagnostic::error("F0710", format!("{what} cannot be compiled for `{device}` yet"))
                 .at(span, "needed on the device here")
                 .help("compile for other devices: `--device cpu` or `--device cpu:separate`");
         let mut state = self.state.borrow_mut();

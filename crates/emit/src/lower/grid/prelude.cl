@@ -9,6 +9,15 @@
 #endif
 typedef long __ferry_i64;
 typedef unsigned long __ferry_u64, __ferry_word, __ferry_size;
+/* Long divisions are slow, and most numbers are short. */
+static unsigned long __ferry_quotient(unsigned long a, unsigned long b)
+{
+  return (a | b) >> 32 == 0 ? (unsigned)a / (unsigned)b : a / b;
+}
+static unsigned long __ferry_rest(unsigned long a, unsigned long b)
+{
+  return (a | b) >> 32 == 0 ? (unsigned)a % (unsigned)b : a % b;
+}
 #define __ferry_thread() get_global_id(0)
 #define __ferry_threads() get_global_size(0)
 #define __ferry_place() ((unsigned)get_local_id(0))

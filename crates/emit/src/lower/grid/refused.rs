@@ -6,11 +6,12 @@ use ir::walk::Part;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::unit::known;
+use crate::c::Grid;
 use crate::lower::Lowering;
 
 impl Lowering<'_> {
     /// Refuses what these statements and variables need and the device has not.
-    pub(super) fn check_grid(&self, parts: &[Part]) {
+    pub(super) fn check_grid(&self, grid: Grid, parts: &[Part]) {
         let program = self.program;
         let mut seen: FxHashSet<Part> = FxHashSet::default();
         let mut open: Vec<Part> = parts.to_vec();
@@ -24,7 +25,7 @@ impl Lowering<'_> {
                     self.check_type(var);
                     let is_static = matches!(it.storage, VarStorage::LocalStatic(_));
                     let element = program.types.innermost_element(it.ty);
-                    if is_static && !element.quals.is_const {
+                    if grid == Grid::OpenCl && is_static && !element.quals.is_const {
                         self.not_for_grid(
                             it.span,
                             "a variable of a function that outlives its calls",
@@ -34,6 +35,11 @@ impl Lowering<'_> {
                 Part::Expr(id) => {
                     let it = &program.exprs[id];
                     if let Some(what) = lacking(program, it.ty) {
+                        self.not_for_grid(it.span, what);
+                    }
+                    if grid == Grid::Cuda
+                        && let Some(what) = not_in_cpp(program, &it.kind)
+                    {
                         self.not_for_grid(it.span, what);
                     }
                     if let ExprKind::Function(function) = it.kind
@@ -48,9 +54,16 @@ impl Lowering<'_> {
                     }
                 }
                 Part::Stmt(id) => {
-                    if let StmtKind::Asm(_) = program.stmts[id].kind {
-                        self.not_for_grid(program.stmts[id].span, "assembly");
-                    }
+                    let stmt = &program.stmts[id];
+                    let what = match stmt.kind {
+                        StmtKind::Asm(_) => Some("assembly"),
+                        StmtKind::GotoExpr(_) => Some("a jump to an address"),
+                        StmtKind::Case(low, high, _) if grid == Grid::Cuda && low != high => {
+                            Some("a range of cases")
+                        }
+                        _ => None,
+                    };
+                    what.into_iter().for_each(|what| self.not_for_grid(stmt.span, what));
                 }
                 Part::Init(_) | Part::Region(_) => {}
             }
@@ -77,7 +90,10 @@ impl Lowering<'_> {
         let is_missing = !is_known
             && (self.is_of_system(function.span)
                 || directive::RUNTIME_SYMBOLS.iter().any(|it| name.starts_with(it)));
-        is_missing.then(|| format!("`{name}`"))
+        // Each file is an image of its own.
+        let is_elsewhere = !is_known && !is_missing;
+        (is_missing.then(|| format!("`{name}`")))
+            .or_else(|| is_elsewhere.then(|| format!("`{name}`, which is in another file,")))
     }
 
     /// Refuses functions that call themselves: drivers compile calls away.
@@ -116,6 +132,22 @@ impl Lowering<'_> {
     }
 }
 
+/// What C has and C++ has not.
+fn not_in_cpp(program: &Program, kind: &ExprKind) -> Option<&'static str> {
+    let is_literal =
+        |it: ir::program::ExprId| matches!(program.exprs[it].kind, ExprKind::CompoundLiteral(_));
+    match kind {
+        ExprKind::StmtExpr(_) => Some("a statement in an expression"),
+        ExprKind::Conditional(_, None, _) => Some("`?:` without a second operand"),
+        ExprKind::LabelAddr(_) => Some("the address of a label"),
+        ExprKind::AddrOf(it) if is_literal(*it) => Some("the address of a compound literal"),
+        ExprKind::CompoundLiteral(var) if program.types.is_array(program.vars[*var].ty) => {
+            Some("an array that is a compound literal")
+        }
+        _ => None,
+    }
+}
+
 fn calls_by_name(program: &Program, callee: ir::program::ExprId) -> bool {
     match program.exprs[callee].kind {
         ExprKind::Function(_) => true,
@@ -135,6 +167,7 @@ fn lacking(program: &Program, ty: Ty) -> Option<&'static str> {
         TypeKind::Float(FloatKind::Float | FloatKind::Double) => None,
         TypeKind::Float(_) => Some("`long double`"),
         TypeKind::Complex(_) | TypeKind::ComplexInt(_) => Some("a complex number"),
+        TypeKind::Vector(..) => Some("a vector"),
         _ => None,
     }
 }

@@ -8,17 +8,20 @@ use ir::walk::Part;
 
 use super::super::device::{self, Kernel};
 use super::super::{Lowering, mentions};
-use crate::c::{Out, Setting, Used};
+use crate::c::{Grid, Out, Setting, Used};
 
-/// What every such text begins with.
-const PRELUDE: &str = include_str!("prelude.cl");
+/// What every text in OpenCL C begins with.
+const OPENCL_PRELUDE: &str = include_str!("prelude.cl");
+
+/// What every text in CUDA C++ begins with.
+const CUDA_PRELUDE: &str = include_str!("prelude.cu");
 
 /// Functions of the C library that the language has under another name, or under the same.
 const LIBRARY: &str = include_str!("library.txt");
 
 impl Lowering<'_> {
     /// The text; none if nothing of the program is for devices.
-    pub(in crate::lower) fn grid_unit(&self, kernels: &[Kernel]) -> Option<String> {
+    pub(in crate::lower) fn grid_unit(&self, grid: Grid, kernels: &[Kernel]) -> Option<String> {
         let program = self.program;
         let (selection, outer) = device::selected(program, kernels);
         let has_vars = program.vars.iter().any(|(_, it)| it.device.is_some());
@@ -42,8 +45,10 @@ impl Lowering<'_> {
         for it in kernels.iter().flat_map(|it| &it.entries.captured) {
             self.check_type(it.var);
         }
-        self.check_grid(&parts);
-        self.check_recursion(&selection.functions);
+        self.check_grid(grid, &parts);
+        if grid == Grid::OpenCl {
+            self.check_recursion(&selection.functions);
+        }
 
         let mut used = Used::on_device();
         parts.iter().for_each(|it| used.part(program, *it));
@@ -60,12 +65,21 @@ impl Lowering<'_> {
         let mut unit = Out::placed(self.place);
         printer.unit_with(&selection, outer, &mut unit);
         let has_variables = self.has_grid_variables();
-        let mut text = String::from(abi::image::OPENCL);
-        if has_variables {
-            text.push_str(abi::image::OPENCL_VARIABLES);
+        let mut text = String::new();
+        match grid {
+            Grid::OpenCl => {
+                text.push_str(abi::image::OPENCL);
+                if has_variables {
+                    text.push_str(abi::image::OPENCL_VARIABLES);
+                }
+                text.push_str(OPENCL_PRELUDE);
+            }
+            Grid::Cuda => {
+                text.push_str(abi::image::CUDA);
+                text.push_str(CUDA_PRELUDE);
+            }
         }
-        text.push_str(PRELUDE);
-        text.push_str(&self.library(&used.functions));
+        text.push_str(&self.library(grid, &used.functions));
         text.push_str(&unit.into_text());
         text.push_str("\n# 1 \"<ferry>\" 3\n");
         if has_variables {
@@ -84,13 +98,13 @@ impl Lowering<'_> {
     }
 
     /// Names: those of the library, of the runtime, and the user's own.
-    fn library(&self, functions: &[FunctionId]) -> String {
+    fn library(&self, grid: Grid, functions: &[FunctionId]) -> String {
         let mut text = String::new();
         for id in functions {
             let function = &self.program.functions[*id];
             let name = self.program.names.text(function.name);
             if function.body.is_none() && known(name) {
-                if let Some(other) = spelled(name) {
+                if let Some(other) = spelled(grid, name) {
                     text.push_str(&format!("#define {name} {other}\n"));
                 }
             } else if let Some(answer) = directive::alone_answer(name)
@@ -106,6 +120,9 @@ impl Lowering<'_> {
 
     /// What stands before a kernel's body: how many threads it wants, and its arguments.
     pub(in crate::lower) fn grid_header(&self, name: &str, slots: usize, is_solo: bool) -> String {
+        if self.grid == Some(Grid::Cuda) {
+            return cuda_header(name, slots, is_solo);
+        }
         let has_variables = self.has_grid_variables();
         let all = slots + usize::from(has_variables);
         let params: Vec<String> =
@@ -131,13 +148,29 @@ impl Lowering<'_> {
     }
 }
 
+fn cuda_header(name: &str, slots: usize, is_solo: bool) -> String {
+    let params: Vec<String> = (0..slots).map(|it| format!("__ferry_slot __ferry_a{it}")).collect();
+    let values: Vec<String> = (0..slots).map(|it| format!("__ferry_a{it}")).collect();
+    let threads = if is_solo { "1" } else { "256" };
+    let lines = match values.is_empty() {
+        true => String::new(),
+        false => format!("  const __ferry_slot __ferry_slots[] = {{ {} }};", values.join(", ")),
+    };
+    format!(
+        "# 1 \"<ferry>\" 3\nextern \"C\" __global__ void __launch_bounds__({threads}) {name}({})\n{{\n{lines}",
+        params.join(", ")
+    )
+}
+
 /// Whether the language has a function of the C library.
 pub(in crate::lower) fn known(name: &str) -> bool {
     LIBRARY.lines().any(|line| line.split_whitespace().next() == Some(name))
 }
 
 /// What it is called there, if something else.
-fn spelled(name: &str) -> Option<&'static str> {
+fn spelled(grid: Grid, name: &str) -> Option<&'static str> {
     let mut found = LIBRARY.lines().filter(|it| it.split_whitespace().next() == Some(name));
-    found.next().and_then(|line| line.split_whitespace().nth(1))
+    let other = found.next().and_then(|line| line.split_whitespace().nth(1))?;
+    // CUDA has the names of C; what is ours is needed everywhere.
+    (grid == Grid::OpenCl || other.starts_with("__ferry")).then_some(other)
 }

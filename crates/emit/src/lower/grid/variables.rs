@@ -7,7 +7,7 @@
 
 use ir::program::{DeviceVar, VarId, VarStorage};
 
-use crate::c::{Out, Printer};
+use crate::c::{Grid, Out, Printer};
 use crate::lower::Lowering;
 
 /// A variable in the block.
@@ -29,11 +29,15 @@ impl Lowering<'_> {
     /// A place for a variable of the file, and a name that leads there.
     pub(in crate::lower) fn grid_variable(
         &self,
+        grid: Grid,
         printer: &Printer<'_>,
         id: VarId,
         is_defined: bool,
         out: &mut Out<'_>,
     ) {
+        if grid == Grid::Cuda {
+            return self.cuda_variable(printer, id, is_defined, out);
+        }
         let var = &self.program.vars[id];
         if var.device == Some(DeviceVar::Link) {
             let pointer = self.link_pointer(id);
@@ -52,6 +56,31 @@ impl Lowering<'_> {
             format!("typedef {};", printer.declare(var.ty, &format!("__ferry_t_{name}")));
         let init = var.init.map(|it| printer.init(it, var.ty));
         self.put_variable(&name, self.symbol(id), &declared, init, out);
+    }
+
+    /// The same where variables of a text are one for all kernels, and can be asked for.
+    fn cuda_variable(&self, printer: &Printer<'_>, id: VarId, is_defined: bool, out: &mut Out<'_>) {
+        let var = &self.program.vars[id];
+        if var.device == Some(DeviceVar::Link) {
+            return out
+                .line(&format!("extern \"C\" {{ __device__ void *{}; }}", self.link_pointer(id)));
+        }
+        if !is_defined {
+            if var.storage == VarStorage::Extern && var.device.is_some() {
+                self.not_for_grid(var.span, "a variable of another file");
+            }
+            return;
+        }
+        let (name, symbol) = (printer.declared_name(id), self.symbol(id));
+        out.line(&format!("typedef {};", printer.declare(var.ty, &format!("__ferry_t_{name}"))));
+        let init = var.init.map(|it| format!(" = {}", printer.init(it, var.ty)));
+        out.line(&format!(
+            "extern \"C\" {{ __device__ __ferry_open<__ferry_t_{name}>::type {symbol}{}; }}",
+            init.unwrap_or_default()
+        ));
+        if name != symbol {
+            out.raw(&format!("#define {name} {symbol}"));
+        }
     }
 
     fn put_variable(

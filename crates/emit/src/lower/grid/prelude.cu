@@ -1,0 +1,232 @@
+# 1 "<ferry>" 3
+typedef long __ferry_i64;
+typedef unsigned long __ferry_u64, __ferry_word, __ferry_size;
+#define _Bool bool
+#define __auto_type auto
+#define __ferry_generic
+static __device__ unsigned long __ferry_thread(void)
+{
+  return (unsigned long)blockIdx.x * blockDim.x + threadIdx.x;
+}
+static __device__ unsigned long __ferry_threads(void) { return (unsigned long)gridDim.x * blockDim.x; }
+static __device__ unsigned __ferry_place(void) { return threadIdx.x; }
+static __device__ unsigned __ferry_places(void) { return blockDim.x; }
+static __device__ void __ferry_meet(void) { __syncthreads(); }
+#define __builtin_inf() __longlong_as_double(0x7ff0000000000000)
+template <class T> using __ferry_make = T;
+template <class T> struct __ferry_plain { typedef T type; };
+template <class T> struct __ferry_plain<T &> { typedef typename __ferry_plain<T>::type type; };
+template <class T> struct __ferry_plain<const T> { typedef T type; };
+#define __typeof__(...) __ferry_plain<decltype(__VA_ARGS__)>::type
+/* Long divisions are slow, and most numbers are short. */
+static __device__ unsigned long __ferry_quotient(unsigned long a, unsigned long b)
+{
+  return (a | b) >> 32 == 0 ? (unsigned)a / (unsigned)b : a / b;
+}
+static __device__ unsigned long __ferry_rest(unsigned long a, unsigned long b)
+{
+  return (a | b) >> 32 == 0 ? (unsigned)a % (unsigned)b : a % b;
+}
+/* An argument of a kernel: an address, or a value of at most eight bytes. */
+struct __ferry_slot {
+  unsigned long word;
+  template <class T> __device__ operator T *() const { return (T *)word; }
+  __device__ operator unsigned long() const { return word; }
+};
+template <class T> static __device__ T __ferry_value(__ferry_slot slot)
+{
+  T value;
+  memcpy(&value, &slot.word, sizeof(T));
+  return value;
+}
+/* The type of a variable that the host may ask for: one that is constant could not be found. */
+template <class T> struct __ferry_open { typedef T type; };
+template <class T> struct __ferry_open<const T> { typedef T type; };
+template <class T, unsigned long N> struct __ferry_open<T[N]> {
+  typedef typename __ferry_open<T>::type type[N];
+};
+template <class T, unsigned long N> struct __ferry_open<const T[N]> {
+  typedef typename __ferry_open<T>::type type[N];
+};
+/* The team that the one thread of a kernel stands for, for functions that it calls. */
+static __device__ struct { unsigned long __team, __teams; } __ferry_here;
+static __device__ int __ferry_lock = 0;
+/* What other groups have written is seen, and what was written is seen by them. */
+static __device__ int __ferry_try(void)
+{
+  if (atomicCAS(&__ferry_lock, 0, 1) != 0)
+    return 0;
+  __threadfence();
+  return 1;
+}
+static __device__ void __ferry_give(void)
+{
+  __threadfence();
+  atomicExch(&__ferry_lock, 0);
+}
+/* A value as the bits that can be exchanged in one step. */
+template <unsigned long N> struct __ferry_bits { typedef unsigned int type; };
+template <> struct __ferry_bits<8> { typedef unsigned long long type; };
+/* Changes what is at an address in one step; answers what was there. */
+template <class T, class F> static __device__ T __ferry_change(T *at, F next)
+{
+  typedef typename __ferry_bits<sizeof(T)>::type bits;
+  const unsigned long shift = (unsigned long)at % sizeof(bits) * 8;
+  bits *word = (bits *)((unsigned long)at - shift / 8);
+  const bits mask = (sizeof(T) == sizeof(bits) ? ~(bits)0 : ((bits)1 << sizeof(T) * 8 % 64) - 1) << shift;
+  bits seen = *(volatile bits *)word;
+  for (;;) {
+    T old, now;
+    const bits part = (seen & mask) >> shift;
+    memcpy(&old, &part, sizeof(T));
+    now = next(old);
+    bits put = 0;
+    memcpy(&put, &now, sizeof(T));
+    put = (seen & ~mask) | (put << shift & mask);
+    const bits found = put == seen ? *(volatile bits *)word : atomicCAS(word, seen, put);
+    if (found == seen)
+      return old;
+    seen = found;
+  }
+}
+/* The same for sums, where there is an instruction. */
+template <class T> static __device__ T __ferry_add(T *at, T value)
+{
+  return __ferry_change(at, [=](T old) { return (T)(old + value); });
+}
+template <> __device__ int __ferry_add(int *at, int value) { return atomicAdd(at, value); }
+template <> __device__ unsigned __ferry_add(unsigned *at, unsigned value) { return atomicAdd(at, value); }
+template <> __device__ float __ferry_add(float *at, float value) { return atomicAdd(at, value); }
+template <> __device__ double __ferry_add(double *at, double value) { return atomicAdd(at, value); }
+template <> __device__ long __ferry_add(long *at, long value)
+{
+  return (long)atomicAdd((unsigned long long *)at, (unsigned long long)value);
+}
+template <> __device__ unsigned long __ferry_add(unsigned long *at, unsigned long value)
+{
+  return (unsigned long)atomicAdd((unsigned long long *)at, (unsigned long long)value);
+}
+template <> __device__ long long __ferry_add(long long *at, long long value)
+{
+  return (long long)atomicAdd((unsigned long long *)at, (unsigned long long)value);
+}
+template <> __device__ unsigned long long __ferry_add(unsigned long long *at, unsigned long long value)
+{
+  return atomicAdd(at, value);
+}
+/* The values of all threads of a group as one, which its first thread gets. */
+template <class T, class F> static __device__ T __ferry_combine(T own, F join)
+{
+  __shared__ T parts[256];
+  __syncthreads();
+  if (blockDim.x % 32 != 0) {
+    parts[threadIdx.x] = own;
+    __syncthreads();
+    if (threadIdx.x == 0)
+      for (unsigned at = 1; at < blockDim.x; at++)
+        own = join(own, parts[at]);
+    return own;
+  }
+  for (int far = 16; far > 0; far /= 2)
+    own = join(own, (T)__shfl_down_sync(0xffffffff, own, far));
+  if (threadIdx.x % 32 == 0)
+    parts[threadIdx.x / 32] = own;
+  __syncthreads();
+  if (threadIdx.x == 0)
+    for (unsigned at = 1; at < blockDim.x / 32; at++)
+      own = join(own, parts[at]);
+  return own;
+}
+#define __ferry_copy __ferry_c_memcpy
+#define __builtin_memcpy __ferry_c_memcpy
+static __device__ void *__ferry_c_memcpy(void *to, const void *from, __ferry_size size)
+{
+  return memcpy(to, from, size);
+}
+static __device__ int __ferry_c_abs(int value) { return value < 0 ? -value : value; }
+static __device__ long __ferry_c_labs(long value) { return value < 0 ? -value : value; }
+#define __ferry_c_llabs __ferry_c_labs
+static __device__ void *__ferry_c_memmove(void *to, const void *from, __ferry_size size)
+{
+  if ((__ferry_word)to < (__ferry_word)from) {
+    for (__ferry_size at = 0; at < size; at++)
+      ((char *)to)[at] = ((const char *)from)[at];
+    return to;
+  }
+  while (size-- > 0)
+    ((char *)to)[size] = ((const char *)from)[size];
+  return to;
+}
+static __device__ void *__ferry_c_memset(void *to, int byte, __ferry_size size)
+{
+  return memset(to, byte, size);
+}
+static __device__ int __ferry_c_memcmp(const void *left, const void *right, __ferry_size size)
+{
+  for (__ferry_size at = 0; at < size; at++) {
+    const int difference = ((const unsigned char *)left)[at] - ((const unsigned char *)right)[at];
+    if (difference != 0)
+      return difference;
+  }
+  return 0;
+}
+static __device__ __ferry_size __ferry_c_strlen(const char *text)
+{
+  __ferry_size size = 0;
+  while (text[size])
+    size++;
+  return size;
+}
+static __device__ int __ferry_c_strcmp(const char *left, const char *right)
+{
+  while (*left && *left == *right)
+    left++, right++;
+  return (unsigned char)*left - (unsigned char)*right;
+}
+#define catch __ferry_w_catch
+#define char8_t __ferry_w_char8_t
+#define char16_t __ferry_w_char16_t
+#define char32_t __ferry_w_char32_t
+#define class __ferry_w_class
+#define concept __ferry_w_concept
+#define consteval __ferry_w_consteval
+#define constexpr __ferry_w_constexpr
+#define constinit __ferry_w_constinit
+#define const_cast __ferry_w_const_cast
+#define co_await __ferry_w_co_await
+#define co_return __ferry_w_co_return
+#define co_yield __ferry_w_co_yield
+#define delete __ferry_w_delete
+#define dynamic_cast __ferry_w_dynamic_cast
+#define explicit __ferry_w_explicit
+#define export __ferry_w_export
+#define false __ferry_w_false
+#define friend __ferry_w_friend
+#define mutable __ferry_w_mutable
+#define namespace __ferry_w_namespace
+#define new __ferry_w_new
+#define noexcept __ferry_w_noexcept
+#define nullptr __ferry_w_nullptr
+#define operator __ferry_w_operator
+#define private __ferry_w_private
+#define protected __ferry_w_protected
+#define public __ferry_w_public
+#define reinterpret_cast __ferry_w_reinterpret_cast
+#define requires __ferry_w_requires
+#define static_assert __ferry_w_static_assert
+#define static_cast __ferry_w_static_cast
+#define template __ferry_w_template
+#define this __ferry_w_this
+#define throw __ferry_w_throw
+#define true __ferry_w_true
+#define try __ferry_w_try
+#define typeid __ferry_w_typeid
+#define typename __ferry_w_typename
+#define using __ferry_w_using
+#define virtual __ferry_w_virtual
+#define wchar_t __ferry_w_wchar_t
+#define threadIdx __ferry_w_threadIdx
+#define blockIdx __ferry_w_blockIdx
+#define blockDim __ferry_w_blockDim
+#define gridDim __ferry_w_gridDim
+#define warpSize __ferry_w_warpSize
