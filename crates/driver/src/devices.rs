@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use serde::Serialize;
 
 use crate::cc::device::{KINDS, Kind};
-use crate::cc::runtime;
+use crate::cc::{nvidia, runtime};
 use crate::report::{self, Stream};
 
 /// The field names are the JSON report's; they are stable.
@@ -38,6 +38,9 @@ pub(crate) fn run(json: bool) -> Result<ExitCode, String> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// What stands for all that NVIDIA GPUs need to run programs.
+const NVIDIA: &str = "the NVIDIA driver";
+
 /// What stands for all that OpenCL needs.
 const OPENCL: &str = "an OpenCL driver";
 
@@ -68,10 +71,14 @@ fn device(name: &'static str, kind: Kind) -> Device {
             ),
             &["libferry.so", runtime::SEPARATE_HELPER],
         ),
-        Kind::OpenCl => ("what OpenCL drivers offer, processors last".to_owned(), &["libferry.so"]),
+        Kind::OpenCl => {
+            ("what OpenCL drivers offer, processors last".to_owned(), &["libferry.so", OPENCL])
+        }
+        Kind::Cuda => ("NVIDIA GPUs".to_owned(), &["libferry.so", NVIDIA]),
     };
     let is_there = |name: &str| match name {
         OPENCL => has_opencl(),
+        NVIDIA => nvidia::has_driver(),
         name => runtime::find(name).is_some(),
     };
     let missing = needed.iter().copied().filter(|it| !is_there(it)).collect();

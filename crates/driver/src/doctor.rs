@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::cc::cache::Cache;
 use crate::cc::host::{self, Host};
+use crate::cc::nvidia::Compiler;
 use crate::cc::runtime;
 use crate::input;
 use crate::report::{self, Stream};
@@ -81,7 +82,18 @@ fn findings() -> Vec<Finding> {
             "the device cpu:separate",
             false,
         ),
-        finding("objcopy", tool("objcopy"), "device code in object files (cpu:separate)", false),
+        finding(
+            "objcopy",
+            tool("objcopy"),
+            "device code in object files (all devices but cpu)",
+            false,
+        ),
+        finding(
+            "NVRTC",
+            Compiler::find().ok().map(|it| it.about()),
+            "compiling for the device cuda; `pip install nvidia-cuda-nvrtc-cu12`",
+            false,
+        ),
         finding(
             "cache",
             Cache::of_user(true).folder().map(shown),

@@ -348,7 +348,8 @@ pub(crate) enum KeepOld {
 /// For help and manual pages; the words themselves are read by [`crate::cc`], by gcc's rules.
 #[derive(Debug, Args)]
 pub(crate) struct CcOptions {
-    /// Devices to compile for: cpu, cpu:copy, cpu:separate, opencl, or a list such as cpu,cpu:separate
+    /// Devices to compile for: cpu, cpu:copy, cpu:separate, opencl, cuda (all GPUs from sm_70 on),
+    /// cuda:sm_90 (this one, and later ones by way of their drivers), or a list such as cpu,cuda
     #[arg(long, value_name = "LIST", default_value = "cpu")]
     pub(crate) device: String,
 

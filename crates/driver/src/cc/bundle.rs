@@ -15,24 +15,58 @@ use abi::names::{DEVICE_SECTION, IMAGE_SECTION, REGISTER};
 use object::read::archive::ArchiveFile;
 use object::{Object, ObjectSection, ObjectSymbol};
 
-use super::Failure;
 use super::host::Host;
+use super::{Failure, cuda};
 use crate::input;
 use crate::report::reason;
 
-/// A device object, text or image in its container.
-pub(crate) fn container(payload: &[u8]) -> Vec<u8> {
-    if is_text(payload) {
-        return Container { kind: ImageKind::Source, triple: "opencl", arch: "", payload }.write();
-    }
-    // Our images run on the kind of machine that the driver runs on.
-    let triple = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
-    Container { kind: ImageKind::Object, triple: &triple, arch: "", payload }.write()
+/// Device code of one kind, as object files carry it: an object, a text, an image.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Code {
+    pub(crate) kind: ImageKind,
+    /// The processor it is for; empty where there is but one.
+    pub(crate) arch: String,
+    pub(crate) bytes: Vec<u8>,
 }
 
-/// Whether a driver compiles it.
-pub(crate) fn is_text(payload: &[u8]) -> bool {
-    payload.starts_with(OPENCL.as_bytes())
+/// Who makes an image of device code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Linker {
+    /// The host's linker.
+    Host,
+    /// The driver that compiles it.
+    Driver,
+    /// Nobody: the driver loads one after the other.
+    Nobody,
+}
+
+impl Code {
+    /// An object or image for the kind of machine that the driver runs on, or a text in OpenCL C.
+    pub(crate) fn of(bytes: Vec<u8>) -> Code {
+        let is_text = bytes.starts_with(OPENCL.as_bytes());
+        let kind = if is_text { ImageKind::Source } else { ImageKind::Object };
+        Code { kind, arch: String::new(), bytes }
+    }
+
+    pub(crate) fn linker(&self) -> Linker {
+        match self.kind {
+            ImageKind::Object | ImageKind::Bitcode | ImageKind::Fatbinary => Linker::Host,
+            ImageKind::Source => Linker::Driver,
+            ImageKind::Cubin | ImageKind::Ptx => Linker::Nobody,
+        }
+    }
+
+    /// In its container.
+    pub(crate) fn container(&self) -> Vec<u8> {
+        let host = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
+        let triple = match self.linker() {
+            Linker::Host => host.as_str(),
+            Linker::Driver => "opencl",
+            Linker::Nobody => cuda::TRIPLE,
+        };
+        let Code { kind, arch, bytes } = self;
+        Container { kind: *kind, triple, arch, payload: bytes }.write()
+    }
 }
 
 /// Puts device code, in containers, into a host object, in place.
@@ -78,9 +112,9 @@ pub(crate) fn append_to_assembly(file: &Path, containers: &[u8]) -> Result<(), F
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Contents {
     /// Device objects, with the archive member they are in if the file is an archive.
-    pub(crate) objects: Vec<(Option<Vec<u8>>, Vec<u8>)>,
+    pub(crate) objects: Vec<(Option<Vec<u8>>, Code)>,
     /// Images, if it is a linked file.
-    pub(crate) images: Vec<Vec<u8>>,
+    pub(crate) images: Vec<Code>,
     /// Whether it calls a runtime: ours or the host compiler's.
     pub(crate) calls_runtime: bool,
     /// Whether it calls ours for certain.
@@ -120,11 +154,11 @@ pub(crate) fn look(path: &Path) -> Contents {
 fn look_into(bytes: &[u8], member: Option<&[u8]>, contents: &mut Contents) {
     let Ok(file) = object::File::parse(bytes) else { return };
     let is_linked = file.kind() == object::ObjectKind::Dynamic;
-    for payload in payloads(&file, DEVICE_SECTION) {
-        contents.objects.push((member.map(<[u8]>::to_vec), payload));
+    for code in codes(&file, DEVICE_SECTION) {
+        contents.objects.push((member.map(<[u8]>::to_vec), code));
     }
     if is_linked {
-        contents.images.extend(payloads(&file, IMAGE_SECTION));
+        contents.images.extend(codes(&file, IMAGE_SECTION));
         return;
     }
     for symbol in file.symbols().filter(|it| it.is_undefined()) {
@@ -134,13 +168,14 @@ fn look_into(bytes: &[u8], member: Option<&[u8]>, contents: &mut Contents) {
     }
 }
 
-/// The payloads of all containers in a section: `ld -r` puts the sections of several files in a row.
-fn payloads(file: &object::File<'_>, section: &str) -> Vec<Vec<u8>> {
+/// What is in all containers of a section: `ld -r` puts the sections of several files in a row.
+fn codes(file: &object::File<'_>, section: &str) -> Vec<Code> {
     let mut found = Vec::new();
     for section in file.sections().filter(|it| it.name() == Ok(section)) {
         let mut rest = section.data().unwrap_or_default();
         while let (Ok(container), Ok(len)) = (Container::read(rest), Container::len_of(rest)) {
-            found.push(container.payload.to_vec());
+            let Container { kind, arch, payload, .. } = container;
+            found.push(Code { kind, arch: arch.to_owned(), bytes: payload.to_vec() });
             rest = rest.get(len.max(1)..).unwrap_or_default();
         }
     }

@@ -12,6 +12,7 @@ use ir::layout;
 use source::{Diagnostic, Diagnostics, Locator, Severity, SourceMap, render};
 
 use super::args::{Input, Step};
+use super::bundle::Code;
 use super::decisions::Decided;
 use super::host::Voice;
 use super::language::Language;
@@ -20,7 +21,7 @@ use super::output::Output;
 use super::preprocess::{self, Preprocessed};
 use super::table::Stop;
 use super::verdict::Verdicts;
-use super::{Context, Failure, bundle, image};
+use super::{Context, Failure, bundle, cuda, image};
 use crate::front;
 use crate::input::{self, Text};
 
@@ -164,15 +165,20 @@ fn generated(
         cx.save(&job.input.path, "device.c", text)?;
         let object = image::object(cx, text)?;
         cx.save(&job.input.path, "device.o", &object)?;
-        containers.extend(bundle::container(&object));
+        containers.extend(Code::of(object).container());
     }
     for (grid, text) in grids {
-        let kind = match grid {
-            emit::Grid::OpenCl => "cl",
-            emit::Grid::Cuda => "cu",
-        };
-        cx.save(&job.input.path, kind, text)?;
-        containers.extend(bundle::container(text));
+        match grid {
+            emit::Grid::OpenCl => {
+                cx.save(&job.input.path, "cl", text)?;
+                containers.extend(Code::of(text.clone()).container());
+            }
+            emit::Grid::Cuda => {
+                cx.save(&job.input.path, "cu", text)?;
+                let gpus = &cx.arguments.targets.gpus;
+                containers.extend(cuda::images(cx, &job.input.path, text, gpus)?);
+            }
+        }
     }
     let file = cx.temporary(&job.input.path, "host.i", host)?;
     let mut words: Vec<OsString> =

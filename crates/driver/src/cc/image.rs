@@ -1,4 +1,4 @@
-//! Device images: from device text to an object, and from all objects of a program to one image.
+//! Device images: from device text to an object, and from all objects of a program to one image of a kind.
 //!
 //! The image is a shared object that refers to nothing but the libraries it was linked with. It is
 //! put into the program by one more object file, which defines where it is and how many there are.
@@ -10,14 +10,15 @@ use std::path::{Path, PathBuf};
 use abi::names::{ENTRIES_START, ENTRIES_STOP, IMAGE_COUNT, IMAGE_SECTION, IMAGES};
 
 use super::args::Step;
+use super::bundle::Code;
 use super::cache::Key;
 use super::host::Voice;
-use super::{Context, Failure, bundle};
+use super::{Context, Failure};
 
 /// A device object of a program, and the name its user knows it by: `a.o`, `libm.a(b.o)`.
 pub(crate) struct Part {
     pub(crate) name: String,
-    pub(crate) bytes: Vec<u8>,
+    pub(crate) code: Code,
 }
 
 /// Compiles a device text to an object that can be part of an image.
@@ -52,7 +53,7 @@ pub(crate) fn link(
     flags: &[OsString],
 ) -> Result<Vec<u8>, Failure> {
     let mut key = with_words(Key::new("image").with(cx.host.version()), flags);
-    for part in parts.iter().map(|it| &it.bytes).chain(images) {
+    for part in parts.iter().map(|it| &it.code.bytes).chain(images) {
         key = key.with(part);
     }
     // Images of other files find this one by its name, which says what is in it.
@@ -67,7 +68,7 @@ pub(crate) fn link(
         let mut names = Vec::new();
         for (number, part) in parts.iter().enumerate() {
             let file = folder.join(format!("{number}.o"));
-            write(&file, &part.bytes)?;
+            write(&file, &part.code.bytes)?;
             names.push((file.display().to_string(), part.name.clone()));
             words.push(file.into());
         }
@@ -114,13 +115,13 @@ fn explained(said: &[u8], names: &[(String, String)]) -> Vec<u8> {
 }
 
 /// The object file that puts images into a program. Returns its path.
-pub(crate) fn wrap(cx: &Context<'_>, images: &[Vec<u8>]) -> Result<PathBuf, Failure> {
+pub(crate) fn wrap(cx: &Context<'_>, images: &[Code]) -> Result<PathBuf, Failure> {
     let folder = cx.folder("wrap")?;
     let (source, object) = (folder.join("image.s"), folder.join("image.o"));
     let mut files = Vec::new();
     for (number, image) in images.iter().enumerate() {
         let file = folder.join(format!("{number}.bin"));
-        write(&file, &bundle::container(image))?;
+        write(&file, &image.container())?;
         files.push(file);
     }
     write(&source, assembly(&files).as_bytes())?;

@@ -6,12 +6,12 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use super::args::{Item, Step};
-use super::bundle::{self, Contents};
+use super::bundle::{self, Code, Contents, Linker};
 use super::host::Voice;
 use super::image::{self, Part};
 use super::output::Output;
 use super::runtime::{self, Need, Runtime};
-use super::{Context, Failure};
+use super::{Context, Failure, cuda};
 use crate::input;
 
 /// Links to `output`. `objects` stands for the inputs: what each was translated to, or itself.
@@ -37,19 +37,7 @@ pub(crate) fn run(
     let image = if any(Contents::has_device_code) && !is_relocatable(cx) {
         let trace = members_linked(cx, objects, &seen, &runtime)?;
         let (parts, images) = collect(&seen, trace.as_ref());
-        // The driver links texts when it compiles them.
-        let (texts, parts): (Vec<Part>, Vec<Part>) =
-            parts.into_iter().partition(|it| bundle::is_text(&it.bytes));
-        let images: Vec<Vec<u8>> = images.into_iter().filter(|it| !bundle::is_text(it)).collect();
-        let mut made = Vec::new();
-        if !parts.is_empty() {
-            let image = image::link(cx, &parts, &images, &device_flags(cx, &seen))?;
-            cx.save(output, "device.so", &image)?;
-            made.push(image);
-        }
-        if !texts.is_empty() {
-            made.push(texts.into_iter().flat_map(|it| it.bytes).collect());
-        }
+        let made = images_of(cx, &seen, parts, images, output)?;
         if made.is_empty() { None } else { Some(image::wrap(cx, &made)?) }
     } else {
         None
@@ -58,6 +46,39 @@ pub(crate) fn run(
     said.extend(cx.host.run(&words, None, Voice::Kept)?.checked()?.said);
     target.finish()?;
     Ok(said)
+}
+
+/// The images of a program, one of each kind. Devices take the last that they can run.
+fn images_of(
+    cx: &Context<'_>,
+    seen: &[Seen],
+    parts: Vec<Part>,
+    images: Vec<Code>,
+    output: &Path,
+) -> Result<Vec<Code>, Failure> {
+    let (mut objects, mut texts, mut gpus) = (Vec::new(), Vec::new(), Vec::new());
+    for part in parts {
+        match part.code.linker() {
+            Linker::Host => objects.push(part),
+            Linker::Driver => texts.extend(part.code.bytes),
+            Linker::Nobody => gpus.push(part),
+        }
+    }
+    let mut made = Vec::new();
+    if !objects.is_empty() {
+        // Those of libraries that drivers read are loaded with the library.
+        let is_linked = |it: &Code| it.linker() == Linker::Host;
+        let images: Vec<Vec<u8>> =
+            images.into_iter().filter(is_linked).map(|it| it.bytes).collect();
+        let image = image::link(cx, &objects, &images, &device_flags(cx, seen))?;
+        cx.save(output, "device.so", &image)?;
+        made.push(Code::of(image));
+    }
+    if !texts.is_empty() {
+        made.push(Code::of(texts));
+    }
+    made.extend(cuda::join(gpus).map_err(|why| Failure::told(&why))?);
+    Ok(made)
 }
 
 /// A file that the link reads, as far as it can be told from the command line.
@@ -163,9 +184,9 @@ fn members_linked(
 }
 
 /// The device objects and images that belong to the program.
-fn collect(seen: &[Seen], trace: Option<&Trace>) -> (Vec<Part>, Vec<Vec<u8>>) {
+fn collect(seen: &[Seen], trace: Option<&Trace>) -> (Vec<Part>, Vec<Code>) {
     let mut parts = Vec::new();
-    let mut images: Vec<Vec<u8>> = Vec::new();
+    let mut images: Vec<Code> = Vec::new();
     let mut done: Vec<&Path> = Vec::new();
     for it in seen {
         // An archive may be named twice, to satisfy references both ways; it is linked once.
@@ -174,7 +195,7 @@ fn collect(seen: &[Seen], trace: Option<&Trace>) -> (Vec<Part>, Vec<Vec<u8>>) {
             continue;
         }
         done.push(&it.path);
-        for (member, bytes) in &it.contents.objects {
+        for (member, code) in &it.contents.objects {
             let name = match member {
                 None => it.name.clone(),
                 Some(member) => {
@@ -184,7 +205,7 @@ fn collect(seen: &[Seen], trace: Option<&Trace>) -> (Vec<Part>, Vec<Vec<u8>>) {
                     format!("{}({})", it.name, String::from_utf8_lossy(member))
                 }
             };
-            parts.push(Part { name, bytes: bytes.clone() });
+            parts.push(Part { name, code: code.clone() });
         }
         images.extend(it.contents.images.iter().cloned());
     }

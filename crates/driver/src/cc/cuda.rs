@@ -1,0 +1,248 @@
+//! Kernels in CUDA C++ to what is put into object files.
+//!
+//! In: a text, and which GPUs are meant ([`Gpus`]). Out: machine code for each GPU that is named and
+//! assembly for the oldest that is meant, which the drivers of all later ones compile; each in a
+//! container of its own.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use abi::image::{Container, ImageKind};
+
+use super::args::{Arguments, Step};
+use super::bundle::Code;
+use super::cache::Key;
+use super::device::Gpus;
+use super::image::Part;
+use super::nvidia::{Compiled, Compiler};
+use super::{Context, Failure};
+
+/// What images for GPUs are called in containers.
+pub(crate) const TRIPLE: &str = "nvptx64-nvidia-cuda";
+
+/// The oldest GPUs that kernels are made for: from these on threads make progress by themselves.
+pub(crate) const OLDEST: u32 = 70;
+
+/// Compiles a text for all GPUs that are meant, or takes what was compiled before.
+pub(crate) fn images(
+    cx: &Context<'_>,
+    source: &Path,
+    text: &[u8],
+    gpus: &Gpus,
+) -> Result<Vec<u8>, Failure> {
+    let compiler = Compiler::find().map_err(|why| Failure::told(&why))?;
+    let about = compiler.about();
+    let options = options(cx.arguments);
+    let mut containers = Vec::new();
+    for arch in gpus.architectures() {
+        let mut key = Key::new("cuda").with(about.as_bytes()).with(&arch.to_le_bytes());
+        for option in &options {
+            key = key.with(option.as_bytes());
+        }
+        let key = key.with(text);
+        let both = cx.cache.get(&key, || {
+            let scratch = cx.folder("cuda")?;
+            let made = compiler.compile(text, &options, arch, &scratch);
+            let Compiled { ptx, cubin } = made.map_err(|said| refused(source, &said))?;
+            let arch = format!("sm_{arch}");
+            let mut both = contained(ImageKind::Ptx, &arch, &ptx);
+            both.extend(contained(ImageKind::Cubin, &arch, &cubin));
+            Ok::<_, Failure>(both)
+        })?;
+        let [ptx, cubin] = split(&both).ok_or_else(|| Failure::told("a damaged device build"))?;
+        if arch == gpus.oldest() {
+            cx.save(source, &format!("sm_{arch}.ptx"), ptx.payload)?;
+            containers.extend(ptx.write());
+        }
+        if gpus.is_named(arch) {
+            cx.save(source, &format!("sm_{arch}.cubin"), cubin.payload)?;
+            containers.extend(cubin.write());
+        }
+    }
+    Ok(containers)
+}
+
+fn contained(kind: ImageKind, arch: &str, payload: &[u8]) -> Vec<u8> {
+    Container { kind, triple: TRIPLE, arch, payload }.write()
+}
+
+/// The two containers of a build.
+fn split(both: &[u8]) -> Option<[Container<'_>; 2]> {
+    let first = Container::read(both).ok()?;
+    let rest = both.get(Container::len_of(both).ok()?..)?;
+    Some([first, Container::read(rest).ok()?])
+}
+
+/// The images of a program of several files: one of each kind and GPU, of all files that have device
+/// code. Assembly comes first and newer GPUs later, as devices take the last that they can run.
+pub(crate) fn join(parts: Vec<Part>) -> Result<Vec<Code>, String> {
+    let mut files: Vec<String> = Vec::new();
+    // A kind and GPU, by preference; the files that have code for it, and that code.
+    type Images = BTreeMap<(bool, u32), (Vec<String>, Vec<Code>)>;
+    let mut images = Images::new();
+    for Part { name, code } in parts {
+        let arch = code.arch.strip_prefix("sm_").and_then(|it| it.parse().ok()).unwrap_or(0);
+        let (names, codes) = images.entry((code.kind == ImageKind::Cubin, arch)).or_default();
+        if !files.contains(&name) {
+            files.push(name.clone());
+        }
+        names.push(name);
+        codes.push(code);
+    }
+    let is_whole = |names: &[String]| files.iter().all(|it| names.contains(it));
+    if !images.is_empty() && !images.values().any(|(names, _)| is_whole(names)) {
+        return Err(format!(
+            "no GPU can run the device code of all these files: {}\n  help: compile all of them for \
+             the same `--device`",
+            files.join(", ")
+        ));
+    }
+    let whole = images.into_values().filter(|(names, _)| is_whole(names));
+    Ok(whole.map(|(_, codes)| joined(codes)).collect())
+}
+
+/// One image of several: in containers, one behind the other.
+fn joined(mut codes: Vec<Code>) -> Code {
+    if codes.len() == 1
+        && let Some(only) = codes.pop()
+    {
+        return only;
+    }
+    let (kind, arch) =
+        codes.first().map_or((ImageKind::Ptx, String::new()), |it| (it.kind, it.arch.clone()));
+    Code { kind, arch, bytes: codes.iter().flat_map(Code::container).collect() }
+}
+
+/// What the compiler is told, following what the host's was told.
+fn options(arguments: &Arguments) -> Vec<String> {
+    let mut options = vec!["--std=c++20".to_owned(), "-w".to_owned()];
+    let floats = Floats::of(arguments);
+    options.push(format!("--fmad={}", floats.contracts));
+    if floats.is_fast {
+        options.extend(["--ftz=true", "--prec-div=false", "--prec-sqrt=false"].map(str::to_owned));
+    }
+    let has_lines =
+        |word: &str| word.starts_with("-g") && word != "-g0" && !word.starts_with("-gno");
+    if arguments.flags(&[Step::Everywhere]).filter_map(|it| it.to_str()).any(has_lines) {
+        options.push("--generate-line-info".to_owned());
+    }
+    options
+}
+
+/// What may be done to numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Floats {
+    /// A product and a sum may become one operation that rounds once: what gcc does by default, but not
+    /// with the standards of ISO.
+    contracts: bool,
+    /// Divisions and roots may be a little wrong, and tiny numbers zero.
+    is_fast: bool,
+}
+
+impl Floats {
+    /// The last flag about it decides; a word about contraction wins over the standard.
+    fn of(arguments: &Arguments) -> Floats {
+        let (mut is_iso, mut said, mut is_fast) = (false, None, false);
+        let words = arguments.flags(&[Step::Everywhere, Step::Compile]);
+        for word in words.filter_map(|it| it.to_str()) {
+            match word {
+                "-Ofast" | "-ffast-math" | "-funsafe-math-optimizations" => is_fast = true,
+                "-fno-fast-math" | "-fno-unsafe-math-optimizations" => is_fast = false,
+                "-ffp-contract=fast" => said = Some(true),
+                "-ffp-contract=on" | "-ffp-contract=off" => said = Some(false),
+                "-ansi" => is_iso = true,
+                word => {
+                    if let Some(standard) = word.strip_prefix("-std=") {
+                        is_iso = !standard.starts_with("gnu");
+                    }
+                }
+            }
+        }
+        Floats { contracts: said.unwrap_or(!is_iso), is_fast }
+    }
+}
+
+/// A text of ours that the compiler does not take.
+fn refused(source: &Path, said: &str) -> Failure {
+    let source = source.display();
+    if said.contains("does not know sm_") {
+        return Failure::told(&format!(
+            "{}\n  help: name a GPU that it knows, as in `--device cuda:sm_80`, or install another \
+             version: `pip install nvidia-cuda-nvrtc-cu12`",
+            said.trim_end()
+        ));
+    }
+    let missing = said.split_once("Unresolved extern ").map(|it| it.1);
+    if let Some(missing) = missing {
+        let missing = missing.lines().next().unwrap_or_default().trim();
+        return Failure::told(&format!(
+            "`{source}`: device code uses {}, which is in another file, and `cuda` cannot link device \
+             code of several files yet\n  help: define it in the same file, or compile for other \
+             devices: `--device cpu`",
+            missing.replace('\'', "`")
+        ));
+    }
+    let words = format!(
+        "{}{}\n  help: this is a bug of Ferry, please report it; `--ferry-save-temps` leaves the text \
+         as a .cu file; other devices (`--device cpu`) are not concerned\n",
+        super::error_line(&format!("NVIDIA's compiler refuses the device code of `{source}`")),
+        said.trim_end()
+    );
+    Failure { said: words.into_bytes(), status: 4 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ffi::OsString;
+
+    fn floats(line: &str) -> Floats {
+        let words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
+        Floats::of(&Arguments::read(&words).expect("a good command line"))
+    }
+
+    #[test]
+    fn numbers_are_treated_as_the_host_compiler_is_told_to() {
+        let plain = Floats { contracts: true, is_fast: false };
+        assert_eq!(floats("-O2 a.c"), plain);
+        assert_eq!(floats("-std=gnu11 a.c"), plain);
+        assert_eq!(floats("-std=c11 a.c"), Floats { contracts: false, ..plain });
+        assert_eq!(floats("-std=c11 -ffp-contract=fast a.c"), plain);
+        assert_eq!(floats("-ffp-contract=off a.c"), Floats { contracts: false, ..plain });
+        assert_eq!(floats("-Ofast a.c"), Floats { is_fast: true, ..plain });
+        assert_eq!(floats("-Ofast -fno-fast-math a.c"), plain);
+    }
+
+    #[test]
+    fn images_are_joined_by_gpu_and_only_whole_ones_count() {
+        let part = |name: &str, kind, arch: &str, byte: u8| Part {
+            name: name.to_owned(),
+            code: Code { kind, arch: arch.to_owned(), bytes: vec![byte] },
+        };
+        let (ptx, cubin) = (ImageKind::Ptx, ImageKind::Cubin);
+        let one = join(vec![part("a.o", cubin, "sm_90", 1), part("a.o", ptx, "sm_70", 2)]);
+        let bytes = |it: Vec<Code>| it.into_iter().map(|it| it.bytes).collect::<Vec<_>>();
+        assert_eq!(one.map(bytes), Ok(vec![vec![2], vec![1]]), "assembly is the last resort");
+        let two = vec![
+            part("a.o", ptx, "sm_70", 1),
+            part("b.o", ptx, "sm_70", 2),
+            part("b.o", cubin, "sm_90", 3),
+        ];
+        let joined = join(two).expect("both have assembly");
+        let [image] = joined.as_slice() else { panic!("{joined:?}") };
+        let first = Container::read(&image.bytes).expect("a container");
+        assert_eq!((first.kind, first.arch, first.payload), (ptx, "sm_70", &[1][..]));
+        let apart = vec![part("a.o", ptx, "sm_70", 1), part("b.o", ptx, "sm_80", 2)];
+        assert!(join(apart).is_err_and(|it| it.contains("a.o, b.o")));
+        assert_eq!(join(Vec::new()), Ok(Vec::new()));
+    }
+
+    #[test]
+    fn what_the_compiler_says_becomes_what_to_do() {
+        let text = |said: &str| refused(Path::new("a.c"), said).into_text();
+        assert!(text("ptxas fatal : Unresolved extern function 'f'\n").contains("function `f`"));
+        assert!(text("NVRTC 13.0 does not know sm_70; it knows sm_75\n").contains("cuda:sm_80"));
+        assert!(text("a.c(3): error: x\n").contains("a.c(3): error: x"));
+        assert_eq!(refused(Path::new("a.c"), "a.c(3): error: x\n").status, 4);
+    }
+}
