@@ -22,7 +22,7 @@ mod used;
 
 use std::rc::Rc;
 
-use ir::program::{ExprId, FunctionId, LabelId, Program, VarId};
+use ir::program::{BinaryOp, ExprId, FunctionId, LabelId, Program, VarId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::Name;
 
@@ -30,6 +30,11 @@ pub use out::{Out, Place};
 pub use region::{Hook, Pragmas};
 pub use unit::Selection;
 pub use used::Used;
+
+/// The word for an operator.
+pub fn operator(op: BinaryOp) -> &'static str {
+    expr::binary(op).0
+}
 
 /// Where the text will stand, which decides what names can be seen from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

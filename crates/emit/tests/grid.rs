@@ -131,3 +131,71 @@ void f(int *a, int n) {
 "
     ));
 }
+
+#[test]
+fn teams_run_together_and_share_loops_for_threads() {
+    let text = "void f(const float *a, const float *x, float *y, int n) {
+#pragma omp target teams distribute map(to: a[0:n*n], x[0:n]) map(from: y[0:n])
+  for (int i = 0; i < n; i++) {
+    float s = 0;
+#pragma omp parallel for reduction(+:s)
+    for (int j = 0; j < n; j++)
+      s += a[i * n + j] * x[j];
+    y[i] = s;
+  }
+}
+";
+    insta::assert_snapshot!("team_opencl", on_grid(Grid::OpenCl, text));
+    insta::assert_snapshot!("team_cuda", on_grid(Grid::Cuda, text));
+}
+
+#[test]
+fn code_that_would_differ_from_thread_to_thread_is_for_one() {
+    // The address of a variable of the team is lent; one of several copies would be changed.
+    insta::assert_snapshot!(on_grid(
+        Grid::Cuda,
+        "#pragma omp declare target
+void set(int *p);
+void set(int *p) { *p = 3; }
+#pragma omp end declare target
+void f(int *a, int n) {
+#pragma omp target teams distribute map(tofrom: a[0:n*n])
+  for (int i = 0; i < n; i++) {
+    int t;
+    set(&t);
+#pragma omp parallel for
+    for (int j = 0; j < n; j++)
+      a[i * n + j] = t;
+  }
+}
+"
+    ));
+}
+
+#[test]
+fn atomic_accesses_are_exchanges() {
+    insta::assert_snapshot!(on_grid(
+        Grid::Cuda,
+        "void f(int *a, float *b, unsigned char *c, double d, int n) {
+#pragma omp target teams distribute parallel for map(tofrom: a[0:n], b[0:n], c[0:n])
+  for (int i = 0; i < n; i++) {
+    int v, w;
+#pragma omp atomic
+    a[0] += i;
+#pragma omp atomic
+    b[0] -= d;
+#pragma omp atomic
+    c[0] = c[0] * 3;
+#pragma omp atomic capture
+    v = a[1]++;
+#pragma omp atomic capture
+    { b[1] = 2 - b[1]; d = b[1]; }
+#pragma omp atomic read seq_cst
+    w = a[2];
+#pragma omp atomic write
+    a[3] = v + w;
+  }
+}
+"
+    ));
+}

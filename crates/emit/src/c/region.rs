@@ -22,6 +22,11 @@ pub trait Hook {
         false
     }
 
+    /// An expression that is a statement; answers whether it is written.
+    fn expression(&self, _: &Printer<'_>, _: ExprId, _: &mut Out<'_>) -> bool {
+        false
+    }
+
     /// Whether a function of the C library needs no declaration.
     fn has_function(&self, _name: &str) -> bool {
         false

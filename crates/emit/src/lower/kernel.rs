@@ -62,7 +62,7 @@ impl Lowering<'_> {
         let linkage = if setting == Setting::Alone { "" } else { "static " };
         let form = self.grid.map(|_| self.form(id));
         let header = match &form {
-            Some(form) => self.grid_header(name, entries.slots, *form != Form::Flat),
+            Some(form) => self.grid_header(name, entries.slots, matches!(form, Form::Solo(_))),
             None => {
                 format!("# 1 \"<ferry>\" 3\n{linkage}void {name}(void *const *__ferry_slots)\n{{")
             }
@@ -94,6 +94,7 @@ impl Lowering<'_> {
             }
             match form {
                 Some(Form::Flat) => return self.flat(&printer, id, out),
+                Some(Form::Team(team)) => return self.team_kernel(&printer, id, team, out),
                 Some(Form::Solo(_)) => {
                     return self.alone(&printer, id, &region.construct.leaves, out);
                 }

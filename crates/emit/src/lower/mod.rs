@@ -47,7 +47,9 @@ use std::cell::RefCell;
 use std::ops::Range;
 
 use ir::construct::{Construct, Leaf};
-use ir::program::{ExprKind, FunctionId, Program, RegionId, StmtId, StmtKind, Typed, VarId};
+use ir::program::{
+    ExprId, ExprKind, FunctionId, Program, RegionId, StmtId, StmtKind, Typed, VarId,
+};
 use ir::walk::Part;
 use opt::decisions::{Decision, Decisions};
 use opt::profile::{Profile, Profiles};
@@ -163,6 +165,11 @@ pub fn lower_with(
         levels::assign(shaped, reassociates, options.trust, mapping.as_ref(), &without_lanes);
     leveled = criticals::combine(shaped, leveled);
     leveled = bound::rename(shaped, leveled);
+    // A grid has threads in its teams.
+    let for_grids = leveled
+        .as_ref()
+        .filter(|_| !options.grids.is_empty())
+        .map(|it| (it.program.clone(), it.changed.clone()));
     if let Some(mapping) = &mapping {
         leveled = nests::remap(shaped, leveled, mapping);
     }
@@ -172,10 +179,12 @@ pub fn lower_with(
         let at = locator.locate(span)?;
         Some((at.file.to_string(), at.line))
     };
+    let grid_program = for_grids.as_ref().map_or(shaped, |it| &it.0);
+    let grid_changed = for_grids.as_ref().map(|it| it.1.clone()).unwrap_or_default();
     let lowering = |is_device, grid: Option<Grid>| Lowering {
-        program,
+        program: if grid.is_some() { grid_program } else { program },
         written,
-        changed: &changed,
+        changed: if grid.is_some() { &grid_changed } else { &changed },
         locator,
         place: &place,
         unit: fingerprint(map.bytes(file)),
@@ -276,6 +285,8 @@ struct State {
     faults: Diagnostics,
     /// Variables that a text for grids has found a place for.
     placed: Vec<grid::Placed>,
+    /// How the teams of the kernel run it that is printed.
+    team: Option<grid::Team>,
     /// The last number given to a name.
     fresh: u32,
 }
@@ -494,6 +505,10 @@ impl Hook for Lowering<'_> {
                 self.construct(printer, id, &leaves, out);
             }
         }
+    }
+
+    fn expression(&self, printer: &Printer<'_>, e: ExprId, out: &mut Out<'_>) -> bool {
+        self.grid.is_some() && self.guarded(printer, e, out)
     }
 
     fn has_function(&self, name: &str) -> bool {

@@ -5,7 +5,7 @@
 //! threads share, and then by one thread of each group with the variable itself.
 
 use ir::construct::ReductionOp;
-use ir::program::{RegionId, Typed};
+use ir::program::{RegionId, Typed, VarId};
 use ir::region::Sharing;
 
 use crate::c::{Grid, Out, Printer};
@@ -17,46 +17,28 @@ use crate::lower::parts::{begin, combined};
 pub(super) const MOST_THREADS: usize = 256;
 
 /// What threads sum up.
-struct Sum {
+pub(super) struct Sum {
+    pub(super) var: VarId,
     /// The variable, as the kernel names it.
-    original: String,
+    pub(super) original: String,
     /// The thread's copy.
-    own: String,
+    pub(super) own: String,
     ty: String,
-    op: ReductionOp<Typed>,
+    pub(super) op: ReductionOp<Typed>,
+}
+
+/// Copies that threads have.
+pub(super) struct Copies {
+    pub(super) sums: Vec<Sum>,
+    /// What the last iteration does to the variables themselves.
+    last: Vec<String>,
 }
 
 impl Lowering<'_> {
     /// The body of such a kernel.
     pub(in crate::lower) fn flat(&self, printer: &Printer<'_>, id: RegionId, out: &mut Out<'_>) {
-        let region = &self.program.regions[id];
         let mut inside = printer.clone();
-        let (mut sums, mut last) = (Vec::new(), Vec::new());
-        for var in &region.vars {
-            if region.loops.iter().any(|it| it.var == var.var) {
-                continue;
-            }
-            match var.sharing.as_ref().map(|it| &it.value) {
-                Some(Sharing::Reduction(op)) => {
-                    sums.push(self.sum(printer, &mut inside, var.var, op, out));
-                }
-                // What came as a value is the thread's own already.
-                Some(Sharing::Private | Sharing::FirstPrivate)
-                    if !printer.var_name(var.var).starts_with('(') => {}
-                Some(Sharing::Private) => {
-                    self.thread_copy(printer, &mut inside, var.var, false, out);
-                }
-                Some(Sharing::FirstPrivate) => {
-                    self.thread_copy(printer, &mut inside, var.var, true, out);
-                }
-                Some(Sharing::LastPrivate | Sharing::FirstLastPrivate) => {
-                    let original = printer.var_name(var.var);
-                    let own = self.thread_copy(printer, &mut inside, var.var, true, out);
-                    last.push(format!("{original} = {own};"));
-                }
-                Some(Sharing::Shared | Sharing::Linear | Sharing::ThreadPrivate) | None => {}
-            }
-        }
+        let Copies { sums, last } = self.copies_of_threads(printer, &mut inside, id, out);
         let share = Share {
             team: "__ferry_thread()".to_owned(),
             teams: "__ferry_threads()".to_owned(),
@@ -64,14 +46,61 @@ impl Lowering<'_> {
             last,
         };
         self.share_of_team(&inside, id, &share, out);
-        sums.iter().for_each(|it| self.combine_groups(it, out));
+        for sum in &sums {
+            let memory = (self.grid == Some(Grid::OpenCl)).then(|| {
+                let memory = format!("__ferry_group{}", self.fresh());
+                out.line(&format!("__local {} {memory}[{MOST_THREADS}];", sum.ty));
+                memory
+            });
+            self.combine_threads(sum, memory.as_ref(), out);
+            self.join(sum, out);
+        }
+    }
+
+    /// Each thread's copies of the variables of a construct that deals iterations.
+    pub(super) fn copies_of_threads(
+        &self,
+        printer: &Printer<'_>,
+        inside: &mut Printer<'_>,
+        id: RegionId,
+        out: &mut Out<'_>,
+    ) -> Copies {
+        let region = &self.program.regions[id];
+        // What came to the kernel as a value is the thread's own already.
+        let is_kernel = region.construct.leaves.iter().any(|it| super::forms::goes_there(*it));
+        let is_given = |var: VarId| is_kernel && !printer.var_name(var).starts_with('(');
+        let (mut sums, mut last) = (Vec::new(), Vec::new());
+        for var in &region.vars {
+            if region.loops.iter().any(|it| it.var == var.var) {
+                continue;
+            }
+            match var.sharing.as_ref().map(|it| &it.value) {
+                Some(Sharing::Reduction(op)) => {
+                    sums.push(self.sum(printer, inside, var.var, op, out));
+                }
+                Some(Sharing::Private | Sharing::FirstPrivate) if is_given(var.var) => {}
+                Some(Sharing::Private) => {
+                    self.thread_copy(printer, inside, var.var, false, out);
+                }
+                Some(Sharing::FirstPrivate) => {
+                    self.thread_copy(printer, inside, var.var, true, out);
+                }
+                Some(Sharing::LastPrivate | Sharing::FirstLastPrivate) => {
+                    let original = printer.var_name(var.var);
+                    let own = self.thread_copy(printer, inside, var.var, true, out);
+                    last.push(format!("{original} = {own};"));
+                }
+                Some(Sharing::Shared | Sharing::Linear | Sharing::ThreadPrivate) | None => {}
+            }
+        }
+        Copies { sums, last }
     }
 
     fn sum(
         &self,
         printer: &Printer<'_>,
         inside: &mut Printer<'_>,
-        var: ir::program::VarId,
+        var: VarId,
         op: &ReductionOp<Typed>,
         out: &mut Out<'_>,
     ) -> Sum {
@@ -81,19 +110,41 @@ impl Lowering<'_> {
         let own = self.thread_copy(printer, inside, var, false, out);
         let ty = printer.type_name(ty);
         out.line(&format!("{own} = {};", begin(op, &ty, is_floating)));
-        Sum { original, own, ty, op: op.clone() }
+        Sum { var, original, own, ty, op: op.clone() }
     }
 
-    /// All threads of a group, then all groups.
-    fn combine_groups(&self, sum: &Sum, out: &mut Out<'_>) {
-        let Sum { original, own, ty, op } = sum;
-        if self.grid == Some(Grid::Cuda) {
+    /// The copies of all threads of a group as one, which all of them then have. `memory` is for one
+    /// value of each, where the language does not find it by itself.
+    pub(super) fn combine_threads(&self, sum: &Sum, memory: Option<&String>, out: &mut Out<'_>) {
+        let Sum { own, ty, op, .. } = sum;
+        let Some(memory) = memory else {
             let join = format!(
                 "[]({ty} __ferry_x, {ty} __ferry_y) {{ return ({ty})({}); }}",
                 combined(op, "__ferry_x", "__ferry_y")
             );
-            out.line(&format!("{own} = __ferry_combine({own}, {join});"));
-            out.line("if (__ferry_place() == 0)");
+            return out.line(&format!("{own} = __ferry_combine({own}, {join});"));
+        };
+        out.line(&format!("{memory}[__ferry_place()] = {own};"));
+        out.line("__ferry_meet();");
+        out.line("if (__ferry_place() == 0)");
+        out.line("{");
+        out.indented(|out| {
+            out.line("for (unsigned __ferry_at = 1; __ferry_at < __ferry_places(); __ferry_at++)");
+            let next = format!("{memory}[__ferry_at]");
+            out.line(&format!("  {own} = {};", combined(op, own, &next)));
+            out.line(&format!("{memory}[0] = {own};"));
+        });
+        out.line("}");
+        out.line("__ferry_meet();");
+        out.line(&format!("{own} = {memory}[0];"));
+        out.line("__ferry_meet();");
+    }
+
+    /// What a group has, into the variable itself.
+    pub(super) fn join(&self, sum: &Sum, out: &mut Out<'_>) {
+        let Sum { original, own, ty, op, .. } = sum;
+        out.line("if (__ferry_place() == 0)");
+        if self.grid == Some(Grid::Cuda) {
             return out.line(&match op {
                 ReductionOp::Add | ReductionOp::Sub => {
                     format!("  __ferry_add(&{original}, {own});")
@@ -104,16 +155,8 @@ impl Lowering<'_> {
                 ),
             });
         }
-        let group = format!("__ferry_group{}", self.fresh());
-        out.line(&format!("__local {ty} {group}[{MOST_THREADS}];"));
-        out.line(&format!("{group}[__ferry_place()] = {own};"));
-        out.line("__ferry_meet();");
-        out.line("if (__ferry_place() == 0)");
         out.line("{");
         out.indented(|out| {
-            out.line("for (unsigned __ferry_at = 1; __ferry_at < __ferry_places(); __ferry_at++)");
-            let next = format!("{group}[__ferry_at]");
-            out.line(&format!("  {own} = {};", combined(op, own, &next)));
             out.line("__ferry_take();");
             out.line(&format!("{original} = {};", combined(op, original, own)));
             out.line("__ferry_give();");

@@ -4,6 +4,7 @@ use ir::construct::{ClauseKind, Leaf, ReductionModifier, ReductionOp};
 use ir::program::{ExprKind, RegionId, VarId};
 use ir::region::{Mapping, Sharing};
 
+use super::Team;
 use crate::c::Grid;
 use crate::lower::device::Kernel;
 use crate::lower::kernel::regions_in;
@@ -15,6 +16,8 @@ use crate::lower::{About, Lowering, Note};
 pub(in crate::lower) enum Form {
     /// All threads share the iterations of its loops.
     Flat,
+    /// A group is a team: its threads run the team's code together and share loops in it.
+    Team(Team),
     /// One thread runs it all, for this reason.
     Solo(&'static str),
 }
@@ -24,7 +27,7 @@ impl Lowering<'_> {
     pub(in crate::lower) fn form(&self, id: RegionId) -> Form {
         match self.hindrance(id) {
             None => Form::Flat,
-            Some(why) => Form::Solo(why),
+            Some(why) => self.team(id).map_or(Form::Solo(why), Form::Team),
         }
     }
 
@@ -104,7 +107,17 @@ impl Lowering<'_> {
                 return why;
             }
         }
-        region.construct.kinds().find_map(|kind| match kind {
+        self.odd_clause(id)
+    }
+
+    /// Whether the clauses of a construct ask for nothing but iterations.
+    pub(super) fn has_plain_clauses(&self, id: RegionId) -> bool {
+        self.odd_clause(id).is_none()
+    }
+
+    fn odd_clause(&self, id: RegionId) -> Option<&'static str> {
+        let program = self.program;
+        program.regions[id].construct.kinds().find_map(|kind| match kind {
             ClauseKind::Ordered(_) => Some("its iterations have an order"),
             ClauseKind::LastPrivate { conditional: true, .. } => {
                 Some("the last iteration that sets a variable decides")
@@ -123,24 +136,29 @@ impl Lowering<'_> {
     }
 
     /// Whether all constructs in a body are such that a thread can meet them alone.
-    fn has_only_thread_regions(&self, id: RegionId) -> bool {
+    pub(super) fn has_only_thread_regions(&self, id: RegionId) -> bool {
         let region = &self.program.regions[id];
-        let is_quiet = region.indirect_calls.is_empty()
-            && region.reaches.iter().all(|it| {
-                let function = &self.program.functions[*it];
-                let name = self.program.names.text(function.name);
-                let is_asked = directive::RUNTIME_SYMBOLS.iter().any(|it| name.starts_with(it));
-                !is_asked && (function.body.is_some() || self.is_of_system(function.span))
-            });
         let inner = region.body.map(|it| regions_in(self.program, it)).unwrap_or_default();
-        is_quiet
+        self.asks_nobody(id)
             && inner.iter().all(|it| {
                 let leaves = &self.program.regions[*it].construct.leaves;
                 leaves.iter().all(|it| matches!(it, Leaf::Simd | Leaf::Atomic))
             })
     }
 
-    fn cannot_combine(
+    /// Whether no function that is called asks for threads.
+    pub(super) fn asks_nobody(&self, id: RegionId) -> bool {
+        let region = &self.program.regions[id];
+        region.indirect_calls.is_empty()
+            && region.reaches.iter().all(|it| {
+                let function = &self.program.functions[*it];
+                let name = self.program.names.text(function.name);
+                let is_asked = directive::RUNTIME_SYMBOLS.iter().any(|it| name.starts_with(it));
+                !is_asked && (function.body.is_some() || self.is_of_system(function.span))
+            })
+    }
+
+    pub(super) fn cannot_combine(
         &self,
         var: VarId,
         op: &ReductionOp<ir::program::Typed>,
@@ -163,6 +181,6 @@ pub(super) fn goes_there(leaf: Leaf) -> bool {
 }
 
 /// Whether the device gets the value of a variable, and not its place.
-fn is_value(var: &ir::region::RegionVar) -> bool {
+pub(super) fn is_value(var: &ir::region::RegionVar) -> bool {
     var.mappings.iter().any(|it| matches!(it.value, Mapping::FirstPrivate | Mapping::Private))
 }

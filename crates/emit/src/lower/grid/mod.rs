@@ -3,8 +3,9 @@
 //! In: the kernels that the host's text calls, and their arguments. Out: one text in OpenCL C with
 //! them, every function they reach and the variables that live on devices ([`unit`]).
 //!
-//! A kernel has one of two forms ([`Form`]). *Flat*: the construct is one nest of loops, and all
-//! threads of all groups take its iterations in turns ([`flat`]). *Solo*: one thread runs the region,
+//! A kernel has one of three forms ([`Form`]). *Flat*: the construct is one nest of loops, and all
+//! threads of all groups take its iterations in turns ([`flat`]). *Team*: a group is a team, which runs
+//! its code together and shares the loops for threads in it ([`team`]). *Solo*: one thread runs the region,
 //! and every construct inside means what it means to a team of one ([`solo`]): right for all that
 //! directives can say, and as slow as that sounds; the report names the reason.
 //!
@@ -16,10 +17,12 @@ mod flat;
 mod forms;
 mod refused;
 mod solo;
+mod team;
 mod unit;
 mod variables;
 
 pub(super) use forms::Form;
+pub(super) use team::Team;
 pub(super) use unit::known;
 pub(super) use variables::Placed;
 
@@ -69,6 +72,9 @@ impl Lowering<'_> {
 
     /// A region inside a kernel, or in a function that kernels call.
     pub(super) fn on_grid(&self, printer: &Printer<'_>, id: RegionId, out: &mut Out<'_>) {
+        if self.threads_of_team(printer, id, out) {
+            return;
+        }
         let leaves = self.program.regions[id].construct.leaves.clone();
         self.alone(printer, id, &leaves, out);
     }

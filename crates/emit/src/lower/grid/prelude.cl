@@ -20,6 +20,8 @@ static unsigned long __ferry_rest(unsigned long a, unsigned long b)
 }
 #define __ferry_thread() get_global_id(0)
 #define __ferry_threads() get_global_size(0)
+#define __ferry_team() get_group_id(0)
+#define __ferry_teams() get_num_groups(0)
 #define __ferry_place() ((unsigned)get_local_id(0))
 #define __ferry_places() ((unsigned)get_local_size(0))
 #define __ferry_meet() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)

@@ -9,6 +9,8 @@ static __device__ unsigned long __ferry_thread(void)
   return (unsigned long)blockIdx.x * blockDim.x + threadIdx.x;
 }
 static __device__ unsigned long __ferry_threads(void) { return (unsigned long)gridDim.x * blockDim.x; }
+static __device__ unsigned long __ferry_team(void) { return blockIdx.x; }
+static __device__ unsigned long __ferry_teams(void) { return gridDim.x; }
 static __device__ unsigned __ferry_place(void) { return threadIdx.x; }
 static __device__ unsigned __ferry_places(void) { return blockDim.x; }
 static __device__ void __ferry_meet(void) { __syncthreads(); }
@@ -89,6 +91,8 @@ template <class T, class F> static __device__ T __ferry_change(T *at, F next)
     seen = found;
   }
 }
+/* What is at an address, in one step. */
+template <class T> static __device__ T __ferry_read(const T *at) { return *(const volatile T *)at; }
 /* The same for sums, where there is an instruction. */
 template <class T> static __device__ T __ferry_add(T *at, T value)
 {
@@ -114,7 +118,7 @@ template <> __device__ unsigned long long __ferry_add(unsigned long long *at, un
 {
   return atomicAdd(at, value);
 }
-/* The values of all threads of a group as one, which its first thread gets. */
+/* The values of all threads of a group as one, which all of them get. */
 template <class T, class F> static __device__ T __ferry_combine(T own, F join)
 {
   __shared__ T parts[256];
@@ -124,8 +128,9 @@ template <class T, class F> static __device__ T __ferry_combine(T own, F join)
     __syncthreads();
     if (threadIdx.x == 0)
       for (unsigned at = 1; at < blockDim.x; at++)
-        own = join(own, parts[at]);
-    return own;
+        parts[0] = join(parts[0], parts[at]);
+    __syncthreads();
+    return parts[0];
   }
   for (int far = 16; far > 0; far /= 2)
     own = join(own, (T)__shfl_down_sync(0xffffffff, own, far));
@@ -134,8 +139,9 @@ template <class T, class F> static __device__ T __ferry_combine(T own, F join)
   __syncthreads();
   if (threadIdx.x == 0)
     for (unsigned at = 1; at < blockDim.x / 32; at++)
-      own = join(own, parts[at]);
-  return own;
+      parts[0] = join(parts[0], parts[at]);
+  __syncthreads();
+  return parts[0];
 }
 #define __ferry_copy __ferry_c_memcpy
 #define __builtin_memcpy __ferry_c_memcpy
