@@ -99,9 +99,10 @@ fn table(tools: &Tools, table: &Table) -> Result<(), Box<dyn Error>> {
     let has_plain = table.sides.contains(&"plain");
     let define = if has_plain { "-DPLAIN" } else { "-DREGIONS" };
     build(&mut Command::new(&tools.cc), define, "main.c", "main.o")?;
+    let kernels = tools.chosen(KERNELS.iter().filter(|it| (table.has)(it.0)), |it| it.0)?;
     heading(tools, table);
     let layouts = if tools.quick { layouts::QUICK } else { table.layouts };
-    for (name, text) in KERNELS.iter().filter(|it| (table.has)(it.0)) {
+    for (name, text) in kernels {
         std::fs::write(path.join("kernel.c"), text)?;
         build(&mut Command::new(&tools.cc), "-DSERIAL", "kernel.c", "serial.o")?;
         for side in table.sides {

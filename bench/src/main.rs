@@ -1,7 +1,7 @@
 //! Times ferry: the front end, what offloading and mappings cost, and loops in regions.
 //!
-//! `bench [--quick] [--only PART] FERRY [CC]`, PART one of those in [`PARTS`]. Whatever is
-//! compared runs turn about, so that a busy moment of the machine meets all; ratios are what
+//! `bench [--quick] [--only PART] [--cases NAME,…] FERRY [CC]`, PART one of those in [`PARTS`], NAME a kernel or
+//! nest of it. Whatever is compared runs turn about, so that a busy moment of the machine meets all; ratios are what
 //! matters. Prints Markdown tables. Never a test: times are not verdicts.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool")]
@@ -19,7 +19,7 @@ mod texts;
 use std::error::Error;
 use std::process::{Command, ExitCode};
 
-const USAGE: &str = "usage: bench [--quick] [--only PART] FERRY [CC]";
+const USAGE: &str = "usage: bench [--quick] [--only PART] [--cases NAME,…] FERRY [CC]";
 
 type Part = fn(&Tools) -> Result<(), Box<dyn Error>>;
 
@@ -41,6 +41,26 @@ struct Tools {
     clang: Option<String>,
     /// Only to see that it works.
     quick: bool,
+    /// Kernels and nests to time; all if none is named.
+    cases: Vec<String>,
+}
+
+impl Tools {
+    /// Those of the kernels or nests of a part that are to be timed; an error for names that it does not have.
+    fn chosen<'a, T>(
+        &self,
+        all: impl Iterator<Item = &'a T>,
+        name: fn(&T) -> &str,
+    ) -> Result<Vec<&'a T>, String> {
+        let all: Vec<&T> = all.collect();
+        if let Some(it) = self.cases.iter().find(|it| !all.iter().any(|one| name(one) == **it)) {
+            let names: Vec<&str> = all.iter().map(|it| name(it)).collect();
+            return Err(format!("no case `{it}` in this part; there are {}", names.join(", ")));
+        }
+        let is_wanted =
+            |it: &&T| self.cases.is_empty() || self.cases.iter().any(|one| one == name(it));
+        Ok(all.into_iter().filter(is_wanted).collect())
+    }
 }
 
 fn main() -> ExitCode {
@@ -49,15 +69,11 @@ fn main() -> ExitCode {
     if quick {
         args.remove(0);
     }
-    let mut only = None;
-    if args.first().is_some_and(|it| it == "--only") {
-        args.remove(0);
-        only = (!args.is_empty()).then(|| args.remove(0));
-        if only.is_none() {
-            eprintln!("{USAGE}");
-            return ExitCode::from(2);
-        }
-    }
+    let (Ok(only), Ok(cases)) = (word(&mut args, "--only"), word(&mut args, "--cases")) else {
+        eprintln!("{USAGE}");
+        return ExitCode::from(2);
+    };
+    let cases: Vec<String> = cases.iter().flat_map(|it| it.split(',')).map(str::to_owned).collect();
     let is_chosen = |it: &&(&str, Part)| only.as_deref().is_none_or(|only| only == it.0);
     let parts: Vec<_> = PARTS.iter().filter(is_chosen).collect();
     if parts.is_empty() {
@@ -74,7 +90,7 @@ fn main() -> ExitCode {
     // Some of what is compiled lies in other folders.
     let ferry = std::fs::canonicalize(&ferry)
         .map_or(ferry, |it| it.into_os_string().to_string_lossy().into_owned());
-    let tools = Tools { ferry, cc, clang: clang(), quick };
+    let tools = Tools { ferry, cc, clang: clang(), quick, cases };
     let done = parts.iter().try_for_each(|it| it.1(&tools));
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -83,6 +99,15 @@ fn main() -> ExitCode {
             ExitCode::from(1)
         }
     }
+}
+
+/// The word behind an option, if that comes next.
+fn word(args: &mut Vec<String>, option: &str) -> Result<Option<String>, ()> {
+    if args.first().is_none_or(|it| it != option) {
+        return Ok(None);
+    }
+    args.remove(0);
+    if args.is_empty() { Err(()) } else { Ok(Some(args.remove(0))) }
 }
 
 /// `CLANG`, or the version whose offload interface is ours.

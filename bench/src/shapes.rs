@@ -57,7 +57,7 @@ pub(crate) fn run(tools: &Tools) -> Result<(), Box<dyn Error>> {
     println!("|---|---:|---:|---:|---:|---:|");
     let (layouts, turns) = if tools.quick { (layouts::QUICK, FEW_TURNS) } else { (LAYOUTS, TURNS) };
     let mut is_met = true;
-    for nest in &NESTS {
+    for nest in tools.chosen(NESTS.iter(), |it| it.name)? {
         std::fs::write(path.join("nest.c"), nest.text)?;
         let build = |command: &mut Command, place: u32, side: &str| {
             let object = format!("{side}.o");
