@@ -204,7 +204,7 @@ pub(crate) struct Output {
     #[arg(long, group = "format")]
     pub(crate) sarif: bool,
 
-    /// Write the report to a file; it appears only when whole
+    /// Write the report to a file, which appears only when whole; `-` is standard output
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
 
@@ -259,7 +259,7 @@ pub(crate) struct PrintOptions {
     /// Print the typed form instead of C
     #[arg(long)]
     pub(crate) typed: bool,
-    /// Write to a file; it appears only when whole
+    /// Write to a file, which appears only when whole; `-` is standard output
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
 }
@@ -295,7 +295,7 @@ pub(crate) struct TranslateOptions {
     /// Write the files below a folder
     #[arg(long, group = "where", value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) out_dir: Option<PathBuf>,
-    /// Write the one file to another; it appears only when whole
+    /// Write the one file to another, which appears only when whole; `-` is standard output
     #[arg(short, long, group = "where", value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
     /// Translate what can be, though something is refused

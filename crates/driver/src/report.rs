@@ -63,10 +63,16 @@ pub(crate) fn colour_of_terminal(is_terminal: bool) -> render::Colour {
 
 /// Shows `text`, or writes it to `file` if one is named.
 pub(crate) fn deliver(text: &str, file: Option<&Path>, stream: Stream) -> Result<(), String> {
-    let Some(file) = file else {
-        return show(text, stream);
-    };
-    write_file(file, text.as_bytes())
+    match (file, named(file)) {
+        (_, Some(file)) => write_file(file, text.as_bytes()),
+        (Some(_), None) => show(text, Stream::Out),
+        (None, None) => show(text, stream),
+    }
+}
+
+/// The file that a user names; `-` names none, but standard output.
+pub(crate) fn named(file: Option<&Path>) -> Option<&Path> {
+    file.filter(|it| *it != Path::new("-"))
 }
 
 /// Writes a file that appears only when whole.

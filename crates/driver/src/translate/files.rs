@@ -12,7 +12,7 @@ use source::{Edits, Locator, unified_diff};
 
 use super::conditions::blanked;
 use crate::options::TranslateOptions;
-use crate::report::{Stream, deliver, show};
+use crate::report::{Stream, deliver, named, show};
 
 /// Files as they are and what changes in them.
 #[derive(Default)]
@@ -230,7 +230,7 @@ impl Files {
                     return Err("the text is not UTF-8: give --in-place or --out-dir".to_owned());
                 };
                 deliver(&text, output.as_deref(), Stream::Out)?;
-                match output.as_deref().and_then(Path::parent) {
+                match named(output.as_deref()).and_then(Path::parent) {
                     Some(folder) => self.header(folder, options),
                     None => Ok(()),
                 }

@@ -32,6 +32,23 @@ fn a_file_gets_what_the_screen_would() {
 }
 
 #[test]
+fn a_dash_is_standard_output() {
+    let translate: &[&str] = &["translate", "--to", "openacc", "a.c"];
+    for arguments in WRITERS.iter().copied().chain([translate]) {
+        let folder = Folder::new();
+        folder.write("a.c", REGION);
+        let shown = folder.ferry(arguments);
+        let dashed = folder.ferry(&[arguments, &["-o", "-"][..]].concat());
+        assert_eq!(dashed.out, shown.out, "{arguments:?}");
+        assert_eq!(folder.names(), ["a.c"], "{arguments:?}");
+    }
+    let folder = Folder::new();
+    folder.write("a.c", BAD);
+    let faults = folder.ferry(&["check", "-o", "-", "a.c"]);
+    assert!(faults.out.contains("error") && faults.err.is_empty(), "{faults:?}");
+}
+
+#[test]
 fn output_that_cannot_be_written_leaves_nothing() {
     for arguments in WRITERS {
         let folder = Folder::new();
