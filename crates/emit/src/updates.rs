@@ -64,8 +64,7 @@ pub(crate) fn updates(program: &Program, id: RegionId) -> Option<Vec<Update>> {
 
 /// The region whose threads take turns.
 fn threads(program: &Program, id: RegionId) -> Option<RegionId> {
-    let around =
-        || std::iter::successors(program.regions[id].parent, |it| program.regions[*it].parent);
+    let around = || program.around(id).skip(1);
     let has = |leaf: Leaf| move |it: &RegionId| program.regions[*it].construct.has(leaf);
     let start = around().find(has(Leaf::Offload))?;
     // Teams run at the same time, so all code that they run counts.

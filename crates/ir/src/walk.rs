@@ -209,6 +209,20 @@ impl Init {
 }
 
 impl Program {
+    /// A region and those around it, from the inside out.
+    pub fn around(&self, id: RegionId) -> impl Iterator<Item = RegionId> + '_ {
+        std::iter::successors(Some(id), |it| self.regions[*it].parent)
+    }
+
+    /// Regions inside a region, in the order of the text.
+    pub fn inside(&self, id: RegionId) -> Vec<RegionId> {
+        let is_inside = |it: &RegionId| self.around(*it).skip(1).any(|it| it == id);
+        let mut found: Vec<RegionId> =
+            self.regions.iter().map(|it| it.0).filter(is_inside).collect();
+        found.sort_by_key(|it| self.regions[*it].span.start);
+        found
+    }
+
     /// The parts of a part; nothing for a handle that is out of range.
     pub fn parts(&self, part: Part, each: &mut impl FnMut(Part)) {
         match part {

@@ -28,9 +28,7 @@ pub(super) fn combine(written: &Program, leveled: Option<Leveled>) -> Option<Lev
         .iter()
         .map(|it| it.0)
         .filter(is_section)
-        .filter(|it| {
-            around(written, *it).any(|it| written.regions[it].construct.has(Leaf::Offload))
-        })
+        .filter(|it| written.around(*it).any(|it| written.regions[it].construct.has(Leaf::Offload)))
         .collect();
     if sections.is_empty() {
         return leveled;
@@ -80,7 +78,8 @@ fn changes(program: &Program, id: RegionId, updates: &[Update], leveled: &mut Le
     } else {
         updates.iter().for_each(|it| make_indivisible(program, id, it.stmt, leveled));
     }
-    let start = around(program, id)
+    let start = program
+        .around(id)
         .find(|it| program.regions[*it].construct.has(Leaf::Offload))
         .unwrap_or(id);
     for var in vars {
@@ -177,7 +176,7 @@ fn is_shared(program: &Program, outer: RegionId, var: VarId) -> bool {
 
 /// Whether its value comes back to the host.
 fn comes_back(program: &Program, outer: RegionId, var: VarId) -> bool {
-    around(program, outer).any(|it| {
+    program.around(outer).any(|it| {
         program.regions[it].vars.iter().any(|it| {
             let maps = |it: &Attribute<ir::region::Mapping>| {
                 matches!(it.value, ir::region::Mapping::Map(ir::construct::Motion::ToFrom, ..))
@@ -219,10 +218,6 @@ fn add_reduction(
     true
 }
 
-fn around(program: &Program, id: RegionId) -> impl Iterator<Item = RegionId> + '_ {
-    std::iter::successors(Some(id), |it| program.regions[*it].parent)
-}
-
 fn section(program: &Program, analysis: &Analysis<'_>, id: RegionId, leveled: &mut Leveled) {
     let Some(outer) = program.regions[id].parent else { return };
     let it = &program.regions[outer];
@@ -235,7 +230,7 @@ fn section(program: &Program, analysis: &Analysis<'_>, id: RegionId, leveled: &m
     let Some(vars) = combined(program, body) else { return };
     // What another section does behind the same lock may be meant to be kept apart from this one.
     let is_other = |it: &RegionId| {
-        let is_inside = around(program, *it).skip(1).any(|it| it == outer);
+        let is_inside = program.around(*it).skip(1).any(|it| it == outer);
         is_inside && program.regions[*it].construct.has(Leaf::Critical)
     };
     let mut others = program.regions.iter().map(|it| it.0).filter(is_other);
@@ -257,7 +252,8 @@ fn section(program: &Program, analysis: &Analysis<'_>, id: RegionId, leveled: &m
             continue;
         }
         let name = program.vars[var].name.map_or("", |it| program.names.text(it));
-        let start = around(program, outer)
+        let start = program
+            .around(outer)
             .find(|it| program.regions[*it].construct.has(Leaf::Offload))
             .unwrap_or(outer);
         leveled.notes.push(Note {

@@ -60,9 +60,9 @@ fn is_outer(program: &Program, id: RegionId) -> bool {
         && !construct.has(Leaf::Parallel)
         && !construct.has(Leaf::For)
         && !region.loops.is_empty()
-        && around(program, id).any(|it| program.regions[it].construct.has(Leaf::Teams))
-        && around(program, id).any(|it| program.regions[it].construct.has(Leaf::Offload))
-        && inside(program, id).iter().any(|it| is_threads(program, *it))
+        && program.around(id).any(|it| program.regions[it].construct.has(Leaf::Teams))
+        && program.around(id).any(|it| program.regions[it].construct.has(Leaf::Offload))
+        && program.inside(id).iter().any(|it| is_threads(program, *it))
 }
 
 /// A loop that threads share.
@@ -74,19 +74,6 @@ fn is_threads(program: &Program, id: RegionId) -> bool {
             .iter()
             .all(|it| matches!(it, Leaf::Parallel | Leaf::For | Leaf::Simd | Leaf::Loop))
         && leaves.iter().any(|it| matches!(it, Leaf::Parallel | Leaf::Loop))
-}
-
-fn around(program: &Program, id: RegionId) -> impl Iterator<Item = RegionId> + '_ {
-    std::iter::successors(Some(id), |it| program.regions[*it].parent)
-}
-
-/// Regions inside, in the order of the text.
-fn inside(program: &Program, id: RegionId) -> Vec<RegionId> {
-    let is_inside = |it: &RegionId| around(program, *it).skip(1).any(|it| it == id);
-    let mut found: Vec<RegionId> =
-        program.regions.iter().map(|it| it.0).filter(is_inside).collect();
-    found.sort_by_key(|it| program.regions[*it].span.start);
-    found
 }
 
 impl Remap<'_> {
@@ -115,7 +102,7 @@ impl Remap<'_> {
             .filter_map(|it| tree.loop_at(*it))
             .map(opt::marks::LoopMark::stmt)
             .collect();
-        for inner in inside(program, id).into_iter().filter(|it| is_threads(program, *it)) {
+        for inner in program.inside(id).into_iter().filter(|it| is_threads(program, *it)) {
             self.in_thread(inner, &lanes);
         }
         self.take_threads(id, count);
@@ -193,7 +180,7 @@ impl Remap<'_> {
     fn is_mergeable(&self, id: RegionId, count: usize) -> bool {
         let program = self.written;
         let threads: Vec<RegionId> =
-            inside(program, id).into_iter().filter(|it| is_threads(program, *it)).collect();
+            program.inside(id).into_iter().filter(|it| is_threads(program, *it)).collect();
         let [only] = threads.as_slice() else { return false };
         let inner = &program.regions[*only];
         let own = program.regions[id].loops.len();
@@ -214,7 +201,7 @@ impl Remap<'_> {
     /// Whether variables are all private to loops or directives inside a region, or to itself.
     fn are_inner(&self, id: RegionId, vars: &[VarId]) -> bool {
         let program = self.written;
-        let own = std::iter::once(id).chain(inside(program, id));
+        let own = std::iter::once(id).chain(program.inside(id));
         let regions: Vec<&Region> = own.map(|it| &program.regions[it]).collect();
         vars.iter().all(|var| {
             regions.iter().any(|region| {
@@ -244,7 +231,7 @@ impl Remap<'_> {
             let is_small = |it: &Leaf| matches!(it, Leaf::Simd | Leaf::Atomic);
             is_threads(program, *it) || construct.leaves.iter().all(is_small)
         };
-        let inner = inside(program, id);
+        let inner = program.inside(id);
         let owns = |it: &RegionId| program.regions[*it].construct.clauses.iter().all(is_plain);
         region.indirect_calls.is_empty()
             && region.reaches.iter().all(is_quiet)
@@ -338,7 +325,9 @@ impl Remap<'_> {
         if count == own {
             return;
         }
-        let more: Vec<ir::region::Loop> = inside(self.written, id)
+        let more: Vec<ir::region::Loop> = self
+            .written
+            .inside(id)
             .into_iter()
             .filter(|it| is_threads(self.written, *it))
             .flat_map(|it| self.written.regions[it].loops.clone())
@@ -357,7 +346,7 @@ impl Remap<'_> {
     fn note(&mut self, id: RegionId, tree: &LoopTree, choice: &Choice) {
         let program = self.written;
         let is_start = |it: &RegionId| program.regions[*it].construct.has(Leaf::Offload);
-        let Some(start) = around(program, id).find(is_start) else { return };
+        let Some(start) = program.around(id).find(is_start) else { return };
         let Some(mark) = tree.loop_at(choice.root) else { return };
         self.leveled.notes.push(Note {
             about: About::Loop,

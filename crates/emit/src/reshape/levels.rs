@@ -9,8 +9,7 @@ use ir::program::{ExprId, RegionId, StmtId, Typed, VarId};
 use ir::region::{Attribute, Loop, Origin, Rule, Sharing};
 use opt::marks::{Check, LoopMark, Parallel};
 
-use super::form::form;
-use super::{Levels, Nest, Pass, Role, inside};
+use super::{Levels, Nest, Pass, Role};
 use crate::lower::levels::base;
 
 impl Pass<'_> {
@@ -40,7 +39,7 @@ impl Pass<'_> {
         }
         self.calls_are_quiet(nest.start)?;
         let inner: Vec<RegionId> = match own {
-            Some(id) => inside(program, id),
+            Some(id) => program.inside(id),
             None => self.regions_in(root.finding.span),
         };
         let has_atomics = inner.iter().any(|it| program.regions[*it].construct.has(Leaf::Atomic));
@@ -56,7 +55,8 @@ impl Pass<'_> {
             is_plain_inside(&program.regions[*it].construct)?;
         }
         self.terms_of_levels(nest, finds)?;
-        let loops = self.loops_of(nest, own, &inner)?;
+        self.takes_whole(nest, &inner)?;
+        let loops = self.outer_loops(nest)?;
         // From here on nothing fails.
         let id = match own {
             Some(id) => id,
@@ -136,13 +136,8 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// Loops that are made one, in the form of directives.
-    fn loops_of(
-        &self,
-        nest: &Nest<'_>,
-        own: Option<RegionId>,
-        inner: &[RegionId],
-    ) -> Result<Vec<Loop>, String> {
+    /// Whether each directive inside is made one with the outermost as a whole, or not at all.
+    fn takes_whole(&self, nest: &Nest<'_>, inner: &[RegionId]) -> Result<(), String> {
         for it in inner {
             let loops = &self.written.regions[*it].loops;
             let is_outer = |it: &Loop| nest.role(it.stmt) == Role::Outer;
@@ -150,17 +145,7 @@ impl Pass<'_> {
                 return Err("a directive inside deals more loops than would be made one".to_owned());
             }
         }
-        let known = |stmt: StmtId| {
-            let own = own.into_iter().chain(inner.iter().copied());
-            let mut all = own.flat_map(|it| self.written.regions[it].loops.iter());
-            all.find(|it| it.stmt == stmt).cloned()
-        };
-        let found = nest.outer().map(|it| {
-            known(it.stmt())
-                .or_else(|| form(self.written, it.stmt()))
-                .ok_or_else(|| "a loop has not the form that directives ask for".to_owned())
-        });
-        found.collect()
+        Ok(())
     }
 
     /// A loop that was to be shown to be independent, and is, says so.

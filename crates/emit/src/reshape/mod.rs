@@ -18,6 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ir::construct::Leaf;
 use ir::program::{Program, RegionId, StmtId, VarId};
+use ir::region::Loop;
 use opt::decisions::Decision;
 use opt::dependence::Analysis;
 use opt::marks::{LoopMark, LoopTree};
@@ -26,6 +27,7 @@ use source::{Diagnostics, Span};
 
 use crate::lower::mapping::{Mapping, Pinned, refused};
 use crate::lower::{About, Note};
+use form::form;
 
 /// A program whose nests have the shapes that were chosen.
 #[derive(Debug)]
@@ -157,20 +159,6 @@ impl Nest<'_> {
     fn outer(&self) -> impl Iterator<Item = &LoopMark> {
         self.shape.outer.iter().filter_map(|it| self.tree.loop_at(*it))
     }
-}
-
-/// Regions around a region, itself first.
-fn around(program: &Program, id: RegionId) -> impl Iterator<Item = RegionId> + '_ {
-    std::iter::successors(Some(id), |it| program.regions[*it].parent)
-}
-
-/// Regions inside a region, in the order of the text.
-fn inside(program: &Program, id: RegionId) -> Vec<RegionId> {
-    let is_inside = |it: &RegionId| around(program, *it).skip(1).any(|it| it == id);
-    let mut found: Vec<RegionId> =
-        program.regions.iter().map(|it| it.0).filter(is_inside).collect();
-    found.sort_by_key(|it| program.regions[*it].span.start);
-    found
 }
 
 impl Pass<'_> {
@@ -330,6 +318,20 @@ impl Pass<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Loops that are made one, in the form of directives.
+    fn outer_loops(&self, nest: &Nest<'_>) -> Result<Vec<Loop>, String> {
+        let known = |stmt: StmtId| {
+            let mut all = self.written.regions.iter().flat_map(|it| it.1.loops.iter());
+            all.find(|it| it.stmt == stmt).cloned()
+        };
+        let found = nest.outer().map(|it| {
+            known(it.stmt())
+                .or_else(|| form(self.written, it.stmt()))
+                .ok_or_else(|| "a loop has not the form that directives ask for".to_owned())
+        });
+        found.collect()
     }
 
     /// Whether a variable is mentioned in a statement outside of another that stands in it.

@@ -5,12 +5,10 @@
 //! are so outside if threads begin there. Sizes that were asked for go with the shape.
 
 use ir::construct::{Clause, ClauseKind, Leaf, Reduction};
-use ir::program::{RegionId, StmtId, Typed, VarId};
-use ir::region::Loop;
+use ir::program::{RegionId, Typed, VarId};
 use opt::marks::{Check, LoopMark, Parallel};
 
-use super::form::form;
-use super::{Nest, Pass, Role, around, inside};
+use super::{Nest, Pass, Role};
 use crate::lower::levels::base;
 
 /// What becomes of a clause of the outermost directive.
@@ -32,7 +30,7 @@ impl Pass<'_> {
         };
         let has_teams = self.is_deal(nest, id)?;
         self.calls_are_quiet(id)?;
-        let inner = inside(program, id);
+        let inner = program.inside(id);
         for it in &inner {
             is_plain_inside(&program.regions[*it].construct)?;
         }
@@ -73,12 +71,12 @@ impl Pass<'_> {
                     | Leaf::Loop
             )
         });
-        let has_teams =
-            around(program, id).any(|it| program.regions[it].construct.has(Leaf::Teams));
+        let has_teams = program.around(id).any(|it| program.regions[it].construct.has(Leaf::Teams));
         let deals = construct.has(Leaf::Distribute)
             || construct.has(Leaf::Loop) && has_teams
             || construct.has(Leaf::Offload);
-        let is_direct = around(program, id)
+        let is_direct = program
+            .around(id)
             .skip(1)
             .take_while(|it| *it != nest.start)
             .all(|it| program.regions[it].construct.leaves == [Leaf::Teams]);
@@ -125,20 +123,6 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// Loops that are made one, in the form of directives.
-    fn outer_loops(&self, nest: &Nest<'_>) -> Result<Vec<Loop>, String> {
-        let known = |stmt: StmtId| {
-            let mut all = self.written.regions.iter().flat_map(|it| it.1.loops.iter());
-            all.find(|it| it.stmt == stmt).cloned()
-        };
-        let found = nest.outer().map(|it| {
-            known(it.stmt())
-                .or_else(|| form(self.written, it.stmt()))
-                .ok_or_else(|| "a loop has not the form that directives ask for".to_owned())
-        });
-        found.collect()
-    }
-
     /// Variables that become the own of whoever runs a directive further out: the outermost, or the one
     /// inside that has the threads.
     fn lifted(
@@ -156,7 +140,7 @@ impl Pass<'_> {
             first.is_some_and(|it| nest.role(it.stmt) == Role::Threads)
         };
         let taker = |at: RegionId| {
-            around(program, at).skip(1).take_while(|it| *it != id).find(|it| is_threads(*it))
+            program.around(at).skip(1).take_while(|it| *it != id).find(|it| is_threads(*it))
         };
         let mut add = |to: RegionId, var: VarId| {
             let is_said = copies(program, to).contains(&var)

@@ -4,7 +4,7 @@ use ir::construct::{ClauseKind, Construct, Leaf, Motion, Presence, Spelled, Tran
 use ir::program::{ExprId, ExprKind, RegionId, StmtKind, Typed};
 use ir::walk::Part;
 
-use super::league::Maps;
+use super::maps::Maps;
 use super::{Fate, Line, Plan, Translator, clause, codes};
 use crate::lower::levels::base;
 
@@ -38,9 +38,7 @@ impl Translator<'_> {
     /// What is queued in the body of a region is done before its data goes: programs count on that.
     fn wait_inside(&self, id: RegionId, plan: &mut Plan) {
         let regions = &self.program.regions;
-        let is_inside = |at: RegionId| {
-            std::iter::successors(regions[at].parent, |it| regions[*it].parent).any(|it| it == id)
-        };
+        let is_inside = |at: RegionId| self.program.around(at).skip(1).any(|it| it == id);
         let is_queued = |it: &Construct<Typed>| {
             it.kinds().any(|it| matches!(it, ClauseKind::Async(_))) && !it.has(Leaf::Wait)
         };
@@ -189,7 +187,7 @@ impl Translator<'_> {
     fn is_in_data_region(&self, id: RegionId) -> bool {
         let regions = &self.program.regions;
         let is_data = |it: RegionId| regions[it].construct.has(Leaf::DataRegion);
-        let mut up = std::iter::successors(regions[id].parent, |it| regions[*it].parent);
+        let mut up = self.program.around(id).skip(1);
         let function = regions[id].function;
         up.any(is_data)
             || regions.iter().any(|(at, it)| is_data(at) && it.reaches.contains(&function))

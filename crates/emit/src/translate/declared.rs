@@ -4,7 +4,7 @@ use ir::construct::{Args, ClauseKind, DeviceKind, Leaf, Motion, Presence};
 use ir::program::{Declaration, ExprId, ExprKind, FunctionId, StmtId, StmtKind, VarId, VarStorage};
 use ir::walk::Part;
 
-use super::league::Maps;
+use super::maps::Maps;
 use super::{Fate, Line, Place, Plan, Translator, clause, codes};
 use crate::lower::levels::base;
 

@@ -1,20 +1,14 @@
 //! Constructs that leave the host, and their loops, as teams of threads.
 //!
-//! Who runs what has been decided by the pass that gives levels to loops. Here the data and sharing of
-//! each variable, as sema found them, become clauses: those only that differ from what the standard
-//! written does by itself.
+//! Who runs what has been decided by the pass that gives levels to loops. Here that and the clauses which are not about data
+//! become directives; data is in [`super::maps`], copies of variables are in [`super::copies`].
 
-use ir::construct::{
-    ClauseKind, Construct, Leaf, Map, MapFlags, Motion, Presence, Reduction, Spelled,
-};
-use ir::program::{ExprId, ExprKind, Level, RegionId, StmtKind, Typed, VarId};
-use ir::region::{Mapping, Origin, RegionVar, Rule};
+use ir::construct::{ClauseKind, Construct, Leaf, Reduction, Spelled};
+use ir::program::{Level, RegionId, StmtKind, Typed};
 
+use super::copies::merge_copies;
 use super::{Fate, Line, Plan, Translator, clause, codes};
 use crate::lower::levels::base;
-
-/// Parts of arrays that take more to say are the user's to name.
-const LONGEST: usize = 160;
 
 impl Translator<'_> {
     /// A construct that leaves the host.
@@ -209,72 +203,6 @@ impl Translator<'_> {
         ClauseKind::Reduction(Reduction { modifier: None, original: None, op, items })
     }
 
-    /// Items of a list that takes whole variables only. A part of what a pointer leads to becomes an array
-    /// of the body.
-    fn whole(
-        &self,
-        items: &[ExprId],
-        has_value: bool,
-        to: &mut Construct<Spelled>,
-        plan: &mut Plan,
-    ) -> Vec<String> {
-        let mut names = Vec::new();
-        for item in items {
-            let Some(var) = base(self.made, *item) else { continue };
-            let is_whole = matches!(self.made.exprs[*item].kind, ExprKind::Var(_));
-            if is_whole || self.made.types.is_array(self.made.vars[var].ty) {
-                names.push(self.words.var(var));
-            } else if !self.own_array(*item, var, has_value, to, plan) {
-                let text = "a part of what a pointer leads to cannot be copied for each team; \
-                            declare an array in the region";
-                plan.remark(
-                    Fate::Refused,
-                    Some(codes::NO_COUNTERPART),
-                    Some(self.words.expr(*item)),
-                    text,
-                );
-            }
-        }
-        names
-    }
-
-    /// Declares the copy of a part in the body of a construct that is no loop.
-    fn own_array(
-        &self,
-        item: ExprId,
-        var: VarId,
-        has_value: bool,
-        to: &mut Construct<Spelled>,
-        plan: &mut Plan,
-    ) -> bool {
-        let ExprKind::Section(section) = &self.made.exprs[item].kind else { return false };
-        let starts_late = section.lower.is_some_and(|it| self.words.expr(it) != "0");
-        let (Some(length), false) = (section.length, starts_late) else { return false };
-        if !matches!(self.made.exprs[section.base].kind, ExprKind::Var(_))
-            || to.has(Leaf::Distribute)
-        {
-            return false;
-        }
-        let (name, length) = (self.words.var(var), self.words.expr(length));
-        let own = format!("ferry_own_{name}");
-        let element = self.made.exprs[item].ty;
-        let array = self.words.declare(element, &format!("{own}[{length}]"));
-        let mut text = format!("{array};");
-        if has_value {
-            text.push_str(&format!(
-                " for (size_t ferry_at = 0; ferry_at < ({length}); ++ferry_at) \
-                 {own}[ferry_at] = {name}[ferry_at];"
-            ));
-            let mut maps = Maps::default();
-            maps.add(Motion::To, Presence::Any, format!("{name}[0:{length}]"));
-            to.clauses.extend(maps.clauses(self.profile()));
-        }
-        let pointer = self.words.declare(self.made.vars[var].ty, &name);
-        text.push_str(&format!(" {pointer} = {own};"));
-        plan.inside.push(Line::Statement(text));
-        true
-    }
-
     /// `if` and `self` together are one condition.
     pub(super) fn condition(&self, from: &Construct<Typed>, to: &mut Construct<Spelled>) {
         let mut terms: Vec<String> = Vec::new();
@@ -296,125 +224,6 @@ impl Translator<'_> {
         let on = (to.leaves.len() > 1).then_some(Leaf::Offload);
         let kind = ClauseKind::If(condition);
         to.clauses.push(ir::construct::Clause { on, ..clause(kind) });
-    }
-
-    /// How the variables of a construct come to the device, where the standard written has another rule.
-    pub(super) fn maps(&self, id: RegionId, to: &mut Construct<Spelled>, plan: &mut Plan) {
-        let region = &self.made.regions[id];
-        let mut list = Maps::default();
-        for var in &region.vars {
-            for mapping in &var.mappings {
-                self.mapping(id, var, &mapping.value, mapping.origin, &mut list, plan);
-            }
-        }
-        let is_combined = to.has(Leaf::Distribute);
-        list.sums.retain(|_| !is_combined);
-        for name in std::mem::take(&mut list.sums) {
-            list.add(Motion::ToFrom, Presence::Any, name);
-        }
-        for kind in region.construct.kinds() {
-            if let ClauseKind::Attach(items) = kind {
-                for item in items {
-                    let name = self.words.expr(*item);
-                    list.add(Motion::Alloc, Presence::Any, format!("{name}[:0]"));
-                }
-            }
-        }
-        self.fill_with_zeros(&mut list, plan);
-        to.clauses.extend(list.clauses(self.profile()));
-    }
-
-    fn mapping(
-        &self,
-        id: RegionId,
-        var: &RegionVar,
-        mapping: &Mapping,
-        origin: Origin,
-        list: &mut Maps,
-        plan: &mut Plan,
-    ) {
-        let region = &self.made.regions[id];
-        let types = &self.made.types;
-        let ty = self.made.vars[var.var].ty;
-        let name = || self.words.var(var.var);
-        match (mapping, origin) {
-            (Mapping::Map(motion, presence, item), Origin::Clause(at)) => {
-                let item_text = item.map_or_else(name, |it| self.words.expr(it));
-                let clause = region.construct.clauses.get(at as usize);
-                let flags = match clause.map(|it| &it.kind) {
-                    Some(ClauseKind::Map(map)) => map.flags,
-                    // Named for another reason: it comes along by the rule of the other standard too.
-                    _ => return,
-                };
-                let written = clause.map(|it| self.words.written(it.span));
-                if let (true, Some(item)) = (flags.zero, item) {
-                    list.zeros.push((*item, *motion));
-                    return;
-                }
-                if *presence == Presence::Required && self.made.vars[var.var].device.is_some() {
-                    let text = "it exists on devices by its declaration";
-                    plan.remark(Fate::Redundant, None, written, text);
-                    return;
-                }
-                if *presence == Presence::Optional && !types.is_pointer(ty) {
-                    let text =
-                        "absent data is always made; only what pointers lead to is left alone";
-                    plan.remark(Fate::Refused, Some(codes::MADE_IF_ABSENT), written, text);
-                    return;
-                }
-                if *presence == Presence::Optional {
-                    // A pointer that no clause names is used as it is if nothing is there.
-                    let text = "pointers that no clause names are treated so";
-                    plan.remark(Fate::Redundant, None, written, text);
-                    return;
-                }
-                let motion = if *presence == Presence::Required { Motion::Alloc } else { *motion };
-                match item {
-                    Some(item) => self.map_item(*item, motion, *presence, list, plan),
-                    None => list.add(motion, *presence, item_text),
-                }
-            }
-            (Mapping::Map(_, presence, item), Origin::Enclosing(..) | Origin::Declared(_)) => {
-                // A scalar would be copied; arrays, and what pointers lead to, are found there.
-                let is_scalar = types.is_scalar(ty) && !types.is_pointer(ty);
-                let is_object = types.is_pointer(ty) && item.is_none();
-                if *presence != Presence::Optional && (is_scalar || is_object) {
-                    list.add(Motion::Alloc, Presence::Any, name());
-                }
-            }
-            (Mapping::Map(motion, _, Some(item)), Origin::Rule(Rule::Touched)) => {
-                let part = self.words.expr(*item);
-                if part.len() > LONGEST {
-                    let text =
-                        "what the region touches of it takes long to say; name it in a clause";
-                    plan.remark(Fate::Refused, Some(codes::TOUCHED), Some(name()), text);
-                    return;
-                }
-                list.add(*motion, Presence::Any, part);
-                let text = "it is mapped as far as the region touches it";
-                plan.remark(Fate::Translated, Some(codes::TOUCHED), Some(name()), text);
-            }
-            (Mapping::Map(..), Origin::Rule(Rule::ReductionMapped)) => list.sums.push(name()),
-            (Mapping::Map(..), Origin::Rule(Rule::CombinedClause)) => {}
-            (Mapping::Map(_, Presence::Required, _), Origin::Rule(_)) => {
-                list.add(Motion::Alloc, Presence::Required, name());
-            }
-            (Mapping::Map(motion, ..), Origin::Rule(_)) if types.is_scalar(ty) => {
-                if var.written {
-                    list.add(*motion, Presence::Any, name());
-                }
-            }
-            (Mapping::DevicePointer, _) => list.pointers.push(name()),
-            (Mapping::DeviceAddress, _) => list.addresses.push(name()),
-            (
-                Mapping::Map(..)
-                | Mapping::FirstPrivate
-                | Mapping::Private
-                | Mapping::PointerToMapped
-                | Mapping::Declared,
-                _,
-            ) => {}
-        }
     }
 
     /// A loop inside such a construct, or in a function that is called there, or one that has none yet.
@@ -502,9 +311,8 @@ impl Translator<'_> {
     }
 
     /// Regions around, the nearest first.
-    fn above(&self, id: RegionId) -> Vec<RegionId> {
-        let regions = &self.made.regions;
-        std::iter::successors(regions[id].parent, |it| regions[*it].parent).collect()
+    pub(super) fn above(&self, id: RegionId) -> Vec<RegionId> {
+        self.made.around(id).skip(1).collect()
     }
 
     /// Whether the construct directly around is one whose code teams run.
@@ -555,78 +363,6 @@ impl Translator<'_> {
                 to.clauses.push(clause(self.sum(sum)));
             }
         }
-    }
-
-    /// Copies that loops ask for which run in order: the directive around makes them, if several run it.
-    fn lift_copies(&self, id: RegionId, to: &mut Construct<Spelled>, plan: &mut Plan) {
-        for (at, _) in self.made.regions.iter() {
-            if !self.parts(at).is_empty() || self.taker(at) != Some(id) {
-                continue;
-            }
-            for var in self.unsaid(at, id) {
-                let is_scalar = self.made.types.is_scalar(self.made.vars[var].ty);
-                let is_shared = to.has(Leaf::Teams) || to.has(Leaf::For);
-                if is_scalar && !is_shared {
-                    continue;
-                }
-                if !is_scalar && self.is_used_between(id, at, var) {
-                    let text = format!(
-                        "a loop that runs in order has its own `{}`, which is used outside of it too",
-                        self.words.var(var)
-                    );
-                    plan.remark(Fate::Refused, Some(codes::NO_COUNTERPART), None, text);
-                }
-                to.clauses.push(clause(ClauseKind::Private(vec![self.words.var(var)])));
-            }
-        }
-    }
-
-    /// Copies of a loop that runs in order, of variables from outside of the body of another region: what
-    /// counts it, and what its clauses name.
-    fn unsaid(&self, id: RegionId, around: RegionId) -> Vec<VarId> {
-        let region = &self.made.regions[id];
-        let body = self.made.regions[around].body.map(|it| self.made.stmts[it].span);
-        let is_outside =
-            |var: VarId| body.is_none_or(|it| self.made.vars[var].span.start < it.start);
-        let named = region.construct.clauses.iter().filter_map(|it| match &it.kind {
-            ClauseKind::Private(items) => Some(items),
-            _ => None,
-        });
-        let named = named.flatten().filter_map(|it| base(self.made, *it));
-        let mut vars: Vec<VarId> = Vec::new();
-        for var in region.loops.iter().map(|it| it.var).chain(named) {
-            if is_outside(var) && !vars.contains(&var) {
-                vars.push(var);
-            }
-        }
-        vars
-    }
-
-    /// The nearest directive around that can make copies.
-    fn taker(&self, id: RegionId) -> Option<RegionId> {
-        self.above(id).into_iter().find(|it| !self.parts(*it).is_empty())
-    }
-
-    /// Whether a variable is used in the body of one region, but not in that of another inside it.
-    fn is_used_between(&self, outer: RegionId, inner: RegionId, var: VarId) -> bool {
-        let span_of = |id: RegionId| {
-            let region = &self.made.regions[id];
-            region.body.map(|it| self.made.stmts[it].span)
-        };
-        let (Some(outer), Some(inner)) = (span_of(outer), span_of(inner)) else { return false };
-        self.program.exprs.iter().any(|(_, it)| {
-            it.kind == ExprKind::Var(var)
-                && it.span.start >= outer.start
-                && it.span.end <= outer.end
-                && !(it.span.start >= inner.start && it.span.end <= inner.end)
-                && !self.is_in_directive(it.span)
-        })
-    }
-
-    fn is_in_directive(&self, span: source::Span) -> bool {
-        self.program.regions.iter().any(|(_, it)| {
-            it.construct.span.start <= span.start && span.end <= it.construct.span.end
-        })
     }
 
     /// Says of loops that were left to the compiler why they run in order.
@@ -725,102 +461,5 @@ impl Translator<'_> {
             "advice that has no counterpart",
         );
         plan
-    }
-}
-
-/// A variable in several lists that make copies has one: with its value, if one of them says so.
-fn merge_copies(to: &mut Construct<Spelled>) {
-    let mut seen: Vec<String> = Vec::new();
-    for it in &mut to.clauses {
-        let items = match &mut it.kind {
-            ClauseKind::Reduction(it) => {
-                seen.extend(it.items.clone());
-                continue;
-            }
-            ClauseKind::Private(items)
-            | ClauseKind::FirstPrivate { items, .. }
-            | ClauseKind::LastPrivate { items, .. } => items,
-            _ => continue,
-        };
-        items.retain(|it| !seen.contains(it));
-        seen.extend(items.clone());
-    }
-    to.clauses.retain(|it| match &it.kind {
-        ClauseKind::Private(items)
-        | ClauseKind::FirstPrivate { items, .. }
-        | ClauseKind::LastPrivate { items, .. } => !items.is_empty(),
-        _ => true,
-    });
-}
-
-/// Maps, gathered by what they do.
-#[derive(Debug, Default)]
-pub(super) struct Maps {
-    list: Vec<(Motion, Presence, Vec<String>)>,
-    pub(super) pointers: Vec<String>,
-    pub(super) addresses: Vec<String>,
-    /// Variables that are summed up.
-    sums: Vec<String>,
-    /// Storage that is filled with zeros if it is new.
-    pub(super) zeros: Vec<(ExprId, Motion)>,
-    /// Tied to the region whatever others release.
-    pub(super) holds: bool,
-}
-
-impl Maps {
-    /// Adds an item; one that is there already gets the copies of both.
-    pub(super) fn add(&mut self, motion: Motion, presence: Presence, item: String) {
-        let mut motion = motion;
-        for (other, _, items) in &mut self.list {
-            if items.contains(&item) {
-                motion = both(motion, *other);
-                items.retain(|it| *it != item);
-            }
-        }
-        match self.list.iter_mut().find(|it| it.0 == motion && it.1 == presence) {
-            Some((.., items)) => items.push(item),
-            None => self.list.push((motion, presence, vec![item])),
-        }
-    }
-
-    /// Takes an item away.
-    pub(super) fn take(&mut self, item: &str) -> Option<Motion> {
-        let (motion, _, items) =
-            self.list.iter_mut().find(|it| it.2.iter().any(|it| it == item))?;
-        items.retain(|it| it != item);
-        Some(*motion)
-    }
-
-    pub(super) fn clauses(self, profile: &super::Profile) -> Vec<ir::construct::Clause<Spelled>> {
-        let mut clauses = Vec::new();
-        for (motion, presence, items) in self.list {
-            if items.is_empty() {
-                continue;
-            }
-            let presence = if profile.has_present { presence } else { Presence::Any };
-            let flags = MapFlags { hold: self.holds, ..MapFlags::default() };
-            let (mapper, iterators) = (None, Vec::new());
-            let map = Map { motion, presence, flags, mapper, iterators, items };
-            clauses.push(clause(ClauseKind::Map(map)));
-        }
-        if !self.pointers.is_empty() {
-            clauses.push(clause(ClauseKind::DevicePointer(self.pointers)));
-        }
-        if !self.addresses.is_empty() {
-            clauses.push(clause(ClauseKind::HasDeviceAddr(self.addresses)));
-        }
-        clauses
-    }
-}
-
-/// The copies of both.
-fn both(one: Motion, other: Motion) -> Motion {
-    match (one, other) {
-        (Motion::Alloc | Motion::Unsaid, it) | (it, Motion::Alloc | Motion::Unsaid) => it,
-        (Motion::To, Motion::To) => Motion::To,
-        (Motion::From, Motion::From) => Motion::From,
-        (Motion::Release, it) | (it, Motion::Release) => it,
-        (Motion::Delete, _) | (_, Motion::Delete) => Motion::Delete,
-        _ => Motion::ToFrom,
     }
 }

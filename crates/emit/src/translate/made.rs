@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use source::{Making, Span};
 
-use super::place::{Edit, Pen, Spot};
+use super::place::{Edit, Pen};
+use super::spot::Spot;
 use super::words::{PARAM, one_line, pieces};
 use super::{Fate, Keep, Remark, Target, codes};
 

@@ -12,17 +12,20 @@
 mod api;
 mod calls;
 mod codes;
+mod copies;
 mod data;
 mod declared;
 mod descriptive;
 mod league;
 mod made;
+mod maps;
 mod nests;
 mod order;
 mod own;
 mod place;
 mod profile;
 mod rows;
+mod spot;
 mod words;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -6,7 +6,7 @@ use ir::construct::{ClauseKind, Construct, Leaf, Motion, Presence, Spelled};
 use ir::program::{RegionId, StmtKind};
 use ir::region::{Mapping, Origin, Rule};
 
-use super::league::Maps;
+use super::maps::Maps;
 use super::{Fate, Line, Plan, Translator, codes};
 
 impl Translator<'_> {

@@ -62,8 +62,7 @@ impl Translator<'_> {
         let sums =
             |it: &Construct<Typed>| it.kinds().any(|it| matches!(it, ClauseKind::Reduction(_)));
         let is_inside = |at: RegionId| {
-            std::iter::successors(Some(at), |it| regions[*it].parent)
-                .any(|it| regions[it].construct.span == from.span)
+            self.program.around(at).any(|it| regions[it].construct.span == from.span)
         };
         !self.profile().defers_sums
             && regions.iter().any(|(at, it)| sums(&it.construct) && is_inside(at))

@@ -5,7 +5,7 @@ use ir::construct::{ClauseKind, Construct, Leaf, Motion, Presence, Spelled};
 use ir::program::{ExprId, ExprKind, Section};
 
 use super::data::transfer;
-use super::league::Maps;
+use super::maps::Maps;
 use super::{Line, Plan, Translator, clause};
 use crate::lower::levels::base;
 

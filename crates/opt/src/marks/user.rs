@@ -57,7 +57,7 @@ impl Analysis<'_> {
                 said.collapsed = region.loops.len();
             }
             let proves =
-                around(program, id).any(|it| program.regions[it].construct.has(Leaf::Kernels));
+                program.around(id).any(|it| program.regions[it].construct.has(Leaf::Kernels));
             let mut word = None;
             for leaf in &region.construct.leaves {
                 said.levels.teams |= *leaf == Leaf::Distribute;
@@ -92,11 +92,6 @@ impl Analysis<'_> {
         said.is_free = said.levels.is_none();
         said
     }
-}
-
-/// A region and those around it.
-fn around(program: &Program, id: RegionId) -> impl Iterator<Item = RegionId> + '_ {
-    std::iter::successors(Some(id), |it| program.regions[*it].parent)
 }
 
 /// Items that a clause gives to each iteration or thread.

@@ -175,8 +175,7 @@ impl Pass<'_> {
         let it = &program.regions[id];
         let asked = Asked::of(&it.construct);
         let level = program.functions[it.function].device.level;
-        let is_outer = !std::iter::successors(it.parent, |it| program.regions[*it].parent)
-            .any(|it| self.done.contains(&it));
+        let is_outer = !program.around(id).skip(1).any(|it| self.done.contains(&it));
         let how = if asked.seq {
             How::InOrder(Why::Asked)
         } else if asked.auto {

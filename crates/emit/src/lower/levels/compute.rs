@@ -142,7 +142,7 @@ impl Pass<'_> {
         let dealt = self.for_teams(region);
         // What is to be done in order is to be done once, not by every team.
         let is_shared = |it: &RegionId| {
-            let up = std::iter::successors(Some(*it), |it| program.regions[*it].parent);
+            let up = program.around(*it);
             up.take_while(|it| *it != region.id).any(|it| dealt.contains(&it))
         };
         if region.loops.iter().any(|it| self.is_denied(*it) && !is_shared(it)) {
@@ -179,7 +179,7 @@ impl Pass<'_> {
         let mut dealt: FxHashSet<RegionId> = FxHashSet::default();
         for id in &region.loops {
             let asked = Asked::of(&regions[*id].construct);
-            let up = std::iter::successors(regions[*id].parent, |it| regions[*it].parent);
+            let up = self.program().around(*id).skip(1);
             let is_inner = up.take_while(|it| *it != region.id).any(|it| dealt.contains(&it));
             let is_unknown = asked.auto && !self.is_shown(*id) || self.is_denied(*id);
             let may = !asked.seq && !is_unknown && !regions[*id].loops.is_empty();

@@ -10,7 +10,7 @@ use source::Span;
 
 use super::super::api::Calls;
 use super::super::place::Pen;
-use super::super::place::is_our_header;
+use super::super::spot::is_our_header;
 use super::super::{Fate, Remark, Target};
 use super::{Descriptive, NO_CALL, THREADS};
 

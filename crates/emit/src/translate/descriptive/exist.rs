@@ -12,7 +12,7 @@ use ir::program::{Declaration, ExprId, ExprKind, FunctionId, Level, VarId};
 
 use super::super::place::Pen;
 use super::super::{Fate, Line, Plan, Target, clause};
-use super::share::Items;
+use super::items::Items;
 use super::text::declarations;
 use super::{ADVICE, Descriptive, MADE_BY_MACRO, MEMORY_ORDER, NO_COUNTERPART};
 use crate::lower::levels::base;

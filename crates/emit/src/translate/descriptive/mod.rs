@@ -13,6 +13,7 @@ mod calls;
 mod compute;
 mod exclusive;
 mod exist;
+mod items;
 mod loops;
 mod moves;
 mod share;
@@ -157,8 +158,7 @@ impl<'t, 'a> Descriptive<'t, 'a> {
 
     /// Regions around, the nearest first.
     fn above(&self, id: RegionId) -> impl Iterator<Item = RegionId> {
-        let regions = &self.program.regions;
-        std::iter::successors(regions[id].parent, |it| regions[*it].parent)
+        self.program.around(id).skip(1)
     }
 
     /// Regions inside, in the order of the text.

@@ -6,7 +6,7 @@ use ir::program::{ExprKind, RegionId, Typed};
 
 use super::super::data::transfer;
 use super::super::{Fate, Line, Plan, clause};
-use super::share::Items;
+use super::items::Items;
 use super::{Descriptive, NO_COUNTERPART, RELEASED};
 use crate::lower::levels::base;
 

@@ -4,14 +4,13 @@
 //! construct. They differ where teams change a scalar together, where a data region around names a
 //! scalar, and in what pointers lead to; there a clause is written.
 
-use ir::construct::{
-    Clause, ClauseKind, Construct, Leaf, Map, MapFlags, Motion, Presence, Spelled,
-};
+use ir::construct::{Clause, ClauseKind, Construct, Leaf, Motion, Presence, Spelled};
 use ir::program::{ExprId, ExprKind, RegionId, Typed, VarId};
 use ir::region::{Mapping, Origin, RegionVar, Rule};
 
 use super::super::data::transfer;
 use super::super::{Fate, Line, Plan, clause};
+use super::items::Items;
 use super::{COPIES, Descriptive, NO_COUNTERPART, ONE_FOR_TEAMS};
 use crate::lower::levels::base;
 
@@ -20,59 +19,6 @@ use crate::lower::levels::base;
 pub(super) struct Around {
     pub(super) before: Vec<Line>,
     pub(super) after: Vec<Line>,
-}
-
-/// Data clauses, gathered by what they do.
-#[derive(Debug, Default)]
-pub(super) struct Items {
-    list: Vec<(Motion, Presence, Vec<String>)>,
-    /// Copied now, whether they are there or not.
-    pub(super) to_device: Vec<String>,
-    pub(super) from_device: Vec<String>,
-    /// Of these the host keeps its value, whatever memory the device has.
-    kept: Vec<String>,
-    /// Of these everybody has one.
-    own: Vec<String>,
-}
-
-impl Items {
-    /// Adds an item; of several clauses for one item the copies of all are made.
-    pub(super) fn add(&mut self, motion: Motion, presence: Presence, item: String) {
-        let mut motion = motion;
-        for (other, there, items) in &mut self.list {
-            if items.contains(&item) {
-                if *there != presence {
-                    return;
-                }
-                motion = match (motion, *other) {
-                    (Motion::Alloc, it) | (it, Motion::Alloc) => it,
-                    (one, it) if one == it => one,
-                    _ => Motion::ToFrom,
-                };
-                items.retain(|it| *it != item);
-            }
-        }
-        match self.list.iter_mut().find(|it| it.0 == motion && it.1 == presence) {
-            Some((.., items)) => items.push(item),
-            None => self.list.push((motion, presence, vec![item])),
-        }
-    }
-
-    pub(super) fn clauses(&self) -> Vec<Clause<Spelled>> {
-        let filled = self.list.iter().filter(|it| !it.2.is_empty());
-        filled
-            .map(|(motion, presence, items)| {
-                clause(ClauseKind::Map(Map {
-                    motion: *motion,
-                    presence: *presence,
-                    flags: MapFlags::default(),
-                    mapper: None,
-                    iterators: Vec::new(),
-                    items: items.clone(),
-                }))
-            })
-            .collect()
-    }
 }
 
 impl Descriptive<'_, '_> {
@@ -203,144 +149,6 @@ impl Descriptive<'_, '_> {
             around.after.push(line(false, &items.from_device));
         }
         around
-    }
-
-    /// Items of a clause that brings data to the device.
-    pub(super) fn map_clause(
-        &self,
-        map: &Map<Typed>,
-        it: &Clause<Typed>,
-        items: &mut Items,
-        plan: &mut Plan,
-    ) {
-        let written = || Some(self.t.words.written(it.span));
-        let flags = map.flags;
-        let is_new = flags.attach.is_some() || flags.reference.is_some() || flags.delete;
-        if map.mapper.is_some() || !map.iterators.is_empty() || is_new {
-            let text = "lists that are computed, and mappers, have no counterpart; name the parts";
-            plan.remark(Fate::Refused, Some(NO_COUNTERPART), written(), text);
-            return;
-        }
-        let motion = if map.motion == Motion::Unsaid { Motion::ToFrom } else { map.motion };
-        for item in &map.items {
-            let Some(text) = self.item(*item, plan) else { continue };
-            if self.is_nothing(*item) {
-                items.add(Motion::Alloc, Presence::Optional, self.first_of(*item));
-                continue;
-            }
-            if flags.always && matches!(motion, Motion::To | Motion::ToFrom) {
-                items.to_device.push(text.clone());
-            }
-            if flags.always && matches!(motion, Motion::From | Motion::ToFrom) {
-                items.from_device.push(text.clone());
-            }
-            match map.presence {
-                Presence::Required => items.add(Motion::Alloc, Presence::Required, text),
-                Presence::Any | Presence::Optional => items.add(motion, Presence::Any, text),
-            }
-        }
-    }
-
-    /// An item of a list in the user's words; nothing, and a remark, if it has no counterpart.
-    pub(super) fn item(&self, item: ExprId, plan: &mut Plan) -> Option<String> {
-        let mut at = item;
-        let mut members = 0usize;
-        let mut through = 0usize;
-        loop {
-            match &self.program.exprs[at].kind {
-                ExprKind::Section(it) if it.stride.is_none() => at = it.base,
-                ExprKind::Index(base, _) | ExprKind::Cast(_, base) => at = *base,
-                ExprKind::Member(base, ..) => {
-                    members += 1;
-                    at = *base;
-                }
-                ExprKind::Deref(base) => {
-                    through += 1;
-                    at = *base;
-                }
-                ExprKind::Var(_) => break,
-                _ => {
-                    let text = "this kind of list item has no counterpart";
-                    let written = Some(self.t.words.expr(item));
-                    plan.remark(Fate::Refused, Some(NO_COUNTERPART), written, text);
-                    return None;
-                }
-            }
-        }
-        if let ExprKind::Deref(pointer) = self.program.exprs[item].kind {
-            return Some(format!("{}[0:1]", self.t.words.expr(pointer)));
-        }
-        let root = match self.program.exprs[at].kind {
-            ExprKind::Var(var) => Some(var),
-            _ => None,
-        };
-        if members > 0 && !root.is_some_and(|it| self.holds_whole(it)) {
-            let text = "a member is attached where all of its record is mapped; map that too";
-            let written = Some(self.t.words.expr(item));
-            plan.remark(Fate::Refused, Some(NO_COUNTERPART), written, text);
-            return None;
-        }
-        if members > 1 || members > 0 && through > 1 {
-            let text = "members of members are not certain to be attached in the same way";
-            let written = Some(self.t.words.expr(item));
-            plan.remark(Fate::Refused, Some(NO_COUNTERPART), written, text);
-            return None;
-        }
-        Some(self.t.words.expr(item))
-    }
-
-    /// Whether a clause anywhere maps a variable, or what it points at, without naming a member.
-    fn holds_whole(&self, var: VarId) -> bool {
-        let is_whole = |item: &ExprId| {
-            let mut at = *item;
-            loop {
-                match &self.program.exprs[at].kind {
-                    ExprKind::Section(it) => at = it.base,
-                    ExprKind::Index(inner, _)
-                    | ExprKind::Cast(_, inner)
-                    | ExprKind::Deref(inner) => {
-                        at = *inner;
-                    }
-                    ExprKind::Var(it) => return *it == var,
-                    _ => return false,
-                }
-            }
-        };
-        self.program.regions.iter().any(|(_, it)| {
-            it.construct.kinds().any(|it| match it {
-                ClauseKind::Map(map) => map.items.iter().any(is_whole),
-                _ => false,
-            })
-        })
-    }
-
-    /// Whether a list item is a part of no length.
-    pub(super) fn is_nothing(&self, item: ExprId) -> bool {
-        match &self.program.exprs[item].kind {
-            ExprKind::Section(it) => {
-                it.length.is_some_and(|it| matches!(self.constant(it), Some(0)))
-            }
-            _ => false,
-        }
-    }
-
-    fn constant(&self, at: ExprId) -> Option<i64> {
-        match &self.program.exprs[at].kind {
-            ExprKind::Int(value) => Some(*value),
-            ExprKind::Cast(_, inner) => self.constant(*inner),
-            _ => None,
-        }
-    }
-
-    /// The first element of such a part.
-    fn first_of(&self, item: ExprId) -> String {
-        match &self.program.exprs[item].kind {
-            ExprKind::Section(it) => {
-                let lower = it.lower.map_or_else(|| "0".to_owned(), |it| self.t.words.expr(it));
-                format!("{}[{lower}:1]", self.t.words.expr(it.base))
-            }
-            _ => self.t.words.expr(item),
-        }
     }
 
     /// Data that a rule brings to the device.

@@ -1,0 +1,174 @@
+//! Variables of which each team, thread or lane has a copy: who makes it, where the standard written has no place for the
+//! clause.
+
+use ir::construct::{ClauseKind, Construct, Leaf, Motion, Presence, Spelled};
+use ir::program::{ExprId, ExprKind, RegionId, VarId};
+
+use super::maps::Maps;
+use super::{Fate, Line, Plan, Translator, clause, codes};
+use crate::lower::levels::base;
+
+impl Translator<'_> {
+    /// Items of a list that takes whole variables only. A part of what a pointer leads to becomes an array
+    /// of the body.
+    pub(super) fn whole(
+        &self,
+        items: &[ExprId],
+        has_value: bool,
+        to: &mut Construct<Spelled>,
+        plan: &mut Plan,
+    ) -> Vec<String> {
+        let mut names = Vec::new();
+        for item in items {
+            let Some(var) = base(self.made, *item) else { continue };
+            let is_whole = matches!(self.made.exprs[*item].kind, ExprKind::Var(_));
+            if is_whole || self.made.types.is_array(self.made.vars[var].ty) {
+                names.push(self.words.var(var));
+            } else if !self.own_array(*item, var, has_value, to, plan) {
+                let text = "a part of what a pointer leads to cannot be copied for each team; \
+                            declare an array in the region";
+                plan.remark(
+                    Fate::Refused,
+                    Some(codes::NO_COUNTERPART),
+                    Some(self.words.expr(*item)),
+                    text,
+                );
+            }
+        }
+        names
+    }
+
+    /// Declares the copy of a part in the body of a construct that is no loop.
+    fn own_array(
+        &self,
+        item: ExprId,
+        var: VarId,
+        has_value: bool,
+        to: &mut Construct<Spelled>,
+        plan: &mut Plan,
+    ) -> bool {
+        let ExprKind::Section(section) = &self.made.exprs[item].kind else { return false };
+        let starts_late = section.lower.is_some_and(|it| self.words.expr(it) != "0");
+        let (Some(length), false) = (section.length, starts_late) else { return false };
+        if !matches!(self.made.exprs[section.base].kind, ExprKind::Var(_))
+            || to.has(Leaf::Distribute)
+        {
+            return false;
+        }
+        let (name, length) = (self.words.var(var), self.words.expr(length));
+        let own = format!("ferry_own_{name}");
+        let element = self.made.exprs[item].ty;
+        let array = self.words.declare(element, &format!("{own}[{length}]"));
+        let mut text = format!("{array};");
+        if has_value {
+            text.push_str(&format!(
+                " for (size_t ferry_at = 0; ferry_at < ({length}); ++ferry_at) \
+                 {own}[ferry_at] = {name}[ferry_at];"
+            ));
+            let mut maps = Maps::default();
+            maps.add(Motion::To, Presence::Any, format!("{name}[0:{length}]"));
+            to.clauses.extend(maps.clauses(self.profile()));
+        }
+        let pointer = self.words.declare(self.made.vars[var].ty, &name);
+        text.push_str(&format!(" {pointer} = {own};"));
+        plan.inside.push(Line::Statement(text));
+        true
+    }
+
+    /// Copies that loops ask for which run in order: the directive around makes them, if several run it.
+    pub(super) fn lift_copies(&self, id: RegionId, to: &mut Construct<Spelled>, plan: &mut Plan) {
+        for (at, _) in self.made.regions.iter() {
+            if !self.parts(at).is_empty() || self.taker(at) != Some(id) {
+                continue;
+            }
+            for var in self.unsaid(at, id) {
+                let is_scalar = self.made.types.is_scalar(self.made.vars[var].ty);
+                let is_shared = to.has(Leaf::Teams) || to.has(Leaf::For);
+                if is_scalar && !is_shared {
+                    continue;
+                }
+                if !is_scalar && self.is_used_between(id, at, var) {
+                    let text = format!(
+                        "a loop that runs in order has its own `{}`, which is used outside of it too",
+                        self.words.var(var)
+                    );
+                    plan.remark(Fate::Refused, Some(codes::NO_COUNTERPART), None, text);
+                }
+                to.clauses.push(clause(ClauseKind::Private(vec![self.words.var(var)])));
+            }
+        }
+    }
+
+    /// Copies of a loop that runs in order, of variables from outside of the body of another region: what
+    /// counts it, and what its clauses name.
+    fn unsaid(&self, id: RegionId, around: RegionId) -> Vec<VarId> {
+        let region = &self.made.regions[id];
+        let body = self.made.regions[around].body.map(|it| self.made.stmts[it].span);
+        let is_outside =
+            |var: VarId| body.is_none_or(|it| self.made.vars[var].span.start < it.start);
+        let named = region.construct.clauses.iter().filter_map(|it| match &it.kind {
+            ClauseKind::Private(items) => Some(items),
+            _ => None,
+        });
+        let named = named.flatten().filter_map(|it| base(self.made, *it));
+        let mut vars: Vec<VarId> = Vec::new();
+        for var in region.loops.iter().map(|it| it.var).chain(named) {
+            if is_outside(var) && !vars.contains(&var) {
+                vars.push(var);
+            }
+        }
+        vars
+    }
+
+    /// The nearest directive around that can make copies.
+    fn taker(&self, id: RegionId) -> Option<RegionId> {
+        self.above(id).into_iter().find(|it| !self.parts(*it).is_empty())
+    }
+
+    /// Whether a variable is used in the body of one region, but not in that of another inside it.
+    pub(super) fn is_used_between(&self, outer: RegionId, inner: RegionId, var: VarId) -> bool {
+        let span_of = |id: RegionId| {
+            let region = &self.made.regions[id];
+            region.body.map(|it| self.made.stmts[it].span)
+        };
+        let (Some(outer), Some(inner)) = (span_of(outer), span_of(inner)) else { return false };
+        self.program.exprs.iter().any(|(_, it)| {
+            it.kind == ExprKind::Var(var)
+                && it.span.start >= outer.start
+                && it.span.end <= outer.end
+                && !(it.span.start >= inner.start && it.span.end <= inner.end)
+                && !self.is_in_directive(it.span)
+        })
+    }
+
+    fn is_in_directive(&self, span: source::Span) -> bool {
+        self.program.regions.iter().any(|(_, it)| {
+            it.construct.span.start <= span.start && span.end <= it.construct.span.end
+        })
+    }
+}
+
+/// A variable in several lists that make copies has one: with its value, if one of them says so.
+pub(super) fn merge_copies(to: &mut Construct<Spelled>) {
+    let mut seen: Vec<String> = Vec::new();
+    for it in &mut to.clauses {
+        let items = match &mut it.kind {
+            ClauseKind::Reduction(it) => {
+                seen.extend(it.items.clone());
+                continue;
+            }
+            ClauseKind::Private(items)
+            | ClauseKind::FirstPrivate { items, .. }
+            | ClauseKind::LastPrivate { items, .. } => items,
+            _ => continue,
+        };
+        items.retain(|it| !seen.contains(it));
+        seen.extend(items.clone());
+    }
+    to.clauses.retain(|it| match &it.kind {
+        ClauseKind::Private(items)
+        | ClauseKind::FirstPrivate { items, .. }
+        | ClauseKind::LastPrivate { items, .. } => !items.is_empty(),
+        _ => true,
+    });
+}

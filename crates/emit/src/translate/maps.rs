@@ -1,0 +1,204 @@
+//! How the variables of a construct come to the device, as clauses: those only that differ from what the standard
+//! written does by itself.
+
+use ir::construct::{ClauseKind, Construct, Leaf, Map, MapFlags, Motion, Presence, Spelled};
+use ir::program::{ExprId, RegionId};
+use ir::region::{Mapping, Origin, RegionVar, Rule};
+
+use super::{Fate, Plan, Translator, clause, codes};
+
+/// Parts of arrays that take more to say are the user's to name.
+const LONGEST: usize = 160;
+
+/// Maps, gathered by what they do.
+#[derive(Debug, Default)]
+pub(super) struct Maps {
+    list: Vec<(Motion, Presence, Vec<String>)>,
+    pub(super) pointers: Vec<String>,
+    pub(super) addresses: Vec<String>,
+    /// Variables that are summed up.
+    sums: Vec<String>,
+    /// Storage that is filled with zeros if it is new.
+    pub(super) zeros: Vec<(ExprId, Motion)>,
+    /// Tied to the region whatever others release.
+    pub(super) holds: bool,
+}
+
+impl Maps {
+    /// Adds an item; one that is there already gets the copies of both.
+    pub(super) fn add(&mut self, motion: Motion, presence: Presence, item: String) {
+        let mut motion = motion;
+        for (other, _, items) in &mut self.list {
+            if items.contains(&item) {
+                motion = both(motion, *other);
+                items.retain(|it| *it != item);
+            }
+        }
+        match self.list.iter_mut().find(|it| it.0 == motion && it.1 == presence) {
+            Some((.., items)) => items.push(item),
+            None => self.list.push((motion, presence, vec![item])),
+        }
+    }
+
+    /// Takes an item away.
+    pub(super) fn take(&mut self, item: &str) -> Option<Motion> {
+        let (motion, _, items) =
+            self.list.iter_mut().find(|it| it.2.iter().any(|it| it == item))?;
+        items.retain(|it| it != item);
+        Some(*motion)
+    }
+
+    pub(super) fn clauses(self, profile: &super::Profile) -> Vec<ir::construct::Clause<Spelled>> {
+        let mut clauses = Vec::new();
+        for (motion, presence, items) in self.list {
+            if items.is_empty() {
+                continue;
+            }
+            let presence = if profile.has_present { presence } else { Presence::Any };
+            let flags = MapFlags { hold: self.holds, ..MapFlags::default() };
+            let (mapper, iterators) = (None, Vec::new());
+            let map = Map { motion, presence, flags, mapper, iterators, items };
+            clauses.push(clause(ClauseKind::Map(map)));
+        }
+        if !self.pointers.is_empty() {
+            clauses.push(clause(ClauseKind::DevicePointer(self.pointers)));
+        }
+        if !self.addresses.is_empty() {
+            clauses.push(clause(ClauseKind::HasDeviceAddr(self.addresses)));
+        }
+        clauses
+    }
+}
+
+/// The copies of both.
+fn both(one: Motion, other: Motion) -> Motion {
+    match (one, other) {
+        (Motion::Alloc | Motion::Unsaid, it) | (it, Motion::Alloc | Motion::Unsaid) => it,
+        (Motion::To, Motion::To) => Motion::To,
+        (Motion::From, Motion::From) => Motion::From,
+        (Motion::Release, it) | (it, Motion::Release) => it,
+        (Motion::Delete, _) | (_, Motion::Delete) => Motion::Delete,
+        _ => Motion::ToFrom,
+    }
+}
+
+impl Translator<'_> {
+    /// How the variables of a construct come to the device, where the standard written has another rule.
+    pub(super) fn maps(&self, id: RegionId, to: &mut Construct<Spelled>, plan: &mut Plan) {
+        let region = &self.made.regions[id];
+        let mut list = Maps::default();
+        for var in &region.vars {
+            for mapping in &var.mappings {
+                self.mapping(id, var, &mapping.value, mapping.origin, &mut list, plan);
+            }
+        }
+        let is_combined = to.has(Leaf::Distribute);
+        list.sums.retain(|_| !is_combined);
+        for name in std::mem::take(&mut list.sums) {
+            list.add(Motion::ToFrom, Presence::Any, name);
+        }
+        for kind in region.construct.kinds() {
+            if let ClauseKind::Attach(items) = kind {
+                for item in items {
+                    let name = self.words.expr(*item);
+                    list.add(Motion::Alloc, Presence::Any, format!("{name}[:0]"));
+                }
+            }
+        }
+        self.fill_with_zeros(&mut list, plan);
+        to.clauses.extend(list.clauses(self.profile()));
+    }
+
+    fn mapping(
+        &self,
+        id: RegionId,
+        var: &RegionVar,
+        mapping: &Mapping,
+        origin: Origin,
+        list: &mut Maps,
+        plan: &mut Plan,
+    ) {
+        let region = &self.made.regions[id];
+        let types = &self.made.types;
+        let ty = self.made.vars[var.var].ty;
+        let name = || self.words.var(var.var);
+        match (mapping, origin) {
+            (Mapping::Map(motion, presence, item), Origin::Clause(at)) => {
+                let item_text = item.map_or_else(name, |it| self.words.expr(it));
+                let clause = region.construct.clauses.get(at as usize);
+                let flags = match clause.map(|it| &it.kind) {
+                    Some(ClauseKind::Map(map)) => map.flags,
+                    // Named for another reason: it comes along by the rule of the other standard too.
+                    _ => return,
+                };
+                let written = clause.map(|it| self.words.written(it.span));
+                if let (true, Some(item)) = (flags.zero, item) {
+                    list.zeros.push((*item, *motion));
+                    return;
+                }
+                if *presence == Presence::Required && self.made.vars[var.var].device.is_some() {
+                    let text = "it exists on devices by its declaration";
+                    plan.remark(Fate::Redundant, None, written, text);
+                    return;
+                }
+                if *presence == Presence::Optional && !types.is_pointer(ty) {
+                    let text =
+                        "absent data is always made; only what pointers lead to is left alone";
+                    plan.remark(Fate::Refused, Some(codes::MADE_IF_ABSENT), written, text);
+                    return;
+                }
+                if *presence == Presence::Optional {
+                    // A pointer that no clause names is used as it is if nothing is there.
+                    let text = "pointers that no clause names are treated so";
+                    plan.remark(Fate::Redundant, None, written, text);
+                    return;
+                }
+                let motion = if *presence == Presence::Required { Motion::Alloc } else { *motion };
+                match item {
+                    Some(item) => self.map_item(*item, motion, *presence, list, plan),
+                    None => list.add(motion, *presence, item_text),
+                }
+            }
+            (Mapping::Map(_, presence, item), Origin::Enclosing(..) | Origin::Declared(_)) => {
+                // A scalar would be copied; arrays, and what pointers lead to, are found there.
+                let is_scalar = types.is_scalar(ty) && !types.is_pointer(ty);
+                let is_object = types.is_pointer(ty) && item.is_none();
+                if *presence != Presence::Optional && (is_scalar || is_object) {
+                    list.add(Motion::Alloc, Presence::Any, name());
+                }
+            }
+            (Mapping::Map(motion, _, Some(item)), Origin::Rule(Rule::Touched)) => {
+                let part = self.words.expr(*item);
+                if part.len() > LONGEST {
+                    let text =
+                        "what the region touches of it takes long to say; name it in a clause";
+                    plan.remark(Fate::Refused, Some(codes::TOUCHED), Some(name()), text);
+                    return;
+                }
+                list.add(*motion, Presence::Any, part);
+                let text = "it is mapped as far as the region touches it";
+                plan.remark(Fate::Translated, Some(codes::TOUCHED), Some(name()), text);
+            }
+            (Mapping::Map(..), Origin::Rule(Rule::ReductionMapped)) => list.sums.push(name()),
+            (Mapping::Map(..), Origin::Rule(Rule::CombinedClause)) => {}
+            (Mapping::Map(_, Presence::Required, _), Origin::Rule(_)) => {
+                list.add(Motion::Alloc, Presence::Required, name());
+            }
+            (Mapping::Map(motion, ..), Origin::Rule(_)) if types.is_scalar(ty) => {
+                if var.written {
+                    list.add(*motion, Presence::Any, name());
+                }
+            }
+            (Mapping::DevicePointer, _) => list.pointers.push(name()),
+            (Mapping::DeviceAddress, _) => list.addresses.push(name()),
+            (
+                Mapping::Map(..)
+                | Mapping::FirstPrivate
+                | Mapping::Private
+                | Mapping::PointerToMapped
+                | Mapping::Declared,
+                _,
+            ) => {}
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! Directives and statements as bytes of a written file: where they begin and end, and what is put in their place.
+
+use std::ops::Range;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use source::Making;
+
+use super::Keep;
+use super::words::{one_line, pieces};
+
+/// Lines beyond this are continued on the next.
+const WIDTH: usize = 100;
+
+/// Where a directive stands.
+pub(super) struct Spot {
+    pub(super) file: Arc<str>,
+    pub(super) text: Rc<[u8]>,
+    /// From its first to its last byte.
+    pub(super) range: Range<usize>,
+    /// What makes it, if it is no line of its own.
+    pub(super) made: Option<Rc<Making>>,
+}
+
+impl Spot {
+    pub(super) fn words(&self) -> String {
+        let text = self.text.get(self.range.clone()).unwrap_or_default();
+        one_line(&String::from_utf8_lossy(text))
+    }
+
+    pub(super) fn newline(&self) -> &'static str {
+        if contains(&self.text, b"\r\n") { "\r\n" } else { "\n" }
+    }
+
+    /// Whether a loop begins here.
+    pub(super) fn begins_loop(&self) -> bool {
+        let rest = self.text.get(self.range.start..).unwrap_or_default();
+        ["for", "while", "do"].iter().any(|it| rest.starts_with(it.as_bytes()))
+    }
+
+    /// The blanks before it on its line, if nothing else is there.
+    pub(super) fn indent(&self) -> Option<&str> {
+        let start = physical_line(&self.text, self.range.start);
+        let before = std::str::from_utf8(self.text.get(start..self.range.start)?).ok()?;
+        before.trim().is_empty().then_some(before)
+    }
+
+    /// Directives before a loop that has none.
+    pub(super) fn before_loop(&self, lines: &[String]) -> String {
+        let newline = self.newline();
+        match self.indent() {
+            Some(indent) => lines
+                .iter()
+                .map(|it| format!("{}{newline}{indent}", broken(it, indent, newline)))
+                .collect(),
+            None => format!("{newline}{}{newline}", lines.join(newline)),
+        }
+    }
+
+    /// The bytes that go and what comes for them.
+    pub(super) fn replacement(&self, lines: &[String], keep: Keep) -> (Range<usize>, String) {
+        let newline = self.newline();
+        let indent = self.indent().unwrap_or("").to_owned();
+        let new: Vec<String> = lines.iter().map(|it| broken(it, &indent, newline)).collect();
+        let separator = format!("{newline}{indent}");
+        let old = self.text.get(self.range.clone()).unwrap_or_default();
+        let old = String::from_utf8_lossy(old).into_owned();
+        let text = match keep {
+            Keep::Nothing => new.join(&separator),
+            Keep::Comment => {
+                let kept = format!("/* {} */", one_line(&old).replace("*/", "* /"));
+                std::iter::once(kept).chain(new).collect::<Vec<_>>().join(&separator)
+            }
+            Keep::Guard => {
+                let mut all = vec![format!("#ifdef {}", guard_macro(&old)), old];
+                if !new.is_empty() {
+                    all.push("#else".to_owned());
+                    all.extend(new);
+                }
+                all.push("#endif".to_owned());
+                all.join(&separator)
+            }
+        };
+        if !text.is_empty() {
+            return (self.range.clone(), text);
+        }
+        // The line goes too if nothing else is on it.
+        let start = physical_line(&self.text, self.range.start);
+        let rest = self.text.get(self.range.end..).unwrap_or_default();
+        let end = rest.iter().position(|it| *it == b'\n').map_or(rest.len(), |it| it + 1);
+        let is_alone = rest.get(..end).is_some_and(|it| it.trim_ascii().is_empty());
+        match is_alone && self.indent().is_some() {
+            true => (start..self.range.end + end, text),
+            false => (self.range.clone(), text),
+        }
+    }
+}
+
+pub(super) fn is_our_header(file: &str) -> bool {
+    let name = file.rsplit(['/', '\\']).next().unwrap_or_default();
+    name == directive::TRANSLATION_HEADER || name == directive::BACK_HEADER
+}
+
+/// The macro of the standard that a directive belongs to.
+fn guard_macro(old: &str) -> &'static str {
+    match directive::is_of_levels(&one_line(old)) {
+        true => directive::MACRO_OF_LEVELS,
+        false => directive::MACRO_OF_TEAMS,
+    }
+}
+
+/// Continued on further lines where it is long.
+fn broken(line: &str, indent: &str, newline: &str) -> String {
+    if line.len() + indent.len() <= WIDTH || !line.starts_with('#') {
+        return line.to_owned();
+    }
+    let mut text = String::new();
+    let mut width = indent.len();
+    for (at, clause) in clauses(line).into_iter().enumerate() {
+        if at > 0 && width + clause.len() + 3 > WIDTH {
+            text.push_str(&format!(" \\{newline}{indent}    {clause}"));
+            width = indent.len() + 4 + clause.len();
+        } else {
+            if at > 0 {
+                text.push(' ');
+            }
+            text.push_str(clause);
+            width += clause.len() + 1;
+        }
+    }
+    text
+}
+
+/// The words of a directive; what stands in parentheses belongs to the word before.
+pub(super) fn clauses(line: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let (mut depth, mut start) = (0usize, 0usize);
+    for (at, letter) in line.char_indices() {
+        match letter {
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth = depth.saturating_sub(1),
+            ' ' if depth == 0 => {
+                parts.extend(line.get(start..at));
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.extend(line.get(start..));
+    parts
+}
+
+/// Where the line of a byte begins, lines joined by backslashes counted as one.
+pub(super) fn logical_line(text: &[u8], at: usize) -> usize {
+    let mut start = physical_line(text, at);
+    while start > 1 {
+        let before = text.get(..start - 1).unwrap_or_default();
+        let before = before.strip_suffix(b"\r").unwrap_or(before);
+        if !before.ends_with(b"\\") {
+            break;
+        }
+        start = physical_line(text, start - 1);
+    }
+    start
+}
+
+/// The names that a file defines as macros, each time it does.
+pub(super) fn defined(text: &[u8]) -> Vec<String> {
+    let lines = text.split(|it| *it == b'\n').filter_map(|line| {
+        let rest = line.trim_ascii_start().strip_prefix(b"#")?.trim_ascii_start();
+        let rest = rest.strip_prefix(b"define")?;
+        let name = String::from_utf8_lossy(rest.trim_ascii_start()).into_owned();
+        pieces(&name).first().map(|it| (*it).to_owned())
+    });
+    lines.collect()
+}
+
+fn physical_line(text: &[u8], at: usize) -> usize {
+    let before = text.get(..at).unwrap_or_default();
+    before.iter().rposition(|it| *it == b'\n').map_or(0, |it| it + 1)
+}
+
+pub(super) fn contains(text: &[u8], part: &[u8]) -> bool {
+    text.windows(part.len()).any(|it| it == part)
+}
+
+/// Where the first line stands that includes something; the beginning if none does.
+pub(super) fn first_include(text: &[u8]) -> usize {
+    let mut start = 0;
+    for line in text.split_inclusive(|it| *it == b'\n') {
+        let words = line.trim_ascii_start().strip_prefix(b"#").unwrap_or_default();
+        if words.trim_ascii_start().starts_with(b"include") {
+            return start;
+        }
+        start += line.len();
+    }
+    0
+}
+
+/// Behind the semicolon of a statement.
+pub(super) fn statement_end(text: &[u8], at: usize) -> usize {
+    let rest = text.get(at..).unwrap_or_default();
+    let is_behind = text.get(at.saturating_sub(1)) == Some(&b';');
+    match rest.iter().position(|it| !it.is_ascii_whitespace()) {
+        Some(gap) if !is_behind && rest.get(gap) == Some(&b';') => at + gap + 1,
+        _ => at,
+    }
+}
+
+/// Behind the declaration or function that follows: its semicolon, or the brace that ends its body.
+pub(super) fn declaration_end(text: &[u8], from: usize) -> Option<usize> {
+    let rest = text.get(from..)?;
+    let mut depth = 0usize;
+    let mut at = 0usize;
+    while let Some(byte) = rest.get(at) {
+        match byte {
+            b'/' if rest.get(at + 1) == Some(&b'*') => {
+                let tail = rest.get(at + 2..)?;
+                at += 3 + tail.windows(2).position(|it| it == b"*/")?;
+            }
+            b'/' if rest.get(at + 1) == Some(&b'/') => {
+                at += rest.get(at..)?.iter().position(|it| *it == b'\n')?;
+            }
+            // Other directives and definitions between them.
+            b'#' if depth == 0 => {
+                let mut end = at;
+                loop {
+                    end += rest.get(end..)?.iter().position(|it| *it == b'\n')?;
+                    let line = rest.get(..end)?;
+                    if !line.strip_suffix(b"\r").unwrap_or(line).ends_with(b"\\") {
+                        break;
+                    }
+                    end += 1;
+                }
+                at = end;
+            }
+            b'"' | b'\'' => {
+                let quote = *byte;
+                at += 1;
+                while *rest.get(at)? != quote {
+                    at += if rest.get(at) == Some(&b'\\') { 2 } else { 1 };
+                }
+            }
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' => depth = depth.saturating_sub(1),
+            b'}' => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 {
+                    return Some(from + at + 1);
+                }
+            }
+            b';' if depth == 0 => return Some(from + at + 1),
+            _ => {}
+        }
+        at += 1;
+    }
+    None
+}
