@@ -199,3 +199,26 @@ fn levels_that_are_left_open_are_chosen_by_what_they_cost() {
     let named = with("parallel loop gang worker copy(a, b)", 3);
     assert!(!named.contains("collapse"), "what is named stays: {named}");
 }
+
+#[test]
+fn lanes_that_nobody_asks_for_read_nothing_again_and_again() {
+    let folder = Folder::new();
+    let with = |directive: &str, factor: &str| {
+        let text = format!(
+            "double a[500][5000], b[500][5000];\nvoid f(double x) {{\n#pragma acc kernels copy(a, b)\n\
+             for (int i = 0; i < 500; i++) {{\n{directive}\n\
+             for (int j = 1; j < 5000; j++) a[i][j] -= {factor} * b[i][j];\n}}\n}}\n"
+        );
+        folder.write("a.c", text);
+        let told = folder.ferry(&["cc", "--ferry-save-temps=t", "--ferry-report", "-c", "a.c"]);
+        assert_eq!(told.status, Some(0), "{}", told.err);
+        (folder.read("t/a.host.c").contains("simd"), told.err.contains("lanes on j: "))
+    };
+    assert_eq!(with("", "x"), (true, true));
+    assert_eq!(
+        with("", "a[i][0]"),
+        (false, false),
+        "it would be read anew for each few iterations"
+    );
+    assert!(with("#pragma acc loop vector", "a[i][0]").0, "what is asked for stays");
+}

@@ -4,8 +4,8 @@
 //! A nest is known by file, function and line of its outermost loop, and by its text: a pin for another text is stale, and said
 //! to be. A pin that names loops that are not there, or that may not run in parallel, is an error.
 
-use ir::construct::Leaf;
-use ir::program::{FunctionId, Program, RegionId};
+use ir::construct::{Leaf, ReductionOp};
+use ir::program::{FunctionId, Program, RegionId, VarId};
 use opt::decisions::{Decision, Decisions};
 use opt::dependence::Analysis;
 use opt::marks::{self, Levels, LoopMark, LoopTree};
@@ -145,6 +145,26 @@ impl Mapping<'_> {
         Some((key, decision))
     }
 
+    /// Loops that get no lanes without being asked for them: those that would add in another order, and those that
+    /// read one element again and again. Of such an element the compiler that gets the text knows nothing if it is only told that
+    /// iterations are independent, and reads it anew each time; left alone, it tests once that nobody writes it.
+    pub(crate) fn without_lanes(&self, program: &Program, tree: &LoopTree) -> Vec<usize> {
+        let is_whole = |var: VarId| program.types.is_integer(program.vars[var].ty);
+        let rounds = |mark: &LoopMark| {
+            mark.finding.reductions.iter().any(|(var, op)| {
+                let is_picked = matches!(op, ReductionOp::Max | ReductionOp::Min);
+                !(is_whole(*var) || is_picked && mark.said.copies.contains(var))
+            })
+        };
+        let count = tree.loops.len();
+        let marks = (0..count).filter_map(|at| Some((at, tree.loop_at(at)?)));
+        marks
+            .filter(|(_, mark)| !mark.said.levels.lanes)
+            .filter(|(at, mark)| rounds(mark) || tree.reads_again(*at))
+            .map(|it| it.0)
+            .collect()
+    }
+
     /// What was decided for all nests of regions that leave the host, after all is done.
     pub(crate) fn decided(&self, written: &Program, done: &Program) -> Vec<(String, Decision)> {
         if self.decisions.is_none() {
@@ -158,7 +178,9 @@ impl Mapping<'_> {
                 continue;
             }
             let tree = analysis.marks(id, &self.marks);
-            let choices = shape::choose_with(written, &tree, self.profile, shape::Respect::Nothing);
+            let plain = self.without_lanes(written, &tree);
+            let respect = shape::Respect::Nothing;
+            let choices = shape::choose_with(written, &tree, self.profile, respect, &plain);
             for root in tree.roots() {
                 let Some(mark) = tree.loop_at(root) else { continue };
                 let span = mark.finding.span;

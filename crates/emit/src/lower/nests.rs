@@ -84,7 +84,9 @@ impl Remap<'_> {
             return;
         }
         let tree = self.analysis.marks_in(body, &mapping.marks);
-        let choices = shape::choose_with(program, &tree, mapping.profile, Respect::Nothing);
+        let plain = mapping.without_lanes(program, &tree);
+        let respect = Respect::Nothing;
+        let choices = shape::choose_with(program, &tree, mapping.profile, respect, &plain);
         let Some(mut choice) = choices.into_iter().next() else { return };
         let function = program.regions[id].function;
         let faults = &mut self.leveled.faults;

@@ -22,7 +22,7 @@ use ir::region::Loop;
 use opt::decisions::Decision;
 use opt::dependence::Analysis;
 use opt::marks::{LoopMark, LoopTree};
-use opt::shape::{self, Because, Choice, Family, Shape};
+use opt::shape::{self, Because, Choice, Family, Respect, Shape};
 use source::{Diagnostics, Span};
 
 use crate::lower::mapping::{Mapping, Pinned, refused};
@@ -204,20 +204,15 @@ impl Pass<'_> {
             });
             !nest.is_empty() && pins.is_some()
         };
-        let choices = shape::choose(self.written, &tree, self.mapping.profile);
+        let plain = self.mapping.without_lanes(self.written, &tree);
+        let respect = Respect::Written;
+        let profile = self.mapping.profile;
+        let choices = shape::choose_with(self.written, &tree, profile, respect, &plain);
         let open: Vec<Choice> =
             choices.into_iter().filter(|it| it.written.is_none() && !is_pinned(it.root)).collect();
-        for mut choice in open {
-            // Lanes add in another order; not without being asked to.
-            choice.shape.lanes.retain(|it| !tree.loop_at(*it).is_some_and(|it| self.rounds(it)));
+        for choice in open {
             self.choice(id, &tree, &choice);
         }
-    }
-
-    /// Whether a sum of a loop depends on the order in which it is added up.
-    fn rounds(&self, mark: &LoopMark) -> bool {
-        let is_whole = |var: VarId| self.written.types.is_integer(self.written.vars[var].ty);
-        mark.finding.reductions.iter().any(|it| !is_whole(it.0))
     }
 
     /// Takes a choice if it is another than what is written; answers the shape that the nest has.

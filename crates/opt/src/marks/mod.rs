@@ -188,6 +188,16 @@ impl LoopTree {
         found
     }
 
+    /// Whether all iterations of a loop read one element while each writes others of the same size.
+    pub fn reads_again(&self, at: usize) -> bool {
+        let moves = |it: &Stride| *it != Stride::Same;
+        self.strides(at).any(|(read, stride)| {
+            let is_same = !read.writes && !moves(stride);
+            is_same
+                && self.strides(at).any(|(it, by)| it.writes && moves(by) && it.bytes == read.bytes)
+        })
+    }
+
     /// Accesses inside a loop, those of inner loops too, with their stride in it.
     pub fn strides(&self, at: usize) -> impl Iterator<Item = (&AccessMark, &Stride)> {
         self.accesses.iter().filter_map(move |it| Some((it, it.stride(at)?)))

@@ -84,6 +84,8 @@ pub(super) struct Model<'a> {
     pub(super) tree: &'a LoopTree,
     pub(super) profile: &'a Profile,
     pub(super) respect: Respect,
+    /// Loops that have no lanes, whatever they cost.
+    pub(super) without_lanes: &'a [usize],
 }
 
 /// The part of the smaller of two times that does not overlap with the larger.
@@ -122,6 +124,7 @@ impl Model<'_> {
     pub(super) fn may_have_lanes(&self, at: usize) -> bool {
         let Some(mark) = self.tree.loop_at(at) else { return false };
         mark.children.is_empty()
+            && !self.without_lanes.contains(&at)
             && mark.vector.score > 0
             && mark.trips.estimate >= 2 * self.width(at).max(1)
             && self.profile.vector > 0

@@ -138,17 +138,18 @@ impl Respect {
 
 /// Chooses for all nests of a tree, in the order of the text.
 pub fn choose(program: &Program, tree: &LoopTree, profile: &Profile) -> Vec<Choice> {
-    choose_with(program, tree, profile, Respect::Written)
+    choose_with(program, tree, profile, Respect::Written, &[])
 }
 
-/// The same, with more or less respect for what is written.
+/// The same, with more or less respect for what is written, and without lanes on some loops.
 pub fn choose_with(
     program: &Program,
     tree: &LoopTree,
     profile: &Profile,
     respect: Respect,
+    without_lanes: &[usize],
 ) -> Vec<Choice> {
-    let model = Model { tree, profile, respect };
+    let model = Model { tree, profile, respect, without_lanes };
     let mut choices = Vec::new();
     for root in tree.roots() {
         choose_nest(program, &model, root, 1.0, &mut choices);
