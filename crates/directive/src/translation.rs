@@ -219,6 +219,13 @@ pub fn directives_in(text: &[u8], dialect: Dialect) -> Vec<usize> {
     found
 }
 
+/// How often the word stands in a text that directives of a standard begin with.
+pub fn named_in(text: &str, dialect: Dialect) -> usize {
+    let sentinel = sentinels(dialect);
+    let words = text.split(|it: char| !it.is_ascii_alphanumeric() && it != '_');
+    words.filter(|it| sentinel.contains(&it.as_bytes())).count()
+}
+
 /// Where `_Pragma` stands in a line with a directive of a standard.
 fn operators(line: &[u8], dialect: Dialect) -> Vec<usize> {
     let name = b"_Pragma";

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use source::{Making, Span};
 
 use super::place::{Edit, Pen};
-use super::spot::Spot;
+use super::spot::{Spot, definition, guard_macro, guarded};
 use super::words::{PARAM, one_line, pieces};
 use super::{Fate, Keep, Remark, Target, codes};
 
@@ -57,7 +57,8 @@ impl Pen<'_> {
 
     /// Puts a directive off whose text others share, until all of them are known.
     pub(super) fn share(&mut self, made: &Making, done: Done, changes: Option<Vec<Edit>>) {
-        let (keys, name) = (keys(made), name(made));
+        let keys = wider_keys(made, changes.as_deref().unwrap_or_default());
+        let name = name(made);
         if changes.is_some() {
             add(&mut self.made.macros.changed, &made.names);
         }
@@ -116,6 +117,21 @@ fn keys(made: &Making) -> Vec<(Arc<str>, Range<usize>)> {
     own.into_iter().chain(made.before.clone()).collect()
 }
 
+/// The same where whole definitions are exchanged.
+fn wider_keys(made: &Making, changes: &[Edit]) -> Vec<(Arc<str>, Range<usize>)> {
+    let mut keys = keys(made);
+    for (file, range, _) in changes {
+        let holds = |it: &(Arc<str>, Range<usize>)| {
+            it.0 == *file && range.start <= it.1.start && it.1.end <= range.end
+        };
+        let key = (Arc::clone(file), range.clone());
+        if keys.iter().any(holds) && !keys.contains(&key) {
+            keys.push(key);
+        }
+    }
+    keys
+}
+
 fn name(made: &Making) -> String {
     made.names.first().cloned().unwrap_or_default()
 }
@@ -141,9 +157,6 @@ impl Spot {
         lines: &[String],
         keep: Keep,
     ) -> Result<Vec<Edit>, &'static str> {
-        if keep == Keep::Guard {
-            return Err("what a macro or `_Pragma` makes cannot be kept beside its translation");
-        }
         let directive = |line: &str| line.strip_prefix("#pragma ").map(str::to_owned);
         let is_one = matches!(lines, [line] if directive(line).is_some());
         if !made.is_alone && !is_one {
@@ -173,21 +186,95 @@ impl Spot {
             }
             new.push(format!("{head}{words}{tail}"));
         }
+        let standard = self.standard(made);
+        let before = made.before.clone().zip(first_word);
+        let before = match before {
+            Some(((file, _), _)) if keep == Keep::Guard && file != self.file => {
+                return Err("what macros of two files make cannot be kept beside its translation");
+            }
+            Some(((file, range), word)) if keep == Keep::Guard => {
+                let (range, text) = self.guarded_definition(range, &word, &standard)?;
+                Some((file, range, text))
+            }
+            Some(((file, range), word)) => Some((file, range, word)),
+            None => None,
+        };
         // A definition is one line; other lines have room for more if nothing stands before it.
-        let own = match made.is_shared || self.indent().is_none() {
-            true => {
+        let (range, text) = match (made.is_shared || self.indent().is_none(), keep) {
+            (true, Keep::Guard) if made.is_shared => {
+                self.guarded_definition(outer, &new.join(" "), &standard)?
+            }
+            (_, Keep::Guard) if !self.is_alone_on_its_line(&outer) => {
+                return Err(
+                    "other code on its line would be kept with it; write it on a line of its own",
+                );
+            }
+            (true, _) => {
                 let kept = (keep == Keep::Comment).then(|| self.comment());
                 (outer, kept.into_iter().chain(new).collect::<Vec<_>>().join(" "))
             }
-            false => {
+            (false, Keep::Guard) => {
+                let newline = self.newline();
+                let separator = format!("{newline}{}", self.indent().unwrap_or(""));
+                let old = bytes(outer.clone());
+                (outer, guarded(&standard, old, &new, &separator))
+            }
+            (false, _) => {
                 let (file, text) = (Arc::clone(&self.file), self.text.clone());
                 Spot { range: outer, file, text, made: None }.replacement(&new, keep)
             }
         };
-        let own = (Arc::clone(&self.file), own.0, own.1);
-        let before = made.before.clone().zip(first_word);
-        let before = before.map(|((file, range), word)| (file, range, word));
+        let own = (Arc::clone(&self.file), range, text);
         Ok(std::iter::once(own).chain(before).collect())
+    }
+
+    /// The macro that compilers define which read the directive.
+    fn standard(&self, made: &Making) -> String {
+        let (file, range) =
+            made.before.clone().unwrap_or((Arc::clone(&self.file), made.text.clone()));
+        let words = if file == self.file { self.text.get(range) } else { None };
+        let words = String::from_utf8_lossy(words.unwrap_or_default());
+        guard_macro(&format!("#pragma {words}")).to_owned()
+    }
+
+    /// Whether nothing but blanks and comments stands beside these bytes.
+    fn is_alone_on_its_line(&self, range: &Range<usize>) -> bool {
+        let rest = self.text.get(range.end..).unwrap_or_default();
+        let line = rest.split(|it| *it == b'\n').next().unwrap_or_default().trim_ascii();
+        let is_comment = line.starts_with(b"//")
+            || line.starts_with(b"/*")
+                && line.windows(2).position(|it| it == b"*/") == Some(line.len() - 2);
+        self.indent().is_some() && (line.is_empty() || is_comment)
+    }
+
+    /// A definition as it is for compilers of one standard, and with some bytes exchanged for all others.
+    fn guarded_definition(
+        &self,
+        range: Range<usize>,
+        new: &str,
+        standard: &str,
+    ) -> Result<(Range<usize>, String), &'static str> {
+        let whole = definition(&self.text, range.start);
+        let part = |range: Range<usize>| {
+            String::from_utf8_lossy(self.text.get(range).unwrap_or_default()).into_owned()
+        };
+        let old = part(whole.clone());
+        let is_definition = old
+            .trim_start()
+            .strip_prefix('#')
+            .is_some_and(|it| it.trim_start().starts_with("define"));
+        let dialect = match standard == directive::MACRO_OF_LEVELS {
+            true => directive::DESCRIPTIVE,
+            false => directive::PRESCRIPTIVE,
+        };
+        let is_only = directive::named_in(&old, dialect) == 1;
+        if !is_definition || !is_only {
+            return Err(
+                "a definition with several directives cannot be kept beside its translation",
+            );
+        }
+        let made = format!("{}{new}{}", part(whole.start..range.start), part(range.end..whole.end));
+        Ok((whole, guarded(standard, old, &[made], self.newline())))
     }
 
     /// Whether parameters of the definition still say what they said.

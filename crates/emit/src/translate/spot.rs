@@ -71,15 +71,7 @@ impl Spot {
                 let kept = format!("/* {} */", one_line(&old).replace("*/", "* /"));
                 std::iter::once(kept).chain(new).collect::<Vec<_>>().join(&separator)
             }
-            Keep::Guard => {
-                let mut all = vec![format!("#ifdef {}", guard_macro(&old)), old];
-                if !new.is_empty() {
-                    all.push("#else".to_owned());
-                    all.extend(new);
-                }
-                all.push("#endif".to_owned());
-                all.join(&separator)
-            }
+            Keep::Guard => guarded(guard_macro(&old), old, &new, &separator),
         };
         if !text.is_empty() {
             return (self.range.clone(), text);
@@ -101,8 +93,19 @@ pub(super) fn is_our_header(file: &str) -> bool {
     name == directive::TRANSLATION_HEADER || name == directive::BACK_HEADER
 }
 
+/// The old text for compilers that define a macro, the new for all others.
+pub(super) fn guarded(standard: &str, old: String, new: &[String], separator: &str) -> String {
+    let mut all = vec![format!("#ifdef {standard}"), old];
+    if !new.is_empty() {
+        all.push("#else".to_owned());
+        all.extend(new.iter().cloned());
+    }
+    all.push("#endif".to_owned());
+    all.join(separator)
+}
+
 /// The macro of the standard that a directive belongs to.
-fn guard_macro(old: &str) -> &'static str {
+pub(super) fn guard_macro(old: &str) -> &'static str {
     match directive::is_of_levels(&one_line(old)) {
         true => directive::MACRO_OF_LEVELS,
         false => directive::MACRO_OF_TEAMS,
@@ -162,6 +165,22 @@ pub(super) fn logical_line(text: &[u8], at: usize) -> usize {
         start = physical_line(text, start - 1);
     }
     start
+}
+
+/// The line of a byte with those that backslashes join to it, without its end.
+pub(super) fn definition(text: &[u8], at: usize) -> Range<usize> {
+    let start = logical_line(text, at);
+    let mut from = at;
+    loop {
+        let rest = text.get(from..).unwrap_or_default();
+        let length = rest.iter().position(|it| *it == b'\n').unwrap_or(rest.len());
+        let line = text.get(..from + length).unwrap_or_default();
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if length == rest.len() || !line.ends_with(b"\\") {
+            return start..line.len();
+        }
+        from += length + 1;
+    }
 }
 
 /// The names that a file defines as macros, each time it does.
