@@ -6,8 +6,8 @@
 //! answers with [`DeviceError::Unsupported`], never with silent success.
 //!
 //! All methods may be called from many threads at once, and the caller holds no lock while it
-//! calls. Calls block until their work is done, launches too; a device with queues of its own waits
-//! for them inside. Plugins know neither the runtime nor one another.
+//! calls. Calls block until their work is done, launches too, unless the caller lets its own go ahead
+//! ([`Device::go_ahead`]). Plugins know neither the runtime nor one another.
 //!
 //! - [`cpu`]: the host's processor, in process
 //! - [`separate`]: the same in a process and memory of its own
@@ -262,6 +262,30 @@ pub trait Device: Send + Sync {
     fn original(&self, at: usize, size: usize) -> Result<Option<Original>> {
         let _ = (at, size);
         Ok(None)
+    }
+
+    /// Lets calls of the calling thread return before their work is done, until it says
+    /// [`Device::stay`]; the work is done in the order of the calls, and copies to the host are done
+    /// when they return. Other threads find what was copied to the device; what kernels have written
+    /// they find after [`Device::catch_up`]. False: nothing changes, and `stay` must not be said.
+    fn go_ahead(&self) -> bool {
+        false
+    }
+
+    /// Whether work of the calling thread may be undone.
+    fn is_behind(&self) -> bool {
+        false
+    }
+
+    /// Waits for the work of the calling thread. A kernel that has crashed is
+    /// [`DeviceError::Fault`] here or in the call before that waited for it.
+    fn catch_up(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Does so, and calls block again.
+    fn stay(&self) -> Result<()> {
+        Ok(())
     }
 
     /// Waits until everything asked so far is done. Nothing to do where all calls block.

@@ -1,6 +1,8 @@
-//! What `ferry cc --device cuda` makes, checked without a GPU: NVIDIA's compiler takes the kernels of
-//! every program of `tests/run`, for three generations of GPUs; and where a piece is missing, the
-//! message says so.
+//! What `ferry cc --device cuda` makes and what `libferry` asks of the driver, checked without a GPU.
+//!
+//! NVIDIA's compiler takes the kernels of every program of `tests/run`, for three generations of GPUs;
+//! where a piece is missing, the message says so. With a driver that does everything as late as
+//! it may (`cuda/driver.c`) calls are counted, order is checked, crashes and lack of memory are told.
 //!
 //! `tests/run/cuda.txt` names the programs that are refused, and why; one that is not in it must
 //! compile. Needs NVRTC (`scripts/setup` fetches it); without it the tests say so and end.
@@ -55,6 +57,13 @@ const OWN: &[(&str, Test)] = &[
     ("programs_of_several_files_have_one_image_of_each_kind", several_files),
     ("a_compiler_that_is_not_there_is_named", a_compiler_that_is_not_there_is_named),
     ("a_machine_without_a_gpu_says_so", a_machine_without_a_gpu_says_so),
+    ("a_region_waits_once", a_region_waits_once),
+    ("data_that_stay_are_waited_for_once", data_that_stay_are_waited_for_once),
+    ("a_crash_is_told_with_its_region", a_crash_is_told_with_its_region),
+    ("memory_that_is_only_kept_is_given_up", memory_that_is_only_kept_is_given_up),
+    ("threads_do_not_mix_their_data", threads_do_not_mix_their_data),
+    ("gpus_copy_to_each_other", gpus_copy_to_each_other),
+    ("the_best_image_is_loaded", the_best_image_is_loaded),
 ];
 
 fn checked(wrong: Option<String>) -> Result<(), Failed> {
@@ -210,5 +219,159 @@ fn a_machine_without_a_gpu_says_so() -> Option<String> {
     let is_right = ran.status.code() == Some(1)
         && said.contains("there is no NVIDIA driver here")
         && said.contains("FERRY_DEVICE=cpu");
+    (!is_right).then_some(said)
+}
+
+/// A program that ran with a driver without a GPU.
+struct Ran {
+    output: Output,
+    /// What it asked of the driver.
+    calls: Vec<String>,
+}
+
+/// Builds a program for these devices and runs it with the driver of `cuda/driver.c`; nothing where
+/// there is no compiler.
+fn with_driver(program: &str, devices: &str, settings: &[(&str, &str)]) -> Option<Ran> {
+    if !has_compiler() {
+        return None;
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path();
+    fs::write(path.join("a.c"), program).expect("a file");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cuda/driver.c");
+    let mut compiler = Command::new("cc");
+    compiler.args(["-D_GNU_SOURCE", "-w", "-shared", "-fPIC", "-O1"]).arg(source);
+    let made = compiler.arg("-o").arg(path.join("libcuda.so")).output().expect("cc runs");
+    assert!(made.status.success(), "{}", told(&made));
+    fs::copy(path.join("libcuda.so"), path.join("libcuda.so.1")).expect("a copy");
+    let built = ferry(&["cc", "--device", devices, "a.c", "-o", "program"], path);
+    assert!(built.status.success(), "{}", told(&built));
+    let mut command = Command::new(path.join("program"));
+    command.env("FERRY_DEVICE", "cuda*2").env("OMP_TARGET_OFFLOAD", "MANDATORY");
+    command.env("LD_LIBRARY_PATH", path).env("CALLS", path.join("calls"));
+    command.envs(settings.iter().copied()).env_remove("FERRY_INFO");
+    let output = command.output().expect("the program runs");
+    let calls = fs::read_to_string(path.join("calls")).unwrap_or_default();
+    Some(Ran { output, calls: calls.lines().map(str::to_owned).collect() })
+}
+
+impl Ran {
+    /// What is wrong if the calls that begin with one of `words` are not these.
+    fn calls_are(&self, words: &[&str], expect: &[&str]) -> Option<String> {
+        let is_meant = |it: &&str| words.iter().any(|word| it.starts_with(word));
+        let calls: Vec<&str> = self.calls.iter().map(String::as_str).filter(is_meant).collect();
+        let is_right = calls == expect && self.output.status.success();
+        (!is_right).then(|| format!("{calls:?}, {}", told(&self.output)))
+    }
+}
+
+const COPIES: &[&str] = &["in", "kernel", "out", "wait", "peer", "no peer"];
+
+fn a_region_waits_once() -> Option<String> {
+    let program = "int a[1024]; int main(void) {
+        #pragma omp target teams distribute parallel for map(tofrom: a)
+        for (int i = 0; i < 1024; i++) a[i]++;
+        return 0; }";
+    let ran = with_driver(program, "cuda", &[])?;
+    ran.calls_are(COPIES, &["in 4096", "kernel 1", "out 4096", "wait 0"])
+}
+
+fn data_that_stay_are_waited_for_once() -> Option<String> {
+    let program = "int a[1024], b[512]; int main(void) {
+        #pragma omp target enter data map(to: a, b)
+        #pragma omp target
+        a[0] = b[0];
+        #pragma omp target exit data map(from: a) map(delete: b)
+        return 0; }";
+    let ran = with_driver(program, "cuda", &[])?;
+    let expect = ["in 4096", "in 2048", "wait 0", "kernel 2", "wait 0", "out 4096", "wait 0"];
+    ran.calls_are(COPIES, &expect)
+}
+
+fn a_crash_is_told_with_its_region() -> Option<String> {
+    let program = "int a[1024]; int main(void) {
+        #pragma omp target map(tofrom: a)
+        a[0] = 1;
+        return 0; }";
+    let ran = with_driver(program, "cuda", &[("CRASH", "1")])?;
+    let said = told(&ran.output);
+    let is_right = ran.output.status.code() == Some(1)
+        && said.contains("a.c:2:")
+        && said.contains("_main_l2` the kernel crashed: it used memory that is not there");
+    (!is_right).then_some(said)
+}
+
+fn memory_that_is_only_kept_is_given_up() -> Option<String> {
+    let program = "#include <stdlib.h>
+    int main(void) {
+        char *a = malloc(90 << 20);
+        for (int i = 0; i < 2; i++) {
+            #pragma omp target enter data map(alloc: a[0:20 << 20])
+            #pragma omp target exit data map(delete: a[0:20 << 20])
+        }
+        #pragma omp target enter data map(alloc: a[0:90 << 20])
+        #pragma omp target exit data map(delete: a[0:90 << 20])
+        return 0; }";
+    let ran = with_driver(program, "cuda", &[("MEMORY", "104857600")])?;
+    let expect = ["memory 20971520", "no memory 94371840", "back 0", "memory 94371840", "back 0"];
+    ran.calls_are(&["memory", "no memory", "back"], &expect)
+}
+
+fn threads_do_not_mix_their_data() -> Option<String> {
+    // What one thread has mapped, others find: `shared` is there once for all of them.
+    let program = "#include <omp.h>
+    int shared[100];
+    int main(void) {
+        int wrong = 0;
+        for (int round = 1; round < 50; round++) {
+            shared[0] = round;
+            #pragma omp parallel for num_threads(8) schedule(dynamic) reduction(+: wrong)
+            for (int k = 0; k < 40; k++) {
+                int own[500];
+                for (int i = 0; i < 500; i++) own[i] = k * 1000 + i;
+                #pragma omp target map(tofrom: own) map(to: shared)
+                own[0] += shared[0];
+                own[0] -= round;
+                for (int i = 0; i < 500; i++) wrong += own[i] != k * 1000 + i;
+            }
+        }
+        return wrong != 0; }";
+    let ran = with_driver(program, "cuda", &[])?;
+    let shares = ran.calls.iter().any(|it| it.starts_with("follow"));
+    (!ran.output.status.success() || !shares).then(|| format!("{shares}: {}", told(&ran.output)))
+}
+
+fn gpus_copy_to_each_other() -> Option<String> {
+    let program = "#include <omp.h>
+    #include <string.h>
+    int main(void) {
+        char text[100] = \"over there\", back[100] = \"\";
+        int host = omp_get_initial_device();
+        void *one = omp_target_alloc(100, 0), *other = omp_target_alloc(100, 1);
+        omp_target_memcpy(one, text, 100, 0, 0, 0, host);
+        omp_target_memcpy(other, one, 100, 0, 0, 1, 0);
+        omp_target_memcpy(back, other, 100, 0, 0, host, 1);
+        return strcmp(text, back); }";
+    let ran = with_driver(program, "cuda", &[])?;
+    ran.calls_are(&["in", "out", "peer", "no peer"], &["in 100", "peer 100", "out 100"])
+}
+
+fn the_best_image_is_loaded() -> Option<String> {
+    let program = "int main(void) {
+        #pragma omp target
+        { }
+        return 0; }";
+    // The driver's GPUs are of the kind sm_86.
+    for (devices, expect) in
+        [("cuda", "text 0"), ("cuda,cuda:sm_80", "code 0"), ("cuda,cuda:sm_90", "text 0")]
+    {
+        let ran = with_driver(program, devices, &[])?;
+        if let Some(wrong) = ran.calls_are(&["text", "code"], &[expect]) {
+            return Some(format!("{devices}: {wrong}"));
+        }
+    }
+    let ran = with_driver(program, "cuda:sm_90", &[])?;
+    let said = told(&ran.output);
+    let is_right = !ran.output.status.success() && said.contains("`ferry cc --device cuda`");
     (!is_right).then_some(said)
 }

@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use abi::{KernelArgs, MapType, POINTER_SIZE};
-use device::{Convention, DeviceError, DevicePtr, Kernel, Launch};
+use device::{Convention, Device, DeviceError, DevicePtr, Kernel, Launch};
 use smallvec::SmallVec;
 
 use crate::args::{Item, MapArgs};
@@ -50,6 +50,7 @@ pub(crate) fn launch(
     let has_environment =
         convention == Convention::Parameters && shape.version >= KernelArgs::VERSION;
     let first = has_environment.then_some(u64::MAX);
+    let ahead = Ahead::go(cx);
     with_data(cx, args, first, |words| {
         let prepared = Prepared { kernel, convention, shape: *shape, words };
         let Some(later) = cx.later else {
@@ -64,6 +65,41 @@ pub(crate) fn launch(
         later.put(Step::Launch(Box::new(kept)));
         Ok(())
     })
+    .map_err(|error| {
+        // The first call to wait for the kernel finds it dead.
+        if let Error::Device { error: fault @ DeviceError::Fault { .. }, .. } = &error {
+            return crash(region, args, fault.clone(), |_, item| is_mapped(cx, item));
+        }
+        error
+    })?;
+    ahead.stay().map_err(|error| crash(region, args, error, |_, item| is_mapped(cx, item)))
+}
+
+/// The device's work may be behind what is asked of it, until this ends: between the copies and the
+/// launch of one region nobody needs to wait.
+pub(crate) struct Ahead<'a>(Option<&'a dyn Device>);
+
+impl<'a> Ahead<'a> {
+    /// Begins, if nobody watches how long things take.
+    pub(crate) fn go(cx: &Cx<'a>) -> Ahead<'a> {
+        let plugin = &*cx.device.plugin;
+        let may = cx.later.is_none() && !cx.watch.is_on() && plugin.go_ahead();
+        Ahead(may.then_some(plugin))
+    }
+
+    /// Waits for what is not done yet.
+    pub(crate) fn stay(mut self) -> Result<(), DeviceError> {
+        self.0.take().map_or(Ok(()), |it| it.stay())
+    }
+}
+
+impl Drop for Ahead<'_> {
+    fn drop(&mut self) {
+        if let Some(plugin) = self.0.take() {
+            // There was a failure before, which is reported.
+            let _ = plugin.stay();
+        }
+    }
 }
 
 /// Runs `go` with the arguments that the entries become, `first` before them, while their data are on

@@ -12,7 +12,7 @@ use device::DevicePtr;
 
 use crate::args::{MapArgs, Name};
 use crate::error::Error;
-use crate::launch::Kept;
+use crate::launch::{Ahead, Kept};
 use crate::mapping::Cx;
 use crate::mapping::table::Mapped;
 use crate::mapping::transfer::{self, Piece};
@@ -124,6 +124,8 @@ impl Steps {
 
     /// Takes them, now.
     pub(crate) fn run(self, cx: &Cx<'_>, args: &MapArgs) -> Result<(), Error> {
-        self.0.into_iter().try_for_each(|it| it.run(cx, args))
+        let ahead = Ahead::go(cx);
+        self.0.into_iter().try_for_each(|it| it.run(cx, args))?;
+        ahead.stay().map_err(|error| Error::Device { doing: "waiting", what: None, error })
     }
 }

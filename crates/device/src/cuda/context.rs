@@ -1,15 +1,11 @@
-//! One GPU: what it is like, its context, and streams to do things in.
+//! One GPU: what it is like, and its context.
 //!
 //! The context is the primary one, which CUDA code of the program uses too. It is made current for
 //! the time of a call, and the one that was current before is put back.
 
-use std::ffi::c_void;
 use std::ptr;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use cudarc::driver::sys::{
-    self, CUcontext, CUdevice, CUdevice_attribute_enum as Attribute, CUstream, CUstream_flags_enum,
-};
+use cudarc::driver::sys::{self, CUcontext, CUdevice, CUdevice_attribute_enum as Attribute};
 
 use super::driver::{self, check};
 use crate::{DeviceError, Result};
@@ -105,69 +101,5 @@ impl Drop for Entered {
             // SAFETY: it was current in this thread; none is a value too.
             let _ = unsafe { sys::cuCtxSetCurrent(before) };
         }
-    }
-}
-
-/// A stream, and memory of the host that the GPU can copy from and to without the processor.
-#[derive(Debug)]
-pub(super) struct Lane {
-    pub(super) stream: CUstream,
-    /// [`STAGED`] bytes; null where there was no such memory.
-    pub(super) stage: *mut u8,
-}
-
-/// Copies of so many bytes go by way of such memory: the driver would do that too, with more ado.
-pub(super) const STAGED: usize = 64 << 10;
-
-// SAFETY: a stream may be used from all threads; the memory is used by the one who has the lane.
-#[allow(unsafe_code, reason = "handles of a library that is safe for threads")]
-unsafe impl Send for Lane {}
-
-impl Lane {
-    /// A new one, of the current context.
-    #[allow(unsafe_code, reason = "asks the driver")]
-    fn make() -> Result<Lane> {
-        let mut stream = ptr::null_mut();
-        let flags = CUstream_flags_enum::CU_STREAM_NON_BLOCKING as u32;
-        // SAFETY: writes one handle; the context is current.
-        check("making a stream", unsafe { sys::cuStreamCreate(&raw mut stream, flags) })?;
-        let mut stage: *mut c_void = ptr::null_mut();
-        // SAFETY: writes one address. Without such memory copies go the driver's way.
-        let made =
-            unsafe { sys::cuMemHostAlloc(&raw mut stage, STAGED, sys::CU_MEMHOSTALLOC_PORTABLE) };
-        if check("locking memory", made).is_err() {
-            stage = ptr::null_mut();
-        }
-        Ok(Lane { stream, stage: stage.cast() })
-    }
-
-    /// Waits until all is done that was put into the stream.
-    #[allow(unsafe_code, reason = "asks the driver")]
-    pub(super) fn wait(&self, what: &'static str) -> Result<()> {
-        // SAFETY: a stream of the current context.
-        check(what, unsafe { sys::cuStreamSynchronize(self.stream) })
-    }
-}
-
-/// Streams that nobody uses at the moment; there are as many as threads were at work at once.
-#[derive(Debug, Default)]
-pub(super) struct Lanes(Mutex<Vec<Lane>>);
-
-impl Lanes {
-    /// Does something with a stream that nobody else uses meanwhile. The context is current.
-    pub(super) fn with<T>(&self, work: impl FnOnce(&Lane) -> Result<T>) -> Result<T> {
-        let idle = self.idle().pop();
-        let lane = match idle {
-            Some(lane) => lane,
-            None => Lane::make()?,
-        };
-        let done = work(&lane);
-        self.idle().push(lane);
-        done
-    }
-
-    /// The list of those, for one who takes from it or holds it.
-    pub(super) fn idle(&self) -> MutexGuard<'_, Vec<Lane>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

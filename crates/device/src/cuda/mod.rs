@@ -6,8 +6,8 @@
 //! their iterations among as many threads as there are.
 //!
 //! - [`driver`]: the library, and what its answers mean
-//! - [`context`]: one GPU, streams to do things in; each call has one, so threads do not wait for
-//!   each other
+//! - [`context`]: one GPU
+//! - [`lanes`]: streams to do things in; each call has one, so threads do not wait for each other
 //! - [`heap`]: memory that is kept for the next who asks
 //!
 //! A kernel that crashes takes the context with it: the call that waited for it says so, and every
@@ -21,7 +21,10 @@ mod context;
 mod driver;
 mod heap;
 mod image;
+mod lanes;
+mod shape;
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::ffi::{CStr, c_void};
 use std::ptr;
@@ -34,9 +37,10 @@ use cudarc::driver::sys::{
 
 use crate::memory::{DevicePtr, MemoryKind};
 use crate::{Convention, Device, DeviceError, Held, Kernel, Launch, Module, Result, Symbol};
-use context::{Context, Entered, Lane, Lanes, STAGED};
+use context::{Context, Entered};
 use driver::{check, crash, failure};
 use heap::{CHUNK, Found, GRAIN, Heap, Origin};
+use lanes::{Lane, Lanes, Work};
 
 /// The device.
 #[derive(Debug)]
@@ -105,29 +109,42 @@ impl Cuda {
         }
     }
 
-    /// Does something with a stream of its own and waits for it.
-    fn do_now(&self, what: &'static str, work: impl FnOnce(&Lane) -> CUresult) -> Result<()> {
-        let _here = self.enter()?;
-        self.lanes
-            .with(|lane| {
-                check(what, work(lane))?;
-                lane.wait(what)
-            })
-            .map_err(|error| self.noted(error, None))
+    /// Does something in a stream that nobody else uses meanwhile.
+    fn act(
+        &self,
+        what: &'static str,
+        work: Work<'_>,
+        act: impl FnOnce(&mut Lane) -> CUresult,
+    ) -> Result<()> {
+        self.act_then(what, work, act, || ())
     }
 
-    /// A crash makes the device useless; who was not the one that crashed is told so.
-    fn noted(&self, error: DeviceError, launch: Option<&Launch<'_>>) -> DeviceError {
+    /// And something after it.
+    fn act_then(
+        &self,
+        what: &'static str,
+        work: Work<'_>,
+        act: impl FnOnce(&mut Lane) -> CUresult,
+        then: impl FnOnce(),
+    ) -> Result<()> {
+        let _here = self.enter()?;
+        let done = self.lanes.with(what, work, |lane| check(what, act(lane)), then);
+        done.map_err(|error| match work {
+            Work::Kernel(name) => self.noted(error, Some(name.to_owned())),
+            Work::Done | Work::Copy => self.noted(error, self.lanes.kernel()),
+        })
+    }
+
+    /// A crash makes the device useless. Whose kernel it was is told what it did, all others that the
+    /// device is lost.
+    fn noted(&self, error: DeviceError, kernel: Option<String>) -> DeviceError {
         let DeviceError::Fault { what, .. } = &error else { return error };
-        let Some(launch) = launch else {
-            let why = self.lost.get_or_init(|| format!("a kernel has crashed: {what}"));
-            return DeviceError::Lost(why.clone());
-        };
-        let place = if launch.source.is_empty() { "" } else { " of " };
-        let _ = self
-            .lost
-            .set(format!("kernel `{}`{place}{} has crashed: {what}", launch.name, launch.source));
-        error
+        let name = kernel.as_ref().map_or_else(String::new, |it| format!(" `{it}`"));
+        let is_news = self.lost.set(format!("kernel{name} has crashed: {what}")).is_ok();
+        match self.lost.get() {
+            Some(why) if !is_news || kernel.is_none() => DeviceError::Lost(why.clone()),
+            _ => error,
+        }
     }
 
     fn entry(&self, kernel: Kernel) -> Result<Entry> {
@@ -209,43 +226,6 @@ impl Cuda {
         self.heap().add(at, bytes, origin);
         Ok(at)
     }
-
-    /// How many blocks of how many threads a launch gets.
-    fn shape(&self, entry: &Entry, launch: &Launch<'_>) -> [u32; 2] {
-        shape(self.context.units, entry.most, launch)
-    }
-}
-
-/// See [`Cuda::shape`]; `most` threads are in a block at most.
-fn shape(units: usize, most: usize, launch: &Launch<'_>) -> [u32; 2] {
-    /// So many threads have a block of a kernel with much to do, and of one with little: then more
-    /// blocks are better than large ones.
-    const THREADS: [usize; 2] = [256, 128];
-    /// A unit has much to do from so many iterations on.
-    const MUCH: usize = 2048;
-    /// And so many blocks for each unit, so that none is idle at the end.
-    const ROUNDS: usize = 16;
-    /// Threads of a GPU go together in groups of this size.
-    const TOGETHER: usize = 32;
-    let asked = launch.teams as usize;
-    let trips = usize::try_from(launch.trip_count).unwrap_or(usize::MAX);
-    let words = |blocks: usize, threads: usize| {
-        [blocks, threads].map(|it| u32::try_from(it).unwrap_or(u32::MAX))
-    };
-    if most == 1 {
-        return words(asked.max(1), 1);
-    }
-    let limit = if launch.limit == 0 { usize::MAX } else { launch.limit as usize };
-    let [many, few] = THREADS;
-    let wanted = if trips == 0 || trips / MUCH >= units { many } else { few };
-    let threads = wanted.min(most).min(limit).max(1);
-    let threads = if threads > TOGETHER { threads / TOGETHER * TOGETHER } else { threads };
-    let blocks = match (asked, trips) {
-        (0, 0) => units * ROUNDS,
-        (0, trips) => trips.div_ceil(threads).clamp(1, units * ROUNDS),
-        (asked, _) => asked,
-    };
-    words(blocks, threads)
 }
 
 /// The bytes that were asked for, not those that the driver was asked for.
@@ -285,7 +265,8 @@ impl Device for Cuda {
     }
 
     fn hold(&self) -> Option<Box<dyn Held + '_>> {
-        Some(Box::new((self.modules(), self.heap(), self.lanes.idle())))
+        let lanes = (self.lanes.idle(), self.lanes.all());
+        Some(Box::new((self.modules(), self.heap(), lanes)))
     }
 
     fn accepts(&self, image: &[u8]) -> bool {
@@ -388,6 +369,8 @@ impl Device for Cuda {
     }
 
     unsafe fn free(&self, ptr: DevicePtr) -> Result<()> {
+        // A kernel of this thread may still use it.
+        self.catch_up()?;
         let given_back = self.heap().put(ptr.0);
         let Some((at, origin)) = given_back else { return Ok(()) };
         let _here = self.enter()?;
@@ -398,17 +381,18 @@ impl Device for Cuda {
         if len == 0 {
             return Ok(());
         }
-        self.do_now("copying to the device", |lane| {
+        self.act("copying to the device", Work::Copy, |lane| {
             let mut from = src;
-            if len <= STAGED && !lane.stage.is_null() {
-                // SAFETY: `len` bytes at `src` can be read by contract, and the lane's memory, which
-                // nobody else uses, has room for them.
-                unsafe { ptr::copy_nonoverlapping(src, lane.stage, len) };
-                from = lane.stage;
+            if let Some(room) = lane.room(len) {
+                // SAFETY: `len` bytes at `src` can be read by contract, and the room, which nobody
+                // else uses, has as many.
+                unsafe { ptr::copy_nonoverlapping(src, room, len) };
+                from = room;
             }
-            // SAFETY: both ranges are the caller's promise or the lane's own, and stay until the
-            // stream was waited for.
-            unsafe { sys::cuMemcpyHtoDAsync_v2(dst.0, from.cast(), len, lane.stream) }
+            // SAFETY: both ranges are the caller's promise or the lane's own. From memory that is not
+            // locked the driver has read when it returns; locked memory stays as it is until the
+            // stream was waited for, as its owner is in a call of the runtime until then.
+            unsafe { sys::cuMemcpyHtoDAsync_v2(dst.0, from.cast(), len, lane.stream()) }
         })
     }
 
@@ -416,22 +400,20 @@ impl Device for Cuda {
         if len == 0 {
             return Ok(());
         }
-        let what = "copying from the device";
-        let _here = self.enter()?;
-        let copied = self.lanes.with(|lane| {
-            let is_staged = len <= STAGED && !lane.stage.is_null();
-            let to = if is_staged { lane.stage } else { dst };
-            // SAFETY: both ranges are the caller's promise or the lane's own, and stay until the
-            // stream was waited for.
-            check(what, unsafe { sys::cuMemcpyDtoHAsync_v2(to.cast(), src.0, len, lane.stream) })?;
-            lane.wait(what)?;
-            if is_staged {
-                // SAFETY: the bytes have arrived, and `len` bytes at `dst` can be written by contract.
-                unsafe { ptr::copy_nonoverlapping(lane.stage, dst, len) };
+        let room = Cell::new(None);
+        let copy = |lane: &mut Lane| {
+            room.set(lane.room(len));
+            let to = room.get().unwrap_or(dst);
+            // SAFETY: both ranges are the caller's promise or the lane's own, and the call waits.
+            unsafe { sys::cuMemcpyDtoHAsync_v2(to.cast(), src.0, len, lane.stream()) }
+        };
+        self.act_then("copying from the device", Work::Done, copy, || {
+            if let Some(room) = room.get() {
+                // SAFETY: the bytes have arrived in the lane's own memory, and `len` bytes at `dst` can
+                // be written by contract.
+                unsafe { ptr::copy_nonoverlapping(room, dst, len) };
             }
-            Ok(())
-        });
-        copied.map_err(|error| self.noted(error, None))
+        })
     }
 
     unsafe fn copy_within(&self, dst: DevicePtr, src: DevicePtr, len: usize) -> Result<()> {
@@ -441,16 +423,16 @@ impl Device for Cuda {
         }
         if dst.0.abs_diff(src.0) >= len as u64 {
             // SAFETY: both are memory of this device and do not overlap.
-            return self.do_now(what, |lane| unsafe {
-                sys::cuMemcpyDtoDAsync_v2(dst.0, src.0, len, lane.stream)
+            return self.act(what, Work::Done, |lane| unsafe {
+                sys::cuMemcpyDtoDAsync_v2(dst.0, src.0, len, lane.stream())
             });
         }
         let between = self.alloc(len, GRAIN, MemoryKind::Device)?;
         // SAFETY: `between` has `len` bytes and overlaps with neither; one copy follows the other.
-        let copied = self.do_now(what, |lane| unsafe {
-            match sys::cuMemcpyDtoDAsync_v2(between.0, src.0, len, lane.stream) {
+        let copied = self.act(what, Work::Done, |lane| unsafe {
+            match sys::cuMemcpyDtoDAsync_v2(between.0, src.0, len, lane.stream()) {
                 CUresult::CUDA_SUCCESS => {
-                    sys::cuMemcpyDtoDAsync_v2(dst.0, between.0, len, lane.stream)
+                    sys::cuMemcpyDtoDAsync_v2(dst.0, between.0, len, lane.stream())
                 }
                 code => code,
             }
@@ -474,10 +456,10 @@ impl Device for Cuda {
             return Err(DeviceError::Unsupported("direct copies to devices of another kind"));
         }
         let (to, from) = (peer.peer_handle() as CUcontext, self.context.handle);
-        self.do_now("copying to another GPU", |lane| {
+        self.act("copying to another GPU", Work::Done, |lane| {
             // SAFETY: both ranges are the caller's promise, in the contexts of their devices, which
             // stay as long as these.
-            unsafe { sys::cuMemcpyPeerAsync(dst.0, to, src.0, from, len, lane.stream) }
+            unsafe { sys::cuMemcpyPeerAsync(dst.0, to, src.0, from, len, lane.stream()) }
         })
     }
 
@@ -485,9 +467,9 @@ impl Device for Cuda {
         if len == 0 {
             return Ok(());
         }
-        self.do_now("filling memory", |lane| {
+        self.act("filling memory", Work::Copy, |lane| {
             // SAFETY: the range is the caller's promise.
-            unsafe { sys::cuMemsetD8Async(dst.0, byte, len, lane.stream) }
+            unsafe { sys::cuMemsetD8Async(dst.0, byte, len, lane.stream()) }
         })
     }
 
@@ -501,7 +483,7 @@ impl Device for Cuda {
             return Err(DeviceError::Unsupported("kernels with more than 512 arguments"));
         }
         let entry = self.entry(kernel)?;
-        let [blocks, threads] = self.shape(&entry, launch);
+        let [blocks, threads] = shape::of(self.context.units, entry.most, launch);
         let mut bytes = args.len() * 8;
         // All parameters have 8 bytes, so the arguments lie as the kernel wants them.
         let mut extra: [*mut c_void; 5] = [
@@ -512,11 +494,10 @@ impl Device for Cuda {
             ptr::without_provenance_mut(sys::CU_LAUNCH_PARAM_END_AS_INT as usize),
         ];
         let extra = if args.is_empty() { ptr::null_mut() } else { extra.as_mut_ptr() };
-        let _here = self.enter()?;
-        let ran = self.lanes.with(|lane| {
+        self.act("running a kernel", Work::Kernel(launch.name), |lane| {
             // SAFETY: the kernel is of this context and takes these arguments by contract; the
             // driver copies them before it returns.
-            let started = unsafe {
+            unsafe {
                 sys::cuLaunchKernel(
                     entry.handle,
                     blocks,
@@ -526,19 +507,41 @@ impl Device for Cuda {
                     1,
                     1,
                     0,
-                    lane.stream,
+                    lane.stream(),
                     ptr::null_mut(),
                     extra,
                 )
-            };
-            check("starting a kernel", started)?;
-            lane.wait("running a kernel")
-        });
-        ran.map_err(|error| self.noted(error, Some(launch)))
+            }
+        })
+    }
+
+    fn go_ahead(&self) -> bool {
+        // What fails here fails again in the next call, which says so.
+        let here = self.enter();
+        here.is_ok_and(|_here| self.lanes.go_ahead().unwrap_or(false))
+    }
+
+    fn is_behind(&self) -> bool {
+        self.lanes.is_behind()
+    }
+
+    fn catch_up(&self) -> Result<()> {
+        if !self.lanes.is_behind() {
+            return Ok(());
+        }
+        let _here = self.enter()?;
+        self.lanes.catch_up().map_err(|error| self.noted(error, self.lanes.kernel()))
+    }
+
+    fn stay(&self) -> Result<()> {
+        let caught_up = self.catch_up();
+        self.lanes.stay();
+        caught_up
     }
 
     fn synchronize(&self) -> Result<()> {
-        // All calls wait for their own; this is for those of the program's CUDA code.
+        self.catch_up()?;
+        // Other threads wait for their own; this is for the program's CUDA code.
         let _here = self.enter()?;
         // SAFETY: waits for the current context.
         let waited = unsafe { sys::cuCtxSynchronize() };
@@ -552,30 +555,6 @@ impl Device for Cuda {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn launch(teams: u32, limit: u32, trip_count: u64) -> Launch<'static> {
-        let convention = Convention::Slots;
-        Launch { convention, teams, limit, trip_count, name: "k", source: "" }
-    }
-
-    #[test]
-    fn a_launch_fills_the_gpu_and_not_more() {
-        for (asked, blocks, threads) in [
-            (launch(0, 0, 0), 132 * 16, 256),
-            (launch(0, 0, 1), 1, 128),
-            (launch(0, 0, 16384), 128, 128),
-            (launch(0, 0, 1 << 27), 132 * 16, 256),
-            (launch(0, 0, u64::MAX), 132 * 16, 256),
-            (launch(7, 0, 1 << 27), 7, 256),
-            (launch(7, 100, 1 << 27), 7, 96),
-            (launch(0, 10, 100), 10, 10),
-        ] {
-            assert_eq!(shape(132, 1024, &asked), [blocks, threads], "{asked:?}");
-        }
-        assert_eq!(shape(132, 64, &launch(0, 0, 1000)), [16, 64], "as many as the kernel takes");
-        assert_eq!(shape(132, 1, &launch(0, 0, 1000)), [1, 1], "a kernel for one thread");
-        assert_eq!(shape(132, 1, &launch(12, 8, 1000)), [12, 1], "and one for each team");
-    }
 
     #[test]
     fn a_machine_without_gpus_is_told_so() {

@@ -9,6 +9,7 @@ use crate::account::Account;
 use crate::args::{MapArgs, Place};
 use crate::devices::{self, Target};
 use crate::error::Error;
+use crate::launch::Ahead;
 use crate::mapping::components::{Component, Components};
 use crate::mapping::{Cx, begin, end, update};
 use crate::queue::deferred::{self, Call};
@@ -70,6 +71,8 @@ pub(crate) fn begin(cx: &Cx<'_>, walk: Walk, args: &MapArgs) -> Result<Account, 
         llvm::info::arguments(number, &cx.place, words, args);
     }
     let scope = tool::scope(cx.watch, construct, number, cx.place);
+    // One copy need not wait for the other.
+    let ahead = Ahead::go(cx);
     match walk {
         Walk::Begin => {
             begin::begin(cx, args, false)?;
@@ -81,6 +84,11 @@ pub(crate) fn begin(cx: &Cx<'_>, walk: Walk, args: &MapArgs) -> Result<Account, 
         }
         Walk::Update => update::update(cx, args)?,
     }
+    ahead.stay().map_err(|error| Error::Device {
+        doing: "copying to the device",
+        what: None,
+        error,
+    })?;
     let what = match cx.watch.is_on() {
         true => format!("of {} entries on device {number}", args.count),
         false => String::new(),

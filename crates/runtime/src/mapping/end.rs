@@ -119,11 +119,20 @@ fn release(cx: &Cx<'_>, item: &Item, is_first_of_mapper: bool) -> Result<Option<
             false => later.uses(mapped),
         }
     }
-    if wants_copy {
+    // A kernel that may still use the data must be done before anybody else can take them away.
+    let wants_wait = !wants_copy && cx.later.is_none() && cx.device.plugin.is_behind();
+    if wants_copy || wants_wait {
         let piece = shared_part(item, mapped).around(&mapped.attached);
         mapped.busy = true;
         drop(table);
-        let copied = transfer::copy_out(cx, &piece);
+        let copied = match wants_copy {
+            true => transfer::copy_out(cx, &piece),
+            false => cx.device.plugin.catch_up().map_err(|error| Error::Device {
+                doing: "waiting for the region",
+                what: None,
+                error,
+            }),
+        };
         if let Err(error) = copied {
             mapping.settle(key, |_| ());
             return Err(error);

@@ -1,0 +1,304 @@
+//! Streams to do things in: each call has one that nobody else uses meanwhile.
+//!
+//! A call waits for its work, unless its thread has asked to go ahead ([`Lanes::go_ahead`]): then it has
+//! one stream for all its calls, and waits when it must ([`Lanes::catch_up`]). What such a thread has
+//! copied to the device is there for all who come later: their streams wait for those copies, not for
+//! the kernels behind them.
+
+use std::cell::RefCell;
+use std::ffi::c_void;
+use std::ptr;
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use cudarc::driver::sys::{self, CUevent, CUevent_flags_enum, CUstream, CUstream_flags_enum};
+
+use super::driver::check;
+use crate::Result;
+
+/// A stream, and memory of the host that the GPU can copy from and to without the processor.
+#[derive(Debug)]
+pub(super) struct Lane {
+    pub(super) line: Arc<Line>,
+    /// [`STAGED`] bytes; null where there was no such memory.
+    stage: *mut u8,
+    /// So many of them wait to be copied.
+    staged: usize,
+}
+
+/// What others may know of a lane.
+#[derive(Debug)]
+pub(super) struct Line {
+    pub(super) stream: CUstream,
+    event: CUevent,
+    /// One of the numbers below: copies to the device that were not waited for.
+    copies: AtomicU8,
+}
+
+/// There are none.
+const NONE: u8 = 0;
+/// There are some, at the end of the stream.
+const SOME: u8 = 1;
+/// There are some, up to the event.
+const MARKED: u8 = 2;
+
+/// Copies of so many bytes go by way of such memory: the driver would do that too, with more ado.
+const STAGED: usize = 64 << 10;
+
+// SAFETY: a stream may be used from all threads; the memory is used by the one who has the lane.
+#[allow(unsafe_code, reason = "handles of a library that is safe for threads")]
+unsafe impl Send for Lane {}
+// SAFETY: streams and events may be used from all threads at once.
+#[allow(unsafe_code, reason = "handles of a library that is safe for threads")]
+unsafe impl Send for Line {}
+// SAFETY: as above.
+#[allow(unsafe_code, reason = "handles of a library that is safe for threads")]
+unsafe impl Sync for Line {}
+
+#[allow(unsafe_code, reason = "asks the driver")]
+impl Lane {
+    /// A new one, of the current context.
+    fn make() -> Result<Lane> {
+        let (mut stream, mut event) = (ptr::null_mut(), ptr::null_mut());
+        let flags = CUstream_flags_enum::CU_STREAM_NON_BLOCKING as u32;
+        // SAFETY: writes one handle; the context is current.
+        check("making a stream", unsafe { sys::cuStreamCreate(&raw mut stream, flags) })?;
+        let flags = CUevent_flags_enum::CU_EVENT_DISABLE_TIMING as u32;
+        // SAFETY: as above.
+        check("making an event", unsafe { sys::cuEventCreate(&raw mut event, flags) })?;
+        let mut stage: *mut c_void = ptr::null_mut();
+        // SAFETY: writes one address. Without such memory copies go the driver's way.
+        let made =
+            unsafe { sys::cuMemHostAlloc(&raw mut stage, STAGED, sys::CU_MEMHOSTALLOC_PORTABLE) };
+        if check("locking memory", made).is_err() {
+            stage = ptr::null_mut();
+        }
+        let line = Arc::new(Line { stream, event, copies: AtomicU8::new(NONE) });
+        Ok(Lane { line, stage: stage.cast(), staged: 0 })
+    }
+
+    pub(super) fn stream(&self) -> CUstream {
+        self.line.stream
+    }
+
+    /// Room for so many bytes of the host that the GPU can reach, until the stream was waited for.
+    pub(super) fn room(&mut self, len: usize) -> Option<*mut u8> {
+        if self.stage.is_null() || len > STAGED - self.staged {
+            return None;
+        }
+        // SAFETY: the memory has `STAGED` bytes, and as many are left as are wanted.
+        let at = unsafe { self.stage.add(self.staged) };
+        self.staged += len;
+        Some(at)
+    }
+
+    /// Waits until all is done that was put into the stream.
+    pub(super) fn wait(&mut self, what: &'static str) -> Result<()> {
+        // SAFETY: a stream of the current context.
+        let waited = check(what, unsafe { sys::cuStreamSynchronize(self.stream()) });
+        self.staged = 0;
+        waited
+    }
+}
+
+/// A thread that goes ahead of its work.
+struct Ahead {
+    /// The lanes it took one from, by their address.
+    of: usize,
+    lane: Lane,
+    /// There is work that was not waited for.
+    is_behind: bool,
+    /// The last kernel among it.
+    kernel: Option<String>,
+}
+
+thread_local! {
+    static AHEAD: RefCell<Option<Ahead>> = const { RefCell::new(None) };
+}
+
+/// How a call treats its work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Work<'a> {
+    /// It is done when the call returns.
+    Done,
+    /// Data for the device, which others may look for.
+    Copy,
+    /// A kernel of this name; others may not look for what it writes before its region ends.
+    Kernel(&'a str),
+}
+
+/// The streams of a device; there are as many as threads were at work at once.
+#[derive(Debug, Default)]
+pub(super) struct Lanes {
+    /// Those that nobody uses at the moment.
+    idle: Mutex<Vec<Lane>>,
+    /// All of them.
+    all: Mutex<Vec<Arc<Line>>>,
+    /// How many have copies that were not waited for.
+    copying: AtomicUsize,
+}
+
+impl Lanes {
+    fn taken(&self) -> Result<Lane> {
+        let idle = self.idle().pop();
+        if let Some(lane) = idle {
+            return Ok(lane);
+        }
+        let lane = Lane::make()?;
+        self.all().push(Arc::clone(&lane.line));
+        Ok(lane)
+    }
+
+    /// The list of those that nobody uses.
+    pub(super) fn idle(&self) -> MutexGuard<'_, Vec<Lane>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The list of all.
+    pub(super) fn all(&self) -> MutexGuard<'_, Vec<Arc<Line>>> {
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Itself, as a thread remembers it.
+    fn number(&self) -> usize {
+        ptr::from_ref(self) as usize
+    }
+
+    /// Does something with a stream that nobody else uses meanwhile, behind the copies of all others, and
+    /// waits for it unless the thread goes ahead; `then` follows when it was waited for, before anybody
+    /// else gets the stream. The context is current.
+    pub(super) fn with(
+        &self,
+        what: &'static str,
+        work: Work<'_>,
+        act: impl FnOnce(&mut Lane) -> Result<()>,
+        then: impl FnOnce(),
+    ) -> Result<()> {
+        AHEAD.with_borrow_mut(|ahead| {
+            let Some(ahead) = ahead.as_mut().filter(|it| it.of == self.number()) else {
+                let mut lane = self.taken()?;
+                let done = self
+                    .follow(&lane.line)
+                    .and_then(|()| act(&mut lane))
+                    // What was begun is waited for in any case: its memory is the caller's.
+                    .and(lane.wait(what))
+                    .map(|()| then());
+                self.idle().push(lane);
+                return done;
+            };
+            self.follow(&ahead.lane.line)?;
+            match work {
+                Work::Copy => self.note(&ahead.lane.line),
+                Work::Kernel(name) => {
+                    mark(&ahead.lane.line)?;
+                    ahead.kernel = Some(name.to_owned());
+                }
+                Work::Done => {}
+            }
+            ahead.is_behind = true;
+            act(&mut ahead.lane)?;
+            if work == Work::Done {
+                self.wait_for(ahead, what)?;
+                then();
+            }
+            Ok(())
+        })
+    }
+
+    /// Makes a stream wait for the copies of others.
+    #[allow(unsafe_code, reason = "asks the driver")]
+    fn follow(&self, own: &Arc<Line>) -> Result<()> {
+        let is_own = usize::from(own.copies.load(Ordering::Relaxed) != NONE);
+        if self.copying.load(Ordering::Acquire) == is_own {
+            return Ok(());
+        }
+        let all = self.all().clone();
+        for other in all.iter().filter(|it| !Arc::ptr_eq(it, own)) {
+            // SAFETY: streams and events of this device, which are never given back. An event that is
+            // marked again meanwhile is behind the same copies.
+            let code = unsafe {
+                match other.copies.load(Ordering::Acquire) {
+                    NONE => continue,
+                    MARKED => sys::cuStreamWaitEvent(own.stream, other.event, 0),
+                    _ => {
+                        let event = own.event;
+                        let recorded = sys::cuEventRecord(event, other.stream);
+                        check("ordering copies", recorded)?;
+                        sys::cuStreamWaitEvent(own.stream, event, 0)
+                    }
+                }
+            };
+            check("ordering copies", code)?;
+        }
+        Ok(())
+    }
+
+    /// The stream gets a copy that others may look for.
+    fn note(&self, line: &Line) {
+        if line.copies.swap(SOME, Ordering::AcqRel) == NONE {
+            self.copying.fetch_add(1, Ordering::AcqRel);
+        }
+    }
+
+    fn wait_for(&self, ahead: &mut Ahead, what: &'static str) -> Result<()> {
+        let waited = ahead.lane.wait(what);
+        ahead.is_behind = false;
+        if ahead.lane.line.copies.swap(NONE, Ordering::AcqRel) != NONE {
+            self.copying.fetch_sub(1, Ordering::AcqRel);
+        }
+        waited
+    }
+
+    /// From now on this thread goes ahead of its work; false if it does so already, here or elsewhere.
+    pub(super) fn go_ahead(&self) -> Result<bool> {
+        AHEAD.with_borrow_mut(|ahead| {
+            if ahead.is_some() {
+                return Ok(false);
+            }
+            let (of, lane) = (self.number(), self.taken()?);
+            *ahead = Some(Ahead { of, lane, is_behind: false, kernel: None });
+            Ok(true)
+        })
+    }
+
+    /// Whether this thread has work here that it has not waited for.
+    pub(super) fn is_behind(&self) -> bool {
+        AHEAD.with_borrow(|it| it.as_ref().is_some_and(|it| it.of == self.number() && it.is_behind))
+    }
+
+    /// Waits for all work of this thread.
+    pub(super) fn catch_up(&self) -> Result<()> {
+        AHEAD.with_borrow_mut(|ahead| match ahead {
+            Some(ahead) if ahead.of == self.number() && ahead.is_behind => {
+                self.wait_for(ahead, "waiting")
+            }
+            _ => Ok(()),
+        })
+    }
+
+    /// From now on its calls wait; what there is must be waited for before.
+    pub(super) fn stay(&self) {
+        AHEAD.with_borrow_mut(|ahead| {
+            if let Some(ahead) = ahead.take_if(|it| it.of == self.number()) {
+                self.idle().push(ahead.lane);
+            }
+        });
+    }
+
+    /// The kernel that a thread which goes ahead has started last.
+    pub(super) fn kernel(&self) -> Option<String> {
+        AHEAD.with_borrow(|it| it.as_ref().and_then(|it| it.kernel.clone()))
+    }
+}
+
+/// The copies of a stream end here: what comes now is a kernel, for which others need not wait.
+#[allow(unsafe_code, reason = "asks the driver")]
+fn mark(line: &Line) -> Result<()> {
+    if line.copies.load(Ordering::Relaxed) != SOME {
+        return Ok(());
+    }
+    // SAFETY: an event and a stream of the current context.
+    check("ordering copies", unsafe { sys::cuEventRecord(line.event, line.stream) })?;
+    line.copies.store(MARKED, Ordering::Release);
+    Ok(())
+}

@@ -1,0 +1,66 @@
+//! How many blocks of how many threads a launch gets.
+
+use crate::Launch;
+
+/// Blocks and threads per block, on a GPU with so many multiprocessors; the kernel takes blocks of `most`
+/// threads at most. One that takes only one thread gets a block for each team.
+pub(super) fn of(units: usize, most: usize, launch: &Launch<'_>) -> [u32; 2] {
+    /// So many threads have a block of a kernel with much to do, and of one with little: then more
+    /// blocks are better than large ones.
+    const THREADS: [usize; 2] = [256, 128];
+    /// A unit has much to do from so many iterations on.
+    const MUCH: usize = 2048;
+    /// And so many blocks for each unit, so that none is idle at the end.
+    const ROUNDS: usize = 16;
+    /// Threads of a GPU go together in groups of this size.
+    const TOGETHER: usize = 32;
+    let asked = launch.teams as usize;
+    let trips = usize::try_from(launch.trip_count).unwrap_or(usize::MAX);
+    let words = |blocks: usize, threads: usize| {
+        [blocks, threads].map(|it| u32::try_from(it).unwrap_or(u32::MAX))
+    };
+    if most == 1 {
+        return words(asked.max(1), 1);
+    }
+    let limit = if launch.limit == 0 { usize::MAX } else { launch.limit as usize };
+    let [many, few] = THREADS;
+    let wanted = if trips == 0 || trips / MUCH >= units { many } else { few };
+    let threads = wanted.min(most).min(limit).max(1);
+    let threads = if threads > TOGETHER { threads / TOGETHER * TOGETHER } else { threads };
+    let blocks = match (asked, trips) {
+        (0, 0) => units * ROUNDS,
+        (0, trips) => trips.div_ceil(threads).clamp(1, units * ROUNDS),
+        (asked, _) => asked,
+    };
+    words(blocks, threads)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Convention;
+
+    fn launch(teams: u32, limit: u32, trip_count: u64) -> Launch<'static> {
+        let convention = Convention::Slots;
+        Launch { convention, teams, limit, trip_count, name: "k", source: "" }
+    }
+
+    #[test]
+    fn a_launch_fills_the_gpu_and_not_more() {
+        for (asked, blocks, threads) in [
+            (launch(0, 0, 0), 132 * 16, 256),
+            (launch(0, 0, 1), 1, 128),
+            (launch(0, 0, 16384), 128, 128),
+            (launch(0, 0, 1 << 27), 132 * 16, 256),
+            (launch(0, 0, u64::MAX), 132 * 16, 256),
+            (launch(7, 0, 1 << 27), 7, 256),
+            (launch(7, 100, 1 << 27), 7, 96),
+            (launch(0, 10, 100), 10, 10),
+        ] {
+            assert_eq!(of(132, 1024, &asked), [blocks, threads], "{asked:?}");
+        }
+        assert_eq!(of(132, 64, &launch(0, 0, 1000)), [16, 64], "as many as the kernel takes");
+        assert_eq!(of(132, 1, &launch(0, 0, 1000)), [1, 1], "a kernel for one thread");
+        assert_eq!(of(132, 1, &launch(12, 8, 1000)), [12, 1], "and one for each team");
+    }
+}

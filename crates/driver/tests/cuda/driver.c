@@ -1,0 +1,192 @@
+/* A driver without a GPU, for tests: memory of the device is the host's, and what is put into a stream is done
+   when that is waited for, as late as may be. A kernel with two arguments adds what the second leads to to what
+   the first leads to; others do nothing. What is asked is written to the file that CALLS names, a line
+   each. CRASH makes kernels crash, MEMORY is the number of bytes that it has. */
+#include <elf.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef unsigned long word;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static word left = 1ul << 40, sizes[4096], places[4096];
+static int crashed;
+
+/* Something to do: a copy, a fill, a sum, or to do what another stream has to do up to some point. */
+struct deed {
+  enum { COPY, FILL, SUM, FOLLOW } what;
+  char *to, *from;
+  word bytes;
+  struct stream *other;
+};
+struct stream {
+  struct deed *deeds;
+  word done, count, room;
+};
+struct event {
+  struct stream *stream;
+  word count;
+};
+
+static int say(const char *what, word number) {
+  static FILE *file;
+  pthread_mutex_lock(&lock);
+  if (!file && getenv("CALLS")) file = fopen(getenv("CALLS"), "w");
+  if (file) fprintf(file, "%s %lu\n", what, number), fflush(file);
+  pthread_mutex_unlock(&lock);
+  return 0;
+}
+
+static void put(struct stream *stream, struct deed deed) {
+  pthread_mutex_lock(&lock);
+  if (stream->count == stream->room)
+    stream->deeds = realloc(stream->deeds, (stream->room = 2 * stream->room + 64) * sizeof deed);
+  stream->deeds[stream->count++] = deed;
+  pthread_mutex_unlock(&lock);
+}
+static void run(struct stream *stream, word count) {
+  while (stream->done < count) {
+    struct deed it = stream->deeds[stream->done++];
+    switch (it.what) {
+    case COPY: memmove(it.to, it.from, it.bytes); break;
+    case FILL: memset(it.to, (int)(word)it.from, it.bytes); break;
+    case SUM: *(int *)it.to += *(int *)it.from; break;
+    case FOLLOW: run(it.other, it.bytes); break;
+    }
+  }
+}
+
+int cuDriverGetVersion(int *version) { return *version = 12040, 0; }
+int cuInit(unsigned flags) {
+  if (getenv("MEMORY")) left = strtoul(getenv("MEMORY"), 0, 10);
+  return flags;
+}
+int cuGetErrorName(int code, const char **name) { return *name = "A_NAME", code * 0; }
+int cuGetErrorString(int code, const char **words) { return *words = "some words", code * 0; }
+int cuDeviceGetCount(int *count) { return *count = 2, 0; }
+int cuDeviceGet(int *device, int ordinal) { return *device = ordinal, 0; }
+int cuDeviceTotalMem_v2(word *bytes, int device) { return *bytes = left, device * 0; }
+int cuDeviceGetAttribute(int *value, int which, int device) {
+  *value = which == 75 ? 8 : which == 76 ? 6 : which == 16 ? 10 : 1;
+  return device * 0;
+}
+static __thread void *current;
+static char contexts[2];
+int cuDevicePrimaryCtxRetain(void **context, int device) { return *context = &contexts[device], 0; }
+int cuCtxGetCurrent(void **context) { return *context = current, 0; }
+int cuCtxSetCurrent(void *context) { return current = context, 0; }
+int cuCtxSynchronize(void) { return crashed ? 700 : 0; }
+
+int cuStreamCreate(struct stream **stream, unsigned flags) {
+  return *stream = calloc(1, sizeof **stream), say("stream", flags);
+}
+int cuStreamSynchronize(struct stream *stream) {
+  pthread_mutex_lock(&lock);
+  run(stream, stream->count);
+  pthread_mutex_unlock(&lock);
+  return crashed ? 700 : say("wait", 0);
+}
+int cuStreamWaitEvent(struct stream *stream, struct event *event, unsigned flags) {
+  pthread_mutex_lock(&lock);
+  struct deed deed = { FOLLOW, 0, 0, event->count, event->stream };
+  pthread_mutex_unlock(&lock);
+  return put(stream, deed), say("follow", flags);
+}
+int cuEventCreate(struct event **event, unsigned flags) { return *event = calloc(1, sizeof **event), flags * 0; }
+int cuEventRecord(struct event *event, struct stream *stream) {
+  pthread_mutex_lock(&lock);
+  *event = (struct event){ stream, stream->count };
+  pthread_mutex_unlock(&lock);
+  return say("mark", 0);
+}
+
+/* The memory that the GPU reads by itself; the driver reads all other before it returns. */
+static char *locked[256];
+static word locked_bytes[256], locked_count;
+static int is_locked(const char *at) {
+  for (word i = 0; i < locked_count; i++)
+    if (at >= locked[i] && at < locked[i] + locked_bytes[i]) return 1;
+  return 0;
+}
+int cuMemHostAlloc(void **at, word bytes, unsigned flags) {
+  pthread_mutex_lock(&lock);
+  *at = locked[locked_count] = malloc(bytes), locked_bytes[locked_count++] = bytes;
+  pthread_mutex_unlock(&lock);
+  return flags * 0;
+}
+int cuMemFreeHost(void *at) { return free(at), 0; }
+int cuMemAllocManaged(word *at, word bytes, unsigned flags) { return *at = (word)malloc(bytes), 0; }
+int cuMemAlloc_v2(word *at, word bytes) {
+  pthread_mutex_lock(&lock);
+  int code = bytes <= left ? 0 : 2;
+  if (!code) {
+    *at = (word)aligned_alloc(256, (bytes + 255) / 256 * 256);
+    for (int i = 0; i < 4096; i++)
+      if (!places[i]) {
+        places[i] = *at, sizes[i] = bytes;
+        break;
+      }
+    left -= bytes;
+  }
+  pthread_mutex_unlock(&lock);
+  return say(code ? "no memory" : "memory", bytes), code;
+}
+int cuMemFree_v2(word at) {
+  pthread_mutex_lock(&lock);
+  for (int i = 0; i < 4096; i++)
+    if (places[i] == at) left += sizes[i], places[i] = 0;
+  pthread_mutex_unlock(&lock);
+  return free((void *)at), say("back", 0);
+}
+static int copied(struct stream *stream, const char *name, void *to, const void *from, word bytes) {
+  return put(stream, (struct deed){ COPY, to, (char *)from, bytes }), say(name, bytes);
+}
+int cuMemcpyHtoDAsync_v2(word to, const void *from, word bytes, struct stream *stream) {
+  pthread_mutex_lock(&lock);
+  int stays = is_locked(from);
+  pthread_mutex_unlock(&lock);
+  return copied(stream, "in", (void *)to, stays ? from : memcpy(malloc(bytes), from, bytes), bytes);
+}
+int cuMemcpyDtoHAsync_v2(void *to, word from, word bytes, struct stream *stream) {
+  return copied(stream, "out", to, (void *)from, bytes);
+}
+int cuMemcpyDtoDAsync_v2(word to, word from, word bytes, struct stream *stream) {
+  return copied(stream, "within", (void *)to, (void *)from, bytes);
+}
+int cuMemcpyPeerAsync(word to, void *there, word from, void *here, word bytes, struct stream *stream) {
+  return copied(stream, there == here ? "no peer" : "peer", (void *)to, (void *)from, bytes);
+}
+int cuMemsetD8Async(word at, unsigned char byte, word bytes, struct stream *stream) {
+  return put(stream, (struct deed){ FILL, (char *)at, (char *)(word)byte, bytes }), say("fill", bytes);
+}
+
+/* Images are what NVIDIA's compiler makes: names are found in the table of symbols, or in the text. */
+int cuModuleLoadDataEx(void **module, const void *image, unsigned count, int *options, void **values) {
+  const Elf64_Ehdr *head = image;
+  int is_code = !memcmp(head, ELFMAG, SELFMAG);
+  word size = is_code ? head->e_phoff + head->e_phnum * 56 : strlen(image) + 1;
+  *module = malloc(size + sizeof size);
+  memcpy(*module, &size, sizeof size);
+  memcpy((char *)*module + sizeof size, image, size);
+  return say(is_code ? "code" : "text", 0);
+}
+int cuModuleUnload(void *module) { return say("unload", 0); }
+static int has(void *module, const char *name) {
+  word size = *(word *)module;
+  return memmem((char *)module + sizeof size, size, name, strlen(name)) ? 0 : 500;
+}
+int cuModuleGetFunction(void **kernel, void *module, const char *name) {
+  return *kernel = (void *)strdup(name), has(module, name);
+}
+int cuModuleGetGlobal_v2(word *at, word *size, void *module, const char *name) {
+  return *at = (word)calloc(1, 1 << 12), *size = 4, has(module, name);
+}
+int cuFuncGetAttribute(int *value, int which, void *kernel) { return *value = 256, 0; }
+int cuLaunchKernel(void *kernel, unsigned x, unsigned y, unsigned z, unsigned a, unsigned b, unsigned c,
+                   unsigned shared, struct stream *stream, void **arguments, void **extra) {
+  word count = extra ? *(word *)extra[3] / 8 : 0;
+  if (count == 2) put(stream, (struct deed){ SUM, ((char **)extra[1])[0], ((char **)extra[1])[1] });
+  crashed = getenv("CRASH") != 0;
+  return say("kernel", count);
+}
