@@ -72,6 +72,12 @@ template <> struct __ferry_bits<8> { typedef unsigned long long type; };
 /* Changes what is at an address in one step; answers what was there. */
 template <class T, class F> static __device__ T __ferry_change(T *at, F next)
 {
+  /* Memory of one thread has no such instructions, and needs none. */
+  if (__isLocal(at)) {
+    const T old = *at;
+    *at = next(old);
+    return old;
+  }
   typedef typename __ferry_bits<sizeof(T)>::type bits;
   const unsigned long shift = (unsigned long)at % sizeof(bits) * 8;
   bits *word = (bits *)((unsigned long)at - shift / 8);
@@ -94,29 +100,32 @@ template <class T, class F> static __device__ T __ferry_change(T *at, F next)
 /* What is at an address, in one step. */
 template <class T> static __device__ T __ferry_read(const T *at) { return *(const volatile T *)at; }
 /* The same for sums, where there is an instruction. */
+template <class T> struct __ferry_sum {
+  static __device__ T add(T *at, T value)
+  {
+    return __ferry_change(at, [=](T old) { return (T)(old + value); });
+  }
+};
+#define __ferry_sums(T, as) \
+  template <> struct __ferry_sum<T> { \
+    static __device__ T add(T *at, T value) { return (T)atomicAdd((as *)at, (as)value); } \
+  };
+__ferry_sums(int, int)
+__ferry_sums(unsigned, unsigned)
+__ferry_sums(float, float)
+__ferry_sums(double, double)
+__ferry_sums(long, unsigned long long)
+__ferry_sums(unsigned long, unsigned long long)
+__ferry_sums(long long, unsigned long long)
+__ferry_sums(unsigned long long, unsigned long long)
 template <class T> static __device__ T __ferry_add(T *at, T value)
 {
-  return __ferry_change(at, [=](T old) { return (T)(old + value); });
-}
-template <> __device__ int __ferry_add(int *at, int value) { return atomicAdd(at, value); }
-template <> __device__ unsigned __ferry_add(unsigned *at, unsigned value) { return atomicAdd(at, value); }
-template <> __device__ float __ferry_add(float *at, float value) { return atomicAdd(at, value); }
-template <> __device__ double __ferry_add(double *at, double value) { return atomicAdd(at, value); }
-template <> __device__ long __ferry_add(long *at, long value)
-{
-  return (long)atomicAdd((unsigned long long *)at, (unsigned long long)value);
-}
-template <> __device__ unsigned long __ferry_add(unsigned long *at, unsigned long value)
-{
-  return (unsigned long)atomicAdd((unsigned long long *)at, (unsigned long long)value);
-}
-template <> __device__ long long __ferry_add(long long *at, long long value)
-{
-  return (long long)atomicAdd((unsigned long long *)at, (unsigned long long)value);
-}
-template <> __device__ unsigned long long __ferry_add(unsigned long long *at, unsigned long long value)
-{
-  return atomicAdd(at, value);
+  if (__isLocal(at)) {
+    const T old = *at;
+    *at = (T)(old + value);
+    return old;
+  }
+  return __ferry_sum<T>::add(at, value);
 }
 /* The values of all threads of a group as one, which all of them get. */
 template <class T, class F> static __device__ T __ferry_combine(T own, F join)
