@@ -195,6 +195,24 @@ pub trait Device: Send + Sync {
     /// `ptr` came from [`Device::alloc`] of this device and is not used again.
     unsafe fn free(&self, ptr: DevicePtr) -> Result<()>;
 
+    /// Keeps memory of the host in its place, so that the device copies from and to it by itself.
+    ///
+    /// # Safety
+    /// `bytes` at `at` are the program's and stay until [`Device::unlock_host`].
+    unsafe fn lock_host(&self, at: *mut u8, bytes: usize) -> Result<()> {
+        let _ = (at, bytes);
+        Err(DeviceError::Unsupported("memory of the host that stays in its place"))
+    }
+
+    /// Ends that.
+    ///
+    /// # Safety
+    /// It was locked by [`Device::lock_host`] of this device, and nothing is copied from or to it.
+    unsafe fn unlock_host(&self, at: *mut u8) -> Result<()> {
+        let _ = at;
+        Err(DeviceError::Unsupported("memory of the host that stays in its place"))
+    }
+
     /// Copies from the host to this device.
     ///
     /// # Safety

@@ -64,6 +64,7 @@ const OWN: &[(&str, Test)] = &[
     ("threads_do_not_mix_their_data", threads_do_not_mix_their_data),
     ("gpus_copy_to_each_other", gpus_copy_to_each_other),
     ("the_best_image_is_loaded", the_best_image_is_loaded),
+    ("memory_of_pinned_allocators_is_locked", memory_of_pinned_allocators_is_locked),
 ];
 
 fn checked(wrong: Option<String>) -> Result<(), Failed> {
@@ -354,6 +355,29 @@ fn gpus_copy_to_each_other() -> Option<String> {
         return strcmp(text, back); }";
     let ran = with_driver(program, "cuda", &[])?;
     ran.calls_are(&["in", "out", "peer", "no peer"], &["in 100", "peer 100", "out 100"])
+}
+
+fn memory_of_pinned_allocators_is_locked() -> Option<String> {
+    let program = "#include <omp.h>
+    int main(void) {
+        omp_alloctrait_t traits[2] = {{omp_atk_pinned, omp_atv_true}, {omp_atk_alignment, 4096}};
+        omp_allocator_handle_t pinned = omp_init_allocator(omp_default_mem_space, 2, traits);
+        int *plain = omp_alloc(5000, omp_default_mem_alloc);
+        int *a = omp_alloc(400000, pinned), *b = omp_calloc(1000, 8, pinned);
+        if (!plain || !a || !b || (unsigned long)a % 4096 || b[5]) return 1;
+        a[7] = 7;
+        #pragma omp target map(tofrom: a[0:100000])
+        { }
+        a = omp_realloc(a, 800000, pinned, pinned);
+        int wrong = a[7] != 7;
+        omp_free(a, pinned);
+        omp_free(b, omp_null_allocator);
+        omp_free(plain, omp_default_mem_alloc);
+        omp_destroy_allocator(pinned);
+        return wrong; }";
+    let ran = with_driver(program, "cuda", &[])?;
+    let expect = ["lock 400000", "lock 8000", "unlock 0", "lock 800000", "unlock 0", "unlock 0"];
+    ran.calls_are(&["lock", "unlock"], &expect)
 }
 
 fn the_best_image_is_loaded() -> Option<String> {

@@ -52,4 +52,20 @@ pass_on! {
     GOMP_barrier = __wrap_GOMP_barrier();
     omp_get_default_device = __wrap_omp_get_default_device() -> c_int;
     omp_set_default_device = __wrap_omp_set_default_device(number: c_int);
+    omp_init_allocator = __wrap_omp_init_allocator(
+        space: usize, count: c_int, traits: *const c_void
+    ) -> usize;
+    omp_destroy_allocator = __wrap_omp_destroy_allocator(allocator: usize);
+    omp_alloc = __wrap_omp_alloc(size: usize, allocator: usize) -> *mut c_void;
+    omp_aligned_alloc = __wrap_omp_aligned_alloc(
+        alignment: usize, size: usize, allocator: usize
+    ) -> *mut c_void;
+    omp_calloc = __wrap_omp_calloc(count: usize, size: usize, allocator: usize) -> *mut c_void;
+    omp_aligned_calloc = __wrap_omp_aligned_calloc(
+        alignment: usize, count: usize, size: usize, allocator: usize
+    ) -> *mut c_void;
+    omp_realloc = __wrap_omp_realloc(
+        at: *mut c_void, size: usize, allocator: usize, old: usize
+    ) -> *mut c_void;
+    omp_free = __wrap_omp_free(at: *mut c_void, allocator: usize);
 }

@@ -162,8 +162,8 @@ impl Prepared {
     ) -> Result<(), Error> {
         let plugin = &*cx.device.plugin;
         let source = match cx.watch.is_on() || !plugin.runs_in_process() {
-            true => cx.place.to_string(),
-            false => String::new(),
+            true => region.source(&cx.place),
+            false => "",
         };
         let launch = Launch {
             convention: self.convention,
@@ -171,7 +171,7 @@ impl Prepared {
             limit: self.shape.limit,
             trip_count: self.shape.trip_count,
             name: &region.name,
-            source: &source,
+            source,
         };
         if cx.watch.has_llvm(llvm::info::LAUNCHES) {
             llvm::info::launched(cx.device.number, &launch);

@@ -18,7 +18,7 @@ use arc_swap::{ArcSwap, Guard};
 use device::{DeviceError, DevicePtr, Held, Kernel, Module};
 use rustc_hash::FxHashMap;
 
-use crate::args::Name;
+use crate::args::{Name, Place};
 use crate::devices::{self, DeviceState};
 use crate::error::Error;
 use crate::mapping::table::Mapped;
@@ -103,6 +103,8 @@ pub(crate) struct Region {
     pub(crate) host: Option<KernelFn>,
     binary: Arc<Binary>,
     kernels: PerDevice<Result<Kernel, Error>>,
+    /// Where it stands in the program, once that was asked.
+    source: OnceLock<String>,
 }
 
 static REGISTRY: LazyLock<ArcSwap<Registry>> = LazyLock::new(ArcSwap::default);
@@ -146,6 +148,11 @@ impl Registry {
 }
 
 impl Region {
+    /// Where it stands in the program; a call of it has told the place.
+    pub(crate) fn source(&self, place: &Place) -> &str {
+        self.source.get_or_init(|| place.to_string())
+    }
+
     /// The kernel of this region on a device.
     pub(crate) fn kernel(&self, device: &DeviceState) -> Result<Kernel, Error> {
         let kernel = self.kernels.get_or_init(device, || self.find_kernel(device));
@@ -394,7 +401,14 @@ unsafe fn region(entry: &Entry, binary: &Arc<Binary>) -> Region {
         (CStr::from_ptr(entry.name).to_owned(), region.and_then(|it| it.cpu))
     };
     let name = symbol.to_string_lossy().into_owned();
-    Region { name, symbol, host, binary: Arc::clone(binary), kernels: PerDevice::default() }
+    Region {
+        name,
+        symbol,
+        host,
+        binary: Arc::clone(binary),
+        kernels: PerDevice::default(),
+        source: OnceLock::new(),
+    }
 }
 
 /// # Safety

@@ -134,6 +134,8 @@ pub(super) struct Lanes {
     idle: Mutex<Vec<Lane>>,
     /// All of them.
     all: Mutex<Vec<Arc<Line>>>,
+    /// How many these are.
+    count: AtomicUsize,
     /// How many have copies that were not waited for.
     copying: AtomicUsize,
 }
@@ -146,6 +148,7 @@ impl Lanes {
         }
         let lane = Lane::make()?;
         self.all().push(Arc::clone(&lane.line));
+        self.count.fetch_add(1, Ordering::Relaxed);
         Ok(lane)
     }
 
@@ -190,7 +193,10 @@ impl Lanes {
             match work {
                 Work::Copy => self.note(&ahead.lane.line),
                 Work::Kernel(name) => {
-                    mark(&ahead.lane.line)?;
+                    // Who is alone needs no mark; who comes later makes one, behind the kernel.
+                    if self.count.load(Ordering::Relaxed) > 1 {
+                        mark(&ahead.lane.line)?;
+                    }
                     ahead.kernel = Some(name.to_owned());
                 }
                 Work::Done => {}

@@ -63,8 +63,9 @@ unsafe impl Sync for Cuda {}
 #[derive(Debug, Default)]
 struct Modules {
     loaded: HashMap<u64, Arc<[CUmodule]>>,
-    kernels: HashMap<u64, Entry>,
     last: u64,
+    /// By their numbers; none where the image is gone.
+    kernels: Vec<Option<Entry>>,
 }
 
 /// A kernel, and how it wants to be run.
@@ -148,7 +149,8 @@ impl Cuda {
     }
 
     fn entry(&self, kernel: Kernel) -> Result<Entry> {
-        let found = self.modules().kernels.get(&kernel.0).copied();
+        let number = usize::try_from(kernel.0).unwrap_or(usize::MAX);
+        let found = self.modules().kernels.get(number).copied().flatten();
         found.ok_or_else(|| DeviceError::BadImage("it is not loaded any more".into()))
     }
 
@@ -288,7 +290,9 @@ impl Device for Cuda {
 
     fn unload(&self, module: Module) -> Result<()> {
         let mut modules = self.modules();
-        modules.kernels.retain(|_, it| it.module != module);
+        for kernel in &mut modules.kernels {
+            kernel.take_if(|it| it.module == module);
+        }
         let handles = modules.loaded.remove(&module.0);
         drop(modules);
         let _here = self.enter()?;
@@ -333,10 +337,8 @@ impl Device for Cuda {
         check("asking what a kernel is like", asked)?;
         let most = usize::try_from(most).unwrap_or(1).max(1);
         let mut modules = self.modules();
-        modules.last += 1;
-        let number = modules.last;
-        modules.kernels.insert(number, Entry { module, handle, most });
-        Ok(Kernel(number))
+        modules.kernels.push(Some(Entry { module, handle, most }));
+        Ok(Kernel(modules.kernels.len() as u64 - 1))
     }
 
     fn alloc(&self, bytes: usize, align: usize, kind: MemoryKind) -> Result<DevicePtr> {
@@ -375,6 +377,21 @@ impl Device for Cuda {
         let Some((at, origin)) = given_back else { return Ok(()) };
         let _here = self.enter()?;
         give_back(at, origin)
+    }
+
+    unsafe fn lock_host(&self, at: *mut u8, bytes: usize) -> Result<()> {
+        let _here = self.enter()?;
+        let flags = sys::CU_MEMHOSTREGISTER_PORTABLE;
+        // SAFETY: memory of the program by contract, which stays until it is unlocked.
+        check("locking memory", unsafe { sys::cuMemHostRegister_v2(at.cast(), bytes, flags) })
+    }
+
+    unsafe fn unlock_host(&self, at: *mut u8) -> Result<()> {
+        // What is copied from or to it must be done.
+        self.catch_up()?;
+        let _here = self.enter()?;
+        // SAFETY: it was locked by contract.
+        check("unlocking memory", unsafe { sys::cuMemHostUnregister(at.cast()) })
     }
 
     unsafe fn copy_in(&self, dst: DevicePtr, src: *const u8, len: usize) -> Result<()> {

@@ -115,6 +115,19 @@ int cuMemHostAlloc(void **at, word bytes, unsigned flags) {
   pthread_mutex_unlock(&lock);
   return flags * 0;
 }
+int cuMemHostRegister_v2(void *at, word bytes, unsigned flags) {
+  pthread_mutex_lock(&lock);
+  locked[locked_count] = at, locked_bytes[locked_count++] = bytes;
+  pthread_mutex_unlock(&lock);
+  return say("lock", bytes);
+}
+int cuMemHostUnregister(void *at) {
+  pthread_mutex_lock(&lock);
+  for (word i = 0; i < locked_count; i++)
+    if (locked[i] == at) locked_bytes[i] = 0;
+  pthread_mutex_unlock(&lock);
+  return say("unlock", 0);
+}
 int cuMemFreeHost(void *at) { return free(at), 0; }
 int cuMemAllocManaged(word *at, word bytes, unsigned flags) { return *at = (word)malloc(bytes), 0; }
 int cuMemAlloc_v2(word *at, word bytes) {

@@ -6,6 +6,7 @@
 //! - [`associate`]: pointers that the program maps itself
 //! - [`explicit`]: whether a thread runs an explicit task
 //! - [`interop`]: interoperability objects
+//! - [`pinned`]: memory of the host that devices copy by themselves
 //! - [`spaces`]: memory spaces and allocators of devices
 //! - [`tasks`]: locks, tasks and tools, as far as the host's runtime lacks them
 //! - [`waiting`]: host directives that wait for work of ours too
@@ -17,6 +18,7 @@ pub mod devices;
 pub mod explicit;
 pub mod interop;
 pub mod memory;
+pub mod pinned;
 pub mod spaces;
 pub mod tasks;
 pub mod vendor;
