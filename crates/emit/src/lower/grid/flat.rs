@@ -1,7 +1,6 @@
 //! Kernels whose loops all threads share.
 //!
-//! Thread number *t* of *n* takes the iterations *t*, *t + n*, …, so that threads side by side touch
-//! memory side by side. What they sum up is first combined in each group, through memory that its
+//! Threads side by side touch memory side by side ([`loops::deal`]). What they sum up is first combined in each group, through memory that its
 //! threads share, and then by one thread of each group with the variable itself.
 
 use ir::construct::ReductionOp;
@@ -10,7 +9,7 @@ use ir::region::Sharing;
 
 use crate::c::{Grid, Out, Printer};
 use crate::lower::Lowering;
-use crate::lower::loops::Share;
+use crate::lower::loops::To;
 use crate::lower::parts::{begin, combined};
 
 /// Threads in a group at most, for the memory that reductions need.
@@ -39,13 +38,7 @@ impl Lowering<'_> {
     pub(in crate::lower) fn flat(&self, printer: &Printer<'_>, id: RegionId, out: &mut Out<'_>) {
         let mut inside = printer.clone();
         let Copies { sums, last } = self.copies_of_threads(printer, &mut inside, id, out);
-        let share = Share {
-            team: "__ferry_thread()".to_owned(),
-            teams: "__ferry_threads()".to_owned(),
-            turn: Some("1".to_owned()),
-            last,
-        };
-        self.share_of_team(&inside, id, &share, out);
+        self.deal(&inside, id, To::All, &last, out);
         for sum in &sums {
             let memory = (self.grid == Some(Grid::OpenCl)).then(|| {
                 let memory = format!("__ferry_group{}", self.fresh());

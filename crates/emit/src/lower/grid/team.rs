@@ -19,7 +19,7 @@ use super::forms::goes_there;
 use crate::c::{Grid, Out, Printer};
 use crate::lower::Lowering;
 use crate::lower::kernel::regions_in;
-use crate::lower::loops::{self, Share};
+use crate::lower::loops::{self, To};
 
 /// How a team runs a construct.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -113,13 +113,7 @@ impl Lowering<'_> {
         } else {
             let mut inside = printer.clone();
             let dealt = self.copies_of_threads(printer, &mut inside, id, out);
-            let share = Share {
-                team: "__ferry_team()".to_owned(),
-                teams: "__ferry_teams()".to_owned(),
-                turn: Some("1".to_owned()),
-                last: Vec::new(),
-            };
-            self.share_of_team(&inside, id, &share, out);
+            self.deal(&inside, id, To::Teams, &[], out);
             // All threads of a team have the same.
             dealt.sums.iter().for_each(|it| self.join(it, out));
         }
@@ -142,13 +136,7 @@ impl Lowering<'_> {
         out.indented(|out| {
             let mut inside = printer.clone();
             let dealt = self.copies_of_threads(printer, &mut inside, id, out);
-            let share = Share {
-                team: "__ferry_place()".to_owned(),
-                teams: "__ferry_places()".to_owned(),
-                turn: Some("1".to_owned()),
-                last: Vec::new(),
-            };
-            self.share_of_team(&inside, id, &share, out);
+            self.deal(&inside, id, To::Threads, &[], out);
             for sum in &dealt.sums {
                 let memory = memories.iter().find(|it| it.0 == (id, sum.var)).map(|it| &it.1);
                 self.combine_threads(sum, memory, out);

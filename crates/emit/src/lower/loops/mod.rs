@@ -7,6 +7,7 @@
 //! refused, never skipped.
 
 mod change;
+mod deal;
 mod find;
 mod normal;
 mod put;
@@ -17,6 +18,7 @@ use ir::program::{ExprId, ExprKind, Program, RegionId, StmtId, VarId};
 use rustc_hash::FxHashSet;
 use source::Span;
 
+pub(super) use deal::To;
 pub(super) use share::Share;
 
 use super::Lowering;

@@ -38,15 +38,21 @@ impl Lowering<'_> {
         let trips: Vec<&str> = nest.loops.iter().map(|it| it.end.as_str()).collect();
         out.line(&format!("const unsigned long {all} = {};", trips.join(" * ")));
         let Share { team, teams, .. } = share;
-        let is_grid = self.grid.is_some() && share.turn.as_deref() == Some("1");
-        if is_grid {
-            out.line(&format!("for (unsigned long {at} = {team}; {at} < {all}; {at} += {teams})"));
-        } else {
-            self.turns(share, [&all, &turn, &first, &at], out);
-        }
+        let size = match &share.turn {
+            Some(size) => format!("({size}) > 0 ? ({size}) : 1"),
+            None => format!("({all} + {teams} - 1) / {teams}"),
+        };
+        out.line(&format!("const unsigned long {turn} = {size};"));
+        out.line(&format!(
+            "for (unsigned long {first} = {team} * {turn}; {first} < {all}; \
+             {first} += {teams} * {turn})"
+        ));
+        out.line(&format!(
+            "for (unsigned long {at} = {first}; {at} < {all} && {at} - {first} < {turn}; {at}++)"
+        ));
         out.line("{");
         out.indented(|out| {
-            counters(&nest.loops, &at, self.grid.is_some()).iter().for_each(|it| out.line(it));
+            counters(&nest.loops, &at).iter().for_each(|it| out.line(it));
             nest.loops.iter().flat_map(|it| &it.before).for_each(|it| out.line(it));
             match share.last.is_empty() {
                 true => maker.block(&nest.body, out),
@@ -61,41 +67,16 @@ impl Lowering<'_> {
     }
 }
 
-impl Lowering<'_> {
-    /// Loops over the turns of a team and the iterations of each.
-    fn turns(&self, share: &Share, names: [&str; 4], out: &mut Out<'_>) {
-        let Share { team, teams, .. } = share;
-        let [all, turn, first, at] = names;
-        let size = match &share.turn {
-            Some(size) => format!("({size}) > 0 ? ({size}) : 1"),
-            None => format!("({all} + {teams} - 1) / {teams}"),
-        };
-        out.line(&format!("const unsigned long {turn} = {size};"));
-        out.line(&format!(
-            "for (unsigned long {first} = {team} * {turn}; {first} < {all}; \
-             {first} += {teams} * {turn})"
-        ));
-        out.line(&format!(
-            "for (unsigned long {at} = {first}; {at} < {all} && {at} - {first} < {turn}; {at}++)"
-        ));
-    }
-}
-
 /// The counters of loops, from the number of the iteration among all.
-fn counters(loops: &[Made], at: &str, is_grid: bool) -> Vec<String> {
+fn counters(loops: &[Made], at: &str) -> Vec<String> {
     let mut lines = Vec::new();
     for (place, one) in loops.iter().enumerate() {
         let inner: Vec<&str> = loops.iter().skip(place + 1).map(|it| it.end.as_str()).collect();
         let value = match inner.is_empty() {
             true => at.to_owned(),
-            false if is_grid => format!("__ferry_quotient({at}, {})", inner.join(" * ")),
             false => format!("{at} / ({})", inner.join(" * ")),
         };
-        let value = match (place, is_grid) {
-            (0, _) => value,
-            (_, true) => format!("__ferry_rest({value}, {})", one.end),
-            (_, false) => format!("{value} % {}", one.end),
-        };
+        let value = if place == 0 { value } else { format!("{value} % {}", one.end) };
         lines.push(format!("const unsigned long {} = {value};", one.counter));
     }
     lines
