@@ -199,3 +199,23 @@ fn atomic_accesses_are_exchanges() {
 "
     ));
 }
+
+#[test]
+fn groups_add_to_their_own_bins_while_those_are_few() {
+    insta::assert_snapshot!(on_grid(
+        Grid::Cuda,
+        "void count(const unsigned *key, unsigned *bin, double *seen, int n, unsigned bins) {
+#pragma omp target teams distribute parallel for map(to: key[0:n]) map(tofrom: bin[0:bins], seen[0:bins])
+  for (int i = 0; i < n; i++) {
+    unsigned b = key[i] & (bins - 1);
+#pragma omp atomic
+    bin[b]++;
+    // Somebody looks at this one.
+    if (seen[b] < 1)
+#pragma omp atomic
+      seen[b] += 0.5;
+  }
+}
+"
+    ));
+}

@@ -51,7 +51,9 @@ pub(crate) fn on_grid(grid: emit::Grid, text: &str) -> String {
     if !errors.is_empty() {
         return errors.concat();
     }
-    let mut told: String = made.notes.iter().map(|it| format!("note: {}\n", it.text)).collect();
+    // What is said of other devices is not looked at here.
+    let of_grid = made.notes.iter().filter(|it| it.text.starts_with("on `"));
+    let mut told: String = of_grid.map(|it| format!("note: {}\n", it.text)).collect();
     let (_, text) = made.grids.into_iter().next().unwrap();
     let start = text.find(last_line(grid)).unwrap();
     let start = start + text[start..].find('\n').unwrap() + 1;

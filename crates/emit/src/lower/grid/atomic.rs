@@ -72,6 +72,19 @@ impl Lowering<'_> {
         out.line("}");
     }
 
+    /// What an atomic region updates without looking at it, and how, if all such are exchanges.
+    pub(super) fn bare_update(
+        &self,
+        printer: &Printer<'_>,
+        id: RegionId,
+    ) -> Option<(ExprId, BinaryOp)> {
+        let access = self.access(printer, id).filter(|_| self.exchanges())?;
+        match (access.change, access.taken) {
+            (Change::Update { object, op, is_right: false, .. }, None) => Some((object, op)),
+            _ => None,
+        }
+    }
+
     /// Whether all atomic accesses of the program can be exchanges.
     fn exchanges(&self) -> bool {
         let printer = self.printer(crate::c::Setting::Alone);
@@ -241,7 +254,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn kind(&self, expr: ExprId) -> &ExprKind {
+    pub(super) fn kind(&self, expr: ExprId) -> &ExprKind {
         &self.program.exprs[self.peeled(expr)].kind
     }
 

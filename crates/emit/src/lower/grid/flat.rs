@@ -38,7 +38,9 @@ impl Lowering<'_> {
     pub(in crate::lower) fn flat(&self, printer: &Printer<'_>, id: RegionId, out: &mut Out<'_>) {
         let mut inside = printer.clone();
         let Copies { sums, last } = self.copies_of_threads(printer, &mut inside, id, out);
+        let bins = self.bins(printer, &mut inside, id, out);
         self.deal(&inside, id, To::All, &last, out);
+        self.add_bins(&bins, out);
         for sum in &sums {
             let memory = (self.grid == Some(Grid::OpenCl)).then(|| {
                 let memory = format!("__ferry_group{}", self.fresh());

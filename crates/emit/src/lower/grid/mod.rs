@@ -13,6 +13,7 @@
 //! such pointers, the device is the host's processor, and all its pointers are.
 
 mod atomic;
+mod bins;
 mod flat;
 mod forms;
 mod refused;

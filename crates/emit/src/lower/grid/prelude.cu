@@ -171,6 +171,30 @@ template <class T, class F> static __device__ T __ferry_combine(T own, F join)
   __syncthreads();
   return parts[0];
 }
+/* An array that is only added to. The group has its own of the first elements, if the room is enough
+   for all that were mapped; who adds beyond them adds to the array. */
+template <class T> struct __ferry_bins {
+  T *array, *own;
+  unsigned long count;
+  __device__ __ferry_bins(T *to, T *room, unsigned long most, unsigned long mapped)
+    : array(to), own(room), count(mapped <= most ? mapped : 0)
+  {
+    for (unsigned long at = threadIdx.x; at < count; at += blockDim.x)
+      own[at] = 0;
+    __syncthreads();
+  }
+  template <class I> __device__ T &operator[](I at) const
+  {
+    return (unsigned long)at < count ? own[at] : array[at];
+  }
+  __device__ void pour() const
+  {
+    __syncthreads();
+    for (unsigned long at = threadIdx.x; at < count; at += blockDim.x)
+      if (own[at] != 0)
+        __ferry_add(array + at, own[at]);
+  }
+};
 #define __ferry_copy __ferry_c_memcpy
 #define __builtin_memcpy __ferry_c_memcpy
 static __device__ void *__ferry_c_memcpy(void *to, const void *from, __ferry_size size)
