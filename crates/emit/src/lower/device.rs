@@ -156,7 +156,10 @@ impl Lowering<'_> {
         out.indented(|out| {
             stub::location(out, &at);
             let tables = stub::tables(out, &entries, &at);
-            out.line(&format!("struct __ferry_args __fk = {};", tables.kernel_arguments("-1u")));
+            out.line(&format!(
+                "struct __ferry_args __fk = {};",
+                tables.kernel_arguments("-1u", "0")
+            ));
             let device = abi::DEVICE_ANCESTOR;
             out.line(&format!(
                 "{}(&__fi, {device}, 0, 0, &__ferry_region_{name}, &__fk);",

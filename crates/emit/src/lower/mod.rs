@@ -41,6 +41,7 @@ mod storage;
 mod stub;
 mod teams;
 mod thread;
+mod trips;
 mod unknown;
 
 use std::cell::RefCell;
@@ -197,9 +198,11 @@ pub fn lower_with(
         apart: storage::apart(program),
         is_device,
         grid,
+        shared: FxHashSet::default(),
         state: RefCell::default(),
     };
-    let host = lowering(false, None);
+    let shared = options.grids.first().map(|it| lowering(true, Some(*it)).shared_by_all());
+    let host = Lowering { shared: shared.unwrap_or_default(), ..lowering(false, None) };
     let mut edits = Edits::new();
     let base = map.base(file);
     let text = map.bytes(file);
@@ -259,6 +262,8 @@ struct Lowering<'p> {
     place: &'p Place<'p>,
     unit: u64,
     mappers: Mappers,
+    /// Regions whose iterations all threads of a grid share.
+    shared: FxHashSet<RegionId>,
     /// Variables that live elsewhere than where they are declared.
     moved: FxHashMap<VarId, String>,
     /// Variables that may have storage of their own on devices that share the host's memory.

@@ -43,7 +43,8 @@ impl Lowering<'_> {
                 out.line(&format!("(void)sizeof({});", printer.var_name(it.var)));
             }
             let teams = if region.construct.has(Leaf::Teams) { "0" } else { "-1u" };
-            out.line(&format!("struct __ferry_args __fk = {};", tables.kernel_arguments(teams)));
+            let arguments = tables.kernel_arguments(teams, &self.trips(printer, id));
+            out.line(&format!("struct __ferry_args __fk = {arguments};"));
             // Static and declared here: no `default` clause around asks how it is shared.
             out.line(&format!(
                 "static const struct __ferry_region *__fr = &__ferry_region_{kernel};"

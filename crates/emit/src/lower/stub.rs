@@ -68,13 +68,13 @@ impl Tables {
     }
 
     /// The initialiser of a kernel's arguments.
-    pub(super) fn kernel_arguments(&self, teams: &str) -> String {
+    pub(super) fn kernel_arguments(&self, teams: &str, trips: &str) -> String {
         if self.is_empty {
-            return format!("{{ 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, {{ {teams} }}, {{ 0 }}, 0 }}");
+            return format!("{{ 3, 0, 0, 0, 0, 0, 0, 0, {trips}, 0, {{ {teams} }}, {{ 0 }}, 0 }}");
         }
         let mappers = if self.has_mappers { "__fm" } else { "0" };
         format!(
-            "{{ 3, {}, __fb, __fp, __fs, (__ferry_i64 *)__ft, (void **)__fn, {mappers}, 0, 0, \
+            "{{ 3, {}, __fb, __fp, __fs, (__ferry_i64 *)__ft, (void **)__fn, {mappers}, {trips}, 0, \
              {{ {teams} }}, {{ 0 }}, 0 }}",
             self.count
         )

@@ -181,6 +181,6 @@ pub(super) fn goes_there(leaf: Leaf) -> bool {
 }
 
 /// Whether the device gets the value of a variable, and not its place.
-pub(super) fn is_value(var: &ir::region::RegionVar) -> bool {
+pub(in crate::lower) fn is_value(var: &ir::region::RegionVar) -> bool {
     var.mappings.iter().any(|it| matches!(it.value, Mapping::FirstPrivate | Mapping::Private))
 }

@@ -22,7 +22,7 @@ mod team;
 mod unit;
 mod variables;
 
-pub(super) use forms::Form;
+pub(super) use forms::{Form, is_value};
 pub(super) use team::Team;
 pub(super) use unit::known;
 pub(super) use variables::Placed;

@@ -170,7 +170,7 @@ pub(super) fn needs_loops_made(program: &Program, id: RegionId) -> bool {
 }
 
 /// How many loops a construct makes one.
-fn collapsed(program: &Program, id: RegionId) -> usize {
+pub(super) fn collapsed(program: &Program, id: RegionId) -> usize {
     let count = program.regions[id].construct.kinds().find_map(|it| match it {
         ClauseKind::Collapse { count, .. } => constant(program, *count),
         _ => None,
