@@ -124,9 +124,14 @@ const FROM_DEVICE: &str = ", 0, 0, omp_get_initial_device(), omp_get_default_dev
 const ON_DEVICE: &str = ", 0, 0, omp_get_default_device(), omp_get_default_device())";
 
 /// A call of the prescriptive standard's runtime in the words of the descriptive one: where it is about the
-/// device that is used anyway.
-pub fn call_for_levels(name: &str, arguments: &[Argument<'_>]) -> Option<Rewritten> {
+/// device that is used anyway. `is_used`: whether somebody looks at what it answers.
+pub fn call_for_levels(name: &str, arguments: &[Argument<'_>], is_used: bool) -> Option<Rewritten> {
     let call = |head, kept, tail| Some(Rewritten::Call { head, kept, tail });
+    // Who fails there ends the program; who comes back has succeeded.
+    let copies = |plain, answering| match is_used {
+        true => call(answering, 3, "), 0)"),
+        false => call(plain, 3, ")"),
+    };
     let is_default =
         |at: usize| matches!(arguments.get(at), Some(Argument::Call("omp_get_default_device")));
     let is_host =
@@ -139,11 +144,11 @@ pub fn call_for_levels(name: &str, arguments: &[Argument<'_>]) -> Option<Rewritt
         "omp_target_free" if is_default(1) => call("acc_free(", 1, ")"),
         "omp_target_memcpy" if is_zero(3) && is_zero(4) => {
             if is_default(5) && is_host(6) {
-                call("acc_memcpy_to_device(", 3, ")")
+                copies("acc_memcpy_to_device(", "(acc_memcpy_to_device(")
             } else if is_host(5) && is_default(6) {
-                call("acc_memcpy_from_device(", 3, ")")
+                copies("acc_memcpy_from_device(", "(acc_memcpy_from_device(")
             } else if is_default(5) && is_default(6) {
-                call("acc_memcpy_device(", 3, ")")
+                copies("acc_memcpy_device(", "(acc_memcpy_device(")
             } else {
                 None
             }
@@ -251,7 +256,7 @@ mod tests {
                 panic!("{name} has a counterpart");
             };
             let all = [arguments, more].concat();
-            let back = call_for_levels(head.trim_end_matches('('), &all);
+            let back = call_for_levels(head.trim_end_matches('('), &all, false);
             let expected = format!("{name}(");
             assert!(
                 matches!(back, Some(Rewritten::Call { head, kept: k, .. }) if head == expected && k == kept),
@@ -271,8 +276,15 @@ mod tests {
         let changes = Argument::Other { is_pure: false };
         assert_eq!(of("acc_set_device_num", &[changes, host.clone()]), None);
         assert!(of("acc_set_device_num", &[Argument::Integer(1), host]).is_some());
+        let (zero, default) = (Argument::Integer(0), Argument::Call("omp_get_default_device"));
+        let copy = [PURE, PURE, PURE, zero.clone(), zero, default.clone(), default];
+        let tail = |is_used| match call_for_levels("omp_target_memcpy", &copy, is_used) {
+            Some(Rewritten::Call { tail, .. }) => tail,
+            _ => "",
+        };
+        assert_eq!((tail(false), tail(true)), (")", "), 0)"), "what has no value gets one");
         let named = Argument::Integer(3);
-        assert_eq!(call_for_levels("omp_target_alloc", &[PURE, named]), None);
+        assert_eq!(call_for_levels("omp_target_alloc", &[PURE, named], true), None);
     }
 
     #[test]

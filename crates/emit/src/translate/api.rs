@@ -4,8 +4,8 @@
 use std::ops::Range;
 
 use directive::{Argument, Rewritten};
-use ir::program::{ExprId, ExprKind, Program};
-use rustc_hash::FxHashMap;
+use ir::program::{ExprId, ExprKind, Program, StmtKind};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::place::Pen;
 use super::{Fate, Remark, Target, codes};
@@ -14,6 +14,8 @@ use super::{Fate, Remark, Target, codes};
 pub(super) struct Calls<'a> {
     program: &'a Program,
     arguments: FxHashMap<ExprId, &'a [ExprId]>,
+    /// Of these nobody looks at what they answer.
+    unused: FxHashSet<ExprId>,
 }
 
 impl<'a> Calls<'a> {
@@ -24,7 +26,20 @@ impl<'a> Calls<'a> {
                 arguments.insert(bare(program, *callee), given.as_ref());
             }
         }
-        Calls { program, arguments }
+        let mut unused = FxHashSet::default();
+        for (_, stmt) in program.stmts.iter() {
+            if let StmtKind::Expr(whole) = stmt.kind
+                && let ExprKind::Call(callee, _) = &program.exprs[bare(program, whole)].kind
+            {
+                unused.insert(bare(program, *callee));
+            }
+        }
+        Calls { program, arguments, unused }
+    }
+
+    /// Whether somebody looks at what a call answers.
+    pub(super) fn is_used(&self, callee: ExprId) -> bool {
+        !self.unused.contains(&callee)
     }
 
     /// Writes what a call becomes, if it has a counterpart and a place of its own in a file.

@@ -29,7 +29,7 @@ impl Descriptive<'_, '_> {
             }
             let is_inside = self.is_device_place(expr.span);
             let counterpart = |arguments: &[directive::Argument<'_>]| {
-                directive::call_for_levels(name, arguments)
+                directive::call_for_levels(name, arguments, calls.is_used(at))
                     .filter(|_| has_header && (!is_inside || name == directive::IS_ON_HOST))
             };
             if calls.rewrite(at, name, counterpart, pen) {
