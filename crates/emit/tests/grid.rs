@@ -219,3 +219,31 @@ fn groups_add_to_their_own_bins_while_those_are_few() {
 "
     ));
 }
+
+#[test]
+fn other_levels_are_chosen_for_a_grid_than_for_cores() {
+    // Cores would have threads on i and lanes on j: on a grid, memory would be touched far apart.
+    let text = on_grid(
+        Grid::Cuda,
+        "void f(const float *restrict in, float *restrict out, int n) {
+#pragma acc kernels copyin(in[0:n*n]) copy(out[0:n*n])
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++)
+      out[i * n + j] = 2 * in[i * n + j];
+}
+float g(const float *a, float *y, int n) {
+#pragma acc parallel loop gang copyin(a[0:n*n]) copyout(y[0:n])
+  for (int i = 0; i < n; i++) {
+    float s = 0;
+#pragma acc loop vector reduction(+:s)
+    for (int j = 0; j < n; j++)
+      s += a[i * n + j];
+    y[i] = s;
+  }
+}
+",
+    );
+    let (f, g) = text.split_once("_g_l").unwrap();
+    assert!(f.contains("__ferry_tiled("), "{f}");
+    assert!(g.contains("= __ferry_team();") && g.contains("= __ferry_place();"), "{g}");
+}

@@ -93,7 +93,7 @@ impl Lowering<'_> {
                     .substitute_expr(*expr, format!("((int)(__ferry_word)__ferry_slots[{slot}])"));
             }
             match form {
-                Some(Form::Flat) => return self.flat(&printer, id, out),
+                Some(Form::Flat(inner)) => return self.flat(&printer, inner, out),
                 Some(Form::Team(team)) => return self.team_kernel(&printer, id, team, out),
                 Some(Form::Solo(_)) => {
                     return self.alone(&printer, id, &region.construct.leaves, out);

@@ -121,6 +121,9 @@ pub struct Chosen<'a> {
 /// The device that kernels are made for.
 const PROFILE: &str = "cpu";
 
+/// What is like all grids of threads.
+const GRID_PROFILE: &str = "gpu";
+
 /// Lowers `program`, which was read from the preprocessed text `file`.
 pub fn lower(
     program: &Program,
@@ -166,11 +169,10 @@ pub fn lower_with(
         levels::assign(shaped, reassociates, options.trust, mapping.as_ref(), &without_lanes);
     leveled = criticals::combine(shaped, leveled);
     leveled = bound::rename(shaped, leveled);
-    // A grid has threads in its teams.
-    let for_grids = leveled
+    let for_grids = mapping
         .as_ref()
         .filter(|_| !options.grids.is_empty())
-        .map(|it| (it.program.clone(), it.changed.clone()));
+        .and_then(|it| for_grids(written, has_foreign, options.trust, it));
     if let Some(mapping) = &mapping {
         leveled = nests::remap(shaped, leveled, mapping);
     }
@@ -180,8 +182,8 @@ pub fn lower_with(
         let at = locator.locate(span)?;
         Some((at.file.to_string(), at.line))
     };
-    let grid_program = for_grids.as_ref().map_or(shaped, |it| &it.0);
-    let grid_changed = for_grids.as_ref().map(|it| it.1.clone()).unwrap_or_default();
+    let grid_program = for_grids.as_ref().map_or(written, |it| &it.program);
+    let grid_changed = for_grids.as_ref().map(|it| it.changed.clone()).unwrap_or_default();
     let lowering = |is_device, grid: Option<Grid>| Lowering {
         program: if grid.is_some() { grid_program } else { program },
         written,
@@ -198,7 +200,7 @@ pub fn lower_with(
         apart: storage::apart(program),
         is_device,
         grid,
-        shared: FxHashSet::default(),
+        shared: FxHashMap::default(),
         state: RefCell::default(),
     };
     let shared = options.grids.first().map(|it| lowering(true, Some(*it)).shared_by_all());
@@ -243,6 +245,23 @@ pub fn lower_with(
     Lowered { host, device, grids, verdicts: state.verdicts, notes, decisions, diagnostics }
 }
 
+/// The program with levels for grids, which have threads in their teams.
+fn for_grids(
+    program: &Program,
+    has_foreign: bool,
+    trust: opt::marks::Trust,
+    mapping: &mapping::Mapping<'_>,
+) -> Option<levels::Leveled> {
+    let profile = Profiles::built_in().get(GRID_PROFILE).ok()?;
+    let marks = mapping.marks.clone();
+    let mapping = mapping::Mapping { profile: &profile, decisions: None, marks, ..*mapping };
+    let named = has_foreign.then(|| reshape::name_levels(program, &mapping));
+    let shaped = named.as_ref().map_or(program, |it| &it.program);
+    let without_lanes = named.as_ref().map(|it| it.without_lanes.clone()).unwrap_or_default();
+    let leveled = levels::assign_league(shaped, trust, &without_lanes);
+    bound::rename(shaped, criticals::combine(shaped, leveled))
+}
+
 /// A number that tells this text from others, for names.
 fn fingerprint(text: &[u8]) -> u64 {
     // FNV-1a: short, and the same everywhere.
@@ -262,8 +281,8 @@ struct Lowering<'p> {
     place: &'p Place<'p>,
     unit: u64,
     mappers: Mappers,
-    /// Regions whose iterations all threads of a grid share.
-    shared: FxHashSet<RegionId>,
+    /// Regions whose iterations all threads of a grid share, and of how many loops.
+    shared: FxHashMap<RegionId, usize>,
     /// Variables that live elsewhere than where they are declared.
     moved: FxHashMap<VarId, String>,
     /// Variables that may have storage of their own on devices that share the host's memory.

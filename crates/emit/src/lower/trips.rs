@@ -7,25 +7,30 @@
 use ir::construct::Leaf;
 use ir::program::{BinaryOp, ExprId, ExprKind, RegionId};
 use ir::region::{Loop, LoopTest, Region};
-use rustc_hash::FxHashSet;
+use rustc_hash::FxHashMap;
 
 use super::grid::{Form, is_value};
 use super::{Lowering, loops};
 use crate::c::Printer;
 
 impl Lowering<'_> {
-    /// The regions whose iterations all threads of a grid share.
-    pub(super) fn shared_by_all(&self) -> FxHashSet<RegionId> {
+    /// The regions whose iterations all threads of a grid share, and of how many loops.
+    pub(super) fn shared_by_all(&self) -> FxHashMap<RegionId, usize> {
         let goes = |it: &Region| it.construct.has(Leaf::Offload) || it.construct.has(Leaf::Kernels);
         let regions = self.program.regions.iter().filter(|(_, it)| goes(it)).map(|it| it.0);
-        regions.filter(|it| matches!(self.form(*it), Form::Flat)).collect()
+        let shared = |id: RegionId| match self.form(id) {
+            Form::Flat(whole) => Some((id, loops::collapsed(self.program, whole))),
+            Form::Team(_) | Form::Solo(_) => None,
+        };
+        regions.filter_map(shared).collect()
     }
 
     /// The number of iterations as C, or `0`.
     pub(super) fn trips(&self, printer: &Printer<'_>, id: RegionId) -> String {
         let region = &self.program.regions[id];
         let count = loops::collapsed(self.program, id);
-        if !self.shared.contains(&id) || region.loops.len() < count {
+        // For a grid other loops may have been chosen than for the host.
+        if self.shared.get(&id) != Some(&count) || region.loops.len() < count {
             return "0".to_owned();
         }
         let nest = region.loops.iter().take(count);

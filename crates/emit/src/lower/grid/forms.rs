@@ -1,7 +1,7 @@
 //! Which form a kernel gets, and why not the other.
 
 use ir::construct::{ClauseKind, Leaf, ReductionModifier, ReductionOp};
-use ir::program::{ExprKind, RegionId, VarId};
+use ir::program::{ExprKind, RegionId, StmtKind, VarId};
 use ir::region::{Mapping, Sharing};
 
 use super::Team;
@@ -14,8 +14,8 @@ use crate::lower::{About, Lowering, Note};
 /// How the threads of a grid run a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::lower) enum Form {
-    /// All threads share the iterations of its loops.
-    Flat,
+    /// All threads share the iterations of the loops of this construct: its own, or all that is in it.
+    Flat(RegionId),
     /// A group is a team: its threads run the team's code together and share loops in it.
     Team(Team),
     /// One thread runs it all, for this reason.
@@ -25,9 +25,29 @@ pub(in crate::lower) enum Form {
 impl Lowering<'_> {
     /// The form of a region's kernel.
     pub(in crate::lower) fn form(&self, id: RegionId) -> Form {
-        match self.hindrance(id) {
-            None => Form::Flat,
-            Some(why) => self.team(id).map_or(Form::Solo(why), Form::Team),
+        let Some(why) = self.hindrance(id, id) else { return Form::Flat(id) };
+        if let Some(inner) = self.only_region(id)
+            && self.hindrance(inner, id).is_none()
+        {
+            return Form::Flat(inner);
+        }
+        self.team(id).map_or(Form::Solo(why), Form::Team)
+    }
+
+    /// The construct that is all there is in a region that only leaves the host.
+    fn only_region(&self, id: RegionId) -> Option<RegionId> {
+        let region = &self.program.regions[id];
+        let mut stmt =
+            region.body.filter(|_| region.construct.leaves.iter().all(|it| goes_there(*it)))?;
+        loop {
+            match &self.program.stmts[stmt].kind {
+                StmtKind::Block(list) => match list.as_ref() {
+                    [only] => stmt = *only,
+                    _ => return None,
+                },
+                StmtKind::Region(inner) => return Some(*inner),
+                _ => return None,
+            }
         }
     }
 
@@ -47,9 +67,12 @@ impl Lowering<'_> {
         kernels.iter().filter_map(told).collect()
     }
 
-    /// What keeps threads from sharing the iterations of a construct.
-    fn hindrance(&self, id: RegionId) -> Option<&'static str> {
+    /// What keeps threads from sharing the iterations of a construct, which is the kernel's or in it.
+    fn hindrance(&self, id: RegionId, kernel: RegionId) -> Option<&'static str> {
         let program = self.program;
+        let came_as_value = |var: VarId| {
+            program.regions[kernel].vars.iter().any(|it| it.var == var && is_value(it))
+        };
         let region = &program.regions[id];
         let deals = |leaf: &Leaf| {
             matches!(
@@ -85,6 +108,10 @@ impl Lowering<'_> {
         }
         for var in &region.vars {
             let why = match var.sharing.as_ref().map(|it| &it.value) {
+                // Each thread would have its own sum.
+                Some(Sharing::Reduction(_)) if id != kernel && came_as_value(var.var) => {
+                    Some("threads share a variable that is the region's own")
+                }
                 Some(Sharing::Reduction(op)) => self.cannot_combine(var.var, op),
                 Some(Sharing::Linear) => Some("a variable follows the iterations"),
                 Some(Sharing::LastPrivate | Sharing::FirstLastPrivate) => {
@@ -92,7 +119,7 @@ impl Lowering<'_> {
                     (!is_scalar).then_some("the last copy of an array survives")
                 }
                 // It came as a value, of which each thread has one.
-                Some(Sharing::Shared) | None if var.written && is_value(var) => {
+                Some(Sharing::Shared) | None if var.written && came_as_value(var.var) => {
                     Some("threads share a variable that is the region's own")
                 }
                 Some(
