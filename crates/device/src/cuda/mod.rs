@@ -73,8 +73,7 @@ struct Modules {
 struct Entry {
     module: Module,
     handle: CUfunction,
-    /// Threads in a block at most.
-    most: usize,
+    like: shape::Kernel,
 }
 
 impl Cuda {
@@ -330,14 +329,19 @@ impl Device for Cuda {
                 unsafe { sys::cuModuleGetFunction(&raw mut function, handle, name.as_ptr()) };
             (code, function)
         })?;
-        let mut most = 0;
-        let attribute = Attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK;
-        // SAFETY: a kernel that was just found; writes a number.
-        let asked = unsafe { sys::cuFuncGetAttribute(&raw mut most, attribute, handle) };
-        check("asking what a kernel is like", asked)?;
-        let most = usize::try_from(most).unwrap_or(1).max(1);
+        let ask = |attribute| {
+            let mut answer = 0;
+            // SAFETY: a kernel that was just found; writes a number.
+            let asked = unsafe { sys::cuFuncGetAttribute(&raw mut answer, attribute, handle) };
+            check("asking what a kernel is like", asked)
+                .map(|()| usize::try_from(answer).unwrap_or(0))
+        };
+        let like = shape::Kernel {
+            most: ask(Attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?.max(1),
+            has_memory: ask(Attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)? > 0,
+        };
         let mut modules = self.modules();
-        modules.kernels.push(Some(Entry { module, handle, most }));
+        modules.kernels.push(Some(Entry { module, handle, like }));
         Ok(Kernel(modules.kernels.len() as u64 - 1))
     }
 
@@ -500,7 +504,7 @@ impl Device for Cuda {
             return Err(DeviceError::Unsupported("kernels with more than 512 arguments"));
         }
         let entry = self.entry(kernel)?;
-        let [blocks, threads] = shape::of(self.context.units, entry.most, launch);
+        let [blocks, threads] = shape::of(self.context.units, entry.like, launch);
         let mut bytes = args.len() * 8;
         // All parameters have 8 bytes, so the arguments lie as the kernel wants them.
         let mut extra: [*mut c_void; 5] = [

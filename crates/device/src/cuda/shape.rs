@@ -2,16 +2,30 @@
 
 use crate::Launch;
 
-/// Blocks and threads per block, on a GPU with so many multiprocessors; the kernel takes blocks of `most`
-/// threads at most. One that takes only one thread gets a block for each team.
-pub(super) fn of(units: usize, most: usize, launch: &Launch<'_>) -> [u32; 2] {
+/// What is known of a kernel.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Kernel {
+    /// Threads in a block at most.
+    pub(super) most: usize,
+    /// Its blocks have memory of their own: each does something besides its iterations, a sum for
+    /// instance.
+    pub(super) has_memory: bool,
+}
+
+/// Blocks and threads per block, on a GPU with so many multiprocessors. A kernel that takes only one
+/// thread gets a block for each team.
+pub(super) fn of(units: usize, kernel: Kernel, launch: &Launch<'_>) -> [u32; 2] {
     /// So many threads have a block of a kernel with much to do, and of one with little: then more
     /// blocks are better than large ones.
     const THREADS: [usize; 2] = [256, 128];
     /// A unit has much to do from so many iterations on.
     const MUCH: usize = 2048;
-    /// And so many blocks for each unit, so that none is idle at the end.
-    const ROUNDS: usize = 16;
+    /// And so many blocks for each unit where it is not known how much there is to do, so that none is
+    /// idle at the end; or where a block is dear: no more than there is room for at once.
+    const ROUNDS: (usize, usize) = (16, 8);
+    /// Blocks at most, of one that has nothing to do but its iterations: the GPU hands them out in their
+    /// order, and what runs at the same time is side by side in memory.
+    const BLOCKS: usize = i32::MAX as usize;
     /// Threads of a GPU go together in groups of this size.
     const TOGETHER: usize = 32;
     let asked = launch.teams as usize;
@@ -19,6 +33,7 @@ pub(super) fn of(units: usize, most: usize, launch: &Launch<'_>) -> [u32; 2] {
     let words = |blocks: usize, threads: usize| {
         [blocks, threads].map(|it| u32::try_from(it).unwrap_or(u32::MAX))
     };
+    let Kernel { most, has_memory } = kernel;
     if most == 1 {
         return words(asked.max(1), 1);
     }
@@ -28,8 +43,10 @@ pub(super) fn of(units: usize, most: usize, launch: &Launch<'_>) -> [u32; 2] {
     let threads = wanted.min(most).min(limit).max(1);
     let threads = if threads > TOGETHER { threads / TOGETHER * TOGETHER } else { threads };
     let blocks = match (asked, trips) {
-        (0, 0) => units * ROUNDS,
-        (0, trips) => trips.div_ceil(threads).clamp(1, units * ROUNDS),
+        (0, 0) if has_memory => units * ROUNDS.1,
+        (0, 0) => units * ROUNDS.0,
+        (0, trips) if has_memory => trips.div_ceil(threads).clamp(1, units * ROUNDS.1),
+        (0, trips) => trips.div_ceil(threads).clamp(1, BLOCKS),
         (asked, _) => asked,
     };
     words(blocks, threads)
@@ -45,22 +62,37 @@ mod tests {
         Launch { convention, teams, limit, trip_count, name: "k", source: "" }
     }
 
+    fn takes(most: usize) -> Kernel {
+        Kernel { most, has_memory: false }
+    }
+
     #[test]
     fn a_launch_fills_the_gpu_and_not_more() {
         for (asked, blocks, threads) in [
             (launch(0, 0, 0), 132 * 16, 256),
             (launch(0, 0, 1), 1, 128),
             (launch(0, 0, 16384), 128, 128),
-            (launch(0, 0, 1 << 27), 132 * 16, 256),
-            (launch(0, 0, u64::MAX), 132 * 16, 256),
+            (launch(0, 0, 1 << 27), 1 << 19, 256),
+            (launch(0, 0, u64::MAX), i32::MAX as u32, 256),
             (launch(7, 0, 1 << 27), 7, 256),
             (launch(7, 100, 1 << 27), 7, 96),
             (launch(0, 10, 100), 10, 10),
         ] {
-            assert_eq!(of(132, 1024, &asked), [blocks, threads], "{asked:?}");
+            assert_eq!(of(132, takes(1024), &asked), [blocks, threads], "{asked:?}");
         }
-        assert_eq!(of(132, 64, &launch(0, 0, 1000)), [16, 64], "as many as the kernel takes");
-        assert_eq!(of(132, 1, &launch(0, 0, 1000)), [1, 1], "a kernel for one thread");
-        assert_eq!(of(132, 1, &launch(12, 8, 1000)), [12, 1], "and one for each team");
+        assert_eq!(
+            of(132, takes(64), &launch(0, 0, 1000)),
+            [16, 64],
+            "as many as the kernel takes"
+        );
+        assert_eq!(of(132, takes(1), &launch(0, 0, 1000)), [1, 1], "a kernel for one thread");
+        assert_eq!(of(132, takes(1), &launch(12, 8, 1000)), [12, 1], "and one for each team");
+        let summing = Kernel { has_memory: true, ..takes(256) };
+        assert_eq!(
+            of(132, summing, &launch(0, 0, 1 << 27)),
+            [132 * 8, 256],
+            "each block has a sum"
+        );
+        assert_eq!(of(132, summing, &launch(0, 0, 0)), [132 * 8, 256], "for all that is known");
     }
 }

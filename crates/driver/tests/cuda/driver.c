@@ -195,7 +195,8 @@ int cuModuleGetFunction(void **kernel, void *module, const char *name) {
 int cuModuleGetGlobal_v2(word *at, word *size, void *module, const char *name) {
   return *at = (word)calloc(1, 1 << 12), *size = 4, has(module, name);
 }
-int cuFuncGetAttribute(int *value, int which, void *kernel) { return *value = 256, 0; }
+/* 256 threads in a block at most, and no memory of blocks. */
+int cuFuncGetAttribute(int *value, int which, void *kernel) { return *value = which == 0 ? 256 : 0, 0; }
 int cuLaunchKernel(void *kernel, unsigned x, unsigned y, unsigned z, unsigned a, unsigned b, unsigned c,
                    unsigned shared, struct stream *stream, void **arguments, void **extra) {
   word count = extra ? *(word *)extra[3] / 8 : 0;

@@ -61,9 +61,14 @@ impl Lowering<'_> {
         out: &mut Out<'_>,
     ) -> Copies {
         let region = &self.program.regions[id];
-        // What came to the kernel as a value is the thread's own already.
+        // What came to the kernel as a value is the thread's own already, and so is what those have who
+        // run a construct inside of it.
         let is_kernel = region.construct.leaves.iter().any(|it| super::forms::goes_there(*it));
-        let is_given = |var: VarId| is_kernel && !printer.var_name(var).starts_with('(');
+        let own = self.own_alone(id);
+        let is_given = |var: VarId| match is_kernel {
+            true => !printer.var_name(var).starts_with('('),
+            false => !own.iter().any(|it| it.0 == var),
+        };
         let (mut sums, mut last) = (Vec::new(), Vec::new());
         for var in &region.vars {
             if region.loops.iter().any(|it| it.var == var.var) {

@@ -173,6 +173,12 @@ template <class T, class F> static __device__ T __ferry_combine(T own, F join)
 }
 /* An array that is only added to. The group has its own of the first elements, if the room is enough
    for all that were mapped; who adds beyond them adds to the array. */
+template <class T> struct __ferry_bins;
+template <class T> struct __ferry_bin {
+  const __ferry_bins<T> &of;
+  unsigned long at;
+  __device__ __ferry_bin operator&() const { return *this; }
+};
 template <class T> struct __ferry_bins {
   T *array, *own;
   unsigned long count;
@@ -183,9 +189,9 @@ template <class T> struct __ferry_bins {
       own[at] = 0;
     __syncthreads();
   }
-  template <class I> __device__ T &operator[](I at) const
+  template <class I> __device__ __ferry_bin<T> operator[](I at) const
   {
-    return (unsigned long)at < count ? own[at] : array[at];
+    return __ferry_bin<T>{ *this, (unsigned long)at };
   }
   __device__ void pour() const
   {
@@ -195,6 +201,13 @@ template <class T> struct __ferry_bins {
         __ferry_add(array + at, own[at]);
   }
 };
+template <class T> static __device__ void __ferry_add(__ferry_bin<T> bin, T value)
+{
+  if (bin.at < bin.of.count)
+    __ferry_add(bin.of.own + bin.at, value);
+  else
+    __ferry_add(bin.of.array + bin.at, value);
+}
 #define __ferry_copy __ferry_c_memcpy
 #define __builtin_memcpy __ferry_c_memcpy
 static __device__ void *__ferry_c_memcpy(void *to, const void *from, __ferry_size size)

@@ -134,7 +134,7 @@ impl Lowering<'_> {
     }
 
     /// Variables that the construct has for itself, and whether with the values from outside.
-    fn own_alone(&self, id: RegionId) -> Vec<(VarId, bool)> {
+    pub(super) fn own_alone(&self, id: RegionId) -> Vec<(VarId, bool)> {
         let region = &self.program.regions[id];
         let in_head: Vec<VarId> =
             region.loops.iter().filter_map(|it| self.declared_in_head(it.stmt)).collect();

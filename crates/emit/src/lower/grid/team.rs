@@ -265,20 +265,24 @@ impl Plan<'_, '_> {
             && lowering.has_only_thread_regions(id)
             && lowering.has_plain_clauses(id)
             && lowering.part_items(id).is_empty()
-            && region.vars.iter().all(|it| self.shares(it));
+            && region.vars.iter().all(|it| self.shares(id, it));
         self.team.threads.insert(id);
         is_fit
     }
 
-    fn shares(&self, var: &ir::region::RegionVar) -> bool {
+    fn shares(&self, id: RegionId, var: &ir::region::RegionVar) -> bool {
         let is_own = self.team.own.contains(&var.var);
+        let is_counter = self.lowering.program.regions[id].loops.iter().any(|it| it.var == var.var);
+        let has_copy = || self.lowering.own_alone(id).iter().any(|it| it.0 == var.var);
         match var.sharing.as_ref().map(|it| &it.value) {
             Some(Sharing::Reduction(op)) => {
                 is_own && self.lowering.cannot_combine(var.var, op).is_none()
             }
-            Some(Sharing::Private | Sharing::FirstPrivate) => true,
+            Some(Sharing::Private | Sharing::FirstPrivate) if is_counter || has_copy() => true,
             // Each thread would change its own.
-            Some(Sharing::Shared) | None => !(is_own && var.written),
+            Some(Sharing::Private | Sharing::FirstPrivate | Sharing::Shared) | None => {
+                !(is_own && var.written)
+            }
             Some(_) => false,
         }
     }
