@@ -20,12 +20,10 @@ pub(super) fn of(units: usize, kernel: Kernel, launch: &Launch<'_>) -> [u32; 2] 
     const THREADS: [usize; 2] = [256, 128];
     /// A unit has much to do from so many iterations on.
     const MUCH: usize = 2048;
-    /// And so many blocks for each unit where it is not known how much there is to do, so that none is
-    /// idle at the end; or where a block is dear: no more than there is room for at once.
+    /// And so many blocks for each unit, so that none is idle at the end; or where a block is dear: no
+    /// more than there is room for at once. Of more blocks each has to find out again how much there is
+    /// to do, which takes longer than an iteration.
     const ROUNDS: (usize, usize) = (16, 8);
-    /// Blocks at most, of one that has nothing to do but its iterations: the GPU hands them out in their
-    /// order, and what runs at the same time is side by side in memory.
-    const BLOCKS: usize = i32::MAX as usize;
     /// Threads of a GPU go together in groups of this size.
     const TOGETHER: usize = 32;
     let asked = launch.teams as usize;
@@ -46,7 +44,7 @@ pub(super) fn of(units: usize, kernel: Kernel, launch: &Launch<'_>) -> [u32; 2] 
         (0, 0) if has_memory => units * ROUNDS.1,
         (0, 0) => units * ROUNDS.0,
         (0, trips) if has_memory => trips.div_ceil(threads).clamp(1, units * ROUNDS.1),
-        (0, trips) => trips.div_ceil(threads).clamp(1, BLOCKS),
+        (0, trips) => trips.div_ceil(threads).clamp(1, units * ROUNDS.0),
         (asked, _) => asked,
     };
     words(blocks, threads)
@@ -72,8 +70,8 @@ mod tests {
             (launch(0, 0, 0), 132 * 16, 256),
             (launch(0, 0, 1), 1, 128),
             (launch(0, 0, 16384), 128, 128),
-            (launch(0, 0, 1 << 27), 1 << 19, 256),
-            (launch(0, 0, u64::MAX), i32::MAX as u32, 256),
+            (launch(0, 0, 1 << 27), 132 * 16, 256),
+            (launch(0, 0, u64::MAX), 132 * 16, 256),
             (launch(7, 0, 1 << 27), 7, 256),
             (launch(7, 100, 1 << 27), 7, 96),
             (launch(0, 10, 100), 10, 10),

@@ -19,28 +19,13 @@ static unsigned long __ferry_rest(unsigned long a, unsigned long b)
   return (a | b) >> 32 == 0 ? (unsigned)a % (unsigned)b : a % b;
 }
 #define __ferry_thread() get_global_id(0)
+#define __ferry_bundled() get_global_id(0)
 #define __ferry_threads() get_global_size(0)
 #define __ferry_team() get_group_id(0)
 #define __ferry_teams() get_num_groups(0)
 #define __ferry_place() ((unsigned)get_local_id(0))
 #define __ferry_places() ((unsigned)get_local_size(0))
 #define __ferry_meet() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
-/* Two loops cut into tiles of one group each, and the place of a thread in its tile. */
-struct __ferry_tiles { unsigned wide, high; unsigned long x, y, across, down; };
-static struct __ferry_tiles __ferry_tiled(unsigned long high, unsigned long wide)
-{
-  struct __ferry_tiles tiles;
-  tiles.wide = __ferry_places() < 32 ? __ferry_places() : 32;
-  while (tiles.wide > 1 && tiles.wide / 2 >= wide)
-    tiles.wide /= 2;
-  tiles.high = __ferry_places() / tiles.wide;
-  tiles.x = __ferry_place() % tiles.wide;
-  /* Of groups that cannot be divided evenly some threads have no place. */
-  tiles.y = __ferry_place() / tiles.wide < tiles.high ? __ferry_place() / tiles.wide : ~0ul >> 1;
-  tiles.across = (wide + tiles.wide - 1) / tiles.wide;
-  tiles.down = (high + tiles.high - 1) / tiles.high;
-  return tiles;
-}
 #define __builtin_inf() INFINITY
 static __global unsigned long __ferry_vars = 0;
 /* The team that the one thread of a kernel stands for, for functions that it calls. */

@@ -4,11 +4,15 @@ typedef unsigned long __ferry_u64, __ferry_word, __ferry_size;
 #define _Bool bool
 #define __auto_type auto
 #define __ferry_generic
-/* Bundles of threads that run in step are counted through all groups. */
 static __device__ unsigned long __ferry_thread(void)
 {
+  return (unsigned long)blockIdx.x * blockDim.x + threadIdx.x;
+}
+/* The same with bundles of threads that run in step counted through all groups. */
+static __device__ unsigned long __ferry_bundled(void)
+{
   if (blockDim.x % 32 != 0)
-    return (unsigned long)blockIdx.x * blockDim.x + threadIdx.x;
+    return __ferry_thread();
   return ((unsigned long)(threadIdx.x / 32) * gridDim.x + blockIdx.x) * 32 + threadIdx.x % 32;
 }
 static __device__ unsigned long __ferry_threads(void) { return (unsigned long)gridDim.x * blockDim.x; }
@@ -18,22 +22,6 @@ static __device__ unsigned __ferry_place(void) { return threadIdx.x; }
 static __device__ unsigned __ferry_places(void) { return blockDim.x; }
 static __device__ void __ferry_meet(void) { __syncthreads(); }
 #define __builtin_inf() __longlong_as_double(0x7ff0000000000000)
-/* Two loops cut into tiles of one group each, and the place of a thread in its tile. */
-struct __ferry_tiles { unsigned wide, high; unsigned long x, y, across, down; };
-static __device__ struct __ferry_tiles __ferry_tiled(unsigned long high, unsigned long wide)
-{
-  struct __ferry_tiles tiles;
-  tiles.wide = blockDim.x < 32 ? blockDim.x : 32;
-  while (tiles.wide > 1 && tiles.wide / 2 >= wide)
-    tiles.wide /= 2;
-  tiles.high = blockDim.x / tiles.wide;
-  tiles.x = threadIdx.x % tiles.wide;
-  /* Of groups that cannot be divided evenly some threads have no place. */
-  tiles.y = threadIdx.x / tiles.wide < tiles.high ? threadIdx.x / tiles.wide : ~0ul >> 1;
-  tiles.across = (wide + tiles.wide - 1) / tiles.wide;
-  tiles.down = (high + tiles.high - 1) / tiles.high;
-  return tiles;
-}
 template <class T> using __ferry_make = T;
 template <class T> struct __ferry_plain { typedef T type; };
 template <class T> struct __ferry_plain<T &> { typedef typename __ferry_plain<T>::type type; };

@@ -1,10 +1,10 @@
 //! Loops whose iterations are dealt to threads of a grid.
 //!
 //! One loop: threads that run in step take iterations side by side, and such bundles are dealt to the
-//! groups in turns, so that few iterations busy all of the device. Several loops, for all threads:
-//! a group takes a tile of the two innermost, so that its threads touch memory side by side in both
-//! directions and one division finds a whole tile. Teams, and threads of one team, take iterations in
-//! turns.
+//! groups in turns, so that few iterations busy all of the device. Several loops are one over all
+//! their iterations, which threads take in the order of groups: neighbours in the last loop are often
+//! neighbours in memory of those before and behind them too. Teams, and threads of one team, take
+//! iterations in turns.
 
 use super::{Code, Made, Maker, collapsed};
 use crate::c::{Grid, Out, Printer};
@@ -42,24 +42,12 @@ impl Lowering<'_> {
         };
         nest.prelude.iter().for_each(|it| out.line(&it.line));
         let [all, at] = ["all", "at"].map(|it| maker.name(it));
-        let found = match nest.loops.as_slice() {
-            [outer @ .., high, wide] if to == To::All => {
-                let tiles = maker.name("tiles");
-                out.line(&format!(
-                    "const struct __ferry_tiles {tiles} = __ferry_tiled({}, {});",
-                    high.end, wide.end
-                ));
-                out.line(&format!("const unsigned long {all} = {};", product(outer, &tiles)));
-                self.tile(outer, [high, wide], &tiles, &at)
-            }
-            loops => {
-                out.line(&format!("const unsigned long {all} = {};", product(loops, "")));
-                counters(loops, &at)
-            }
-        };
+        out.line(&format!("const unsigned long {all} = {};", product(&nest.loops)));
+        let found = counters(&nest.loops, &at);
         let (first, step) = match to {
-            To::All if nest.loops.len() == 1 => ("__ferry_thread()", "__ferry_threads()"),
-            To::All | To::Teams => ("__ferry_team()", "__ferry_teams()"),
+            To::All if nest.loops.len() == 1 => ("__ferry_bundled()", "__ferry_threads()"),
+            To::All => ("__ferry_thread()", "__ferry_threads()"),
+            To::Teams => ("__ferry_team()", "__ferry_teams()"),
             To::Threads => ("__ferry_place()", "__ferry_places()"),
         };
         // Many loads on their way hide how long each takes; stores would keep them in order.
@@ -90,42 +78,11 @@ impl Lowering<'_> {
         });
         out.line("}");
     }
-
-    /// The counters of a thread, from the number of a tile; a thread beyond the ends has no iteration.
-    fn tile(&self, outer: &[Made], inner: [&Made; 2], tiles: &str, at: &str) -> Vec<String> {
-        let [high, wide] = inner;
-        let mut lines = Vec::new();
-        if !outer.is_empty() {
-            lines.push(format!(
-                "const unsigned long {at}_o = __ferry_quotient({at}, {tiles}.across * {tiles}.down);"
-            ));
-            lines.extend(counters(outer, &format!("{at}_o")));
-        }
-        let tile = match outer.is_empty() {
-            true => at.to_owned(),
-            false => format!("__ferry_rest({at}, {tiles}.across * {tiles}.down)"),
-        };
-        lines.push(format!("const unsigned long {at}_t = {tile};"));
-        for (one, line) in [
-            (high, format!("__ferry_quotient({at}_t, {tiles}.across) * {tiles}.high + {tiles}.y")),
-            (wide, format!("__ferry_rest({at}_t, {tiles}.across) * {tiles}.wide + {tiles}.x")),
-        ] {
-            lines.push(format!("const unsigned long {} = {line};", one.counter));
-        }
-        lines.push(format!(
-            "if ({} >= {} || {} >= {}) continue;",
-            high.counter, high.end, wide.counter, wide.end
-        ));
-        lines
-    }
 }
 
-/// How many iterations loops have, in so many tiles.
-fn product(loops: &[Made], tiles: &str) -> String {
-    let mut factors: Vec<String> = loops.iter().map(|it| it.end.clone()).collect();
-    if !tiles.is_empty() {
-        factors.push(format!("{tiles}.across * {tiles}.down"));
-    }
+/// How many iterations loops have.
+fn product(loops: &[Made]) -> String {
+    let factors: Vec<&str> = loops.iter().map(|it| it.end.as_str()).collect();
     factors.join(" * ")
 }
 
