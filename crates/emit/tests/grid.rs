@@ -183,6 +183,8 @@ fn atomic_accesses_are_exchanges() {
 #pragma omp atomic
     a[0] += i;
 #pragma omp atomic
+    a[4] -= i;
+#pragma omp atomic
     b[0] -= d;
 #pragma omp atomic
     c[0] = c[0] * 3;
