@@ -25,6 +25,9 @@ pub const ASKS_PREFIX: &str = "__ferry_at_";
 pub const VARIABLES_SIZE: &str = "__ferry_vars_size";
 /// The kernel that gives them their first values.
 pub const VARIABLES_INIT: &str = "__ferry_vars_init";
+/// What the name of an `int` begins with that holds the number of the device its image is loaded to. Behind
+/// it stands what stands in the names of the file's kernels too.
+pub const DEVICE_NUMBER: &str = "__ferry_device_";
 /// What the name of the pointer to a `link` variable ends with, on both sides.
 pub const LINK_SUFFIX: &str = "_decl_tgt_ref_ptr";
 

@@ -214,6 +214,24 @@ pub fn alone_answer(name: &str) -> Option<&'static str> {
         | "omp_get_num_procs"
         | "omp_get_thread_limit"
         | "omp_get_max_teams" => "() 1",
+        "omp_get_device_num" => "() __ferry_device",
+        "omp_get_default_allocator" => "() 1",
+        "omp_init_allocator" => {
+            "(space, count, traits) __ferry_make_allocator(space, count, traits)"
+        }
+        "omp_destroy_allocator" => "(allocator) __ferry_end_allocator(allocator)",
+        "omp_alloc" => "(size, allocator) __ferry_room(__ferry_alignment(allocator), size)",
+        "omp_aligned_alloc" => {
+            "(align, size, allocator) __ferry_room(__ferry_wider(align, __ferry_alignment(allocator)), size)"
+        }
+        "omp_calloc" => {
+            "(count, size, allocator) __ferry_cleared(__ferry_alignment(allocator), count, size)"
+        }
+        "omp_aligned_calloc" => {
+            "(align, count, size, allocator) \
+             __ferry_cleared(__ferry_wider(align, __ferry_alignment(allocator)), count, size)"
+        }
+        "omp_free" => "(memory, allocator) __ferry_leave(memory)",
         "acc_on_device" => "(type) ((int)(type) != 0 && (int)(type) != 2)",
         _ => return None,
     })

@@ -8,10 +8,12 @@
 //!
 //! Not here: what is to be printed, and what a construct becomes on a device.
 
+mod complex;
 mod constant;
 mod convert;
 mod expr;
 mod init;
+mod lengths;
 mod names;
 mod out;
 mod region;

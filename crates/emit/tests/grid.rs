@@ -249,3 +249,56 @@ float g(const float *a, float *y, int n) {
     assert!(f.contains("__ferry_rest(") && f.contains("= __ferry_thread();"), "{f}");
     assert!(g.contains("= __ferry_team();") && g.contains("= __ferry_place();"), "{g}");
 }
+
+#[test]
+fn arrays_of_computed_length_are_pointers_to_their_parts() {
+    insta::assert_snapshot!(on_grid(
+        Grid::OpenCl,
+        "double f(int n, long long m) {
+  double a[n][m][2], (*p)[m] = 0;
+  long long sum = 5;
+#pragma omp target map(tofrom: a, sum) map(to: p[0:n])
+  {
+    a[1][2][0] = (*p)[3];
+    sum += sizeof a + (p + 1)[0][0] + 7ll;
+  }
+  return sum;
+}
+"
+    ));
+}
+
+#[test]
+fn complex_numbers_are_records_where_there_are_none() {
+    insta::assert_snapshot!(on_grid(
+        Grid::Cuda,
+        "void f(double _Complex *z, float _Complex w, double x) {
+#pragma omp target map(tofrom: z[0:4]) map(to: w)
+  {
+    z[0] = z[1] * w + 2.0i;
+    z[2] += x;
+    __imag__ z[3] = __real__ w;
+    x = z[0];
+  }
+}
+"
+    ));
+}
+
+#[test]
+fn one_thread_combines_in_the_users_way() {
+    insta::assert_snapshot!(on_grid(
+        Grid::OpenCl,
+        "typedef struct { int low; } range;
+#pragma omp declare reduction(hull : range : omp_out.low = omp_in.low < omp_out.low ? omp_in.low : omp_out.low) \\
+  initializer(omp_priv = omp_orig)
+int f(int n) {
+  range r = { 5 };
+#pragma omp target parallel for reduction(hull: r) map(tofrom: r)
+  for (int i = 0; i < n; i++)
+    r.low = -i;
+  return r.low;
+}
+"
+    ));
+}

@@ -12,7 +12,7 @@ use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 
 use abi::entry::{self, FerryRegion, KernelFn};
 use abi::image::Container;
-use abi::names::LINK_SUFFIX;
+use abi::names::{DEVICE_NUMBER, KERNEL_PREFIX, LINK_SUFFIX};
 use abi::{BinaryDescriptor, Entry, POINTER_SIZE, requires};
 use arc_swap::{ArcSwap, Guard};
 use device::{DeviceError, DevicePtr, Held, Kernel, Module};
@@ -216,6 +216,7 @@ impl Binary {
         let Some(image) = fitting else { return Ok(None) };
         let module = device.plugin.load(image)?;
         tool::loaded(Watch::now(), device.number, &self.name, image, module.0);
+        self.tell_number(device, module)?;
         let is_unified = current().is_unified();
         for variable in &self.variables {
             // A variable that the image lacks was not needed there.
@@ -245,6 +246,24 @@ impl Binary {
             device.mapping.add_permanent(variable.mapped_to(at));
         }
         Ok(Some(module))
+    }
+
+    /// Files that ask for the number of their device have a variable for it.
+    fn tell_number(&self, device: &DeviceState, module: Module) -> Result<(), DeviceError> {
+        let number = i32::try_from(device.number).unwrap_or(-1).to_ne_bytes();
+        let mut files: Vec<String> = Vec::new();
+        for region in current().regions.values().filter(|it| it.binary.id == self.id) {
+            let file = region.name.strip_prefix(KERNEL_PREFIX).and_then(|it| it.split('_').next());
+            let Some(file) = file.filter(|it| !files.iter().any(|that| that == it)) else {
+                continue;
+            };
+            files.push(file.to_owned());
+            let Ok(name) = CString::new(format!("{DEVICE_NUMBER}{file}")) else { continue };
+            let Ok(symbol) = device.plugin.symbol(module, &name) else { continue };
+            // SAFETY: such a symbol is an `int` of the image.
+            unsafe { device.plugin.copy_in(symbol.address, number.as_ptr(), number.len()) }?;
+        }
+        Ok(())
     }
 
     /// Takes everything back that this binary has put onto devices.

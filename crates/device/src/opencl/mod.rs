@@ -50,7 +50,7 @@ unsafe impl Sync for OpenCl {}
 
 #[derive(Debug, Default)]
 struct Modules {
-    loaded: HashMap<u64, Program>,
+    loaded: HashMap<u64, Vec<Program>>,
     kernels: HashMap<u64, Arc<Entry>>,
     last: u64,
 }
@@ -231,33 +231,33 @@ impl Device for OpenCl {
     }
 
     fn load(&self, image: &[u8]) -> Result<Module> {
-        let mut program = Program::build(self.context, &self.chosen, image)?;
-        if program.has_variables {
-            self.make_variables(&mut program)?;
+        let mut programs = Program::build(self.context, &self.chosen, image)?;
+        for program in programs.iter_mut().filter(|it| it.has_variables) {
+            self.make_variables(program)?;
         }
         let mut modules = self.modules();
         modules.last += 1;
         let number = modules.last;
-        modules.loaded.insert(number, program);
+        modules.loaded.insert(number, programs);
         Ok(Module(number))
     }
 
     fn unload(&self, module: Module) -> Result<()> {
         let mut modules = self.modules();
         modules.kernels.retain(|_, it| it.module != module);
-        let program = modules.loaded.remove(&module.0);
+        let programs = modules.loaded.remove(&module.0);
         drop(modules);
-        match program.and_then(|it| it.variables) {
+        for variables in programs.iter().flatten().filter_map(|it| it.variables) {
             // SAFETY: it came from `alloc`, and no kernel is left that knows it.
-            Some(variables) => unsafe { self.free(variables) },
-            None => Ok(()),
+            unsafe { self.free(variables) }?;
         }
+        Ok(())
     }
 
     fn symbol(&self, module: Module, name: &CStr) -> Result<Symbol> {
         let asks = program::asking_for(name)?;
         let entry = match self.modules().loaded.get(&module.0) {
-            Some(program) => program.entry(module, &asks, &self.chosen)?,
+            Some(programs) => Program::find(programs, module, &asks, &self.chosen)?,
             None => return Err(DeviceError::BadImage("it is not loaded any more".into())),
         };
         self.ask(&entry)
@@ -265,10 +265,10 @@ impl Device for OpenCl {
 
     fn kernel(&self, module: Module, name: &CStr) -> Result<Kernel> {
         let mut modules = self.modules();
-        let Some(program) = modules.loaded.get(&module.0) else {
+        let Some(programs) = modules.loaded.get(&module.0) else {
             return Err(DeviceError::BadImage("it is not loaded any more".into()));
         };
-        let entry = program.entry(module, name, &self.chosen)?;
+        let entry = Program::find(programs, module, name, &self.chosen)?;
         modules.last += 1;
         let number = modules.last;
         modules.kernels.insert(number, Arc::new(entry));

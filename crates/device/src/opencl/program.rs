@@ -27,7 +27,7 @@ const OPTIONS_ONE_MEMORY: &CStr = c"-cl-std=CL2.0 -w -D__FERRY_ONE_MEMORY";
 /// Bytes of every argument, and of an address.
 const WORD: usize = 8;
 
-/// A compiled image.
+/// A compiled file of an image.
 #[derive(Debug)]
 pub(super) struct Program {
     handle: cl_program,
@@ -42,53 +42,42 @@ pub(super) struct Program {
 unsafe impl Send for Program {}
 
 impl Program {
-    /// Compiles an image.
-    pub(super) fn build(context: cl_context, chosen: &Chosen, image: &[u8]) -> Result<Program> {
+    /// Compiles an image: each of its files is a program, for none needs what another has.
+    pub(super) fn build(
+        context: cl_context,
+        chosen: &Chosen,
+        image: &[u8],
+    ) -> Result<Vec<Program>> {
         let text = std::str::from_utf8(image)
             .map_err(|_| DeviceError::BadImage("its text is damaged".into()))?;
-        let has_variables = text.contains(OPENCL_VARIABLES);
-        let texts: Vec<&str> = text.split(OPENCL).filter(|it| !it.is_empty()).collect();
-        if has_variables && texts.len() > 1 {
-            return Err(DeviceError::Unsupported(
-                "variables on the device in programs of several files",
-            ));
-        }
-        let read = |text: &str| {
-            program::create_program_with_source(context, &[text])
-                .map(|handle| Program { handle, variables: None, has_variables })
-                .map_err(|code| failure("reading a program", code))
-        };
-        let devices = [chosen.id];
         let options = if chosen.is_processor { OPTIONS_ONE_MEMORY } else { OPTIONS };
-        if let [text] = texts.as_slice() {
-            let program = read(text)?;
-            program::build_program(program.handle, &devices, options, None, ptr::null_mut())
+        let mut programs = Vec::new();
+        for text in text.split(OPENCL).filter(|it| !it.is_empty()) {
+            let has_variables = text.contains(OPENCL_VARIABLES);
+            let program = program::create_program_with_source(context, &[text])
+                .map(|handle| Program { handle, variables: None, has_variables })
+                .map_err(|code| failure("reading a program", code))?;
+            program::build_program(program.handle, &[chosen.id], options, None, ptr::null_mut())
                 .map_err(|code| program.said("compiling a program", chosen, code))?;
-            return Ok(program);
+            programs.push(program);
         }
-        let mut parts = Vec::new();
-        for text in texts {
-            let part = read(text)?;
-            program::compile_program(
-                part.handle,
-                &devices,
-                options,
-                &[],
-                &[],
-                None,
-                ptr::null_mut(),
-            )
-            .map_err(|code| part.said("compiling a program", chosen, code))?;
-            parts.push(part);
+        Ok(programs)
+    }
+
+    /// A kernel of the first program that has it.
+    pub(super) fn find(
+        programs: &[Program],
+        module: Module,
+        name: &CStr,
+        chosen: &Chosen,
+    ) -> Result<Entry> {
+        for program in programs {
+            match program.entry(module, name, chosen) {
+                Err(DeviceError::NotFound(_)) => {}
+                found => return found,
+            }
         }
-        let handles: Vec<cl_program> = parts.iter().map(|it| it.handle).collect();
-        // SAFETY: programs of this context that were compiled for this device.
-        #[allow(unsafe_code, reason = "handles for another")]
-        let linked = unsafe {
-            program::link_program(context, &devices, c"", &handles, None, ptr::null_mut())
-        };
-        let handle = linked.map_err(|code| failure("linking a program", code))?;
-        Ok(Program { handle, variables: None, has_variables })
+        Err(DeviceError::NotFound(name.to_string_lossy().into_owned()))
     }
 
     /// What the driver says of a text that it does not compile.

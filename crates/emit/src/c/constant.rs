@@ -3,7 +3,7 @@
 use ir::types::{IntKind, Ty, TypeKind};
 use syntax::print::Level;
 
-use super::Printer;
+use super::{Grid, Printer};
 
 impl Printer<'_> {
     /// An integer of a type: `5UL`, `(char)65`, `(-2147483647 - 1)`.
@@ -17,8 +17,18 @@ impl Printer<'_> {
         self.number(self.program.model.int_wrap(*kind, value), *kind)
     }
 
+    /// The word for a kind of integer. `long long` has 128 bits where compilers follow OpenCL C, and
+    /// `long` has 64 everywhere there.
+    pub(super) fn kind_there(&self, kind: IntKind) -> IntKind {
+        match (kind, self.grid) {
+            (IntKind::LongLong, Some(Grid::OpenCl)) => IntKind::Long,
+            (IntKind::ULongLong, Some(Grid::OpenCl)) => IntKind::ULong,
+            (kind, _) => kind,
+        }
+    }
+
     fn number(&self, value: i128, kind: IntKind) -> (String, Level) {
-        let suffix = match kind {
+        let suffix = match self.kind_there(kind) {
             IntKind::Int => "",
             IntKind::UInt => "U",
             IntKind::Long => "L",

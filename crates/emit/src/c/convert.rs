@@ -59,6 +59,9 @@ impl Printer<'_> {
 
     /// The operands of an operator that brings them to a common type.
     pub(super) fn balanced(&self, a: ExprId, b: ExprId) -> (ExprId, ExprId) {
+        if self.is_record_there(a) || self.is_record_there(b) {
+            return (a, b);
+        }
         let (under_a, under_b) = (self.under(a).unwrap_or(a), self.under(b).unwrap_or(b));
         for (x, y) in [(under_a, under_b), (under_a, b), (a, under_b)] {
             if (x, y) != (a, b) && self.gives(x, y, a) && self.gives(x, y, b) {
@@ -66,6 +69,11 @@ impl Printer<'_> {
             }
         }
         (a, b)
+    }
+
+    /// Whether a number is a record in this language, which converts nothing to others by itself.
+    fn is_record_there(&self, e: ExprId) -> bool {
+        self.is_cpp() && self.ty(e).is_some_and(|it| self.program.types.is_complex(it))
     }
 
     /// Whether C brings `x` and `y` to the type of `wanted`.
@@ -81,7 +89,7 @@ impl Printer<'_> {
 
     /// The right side of `a op= b`, which is computed in type `within`.
     pub(super) fn balanced_right(&self, a: ExprId, b: ExprId, within: Ty) -> ExprId {
-        let Some(inner) = self.under(b) else { return b };
+        let Some(inner) = self.under(b).filter(|_| !self.is_record_there(b)) else { return b };
         let (Some(x), Some(y)) = (self.promoted(a), self.promoted(inner)) else { return b };
         let common = self.program.model.common(&x, &y);
         let agrees = common.is_some_and(|it| it == *self.program.types.shape(within));
@@ -127,7 +135,7 @@ impl Printer<'_> {
         let types = &self.program.types;
         let Some(node) = self.program.exprs.find(from) else { return false };
         if types.is_arithmetic(to) && types.is_arithmetic(node.ty) {
-            return true;
+            return !self.is_record_there(from) || types.is_complex(to);
         }
         if types.is_bool(to) {
             return types.is_scalar(node.ty);

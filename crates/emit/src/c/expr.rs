@@ -37,6 +37,11 @@ impl Printer<'_> {
         {
             return self.put(inner, least, out);
         }
+        if self.grid.is_some()
+            && let Some(text) = self.without_lengths(node)
+        {
+            return out.push_str(&text);
+        }
         let level = self.level(node);
         let is_grouped = level < least;
         if is_grouped {
@@ -110,6 +115,9 @@ impl Printer<'_> {
             }
             ExprKind::EnumConst(id, at) => {
                 out.push_str(&self.integer(self.constant_of(*id, *at), node.ty).0);
+            }
+            ExprKind::Float(name) if self.is_cpp() && self.program.types.is_complex(node.ty) => {
+                out.push_str(&self.imaginary(self.text(*name), node.ty));
             }
             ExprKind::Float(name) => out.push_str(self.text(*name)),
             ExprKind::Str(pieces) => {
@@ -323,6 +331,7 @@ impl Printer<'_> {
             UnaryOp::Minus => self.put_prefix("-", self.promoted_operand(e), out),
             UnaryOp::BitNot => self.put_prefix("~", self.promoted_operand(e), out),
             UnaryOp::Not => self.put_prefix("!", e, out),
+            UnaryOp::Real | UnaryOp::Imag if self.is_cpp() => self.put_half(op, e, out),
             UnaryOp::Real => self.put_prefix("__real__ ", e, out),
             UnaryOp::Imag => self.put_prefix("__imag__ ", e, out),
         }

@@ -51,7 +51,7 @@ impl Printer<'_> {
                 let quals = quals(ty);
                 let gap = if quals.is_empty() || declarator.is_empty() { "" } else { " " };
                 declarator = format!("*{quals}{gap}{declarator}");
-                ty = *to;
+                ty = if self.grid.is_some() { self.known_part(*to) } else { *to };
             } else if let TypeKind::Array(element, len) = kind {
                 let len = match len {
                     ArrayLen::Known(len) => len.to_string(),
@@ -102,13 +102,18 @@ impl Printer<'_> {
         match kind {
             TypeKind::Void => "void".to_owned(),
             TypeKind::Bool => "_Bool".to_owned(),
-            TypeKind::Int(kind) => kind.spelling().to_owned(),
+            TypeKind::Int(kind) => self.kind_there(*kind).spelling().to_owned(),
             TypeKind::Float(kind) => kind.spelling().to_owned(),
+            TypeKind::Complex(kind) if self.is_cpp() => {
+                format!("__ferry_complex<{}>", kind.spelling())
+            }
             TypeKind::Complex(kind) => format!("_Complex {}", kind.spelling()),
             TypeKind::ComplexInt(kind) => format!("_Complex {}", kind.spelling()),
             TypeKind::Enum(id) => match self.enumeration(*id) {
                 Some(tag) => format!("enum {tag}"),
-                None => self.program.types.enums[*id].underlying.spelling().to_owned(),
+                None => {
+                    self.kind_there(self.program.types.enums[*id].underlying).spelling().to_owned()
+                }
             },
             TypeKind::Record(id) => self.names.record(*id).to_owned(),
             TypeKind::Atomic(inner) => format!("_Atomic({})", self.type_name(*inner)),

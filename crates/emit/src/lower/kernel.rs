@@ -92,6 +92,8 @@ impl Lowering<'_> {
                 printer
                     .substitute_expr(*expr, format!("((int)(__ferry_word)__ferry_slots[{slot}])"));
             }
+            let allocators = self.allocators(&printer, id, entries);
+            allocators.before.iter().for_each(|it| out.line(it));
             match form {
                 Some(Form::Flat(inner)) => return self.flat(&printer, inner, out),
                 Some(Form::Team(team)) => return self.team_kernel(&printer, id, team, out),
@@ -100,8 +102,6 @@ impl Lowering<'_> {
                 }
                 None => {}
             }
-            let allocators = self.allocators(&printer, id, entries);
-            allocators.before.iter().for_each(|it| out.line(it));
             let leaves: Vec<Leaf> = region
                 .construct
                 .leaves
@@ -197,6 +197,14 @@ impl Lowering<'_> {
                 }
                 let slot = captured.slot?;
                 let pointer = format!("__ref_{own}");
+                if self.grid.is_some() && program.types.is_vla(var.ty) {
+                    let part = printer.known_part(var.ty);
+                    let declared = printer.declare(part, &format!("*{pointer}"));
+                    out.line(&format!("{declared} = __ferry_slots[{slot}];"));
+                    printer.substitute(captured.var, format!("({pointer})"));
+                    printer.decay(captured.var);
+                    return None;
+                }
                 // Compilers of grids see through one array only to what kind of memory it is in.
                 let memory = match self.grid.is_some() && program.types.is_array(var.ty) {
                     true => "__ferry_generic ",

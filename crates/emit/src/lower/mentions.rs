@@ -54,7 +54,8 @@ pub(super) fn of(program: &Program, id: RegionId) -> Vec<Mention> {
         if inner.iter().any(|id| program.regions[*id].construct.span.contains(it.span)) {
             continue;
         }
-        let is_local = matches!(it.storage, VarStorage::Local(_) | VarStorage::Param(_));
+        // Those of functions that are called are theirs.
+        let is_local = matches!(it.storage, VarStorage::Local(of) | VarStorage::Param(of) if of == region.function);
         if is_local && it.name.is_some() && program.types.is_scalar(it.ty) {
             add(var, false);
         }

@@ -47,7 +47,7 @@ mod unknown;
 use std::cell::RefCell;
 use std::ops::Range;
 
-use ir::construct::{Construct, Leaf};
+use ir::construct::{ClauseKind, Construct, Leaf};
 use ir::program::{
     ExprId, ExprKind, FunctionId, Program, RegionId, StmtId, StmtKind, Typed, VarId,
 };
@@ -309,6 +309,8 @@ struct State {
     faults: Diagnostics,
     /// Variables that a text for grids has found a place for.
     placed: Vec<grid::Placed>,
+    /// A text for grids hands out memory.
+    has_heap: bool,
     /// How the teams of the kernel run it that is printed.
     team: Option<grid::Team>,
     /// The last number given to a name.
@@ -324,6 +326,7 @@ impl Lowering<'_> {
             printer.name_enumerations(&[directive::EVENT_TYPE.0]);
         }
         if let Some(grid) = self.grid {
+            self.use_places(&mut printer);
             printer = printer.for_grid(grid);
         }
         printer
@@ -553,11 +556,14 @@ impl Hook for Lowering<'_> {
     }
 
     fn declaration(&self, printer: &Printer<'_>, index: u32, out: &mut Out<'_>) {
+        let Some(it) = self.program.declarations.get(index as usize) else { return };
         // What declarations say has been decided, or is for compilers of directives.
         if self.grid.is_some() {
+            if it.construct.kinds().any(|it| matches!(it, ClauseKind::Align(_))) {
+                self.not_for_grid(it.construct.span, "a variable that is to be aligned");
+            }
             return;
         }
-        let Some(it) = self.program.declarations.get(index as usize) else { return };
         if let Some(stored) = self.stored(printer, it) {
             out.line(&stored);
             return;

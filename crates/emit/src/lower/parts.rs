@@ -249,10 +249,11 @@ impl Lowering<'_> {
             out.line(&format!("__typeof__({name}) {own} = 0;"));
             inside.substitute(var, own.clone());
             let first = if is_whole { String::new() } else { self.elements(inside, item).first };
-            out.line(&format!("{own} = (void *)({});", shift(&own, &first)));
+            out.line(&format!("{own} = (__typeof__({own}))({});", shift(&own, &first)));
         } else {
             let shifted = shift(&format!("&{name}"), &elements.first);
-            out.line(&format!("__typeof__({name}) *{own} = (void *)({shifted});"));
+            let ty = format!("__typeof__({name}) *");
+            out.line(&format!("{ty}{own} = ({ty})({shifted});"));
             inside.substitute(var, format!("(*{own})"));
         }
         memory
@@ -262,7 +263,7 @@ impl Lowering<'_> {
 /// Where a reduction begins: the value that changes nothing.
 pub(super) fn begin(op: &ReductionOp<Typed>, ty: &str, is_floating: bool) -> String {
     let is_unsigned = format!("({ty})-1 > ({ty})0");
-    let high_bit = format!("(1ull << (sizeof({ty}) * 8 - 1))");
+    let high_bit = format!("((__ferry_u64)1 << (sizeof({ty}) * 8 - 1))");
     match op {
         ReductionOp::Mul | ReductionOp::And => "1".to_owned(),
         ReductionOp::BitAnd => format!("({ty})-1"),

@@ -95,7 +95,7 @@ impl Lowering<'_> {
     }
 
     /// Variables that each team has for itself. Those that nobody changes may stay shared.
-    fn own_of_team(&self, id: RegionId) -> Vec<Own> {
+    pub(super) fn own_of_team(&self, id: RegionId) -> Vec<Own> {
         let own = |it: &ir::region::RegionVar| {
             let sharing = it.sharing.as_ref()?;
             let start = match sharing.value {

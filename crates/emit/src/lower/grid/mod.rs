@@ -20,6 +20,7 @@ mod refused;
 mod solo;
 mod team;
 mod unit;
+mod user;
 mod variables;
 
 pub(super) use forms::{Form, is_value};
@@ -45,6 +46,9 @@ impl Lowering<'_> {
     ) -> String {
         let program = self.program;
         let ty = program.vars[var].ty.plain();
+        if program.types.is_vla(ty) {
+            self.not_for_grid(program.vars[var].span, refused::VARIABLE_ARRAY);
+        }
         let name = format!("__ferry_own{}", self.fresh());
         out.line(&format!("{};", outside.declare(ty, &name)));
         if is_copied {

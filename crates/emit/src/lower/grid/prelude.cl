@@ -65,6 +65,7 @@ static int __ferry_c_abs(int value) { return value < 0 ? -value : value; }
 static long __ferry_c_labs(long value) { return value < 0 ? -value : value; }
 #define __ferry_c_llabs __ferry_c_labs
 #define __ferry_c_memcpy __ferry_copy
+#define __builtin_memset __ferry_c_memset
 #define __builtin_memcpy __ferry_copy
 static void *__ferry_c_memmove(void *to, const void *from, __ferry_size size)
 {
@@ -102,6 +103,57 @@ static int __ferry_c_strcmp(const char *left, const char *right)
     left++, right++;
   return (unsigned char)*left - (unsigned char)*right;
 }
+static char *__ferry_c_strcpy(char *to, const char *from)
+{
+  for (__ferry_size at = 0; (to[at] = from[at]); at++)
+    ;
+  return to;
+}
+static int __ferry_c_strncmp(const char *left, const char *right, __ferry_size size)
+{
+  for (__ferry_size at = 0; at < size; at++) {
+    const int difference = (unsigned char)left[at] - (unsigned char)right[at];
+    if (difference != 0 || !left[at])
+      return difference;
+  }
+  return 0;
+}
+static char *__ferry_c_strrchr(const char *text, int wanted)
+{
+  char *found = 0;
+  for (;; text++) {
+    if (*text == (char)wanted)
+      found = (char *)text;
+    if (!*text)
+      return found;
+  }
+}
+static char *__ferry_c_strchr(const char *text, int wanted)
+{
+  for (;; text++) {
+    if (*text == (char)wanted)
+      return (char *)text;
+    if (!*text)
+      return 0;
+  }
+}
+/* Allocators that a kernel makes have numbers that tell how their memory is aligned. */
+static unsigned long __ferry_alignment(unsigned long allocator)
+{
+  return allocator >> 48 == 0x4655 ? allocator & 0xffffffffffff : 16;
+}
+static unsigned long __ferry_make_allocator(__ferry_word space, int count, const void *traits)
+{
+  unsigned long align = 16;
+  for (int at = 0; at < count; at++) {
+    const unsigned long *pair = (const unsigned long *)traits + 2 * at;
+    if ((unsigned)pair[0] == 2 && pair[1] > align)
+      align = pair[1];
+  }
+  return 0x4655ul << 48 | align;
+}
+static void __ferry_end_allocator(__ferry_word allocator) {}
+static unsigned long __ferry_wider(unsigned long a, unsigned long b) { return a < b ? b : a; }
 #define global __ferry_w_global
 #define local __ferry_w_local
 #define constant __ferry_w_constant

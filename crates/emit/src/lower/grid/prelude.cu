@@ -197,6 +197,7 @@ template <class T> static __device__ void __ferry_add(__ferry_bin<T> bin, T valu
     __ferry_add(bin.of.array + bin.at, value);
 }
 #define __ferry_copy __ferry_c_memcpy
+#define __builtin_memset __ferry_c_memset
 #define __builtin_memcpy __ferry_c_memcpy
 static __device__ void *__ferry_c_memcpy(void *to, const void *from, __ferry_size size)
 {
@@ -242,6 +243,90 @@ static __device__ int __ferry_c_strcmp(const char *left, const char *right)
     left++, right++;
   return (unsigned char)*left - (unsigned char)*right;
 }
+static __device__ char *__ferry_c_strcpy(char *to, const char *from)
+{
+  for (__ferry_size at = 0; (to[at] = from[at]); at++)
+    ;
+  return to;
+}
+static __device__ int __ferry_c_strncmp(const char *left, const char *right, __ferry_size size)
+{
+  for (__ferry_size at = 0; at < size; at++) {
+    const int difference = (unsigned char)left[at] - (unsigned char)right[at];
+    if (difference != 0 || !left[at])
+      return difference;
+  }
+  return 0;
+}
+static __device__ char *__ferry_c_strrchr(const char *text, int wanted)
+{
+  char *found = 0;
+  for (;; text++) {
+    if (*text == (char)wanted)
+      found = (char *)text;
+    if (!*text)
+      return found;
+  }
+}
+static __device__ char *__ferry_c_strchr(const char *text, int wanted)
+{
+  for (;; text++) {
+    if (*text == (char)wanted)
+      return (char *)text;
+    if (!*text)
+      return 0;
+  }
+}
+#define __builtin_malloc __ferry_c_malloc
+#define __builtin_free __ferry_c_free
+static __device__ void *__ferry_c_malloc(__ferry_size size) { return malloc(size); }
+static __device__ void __ferry_c_free(void *memory) { free(memory); }
+static __device__ void *__ferry_c_calloc(__ferry_size count, __ferry_size size)
+{
+  if (size != 0 && count > ~0ul / size)
+    return 0;
+  void *memory = malloc(count * size);
+  return memory == 0 ? memory : memset(memory, 0, count * size);
+}
+static __device__ void *__ferry_room(unsigned long align, __ferry_size size)
+{
+  align = align < 16 ? 16 : align;
+  char *all = size == 0 || size + align < size ? (char *)0 : (char *)malloc(size + align);
+  if (all == 0)
+    return 0;
+  char *at = all + (align - (unsigned long)all % align);
+  ((char **)at)[-1] = all;
+  return at;
+}
+static __device__ void *__ferry_cleared(unsigned long align, __ferry_size count, __ferry_size size)
+{
+  if (size != 0 && count > ~0ul / size)
+    return 0;
+  void *memory = __ferry_room(align, count * size);
+  return memory == 0 ? memory : memset(memory, 0, count * size);
+}
+static __device__ void __ferry_leave(void *memory)
+{
+  if (memory != 0)
+    free(((char **)memory)[-1]);
+}
+/* Allocators that a kernel makes have numbers that tell how their memory is aligned. */
+static __device__ unsigned long __ferry_alignment(unsigned long allocator)
+{
+  return allocator >> 48 == 0x4655 ? allocator & 0xffffffffffff : 16;
+}
+static __device__ unsigned long __ferry_make_allocator(__ferry_word, int count, const void *traits)
+{
+  unsigned long align = 16;
+  for (int at = 0; at < count; at++) {
+    const unsigned long *pair = (const unsigned long *)traits + 2 * at;
+    if ((unsigned)pair[0] == 2 && pair[1] > align)
+      align = pair[1];
+  }
+  return 0x4655ul << 48 | align;
+}
+static __device__ void __ferry_end_allocator(__ferry_word) {}
+static __device__ unsigned long __ferry_wider(unsigned long a, unsigned long b) { return a < b ? b : a; }
 #define catch __ferry_w_catch
 #define char8_t __ferry_w_char8_t
 #define char16_t __ferry_w_char16_t

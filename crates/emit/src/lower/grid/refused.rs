@@ -1,18 +1,20 @@
 //! What the C of such devices lacks, looked for in all that a unit prints.
 
-use ir::program::{ExprKind, FunctionId, Program, StmtKind, VarId, VarStorage};
-use ir::types::{FloatKind, Ty, TypeKind};
+use ir::program::{ExprId, ExprKind, FunctionId, Program, StmtKind, VarId, VarStorage};
+use ir::types::{FloatKind, IntKind, Ty, TypeKind};
 use ir::walk::Part;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::super::device::Kernel;
 use super::unit::known;
 use crate::c::Grid;
 use crate::lower::Lowering;
 
 impl Lowering<'_> {
     /// Refuses what these statements and variables need and the device has not.
-    pub(super) fn check_grid(&self, grid: Grid, parts: &[Part]) {
+    pub(super) fn check_grid(&self, grid: Grid, parts: &[Part], kernels: &[Kernel]) {
         let program = self.program;
+        let mut lengths = Lengths::of(kernels);
         let mut seen: FxHashSet<Part> = FxHashSet::default();
         let mut open: Vec<Part> = parts.to_vec();
         while let Some(part) = open.pop() {
@@ -23,6 +25,10 @@ impl Lowering<'_> {
                 Part::Local(var) => {
                     let it = &program.vars[var];
                     self.check_type(var);
+                    if program.types.is_vla(it.ty) {
+                        self.not_for_grid(it.span, VARIABLE_ARRAY);
+                    }
+                    lengths.named.extend(program.types.lengths(it.ty).iter().map(|it| (*it, var)));
                     let is_static = matches!(it.storage, VarStorage::LocalStatic(_));
                     let element = program.types.innermost_element(it.ty);
                     if grid == Grid::OpenCl && is_static && !element.quals.is_const {
@@ -34,6 +40,7 @@ impl Lowering<'_> {
                 }
                 Part::Expr(id) => {
                     let it = &program.exprs[id];
+                    lengths.changes(program, &it.kind);
                     if let Some(what) = lacking(program, it.ty) {
                         self.not_for_grid(it.span, what);
                     }
@@ -68,6 +75,9 @@ impl Lowering<'_> {
                 Part::Init(_) | Part::Region(_) => {}
             }
             program.parts(part, &mut |it| open.push(it));
+        }
+        for var in lengths.unsteady(program) {
+            self.not_for_grid(program.vars[var].span, VARIABLE_ARRAY);
         }
     }
 
@@ -132,10 +142,72 @@ impl Lowering<'_> {
     }
 }
 
+/// What says that room of unknown size would be needed.
+pub(super) const VARIABLE_ARRAY: &str = "an array whose length is computed";
+
+/// Lengths of arrays that variables point to: they are computed anew where they are needed, and must be
+/// what they were when the variable came to life.
+struct Lengths {
+    /// Those that kernels get.
+    given: FxHashSet<ExprId>,
+    named: Vec<(ExprId, VarId)>,
+    /// Variables that do not keep their values.
+    changed: FxHashSet<VarId>,
+}
+
+impl Lengths {
+    fn of(kernels: &[Kernel]) -> Lengths {
+        let entries = kernels.iter().map(|it| &it.entries);
+        let given = entries.flat_map(|it| {
+            let of_variables = it.captured.iter().flat_map(|it| &it.lengths);
+            it.lengths.iter().chain(of_variables).map(|it| it.0)
+        });
+        Lengths { given: given.collect(), named: Vec::new(), changed: FxHashSet::default() }
+    }
+
+    fn changes(&mut self, program: &Program, kind: &ExprKind) {
+        if let ExprKind::Assign(to, _)
+        | ExprKind::AssignOp(_, to, ..)
+        | ExprKind::Step(_, to)
+        | ExprKind::AddrOf(to) = kind
+            && let ExprKind::Var(var) = program.exprs[*to].kind
+        {
+            self.changed.insert(var);
+        }
+    }
+
+    /// Variables with lengths that may have changed since.
+    fn unsteady(&self, program: &Program) -> Vec<VarId> {
+        let is_steady = |length: ExprId| {
+            let mut open = vec![Part::Expr(length)];
+            while let Some(part) = open.pop() {
+                let Part::Expr(id) = part else { return false };
+                match program.exprs[id].kind {
+                    ExprKind::Var(var) => {
+                        if self.changed.contains(&var) {
+                            return false;
+                        }
+                    }
+                    ExprKind::Int(_)
+                    | ExprKind::EnumConst(..)
+                    | ExprKind::Sizeof(_)
+                    | ExprKind::Cast(..)
+                    | ExprKind::Unary(..)
+                    | ExprKind::Binary(..) => {}
+                    _ => return false,
+                }
+                program.parts(part, &mut |it| open.push(it));
+            }
+            true
+        };
+        let named = self.named.iter().filter(|it| !self.given.contains(&it.0));
+        named.filter(|it| !is_steady(it.0)).map(|it| it.1).collect()
+    }
+}
+
 /// What C has and C++ has not.
 fn not_in_cpp(program: &Program, kind: &ExprKind) -> Option<&'static str> {
-    let is_literal =
-        |it: ir::program::ExprId| matches!(program.exprs[it].kind, ExprKind::CompoundLiteral(_));
+    let is_literal = |it: ExprId| matches!(program.exprs[it].kind, ExprKind::CompoundLiteral(_));
     match kind {
         ExprKind::StmtExpr(_) => Some("a statement in an expression"),
         ExprKind::Conditional(_, None, _) => Some("`?:` without a second operand"),
@@ -148,7 +220,7 @@ fn not_in_cpp(program: &Program, kind: &ExprKind) -> Option<&'static str> {
     }
 }
 
-fn calls_by_name(program: &Program, callee: ir::program::ExprId) -> bool {
+fn calls_by_name(program: &Program, callee: ExprId) -> bool {
     match program.exprs[callee].kind {
         ExprKind::Function(_) => true,
         ExprKind::Cast(_, inner) => calls_by_name(program, inner),
@@ -159,14 +231,14 @@ fn calls_by_name(program: &Program, callee: ir::program::ExprId) -> bool {
 /// A type that there is no word for.
 fn lacking(program: &Program, ty: Ty) -> Option<&'static str> {
     let types = &program.types;
-    if types.is_vla(ty) {
-        return Some("an array whose length is computed");
-    }
     let innermost = types.innermost_element(ty);
     match types.shape(innermost) {
         TypeKind::Float(FloatKind::Float | FloatKind::Double) => None,
         TypeKind::Float(_) => Some("`long double`"),
-        TypeKind::Complex(_) | TypeKind::ComplexInt(_) => Some("a complex number"),
+        TypeKind::Int(IntKind::Int128 | IntKind::UInt128) => Some("an integer of 128 bits"),
+        TypeKind::Complex(FloatKind::Float | FloatKind::Double) => None,
+        TypeKind::Complex(_) => Some("a complex number of `long double`"),
+        TypeKind::ComplexInt(_) => Some("a complex integer"),
         TypeKind::Vector(..) => Some("a vector"),
         _ => None,
     }

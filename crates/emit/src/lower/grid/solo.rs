@@ -11,7 +11,9 @@ use ir::region::{Origin, Rule, Sharing};
 use super::forms::goes_there;
 use crate::c::{Out, Printer};
 use crate::lower::Lowering;
+use crate::lower::copies::Start;
 use crate::lower::loops;
+use crate::lower::teams::release;
 
 /// What such a construct does.
 enum What {
@@ -52,33 +54,19 @@ impl Lowering<'_> {
     fn own_body(&self, printer: &Printer<'_>, id: RegionId, out: &mut Out<'_>) {
         let region = &self.program.regions[id];
         let Some(body) = region.body else { return };
-        for kind in region.construct.kinds() {
-            let what = match kind {
-                ClauseKind::DetachEvent(_) => "`detach`",
-                ClauseKind::Induction(_) => "`induction`",
-                ClauseKind::Linear(_) => "`linear`",
-                ClauseKind::Reduction(it) | ClauseKind::InReduction(it)
-                    if matches!(it.op, ir::construct::ReductionOp::User(_)) =>
-                {
-                    "a reduction of the user's own"
-                }
-                _ => continue,
-            };
-            return self.not_for_grid(region.construct.span, what);
+        if region.construct.kinds().any(|it| matches!(it, ClauseKind::DetachEvent(_))) {
+            return self.not_for_grid(region.construct.span, "`detach`");
         }
-        if !self.part_items(id).is_empty() {
-            return self.not_for_grid(region.construct.span, "a private part of an array");
-        }
-        if !self.group_vars(id).is_empty() {
-            return self
-                .not_for_grid(region.construct.span, "a variable of which each team has one");
-        }
+        let group_vars = self.group_vars(id);
         let is_counted = self.changed.contains(&id);
-        if is_counted && region.construct.leaves.as_slice() == [Leaf::Distribute] {
+        if is_counted
+            && region.construct.leaves.first() == Some(&Leaf::Distribute)
+            && self.has_counted_teams(id)
+        {
             return self.share_alone(printer, id, out);
         }
         out.beside(region.span);
-        let has_teams = is_counted && region.construct.leaves.last() == Some(&Leaf::Teams);
+        let has_teams = self.counts_teams(id);
         if has_teams {
             out.line("{");
             self.team_counts(printer, id, out);
@@ -94,9 +82,22 @@ impl Lowering<'_> {
                 );
             }
             let mut inside = printer.clone();
-            for (var, is_copied) in self.own_alone(id) {
+            let own = match has_teams {
+                true => self.own_of_counted(id),
+                false => self.own_alone(id),
+            };
+            for (var, is_copied) in own {
                 self.thread_copy(printer, &mut inside, var, is_copied, out);
             }
+            for var in &group_vars {
+                let own = self.thread_copy(printer, &mut inside, *var, false, out);
+                out.line(&format!("__builtin_memset(&{own}, 0, sizeof({own}));"));
+            }
+            let kept = self.own_parts(printer, &mut inside, id, out);
+            let sums = self.user_sums(printer, &mut inside, id, out).unwrap_or_else(|| {
+                self.not_for_grid(region.construct.span, "a reduction of the user's own");
+                Vec::new()
+            });
             if let Some(filter) = region.construct.kinds().find_map(|it| match it {
                 ClauseKind::Filter(thread) => Some(*thread),
                 _ => None,
@@ -107,12 +108,36 @@ impl Lowering<'_> {
                 inside.stmt(body, out);
             }
             out.leave();
+            self.join_user_sums(&sums, out);
+            release(&kept, out);
             out.line(";");
         });
         out.line("}");
         if has_teams {
             out.line("__ferry_here.__team = __ferry_here.__teams = 0;");
             out.line("}");
+        }
+    }
+
+    /// The same for teams that are counted.
+    fn own_of_counted(&self, id: RegionId) -> Vec<(VarId, bool)> {
+        let own = self.own_of_team(id).into_iter();
+        own.map(|it| (it.var, matches!(it.start, Start::Copied))).collect()
+    }
+
+    /// Whether a construct runs its body once for each team.
+    fn counts_teams(&self, id: RegionId) -> bool {
+        let leaves = &self.program.regions[id].construct.leaves;
+        self.changed.contains(&id) && leaves.last() == Some(&Leaf::Teams)
+    }
+
+    /// Whether teams are counted around a loop, or may be where its function is called.
+    fn has_counted_teams(&self, id: RegionId) -> bool {
+        let regions = &self.program.regions;
+        let mut around = std::iter::successors(regions[id].parent, |it| regions[*it].parent);
+        match around.find(|it| regions[*it].construct.has(Leaf::Offload)) {
+            Some(kernel) => self.counts_teams(kernel),
+            None => true,
         }
     }
 
@@ -128,7 +153,9 @@ impl Lowering<'_> {
                     self.thread_copy(printer, &mut inside, var, is_copied, out);
                 }
             }
+            let kept = self.own_parts(printer, &mut inside, id, out);
             self.share_of_team(&inside, id, &share, out);
+            release(&kept, out);
         });
         out.line("}");
     }
@@ -149,7 +176,7 @@ impl Lowering<'_> {
         };
         let own = |it: &ir::region::RegionVar| {
             let sharing = it.sharing.as_ref()?;
-            if in_head.contains(&it.var) || is_kept(it.var) {
+            if in_head.contains(&it.var) || is_kept(it.var) || self.names_part(id, it.var) {
                 return None;
             }
             match (&sharing.value, sharing.origin) {

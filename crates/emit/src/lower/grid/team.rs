@@ -368,11 +368,9 @@ impl Lowering<'_> {
         let ExprKind::Function(id) = self.program.exprs[callee].kind else { return false };
         let function = &self.program.functions[id];
         let name = self.program.names.text(function.name);
-        let takes_values = self
-            .program
-            .types
-            .callee(function.ty)
-            .is_some_and(|it| it.params.iter().all(|it| self.program.types.is_arithmetic(*it)));
+        let takes_values = self.program.types.callee(function.ty).is_some_and(|it| {
+            it.params.iter().chain([&it.ret]).all(|it| self.program.types.is_arithmetic(*it))
+        });
         function.body.is_none() && takes_values && super::known(name) && name != "printf"
     }
 

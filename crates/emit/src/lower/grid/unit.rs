@@ -7,7 +7,9 @@ use ir::program::FunctionId;
 use ir::walk::Part;
 
 use super::super::device::{self, Kernel};
+use super::super::entries::Access;
 use super::super::{Lowering, mentions};
+use super::refused::VARIABLE_ARRAY;
 use crate::c::{Grid, Out, Setting, Used};
 
 /// What every text in OpenCL C begins with.
@@ -15,6 +17,10 @@ const OPENCL_PRELUDE: &str = include_str!("prelude.cl");
 
 /// What every text in CUDA C++ begins with.
 const CUDA_PRELUDE: &str = include_str!("prelude.cu");
+
+/// What those need that have complex numbers.
+const OPENCL_COMPLEX: &str = include_str!("complex.cl");
+const CUDA_COMPLEX: &str = include_str!("complex.cu");
 
 /// Functions of the C library that the language has under another name, or under the same.
 const LIBRARY: &str = include_str!("library.txt");
@@ -44,8 +50,11 @@ impl Lowering<'_> {
         parts.extend(selection.vars.iter().map(|it| Part::Local(*it)));
         for it in kernels.iter().flat_map(|it| &it.entries.captured) {
             self.check_type(it.var);
+            if it.access == Access::Own && program.types.is_vla(program.vars[it.var].ty) {
+                self.not_for_grid(program.vars[it.var].span, VARIABLE_ARRAY);
+            }
         }
-        self.check_grid(grid, &parts);
+        self.check_grid(grid, &parts, kernels);
         if grid == Grid::OpenCl {
             self.check_recursion(&selection.functions);
         }
@@ -61,10 +70,32 @@ impl Lowering<'_> {
             };
             used.construct(program, &only);
         }
+        let bodies = parts.iter().copied();
+        let regions = kernels.iter().map(|it| Part::Region(it.region));
+        let all: Vec<Part> = bodies.chain(regions).collect();
+        let services = self.grid_services(grid, &used.functions, &all);
         let printer = self.printer(Setting::Alone);
         let mut unit = Out::placed(self.place);
         printer.unit_with(&selection, outer, &mut unit);
+        let heap = self.grid_heap();
         let has_variables = self.has_grid_variables();
+        let mut body = services;
+        body.push_str(&self.library(grid, &used.functions));
+        body.push_str(&unit.into_text());
+        body.push_str(&heap);
+        body.push_str("\n# 1 \"<ferry>\" 3\n");
+        if has_variables {
+            body.push_str(&self.variable_kernels());
+        }
+        for kernel in kernels {
+            body.push_str(&self.kernel(
+                kernel.region,
+                &kernel.entries,
+                &kernel.name,
+                Setting::Alone,
+            ));
+            body.push('\n');
+        }
         let mut text = String::new();
         match grid {
             Grid::OpenCl => {
@@ -73,27 +104,15 @@ impl Lowering<'_> {
                     text.push_str(abi::image::OPENCL_VARIABLES);
                 }
                 text.push_str(OPENCL_PRELUDE);
+                text.push_str(if body.contains("_Complex ") { OPENCL_COMPLEX } else { "" });
             }
             Grid::Cuda => {
                 text.push_str(abi::image::CUDA);
+                text.push_str(if body.contains("__ferry_complex<") { CUDA_COMPLEX } else { "" });
                 text.push_str(CUDA_PRELUDE);
             }
         }
-        text.push_str(&self.library(grid, &used.functions));
-        text.push_str(&unit.into_text());
-        text.push_str("\n# 1 \"<ferry>\" 3\n");
-        if has_variables {
-            text.push_str(&self.variable_kernels());
-        }
-        for kernel in kernels {
-            text.push_str(&self.kernel(
-                kernel.region,
-                &kernel.entries,
-                &kernel.name,
-                Setting::Alone,
-            ));
-            text.push('\n');
-        }
+        text.push_str(&body);
         Some(text)
     }
 

@@ -2,28 +2,156 @@
 //!
 //! Drivers compile kernels one by one, and what a text declares may exist once for each; so the
 //! variables of an image lie in one block of memory, made when it is loaded. Every kernel gets its
-//! address and keeps it where the functions that it calls find it; a variable's name is a macro that
-//! leads to its place in the block.
+//! address and keeps it where the functions that it calls find it; a variable is a macro that leads to its
+//! place in the block, under a name that no parameter or member has.
 
-use ir::program::{DeviceVar, VarId, VarStorage};
+use ir::program::{DeviceVar, FunctionId, VarId, VarStorage};
+use ir::walk::Part;
+use rustc_hash::FxHashSet;
 
 use crate::c::{Grid, Out, Printer};
 use crate::lower::Lowering;
+
+/// How memory is handed out to kernels, from a heap behind the block.
+const HEAP: &str = include_str!("heap.cl");
+
+/// Bytes of it: what other makers of devices give kernels too.
+const HEAP_BYTES: u64 = 8 << 20;
+
+/// What a text calls the number of its device.
+const NUMBER: &str = "__ferry_device";
+
+/// What functions of a text call before the heap has a place.
+const HEAP_CALLS: &str = "\
+static void *__ferry_c_malloc(__ferry_size size);
+static void __ferry_c_free(void *memory);
+static void *__ferry_c_calloc(__ferry_size count, __ferry_size size);
+static void *__ferry_room(unsigned long align, __ferry_size size);
+static void *__ferry_cleared(unsigned long align, __ferry_size count, __ferry_size size);
+static void __ferry_leave(void *memory);
+#define __builtin_malloc __ferry_c_malloc
+#define __builtin_free __ferry_c_free
+";
 
 /// A variable in the block.
 #[derive(Clone, Debug)]
 pub(in crate::lower) struct Placed {
     name: String,
+    /// The macro.
+    place: String,
     /// What the host asks for.
     symbol: String,
     /// Its first value, as C.
     init: Option<String>,
 }
 
+impl Placed {
+    /// One that goes by the same name everywhere.
+    fn ours(name: &str) -> Placed {
+        let [name, place, symbol] = [name; 3].map(str::to_owned);
+        Placed { name, place, symbol, init: None }
+    }
+}
+
 impl Lowering<'_> {
     /// Whether the unit has any.
     pub(super) fn has_grid_variables(&self) -> bool {
         !self.state.borrow().placed.is_empty()
+    }
+
+    /// What stands before all else because these functions are called: the number of the device, and
+    /// what hands out memory.
+    pub(super) fn grid_services(
+        &self,
+        grid: Grid,
+        functions: &[FunctionId],
+        parts: &[Part],
+    ) -> String {
+        let mut out = Out::new();
+        let answers = |word: &str| {
+            functions.iter().any(|it| {
+                let name = self.program.names.text(self.program.functions[*it].name);
+                directive::alone_answer(name).is_some_and(|it| it.contains(word))
+            })
+        };
+        if answers(NUMBER) {
+            let symbol = format!("{}{:016x}", abi::names::DEVICE_NUMBER, self.unit);
+            match grid {
+                Grid::Cuda => {
+                    out.line(&format!("extern \"C\" {{ __device__ int {symbol}; }}"));
+                    out.raw(&format!("#define {NUMBER} {symbol}"));
+                }
+                Grid::OpenCl => {
+                    let declared = format!("typedef int __ferry_t_{NUMBER};");
+                    self.put_variable(
+                        Placed { symbol, ..Placed::ours(NUMBER) },
+                        &declared,
+                        &mut out,
+                    );
+                }
+            }
+        }
+        let named = |it: &FunctionId| {
+            let function = &self.program.functions[*it];
+            let name = self.program.names.text(function.name);
+            function.body.is_none() && matches!(name, "malloc" | "calloc" | "free")
+        };
+        let has_heap = functions.iter().any(named)
+            || ["__ferry_room", "__ferry_cleared", "__ferry_leave"].into_iter().any(answers)
+            || self.copies_parts(parts);
+        self.state.borrow_mut().has_heap = has_heap && grid == Grid::OpenCl;
+        if has_heap && grid == Grid::OpenCl {
+            out.raw(HEAP_CALLS);
+        }
+        out.into_text()
+    }
+
+    /// Whether constructs in the code have copies of parts of arrays, for which memory is asked.
+    fn copies_parts(&self, parts: &[Part]) -> bool {
+        let mut seen: FxHashSet<Part> = FxHashSet::default();
+        let mut open: Vec<Part> = parts.to_vec();
+        while let Some(part) = open.pop() {
+            if let Part::Region(id) = part
+                && !self.part_items(id).is_empty()
+            {
+                return true;
+            }
+            if seen.insert(part) {
+                self.program.parts(part, &mut |it| open.push(it));
+            }
+        }
+        false
+    }
+
+    /// The heap, behind all variables.
+    pub(super) fn grid_heap(&self) -> String {
+        let mut out = Out::new();
+        if self.state.borrow().has_heap {
+            let name = "__ferry_heap";
+            let declared = format!("typedef unsigned long __ferry_t_{name}[8];");
+            self.put_variable(Placed::ours(name), &declared, &mut out);
+            out.raw(&format!("#define __FERRY_HEAP {HEAP_BYTES}ul"));
+            out.raw(HEAP);
+        }
+        out.into_text()
+    }
+
+    /// Variables that live on the device go by names of their own.
+    pub(in crate::lower) fn use_places(&self, printer: &mut Printer<'_>) {
+        for (id, var) in self.program.vars.iter() {
+            let is_of_file = matches!(var.storage, VarStorage::Global | VarStorage::Static);
+            if is_of_file && var.device != Some(DeviceVar::Link) {
+                let place = self.place_of(&printer.declared_name(id), id);
+                printer.substitute(id, format!("({place})"));
+            }
+        }
+    }
+
+    fn place_of(&self, name: &str, id: VarId) -> String {
+        match self.grid {
+            Some(Grid::Cuda) => self.symbol(id),
+            Some(Grid::OpenCl) | None => format!("__ferry_g_{name}"),
+        }
     }
 
     /// A place for a variable of the file, and a name that leads there.
@@ -42,7 +170,7 @@ impl Lowering<'_> {
         if var.device == Some(DeviceVar::Link) {
             let pointer = self.link_pointer(id);
             let declared = format!("typedef void *__ferry_t_{pointer};");
-            return self.put_variable(&pointer, pointer.clone(), &declared, None, out);
+            return self.put_variable(Placed::ours(&pointer), &declared, out);
         }
         if !is_defined {
             // What is not for devices came as an argument.
@@ -55,7 +183,8 @@ impl Lowering<'_> {
         let declared =
             format!("typedef {};", printer.declare(var.ty, &format!("__ferry_t_{name}")));
         let init = var.init.map(|it| printer.init(it, var.ty));
-        self.put_variable(&name, self.symbol(id), &declared, init, out);
+        let place = self.place_of(&name, id);
+        self.put_variable(Placed { name, place, symbol: self.symbol(id), init }, &declared, out);
     }
 
     /// The same where variables of a text are one for all kernels, and can be asked for.
@@ -78,20 +207,11 @@ impl Lowering<'_> {
             "extern \"C\" {{ __device__ __ferry_open<__ferry_t_{name}>::type {symbol}{}; }}",
             init.unwrap_or_default()
         ));
-        if name != symbol {
-            out.raw(&format!("#define {name} {symbol}"));
-        }
     }
 
-    fn put_variable(
-        &self,
-        name: &str,
-        symbol: String,
-        declared: &str,
-        init: Option<String>,
-        out: &mut Out<'_>,
-    ) {
+    fn put_variable(&self, placed: Placed, declared: &str, out: &mut Out<'_>) {
         let mut state = self.state.borrow_mut();
+        let Placed { name, place, .. } = &placed;
         let before =
             state.placed.last().map_or("0".to_owned(), |it| format!("__ferry_e_{}", it.name));
         out.line(declared);
@@ -101,9 +221,9 @@ impl Lowering<'_> {
              sizeof(__ferry_t_{name}) }};"
         ));
         out.raw(&format!(
-            "#define {name} (*(__ferry_t_{name} *)((char *)__ferry_flat(__ferry_vars) + __ferry_o_{name}))"
+            "#define {place} (*(__ferry_t_{name} *)((char *)__ferry_flat(__ferry_vars) + __ferry_o_{name}))"
         ));
-        state.placed.push(Placed { name: name.to_owned(), symbol, init });
+        state.placed.push(placed);
     }
 
     /// Kernels that tell how large the block is, fill it, and tell where each variable is.
@@ -111,25 +231,26 @@ impl Lowering<'_> {
         let placed = self.state.borrow().placed.clone();
         let Some(last) = placed.last() else { return String::new() };
         let end = format!("__ferry_e_{}", last.name);
+        let heap = if self.state.borrow().has_heap { HEAP_BYTES } else { 0 };
         let mut text = kernel(
             abi::names::VARIABLES_SIZE,
-            &format!("((unsigned long *)__ferry_flat(__ferry_a0))[0] = {end};"),
+            &format!("((unsigned long *)__ferry_flat(__ferry_a0))[0] = {end} + {heap}ul;"),
         );
         let mut fill = format!("__ferry_c_memset(__ferry_flat(__ferry_vars), 0, {end});");
-        for Placed { name, init, .. } in &placed {
+        for Placed { name, place, init, .. } in &placed {
             let Some(init) = init else { continue };
             fill.push_str(&format!(
                 "\n  {{ const __ferry_t_{name} __ferry_first = {init}; \
-                 __ferry_copy((void *)&{name}, &__ferry_first, sizeof(__ferry_first)); }}"
+                 __ferry_copy((void *)&{place}, &__ferry_first, sizeof(__ferry_first)); }}"
             ));
         }
         text.push_str(&kernel(abi::names::VARIABLES_INIT, &fill));
-        for Placed { name, symbol, .. } in &placed {
+        for Placed { name, place, symbol, .. } in &placed {
             text.push_str(&kernel(
                 &format!("{}{symbol}", abi::names::ASKS_PREFIX),
                 &format!(
                     "unsigned long *__ferry_answer = __ferry_flat(__ferry_a0);\n  \
-                     __ferry_answer[0] = (unsigned long)&{name};\n  \
+                     __ferry_answer[0] = (unsigned long)&{place};\n  \
                      __ferry_answer[1] = sizeof(__ferry_t_{name});"
                 ),
             ));

@@ -114,6 +114,14 @@ impl Pass<'_> {
         let construct = self.construct(id);
         construct.leaves = leaves;
         construct.groups.clear();
+        // Where loops are all that teams do, it is all the same how many they are.
+        if region.crew == Crew::Threads {
+            for clause in &mut construct.clauses {
+                if let ClauseKind::NumTeams { counts, .. } = &mut clause.kind {
+                    counts.clear();
+                }
+            }
+        }
         for clause in &mut construct.clauses {
             if let ClauseKind::Collapse { force, .. } = &mut clause.kind {
                 *force = false;
@@ -163,6 +171,10 @@ impl Pass<'_> {
                 ClauseKind::Private(items) => Some(ClauseKind::Private(items.clone())),
                 ClauseKind::LastPrivate { .. } if how.is_dealt() => Some(clause.kind.clone()),
                 ClauseKind::Reduction(it) => self.reduction(region, how, it),
+                // It says which of the dimensions of teams share the loop.
+                ClauseKind::Gang(_) if leaves.contains(&Leaf::Distribute) => {
+                    Some(clause.kind.clone())
+                }
                 ClauseKind::Collapse { count, .. } if !leaves.is_empty() && tiles.is_none() => {
                     Some(ClauseKind::Collapse { force: false, count: *count })
                 }

@@ -6,6 +6,7 @@ use ir::walk::Part;
 use source::Span;
 
 use super::{Code, Made, Maker, Named, Nest, Refused, Result, collapsed, constant};
+use crate::c::Grid;
 
 /// How often a body is repeated where the user leaves it to us.
 const DEFAULT_FACTOR: u64 = 4;
@@ -452,6 +453,30 @@ enum Cut {
     Stripe,
 }
 
+/// Variables whose values follow the iteration: what a clause says of them.
+struct Follows<'a> {
+    items: &'a [ExprId],
+    /// By how much; 1 if it does not say.
+    step: Option<ExprId>,
+    /// Times the step for each iteration, not plus it.
+    is_power: bool,
+    span: Span,
+}
+
+impl<'a> Follows<'a> {
+    fn induction(it: &'a Induction<Typed>, span: Span) -> Result<Follows<'a>> {
+        let is_power = match it.op {
+            ReductionOp::Add => false,
+            ReductionOp::Mul => true,
+            _ => return Err(Refused { span, why: "only `+` and `*` are known here" }),
+        };
+        match it.step {
+            Some(_) => Ok(Follows { items: &it.items, step: it.step, is_power, span }),
+            None => Err(Refused { span, why: "it has no `step`" }),
+        }
+    }
+}
+
 /// Values that follow the iteration by a closed form.
 impl Maker<'_, '_> {
     /// The loops of a construct that deals iterations, and what is done behind them.
@@ -475,29 +500,27 @@ impl Maker<'_, '_> {
         nest.loops.iter_mut().for_each(|it| it.unroll = None);
         let mut after = Vec::new();
         for clause in &region.construct.clauses {
-            if let ClauseKind::Induction(induction) = &clause.kind {
-                self.induction(induction, clause.span, &mut nest, &mut after)?;
-            }
+            let follows = match &clause.kind {
+                ClauseKind::Induction(it) => Follows::induction(it, clause.span)?,
+                // Compilers of directives know it.
+                ClauseKind::Linear(it) if self.lowering.grid.is_some() => {
+                    Follows { items: &it.items, step: it.step, is_power: false, span: clause.span }
+                }
+                _ => continue,
+            };
+            self.follow(&follows, &mut nest, &mut after)?;
         }
         Ok((nest, after))
     }
 
-    fn induction(
+    fn follow(
         &mut self,
-        induction: &Induction<Typed>,
-        span: Span,
+        follows: &Follows<'_>,
         nest: &mut Nest,
         after: &mut Vec<String>,
     ) -> Result<()> {
         let program = self.lowering.program;
-        let is_power = match induction.op {
-            ReductionOp::Add => false,
-            ReductionOp::Mul => true,
-            _ => return Err(Refused { span, why: "only `+` and `*` are known here" }),
-        };
-        let Some(step) = induction.step else {
-            return Err(Refused { span, why: "it has no `step`" });
-        };
+        let Follows { items, step, is_power, span } = *follows;
         let mut position = "0".to_owned();
         let mut total = "1".to_owned();
         for it in &nest.loops {
@@ -507,27 +530,41 @@ impl Maker<'_, '_> {
             position = format!("({position} * {} + {})", it.end, it.counter);
             total = format!("{total} * {}", it.end);
         }
-        for item in &induction.items {
+        for item in items {
             let ExprKind::Var(var) = program.exprs[*item].kind else {
                 return Err(Refused { span, why: "only whole variables can be listed" });
             };
+            // What counts the iterations follows them anyway.
+            if program.regions[self.region].loops.iter().any(|it| it.var == var) {
+                continue;
+            }
             let ty = program.vars[var].ty.plain();
+            if !program.types.is_arithmetic(ty) {
+                return Err(Refused { span, why: "only numbers can follow the iterations here" });
+            }
             let (start, by) = (self.name("start"), self.name("step"));
             let original = self.outside.var_name(var);
             let declare =
                 |name: &str, value: &str| format!("{} = {value};", self.outside.declare(ty, name));
             let line = declare(&start, &original);
             nest.prelude.push(Named { name: start.clone(), line });
-            let line = declare(&by, &self.outside.expr(step));
+            let line =
+                declare(&by, &step.map_or_else(|| "1".to_owned(), |it| self.outside.expr(it)));
             nest.prelude.push(Named { name: by.clone(), line });
             let at = |position: &str| match is_power {
                 false => format!("{start} + {by} * {position}"),
                 // By squaring, in the variable's own type.
-                true => format!(
-                    "({{ __typeof__({start}) __r = {start}, __b = {by}; \
-                     for (unsigned long __e = {position}; __e; __e >>= 1, __b *= __b) \
-                     if (__e & 1) __r *= __b; __r; }})"
-                ),
+                true => {
+                    let power = format!(
+                        "__typeof__({start}) __r = {start}, __b = {by}; \
+                         for (unsigned long __e = {position}; __e; __e >>= 1, __b *= __b) \
+                         if (__e & 1) __r *= __b;"
+                    );
+                    match self.lowering.grid {
+                        Some(Grid::Cuda) => format!("[&] {{ {power} return __r; }}()"),
+                        Some(Grid::OpenCl) | None => format!("({{ {power} __r; }})"),
+                    }
+                }
             };
             self.inside.restore(var);
             let own = self.outside.declared_name(var);

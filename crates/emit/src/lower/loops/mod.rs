@@ -112,7 +112,11 @@ impl Lowering<'_> {
         out: &mut Out<'_>,
         pragma: impl FnOnce(&[String]) -> Option<String>,
     ) -> bool {
-        if !needs_loops_made(self.program, id) {
+        let region = &self.program.regions[id];
+        let is_linear = self.grid.is_some()
+            && !region.loops.is_empty()
+            && region.construct.kinds().any(|it| matches!(it, ClauseKind::Linear(_)));
+        if !is_linear && !needs_loops_made(self.program, id) {
             return false;
         }
         let mut maker = Maker::new(self, printer, id);

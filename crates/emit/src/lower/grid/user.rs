@@ -1,0 +1,129 @@
+//! Reductions in the user's way, by a thread alone: a copy that begins as the declaration says, and one
+//! call of what combines it with the variable itself.
+
+use ir::construct::{Args, ClauseKind, Construct, Leaf, ReductionDecl, ReductionInit, ReductionOp};
+use ir::program::{ExprKind, RegionId, Typed, VarId};
+use ir::walk::Part;
+
+use crate::c::{Out, Printer, Setting};
+use crate::lower::Lowering;
+
+/// What joins a copy with its variable, as C.
+pub(super) struct Joined(String);
+
+impl Lowering<'_> {
+    /// Copies of what a construct combines in the user's way, which the printer then names; nothing if
+    /// there is one that cannot be made.
+    pub(super) fn user_sums(
+        &self,
+        printer: &Printer<'_>,
+        inside: &mut Printer<'_>,
+        id: RegionId,
+        out: &mut Out<'_>,
+    ) -> Option<Vec<Joined>> {
+        let mut made = Vec::new();
+        for kind in self.program.regions[id].construct.kinds() {
+            let (ClauseKind::Reduction(it) | ClauseKind::InReduction(it)) = kind else { continue };
+            if !matches!(it.op, ReductionOp::User(_)) {
+                continue;
+            }
+            for item in &it.items {
+                let ExprKind::Var(var) = self.program.exprs[*item].kind else { return None };
+                let (construct, declared) = self.declared_reduction(id, &it.op, var)?;
+                made.push(self.user_sum(printer, inside, var, construct, declared, out)?);
+            }
+        }
+        Some(made)
+    }
+
+    /// Joins copies with their variables.
+    pub(super) fn join_user_sums(&self, sums: &[Joined], out: &mut Out<'_>) {
+        sums.iter().for_each(|Joined(line)| out.line(line));
+    }
+
+    /// The declaration of a reduction for the type of a variable.
+    fn declared_reduction(
+        &self,
+        id: RegionId,
+        op: &ReductionOp<Typed>,
+        var: VarId,
+    ) -> Option<(&Construct<Typed>, &ReductionDecl<Typed>)> {
+        let types = &self.program.types;
+        let function = self.program.regions[id].function;
+        let ty = types.resolve(self.program.vars[var].ty).plain();
+        self.program.declarations.iter().rev().find_map(|it| {
+            let is_seen = it.within.is_none_or(|it| it == function);
+            let Args::Reduction(declared) = &it.construct.args else { return None };
+            let [only] = declared.types.as_slice() else { return None };
+            let is_meant = it.construct.has(Leaf::DeclareReduction)
+                && declared.name == *op
+                && types.compatible(types.resolve(*only).plain(), ty);
+            (is_seen && is_meant).then_some((&it.construct, declared.as_ref()))
+        })
+    }
+
+    fn user_sum(
+        &self,
+        printer: &Printer<'_>,
+        inside: &mut Printer<'_>,
+        var: VarId,
+        construct: &Construct<Typed>,
+        declared: &ReductionDecl<Typed>,
+        out: &mut Out<'_>,
+    ) -> Option<Joined> {
+        let clause = construct.kinds().find_map(|it| match it {
+            ClauseKind::Combiner(it) => Some(*it),
+            _ => None,
+        });
+        let combiner = declared.combiner.or(clause)?;
+        let ty = self.program.vars[var].ty.plain();
+        let original = printer.var_name(var);
+        let own = format!("__ferry_own{}", self.fresh());
+        let [to, from, fresh, old, ..] = directive::REDUCTION_VARIABLES;
+        // In its own words the declaration names nothing of the region.
+        let named = |part: Part, names: [(&str, &str); 2]| {
+            let mut printer = self.printer(Setting::Alone);
+            self.name_in(&mut printer, part, names);
+            printer
+        };
+        let begins = [(fresh, own.as_str()), (old, original.as_str())];
+        let start = construct.kinds().find_map(|it| match it {
+            ClauseKind::Initializer(it) => Some(it),
+            _ => None,
+        });
+        let text = printer.declare(ty, &own);
+        match start {
+            Some(ReductionInit::Assign(init)) => {
+                let value = named(Part::Init(*init), begins).init(*init, ty);
+                out.line(&format!("{text} = {value};"));
+            }
+            Some(ReductionInit::Call(call)) => {
+                out.line(&format!("{text};"));
+                out.line(&format!("{};", named(Part::Expr(*call), begins).expr(*call)));
+            }
+            None => {
+                out.line(&format!("{text};"));
+                out.line(&format!("__builtin_memset(&{own}, 0, sizeof({own}));"));
+            }
+        }
+        inside.substitute(var, own.clone());
+        let joins = named(Part::Expr(combiner), [(to, &original), (from, &own)]);
+        Some(Joined(format!("{};", joins.expr(combiner))))
+    }
+
+    /// Gives the variables of a declaration other names.
+    fn name_in(&self, printer: &mut Printer<'_>, part: Part, names: [(&str, &str); 2]) {
+        let mut open = vec![part];
+        while let Some(part) = open.pop() {
+            if let Part::Expr(id) = part
+                && let ExprKind::Var(var) = self.program.exprs[id].kind
+            {
+                let name = self.program.vars[var].name.map_or("", |it| self.program.names.text(it));
+                if let Some((_, text)) = names.iter().find(|it| it.0 == name) {
+                    printer.substitute(var, (*text).to_owned());
+                }
+            }
+            self.program.parts(part, &mut |it| open.push(it));
+        }
+    }
+}
