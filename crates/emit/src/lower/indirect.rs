@@ -31,6 +31,12 @@ impl Lowering<'_> {
         indirect(self.program).into_iter().map(define).collect()
     }
 
+    /// What those variables are called, and the functions.
+    pub(super) fn indirect_functions(&self) -> Vec<(String, String)> {
+        let named = |id: FunctionId| (self.address_symbol(id), self.name_of(id).to_owned());
+        indirect(self.program).into_iter().map(named).collect()
+    }
+
     fn address_symbol(&self, id: FunctionId) -> String {
         format!("__ferry_f_{:016x}_{}", self.unit, self.name_of(id))
     }

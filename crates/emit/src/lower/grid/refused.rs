@@ -55,6 +55,7 @@ impl Lowering<'_> {
                         self.not_for_grid(it.span, &what);
                     }
                     if let ExprKind::Call(callee, _) = it.kind
+                        && grid == Grid::OpenCl
                         && !calls_by_name(program, callee)
                     {
                         self.not_for_grid(it.span, "a call through a pointer");

@@ -77,11 +77,13 @@ impl Lowering<'_> {
         let printer = self.printer(Setting::Alone);
         let mut unit = Out::placed(self.place);
         printer.unit_with(&selection, outer, &mut unit);
+        let addresses = self.grid_addresses(grid);
         let heap = self.grid_heap();
         let has_variables = self.has_grid_variables();
         let mut body = services;
         body.push_str(&self.library(grid, &used.functions));
         body.push_str(&unit.into_text());
+        body.push_str(&addresses);
         body.push_str(&heap);
         body.push_str("\n# 1 \"<ferry>\" 3\n");
         if has_variables {

@@ -123,6 +123,18 @@ impl Lowering<'_> {
         false
     }
 
+    /// Variables with the addresses of functions that the host has pointers to; where there are no
+    /// such pointers, calls through them are refused.
+    pub(super) fn grid_addresses(&self, grid: Grid) -> String {
+        let define = |(symbol, function): (String, String)| {
+            format!("extern \"C\" {{ __device__ decltype(&{function}) {symbol} = {function}; }}\n")
+        };
+        match grid {
+            Grid::Cuda => self.indirect_functions().into_iter().map(define).collect(),
+            Grid::OpenCl => String::new(),
+        }
+    }
+
     /// The heap, behind all variables.
     pub(super) fn grid_heap(&self) -> String {
         let mut out = Out::new();
