@@ -131,6 +131,16 @@ pub struct Launch<'a> {
     pub source: &'a str,
 }
 
+/// Work of a device that goes on while nobody waits for it: see [`Device::take_off`]. The numbers mean what
+/// the device wants them to mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flight {
+    /// Work of one lane is done in its order.
+    pub lane: usize,
+    /// The place in the lane.
+    pub number: u64,
+}
+
 /// Something that is only kept and then dropped: locks.
 pub trait Held {}
 
@@ -220,6 +230,15 @@ pub trait Device: Send + Sync {
     /// memory of this device.
     unsafe fn copy_in(&self, dst: DevicePtr, src: *const u8, len: usize) -> Result<()>;
 
+    /// The same for memory of which nobody else knows.
+    ///
+    /// # Safety
+    /// As [`Device::copy_in`].
+    unsafe fn copy_in_own(&self, dst: DevicePtr, src: *const u8, len: usize) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { self.copy_in(dst, src, len) }
+    }
+
     /// Copies from this device to the host.
     ///
     /// # Safety
@@ -303,6 +322,25 @@ pub trait Device: Send + Sync {
 
     /// Does so, and calls block again.
     fn stay(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// As [`Device::go_ahead`], for work that comes after these flights and is one itself when the thread
+    /// has said [`Device::leave`]. False: nothing changes.
+    fn take_off(&self, after: &[Flight]) -> bool {
+        let _ = after;
+        false
+    }
+
+    /// Calls of the thread block again, and its work goes on without it. `None`: it has not taken off.
+    fn leave(&self) -> Option<Flight> {
+        None
+    }
+
+    /// Waits for such work, by any thread and any number of times. A crash is told as one of `kernel`,
+    /// which is the last that the flight has started.
+    fn land(&self, flight: Flight, kernel: &str) -> Result<()> {
+        let _ = (flight, kernel);
         Ok(())
     }
 

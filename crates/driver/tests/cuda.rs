@@ -12,6 +12,8 @@
     reason = "a test says what it needs from the machine"
 )]
 
+#[path = "cuda/flights.rs"]
+mod flights;
 mod support;
 
 use std::collections::BTreeMap;
@@ -42,7 +44,7 @@ fn main() -> ExitCode {
         let stray = excused().into_keys().find(|it| !programs.contains_key(*it));
         checked(stray.map(|it| format!("`{it}` is not there")))
     }));
-    for (name, test) in OWN {
+    for (name, test) in OWN.iter().chain(flights::OWN) {
         trials.push(Trial::test(*name, move || checked(test())));
     }
     libtest_mimic::run(&arguments, trials).exit_code()
@@ -62,6 +64,8 @@ const OWN: &[(&str, Test)] = &[
     ("a_crash_is_told_with_its_region", a_crash_is_told_with_its_region),
     ("memory_that_is_only_kept_is_given_up", memory_that_is_only_kept_is_given_up),
     ("threads_do_not_mix_their_data", threads_do_not_mix_their_data),
+    ("copies_of_other_threads_are_waited_for", copies_of_other_threads_are_waited_for),
+    ("data_stay_until_the_kernel_is_done", data_stay_until_the_kernel_is_done),
     ("gpus_copy_to_each_other", gpus_copy_to_each_other),
     ("the_best_image_is_loaded", the_best_image_is_loaded),
     ("a_grid_is_as_large_as_its_loops", a_grid_is_as_large_as_its_loops),
@@ -340,6 +344,56 @@ fn threads_do_not_mix_their_data() -> Option<String> {
         return wrong != 0; }";
     let ran = with_driver(program, "cuda", &[("SUMS", "1")])?;
     (!ran.output.status.success()).then(|| told(&ran.output))
+}
+
+/// Two threads, the second of which comes while the first waits for its kernel, which takes long.
+fn beside_a_kernel(first: &str, second: &str) -> Option<String> {
+    let program = format!(
+        "#include <omp.h>
+    #include <unistd.h>
+    int shared[64] = {{1}}, other[64] = {{1000}}, own[2][64];
+    int main(void) {{
+        #pragma omp parallel num_threads(2)
+        if (omp_get_thread_num() == 0) {{
+            {first}
+        }} else {{
+            {second}
+        }}
+        return own[0][0] != 1 || own[1][0] > 1; }}"
+    );
+    let ran = with_driver(&program, "cuda", &[("SUMS", "1"), ("LATE", "1")])?;
+    (!ran.output.status.success()).then(|| told(&ran.output))
+}
+
+fn copies_of_other_threads_are_waited_for() -> Option<String> {
+    // `other` leaves its values in the memory that `shared` gets.
+    let first = "
+            #pragma omp target enter data map(to: other)
+            #pragma omp target exit data map(delete: other)
+            int *mine = own[0];
+            #pragma omp target map(tofrom: mine[0:64]) map(to: shared)
+            mine[0] += shared[0];";
+    let second = "
+            usleep(50000);
+            int *mine = own[1];
+            #pragma omp target map(tofrom: mine[0:64]) map(to: shared)
+            mine[0] += shared[0];";
+    beside_a_kernel(first, second)
+}
+
+fn data_stay_until_the_kernel_is_done() -> Option<String> {
+    let first = "
+            usleep(20000);
+            int *mine = own[0];
+            #pragma omp target map(tofrom: mine[0:64]) map(to: shared)
+            mine[0] += shared[0];";
+    // Who lets go of data last gives their memory to others.
+    let second = "
+            #pragma omp target data map(to: shared)
+            usleep(60000);
+            #pragma omp target data map(to: other)
+            usleep(100000);";
+    beside_a_kernel(first, second)
 }
 
 fn gpus_copy_to_each_other() -> Option<String> {

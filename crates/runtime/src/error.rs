@@ -84,6 +84,18 @@ impl Error {
         Error::Device { doing, what: Some(what), error }
     }
 
+    /// A kernel has crashed, and with it the device: which, if that is known.
+    pub(crate) fn crash(&self) -> Option<Option<&str>> {
+        let (region, error) = if let Error::Crash { region, error, .. } = self {
+            (Some(region.as_str()), error)
+        } else if let Error::Device { error, .. } = self {
+            (None, error)
+        } else {
+            return None;
+        };
+        matches!(error, DeviceError::Fault { .. } | DeviceError::Lost(_)).then_some(region)
+    }
+
     /// What the user can do about it; empty if nothing is known to help.
     pub(crate) fn help(&self) -> String {
         match self {

@@ -75,7 +75,6 @@ macro_rules! linked {
 
 linked! {
     "omp_get_level" "omp_get_level",
-    "omp_fulfill_event" "omp_fulfill_event",
     "omp_init_lock" "omp_init_lock",
     "omp_init_nest_lock" "omp_init_nest_lock",
     "omp_get_default_device" "__real_omp_get_default_device",

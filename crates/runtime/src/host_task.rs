@@ -1,9 +1,10 @@
 //! Work of ours as a task of GCC's runtime, so that its dependences, barriers and waits hold for both.
 //!
-//! The task ends when the work has: it is detached, and no thread of that runtime sleeps meanwhile.
+//! The task ends when the work has. Its thread does work that only asks a device, and sleeps while another one
+//! does the rest, which may want all cores. Tasks that end by an event would let it go on; but in GCC 12
+//! a barrier does not always wake when such an event comes from a thread that is not of its team.
 #![allow(unsafe_code, reason = "functions of another library, by name")]
 
-use std::cell::Cell;
 use std::ffi::{c_int, c_long, c_uint, c_void};
 use std::mem;
 use std::ptr;
@@ -16,9 +17,6 @@ use crate::queue::{self, Work};
 
 /// The flag of a task with dependences.
 const HAS_DEPENDENCES: c_uint = 1 << 3;
-/// The flag of a detached task.
-const DETACHED: c_uint = 1 << 13;
-
 type Body = unsafe extern "C" fn(*mut c_void);
 type Copy = unsafe extern "C" fn(*mut c_void, *mut c_void);
 type Task = unsafe extern "C" fn(
@@ -33,36 +31,19 @@ type Task = unsafe extern "C" fn(
     c_int,
     *mut c_void,
 );
-type Fulfill = unsafe extern "C" fn(*mut c_void);
 
-thread_local! {
-    /// The thread is inside of a call that may run tasks and does not know detached ones.
-    static IS_UNAWARE: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Makes a call of that runtime that waits for dependences. In GCC 12 such a call takes a detached task for
-/// done when its function returns, if it runs it itself: ours then do their work in place.
-pub(crate) fn waiting<T>(call: impl FnOnce() -> T) -> T {
-    let before = IS_UNAWARE.replace(true);
-    let result = call();
-    IS_UNAWARE.set(before);
-    result
-}
-
-/// What a task gets. That runtime writes the event into the first word.
+/// What a task gets.
 #[repr(C)]
 struct Argument {
-    event: *mut c_void,
     work: *mut Work,
+    is_light: bool,
 }
 
-fn runtime() -> Option<(Task, Fulfill)> {
-    static RUNTIME: OnceLock<Option<(Task, Fulfill)>> = OnceLock::new();
-    // SAFETY: functions of these names have these types in GCC's runtime.
+fn runtime() -> Option<Task> {
+    static RUNTIME: OnceLock<Option<Task>> = OnceLock::new();
+    // SAFETY: a function of that name has that type in GCC's runtime.
     *RUNTIME.get_or_init(|| unsafe {
-        let task = mem::transmute::<*mut c_void, Task>(host::find(c"GOMP_task")?);
-        let fulfill = mem::transmute::<*mut c_void, Fulfill>(host::find(c"omp_fulfill_event")?);
-        Some((task, fulfill))
+        Some(mem::transmute::<*mut c_void, Task>(host::find(c"GOMP_task")?))
     })
 }
 
@@ -77,23 +58,22 @@ fn spelled(dependences: &[Dependence]) -> Vec<*mut c_void> {
     counts.into_iter().chain(places).map(|it| it as *mut c_void).collect()
 }
 
-/// Makes a task; gives the work back if there is no such runtime.
-pub(crate) fn submit(work: Work, depends: &[Dependence]) -> Result<(), Work> {
-    let Some((task, _)) = runtime() else { return Err(work) };
+/// Makes a task; gives the work back if there is no such runtime. `is_light`: it only asks a device.
+pub(crate) fn submit(work: Work, depends: &[Dependence], is_light: bool) -> Result<(), Work> {
+    let Some(task) = runtime() else { return Err(work) };
     if is_on_all(depends) {
         host::wait_for_tasks();
     }
     let mut list = spelled(depends);
-    let mut argument = Argument { event: ptr::null_mut(), work: Box::into_raw(Box::new(work)) };
-    let flags = DETACHED | if depends.is_empty() { 0 } else { HAS_DEPENDENCES };
+    let mut argument = Argument { work: Box::into_raw(Box::new(work)), is_light };
+    let flags = if depends.is_empty() { 0 } else { HAS_DEPENDENCES };
     let (bytes, align) = (size_of::<Argument>() as c_long, align_of::<Argument>() as c_long);
-    let mut event: *mut c_void = ptr::null_mut();
+    let list = list.as_mut_ptr();
     // SAFETY: as compiled programs call it; the argument is copied, the lists live during the call.
-    waiting(|| unsafe {
+    unsafe {
         let argument = (&raw mut argument).cast();
-        let event = (&raw mut event).cast();
-        task(start, argument, None, bytes, align, true, flags, list.as_mut_ptr(), 0, event);
-    });
+        task(start, argument, None, bytes, align, true, flags, list, 0, ptr::null_mut());
+    }
     Ok(())
 }
 
@@ -112,7 +92,7 @@ pub(crate) fn wait_before(depends: &[Dependence]) {
     match wait {
         Some(wait) if !is_on_all(depends) && !depends.is_empty() => {
             // SAFETY: as compiled programs call it; the list lives during the call.
-            waiting(|| unsafe { wait(spelled(depends).as_mut_ptr()) });
+            unsafe { wait(spelled(depends).as_mut_ptr()) };
         }
         _ => host::wait_for_tasks(),
     }
@@ -123,23 +103,15 @@ fn is_on_all(depends: &[Dependence]) -> bool {
     depends.iter().any(|it| it.at == 0)
 }
 
-/// The task of work that is not waited for: begins it.
+/// The task of work that is not waited for.
 unsafe extern "C" fn start(argument: *mut c_void) {
     // SAFETY: the argument of `submit`, or its copy; a task is run once.
-    let (work, event) = unsafe {
+    let (work, is_light) = unsafe {
         let argument = &*argument.cast::<Argument>();
-        (Box::from_raw(argument.work), argument.event as usize)
+        (Box::from_raw(argument.work), argument.is_light)
     };
-    let finish = move || {
-        work();
-        if let Some((_, fulfill)) = runtime() {
-            // SAFETY: the event of the task, which ends only by this.
-            unsafe { fulfill(event as *mut c_void) };
-        }
-    };
-    if IS_UNAWARE.get() {
-        finish();
-    } else {
-        queue::put_free(finish);
+    match is_light {
+        true => queue::run_here(*work),
+        false => queue::run_elsewhere(*work),
     }
 }

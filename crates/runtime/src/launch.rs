@@ -41,18 +41,10 @@ pub(crate) fn launch(
     args: &MapArgs,
     shape: &Shape,
 ) -> Result<(), Error> {
-    let kernel = region.kernel(cx.device)?;
-    let convention = match region.host {
-        Some(_) => Convention::Slots,
-        None => Convention::Parameters,
-    };
-    // The launch environment; all ones: the kernel has no reduction across teams.
-    let has_environment =
-        convention == Convention::Parameters && shape.version >= KernelArgs::VERSION;
-    let first = has_environment.then_some(u64::MAX);
+    let (mut prepared, first) = Prepared::new(cx, region, shape)?;
     let ahead = Ahead::go(cx);
     with_data(cx, args, first, |words| {
-        let prepared = Prepared { kernel, convention, shape: *shape, words };
+        prepared.words = words;
         let Some(later) = cx.later else {
             return prepared.run(cx, region, args, |_, item| is_mapped(cx, item));
         };
@@ -77,7 +69,7 @@ pub(crate) fn launch(
 
 /// The device's work may be behind what is asked of it, until this ends: between the copies and the
 /// launch of one region nobody needs to wait.
-pub(crate) struct Ahead<'a>(Option<&'a dyn Device>);
+pub(crate) struct Ahead<'a>(pub(crate) Option<&'a dyn Device>);
 
 impl<'a> Ahead<'a> {
     /// Begins, if nobody watches how long things take.
@@ -136,6 +128,10 @@ pub(crate) struct Kept {
 }
 
 impl Kept {
+    pub(crate) fn region(&self) -> Arc<Region> {
+        Arc::clone(&self.region)
+    }
+
     /// Makes it. `args` are the arrays of its call.
     pub(crate) fn run(&self, cx: &Cx<'_>, args: &MapArgs) -> Result<(), Error> {
         let was_mapped = |index, _: &Item| self.mapped.get(index).copied().unwrap_or(false);
@@ -145,15 +141,33 @@ impl Kept {
 
 /// A launch whose arguments are known.
 #[derive(Debug)]
-struct Prepared {
+pub(crate) struct Prepared {
     kernel: Kernel,
     convention: Convention,
     shape: Shape,
-    words: Words,
+    pub(crate) words: Words,
 }
 
 impl Prepared {
-    fn run(
+    /// Without its arguments, and what is to stand before them.
+    pub(crate) fn new(
+        cx: &Cx<'_>,
+        region: &Region,
+        shape: &Shape,
+    ) -> Result<(Prepared, Option<u64>), Error> {
+        let kernel = region.kernel(cx.device)?;
+        let convention = match region.host {
+            Some(_) => Convention::Slots,
+            None => Convention::Parameters,
+        };
+        // The launch environment; all ones: the kernel has no reduction across teams.
+        let has_environment =
+            convention == Convention::Parameters && shape.version >= KernelArgs::VERSION;
+        let prepared = Prepared { kernel, convention, shape: *shape, words: Words::new() };
+        Ok((prepared, has_environment.then_some(u64::MAX)))
+    }
+
+    pub(crate) fn run(
         &self,
         cx: &Cx<'_>,
         region: &Region,
@@ -233,14 +247,17 @@ fn host_base(item: &Item) -> usize {
     if is_pointee { transfer::host_pointer(item.base) } else { item.base }
 }
 
+/// Private memory of a region on the device: where, and how many bytes.
+pub(crate) type Private = SmallVec<[(DevicePtr, usize); 4]>;
+
 #[derive(Default)]
-struct Arguments {
-    words: Words,
-    private: SmallVec<[(DevicePtr, usize); 4]>,
+pub(crate) struct Arguments {
+    pub(crate) words: Words,
+    pub(crate) private: Private,
 }
 
 impl Arguments {
-    fn build(&mut self, cx: &Cx<'_>, args: &MapArgs) -> Result<(), Error> {
+    pub(crate) fn build(&mut self, cx: &Cx<'_>, args: &MapArgs) -> Result<(), Error> {
         let is_identity = cx.device.shares_memory && cx.device.mapping.is_identity();
         // Where in `words` the argument of an entry is, for closures.
         let mut places: SmallVec<[usize; 24]> = SmallVec::new();
@@ -286,7 +303,7 @@ impl Arguments {
         if item.map.has(MapType::TO) {
             let (host, name) = (item.begin, item.name);
             let piece = Piece { host, device, size: item.size, name, skip: Vec::new() };
-            transfer::copy_in(cx, &piece)?;
+            transfer::copy_in_own(cx, &piece)?;
         }
         Ok(device)
     }
@@ -309,13 +326,13 @@ impl Arguments {
         transfer::write_pointer(cx, &slot, value)
     }
 
-    fn free_private(&self, cx: &Cx<'_>) -> Result<(), Error> {
+    pub(crate) fn free_private(&self, cx: &Cx<'_>) -> Result<(), Error> {
         self.private.iter().try_for_each(|(at, bytes)| transfer::free(cx, *at, *bytes, None))
     }
 }
 
 /// A kernel died: which variable led it to the address it died at?
-fn crash(
+pub(crate) fn crash(
     region: &Region,
     args: &MapArgs,
     error: DeviceError,

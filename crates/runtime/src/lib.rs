@@ -10,7 +10,8 @@
 //! - [`mapping`]: the mapping table of a device and the walks over map entries
 //! - [`launch`], [`runner`], [`host`], [`host_task`]: regions, the threads they run on, the host's threading runtime
 //! - [`ancestor`]: regions that kernels hand back to the host
-//! - [`queue`]: work that the caller does not wait for; [`steps`]: what of a call waits in a queue
+//! - [`queue`]: work that the caller does not wait for; [`steps`]: what of a call waits in a queue;
+//!   [`flight`]: regions that are started at once and left
 //! - [`fork`]: locks while the process is copied
 //! - [`watch`], [`trace`], [`report`], [`llvm`], [`account`]: what users read; [`tool`]: what their tools are told
 //!
@@ -25,6 +26,7 @@ mod args;
 mod devices;
 mod error;
 pub mod ffi;
+mod flight;
 mod fork;
 mod host;
 mod host_task;

@@ -12,7 +12,7 @@ use std::os::fd::FromRawFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::Error;
-use crate::llvm;
+use crate::{llvm, queue};
 
 /// Exit status of a program that ends because something of its offload failed.
 pub(crate) const FAILED: i32 = 1;
@@ -54,6 +54,19 @@ pub(crate) fn failed_call(routine: &str, error: &Error) {
     line(&format!("ferry: error: {routine}: {error}{help}\n"));
 }
 
+/// Regions that ran when a device was lost: it does not tell which of them was to blame.
+fn suspects(error: &Error) -> String {
+    let Some(region) = error.crash() else { return String::new() };
+    match queue::under_way(region).as_slice() {
+        [] => String::new(),
+        others => format!(
+            "\n  note: these ran at the same time, and it may have been one of them: {}; with \
+             FERRY_INFO=1 each region is waited for",
+            others.join(", ")
+        ),
+    }
+}
+
 /// Says what failed and ends the program with status [`FAILED`].
 ///
 /// A program of clang ends the way its own runtime would end it: with that runtime's lines and by a
@@ -77,7 +90,7 @@ pub(crate) fn fail(place: &dyn Display, in_kernel: bool, error: &Error) -> ! {
     }
     let help = error.help();
     let help = if help.is_empty() { String::new() } else { format!("\n  help: {help}") };
-    line(&format!("ferry: error: {place}: {error}{help}\n"));
+    line(&format!("ferry: error: {place}: {error}{}{help}\n", suspects(error)));
     // SAFETY: exit handlers run as in any C program that calls `exit`; traces are written there.
     unsafe { libc::exit(FAILED) }
 }

@@ -7,6 +7,7 @@
 //! given back after all of them, whoever takes it out of the table.
 
 use std::cell::RefCell;
+use std::sync::Arc;
 
 use device::DevicePtr;
 
@@ -16,7 +17,8 @@ use crate::launch::{Ahead, Kept};
 use crate::mapping::Cx;
 use crate::mapping::table::Mapped;
 use crate::mapping::transfer::{self, Piece};
-use crate::queue::graph::Ticket;
+use crate::queue::graph::{Reserved, Ticket};
+use crate::registry::Region;
 
 /// One thing that is done later.
 #[derive(Debug)]
@@ -65,15 +67,17 @@ pub(crate) struct Later {
     /// What was not done when the call came.
     pub(crate) before: Vec<Ticket>,
     steps: RefCell<Vec<Step>>,
-    /// What the steps come after besides: the last uses of data that have gone.
+    /// What the steps come after: the end of the queue, and the last uses of data that have gone.
     after: RefCell<Vec<Ticket>>,
     /// Keys of ranges that the call has made.
     made: RefCell<Vec<usize>>,
 }
 
 impl Later {
-    pub(crate) fn new(queue: i64, (ticket, before): (Ticket, Vec<Ticket>)) -> Later {
-        let (steps, after, made) = <_>::default();
+    pub(crate) fn new(queue: i64, reserved: Reserved) -> Later {
+        let Reserved { ticket, end, before } = reserved;
+        let (steps, made) = <_>::default();
+        let after = RefCell::new(end.into_iter().collect());
         Later { queue, ticket, before, steps, after, made }
     }
 
@@ -103,7 +107,7 @@ impl Later {
         self.made.take()
     }
 
-    /// The steps, and what they come after besides the queue.
+    /// The steps, and what they come after.
     pub(crate) fn take(&self) -> (Steps, Vec<Ticket>) {
         (Steps(self.steps.take()), self.after.take())
     }
@@ -122,10 +126,50 @@ impl Steps {
         self.0.iter().map(Step::cost).fold(0, usize::saturating_add)
     }
 
+    /// The region that they launch.
+    pub(crate) fn region(&self) -> Option<Arc<Region>> {
+        self.0.iter().find_map(|it| match it {
+            Step::Launch(kept) => Some(kept.region()),
+            Step::CopyIn(_)
+            | Step::CopyOut(_)
+            | Step::Point(..)
+            | Step::Clear(..)
+            | Step::Free(..) => None,
+        })
+    }
+
+    /// How many bytes move before the launch.
+    pub(crate) fn before_launch(&self) -> usize {
+        let before = self.0.iter().take_while(|it| !matches!(it, Step::Launch(_)));
+        before.map(Step::cost).fold(0, usize::saturating_add)
+    }
+
+    /// Some of them read what the host has.
+    pub(crate) fn read_host(&self) -> bool {
+        self.0.iter().any(|it| matches!(it, Step::CopyIn(_)))
+    }
+
+    /// Some of them write what the host has.
+    pub(crate) fn copy_out(&self) -> bool {
+        self.0.iter().any(|it| matches!(it, Step::CopyOut(_)))
+    }
+
+    /// Up to the launch, and the rest.
+    pub(crate) fn split(mut self) -> (Steps, Steps) {
+        let launch = self.0.iter().position(|it| matches!(it, Step::Launch(_)));
+        let rest = self.0.split_off(launch.map_or(0, |it| it + 1));
+        (self, Steps(rest))
+    }
+
+    /// Takes them, now; the caller has seen to how they are waited for.
+    pub(crate) fn take_all(self, cx: &Cx<'_>, args: &MapArgs) -> Result<(), Error> {
+        self.0.into_iter().try_for_each(|it| it.run(cx, args))
+    }
+
     /// Takes them, now.
     pub(crate) fn run(self, cx: &Cx<'_>, args: &MapArgs) -> Result<(), Error> {
         let ahead = Ahead::go(cx);
-        self.0.into_iter().try_for_each(|it| it.run(cx, args))?;
+        self.take_all(cx, args)?;
         ahead.stay().map_err(|error| Error::Device { doing: "waiting", what: None, error })
     }
 }

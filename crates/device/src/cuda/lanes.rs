@@ -4,17 +4,21 @@
 //! one stream for all its calls, and waits when it must ([`Lanes::catch_up`]). What such a thread has
 //! copied to the device is there for all who come later: their streams wait for those copies, not for
 //! the kernels behind them.
+//!
+//! A thread may also leave its work alone ([`Lanes::take_off`], [`Lanes::leave`]): that is a flight. A few
+//! streams are kept for these, each has several, one after another; who waits for one waits for its stream.
 
 use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::ffi::c_void;
 use std::ptr;
-use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cudarc::driver::sys::{self, CUevent, CUevent_flags_enum, CUstream, CUstream_flags_enum};
 
 use super::driver::check;
-use crate::Result;
+use crate::{Flight, Result};
 
 /// A stream, and memory of the host that the GPU can copy from and to without the processor.
 #[derive(Debug)]
@@ -24,15 +28,32 @@ pub(super) struct Lane {
     stage: *mut u8,
     /// So many of them wait to be copied.
     staged: usize,
+    /// Its thread leaves it before its work is done.
+    is_left: bool,
 }
 
 /// What others may know of a lane.
 #[derive(Debug)]
 pub(super) struct Line {
     pub(super) stream: CUstream,
+    /// Where its copies end, if they are marked.
     event: CUevent,
+    /// Where another stream was when this one was to follow it.
+    turn: CUevent,
     /// One of the numbers below: copies to the device that were not waited for.
     copies: AtomicU8,
+    /// Its place among all.
+    number: AtomicUsize,
+    /// How many flights it has had.
+    begun: AtomicU64,
+    /// How many of them are done, as far as anybody has looked.
+    landed: AtomicU64,
+}
+
+impl Line {
+    fn is_clear(&self) -> bool {
+        self.landed.load(Ordering::Acquire) == self.begun.load(Ordering::Acquire)
+    }
 }
 
 /// There are none.
@@ -59,13 +80,15 @@ unsafe impl Sync for Line {}
 impl Lane {
     /// A new one, of the current context.
     fn make() -> Result<Lane> {
-        let (mut stream, mut event) = (ptr::null_mut(), ptr::null_mut());
+        let (mut stream, mut event, mut turn) = (ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
         let flags = CUstream_flags_enum::CU_STREAM_NON_BLOCKING as u32;
         // SAFETY: writes one handle; the context is current.
         check("making a stream", unsafe { sys::cuStreamCreate(&raw mut stream, flags) })?;
         let flags = CUevent_flags_enum::CU_EVENT_DISABLE_TIMING as u32;
         // SAFETY: as above.
         check("making an event", unsafe { sys::cuEventCreate(&raw mut event, flags) })?;
+        // SAFETY: as above.
+        check("making an event", unsafe { sys::cuEventCreate(&raw mut turn, flags) })?;
         let mut stage: *mut c_void = ptr::null_mut();
         // SAFETY: writes one address. Without such memory copies go the driver's way.
         let made =
@@ -73,8 +96,16 @@ impl Lane {
         if check("locking memory", made).is_err() {
             stage = ptr::null_mut();
         }
-        let line = Arc::new(Line { stream, event, copies: AtomicU8::new(NONE) });
-        Ok(Lane { line, stage: stage.cast(), staged: 0 })
+        let line = Arc::new(Line {
+            stream,
+            event,
+            turn,
+            copies: AtomicU8::new(NONE),
+            number: AtomicUsize::new(0),
+            begun: AtomicU64::new(0),
+            landed: AtomicU64::new(0),
+        });
+        Ok(Lane { line, stage: stage.cast(), staged: 0, is_left: false })
     }
 
     pub(super) fn stream(&self) -> CUstream {
@@ -90,6 +121,17 @@ impl Lane {
         let at = unsafe { self.stage.add(self.staged) };
         self.staged += len;
         Some(at)
+    }
+
+    /// The same; where there is none and what is copied must be read before the thread goes on, room is
+    /// waited for.
+    pub(super) fn room_to_read(&mut self, len: usize) -> Result<Option<*mut u8>> {
+        let found = self.room(len);
+        if found.is_some() || !self.is_left || len > STAGED {
+            return Ok(found);
+        }
+        self.wait("copying to the device")?;
+        Ok(self.room(len))
     }
 
     /// Waits until all is done that was put into the stream.
@@ -123,15 +165,22 @@ pub(super) enum Work<'a> {
     Done,
     /// Data for the device, which others may look for.
     Copy,
+    /// Data for the device of which nobody else knows.
+    Own,
     /// A kernel of this name; others may not look for what it writes before its region ends.
     Kernel(&'a str),
 }
 
-/// The streams of a device; there are as many as threads were at work at once.
+/// So many streams have flights: that is how many of these run at the same time at most.
+const MOST_ALOFT: usize = 16;
+
+/// The streams of a device; there are as many as threads were at work at once, and some for flights.
 #[derive(Debug, Default)]
 pub(super) struct Lanes {
     /// Those that nobody uses at the moment.
     idle: Mutex<Vec<Lane>>,
+    /// Those of flights that no thread adds to at the moment, the one that was longest ago first.
+    aloft: Mutex<VecDeque<Lane>>,
     /// All of them.
     all: Mutex<Vec<Arc<Line>>>,
     /// How many these are.
@@ -147,7 +196,10 @@ impl Lanes {
             return Ok(lane);
         }
         let lane = Lane::make()?;
-        self.all().push(Arc::clone(&lane.line));
+        let mut all = self.all();
+        lane.line.number.store(all.len(), Ordering::Relaxed);
+        all.push(Arc::clone(&lane.line));
+        drop(all);
         self.count.fetch_add(1, Ordering::Relaxed);
         Ok(lane)
     }
@@ -155,6 +207,11 @@ impl Lanes {
     /// The list of those that nobody uses.
     pub(super) fn idle(&self) -> MutexGuard<'_, Vec<Lane>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The list of those of flights.
+    pub(super) fn aloft(&self) -> MutexGuard<'_, VecDeque<Lane>> {
+        self.aloft.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The list of all.
@@ -199,7 +256,7 @@ impl Lanes {
                     }
                     ahead.kernel = Some(name.to_owned());
                 }
-                Work::Done => {}
+                Work::Own | Work::Done => {}
             }
             ahead.is_behind = true;
             act(&mut ahead.lane)?;
@@ -227,10 +284,9 @@ impl Lanes {
                     NONE => continue,
                     MARKED => sys::cuStreamWaitEvent(own.stream, other.event, 0),
                     _ => {
-                        let event = own.event;
-                        let recorded = sys::cuEventRecord(event, other.stream);
+                        let recorded = sys::cuEventRecord(own.turn, other.stream);
                         check("ordering copies", recorded)?;
-                        sys::cuStreamWaitEvent(own.stream, event, 0)
+                        sys::cuStreamWaitEvent(own.stream, own.turn, 0)
                     }
                 }
             };
@@ -246,13 +302,115 @@ impl Lanes {
         }
     }
 
+    /// The copies of the stream are there.
+    fn forget(&self, line: &Line) {
+        if line.copies.swap(NONE, Ordering::AcqRel) != NONE {
+            self.copying.fetch_sub(1, Ordering::AcqRel);
+        }
+    }
+
     fn wait_for(&self, ahead: &mut Ahead, what: &'static str) -> Result<()> {
         let waited = ahead.lane.wait(what);
         ahead.is_behind = false;
-        if ahead.lane.line.copies.swap(NONE, Ordering::AcqRel) != NONE {
-            self.copying.fetch_sub(1, Ordering::AcqRel);
-        }
+        self.forget(&ahead.lane.line);
         waited
+    }
+
+    /// From now on this thread goes ahead of its work, behind these flights; false as in
+    /// [`Lanes::go_ahead`].
+    pub(super) fn take_off(&self, after: &[Flight]) -> Result<bool> {
+        if AHEAD.with_borrow(Option::is_some) {
+            return Ok(false);
+        }
+        let mut lane = self.taken_behind(after)?;
+        if lane.stage.is_null() {
+            // What is passed by value could not be read in time.
+            self.idle().push(lane);
+            return Ok(false);
+        }
+        lane.is_left = true;
+        if let Err(error) = self.queue_behind(&lane.line, after) {
+            self.aloft().push_back(lane);
+            return Err(error);
+        }
+        let of = self.number();
+        AHEAD.set(Some(Ahead { of, lane, is_behind: false, kernel: None }));
+        Ok(true)
+    }
+
+    /// A stream for a flight: that of one it comes after, or one that is clear, a new one if there are
+    /// not too many, or the one that was used longest ago.
+    fn taken_behind(&self, after: &[Flight]) -> Result<Lane> {
+        let mut aloft = self.aloft();
+        let is_behind = |lane: &Lane| {
+            let number = lane.line.number.load(Ordering::Relaxed);
+            after.iter().any(|it| it.lane == number)
+        };
+        let place = match aloft.iter().rposition(is_behind) {
+            Some(place) => Some(place),
+            None if aloft.front().is_some_and(|it| it.line.is_clear()) => Some(0),
+            None if aloft.len() < MOST_ALOFT => None,
+            None => Some(0),
+        };
+        let lane = place.and_then(|it| aloft.remove(it));
+        drop(aloft);
+        let Some(mut lane) = lane else { return self.taken() };
+        if lane.line.is_clear() {
+            lane.staged = 0;
+        }
+        Ok(lane)
+    }
+
+    /// Makes a stream wait for flights in others.
+    #[allow(unsafe_code, reason = "asks the driver")]
+    fn queue_behind(&self, own: &Line, after: &[Flight]) -> Result<()> {
+        let number = own.number.load(Ordering::Relaxed);
+        let mut done = None;
+        for it in after.iter().filter(|it| it.lane != number) {
+            let other = self.all().get(it.lane).cloned();
+            let Some(other) = other.filter(|_| done != Some(it.lane)) else { continue };
+            if other.landed.load(Ordering::Acquire) >= it.number {
+                continue;
+            }
+            // SAFETY: streams and an event of this device, which are never given back.
+            check("ordering regions", unsafe { sys::cuEventRecord(own.turn, other.stream) })?;
+            // SAFETY: as above.
+            let code = unsafe { sys::cuStreamWaitEvent(own.stream, own.turn, 0) };
+            check("ordering regions", code)?;
+            done = Some(it.lane);
+        }
+        Ok(())
+    }
+
+    /// The work of this thread goes on without it.
+    pub(super) fn leave(&self) -> Option<Flight> {
+        AHEAD.with_borrow_mut(|ahead| {
+            let ahead = ahead.take_if(|it| it.of == self.number())?;
+            let line = &ahead.lane.line;
+            let lane = line.number.load(Ordering::Relaxed);
+            let number = line.begun.fetch_add(1, Ordering::AcqRel) + 1;
+            self.aloft().push_back(ahead.lane);
+            Some(Flight { lane, number })
+        })
+    }
+
+    /// Waits for a flight. The context is current.
+    #[allow(unsafe_code, reason = "asks the driver")]
+    pub(super) fn land(&self, flight: Flight) -> Result<()> {
+        let line = self.all().get(flight.lane).cloned();
+        let Some(line) = line.filter(|it| it.landed.load(Ordering::Acquire) < flight.number) else {
+            return Ok(());
+        };
+        let begun = line.begun.load(Ordering::Acquire);
+        // SAFETY: a stream of the current context.
+        check("running a kernel", unsafe { sys::cuStreamSynchronize(line.stream) })?;
+        line.landed.fetch_max(begun, Ordering::AcqRel);
+        // Who adds to it now may have copies that others look for.
+        let aloft = self.aloft();
+        if line.is_clear() && aloft.iter().any(|it| Arc::ptr_eq(&it.line, &line)) {
+            self.forget(&line);
+        }
+        Ok(())
     }
 
     /// From now on this thread goes ahead of its work; false if it does so already, here or elsewhere.
@@ -285,7 +443,8 @@ impl Lanes {
     /// From now on its calls wait; what there is must be waited for before.
     pub(super) fn stay(&self) {
         AHEAD.with_borrow_mut(|ahead| {
-            if let Some(ahead) = ahead.take_if(|it| it.of == self.number()) {
+            if let Some(mut ahead) = ahead.take_if(|it| it.of == self.number()) {
+                ahead.lane.is_left = false;
                 self.idle().push(ahead.lane);
             }
         });

@@ -36,7 +36,9 @@ use cudarc::driver::sys::{
 };
 
 use crate::memory::{DevicePtr, MemoryKind};
-use crate::{Convention, Device, DeviceError, Held, Kernel, Launch, Module, Result, Symbol};
+use crate::{
+    Convention, Device, DeviceError, Flight, Held, Kernel, Launch, Module, Result, Symbol,
+};
 use context::{Context, Entered};
 use driver::{check, crash, failure};
 use heap::{CHUNK, Found, GRAIN, Heap, Origin};
@@ -116,7 +118,7 @@ impl Cuda {
         work: Work<'_>,
         act: impl FnOnce(&mut Lane) -> CUresult,
     ) -> Result<()> {
-        self.act_then(what, work, act, || ())
+        self.act_then(what, work, |lane| check(what, act(lane)), || ())
     }
 
     /// And something after it.
@@ -124,14 +126,14 @@ impl Cuda {
         &self,
         what: &'static str,
         work: Work<'_>,
-        act: impl FnOnce(&mut Lane) -> CUresult,
+        act: impl FnOnce(&mut Lane) -> Result<()>,
         then: impl FnOnce(),
     ) -> Result<()> {
         let _here = self.enter()?;
-        let done = self.lanes.with(what, work, |lane| check(what, act(lane)), then);
+        let done = self.lanes.with(what, work, act, then);
         done.map_err(|error| match work {
             Work::Kernel(name) => self.noted(error, Some(name.to_owned())),
-            Work::Done | Work::Copy => self.noted(error, self.lanes.kernel()),
+            Work::Done | Work::Copy | Work::Own => self.noted(error, self.lanes.kernel()),
         })
     }
 
@@ -201,6 +203,37 @@ impl Cuda {
         }
     }
 
+    /// # Safety
+    /// As [`Device::copy_in`].
+    #[allow(unsafe_code, reason = "addresses of two memories")]
+    unsafe fn copied_in(
+        &self,
+        work: Work<'_>,
+        dst: DevicePtr,
+        src: *const u8,
+        len: usize,
+    ) -> Result<()> {
+        if len == 0 {
+            return Ok(());
+        }
+        let what = "copying to the device";
+        let copy = |lane: &mut Lane| {
+            let mut from = src;
+            if let Some(room) = lane.room_to_read(len)? {
+                // SAFETY: `len` bytes at `src` can be read by contract, and the room, which nobody
+                // else uses, has as many.
+                unsafe { ptr::copy_nonoverlapping(src, room, len) };
+                from = room;
+            }
+            // SAFETY: both ranges are the caller's promise or the lane's own. From memory that is not
+            // locked the driver has read when it returns; locked memory stays as it is until the
+            // stream was waited for, as its owner is in a call of the runtime until then.
+            let code = unsafe { sys::cuMemcpyHtoDAsync_v2(dst.0, from.cast(), len, lane.stream()) };
+            check(what, code)
+        };
+        self.act_then(what, work, copy, || ())
+    }
+
     /// Memory of another kind, which is asked for seldom: the driver's, each time.
     #[allow(unsafe_code, reason = "asks the driver")]
     fn of_kind(&self, bytes: usize, origin: Origin) -> Result<u64> {
@@ -266,7 +299,7 @@ impl Device for Cuda {
     }
 
     fn hold(&self) -> Option<Box<dyn Held + '_>> {
-        let lanes = (self.lanes.idle(), self.lanes.all());
+        let lanes = (self.lanes.idle(), self.lanes.aloft(), self.lanes.all());
         Some(Box::new((self.modules(), self.heap(), lanes)))
     }
 
@@ -399,36 +432,28 @@ impl Device for Cuda {
     }
 
     unsafe fn copy_in(&self, dst: DevicePtr, src: *const u8, len: usize) -> Result<()> {
-        if len == 0 {
-            return Ok(());
-        }
-        self.act("copying to the device", Work::Copy, |lane| {
-            let mut from = src;
-            if let Some(room) = lane.room(len) {
-                // SAFETY: `len` bytes at `src` can be read by contract, and the room, which nobody
-                // else uses, has as many.
-                unsafe { ptr::copy_nonoverlapping(src, room, len) };
-                from = room;
-            }
-            // SAFETY: both ranges are the caller's promise or the lane's own. From memory that is not
-            // locked the driver has read when it returns; locked memory stays as it is until the
-            // stream was waited for, as its owner is in a call of the runtime until then.
-            unsafe { sys::cuMemcpyHtoDAsync_v2(dst.0, from.cast(), len, lane.stream()) }
-        })
+        // SAFETY: the caller's promise.
+        unsafe { self.copied_in(Work::Copy, dst, src, len) }
+    }
+
+    unsafe fn copy_in_own(&self, dst: DevicePtr, src: *const u8, len: usize) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { self.copied_in(Work::Own, dst, src, len) }
     }
 
     unsafe fn copy_out(&self, dst: *mut u8, src: DevicePtr, len: usize) -> Result<()> {
         if len == 0 {
             return Ok(());
         }
-        let room = Cell::new(None);
+        let (room, what) = (Cell::new(None), "copying from the device");
         let copy = |lane: &mut Lane| {
             room.set(lane.room(len));
             let to = room.get().unwrap_or(dst);
             // SAFETY: both ranges are the caller's promise or the lane's own, and the call waits.
-            unsafe { sys::cuMemcpyDtoHAsync_v2(to.cast(), src.0, len, lane.stream()) }
+            let code = unsafe { sys::cuMemcpyDtoHAsync_v2(to.cast(), src.0, len, lane.stream()) };
+            check(what, code)
         };
-        self.act_then("copying from the device", Work::Done, copy, || {
+        self.act_then(what, Work::Done, copy, || {
             if let Some(room) = room.get() {
                 // SAFETY: the bytes have arrived in the lane's own memory, and `len` bytes at `dst` can
                 // be written by contract.
@@ -558,6 +583,21 @@ impl Device for Cuda {
         let caught_up = self.catch_up();
         self.lanes.stay();
         caught_up
+    }
+
+    fn take_off(&self, after: &[Flight]) -> bool {
+        // As above.
+        let here = self.enter();
+        here.is_ok_and(|_here| self.lanes.take_off(after).unwrap_or(false))
+    }
+
+    fn leave(&self) -> Option<Flight> {
+        self.lanes.leave()
+    }
+
+    fn land(&self, flight: Flight, kernel: &str) -> Result<()> {
+        let _here = self.enter()?;
+        self.lanes.land(flight).map_err(|error| self.noted(error, Some(kernel.to_owned())))
     }
 
     fn synchronize(&self) -> Result<()> {

@@ -1,12 +1,14 @@
 /* A driver without a GPU, for tests: memory of the device is the host's, and what is put into a stream is done
    when that is waited for, as late as may be. With SUMS a kernel with two arguments adds what the second
    leads to to what the first leads to; others do nothing. What is asked is written to the file that CALLS names, a line
-   each. CRASH makes kernels crash, MEMORY is the number of bytes that it has. */
+   each. CRASH makes kernels crash, MEMORY is the number of bytes that it has, LATE makes the
+   first wait for a kernel long. */
 #include <elf.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef unsigned long word;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -22,7 +24,7 @@ struct deed {
 };
 struct stream {
   struct deed *deeds;
-  word done, count, room;
+  word done, count, room, kernels;
 };
 struct event {
   struct stream *stream;
@@ -82,6 +84,11 @@ int cuStreamCreate(struct stream **stream, unsigned flags) {
   return *stream = calloc(1, sizeof **stream), say("stream", flags);
 }
 int cuStreamSynchronize(struct stream *stream) {
+  static int is_late;
+  pthread_mutex_lock(&lock);
+  int sleeps = getenv("LATE") && stream->kernels && !is_late++;
+  pthread_mutex_unlock(&lock);
+  if (sleeps) usleep(100000);
   pthread_mutex_lock(&lock);
   run(stream, stream->count);
   pthread_mutex_unlock(&lock);
@@ -201,6 +208,7 @@ int cuLaunchKernel(void *kernel, unsigned x, unsigned y, unsigned z, unsigned a,
                    unsigned shared, struct stream *stream, void **arguments, void **extra) {
   word count = extra ? *(word *)extra[3] / 8 : 0;
   if (count == 2 && getenv("SUMS")) put(stream, (struct deed){ SUM, ((char **)extra[1])[0], ((char **)extra[1])[1] });
+  stream->kernels++;
   crashed = getenv("CRASH") != 0;
   say("blocks", x);
   return say("kernel", count);

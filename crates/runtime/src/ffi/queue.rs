@@ -1,6 +1,5 @@
 //! Queues: what generated code calls around offload calls that are not waited for.
 
-use std::cell::Cell;
 use std::slice;
 
 use abi::Ident;
@@ -28,7 +27,7 @@ pub unsafe extern "C" fn __ferry_queue_begin(location: *const Ident, device: i64
     guard(&place, false, || {
         let Some(number) = queue::meant(queue)? else { return Ok(()) };
         match devices::target(device)? {
-            Target::Device(device) => deferred::begin(Some(Goal { device, number })),
+            Target::Device(device) => deferred::begin(Goal { device, number }),
             Target::Host => {
                 for device in devices::opened() {
                     queue::wait(device.number, Some(&[number]));
@@ -91,11 +90,6 @@ pub unsafe extern "C" fn __ferry_queue_wait(
     });
 }
 
-thread_local! {
-    /// What the task depends on.
-    static TASK: Cell<Option<Vec<Dependence>>> = const { Cell::new(None) };
-}
-
 /// Until [`__ferry_task_end`] the offload calls of this thread are one task, if it is deferred. Otherwise
 /// only what it depends on is waited for, and the calls are made in place.
 ///
@@ -128,8 +122,7 @@ pub unsafe extern "C" fn __ferry_task_begin(
         if is_deferred == 0 || stands_alone {
             tasks::wait_before(&list);
         } else {
-            TASK.set(Some(list));
-            deferred::begin(None);
+            deferred::begin_task(list);
         }
         Ok(())
     });
@@ -139,9 +132,11 @@ pub unsafe extern "C" fn __ferry_task_begin(
 #[unsafe(no_mangle)]
 pub extern "C" fn __ferry_task_end() {
     guard(&"a task", false, || {
-        let Some(dependences) = TASK.take() else { return Ok(()) };
-        let calls = deferred::take();
-        tasks::submit(|| deferred::run_all(calls), &dependences);
+        let (calls, dependences) = deferred::take();
+        if !calls.is_empty() {
+            let is_light = calls.iter().all(deferred::Deferred::only_asks_a_device);
+            tasks::submit(|| deferred::run_all(calls), &dependences, is_light);
+        }
         Ok(())
     });
 }

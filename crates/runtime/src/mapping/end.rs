@@ -11,6 +11,7 @@ use crate::llvm::{self, info::Change};
 use crate::mapping::begin::shared_part;
 use crate::mapping::table::{Fit, Mapped};
 use crate::mapping::{Cx, attach, components, counter, transfer};
+use crate::queue::graph::Ticket;
 use crate::{queue, tool};
 
 /// Ranges that have left the table; most calls remove few.
@@ -123,8 +124,14 @@ fn release(cx: &Cx<'_>, item: &Item, is_first_of_mapper: bool) -> Result<Option<
     let wants_wait = !wants_copy && cx.later.is_none() && cx.device.plugin.is_behind();
     if wants_copy || wants_wait {
         let piece = shared_part(item, mapped).around(&mapped.attached);
+        // What a queue still does with the data is done before they are copied.
+        let uses: Vec<Ticket> = match cx.later {
+            Some(_) => Vec::new(),
+            None => mapped.uses.iter().map(|it| it.1).collect(),
+        };
         mapped.busy = true;
         drop(table);
+        queue::wait_for(&uses);
         let copied = match wants_copy {
             true => transfer::copy_out(cx, &piece),
             false => cx.device.plugin.catch_up().map_err(|error| Error::Device {

@@ -64,6 +64,22 @@ fn host() -> usize {
 
 /// Copies to the device. The caller has made the range busy, so nobody else copies to or from it.
 pub(crate) fn copy_in(cx: &Cx<'_>, piece: &Piece) -> Result<(), Error> {
+    // SAFETY: the program says that these bytes are its own (it maps them), and the table says that the
+    // device has room for them there.
+    runs_in(cx, piece, |to, from, len| unsafe { cx.device.plugin.copy_in(to, from, len) })
+}
+
+/// The same to memory that only this call knows.
+pub(crate) fn copy_in_own(cx: &Cx<'_>, piece: &Piece) -> Result<(), Error> {
+    // SAFETY: as above.
+    runs_in(cx, piece, |to, from, len| unsafe { cx.device.plugin.copy_in_own(to, from, len) })
+}
+
+fn runs_in(
+    cx: &Cx<'_>,
+    piece: &Piece,
+    copy: impl Fn(DevicePtr, *const u8, usize) -> Result<(), DeviceError>,
+) -> Result<(), Error> {
     if let Some(later) = cx.later {
         later.put(Step::CopyIn(piece.clone()));
         return Ok(());
@@ -76,19 +92,16 @@ pub(crate) fn copy_in(cx: &Cx<'_>, piece: &Piece) -> Result<(), Error> {
         bytes: piece.size,
         name: piece.name,
     };
-    tool::operation(cx.watch, op, |_| None, || runs_in(cx, piece))?;
+    let copies = || {
+        for (offset, len) in piece.runs() {
+            let (to, from) = (piece.device.offset(offset), piece.host.wrapping_add(offset));
+            copy(to, from as *const u8, len)
+                .map_err(|error| Error::device("copying to the device", piece.section(), error))?;
+        }
+        Ok(())
+    };
+    tool::operation(cx.watch, op, |_| None, copies)?;
     cx.watch.transfer(timer, cx, Direction::In, piece);
-    Ok(())
-}
-
-fn runs_in(cx: &Cx<'_>, piece: &Piece) -> Result<(), Error> {
-    for (offset, len) in piece.runs() {
-        let (to, from) = (piece.device.offset(offset), piece.host.wrapping_add(offset));
-        // SAFETY: the program says that these bytes are its own (it maps them), and the table says
-        // that the device has room for them there.
-        unsafe { cx.device.plugin.copy_in(to, from as *const u8, len) }
-            .map_err(|error| Error::device("copying to the device", piece.section(), error))?;
-    }
     Ok(())
 }
 

@@ -2,16 +2,19 @@
 //!
 //! Between [`begin`] and [`take`] the calls of a thread are the work of a task: they are kept here, with
 //! copies of their arrays and of the bytes that are passed by value; [`Deferred::run`] makes them. Names
-//! and places are constants of the program and need no copies. With a [`Goal`] they go into that queue
-//! instead, in two stages (see [`super::staged`]).
+//! and places are constants of the program and need no copies. A region that can be started at once is not
+//! kept ([`tasks::start_region`]). With a [`Goal`] they go into that queue instead, in two stages (see
+//! [`super::staged`]).
 #![allow(unsafe_code, reason = "copies of the program's data")]
 
 use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
 
+use abi::queue::Dependence;
 use abi::{Dimension, MapType};
 
 use super::staged::Goal;
+use super::tasks::{self, Start};
 use crate::args::{MapArgs, Place};
 use crate::devices::{self, Target};
 use crate::error::Error;
@@ -26,6 +29,8 @@ thread_local! {
     static KEPT: RefCell<Vec<Deferred>> = const { RefCell::new(Vec::new()) };
     /// The queue that calls go into; `None`: they are kept.
     static GOAL: Cell<Option<Goal>> = const { Cell::new(None) };
+    /// What calls that are kept come after.
+    static DEPENDENCES: RefCell<Vec<Dependence>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Which call it is.
@@ -52,17 +57,23 @@ pub(crate) fn is_on() -> bool {
     IS_ON.get()
 }
 
-/// From now on the calls of this thread are kept, or put into a queue.
-pub(crate) fn begin(goal: Option<Goal>) {
+/// From now on the calls of this thread are put into a queue.
+pub(crate) fn begin(goal: Goal) {
     IS_ON.set(true);
-    GOAL.set(goal);
+    GOAL.set(Some(goal));
 }
 
-/// Ends that; answers what was kept.
-pub(crate) fn take() -> Vec<Deferred> {
+/// From now on they are a task that comes after others.
+pub(crate) fn begin_task(dependences: Vec<Dependence>) {
+    IS_ON.set(true);
+    DEPENDENCES.set(dependences);
+}
+
+/// Ends that; answers what was kept, and what it comes after.
+pub(crate) fn take() -> (Vec<Deferred>, Vec<Dependence>) {
     IS_ON.set(false);
     GOAL.set(None);
-    KEPT.take()
+    (KEPT.take(), DEPENDENCES.take())
 }
 
 /// Keeps a call, or puts it into the queue.
@@ -77,6 +88,14 @@ pub(crate) fn keep(call: Call, place: Place, device: i64, args: &MapArgs) -> Res
             }
         };
     }
+    if let Call::Kernel { region, shape } = &call
+        && KEPT.with_borrow(Vec::is_empty)
+    {
+        let start = Start { place, device, region: *region, args, shape };
+        if DEPENDENCES.with_borrow(|it| tasks::start_region(&start, it))? {
+            return Ok(());
+        }
+    }
     // The default device is that of the caller, now.
     let device = match devices::target(device) {
         Ok(Target::Device(it)) => it.number as i64,
@@ -90,6 +109,15 @@ pub(crate) fn keep(call: Call, place: Place, device: i64, args: &MapArgs) -> Res
 }
 
 impl Deferred {
+    /// What it runs, it does not run in this process.
+    pub(crate) fn only_asks_a_device(&self) -> bool {
+        match (self.call, devices::target(self.device)) {
+            (Call::Data(_), _) => true,
+            (Call::Kernel { .. }, Ok(Target::Device(it))) => !it.plugin.runs_in_process(),
+            (Call::Kernel { .. }, _) => false,
+        }
+    }
+
     /// Makes the call. A failure ends the program as it would in place.
     pub(crate) fn run(mut self) {
         let _code = tool::called_from(self.code);
@@ -111,7 +139,7 @@ pub(crate) fn run_all(calls: Vec<Deferred>) {
 
 /// The arrays of a call, copied.
 #[derive(Debug, Default)]
-pub(super) struct Arrays {
+pub(crate) struct Arrays {
     count: usize,
     bases: Vec<usize>,
     begins: Vec<usize>,
@@ -124,7 +152,7 @@ pub(super) struct Arrays {
 }
 
 impl Arrays {
-    pub(super) fn new(args: &MapArgs) -> Arrays {
+    pub(crate) fn new(args: &MapArgs) -> Arrays {
         let mut to = Arrays { count: args.count, ..Arrays::default() };
         for (_, item) in args.items() {
             let (mut base, mut begin) = (item.base, item.begin);
@@ -154,7 +182,7 @@ impl Arrays {
         to
     }
 
-    pub(super) fn args(&mut self) -> MapArgs {
+    pub(crate) fn args(&mut self) -> MapArgs {
         let pointers = |it: &mut Vec<usize>| it.as_mut_ptr().cast::<*mut c_void>();
         MapArgs {
             count: self.count,

@@ -23,12 +23,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use abi::queue;
-use device::Held;
+use device::{Flight, Held};
+use smallvec::SmallVec;
 
 use crate::devices::{self, Target};
 use crate::error::Error;
+use crate::ffi::guard;
+use crate::flight::{Aloft, Note};
 use crate::report;
-use graph::{Graph, Hire, Key, Ticket};
+use graph::{Graph, Hire, Key, Reserved, Ticket};
 
 /// What is done when its turn has come. It reports its own failures.
 pub(crate) type Work = Box<dyn FnOnce() + Send>;
@@ -36,7 +39,7 @@ pub(crate) type Work = Box<dyn FnOnce() + Send>;
 /// So many queues are worked off at the same time: each may use all cores.
 const MOST_THREADS: usize = 8;
 
-static GRAPH: Graph<(Option<i64>, Work)> = Graph::new(MOST_THREADS);
+static GRAPH: Graph<(Option<i64>, Work), Note> = Graph::new(MOST_THREADS);
 
 /// The queue of work without a number, as long as nobody sets another. Programs wait for it by the
 /// number that they are told.
@@ -139,20 +142,28 @@ pub(crate) fn put(device: usize, queue: i64, work: impl FnOnce() + Send + 'stati
     started(hire);
 }
 
-/// A place in a queue for work that is not known yet, and what was not done then on the device.
-fn reserve(device: usize, queue: i64) -> (Ticket, Vec<Ticket>) {
+/// A place in a queue for work that is not known yet.
+fn reserve(device: usize, queue: i64) -> Reserved {
     IS_USED.store(true, Ordering::Relaxed);
     GRAPH.reserve(Key { device, queue })
 }
 
-/// Work for a place that was reserved, after others too; `None`: it is done already.
+/// Work for a place that was reserved, after others; `None`: it is done already.
 fn fill(ticket: Ticket, queue: i64, others: &[Ticket], work: Option<Work>) {
     started(GRAPH.fill(ticket, others, work.map(|it| (Some(queue), it))));
 }
 
-/// Runs work in no queue.
-pub(crate) fn put_free(work: impl FnOnce() + Send + 'static) {
-    put_after(&[], work);
+/// Runs work in no queue, and sleeps until it is done.
+pub(crate) fn run_elsewhere(work: Work) {
+    wait_for(&[put_after(&[], work)]);
+}
+
+/// Runs such work in the calling thread.
+pub(crate) fn run_here(work: Work) {
+    let running = Running { ticket: own(), queue: None };
+    let outer = RUNNING.replace(Some(running));
+    work();
+    RUNNING.set(outer);
 }
 
 /// Runs work after others, in no queue.
@@ -184,8 +195,10 @@ pub(crate) fn wait_any(queues: &[Key]) -> Option<usize> {
     if ends.is_empty() {
         return None;
     }
-    let done =
-        |it: &Option<Ticket>, pending: &graph::Pending<'_, _>| it.is_none_or(|it| !pending.has(it));
+    want(&ends.iter().copied().flatten().collect::<Vec<_>>());
+    let done = |it: &Option<Ticket>, pending: &graph::Pending<'_, _, _>| {
+        it.is_none_or(|it| !pending.has(it))
+    };
     GRAPH.wait(IS_WORKER.get(), |pending| !ends.iter().any(|it| done(it, pending)), hire);
     GRAPH.ask(|pending| ends.iter().position(|it| done(it, pending)))
 }
@@ -193,7 +206,17 @@ pub(crate) fn wait_any(queues: &[Key]) -> Option<usize> {
 /// Has everything been done that was put into these queues; `None`: into all of the device?
 pub(crate) fn test(device: usize, queues: Option<&[i64]>) -> bool {
     let own = own();
-    GRAPH.ask(|it| it.ends(device, queues).iter().all(|it| Some(*it) == own))
+    let ends = GRAPH.ask(|it| it.ends(device, queues));
+    // Who asks again and again is told some time.
+    want(&ends);
+    ends.iter().all(|it| Some(*it) == own)
+}
+
+/// What was left of these is done from now on.
+fn want(tickets: &[Ticket]) {
+    if !tickets.is_empty() {
+        started(GRAPH.want(tickets));
+    }
 }
 
 /// What a thread outside of queues may wait for: all that is not done on a device.
@@ -204,13 +227,76 @@ pub(crate) fn pending(device: usize) -> Vec<Ticket> {
     }
 }
 
-/// Sleeps until all of these are done.
+/// Sleeps until all of these are done; what was left of them the caller does itself.
 pub(crate) fn wait_for(tickets: &[Ticket]) {
+    if tickets.is_empty() {
+        return;
+    }
+    let (claimed, tickets) = GRAPH.claim(tickets);
+    do_claimed(claimed);
     let own = own();
-    let is_pending = |pending: &graph::Pending<'_, _>| {
+    let is_pending = |pending: &graph::Pending<'_, _, _>| {
         tickets.iter().any(|it| Some(*it) != own && pending.has(*it))
     };
     GRAPH.wait(IS_WORKER.get(), is_pending, hire);
+}
+
+/// Does what was left and is claimed.
+fn do_claimed(claimed: Vec<(Ticket, (Option<i64>, Work))>) {
+    for (ticket, (queue, work)) in claimed {
+        run(ticket, queue, work);
+        started(GRAPH.finish(ticket));
+    }
+}
+
+/// Leaves a region that was started until somebody waits for it, or has other work come after it.
+fn leave(behind: &[Ticket], note: Note, aloft: Aloft) -> Ticket {
+    let ticket = GRAPH.leave(behind, note, (None, landing(aloft)));
+    started(Hire::None);
+    ticket
+}
+
+/// The same for a place that was reserved in a queue.
+fn leave_at(ticket: Ticket, queue: i64, behind: &[Ticket], note: Note, aloft: Aloft) {
+    started(GRAPH.leave_at(ticket, behind, note, (Some(queue), landing(aloft))));
+}
+
+/// Some of these copy to the host when they are waited for.
+fn write_host(tickets: &[Ticket]) -> bool {
+    GRAPH.ask(|it| tickets.iter().any(|at| it.note(*at).is_some_and(|it| it.writes_host)))
+}
+
+/// What is done when it is waited for.
+fn landing(aloft: Aloft) -> Work {
+    let place = aloft.place;
+    Box::new(move || guard(&place, true, || aloft.land()))
+}
+
+/// The flights among these that are not done, which a region of that device can be started behind; `None`
+/// if something else is among them, or something that does not `agree`.
+fn flights(
+    tickets: impl Iterator<Item = Ticket>,
+    device: usize,
+    agree: impl Fn(&Note) -> bool,
+) -> Option<SmallVec<[Flight; 8]>> {
+    GRAPH.ask(|pending| {
+        let pending_ones = tickets.filter(|it| pending.has(*it));
+        let flight = |it: Ticket| {
+            let note = pending.note(it).filter(|it| it.device == device && agree(it));
+            note.map(|it| it.flight)
+        };
+        pending_ones.map(flight).collect()
+    })
+}
+
+/// Regions but this one that were started and left, each once, as messages name them.
+pub(crate) fn under_way(but: Option<&str>) -> Vec<String> {
+    let mut names: Vec<String> = GRAPH.ask(|pending| {
+        pending.notes().filter(|it| Some(it.name()) != but).map(Note::words).collect()
+    });
+    names.sort_unstable();
+    names.dedup();
+    names
 }
 
 /// Sleeps until nothing is left of any queue or task. Out of such work, and in a program that ends by a
@@ -220,7 +306,14 @@ pub(crate) fn finish_all() {
         return;
     }
     let own = own();
-    GRAPH.wait(false, |pending| pending.has_other(own), hire);
+    loop {
+        do_claimed(GRAPH.claim_all());
+        GRAPH.wait(false, |it| it.has_other(own) && !it.has_unwanted(), hire);
+        // Another thread may have left something meanwhile.
+        if GRAPH.ask(|it| !it.has_other(own)) {
+            return;
+        }
+    }
 }
 
 /// Lets nobody change anything until the answer is dropped.

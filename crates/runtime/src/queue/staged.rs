@@ -1,6 +1,7 @@
 //! Calls in two stages: the mapping table at once, copies and launches in a queue.
 //!
-//! See [`crate::steps`]. Order between queues is the program's business: who uses data of which another
+//! See [`crate::steps`]. The second stage of a region is started at once where the device works by itself and
+//! all before it in the queue is such work ([`crate::flight`]). Order between queues is the program's business: who uses data of which another
 //! queue still makes the copy has to wait for that queue.
 
 use super::deferred::Arrays;
@@ -9,6 +10,7 @@ use crate::args::{MapArgs, Place};
 use crate::devices::DeviceState;
 use crate::error::Error;
 use crate::ffi::guard;
+use crate::flight::{self, Note};
 use crate::mapping::Cx;
 use crate::queue::{self, Work};
 use crate::registry;
@@ -42,14 +44,34 @@ impl Goal {
         let unified = registry.is_unified();
         let mut arrays = Arrays::new(args);
         let mut stage = device.mapping.stage();
-        let place_in_queue = queue::reserve(device.number, number);
-        let ticket = place_in_queue.0;
-        let later = Later::new(number, place_in_queue);
+        let reserved = queue::reserve(device.number, number);
+        let ticket = reserved.ticket;
+        let later = Later::new(number, reserved);
         let cx = Cx { device, place, watch: Watch::now(), unified, later: Some(&later) };
         let account =
             queue::on_behalf_of(number, || begin(&cx, &arrays.args()).map(Account::hand_over))?;
-        let (steps, others) = later.take();
+        let (mut steps, others) = later.take();
         let is_quick = steps.is_empty() || steps.cost() <= MOST_BYTES && later.before.is_empty();
+        stage.made = later.made();
+        // What a flight before copies to the host when it lands cannot be read here.
+        let agree = |it: &Note| !(it.writes_host && steps.read_host());
+        let flights = queue::flights(others.iter().copied(), device.number, agree);
+        if let Some(after) = flights.filter(|_| !is_quick && !device.shares_memory) {
+            // The table is through with the call, and the next one comes after it.
+            drop(stage);
+            let cx = Cx { later: None, ..cx };
+            let writes_host = queue::write_host(&others);
+            let started = queue::on_behalf_of(number, || {
+                flight::start_steps(&cx, device, (arrays, steps), &after, writes_host)
+            });
+            (arrays, steps) = match started? {
+                Ok((aloft, note)) => {
+                    queue::leave_at(ticket, number, &others, note, aloft);
+                    return Ok(());
+                }
+                Err(back) => back,
+            };
+        }
         let second = move || {
             guard(&place, in_kernel, || {
                 let cx = Cx { device, place, watch: Watch::now(), unified, later: None };
@@ -67,7 +89,6 @@ impl Goal {
             false => Some(Box::new(second)),
         };
         queue::fill(ticket, number, &others, second);
-        stage.made = later.made();
         Ok(())
     }
 }

@@ -4,6 +4,10 @@
 //! its tasks, which ends when the work has. Outside of one that runtime runs every task at once; there
 //! the dependences are kept here, for each thread its own, as only work of one task is ordered so.
 //! [`wait`] is what ends such work for its thread.
+//!
+//! A region on a device that works by itself needs no other thread: it is started at once
+//! ([`start_region`]) if all it comes after is work of that device too, or done, and left until somebody
+//! waits for it.
 #![allow(unsafe_code, reason = "reads dependence objects of the program")]
 
 use std::cell::{Cell, RefCell};
@@ -13,8 +17,13 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::graph::Ticket;
-use super::{GRAPH, Work, put_after, wait_for};
-use crate::{host, host_task};
+use super::{GRAPH, Work, leave, put_after, wait_for, want};
+use crate::args::{MapArgs, Place};
+use crate::devices::{self, Target};
+use crate::error::Error;
+use crate::flight::{self, Note};
+use crate::launch::Shape;
+use crate::{host, host_task, registry};
 
 thread_local! {
     /// There is something in `WORK`.
@@ -112,11 +121,15 @@ pub(crate) unsafe fn resolved(dependences: &[Dependence]) -> Vec<Dependence> {
     dependences.iter().map(one).collect()
 }
 
-/// Does this work after what it depends on; the caller goes on.
-pub(crate) fn submit(work: impl FnOnce() + Send + 'static, dependences: &[Dependence]) {
+/// Does this work after what it depends on; the caller goes on. `is_light`: it only asks a device.
+pub(crate) fn submit(
+    work: impl FnOnce() + Send + 'static,
+    dependences: &[Dependence],
+    is_light: bool,
+) {
     let work: Work = Box::new(work);
     let work = match host::is_in_parallel() {
-        true => match host_task::submit(work, dependences) {
+        true => match host_task::submit(work, dependences, is_light) {
             Ok(()) => return,
             Err(work) => work,
         },
@@ -126,6 +139,53 @@ pub(crate) fn submit(work: impl FnOnce() + Send + 'static, dependences: &[Depend
     let before = WORK.with_borrow(|it| it.before(dependences));
     let ticket = put_after(&before, work);
     WORK.with_borrow_mut(|it| it.add(ticket, dependences));
+}
+
+/// A region that the caller does not wait for.
+pub(crate) struct Start<'a> {
+    pub(crate) place: Place,
+    pub(crate) device: i64,
+    pub(crate) region: usize,
+    pub(crate) args: &'a MapArgs,
+    pub(crate) shape: &'a Shape,
+}
+
+/// So many regions of a thread are started before it looks for those that are done.
+const MOST_STARTED: usize = 1024;
+
+/// Starts a region at once, behind what it depends on. False: it has to be submitted.
+pub(crate) fn start_region(start: &Start<'_>, dependences: &[Dependence]) -> Result<bool, Error> {
+    if host::is_in_parallel() {
+        return Ok(false);
+    }
+    let Target::Device(device) = devices::target(start.device)? else { return Ok(false) };
+    let registry = registry::current();
+    let Some(region) = registry.region(start.region).filter(|_| !device.shares_memory) else {
+        return Ok(false);
+    };
+    registry.resolve(device)?;
+    let before = WORK.with_borrow(|it| it.before(dependences));
+    // Data that go when a region lands must have gone before the next one looks for them.
+    let after = super::flights(before.iter().copied(), device.number, |it: &Note| !it.is_sole);
+    let Some(after) = after else { return Ok(false) };
+    let here = (device, start.place);
+    let order = (registry.is_unified(), after.as_slice());
+    let Some((aloft, note)) = flight::start(here, region, start.args, start.shape, order)? else {
+        return Ok(false);
+    };
+    let is_sole = note.is_sole;
+    let ticket = leave(&before, note, aloft);
+    if is_sole {
+        // What it copies to the host need not wait for who asks for it.
+        want(&[ticket]);
+    }
+    HAS_WORK.set(true);
+    let oldest = WORK.with_borrow_mut(|it| {
+        it.add(ticket, dependences);
+        (it.tickets.len() > MOST_STARTED).then(|| it.tickets.clone())
+    });
+    oldest.iter().for_each(|it| wait_for(it.get(..it.len() / 2).unwrap_or_default()));
+    Ok(true)
 }
 
 /// Sleeps until what work with these dependences comes after is done.

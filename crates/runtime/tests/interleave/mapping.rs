@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use device::DevicePtr;
 
-use crate::graph::{Graph, Hire, Key};
+use crate::graph::{Graph, Hire, Key, Reserved};
 use crate::sync::{Job, Mutex, run};
 use crate::{MOST, worker};
 use shared::Shared;
@@ -84,7 +84,7 @@ fn region_in_queue(
     (begin, size): (usize, usize),
 ) {
     let mut stage = shared.stage();
-    let (ticket, _) = graph.reserve(Key { device: 0, queue });
+    let Reserved { ticket, end, .. } = graph.reserve(Key { device: 0, queue });
     let (mut table, found) = shared.look_up(begin, size);
     if let Some(found) = found {
         table.get_mut(found.key).unwrap().acquire(Counter::Dynamic);
@@ -102,7 +102,7 @@ fn region_in_queue(
     let key = found.expect("mapped data are still there").key;
     let mapped = table.get_mut(key).unwrap();
     let place = mapped.device;
-    let (mut after, mut owned) = (Vec::new(), None);
+    let (mut after, mut owned) = (Vec::from_iter(end), None);
     if mapped.release(Counter::Dynamic, false, true) {
         let removed = table.remove(key).unwrap();
         after.extend(removed.uses.iter().map(|it| it.1));

@@ -214,7 +214,7 @@ unsafe fn later(
         let work = move || {
             work();
         };
-        tasks::submit(work, &objects.collect::<Vec<_>>());
+        tasks::submit(work, &objects.collect::<Vec<_>>(), true);
         Ok(OK)
     })
 }

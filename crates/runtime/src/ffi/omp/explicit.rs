@@ -15,7 +15,7 @@ use smallvec::SmallVec;
 
 use super::waiting;
 use crate::ffi::guard;
-use crate::{host, host_task};
+use crate::host;
 
 type Body = unsafe extern "C" fn(*mut c_void);
 type CopyArgs = unsafe extern "C" fn(*mut c_void, *mut c_void);
@@ -183,16 +183,14 @@ pub unsafe extern "C" fn __wrap_GOMP_task(
         Some(it) => (it.body, it.data(), it.copy, it.bytes, it.align),
         None => (body, data, copy, bytes, align),
     };
-    // SAFETY: the caller's promise, and the same with a note behind the arguments.
-    let make = || unsafe {
+    // SAFETY: the caller's promise: with this flag there is a list; and the same with a note behind the
+    // arguments.
+    unsafe {
+        if flags & HAS_DEPENDENCES != 0 {
+            waiting::before(depend);
+        }
         task(body, data, copy, bytes, align, is_deferred, flags, depend, priority, detach);
-    };
-    if flags & HAS_DEPENDENCES == 0 {
-        return make();
     }
-    // SAFETY: the caller's promise: with this flag there is a list.
-    unsafe { waiting::before(depend) };
-    host_task::waiting(make);
 }
 
 type Taskloop = unsafe extern "C" fn(

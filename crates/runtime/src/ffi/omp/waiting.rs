@@ -10,7 +10,6 @@ use std::sync::OnceLock;
 use abi::queue::{Dependence, DependenceKind};
 
 use super::explicit::{missing, next};
-use crate::host_task;
 use crate::queue::tasks;
 
 /// Functions that take nothing.
@@ -50,7 +49,7 @@ pub unsafe extern "C" fn __wrap_GOMP_taskwait_depend(depend: *mut *mut c_void) {
     unsafe {
         before(depend);
         match next::<unsafe extern "C" fn(*mut *mut c_void)>(&NEXT, c"GOMP_taskwait_depend") {
-            Some(theirs) => host_task::waiting(|| theirs(depend)),
+            Some(theirs) => theirs(depend),
             None => missing(),
         }
     }
