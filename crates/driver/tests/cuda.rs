@@ -66,6 +66,7 @@ const OWN: &[(&str, Test)] = &[
     ("threads_do_not_mix_their_data", threads_do_not_mix_their_data),
     ("copies_of_other_threads_are_waited_for", copies_of_other_threads_are_waited_for),
     ("data_stay_until_the_kernel_is_done", data_stay_until_the_kernel_is_done),
+    ("the_last_who_holds_data_copies_them", the_last_who_holds_data_copies_them),
     ("gpus_copy_to_each_other", gpus_copy_to_each_other),
     ("the_best_image_is_loaded", the_best_image_is_loaded),
     ("a_grid_is_as_large_as_its_loops", a_grid_is_as_large_as_its_loops),
@@ -393,6 +394,17 @@ fn data_stay_until_the_kernel_is_done() -> Option<String> {
             usleep(60000);
             #pragma omp target data map(to: other)
             usleep(100000);";
+    beside_a_kernel(first, second)
+}
+
+fn the_last_who_holds_data_copies_them() -> Option<String> {
+    let first = "
+            #pragma omp target enter data map(to: own, shared)
+            #pragma omp target map(tofrom: own) map(to: shared)
+            own[0][0] += shared[0];";
+    let second = "
+            usleep(50000);
+            #pragma omp target exit data map(release: own)";
     beside_a_kernel(first, second)
 }
 

@@ -17,6 +17,7 @@ use crate::args::{MapArgs, Place};
 use crate::devices::DeviceState;
 use crate::error::Error;
 use crate::launch::{self, Ahead, Arguments, Prepared, Private, Shape};
+use crate::mapping::present::{self, Present};
 use crate::mapping::{Cx, begin, end, transfer};
 use crate::queue::deferred::Arrays;
 use crate::registry::Region;
@@ -41,7 +42,7 @@ pub(crate) struct Aloft {
 #[derive(Debug)]
 enum Rest {
     /// Maps end (none, if there are none), private memory goes.
-    Maps(Option<Arrays>, Private),
+    Maps(Option<Box<(Arrays, Option<Present>)>>, Private),
     /// Steps of a call with these arrays.
     Steps(Arrays, Steps),
 }
@@ -83,7 +84,15 @@ pub(crate) fn start(
     let cx = Cx { device, place, watch, unified, later: None };
     // Who watches wants to know when each thing begins and ends.
     let is_watched = watch.is_on() || watch.has_tools();
-    if is_watched || !may_fly(&cx, args, !after.is_empty()) || !device.plugin.take_off(after) {
+    if is_watched || !may_fly(&cx, args, !after.is_empty()) {
+        return Ok(None);
+    }
+    let maps = args.items().any(|(_, it)| !it.is_unmapped());
+    let present = if maps { present::acquire(&cx, args) } else { None };
+    if !device.plugin.take_off(after) {
+        if present.is_some_and(|it| !it.release(&cx)) {
+            end::end(&cx, args)?;
+        }
         return Ok(None);
     }
     // However this ends, the thread waits again.
@@ -91,19 +100,20 @@ pub(crate) fn start(
     let (mut prepared, first) = Prepared::new(&cx, region, shape)?;
     let mut arguments = Arguments::default();
     arguments.words.extend(first);
-    let maps = args.items().any(|(_, it)| !it.is_unmapped());
-    if maps {
+    let is_new = maps && present.is_none();
+    if is_new {
         begin::begin(&cx, args, false)?;
     }
-    let is_sole = maps && holds_alone(&cx, args);
-    arguments.build(&cx, args)?;
+    let is_sole = is_new && holds_alone(&cx, args);
+    arguments.build(&cx, args, present.as_ref())?;
     prepared.words = std::mem::take(&mut arguments.words);
     prepared.run(&cx, region, args, |_, _| true)?;
     let Some(flight) = device.plugin.leave() else {
         return Err(Error::BadCall("a region that was started is not there"));
     };
     ahead.0 = None;
-    let rest = Rest::Maps(maps.then(|| Arrays::new(args)), arguments.private);
+    let maps = maps.then(|| (Arrays::new(args), present));
+    let rest = Rest::Maps(maps.map(Box::new), arguments.private);
     let region = Arc::clone(region);
     let aloft = Aloft { place, device, unified, region, flight, rest };
     let note = aloft.note(is_sole, is_sole);
@@ -184,8 +194,11 @@ impl Aloft {
         let cx = Cx { device, place, watch: Watch::now(), unified, later: None };
         match rest {
             Rest::Steps(mut arrays, steps) => steps.run(&cx, &arrays.args()),
-            Rest::Maps(arrays, private) => {
-                if let Some(mut arrays) = arrays {
+            Rest::Maps(maps, private) => {
+                let is_released = |it: &(Arrays, Option<Present>)| {
+                    it.1.as_ref().is_some_and(|it| it.release(&cx))
+                };
+                if let Some((mut arrays, _)) = maps.filter(|it| !is_released(it)).map(|it| *it) {
                     let ahead = Ahead::go(&cx);
                     end::end(&cx, &arrays.args())?;
                     ahead.stay().map_err(|error| Error::Device {

@@ -99,6 +99,7 @@ extern "C" fn after() {
 
 extern "C" fn in_child() {
     after();
+    queue::forget_all();
     for device in devices::opened() {
         device.mapping.settle_all();
     }

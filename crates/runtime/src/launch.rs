@@ -14,6 +14,7 @@ use smallvec::SmallVec;
 
 use crate::args::{Item, MapArgs};
 use crate::error::{Error, Section};
+use crate::mapping::present::{self, Present};
 use crate::mapping::transfer::{self, Piece};
 use crate::mapping::{Cx, begin, end};
 use crate::registry::Region;
@@ -102,6 +103,9 @@ pub(crate) fn with_data(
     first: Option<u64>,
     go: impl FnOnce(Words) -> Result<(), Error>,
 ) -> Result<(), Error> {
+    if let Some(present) = present::acquire(cx, args) {
+        return with_present(cx, args, first, &present, go);
+    }
     if args.count > 0 {
         let _span = tool::implied(cx.watch, Kind::EnterData);
         begin::begin(cx, args, false)?;
@@ -109,10 +113,31 @@ pub(crate) fn with_data(
     }
     let mut arguments = Arguments::default();
     arguments.words.extend(first);
-    arguments.build(cx, args)?;
+    arguments.build(cx, args, None)?;
     go(std::mem::take(&mut arguments.words))?;
     if args.count > 0 {
         let _span = tool::implied(cx.watch, Kind::ExitData);
+        end::end(cx, args)?;
+    }
+    arguments.free_private(cx)
+}
+
+/// The same where all data are there.
+fn with_present(
+    cx: &Cx<'_>,
+    args: &MapArgs,
+    first: Option<u64>,
+    present: &Present,
+    go: impl FnOnce(Words) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let mut arguments = Arguments::default();
+    arguments.words.extend(first);
+    arguments.build(cx, args, Some(present))?;
+    go(std::mem::take(&mut arguments.words))?;
+    // Nobody takes the data away before the kernel is done.
+    let waited = cx.device.plugin.catch_up();
+    waited.map_err(|error| Error::Device { doing: "waiting for the region", what: None, error })?;
+    if !present.release(cx) {
         end::end(cx, args)?;
     }
     arguments.free_private(cx)
@@ -257,11 +282,17 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    pub(crate) fn build(&mut self, cx: &Cx<'_>, args: &MapArgs) -> Result<(), Error> {
+    /// `present`: where data lie, if that is known.
+    pub(crate) fn build(
+        &mut self,
+        cx: &Cx<'_>,
+        args: &MapArgs,
+        present: Option<&Present>,
+    ) -> Result<(), Error> {
         let is_identity = cx.device.shares_memory && cx.device.mapping.is_identity();
         // Where in `words` the argument of an entry is, for closures.
         let mut places: SmallVec<[usize; 24]> = SmallVec::new();
-        for (_, item) in args.items() {
+        for (index, item) in args.items() {
             places.push(self.words.len());
             if !item.map.has(MapType::TARGET_PARAM) {
                 let capture = MapType::PTR_AND_OBJ | MapType::LITERAL | MapType::IMPLICIT;
@@ -277,6 +308,8 @@ impl Arguments {
                 self.private_copy(cx, &item)?.0.wrapping_add(before)
             } else if is_identity {
                 host_base(&item) as u64
+            } else if let Some(place) = present.and_then(|it| it.places.get(index)) {
+                place.wrapping_add(before)
             } else {
                 let found = cx.device.mapping.look_up(item.begin, item.size).1;
                 let at = match found {

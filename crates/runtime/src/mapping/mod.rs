@@ -4,6 +4,7 @@
 //! device. A thread waits only while it has no range busy itself, so nobody waits in a circle.
 //!
 //! - [`begin`], [`end`], [`update`]: the three walks over the entries of a call
+//! - [`present`]: both for regions that find all their data
 //! - [`attach`]: pointers on the device that point to device data
 //! - [`transfer`]: copies that leave attached pointers alone
 //! - [`early`]: data that are there before the pointer to them
@@ -15,6 +16,7 @@ pub(crate) mod begin;
 pub(crate) mod components;
 pub(crate) mod early;
 pub(crate) mod end;
+pub(crate) mod present;
 pub(crate) mod rooms;
 mod shared;
 pub(crate) mod strided;

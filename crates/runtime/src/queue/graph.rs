@@ -45,8 +45,6 @@ struct Left<N> {
 }
 
 struct State<W, N> {
-    /// The process that all this belongs to: a child has none of its parent's work.
-    process: u32,
     newest: u64,
     pieces: BTreeMap<Ticket, Piece<W, N>>,
     ready: VecDeque<Ticket>,
@@ -95,7 +93,6 @@ impl<W, N> Graph<W, N> {
     pub(crate) const fn new(most: usize) -> Graph<W, N> {
         Graph {
             state: Mutex::new(State {
-                process: 0,
                 newest: 0,
                 pieces: BTreeMap::new(),
                 ready: VecDeque::new(),
@@ -111,23 +108,23 @@ impl<W, N> Graph<W, N> {
         }
     }
 
-    /// The state as it is, also another process's.
+    /// Lets nobody change anything while it lives.
     pub(crate) fn hold(&self) -> MutexGuard<'_, impl Sized> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lock(&self) -> MutexGuard<'_, State<W, N>> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let process = std::process::id();
-        if state.process != process {
-            state.process = process;
-            // Not dropped: what it refers to may be in the middle of a change.
-            std::mem::forget(std::mem::take(&mut state.pieces));
-            state.ready.clear();
-            state.ends.clear();
-            (state.threads, state.idle, state.waiting, state.unwanted) = (0, 0, 0, 0);
-        }
-        state
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// In a process that was forked: it has none of its parent's work, nor its threads.
+    pub(crate) fn forget(&self) {
+        let mut state = self.lock();
+        // Not dropped: what it refers to may be in the middle of a change.
+        std::mem::forget(std::mem::take(&mut state.pieces));
+        state.ready.clear();
+        state.ends.clear();
+        (state.threads, state.idle, state.waiting, state.unwanted) = (0, 0, 0, 0);
     }
 
     /// Adds work after the end of `queue` and after `others`; `work` may be nothing, then it is done

@@ -30,7 +30,7 @@ use crate::devices::{self, Target};
 use crate::error::Error;
 use crate::ffi::guard;
 use crate::flight::{Aloft, Note};
-use crate::report;
+use crate::{fork, report};
 use graph::{Graph, Hire, Key, Reserved, Ticket};
 
 /// What is done when its turn has come. It reports its own failures.
@@ -321,11 +321,17 @@ pub(crate) fn hold() -> Box<dyn Held> {
     Box::new(GRAPH.hold())
 }
 
+/// In a process that was forked.
+pub(crate) fn forget_all() {
+    GRAPH.forget();
+}
+
 fn started(hire: Hire) {
     static AT_EXIT: Once = Once::new();
-    // SAFETY: `at_exit` is a C function without arguments that never unwinds.
-    AT_EXIT.call_once(|| unsafe {
-        libc::atexit(at_exit);
+    AT_EXIT.call_once(|| {
+        fork::watch();
+        // SAFETY: `at_exit` is a C function without arguments that never unwinds.
+        unsafe { libc::atexit(at_exit) };
     });
     if hire == Hire::One {
         self::hire();
