@@ -1,4 +1,5 @@
 // Arrays whose lengths are computed: mapped whole, by rows, through pointers and in functions.
+#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -94,6 +95,10 @@ static void through_pointer(int n, int m)
 
 int main(void)
 {
+  int there = 0;
+#pragma omp target map(from : there)
+  there = !omp_is_initial_device();
+  expect(there, "regions leave the host");
   whole(7, 5);
   whole(3, 11);
   through_pointer(6, 9);

@@ -32,6 +32,10 @@ static struct node *kept;
 
 int main(void)
 {
+  int there = 0;
+#pragma omp target map(from : there)
+  there = !omp_is_initial_device();
+  expect(there, "regions leave the host");
   enum { N = 200 };
   int sums[N];
 #pragma omp target teams distribute parallel for map(from : sums)

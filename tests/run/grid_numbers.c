@@ -2,6 +2,7 @@
 #include <complex.h>
 #include <limits.h>
 #include <math.h>
+#include <omp.h>
 #include <stdio.h>
 
 static int failures;
@@ -32,6 +33,10 @@ static void nothing(range *fresh)
 
 int main(void)
 {
+  int there = 0;
+#pragma omp target map(from : there)
+  there = !omp_is_initial_device();
+  expect(there, "regions leave the host");
   enum { N = 300 };
   double complex z[N], total = 1 - 2 * I;
   float complex small[N], product = 1;
