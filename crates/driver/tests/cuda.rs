@@ -347,8 +347,9 @@ fn threads_do_not_mix_their_data() -> Option<String> {
     (!ran.output.status.success()).then(|| told(&ran.output))
 }
 
-/// Two threads, the second of which comes while the first waits for its kernel, which takes long.
-fn beside_a_kernel(first: &str, second: &str) -> Option<String> {
+/// Two threads, the second of which comes while the first starts its kernel, or waits for it, which takes
+/// long; its own number must be `expect` then, and that of the first 1.
+fn beside_a_kernel(late: &str, first: &str, second: &str, expect: i32) -> Option<String> {
     let program = format!(
         "#include <omp.h>
     #include <unistd.h>
@@ -360,17 +361,14 @@ fn beside_a_kernel(first: &str, second: &str) -> Option<String> {
         }} else {{
             {second}
         }}
-        return own[0][0] != 1 || own[1][0] > 1; }}"
+        return own[0][0] != 1 || own[1][0] != {expect}; }}"
     );
-    let ran = with_driver(&program, "cuda", &[("SUMS", "1"), ("LATE", "1")])?;
+    let ran = with_driver(&program, "cuda", &[("SUMS", "1"), ("LATE", late)])?;
     (!ran.output.status.success()).then(|| told(&ran.output))
 }
 
 fn copies_of_other_threads_are_waited_for() -> Option<String> {
-    // `other` leaves its values in the memory that `shared` gets.
     let first = "
-            #pragma omp target enter data map(to: other)
-            #pragma omp target exit data map(delete: other)
             int *mine = own[0];
             #pragma omp target map(tofrom: mine[0:64]) map(to: shared)
             mine[0] += shared[0];";
@@ -379,7 +377,7 @@ fn copies_of_other_threads_are_waited_for() -> Option<String> {
             int *mine = own[1];
             #pragma omp target map(tofrom: mine[0:64]) map(to: shared)
             mine[0] += shared[0];";
-    beside_a_kernel(first, second)
+    beside_a_kernel("launch", first, second, 1)
 }
 
 fn data_stay_until_the_kernel_is_done() -> Option<String> {
@@ -394,7 +392,7 @@ fn data_stay_until_the_kernel_is_done() -> Option<String> {
             usleep(60000);
             #pragma omp target data map(to: other)
             usleep(100000);";
-    beside_a_kernel(first, second)
+    beside_a_kernel("wait", first, second, 0)
 }
 
 fn the_last_who_holds_data_copies_them() -> Option<String> {
@@ -405,7 +403,7 @@ fn the_last_who_holds_data_copies_them() -> Option<String> {
     let second = "
             usleep(50000);
             #pragma omp target exit data map(release: own)";
-    beside_a_kernel(first, second)
+    beside_a_kernel("wait", first, second, 0)
 }
 
 fn gpus_copy_to_each_other() -> Option<String> {

@@ -1,8 +1,8 @@
 /* A driver without a GPU, for tests: memory of the device is the host's, and what is put into a stream is done
    when that is waited for, as late as may be. With SUMS a kernel with two arguments adds what the second
    leads to to what the first leads to; others do nothing. What is asked is written to the file that CALLS names, a line
-   each. CRASH makes kernels crash, MEMORY is the number of bytes that it has, LATE makes the
-   first wait for a kernel long. */
+   each. CRASH makes kernels crash, MEMORY is the number of bytes that it has, LATE says what takes
+   long the first time: "wait" for a kernel, or "launch" of one. */
 #include <elf.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -38,6 +38,15 @@ static int say(const char *what, word number) {
   if (file) fprintf(file, "%s %lu\n", what, number), fflush(file);
   pthread_mutex_unlock(&lock);
   return 0;
+}
+
+/* What LATE names takes long, the first time. */
+static void sleep_once(const char *what) {
+  static int is_late;
+  pthread_mutex_lock(&lock);
+  int sleeps = getenv("LATE") && !strcmp(getenv("LATE"), what) && !is_late++;
+  pthread_mutex_unlock(&lock);
+  if (sleeps) usleep(100000);
 }
 
 static void put(struct stream *stream, struct deed deed) {
@@ -84,11 +93,7 @@ int cuStreamCreate(struct stream **stream, unsigned flags) {
   return *stream = calloc(1, sizeof **stream), say("stream", flags);
 }
 int cuStreamSynchronize(struct stream *stream) {
-  static int is_late;
-  pthread_mutex_lock(&lock);
-  int sleeps = getenv("LATE") && stream->kernels && !is_late++;
-  pthread_mutex_unlock(&lock);
-  if (sleeps) usleep(100000);
+  if (stream->kernels) sleep_once("wait");
   pthread_mutex_lock(&lock);
   run(stream, stream->count);
   pthread_mutex_unlock(&lock);
@@ -208,6 +213,7 @@ int cuLaunchKernel(void *kernel, unsigned x, unsigned y, unsigned z, unsigned a,
                    unsigned shared, struct stream *stream, void **arguments, void **extra) {
   word count = extra ? *(word *)extra[3] / 8 : 0;
   if (count == 2 && getenv("SUMS")) put(stream, (struct deed){ SUM, ((char **)extra[1])[0], ((char **)extra[1])[1] });
+  sleep_once("launch");
   stream->kernels++;
   crashed = getenv("CRASH") != 0;
   say("blocks", x);

@@ -86,15 +86,15 @@ fn they_keep_their_dependences() -> Option<String> {
 fn data_go_before_the_next_one_comes() -> Option<String> {
     // The first region changes a copy that nobody is to see.
     succeeds_with(
-        "int copy = 5, one = 1, zero = 0;
+        "int copy = 5, one = 1, ten = 10;
     int main(void) {
         #pragma omp target nowait depend(out: copy) map(to: copy, one)
         copy += one;
-        #pragma omp target nowait depend(inout: copy) map(tofrom: copy) map(to: zero)
-        copy += zero;
+        #pragma omp target nowait depend(inout: copy) map(tofrom: copy) map(to: ten)
+        copy += ten;
         #pragma omp taskwait
-        return copy != 5; }",
-        &[("SUMS", "1"), ("LATE", "1")],
+        return copy != 15; }",
+        &[("SUMS", "1"), ("LATE", "wait")],
     )
 }
 
