@@ -20,6 +20,9 @@ pub const OPENCL_VARIABLES: &str = "// with variables\n";
 /// The first line of a text in CUDA C++, which is compiled before it becomes an image.
 pub const CUDA: &str = "// ferry: kernels in CUDA C++\n";
 
+/// The same for HIP.
+pub const HIP: &str = "// ferry: kernels in HIP\n";
+
 /// What the payload of a container is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u16)]

@@ -188,6 +188,60 @@ pub fn is_foreign_device_flag(flag: &str) -> bool {
     NAMES.contains(&name) || flag.starts_with("-foffload-options=")
 }
 
+/// Routines about devices that a program without our runtime brings along.
+pub const STANDALONE_ROUTINES: &[&str] = &[
+    "omp_get_num_devices",
+    "omp_get_initial_device",
+    "omp_get_default_device",
+    "omp_set_default_device",
+    "omp_is_initial_device",
+    "omp_get_device_num",
+    "omp_target_alloc",
+    "omp_target_free",
+    "omp_target_memcpy",
+    "omp_target_is_present",
+    "omp_get_mapped_ptr",
+    "acc_get_num_devices",
+    "acc_get_device_num",
+    "acc_get_device_type",
+    "acc_on_device",
+    "acc_set_device_type",
+    "acc_set_device_num",
+    "acc_copyin_async",
+    "acc_create_async",
+    "acc_copyout_async",
+    "acc_delete_async",
+    "acc_update_device_async",
+    "acc_update_self_async",
+    "acc_attach",
+    "acc_detach",
+    "acc_init",
+    "acc_shutdown",
+    "acc_wait",
+    "acc_wait_all",
+    "acc_async_test",
+    "acc_async_test_all",
+    "acc_malloc",
+    "acc_free",
+    "acc_copyin",
+    "acc_create",
+    "acc_copyout",
+    "acc_delete",
+    "acc_update_device",
+    "acc_update_self",
+    "acc_is_present",
+    "acc_deviceptr",
+    "acc_memcpy_to_device",
+    "acc_memcpy_from_device",
+];
+
+/// Whether a routine is about devices, so that the host's threading runtime cannot answer for ours.
+pub fn asks_devices(name: &str) -> bool {
+    const ABOUT: &[&str] = &["device", "target", "mapped_ptr", "interop", "pause_resource"];
+    name.starts_with("acc_")
+        || name.strip_prefix("omp_").is_some_and(|it| ABOUT.iter().any(|word| it.contains(word)))
+}
+
 /// The headers of both standards' APIs, which Ferry brings along.
 pub const HEADERS: &[&str] = &["omp.h", "openacc.h"];
 

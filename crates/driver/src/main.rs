@@ -8,6 +8,7 @@ mod cc;
 mod check;
 mod devices;
 mod doctor;
+mod emit;
 mod explain;
 mod front;
 mod input;
@@ -90,6 +91,7 @@ fn run(options: &Options) -> Result<ExitCode, String> {
         Command::Explain(options) => explain::run(options),
         Command::Print(options) => print::run(options),
         Command::Translate(options) => translate::run(options),
+        Command::Emit(options) => emit::run(options),
         Command::Man { folder } => man::pages(folder),
         Command::Completions { shell } => man::completions(*shell),
     }

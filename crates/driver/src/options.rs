@@ -100,6 +100,13 @@ pub(crate) enum Command {
     /// something was refused.
     #[command(after_help = AFTER)]
     Translate(TranslateOptions),
+    /// Write a program as kernels of a vendor's language and plain C that calls its API
+    ///
+    /// In a folder: each file as it was written, with calls in the place of its regions; its kernels beside it,
+    /// with words on where each loop went; and ferry_host.c with the functions that are called. Nothing of Ferry is
+    /// needed to build or run that. What cannot be done without libferry is refused by name, and nothing is written.
+    #[command(after_help = AFTER)]
+    Emit(EmitOptions),
     /// Compile and link, with the command line of gcc
     ///
     /// All options of the host compiler are understood or passed on to it; those below are Ferry's own.
@@ -319,6 +326,32 @@ pub(crate) struct TranslateOptions {
     /// Tell of every directive and clause, not only of those that are not simply translated
     #[arg(short, long)]
     pub(crate) verbose: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EmitOptions {
+    #[command(flatten)]
+    pub(crate) input: Input,
+    /// The language of the kernels, and the API that the host's side calls
+    #[arg(long, value_enum, value_name = "NAME")]
+    pub(crate) dialect: Dialect,
+    /// The folder to write to, made if it is not there (default: the name of the dialect)
+    #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) out_dir: Option<PathBuf>,
+    /// How far to believe directives that say that iterations are independent
+    #[arg(long, value_enum, default_value_t = Believed::Verify, value_name = "HOW")]
+    pub(crate) trust: Believed,
+}
+
+/// Languages of kernels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Dialect {
+    /// CUDA C++, and the driver API
+    Cuda,
+    /// OpenCL C, and OpenCL 2.0
+    Opencl,
+    /// HIP for AMD's GPUs, and its module API
+    Hip,
 }
 
 /// Forms of a report of what became of directives.

@@ -56,6 +56,8 @@ pub enum Grid {
     OpenCl,
     /// CUDA C++, which is a C++ without the extensions of other compilers.
     Cuda,
+    /// HIP, which is the same C++ for AMD's GPUs.
+    Hip,
 }
 
 impl Grid {
@@ -64,6 +66,15 @@ impl Grid {
         match self {
             Grid::OpenCl => "opencl",
             Grid::Cuda => "cuda",
+            Grid::Hip => "hip",
+        }
+    }
+
+    /// Whether it is C++.
+    pub fn is_cpp(self) -> bool {
+        match self {
+            Grid::OpenCl => false,
+            Grid::Cuda | Grid::Hip => true,
         }
     }
 }
@@ -122,7 +133,7 @@ impl<'p> Printer<'p> {
     /// Whether the text is C++: fewer conversions are made without a word, positions in lists have no
     /// names, and what a record has without a name has one.
     fn is_cpp(&self) -> bool {
-        self.grid == Some(Grid::Cuda)
+        self.grid.is_some_and(Grid::is_cpp)
     }
 
     /// From now on a variable is named by this text, which must stand as an operand anywhere:

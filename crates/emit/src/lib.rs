@@ -19,4 +19,5 @@ pub use translate::{
     Translation, profile, translate,
 };
 
-pub use lower::{About, Chosen, Lowered, Note, Options, Verdict, lower, lower_with};
+pub use lower::{About, Chosen, Lowered, Note, Options, Standalone, Verdict, lower, lower_with};
+pub use lower::{host_file, host_header, kernel_ending};

@@ -66,6 +66,11 @@ impl Edits {
         self.list.is_empty()
     }
 
+    /// All changes, in the order of their places.
+    pub fn iter(&self) -> impl Iterator<Item = (Range<usize>, &[u8])> {
+        self.list.iter().map(|it| (it.range.clone(), it.text.as_slice()))
+    }
+
     /// Puts `text` in the place of `range`.
     pub fn replace(
         &mut self,

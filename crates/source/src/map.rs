@@ -15,7 +15,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::Span;
 use crate::lines::Lines;
-use crate::marker::{Markers, Origin};
+use crate::marker::{Markers, Origin, is_marker};
 
 /// One text of a [`SourceMap`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -144,6 +144,24 @@ impl SourceMap {
         self.place(span)
             .and_then(|(file, range)| self.origin(file, self.lines(file)?.line_of(at(&range))))
             .is_some_and(|it| it.system)
+    }
+
+    /// The lines of a preprocessed text: which of its bytes, and the written file and line (from 1) that each
+    /// stands for. Lines that are markers stand for none.
+    pub fn written_lines(
+        &self,
+        file: FileId,
+    ) -> impl Iterator<Item = (Range<usize>, Option<(Arc<str>, u32)>)> {
+        let count = self.lines(file).map_or(0, Lines::count);
+        (0..count).map(move |line| {
+            let full = self.lines(file).map_or(0..0, |it| it.full(line));
+            let bytes = self.bytes(file).get(full.clone()).unwrap_or_default();
+            let origin = match is_marker(bytes) {
+                true => None,
+                false => self.origin(file, line).map(|it| (it.name, it.line)),
+            };
+            (full, origin)
+        })
     }
 
     /// The file that holds `span`, and which of its bytes.

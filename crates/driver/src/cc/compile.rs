@@ -84,6 +84,7 @@ fn ours(cx: &Context<'_>, job: &Job<'_>) -> Result<Done, Failure> {
     let options = emit::Options {
         wants_device: cx.arguments.targets.need_image(),
         grids: cx.arguments.targets.grids(),
+        standalone: false,
         reassociates: cx.arguments.reassociates(),
         trust: cx.arguments.trust.into(),
     };
@@ -173,6 +174,8 @@ fn generated(
                 cx.save(&job.input.path, "cl", text)?;
                 containers.extend(Code::of(text.clone()).container());
             }
+            // No option asks for it.
+            emit::Grid::Hip => cx.save(&job.input.path, "hip", text)?,
             emit::Grid::Cuda => {
                 cx.save(&job.input.path, "cu", text)?;
                 let gpus = &cx.arguments.targets.gpus;

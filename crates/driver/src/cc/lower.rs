@@ -95,7 +95,7 @@ pub(crate) fn lower(
         let (host, device, grids) = (None, None, Vec::new());
         return Lowered { host, device, grids, verdicts, decisions, diagnostics };
     };
-    let emit::Lowered { host, device, grids, verdicts, notes, decisions, diagnostics } =
+    let emit::Lowered { host, device, grids, verdicts, notes, decisions, diagnostics, .. } =
         emit::lower_with(program, map, file, &locator, options, chosen);
     let device = device.map(String::into_bytes);
     let grids: Vec<_> = grids.into_iter().map(|(it, text)| (it, text.into_bytes())).collect();

@@ -129,7 +129,7 @@ impl Printer<'_> {
                         out.push_str(&format!("((const char *)__ferry_flat({text}))"));
                     }
                     // In C nobody promises not to change them.
-                    Some(Grid::Cuda) => out.push_str(&format!("((char *){text})")),
+                    Some(Grid::Cuda | Grid::Hip) => out.push_str(&format!("((char *){text})")),
                     None => out.push_str(&text),
                 }
             }

@@ -198,7 +198,7 @@ impl Printer<'_> {
     /// The words before a function: `static inline __attribute__((noinline)) `.
     fn function_words(&self, function: &Function, is_definition: bool) -> String {
         match self.grid {
-            Some(Grid::Cuda) => return "static __device__ ".to_owned(),
+            Some(Grid::Cuda | Grid::Hip) => return "static __device__ ".to_owned(),
             Some(Grid::OpenCl) if function.is_static => return "static ".to_owned(),
             Some(Grid::OpenCl) => return String::new(),
             None => {}

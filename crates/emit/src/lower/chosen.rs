@@ -94,6 +94,10 @@ impl Lowering<'_> {
 
     /// Declares what generated tests and calls ask the runtime.
     pub(super) fn declare_questions(&self) {
+        if self.standalone {
+            let span = self.program.rewrites.first().map_or(source::Span::NONE, |it| it.span);
+            return self.not_standalone(span, "a choice that is made while the program runs");
+        }
         let (is, pointer) = (abi::names::DEVICE_IS, abi::names::DEVICE_POINTER);
         let text = format!(
             "extern int {IS_ON_HOST}(void);\nextern int {DEFAULT_DEVICE}(void);\n\

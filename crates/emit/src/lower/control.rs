@@ -17,6 +17,14 @@ impl Lowering<'_> {
             Some(Leaf::Shutdown) => Action::Shutdown,
             _ => Action::Set,
         };
+        if self.standalone {
+            if action == Action::Set {
+                self.not_standalone(region.span, "a choice of the device");
+            }
+            // A device is prepared when it is first used, and let go at the end.
+            out.line(&format!("; /* {} */", self.quoted_directive(construct.span)));
+            return;
+        }
         self.state.borrow_mut().is_framed = true;
         let unsaid = || format!("(-{} - 1)", UNSAID.wrapping_add(1).unsigned_abs());
         let (mut types, mut number, mut queue) = ("0".to_owned(), unsaid(), unsaid());

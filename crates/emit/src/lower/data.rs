@@ -33,12 +33,13 @@ impl Lowering<'_> {
         out.beside(region.span);
         out.line("{");
         out.indented(|out| {
-            stub::location(out, &at);
-            let device = stub::device(printer, &region.construct.clauses);
+            self.said_before(region.construct.span, out);
+            self.location(out, &at);
+            let device = stub::device(printer, &region.construct.clauses, self.device_words());
             let device = order.open(printer, device, out);
-            let tables = stub::tables(out, &entries, &at);
-            let arguments = tables.arguments();
-            order.call(printer, &format!("{call}(&__fi, {device}, {arguments});"), out);
+            let tables = self.tables(out, &entries, &at, region.span);
+            let text = self.data_call_text(call, &device, &tables, &at);
+            order.call(printer, &text, out);
         });
         out.line("}");
     }
@@ -50,9 +51,9 @@ impl Lowering<'_> {
         let mut entries = entries::of_data(printer, &self.mappers, region);
         let seen = self.device_names(printer, id, &mut entries);
         let order = self.order(printer, id).in_place();
-        let arguments = self.open_data(printer, id, &order, &entries, &at, out);
-        self.body(printer, id, &seen, &at, out);
-        self.close_data(printer, id, &order, &arguments, out);
+        let end = self.open_data(printer, id, &order, &entries, &at, out);
+        self.body(printer, id, &seen, out);
+        self.close_data(printer, id, &order, &end, out);
     }
 
     /// A data region whose body can stay as it is: what comes before it and what after it. None if
@@ -74,14 +75,14 @@ impl Lowering<'_> {
         let entries = entries::of_data(printer, &self.mappers, region);
         let order = self.order(printer, id).in_place();
         let mut before = Out::placed(self.place);
-        let arguments = self.open_data(printer, id, &order, &entries, &at, &mut before);
+        let end = self.open_data(printer, id, &order, &entries, &at, &mut before);
         let mut after = Out::placed(self.place);
-        self.close_data(printer, id, &order, &arguments, &mut after);
+        self.close_data(printer, id, &order, &end, &mut after);
         Some((before.into_text(), after.into_text()))
     }
 
-    /// Opens a block, with the tables and the call that begins the life of the data; answers the
-    /// arguments for the call that ends it.
+    /// Opens a block, with the tables and the call that begins the life of the data; answers the call
+    /// that ends it.
     fn open_data(
         &self,
         printer: &Printer<'_>,
@@ -95,24 +96,25 @@ impl Lowering<'_> {
         self.state.borrow_mut().is_framed = true;
         out.beside(region.span);
         out.line("{");
-        let mut arguments = String::new();
+        let mut end = String::new();
         out.indented(|out| {
-            stub::location(out, at);
-            let device = stub::device(printer, &region.construct.clauses);
+            self.said_before(region.construct.span, out);
+            self.location(out, at);
+            let device = stub::device(printer, &region.construct.clauses, self.device_words());
             let device = order.open(printer, device, out);
             if device != "__fv" {
                 out.line(&format!("const __ferry_i64 __fv = {device};"));
             }
-            let tables = stub::tables(out, entries, at);
-            arguments = tables.arguments();
-            let call = format!("{}(&__fi, __fv, {arguments});", abi::names::DATA_BEGIN);
+            let tables = self.tables(out, entries, at, region.span);
+            end = self.data_call_text(abi::names::DATA_END, "__fv", &tables, at);
+            let call = self.data_call_text(abi::names::DATA_BEGIN, "__fv", &tables, at);
             order.call(printer, &call, out);
             if let Some(group) = self.task_group(id) {
                 out.raw(&group);
                 out.line("{");
             }
         });
-        arguments
+        end
     }
 
     /// The directive that makes the end of a data region wait for the tasks begun in it, if there may be
@@ -138,15 +140,14 @@ impl Lowering<'_> {
         printer: &Printer<'_>,
         id: RegionId,
         order: &Order<'_>,
-        arguments: &str,
+        end: &str,
         out: &mut Out<'_>,
     ) {
         out.beside(self.program.regions[id].span);
         if self.task_group(id).is_some() {
             out.indented(|out| out.line("}"));
         }
-        let call = format!("{}(&__fi, __fv, {arguments});", abi::names::DATA_END);
-        out.indented(|out| order.call(printer, &call, out));
+        out.indented(|out| order.call(printer, end, out));
         out.line("}");
     }
 
@@ -156,7 +157,6 @@ impl Lowering<'_> {
         printer: &Printer<'_>,
         id: RegionId,
         seen: &[(VarId, usize, bool)],
-        _at: &At,
         out: &mut Out<'_>,
     ) {
         let Some(body) = self.program.regions[id].body else { return };
@@ -173,7 +173,10 @@ impl Lowering<'_> {
                     true => printer.declare(ty.plain(), &name),
                     false => printer.declare(ty, &format!("(*{name})")),
                 };
-                out.line(&format!("{declared} = __fb[{index}];"));
+                out.line(&match self.standalone {
+                    true => format!("{declared} = __ferry_items[{index}].base;"),
+                    false => format!("{declared} = __fb[{index}];"),
+                });
                 inner.substitute(*var, if *is_pointer { name } else { format!("(*{name})") });
             }
             inner.stmt(body, out);
@@ -239,6 +242,7 @@ impl Lowering<'_> {
                 continue;
             }
             is_said = true;
+            self.check_requirements(&declaration.construct);
             for clause in &declaration.construct.clauses {
                 bits |= match clause.kind {
                     ClauseKind::Require(what, _) => requirement(what),
@@ -304,7 +308,6 @@ impl Lowering<'_> {
     }
 }
 
-/// The call that ends the life of the data, and the end of the block.
 /// Whether a statement may begin tasks that it does not wait for.
 fn begins_tasks(program: &Program, stmt: StmtId) -> bool {
     let mut open = vec![Part::Stmt(stmt)];

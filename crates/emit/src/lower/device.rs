@@ -113,7 +113,7 @@ impl Lowering<'_> {
             let ty = printer.type_name(ty);
             let name = self.link_pointer(id);
             let ty = match self.grid {
-                Some(Grid::Cuda) => format!("__ferry_make<{ty}>"),
+                Some(Grid::Cuda | Grid::Hip) => format!("__ferry_make<{ty}>"),
                 Some(Grid::OpenCl) | None => format!("__typeof__({ty})"),
             };
             printer.substitute(id, format!("(*({ty} *){name})"));

@@ -166,7 +166,7 @@ impl Lowering<'_> {
                     let ty = printer.type_name(plain);
                     out.line(&format!("{declared} = ({ty})(__ferry_word)__ferry_slots[{slot}];"));
                 } else {
-                    if self.grid == Some(Grid::Cuda) {
+                    if self.grid.is_some_and(Grid::is_cpp) {
                         let ty = printer.type_name(plain);
                         out.line(&format!(
                             "{declared} = __ferry_value<{ty}>(__ferry_slots[{slot}]);"

@@ -37,6 +37,7 @@ mod place;
 mod queue;
 mod room;
 mod scope;
+mod standalone;
 mod storage;
 mod stub;
 mod teams;
@@ -62,6 +63,7 @@ use crate::reshape;
 use frame::Row;
 pub use levels::{About, Note};
 use mapper::Mappers;
+pub use standalone::{Standalone, host_file, host_header, kernel_ending};
 use stub::At;
 
 /// What a program becomes.
@@ -71,6 +73,8 @@ pub struct Lowered {
     pub host: Option<Vec<u8>>,
     /// Text for devices that do not see the host's memory, if it was asked for and is not empty.
     pub device: Option<String>,
+    /// The same in pieces, for a program that stands alone, if that was asked for.
+    pub standalone: Option<Standalone>,
     /// Texts for devices made of a grid of threads, likewise.
     pub grids: Vec<(Grid, String)>,
     /// What became of each region that was to leave the host.
@@ -103,6 +107,8 @@ pub struct Options {
     pub wants_device: bool,
     /// And texts for grids.
     pub grids: Vec<Grid>,
+    /// The texts are for people and for a program that does without our runtime.
+    pub standalone: bool,
     /// Sums of floating-point numbers may be added in another order though no clause says so.
     pub reassociates: bool,
     /// How far directives are believed that say that iterations are independent.
@@ -199,6 +205,8 @@ pub fn lower_with(
         },
         apart: storage::apart(program),
         is_device,
+        standalone: options.standalone,
+        text: (map.bytes(file), map.base(file)),
         grid,
         shared: FxHashMap::default(),
         state: RefCell::default(),
@@ -209,6 +217,7 @@ pub fn lower_with(
     let base = map.base(file);
     let text = map.bytes(file);
     let made = host.unit(text, base, &mut edits).and_then(|()| edits.apply(text));
+    let frame = host.standalone.then(|| host.standalone_frame());
     let state = host.state.into_inner();
     let mut diagnostics = state.faults;
     diagnostics.append(leveled.as_ref().map(|it| it.faults.clone()).unwrap_or_default());
@@ -220,15 +229,18 @@ pub fn lower_with(
         diagnostics.append(lowering.state.into_inner().faults);
     }
     let (mut grids, mut grid_notes) = (Vec::new(), Vec::new());
-    for grid in options.grids {
+    for grid in options.grids.iter().copied() {
         if diagnostics.errors() != 0 {
             break;
         }
         let lowering = lowering(true, Some(grid));
-        grids.extend(lowering.grid_unit(grid, &state.kernels).map(|it| (grid, it)));
+        let made = lowering.grid_unit(grid, &state.kernels);
+        let made = made.map(|it| if options.standalone { standalone::readable(&it) } else { it });
+        grids.extend(made.map(|it| (grid, it)));
         grid_notes.extend(lowering.forms_told(grid, &state.kernels));
         diagnostics.append(lowering.state.into_inner().faults);
     }
+    let standalone = frame.map(|frame| Standalone::new(frame, &edits));
     let host = match made {
         Ok(_) if edits.is_empty() => None,
         Ok(host) => Some(host),
@@ -242,7 +254,8 @@ pub fn lower_with(
     let mut notes = leveled.map(|it| it.notes).unwrap_or_default();
     notes.extend(named.map(|it| it.notes).unwrap_or_default());
     notes.extend(grid_notes);
-    Lowered { host, device, grids, verdicts: state.verdicts, notes, decisions, diagnostics }
+    let verdicts = state.verdicts;
+    Lowered { host, device, standalone, grids, verdicts, notes, decisions, diagnostics }
 }
 
 /// The program with levels for grids, which have threads in their teams.
@@ -289,6 +302,10 @@ struct Lowering<'p> {
     apart: FxHashSet<VarId>,
     /// The device's text is made, not the host's.
     is_device: bool,
+    /// It is part of a program that does without our runtime, and for people to read.
+    standalone: bool,
+    /// The preprocessed text, and where it begins.
+    text: (&'p [u8], u32),
     /// It is made for a grid of threads, in this language.
     grid: Option<Grid>,
     state: RefCell<State>,
@@ -374,8 +391,13 @@ impl Lowering<'_> {
                 let _ = edits.delete(range);
             }
         }
-        self.mapper_functions();
+        if !self.standalone {
+            self.mapper_functions();
+        }
         self.requirements();
+        if self.standalone {
+            return Ok(());
+        }
         let state = self.state.borrow();
         if state.rows.is_empty() && state.declarations.is_empty() && !state.is_framed {
             return Ok(());

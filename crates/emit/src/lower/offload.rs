@@ -28,19 +28,28 @@ impl Lowering<'_> {
         let task = self.task(printer, id, &entries);
         out.beside(region.span);
         // What is to be done before belongs to the same statement.
-        out.line("{");
+        let is_one_block = self.standalone && task.is_none();
+        if !is_one_block {
+            out.line("{");
+        }
         if let Some(task) = &task {
             out.raw(task);
         }
         out.line("{");
         out.indented(|out| {
-            stub::location(out, &at);
-            let device = stub::device(printer, &region.construct.clauses);
+            self.said_before(region.construct.span, out);
+            self.location(out, &at);
+            let device = stub::device(printer, &region.construct.clauses, self.device_words());
             let device = order.open(printer, device, out);
-            let tables = stub::tables(out, &entries, &at);
+            let tables = self.tables(out, &entries, &at, region.span);
             // The kernel has its own; the user's are not unused for that.
             for it in entries.captured.iter().filter(|it| it.access == Access::Own) {
                 out.line(&format!("(void)sizeof({});", printer.var_name(it.var)));
+            }
+            if self.standalone {
+                let trips = self.trips(printer, id);
+                let call = self.run_text(&kernel, &device, &tables, &trips, &at);
+                return order.call(printer, &call, out);
             }
             let teams = if region.construct.has(Leaf::Teams) { "0" } else { "-1u" };
             let arguments = tables.kernel_arguments(teams, &self.trips(printer, id));
@@ -53,19 +62,34 @@ impl Lowering<'_> {
             order.call(printer, &call, out);
         });
         out.line("}");
-        out.line("}");
+        if !is_one_block {
+            out.line("}");
+        }
     }
 
     /// Makes the kernel and its row; answers its name.
     fn add_kernel(&self, id: RegionId, at: &At, entries: &Entries, limit: Option<usize>) -> String {
         let prefix = abi::names::KERNEL_PREFIX;
-        let stem = format!("{prefix}{:016x}_{}_l{}", self.unit, at.function, at.line);
+        let stem = match self.standalone {
+            true => format!("{}_l{}", at.function, at.line),
+            false => format!("{prefix}{:016x}_{}_l{}", self.unit, at.function, at.line),
+        };
         let mut name = stem.clone();
         let mut number = 1;
-        while self.state.borrow().rows.iter().any(|it| it.name == name) {
+        let is_taken = |name: &str| {
+            self.state.borrow().rows.iter().any(|it| it.name == name)
+                || self.standalone && !self.is_free_name(name)
+        };
+        while is_taken(&name) {
             number += 1;
             name = format!("{stem}_{number}");
         }
+        let clauses = &self.program.regions[id].construct.clauses;
+        let is_asked = |it: &Clause<_>| {
+            matches!(it.kind, ClauseKind::If(_) | ClauseKind::SelfExec(_) | ClauseKind::Device(..))
+        };
+        // Without the runtime the host is asked only where clauses may choose it.
+        let has_host = !self.standalone || clauses.iter().any(is_asked);
         // The row first: regions inside take the names that are left.
         {
             let mut state = self.state.borrow_mut();
@@ -76,12 +100,15 @@ impl Lowering<'_> {
                 flags: abi::entry::FERRY_REGION,
                 data: 0,
             });
-            state.declarations.push(format!(
-                "static void {name}(void *const *);\n\
-                 static const struct __ferry_region __ferry_region_{name} = \
-                 {{ 1, 0, {}, {name} }};\n",
-                stub::quoted(&name)
-            ));
+            state.declarations.push(match self.standalone {
+                true => self.standalone_kernel(&name, has_host),
+                false => format!(
+                    "static void {name}(void *const *);\n\
+                     static const struct __ferry_region __ferry_region_{name} = \
+                     {{ 1, 0, {}, {name} }};\n",
+                    stub::quoted(&name)
+                ),
+            });
             let region = self.written.regions.find(id).unwrap_or(&self.program.regions[id]);
             state.verdicts.push(Verdict {
                 directive: directive::directive_name(&region.construct),
@@ -93,7 +120,9 @@ impl Lowering<'_> {
         let kernel = Kernel { region: id, entries: entries.clone(), limit, name: name.clone() };
         let text = self.kernel_text(&kernel, Setting::Appended);
         let mut state = self.state.borrow_mut();
-        state.functions.push(text);
+        if has_host {
+            state.functions.push(text);
+        }
         state.kernels.push(kernel);
         name
     }

@@ -4,9 +4,10 @@
 //! them until their turn.
 
 use abi::queue::{DependenceKind, SYNC};
-use ir::construct::{Args, ClauseKind, Depend, DependKind, IteratorVar, WaitArgs};
+use ir::construct::{Args, Clause, ClauseKind, Depend, DependKind, IteratorVar, Leaf, WaitArgs};
 use ir::program::{ExprId, RegionId, Typed};
 
+use super::unknown::lone;
 use super::{Lowering, place, stub};
 use crate::c::{Out, Printer};
 
@@ -18,6 +19,8 @@ pub(super) struct Order<'a> {
     /// The queue, as text.
     queue: Option<String>,
     task: Option<Task<'a>>,
+    /// A directive of the host's compiler that waits; then the calls are made at once.
+    pragma: Option<String>,
 }
 
 /// Calls that depend on others.
@@ -33,6 +36,10 @@ impl Lowering<'_> {
     pub(super) fn order(&self, printer: &Printer<'_>, id: RegionId) -> Order<'_> {
         let construct = &self.program.regions[id].construct;
         let mut order = Order::default();
+        if self.standalone {
+            order.pragma = self.wait_for_tasks(printer, id);
+            return order;
+        }
         if let Args::Wait(wait) = &construct.args {
             order.waits.push(Some(wait));
         }
@@ -60,11 +67,33 @@ impl Lowering<'_> {
         order
     }
 
+    /// The directive that waits for the tasks that a construct depends on, if it does on any. What a program
+    /// without the runtime does, it does at once: that is late enough for those before, and early enough
+    /// for those behind.
+    fn wait_for_tasks(&self, printer: &Printer<'_>, id: RegionId) -> Option<String> {
+        let region = &self.program.regions[id];
+        let construct = printer.spelled(&region.construct);
+        let is_part =
+            construct.clauses.iter().any(|it| matches!(it.kind, ClauseKind::InReduction(_)));
+        let depends: Vec<_> = construct
+            .clauses
+            .into_iter()
+            .filter(|it| matches!(it.kind, ClauseKind::Depend(_)) && !is_part)
+            .map(|it| Clause { on: None, ..it })
+            .collect();
+        if depends.is_empty() {
+            return None;
+        }
+        let mut wait = lone(Leaf::Taskwait, depends, region.span);
+        self.for_host(printer, id, &mut wait);
+        self.pragma(&wait)
+    }
+
     /// A construct that does nothing but wait.
     pub(super) fn wait(&self, printer: &Printer<'_>, id: RegionId, out: &mut Out<'_>) {
         let region = &self.program.regions[id];
         let mut order = self.order(printer, id);
-        if order.waits.is_empty() {
+        if order.waits.is_empty() && !self.standalone {
             order.waits.push(None);
         }
         self.state.borrow_mut().is_framed = true;
@@ -78,7 +107,8 @@ impl Lowering<'_> {
         }
         out.line("{");
         out.indented(|out| {
-            stub::location(out, &self.at(id));
+            self.said_before(region.construct.span, out);
+            self.location(out, &self.at(id));
             order.open(printer, abi::DEVICE_DEFAULT.to_string(), out);
         });
         out.line("}");
@@ -101,6 +131,9 @@ impl Order<'_> {
     /// Waits, behind the location and before the tables, whose values are then known. Answers the text
     /// of the device.
     pub(super) fn open(&self, printer: &Printer<'_>, device: String, out: &mut Out<'_>) -> String {
+        if let Some(pragma) = &self.pragma {
+            out.raw(pragma);
+        }
         if let Some(task @ Task { is_deferred: None, .. }) = &self.task {
             task.begin(printer, out);
         }

@@ -60,12 +60,12 @@ impl Lowering<'_> {
         }
         out.line("{");
         out.indented(|out| {
-            stub::location(out, at);
-            let arguments = stub::tables(out, &entries, at).arguments();
-            let device = stub::device(printer, &construct.clauses);
+            self.location(out, at);
+            let tables = self.tables(out, &entries, at, construct.span);
+            let device = stub::device(printer, &construct.clauses, self.device_words());
             out.line(&match stays {
-                true => format!("{}(&__fi, {device}, {arguments});", abi::names::DATA_BEGIN),
-                false => format!("__ferry_enter(&__fg{number}, &__fi, {device}, {arguments});"),
+                true => self.data_call_text(abi::names::DATA_BEGIN, &device, &tables, at),
+                false => self.scope_text(&format!("__fg{number}"), &device, &tables, at),
             });
         });
         out.line("}");

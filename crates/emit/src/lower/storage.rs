@@ -193,6 +193,10 @@ impl Lowering<'_> {
 
     /// The copies that devices have.
     fn device_copies(&self, printer: &Printer<'_>, vars: &[VarId]) -> String {
+        if self.standalone {
+            let span = vars.first().map_or(source::Span::NONE, |it| self.program.vars[*it].span);
+            self.not_standalone(span, "a variable of which each device has one");
+        }
         let call = format!(
             "extern void *{}(void *, void *, const void *, __ferry_size);\n",
             abi::names::LOCAL_COPY

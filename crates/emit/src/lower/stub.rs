@@ -53,8 +53,8 @@ pub(super) fn quoted(text: &str) -> String {
 pub(super) struct Tables {
     /// Number of entries, as text.
     pub(super) count: String,
-    has_mappers: bool,
-    is_empty: bool,
+    pub(super) has_mappers: bool,
+    pub(super) is_empty: bool,
 }
 
 impl Tables {
@@ -123,7 +123,7 @@ pub(super) fn tables(out: &mut Out<'_>, entries: &Entries, at: &At) -> Tables {
 }
 
 /// Descriptors of updates whose elements do not follow each other.
-fn strided(out: &mut Out<'_>, list: &[Entry]) {
+pub(super) fn strided(out: &mut Out<'_>, list: &[Entry]) {
     for (at, entry) in list.iter().enumerate() {
         let Some(dims) = &entry.strided else { continue };
         let mut rows: Vec<String> = dims
@@ -140,7 +140,7 @@ fn strided(out: &mut Out<'_>, list: &[Entry]) {
     }
 }
 
-fn begins(list: &[Entry]) -> Vec<String> {
+pub(super) fn begins(list: &[Entry]) -> Vec<String> {
     list.iter()
         .enumerate()
         .map(|(at, it)| match it.strided {
@@ -150,7 +150,7 @@ fn begins(list: &[Entry]) -> Vec<String> {
         .collect()
 }
 
-fn size(entry: &Entry) -> String {
+pub(super) fn size(entry: &Entry) -> String {
     match &entry.strided {
         Some(dims) => (dims.len() + 1).to_string(),
         None => entry.size.clone(),
@@ -241,9 +241,14 @@ pub(super) fn trips(printer: &Printer<'_>, it: &IteratorVar<Typed>) -> String {
     Repeat::of(printer, it).trips()
 }
 
-/// The device a construct is for: a number as the runtime takes it.
-pub(super) fn device(printer: &Printer<'_>, clauses: &[Clause<Typed>]) -> String {
-    let mut device = abi::DEVICE_DEFAULT.to_string();
+/// The device a construct is for: a number as the runtime takes it, of which two have words: the default
+/// one, and the host.
+pub(super) fn device(
+    printer: &Printer<'_>,
+    clauses: &[Clause<Typed>],
+    [default, host]: [String; 2],
+) -> String {
+    let mut device = default;
     for clause in clauses {
         if let ClauseKind::Device(modifier, number) = &clause.kind {
             device = match modifier {
@@ -270,7 +275,7 @@ pub(super) fn device(printer: &Printer<'_>, clauses: &[Clause<Typed>]) -> String
     }
     match terms.is_empty() {
         true => device,
-        false => format!("({}) ? {device} : {}", terms.join(" && "), abi::DEVICE_HOST),
+        false => format!("({}) ? {device} : {host}", terms.join(" && ")),
     }
 }
 

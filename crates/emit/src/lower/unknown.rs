@@ -147,6 +147,9 @@ impl Lowering<'_> {
     fn interop(&self, printer: &Printer<'_>, id: RegionId, out: &mut Out<'_>) {
         let region = &self.program.regions[id];
         let at = self.at(id);
+        if self.standalone {
+            return self.not_standalone(region.span, "a handle of the runtime below the device");
+        }
         self.state.borrow_mut().is_framed = true;
         let device = region.construct.kinds().find_map(|it| match it {
             ClauseKind::Device(DeviceModifier::Unsaid | DeviceModifier::DeviceNum, e) => Some(*e),

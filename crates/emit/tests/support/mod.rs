@@ -65,7 +65,7 @@ pub(crate) fn on_grid(grid: emit::Grid, text: &str) -> String {
 fn last_line(grid: emit::Grid) -> &'static str {
     match grid {
         emit::Grid::OpenCl => "#define event_t",
-        emit::Grid::Cuda => "#define warpSize",
+        emit::Grid::Cuda | emit::Grid::Hip => "#define warpSize",
     }
 }
 

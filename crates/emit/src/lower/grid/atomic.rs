@@ -89,7 +89,8 @@ impl Lowering<'_> {
     fn exchanges(&self) -> bool {
         let printer = self.printer(crate::c::Setting::Alone);
         let mut all = self.program.regions.iter().filter(|it| it.1.construct.has(Leaf::Atomic));
-        self.grid == Some(Grid::Cuda) && all.all(|(id, _)| self.access(&printer, id).is_some())
+        self.grid.is_some_and(Grid::is_cpp)
+            && all.all(|(id, _)| self.access(&printer, id).is_some())
     }
 
     /// What a statement does; nothing if it has another form, or another size.

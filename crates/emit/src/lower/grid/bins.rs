@@ -30,7 +30,7 @@ impl Lowering<'_> {
         id: RegionId,
         out: &mut Out<'_>,
     ) -> Vec<Bins> {
-        if self.grid != Some(Grid::Cuda) {
+        if !self.grid.is_some_and(Grid::is_cpp) {
             return Vec::new();
         }
         let mut made = Vec::new();

@@ -144,7 +144,7 @@ impl Lowering<'_> {
     pub(super) fn join(&self, sum: &Sum, out: &mut Out<'_>) {
         let Sum { original, own, ty, op, .. } = sum;
         out.line("if (__ferry_place() == 0)");
-        if self.grid == Some(Grid::Cuda) {
+        if self.grid.is_some_and(Grid::is_cpp) {
             return out.line(&match op {
                 ReductionOp::Add | ReductionOp::Sub => {
                     format!("  __ferry_add(&{original}, {own});")

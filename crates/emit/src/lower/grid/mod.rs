@@ -19,6 +19,7 @@ mod forms;
 mod refused;
 mod solo;
 mod team;
+mod told;
 mod unit;
 mod user;
 mod variables;

@@ -44,7 +44,7 @@ impl Lowering<'_> {
                     if let Some(what) = lacking(program, it.ty) {
                         self.not_for_grid(it.span, what);
                     }
-                    if grid == Grid::Cuda
+                    if grid.is_cpp()
                         && let Some(what) = not_in_cpp(program, &it.kind)
                     {
                         self.not_for_grid(it.span, what);
@@ -55,10 +55,15 @@ impl Lowering<'_> {
                         self.not_for_grid(it.span, &what);
                     }
                     if let ExprKind::Call(callee, _) = it.kind
-                        && grid == Grid::OpenCl
                         && !calls_by_name(program, callee)
                     {
-                        self.not_for_grid(it.span, "a call through a pointer");
+                        let what = "a call through a pointer";
+                        if grid == Grid::OpenCl {
+                            self.not_for_grid(it.span, what);
+                        } else if self.standalone {
+                            // The runtime knows which function of the device a host's stands for.
+                            self.not_standalone(it.span, what);
+                        }
                     }
                 }
                 Part::Stmt(id) => {
@@ -66,7 +71,7 @@ impl Lowering<'_> {
                     let what = match stmt.kind {
                         StmtKind::Asm(_) => Some("assembly"),
                         StmtKind::GotoExpr(_) => Some("a jump to an address"),
-                        StmtKind::Case(low, high, _) if grid == Grid::Cuda && low != high => {
+                        StmtKind::Case(low, high, _) if grid.is_cpp() && low != high => {
                             Some("a range of cases")
                         }
                         _ => None,

@@ -34,6 +34,13 @@ pub(in crate::lower) struct Team {
     memory: Vec<((RegionId, VarId), String)>,
 }
 
+impl Team {
+    /// Whether the threads of a team share the loops of a construct.
+    pub(super) fn has_threads(&self, id: RegionId) -> bool {
+        self.threads.contains(&id)
+    }
+}
+
 impl Lowering<'_> {
     /// How a construct's teams run it, if they can.
     pub(super) fn team(&self, id: RegionId) -> Option<Team> {

@@ -18,6 +18,9 @@ const OPENCL_PRELUDE: &str = include_str!("prelude.cl");
 /// What every text in CUDA C++ begins with.
 const CUDA_PRELUDE: &str = include_str!("prelude.cu");
 
+/// What stands before that in HIP: what the compiler alone has of CUDA's words.
+const HIP_PRELUDE: &str = include_str!("prelude.hip");
+
 /// What those need that have complex numbers.
 const OPENCL_COMPLEX: &str = include_str!("complex.cl");
 const CUDA_COMPLEX: &str = include_str!("complex.cu");
@@ -90,6 +93,9 @@ impl Lowering<'_> {
             body.push_str(&self.variable_kernels());
         }
         for kernel in kernels {
+            if self.standalone {
+                body.push_str(&self.told(grid, kernel));
+            }
             body.push_str(&self.kernel(
                 kernel.region,
                 &kernel.entries,
@@ -110,6 +116,12 @@ impl Lowering<'_> {
             }
             Grid::Cuda => {
                 text.push_str(abi::image::CUDA);
+                text.push_str(if body.contains("__ferry_complex<") { CUDA_COMPLEX } else { "" });
+                text.push_str(CUDA_PRELUDE);
+            }
+            Grid::Hip => {
+                text.push_str(abi::image::HIP);
+                text.push_str(HIP_PRELUDE);
                 text.push_str(if body.contains("__ferry_complex<") { CUDA_COMPLEX } else { "" });
                 text.push_str(CUDA_PRELUDE);
             }
@@ -141,7 +153,7 @@ impl Lowering<'_> {
 
     /// What stands before a kernel's body: how many threads it wants, and its arguments.
     pub(in crate::lower) fn grid_header(&self, name: &str, slots: usize, is_solo: bool) -> String {
-        if self.grid == Some(Grid::Cuda) {
+        if self.grid.is_some_and(Grid::is_cpp) {
             return cuda_header(name, slots, is_solo);
         }
         let has_variables = self.has_grid_variables();

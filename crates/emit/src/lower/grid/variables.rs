@@ -77,7 +77,7 @@ impl Lowering<'_> {
         if answers(NUMBER) {
             let symbol = format!("{}{:016x}", abi::names::DEVICE_NUMBER, self.unit);
             match grid {
-                Grid::Cuda => {
+                Grid::Cuda | Grid::Hip => {
                     out.line(&format!("extern \"C\" {{ __device__ int {symbol}; }}"));
                     out.raw(&format!("#define {NUMBER} {symbol}"));
                 }
@@ -130,7 +130,7 @@ impl Lowering<'_> {
             format!("extern \"C\" {{ __device__ decltype(&{function}) {symbol} = {function}; }}\n")
         };
         match grid {
-            Grid::Cuda => self.indirect_functions().into_iter().map(define).collect(),
+            Grid::Cuda | Grid::Hip => self.indirect_functions().into_iter().map(define).collect(),
             Grid::OpenCl => String::new(),
         }
     }
@@ -161,7 +161,7 @@ impl Lowering<'_> {
 
     fn place_of(&self, name: &str, id: VarId) -> String {
         match self.grid {
-            Some(Grid::Cuda) => self.symbol(id),
+            Some(Grid::Cuda | Grid::Hip) => self.symbol(id),
             Some(Grid::OpenCl) | None => format!("__ferry_g_{name}"),
         }
     }
@@ -175,7 +175,7 @@ impl Lowering<'_> {
         is_defined: bool,
         out: &mut Out<'_>,
     ) {
-        if grid == Grid::Cuda {
+        if grid.is_cpp() {
             return self.cuda_variable(printer, id, is_defined, out);
         }
         let var = &self.program.vars[id];

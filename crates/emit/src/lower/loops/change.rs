@@ -561,7 +561,7 @@ impl Maker<'_, '_> {
                          if (__e & 1) __r *= __b;"
                     );
                     match self.lowering.grid {
-                        Some(Grid::Cuda) => format!("[&] {{ {power} return __r; }}()"),
+                        Some(Grid::Cuda | Grid::Hip) => format!("[&] {{ {power} return __r; }}()"),
                         Some(Grid::OpenCl) | None => format!("({{ {power} __r; }})"),
                     }
                 }

@@ -57,7 +57,7 @@ impl Lowering<'_> {
                 Some(ir::region::Sharing::Reduction(_))
             )
         });
-        if is_sum && self.grid == Some(Grid::Cuda) && nest.loops.len() == 1 {
+        if is_sum && self.grid.is_some_and(Grid::is_cpp) && nest.loops.len() == 1 {
             out.raw("#pragma unroll 4");
         }
         out.line(&format!("for (unsigned long {at} = {first}; {at} < {all}; {at} += {step})"));

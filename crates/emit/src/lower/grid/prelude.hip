@@ -1,0 +1,81 @@
+# 1 "<ferry>" 3
+#if defined(__HIPCC_RTC__)
+/* The runtime's compiler knows all words. */
+#elif __has_include(<hip/hip_runtime.h>)
+#include <hip/hip_runtime.h>
+#else
+/* The compiler alone, without AMD's headers. */
+#define __device__ __attribute__((device))
+#define __global__ __attribute__((global))
+#define __shared__ __attribute__((shared))
+#define __launch_bounds__(threads) __attribute__((launch_bounds(threads)))
+struct __ferry_index { unsigned x; };
+#define threadIdx (__ferry_index{ __builtin_amdgcn_workitem_id_x() })
+#define blockIdx (__ferry_index{ __builtin_amdgcn_workgroup_id_x() })
+#define blockDim (__ferry_index{ __builtin_amdgcn_workgroup_size_x() })
+#define gridDim (__ferry_index{ __builtin_amdgcn_grid_size_x() / __builtin_amdgcn_workgroup_size_x() })
+static __device__ void __threadfence() { __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "agent"); }
+static __device__ void __syncthreads()
+{
+  __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
+  __builtin_amdgcn_s_barrier();
+  __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
+}
+template <class T> static __device__ T atomicCAS(T *at, T old, T now)
+{
+  __hip_atomic_compare_exchange_strong(at, &old, now, __ATOMIC_RELAXED, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+  return old;
+}
+static __device__ int atomicExch(int *at, int now)
+{
+  return __hip_atomic_exchange(at, now, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+}
+template <class T> static __device__ T atomicAdd(T *at, T value)
+{
+  return __hip_atomic_fetch_add(at, value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+}
+static __device__ double __longlong_as_double(long value) { return __builtin_bit_cast(double, value); }
+static __device__ void *__ferry_memcpy(void *to, const void *from, unsigned long size)
+{
+  return __builtin_memcpy(to, from, size);
+}
+static __device__ void *__ferry_memset(void *to, int byte, unsigned long size)
+{
+  return __builtin_memset(to, byte, size);
+}
+#define memcpy __ferry_memcpy
+#define memset __ferry_memset
+extern "C" __device__ int printf(const char *, ...);
+extern "C" __device__ void *malloc(unsigned long) __asm__("__ockl_dm_alloc");
+extern "C" __device__ void free(void *) __asm__("__ockl_dm_dealloc");
+#define __ferry_one(name) \
+  extern "C" __device__ double name(double) __asm__("__ocml_" #name "_f64"); \
+  extern "C" __device__ float name##f(float) __asm__("__ocml_" #name "_f32");
+#define __ferry_two(name) \
+  extern "C" __device__ double name(double, double) __asm__("__ocml_" #name "_f64"); \
+  extern "C" __device__ float name##f(float, float) __asm__("__ocml_" #name "_f32");
+__ferry_one(acos) __ferry_one(acosh) __ferry_one(asin) __ferry_one(asinh) __ferry_one(atan) __ferry_one(atanh)
+__ferry_one(cbrt) __ferry_one(ceil) __ferry_one(cos) __ferry_one(cosh) __ferry_one(erf) __ferry_one(erfc)
+__ferry_one(exp) __ferry_one(exp2) __ferry_one(expm1) __ferry_one(fabs) __ferry_one(floor) __ferry_one(lgamma)
+__ferry_one(log) __ferry_one(log10) __ferry_one(log1p) __ferry_one(log2) __ferry_one(logb) __ferry_one(rint)
+__ferry_one(round) __ferry_one(sin) __ferry_one(sinh) __ferry_one(sqrt) __ferry_one(tan) __ferry_one(tanh)
+__ferry_one(tgamma) __ferry_one(trunc)
+__ferry_two(atan2) __ferry_two(copysign) __ferry_two(fdim) __ferry_two(fmax) __ferry_two(fmin)
+__ferry_two(fmod) __ferry_two(hypot) __ferry_two(nextafter) __ferry_two(pow) __ferry_two(remainder)
+extern "C" __device__ double fma(double, double, double) __asm__("__ocml_fma_f64");
+extern "C" __device__ float fmaf(float, float, float) __asm__("__ocml_fma_f32");
+#endif
+/* Whether an address is in memory of one thread. */
+#define __isLocal(at) __builtin_amdgcn_is_private((const void *)(at))
+/* The value of the thread so many places behind, among those that run in step. */
+template <class T> static __device__ T __ferry_from_behind(T own, int far)
+{
+  const int lane = __builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 0u));
+  int words[(sizeof(T) + 3) / 4] = {};
+  memcpy(words, &own, sizeof(T));
+  for (int &word : words)
+    word = __builtin_amdgcn_ds_bpermute((lane + far) * 4, word);
+  memcpy(&own, words, sizeof(T));
+  return own;
+}
+#define __shfl_down_sync(mask, own, far) __ferry_from_behind(own, far)

@@ -1,0 +1,94 @@
+//! What stands above a kernel that people read: where it came from, and where its loops went.
+
+use ir::program::{ExprKind, RegionId, StmtId, StmtKind, VarId};
+use ir::walk::Part;
+use source::Span;
+
+use super::Form;
+use crate::c::Grid;
+use crate::lower::device::Kernel;
+use crate::lower::loops::collapsed;
+use crate::lower::{Lowering, loops};
+
+impl Lowering<'_> {
+    /// `/* a.c:12, in main: #pragma … */`, with a line for each loop.
+    pub(super) fn told(&self, grid: Grid, kernel: &Kernel) -> String {
+        let at = self.at(kernel.region);
+        let region = &self.program.regions[kernel.region];
+        let mut lines = vec![
+            format!("{}:{}, in `{}`:", at.file, at.line, at.function),
+            self.quoted_directive(region.construct.span),
+        ];
+        let form = self.form(kernel.region);
+        if let Form::Solo(why) = &form {
+            lines.push(format!("one thread runs it: {why}"));
+        }
+        let [blocks, threads] = match grid {
+            Grid::OpenCl => ["work-groups", "work-items"],
+            Grid::Cuda | Grid::Hip => ["blocks", "threads"],
+        };
+        for (stmt, span) in self.loops_in(kernel.region) {
+            let to = match &form {
+                Form::Flat(inner) if self.deals(*inner, stmt) => {
+                    format!("to all {threads} of all {blocks}")
+                }
+                Form::Team(_) if self.deals(kernel.region, stmt) => format!("to {blocks}"),
+                Form::Team(team) => {
+                    let shares =
+                        |(id, _): &(RegionId, _)| team.has_threads(*id) && self.deals(*id, stmt);
+                    match self.program.regions.iter().any(|it| shares(&it)) {
+                        true => format!("to the {threads} of its block"),
+                        false => "in order".to_owned(),
+                    }
+                }
+                Form::Flat(_) | Form::Solo(_) => "in order".to_owned(),
+            };
+            let name = self.counter(stmt).map_or_else(String::new, |it| format!(" over {it}"));
+            lines.push(format!("line {}, loop{name}: {to}", self.line(span.start + 1)));
+        }
+        format!("/* {} */\n", lines.join("\n   ").replace("*/", "* /"))
+    }
+
+    /// Whether a construct deals out the iterations of a loop.
+    fn deals(&self, id: RegionId, stmt: StmtId) -> bool {
+        let program = self.program;
+        let dealt = program.regions[id].loops.iter().take(collapsed(program, id));
+        let is_made = loops::needs_loops_made(program, id);
+        !is_made && dealt.into_iter().any(|it| it.stmt == stmt)
+    }
+
+    /// All loops in a region that count something, in their order.
+    fn loops_in(&self, id: RegionId) -> Vec<(StmtId, Span)> {
+        let mut found = Vec::new();
+        let body = self.program.regions[id].body;
+        let mut open: Vec<Part> = body.into_iter().map(Part::Stmt).collect();
+        while let Some(part) = open.pop() {
+            if let Part::Stmt(stmt) = part
+                && let StmtKind::For(_) = self.program.stmts[stmt].kind
+            {
+                found.push((stmt, self.program.stmts[stmt].span));
+            }
+            self.program.parts(part, &mut |it| open.push(it));
+        }
+        found.sort_by_key(|it| it.1.start);
+        found.dedup_by_key(|it| it.0);
+        found
+    }
+
+    /// The variable that a loop counts with.
+    fn counter(&self, stmt: StmtId) -> Option<&str> {
+        let StmtKind::For(it) = &self.program.stmts[stmt].kind else { return None };
+        let var: VarId = match self.program.stmts[*it.init.first()?].kind {
+            StmtKind::Local(var) => var,
+            StmtKind::Expr(e) => match self.program.exprs[e].kind {
+                ExprKind::Assign(to, _) => match self.program.exprs[to].kind {
+                    ExprKind::Var(var) => var,
+                    _ => return None,
+                },
+                _ => return None,
+            },
+            _ => return None,
+        };
+        Some(self.program.names.text(self.program.vars[var].name?))
+    }
+}

@@ -1,0 +1,421 @@
+//! Programs that do without our runtime: the host's text calls a few functions of two files that are
+//! written beside it ([`host_header`], [`host_file`]), and people read it.
+//!
+//! In: the same regions, entries and rows as for the runtime. Out: [`Standalone`], the pieces that go into the
+//! user's own file. The marks of an entry keep their meaning and get names. What those two files
+//! cannot do is refused by name ([`Lowering::not_standalone`]).
+
+use std::ops::Range;
+
+use abi::{MapType, names};
+use ir::construct::{ClauseKind, Construct, Requirement};
+use ir::program::{ExprKind, Typed};
+use ir::walk::Part;
+use rustc_hash::FxHashSet;
+use source::{Diagnostic, Edits, Span};
+
+use super::Lowering;
+use super::entries::{Entries, Entry};
+use super::frame::Row;
+use super::stub::{self, At, Tables};
+use crate::c::{Grid, Out};
+
+/// What is declared in such programs.
+const HEADER: &str = include_str!("../standalone/ferry_host.h");
+/// The table of what is mapped, and regions.
+const TABLE: &str = include_str!("../standalone/table.c");
+/// Routines of the standards.
+const API: &str = include_str!("../standalone/api.c");
+/// What is asked of OpenCL.
+const OPENCL: &str = include_str!("../standalone/opencl.c");
+/// What is asked of HIP.
+const HIP: &str = include_str!("../standalone/hip.c");
+/// What is asked of CUDA's driver.
+const CUDA: &str = include_str!("../standalone/cuda.c");
+
+/// The header of such programs.
+pub fn host_header(grid: Grid) -> String {
+    HEADER.replace("@ENDING@", kernel_ending(grid))
+}
+
+/// The file with the functions that their host's text calls.
+pub fn host_file(grid: Grid) -> String {
+    let vendor = match grid {
+        Grid::OpenCl => OPENCL,
+        Grid::Cuda => CUDA,
+        Grid::Hip => HIP,
+    };
+    vendor.replace("@TABLE@\n", &[TABLE, API].concat())
+}
+
+/// What the name of a file with kernels has more than that of its `.c` file.
+pub fn kernel_ending(grid: Grid) -> &'static str {
+    match grid {
+        Grid::OpenCl => "l",
+        Grid::Cuda => "u",
+        Grid::Hip => ".hip",
+    }
+}
+
+/// The host's side of such a program, to be put into the file as written.
+#[derive(Clone, Debug, Default)]
+pub struct Standalone {
+    /// What stands before everything else.
+    pub head: String,
+    /// What stands in the place of bytes of the preprocessed text.
+    pub changes: Vec<(Range<usize>, String)>,
+    /// What stands behind everything else.
+    pub tail: String,
+}
+
+impl Standalone {
+    pub(super) fn new((head, tail): (String, String), edits: &Edits) -> Standalone {
+        let change = |(range, text): (Range<usize>, &[u8])| {
+            (range, readable(&String::from_utf8_lossy(text)))
+        };
+        let changes = edits.iter().map(change).collect();
+        Standalone { head: readable(&head), changes, tail: readable(&tail) }
+    }
+}
+
+/// A text without line markers, and without the underscores that keep our names away from the user's: that he
+/// has none of these was checked.
+pub(super) fn readable(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n').filter(|it| !is_marker(it)) {
+        let names = [
+            ("__ferry_", "ferry_"),
+            ("__fv", "ferry_on"),
+            ("__fg", "ferry_scope"),
+            ("__fd", "ferry_steps"),
+        ];
+        let line =
+            names.iter().fold(line.to_owned(), |line, (ours, plain)| line.replace(ours, plain));
+        out.push_str(&line);
+    }
+    out
+}
+
+fn is_marker(line: &str) -> bool {
+    line.strip_prefix("# ").is_some_and(|it| it.starts_with(|it: char| it.is_ascii_digit()))
+}
+
+impl At {
+    /// `"a.c:12"`
+    fn place(&self) -> String {
+        stub::quoted(&format!("{}:{}", self.file, self.line))
+    }
+}
+
+impl Lowering<'_> {
+    /// What such a program cannot do is said, with the place.
+    pub(super) fn not_standalone(&self, span: Span, what: &str) {
+        let message = format!("{what} cannot be written for a program without libferry yet");
+        let fault = Diagnostic::error("F0720", message)
+            .at(span, "needed here")
+            .help("`ferry cc` compiles it, for a program with libferry");
+        let mut state = self.state.borrow_mut();
+        if !state.faults.iter().any(|it| *it == fault) {
+            state.faults.push(fault);
+        }
+    }
+
+    /// Declares the location of a call, if somebody asks for it.
+    pub(super) fn location(&self, out: &mut Out<'_>, at: &At) {
+        if !self.standalone {
+            stub::location(out, at);
+        }
+    }
+
+    /// The directive that a call stands for.
+    pub(super) fn said_before(&self, span: Span, out: &mut Out<'_>) {
+        if self.standalone {
+            out.line(&format!("/* {} */", self.quoted_directive(span)));
+        }
+    }
+
+    /// The words of a directive, on one line and fit for a comment.
+    pub(super) fn quoted_directive(&self, span: Span) -> String {
+        let (text, base) = self.text;
+        let bytes = text.get(super::lines(text, base, span)).unwrap_or_default();
+        let words = String::from_utf8_lossy(bytes);
+        let words: Vec<&str> = words.split_whitespace().collect();
+        words.join(" ").replace("*/", "* /")
+    }
+
+    /// Declares the tables of a call.
+    pub(super) fn tables(
+        &self,
+        out: &mut Out<'_>,
+        entries: &Entries,
+        at: &At,
+        span: Span,
+    ) -> Tables {
+        if !self.standalone {
+            return stub::tables(out, entries, at);
+        }
+        let list = &entries.list;
+        let (has_mappers, is_empty) = (false, list.is_empty());
+        if list.iter().any(|it| it.mapper.is_some()) {
+            self.not_standalone(span, "a mapper of the user's own");
+        }
+        if is_empty {
+            return Tables { count: "0".to_owned(), has_mappers, is_empty };
+        }
+        stub::strided(out, list);
+        if list.iter().any(|it| !it.repeats.is_empty()) {
+            repeated(out, list);
+            return Tables { count: "__ferry_count".to_owned(), has_mappers, is_empty };
+        }
+        out.line("struct __ferry_item __ferry_items[] = {");
+        out.indented(|out| {
+            for (entry, begin) in list.iter().zip(stub::begins(list)) {
+                let how = how(entry.bits, entry.parent.map(|it| it.to_string()));
+                out.line(&format!("{},", row(entry, &begin, &how)));
+            }
+        });
+        out.line("};");
+        Tables { count: list.len().to_string(), has_mappers, is_empty }
+    }
+
+    /// A call that moves data or ties its life.
+    pub(super) fn data_call_text(
+        &self,
+        call: &str,
+        device: &str,
+        tables: &Tables,
+        at: &At,
+    ) -> String {
+        if !self.standalone {
+            return format!("{call}(&__fi, {device}, {});", tables.arguments());
+        }
+        let name = match call {
+            names::DATA_BEGIN => "__ferry_enter_data",
+            names::DATA_END => "__ferry_exit_data",
+            _ => "__ferry_update",
+        };
+        format!("{name}({}, {device}, {});", at.place(), items(tables))
+    }
+
+    /// A call that runs a region.
+    pub(super) fn run_text(
+        &self,
+        kernel: &str,
+        device: &str,
+        tables: &Tables,
+        trips: &str,
+        at: &At,
+    ) -> String {
+        let (place, items) = (at.place(), items(tables));
+        format!("__ferry_run({place}, {device}, &__ferry_{kernel}, {items}, {trips});")
+    }
+
+    /// A call that ties the life of data to a scope.
+    pub(super) fn scope_text(&self, scope: &str, device: &str, tables: &Tables, at: &At) -> String {
+        if !self.standalone {
+            return format!("__ferry_enter(&{scope}, &__fi, {device}, {});", tables.arguments());
+        }
+        let (place, items) = (at.place(), items(tables));
+        format!("__ferry_enter_scope(&{scope}, {place}, {device}, {items});")
+    }
+
+    /// The two words for devices that need no number: the default one, and the host.
+    pub(super) fn device_words(&self) -> [String; 2] {
+        match self.standalone {
+            true => ["FERRY_DEVICE", "FERRY_HOST"].map(str::to_owned),
+            false => [abi::DEVICE_DEFAULT, abi::DEVICE_HOST].map(|it| it.to_string()),
+        }
+    }
+
+    /// The declaration of a kernel in the host's text.
+    pub(super) fn standalone_kernel(&self, name: &str, has_host: bool) -> String {
+        let (declared, host) = match has_host {
+            true => (format!("static void {name}(void *const *);\n"), name),
+            false => (String::new(), "0"),
+        };
+        let quoted = stub::quoted(name);
+        format!(
+            "{declared}static struct __ferry_kernel __ferry_{name} = FERRY_KERNEL({quoted}, {host});\n"
+        )
+    }
+
+    /// Memory that both sides share is nothing that those files know of.
+    pub(super) fn check_requirements(&self, construct: &Construct<Typed>) {
+        let shares = |it: &ClauseKind<Typed>| {
+            matches!(
+                it,
+                ClauseKind::Require(Requirement::UnifiedSharedMemory | Requirement::SelfMaps, _)
+            )
+        };
+        if self.standalone && construct.kinds().any(shares) {
+            self.not_standalone(construct.span, "memory that host and device share");
+        }
+    }
+
+    /// Whether a name is free for a kernel.
+    pub(super) fn is_free_name(&self, name: &str) -> bool {
+        let program = self.program;
+        !program.functions.iter().any(|(_, it)| program.names.text(it.name) == name)
+            && !program
+                .vars
+                .iter()
+                .any(|(_, it)| it.name.is_some_and(|it| program.names.text(it) == name))
+    }
+
+    /// What stands before and behind the user's text.
+    pub(super) fn standalone_frame(&self) -> (String, String) {
+        self.refuse_own_names();
+        self.refuse_routines();
+        let state = self.state.borrow();
+        let is_needed =
+            !(state.rows.is_empty() && state.declarations.is_empty() && !state.is_framed);
+        if !is_needed {
+            return (String::new(), String::new());
+        }
+        let mut head = "#include \"ferry_host.h\"\n".to_owned();
+        if !state.rows.is_empty() {
+            head.push_str("static struct __ferry_module __ferry_module;\n");
+        }
+        state.declarations.iter().for_each(|it| head.push_str(it));
+        let mut tail = String::new();
+        state.functions.iter().for_each(|it| tail.push_str(it));
+        if !state.rows.is_empty() {
+            tail.push_str(&module(&state.rows));
+        }
+        (head, tail)
+    }
+
+    /// Calls on the host of routines that nobody would answer.
+    fn refuse_routines(&self) {
+        let program = self.program;
+        let bodies = program.functions.iter().filter_map(|(_, it)| it.body);
+        let mut open: Vec<Part> = bodies.map(Part::Stmt).collect();
+        let mut seen: FxHashSet<Part> = FxHashSet::default();
+        while let Some(part) = open.pop() {
+            if !seen.insert(part) {
+                continue;
+            }
+            if let Part::Expr(id) = part
+                && let ExprKind::Function(function) = program.exprs[id].kind
+            {
+                let name = program.names.text(program.functions[function].name);
+                let is_answered = directive::STANDALONE_ROUTINES.contains(&name)
+                    || program.functions[function].body.is_some();
+                if directive::asks_devices(name) && !is_answered {
+                    self.not_standalone(program.exprs[id].span, &format!("`{name}`"));
+                }
+            }
+            program.parts(part, &mut |it| open.push(it));
+        }
+    }
+
+    /// Names of the user's that would meet ours.
+    fn refuse_own_names(&self) {
+        let program = self.program;
+        let functions = program.functions.iter().map(|(_, it)| (Some(it.name), it.span));
+        let vars = program.vars.iter().map(|(_, it)| (it.name, it.span));
+        let taken: Vec<Span> = functions
+            .chain(vars)
+            .filter(|(name, _)| name.is_some_and(|it| program.names.text(it).starts_with("ferry_")))
+            .map(|it| it.1)
+            .collect();
+        for span in taken {
+            self.not_standalone(span, "a name that begins with `ferry_`");
+        }
+    }
+}
+
+/// The variables of a file that are on the device by themselves, and its kernels.
+fn module(rows: &[Row]) -> String {
+    let variables: Vec<String> = rows
+        .iter()
+        .filter(|it| matches!(it.flags, abi::entry::ORDINARY | abi::entry::LINK | abi::entry::ROOM))
+        .map(|it| {
+            let is_room = i32::from(it.flags == abi::entry::ROOM);
+            let name = stub::quoted(&it.name);
+            format!("  {{ (void *){}, {name}, {}, {is_room} }},\n", it.address, it.size)
+        })
+        .collect();
+    if variables.is_empty() {
+        return "\nFERRY_MODULE(0, 0)\n".to_owned();
+    }
+    format!(
+        "\nstatic struct __ferry_variable __ferry_variables[] = {{\n{}}};\n\
+         FERRY_MODULE(__ferry_variables, {})\n",
+        variables.concat(),
+        variables.len()
+    )
+}
+
+fn items(tables: &Tables) -> String {
+    match tables.is_empty {
+        true => "0, 0".to_owned(),
+        false => format!("__ferry_items, {}", tables.count),
+    }
+}
+
+/// `{ y, &y[0], n * sizeof(double), FERRY_TO, "y[0:n]" }`
+fn row(entry: &Entry, begin: &str, how: &str) -> String {
+    let name = if entry.name.is_empty() { "0".to_owned() } else { stub::quoted(&entry.name) };
+    format!("{{ {}, {begin}, {}, {how}, {name} }}", entry.base, stub::size(entry))
+}
+
+/// Items whose number is known when the program runs.
+fn repeated(out: &mut Out<'_>, list: &[Entry]) {
+    let single = list.iter().filter(|it| it.repeats.is_empty()).count();
+    let mut total = vec![single.to_string()];
+    for entry in list.iter().filter(|it| !it.repeats.is_empty()) {
+        let trips: Vec<String> = entry.repeats.iter().map(|it| it.trips()).collect();
+        total.push(trips.join(" * "));
+    }
+    out.line(&format!("struct __ferry_item __ferry_items[{} + 1];", total.join(" + ")));
+    out.line("int __ferry_count = 0;");
+    for (index, (entry, begin)) in list.iter().zip(stub::begins(list)).enumerate() {
+        if list.iter().any(|it| it.parent == Some(index)) {
+            // Where it is depends on how often others before it are repeated.
+            out.line(&format!("const int __ferry_place{index} = __ferry_count;"));
+        }
+        let how = how(entry.bits, entry.parent.map(|it| format!("__ferry_place{it}")));
+        let put = format!("(struct __ferry_item){}", row(entry, &begin, &how));
+        stub::iterator_loops(out, entry);
+        // Elements one by one lie on the device side by side, as what they are.
+        match entry.repeats.is_empty() {
+            true => out.line(&format!("__ferry_items[__ferry_count++] = {put};")),
+            false => out.line(&format!(
+                "  __ferry_count = __ferry_add_item(__ferry_items, __ferry_count, {put});"
+            )),
+        }
+    }
+}
+
+/// The marks of an entry, in words.
+fn how(bits: MapType, parent: Option<String>) -> String {
+    const WORDS: &[(MapType, &str)] = &[
+        (MapType::TO, "FERRY_TO"),
+        (MapType::FROM, "FERRY_FROM"),
+        (MapType::ALWAYS, "FERRY_ALWAYS"),
+        (MapType::DELETE, "FERRY_DELETE"),
+        (MapType::PTR_AND_OBJ, "FERRY_POINTEE"),
+        (MapType::TARGET_PARAM, "FERRY_ARGUMENT"),
+        (MapType::RETURN_PARAM, "FERRY_RETURN"),
+        (MapType::PRIVATE, "FERRY_PRIVATE"),
+        (MapType::LITERAL, "FERRY_VALUE"),
+        (MapType::IMPLICIT, "FERRY_IMPLICIT"),
+        (MapType::CLOSE, "FERRY_CLOSE"),
+        (MapType::PRESENT, "FERRY_PRESENT"),
+        (MapType::HOLD, "FERRY_HOLD"),
+        (MapType::ATTACH, "FERRY_ATTACH"),
+        (MapType::OPTIONAL, "FERRY_OPTIONAL"),
+        (MapType::ZERO, "FERRY_ZERO"),
+        (MapType::UNCOUNTED, "FERRY_UNCOUNTED"),
+        (MapType::DETACH, "FERRY_DETACH"),
+        (MapType::WHOLE, "FERRY_WHOLE"),
+        (MapType::EXACT, "FERRY_EXACT"),
+        (MapType::OBJECT, "FERRY_OBJECT"),
+        (MapType::NON_CONTIG, "FERRY_STRIDED"),
+    ];
+    let mut words: Vec<String> =
+        WORDS.iter().filter(|it| bits.has(it.0)).map(|it| it.1.to_owned()).collect();
+    words.extend(parent.map(|it| format!("FERRY_MEMBER_OF({it})")));
+    if words.is_empty() { "FERRY_ALLOC".to_owned() } else { words.join(" | ") }
+}

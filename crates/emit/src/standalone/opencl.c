@@ -1,0 +1,176 @@
+/* Data and kernels of programs that `ferry emit` has written, on a device of OpenCL 2.0 or later.
+   Compile it once and link it with them: cc program.c ferry_host.c -lOpenCL */
+#define CL_TARGET_OPENCL_VERSION 300
+#include <CL/cl.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "ferry_host.h"
+
+/* ---- The device: its memory is shared virtual memory, so that pointers in data can be followed ---- */
+
+static cl_device_id device;
+static cl_context context;
+static cl_command_queue queue;
+static cl_uint device_units;
+static int is_processor;
+/* What kernels may reach through pointers in data. */
+static void **blocks_used;
+static ferry_size *block_sizes;
+static int block_count, block_room, size_room;
+#define DEVICE_THREADS 128
+
+static void fail(const char *format, ...);
+static void *grown(void *list, int count, int *room, ferry_size size);
+
+static void check(cl_int code, const char *what) {
+  if (code != CL_SUCCESS) fail("OpenCL: %s: error %d", what, code);
+}
+
+/* The first device that is no processor, or else the first. */
+static void open_device(void) {
+  cl_platform_id platforms[16];
+  cl_uint count = 0;
+  cl_int code;
+  clGetPlatformIDs(16, platforms, &count);
+  for (int round = 0; round < 2 && !device; round++)
+    for (cl_uint i = 0; i < count && i < 16 && !device; i++)
+      clGetDeviceIDs(platforms[i], round ? CL_DEVICE_TYPE_ALL : CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_ACCELERATOR, 1,
+                     &device, 0);
+  if (!device) fail("there is no OpenCL device here");
+  cl_device_type type = 0;
+  cl_device_svm_capabilities memory = 0;
+  clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof type, &type, 0);
+  clGetDeviceInfo(device, CL_DEVICE_SVM_CAPABILITIES, sizeof memory, &memory, 0);
+  clGetDeviceInfo(device, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof device_units, &device_units, 0);
+  if (!(memory & CL_DEVICE_SVM_COARSE_GRAIN_BUFFER)) fail("the OpenCL device has no shared virtual memory");
+  is_processor = (type & CL_DEVICE_TYPE_CPU) != 0;
+  context = clCreateContext(0, 1, &device, 0, 0, &code);
+  check(code, "making a context");
+  queue = clCreateCommandQueueWithProperties(context, device, 0, &code);
+  check(code, "making a queue");
+}
+
+/* What a thread does first. */
+static void use_device(void) {}
+
+static ferry_word device_alloc(ferry_size bytes) {
+  void *at = clSVMAlloc(context, CL_MEM_READ_WRITE, bytes, 0);
+  if (!at) return 0;
+  blocks_used = grown(blocks_used, block_count, &block_room, sizeof *blocks_used);
+  block_sizes = grown(block_sizes, block_count, &size_room, sizeof *block_sizes);
+  blocks_used[block_count] = at;
+  block_sizes[block_count++] = bytes;
+  return (ferry_word)at;
+}
+
+static void device_free(ferry_word at) {
+  for (int i = 0; i < block_count; i++)
+    if ((ferry_word)blocks_used[i] == at) {
+      blocks_used[i] = blocks_used[--block_count];
+      block_sizes[i] = block_sizes[block_count];
+      clSVMFree(context, (void *)at);
+      return;
+    }
+}
+
+static int is_of_device(ferry_word at) {
+  for (int i = 0; i < block_count; i++)
+    if (at - (ferry_word)blocks_used[i] < block_sizes[i]) return 1;
+  return 0;
+}
+
+static void device_write(ferry_word to, const void *from, ferry_size bytes) {
+  check(clEnqueueSVMMemcpy(queue, CL_TRUE, (void *)to, from, bytes, 0, 0, 0), "copying to the device");
+}
+
+static void device_read(void *to, ferry_word from, ferry_size bytes) {
+  check(clEnqueueSVMMemcpy(queue, CL_TRUE, to, (void *)from, bytes, 0, 0, 0), "copying from the device");
+}
+
+static void device_clear(ferry_word at, ferry_size bytes) {
+  char zero = 0;
+  check(clEnqueueSVMMemFill(queue, (void *)at, &zero, 1, bytes, 0, 0, 0), "clearing memory");
+}
+
+static void device_wait(void) { check(clFinish(queue), "waiting"); }
+
+/* ---- Kernels: the driver compiles their text ---- */
+
+static void find_kernel(struct ferry_kernel *kernel) {
+  size_t size[3] = { 0, 0, 0 }, most = 1;
+  cl_int code;
+  kernel->handle = clCreateKernel(kernel->module->handle, kernel->name, &code);
+  if (code != CL_SUCCESS) fail("OpenCL: kernel `%s`: error %d", kernel->name, code);
+  clGetKernelWorkGroupInfo(kernel->handle, device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof size, size, 0);
+  clGetKernelWorkGroupInfo(kernel->handle, device, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, 0);
+  kernel->most = size[0] == 1 ? 1 : (int)most;
+}
+
+static void device_run(struct ferry_kernel *kernel, ferry_word *arguments, int count, unsigned blocks,
+                       unsigned threads) {
+  size_t all = (size_t)blocks * threads, group = threads;
+  /* The place of the file's variables comes last. */
+  if (kernel->module->memory) arguments[count++] = (ferry_word)kernel->module->memory;
+  for (int i = 0; i < count; i++) {
+    cl_ulong word = arguments[i];
+    check(clSetKernelArg(kernel->handle, i, sizeof word, &word), "passing an argument");
+  }
+  if (block_count > 0)
+    check(clSetKernelExecInfo(kernel->handle, CL_KERNEL_EXEC_INFO_SVM_PTRS, block_count * sizeof *blocks_used,
+                              blocks_used), "naming memory");
+  check(clEnqueueNDRangeKernel(queue, kernel->handle, 1, 0, &all, &group, 0, 0, 0), "running a kernel");
+  device_wait();
+}
+
+/* A kernel that tells something of the variables of a file: two words. */
+static ferry_word asked(struct ferry_module *module, const char *name) {
+  struct ferry_kernel kernel = { module, name, 0, 0, 0, 0 };
+  ferry_word arguments[2], answer[2] = { 0, 0 };
+  find_kernel(&kernel);
+  arguments[0] = device_alloc(sizeof answer);
+  if (!arguments[0]) fail("no memory on the device");
+  ferry_word at = arguments[0];
+  device_run(&kernel, arguments, 1, 1, 1);
+  device_read(answer, at, sizeof answer);
+  device_free(at);
+  clReleaseKernel(kernel.handle);
+  return answer[0];
+}
+
+static ferry_word variable_at(struct ferry_module *module, const char *name) {
+  char question[strlen(name) + sizeof "ferry_at_"];
+  sprintf(question, "ferry_at_%s", name);
+  return asked(module, question);
+}
+
+static void load_module(struct ferry_module *module) {
+  size_t bytes = module->end - module->text, said = 0;
+  cl_int code;
+  cl_program program = clCreateProgramWithSource(context, 1, &module->text, &bytes, &code);
+  check(code, "reading kernels");
+  const char *options = is_processor ? "-cl-std=CL2.0 -w -D__FERRY_ONE_MEMORY" : "-cl-std=CL2.0 -w";
+  code = clBuildProgram(program, 1, &device, options, 0, 0);
+  if (code != CL_SUCCESS) {
+    clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, 0, 0, &said);
+    char *log = calloc(said + 1, 1);
+    if (log) clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, said, log, 0);
+    fail("OpenCL: compiling kernels: error %d\n%s", code, log ? log : "");
+  }
+  module->handle = program;
+  /* Variables lie in one block of memory, which every kernel is told of. */
+  cl_kernel size = clCreateKernel(program, "ferry_vars_size", &code);
+  if (code != CL_SUCCESS) return;
+  clReleaseKernel(size);
+  module->memory = (void *)1;
+  module->memory = (void *)device_alloc(asked(module, "ferry_vars_size"));
+  if (!module->memory) fail("no memory on the device for variables");
+  struct ferry_kernel first = { module, "ferry_vars_init", 0, 0, 0, 0 };
+  ferry_word arguments[2] = { 0, 0 };
+  find_kernel(&first);
+  device_run(&first, arguments, 1, 1, 1);
+}
+
+@TABLE@
