@@ -271,7 +271,7 @@ fn for_grids(
     let named = has_foreign.then(|| reshape::name_levels(program, &mapping));
     let shaped = named.as_ref().map_or(program, |it| &it.program);
     let without_lanes = named.as_ref().map(|it| it.without_lanes.clone()).unwrap_or_default();
-    let leveled = levels::assign_league(shaped, trust, &without_lanes);
+    let leveled = levels::assign_grid(shaped, trust, &without_lanes);
     bound::rename(shaped, criticals::combine(shaped, leveled))
 }
 

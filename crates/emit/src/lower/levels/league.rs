@@ -111,11 +111,12 @@ impl Pass<'_> {
         let span = self.program().regions[id].construct.span;
         let chunk = Asked::of(&self.program().regions[id].construct).chunk;
         let count = tiles.map(|it| self.count(it.len()));
+        let is_ours = self.is_ours;
         let construct = self.construct(id);
         construct.leaves = leaves;
         construct.groups.clear();
         // Where loops are all that teams do, it is all the same how many they are.
-        if region.crew == Crew::Threads {
+        if is_ours && region.crew == Crew::Threads {
             for clause in &mut construct.clauses {
                 if let ClauseKind::NumTeams { counts, .. } = &mut clause.kind {
                     counts.clear();
@@ -172,7 +173,7 @@ impl Pass<'_> {
                 ClauseKind::LastPrivate { .. } if how.is_dealt() => Some(clause.kind.clone()),
                 ClauseKind::Reduction(it) => self.reduction(region, how, it),
                 // It says which of the dimensions of teams share the loop.
-                ClauseKind::Gang(_) if leaves.contains(&Leaf::Distribute) => {
+                ClauseKind::Gang(_) if self.is_ours && leaves.contains(&Leaf::Distribute) => {
                     Some(clause.kind.clone())
                 }
                 ClauseKind::Collapse { count, .. } if !leaves.is_empty() && tiles.is_none() => {

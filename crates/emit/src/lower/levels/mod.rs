@@ -93,7 +93,7 @@ pub(super) fn assign(
     mapping: Option<&Mapping<'_>>,
     without_lanes: &BTreeSet<StmtId>,
 ) -> Option<Leveled> {
-    let ask = Ask { reassociates, trust, machine: Machine::Cores };
+    let ask = Ask { reassociates, trust, machine: Machine::Cores, is_ours: false };
     assign_for(program, ask, mapping, without_lanes)
 }
 
@@ -103,7 +103,17 @@ pub(crate) fn assign_league(
     trust: Trust,
     without_lanes: &BTreeSet<StmtId>,
 ) -> Option<Leveled> {
-    let ask = Ask { reassociates: false, trust, machine: Machine::League };
+    let ask = Ask { reassociates: false, trust, machine: Machine::League, is_ours: false };
+    assign_for(program, ask, None, without_lanes)
+}
+
+/// The same for teams that our own kernels are: no compiler of directives reads it.
+pub(crate) fn assign_grid(
+    program: &Program,
+    trust: Trust,
+    without_lanes: &BTreeSet<StmtId>,
+) -> Option<Leveled> {
+    let ask = Ask { reassociates: false, trust, machine: Machine::League, is_ours: true };
     assign_for(program, ask, None, without_lanes)
 }
 
@@ -112,6 +122,8 @@ struct Ask {
     reassociates: bool,
     trust: Trust,
     machine: Machine,
+    /// What is said is for us alone.
+    is_ours: bool,
 }
 
 fn assign_for(
@@ -141,6 +153,7 @@ fn assign_for(
         reassociates: ask.reassociates,
         trust: ask.trust,
         machine: ask.machine,
+        is_ours: ask.is_ours,
         inner: inner(program),
         held: FxHashSet::default(),
         without_lanes: without_lanes.iter().copied().collect(),
@@ -168,6 +181,7 @@ struct Pass<'a> {
     reassociates: bool,
     trust: Trust,
     machine: Machine,
+    is_ours: bool,
     /// Regions directly inside of each, in the order of the text.
     inner: FxHashMap<RegionId, Vec<RegionId>>,
     /// Loops without a directive that are pinned to run in order.
