@@ -25,6 +25,23 @@ int f(int x) {
 }
 
 #[test]
+fn the_other_may_be_declared_further_down() {
+    let text = lowered(
+        "#pragma acc routine seq bind(there)
+int here(int);
+#pragma acc routine seq
+int there(int x) { return x + 2; }
+int f(int x) {
+#pragma acc serial copy(x)
+  x = here(x);
+  return x;
+}
+",
+    );
+    assert!(text.contains("(*__ref_x) = there((*__ref_x));"), "{text}");
+}
+
+#[test]
 fn shared_code_and_unknown_names_are_told() {
     let told = faults(
         "#pragma acc routine seq

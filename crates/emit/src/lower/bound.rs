@@ -81,7 +81,7 @@ fn bound(program: &Program, faults: &mut Diagnostics) -> FxHashMap<FunctionId, F
                 None => faults.push(
                     Diagnostic::error("F0711", "the function for devices is not declared here")
                         .at(clause.span, "no function of this name is known in this file")
-                        .help("declare it before, as the function that it stands for"),
+                        .help("declare it in this file, as the function that it stands for"),
                 ),
             }
         }

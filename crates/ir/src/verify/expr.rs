@@ -32,7 +32,8 @@ impl Verifier<'_> {
                 self.check(fits, Law::ResultType, span, "a floating constant has another type");
             }
             ExprKind::Str(_) => {
-                self.check(types.is_array(ty), Law::ResultType, span, "a string is no array");
+                let fits = types.is_array(ty) || types.is_error(ty);
+                self.check(fits, Law::ResultType, span, "a string is no array");
             }
             ExprKind::Var(var) | ExprKind::CompoundLiteral(var) => {
                 self.check_same(Law::ResultType, span, "the variable", ty, program.vars[*var].ty);

@@ -144,7 +144,9 @@ impl Cx<'_> {
             return self.make(ExprKind::Function(function), ty, span);
         }
         if self.quiet_names {
-            return self.wrong(span);
+            // A word, which may name what the file declares further down.
+            let ty = self.basics.error;
+            return self.make(ExprKind::Str([name].into()), ty, span);
         }
         // Once per function is enough.
         if let Some(body) = &mut self.function
