@@ -23,6 +23,12 @@ pub const CUDA: &str = "// ferry: kernels in CUDA C++\n";
 /// The same for HIP.
 pub const HIP: &str = "// ferry: kernels in HIP\n";
 
+/// The variable of an image that says how a kernel wants its iterations spread, if it has a wish: so many
+/// threads for so many iterations, if there are this many or more.
+pub fn spread(kernel: &str) -> String {
+    format!("{kernel}_spread")
+}
+
 /// What the payload of a container is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u16)]

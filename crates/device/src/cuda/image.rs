@@ -3,13 +3,14 @@
 //! A program of several files has several of one kind, each in a container of its own, one behind the
 //! other: [`parts`]. Whether a GPU can run one is told by the image itself ([`Image::runs_on`]).
 
-use std::ffi::{CString, c_void};
+use std::ffi::{CStr, CString, c_void};
 use std::ptr;
 
 use abi::image::{Container, Payload};
 use cudarc::driver::sys::{self, CUjit_option_enum as JitOption, CUmodule, CUresult};
 
 use super::driver::{self, spelt};
+use super::shape::Spread;
 use crate::{DeviceError, Result};
 
 /// NVIDIA's number among the machines of ELF files.
@@ -131,7 +132,7 @@ pub(super) fn load(part: &[u8], version: i32) -> Result<CUmodule> {
 /// "there is none".
 pub(super) fn search<T>(
     modules: &[CUmodule],
-    name: &std::ffi::CStr,
+    name: &CStr,
     what: &'static str,
     find: impl Fn(CUmodule) -> (CUresult, T),
 ) -> Result<T> {
@@ -144,6 +145,24 @@ pub(super) fn search<T>(
     }
     let name: CString = name.to_owned();
     Err(DeviceError::NotFound(name.to_string_lossy().into_owned()))
+}
+
+/// The wish of a kernel about its threads, if an image has one.
+#[allow(unsafe_code, reason = "asks the driver")]
+pub(super) fn spread(modules: &[CUmodule], kernel: &CStr) -> Option<Spread> {
+    let name = CString::new(abi::image::spread(&kernel.to_string_lossy())).ok()?;
+    let found = search(modules, &name, "looking for a variable", |module| {
+        let (mut at, mut size) = (0, 0);
+        // SAFETY: a module that is loaded; writes an address and a size.
+        let code =
+            unsafe { sys::cuModuleGetGlobal_v2(&raw mut at, &raw mut size, module, name.as_ptr()) };
+        (code, at)
+    });
+    let mut words = [0_u32; 3];
+    // SAFETY: the variable has three words, as has the place for them.
+    let code =
+        unsafe { sys::cuMemcpyDtoH_v2(words.as_mut_ptr().cast(), found.ok()?, words.len() * 4) };
+    (code == CUresult::CUDA_SUCCESS).then(|| Spread::of(words))?
 }
 
 #[cfg(test)]

@@ -372,6 +372,7 @@ impl Device for Cuda {
         let like = shape::Kernel {
             most: ask(Attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?.max(1),
             has_memory: ask(Attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)? > 0,
+            spread: image::spread(&handles, name).unwrap_or(shape::Spread::EVEN),
         };
         let mut modules = self.modules();
         modules.kernels.push(Some(Entry { module, handle, like }));

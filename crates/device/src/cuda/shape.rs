@@ -10,6 +10,27 @@ pub(super) struct Kernel {
     /// Its blocks have memory of their own: each does something besides its iterations, a sum for
     /// instance.
     pub(super) has_memory: bool,
+    /// How its iterations are spread over threads.
+    pub(super) spread: Spread,
+}
+
+/// So many threads for so many iterations, if there are this many or more; fewer have a thread each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Spread {
+    pub(super) threads: usize,
+    pub(super) iterations: usize,
+    pub(super) from: usize,
+}
+
+impl Spread {
+    /// A thread for each.
+    pub(super) const EVEN: Spread = Spread { threads: 1, iterations: 1, from: 0 };
+
+    /// As an image says it; nothing if that has no meaning.
+    pub(super) fn of(words: [u32; 3]) -> Option<Spread> {
+        let [threads, iterations, from] = words.map(|it| it as usize);
+        (threads > 0 && iterations > 0).then_some(Spread { threads, iterations, from })
+    }
 }
 
 /// Blocks and threads per block, on a GPU with so many multiprocessors. A kernel that takes only one
@@ -24,6 +45,8 @@ pub(super) fn of(units: usize, kernel: Kernel, launch: &Launch<'_>) -> [u32; 2] 
     /// more than there is room for at once. Of more blocks each has to find out again how much there is
     /// to do, which takes longer than an iteration.
     const ROUNDS: (usize, usize) = (16, 8);
+    /// Blocks of a launch at most.
+    const MOST_BLOCKS: usize = i32::MAX as usize;
     /// Threads of a GPU go together in groups of this size.
     const TOGETHER: usize = 32;
     let asked = launch.teams as usize;
@@ -31,7 +54,12 @@ pub(super) fn of(units: usize, kernel: Kernel, launch: &Launch<'_>) -> [u32; 2] 
     let words = |blocks: usize, threads: usize| {
         [blocks, threads].map(|it| u32::try_from(it).unwrap_or(u32::MAX))
     };
-    let Kernel { most, has_memory } = kernel;
+    let Kernel { most, has_memory, spread } = kernel;
+    let is_spread = spread != Spread::EVEN && trips > 0 && trips >= spread.from;
+    let trips = match is_spread {
+        true => trips.saturating_mul(spread.threads).div_ceil(spread.iterations),
+        false => trips,
+    };
     if most == 1 {
         return words(asked.max(1), 1);
     }
@@ -43,6 +71,9 @@ pub(super) fn of(units: usize, kernel: Kernel, launch: &Launch<'_>) -> [u32; 2] 
     let blocks = match (asked, trips) {
         (0, 0) if has_memory => units * ROUNDS.1,
         (0, 0) => units * ROUNDS.0,
+        // Where threads have much to do, or share what they do, blocks are cheap beside it: the next that
+        // is ready takes what comes next.
+        (0, trips) if is_spread => trips.div_ceil(threads).clamp(1, MOST_BLOCKS),
         (0, trips) if has_memory => trips.div_ceil(threads).clamp(1, units * ROUNDS.1),
         (0, trips) => trips.div_ceil(threads).clamp(1, units * ROUNDS.0),
         (asked, _) => asked,
@@ -61,7 +92,7 @@ mod tests {
     }
 
     fn takes(most: usize) -> Kernel {
-        Kernel { most, has_memory: false }
+        Kernel { most, has_memory: false, spread: Spread::EVEN }
     }
 
     #[test]
@@ -85,6 +116,16 @@ mod tests {
         );
         assert_eq!(of(132, takes(1), &launch(0, 0, 1000)), [1, 1], "a kernel for one thread");
         assert_eq!(of(132, takes(1), &launch(12, 8, 1000)), [12, 1], "and one for each team");
+        let wishes = |words| Kernel { spread: Spread::of(words).unwrap(), ..takes(256) };
+        let tiled = wishes([1, 64, 1 << 21]);
+        assert_eq!(of(132, tiled, &launch(0, 0, 1 << 22)), [512, 128], "a tile for each thread");
+        assert_eq!(of(132, tiled, &launch(0, 0, 1 << 20)), [132 * 16, 256], "too few for tiles");
+        let along = wishes([4, 1, 0]);
+        assert_eq!(of(132, along, &launch(0, 0, 16384)), [512, 128], "four threads for each");
+        assert_eq!(of(132, along, &launch(0, 0, 1 << 21)), [32768, 256], "as many as it takes");
+        assert_eq!(of(132, along, &launch(0, 0, 0)), [132 * 16, 256], "nobody knows how many");
+        assert_eq!(of(132, along, &launch(9, 0, 1 << 21)), [9, 256], "as asked");
+        assert_eq!(Spread::of([0, 1, 0]), None, "no threads");
         let summing = Kernel { has_memory: true, ..takes(256) };
         assert_eq!(
             of(132, summing, &launch(0, 0, 1 << 27)),

@@ -1,7 +1,9 @@
 //! Expressions, with the parentheses they need and those that compilers ask for.
 
-use ir::program::{BinaryOp, CastKind, Expr, ExprId, ExprKind, Section, StepOp, UnaryOp, VarId};
-use ir::types::{ArrayLen, Ty, TypeKind};
+use ir::program::{
+    BinaryOp, CastKind, Expr, ExprId, ExprKind, FunctionId, Section, StepOp, UnaryOp, VarId,
+};
+use ir::types::{ArrayLen, FloatKind, Ty, TypeKind};
 use syntax::print::Level;
 
 use super::{Grid, Out, Printer};
@@ -142,6 +144,9 @@ impl Printer<'_> {
             ExprKind::Binary(op, a, b) if self.counts_bytes(*a) || self.counts_bytes(*b) => {
                 self.put_bytes(*op, *a, *b, out);
             }
+            ExprKind::Binary(BinaryOp::Div, a, b) if self.is_inverse_root(node.ty, *a, *b) => {
+                self.put_inverse_root(*b, out);
+            }
             ExprKind::Binary(op, a, b) => self.put_binary(*op, *a, *b, out),
             ExprKind::And(a, b) => self.put_pair(*a, " && ", *b, Level::And, out),
             ExprKind::Or(a, b) => {
@@ -266,6 +271,41 @@ impl Printer<'_> {
             id = inner;
         }
         id
+    }
+
+    /// `1.0f / sqrtf(x)` in a language that has something for it.
+    fn is_inverse_root(&self, ty: Ty, a: ExprId, b: ExprId) -> bool {
+        let is_one = if let ExprKind::Float(text) = &self.program.exprs[a].kind {
+            let text = self.text(*text).trim_end_matches(['f', 'F']);
+            text.parse::<f32>().is_ok_and(|it| it.to_bits() == 1.0_f32.to_bits())
+        } else if let ExprKind::Cast(_, of) = self.program.exprs[a].kind {
+            matches!(self.program.exprs[of].kind, ExprKind::Int(1))
+        } else {
+            false
+        };
+        let is_root = |callee: FunctionId| {
+            let function = &self.program.functions[callee];
+            function.body.is_none() && self.text(function.name) == "sqrtf"
+        };
+        let is_float = matches!(self.program.types.shape(ty), TypeKind::Float(FloatKind::Float));
+        self.grid == Some(Grid::Cuda) && is_one && is_float && self.called(b).is_some_and(is_root)
+    }
+
+    /// The function that is called.
+    fn called(&self, call: ExprId) -> Option<FunctionId> {
+        let ExprKind::Call(mut callee, _) = self.program.exprs[call].kind else { return None };
+        while let ExprKind::Cast(_, of) = self.program.exprs[callee].kind {
+            callee = of;
+        }
+        let ExprKind::Function(id) = self.program.exprs[callee].kind else { return None };
+        Some(id)
+    }
+
+    fn put_inverse_root(&self, root: ExprId, out: &mut String) {
+        let ExprKind::Call(_, values) = &self.program.exprs[root].kind else { return };
+        out.push_str("__ferry_inverse_root(");
+        values.iter().for_each(|it| self.put(*it, Level::Assign, out));
+        out.push(')');
     }
 
     fn put_binary(&self, op: BinaryOp, a: ExprId, b: ExprId, out: &mut String) {

@@ -197,8 +197,13 @@ impl Printer<'_> {
 
     /// `static int x = 5`
     fn local(&self, id: VarId) -> String {
+        self.local_as(id, &self.declared_name(id))
+    }
+
+    /// The same under another name.
+    pub(crate) fn local_as(&self, id: VarId, name: &str) -> String {
         let Some(var) = self.program.vars.find(id) else { return String::new() };
-        let declared = self.declare(var.ty, &self.declared_name(id));
+        let declared = self.declare(var.ty, name);
         format!("{}{declared}{}", self.before_declarator(id), self.after_declarator(id))
     }
 

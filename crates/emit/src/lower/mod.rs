@@ -330,6 +330,10 @@ struct State {
     has_heap: bool,
     /// How the teams of the kernel run it that is printed.
     team: Option<grid::Team>,
+    /// How many threads the kernel that is printed wants for how many iterations, and from how many on.
+    spread: Option<[usize; 3]>,
+    /// With how many of its blocks at a time a unit of the device is busy with it, if few are enough.
+    blocks: Option<u32>,
     /// The last number given to a name.
     fresh: u32,
 }

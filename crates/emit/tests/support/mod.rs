@@ -61,6 +61,13 @@ pub(crate) fn on_grid(grid: emit::Grid, text: &str) -> String {
     told
 }
 
+/// A text for grids with all that it begins with.
+#[allow(dead_code, reason = "each test has its own copy of this module")]
+pub(crate) fn whole_text(grid: emit::Grid, text: &str) -> String {
+    let options = emit::Options { grids: vec![grid], ..emit::Options::default() };
+    made(text, options).grids.into_iter().next().unwrap().1
+}
+
 /// The last line that is the same in all texts.
 fn last_line(grid: emit::Grid) -> &'static str {
     match grid {

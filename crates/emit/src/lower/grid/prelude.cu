@@ -39,7 +39,8 @@ static __device__ unsigned long __ferry_rest(unsigned long a, unsigned long b)
 /* An argument of a kernel: an address, or a value of at most eight bytes. */
 struct __ferry_slot {
   unsigned long word;
-  template <class T> __device__ operator T *() const { return (T *)word; }
+  /* Arguments are in memory of the device, which compilers load from in a better way if they know. */
+  template <class T> __device__ operator T *() const { return (T *)__cvta_global_to_generic(word); }
   __device__ operator unsigned long() const { return word; }
 };
 template <class T> static __device__ T __ferry_value(__ferry_slot slot)

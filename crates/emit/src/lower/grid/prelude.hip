@@ -79,3 +79,5 @@ template <class T> static __device__ T __ferry_from_behind(T own, int far)
   return own;
 }
 #define __shfl_down_sync(mask, own, far) __ferry_from_behind(own, far)
+/* Memory of the device has one kind of address. */
+#define __cvta_global_to_generic(word) ((void *)(word))

@@ -9,6 +9,7 @@ use ir::walk::Part;
 use super::super::device::{self, Kernel};
 use super::super::entries::Access;
 use super::super::{Lowering, mentions};
+use super::flat::MOST_THREADS;
 use super::refused::VARIABLE_ARRAY;
 use crate::c::{Grid, Out, Setting, Used};
 
@@ -24,6 +25,9 @@ const HIP_PRELUDE: &str = include_str!("prelude.hip");
 /// What those need that have complex numbers.
 const OPENCL_COMPLEX: &str = include_str!("complex.cl");
 const CUDA_COMPLEX: &str = include_str!("complex.cu");
+
+/// What kernels use whose threads share rows, or that have instructions of their own.
+const CUDA_SHAPES: &str = include_str!("shapes.cu");
 
 /// Functions of the C library that the language has under another name, or under the same.
 const LIBRARY: &str = include_str!("library.txt");
@@ -96,12 +100,7 @@ impl Lowering<'_> {
             if self.standalone {
                 body.push_str(&self.told(grid, kernel));
             }
-            body.push_str(&self.kernel(
-                kernel.region,
-                &kernel.entries,
-                &kernel.name,
-                Setting::Alone,
-            ));
+            body.push_str(&self.grid_kernel(kernel));
             body.push('\n');
         }
         let mut text = String::new();
@@ -117,6 +116,7 @@ impl Lowering<'_> {
             Grid::Cuda => {
                 text.push_str(abi::image::CUDA);
                 text.push_str(if body.contains("__ferry_complex<") { CUDA_COMPLEX } else { "" });
+                text.push_str(if is_shaped(&body) { CUDA_SHAPES } else { "" });
                 text.push_str(CUDA_PRELUDE);
             }
             Grid::Hip => {
@@ -128,6 +128,27 @@ impl Lowering<'_> {
         }
         text.push_str(&body);
         Some(text)
+    }
+
+    /// A kernel, and what it wants of the device as far as that is known when it is there.
+    fn grid_kernel(&self, kernel: &Kernel) -> String {
+        let mut text = self.kernel(kernel.region, &kernel.entries, &kernel.name, Setting::Alone);
+        let (spread, blocks) = {
+            let mut state = self.state.borrow_mut();
+            (state.spread.take(), state.blocks.take())
+        };
+        if let Some(blocks) = blocks {
+            let bounds = |more: &str| format!("__launch_bounds__({MOST_THREADS}{more})");
+            text = text.replacen(&bounds(""), &bounds(&format!(", {blocks}")), 1);
+        }
+        if let Some(numbers) = spread.filter(|_| !self.standalone) {
+            let numbers = numbers.map(|it| it.to_string()).join(", ");
+            let name = abi::image::spread(&kernel.name);
+            text.push_str(&format!(
+                "extern \"C\" __device__ unsigned {name}[3] = {{ {numbers} }};\n"
+            ));
+        }
+        text
     }
 
     /// Names: those of the library, of the runtime, and the user's own.
@@ -184,7 +205,7 @@ impl Lowering<'_> {
 fn cuda_header(name: &str, slots: usize, is_solo: bool) -> String {
     let params: Vec<String> = (0..slots).map(|it| format!("__ferry_slot __ferry_a{it}")).collect();
     let values: Vec<String> = (0..slots).map(|it| format!("__ferry_a{it}")).collect();
-    let threads = if is_solo { "1" } else { "256" };
+    let threads = if is_solo { 1 } else { MOST_THREADS };
     let lines = match values.is_empty() {
         true => String::new(),
         false => format!("  const __ferry_slot __ferry_slots[] = {{ {} }};", values.join(", ")),
@@ -206,4 +227,9 @@ fn spelled(grid: Grid, name: &str) -> Option<&'static str> {
     let other = found.next().and_then(|line| line.split_whitespace().nth(1))?;
     // CUDA has the names of C; what is ours is needed everywhere.
     (grid == Grid::OpenCl || other.starts_with("__ferry")).then_some(other)
+}
+
+/// Whether a text uses [`CUDA_SHAPES`].
+fn is_shaped(text: &str) -> bool {
+    ["__ferry_from(", "__ferry_inverse_root("].iter().any(|it| text.contains(it))
 }

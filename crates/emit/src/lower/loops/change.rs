@@ -99,7 +99,7 @@ impl Maker<'_, '_> {
                     first.counter, first.end
                 )];
                 before.extend(first.before.iter().cloned());
-                nest.loops.insert(0, Made { counter, before, ..first });
+                nest.loops.insert(0, Made { counter, before, user: None, ..first });
                 nest
             }
             [Leaf::Split] => self.split(construct, nest, here)?,
@@ -178,6 +178,7 @@ impl Maker<'_, '_> {
                 end: end.to_owned(),
                 step: step.to_owned(),
                 before: Vec::new(),
+                user: None,
                 check: None,
                 unroll: None,
                 is_fixed: true,
@@ -353,6 +354,7 @@ impl Maker<'_, '_> {
             end: longest,
             step: "1".to_owned(),
             before: Vec::new(),
+            user: None,
             check: None,
             unroll: None,
             is_fixed: true,

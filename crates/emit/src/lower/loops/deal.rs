@@ -6,7 +6,7 @@
 //! neighbours in memory of those before and behind them too. Teams, and threads of one team, take
 //! iterations in turns.
 
-use super::{Code, Made, Maker, collapsed};
+use super::{Code, Made, Maker, collapsed, inner};
 use crate::c::{Grid, Out, Printer};
 use crate::lower::Lowering;
 use ir::program::RegionId;
@@ -44,6 +44,15 @@ impl Lowering<'_> {
         let [all, at] = ["all", "at"].map(|it| maker.name(it));
         out.line(&format!("const unsigned long {all} = {};", product(&nest.loops)));
         let found = counters(&nest.loops, &at);
+        let may_shape = to == To::All && self.grid == Some(Grid::Cuda) && last.is_empty();
+        let mut is_shaped = false;
+        if may_shape && let Some(tiled) = maker.tiled(&nest) {
+            maker.put_tiles(&tiled, &nest, &all, out);
+            is_shaped = true;
+        } else if may_shape && let Some(along) = maker.along(&nest) {
+            maker.put_along(&along, &all, out);
+            is_shaped = true;
+        }
         let (first, step) = match to {
             To::All if nest.loops.len() == 1 => ("__ferry_bundled()", "__ferry_threads()"),
             To::All => ("__ferry_thread()", "__ferry_threads()"),
@@ -66,6 +75,7 @@ impl Lowering<'_> {
             found.iter().for_each(|it| out.line(it));
             nest.loops.iter().flat_map(|it| &it.before).for_each(|it| out.line(it));
             match last.is_empty() {
+                true if may_shape && !is_shaped => maker.put_unrolled(&nest.body, out),
                 true => maker.block(&nest.body, out),
                 // The body may say `continue`.
                 false => maker.block(&Code::Once(Box::new(nest.body.clone())), out),
@@ -80,6 +90,38 @@ impl Lowering<'_> {
     }
 }
 
+impl Maker<'_, '_> {
+    /// A body; a loop in it that stores nothing has many loads on their way.
+    fn put_unrolled(&self, body: &Code, out: &mut Out<'_>) {
+        let inner = match body {
+            Code::Stmt(stmt) => inner::find(self.lowering.program, *stmt),
+            _ => None,
+        };
+        let Some(inner) = inner else { return self.block(body, out) };
+        let is_short = inner.body.len() == 1 && inner.elements(self.lowering.program).len() <= 2;
+        let (times, least) = if is_short { (64, 1) } else { (16, 2) };
+        self.lowering.want_registers(least);
+        out.line("{");
+        out.indented(|out| {
+            inner.before.iter().for_each(|it| self.inside.stmt(*it, out));
+            out.raw(&format!("#pragma unroll {times}"));
+            self.inside.stmt(inner.stmt, out);
+            inner.after.iter().for_each(|it| self.inside.stmt(*it, out));
+            out.beside(self.lowering.program.stmts[inner.stmt].span);
+        });
+        out.line("}");
+    }
+}
+
+impl Lowering<'_> {
+    /// A kernel that is fast with few blocks at a time, if its threads have registers instead: this many.
+    /// A compiler that is not told so keeps room for all that would fit, and waits for each load.
+    pub(super) fn want_registers(&self, least_blocks: u32) {
+        let mut state = self.state.borrow_mut();
+        state.blocks = Some(state.blocks.map_or(least_blocks, |it| it.max(least_blocks)));
+    }
+}
+
 /// How many iterations loops have.
 fn product(loops: &[Made]) -> String {
     let factors: Vec<&str> = loops.iter().map(|it| it.end.as_str()).collect();
@@ -87,7 +129,7 @@ fn product(loops: &[Made]) -> String {
 }
 
 /// The counters of loops, from the number of the iteration among all.
-fn counters(loops: &[Made], at: &str) -> Vec<String> {
+pub(super) fn counters(loops: &[Made], at: &str) -> Vec<String> {
     let mut lines = Vec::new();
     for (place, one) in loops.iter().enumerate() {
         let inner: Vec<&str> = loops.iter().skip(place + 1).map(|it| it.end.as_str()).collect();

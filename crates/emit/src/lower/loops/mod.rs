@@ -6,12 +6,15 @@
 //! ([`normal`]), put together as the directives say ([`change`]). What a directive may not change is
 //! refused, never skipped.
 
+mod along;
 mod change;
 mod deal;
 mod find;
+mod inner;
 mod normal;
 mod put;
 mod share;
+mod tiles;
 
 use ir::construct::{ClauseKind, Leaf};
 use ir::program::{ExprId, ExprKind, Program, RegionId, StmtId, VarId};
@@ -33,12 +36,23 @@ pub(super) struct Made {
     step: String,
     /// What the body begins with: the user's variables.
     before: Vec<String>,
+    /// Where the user's variable comes from, if the loop is the user's.
+    user: Option<User>,
     /// What must be true for the body to run.
     check: Option<String>,
     /// How often the host's compiler is asked to repeat the body.
     unroll: Option<u64>,
     /// Its bounds are known before the nest.
     is_fixed: bool,
+}
+
+/// The user's variable of a loop: a first value, and a step for each round.
+#[derive(Clone, Debug)]
+pub(super) struct User {
+    var: VarId,
+    first: String,
+    step: String,
+    operator: char,
 }
 
 /// Loops inside each other without anything between them.

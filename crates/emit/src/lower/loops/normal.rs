@@ -10,7 +10,7 @@ use ir::region::{Loop, LoopTest, Sharing};
 use rustc_hash::FxHashSet;
 
 use super::find::{self, What};
-use super::{Code, Made, Maker, Named, Nest, Refused, Result};
+use super::{Code, Made, Maker, Named, Nest, Refused, Result, User};
 use crate::c::Printer;
 use crate::lower::Lowering;
 use ir::program::RegionId;
@@ -144,14 +144,13 @@ impl<'a, 'p> Maker<'a, 'p> {
             LoopTest::Ne => format!("{step} < 0 ? {down} : {up}"),
         };
         add(&trips, format!("const unsigned long {trips} = {count};"));
-        let operator = if goes_up { '+' } else { '-' };
-        let value = match is_pointer {
-            true => format!("{first} {operator} (long){counter} * {step}"),
-            false => {
-                let ty = printer.type_name(ty);
-                format!("({ty})({first} {operator} ({ty}){counter} * ({ty}){step})")
-            }
+        let user = User {
+            var: one.var,
+            first: first.clone(),
+            step: step.clone(),
+            operator: if goes_up { '+' } else { '-' },
         };
+        let value = user.value(printer, &counter);
         let before = if self.kept.contains(&one.var) {
             format!("{} = {value};", printer.var_name(one.var))
         } else {
@@ -165,6 +164,7 @@ impl<'a, 'p> Maker<'a, 'p> {
             end: trips,
             step: "1".to_owned(),
             before: vec![before],
+            user: Some(user),
             check: None,
             unroll: None,
             is_fixed: true,
@@ -266,9 +266,24 @@ impl<'a, 'p> Maker<'a, 'p> {
             end: trips,
             step: "1".to_owned(),
             before,
+            user: None,
             check: None,
             unroll: one.unroll,
             is_fixed: true,
         })
+    }
+}
+
+impl User {
+    /// What the variable is when a counter is this.
+    pub(super) fn value(&self, printer: &Printer<'_>, counter: &str) -> String {
+        let User { var, first, step, operator } = self;
+        let program = printer.program();
+        let ty = program.vars[*var].ty.plain();
+        if program.types.is_pointer(ty) {
+            return format!("{first} {operator} (long){counter} * {step}");
+        }
+        let ty = printer.type_name(ty);
+        format!("({ty})({first} {operator} ({ty}){counter} * ({ty}){step})")
     }
 }

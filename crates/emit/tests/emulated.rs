@@ -1,0 +1,193 @@
+//! Kernels in CUDA C++ that run on the host, each thread as a thread, and compute what the program says, bit by bit.
+//!
+//! The forms that only GPUs have are tried here with sizes that do and do not fit them; that they compile for GPUs
+//! is tested with the driver.
+
+#![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing, reason = "a test")]
+
+mod support;
+
+use std::process::Command;
+
+use support::whole_text;
+
+const CUDA: &str = include_str!("emulated/cuda.h");
+
+/// The program's text for CUDA, which has something to try, run by a function `int main()` that says
+/// `same …` if all is well.
+fn agrees(form: &str, program: &str, main: &str) {
+    let text = whole_text(emit::Grid::Cuda, program);
+    assert!(text.contains(form), "{text}");
+    let head = text.lines().find(|it| it.contains("__launch_bounds__(256")).unwrap();
+    let name = head.split_once(") ").unwrap().1.split('(').next().unwrap();
+    // The text has macros for words of C++, and so stands last.
+    let source = format!(
+        "{CUDA}\nextern \"C\" void run(unsigned, unsigned, const unsigned long *);\n{main}\n{text}\n\
+         extern \"C\" void run(unsigned blocks, unsigned threads, const unsigned long *w)\n{{\n  \
+         launch(blocks, threads, [=] {{ {name}({{ w[0] }}, {{ w[1] }}, {{ w[2] }}, {{ w[3] }}); }});\n}}\n"
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    std::fs::write(path.join("kernel.cpp"), source).unwrap();
+    let mut build = Command::new("g++");
+    // Contraction would make other numbers of both, but not the same.
+    build.args([
+        "-std=c++20",
+        "-O1",
+        "-w",
+        "-ffp-contract=off",
+        "-pthread",
+        "kernel.cpp",
+        "-o",
+        "program",
+    ]);
+    let built = build.current_dir(path).output().unwrap();
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    let ran = Command::new(path.join("program")).output().unwrap();
+    let told = String::from_utf8_lossy(&ran.stdout);
+    assert!(ran.status.success(), "{told}");
+    // A main function that compares nothing says nothing.
+    assert!(told.starts_with("same "), "{told}");
+}
+
+#[test]
+fn rows_are_summed_up_in_order_by_bundles() {
+    agrees(
+        "summands side by side",
+        "void rows(const float *a, const float *x, float *y, int n) {
+#pragma omp target teams distribute parallel for map(to: a[0:n*n], x[0:n]) map(from: y[0:n])
+  for (int i = 0; i < n; i++) {
+    float s = 0.5f;
+    for (int j = 0; j < n; j++) s += a[i * n + j] * x[j];
+    y[i] = s;
+  }
+}
+",
+        "#include <cstdio>
+int main() {
+  for (int n : { 1, 31, 65, 130 })
+    for (unsigned threads : { 32u, 64u, 48u }) {
+      std::vector<float> a(n * n), x(n), y(n + 1, -1.0f);
+      for (int i = 0; i < n * n; i++) a[i] = (float)(i * 37 % 101) / 7 - 5;
+      for (int i = 0; i < n; i++) x[i] = (float)(i * 13 % 29) / 3 - 2;
+      const unsigned long words[] = { (unsigned long)n, (unsigned long)a.data(), (unsigned long)x.data(), (unsigned long)y.data() };
+      run(2, threads, words);
+      for (int i = 0; i < n; i++) {
+        float s = 0.5f;
+        for (int j = 0; j < n; j++) s += a[i * n + j] * x[j];
+        if (s != y[i]) return printf(\"n %d, %u threads, row %d: %.9g, not %.9g\\n\", n, threads, i, y[i], s), 1;
+      }
+      if (y[n] != -1.0f) return puts(\"beyond the last\"), 1;
+    }
+  puts(\"same rows\");
+}
+",
+    );
+}
+
+#[test]
+fn rows_of_other_lengths_are_too() {
+    agrees(
+        "summands side by side",
+        "void sparse(const int *start, const float *value, double *y, int n) {
+#pragma omp target teams distribute parallel for map(to: start[0:n+1], value[0:start[n]]) map(from: y[0:n])
+  for (int i = 0; i < n; i++) {
+    const double scale = i + 1;
+    double s = 0;
+    for (int k = start[i]; k < start[i + 1]; k++) {
+      const double v = value[k];
+      s -= v * scale;
+    }
+    y[i] = s / scale;
+  }
+}
+",
+        "#include <cstdio>
+int main() {
+  const int n = 45;
+  std::vector<int> start(n + 1);
+  for (int i = 0; i < n; i++) start[i + 1] = start[i] + (i % 9 == 4 ? 200 : i % 5 == 0 ? 0 : i * 11 % 67);
+  std::vector<float> value(start[n]);
+  std::vector<double> y(n, -1);
+  for (int k = 0; k < start[n]; k++) value[k] = (float)(k * 31 % 103) / 9 - 5;
+  const unsigned long words[] = { (unsigned long)n, (unsigned long)start.data(), (unsigned long)value.data(), (unsigned long)y.data() };
+  run(1, 64, words);
+  for (int i = 0; i < n; i++) {
+    const double scale = i + 1;
+    double s = 0;
+    for (int k = start[i]; k < start[i + 1]; k++) s -= (double)value[k] * scale;
+    if (s / scale != y[i]) return printf(\"row %d: %.17g, not %.17g\\n\", i, y[i], s / scale), 1;
+  }
+  puts(\"same rows\");
+}
+",
+    );
+}
+
+#[test]
+fn tiles_are_whole_or_not() {
+    // The third loop is short, so that tiles have enough iterations in little time.
+    agrees(
+        "/* Tiles of",
+        "void product(const float *a, const float *b, float *c, int n) {
+#pragma omp target teams distribute parallel for collapse(2) map(to: a[0:n*3], b[0:n*3]) map(from: c[0:n*n])
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++) {
+      float s = 1;
+      for (int k = 0; k < 3; k++) s += a[i * 3 + k] * b[k * n + j];
+      c[i * n + j] = s;
+    }
+}
+",
+        "#include <cstdio>
+int main() {
+  for (int n : { 20, 1453 })
+    for (unsigned threads : { 64u, 48u }) {
+      std::vector<float> a(n * 3), b(n * 3), c(n * n, -1.0f);
+      for (int i = 0; i < n * 3; i++) a[i] = (float)(i * 37 % 101) / 7 - 5, b[i] = (float)(i * 13 % 29) / 3 - 2;
+      const unsigned long words[] = { (unsigned long)n, (unsigned long)a.data(), (unsigned long)b.data(), (unsigned long)c.data() };
+      run(2, threads, words);
+      for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+          float s = 1;
+          for (int k = 0; k < 3; k++) s += a[i * 3 + k] * b[k * n + j];
+          if (s != c[i * n + j]) return printf(\"%d, %d of %d: %.9g, not %.9g\\n\", i, j, n, c[i * n + j], s), 1;
+        }
+    }
+  puts(\"same product\");
+}
+",
+    );
+}
+
+#[test]
+fn inverse_roots_are_the_same_bits() {
+    agrees(
+        "= __ferry_inverse_root(",
+        "# 1 \"/usr/include/math.h\" 1 3
+float sqrtf(float);
+# 2 \"f.c\" 2
+void inverse(const float *x, const float *unused, float *y, int n) {
+#pragma omp target teams distribute parallel for map(to: x[0:n]) map(to: unused[0:1]) map(from: y[0:n])
+  for (int i = 0; i < n; i++) y[i] = 1.0f / sqrtf(x[i]) + 0 * unused[0];
+}
+",
+        "#include <cstdio>
+int main() {
+  std::vector<float> x, y;
+  for (unsigned long word = 0; word < 1ul << 32; word += 20011) x.push_back(bits<float>((unsigned)word));
+  for (unsigned word : { 0u, 1u, 0x80000000u, 0x7f800000u, 0x697ffffeu, 0x3f7fffffu, 0x3effffffu, 0x007fffffu }) x.push_back(bits<float>(word));
+  y.resize(x.size());
+  const float nothing = 0;
+  const unsigned long words[] = { x.size(), (unsigned long)x.data(), (unsigned long)&nothing, (unsigned long)y.data() };
+  run(1, 32, words);
+  for (unsigned i = 0; i < x.size(); i++) {
+    const float expected = 1.0f / std::sqrt(x[i]);
+    if (std::isnan(expected) ? !std::isnan(y[i]) : bits<unsigned>(expected) != bits<unsigned>(y[i]))
+      return printf(\"of %.9g: %.9g, not %.9g\\n\", x[i], y[i], expected), 1;
+  }
+  puts(\"same roots\");
+}
+",
+    );
+}
