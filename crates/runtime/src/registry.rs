@@ -90,7 +90,10 @@ impl Variable {
 
     fn mapped_to(&self, at: DevicePtr) -> Mapped {
         let name = Some(Name::of_variable(&self.name));
-        Mapped { name, ..Mapped::permanent(self.address, self.size, at) }
+        // The size of a function's entry is that of a pointer, and functions may be shorter: nothing but
+        // its own address stands for one.
+        let size = if self.is_indirect { 1 } else { self.size };
+        Mapped { name, ..Mapped::permanent(self.address, size, at) }
     }
 }
 
