@@ -116,7 +116,7 @@ impl Maker<'_, '_> {
                 for var in &own {
                     let ty = program.vars[*var].ty.plain();
                     let name = printer.declared_name(*var);
-                    out.line(&format!("{} = 0;", printer.declare(ty, &name)));
+                    out.line(&format!("{}{{}};", printer.declare(ty, &name)));
                 }
                 out.line(&format!("long {from} = 0, {count} = 0;"));
                 let is_same = inner.is_the_same_for(program, &[user.var]);
@@ -204,7 +204,7 @@ impl Maker<'_, '_> {
             let name = self.name("of");
             let ty = program.vars[user.var].ty.plain();
             let value = user.value(self.outside, &format!("({first} + {owner})"));
-            out.line(&format!("const {} = {value};", copy.declare(ty, &name)));
+            out.line(&format!("{} = {value};", copy.declare(ty, &name)));
             copy.substitute(user.var, name);
             let looked_at = |var: VarId| {
                 let of = |it: &ir::program::StmtId| inner::names(program, *it, var);
@@ -214,7 +214,7 @@ impl Maker<'_, '_> {
                 let name = self.name("of");
                 let own = self.inside.var_name(var);
                 let ty = copy.declare(program.vars[var].ty.plain(), &name);
-                out.line(&format!("const {ty} = __ferry_from({own}, {owner});"));
+                out.line(&format!("{ty} = __ferry_from({own}, {owner});"));
                 copy.substitute(var, name);
             }
             let of_owner = |it: &str| format!("__shfl_sync(~0u, {it}, {owner})");
@@ -234,7 +234,7 @@ impl Maker<'_, '_> {
                 let counter = program.vars[inner.counter].ty.plain();
                 let ty = copy.type_name(counter);
                 let declared = copy.declare(counter, &copy.declared_name(inner.counter));
-                out.line(&format!("const {declared} = ({ty})({start} + ({part}));"));
+                out.line(&format!("{declared} = ({ty})({start} + ({part}));"));
                 for stmt in &inner.body {
                     if inner::declared(program, *stmt).is_some() {
                         copy.stmt(*stmt, out);
