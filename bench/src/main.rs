@@ -1,4 +1,4 @@
-//! Times ferry: the front end, what offloading and mappings cost, and loops in regions.
+//! Times ferry: the front end, what offloading and mappings cost, loops in regions, the simulated cluster.
 //!
 //! `bench [--quick] [--only PART] [--cases NAME,…] FERRY [CC]`, PART one of those in [`PARTS`], NAME a kernel or
 //! nest of it. Whatever is compared runs turn about, so that a busy moment of the machine meets all; ratios are what
@@ -6,6 +6,7 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool")]
 
+mod cluster;
 mod front;
 mod layouts;
 mod loops;
@@ -24,13 +25,14 @@ const USAGE: &str = "usage: bench [--quick] [--only PART] [--cases NAME,…] FER
 type Part = fn(&Tools) -> Result<(), Box<dyn Error>>;
 
 /// What can be timed by itself; without a choice all of it is.
-const PARTS: [(&str, Part); 6] = [
+const PARTS: [(&str, Part); 7] = [
     ("front", front::run),
     ("overheads", overheads::run),
     ("mapping", mapping::run),
     ("loops", loops::against_host),
     ("kernels", loops::against_each_other),
     ("mapping-quality", shapes::run),
+    ("sim", cluster::run),
 ];
 
 /// The programs that are compared.

@@ -1,0 +1,165 @@
+//! One core: its registers, its time, and what it has done.
+
+use crate::counters::Counters;
+use crate::fault::Wait;
+use crate::isa::op::{FLOAT, Op};
+
+/// Instructions before this one were fetched from no line.
+pub(crate) const NO_LINE: u32 = u32::MAX;
+
+/// One core.
+#[derive(Clone, Debug)]
+pub(crate) struct Hart {
+    pub(crate) id: u32,
+    /// When its next instruction begins.
+    pub(crate) time: u64,
+    pub(crate) pc: u32,
+    /// The line that instructions come from.
+    pub(crate) line: u32,
+    /// The latest time in `ready`.
+    pub(crate) hazard: u64,
+    /// `x0` to `x31`; what is written to `x0` goes to [`crate::isa::op::SINK`].
+    x: [u32; 64],
+    /// Single precision has ones above it.
+    f: [u64; 32],
+    /// When the value of each register is there; floating-point registers from [`FLOAT`] on.
+    ready: [u64; 128],
+    /// Upper half of the next address; 0 is none.
+    pub(crate) extension: u32,
+    /// What the host refused since this was last read.
+    pub(crate) errors: u32,
+    /// Set flags of floating-point arithmetic.
+    pub(crate) flags: u32,
+    /// Rounding mode, as its register has it.
+    pub(crate) rounding: u8,
+    pub(crate) status: u32,
+    pub(crate) scratch: u32,
+    /// Where the stack may be; any place if `stack_high` is 0.
+    pub(crate) stack_low: u32,
+    pub(crate) stack_high: u32,
+    /// What it sleeps for, and the register that gets the answer.
+    pub(crate) asleep: Option<(Wait, u8)>,
+    /// The instruction that it sleeps in.
+    pub(crate) waits_at: u32,
+    /// The register that the instruction before wrote.
+    pub(crate) last_written: u8,
+    pub(crate) counters: Counters,
+}
+
+impl Hart {
+    pub(crate) fn new(id: u32) -> Hart {
+        Hart {
+            id,
+            time: 0,
+            pc: 0,
+            line: NO_LINE,
+            hazard: 0,
+            x: [0; 64],
+            f: [boxed(0); 32],
+            ready: [0; 128],
+            extension: 0,
+            errors: 0,
+            flags: 0,
+            rounding: 0,
+            status: 8,
+            scratch: 0,
+            stack_low: 0,
+            stack_high: 0,
+            asleep: None,
+            waits_at: 0,
+            last_written: 0,
+            counters: Counters::default(),
+        }
+    }
+
+    #[inline(always)]
+    #[allow(clippy::indexing_slicing, reason = "a mask keeps the index in the array")]
+    pub(crate) fn x(&self, register: u8) -> u32 {
+        self.x[usize::from(register & 63)]
+    }
+
+    /// `register` is not 0: decoding replaces that by [`crate::isa::op::SINK`].
+    #[inline(always)]
+    #[allow(clippy::indexing_slicing, reason = "a mask keeps the index in the array")]
+    pub(crate) fn set_x(&mut self, register: u8, value: u32) {
+        self.x[usize::from(register & 63)] = value;
+    }
+
+    #[inline(always)]
+    #[allow(clippy::indexing_slicing, reason = "a mask keeps the index in the array")]
+    pub(crate) fn double(&self, register: u8) -> u64 {
+        self.f[usize::from(register & 31)]
+    }
+
+    #[inline(always)]
+    #[allow(clippy::indexing_slicing, reason = "a mask keeps the index in the array")]
+    pub(crate) fn set_double(&mut self, register: u8, value: u64) {
+        self.f[usize::from(register & 31)] = value;
+    }
+
+    /// Single precision; what has not ones above it is no number.
+    #[inline(always)]
+    pub(crate) fn single(&self, register: u8) -> u32 {
+        let value = self.double(register);
+        if value >> 32 == 0xffff_ffff { value as u32 } else { 0x7fc0_0000 }
+    }
+
+    #[inline(always)]
+    pub(crate) fn set_single(&mut self, register: u8, value: u32) {
+        self.set_double(register, boxed(value));
+    }
+
+    pub(crate) fn registers(&self) -> [u32; 32] {
+        std::array::from_fn(|it| self.x(it as u8))
+    }
+
+    pub(crate) fn floats(&self) -> [u64; 32] {
+        self.f
+    }
+
+    /// Says when the value of a register will be there.
+    #[inline(always)]
+    #[allow(clippy::indexing_slicing, reason = "a mask keeps the index in the array")]
+    pub(crate) fn set_ready(&mut self, register: u8, time: u64) {
+        self.ready[usize::from(register & 127)] = time;
+        self.hazard = self.hazard.max(time);
+    }
+
+    /// Waits for the registers that an instruction reads.
+    #[inline(always)]
+    #[allow(clippy::indexing_slicing, reason = "a mask keeps the index in the array")]
+    pub(crate) fn wait_for_operands(&mut self, op: &Op) {
+        let ready = |register: u8| self.ready[usize::from(register & 127)];
+        let all = ready(op.rs1).max(ready(op.rs2)).max(ready(op.rs3));
+        if all > self.time {
+            self.counters.stalls.data += all - self.time;
+            self.time = all;
+        }
+    }
+
+    /// Its place in the order of all cores: time first; within a cycle each pair takes turns.
+    #[inline(always)]
+    pub(crate) fn key(&self) -> u64 {
+        key(self.time, self.id)
+    }
+}
+
+/// A floating-point register that holds single precision.
+#[inline(always)]
+fn boxed(value: u32) -> u64 {
+    0xffff_ffff_0000_0000 | u64::from(value)
+}
+
+/// See [`Hart::key`].
+#[inline(always)]
+pub(crate) fn key(time: u64, core: u32) -> u64 {
+    time << 6 | (time ^ u64::from(core)) & 63
+}
+
+/// The cycle of a key.
+#[inline(always)]
+pub(crate) fn cycle_of(key: u64) -> u64 {
+    key >> 6
+}
+
+const _: () = assert!(FLOAT == 64, "floating-point registers have the upper half of `ready`");
