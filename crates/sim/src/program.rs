@@ -52,14 +52,19 @@ impl Program {
         let refuse = |why: &str| Err(LoadError(why.to_owned()));
         let unreadable =
             |error: object::Error| LoadError(format!("not a readable program: {error}"));
+        if let [0x7f, b'E', b'L', b'F', class, order, ..] = file {
+            if *class == elf::ELFCLASS64 {
+                return refuse("a 64-bit program; the cores have 32 bits");
+            }
+            if *order == elf::ELFDATA2MSB {
+                return refuse("a big-endian program; the cores are little-endian");
+            }
+        }
         let elf: ElfFile32<'_, Endianness> = match ElfFile32::parse(file) {
             Ok(elf) => elf,
             Err(error) => return Err(unreadable(error)),
         };
         let (header, endian) = (elf.elf_header(), elf.endian());
-        if endian != Endianness::Little {
-            return refuse("a big-endian program; the cores are little-endian");
-        }
         if header.e_machine(endian) != elf::EM_RISCV {
             return refuse("a program for another machine than RISC-V");
         }
