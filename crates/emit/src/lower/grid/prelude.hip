@@ -8,7 +8,8 @@
 #define __device__ __attribute__((device))
 #define __global__ __attribute__((global))
 #define __shared__ __attribute__((shared))
-#define __launch_bounds__(threads) __attribute__((launch_bounds(threads)))
+/* Kernels are asked for this number when they are loaded: it says how they want to be run. */
+#define __launch_bounds__(threads) __attribute__((amdgpu_flat_work_group_size(1, threads)))
 struct __ferry_index { unsigned x; };
 #define threadIdx (__ferry_index{ __builtin_amdgcn_workitem_id_x() })
 #define blockIdx (__ferry_index{ __builtin_amdgcn_workgroup_id_x() })
@@ -45,9 +46,46 @@ static __device__ void *__ferry_memset(void *to, int byte, unsigned long size)
 }
 #define memcpy __ferry_memcpy
 #define memset __ferry_memset
-extern "C" __device__ int printf(const char *, ...);
+#define printf __builtin_printf
 extern "C" __device__ void *malloc(unsigned long) __asm__("__ockl_dm_alloc");
 extern "C" __device__ void free(void *) __asm__("__ockl_dm_dealloc");
+/* What the processor computes exactly, and so the compiler by itself. */
+#define __ferry_own(name) \
+  static __device__ double name(double x) { return __builtin_##name(x); } \
+  static __device__ float name##f(float x) { return __builtin_##name##f(x); }
+#define __ferry_own_two(name) \
+  static __device__ double name(double x, double y) { return __builtin_##name(x, y); } \
+  static __device__ float name##f(float x, float y) { return __builtin_##name##f(x, y); }
+__ferry_own(ceil) __ferry_own(fabs) __ferry_own(floor) __ferry_own(rint) __ferry_own(round) __ferry_own(sqrt)
+__ferry_own(trunc)
+__ferry_own_two(copysign) __ferry_own_two(fmax) __ferry_own_two(fmin)
+static __device__ double fma(double x, double y, double z) { return __builtin_fma(x, y, z); }
+static __device__ float fmaf(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
+static __device__ double ldexp(double x, int power) { return __builtin_amdgcn_ldexp(x, power); }
+static __device__ float ldexpf(float x, int power) { return __builtin_amdgcn_ldexpf(x, power); }
+static __device__ double frexp(double x, int *power)
+{
+  *power = __builtin_amdgcn_frexp_exp(x);
+  return __builtin_amdgcn_frexp_mant(x);
+}
+static __device__ float frexpf(float x, int *power)
+{
+  *power = __builtin_amdgcn_frexp_expf(x);
+  return __builtin_amdgcn_frexp_mantf(x);
+}
+static __device__ double modf(double x, double *whole)
+{
+  *whole = trunc(x);
+  return copysign(__builtin_isinf(x) ? 0.0 : x - *whole, x);
+}
+static __device__ float modff(float x, float *whole)
+{
+  *whole = truncf(x);
+  return copysignf(__builtin_isinf(x) ? 0.0f : x - *whole, x);
+}
+static __device__ double nan(const char *) { return __builtin_nan(""); }
+static __device__ float nanf(const char *) { return __builtin_nanf(""); }
+/* What AMD's library has for devices. */
 #define __ferry_one(name) \
   extern "C" __device__ double name(double) __asm__("__ocml_" #name "_f64"); \
   extern "C" __device__ float name##f(float) __asm__("__ocml_" #name "_f32");
@@ -55,15 +93,14 @@ extern "C" __device__ void free(void *) __asm__("__ockl_dm_dealloc");
   extern "C" __device__ double name(double, double) __asm__("__ocml_" #name "_f64"); \
   extern "C" __device__ float name##f(float, float) __asm__("__ocml_" #name "_f32");
 __ferry_one(acos) __ferry_one(acosh) __ferry_one(asin) __ferry_one(asinh) __ferry_one(atan) __ferry_one(atanh)
-__ferry_one(cbrt) __ferry_one(ceil) __ferry_one(cos) __ferry_one(cosh) __ferry_one(erf) __ferry_one(erfc)
-__ferry_one(exp) __ferry_one(exp2) __ferry_one(expm1) __ferry_one(fabs) __ferry_one(floor) __ferry_one(lgamma)
-__ferry_one(log) __ferry_one(log10) __ferry_one(log1p) __ferry_one(log2) __ferry_one(logb) __ferry_one(rint)
-__ferry_one(round) __ferry_one(sin) __ferry_one(sinh) __ferry_one(sqrt) __ferry_one(tan) __ferry_one(tanh)
-__ferry_one(tgamma) __ferry_one(trunc)
-__ferry_two(atan2) __ferry_two(copysign) __ferry_two(fdim) __ferry_two(fmax) __ferry_two(fmin)
-__ferry_two(fmod) __ferry_two(hypot) __ferry_two(nextafter) __ferry_two(pow) __ferry_two(remainder)
-extern "C" __device__ double fma(double, double, double) __asm__("__ocml_fma_f64");
-extern "C" __device__ float fmaf(float, float, float) __asm__("__ocml_fma_f32");
+__ferry_one(cbrt) __ferry_one(cos) __ferry_one(cosh) __ferry_one(erf) __ferry_one(erfc)
+__ferry_one(exp) __ferry_one(exp2) __ferry_one(expm1) __ferry_one(lgamma)
+__ferry_one(log) __ferry_one(log10) __ferry_one(log1p) __ferry_one(log2) __ferry_one(logb)
+__ferry_one(sin) __ferry_one(sinh) __ferry_one(tan) __ferry_one(tanh) __ferry_one(tgamma)
+__ferry_two(atan2) __ferry_two(fdim) __ferry_two(fmod) __ferry_two(hypot) __ferry_two(nextafter) __ferry_two(pow)
+__ferry_two(remainder)
+extern "C" __device__ int ilogb(double) __asm__("__ocml_ilogb_f64");
+extern "C" __device__ int ilogbf(float) __asm__("__ocml_ilogb_f32");
 #endif
 /* Whether an address is in memory of one thread. */
 #define __isLocal(at) __builtin_amdgcn_is_private((const void *)(at))
