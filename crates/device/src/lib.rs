@@ -13,19 +13,24 @@
 //! - [`separate`]: the same in a process and memory of its own
 //! - [`opencl`]: what the OpenCL drivers of the machine offer
 //! - [`cuda`]: NVIDIA GPUs
+//! - [`hip`]: AMD's GPUs
 //! - [`memory`], [`error`]: the plain types of the contract
 //! - [`upcalls`]: what kernels may ask of the host
 //! - [`library`], [`parameters`]: shared objects from memory, calls by address
+//! - `shape`, `parts`: what GPUs of all makers share: sizes of launches, images of several files
 //! - [`PLUGINS`]: the table of devices; one more device is one file and one line there
 
 pub mod cpu;
 pub mod cuda;
 pub mod error;
+pub mod hip;
 pub mod library;
 pub mod memory;
 pub mod opencl;
 pub mod parameters;
+mod parts;
 pub mod separate;
+mod shape;
 pub mod upcalls;
 
 use std::ffi::CStr;
@@ -85,6 +90,12 @@ pub const PLUGINS: &[Plugin] = &[
         about: "an NVIDIA GPU",
         lacks: requires::UNIFIED_SHARED_MEMORY | requires::REVERSE_OFFLOAD,
         open: |number| Ok(Box::new(cuda::Cuda::open(number)?)),
+    },
+    Plugin {
+        name: "hip",
+        about: "a GPU of AMD",
+        lacks: requires::UNIFIED_SHARED_MEMORY | requires::REVERSE_OFFLOAD,
+        open: |number| Ok(Box::new(hip::Hip::open(number)?)),
     },
 ];
 

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use serde::Serialize;
 
 use crate::cc::device::{KINDS, Kind};
-use crate::cc::{nvidia, runtime};
+use crate::cc::{amd, nvidia, runtime};
 use crate::report::{self, Stream};
 
 /// The field names are the JSON report's; they are stable.
@@ -41,6 +41,9 @@ pub(crate) fn run(json: bool) -> Result<ExitCode, String> {
 /// What stands for all that NVIDIA GPUs need to run programs.
 const NVIDIA: &str = "the NVIDIA driver";
 
+/// The same for AMD's.
+const AMD: &str = "AMD's runtime (libamdhip64.so)";
+
 /// What stands for all that OpenCL needs.
 const OPENCL: &str = "an OpenCL driver";
 
@@ -75,10 +78,12 @@ fn device(name: &'static str, kind: Kind) -> Device {
             ("what OpenCL drivers offer, processors last".to_owned(), &["libferry.so", OPENCL])
         }
         Kind::Cuda => ("NVIDIA GPUs".to_owned(), &["libferry.so", NVIDIA]),
+        Kind::Hip => ("AMD's GPUs".to_owned(), &["libferry.so", AMD]),
     };
     let is_there = |name: &str| match name {
         OPENCL => has_opencl(),
         NVIDIA => nvidia::has_driver(),
+        AMD => amd::has_runtime(),
         name => runtime::find(name).is_some(),
     };
     let missing = needed.iter().copied().filter(|it| !is_there(it)).collect();

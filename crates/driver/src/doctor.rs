@@ -8,8 +8,7 @@ use serde::Serialize;
 
 use crate::cc::cache::Cache;
 use crate::cc::host::{self, Host};
-use crate::cc::nvidia::Compiler;
-use crate::cc::runtime;
+use crate::cc::{amd, nvidia, runtime};
 use crate::input;
 use crate::report::{self, Stream};
 
@@ -90,8 +89,14 @@ fn findings() -> Vec<Finding> {
         ),
         finding(
             "NVRTC",
-            Compiler::find().ok().map(|it| it.about()),
+            nvidia::Compiler::find().ok().map(|it| it.about()),
             "compiling for the device cuda; `pip install nvidia-cuda-nvrtc-cu12`",
+            false,
+        ),
+        finding(
+            "clang for AMD's GPUs",
+            amd::Compiler::find().ok().map(|it| it.about()),
+            "compiling for the device hip; packages clang-19, lld-19 and rocm-device-libs, or ROCm",
             false,
         ),
         finding(

@@ -20,6 +20,7 @@ Environment:
   FERRY_CC      the host compiler (default: CC if that is not ferry, then cc)
   FERRY_CACHE   folder for device builds (default: ferry in XDG_CACHE_HOME or ~/.cache)
   FERRY_DEVICE  at run time: the devices of the program, a list as for --device
+  FERRY_HIP_CLANG, FERRY_NVRTC  the compilers for AMD's and NVIDIA's GPUs
   NO_COLOR      no colours, whatever the terminal can do";
 
 /// The whole command line.
@@ -382,7 +383,8 @@ pub(crate) enum KeepOld {
 #[derive(Debug, Args)]
 pub(crate) struct CcOptions {
     /// Devices to compile for: cpu, cpu:copy, cpu:separate, opencl, cuda (all GPUs from sm_70 on),
-    /// cuda:sm_90 (this one, and later ones by way of their drivers), or a list such as cpu,cuda
+    /// cuda:sm_90 (this one, and later ones by way of their drivers), hip (AMD's gfx90a), hip:gfx942, or a list such
+    /// as cpu,cuda,hip
     #[arg(long, value_name = "LIST", default_value = "cpu")]
     pub(crate) device: String,
 

@@ -1,17 +1,16 @@
 //! Images: machine code (cubin) or portable assembly (PTX), which the driver compiles.
 //!
-//! A program of several files has several of one kind, each in a container of its own, one behind the
-//! other: [`parts`]. Whether a GPU can run one is told by the image itself ([`Image::runs_on`]).
+//! A program of several files has several of one kind ([`parts`]). Whether a GPU can run one is told by the image itself ([`Image::runs_on`]).
 
 use std::ffi::{CStr, CString, c_void};
 use std::ptr;
 
-use abi::image::{Container, Payload};
+use abi::image::Payload;
 use cudarc::driver::sys::{self, CUjit_option_enum as JitOption, CUmodule, CUresult};
 
 use super::driver::{self, spelt};
-use super::shape::Spread;
-use crate::{DeviceError, Result};
+use crate::shape::Spread;
+use crate::{DeviceError, Result, parts};
 
 /// NVIDIA's number among the machines of ELF files.
 const MACHINE: u16 = 190;
@@ -69,21 +68,10 @@ fn ptx(bytes: &[u8]) -> Option<u32> {
     digits.parse().ok()
 }
 
-/// The images that a program's image is made of: itself, or those in containers.
-pub(super) fn parts(image: &[u8]) -> Vec<&[u8]> {
-    let mut parts = Vec::new();
-    let mut rest = image;
-    while let (Ok(container), Ok(len)) = (Container::read(rest), Container::len_of(rest)) {
-        parts.push(container.payload);
-        rest = rest.get(len.max(1)..).unwrap_or_default();
-    }
-    if parts.is_empty() { vec![image] } else { parts }
-}
-
 /// Whether a GPU of this capability runs all of an image.
 pub(super) fn runs_on(image: &[u8], capability: u32) -> bool {
     let runs = |part: &&[u8]| Image::of(part).is_some_and(|it| it.runs_on(capability));
-    parts(image).iter().all(runs)
+    parts::of(image).iter().all(runs)
 }
 
 /// Loads one image into the current context; assembly is compiled now, or was before: the driver keeps
@@ -168,7 +156,7 @@ pub(super) fn spread(modules: &[CUmodule], kernel: &CStr) -> Option<Spread> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use abi::image::ImageKind;
+    use abi::image::{Container, ImageKind};
 
     /// The head of a cubin.
     fn head(abi: u8, flags: u32) -> Vec<u8> {
@@ -220,7 +208,7 @@ mod tests {
         };
         let (old, new) = (head(7, 0x0046_0546), head(7, 0x005a_055a));
         let mixed = [contained(&old), contained(&new)].concat();
-        assert_eq!(parts(&mixed), [old.as_slice(), new.as_slice()]);
+        assert_eq!(parts::of(&mixed), [old.as_slice(), new.as_slice()]);
         assert!(!runs_on(&mixed, 90));
         assert!(runs_on(&[contained(&new), contained(&new)].concat(), 90));
         assert!(runs_on(PTX, 75) && !runs_on(PTX, 61) && !runs_on(b"", 90));

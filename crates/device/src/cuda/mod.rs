@@ -22,7 +22,6 @@ mod driver;
 mod heap;
 mod image;
 mod lanes;
-mod shape;
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -37,7 +36,8 @@ use cudarc::driver::sys::{
 
 use crate::memory::{DevicePtr, MemoryKind};
 use crate::{
-    Convention, Device, DeviceError, Flight, Held, Kernel, Launch, Module, Result, Symbol,
+    Convention, Device, DeviceError, Flight, Held, Kernel, Launch, Module, Result, Symbol, parts,
+    shape,
 };
 use context::{Context, Entered};
 use driver::{check, crash, failure};
@@ -310,7 +310,7 @@ impl Device for Cuda {
     fn load(&self, image: &[u8]) -> Result<Module> {
         let _here = self.enter()?;
         let mut handles = Vec::new();
-        for part in image::parts(image) {
+        for part in parts::of(image) {
             handles.push(image::load(part, self.context.driver)?);
         }
         let mut modules = self.modules();

@@ -16,7 +16,7 @@ use object::read::archive::ArchiveFile;
 use object::{Object, ObjectSection, ObjectSymbol};
 
 use super::host::Host;
-use super::{Failure, cuda};
+use super::{Failure, hip};
 use crate::input;
 use crate::report::reason;
 
@@ -24,6 +24,8 @@ use crate::report::reason;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Code {
     pub(crate) kind: ImageKind,
+    /// The kind of machine.
+    pub(crate) triple: String,
     /// The processor it is for; empty where there is but one.
     pub(crate) arch: String,
     pub(crate) bytes: Vec<u8>,
@@ -44,12 +46,16 @@ impl Code {
     /// An object or image for the kind of machine that the driver runs on, or a text in OpenCL C.
     pub(crate) fn of(bytes: Vec<u8>) -> Code {
         let is_text = bytes.starts_with(OPENCL.as_bytes());
-        let kind = if is_text { ImageKind::Source } else { ImageKind::Object };
-        Code { kind, arch: String::new(), bytes }
+        let (kind, triple) = match is_text {
+            true => (ImageKind::Source, "opencl".to_owned()),
+            false => (ImageKind::Object, format!("{}-unknown-linux-gnu", std::env::consts::ARCH)),
+        };
+        Code { kind, triple, arch: String::new(), bytes }
     }
 
     pub(crate) fn linker(&self) -> Linker {
         match self.kind {
+            ImageKind::Object if self.triple == hip::TRIPLE => Linker::Nobody,
             ImageKind::Object | ImageKind::Bitcode | ImageKind::Fatbinary => Linker::Host,
             ImageKind::Source => Linker::Driver,
             ImageKind::Cubin | ImageKind::Ptx => Linker::Nobody,
@@ -58,13 +64,7 @@ impl Code {
 
     /// In its container.
     pub(crate) fn container(&self) -> Vec<u8> {
-        let host = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
-        let triple = match self.linker() {
-            Linker::Host => host.as_str(),
-            Linker::Driver => "opencl",
-            Linker::Nobody => cuda::TRIPLE,
-        };
-        let Code { kind, arch, bytes } = self;
+        let Code { kind, triple, arch, bytes } = self;
         Container { kind: *kind, triple, arch, payload: bytes }.write()
     }
 }
@@ -174,8 +174,9 @@ fn codes(file: &object::File<'_>, section: &str) -> Vec<Code> {
     for section in file.sections().filter(|it| it.name() == Ok(section)) {
         let mut rest = section.data().unwrap_or_default();
         while let (Ok(container), Ok(len)) = (Container::read(rest), Container::len_of(rest)) {
-            let Container { kind, arch, payload, .. } = container;
-            found.push(Code { kind, arch: arch.to_owned(), bytes: payload.to_vec() });
+            let Container { kind, triple, arch, payload } = container;
+            let (triple, arch) = (triple.to_owned(), arch.to_owned());
+            found.push(Code { kind, triple, arch, bytes: payload.to_vec() });
             rest = rest.get(len.max(1)..).unwrap_or_default();
         }
     }

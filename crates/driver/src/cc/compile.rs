@@ -21,7 +21,7 @@ use super::output::Output;
 use super::preprocess::{self, Preprocessed};
 use super::table::Stop;
 use super::verdict::Verdicts;
-use super::{Context, Failure, bundle, cuda, image};
+use super::{Context, Failure, bundle, cuda, hip, image};
 use crate::front;
 use crate::input::{self, Text};
 
@@ -174,8 +174,11 @@ fn generated(
                 cx.save(&job.input.path, "cl", text)?;
                 containers.extend(Code::of(text.clone()).container());
             }
-            // No option asks for it.
-            emit::Grid::Hip => cx.save(&job.input.path, "hip", text)?,
+            emit::Grid::Hip => {
+                cx.save(&job.input.path, "hip", text)?;
+                let gpus = &cx.arguments.targets.amd;
+                containers.extend(hip::images(cx, &job.input.path, text, gpus)?);
+            }
             emit::Grid::Cuda => {
                 cx.save(&job.input.path, "cu", text)?;
                 let gpus = &cx.arguments.targets.gpus;

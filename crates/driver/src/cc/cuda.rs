@@ -4,15 +4,15 @@
 //! assembly for the oldest that is meant, which the drivers of all later ones compile; each in a
 //! container of its own.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use abi::image::{Container, ImageKind};
 
-use super::args::{Arguments, Step};
+use super::args::Arguments;
 use super::bundle::Code;
 use super::cache::Key;
 use super::device::Gpus;
+use super::gpus::{self, Floats, has_lines};
 use super::image::Part;
 use super::nvidia::{Compiled, Compiler};
 use super::{Context, Failure};
@@ -73,44 +73,13 @@ fn split(both: &[u8]) -> Option<[Container<'_>; 2]> {
     Some([first, Container::read(rest).ok()?])
 }
 
-/// The images of a program of several files: one of each kind and GPU, of all files that have device
-/// code. Assembly comes first and newer GPUs later, as devices take the last that they can run.
+/// The images of a program of several files: assembly first and newer GPUs later, as devices take the
+/// last that they can run.
 pub(crate) fn join(parts: Vec<Part>) -> Result<Vec<Code>, String> {
-    let mut files: Vec<String> = Vec::new();
-    // A kind and GPU, by preference; the files that have code for it, and that code.
-    type Images = BTreeMap<(bool, u32), (Vec<String>, Vec<Code>)>;
-    let mut images = Images::new();
-    for Part { name, code } in parts {
+    gpus::join(parts, |code| {
         let arch = code.arch.strip_prefix("sm_").and_then(|it| it.parse().ok()).unwrap_or(0);
-        let (names, codes) = images.entry((code.kind == ImageKind::Cubin, arch)).or_default();
-        if !files.contains(&name) {
-            files.push(name.clone());
-        }
-        names.push(name);
-        codes.push(code);
-    }
-    let is_whole = |names: &[String]| files.iter().all(|it| names.contains(it));
-    if !images.is_empty() && !images.values().any(|(names, _)| is_whole(names)) {
-        return Err(format!(
-            "no GPU can run the device code of all these files: {}\n  help: compile all of them for \
-             the same `--device`",
-            files.join(", ")
-        ));
-    }
-    let whole = images.into_values().filter(|(names, _)| is_whole(names));
-    Ok(whole.map(|(_, codes)| joined(codes)).collect())
-}
-
-/// One image of several: in containers, one behind the other.
-fn joined(mut codes: Vec<Code>) -> Code {
-    if codes.len() == 1
-        && let Some(only) = codes.pop()
-    {
-        return only;
-    }
-    let (kind, arch) =
-        codes.first().map_or((ImageKind::Ptx, String::new()), |it| (it.kind, it.arch.clone()));
-    Code { kind, arch, bytes: codes.iter().flat_map(Code::container).collect() }
+        (code.kind == ImageKind::Cubin, arch)
+    })
 }
 
 /// What the compiler is told, following what the host's was told.
@@ -121,45 +90,10 @@ fn options(arguments: &Arguments) -> Vec<String> {
     if floats.is_fast {
         options.extend(["--ftz=true", "--prec-div=false", "--prec-sqrt=false"].map(str::to_owned));
     }
-    let has_lines =
-        |word: &str| word.starts_with("-g") && word != "-g0" && !word.starts_with("-gno");
-    if arguments.flags(&[Step::Everywhere]).filter_map(|it| it.to_str()).any(has_lines) {
+    if has_lines(arguments) {
         options.push("--generate-line-info".to_owned());
     }
     options
-}
-
-/// What may be done to numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Floats {
-    /// A product and a sum may become one operation that rounds once: what gcc does by default, but not
-    /// with the standards of ISO.
-    contracts: bool,
-    /// Divisions and roots may be a little wrong, and tiny numbers zero.
-    is_fast: bool,
-}
-
-impl Floats {
-    /// The last flag about it decides; a word about contraction wins over the standard.
-    fn of(arguments: &Arguments) -> Floats {
-        let (mut is_iso, mut said, mut is_fast) = (false, None, false);
-        let words = arguments.flags(&[Step::Everywhere, Step::Compile]);
-        for word in words.filter_map(|it| it.to_str()) {
-            match word {
-                "-Ofast" | "-ffast-math" | "-funsafe-math-optimizations" => is_fast = true,
-                "-fno-fast-math" | "-fno-unsafe-math-optimizations" => is_fast = false,
-                "-ffp-contract=fast" => said = Some(true),
-                "-ffp-contract=on" | "-ffp-contract=off" => said = Some(false),
-                "-ansi" => is_iso = true,
-                word => {
-                    if let Some(standard) = word.strip_prefix("-std=") {
-                        is_iso = !standard.starts_with("gnu");
-                    }
-                }
-            }
-        }
-        Floats { contracts: said.unwrap_or(!is_iso), is_fast }
-    }
 }
 
 /// A text of ours that the compiler does not take.
@@ -194,30 +128,12 @@ fn refused(source: &Path, said: &str) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::ffi::OsString;
-
-    fn floats(line: &str) -> Floats {
-        let words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
-        Floats::of(&Arguments::read(&words).expect("a good command line"))
-    }
-
-    #[test]
-    fn numbers_are_treated_as_the_host_compiler_is_told_to() {
-        let plain = Floats { contracts: true, is_fast: false };
-        assert_eq!(floats("-O2 a.c"), plain);
-        assert_eq!(floats("-std=gnu11 a.c"), plain);
-        assert_eq!(floats("-std=c11 a.c"), Floats { contracts: false, ..plain });
-        assert_eq!(floats("-std=c11 -ffp-contract=fast a.c"), plain);
-        assert_eq!(floats("-ffp-contract=off a.c"), Floats { contracts: false, ..plain });
-        assert_eq!(floats("-Ofast a.c"), Floats { is_fast: true, ..plain });
-        assert_eq!(floats("-Ofast -fno-fast-math a.c"), plain);
-    }
 
     #[test]
     fn images_are_joined_by_gpu_and_only_whole_ones_count() {
         let part = |name: &str, kind, arch: &str, byte: u8| Part {
             name: name.to_owned(),
-            code: Code { kind, arch: arch.to_owned(), bytes: vec![byte] },
+            code: Code { kind, triple: TRIPLE.into(), arch: arch.into(), bytes: vec![byte] },
         };
         let (ptx, cubin) = (ImageKind::Ptx, ImageKind::Cubin);
         let one = join(vec![part("a.o", cubin, "sm_90", 1), part("a.o", ptx, "sm_70", 2)]);

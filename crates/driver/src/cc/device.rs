@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::cuda;
+use super::{cuda, hip};
 
 /// A kind of device that `--device` knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +17,8 @@ pub(crate) enum Kind {
     OpenCl,
     /// NVIDIA GPUs: kernels are machine code or assembly.
     Cuda,
+    /// AMD's GPUs: kernels are machine code.
+    Hip,
 }
 
 /// Their names.
@@ -26,6 +28,7 @@ pub(crate) const KINDS: &[(&str, Kind)] = &[
     ("cpu:separate", Kind::CpuSeparate),
     ("opencl", Kind::OpenCl),
     ("cuda", Kind::Cuda),
+    ("hip", Kind::Hip),
 ];
 
 /// What stands before the name of a GPU: `cuda:sm_80`.
@@ -79,18 +82,62 @@ impl Gpus {
     }
 }
 
+/// Which GPUs of AMD's are meant: machine code is made for each, as there is no assembly for all.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct AmdGpus {
+    named: BTreeSet<String>,
+    /// The one that stands for those that were not named.
+    usual: bool,
+}
+
+impl AmdGpus {
+    /// All that something is made for, in order.
+    pub(crate) fn architectures(&self) -> BTreeSet<String> {
+        let usual = self.usual.then(|| hip::USUAL.to_owned());
+        self.named.iter().cloned().chain(usual).collect()
+    }
+
+    /// Reads `hip` or `hip:gfx90a`; says whether it is one of them.
+    fn read(&mut self, name: &str) -> Result<bool, String> {
+        let Some(arch) = name.strip_prefix("hip:") else {
+            self.usual |= name == "hip";
+            return Ok(name == "hip");
+        };
+        let is_digit = |it: u8| it.is_ascii_digit() || matches!(it, b'a'..=b'f');
+        // All but the last two digits are the generation. Which GPUs it has the compiler knows.
+        let generation =
+            arch.strip_prefix("gfx").and_then(|it| it.split_at_checked(it.len().checked_sub(2)?));
+        let is_gpu = generation.is_some_and(|(generation, version)| {
+            generation.len() <= 2
+                && generation.parse::<u32>().is_ok_and(|it| it >= hip::OLDEST)
+                && version.bytes().all(is_digit)
+        });
+        if is_gpu {
+            self.named.insert(arch.to_owned());
+            return Ok(true);
+        }
+        Err(format!(
+            "`{name}`: GPUs are called as AMD calls them, `hip:gfx90a` (what `hip` alone means), \
+             `hip:gfx942`, `hip:gfx1100`, and are of generation {} or newer",
+            hip::OLDEST
+        ))
+    }
+}
+
 /// The devices that a program is compiled for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Targets {
     kinds: Vec<Kind>,
     pub(crate) gpus: Gpus,
+    pub(crate) amd: AmdGpus,
     /// The list as a program that runs is told it, in FERRY_DEVICE.
     pub(crate) text: String,
 }
 
 impl Default for Targets {
     fn default() -> Targets {
-        Targets { kinds: vec![Kind::Cpu], gpus: Gpus::default(), text: "cpu".to_owned() }
+        let (gpus, amd) = (Gpus::default(), AmdGpus::default());
+        Targets { kinds: vec![Kind::Cpu], gpus, amd, text: "cpu".to_owned() }
     }
 }
 
@@ -99,33 +146,43 @@ impl Targets {
     /// named in it.
     pub(crate) fn read(text: &str) -> Result<Targets, String> {
         let mut kinds = Vec::new();
-        let mut gpus = Gpus::default();
+        let (mut gpus, mut amd) = (Gpus::default(), AmdGpus::default());
         let mut told = Vec::new();
         for part in text.split(',') {
             let (name, count) = part.split_once('*').unwrap_or((part, "1"));
             let name = name.trim();
-            let plain = if gpus.read(name)? { "cuda" } else { name };
+            let plain = if gpus.read(name)? {
+                "cuda"
+            } else if amd.read(name)? {
+                "hip"
+            } else {
+                name
+            };
             let kind = KINDS.iter().find(|(it, _)| *it == plain).map(|it| it.1);
             let Some(kind) = kind else { return Err(unknown(name)) };
             if !count.trim().parse::<u16>().is_ok_and(|it| it > 0) {
                 return Err(format!("`{part}`: `*` is followed by a number of devices"));
             }
             // Several names for the code of GPUs are still one device.
-            let is_again = kinds.contains(&kind) && kind == Kind::Cuda && !gpus.named.is_empty();
-            if !is_again {
+            let is_named = match kind {
+                Kind::Cuda => !gpus.named.is_empty(),
+                Kind::Hip => !amd.named.is_empty(),
+                Kind::Cpu | Kind::CpuCopy | Kind::CpuSeparate | Kind::OpenCl => false,
+            };
+            if !(is_named && kinds.contains(&kind)) {
                 told.push(part.replace(name, plain));
             }
             if !kinds.contains(&kind) {
                 kinds.push(kind);
             }
         }
-        Ok(Targets { kinds, gpus, text: told.join(",") })
+        Ok(Targets { kinds, gpus, amd, text: told.join(",") })
     }
 
     /// Whether any of them runs kernels from an image in machine code.
     pub(crate) fn need_image(&self) -> bool {
         self.kinds.iter().any(|it| match it {
-            Kind::Cpu | Kind::OpenCl | Kind::Cuda => false,
+            Kind::Cpu | Kind::OpenCl | Kind::Cuda | Kind::Hip => false,
             Kind::CpuCopy | Kind::CpuSeparate => true,
         })
     }
@@ -135,6 +192,7 @@ impl Targets {
         let grid = |it: &Kind| match it {
             Kind::OpenCl => Some(emit::Grid::OpenCl),
             Kind::Cuda => Some(emit::Grid::Cuda),
+            Kind::Hip => Some(emit::Grid::Hip),
             Kind::Cpu | Kind::CpuCopy | Kind::CpuSeparate => None,
         };
         self.kinds.iter().filter_map(grid).collect()
@@ -180,5 +238,32 @@ mod tests {
         check("cuda:sm_90,cuda", "cuda", 70, &[70, 90]);
         check("cuda,cuda", "cuda,cuda", 70, &[70]);
         assert!(read("cuda:sm_90").gpus.is_named(90) && !read("cuda").gpus.is_named(70));
+    }
+
+    #[test]
+    fn gpus_of_amd_are_named_too() {
+        let check = |text: &str, runtime: &str, architectures: &[&str]| {
+            let Targets { amd, text: told, .. } = Targets::read(text).expect(text);
+            assert_eq!(told, runtime, "{text}");
+            assert!(amd.architectures().iter().eq(architectures), "{text}");
+        };
+        check("hip", "hip", &["gfx90a"]);
+        check("hip:gfx942", "hip", &["gfx942"]);
+        check("hip:gfx942,cpu,hip:gfx90a,cuda", "hip,cpu,cuda", &["gfx90a", "gfx942"]);
+        check("hip,hip:gfx1100", "hip", &["gfx1100", "gfx90a"]);
+        check("hip,hip", "hip,hip", &["gfx90a"]);
+        check("hip*2", "hip*2", &["gfx90a"]);
+        check("cuda", "cuda", &[]);
+        for wrong in [
+            "hip:",
+            "hip:gfx",
+            "hip:90a",
+            "hip:gfx90A",
+            "hip:gfx90a:x",
+            "hip:gfx12345",
+            "hip:gfx803",
+        ] {
+            assert!(Targets::read(wrong).is_err_and(|it| it.contains("hip:gfx90a")), "{wrong}");
+        }
     }
 }

@@ -11,7 +11,7 @@ use super::host::Voice;
 use super::image::{self, Part};
 use super::output::Output;
 use super::runtime::{self, Need, Runtime};
-use super::{Context, Failure, cuda};
+use super::{Context, Failure, cuda, hip};
 use crate::input;
 
 /// Links to `output`. `objects` stands for the inputs: what each was translated to, or itself.
@@ -56,12 +56,14 @@ fn images_of(
     images: Vec<Code>,
     output: &Path,
 ) -> Result<Vec<Code>, Failure> {
-    let (mut objects, mut texts, mut gpus) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut objects, mut texts) = (Vec::new(), Vec::new());
+    let (mut nvidia, mut amd) = (Vec::new(), Vec::new());
     for part in parts {
         match part.code.linker() {
             Linker::Host => objects.push(part),
             Linker::Driver => texts.extend(part.code.bytes),
-            Linker::Nobody => gpus.push(part),
+            Linker::Nobody if part.code.triple == hip::TRIPLE => amd.push(part),
+            Linker::Nobody => nvidia.push(part),
         }
     }
     let mut made = Vec::new();
@@ -77,7 +79,8 @@ fn images_of(
     if !texts.is_empty() {
         made.push(Code::of(texts));
     }
-    made.extend(cuda::join(gpus).map_err(|why| Failure::told(&why))?);
+    made.extend(cuda::join(nvidia).map_err(|why| Failure::told(&why))?);
+    made.extend(hip::join(amd).map_err(|why| Failure::told(&why))?);
     Ok(made)
 }
 

@@ -7,6 +7,7 @@
 //! The host compiler does all that is plain C. Device code travels inside object files ([`bundle`])
 //! and is linked to one image per program ([`image`]). Files appear when whole ([`output`]).
 
+pub(crate) mod amd;
 mod args;
 mod bundle;
 pub(crate) mod cache;
@@ -14,6 +15,8 @@ mod compile;
 mod cuda;
 pub(crate) mod decisions;
 pub(crate) mod device;
+mod gpus;
+mod hip;
 pub(crate) mod host;
 mod image;
 mod language;

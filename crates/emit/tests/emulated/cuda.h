@@ -1,6 +1,7 @@
 /* What kernels in CUDA C++ ask of their language, with a thread of the host for each thread of a block: blocks run
    one after the other, threads of a block at once, and every step that threads of a warp take together is one where
    they wait for each other. Slow, and so that what goes wrong on a GPU goes wrong here. */
+#include <algorithm>
 #include <atomic>
 #include <barrier>
 #include <cmath>
@@ -14,9 +15,13 @@ struct Place { unsigned x; };
 static thread_local Place threadIdx, blockIdx;
 static Place blockDim, gridDim;
 
-enum { WARP = 32 };
+#ifndef WARP
+#define WARP 32
+#endif
 struct Warp {
-  std::barrier<> step{ WARP };
+  /* The last one of a block may have fewer. */
+  explicit Warp(unsigned threads) : step(threads) {}
+  std::barrier<> step;
   unsigned long words[WARP];
 };
 static std::vector<std::unique_ptr<Warp>> warps;
@@ -92,8 +97,8 @@ template <class Kernel> static void launch(unsigned blocks, unsigned threads, Ke
   blockDim.x = threads, gridDim.x = blocks;
   for (unsigned at = 0; at < blocks; at++) {
     warps.clear();
-    for (unsigned it = 0; it < (threads + WARP - 1) / WARP; it++)
-      warps.push_back(std::make_unique<Warp>());
+    for (unsigned first = 0; first < threads; first += WARP)
+      warps.push_back(std::make_unique<Warp>(std::min(threads - first, (unsigned)WARP)));
     block = std::make_unique<std::barrier<>>(threads);
     std::vector<std::thread> running;
     for (unsigned it = 0; it < threads; it++)

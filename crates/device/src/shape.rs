@@ -1,33 +1,33 @@
-//! How many blocks of how many threads a launch gets.
+//! How many blocks of how many threads a launch on a GPU gets.
 
 use crate::Launch;
 
 /// What is known of a kernel.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Kernel {
+pub(crate) struct Kernel {
     /// Threads in a block at most.
-    pub(super) most: usize,
+    pub(crate) most: usize,
     /// Its blocks have memory of their own: each does something besides its iterations, a sum for
     /// instance.
-    pub(super) has_memory: bool,
+    pub(crate) has_memory: bool,
     /// How its iterations are spread over threads.
-    pub(super) spread: Spread,
+    pub(crate) spread: Spread,
 }
 
 /// So many threads for so many iterations, if there are this many or more; fewer have a thread each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Spread {
-    pub(super) threads: usize,
-    pub(super) iterations: usize,
-    pub(super) from: usize,
+pub(crate) struct Spread {
+    pub(crate) threads: usize,
+    pub(crate) iterations: usize,
+    pub(crate) from: usize,
 }
 
 impl Spread {
     /// A thread for each.
-    pub(super) const EVEN: Spread = Spread { threads: 1, iterations: 1, from: 0 };
+    pub(crate) const EVEN: Spread = Spread { threads: 1, iterations: 1, from: 0 };
 
     /// As an image says it; nothing if that has no meaning.
-    pub(super) fn of(words: [u32; 3]) -> Option<Spread> {
+    pub(crate) fn of(words: [u32; 3]) -> Option<Spread> {
         let [threads, iterations, from] = words.map(|it| it as usize);
         (threads > 0 && iterations > 0).then_some(Spread { threads, iterations, from })
     }
@@ -35,7 +35,7 @@ impl Spread {
 
 /// Blocks and threads per block, on a GPU with so many multiprocessors. A kernel that takes only one
 /// thread gets a block for each team.
-pub(super) fn of(units: usize, kernel: Kernel, launch: &Launch<'_>) -> [u32; 2] {
+pub(crate) fn of(units: usize, kernel: Kernel, launch: &Launch<'_>) -> [u32; 2] {
     /// So many threads have a block of a kernel with much to do, and of one with little: then more
     /// blocks are better than large ones.
     const THREADS: [usize; 2] = [256, 128];
