@@ -81,6 +81,7 @@ const OWN: &[(&str, Test)] = &[
     ("the_image_of_this_gpu_is_loaded", the_image_of_this_gpu_is_loaded),
     ("a_crash_is_told_with_its_region", a_crash_is_told_with_its_region),
     ("lack_of_memory_is_told", lack_of_memory_is_told),
+    ("two_gpus_have_data_of_their_own", two_gpus_have_data_of_their_own),
     ("memory_of_all_kinds_is_there", memory_of_all_kinds_is_there),
 ];
 
@@ -516,6 +517,26 @@ fn lack_of_memory_is_told() -> Option<String> {
     let said = told(&ran.output);
     let is_right = ran.output.status.code() == Some(1) && said.contains("4096");
     (!is_right).then_some(said)
+}
+
+fn two_gpus_have_data_of_their_own() -> Option<String> {
+    let program = "#include <omp.h>
+    int main(void) {
+        int a[100], wrong = omp_get_num_devices() != 2, host = omp_get_initial_device();
+        int *first = omp_target_alloc(sizeof a, 0), *second = omp_target_alloc(sizeof a, 1);
+        for (int i = 0; i < 100; i++) a[i] = i;
+        omp_target_memcpy(first, a, sizeof a, 0, 0, 0, host);
+        #pragma omp target device(0) is_device_ptr(first)
+        first[7] = 70;
+        omp_target_memcpy(second, first, sizeof a, 0, 0, 1, 0);
+        #pragma omp target device(1) is_device_ptr(second)
+        second[8] = second[7] + 1;
+        omp_target_memcpy(a, second, sizeof a, 0, 0, host, 1);
+        omp_target_free(first, 0), omp_target_free(second, 1);
+        return wrong || a[6] != 6 || a[7] != 70 || a[8] != 71; }";
+    let settings = [("FERRY_DEVICE", "hip*2")];
+    let ran = with_runtime(&[("a.c", program)], "hip", Kernels::Whole, &settings)?;
+    ran.calls_are(&["gpu"], &["gpu 0", "gpu 1"])
 }
 
 fn memory_of_all_kinds_is_there() -> Option<String> {

@@ -40,14 +40,15 @@ int hipGetDevicePropertiesR0600(char *properties, int device) {
   return device * 0;
 }
 
-/* Memory that was handed out; copies must stay within one piece of it. */
-static struct { char *at; word bytes; } blocks[4096];
+/* Memory that was handed out; copies must stay within one piece of it, of the current device. */
+static struct { char *at; word bytes; int device; } blocks[4096];
 static word used;
 static int within(const char *at, word bytes) {
   pthread_mutex_lock(&lock);
   int is_within = 0;
   for (int i = 0; i < 4096; i++)
-    is_within |= blocks[i].at && at >= blocks[i].at && at + bytes <= blocks[i].at + blocks[i].bytes;
+    is_within |= blocks[i].at && at >= blocks[i].at && at + bytes <= blocks[i].at + blocks[i].bytes
+                 && blocks[i].device == current;
   pthread_mutex_unlock(&lock);
   return is_within;
 }
@@ -55,7 +56,7 @@ static int taken(char *at, word bytes) {
   pthread_mutex_lock(&lock);
   for (int i = 0; i < 4096; i++)
     if (!blocks[i].at) {
-      blocks[i].at = at, blocks[i].bytes = bytes, used += bytes;
+      blocks[i].at = at, blocks[i].bytes = bytes, blocks[i].device = current, used += bytes;
       break;
     }
   pthread_mutex_unlock(&lock);
@@ -73,7 +74,7 @@ int hipFree(char *at) {
   pthread_mutex_lock(&lock);
   int code = WRONG;
   for (int i = 0; i < 4096; i++)
-    if (blocks[i].at == at) used -= blocks[i].bytes, blocks[i].at = 0, code = 0;
+    if (blocks[i].at == at && blocks[i].device == current) used -= blocks[i].bytes, blocks[i].at = 0, code = 0;
   pthread_mutex_unlock(&lock);
   free(at);
   return code ? code : say("back", 0);
@@ -180,7 +181,7 @@ int hipModuleLaunchKernel(struct kernel *kernel, unsigned x, unsigned y, unsigne
   if (y != 1 || z != 1 || b != 1 || c != 1 || shared || stream || arguments || !x || !a) return WRONG;
   if (extra && (extra[0] != (void *)1 || extra[2] != (void *)2 || extra[4] != (void *)3)) return WRONG;
   if (a > kernel->threads) return TOO_MANY;
-  say("blocks", x), say("threads", a), say("kernel", extra ? *(word *)extra[3] / 8 : 0);
+  say("gpu", current), say("blocks", x), say("threads", a), say("kernel", extra ? *(word *)extra[3] / 8 : 0);
   if (getenv("CRASH")) return ILLEGAL_ADDRESS;
   /* One after the other, as in one stream. */
   static pthread_mutex_t busy = PTHREAD_MUTEX_INITIALIZER;
