@@ -1,15 +1,16 @@
 //! The cluster as a whole: loading, running, looking inside.
 
+use crate::code::Code;
 use crate::config::Config;
 use crate::counters::Counters;
 use crate::dma::NEVER;
 use crate::execute::{self, Pause};
 use crate::fault::{Fault, FaultKind, Wait};
-use crate::hart::{Hart, NO_LINE, cycle_of};
+use crate::hart::{Hart, NO_LINE, core_of, cycle_of};
 use crate::host::{HostMemory, NoMemory};
 use crate::program::{LoadError, Program};
 use crate::shared::{Region, Shared};
-use crate::sleep::ASLEEP;
+use crate::sleep::NOBODY;
 use crate::trace::{Event, Observer, Unobserved};
 
 /// Why a run came back.
@@ -32,6 +33,7 @@ pub struct Cluster {
     config: Config,
     harts: Vec<Hart>,
     shared: Shared,
+    code: Code,
     program: Option<Program>,
 }
 
@@ -39,7 +41,8 @@ impl Cluster {
     /// An empty cluster; nothing runs before a program is loaded.
     pub fn new(config: &Config) -> Cluster {
         let harts = (0..config.cores.count).map(Hart::new).collect();
-        Cluster { shared: Shared::new(config), config: config.clone(), harts, program: None }
+        let (shared, code) = (Shared::new(config), Code::default());
+        Cluster { config: config.clone(), harts, shared, code, program: None }
     }
 
     /// What it is made of.
@@ -75,7 +78,7 @@ impl Cluster {
             let written = self.write(it.address, &bytes);
             debug_assert!(written, "segments were checked");
             if it.is_code {
-                self.shared.code.extend(it.address..it.address + it.size);
+                self.code.extend(it.address..it.address + it.size);
             }
         }
         let entry = program.entry;
@@ -90,7 +93,7 @@ impl Cluster {
         let fits = self.shared.region(u64::from(address), len) == Region::L2 && address & 1 == 0;
         if fits {
             self.write(address, bytes);
-            self.shared.code.extend(address..address + len as u32);
+            self.code.extend(address..address + len as u32);
         }
         fits
     }
@@ -98,6 +101,7 @@ impl Cluster {
     /// All cores begin at `entry`, at the same cycle. Memory, counters and transfers that are under way stay.
     pub fn start(&mut self, entry: u32) {
         let now = self.cycle();
+        self.shared.sleepers.clear();
         for hart in &mut self.harts {
             hart.pc = entry & !1;
             hart.line = NO_LINE;
@@ -106,7 +110,7 @@ impl Cluster {
             // Whoever was behind has done nothing since.
             hart.counters.sleeps.event += now - hart.time;
             hart.time = now;
-            self.shared.sleepers.set(hart.id as usize, hart.key());
+            self.shared.sleepers.insert(hart.key());
         }
         self.shared.events =
             crate::event::EventUnit::new(self.config.cores.count, &self.config.events);
@@ -164,7 +168,9 @@ impl Cluster {
 
     /// Writes a memory of the cluster. False if it is not all there.
     pub fn write(&mut self, address: u32, from: &[u8]) -> bool {
-        self.shared.write(&mut NoMemory, u64::from(address), from).is_ok()
+        let is_written = self.shared.write(&mut NoMemory, u64::from(address), from).is_ok();
+        self.code.forget(&mut self.shared.code_written);
+        is_written
     }
 
     /// Runs until the program ends, asks for something, or reaches cycle `end`.
@@ -185,8 +191,7 @@ impl Cluster {
         end: Option<u64>,
         observer: &mut O,
     ) -> Result<Stop, Box<Fault>> {
-        // Keys have 58 bits for the cycle.
-        let end = end.unwrap_or(NEVER).min(ASLEEP >> 6);
+        let end = end.unwrap_or(NEVER).min(NEVER);
         self.shared.log = O::LOOKS.then(Vec::new);
         let stop = self.run_until(host, end, observer);
         self.tell(observer);
@@ -203,12 +208,12 @@ impl Cluster {
             if let Some(status) = self.shared.exit {
                 return Ok(Stop::Exited(status));
             }
-            let (core, first, second) = self.shared.sleepers.next();
+            let first = self.shared.sleepers.first();
             let due = self.shared.dma.due;
-            if first == ASLEEP && due == NEVER {
-                return Err(self.deadlock());
-            }
             if due.min(cycle_of(first)) >= end {
+                if first == NOBODY && due == NEVER {
+                    return Err(self.deadlock());
+                }
                 return Ok(Stop::Paused);
             }
             if due <= cycle_of(first) && due != NEVER {
@@ -218,18 +223,19 @@ impl Cluster {
                 self.tell(observer);
                 continue;
             }
+            let core = core_of(first) as usize;
             let Some(hart) = self.harts.get_mut(core) else {
                 return Err(self.deadlock());
             };
-            let limit = second.min(due.min(end).min(ASLEEP >> 6) << 6);
-            self.shared.sleepers.set(core, ASLEEP);
+            self.shared.sleepers.take();
+            let limit = self.shared.sleepers.first().min(due.min(end) << 6);
             if let Some((wait, register)) = hart.asleep.take() {
                 wake(hart, &mut self.shared, wait, register, cycle_of(first));
             }
             self.shared.sleepers.disturbed = false;
-            let pause = execute::run(hart, &mut self.shared, host, limit, observer);
+            let pause = execute::run(hart, &mut self.shared, &mut self.code, host, limit, observer);
             if hart.asleep.is_none() {
-                self.shared.sleepers.set(core, hart.key());
+                self.shared.sleepers.insert(hart.key());
             }
             if O::LOOKS {
                 self.tell(observer);

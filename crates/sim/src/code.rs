@@ -41,9 +41,15 @@ impl Code {
         }
     }
 
-    /// Memory was written here.
-    #[inline]
-    pub(crate) fn written(&mut self, address: u32, bytes: u32) {
+    /// These pieces of memory were written.
+    #[inline(always)]
+    pub(crate) fn forget(&mut self, pieces: &mut Vec<(u32, u32)>) {
+        for (address, bytes) in pieces.drain(..) {
+            self.written(address, bytes);
+        }
+    }
+
+    fn written(&mut self, address: u32, bytes: u32) {
         let end = address.saturating_add(bytes);
         if end <= self.base || address >= self.end() {
             return;

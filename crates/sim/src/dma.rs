@@ -10,8 +10,8 @@ use crate::fault::{FaultKind, Wait};
 use crate::shared::Done;
 use crate::sleep::Sleepers;
 
-/// Never.
-pub(crate) const NEVER: u64 = u64::MAX;
+/// A cycle beyond all others; keys of cores have room for it.
+pub(crate) const NEVER: u64 = u64::MAX >> 6;
 
 /// What a core has written into the registers.
 #[derive(Clone, Copy, Debug, Default)]

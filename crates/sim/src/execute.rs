@@ -5,6 +5,7 @@
 //! Only the instruction cache is asked out of order, by [`AHEAD`] cycles at most.
 
 use crate::access::{self, Target};
+use crate::code::Code;
 use crate::fault::{Access, FaultKind, Wait};
 use crate::float;
 use crate::hart::{Hart, NO_LINE, cycle_of};
@@ -33,6 +34,7 @@ pub(crate) enum Pause {
 pub(crate) fn run<O: Observer>(
     hart: &mut Hart,
     shared: &mut Shared,
+    code: &mut Code,
     host: &mut dyn HostMemory,
     limit: u64,
     observer: &mut O,
@@ -41,25 +43,26 @@ pub(crate) fn run<O: Observer>(
     let line_bits = shared.icache.line_bits;
     loop {
         let pc = hart.pc;
-        let Some(op) = shared.code.at(pc) else {
+        let Some(op) = code.at(pc) else {
             if hart.key() >= limit {
                 return Ok(Pause::Turn);
             }
             let address = u64::from(pc);
             return Err(FaultKind::Unmapped { address, bytes: 2, access: Access::Fetch });
         };
-        let op = *op;
         if pc >> line_bits != hart.line {
             fetch(hart, shared, pc >> line_bits);
         }
-        if hart.time < hart.hazard {
-            hart.wait_for_operands(&op);
+        if hart.pending & op.reads != 0 {
+            hart.wait_for_operands(op);
         }
         if op.kind.is_shared() && hart.key() >= limit {
             return Ok(Pause::Turn);
         }
         let began = hart.time;
         let mut next = pc.wrapping_add(u32::from(op.len));
+        // Whether it can have changed who is next: it jumped, or asked an engine for something.
+        let mut may_yield = false;
         let a = hart.x(op.rs1);
         let b = hart.x(op.rs2);
         macro_rules! load {
@@ -68,22 +71,33 @@ pub(crate) fn run<O: Observer>(
                 match scratchpad_load::<$bytes>(hart, shared, address) {
                     Some(value) => value,
                     None => {
+                        may_yield = true;
                         let target = Target::narrow(hart, shared, address);
                         match access::load(hart, shared, host, target, $bytes)? {
                             Done::Value(value) => value,
                             Done::Asleep(wait) => {
-                                return Ok(sleep(hart, shared, wait, op, observer));
+                                return Ok(sleep(hart, shared, wait, *op, observer));
                             }
                         }
                     }
                 }
             }};
         }
+        macro_rules! branch {
+            ($is_taken:expr) => {
+                if $is_taken {
+                    may_yield = true;
+                    next = op.imm;
+                    jump(hart, shared, code, shared.timing.taken_branch, next);
+                }
+            };
+        }
         macro_rules! store {
             ($bytes:literal, $value:expr) => {{
                 let address = a.wrapping_add(op.imm);
                 let value: u64 = $value;
                 if !scratchpad_store::<$bytes>(hart, shared, address, value) {
+                    may_yield = true;
                     let target = Target::narrow(hart, shared, address);
                     access::store(hart, shared, host, target, $bytes, value)?;
                 }
@@ -94,7 +108,7 @@ pub(crate) fn run<O: Observer>(
                 let half = |at: u32| shared.l2.array::<2>(at).map(u16::from_le_bytes);
                 let low = half(pc).unwrap_or(0);
                 let op = decode(low, half(pc.wrapping_add(2)), pc, shared.csr.isa);
-                shared.code.set(pc, op);
+                code.set(pc, op);
                 continue;
             }
             Kind::Constant => hart.set_x(op.rd, op.imm),
@@ -154,45 +168,47 @@ pub(crate) fn run<O: Observer>(
                 division(hart, shared, b);
             }
             Kind::Jal => {
+                may_yield = true;
                 hart.set_x(op.rd, next);
                 next = op.imm;
-                jump(hart, shared, shared.timing.jump, next);
+                jump(hart, shared, code, shared.timing.jump, next);
             }
             Kind::Jalr => {
                 // The base is needed one stage earlier than operands of arithmetic.
                 let is_fresh = op.rs1 != 0 && op.rs1 == hart.last_written;
+                may_yield = true;
                 hart.set_x(op.rd, next);
                 next = a.wrapping_add(op.imm) & !1;
                 let hazard = if is_fresh { shared.timing.jump_hazard } else { 0 };
-                jump(hart, shared, shared.timing.jump + hazard, next);
+                jump(hart, shared, code, shared.timing.jump + hazard, next);
             }
-            Kind::Beq => next = branch(hart, shared, &op, next, a == b),
-            Kind::Bne => next = branch(hart, shared, &op, next, a != b),
-            Kind::Blt => next = branch(hart, shared, &op, next, a.cast_signed() < b.cast_signed()),
-            Kind::Bge => next = branch(hart, shared, &op, next, a.cast_signed() >= b.cast_signed()),
-            Kind::Bltu => next = branch(hart, shared, &op, next, a < b),
-            Kind::Bgeu => next = branch(hart, shared, &op, next, a >= b),
+            Kind::Beq => branch!(a == b),
+            Kind::Bne => branch!(a != b),
+            Kind::Blt => branch!(a.cast_signed() < b.cast_signed()),
+            Kind::Bge => branch!(a.cast_signed() >= b.cast_signed()),
+            Kind::Bltu => branch!(a < b),
+            Kind::Bgeu => branch!(a >= b),
             Kind::Fence => {}
             Kind::FenceI => {
                 hart.line = NO_LINE;
                 control(hart, shared.timing.fence_instructions);
             }
             Kind::Csr | Kind::CsrConstant => {
-                if csr(hart, shared, &op).is_none() {
+                if csr(hart, shared, op).is_none() {
                     return illegal(hart, shared, limit);
                 }
             }
             Kind::Single => {
-                if float::run::single(hart, &op).is_none() {
+                if float::run::single(hart, op).is_none() {
                     return illegal(hart, shared, limit);
                 }
-                float_time(hart, shared, &op);
+                float_time(hart, shared, op);
             }
             Kind::Double => {
-                if float::run::double(hart, &op).is_none() {
+                if float::run::double(hart, op).is_none() {
                     return illegal(hart, shared, limit);
                 }
-                float_time(hart, shared, &op);
+                float_time(hart, shared, op);
             }
             Kind::Lw => {
                 let value = load!(4) as u32;
@@ -240,21 +256,24 @@ pub(crate) fn run<O: Observer>(
                 loaded(hart, shared, op.rd);
             }
             Kind::ScW => {
+                may_yield = true;
                 let value = access::store_conditional(hart, shared, host, a, b)?;
                 hart.set_x(op.rd, value);
                 loaded(hart, shared, op.rd);
             }
             Kind::Amo => {
+                may_yield = true;
                 let value = access::update(hart, shared, host, a, op.atomic, b)?;
                 hart.set_x(op.rd, value);
                 loaded(hart, shared, op.rd);
             }
             Kind::WideLoad => {
+                may_yield = true;
                 wide_cost(hart, shared);
                 let bytes = op.width.bytes();
                 let value = match access::load(hart, shared, host, Target::wide(a, b), bytes)? {
                     Done::Value(value) => value,
-                    Done::Asleep(wait) => return Ok(sleep(hart, shared, wait, op, observer)),
+                    Done::Asleep(wait) => return Ok(sleep(hart, shared, wait, *op, observer)),
                 };
                 if op.width == Width::Pair {
                     hart.set_x(above(op.rd), (value >> 32) as u32);
@@ -264,6 +283,7 @@ pub(crate) fn run<O: Observer>(
                 loaded(hart, shared, op.rd);
             }
             Kind::WideStore => {
+                may_yield = true;
                 wide_cost(hart, shared);
                 let upper = if op.width == Width::Pair { hart.x(above(op.rs3)) } else { 0 };
                 let value = u64::from(upper) << 32 | u64::from(hart.x(op.rs3));
@@ -274,7 +294,7 @@ pub(crate) fn run<O: Observer>(
                 hart.counters.stalls.event += u64::from(cycles);
                 hart.time += u64::from(cycles);
                 if let Done::Asleep(wait) = done {
-                    return Ok(sleep(hart, shared, wait, op, observer));
+                    return Ok(sleep(hart, shared, wait, *op, observer));
                 }
             }
             Kind::Ecall => {
@@ -294,26 +314,35 @@ pub(crate) fn run<O: Observer>(
         hart.time += 1;
         hart.counters.instructions += 1;
         if O::LOOKS {
-            let value = result(hart, &op);
-            observer.step(&Step::new(hart.id, began, hart.time, pc, op, value));
+            let value = result(hart, op);
+            observer.step(&Step::new(hart.id, began, hart.time, pc, *op, value));
         }
-        if shared.sleepers.disturbed || hart.time > deadline {
-            shared.sleepers.disturbed = false;
+        if may_yield && (shared.sleepers.disturbed || hart.time > deadline) {
+            code.forget(&mut shared.code_written);
             return Ok(Pause::Turn);
         }
     }
 }
 
 /// Comes to another line of instructions.
-#[inline]
+#[inline(always)]
 fn fetch(hart: &mut Hart, shared: &mut Shared, line: u32) {
     hart.line = line;
+    if !hart.has_recent(line, shared.icache.generation) {
+        ask_cache(hart, shared, line);
+    }
+}
+
+#[inline(never)]
+fn ask_cache(hart: &mut Hart, shared: &mut Shared, line: u32) {
     let (wait, is_miss) = shared.icache.fetch(line, hart.time);
     if wait != 0 {
         hart.counters.fetch_misses += u64::from(is_miss);
         hart.counters.stalls.fetch += wait;
         hart.time += wait;
     }
+    // It is there now, whenever this core comes back.
+    hart.set_recent(line, shared.icache.generation);
 }
 
 /// An instruction of `cycles`; one of them is counted with all instructions.
@@ -335,21 +364,12 @@ fn control(hart: &mut Hart, cycles: u32) {
     hart.time += more;
 }
 
-#[inline(always)]
-fn branch(hart: &mut Hart, shared: &Shared, op: &Op, next: u32, is_taken: bool) -> u32 {
-    if !is_taken {
-        return next;
-    }
-    jump(hart, shared, shared.timing.taken_branch, op.imm);
-    op.imm
-}
-
 /// Goes elsewhere.
 #[inline(always)]
-fn jump(hart: &mut Hart, shared: &Shared, cycles: u32, to: u32) {
+fn jump(hart: &mut Hart, shared: &Shared, code: &Code, cycles: u32, to: u32) {
     let mut more = u64::from(cycles) - 1;
     // A long instruction across two words takes two fetches.
-    if to & 2 != 0 && shared.code.at(to).is_some_and(|it| it.len == 4) {
+    if to & 2 != 0 && code.at(to).is_some_and(|it| it.len == 4) {
         more += u64::from(shared.timing.unaligned_target);
     }
     hart.counters.stalls.branch += more;
@@ -505,7 +525,6 @@ fn sleep<O: Observer>(
     hart.pc = pc.wrapping_add(u32::from(op.len));
     hart.time += 1;
     hart.counters.instructions += 1;
-    shared.sleepers.disturbed = false;
     if O::LOOKS {
         observer.step(&Step::new(core, cycle, hart.time, pc, op, 0));
     }

@@ -2,10 +2,13 @@
 
 use crate::counters::Counters;
 use crate::fault::Wait;
-use crate::isa::op::{FLOAT, Op};
+use crate::isa::op::Op;
 
 /// Instructions before this one were fetched from no line.
 pub(crate) const NO_LINE: u32 = u32::MAX;
+
+/// Lines that a core remembers to be in the cache.
+const RECENT: usize = 16;
 
 /// One core.
 #[derive(Clone, Debug)]
@@ -16,13 +19,17 @@ pub(crate) struct Hart {
     pub(crate) pc: u32,
     /// The line that instructions come from.
     pub(crate) line: u32,
-    /// The latest time in `ready`.
-    pub(crate) hazard: u64,
+    /// Registers whose values may not be there yet, a bit each.
+    pub(crate) pending: u64,
+    /// Lines that were found in the cache, as long as no other was put there.
+    recent: [u32; RECENT],
+    /// What the cache's generation was then.
+    recent_in: u64,
     /// `x0` to `x31`; what is written to `x0` goes to [`crate::isa::op::SINK`].
-    x: [u32; 64],
+    x: [u32; 128],
     /// Single precision has ones above it.
     f: [u64; 32],
-    /// When the value of each register is there; floating-point registers from [`FLOAT`] on.
+    /// When the value of each register is there; floating-point registers from [`crate::isa::op::FLOAT`] on.
     ready: [u64; 128],
     /// Upper half of the next address; 0 is none.
     pub(crate) extension: u32,
@@ -53,8 +60,10 @@ impl Hart {
             time: 0,
             pc: 0,
             line: NO_LINE,
-            hazard: 0,
-            x: [0; 64],
+            pending: 0,
+            recent: [NO_LINE; RECENT],
+            recent_in: 0,
+            x: [0; 128],
             f: [boxed(0); 32],
             ready: [0; 128],
             extension: 0,
@@ -75,14 +84,14 @@ impl Hart {
     #[inline(always)]
     #[allow(clippy::indexing_slicing, reason = "a mask keeps the index in the array")]
     pub(crate) fn x(&self, register: u8) -> u32 {
-        self.x[usize::from(register & 63)]
+        self.x[usize::from(register & 127)]
     }
 
     /// `register` is not 0: decoding replaces that by [`crate::isa::op::SINK`].
     #[inline(always)]
     #[allow(clippy::indexing_slicing, reason = "a mask keeps the index in the array")]
     pub(crate) fn set_x(&mut self, register: u8, value: u32) {
-        self.x[usize::from(register & 63)] = value;
+        self.x[usize::from(register & 127)] = value;
     }
 
     #[inline(always)]
@@ -122,19 +131,39 @@ impl Hart {
     #[allow(clippy::indexing_slicing, reason = "a mask keeps the index in the array")]
     pub(crate) fn set_ready(&mut self, register: u8, time: u64) {
         self.ready[usize::from(register & 127)] = time;
-        self.hazard = self.hazard.max(time);
+        self.pending |= 1 << (register & 63);
     }
 
-    /// Waits for the registers that an instruction reads.
-    #[inline(always)]
+    /// Waits for the registers that an instruction reads; those that are there are not asked for again.
+    #[inline]
     #[allow(clippy::indexing_slicing, reason = "a mask keeps the index in the array")]
     pub(crate) fn wait_for_operands(&mut self, op: &Op) {
-        let ready = |register: u8| self.ready[usize::from(register & 127)];
-        let all = ready(op.rs1).max(ready(op.rs2)).max(ready(op.rs3));
-        if all > self.time {
-            self.counters.stalls.data += all - self.time;
-            self.time = all;
+        let mut asked = self.pending & op.reads;
+        self.pending &= !asked;
+        let mut all = self.time;
+        while asked != 0 {
+            all = all.max(self.ready[asked.trailing_zeros() as usize & 127]);
+            asked &= asked - 1;
         }
+        self.counters.stalls.data += all - self.time;
+        self.time = all;
+    }
+
+    /// Whether a line was found in the cache before, and is still there.
+    #[inline(always)]
+    #[allow(clippy::indexing_slicing, reason = "the remainder keeps the index in the array")]
+    pub(crate) fn has_recent(&self, line: u32, generation: u64) -> bool {
+        self.recent[line as usize % RECENT] == line && self.recent_in == generation
+    }
+
+    /// A line was found in the cache.
+    #[allow(clippy::indexing_slicing, reason = "the remainder keeps the index in the array")]
+    pub(crate) fn set_recent(&mut self, line: u32, generation: u64) {
+        if self.recent_in != generation {
+            self.recent = [NO_LINE; RECENT];
+            self.recent_in = generation;
+        }
+        self.recent[line as usize % RECENT] = line;
     }
 
     /// Its place in the order of all cores: time first; within a cycle each pair takes turns.
@@ -156,10 +185,14 @@ pub(crate) fn key(time: u64, core: u32) -> u64 {
     time << 6 | (time ^ u64::from(core)) & 63
 }
 
+/// The core of a key.
+#[inline(always)]
+pub(crate) fn core_of(key: u64) -> u32 {
+    ((key ^ key >> 6) & 63) as u32
+}
+
 /// The cycle of a key.
 #[inline(always)]
 pub(crate) fn cycle_of(key: u64) -> u64 {
     key >> 6
 }
-
-const _: () = assert!(FLOAT == 64, "floating-point registers have the upper half of `ready`");

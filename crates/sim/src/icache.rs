@@ -16,6 +16,8 @@ pub(crate) struct Cache {
     miss: u64,
     /// Bits of an address within a line.
     pub(crate) line_bits: u32,
+    /// Changes whenever a line is replaced.
+    pub(crate) generation: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +36,8 @@ impl Cache {
     pub(crate) fn new(config: Option<&InstructionCache>) -> Cache {
         let Some(config) = config else {
             let (ways, next) = (Vec::new(), Vec::new());
-            return Cache { ways, next, assoc: 0, set_mask: 0, miss: 0, line_bits: WITHOUT_CACHE };
+            let (assoc, line_bits) = (0, WITHOUT_CACHE);
+            return Cache { ways, next, assoc, set_mask: 0, miss: 0, line_bits, generation: 0 };
         };
         let sets = config.size / (config.ways * config.line);
         Cache {
@@ -44,6 +47,7 @@ impl Cache {
             set_mask: sets - 1,
             miss: u64::from(config.miss),
             line_bits: config.line.trailing_zeros(),
+            generation: 0,
         }
     }
 
@@ -59,6 +63,7 @@ impl Cache {
         if let (Some(next), false) = (self.next.get_mut(set), ways.is_empty()) {
             if let Some(way) = ways.get_mut(*next as usize) {
                 *way = Way { line, arrives: time + self.miss };
+                self.generation += 1;
             }
             *next = (*next + 1) % self.assoc as u32;
             return (self.miss, true);
@@ -68,6 +73,7 @@ impl Cache {
 
     pub(crate) fn clear(&mut self) {
         self.ways.fill(Way { line: EMPTY, arrives: 0 });
+        self.generation += 1;
     }
 }
 

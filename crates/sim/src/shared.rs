@@ -4,7 +4,6 @@
 //! engines; everything else is the host's.
 
 use crate::banks::{Banks, Stream};
-use crate::code::Code;
 use crate::config::{Config, Errors, Misaligned, Timing};
 use crate::csr::Registers;
 use crate::dma::{Burst, Dma, Transfer};
@@ -52,7 +51,8 @@ pub(crate) struct Shared {
     pub(crate) cores: u32,
     pub(crate) banks: Banks,
     pub(crate) icache: Cache,
-    pub(crate) code: Code,
+    /// Pieces of the accelerator's memory that were written, and may have been instructions.
+    pub(crate) code_written: Vec<(u32, u32)>,
     pub(crate) csr: Registers,
     pub(crate) events: EventUnit,
     pub(crate) dma: Dma,
@@ -131,7 +131,7 @@ impl Shared {
             cores,
             banks: Banks::new(config.l1.banks, config.dma.channels),
             icache: Cache::new(config.instruction_cache.as_ref()),
-            code: Code::default(),
+            code_written: Vec::new(),
             csr: Registers {
                 isa: Isa::of(config),
                 extension: config.extension.csr,
@@ -202,7 +202,8 @@ impl Shared {
             bytes.copy_from_slice(from);
         } else if let Some(bytes) = self.l2.get_mut(address, len) {
             bytes.copy_from_slice(from);
-            self.code.written(address as u32, len as u32);
+            self.code_written.push((address as u32, len as u32));
+            self.sleepers.disturbed = true;
         } else if self.touches_own(address, len) {
             return Err(Refusal::Unmapped);
         } else {

@@ -86,7 +86,7 @@ fn decode_word(word: u32, pc: u32, isa: Isa) -> Option<Op> {
         _ => return None,
     };
     op.len = 4;
-    Some(op)
+    Some(op.with_reads())
 }
 
 /// The fields of an instruction.

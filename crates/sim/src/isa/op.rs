@@ -206,11 +206,11 @@ impl Width {
     }
 }
 
-/// Where writes to `x0` go, so that none has to be tested for.
-pub(crate) const SINK: u8 = 32;
-
 /// Added to numbers of floating-point registers.
-pub(crate) const FLOAT: u8 = 64;
+pub(crate) const FLOAT: u8 = 32;
+
+/// Where writes to `x0` go, so that none has to be tested for.
+pub(crate) const SINK: u8 = 64;
 
 /// The stack pointer.
 pub(crate) const SP: u8 = 2;
@@ -234,4 +234,18 @@ pub(crate) struct Op {
     pub(crate) width: Width,
     /// Immediate, target of a jump, number of a control register, or bits.
     pub(crate) imm: u32,
+    /// The registers that it reads, a bit each; nobody waits for `x0`.
+    pub(crate) reads: u64,
+}
+
+impl Op {
+    /// The same with [`Op::reads`] filled in.
+    pub(crate) fn with_reads(self) -> Op {
+        let bit = |register: u8| 1_u64 << (register & 63);
+        let mut reads = bit(self.rs1) | bit(self.rs2) | bit(self.rs3);
+        if self.kind == Kind::WideStore && self.width == Width::Pair {
+            reads |= bit(self.rs3 + 1);
+        }
+        Op { reads: reads & !1, ..self }
+    }
 }
