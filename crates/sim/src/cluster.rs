@@ -114,6 +114,7 @@ impl Cluster {
         }
         self.shared.events =
             crate::event::EventUnit::new(self.config.cores.count, &self.config.events);
+        self.shared.dma.forget_waiting();
         self.shared.reservations.fill(None);
         self.shared.reserved = false;
         self.shared.exit = None;

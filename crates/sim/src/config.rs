@@ -18,6 +18,9 @@ pub const PRESETS: [(&str, &str); 3] = [
 /// Most cores of a cluster: their order within a cycle has six bits.
 pub(crate) const MOST_CORES: u32 = 64;
 
+/// Most cycles that anything takes: sums of a few must not overflow.
+const MOST_CYCLES: u32 = 1_000_000;
+
 /// Where the registers of engines begin, and their size; the same in every cluster.
 pub(crate) const PERIPHERALS: Range<u64> = 0x1020_0000..0x1030_0000;
 
@@ -277,6 +280,38 @@ impl Config {
         self.cores.extensions.contains(&letter)
     }
 
+    /// All that is counted in cycles, by its key.
+    fn cycles(&self) -> Vec<(&'static str, u32)> {
+        let timing = &self.timing;
+        let miss = self.instruction_cache.as_ref().map_or(0, |it| it.miss);
+        vec![
+            ("timing.taken-branch", timing.taken_branch),
+            ("timing.jump", timing.jump),
+            ("timing.jump-hazard", timing.jump_hazard),
+            ("timing.unaligned-target", timing.unaligned_target),
+            ("timing.load-use", timing.load_use),
+            ("timing.misaligned", timing.misaligned),
+            ("timing.multiply-high", timing.multiply_high),
+            ("timing.divide", timing.divide),
+            ("timing.csr", timing.csr),
+            ("timing.status-csr", timing.status_csr),
+            ("timing.float-latency", timing.float_latency),
+            ("timing.float-divide", timing.float_divide),
+            ("timing.float-square-root", timing.float_square_root),
+            ("timing.fence-instructions", timing.fence_instructions),
+            ("l1.atomic", self.l1.atomic),
+            ("l2.latency", self.l2.latency),
+            ("host.latency", self.host.latency),
+            ("instruction-cache.miss", miss),
+            ("dma.latency", self.dma.latency),
+            ("dma.gap", self.dma.gap),
+            ("events.barrier", self.events.barrier),
+            ("events.wake", self.events.wake),
+            ("events.event-load", self.events.event_load),
+            ("extension.wide-instruction", self.extension.wide_instruction),
+        ]
+    }
+
     fn check(&self) -> Result<(), ConfigError> {
         let at_least_one = [
             ("cores.count", self.cores.count),
@@ -300,6 +335,9 @@ impl Config {
         ];
         for (key, value) in at_least_one {
             require(value >= 1, key, "must be at least 1")?;
+        }
+        for (key, value) in self.cycles() {
+            require(value <= MOST_CYCLES, key, "must be at most 1000000")?;
         }
         require(self.cores.count <= MOST_CORES, "cores.count", "must be at most 64")?;
         require(!self.has(Letter::D) || self.has(Letter::F), "cores.extensions", "`d` needs `f`")?;
@@ -388,6 +426,7 @@ mod tests {
         check_refused("base = 0x1C00_0000", "base = 0xFFFF_FFF8", "`l2` must end below 4 GiB");
         check_refused("ways = 4", "ways = 1024", "is less than one set");
         check_refused("address-bits = 64", "address-bits = 48", "must be 32 or 64");
+        check_refused("divide = 3", "divide = 4294967295", "`timing.divide` must be at most");
         check_refused("errors = \"fault\"", "errors = \"ignore\"", "unknown variant");
     }
 }

@@ -231,6 +231,12 @@ impl Dma {
         finished
     }
 
+    /// No core waits any more; transfers that were accepted go on.
+    pub(crate) fn forget_waiting(&mut self) {
+        self.waiting.clear();
+        self.refused.clear();
+    }
+
     /// Transfers of a core that are not at their end.
     pub(crate) fn busy(&self, core: u32) -> u32 {
         self.unfinished.iter().filter(|it| it.1 == core).count() as u32

@@ -313,6 +313,26 @@ fn a_core_that_fails_ends_the_wait_of_the_others() {
     assert_eq!((fault.kind, fault.core), (FaultKind::Breakpoint, 6));
 }
 
+#[test]
+fn who_starts_again_waits_for_nothing() {
+    let mut code = Code::default();
+    transfer(&mut code, BUFFER, u64::from(L1), 0x2000);
+    transfer(&mut code, BUFFER, u64::from(L1), 0x2000);
+    wait(&mut code);
+    let again = CODE + 4 * code.0.len() as u32;
+    // Longer than the transfers take.
+    code.li(A3, 2000).op(addi(A3, A3, -1)).op(bne(A3, ZERO, -4)).exit(A3);
+    for queue in ["queue-per-core = 2", "queue-per-core = 1"] {
+        let mut cluster = with_code(&config(&[("queue-per-core = 2", queue)]), &code.0);
+        assert_eq!(cluster.run(&mut host(), Some(300)).unwrap(), Stop::Paused);
+        cluster.start(again);
+        assert_eq!(cluster.run(&mut host(), None).unwrap(), Stop::Exited(0));
+        let counters = cluster.counters();
+        assert!(counters.iter().all(|it| it.instructions < 4200), "{counters:#?}");
+        assert_eq!(counters.iter().map(|it| it.cycles()).max(), Some(cluster.cycle()));
+    }
+}
+
 /// Looks on.
 #[derive(Default)]
 struct Log {

@@ -8,6 +8,7 @@ use std::process::Command;
 
 use common::asm::*;
 use common::{CODE, L1, config, one_core, with_code};
+use proptest::prelude::*;
 use sim::{Access, Cluster, Config, Fault, FaultKind, NoMemory, Stop};
 
 #[track_caller]
@@ -294,5 +295,70 @@ fn a_fault_leads_to_the_source_line() {
         let line = fault.place.as_ref().map(|it| (it.file.ends_with("peek.c"), it.line));
         assert_eq!(line, has_lines.then_some((true, 4)), "{fault}");
         assert_eq!(fault.to_string().contains("peek.c:4)"), has_lines);
+    }
+}
+
+proptest! {
+    /// Whatever a file says, it is refused or run; nothing panics.
+    #[test]
+    fn damaged_programs_do_no_harm(changes in prop::collection::vec((0usize..0x1040, any::<u8>()), 1..8)) {
+        let mut code = Code::default();
+        code.li(A1, L1).op(lw(A0, A1, 4)).op(amoadd(A2, A1, A0)).op(r(0x53, 0, 0, 1, 2, 3)).exit(A0);
+        let bytes: Vec<u8> = code.0.iter().flat_map(|it| it.to_le_bytes()).collect();
+        let mut file = elf(CODE, &bytes, 0);
+        for (at, byte) in changes {
+            // Mostly the headers and the code; between them are zeros.
+            let at = if (84..0x1000).contains(&at) { at % 84 } else { at };
+            if let Some(it) = file.get_mut(at) {
+                *it = byte;
+            }
+        }
+        let mut cluster = Cluster::new(&config(&[]));
+        if cluster.load(&file).is_ok() {
+            let _ = cluster.run(&mut NoMemory, Some(2000));
+        }
+    }
+
+    /// How a run is cut into pieces makes no difference to anything.
+    #[test]
+    fn pieces_of_a_run_add_up_to_the_whole(
+        draws in prop::collection::vec((any::<u8>(), 0u32..4, 0u32..24), 4..60),
+        step in 1u64..40,
+    ) {
+        let mut code = Code::default();
+        code.op(csrr(A0, MHARTID)).li(A1, L1).li(A2, CODE + 0x1000).li(A3, 6).op(addi(A4, A0, 3));
+        for (what, register, word) in draws {
+            let (rd, offset) = (A4 + register, 4 * word as i32);
+            code.op(match what % 10 {
+                0 | 1 => lw(rd, A1, offset),
+                2 | 3 => sw(rd, A1, offset),
+                4 => amoadd(rd, A1, A4),
+                5 => add(rd, A4, A5),
+                6 => r(0x33, 1, 5, rd, A5, A4),
+                7 => lw(rd, A2, offset),
+                8 => sw(rd, A2, offset),
+                _ => bne(A4, A5, 4),
+            });
+        }
+        let back = -4 * (code.0.len() as i32 - 8);
+        code.op(addi(A3, A3, -1)).op(bne(A3, ZERO, back));
+        code.li(T0, 0x1020_4204).op(lw(T1, T0, 0)).exit(A5);
+        let mut config = config(&[]);
+        // Asked a little out of order, which depends on the pieces.
+        config.instruction_cache = None;
+        let whole = {
+            let mut cluster = with_code(&config, &code.0);
+            prop_assert!(matches!(cluster.run(&mut NoMemory, Some(1_000_000)), Ok(Stop::Exited(_))));
+            cluster
+        };
+        let mut pieces = with_code(&config, &code.0);
+        let mut end = step;
+        while pieces.run(&mut NoMemory, Some(end)).unwrap() == Stop::Paused {
+            end += step;
+        }
+        prop_assert_eq!(pieces.counters(), whole.counters());
+        let (mut one, mut other) = (vec![0; 128], vec![0; 128]);
+        prop_assert!(pieces.read(L1, &mut one) && whole.read(L1, &mut other));
+        prop_assert_eq!(one, other);
     }
 }
