@@ -156,6 +156,19 @@ fn channels_hide_each_others_latency() {
 }
 
 #[test]
+fn channels_share_the_path_to_memory() {
+    let mut code = Code::default();
+    for it in 0..2 {
+        transfer(&mut code, BUFFER + 0x1000 * it, u64::from(L1) + 0x1000 * it, 0x1000);
+    }
+    wait(&mut code);
+    let (_, cluster) =
+        run(&one_core(&[("channels = 1", "channels = 2")]), code.exit(A0), &mut host());
+    let cycles = cluster.cycle();
+    assert!((0x2000 / 8..0x2000 / 8 + 200).contains(&cycles), "{cycles}");
+}
+
+#[test]
 fn a_busy_engine_and_cores_share_the_banks() {
     let waits = |bytes| {
         let mut code = Code::default();
@@ -278,6 +291,18 @@ fn events_wake_those_they_are_for() {
         "event 3, and 5 if it came in time"
     );
     assert_eq!(cluster.register(3, 12), 0, "nobody woke core 3");
+}
+
+#[test]
+fn an_event_ends_one_wait() {
+    let mut code = Code::default();
+    code.li(T0, EVENT_WAIT).li(A1, 1).op(sw(A1, T0, 0x44)).op(lw(A2, T0, 0)).op(lw(A3, T0, 0));
+    let mut cluster = with_code(&one_core(&[]), &code.0);
+    let fault = cluster.run(&mut host(), None).unwrap_err();
+    assert_eq!(fault.kind, FaultKind::Deadlock { waiting: vec![(0, Wait::Event)] });
+    assert_eq!(fault.registers[A2 as usize], 2, "the first wait was told of event 1");
+    // It was there already: the wait took as long as the description says, and nobody slept.
+    assert_eq!(cluster.counters()[0].stalls.event, 3);
 }
 
 #[test]

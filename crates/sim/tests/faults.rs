@@ -199,16 +199,32 @@ fn registers_that_do_not_exist_are_refused() {
 
 #[test]
 fn a_program_may_write_itself() {
-    // The instruction behind the store becomes `addi a0, a0, 5`, on the second round too.
+    // An instruction that has run becomes `addi a0, a0, 5`, and runs again.
     let mut code = Code::default();
-    code.li(A1, CODE + 4 * 6)
-        .li(A2, addi(A0, A0, 5))
-        .op(sw(A2, A1, 0))
-        .op(FENCE_I)
-        .op(addi(A0, A0, 1));
-    code.exit(A0);
-    let stop = with_code(&one_core(&[]), &code.0).run(&mut NoMemory, None);
-    assert_eq!(stop.unwrap(), Stop::Exited(5));
+    code.li(A1, CODE + 4 * 4).li(A2, addi(A0, A0, 5));
+    code.op(addi(A0, A0, 1)).op(bne(A3, ZERO, 20));
+    code.op(sw(A2, A1, 0)).op(addi(A3, ZERO, 1)).op(FENCE_I).op(jal(ZERO, -20)).exit(A0);
+    let stop = with_code(&one_core(&[]), &code.0).run(&mut NoMemory, Some(1000));
+    assert_eq!(stop.unwrap(), Stop::Exited(6));
+}
+
+#[test]
+fn control_registers_hold_what_they_can() {
+    let all = u32::MAX;
+    for (register, written, expect) in [
+        (1, all, 0x1f),
+        (2, all, 7),
+        (3, all, 0xff),
+        (0x340, all, all),
+        (MSTATUS, 0x80, 0x80),
+        (0x301, 0, 1 << 30 | 1 << 12 | 1 << 8 | 1 << 5 | 1 << 2 | 1),
+        (EXTENSION, 0, 0),
+    ] {
+        let mut code = Code::default();
+        code.li(A0, written).op(csrw(register, A0)).op(csrr(A1, register)).exit(A1);
+        let stop = with_code(&one_core(&[]), &code.0).run(&mut NoMemory, None);
+        assert_eq!(stop.unwrap(), Stop::Exited(expect), "{register:#x}");
+    }
 }
 
 #[test]
@@ -299,6 +315,8 @@ fn a_fault_leads_to_the_source_line() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     /// Whatever a file says, it is refused or run; nothing panics.
     #[test]
     fn damaged_programs_do_no_harm(changes in prop::collection::vec((0usize..0x1040, any::<u8>()), 1..8)) {

@@ -195,6 +195,20 @@ fn instructions_are_fetched_once_and_shared() {
 }
 
 #[test]
+fn lines_that_were_replaced_are_fetched_again() {
+    // Room for four lines; the loop has eight.
+    let mut config = config(&[("size = 0x1000\nways = 4", "size = 64\nways = 1")]);
+    config.cores.count = 1;
+    let mut code = Code::default();
+    code.op(addi(A3, ZERO, 5)).ops(&[NOP; 3]);
+    code.ops(&[NOP; 30]).op(addi(A3, A3, -1)).op(bne(A3, ZERO, -124)).exit(ZERO);
+    let mut cluster = with_code(&config, &code.0);
+    finish(&mut cluster, &mut host());
+    let misses = cluster.counters()[0].fetch_misses;
+    assert_eq!(misses, 1 + 5 * 8 + 1, "what is before, five rounds, what is behind");
+}
+
+#[test]
 fn all_cycles_are_accounted_for_and_every_run_is_the_same() {
     for (name, _) in sim::PRESETS {
         let config = Config::preset(name).unwrap();
