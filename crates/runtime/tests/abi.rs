@@ -293,8 +293,14 @@ fn dropin(folder: &Path) -> PathBuf {
 
 /// Builds a program with a compiler of LLVM, against its own library, and runs it on ours.
 fn run_on_dropin(compiler: &str, source: &str, links_with_ours: bool) -> Option<(String, String)> {
+    /// Where that compiler's own libraries are.
+    const LIBRARIES: &str = "/usr/lib/llvm-19/lib";
     if Command::new(compiler).arg("--version").output().is_err() {
         let _ = writeln!(io::stdout(), "skipped: there is no {compiler}");
+        return None;
+    }
+    if !Path::new(LIBRARIES).join("libomp.so").exists() {
+        let _ = writeln!(io::stdout(), "skipped: {compiler} is there without its libomp-19-dev");
         return None;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -309,7 +315,7 @@ fn run_on_dropin(compiler: &str, source: &str, links_with_ours: bool) -> Option<
     let built = build.arg(source).arg("-o").arg(&program).output().unwrap();
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
     let output = Command::new(&program)
-        .env("LD_LIBRARY_PATH", format!("{}:/usr/lib/llvm-19/lib", dropin.display()))
+        .env("LD_LIBRARY_PATH", format!("{}:{LIBRARIES}", dropin.display()))
         .env("LIBOMPTARGET_INFO", "16")
         .output()
         .unwrap();
