@@ -163,6 +163,39 @@ int main() {
 }
 
 #[test]
+fn sums_take_each_iteration_once() {
+    // Whole numbers: their sum is the same in every order. Some iterations end early.
+    agrees(
+        "< 8; __ferry_one",
+        "long sum(const long *a, int begin, int n) {
+  long s = 5;
+#pragma omp target teams distribute parallel for reduction(+: s) map(to: a[0:n]) map(tofrom: s)
+  for (int i = begin; i < n; i++) {
+    if (a[i] % 5 == 0) continue;
+    s += a[i] * i;
+  }
+  return s;
+}
+",
+        "#include <cstdio>
+int main() {
+  for (int n : { 3, 4, 31, 64, 255, 256, 257, 511, 512, 513, 1000, 1030 })
+    for (unsigned threads : { 32u, 7u }) {
+      std::vector<long> a(n);
+      long got = 5, wanted = 5;
+      for (int i = 0; i < n; i++) a[i] = i * 37 % 101;
+      for (int i = 3; i < n; i++) if (a[i] % 5) wanted += a[i] * i;
+      const unsigned long words[] = { (unsigned long)&got, (unsigned long)n, (unsigned long)a.data(), 3 };
+      run(2, threads, words);
+      if (got != wanted) return printf(\"n %d, %u threads: %ld, not %ld\\n\", n, threads, got, wanted), 1;
+    }
+  puts(\"same sums\");
+}
+",
+    );
+}
+
+#[test]
 fn inverse_roots_are_the_same_bits() {
     agrees(
         "= __ferry_inverse_root(",

@@ -9,7 +9,9 @@
 use super::{Code, Made, Maker, collapsed, inner};
 use crate::c::{Grid, Out, Printer};
 use crate::lower::Lowering;
-use ir::program::RegionId;
+use ir::program::{ExprKind, RegionId, StmtKind};
+use ir::region::{RegionVar, Sharing};
+use ir::walk::Part;
 
 /// To whom iterations are dealt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +45,6 @@ impl Lowering<'_> {
         nest.prelude.iter().for_each(|it| out.line(&it.line));
         let [all, at] = ["all", "at"].map(|it| maker.name(it));
         out.line(&format!("const unsigned long {all} = {};", product(&nest.loops)));
-        let found = counters(&nest.loops, &at);
         let may_shape = to == To::All && self.grid == Some(Grid::Cuda) && last.is_empty();
         let mut is_shaped = false;
         if may_shape && let Some(tiled) = maker.tiled(&nest) {
@@ -59,20 +60,8 @@ impl Lowering<'_> {
             To::Teams => ("__ferry_team()", "__ferry_teams()"),
             To::Threads => ("__ferry_place()", "__ferry_places()"),
         };
-        // Many loads on their way hide how long each takes; stores would keep them in order.
-        let is_sum = region.vars.iter().any(|it| {
-            matches!(
-                it.sharing.as_ref().map(|it| &it.value),
-                Some(ir::region::Sharing::Reduction(_))
-            )
-        });
-        if is_sum && self.grid.is_some_and(Grid::is_cpp) && nest.loops.len() == 1 {
-            out.raw("#pragma unroll 4");
-        }
-        out.line(&format!("for (unsigned long {at} = {first}; {at} < {all}; {at} += {step})"));
-        out.line("{");
-        out.indented(|out| {
-            found.iter().for_each(|it| out.line(it));
+        let put_one = |at: &str, out: &mut Out<'_>| {
+            counters(&nest.loops, at).iter().for_each(|it| out.line(it));
             nest.loops.iter().flat_map(|it| &it.before).for_each(|it| out.line(it));
             match last.is_empty() {
                 true if may_shape && !is_shaped => maker.put_unrolled(&nest.body, out),
@@ -85,7 +74,15 @@ impl Lowering<'_> {
             for line in last {
                 out.line(&format!("if ({}) {{ {line} }}", ends.join(" && ")));
             }
-        });
+        };
+        if self.is_sum(id) && nest.loops.len() == 1 && last.is_empty() && self.is_short(&nest.body)
+        {
+            let [by, one] = ["by", "one"].map(|it| maker.name(it));
+            return put_several(&at, &by, &one, [&all, first, step], put_one, out);
+        }
+        out.line(&format!("for (unsigned long {at} = {first}; {at} < {all}; {at} += {step})"));
+        out.line("{");
+        out.indented(|out| put_one(&at, out));
         out.line("}");
     }
 }
@@ -114,12 +111,87 @@ impl Maker<'_, '_> {
 }
 
 impl Lowering<'_> {
+    /// Loops that threads of a GPU sum something up in.
+    fn is_sum(&self, id: RegionId) -> bool {
+        let is_summed = |it: &RegionVar| {
+            matches!(it.sharing.as_ref().map(|it| &it.value), Some(Sharing::Reduction(_)))
+        };
+        let region = &self.program.regions[id];
+        self.grid.is_some_and(Grid::is_cpp) && region.vars.iter().any(is_summed)
+    }
+
+    /// A body that may as well stand there several times.
+    fn is_short(&self, body: &Code) -> bool {
+        /// So many expressions and statements at most.
+        const MOST: usize = 64;
+        let Code::Stmt(stmt) = body else { return false };
+        let (mut open, mut count) = (vec![Part::Stmt(*stmt)], 0);
+        while let Some(part) = open.pop() {
+            count += 1;
+            let is_plain = match part {
+                Part::Stmt(stmt) => matches!(
+                    self.program.stmts[stmt].kind,
+                    StmtKind::Empty
+                        | StmtKind::Block(_)
+                        | StmtKind::Local(_)
+                        | StmtKind::Expr(_)
+                        | StmtKind::If(..)
+                        | StmtKind::Continue
+                ),
+                Part::Expr(expr) => !matches!(self.program.exprs[expr].kind, ExprKind::StmtExpr(_)),
+                Part::Region(_) => false,
+                Part::Local(_) | Part::Init(_) => true,
+            };
+            if !is_plain || count > MOST {
+                return false;
+            }
+            self.program.parts(part, &mut |it| open.push(it));
+        }
+        true
+    }
+
     /// A kernel that is fast with few blocks at a time, if its threads have registers instead: this many.
     /// A compiler that is not told so keeps room for all that would fit, and waits for each load.
     pub(super) fn want_registers(&self, least_blocks: u32) {
         let mut state = self.state.borrow_mut();
         state.blocks = Some(state.blocks.map_or(least_blocks, |it| it.max(least_blocks)));
     }
+}
+
+/// Iterations that a thread takes several at a time, so that many loads are on their way at once: that
+/// hides how long each takes. Compilers that are only told to unroll look after each iteration whether
+/// there is another, and wait for its loads before.
+fn put_several(
+    at: &str,
+    by: &str,
+    one: &str,
+    [all, first, step]: [&str; 3],
+    put_one: impl Fn(&str, &mut Out<'_>),
+    out: &mut Out<'_>,
+) {
+    /// So many loads of one thread are enough for all of a GPU to keep its memory busy.
+    const TIMES: usize = 8;
+    out.line("{");
+    out.indented(|out| {
+        out.line(&format!("const long {by} = (long){step};"));
+        out.line(&format!("long {at} = (long){first};"));
+        let (others, way) = (TIMES - 1, format!("{TIMES} * {by}"));
+        out.line(&format!("for (; {at} < (long){all} - {others} * {by}; {at} += {way})"));
+        out.line("{");
+        out.indented(|out| {
+            out.raw("#pragma unroll");
+            out.line(&format!("for (int {one} = 0; {one} < {TIMES}; {one}++)"));
+            out.line("{");
+            out.indented(|out| put_one(&format!("{at} + {one} * {by}"), out));
+            out.line("}");
+        });
+        out.line("}");
+        out.line(&format!("for (; {at} < (long){all}; {at} += {by})"));
+        out.line("{");
+        out.indented(|out| put_one(at, out));
+        out.line("}");
+    });
+    out.line("}");
 }
 
 /// How many iterations loops have.
