@@ -355,6 +355,13 @@ pub trait Device: Send + Sync {
         Ok(())
     }
 
+    /// Waits for several at once, where that is less work than for one after another; who lands them
+    /// then finds them done.
+    fn land_together(&self, flights: &[Flight]) -> Result<()> {
+        let _ = flights;
+        Ok(())
+    }
+
     /// Waits until everything asked so far is done. Nothing to do where all calls block.
     fn synchronize(&self) -> Result<()> {
         Ok(())

@@ -45,10 +45,13 @@ fn policy_of(word: &str) -> Option<Policy> {
     }
 }
 
-/// The default device where no host threading runtime keeps it.
+/// The default device where no host threading runtime keeps it. Every region asks.
 pub(crate) fn default_device() -> i32 {
-    let number = env::var("OMP_DEFAULT_DEVICE").ok();
-    number.and_then(|it| it.trim().parse().ok()).unwrap_or(0)
+    static NUMBER: OnceLock<i32> = OnceLock::new();
+    *NUMBER.get_or_init(|| {
+        let number = env::var("OMP_DEFAULT_DEVICE").ok();
+        number.and_then(|it| it.trim().parse().ok()).unwrap_or(0)
+    })
 }
 
 /// `ACC_DEVICE_TYPE`: what the first current device is to be.

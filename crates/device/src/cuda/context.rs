@@ -89,9 +89,15 @@ fn number_of(device: CUdevice, attribute: Attribute) -> Result<u32> {
 }
 
 /// The context is current.
+#[derive(Debug)]
 pub(super) struct Entered {
     /// What is to be current again.
     before: Option<CUcontext>,
+}
+
+impl Entered {
+    /// Somebody above has entered it.
+    pub(super) const BEFORE: Entered = Entered { before: None };
 }
 
 impl Drop for Entered {

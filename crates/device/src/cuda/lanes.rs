@@ -11,12 +11,16 @@
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::ffi::c_void;
+use std::mem::ManuallyDrop;
 use std::ptr;
 use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use cudarc::driver::sys::{self, CUevent, CUevent_flags_enum, CUstream, CUstream_flags_enum};
+use cudarc::driver::sys::{
+    self, CUevent, CUevent_flags_enum, CUresult, CUstream, CUstream_flags_enum,
+};
 
+use super::context::Entered;
 use super::driver::check;
 use crate::{Flight, Result};
 
@@ -152,10 +156,14 @@ struct Ahead {
     is_behind: bool,
     /// The last kernel among it.
     kernel: Option<String>,
+    /// The context stays current meanwhile: to ask the driver for it again costs as much as an event.
+    _here: Entered,
 }
 
 thread_local! {
-    static AHEAD: RefCell<Option<Ahead>> = const { RefCell::new(None) };
+    /// Not dropped with its thread: what a program does at its very end looks here too.
+    static AHEAD: RefCell<ManuallyDrop<Option<Ahead>>> =
+        const { RefCell::new(ManuallyDrop::new(None)) };
 }
 
 /// How a call treats its work.
@@ -318,8 +326,8 @@ impl Lanes {
 
     /// From now on this thread goes ahead of its work, behind these flights; false as in
     /// [`Lanes::go_ahead`].
-    pub(super) fn take_off(&self, after: &[Flight]) -> Result<bool> {
-        if AHEAD.with_borrow(Option::is_some) {
+    pub(super) fn take_off(&self, here: Entered, after: &[Flight]) -> Result<bool> {
+        if AHEAD.with_borrow(|it| it.is_some()) {
             return Ok(false);
         }
         let mut lane = self.taken_behind(after)?;
@@ -334,7 +342,9 @@ impl Lanes {
             return Err(error);
         }
         let of = self.number();
-        AHEAD.set(Some(Ahead { of, lane, is_behind: false, kernel: None }));
+        AHEAD.with_borrow_mut(|ahead| {
+            **ahead = Some(Ahead { of, lane, is_behind: false, kernel: None, _here: here });
+        });
         Ok(true)
     }
 
@@ -394,35 +404,78 @@ impl Lanes {
         })
     }
 
-    /// Waits for a flight. The context is current.
-    #[allow(unsafe_code, reason = "asks the driver")]
-    pub(super) fn land(&self, flight: Flight) -> Result<()> {
+    /// The stream of a flight, unless that is known to be done.
+    pub(super) fn under_way(&self, flight: Flight) -> Option<Arc<Line>> {
         let line = self.all().get(flight.lane).cloned();
-        let Some(line) = line.filter(|it| it.landed.load(Ordering::Acquire) < flight.number) else {
-            return Ok(());
-        };
+        line.filter(|it| it.landed.load(Ordering::Acquire) < flight.number)
+    }
+
+    /// Waits for the flights of a stream. The context is current.
+    #[allow(unsafe_code, reason = "asks the driver")]
+    pub(super) fn land(&self, line: &Arc<Line>) -> Result<()> {
         let begun = line.begun.load(Ordering::Acquire);
         // SAFETY: a stream of the current context.
         check("running a kernel", unsafe { sys::cuStreamSynchronize(line.stream) })?;
-        line.landed.fetch_max(begun, Ordering::AcqRel);
-        // Who adds to it now may have copies that others look for.
-        let aloft = self.aloft();
-        if line.is_clear() && aloft.iter().any(|it| Arc::ptr_eq(&it.line, &line)) {
-            self.forget(&line);
-        }
+        self.landed(line, begun);
         Ok(())
     }
 
+    /// Waits for flights in several streams: one stream follows all of them and is waited for, as to wait
+    /// costs five times what it costs to follow. The context is current.
+    #[allow(unsafe_code, reason = "asks the driver")]
+    pub(super) fn land_together(&self, flights: &[Flight]) -> Result<()> {
+        let mut lines: Vec<_> = flights.iter().filter_map(|it| self.under_way(*it)).collect();
+        lines.sort_unstable_by_key(|it| it.number.load(Ordering::Relaxed));
+        lines.dedup_by(|a, b| Arc::ptr_eq(a, b));
+        if lines.len() < 2 {
+            return Ok(());
+        }
+        let mut lane = self.taken()?;
+        let begun: Vec<u64> = lines.iter().map(|it| it.begun.load(Ordering::Acquire)).collect();
+        let followed = lines.iter().try_for_each(|it| {
+            // SAFETY: streams and an event of the current context.
+            let code = unsafe {
+                match sys::cuEventRecord(lane.line.turn, it.stream) {
+                    CUresult::CUDA_SUCCESS => {
+                        sys::cuStreamWaitEvent(lane.stream(), lane.line.turn, 0)
+                    }
+                    code => code,
+                }
+            };
+            check("ordering regions", code)
+        });
+        let waited = lane.wait("running a kernel");
+        self.idle().push(lane);
+        followed.and(waited)?;
+        lines.iter().zip(begun).for_each(|(line, begun)| self.landed(line, begun));
+        Ok(())
+    }
+
+    /// So many flights of a stream are done.
+    fn landed(&self, line: &Arc<Line>, begun: u64) {
+        line.landed.fetch_max(begun, Ordering::AcqRel);
+        // Who adds to it now may have copies that others look for.
+        let aloft = self.aloft();
+        if line.is_clear() && aloft.iter().any(|it| Arc::ptr_eq(&it.line, line)) {
+            self.forget(line);
+        }
+    }
+
     /// From now on this thread goes ahead of its work; false if it does so already, here or elsewhere.
-    pub(super) fn go_ahead(&self) -> Result<bool> {
+    pub(super) fn go_ahead(&self, here: Entered) -> Result<bool> {
         AHEAD.with_borrow_mut(|ahead| {
             if ahead.is_some() {
                 return Ok(false);
             }
             let (of, lane) = (self.number(), self.taken()?);
-            *ahead = Some(Ahead { of, lane, is_behind: false, kernel: None });
+            **ahead = Some(Ahead { of, lane, is_behind: false, kernel: None, _here: here });
             Ok(true)
         })
+    }
+
+    /// Whether this thread goes ahead of its work here: then the context is current.
+    pub(super) fn is_ahead(&self) -> bool {
+        AHEAD.with_borrow(|it| it.as_ref().is_some_and(|it| it.of == self.number()))
     }
 
     /// Whether this thread has work here that it has not waited for.
@@ -432,7 +485,7 @@ impl Lanes {
 
     /// Waits for all work of this thread.
     pub(super) fn catch_up(&self) -> Result<()> {
-        AHEAD.with_borrow_mut(|ahead| match ahead {
+        AHEAD.with_borrow_mut(|ahead| match &mut **ahead {
             Some(ahead) if ahead.of == self.number() && ahead.is_behind => {
                 self.wait_for(ahead, "waiting")
             }

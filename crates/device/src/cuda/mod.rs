@@ -107,6 +107,7 @@ impl Cuda {
     fn enter(&self) -> Result<Entered> {
         match self.lost.get() {
             Some(why) => Err(DeviceError::Lost(why.clone())),
+            None if self.lanes.is_ahead() => Ok(Entered::BEFORE),
             None => self.context.enter(),
         }
     }
@@ -565,7 +566,7 @@ impl Device for Cuda {
     fn go_ahead(&self) -> bool {
         // What fails here fails again in the next call, which says so.
         let here = self.enter();
-        here.is_ok_and(|_here| self.lanes.go_ahead().unwrap_or(false))
+        here.is_ok_and(|here| self.lanes.go_ahead(here).unwrap_or(false))
     }
 
     fn is_behind(&self) -> bool {
@@ -589,7 +590,7 @@ impl Device for Cuda {
     fn take_off(&self, after: &[Flight]) -> bool {
         // As above.
         let here = self.enter();
-        here.is_ok_and(|_here| self.lanes.take_off(after).unwrap_or(false))
+        here.is_ok_and(|here| self.lanes.take_off(here, after).unwrap_or(false))
     }
 
     fn leave(&self) -> Option<Flight> {
@@ -597,8 +598,14 @@ impl Device for Cuda {
     }
 
     fn land(&self, flight: Flight, kernel: &str) -> Result<()> {
+        let Some(line) = self.lanes.under_way(flight) else { return Ok(()) };
         let _here = self.enter()?;
-        self.lanes.land(flight).map_err(|error| self.noted(error, Some(kernel.to_owned())))
+        self.lanes.land(&line).map_err(|error| self.noted(error, Some(kernel.to_owned())))
+    }
+
+    fn land_together(&self, flights: &[Flight]) -> Result<()> {
+        let _here = self.enter()?;
+        self.lanes.land_together(flights)
     }
 
     fn synchronize(&self) -> Result<()> {

@@ -12,6 +12,7 @@ pub(super) const OWN: &[(&str, super::Test)] = &[
     ("values_are_passed_as_they_were_at_the_call", values_are_those_of_the_call),
     ("more_regions_than_are_kept_come_to_an_end", many_come_to_an_end),
     ("a_program_that_ends_ends_its_regions", the_end_ends_them),
+    ("regions_run_while_a_program_ends", threads_are_at_their_end_when_the_last_come),
     ("a_crash_that_nobody_waited_for_is_told_with_its_region", a_crash_is_told),
     ("queues_start_their_regions_at_once", queues_start_them_at_once),
     ("queues_wait_for_each_other_and_copy_in_order", queues_keep_their_order),
@@ -62,7 +63,8 @@ fn the_caller_starts_them() -> Option<String> {
         #pragma omp taskwait
         return count - 1; }}"
     );
-    starts_all(&with_driver(&program, "cuda", &[])?, 64, 16)
+    // They are on many streams, and waited for in one go.
+    starts_all(&with_driver(&program, "cuda", &[])?, 64, 1)
 }
 
 fn they_keep_their_dependences() -> Option<String> {
@@ -168,6 +170,24 @@ fn the_end_ends_them() -> Option<String> {
         a += one;
         return 0; }";
     succeeds(program)
+}
+
+fn threads_are_at_their_end_when_the_last_come() -> Option<String> {
+    // What is the thread's own is gone when this runs.
+    succeeds(
+        "#include <stdlib.h>
+    #include <unistd.h>
+    int a = 0, one = 1;
+    static void last(void) {
+        #pragma omp target map(tofrom: a) map(to: one)
+        a += one;
+        _exit(a != 2); }
+    int main(void) {
+        atexit(last);
+        #pragma omp target map(tofrom: a) map(to: one)
+        a += one;
+        return 4; }",
+    )
 }
 
 fn a_crash_is_told() -> Option<String> {

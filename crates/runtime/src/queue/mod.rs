@@ -233,12 +233,33 @@ pub(crate) fn wait_for(tickets: &[Ticket]) {
         return;
     }
     let (claimed, tickets) = GRAPH.claim(tickets);
+    land_together(&claimed);
     do_claimed(claimed);
     let own = own();
     let is_pending = |pending: &graph::Pending<'_, _, _>| {
         tickets.iter().any(|it| Some(*it) != own && pending.has(*it))
     };
     GRAPH.wait(IS_WORKER.get(), is_pending, hire);
+}
+
+/// Waits for regions that were started, in one go. Those that then copy something to the host are waited
+/// for one by one: each copies while the next is still at work.
+fn land_together(claimed: &[(Ticket, (Option<i64>, Work))]) {
+    if claimed.len() < 2 {
+        return;
+    }
+    let flights: Vec<(usize, Flight)> = GRAPH.ask(|pending| {
+        let notes = claimed.iter().filter_map(|it| pending.note(it.0));
+        notes.filter(|it| !it.writes_host).map(|it| (it.device, it.flight)).collect()
+    });
+    for device in devices::opened() {
+        let of_device = flights.iter().filter(|it| it.0 == device.number);
+        let flights: Vec<Flight> = of_device.map(|it| it.1).collect();
+        if flights.len() > 1 {
+            // What fails here fails again when they land one by one, and is told then.
+            let _ = device.plugin.land_together(&flights);
+        }
+    }
 }
 
 /// Does what was left and is claimed.
