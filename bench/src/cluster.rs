@@ -11,17 +11,22 @@ use sim::{Cluster, Config, NoMemory, Stop};
 
 use crate::{Tools, compile};
 
-/// What is run: a name, the type of elements, the size of matrices.
+/// What is run: a name, the type of elements, the size of matrices, the clusters. Clusters of one
+/// work have the same instructions and addresses.
 struct Work {
     name: &'static str,
     kind: &'static str,
     size: i64,
+    presets: &'static [&'static str],
 }
 
-const WORK: [Work; 3] = [
-    Work { name: "int-64", kind: "int", size: 64 },
-    Work { name: "float-64", kind: "float", size: 64 },
-    Work { name: "int-9", kind: "int", size: 9 },
+const HERO: &[&str] = &["hero-paper", "hero-rtl"];
+
+const WORK: [Work; 4] = [
+    Work { name: "int-64", kind: "int", size: 64, presets: HERO },
+    Work { name: "float-64", kind: "float", size: 64, presets: HERO },
+    Work { name: "int-9", kind: "int", size: 9, presets: HERO },
+    Work { name: "double-64", kind: "double", size: 64, presets: &["keystone2-like"] },
 ];
 
 /// Prints a table: what was run, how much, how fast.
@@ -40,7 +45,7 @@ pub(crate) fn run(tools: &Tools) -> Result<(), Box<dyn Error>> {
         let program = folder.path().join(work.name);
         build(clang, work, rounds, &program)?;
         let program = std::fs::read(&program)?;
-        for preset in ["hero-paper", "hero-rtl"] {
+        for preset in work.presets {
             // The best of a few, as a busy neighbour makes all but one slower.
             let tries = if tools.quick { 1 } else { 3 };
             let mut best: Option<Measured> = None;
@@ -72,16 +77,18 @@ struct Measured {
 
 fn build(clang: &str, work: &Work, rounds: i64, out: &Path) -> Result<(), Box<dyn Error>> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("offload/cluster.c");
+    let config = Config::preset(work.presets.first().ok_or("no cluster")?)?;
+    let (march, mabi) = match work.kind {
+        "double" => ("-march=rv32imafdc_zicsr", "-mabi=ilp32d"),
+        _ => ("-march=rv32imafc_zicsr", "-mabi=ilp32f"),
+    };
     let mut command = Command::new(clang);
-    command.args(["--target=riscv32-unknown-elf", "-march=rv32imafc_zicsr", "-mabi=ilp32f", "-O2"]);
-    command.args([
-        "-ffreestanding",
-        "-nostdlib",
-        "-static",
-        "-fuse-ld=lld-19",
-        "-Wl,--image-base=0x1c000000",
-    ]);
+    command.args(["--target=riscv32-unknown-elf", march, mabi, "-O2", "-ffreestanding"]);
+    command.args(["-nostdlib", "-static", "-fuse-ld=lld-19"]);
+    command.arg(format!("-Wl,--image-base={:#x}", config.l2.base));
     command.arg(format!("-DKIND={}", work.kind)).arg(format!("-DSIZE={}", work.size));
+    command.arg(format!("-DL1={:#x}", config.l1.base));
+    command.arg(format!("-DSTACKS={:#x}", config.l1.base + config.l1.size));
     command.arg(format!("-DROUNDS={rounds}")).arg(source).arg("-o").arg(out);
     compile(&mut command)
 }

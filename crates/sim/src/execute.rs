@@ -457,13 +457,13 @@ fn scratchpad_load<const N: usize>(
     shared: &mut Shared,
     address: u32,
 ) -> Option<u64> {
-    if hart.extension != 0 || !address.is_multiple_of(N as u32) || N > 4 {
+    if hart.extension != 0 || !address.is_multiple_of(N as u32) {
         return None;
     }
     let bytes = shared.l1.array::<N>(address)?;
     let mut value = [0; 8];
     *value.first_chunk_mut::<N>()? = bytes;
-    bank(hart, shared, address);
+    bank::<N>(hart, shared, address);
     Some(u64::from_le_bytes(value))
 }
 
@@ -475,7 +475,7 @@ fn scratchpad_store<const N: usize>(
     address: u32,
     value: u64,
 ) -> bool {
-    if hart.extension != 0 || !address.is_multiple_of(N as u32) || N > 4 {
+    if hart.extension != 0 || !address.is_multiple_of(N as u32) {
         return false;
     }
     let Some(place) = shared.l1.array_mut::<N>(address) else { return false };
@@ -485,15 +485,18 @@ fn scratchpad_store<const N: usize>(
     if shared.reserved {
         shared.unreserve(u64::from(address), N as u64);
     }
-    bank(hart, shared, address);
+    bank::<N>(hart, shared, address);
     true
 }
 
-/// Waits for the bank of an address.
+/// Waits for the bank of an address, or for both banks of 8 bytes.
 #[inline(always)]
-fn bank(hart: &mut Hart, shared: &mut Shared, address: u32) {
+fn bank<const N: usize>(hart: &mut Hart, shared: &mut Shared, address: u32) {
     let word = address.wrapping_sub(shared.l1.base) >> 2;
-    let wait = shared.banks.grant(word, hart.time, 1);
+    let mut wait = shared.banks.grant(word, hart.time, 1);
+    if N == 8 {
+        wait = wait.max(shared.banks.grant(word + 1, hart.time, 1));
+    }
     access::conflict(hart, wait);
     hart.counters.l1 += 1;
 }

@@ -82,16 +82,60 @@ pub(crate) fn sqrt(a: f32) -> Answer {
     settle(value, f64::from(value) * f64::from(value) == f64::from(a))
 }
 
-/// The same for double precision, where only sums tell what they lost.
+/// Far from both ends, so that nothing that is looked at below is rounded itself.
+#[inline(always)]
+fn is_ordinary(value: f64) -> bool {
+    value.abs() < 1e140 && value.abs() > 1e-140
+}
+
+#[inline(always)]
+fn is_ordinary_or_zero(value: f64) -> bool {
+    is_ordinary(value) || value == 0.0
+}
+
+/// The same for double precision, where what is lost has to be worked out.
 #[inline(always)]
 pub(crate) fn add_double(a: f64, b: f64) -> Option<(f64, u32)> {
     let sum = a + b;
-    // Far from both ends nothing that is looked at here is rounded itself.
-    let is_ordinary = |it: f64| it.abs() < 1e300 && it.abs() > 1e-290;
-    if !is_ordinary(sum) || !(is_ordinary(a) || a == 0.0) || !(is_ordinary(b) || b == 0.0) {
+    if !is_ordinary(sum) || !is_ordinary_or_zero(a) || !is_ordinary_or_zero(b) {
         return None;
     }
     Some((sum, if lost(a, b, sum) == 0.0 { 0 } else { INEXACT }))
+}
+
+#[inline(always)]
+pub(crate) fn mul_double(a: f64, b: f64) -> Option<(f64, u32)> {
+    if !is_ordinary(a) || !is_ordinary(b) {
+        return None;
+    }
+    let product = a * b;
+    let is_exact = a.mul_add(b, -product) == 0.0;
+    Some((product, if is_exact { 0 } else { INEXACT }))
+}
+
+#[inline(always)]
+pub(crate) fn fused_double(a: f64, b: f64, c: f64) -> Option<(f64, u32)> {
+    let value = a.mul_add(b, c);
+    if ![a, b, value].into_iter().all(is_ordinary) || !is_ordinary_or_zero(c) {
+        return None;
+    }
+    // What the exact result has more than `value`, as a sum of few numbers.
+    let product = a * b;
+    let product_lost = a.mul_add(b, -product);
+    let sum = product + c;
+    let sum_lost = lost(product, c, sum);
+    let difference = sum - value;
+    let difference_lost = lost(sum, -value, difference);
+    let small = sum_lost + product_lost;
+    let small_lost = lost(sum_lost, product_lost, small);
+    let rest = difference + small;
+    let rest_lost = lost(difference, small, rest);
+    let others = difference_lost.abs() + small_lost.abs() + rest_lost.abs();
+    if others == 0.0 {
+        return Some((value, if rest == 0.0 { 0 } else { INEXACT }));
+    }
+    // The others cannot make up for it.
+    (rest.abs() > 2.0 * others).then_some((value, INEXACT))
 }
 
 #[cfg(test)]
@@ -116,6 +160,26 @@ mod tests {
             prop_assert_eq!(fast_flags, flags);
         }
         Ok(())
+    }
+
+    fn agrees_double(
+        answer: Option<(f64, u32)>,
+        bits: u64,
+        flags: u32,
+    ) -> Result<(), TestCaseError> {
+        if let Some((value, fast_flags)) = answer {
+            prop_assert_eq!(value.to_bits(), bits);
+            prop_assert_eq!(fast_flags, flags);
+        }
+        Ok(())
+    }
+
+    /// Few bits and many, near one and far away.
+    fn double() -> impl Strategy<Value = f64> {
+        let near = (any::<u64>(), 0u64..120, 0u32..53).prop_map(|(bits, exponent, zeros)| {
+            f64::from_bits(bits >> zeros << zeros & 0x800f_ffff_ffff_ffff | (963 + exponent) << 52)
+        });
+        prop_oneof![4 => near, 1 => any::<u64>().prop_map(f64::from_bits)]
     }
 
     proptest! {
@@ -146,10 +210,21 @@ mod tests {
             for b in [b, f64::from_bits(near & !(0x7ff << 52) | a.to_bits() & 0x7ff << 52)] {
                 let mut flags = 0;
                 let sum = DOUBLE.add(a.to_bits(), b.to_bits(), NearestEven, &mut flags);
-                if let Some((value, fast_flags)) = add_double(a, b) {
-                    prop_assert_eq!(value.to_bits(), sum);
-                    prop_assert_eq!(fast_flags, flags);
-                }
+                agrees_double(add_double(a, b), sum, flags)?;
+            }
+        }
+
+        #[test]
+        fn products_in_double_precision_agree(a in double(), b in double(), c in double()) {
+            let bits = f64::to_bits;
+            let mut flags = 0;
+            let product = DOUBLE.mul(bits(a), bits(b), NearestEven, &mut flags);
+            agrees_double(mul_double(a, b), product, flags)?;
+            // A sum of its own, and one that cancels most of the product.
+            for c in [c, -a * b, c * (a * b)] {
+                let mut flags = 0;
+                let both = DOUBLE.fused(bits(a), bits(b), bits(c), NearestEven, &mut flags);
+                agrees_double(fused_double(a, b, c), both, flags)?;
             }
         }
     }
@@ -160,5 +235,8 @@ mod tests {
         assert_eq!(mul(0.1, 0.1), Some((0.1 * 0.1, INEXACT)));
         assert_eq!(add(f32::MAX, f32::MAX), None, "overflow has flags of its own");
         assert_eq!(mul(f32::MIN_POSITIVE, 0.3), None, "and so has underflow");
+        assert_eq!(mul_double(0.1, 0.1), Some((0.1 * 0.1, INEXACT)));
+        assert_eq!(fused_double(1.5, 2.0, 0.25), Some((3.25, 0)));
+        assert_eq!(fused_double(0.1, 0.1, 0.1), Some((0.1_f64.mul_add(0.1, 0.1), INEXACT)));
     }
 }

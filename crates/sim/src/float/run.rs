@@ -69,39 +69,40 @@ pub(crate) fn single(hart: &mut Hart, op: &Op) -> Option<()> {
 pub(crate) fn double(hart: &mut Hart, op: &Op) -> Option<()> {
     let rounding = Rounding::of(op.rounding, hart.rounding)?;
     let operands = [op.rs1, op.rs2, op.rs3].map(|it| hart.double(it));
-    let [a, b, _] = operands.map(f64::from_bits);
-    let sum = match op.float {
-        FloatOp::Add => Some((a, b)),
-        FloatOp::Sub => Some((a, -b)),
-        FloatOp::Mul
-        | FloatOp::Madd
-        | FloatOp::Msub
-        | FloatOp::Nmsub
-        | FloatOp::Nmadd
-        | FloatOp::Div
-        | FloatOp::Sqrt
-        | FloatOp::Sgnj
-        | FloatOp::Sgnjn
-        | FloatOp::Sgnjx
-        | FloatOp::Min
-        | FloatOp::Max
-        | FloatOp::Eq
-        | FloatOp::Lt
-        | FloatOp::Le
-        | FloatOp::Class
-        | FloatOp::ToInt
-        | FloatOp::ToUint
-        | FloatOp::FromInt
-        | FloatOp::FromUint
-        | FloatOp::MoveToInt
-        | FloatOp::MoveFromInt
-        | FloatOp::Convert => None,
-    };
-    let sum = sum.filter(|_| rounding == Rounding::NearestEven);
-    if let Some((value, flags)) = sum.and_then(|(a, b)| fast::add_double(a, b)) {
-        hart.flags |= flags;
-        hart.set_double(op.rd, value.to_bits());
-        return Some(());
+    if rounding == Rounding::NearestEven {
+        let [a, b, c] = operands.map(f64::from_bits);
+        let answer = match op.float {
+            FloatOp::Add => fast::add_double(a, b),
+            FloatOp::Sub => fast::add_double(a, -b),
+            FloatOp::Mul => fast::mul_double(a, b),
+            FloatOp::Madd => fast::fused_double(a, b, c),
+            FloatOp::Msub => fast::fused_double(a, b, -c),
+            FloatOp::Nmsub => fast::fused_double(-a, b, c),
+            FloatOp::Nmadd => fast::fused_double(-a, b, -c),
+            FloatOp::Div
+            | FloatOp::Sqrt
+            | FloatOp::Sgnj
+            | FloatOp::Sgnjn
+            | FloatOp::Sgnjx
+            | FloatOp::Min
+            | FloatOp::Max
+            | FloatOp::Eq
+            | FloatOp::Lt
+            | FloatOp::Le
+            | FloatOp::Class
+            | FloatOp::ToInt
+            | FloatOp::ToUint
+            | FloatOp::FromInt
+            | FloatOp::FromUint
+            | FloatOp::MoveToInt
+            | FloatOp::MoveFromInt
+            | FloatOp::Convert => None,
+        };
+        if let Some((value, flags)) = answer {
+            hart.flags |= flags;
+            hart.set_double(op.rd, value.to_bits());
+            return Some(());
+        }
     }
     let other = u64::from(hart.single(op.rs1));
     match answer(DOUBLE, operands, (SINGLE, other), rounding, hart, op) {
