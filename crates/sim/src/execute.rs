@@ -369,11 +369,22 @@ fn control(hart: &mut Hart, cycles: u32) {
 fn jump(hart: &mut Hart, shared: &Shared, code: &Code, cycles: u32, to: u32) {
     let mut more = u64::from(cycles) - 1;
     // A long instruction across two words takes two fetches.
-    if to & 2 != 0 && code.at(to).is_some_and(|it| it.len == 4) {
+    if to & 2 != 0 && is_long(shared, code, to) {
         more += u64::from(shared.timing.unaligned_target);
     }
     hart.counters.stalls.branch += more;
     hart.time += more;
+}
+
+/// Whether the instruction at `pc` has 32 bits.
+fn is_long(shared: &Shared, code: &Code, pc: u32) -> bool {
+    match code.at(pc) {
+        Some(op) if op.kind == Kind::Undecoded => {
+            shared.l2.array::<2>(pc).is_some_and(|[low, _]| low & 3 == 3)
+        }
+        Some(op) => op.len == 4,
+        None => false,
+    }
 }
 
 /// `None` if there is no such register, or it can only be read.

@@ -64,12 +64,24 @@ fn arithmetic_takes_a_cycle_and_jumps_take_more() {
 }
 
 #[test]
+fn a_long_instruction_across_two_words_takes_two_fetches() {
+    const SHORT_NOP: u32 = 1;
+    let across = [SHORT_NOP | NOP << 16, NOP >> 16 | SHORT_NOP << 16];
+    // Over the first short one: three cycles, one more, and two instructions.
+    check(&[], &[beq(ZERO, ZERO, 6), across[0], across[1]], 3 + 1 + 2);
+    // To a short one at the same place there is no more.
+    let short = SHORT_NOP | SHORT_NOP << 16;
+    check(&[], &[beq(ZERO, ZERO, 6), short], 3 + 1);
+}
+
+#[test]
 fn long_arithmetic_takes_its_time() {
     check(&[], &[r(0x33, 1, 1, A0, A1, A2)], 5); // mulh
     check(&[addi(A1, ZERO, -1)], &[r(0x33, 1, 5, A0, A2, A1)], 3); // divu by 2^32 - 1
     check(&[addi(A1, ZERO, 1)], &[r(0x33, 1, 5, A0, A2, A1)], 3 + 31); // divu by 1
     check(&[addi(A1, ZERO, -1)], &[r(0x33, 1, 4, A0, A2, A1)], 3 + 31); // div by -1
     check(&[], &[r(0x53, 0x0c, 0, 1, 2, 3)], 11); // fdiv.s
+    check(&[], &[r(0x53, 0x2c, 0, 1, 2, 0)], 11); // fsqrt.s
     check(&[], &[r(0x53, 0, 0, 1, 2, 3), r(0x53, 0, 0, 4, 5, 6)], 2); // two sums
     check(&[], &[r(0x53, 0, 0, 1, 2, 3), r(0x53, 0, 0, 4, 1, 6)], 3); // the second needs the first
 }
