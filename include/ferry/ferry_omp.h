@@ -4,8 +4,8 @@
  * program. Devices are counted as OpenMP counts them: from 0, and the host is the number behind the
  * last. What concerns threads of the host comes from <omp.h> where a compiler has it; elsewhere there
  * is one thread. */
-#ifndef FERRY_OMP_H
-#define FERRY_OMP_H
+#ifndef FERRY_OMP_IN_ACC_H
+#define FERRY_OMP_IN_ACC_H
 
 #include <openacc.h>
 #include <stddef.h>

@@ -259,12 +259,74 @@ fn check_mapped(name: &str, device: &str, profile: &str) -> String {
 
 #[test]
 fn programs_are_right_with_their_loops_mapped_for_a_device() {
-    for name in ["levels_kernels.c", "levels_loops.c", "nested_threads.c", "mapped_loops.c"] {
+    let names =
+        ["levels_kernels.c", "levels_loops.c", "nested_threads.c", "mapped_loops.c", "products.c"];
+    for name in names {
         check_mapped(name, "cpu", "gcc");
         check_mapped(name, "gpu", "clang");
     }
     let gpu = check_mapped("mapped_loops.c", "gpu", "gcc");
     assert!(gpu.contains("distribute parallel for simd collapse(2)"), "{gpu}");
+}
+
+#[test]
+fn threads_that_run_a_loop_whole_share_the_one_inside() {
+    let cpu = check_mapped("products.c", "cpu", "gcc");
+    assert_eq!(cpu.matches("omp target parallel map(").count(), 3, "{cpu}");
+    assert_eq!(cpu.matches("omp for schedule(static) nowait").count(), 4, "{cpu}");
+    // Only one of the standards has words for it.
+    let (folder, copy) = copied("products.c");
+    let arguments = ["translate", "--to=openacc", "--optimize=cpu", "--in-place", "products.c"];
+    let made = ferry(&arguments, folder.path());
+    assert!(made.status.success(), "{}", told(&made));
+    assert!(!told(&made).contains("whole in each thread"), "{}", told(&made));
+    assert!(!fs::read_to_string(&copy).expect("text").contains("nowait"));
+}
+
+#[test]
+fn what_is_mapped_for_a_device_stays_as_it_is() {
+    // A loop that is to be in order, and teams of two dimensions, have no words in the other standard: there they may change.
+    let lost = [("meaning.c", "openmp", "gpu"), ("acc_dimensions.c", "openmp", "gpu")];
+    let mut changed = 0;
+    for program in programs("cases/translate").into_iter().chain(programs("run")) {
+        let name = program.file_name().and_then(|it| it.to_str()).expect("a name");
+        let is_long = program.parent().is_some_and(|it| it.ends_with("run"));
+        let chosen = ["acc_", "control", "levels_", "mapped_", "mixed_", "nested_", "products"];
+        if is_long && !chosen.iter().any(|it| name.starts_with(it)) {
+            continue;
+        }
+        for (to, device) in
+            [("openmp", "cpu"), ("openmp", "gpu"), ("openacc", "cpu"), ("openacc", "gpu")]
+        {
+            let folder = tempfile::tempdir().expect("a temporary folder");
+            let copy = folder.path().join(name);
+            fs::copy(&program, &copy).expect("a copy");
+            let before = fs::read(&copy).expect("bytes");
+            let arguments = ["translate", "--to", to, "--optimize", device, "--in-place", name];
+            let made = ferry(&arguments, folder.path());
+            // A file in which something is refused stays as it is.
+            if !made.status.success() {
+                continue;
+            }
+            let once = fs::read(&copy).expect("bytes");
+            changed += usize::from(once != before);
+            let again = ferry(&arguments, folder.path());
+            assert!(again.status.success(), "{name} to {to} for {device}: {}", told(&again));
+            let twice = fs::read(&copy).expect("bytes");
+            let (once, twice) = (String::from_utf8_lossy(&once), String::from_utf8_lossy(&twice));
+            if lost.contains(&(name, to, device)) {
+                assert_ne!(once, twice, "{name} stays now: take it off the list");
+                continue;
+            }
+            assert_eq!(once, twice, "{name} to {to} for {device}: {}", told(&again));
+        }
+    }
+    assert!(changed > 40, "{changed}: most of them have something to change");
+}
+
+#[test]
+fn host_code_keeps_the_names_of_its_header() {
+    check("allocate.c", "openacc", "openacc-3.3");
 }
 
 #[test]

@@ -26,6 +26,9 @@ pub struct Decision {
     pub hash: String,
     /// The device that it was decided for.
     pub device: String,
+    /// Loops that every thread runs whole.
+    #[serde(default)]
+    pub whole: Vec<String>,
     /// Loops that teams share.
     #[serde(default)]
     pub teams: Vec<String>,
@@ -78,13 +81,18 @@ impl Decisions {
         for (key, it) in &self.nests {
             let list =
                 |items: &[String]| items.iter().map(|it| quoted(it)).collect::<Vec<_>>().join(", ");
+            let whole = match it.whole.is_empty() {
+                true => String::new(),
+                false => format!("whole = [{}]\n", list(&it.whole)),
+            };
             // Writing to a string does not fail.
             let _ = write!(
                 text,
-                "\n[{}]\nhash = {}\ndevice = {}\nteams = [{}]\nthreads = [{}]\nlanes = [{}]\npinned = {}\n",
+                "\n[{}]\nhash = {}\ndevice = {}\n{}teams = [{}]\nthreads = [{}]\nlanes = [{}]\npinned = {}\n",
                 quoted(key),
                 quoted(&it.hash),
                 quoted(&it.device),
+                whole,
                 list(&it.teams),
                 list(&it.threads),
                 list(&it.lanes),
@@ -123,6 +131,7 @@ mod tests {
         Decision {
             hash: "1f".to_owned(),
             device: "cpu".to_owned(),
+            whole: vec!["h:2".to_owned()],
             teams: loops.clone(),
             threads: loops,
             lanes: Vec::new(),

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use ir::construct::Convert;
+use ir::construct::{Convert, Leaf};
 use ir::program::{
     ExprId, ExprKind, FunctionId, InitId, Program, RegionId, StmtId, StmtKind, Typed, VarId,
 };
@@ -39,6 +39,8 @@ pub(crate) struct Outline {
     labelled: FxHashSet<FunctionId>,
     /// The regions that apply to a loop.
     governing: FxHashMap<StmtId, Vec<RegionId>>,
+    /// Loops that every thread of a construct runs whole: they are all that it does.
+    whole: FxHashSet<StmtId>,
 }
 
 #[derive(Debug)]
@@ -69,6 +71,9 @@ impl Outline {
         for (id, region) in program.regions.iter() {
             for it in &region.loops {
                 outline.governing.entry(it.stmt).or_default().push(id);
+            }
+            if region.construct.has(Leaf::Parallel) && region.loops.is_empty() {
+                outline.whole.extend(region.body.map(|it| only(program, it)));
             }
         }
         outline
@@ -157,6 +162,11 @@ impl Outline {
     /// The regions that apply to a loop.
     pub(crate) fn governing(&self, stmt: StmtId) -> &[RegionId] {
         self.governing.get(&stmt).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether every thread of a construct runs a loop whole.
+    pub(crate) fn is_whole(&self, stmt: StmtId) -> bool {
+        self.whole.contains(&stmt)
     }
 
     /// Whether jumps in a function can be other than its structure says.
@@ -267,4 +277,15 @@ impl Convert<Typed, Typed> for Named<'_> {
     fn name(&mut self, name: &Name) -> Name {
         *name
     }
+}
+
+/// A statement, or the only one that stands in it.
+fn only(program: &Program, stmt: StmtId) -> StmtId {
+    let mut at = stmt;
+    while let StmtKind::Block(list) = &program.stmts[at].kind
+        && let [one] = list.as_ref()
+    {
+        at = *one;
+    }
+    at
 }

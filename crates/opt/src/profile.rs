@@ -44,6 +44,8 @@ pub struct Profile {
     pub vector: u64,
     /// Bytes that memory hands out at a time.
     pub line: u64,
+    /// Bytes of caches that a core has for itself while all are at work.
+    pub cache: u64,
     /// Operations per nanosecond, all together, without lanes.
     pub rate: f64,
     /// Bytes per nanosecond.
@@ -77,6 +79,7 @@ struct Written {
     warp: Option<u64>,
     vector: Option<u64>,
     line: Option<u64>,
+    cache: Option<u64>,
     rate: Option<f64>,
     bandwidth: Option<f64>,
     launch: Option<f64>,
@@ -102,6 +105,7 @@ impl Written {
             warp: self.warp.or(other.warp),
             vector: self.vector.or(other.vector),
             line: self.line.or(other.line),
+            cache: self.cache.or(other.cache),
             rate: self.rate.or(other.rate),
             bandwidth: self.bandwidth.or(other.bandwidth),
             launch: self.launch.or(other.launch),
@@ -126,6 +130,7 @@ impl Written {
             warp: self.warp?.max(1),
             vector: self.vector?,
             line: self.line?.max(1),
+            cache: self.cache?,
             rate: positive(self.rate?)?,
             bandwidth: positive(self.bandwidth?)?,
             launch: self.launch?,

@@ -222,3 +222,53 @@ fn lanes_that_nobody_asks_for_read_nothing_again_and_again() {
     );
     assert!(with("#pragma acc loop vector", "a[i][0]").0, "what is asked for stays");
 }
+
+const PRODUCT: &str = "double a[400][400], b[400][400], c[400][400];\n\
+    void product(void) {\n\
+    #pragma omp target teams distribute map(to: a, b) map(from: c)\n\
+    for (int i = 0; i < 400; i++) {\n\
+    #pragma omp parallel for\n\
+    for (int j = 0; j < 400; j++) {\n\
+    double sum = 0;\n\
+    for (int k = 0; k < 400; k++) sum += a[i][k] * b[k][j];\n\
+    c[i][j] = sum;\n\
+    }\n\
+    }\n\
+    }\n";
+
+#[test]
+fn a_loop_that_every_thread_runs_whole_is_decided_on_and_pinned() {
+    let whole = "#pragma omp for schedule(static) nowait";
+    for text in [PRODUCT.to_owned(), PRODUCT.replace("omp target teams distribute", "acc kernels")]
+    {
+        let text = text.replace("map(to: a, b) map(from: c)\n", "\n");
+        let text = match text.contains("acc kernels") {
+            true => text.replace("#pragma omp parallel for\n", "\n"),
+            false => text,
+        };
+        let folder = Folder::new();
+        folder.write("a.c", &text);
+        let free = saved(&folder);
+        assert!(free.contains(whole), "{free}");
+        let decided = folder.read("m.toml");
+        assert!(decided.contains("whole = [\"i:4\"]\nteams = [\"j:6\"]"), "{decided}");
+        // It is not taken where it is pinned otherwise, nor chosen where the caches hold all.
+        let rows = decided
+            .replace("whole = [\"i:4\"]\n", "")
+            .replace("\"j:6\"", "\"i:4\"")
+            .replace("pinned = false", "pinned = true");
+        folder.write("m.toml", &rows);
+        let bound = saved(&folder);
+        assert!(!bound.contains(whole) && bound.contains("#pragma omp parallel for"), "{bound}");
+        folder.write("mine.toml", "[mine]\nlike = \"cpu\"\ncache = 8388608\n");
+        let large = ["cc", "--ferry-profile=mine.toml", "--ferry-save-temps=t"];
+        folder.ferry(&[&large[..], &["-c", "a.c"]].concat()).is_clean();
+        assert!(!folder.read("t/a.host.c").contains(whole));
+        let pinned = decided.replace("pinned = false", "pinned = true");
+        folder.write("m.toml", &pinned);
+        folder.ferry(&[&large[..], &["--mapping=m.toml", "-c", "a.c"]].concat()).is_clean();
+        assert!(folder.read("t/a.host.c").contains(whole), "it is pinned");
+        folder.write("m.toml", pinned.replace("threads = [\"j:6\"]", "threads = []"));
+        folder.ferry(&FIRST).fails(1, &["F0708", "threads that run it whole cannot share"]);
+    }
+}

@@ -7,7 +7,7 @@
 use ir::construct::{ClauseKind, Leaf};
 use ir::program::{ExprId, ExprKind, FunctionId, Program};
 use ir::walk::Part;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use source::{Diagnostic, Diagnostics};
 
 use super::levels::Leveled;
@@ -19,12 +19,7 @@ pub(super) fn rename(written: &Program, leveled: Option<Leveled>) -> Option<Leve
     if bound.is_empty() && faults.is_empty() {
         return leveled;
     }
-    let mut leveled = leveled.unwrap_or_else(|| Leveled {
-        program: written.clone(),
-        changed: FxHashSet::default(),
-        notes: Vec::new(),
-        faults: Diagnostics::new(),
-    });
+    let mut leveled = leveled.unwrap_or_else(|| Leveled::unchanged(written));
     let mut reached: Vec<FunctionId> = Vec::new();
     let mut calls: Vec<(ExprId, FunctionId)> = Vec::new();
     let regions: Vec<_> = written.regions.iter().map(|it| it.0).collect();

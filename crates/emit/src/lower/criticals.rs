@@ -14,8 +14,6 @@ use ir::program::{BinaryOp, ExprKind, Program, RegionId, Stmt, StmtId, StmtKind,
 use ir::region::{Attribute, Origin, Region, Sharing};
 use ir::walk::Part;
 use opt::dependence::Analysis;
-use rustc_hash::FxHashSet;
-use source::Diagnostics;
 
 use super::levels::{About, Leveled, Note, plain};
 use crate::updates::Update;
@@ -33,12 +31,7 @@ pub(super) fn combine(written: &Program, leveled: Option<Leveled>) -> Option<Lev
     if sections.is_empty() {
         return leveled;
     }
-    let mut leveled = leveled.unwrap_or_else(|| Leveled {
-        program: written.clone(),
-        changed: FxHashSet::default(),
-        notes: Vec::new(),
-        faults: Diagnostics::new(),
-    });
+    let mut leveled = leveled.unwrap_or_else(|| Leveled::unchanged(written));
     let analysis = Analysis::new(written);
     for id in sections {
         section(written, &analysis, id, &mut leveled);

@@ -90,11 +90,11 @@ impl Mapping<'_> {
         let set = |levels: &mut Levels, which: usize| match which {
             0 => levels.teams = true,
             1 => levels.threads = true,
-            _ => levels.lanes = true,
+            2 => levels.lanes = true,
+            _ => levels.whole = true,
         };
-        for (which, list) in
-            [&decision.teams, &decision.threads, &decision.lanes].iter().enumerate()
-        {
+        let lists = [&decision.teams, &decision.threads, &decision.lanes, &decision.whole];
+        for (which, list) in lists.iter().enumerate() {
             for name in *list {
                 let at = found.iter_mut().find(|it| {
                     tree.loop_at(it.0).is_some_and(|mark| self.name(program, mark) == *name)
@@ -110,6 +110,17 @@ impl Mapping<'_> {
                     }
                 };
                 faults.push(refused(&key, name, span, why));
+                return None;
+            }
+        }
+        if let Some(it) = found.iter().find(|it| it.1.whole).map(|it| it.0)
+            && let Some(mark) = tree.loop_at(it)
+        {
+            let inner = shape::shared_inside(program, tree, it);
+            let is_shared = |it: &(usize, Levels)| Some(it.0) == inner && it.1.threads;
+            if !found.iter().any(is_shared) {
+                let why = "threads that run it whole cannot share the loops that are named";
+                faults.push(refused(&key, &self.name(program, mark), span, why));
                 return None;
             }
         }
@@ -136,6 +147,7 @@ impl Mapping<'_> {
         let decision = Decision {
             hash: self.hash(span),
             device: self.profile.name.clone(),
+            whole: names(|it| &it.whole),
             teams: names(|it| &it.outer),
             threads: names(|it| if it.split.is_empty() { &it.outer } else { &it.split }),
             lanes: names(|it| &it.lanes),
@@ -179,8 +191,8 @@ impl Mapping<'_> {
             }
             let tree = analysis.marks(id, &self.marks);
             let plain = self.without_lanes(written, &tree);
-            let respect = shape::Respect::Nothing;
-            let choices = shape::choose_with(written, &tree, self.profile, respect, &plain);
+            let terms = shape::Terms::all(shape::Respect::Nothing, &plain);
+            let choices = shape::choose_with(written, &tree, self.profile, terms);
             for root in tree.roots() {
                 let Some(mark) = tree.loop_at(root) else { continue };
                 let span = mark.finding.span;
@@ -195,6 +207,7 @@ impl Mapping<'_> {
                     let Some(it) = levels.get(&place(mark.finding.span)) else { continue };
                     let name = self.name(written, mark);
                     let lists = [
+                        (it.whole, &mut decision.whole),
                         (it.teams, &mut decision.teams),
                         (it.threads, &mut decision.threads),
                         (it.lanes, &mut decision.lanes),
@@ -230,7 +243,8 @@ fn levels_of(program: &Program) -> FxHashMap<(u32, u32), Levels> {
         let has = |leaf| region.construct.has(leaf);
         // All threads of a device of cores are teams.
         let all = has(Leaf::For) || has(Leaf::Distribute) && !has(Leaf::Parallel);
-        let levels = Levels { teams: all, threads: has(Leaf::For), lanes: false };
+        let whole = has(Leaf::Parallel) && !has(Leaf::For) && region.loops.is_empty();
+        let levels = Levels { teams: all, threads: has(Leaf::For), lanes: false, whole };
         let mut spans: Vec<Span> = region.loops.iter().map(|it| it.span).collect();
         if spans.is_empty() {
             spans.extend(region.body.map(|it| program.stmts[it].span));
@@ -241,6 +255,7 @@ fn levels_of(program: &Program) -> FxHashMap<(u32, u32), Levels> {
             let known = found.entry(place(span)).or_default();
             known.teams |= levels.teams;
             known.threads |= levels.threads;
+            known.whole |= levels.whole;
             known.lanes |= lanes;
         }
     }

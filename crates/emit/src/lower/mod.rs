@@ -179,6 +179,10 @@ pub fn lower_with(
         .as_ref()
         .filter(|_| !options.grids.is_empty())
         .and_then(|it| for_grids(written, has_foreign, options.trust, it));
+    let within = named.as_ref().map(|it| it.within.clone()).unwrap_or_default();
+    if let Some(leveled) = &mut leveled {
+        leveled.share_inside(&within);
+    }
     if let Some(mapping) = &mapping {
         leveled = nests::remap(shaped, leveled, mapping);
     }
@@ -221,6 +225,7 @@ pub fn lower_with(
     let state = host.state.into_inner();
     let mut diagnostics = state.faults;
     diagnostics.append(leveled.as_ref().map(|it| it.faults.clone()).unwrap_or_default());
+    diagnostics.append(named.as_ref().map(|it| it.faults.clone()).unwrap_or_default());
     let mut device = None;
     // Faults of the host's text would be found a second time.
     if options.wants_device && diagnostics.errors() == 0 {

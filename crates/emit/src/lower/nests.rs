@@ -14,12 +14,11 @@ use ir::region::{Region, Sharing};
 use ir::types::{IntKind, TypeKind};
 use opt::dependence::Analysis;
 use opt::marks::{Check, Levels, LoopTree, Parallel};
-use opt::shape::{self, Because, Choice, Respect, Shape};
-use rustc_hash::FxHashSet;
-use source::Diagnostics;
+use opt::shape::{self, Because, Choice, Respect, Shape, Terms};
 
 use super::levels::{About, Leveled, Note, base, is_straight, plain};
 use super::mapping::{Mapping, Pinned, refused};
+use crate::reshape::{Within, share_inside};
 
 /// Chooses for nests of teams and threads; the program as written, and as it is now.
 pub(super) fn remap(
@@ -32,12 +31,7 @@ pub(super) fn remap(
     if outer.is_empty() {
         return leveled;
     }
-    let leveled = leveled.unwrap_or_else(|| Leveled {
-        program: written.clone(),
-        changed: FxHashSet::default(),
-        notes: Vec::new(),
-        faults: Diagnostics::new(),
-    });
+    let leveled = leveled.unwrap_or_else(|| Leveled::unchanged(written));
     let analysis = Analysis::new(written);
     let mut pass = Remap { written, analysis, leveled };
     outer.iter().for_each(|it| pass.nest(*it, mapping));
@@ -85,8 +79,8 @@ impl Remap<'_> {
         }
         let tree = self.analysis.marks_in(body, &mapping.marks);
         let plain = mapping.without_lanes(program, &tree);
-        let respect = Respect::Nothing;
-        let choices = shape::choose_with(program, &tree, mapping.profile, respect, &plain);
+        let terms = Terms::all(Respect::Nothing, &plain);
+        let choices = shape::choose_with(program, &tree, mapping.profile, terms);
         let Some(mut choice) = choices.into_iter().next() else { return };
         let function = program.regions[id].function;
         let faults = &mut self.leveled.faults;
@@ -95,6 +89,8 @@ impl Remap<'_> {
         {
             return;
         }
+        let within = Within::of(&tree, &choice.shape);
+        choice.shape = choice.shape.outside();
         let Some(count) = self.outer_count(id, &tree, &choice) else { return };
         self.note(id, &tree, &choice);
         let lanes: Vec<StmtId> = choice
@@ -108,6 +104,8 @@ impl Remap<'_> {
             self.in_thread(inner, &lanes);
         }
         self.take_threads(id, count);
+        let made = within.and_then(|it| share_inside(&mut self.leveled.program, it));
+        self.leveled.changed.extend(made.into_iter().flatten());
     }
 
     /// Puts what is pinned in place of what was chosen; answers whether anything is to be done.
@@ -116,11 +114,15 @@ impl Remap<'_> {
         let with = |is: fn(Levels) -> bool| {
             pinned.iter().filter(|it| is(it.1)).map(|it| it.0).collect::<Vec<usize>>()
         };
-        let shape = Shape {
+        let mut shape = Shape {
+            whole: with(|it| it.whole),
             outer: with(|it| it.teams),
             split: with(|it| it.threads && !it.teams),
             lanes: with(|it| it.lanes),
         };
+        if !shape.whole.is_empty() && shape.outer.is_empty() {
+            shape.outer = std::mem::take(&mut shape.split);
+        }
         let is_written = !shape.split.is_empty();
         if !is_written && shape.outer.len() < program.regions[id].loops.len() {
             let span =

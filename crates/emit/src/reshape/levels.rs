@@ -9,7 +9,7 @@ use ir::program::{ExprId, RegionId, StmtId, Typed, VarId};
 use ir::region::{Attribute, Loop, Origin, Rule, Sharing};
 use opt::marks::{Check, LoopMark, Parallel};
 
-use super::{Levels, Nest, Pass, Role};
+use super::{Levels, NOT_CERTAIN, Nest, OWN_COPY, Pass, Role};
 use crate::lower::levels::base;
 
 impl Pass<'_> {
@@ -56,6 +56,7 @@ impl Pass<'_> {
         }
         self.terms_of_levels(nest, finds)?;
         self.takes_whole(nest, &inner)?;
+        self.named_levels_may_go(nest, &inner)?;
         let loops = self.outer_loops(nest)?;
         // From here on nothing fails.
         let id = match own {
@@ -131,6 +132,33 @@ impl Pass<'_> {
             let survives = |it: &VarId| !named(*it) && Some(*it) != counter;
             if !is_marked && !finds && mark.finding.last_private.iter().any(survives) {
                 return Err("a value of the last iteration is used afterwards".to_owned());
+            }
+        }
+        Ok(())
+    }
+
+    /// Levels that are named are exchanged only where they would be if they were teams and threads: what was kept
+    /// before a translation stays behind it.
+    fn named_levels_may_go(&self, nest: &Nest<'_>, inner: &[RegionId]) -> Result<(), String> {
+        let program = self.written;
+        let is_named = |it: &LoopMark| !it.said.levels.is_none();
+        let Some(root) = nest.mark(nest.root).filter(|it| is_named(it)) else { return Ok(()) };
+        let shared = nest.shape.outer.iter().chain(&nest.shape.split);
+        let is_open =
+            |it: &LoopMark| it.parallel == Parallel::User(Check::Open) && !it.finding.is_settled;
+        if shared.filter_map(|it| nest.mark(*it)).any(is_open) {
+            return Err(NOT_CERTAIN.to_owned());
+        }
+        for id in inner {
+            let region = &program.regions[*id];
+            let first = region.loops.first().map(|it| nest.role(it.stmt));
+            let loses = matches!(first, Some(Role::Outer | Role::InOrder));
+            let Some(body) = region.body.filter(|_| loses) else { continue };
+            let counts = |var: VarId| region.loops.iter().any(|it| it.var == var);
+            let is_used =
+                |var: VarId| self.is_used_between(root.finding.span, program.stmts[body].span, var);
+            if self.copies_of(*id).into_iter().any(|it| !counts(it) && is_used(it)) {
+                return Err(OWN_COPY.to_owned());
             }
         }
         Ok(())

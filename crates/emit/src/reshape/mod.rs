@@ -13,6 +13,7 @@ mod edit;
 mod form;
 mod levels;
 mod teams;
+mod within;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,12 +23,13 @@ use ir::region::Loop;
 use opt::decisions::Decision;
 use opt::dependence::Analysis;
 use opt::marks::{LoopMark, LoopTree};
-use opt::shape::{self, Because, Choice, Family, Respect, Shape};
+use opt::shape::{self, Because, Choice, Family, Respect, Shape, Terms};
 use source::{Diagnostics, Span};
 
 use crate::lower::mapping::{Mapping, Pinned, refused};
 use crate::lower::{About, Note};
 use form::form;
+pub(crate) use within::{Within, share_inside};
 
 /// A program whose nests have the shapes that were chosen.
 #[derive(Debug)]
@@ -39,11 +41,28 @@ pub(crate) struct Reshaped {
     pub(crate) left: Vec<(RegionId, String)>,
     /// Loops of nests that were decided on and are not for lanes.
     pub(crate) without_lanes: BTreeSet<StmtId>,
+    /// Nests whose outer loop is to be run whole by each thread; as yet threads share it.
+    pub(crate) within: Vec<Within>,
     /// The shape of each nest by its name, if that is asked for.
     pub(crate) decisions: Vec<(String, Decision)>,
     pub(crate) faults: Diagnostics,
     /// What was chosen and why, by nest.
     pub(crate) notes: Vec<Note>,
+}
+
+impl Reshaped {
+    /// Has every thread run the outer loops of nests whole for which that was chosen, where directives say who runs
+    /// what; elsewhere they have to get such directives first.
+    pub(crate) fn share_inside(&mut self) {
+        for nest in std::mem::take(&mut self.within) {
+            match share_inside(&mut self.program, nest) {
+                Some(made) => made.iter().for_each(|it| {
+                    self.changed.entry(*it).or_default();
+                }),
+                None => self.within.push(nest),
+            }
+        }
+    }
 }
 
 /// How levels are said where nothing else is to be made of them.
@@ -62,7 +81,7 @@ pub(crate) fn reshape(program: &Program, mapping: &Mapping<'_>, levels: Levels) 
     all(program, mapping, levels, false)
 }
 
-/// The same for nests whose levels are left to the compiler, and nothing else; pins are the caller's.
+/// The same for nests whose levels are left to the compiler, and nothing else; of pins those of [`Within`].
 pub(crate) fn name_levels(program: &Program, mapping: &Mapping<'_>) -> Reshaped {
     all(program, mapping, Levels::Named, true)
 }
@@ -79,6 +98,7 @@ fn all(program: &Program, mapping: &Mapping<'_>, levels: Levels, only_open: bool
             changed: BTreeMap::new(),
             left: Vec::new(),
             without_lanes: BTreeSet::new(),
+            within: Vec::new(),
             decisions: Vec::new(),
             faults: Diagnostics::new(),
             notes: Vec::new(),
@@ -103,6 +123,11 @@ struct Pass<'a> {
     only_open: bool,
     made: Reshaped,
 }
+
+/// Why a nest keeps the levels that it names, in either way of naming them.
+const NOT_CERTAIN: &str = "what iterations need for themselves is not certain";
+const OWN_COPY: &str =
+    "a directive inside has its own copy of a variable that is used outside of it too";
 
 /// A nest and the shape it is to have.
 struct Nest<'t> {
@@ -167,7 +192,15 @@ impl Pass<'_> {
             return self.open_region(id);
         }
         let tree = self.analysis.marks(id, &self.mapping.marks);
-        let choices = shape::choose(self.written, &tree, self.mapping.profile);
+        // Levels have no word for loops that every thread runs whole.
+        let is_named = self.levels == Levels::Named;
+        let terms = Terms {
+            may_share_inside: is_named,
+            teams_are_threads: !is_named,
+            ..Terms::all(Respect::Written, &[])
+        };
+        let profile = self.mapping.profile;
+        let choices = shape::choose_with(self.written, &tree, profile, terms);
         let function = self.written.regions[id].function;
         for root in tree.roots().collect::<Vec<_>>() {
             let mut faults = std::mem::take(&mut self.made.faults);
@@ -195,23 +228,27 @@ impl Pass<'_> {
         let tree = self.analysis.marks(id, &self.mapping.marks);
         let function = self.written.regions[id].function;
         let roots: Vec<usize> = tree.roots().collect();
-        let is_pinned = |root: usize| {
-            let nest = tree.nest(root);
-            let whole = roots.iter().copied().find(|it| tree.nest(*it).contains(&root));
-            let mut said_elsewhere = Diagnostics::new();
-            let pins = whole.and_then(|it| {
-                self.mapping.pinned(self.written, function, &tree, it, &mut said_elsewhere)
-            });
-            !nest.is_empty() && pins.is_some()
-        };
+        let mut said_elsewhere = Diagnostics::new();
+        let pins: Vec<(usize, Pinned)> = roots
+            .into_iter()
+            .filter_map(|root| {
+                let faults = &mut said_elsewhere;
+                Some((root, self.mapping.pinned(self.written, function, &tree, root, faults)?))
+            })
+            .collect();
+        let is_pinned = |at: usize| pins.iter().any(|it| tree.nest(it.0).contains(&at));
         let plain = self.mapping.without_lanes(self.written, &tree);
-        let respect = Respect::Written;
+        let terms = Terms::all(Respect::Written, &plain);
         let profile = self.mapping.profile;
-        let choices = shape::choose_with(self.written, &tree, profile, respect, &plain);
+        let choices = shape::choose_with(self.written, &tree, profile, terms);
         let open: Vec<Choice> =
             choices.into_iter().filter(|it| it.written.is_none() && !is_pinned(it.root)).collect();
         for choice in open {
             self.choice(id, &tree, &choice);
+        }
+        // What else is pinned is for the pass that gives levels to loops.
+        for (root, pinned) in pins.iter().filter(|it| it.1.iter().any(|it| it.1.whole)) {
+            self.pin(id, &tree, *root, pinned);
         }
     }
 
@@ -227,11 +264,12 @@ impl Pass<'_> {
         if choice.shape.family() == Family::InOrder {
             return Shape::default();
         }
-        let (shape, why) = (&choice.shape, choice.why.clone());
+        let (shape, why) = (&choice.shape.outside(), choice.why.clone());
         let nest = Nest { start: id, tree, root: choice.root, shape, why };
         match self.apply(&nest) {
             Ok(()) => {
                 self.note(id, tree, choice);
+                self.made.within.extend(Within::of(tree, &choice.shape));
                 choice.shape.clone()
             }
             Err(why) => {
@@ -259,6 +297,7 @@ impl Pass<'_> {
             pinned.iter().filter(|it| is(it.1)).map(|it| it.0).collect::<Vec<usize>>()
         };
         let mut shape = Shape {
+            whole: with(|it| it.whole),
             outer: with(|it| it.teams),
             split: with(|it| it.threads && !it.teams),
             lanes: with(|it| it.lanes),
@@ -266,10 +305,17 @@ impl Pass<'_> {
         if shape.outer.is_empty() {
             shape.outer = std::mem::take(&mut shape.split);
         }
-        let root = shape.outer.first().copied().unwrap_or(root);
+        let outside = shape.outside();
+        let root = outside.outer.first().copied().unwrap_or(root);
         let why = format!("{}: pinned", shape.text(self.written, tree));
-        let nest = Nest { start: id, tree, root, shape: &shape, why };
-        if let Err(why) = self.apply(&nest) {
+        let nest = Nest { start: id, tree, root, shape: &outside, why };
+        let within = Within::of(tree, &shape);
+        let done = match within.is_some() && self.levels != Levels::Named {
+            true => Err("there are no words for loops that every thread runs whole".to_owned()),
+            false => self.apply(&nest),
+        };
+        self.made.within.extend(within.filter(|_| done.is_ok()));
+        if let Err(why) = done {
             let mark = tree.loop_at(root);
             let span = mark.map_or(self.written.regions[id].span, |it| it.finding.span);
             let name = mark.map_or("loop", |it| it.name(self.written));

@@ -8,7 +8,7 @@ use ir::construct::{Clause, ClauseKind, Leaf, Reduction};
 use ir::program::{RegionId, Typed, VarId};
 use opt::marks::{Check, LoopMark, Parallel};
 
-use super::{Nest, Pass, Role};
+use super::{NOT_CERTAIN, Nest, OWN_COPY, Pass, Role};
 use crate::lower::levels::base;
 
 /// What becomes of a clause of the outermost directive.
@@ -177,8 +177,7 @@ impl Pass<'_> {
                     let is_counter = region.loops.iter().any(|it| it.var == var);
                     let span = body(at).unwrap_or(whole);
                     if !is_counter && self.is_used_between(whole, span, var) {
-                        let why = "a directive inside has its own copy of a variable that is used outside of it too";
-                        return Err(why.to_owned());
+                        return Err(OWN_COPY.to_owned());
                     }
                     add(to, var);
                 }
@@ -316,7 +315,7 @@ fn is_settled(mark: &LoopMark) -> Result<(), String> {
     };
     match is_known {
         true => Ok(()),
-        false => Err("what iterations need for themselves is not certain".to_owned()),
+        false => Err(NOT_CERTAIN.to_owned()),
     }
 }
 

@@ -30,7 +30,9 @@ impl Translator<'_> {
             if directive::ENVIRONMENT_CALLS.contains(&name) {
                 calls.environment(at, false, pen);
             }
-            if !directive::is_level_call(name) || pen.is_ours(expr.span) {
+            // What has a body is our header's, of an earlier translation.
+            let is_made = self.program.functions[id].body.is_some();
+            if !directive::is_level_call(name) || is_made || pen.is_ours(expr.span) {
                 continue;
             }
             let counterpart = |arguments: &[directive::Argument<'_>]| {

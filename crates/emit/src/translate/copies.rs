@@ -83,7 +83,8 @@ impl Translator<'_> {
             }
             for var in self.unsaid(at, id) {
                 let is_scalar = self.made.types.is_scalar(self.made.vars[var].ty);
-                let is_shared = to.has(Leaf::Teams) || to.has(Leaf::For);
+                let shared = [Leaf::Teams, Leaf::Parallel, Leaf::For];
+                let is_shared = shared.into_iter().any(|it| to.has(it));
                 if is_scalar && !is_shared {
                     continue;
                 }

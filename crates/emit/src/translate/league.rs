@@ -7,6 +7,7 @@ use ir::construct::{ClauseKind, Construct, Leaf, Reduction, Spelled};
 use ir::program::{Level, RegionId, StmtKind, Typed};
 
 use super::copies::merge_copies;
+use super::own::share_clause;
 use super::{Fate, Line, Plan, Translator, clause, codes};
 use crate::lower::levels::base;
 
@@ -74,9 +75,8 @@ impl Translator<'_> {
             match &self.made.stmts[at].kind {
                 StmtKind::Region(inner) => {
                     let leaves = &self.made.regions[*inner].construct.leaves;
-                    return leaves
-                        .starts_with(&[Leaf::Parallel, Leaf::For])
-                        .then_some((*inner, is_body));
+                    let deals = leaves.starts_with(&[Leaf::Parallel, Leaf::For]);
+                    return (deals || *leaves == [Leaf::Parallel]).then_some((*inner, is_body));
                 }
                 StmtKind::Block(list) => {
                     let [one] = list.as_ref() else { return None };
@@ -97,10 +97,16 @@ impl Translator<'_> {
         }
         if self.is_nest(id) {
             let all = [Leaf::Offload, Leaf::Teams, Leaf::Distribute];
+            // Threads that run its loop whole are those of one team.
+            let count = if *leaves == [Leaf::Parallel] { 1 } else { all.len() };
             let rest = leaves.strip_prefix(&[Leaf::Distribute]).unwrap_or(leaves);
-            return all.iter().chain(rest).copied().collect();
+            return all.iter().take(count).chain(rest).copied().collect();
         }
         if let Some((at, is_body)) = self.lone_loop(id) {
+            if self.made.regions[at].construct.leaves == [Leaf::Parallel] {
+                let all = [Leaf::Offload, Leaf::Parallel];
+                return all.iter().take(1 + usize::from(is_body)).copied().collect();
+            }
             let mut all = vec![Leaf::Offload, Leaf::Teams];
             if is_body {
                 all.push(Leaf::Distribute);
@@ -110,7 +116,9 @@ impl Translator<'_> {
         }
         match region.parent.and_then(|it| self.lone_loop(it)) {
             Some((at, true)) if at == id => Vec::new(),
-            Some((at, false)) if at == id => [&[Leaf::Distribute], leaves.as_slice()].concat(),
+            Some((at, false)) if at == id && *leaves != [Leaf::Parallel] => {
+                [&[Leaf::Distribute], leaves.as_slice()].concat()
+            }
             _ => leaves.clone(),
         }
     }
@@ -284,6 +292,9 @@ impl Translator<'_> {
                 ClauseKind::Collapse { count, .. } => {
                     let count = self.words.expr(*count);
                     to.clauses.push(clause(ClauseKind::Collapse { force: false, count }));
+                }
+                kind @ (ClauseKind::Schedule(_) | ClauseKind::Nowait(_)) if to.has(Leaf::For) => {
+                    to.clauses.extend(share_clause(kind));
                 }
                 kind => self.compute_clause(kind, None, &mut to, &mut plan),
             }

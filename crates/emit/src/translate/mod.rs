@@ -186,10 +186,14 @@ pub fn translate(
     let shaped = reshaped.as_ref().map_or(program, |it| &it.program);
     let none = BTreeSet::new();
     let without_lanes = reshaped.as_ref().map_or(&none, |it| &it.without_lanes);
-    let leveled = match to_levels {
+    let mut leveled = match to_levels {
         true => None,
         false => levels::assign_league(shaped, request.trust, without_lanes),
     };
+    let within = reshaped.as_ref().map(|it| it.within.clone()).unwrap_or_default();
+    if let Some(leveled) = &mut leveled {
+        leveled.share_inside(&within);
+    }
     let made = leveled.as_ref().map_or(shaped, |it| &it.program);
     let translator = Translator {
         program,
@@ -252,7 +256,9 @@ fn reshaped(
         (true, true) => reshape::Levels::Three,
         (true, false) => reshape::Levels::Two,
     };
-    reshape::reshape(program, &mapping, words)
+    let mut made = reshape::reshape(program, &mapping, words);
+    made.share_inside();
+    made
 }
 
 fn finished(pen: place::Pen<'_>, reshaped: Option<Reshaped>) -> Translation {

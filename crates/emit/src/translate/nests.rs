@@ -28,7 +28,8 @@ impl Translator<'_> {
             let StmtKind::Region(at) = self.made.stmts[*stmt].kind else { return Vec::new() };
             let leaves = &self.made.regions[at].construct.leaves;
             let is_dealt = leaves.first() == Some(&Leaf::Distribute)
-                || leaves.starts_with(&[Leaf::Parallel, Leaf::For]);
+                || leaves.starts_with(&[Leaf::Parallel, Leaf::For])
+                || *leaves == [Leaf::Parallel];
             if !is_dealt {
                 return Vec::new();
             }

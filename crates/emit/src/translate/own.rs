@@ -3,7 +3,7 @@
 //! What the user wrote stays word for word, clause by clause; only parts and clauses that the shape of the nest asks
 //! for come and go.
 
-use ir::construct::{Clause, ClauseKind, Construct, Reduction, ReductionOp, Spelled};
+use ir::construct::{Clause, ClauseKind, Construct, Reduction, ReductionOp, Schedule, Spelled};
 use ir::program::{RegionId, Typed};
 use source::Span;
 
@@ -126,6 +126,7 @@ impl Translator<'_> {
             ClauseKind::Vector(_) => ClauseKind::Vector(None),
             ClauseKind::Seq => ClauseKind::Seq,
             ClauseKind::Independent => ClauseKind::Independent,
+            ClauseKind::Schedule(_) | ClauseKind::Nowait(_) => return share_clause(&it.kind),
             _ => return None,
         };
         Some(clause(kind))
@@ -146,5 +147,17 @@ impl Translator<'_> {
             let region = it.program.regions.find(id);
             region.is_some_and(|it| it.construct.leaves.is_empty())
         })
+    }
+}
+
+/// What a loop says that threads share while each runs the loop around it whole.
+pub(super) fn share_clause(kind: &ClauseKind<Typed>) -> Option<Clause<Spelled>> {
+    match kind {
+        ClauseKind::Schedule(Schedule { kind, monotonic, simd, chunk: None }) => {
+            let (kind, monotonic, simd) = (*kind, *monotonic, *simd);
+            Some(clause(ClauseKind::Schedule(Schedule { kind, monotonic, simd, chunk: None })))
+        }
+        ClauseKind::Nowait(None) => Some(clause(ClauseKind::Nowait(None))),
+        _ => None,
     }
 }

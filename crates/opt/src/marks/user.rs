@@ -16,12 +16,14 @@ pub struct Levels {
     pub threads: bool,
     /// Lanes of a thread.
     pub lanes: bool,
+    /// None: every thread runs it whole.
+    pub whole: bool,
 }
 
 impl Levels {
     /// Whether none is named.
     pub fn is_none(self) -> bool {
-        !(self.teams || self.threads || self.lanes)
+        !(self.teams || self.threads || self.lanes || self.whole)
     }
 }
 
@@ -85,6 +87,7 @@ impl Analysis<'_> {
             }
             said.independent |= word.unwrap_or(!proves);
         }
+        said.levels.whole = self.outline.is_whole(stmt) && said.levels.is_none();
         let only_lanes = said.levels.lanes && !said.levels.teams && !said.levels.threads;
         if only_lanes && has_safe_length || said.in_order {
             said.independent = false;

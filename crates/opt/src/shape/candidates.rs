@@ -14,14 +14,21 @@ pub(super) fn of(model: &Model<'_>, root: usize) -> Vec<Shape> {
     let chain = chain(model.tree, root);
     for count in 1..=chain.len() {
         let outer: Vec<usize> = chain.iter().take(count).copied().collect();
-        with_lanes(model, &outer, &[], &mut found);
+        let plain = Shape { outer: outer.clone(), ..Shape::default() };
         if model.profile.kind == Kind::Gpu {
+            with_lanes(model, plain.clone(), &mut found);
             for split in splits(model, &outer) {
-                with_lanes(model, &outer, &split, &mut found);
+                with_lanes(model, Shape { split, ..plain.clone() }, &mut found);
             }
+        } else {
+            with_lanes(model, plain, &mut found);
         }
     }
-    with_lanes(model, &[], &[], &mut found);
+    if let Some(inner) = model.within(root) {
+        let shape = Shape { whole: vec![root], outer: vec![inner], ..Shape::default() };
+        with_lanes(model, shape, &mut found);
+    }
+    with_lanes(model, Shape::default(), &mut found);
     // Nothing but lanes is no mapping of its own where loops inside are nests.
     let has_children = model.tree.loop_at(root).is_some_and(|it| !it.children.is_empty());
     found.retain(|it| !(has_children && it.outer.is_empty() && !it.lanes.is_empty()));
@@ -78,15 +85,15 @@ fn may_have_threads(model: &Model<'_>, mark: &LoopMark) -> bool {
 }
 
 /// A shape without lanes, and with lanes on the innermost loops that like them.
-fn with_lanes(model: &Model<'_>, outer: &[usize], split: &[usize], found: &mut Vec<Shape>) {
-    let plain = Shape { outer: outer.to_vec(), split: split.to_vec(), lanes: Vec::new() };
+fn with_lanes(model: &Model<'_>, plain: Shape, found: &mut Vec<Shape>) {
+    let (outer, split) = (&plain.outer, &plain.split);
     let word = model.profile.lanes_need_word;
     if model.profile.kind == Kind::Gpu {
         // The loop of the threads is what lanes are made of.
         let lanes = match (word, split.is_empty()) {
             (false, _) => Vec::new(),
             (true, true) => outer.last().copied().into_iter().collect(),
-            (true, false) => split.to_vec(),
+            (true, false) => split.clone(),
         };
         found.push(Shape { lanes, ..plain });
         return;

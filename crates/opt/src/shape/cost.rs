@@ -9,7 +9,8 @@
 use crate::marks::{AccessMark, LoopTree, Stride};
 use crate::profile::{Kind, Profile};
 
-use super::{Respect, Shape};
+use super::{Shape, Terms};
+use ir::program::Program;
 
 /// What something costs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -81,20 +82,21 @@ pub(super) enum Scale {
 
 /// A tree on a device.
 pub(super) struct Model<'a> {
+    pub(super) program: &'a Program,
     pub(super) tree: &'a LoopTree,
     pub(super) profile: &'a Profile,
-    pub(super) respect: Respect,
-    /// Loops that have no lanes, whatever they cost.
-    pub(super) without_lanes: &'a [usize],
+    pub(super) terms: Terms<'a>,
 }
 
 /// The part of the smaller of two times that does not overlap with the larger.
 const APART: f64 = 0.2;
+/// Operations that it costs a thread to find its share of a loop.
+const DEALING: f64 = 50.0;
 /// Lanes that like a loop as much as this are all used.
 const LIKED: f64 = 100.0;
 
 #[allow(clippy::cast_precision_loss, reason = "estimates")]
-fn real(number: u64) -> f64 {
+pub(super) fn real(number: u64) -> f64 {
     number as f64
 }
 
@@ -124,7 +126,7 @@ impl Model<'_> {
     pub(super) fn may_have_lanes(&self, at: usize) -> bool {
         let Some(mark) = self.tree.loop_at(at) else { return false };
         mark.children.is_empty()
-            && !self.without_lanes.contains(&at)
+            && !self.terms.without_lanes.contains(&at)
             && mark.vector.score > 0
             && mark.trips.estimate >= 2 * self.width(at).max(1)
             && self.profile.vector > 0
@@ -191,10 +193,19 @@ impl Model<'_> {
             }
             units += own * self.rounds(root, at, scale);
         }
+        for it in &shape.whole {
+            units += DEALING * threads * self.rounds(root, *it, scale);
+        }
         let mut bytes = 0.0;
         for access in self.apart(root) {
             let Some(at) = access.innermost() else { continue };
-            bytes += self.rounds(root, at, scale) * self.walked(access, at);
+            let mut walked = self.rounds(root, at, scale) * self.walked(access, at);
+            // What stays in a core's caches comes from memory once.
+            let within = shape.whole.first().zip(shape.outer.first());
+            if within.is_some_and(|(root, inner)| self.is_again(access, *root, *inner, scale)) {
+                walked /= self.trips(root, scale).max(1.0);
+            }
+            bytes += walked;
         }
         let mut cost = Cost {
             compute: entries * units / self.speed(threads),
@@ -202,7 +213,9 @@ impl Model<'_> {
             ..Cost::default()
         };
         if let Some(&first) = dealt.first() {
-            // Threads are started once for each time that the loop is met, and again inside teams.
+            // Threads are started once for each time that the loop is met, and again inside teams. Those that run the
+            // loops around it whole are there already.
+            let first = shape.whole.first().copied().unwrap_or(first);
             let met = self.met(root, first, scale);
             let nested = if shape.outer.is_empty() { None } else { shape.split.first() };
             let met_inside = nested.map_or(0.0, |it| self.met(root, *it, scale));
@@ -271,7 +284,7 @@ impl Model<'_> {
 
     /// The accesses of a nest; of those that move alike through one array, and so through the same
     /// lines, one.
-    fn apart(&self, root: usize) -> Vec<&AccessMark> {
+    pub(super) fn apart(&self, root: usize) -> Vec<&AccessMark> {
         let mut found: Vec<&AccessMark> = Vec::new();
         for it in self.tree.accesses.iter().filter(|it| it.stride(root).is_some()) {
             let is_alike = |other: &&AccessMark| {

@@ -8,6 +8,7 @@
 //! | [`Family::Outer`] | the outermost loop has all levels | |
 //! | [`Family::Collapsed`] | several loops, made one, have all levels | |
 //! | [`Family::Split`] | outer loops have the teams, loops inside the threads | |
+//! | [`Family::Within`] | each thread runs the outer loop whole, all share the loop inside | |
 //! | [`Family::Lanes`] | as the first two | innermost loops |
 //! | [`Family::InOrder`] | none; loops inside are nests of their own | |
 //!
@@ -16,6 +17,7 @@
 
 mod candidates;
 pub mod cost;
+mod within;
 mod written;
 
 use ir::program::Program;
@@ -23,6 +25,7 @@ use ir::program::Program;
 use crate::marks::{LoopTree, TripsFrom};
 use crate::profile::Profile;
 use cost::{Cost, Model, Scale};
+pub use within::shared_inside;
 
 /// Families of shapes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,6 +36,8 @@ pub enum Family {
     Collapsed,
     /// Teams outside, threads inside.
     Split,
+    /// Every thread runs the outer loop whole; all of them share the loop inside.
+    Within,
     /// One of the first two, and lanes inside.
     Lanes,
     /// In order.
@@ -42,6 +47,8 @@ pub enum Family {
 /// Who runs which loop of a nest; positions in the tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Shape {
+    /// The loop around the others that every thread runs whole, if there is such a one.
+    pub whole: Vec<usize>,
     /// Loops made one, which have the teams; the threads too, if none inside has them.
     pub outer: Vec<usize>,
     /// Loops inside that have the threads of a team.
@@ -53,12 +60,23 @@ pub struct Shape {
 impl Shape {
     /// Which family it is of.
     pub fn family(&self) -> Family {
+        if !self.whole.is_empty() {
+            return Family::Within;
+        }
         match (self.outer.len(), self.split.is_empty(), self.lanes.is_empty()) {
             (0, true, _) => Family::InOrder,
             (_, false, _) => Family::Split,
             (_, true, false) => Family::Lanes,
             (1, true, true) => Family::Outer,
             (_, true, true) => Family::Collapsed,
+        }
+    }
+
+    /// The same with threads on the loop that each of them would run whole.
+    pub fn outside(&self) -> Shape {
+        match self.whole.is_empty() {
+            true => self.clone(),
+            false => Shape { whole: Vec::new(), outer: self.whole.clone(), ..self.clone() },
         }
     }
 
@@ -69,6 +87,9 @@ impl Shape {
             names.collect::<Vec<_>>().join(", ")
         };
         let mut parts = Vec::new();
+        if !self.whole.is_empty() {
+            parts.push(format!("{} whole in each thread", names(&self.whole)));
+        }
         if !self.outer.is_empty() {
             let what = if self.split.is_empty() { "teams and threads" } else { "teams" };
             let together = if self.outer.len() > 1 { " (collapsed)" } else { "" };
@@ -136,23 +157,43 @@ impl Respect {
     }
 }
 
-/// Chooses for all nests of a tree, in the order of the text.
-pub fn choose(program: &Program, tree: &LoopTree, profile: &Profile) -> Vec<Choice> {
-    choose_with(program, tree, profile, Respect::Written, &[])
+/// What whoever asks can do with the answer.
+#[derive(Clone, Copy, Debug)]
+pub struct Terms<'a> {
+    /// What it costs to change what is written.
+    pub respect: Respect,
+    /// Loops that have no lanes, whatever they cost.
+    pub without_lanes: &'a [usize],
+    /// Shapes of [`Family::Within`] can be said.
+    pub may_share_inside: bool,
+    /// On cores teams are the threads: lanes inside a team are no threads even if nobody names any.
+    pub teams_are_threads: bool,
 }
 
-/// The same, with more or less respect for what is written, and without lanes on some loops.
+impl<'a> Terms<'a> {
+    /// All shapes can be said, in words that tell threads from teams.
+    pub fn all(respect: Respect, without_lanes: &'a [usize]) -> Terms<'a> {
+        let (may_share_inside, teams_are_threads) = (true, false);
+        Terms { respect, without_lanes, may_share_inside, teams_are_threads }
+    }
+}
+
+/// Chooses for all nests of a tree, in the order of the text.
+pub fn choose(program: &Program, tree: &LoopTree, profile: &Profile) -> Vec<Choice> {
+    choose_with(program, tree, profile, Terms::all(Respect::Written, &[]))
+}
+
+/// The same, with more or less respect for what is written, and without some shapes.
 pub fn choose_with(
     program: &Program,
     tree: &LoopTree,
     profile: &Profile,
-    respect: Respect,
-    without_lanes: &[usize],
+    terms: Terms<'_>,
 ) -> Vec<Choice> {
-    let model = Model { tree, profile, respect, without_lanes };
+    let model = Model { program, tree, profile, terms };
     let mut choices = Vec::new();
     for root in tree.roots() {
-        choose_nest(program, &model, root, 1.0, &mut choices);
+        choose_nest(&model, root, 1.0, &mut choices);
     }
     choices
 }
@@ -164,28 +205,22 @@ struct Ranked {
     cost: Cost,
 }
 
-fn choose_nest(
-    program: &Program,
-    model: &Model<'_>,
-    root: usize,
-    entries: f64,
-    choices: &mut Vec<Choice>,
-) {
+fn choose_nest(model: &Model<'_>, root: usize, entries: f64, choices: &mut Vec<Choice>) {
     let ranked = ranked(model, root, entries, Scale::Estimate);
     let Some(best) = ranked.first() else { return };
     let runner_up = ranked.get(1).map(|it| (it.shape.clone(), it.cost));
-    let written = written::shape(model.tree, root)
+    let written = written::shape(model, root)
         .map(|it| (it.clone(), model.cost(root, &it, entries, Scale::Estimate)));
     let (shape, cost, because) = decide(model, root, entries, best, written.as_ref());
     let inside = shape.family() == Family::InOrder;
-    let why = told(program, model, &shape, cost, runner_up.as_ref(), written.as_ref(), because);
+    let why = told(model, &shape, cost, runner_up.as_ref(), written.as_ref(), because);
     choices.push(Choice { root, shape, cost, runner_up, written, because, why });
     if inside {
         // What runs in order hands the question on to the loops inside.
         let Some(mark) = model.tree.loop_at(root) else { return };
         let entries = entries * model.trips(root, Scale::Estimate);
         for &child in &mark.children {
-            choose_nest(program, model, child, entries, choices);
+            choose_nest(model, child, entries, choices);
         }
     }
 }
@@ -198,13 +233,14 @@ fn decide(
     written: Option<&(Shape, Cost)>,
 ) -> (Shape, Cost, Because) {
     if let Some((shape, cost)) = written {
-        if *shape == best.shape || cost.total() <= model.respect.close() * best.cost.total() {
+        if *shape == best.shape || cost.total() <= model.terms.respect.close() * best.cost.total() {
             return (shape.clone(), *cost, Because::Kept);
         }
         let at = |scale| ranked(model, root, entries, scale).into_iter().next();
         let flips = [Scale::Low, Scale::High].into_iter().filter_map(at).any(|it| {
             // Other loops have the teams and threads, not only other lanes.
-            it.shape.outer != best.shape.outer || it.shape.split != best.shape.split
+            let who = |it: &Shape| (it.whole.clone(), it.outer.clone(), it.split.clone());
+            who(&it.shape) != who(&best.shape)
         });
         if flips && is_guessed(model.tree, root) {
             return (shape.clone(), *cost, Because::Uncertain);
@@ -248,8 +284,8 @@ fn ranked(model: &Model<'_>, root: usize, entries: f64, scale: Scale) -> Vec<Ran
     // So do those that the model cannot tell apart.
     let limit = found.first().map_or(0.0, |it| SAME * it.cost.total());
     let place = |it: &Ranked| {
-        let is_split = !it.shape.split.is_empty();
-        (is_split, order.iter().position(|shape| *shape == it.shape))
+        let is_involved = !it.shape.split.is_empty() || !it.shape.whole.is_empty();
+        (is_involved, order.iter().position(|shape| *shape == it.shape))
     };
     let alike = found.iter().take_while(|it| it.cost.total() <= limit).count();
     if let Some(alike) = found.get_mut(..alike) {
@@ -274,7 +310,6 @@ fn inside(model: &Model<'_>, root: usize, entries: f64, scale: Scale) -> Option<
 }
 
 fn told(
-    program: &Program,
     model: &Model<'_>,
     shape: &Shape,
     cost: Cost,
@@ -282,7 +317,7 @@ fn told(
     written: Option<&(Shape, Cost)>,
     because: Because,
 ) -> String {
-    let text = |shape: &Shape| shape.text(program, model.tree);
+    let text = |shape: &Shape| shape.text(model.program, model.tree);
     let head = match because {
         Because::Cheapest => format!("{}: {}", text(shape), cost.text()),
         Because::Kept => format!("{}, as written: {}", text(shape), cost.text()),
@@ -294,6 +329,7 @@ fn told(
         Because::NothingParallel => "in order: no loop of the nest may run in parallel".to_owned(),
     };
     let mut told = vec![head];
+    told.extend(because_of_caches(model, shape));
     if because != Because::NothingParallel
         && let Some((other, cost)) = runner_up.filter(|it| it.0 != *shape)
     {
@@ -303,4 +339,24 @@ fn told(
         told.push(format!("as written, {}: {}", text(other), cost.text()));
     }
     told.join("; ")
+}
+
+/// What is read again in each round of a loop that every thread runs whole.
+fn because_of_caches(model: &Model<'_>, shape: &Shape) -> Option<String> {
+    let (&root, &inner) = shape.whole.first().zip(shape.outer.first())?;
+    let program = model.program;
+    let name = model.tree.loop_at(root)?.name(program);
+    let again = model.again(root, inner, Scale::Estimate);
+    let parts = again.iter().map(|it| {
+        let var = it.var.and_then(|it| program.vars[it].name).map(|it| program.names.text(it));
+        let of = var.map_or(String::new(), |it| format!(" of `{it}`"));
+        format!("{}{of}", within::size(it.bytes))
+    });
+    let parts: Vec<String> = parts.collect();
+    (!parts.is_empty()).then(|| {
+        let parts = parts.join(" and ");
+        format!(
+            "each iteration of {name} reads the same {parts}, of which a core's caches hold a thread's share only"
+        )
+    })
 }

@@ -73,6 +73,66 @@ fn products_of_matrices_are_collapsed_on_gpus_and_not_on_cores() {
     on("cpu").gets(MATMUL, &["teams and threads on i"]);
 }
 
+const COLUMNS: &str = "double a[400][400], b[400][400], c[400][400];\n\
+    #pragma acc kernels\nfor (int i = 0; i < 400; i++) for (int j = 0; j < 400; j++) { double s = 0;\n\
+    for (int k = 0; k < 400; k++) s += a[i][k] * b[k][j]; c[i][j] = s; } p[0] = c[3][4];";
+
+const WHOLE: &str = "i whole in each thread, teams and threads on j";
+
+#[test]
+fn threads_share_columns_if_only_a_share_of_what_is_read_again_fits_their_caches() {
+    on("cpu").gets(COLUMNS, &[WHOLE]);
+    let (choices, _) = on("cpu").choices(COLUMNS);
+    let why = &choices[0].why;
+    assert!(why.contains("each iteration of i reads the same 1.2 MiB of `b`"), "{why}");
+    assert!(why.contains("next best is teams and threads on i"), "{why}");
+    // All of it fits, or not even a share does.
+    on("cpu").gets(&COLUMNS.replace("400", "300"), &["teams and threads on i"]);
+    on("cpu").gets(&COLUMNS.replace("400", "1600"), &["teams and threads on i"]);
+    // Nobody knows how many columns there are.
+    on("cpu").gets(&COLUMNS.replace("j < 400", "j < n"), &["teams and threads on i"]);
+    for gpu in ["h200", "gpu"] {
+        on(gpu).gets(COLUMNS, &["teams and threads on i, j (collapsed)"]);
+    }
+}
+
+#[test]
+fn a_loop_is_run_whole_by_each_thread_only_if_nobody_can_tell() {
+    let sum_of_rows = COLUMNS.replace("c[i][j] = s;", "c[0][i] += s;");
+    let triangle = COLUMNS.replace("j < 400", "j <= i");
+    let between = COLUMNS
+        .replace("for (int j", "{ p[i] = 0; for (int j")
+        .replace("c[i][j] = s; }", "c[i][j] = s; } }");
+    let last = COLUMNS
+        .replace("double s = 0;", "s = j;")
+        .replace("double a", "double s; double a")
+        .replace("c[3][4]", "s");
+    for text in [sum_of_rows, triangle, between, last] {
+        let (_, texts) = on("cpu").choices(&text);
+        assert!(!texts.iter().any(|it| it.contains("whole")), "{texts:?}\n{text}");
+    }
+    // Where teams stand around the loop each of them would run it.
+    let teams = COLUMNS
+        .replace("#pragma acc kernels\n", "#pragma omp target teams\n{\n#pragma omp distribute\n")
+        + "}";
+    on("cpu").gets(&teams, &["teams and threads on i"]);
+    let one = COLUMNS.replace("acc kernels", "omp target teams distribute");
+    on("cpu").gets(&one, &[WHOLE]);
+    let dealt =
+        COLUMNS.replace("acc kernels", "omp target teams distribute parallel for lastprivate(p)");
+    on("cpu").gets(&dealt, &["teams and threads on i"]);
+}
+
+#[test]
+fn what_every_thread_runs_whole_already_stays_so() {
+    let text = COLUMNS
+        .replace("acc kernels", "omp target parallel")
+        .replace("for (int j", "\n#pragma omp for nowait\nfor (int j");
+    let (choices, texts) = on("cpu").choices(&text);
+    assert_eq!(texts, [WHOLE]);
+    assert_eq!(choices[0].because, Because::Kept, "{}", choices[0].why);
+}
+
 const JACOBI: &str = "#pragma omp target teams distribute\nfor (int i = 1; i < n - 1; i++)\n\
     {\n#pragma omp parallel for\nfor (int j = 1; j < n - 1; j++)\n\
     p[i * n + j] = 0.25 * (q[(i - 1) * n + j] + q[(i + 1) * n + j] + q[i * n + j - 1] + q[i * n + j + 1]); }";

@@ -39,6 +39,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use source::{Diagnostics, Span};
 
 use super::mapping::Mapping;
+use crate::reshape::{Within, share_inside};
 use proof::Judged;
 
 /// A program whose loops have their levels.
@@ -49,6 +50,26 @@ pub(crate) struct Leveled {
     pub(crate) changed: FxHashSet<RegionId>,
     pub(crate) notes: Vec<Note>,
     pub(crate) faults: Diagnostics,
+}
+
+impl Leveled {
+    /// A program as it is.
+    pub(crate) fn unchanged(program: &Program) -> Leveled {
+        Leveled {
+            program: program.clone(),
+            changed: FxHashSet::default(),
+            notes: Vec::new(),
+            faults: Diagnostics::new(),
+        }
+    }
+
+    /// Has every thread run the outer loops of these nests whole.
+    pub(crate) fn share_inside(&mut self, nests: &[Within]) {
+        for nest in nests {
+            let made = share_inside(&mut self.program, *nest);
+            self.changed.extend(made.into_iter().flatten());
+        }
+    }
 }
 
 /// What a note is about.
@@ -140,12 +161,7 @@ fn assign_for(
         return None;
     }
     let mut pass = Pass {
-        leveled: Leveled {
-            program: program.clone(),
-            changed: FxHashSet::default(),
-            notes: Vec::new(),
-            faults: Diagnostics::new(),
-        },
+        leveled: Leveled::unchanged(program),
         done: FxHashSet::default(),
         written: program,
         analysis: OnceCell::new(),
