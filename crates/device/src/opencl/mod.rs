@@ -5,8 +5,10 @@
 //! inside of mapped data can be followed. A driver without it is refused, and so is one whose C has
 //! no generic address space.
 //!
-//! A kernel takes one 8-byte parameter per argument. One that says it wants groups of one thread
-//! gets a group for each team; others share their iterations among as many threads as there are.
+//! A kernel takes one 8-byte parameter per argument, and one for each sum: memory of the launch for what
+//! its groups have summed up. One that says it wants groups of one thread gets a group for each team;
+//! others share their iterations among as many threads as there are. On a processor a group is one
+//! thread, which takes iterations that follow each other.
 //!
 //! The library of drivers is opened when the first such device is: its absence is an answer.
 
@@ -27,7 +29,7 @@ use cl3::{context, event};
 use crate::memory::{DevicePtr, MemoryKind};
 use crate::{Device, DeviceError, Held, Kernel, Launch, Module, Result, Symbol};
 use choose::Chosen;
-use program::{Entry, Program};
+use program::{Entry, Program, WORD};
 
 /// The device.
 #[derive(Debug)]
@@ -38,6 +40,8 @@ pub struct OpenCl {
     queue: cl_command_queue,
     modules: Mutex<Modules>,
     blocks: Mutex<Blocks>,
+    /// Memory for parts of sums that no launch uses at the moment.
+    parts: Mutex<Vec<Parts>>,
 }
 
 // SAFETY: handles of OpenCL may be used from all threads at once, except that the arguments of a
@@ -63,6 +67,14 @@ struct Blocks {
     version: u64,
 }
 
+/// Memory for what the groups of a launch have summed up: a word that counts groups, 0 between launches, and
+/// a word for each group.
+#[derive(Debug)]
+struct Parts {
+    at: DevicePtr,
+    bytes: usize,
+}
+
 impl OpenCl {
     /// The device with that number among those of all drivers, processors last.
     pub fn open(number: usize) -> Result<OpenCl> {
@@ -82,6 +94,7 @@ impl OpenCl {
             queue,
             modules: Mutex::default(),
             blocks: Mutex::default(),
+            parts: Mutex::default(),
         })
     }
 
@@ -91,6 +104,10 @@ impl OpenCl {
 
     fn blocks(&self) -> MutexGuard<'_, Blocks> {
         self.blocks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn idle_parts(&self) -> MutexGuard<'_, Vec<Parts>> {
+        self.parts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits for what was asked, and lets go of what tells when it is done.
@@ -150,11 +167,15 @@ impl OpenCl {
     unsafe fn enqueue(&self, entry: &Entry, args: &[u64], shape: [usize; 2]) -> Result<()> {
         let [groups, threads] = shape;
         let (global, local) = ([groups * threads], [threads]);
+        let variables = entry.variables.map(|it| it.0);
+        let passed = args.len() + usize::from(variables.is_some());
+        let sums = entry.parameters.saturating_sub(passed);
+        let parts: Vec<Parts> = (0..sums).map(|_| self.parts(groups)).collect::<Result<_>>()?;
         let asked = {
             let mut kernel = entry.arguments();
             kernel.reach(self.reached())?;
-            let variables = entry.variables.map(|it| it.0);
-            for (index, word) in args.iter().copied().chain(variables).enumerate() {
+            let words = args.iter().copied().chain(variables).chain(parts.iter().map(|it| it.at.0));
+            for (index, word) in words.enumerate() {
                 kernel.set(index, word)?;
             }
             // SAFETY: the kernel takes what was set, by contract; sizes are of one dimension.
@@ -171,7 +192,31 @@ impl OpenCl {
                 )
             }
         };
-        self.done("running a kernel", asked)
+        let done = self.done("running a kernel", asked);
+        self.idle_parts().extend(parts);
+        done
+    }
+
+    /// Memory for the parts of a sum that no launch uses.
+    fn parts(&self, groups: usize) -> Result<Parts> {
+        /// Bytes that are asked for at least: launches of few groups are followed by larger ones.
+        const LEAST: usize = 4096;
+        let bytes = (groups + 1) * WORD;
+        let mut idle = self.idle_parts();
+        let fitting = idle.iter().position(|it| it.bytes >= bytes);
+        let found = fitting.map(|it| idle.swap_remove(it));
+        drop(idle);
+        if let Some(found) = found {
+            return Ok(found);
+        }
+        let bytes = bytes.next_power_of_two().max(LEAST);
+        let at = self.alloc(bytes, WORD, MemoryKind::Device)?;
+        // SAFETY: memory of this device that nobody else knows.
+        #[allow(unsafe_code, reason = "memory that was just made")]
+        unsafe {
+            self.fill(at, 0, bytes)?;
+        }
+        Ok(Parts { at, bytes })
     }
 
     /// All memory of the device, for a kernel that has not been told since it changed.
@@ -191,11 +236,13 @@ impl OpenCl {
         if entry.is_solo {
             return [if asked == 0 { 1 } else { asked }, 1];
         }
-        /// So many threads are in a group: two or more hardware groups on all known devices.
+        /// So many threads are in a group: two or more hardware groups on all known devices. A processor has
+        /// no such groups.
         const THREADS: usize = 128;
         /// And so many groups for each unit of the device, so that none is idle at the end.
         const ROUNDS: usize = 16;
-        let threads = THREADS.min(entry.most).min(limit).max(1);
+        let wanted = if self.chosen.is_processor { 1 } else { THREADS };
+        let threads = wanted.min(entry.most).min(limit).max(1);
         let groups = match (asked, launch.trip_count) {
             (0, 0) => units * ROUNDS,
             (0, trips) => {
@@ -223,7 +270,7 @@ impl Device for OpenCl {
     }
 
     fn hold(&self) -> Option<Box<dyn Held + '_>> {
-        Some(Box::new((self.modules(), self.blocks())))
+        Some(Box::new((self.modules(), self.blocks(), self.idle_parts())))
     }
 
     fn accepts(&self, image: &[u8]) -> bool {

@@ -9,7 +9,7 @@ use abi::image::{OPENCL, OPENCL_VARIABLES};
 use cl3::error_codes::CL_INVALID_KERNEL_NAME;
 use cl3::info_type::InfoType;
 use cl3::kernel::{
-    self, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, CL_KERNEL_EXEC_INFO_SVM_PTRS,
+    self, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, CL_KERNEL_EXEC_INFO_SVM_PTRS, CL_KERNEL_NUM_ARGS,
     CL_KERNEL_WORK_GROUP_SIZE,
 };
 use cl3::program::{self, CL_PROGRAM_BUILD_LOG};
@@ -25,7 +25,7 @@ const OPTIONS: &CStr = c"-cl-std=CL2.0 -w";
 const OPTIONS_ONE_MEMORY: &CStr = c"-cl-std=CL2.0 -w -D__FERRY_ONE_MEMORY";
 
 /// Bytes of every argument, and of an address.
-const WORD: usize = 8;
+pub(super) const WORD: usize = 8;
 
 /// A compiled file of an image.
 #[derive(Debug)]
@@ -106,10 +106,15 @@ impl Program {
             Ok(InfoType::Size(size)) => size,
             _ => 1,
         };
+        let parameters = match kernel::get_kernel_info(handle, CL_KERNEL_NUM_ARGS) {
+            Ok(InfoType::Uint(count)) => count as usize,
+            _ => 0,
+        };
         let variables = self.variables;
         Ok(Entry {
             module,
             variables,
+            parameters,
             is_solo,
             most,
             handle: Mutex::new(Handle { kernel: handle, told: 0 }),
@@ -142,6 +147,9 @@ pub(super) struct Entry {
     pub(super) module: Module,
     /// What it takes as one argument more.
     pub(super) variables: Option<DevicePtr>,
+    /// How many arguments it takes. Those beyond what it is passed are places that groups leave their parts
+    /// of sums in.
+    pub(super) parameters: usize,
     /// One thread in each group.
     pub(super) is_solo: bool,
     /// Threads in a group at most.

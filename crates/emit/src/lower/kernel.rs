@@ -62,7 +62,10 @@ impl Lowering<'_> {
         let linkage = if setting == Setting::Alone { "" } else { "static " };
         let form = self.grid.map(|_| self.form(id));
         let header = match &form {
-            Some(form) => self.grid_header(name, entries.slots, matches!(form, Form::Solo(_))),
+            Some(form) => {
+                let parts = self.parts_of_sums(id, form);
+                self.grid_header(name, entries.slots, parts, matches!(form, Form::Solo(_)))
+            }
             None => {
                 format!("# 1 \"<ferry>\" 3\n{linkage}void {name}(void *const *__ferry_slots)\n{{")
             }

@@ -111,11 +111,33 @@ static void find_kernel(struct ferry_kernel *kernel) {
 
 static void device_run(struct ferry_kernel *kernel, ferry_word *arguments, int count, unsigned blocks,
                        unsigned threads) {
+  static ferry_word parts;
+  static ferry_size parts_bytes;
   size_t all = (size_t)blocks * threads, group = threads;
+  cl_uint wanted = 0;
+  /* A thread of a processor is a group, and takes iterations that follow each other. */
+  if (is_processor && threads > 1) {
+    group = 1;
+    if (all > (size_t)device_units * 16) all = (size_t)device_units * 16;
+  }
   /* The place of the file's variables comes last. */
   if (kernel->module->memory) arguments[count++] = (ferry_word)kernel->module->memory;
   for (int i = 0; i < count; i++) {
     cl_ulong word = arguments[i];
+    check(clSetKernelArg(kernel->handle, i, sizeof word, &word), "passing an argument");
+  }
+  /* Kernels with sums take more: for each a word that counts groups, 0 at first, and one for each group. */
+  check(clGetKernelInfo(kernel->handle, CL_KERNEL_NUM_ARGS, sizeof wanted, &wanted, 0), "asking for arguments");
+  ferry_size each = (all / group + 1) * 8, bytes = (int)wanted > count ? each * ((int)wanted - count) : 0;
+  if (bytes > parts_bytes) {
+    if (parts) device_free(parts);
+    parts = device_alloc(bytes);
+    if (!parts) fail("no memory on the device for sums");
+    parts_bytes = bytes;
+  }
+  if (bytes > 0) device_clear(parts, bytes);
+  for (int i = count; i < (int)wanted; i++) {
+    cl_ulong word = parts + each * (i - count);
     check(clSetKernelArg(kernel->handle, i, sizeof word, &word), "passing an argument");
   }
   if (block_count > 0)

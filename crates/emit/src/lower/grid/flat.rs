@@ -1,12 +1,14 @@
 //! Kernels whose loops all threads share.
 //!
 //! Threads side by side touch memory side by side ([`loops::deal`]). What they sum up is first combined in each group, through memory that its
-//! threads share, and then by one thread of each group with the variable itself.
+//! threads share, and then with the variable itself: in one step by each group where the language has such steps for all types, otherwise
+//! each group leaves its part in memory of the launch, and the last of them combines all parts.
 
 use ir::construct::ReductionOp;
 use ir::program::{RegionId, Typed, VarId};
 use ir::region::Sharing;
 
+use super::forms::Form;
 use crate::c::{Grid, Out, Printer};
 use crate::lower::Lowering;
 use crate::lower::loops::To;
@@ -22,8 +24,10 @@ pub(super) struct Sum {
     pub(super) original: String,
     /// The thread's copy.
     pub(super) own: String,
-    ty: String,
+    pub(super) ty: String,
     pub(super) op: ReductionOp<Typed>,
+    /// What the copy begins with.
+    start: String,
 }
 
 /// Copies that threads have.
@@ -41,14 +45,43 @@ impl Lowering<'_> {
         let bins = self.bins(printer, &mut inside, id, out);
         self.deal(&inside, id, To::All, &last, out);
         self.add_bins(&bins, out);
-        for sum in &sums {
-            let memory = (self.grid == Some(Grid::OpenCl)).then(|| {
-                let memory = format!("__ferry_group{}", self.fresh());
-                out.line(&format!("__local {} {memory}[{MOST_THREADS}];", sum.ty));
-                memory
-            });
+        for (place, sum) in sums.iter().enumerate() {
+            let memory = self.group_memory(&sum.ty, out);
             self.combine_threads(sum, memory.as_ref(), out);
-            self.join(sum, out);
+            self.join(sum, place, memory, out);
+        }
+    }
+
+    /// Memory of a group for values of its threads, where the language does not find it by itself; it is
+    /// declared where the kernel begins.
+    pub(super) fn group_memory(&self, ty: &str, out: &mut Out<'_>) -> Option<String> {
+        (self.grid == Some(Grid::OpenCl)).then(|| {
+            let name = format!("__ferry_group{}", self.fresh());
+            out.line(&format!("__local {ty} {name}[{MOST_THREADS}];"));
+            name
+        })
+    }
+
+    /// How many sums a kernel leaves parts of: it takes a place for each as one argument more.
+    pub(in crate::lower) fn parts_of_sums(&self, id: RegionId, form: &Form) -> usize {
+        let summing = match form {
+            Form::Flat(inner) => *inner,
+            Form::Team(_) => id,
+            Form::Solo(_) => return 0,
+        };
+        if self.grid != Some(Grid::OpenCl) {
+            return 0;
+        }
+        let region = &self.program.regions[summing];
+        let is_sum = |it: &&ir::region::RegionVar| {
+            matches!(it.sharing.as_ref().map(|it| &it.value), Some(Sharing::Reduction(_)))
+                && !region.loops.iter().any(|one| one.var == it.var)
+        };
+        match form {
+            Form::Team(_) if region.loops.is_empty() => 0,
+            Form::Flat(_) | Form::Team(_) | Form::Solo(_) => {
+                region.vars.iter().filter(is_sum).count()
+            }
         }
     }
 
@@ -109,8 +142,9 @@ impl Lowering<'_> {
         let original = printer.var_name(var);
         let own = self.thread_copy(printer, inside, var, false, out);
         let ty = printer.type_name(ty);
-        out.line(&format!("{own} = {};", begin(op, &ty, is_floating)));
-        Sum { var, original, own, ty, op: op.clone() }
+        let start = begin(op, &ty, is_floating);
+        out.line(&format!("{own} = {start};"));
+        Sum { var, original, own, ty, op: op.clone(), start }
     }
 
     /// The copies of all threads of a group as one, which all of them then have. `memory` is for one
@@ -126,25 +160,25 @@ impl Lowering<'_> {
         };
         out.line(&format!("{memory}[__ferry_place()] = {own};"));
         out.line("__ferry_meet();");
-        out.line("if (__ferry_place() == 0)");
+        out.line("for (unsigned __ferry_left = __ferry_places(); __ferry_left > 1; __ferry_left = (__ferry_left + 1) / 2)");
         out.line("{");
         out.indented(|out| {
-            out.line("for (unsigned __ferry_at = 1; __ferry_at < __ferry_places(); __ferry_at++)");
-            let next = format!("{memory}[__ferry_at]");
-            out.line(&format!("  {own} = {};", combined(op, own, &next)));
-            out.line(&format!("{memory}[0] = {own};"));
+            let mine = format!("{memory}[__ferry_place()]");
+            let other = format!("{memory}[__ferry_place() + (__ferry_left + 1) / 2]");
+            out.line("if (__ferry_place() < __ferry_left / 2)");
+            out.line(&format!("  {mine} = {};", combined(op, &mine, &other)));
+            out.line("__ferry_meet();");
         });
         out.line("}");
-        out.line("__ferry_meet();");
         out.line(&format!("{own} = {memory}[0];"));
         out.line("__ferry_meet();");
     }
 
-    /// What a group has, into the variable itself.
-    pub(super) fn join(&self, sum: &Sum, out: &mut Out<'_>) {
-        let Sum { original, own, ty, op, .. } = sum;
-        out.line("if (__ferry_place() == 0)");
+    /// What a group has, into the variable itself. `place`: which of the kernel's sums it is.
+    pub(super) fn join(&self, sum: &Sum, place: usize, memory: Option<String>, out: &mut Out<'_>) {
+        let Sum { original, own, ty, op, start, .. } = sum;
         if self.grid.is_some_and(Grid::is_cpp) {
+            out.line("if (__ferry_place() == 0)");
             return out.line(&match op {
                 ReductionOp::Add | ReductionOp::Sub => {
                     format!("  __ferry_add(&{original}, {own});")
@@ -155,11 +189,28 @@ impl Lowering<'_> {
                 ),
             });
         }
+        let memory = memory.or_else(|| self.group_memory(ty, out));
+        let last = format!("__ferry_is_last{}", self.fresh());
+        let parts = format!("__ferry_parts{place}");
+        out.line(&format!("__local int {last};"));
+        out.line("if (__ferry_place() == 0)");
         out.line("{");
         out.indented(|out| {
-            out.line("__ferry_take();");
-            out.line(&format!("{original} = {};", combined(op, original, own)));
-            out.line("__ferry_give();");
+            out.line(&format!("__ferry_part({ty}, {parts}, __ferry_team()) = {own};"));
+            out.line(&format!("{last} = __ferry_is_last({parts});"));
+        });
+        out.line("}");
+        out.line("__ferry_meet();");
+        out.line(&format!("if ({last})"));
+        out.line("{");
+        out.indented(|out| {
+            out.line(&format!("{own} = {start};"));
+            out.line("for (unsigned long __ferry_at = __ferry_place(); __ferry_at < __ferry_teams(); __ferry_at += __ferry_places())");
+            let part = format!("__ferry_part({ty}, {parts}, __ferry_at)");
+            out.line(&format!("  {own} = {};", combined(op, own, &part)));
+            self.combine_threads(sum, memory.as_ref(), out);
+            out.line("if (__ferry_place() == 0)");
+            out.line(&format!("  {original} = {};", combined(op, original, own)));
         });
         out.line("}");
     }

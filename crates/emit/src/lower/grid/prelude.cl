@@ -23,9 +23,16 @@ static unsigned long __ferry_rest(unsigned long a, unsigned long b)
 #define __ferry_threads() get_global_size(0)
 #define __ferry_team() get_group_id(0)
 #define __ferry_teams() get_num_groups(0)
+/* A group of a processor is one thread. */
+#if defined(__FERRY_ONE_MEMORY)
+#define __ferry_place() 0u
+#define __ferry_places() 1u
+#define __ferry_meet()
+#else
 #define __ferry_place() ((unsigned)get_local_id(0))
 #define __ferry_places() ((unsigned)get_local_size(0))
 #define __ferry_meet() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+#endif
 #define __builtin_inf() INFINITY
 static __global unsigned long __ferry_vars = 0;
 /* The team that the one thread of a kernel stands for, for functions that it calls. */
@@ -45,16 +52,49 @@ static int __ferry_try(void)
   __ferry_fence();
   return 1;
 }
-static void __ferry_take(void)
-{
-  while (!__ferry_try())
-    ;
-}
 static void __ferry_give(void)
 {
   __ferry_fence();
   atomic_xchg(&__ferry_lock, 0);
 }
+/* What groups have summed up: a word that counts those who are done, and a word for each. */
+#define __ferry_part(type, parts, group) (*(volatile __global type *)((parts) + 8 + 8 * (group)))
+/* Whether a group that leaves its part is the last, and all parts are there. The next launch counts anew. */
+static int __ferry_is_last(unsigned long parts)
+{
+  volatile __global unsigned *done = (volatile __global unsigned *)parts;
+  __ferry_fence();
+  if (atomic_inc(done) + 1 != get_num_groups(0))
+    return 0;
+  __ferry_fence();
+  atomic_xchg(done, 0);
+  return 1;
+}
+/* How iterations are dealt. A thread of a processor takes such as follow each other, and computes several at
+   once; threads of other devices take turns, so that neighbours use memory side by side. */
+#if defined(__FERRY_ONE_MEMORY)
+static unsigned long __ferry_begin(unsigned long who, unsigned long of, unsigned long all)
+{
+  const unsigned long rest = all % of;
+  return all / of * who + (who < rest ? who : rest);
+}
+#define __ferry_end(who, of, all) __ferry_begin((who) + 1, of, all)
+static unsigned long __ferry_run(unsigned long of, unsigned long left, unsigned long row, long step)
+{
+  /* So that no variable that counts by such steps runs over. */
+  const unsigned long most = 0x40000000 / (step < 0 ? -step : step) + 1;
+  left = left < row ? left : row;
+  return left < most ? left : most;
+}
+#define __ferry_along(off, run) for (int off = 0; off < (int)(run); off++)
+#define __ferry_along_free(off, run) _Pragma("clang loop vectorize(assume_safety)") __ferry_along(off, run)
+#else
+#define __ferry_begin(who, of, all) (who)
+#define __ferry_end(who, of, all) (all)
+#define __ferry_run(of, left, row, step) (of)
+#define __ferry_along(off, run) const int off = 0;
+#define __ferry_along_free __ferry_along
+#endif
 static void *__ferry_copy(void *to, const void *from, __ferry_size size)
 {
   for (__ferry_size at = 0; at < size; at++)

@@ -16,7 +16,7 @@ use rustc_hash::FxHashSet;
 
 use super::flat::Sum;
 use super::forms::goes_there;
-use crate::c::{Grid, Out, Printer};
+use crate::c::{Out, Printer};
 use crate::lower::Lowering;
 use crate::lower::kernel::regions_in;
 use crate::lower::loops::{self, To};
@@ -122,7 +122,9 @@ impl Lowering<'_> {
             let dealt = self.copies_of_threads(printer, &mut inside, id, out);
             self.deal(&inside, id, To::Teams, &[], out);
             // All threads of a team have the same.
-            dealt.sums.iter().for_each(|it| self.join(it, out));
+            for (place, sum) in dealt.sums.iter().enumerate() {
+                self.join(sum, place, None, out);
+            }
         }
         self.state.borrow_mut().team = None;
     }
@@ -174,15 +176,6 @@ impl Lowering<'_> {
             out.line("}");
         }
         is_guarded
-    }
-
-    /// Memory of a group for values of its threads, where that must be declared early.
-    fn group_memory(&self, ty: &str, out: &mut Out<'_>) -> Option<String> {
-        (self.grid == Some(Grid::OpenCl)).then(|| {
-            let name = format!("__ferry_group{}", self.fresh());
-            out.line(&format!("__local {ty} {name}[{}];", super::flat::MOST_THREADS));
-            name
-        })
     }
 }
 
@@ -367,7 +360,7 @@ impl Plan<'_, '_> {
 
 impl Lowering<'_> {
     /// Whether a function only computes.
-    fn is_mathematical(&self, callee: ExprId) -> bool {
+    pub(in crate::lower) fn is_mathematical(&self, callee: ExprId) -> bool {
         let mut callee = callee;
         while let ExprKind::Cast(_, inner) = self.program.exprs[callee].kind {
             callee = inner;

@@ -172,15 +172,24 @@ impl Lowering<'_> {
         text
     }
 
-    /// What stands before a kernel's body: how many threads it wants, and its arguments.
-    pub(in crate::lower) fn grid_header(&self, name: &str, slots: usize, is_solo: bool) -> String {
+    /// What stands before a kernel's body: how many threads it wants, and its arguments. `parts`: places
+    /// that groups leave their parts of sums in.
+    pub(in crate::lower) fn grid_header(
+        &self,
+        name: &str,
+        slots: usize,
+        parts: usize,
+        is_solo: bool,
+    ) -> String {
         if self.grid.is_some_and(Grid::is_cpp) {
             return cuda_header(name, slots, is_solo);
         }
         let has_variables = self.has_grid_variables();
         let all = slots + usize::from(has_variables);
-        let params: Vec<String> =
-            (0..all).map(|it| format!("unsigned long __ferry_a{it}")).collect();
+        let params: Vec<String> = (0..all)
+            .map(|it| format!("unsigned long __ferry_a{it}"))
+            .chain((0..parts).map(|it| format!("unsigned long __ferry_parts{it}")))
+            .collect();
         let values: Vec<String> =
             (0..slots).map(|it| format!("__ferry_flat(__ferry_a{it})")).collect();
         let threads = match is_solo {

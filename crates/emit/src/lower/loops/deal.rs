@@ -6,7 +6,7 @@
 //! neighbours in memory of those before and behind them too. Teams, and threads of one team, take
 //! iterations in turns.
 
-use super::{Code, Made, Maker, collapsed, inner};
+use super::{Code, Made, Maker, Nest, collapsed, inner};
 use crate::c::{Grid, Out, Printer};
 use crate::lower::Lowering;
 use ir::program::{ExprKind, RegionId, StmtKind};
@@ -43,6 +43,17 @@ impl Lowering<'_> {
             Err(why) => return self.refuse_loops(id, &why),
         };
         nest.prelude.iter().for_each(|it| out.line(&it.line));
+        let taken = match to {
+            To::All => Some(("__ferry_thread()", "__ferry_threads()")),
+            To::Threads => Some(("__ferry_place()", "__ferry_places()")),
+            To::Teams => None,
+        };
+        if self.grid == Some(Grid::OpenCl)
+            && let Some(taken) = taken
+            && maker.put_stretches(&nest, taken, last, out)
+        {
+            return;
+        }
         let [all, at] = ["all", "at"].map(|it| maker.name(it));
         out.line(&format!("const unsigned long {all} = {};", product(&nest.loops)));
         let may_shape = to == To::All && self.grid == Some(Grid::Cuda) && last.is_empty();
@@ -63,16 +74,9 @@ impl Lowering<'_> {
         let put_one = |at: &str, out: &mut Out<'_>| {
             counters(&nest.loops, at).iter().for_each(|it| out.line(it));
             nest.loops.iter().flat_map(|it| &it.before).for_each(|it| out.line(it));
-            match last.is_empty() {
-                true if may_shape && !is_shaped => maker.put_unrolled(&nest.body, out),
-                true => maker.block(&nest.body, out),
-                // The body may say `continue`.
-                false => maker.block(&Code::Once(Box::new(nest.body.clone())), out),
-            }
-            let ends: Vec<String> =
-                nest.loops.iter().map(|it| format!("{} + 1 == {}", it.counter, it.end)).collect();
-            for line in last {
-                out.line(&format!("if ({}) {{ {line} }}", ends.join(" && ")));
+            match may_shape && !is_shaped {
+                true => maker.put_unrolled(&nest.body, out),
+                false => maker.put_dealt(&nest, last, out),
             }
         };
         if self.is_sum(id) && nest.loops.len() == 1 && last.is_empty() && self.is_short(&nest.body)
@@ -88,6 +92,20 @@ impl Lowering<'_> {
 }
 
 impl Maker<'_, '_> {
+    /// The body of a nest, and what is done when the last of all iterations is.
+    pub(super) fn put_dealt(&self, nest: &Nest, last: &[String], out: &mut Out<'_>) {
+        match last.is_empty() {
+            true => self.block(&nest.body, out),
+            // The body may say `continue`.
+            false => self.block(&Code::Once(Box::new(nest.body.clone())), out),
+        }
+        let ends: Vec<String> =
+            nest.loops.iter().map(|it| format!("{} + 1 == {}", it.counter, it.end)).collect();
+        for line in last {
+            out.line(&format!("if ({}) {{ {line} }}", ends.join(" && ")));
+        }
+    }
+
     /// A body; a loop in it that stores nothing has many loads on their way.
     fn put_unrolled(&self, body: &Code, out: &mut Out<'_>) {
         let inner = match body {
@@ -195,7 +213,7 @@ fn put_several(
 }
 
 /// How many iterations loops have.
-fn product(loops: &[Made]) -> String {
+pub(super) fn product(loops: &[Made]) -> String {
     let factors: Vec<&str> = loops.iter().map(|it| it.end.as_str()).collect();
     factors.join(" * ")
 }

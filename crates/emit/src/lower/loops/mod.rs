@@ -14,6 +14,7 @@ mod inner;
 mod normal;
 mod put;
 mod share;
+mod stretch;
 mod tiles;
 
 use ir::construct::{ClauseKind, Leaf};
