@@ -15,6 +15,7 @@
 //! - [`cuda`]: NVIDIA GPUs
 //! - [`hip`]: AMD's GPUs
 //! - [`memory`], [`error`]: the plain types of the contract
+//! - `lanes`: calls that return before their work is done, for plugins whose drivers have queues
 //! - [`upcalls`]: what kernels may ask of the host
 //! - [`library`], [`parameters`]: shared objects from memory, calls by address
 //! - `shape`, `parts`: what GPUs of all makers share: sizes of launches, images of several files
@@ -24,6 +25,7 @@ pub mod cpu;
 pub mod cuda;
 pub mod error;
 pub mod hip;
+mod lanes;
 pub mod library;
 pub mod memory;
 pub mod opencl;
@@ -102,6 +104,15 @@ pub const PLUGINS: &[Plugin] = &[
 /// An image that a device has loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Module(pub u64);
+
+/// How a device came to the code of an image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Build {
+    /// The driver has compiled it now.
+    Compiled,
+    /// It was compiled before, and kept.
+    Kept,
+}
 
 /// A kernel that a device can launch. The number means what the device wants it to mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -189,6 +200,12 @@ pub trait Device: Send + Sync {
 
     /// Unloads an image; its finalisers run now. Kernels and symbols of it are not used again.
     fn unload(&self, module: Module) -> Result<()>;
+
+    /// How it came to the code of an image, where images are compiled when they are loaded.
+    fn build_of(&self, module: Module) -> Option<Build> {
+        let _ = module;
+        None
+    }
 
     /// Finds a variable; [`DeviceError::NotFound`] if the image has none of that name.
     fn symbol(&self, module: Module, name: &CStr) -> Result<Symbol>;

@@ -4,9 +4,9 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 
+use cache::Cache;
 use serde::Serialize;
 
-use crate::cc::cache::Cache;
 use crate::cc::host::{self, Host};
 use crate::cc::{amd, nvidia, runtime};
 use crate::input;

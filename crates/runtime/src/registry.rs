@@ -217,7 +217,9 @@ impl Binary {
             device.plugin.accepts(bytes).then_some(bytes)
         });
         let Some(image) = fitting else { return Ok(None) };
+        let timer = Watch::now().start();
         let module = device.plugin.load(image)?;
+        Watch::now().loaded(timer, device.number, device.plugin.build_of(module));
         tool::loaded(Watch::now(), device.number, &self.name, image, module.0);
         self.tell_number(device, module)?;
         let is_unified = current().is_unified();

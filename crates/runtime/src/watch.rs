@@ -7,6 +7,8 @@ use std::fmt::Write;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
+use device::Build;
+
 use crate::args::Name;
 use crate::mapping::Cx;
 use crate::mapping::transfer::Piece;
@@ -80,6 +82,18 @@ impl Watch {
             let mut args = format!("\"bytes\":{bytes},\"device\":{number}");
             let _ = write!(args, ",\"place\":{}", trace::quoted(&cx.place.to_string()));
             trace::event(way, &name, began, ended, &args);
+        }
+    }
+
+    /// A device has the code of a program.
+    pub(crate) fn loaded(self, timer: Timer, device: usize, build: Option<Build>) {
+        let (Some(began), Some(build)) = (timer.0, build) else { return };
+        let (what, ended) = (build_words(build), Instant::now());
+        if self.0 & INFO != 0 {
+            report::info(&format!("device {device}: {what}, {} us", micros(began, ended)));
+        }
+        if self.0 & TRACE != 0 {
+            trace::event("load", what, began, ended, &format!("\"device\":{device}"));
         }
     }
 
@@ -165,6 +179,13 @@ impl Watch {
     /// Does anybody read what happened?
     pub(crate) fn is_on(self) -> bool {
         self.0 & !(TOOL | PROFILER) != 0
+    }
+}
+
+fn build_words(build: Build) -> &'static str {
+    match build {
+        Build::Compiled => "kernels compiled",
+        Build::Kept => "kernels compiled before",
     }
 }
 

@@ -7,7 +7,8 @@
 //!
 //! - [`driver`]: the library, and what its answers mean
 //! - [`context`]: one GPU
-//! - [`lanes`]: streams to do things in; each call has one, so threads do not wait for each other
+//! - [`streams`]: what is done in an order; each call has one ([`crate::lanes`]), so threads do not wait
+//!   for each other
 //! - [`heap`]: memory that is kept for the next who asks
 //!
 //! A kernel that crashes takes the context with it: the call that waited for it says so, and every
@@ -21,7 +22,7 @@ mod context;
 mod driver;
 mod heap;
 mod image;
-mod lanes;
+mod streams;
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -34,6 +35,7 @@ use cudarc::driver::sys::{
     CUmodule, CUresult,
 };
 
+use crate::lanes::{Lane, Lanes, Work};
 use crate::memory::{DevicePtr, MemoryKind};
 use crate::{
     Convention, Device, DeviceError, Flight, Held, Kernel, Launch, Module, Result, Symbol, parts,
@@ -42,7 +44,7 @@ use crate::{
 use context::{Context, Entered};
 use driver::{check, crash, failure};
 use heap::{CHUNK, Found, GRAIN, Heap, Origin};
-use lanes::{Lane, Lanes, Work};
+use streams::Streams;
 
 /// The device.
 #[derive(Debug)]
@@ -88,7 +90,7 @@ impl Cuda {
         let heap = Mutex::new(Heap::new(context.memory / KEPT));
         Ok(Cuda {
             context,
-            lanes: Lanes::default(),
+            lanes: Lanes::new(Box::new(Streams)),
             modules: Mutex::default(),
             heap,
             lost: OnceLock::new(),
@@ -229,7 +231,8 @@ impl Cuda {
             // SAFETY: both ranges are the caller's promise or the lane's own. From memory that is not
             // locked the driver has read when it returns; locked memory stays as it is until the
             // stream was waited for, as its owner is in a call of the runtime until then.
-            let code = unsafe { sys::cuMemcpyHtoDAsync_v2(dst.0, from.cast(), len, lane.stream()) };
+            let code =
+                unsafe { sys::cuMemcpyHtoDAsync_v2(dst.0, from.cast(), len, lane.handle().cast()) };
             check(what, code)
         };
         self.act_then(what, work, copy, || ())
@@ -452,7 +455,8 @@ impl Device for Cuda {
             room.set(lane.room(len));
             let to = room.get().unwrap_or(dst);
             // SAFETY: both ranges are the caller's promise or the lane's own, and the call waits.
-            let code = unsafe { sys::cuMemcpyDtoHAsync_v2(to.cast(), src.0, len, lane.stream()) };
+            let code =
+                unsafe { sys::cuMemcpyDtoHAsync_v2(to.cast(), src.0, len, lane.handle().cast()) };
             check(what, code)
         };
         self.act_then(what, Work::Done, copy, || {
@@ -472,15 +476,15 @@ impl Device for Cuda {
         if dst.0.abs_diff(src.0) >= len as u64 {
             // SAFETY: both are memory of this device and do not overlap.
             return self.act(what, Work::Done, |lane| unsafe {
-                sys::cuMemcpyDtoDAsync_v2(dst.0, src.0, len, lane.stream())
+                sys::cuMemcpyDtoDAsync_v2(dst.0, src.0, len, lane.handle().cast())
             });
         }
         let between = self.alloc(len, GRAIN, MemoryKind::Device)?;
         // SAFETY: `between` has `len` bytes and overlaps with neither; one copy follows the other.
         let copied = self.act(what, Work::Done, |lane| unsafe {
-            match sys::cuMemcpyDtoDAsync_v2(between.0, src.0, len, lane.stream()) {
+            match sys::cuMemcpyDtoDAsync_v2(between.0, src.0, len, lane.handle().cast()) {
                 CUresult::CUDA_SUCCESS => {
-                    sys::cuMemcpyDtoDAsync_v2(dst.0, between.0, len, lane.stream())
+                    sys::cuMemcpyDtoDAsync_v2(dst.0, between.0, len, lane.handle().cast())
                 }
                 code => code,
             }
@@ -507,7 +511,7 @@ impl Device for Cuda {
         self.act("copying to another GPU", Work::Done, |lane| {
             // SAFETY: both ranges are the caller's promise, in the contexts of their devices, which
             // stay as long as these.
-            unsafe { sys::cuMemcpyPeerAsync(dst.0, to, src.0, from, len, lane.stream()) }
+            unsafe { sys::cuMemcpyPeerAsync(dst.0, to, src.0, from, len, lane.handle().cast()) }
         })
     }
 
@@ -517,7 +521,7 @@ impl Device for Cuda {
         }
         self.act("filling memory", Work::Copy, |lane| {
             // SAFETY: the range is the caller's promise.
-            unsafe { sys::cuMemsetD8Async(dst.0, byte, len, lane.stream()) }
+            unsafe { sys::cuMemsetD8Async(dst.0, byte, len, lane.handle().cast()) }
         })
     }
 
@@ -555,7 +559,7 @@ impl Device for Cuda {
                     1,
                     1,
                     0,
-                    lane.stream(),
+                    lane.handle().cast(),
                     ptr::null_mut(),
                     extra,
                 )
@@ -566,7 +570,7 @@ impl Device for Cuda {
     fn go_ahead(&self) -> bool {
         // What fails here fails again in the next call, which says so.
         let here = self.enter();
-        here.is_ok_and(|here| self.lanes.go_ahead(here).unwrap_or(false))
+        here.is_ok_and(|here| self.lanes.go_ahead(Box::new(here)).unwrap_or(false))
     }
 
     fn is_behind(&self) -> bool {
@@ -590,7 +594,7 @@ impl Device for Cuda {
     fn take_off(&self, after: &[Flight]) -> bool {
         // As above.
         let here = self.enter();
-        here.is_ok_and(|here| self.lanes.take_off(here, after).unwrap_or(false))
+        here.is_ok_and(|here| self.lanes.take_off(Box::new(here), after).unwrap_or(false))
     }
 
     fn leave(&self) -> Option<Flight> {

@@ -3,7 +3,7 @@
 use cl3::device::{
     self, CL_DEVICE_GLOBAL_MEM_SIZE, CL_DEVICE_MAX_COMPUTE_UNITS, CL_DEVICE_NAME,
     CL_DEVICE_SVM_CAPABILITIES, CL_DEVICE_SVM_COARSE_GRAIN_BUFFER, CL_DEVICE_TYPE,
-    CL_DEVICE_TYPE_ALL, CL_DEVICE_TYPE_CPU,
+    CL_DEVICE_TYPE_ALL, CL_DEVICE_TYPE_CPU, CL_DEVICE_VENDOR, CL_DEVICE_VERSION, CL_DRIVER_VERSION,
 };
 use cl3::info_type::InfoType;
 use cl3::platform;
@@ -21,6 +21,8 @@ pub(super) struct Chosen {
     pub(super) memory: usize,
     /// It is a processor, and its memory the host's.
     pub(super) is_processor: bool,
+    /// Device and driver, with their versions: code that is compiled for one is of no use to another.
+    pub(super) words: Vec<String>,
 }
 
 /// The device with that number: all drivers in their order, processors behind all others.
@@ -59,6 +61,9 @@ pub(super) fn device(number: usize) -> Result<Chosen> {
         units: size(CL_DEVICE_MAX_COMPUTE_UNITS).max(1),
         memory: size(CL_DEVICE_GLOBAL_MEM_SIZE),
         is_processor: is_processor(id),
+        words: [CL_DEVICE_NAME, CL_DEVICE_VENDOR, CL_DEVICE_VERSION, CL_DRIVER_VERSION]
+            .map(|it| text_of(id, it))
+            .to_vec(),
     })
 }
 

@@ -10,10 +10,13 @@
 //! others share their iterations among as many threads as there are. On a processor a group is one
 //! thread, which takes iterations that follow each other.
 //!
+//! Every call has a queue that nobody else uses meanwhile ([`crate::lanes`]), so calls may return before their work is done.
+//!
 //! The library of drivers is opened when the first such device is: its absence is an answer.
 
 mod choose;
 mod program;
+mod queues;
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::{CStr, c_void};
@@ -21,15 +24,18 @@ use std::ptr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use abi::names::{VARIABLES_INIT, VARIABLES_SIZE};
+use cache::Cache;
 use cl3::command_queue as queue;
+use cl3::context;
 use cl3::memory::{self, CL_MEM_READ_WRITE};
-use cl3::types::{CL_BLOCKING, cl_command_queue, cl_context, cl_event, cl_int};
-use cl3::{context, event};
+use cl3::types::{CL_BLOCKING, CL_NON_BLOCKING, cl_bool, cl_context, cl_event, cl_int};
 
+use crate::lanes::{Lane, Lanes, Work};
 use crate::memory::{DevicePtr, MemoryKind};
-use crate::{Device, DeviceError, Held, Kernel, Launch, Module, Result, Symbol};
+use crate::{Build, Device, DeviceError, Flight, Held, Kernel, Launch, Module, Result, Symbol};
 use choose::Chosen;
 use program::{Entry, Program, WORD};
+use queues::Queues;
 
 /// The device.
 #[derive(Debug)]
@@ -37,11 +43,13 @@ pub struct OpenCl {
     name: String,
     chosen: Chosen,
     context: cl_context,
-    queue: cl_command_queue,
+    lanes: Lanes,
+    /// What drivers have compiled before.
+    cache: Cache,
     modules: Mutex<Modules>,
     blocks: Mutex<Blocks>,
-    /// Memory for parts of sums that no launch uses at the moment.
-    parts: Mutex<Vec<Parts>>,
+    /// Memory for parts of sums, by queue: the launches of one queue run one after another.
+    parts: Mutex<HashMap<usize, Vec<Parts>>>,
 }
 
 // SAFETY: handles of OpenCL may be used from all threads at once, except that the arguments of a
@@ -78,20 +86,21 @@ struct Parts {
 impl OpenCl {
     /// The device with that number among those of all drivers, processors last.
     pub fn open(number: usize) -> Result<OpenCl> {
+        OpenCl::with_cache(number, Cache::of_user(true))
+    }
+
+    fn with_cache(number: usize, cache: Cache) -> Result<OpenCl> {
         let chosen = choose::device(number)?;
         let failed = |what, code| failure(what, code);
         let context = context::create_context(&[chosen.id], ptr::null(), None, ptr::null_mut())
             .map_err(|code| failed("making a context", code))?;
-        // SAFETY: the device is the one of the context; a null list of properties is empty.
-        #[allow(unsafe_code, reason = "a handle for another")]
-        let queue =
-            unsafe { queue::create_command_queue_with_properties(context, chosen.id, ptr::null()) }
-                .map_err(|code| failed("making a queue", code))?;
+        let lanes = Lanes::new(Box::new(Queues { context, device: chosen.id }));
         Ok(OpenCl {
             name: "opencl".to_owned(),
             chosen,
             context,
-            queue,
+            lanes,
+            cache,
             modules: Mutex::default(),
             blocks: Mutex::default(),
             parts: Mutex::default(),
@@ -106,18 +115,57 @@ impl OpenCl {
         self.blocks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn idle_parts(&self) -> MutexGuard<'_, Vec<Parts>> {
+    fn all_parts(&self) -> MutexGuard<'_, HashMap<usize, Vec<Parts>>> {
         self.parts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for what was asked, and lets go of what tells when it is done.
-    fn done(&self, what: &'static str, asked: std::result::Result<cl_event, cl_int>) -> Result<()> {
-        let asked = asked.map_err(|code| failure(what, code))?;
-        let waited = event::wait_for_events(&[asked]).map_err(|code| failure(what, code));
-        // SAFETY: the handle is ours and is not used again.
-        #[allow(unsafe_code, reason = "a handle is given back")]
-        let _ = unsafe { event::release_event(asked) };
-        waited
+    /// Does something in a queue that nobody else uses meanwhile.
+    fn act(
+        &self,
+        what: &'static str,
+        work: Work<'_>,
+        act: impl FnOnce(&mut Lane) -> std::result::Result<cl_event, cl_int>,
+    ) -> Result<()> {
+        let asked = |lane: &mut Lane| {
+            queues::release(act(lane).map_err(|code| failure(what, code))?);
+            // It begins, though nobody may wait for it yet.
+            queue::flush(lane.handle()).map_err(|code| failure(what, code))
+        };
+        self.lanes.with(what, work, asked, || ())
+    }
+
+    /// # Safety
+    /// As [`Device::copy_in`].
+    #[allow(unsafe_code, reason = "addresses of two memories")]
+    unsafe fn copied_in(
+        &self,
+        work: Work<'_>,
+        dst: DevicePtr,
+        src: *const u8,
+        len: usize,
+    ) -> Result<()> {
+        if len == 0 {
+            return Ok(());
+        }
+        let what = "copying to the device";
+        let copy = |lane: &mut Lane| {
+            let room = lane.room_to_read(len)?;
+            if let Some(room) = room {
+                // SAFETY: `len` bytes at `src` can be read by contract, and the room, which nobody
+                // else uses, has as many.
+                unsafe { ptr::copy_nonoverlapping(src, room, len) };
+            }
+            // Memory of the caller stays as it is until the queue was waited for, unless its thread goes
+            // away before.
+            let must_wait = room.is_none() && lane.is_left();
+            let from = room.map_or(src, <*mut u8>::cast_const);
+            let how = if must_wait { CL_BLOCKING } else { CL_NON_BLOCKING };
+            // SAFETY: both ranges are the caller's promise or the lane's own.
+            let asked = unsafe { copied(lane, how, dst.0 as *mut c_void, from.cast(), len) };
+            queues::release(asked.map_err(|code| failure(what, code))?);
+            Ok(())
+        };
+        self.lanes.with(what, work, copy, || ())
     }
 
     fn entry(&self, kernel: Kernel) -> Result<Arc<Entry>> {
@@ -138,7 +186,7 @@ impl OpenCl {
         // SAFETY: this kernel of our compiler takes nothing but that address.
         #[allow(unsafe_code, reason = "a kernel of the image")]
         unsafe {
-            self.enqueue(&init, &[0], [1, 1])
+            self.run(&init, &[0], [1, 1], Work::Done)
         }
     }
 
@@ -150,7 +198,7 @@ impl OpenCl {
         // SAFETY: such a kernel takes the address of two words and writes them.
         #[allow(unsafe_code, reason = "a kernel of the image")]
         let answer = unsafe {
-            let ran = self.enqueue(entry, &[at.0], [1, 1]);
+            let ran = self.run(entry, &[at.0], [1, 1], Work::Done);
             let copied = ran.and_then(|()| self.copy_out(words.as_mut_ptr().cast(), at, WORDS * 8));
             self.free(at).and(copied)
         };
@@ -164,59 +212,83 @@ impl OpenCl {
     /// # Safety
     /// As for [`Device::launch`].
     #[allow(unsafe_code, reason = "starts a kernel")]
-    unsafe fn enqueue(&self, entry: &Entry, args: &[u64], shape: [usize; 2]) -> Result<()> {
-        let [groups, threads] = shape;
+    unsafe fn run(
+        &self,
+        entry: &Entry,
+        args: &[u64],
+        shape: [usize; 2],
+        work: Work<'_>,
+    ) -> Result<()> {
+        let what = "running a kernel";
+        let start = |lane: &mut Lane| {
+            // SAFETY: the caller's promise.
+            let asked = unsafe { self.enqueue(lane, entry, args, shape) }?;
+            queues::release(asked);
+            queue::flush(lane.handle()).map_err(|code| failure(what, code))
+        };
+        self.lanes.with(what, work, start, || ())
+    }
+
+    /// Puts a kernel into a queue.
+    ///
+    /// # Safety
+    /// As for [`Device::launch`].
+    #[allow(unsafe_code, reason = "starts a kernel")]
+    unsafe fn enqueue(
+        &self,
+        lane: &Lane,
+        entry: &Entry,
+        args: &[u64],
+        [groups, threads]: [usize; 2],
+    ) -> Result<cl_event> {
         let (global, local) = ([groups * threads], [threads]);
         let variables = entry.variables.map(|it| it.0);
         let passed = args.len() + usize::from(variables.is_some());
-        let sums = entry.parameters.saturating_sub(passed);
-        let parts: Vec<Parts> = (0..sums).map(|_| self.parts(groups)).collect::<Result<_>>()?;
-        let asked = {
-            let mut kernel = entry.arguments();
-            kernel.reach(self.reached())?;
-            let words = args.iter().copied().chain(variables).chain(parts.iter().map(|it| it.at.0));
-            for (index, word) in words.enumerate() {
-                kernel.set(index, word)?;
-            }
-            // SAFETY: the kernel takes what was set, by contract; sizes are of one dimension.
-            unsafe {
-                queue::enqueue_nd_range_kernel(
-                    self.queue,
-                    kernel.handle(),
-                    1,
-                    ptr::null(),
-                    global.as_ptr(),
-                    local.as_ptr(),
-                    0,
-                    ptr::null(),
-                )
-            }
+        let parts = self.parts(lane, entry.parameters.saturating_sub(passed), groups)?;
+        let mut kernel = entry.arguments();
+        kernel.reach(self.reached())?;
+        for (index, word) in args.iter().copied().chain(variables).chain(parts).enumerate() {
+            kernel.set(index, word)?;
+        }
+        // SAFETY: the kernel takes what was set, by contract; sizes are of one dimension.
+        let asked = unsafe {
+            queue::enqueue_nd_range_kernel(
+                lane.handle(),
+                kernel.handle(),
+                1,
+                ptr::null(),
+                global.as_ptr(),
+                local.as_ptr(),
+                0,
+                ptr::null(),
+            )
         };
-        let done = self.done("running a kernel", asked);
-        self.idle_parts().extend(parts);
-        done
+        asked.map_err(|code| failure("running a kernel", code))
     }
 
-    /// Memory for the parts of a sum that no launch uses.
-    fn parts(&self, groups: usize) -> Result<Parts> {
+    /// Where so many sums have their parts in a launch of this queue.
+    fn parts(&self, lane: &Lane, sums: usize, groups: usize) -> Result<Vec<u64>> {
         /// Bytes that are asked for at least: launches of few groups are followed by larger ones.
         const LEAST: usize = 4096;
+        if sums == 0 {
+            return Ok(Vec::new());
+        }
         let bytes = (groups + 1) * WORD;
-        let mut idle = self.idle_parts();
-        let fitting = idle.iter().position(|it| it.bytes >= bytes);
-        let found = fitting.map(|it| idle.swap_remove(it));
-        drop(idle);
-        if let Some(found) = found {
-            return Ok(found);
+        let fitting = |it: &&Parts| it.bytes >= bytes;
+        let of = lane.handle() as usize;
+        let kept = self.all_parts().get(&of).map_or(0, |it| it.iter().filter(fitting).count());
+        for _ in kept..sums {
+            let bytes = bytes.next_power_of_two().max(LEAST);
+            let at = self.alloc(bytes, WORD, MemoryKind::Device)?;
+            // SAFETY: memory of this device that nobody else knows.
+            #[allow(unsafe_code, reason = "memory that was just made")]
+            let cleared = unsafe { filled(lane, at, 0, bytes) };
+            queues::release(cleared.map_err(|code| failure("filling memory", code))?);
+            self.all_parts().entry(of).or_default().push(Parts { at, bytes });
         }
-        let bytes = bytes.next_power_of_two().max(LEAST);
-        let at = self.alloc(bytes, WORD, MemoryKind::Device)?;
-        // SAFETY: memory of this device that nobody else knows.
-        #[allow(unsafe_code, reason = "memory that was just made")]
-        unsafe {
-            self.fill(at, 0, bytes)?;
-        }
-        Ok(Parts { at, bytes })
+        let all = self.all_parts();
+        let parts = all.get(&of).into_iter().flatten().filter(fitting);
+        Ok(parts.map(|it| it.at.0).take(sums).collect())
     }
 
     /// All memory of the device, for a kernel that has not been told since it changed.
@@ -270,7 +342,8 @@ impl Device for OpenCl {
     }
 
     fn hold(&self) -> Option<Box<dyn Held + '_>> {
-        Some(Box::new((self.modules(), self.blocks(), self.idle_parts())))
+        let lanes = (self.lanes.idle(), self.lanes.aloft(), self.lanes.all());
+        Some(Box::new((self.modules(), self.blocks(), self.all_parts(), lanes)))
     }
 
     fn accepts(&self, image: &[u8]) -> bool {
@@ -278,7 +351,7 @@ impl Device for OpenCl {
     }
 
     fn load(&self, image: &[u8]) -> Result<Module> {
-        let mut programs = Program::build(self.context, &self.chosen, image)?;
+        let mut programs = Program::build(self.context, &self.chosen, &self.cache, image)?;
         for program in programs.iter_mut().filter(|it| it.has_variables) {
             self.make_variables(program)?;
         }
@@ -287,6 +360,13 @@ impl Device for OpenCl {
         let number = modules.last;
         modules.loaded.insert(number, programs);
         Ok(Module(number))
+    }
+
+    fn build_of(&self, module: Module) -> Option<Build> {
+        let modules = self.modules();
+        let mut programs = modules.loaded.get(&module.0)?.iter();
+        let is_kept = programs.all(|it| it.build == Build::Kept);
+        Some(if is_kept { Build::Kept } else { Build::Compiled })
     }
 
     fn unload(&self, module: Module) -> Result<()> {
@@ -342,6 +422,8 @@ impl Device for OpenCl {
     }
 
     unsafe fn free(&self, ptr: DevicePtr) -> Result<()> {
+        // A kernel of this thread may still use it.
+        self.catch_up()?;
         let mut blocks = self.blocks();
         if blocks.used.remove(&ptr.0).is_some() {
             blocks.version += 1;
@@ -353,42 +435,32 @@ impl Device for OpenCl {
     }
 
     unsafe fn copy_in(&self, dst: DevicePtr, src: *const u8, len: usize) -> Result<()> {
-        // SAFETY: both ranges are the caller's promise, and the call returns when it is done.
-        let asked = unsafe {
-            queue::enqueue_svm_mem_cpy(
-                self.queue,
-                CL_BLOCKING,
-                dst.0 as *mut c_void,
-                src.cast(),
-                len,
-                0,
-                ptr::null(),
-            )
-        };
-        self.done("copying to the device", asked)
+        // SAFETY: the caller's promise.
+        unsafe { self.copied_in(Work::Copy, dst, src, len) }
+    }
+
+    unsafe fn copy_in_own(&self, dst: DevicePtr, src: *const u8, len: usize) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { self.copied_in(Work::Own, dst, src, len) }
     }
 
     unsafe fn copy_out(&self, dst: *mut u8, src: DevicePtr, len: usize) -> Result<()> {
-        // SAFETY: as in `copy_in`.
-        let asked = unsafe {
-            queue::enqueue_svm_mem_cpy(
-                self.queue,
-                CL_BLOCKING,
-                dst.cast(),
-                src.0 as *const c_void,
-                len,
-                0,
-                ptr::null(),
-            )
-        };
-        self.done("copying from the device", asked)
+        if len == 0 {
+            return Ok(());
+        }
+        self.act("copying from the device", Work::Done, |lane| {
+            // SAFETY: both ranges are the caller's promise, and the call waits.
+            unsafe { copied(lane, CL_NON_BLOCKING, dst.cast(), src.0 as *const c_void, len) }
+        })
     }
 
     unsafe fn copy_within(&self, dst: DevicePtr, src: DevicePtr, len: usize) -> Result<()> {
         let overlap = dst.0.abs_diff(src.0) < len as u64;
         if !overlap {
-            // SAFETY: both are memory of this device, which the host can name too.
-            return unsafe { self.copy_in(dst, src.0 as *const u8, len) };
+            // SAFETY: both are memory of this device.
+            return self.act("copying within the device", Work::Done, |lane| unsafe {
+                copied(lane, CL_NON_BLOCKING, dst.0 as *mut c_void, src.0 as *const c_void, len)
+            });
         }
         let mut between = vec![0u8; len];
         // SAFETY: `between` has `len` bytes, and both ranges are the caller's promise.
@@ -399,31 +471,94 @@ impl Device for OpenCl {
     }
 
     unsafe fn fill(&self, dst: DevicePtr, byte: u8, len: usize) -> Result<()> {
-        // SAFETY: the range is the caller's promise, and the pattern is one byte.
-        let asked = unsafe {
-            queue::enqueue_svm_mem_fill(
-                self.queue,
-                dst.0 as *mut c_void,
-                (&raw const byte).cast(),
-                1,
-                len,
-                0,
-                ptr::null(),
-            )
-        };
-        self.done("filling memory", asked)
+        if len == 0 {
+            return Ok(());
+        }
+        self.act("filling memory", Work::Copy, |lane| {
+            // SAFETY: the range is the caller's promise.
+            unsafe { filled(lane, dst, byte, len) }
+        })
     }
 
     unsafe fn launch(&self, kernel: Kernel, args: &[u64], launch: &Launch<'_>) -> Result<()> {
         let entry = self.entry(kernel)?;
         let shape = self.shape(&entry, launch);
         // SAFETY: the caller's promise.
-        unsafe { self.enqueue(&entry, args, shape) }
+        unsafe { self.run(&entry, args, shape, Work::Kernel(launch.name)) }
+    }
+
+    fn go_ahead(&self) -> bool {
+        // What fails here fails again in the next call, which says so.
+        self.lanes.go_ahead(Box::new(())).unwrap_or(false)
+    }
+
+    fn is_behind(&self) -> bool {
+        self.lanes.is_behind()
+    }
+
+    fn catch_up(&self) -> Result<()> {
+        self.lanes.catch_up()
+    }
+
+    fn stay(&self) -> Result<()> {
+        let caught_up = self.catch_up();
+        self.lanes.stay();
+        caught_up
+    }
+
+    fn take_off(&self, after: &[Flight]) -> bool {
+        // As above.
+        self.lanes.take_off(Box::new(()), after).unwrap_or(false)
+    }
+
+    fn leave(&self) -> Option<Flight> {
+        self.lanes.leave()
+    }
+
+    fn land(&self, flight: Flight, _kernel: &str) -> Result<()> {
+        self.lanes.under_way(flight).map_or(Ok(()), |line| self.lanes.land(&line))
+    }
+
+    fn land_together(&self, flights: &[Flight]) -> Result<()> {
+        self.lanes.land_together(flights)
     }
 
     fn synchronize(&self) -> Result<()> {
-        queue::finish(self.queue).map_err(|code| failure("waiting", code))
+        self.catch_up()?;
+        self.lanes.wait_for_all()
     }
+}
+
+/// Asks for a copy of memory that the device reaches, at its turn.
+///
+/// # Safety
+/// Both ranges have `len` bytes and stay until it is done.
+#[allow(unsafe_code, reason = "memory by address")]
+unsafe fn copied(
+    lane: &Lane,
+    how: cl_bool,
+    to: *mut c_void,
+    from: *const c_void,
+    len: usize,
+) -> std::result::Result<cl_event, cl_int> {
+    // SAFETY: the caller's promise.
+    unsafe { queue::enqueue_svm_mem_cpy(lane.handle(), how, to, from, len, 0, ptr::null()) }
+}
+
+/// Asks for memory of the device to be filled, at its turn.
+///
+/// # Safety
+/// There are `len` bytes.
+#[allow(unsafe_code, reason = "memory by address")]
+unsafe fn filled(
+    lane: &Lane,
+    at: DevicePtr,
+    byte: u8,
+    len: usize,
+) -> std::result::Result<cl_event, cl_int> {
+    let (to, pattern) = (at.0 as *mut c_void, (&raw const byte).cast());
+    // SAFETY: the caller's promise; the pattern is one byte, which the driver copies now.
+    unsafe { queue::enqueue_svm_mem_fill(lane.handle(), to, pattern, 1, len, 0, ptr::null()) }
 }
 
 /// What the driver answered, with the name that its manual has for it.
@@ -431,3 +566,6 @@ fn failure(what: &'static str, code: cl_int) -> DeviceError {
     let name = cl3::error_codes::error_text(code);
     DeviceError::Failed(format!("OpenCL: {what}: {name} ({code})"))
 }
+
+#[cfg(test)]
+mod tests;

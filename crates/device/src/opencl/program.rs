@@ -1,23 +1,23 @@
 //! Images as the driver has them: a program that it compiled, and kernels of it.
 
 use std::ffi::{CStr, CString, c_void};
-
 use std::ptr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use abi::image::{OPENCL, OPENCL_VARIABLES};
+use cache::{Cache, Key};
 use cl3::error_codes::CL_INVALID_KERNEL_NAME;
 use cl3::info_type::InfoType;
 use cl3::kernel::{
     self, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, CL_KERNEL_EXEC_INFO_SVM_PTRS, CL_KERNEL_NUM_ARGS,
     CL_KERNEL_WORK_GROUP_SIZE,
 };
-use cl3::program::{self, CL_PROGRAM_BUILD_LOG};
+use cl3::program::{self, CL_PROGRAM_BINARIES, CL_PROGRAM_BUILD_LOG};
 use cl3::types::{cl_context, cl_int, cl_kernel, cl_program};
 
 use super::choose::Chosen;
 use super::failure;
-use crate::{DeviceError, DevicePtr, Module, Result};
+use crate::{Build, DeviceError, DevicePtr, Module, Result};
 
 /// What images are compiled with: variables of programs, and memory of any kind behind one pointer,
 /// came with 2.0. Drivers for processors may lack the latter, where all pointers are the same.
@@ -30,7 +30,9 @@ pub(super) const WORD: usize = 8;
 /// A compiled file of an image.
 #[derive(Debug)]
 pub(super) struct Program {
-    handle: cl_program,
+    handle: Owned,
+    /// How it came here.
+    pub(super) build: Build,
     /// Where its variables are, if it has any.
     pub(super) variables: Option<DevicePtr>,
     /// It has some.
@@ -42,10 +44,12 @@ pub(super) struct Program {
 unsafe impl Send for Program {}
 
 impl Program {
-    /// Compiles an image: each of its files is a program, for none needs what another has.
+    /// Compiles an image, or takes what was compiled before: each of its files is a program, for none needs
+    /// what another has.
     pub(super) fn build(
         context: cl_context,
         chosen: &Chosen,
+        cache: &Cache,
         image: &[u8],
     ) -> Result<Vec<Program>> {
         let text = std::str::from_utf8(image)
@@ -53,15 +57,53 @@ impl Program {
         let options = if chosen.is_processor { OPTIONS_ONE_MEMORY } else { OPTIONS };
         let mut programs = Vec::new();
         for text in text.split(OPENCL).filter(|it| !it.is_empty()) {
+            let key = Key::new("opencl").with(options.to_bytes()).with(text.as_bytes());
+            let key = chosen.words.iter().fold(key, |key, it| key.with(it.as_bytes()));
+            let kept = cache.find(&key);
+            let kept = kept.and_then(|it| Program::from_binary(context, chosen, options, &it));
+            let (handle, build) = match kept {
+                Some(handle) => (handle, Build::Kept),
+                None => {
+                    let handle = Program::from_text(context, chosen, options, text)?;
+                    if let Some(binary) = binary(&handle) {
+                        cache.keep(&key, &binary);
+                    }
+                    (handle, Build::Compiled)
+                }
+            };
             let has_variables = text.contains(OPENCL_VARIABLES);
-            let program = program::create_program_with_source(context, &[text])
-                .map(|handle| Program { handle, variables: None, has_variables })
-                .map_err(|code| failure("reading a program", code))?;
-            program::build_program(program.handle, &[chosen.id], options, None, ptr::null_mut())
-                .map_err(|code| program.said("compiling a program", chosen, code))?;
-            programs.push(program);
+            programs.push(Program { handle, variables: None, has_variables, build });
         }
         Ok(programs)
+    }
+
+    fn from_text(
+        context: cl_context,
+        chosen: &Chosen,
+        options: &CStr,
+        text: &str,
+    ) -> Result<Owned> {
+        let program = program::create_program_with_source(context, &[text])
+            .map(Owned)
+            .map_err(|code| failure("reading a program", code))?;
+        program::build_program(program.0, &[chosen.id], options, None, ptr::null_mut())
+            .map_err(|code| program.said("compiling a program", chosen, code))?;
+        Ok(program)
+    }
+
+    /// What the driver made of a text in an earlier run; none if it does not take it any more.
+    #[allow(unsafe_code, reason = "code for the driver")]
+    fn from_binary(
+        context: cl_context,
+        chosen: &Chosen,
+        options: &CStr,
+        bytes: &[u8],
+    ) -> Option<Owned> {
+        // SAFETY: one device and one run of bytes, whose length is passed; the driver copies them.
+        let made = unsafe { program::create_program_with_binary(context, &[chosen.id], &[bytes]) };
+        let program = made.map(Owned).ok()?;
+        program::build_program(program.0, &[chosen.id], options, None, ptr::null_mut()).ok()?;
+        Some(program)
     }
 
     /// A kernel of the first program that has it.
@@ -80,20 +122,9 @@ impl Program {
         Err(DeviceError::NotFound(name.to_string_lossy().into_owned()))
     }
 
-    /// What the driver says of a text that it does not compile.
-    fn said(&self, doing: &'static str, chosen: &Chosen, code: cl_int) -> DeviceError {
-        match program::get_program_build_info(self.handle, chosen.id, CL_PROGRAM_BUILD_LOG) {
-            Ok(InfoType::VecUchar(log)) if !log.is_empty() => {
-                let log = String::from_utf8_lossy(&log);
-                DeviceError::BadImage(log.trim_end_matches(['\0', '\n']).to_owned())
-            }
-            _ => failure(doing, code),
-        }
-    }
-
     /// A kernel of it.
     pub(super) fn entry(&self, module: Module, name: &CStr, chosen: &Chosen) -> Result<Entry> {
-        let handle = kernel::create_kernel(self.handle, name).map_err(|code| match code {
+        let handle = kernel::create_kernel(self.handle.0, name).map_err(|code| match code {
             CL_INVALID_KERNEL_NAME => DeviceError::NotFound(name.to_string_lossy().into_owned()),
             code => failure("looking for a kernel", code),
         })?;
@@ -122,11 +153,37 @@ impl Program {
     }
 }
 
-#[allow(unsafe_code, reason = "a handle is given back")]
-impl Drop for Program {
+/// A program of the driver.
+#[derive(Debug)]
+struct Owned(cl_program);
+
+impl Owned {
+    /// What the driver says of a text that it does not compile.
+    fn said(&self, doing: &'static str, chosen: &Chosen, code: cl_int) -> DeviceError {
+        match program::get_program_build_info(self.0, chosen.id, CL_PROGRAM_BUILD_LOG) {
+            Ok(InfoType::VecUchar(log)) if !log.is_empty() => {
+                let log = String::from_utf8_lossy(&log);
+                DeviceError::BadImage(log.trim_end_matches(['\0', '\n']).to_owned())
+            }
+            _ => failure(doing, code),
+        }
+    }
+}
+
+impl Drop for Owned {
+    #[allow(unsafe_code, reason = "a handle is given back")]
     fn drop(&mut self) {
         // SAFETY: the handle is ours; kernels of it keep what they need.
-        let _ = unsafe { program::release_program(self.handle) };
+        let _ = unsafe { program::release_program(self.0) };
+    }
+}
+
+/// What the driver has made of a text, in its own form.
+fn binary(program: &Owned) -> Option<Vec<u8>> {
+    match program::get_program_info(program.0, CL_PROGRAM_BINARIES) {
+        // There is one device.
+        Ok(InfoType::VecVecUchar(all)) => all.into_iter().next().filter(|it| !it.is_empty()),
+        _ => None,
     }
 }
 

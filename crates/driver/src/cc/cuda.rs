@@ -7,10 +7,10 @@
 use std::path::Path;
 
 use abi::image::{Container, ImageKind};
+use cache::Key;
 
 use super::args::Arguments;
 use super::bundle::Code;
-use super::cache::Key;
 use super::device::Gpus;
 use super::gpus::{self, Floats, has_lines};
 use super::image::Part;

@@ -10,11 +10,11 @@ use abi::image::{Container, ImageKind};
 use super::amd::Compiler;
 use super::args::Arguments;
 use super::bundle::Code;
-use super::cache::Key;
 use super::device::AmdGpus;
 use super::gpus::{self, Floats, has_lines};
 use super::image::Part;
 use super::{Context, Failure};
+use cache::Key;
 
 /// What images for GPUs are called in containers.
 pub(crate) const TRIPLE: &str = "amdgcn-amd-amdhsa";

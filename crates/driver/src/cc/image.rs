@@ -8,10 +8,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use abi::names::{ENTRIES_START, ENTRIES_STOP, IMAGE_COUNT, IMAGE_SECTION, IMAGES};
+use cache::Key;
 
 use super::args::Step;
 use super::bundle::Code;
-use super::cache::Key;
 use super::host::Voice;
 use super::{Context, Failure};
 

@@ -10,7 +10,6 @@
 pub(crate) mod amd;
 mod args;
 mod bundle;
-pub(crate) mod cache;
 mod compile;
 mod cuda;
 pub(crate) mod decisions;
@@ -40,11 +39,11 @@ use std::process::ExitCode;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use cache::Cache;
 use source::render;
 use tempfile::TempDir;
 
 use self::args::{Arguments, Question, Report, Step};
-use self::cache::Cache;
 use self::compile::{Done, Job};
 use self::host::{Host, Voice};
 use self::language::Language;

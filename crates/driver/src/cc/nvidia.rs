@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::ptr;
 
+use cache::Cache;
 use libloading::{Library, Symbol};
 
-use super::cache::Cache;
 use super::{host, runtime};
 use crate::input;
 

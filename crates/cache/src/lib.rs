@@ -1,4 +1,4 @@
-//! Device builds that were made before.
+//! Builds for devices that were made before: by the compiler, and by drivers when a program runs.
 //!
 //! A build is found by a hash of everything that goes into it. Entries carry a hash of themselves, so
 //! a damaged one is built anew; they appear by renaming, so builds that run at the same time see a
@@ -17,36 +17,38 @@ const MOST_ENTRIES: usize = 64;
 const HASH: usize = 32;
 
 /// What a build is made of.
-pub(crate) struct Key(Sha256);
+#[derive(Clone, Debug)]
+pub struct Key(Sha256);
 
 impl Key {
     /// A kind of build, by this version of Ferry.
-    pub(crate) fn new(kind: &str) -> Key {
+    pub fn new(kind: &str) -> Key {
         Key(Sha256::new()).with(kind.as_bytes()).with(env!("CARGO_PKG_VERSION").as_bytes())
     }
 
     /// And this; the length is part of it, so that parts cannot run into each other.
-    pub(crate) fn with(mut self, part: &[u8]) -> Key {
+    pub fn with(mut self, part: &[u8]) -> Key {
         self.0.update((part.len() as u64).to_le_bytes());
         self.0.update(part);
         self
     }
 
     /// In hexadecimal.
-    pub(crate) fn text(&self) -> String {
+    pub fn text(&self) -> String {
         self.0.clone().finalize().iter().map(|it| format!("{it:02x}")).collect()
     }
 }
 
 /// Where builds are kept.
-pub(crate) struct Cache {
+#[derive(Debug)]
+pub struct Cache {
     /// None: nowhere.
     folder: Option<PathBuf>,
 }
 
 impl Cache {
     /// The user's cache: FERRY_CACHE, or `ferry` in the folder for such things.
-    pub(crate) fn of_user(is_wanted: bool) -> Cache {
+    pub fn of_user(is_wanted: bool) -> Cache {
         let named = |name: &str| env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from);
         let folder = named("FERRY_CACHE")
             .or_else(|| named("XDG_CACHE_HOME").map(|it| it.join("ferry")))
@@ -55,25 +57,41 @@ impl Cache {
         Cache { folder: folder.filter(|it| is_wanted && it.is_absolute()) }
     }
 
+    /// One in a folder of its own.
+    pub fn in_folder(folder: &Path) -> Cache {
+        Cache { folder: Some(folder.to_owned()) }
+    }
+
     /// The folder, if there is a cache.
-    pub(crate) fn folder(&self) -> Option<&Path> {
+    pub fn folder(&self) -> Option<&Path> {
         self.folder.as_deref()
     }
 
     /// What was built for `key`, or what `build` gives now.
-    pub(crate) fn get<E>(
+    pub fn get<E>(
         &self,
         key: &Key,
         build: impl FnOnce() -> Result<Vec<u8>, E>,
     ) -> Result<Vec<u8>, E> {
-        let Some(file) = self.file(key) else { return build() };
-        if let Some(bytes) = fs::read(&file).ok().and_then(|it| sound(&it)) {
+        if let Some(bytes) = self.find(key) {
             return Ok(bytes);
         }
         let bytes = build()?;
-        // No room, no permission: the build is no worse for it.
-        let _ = keep(&file, &bytes);
+        self.keep(key, &bytes);
         Ok(bytes)
+    }
+
+    /// What was built for `key`, if it is there and whole.
+    pub fn find(&self, key: &Key) -> Option<Vec<u8>> {
+        fs::read(self.file(key)?).ok().and_then(|it| sound(&it))
+    }
+
+    /// Keeps what was built for `key`.
+    pub fn keep(&self, key: &Key, bytes: &[u8]) {
+        if let Some(file) = self.file(key) {
+            // No room, no permission: the build is no worse for it.
+            let _ = keep(&file, bytes);
+        }
     }
 
     fn file(&self, key: &Key) -> Option<PathBuf> {

@@ -7,27 +7,55 @@
 //!
 //! A thread may also leave its work alone ([`Lanes::take_off`], [`Lanes::leave`]): that is a flight. A few
 //! streams are kept for these, each has several, one after another; who waits for one waits for its stream.
+//!
+//! What a stream is, a plugin says ([`Stream`]).
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::ffi::c_void;
+use std::fmt::Debug;
 use std::mem::ManuallyDrop;
 use std::ptr;
 use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use cudarc::driver::sys::{
-    self, CUevent, CUevent_flags_enum, CUresult, CUstream, CUstream_flags_enum,
-};
+use crate::{Flight, Held, Result};
 
-use super::context::Entered;
-use super::driver::check;
-use crate::{Flight, Result};
+/// What a driver does things in, in their order. It is made once and never given back.
+pub(crate) trait Stream: Debug + Send + Sync {
+    /// As the driver knows it.
+    fn handle(&self) -> *mut c_void;
 
-/// A stream, and memory of the host that the GPU can copy from and to without the processor.
+    /// Waits until all is done that was put into it. `what` was being done.
+    fn wait(&self, what: &'static str) -> Result<()>;
+
+    /// Remembers that it has come this far.
+    fn mark(&self) -> Result<()>;
+
+    /// What is put into it from now on comes after all that another had when it was marked last.
+    fn follow_mark(&self, other: &dyn Stream) -> Result<()>;
+
+    /// The same for all that another has now.
+    fn follow(&self, other: &dyn Stream) -> Result<()>;
+
+    /// Hands its mark to a call of the driver, during which it stays.
+    fn with_mark(&self, act: &mut dyn FnMut(*mut c_void) -> Result<()>) -> Result<()>;
+}
+
+/// Makes streams.
+pub(crate) trait Maker: Debug + Send + Sync {
+    /// A new one.
+    fn stream(&self) -> Result<Box<dyn Stream>>;
+
+    /// Memory of the host that the device copies from and to without the processor, where there is such:
+    /// [`STAGED`] bytes, or null.
+    fn stage(&self) -> *mut u8;
+}
+
+/// A stream, and memory of the host to pass small things through.
 #[derive(Debug)]
-pub(super) struct Lane {
-    pub(super) line: Arc<Line>,
+pub(crate) struct Lane {
+    pub(crate) line: Arc<Line>,
     /// [`STAGED`] bytes; null where there was no such memory.
     stage: *mut u8,
     /// So many of them wait to be copied.
@@ -38,12 +66,8 @@ pub(super) struct Lane {
 
 /// What others may know of a lane.
 #[derive(Debug)]
-pub(super) struct Line {
-    pub(super) stream: CUstream,
-    /// Where its copies end, if they are marked.
-    event: CUevent,
-    /// Where another stream was when this one was to follow it.
-    turn: CUevent,
+pub(crate) struct Line {
+    stream: Box<dyn Stream>,
     /// One of the numbers below: copies to the device that were not waited for.
     copies: AtomicU8,
     /// Its place among all.
@@ -68,56 +92,37 @@ const SOME: u8 = 1;
 const MARKED: u8 = 2;
 
 /// Copies of so many bytes go by way of such memory: the driver would do that too, with more ado.
-const STAGED: usize = 64 << 10;
+pub(crate) const STAGED: usize = 64 << 10;
 
-// SAFETY: a stream may be used from all threads; the memory is used by the one who has the lane.
-#[allow(unsafe_code, reason = "handles of a library that is safe for threads")]
+// SAFETY: the memory is used by the one who has the lane.
+#[allow(unsafe_code, reason = "an address of memory that is owned")]
 unsafe impl Send for Lane {}
-// SAFETY: streams and events may be used from all threads at once.
-#[allow(unsafe_code, reason = "handles of a library that is safe for threads")]
-unsafe impl Send for Line {}
-// SAFETY: as above.
-#[allow(unsafe_code, reason = "handles of a library that is safe for threads")]
-unsafe impl Sync for Line {}
 
-#[allow(unsafe_code, reason = "asks the driver")]
+#[allow(unsafe_code, reason = "places in memory that is owned")]
 impl Lane {
-    /// A new one, of the current context.
-    fn make() -> Result<Lane> {
-        let (mut stream, mut event, mut turn) = (ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
-        let flags = CUstream_flags_enum::CU_STREAM_NON_BLOCKING as u32;
-        // SAFETY: writes one handle; the context is current.
-        check("making a stream", unsafe { sys::cuStreamCreate(&raw mut stream, flags) })?;
-        let flags = CUevent_flags_enum::CU_EVENT_DISABLE_TIMING as u32;
-        // SAFETY: as above.
-        check("making an event", unsafe { sys::cuEventCreate(&raw mut event, flags) })?;
-        // SAFETY: as above.
-        check("making an event", unsafe { sys::cuEventCreate(&raw mut turn, flags) })?;
-        let mut stage: *mut c_void = ptr::null_mut();
-        // SAFETY: writes one address. Without such memory copies go the driver's way.
-        let made =
-            unsafe { sys::cuMemHostAlloc(&raw mut stage, STAGED, sys::CU_MEMHOSTALLOC_PORTABLE) };
-        if check("locking memory", made).is_err() {
-            stage = ptr::null_mut();
-        }
+    fn make(maker: &dyn Maker) -> Result<Lane> {
         let line = Arc::new(Line {
-            stream,
-            event,
-            turn,
+            stream: maker.stream()?,
             copies: AtomicU8::new(NONE),
             number: AtomicUsize::new(0),
             begun: AtomicU64::new(0),
             landed: AtomicU64::new(0),
         });
-        Ok(Lane { line, stage: stage.cast(), staged: 0, is_left: false })
+        Ok(Lane { line, stage: maker.stage(), staged: 0, is_left: false })
     }
 
-    pub(super) fn stream(&self) -> CUstream {
-        self.line.stream
+    /// The stream, as the driver knows it.
+    pub(crate) fn handle(&self) -> *mut c_void {
+        self.line.stream.handle()
+    }
+
+    /// Whether its thread goes away before its work is done, so that what it reads must be read by then.
+    pub(crate) fn is_left(&self) -> bool {
+        self.is_left
     }
 
     /// Room for so many bytes of the host that the GPU can reach, until the stream was waited for.
-    pub(super) fn room(&mut self, len: usize) -> Option<*mut u8> {
+    pub(crate) fn room(&mut self, len: usize) -> Option<*mut u8> {
         if self.stage.is_null() || len > STAGED - self.staged {
             return None;
         }
@@ -129,7 +134,7 @@ impl Lane {
 
     /// The same; where there is none and what is copied must be read before the thread goes on, room is
     /// waited for.
-    pub(super) fn room_to_read(&mut self, len: usize) -> Result<Option<*mut u8>> {
+    pub(crate) fn room_to_read(&mut self, len: usize) -> Result<Option<*mut u8>> {
         let found = self.room(len);
         if found.is_some() || !self.is_left || len > STAGED {
             return Ok(found);
@@ -139,9 +144,8 @@ impl Lane {
     }
 
     /// Waits until all is done that was put into the stream.
-    pub(super) fn wait(&mut self, what: &'static str) -> Result<()> {
-        // SAFETY: a stream of the current context.
-        let waited = check(what, unsafe { sys::cuStreamSynchronize(self.stream()) });
+    pub(crate) fn wait(&mut self, what: &'static str) -> Result<()> {
+        let waited = self.line.stream.wait(what);
         self.staged = 0;
         waited
     }
@@ -156,8 +160,8 @@ struct Ahead {
     is_behind: bool,
     /// The last kernel among it.
     kernel: Option<String>,
-    /// The context stays current meanwhile: to ask the driver for it again costs as much as an event.
-    _here: Entered,
+    /// What the driver was told stays so meanwhile: to tell it again costs as much as an event.
+    _here: Box<dyn Held>,
 }
 
 thread_local! {
@@ -166,9 +170,14 @@ thread_local! {
         const { RefCell::new(ManuallyDrop::new(None)) };
 }
 
+/// What the calling thread has not waited for.
+fn of_thread<R>(act: impl FnOnce(&mut Option<Ahead>) -> R) -> R {
+    AHEAD.with_borrow_mut(|it| act(it))
+}
+
 /// How a call treats its work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Work<'a> {
+pub(crate) enum Work<'a> {
     /// It is done when the call returns.
     Done,
     /// Data for the device, which others may look for.
@@ -183,8 +192,9 @@ pub(super) enum Work<'a> {
 const MOST_ALOFT: usize = 16;
 
 /// The streams of a device; there are as many as threads were at work at once, and some for flights.
-#[derive(Debug, Default)]
-pub(super) struct Lanes {
+#[derive(Debug)]
+pub(crate) struct Lanes {
+    maker: Box<dyn Maker>,
     /// Those that nobody uses at the moment.
     idle: Mutex<Vec<Lane>>,
     /// Those of flights that no thread adds to at the moment, the one that was longest ago first.
@@ -198,12 +208,23 @@ pub(super) struct Lanes {
 }
 
 impl Lanes {
+    pub(crate) fn new(maker: Box<dyn Maker>) -> Lanes {
+        Lanes {
+            maker,
+            idle: Mutex::default(),
+            aloft: Mutex::default(),
+            all: Mutex::default(),
+            count: AtomicUsize::new(0),
+            copying: AtomicUsize::new(0),
+        }
+    }
+
     fn taken(&self) -> Result<Lane> {
         let idle = self.idle().pop();
         if let Some(lane) = idle {
             return Ok(lane);
         }
-        let lane = Lane::make()?;
+        let lane = Lane::make(&*self.maker)?;
         let mut all = self.all();
         lane.line.number.store(all.len(), Ordering::Relaxed);
         all.push(Arc::clone(&lane.line));
@@ -213,17 +234,17 @@ impl Lanes {
     }
 
     /// The list of those that nobody uses.
-    pub(super) fn idle(&self) -> MutexGuard<'_, Vec<Lane>> {
+    pub(crate) fn idle(&self) -> MutexGuard<'_, Vec<Lane>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The list of those of flights.
-    pub(super) fn aloft(&self) -> MutexGuard<'_, VecDeque<Lane>> {
+    pub(crate) fn aloft(&self) -> MutexGuard<'_, VecDeque<Lane>> {
         self.aloft.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The list of all.
-    pub(super) fn all(&self) -> MutexGuard<'_, Vec<Arc<Line>>> {
+    pub(crate) fn all(&self) -> MutexGuard<'_, Vec<Arc<Line>>> {
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -234,15 +255,15 @@ impl Lanes {
 
     /// Does something with a stream that nobody else uses meanwhile, behind the copies of all others, and
     /// waits for it unless the thread goes ahead; `then` follows when it was waited for, before anybody
-    /// else gets the stream. The context is current.
-    pub(super) fn with(
+    /// else gets the stream.
+    pub(crate) fn with(
         &self,
         what: &'static str,
         work: Work<'_>,
         act: impl FnOnce(&mut Lane) -> Result<()>,
         then: impl FnOnce(),
     ) -> Result<()> {
-        AHEAD.with_borrow_mut(|ahead| {
+        of_thread(|ahead| {
             let Some(ahead) = ahead.as_mut().filter(|it| it.of == self.number()) else {
                 let mut lane = self.taken()?;
                 let done = self
@@ -277,7 +298,6 @@ impl Lanes {
     }
 
     /// Makes a stream wait for the copies of others.
-    #[allow(unsafe_code, reason = "asks the driver")]
     fn follow(&self, own: &Arc<Line>) -> Result<()> {
         let is_own = usize::from(own.copies.load(Ordering::Relaxed) != NONE);
         if self.copying.load(Ordering::Acquire) == is_own {
@@ -285,20 +305,12 @@ impl Lanes {
         }
         let all = self.all().clone();
         for other in all.iter().filter(|it| !Arc::ptr_eq(it, own)) {
-            // SAFETY: streams and events of this device, which are never given back. An event that is
-            // marked again meanwhile is behind the same copies.
-            let code = unsafe {
-                match other.copies.load(Ordering::Acquire) {
-                    NONE => continue,
-                    MARKED => sys::cuStreamWaitEvent(own.stream, other.event, 0),
-                    _ => {
-                        let recorded = sys::cuEventRecord(own.turn, other.stream);
-                        check("ordering copies", recorded)?;
-                        sys::cuStreamWaitEvent(own.stream, own.turn, 0)
-                    }
-                }
-            };
-            check("ordering copies", code)?;
+            // One that is marked again meanwhile is behind the same copies.
+            match other.copies.load(Ordering::Acquire) {
+                NONE => {}
+                MARKED => own.stream.follow_mark(&*other.stream)?,
+                _ => own.stream.follow(&*other.stream)?,
+            }
         }
         Ok(())
     }
@@ -326,8 +338,8 @@ impl Lanes {
 
     /// From now on this thread goes ahead of its work, behind these flights; false as in
     /// [`Lanes::go_ahead`].
-    pub(super) fn take_off(&self, here: Entered, after: &[Flight]) -> Result<bool> {
-        if AHEAD.with_borrow(|it| it.is_some()) {
+    pub(crate) fn take_off(&self, here: Box<dyn Held>, after: &[Flight]) -> Result<bool> {
+        if of_thread(|it| it.is_some()) {
             return Ok(false);
         }
         let mut lane = self.taken_behind(after)?;
@@ -342,9 +354,8 @@ impl Lanes {
             return Err(error);
         }
         let of = self.number();
-        AHEAD.with_borrow_mut(|ahead| {
-            **ahead = Some(Ahead { of, lane, is_behind: false, kernel: None, _here: here });
-        });
+        let ahead = Ahead { of, lane, is_behind: false, kernel: None, _here: here };
+        of_thread(|it| *it = Some(ahead));
         Ok(true)
     }
 
@@ -372,7 +383,6 @@ impl Lanes {
     }
 
     /// Makes a stream wait for flights in others.
-    #[allow(unsafe_code, reason = "asks the driver")]
     fn queue_behind(&self, own: &Line, after: &[Flight]) -> Result<()> {
         let number = own.number.load(Ordering::Relaxed);
         let mut done = None;
@@ -382,19 +392,15 @@ impl Lanes {
             if other.landed.load(Ordering::Acquire) >= it.number {
                 continue;
             }
-            // SAFETY: streams and an event of this device, which are never given back.
-            check("ordering regions", unsafe { sys::cuEventRecord(own.turn, other.stream) })?;
-            // SAFETY: as above.
-            let code = unsafe { sys::cuStreamWaitEvent(own.stream, own.turn, 0) };
-            check("ordering regions", code)?;
+            own.stream.follow(&*other.stream)?;
             done = Some(it.lane);
         }
         Ok(())
     }
 
     /// The work of this thread goes on without it.
-    pub(super) fn leave(&self) -> Option<Flight> {
-        AHEAD.with_borrow_mut(|ahead| {
+    pub(crate) fn leave(&self) -> Option<Flight> {
+        of_thread(|ahead| {
             let ahead = ahead.take_if(|it| it.of == self.number())?;
             let line = &ahead.lane.line;
             let lane = line.number.load(Ordering::Relaxed);
@@ -405,25 +411,22 @@ impl Lanes {
     }
 
     /// The stream of a flight, unless that is known to be done.
-    pub(super) fn under_way(&self, flight: Flight) -> Option<Arc<Line>> {
+    pub(crate) fn under_way(&self, flight: Flight) -> Option<Arc<Line>> {
         let line = self.all().get(flight.lane).cloned();
         line.filter(|it| it.landed.load(Ordering::Acquire) < flight.number)
     }
 
-    /// Waits for the flights of a stream. The context is current.
-    #[allow(unsafe_code, reason = "asks the driver")]
-    pub(super) fn land(&self, line: &Arc<Line>) -> Result<()> {
+    /// Waits for the flights of a stream.
+    pub(crate) fn land(&self, line: &Arc<Line>) -> Result<()> {
         let begun = line.begun.load(Ordering::Acquire);
-        // SAFETY: a stream of the current context.
-        check("running a kernel", unsafe { sys::cuStreamSynchronize(line.stream) })?;
+        line.stream.wait("running a kernel")?;
         self.landed(line, begun);
         Ok(())
     }
 
     /// Waits for flights in several streams: one stream follows all of them and is waited for, as to wait
-    /// costs five times what it costs to follow. The context is current.
-    #[allow(unsafe_code, reason = "asks the driver")]
-    pub(super) fn land_together(&self, flights: &[Flight]) -> Result<()> {
+    /// costs five times what it costs to follow.
+    pub(crate) fn land_together(&self, flights: &[Flight]) -> Result<()> {
         let mut lines: Vec<_> = flights.iter().filter_map(|it| self.under_way(*it)).collect();
         lines.sort_unstable_by_key(|it| it.number.load(Ordering::Relaxed));
         lines.dedup_by(|a, b| Arc::ptr_eq(a, b));
@@ -432,18 +435,7 @@ impl Lanes {
         }
         let mut lane = self.taken()?;
         let begun: Vec<u64> = lines.iter().map(|it| it.begun.load(Ordering::Acquire)).collect();
-        let followed = lines.iter().try_for_each(|it| {
-            // SAFETY: streams and an event of the current context.
-            let code = unsafe {
-                match sys::cuEventRecord(lane.line.turn, it.stream) {
-                    CUresult::CUDA_SUCCESS => {
-                        sys::cuStreamWaitEvent(lane.stream(), lane.line.turn, 0)
-                    }
-                    code => code,
-                }
-            };
-            check("ordering regions", code)
-        });
+        let followed = lines.iter().try_for_each(|it| lane.line.stream.follow(&*it.stream));
         let waited = lane.wait("running a kernel");
         self.idle().push(lane);
         followed.and(waited)?;
@@ -462,30 +454,36 @@ impl Lanes {
     }
 
     /// From now on this thread goes ahead of its work; false if it does so already, here or elsewhere.
-    pub(super) fn go_ahead(&self, here: Entered) -> Result<bool> {
-        AHEAD.with_borrow_mut(|ahead| {
+    pub(crate) fn go_ahead(&self, here: Box<dyn Held>) -> Result<bool> {
+        of_thread(|ahead| {
             if ahead.is_some() {
                 return Ok(false);
             }
             let (of, lane) = (self.number(), self.taken()?);
-            **ahead = Some(Ahead { of, lane, is_behind: false, kernel: None, _here: here });
+            *ahead = Some(Ahead { of, lane, is_behind: false, kernel: None, _here: here });
             Ok(true)
         })
     }
 
-    /// Whether this thread goes ahead of its work here: then the context is current.
-    pub(super) fn is_ahead(&self) -> bool {
-        AHEAD.with_borrow(|it| it.as_ref().is_some_and(|it| it.of == self.number()))
+    /// Whether this thread goes ahead of its work here: then what the driver was told holds.
+    pub(crate) fn is_ahead(&self) -> bool {
+        of_thread(|it| it.as_ref().is_some_and(|it| it.of == self.number()))
+    }
+
+    /// Waits for everything that anybody has asked for.
+    pub(crate) fn wait_for_all(&self) -> Result<()> {
+        let all = self.all().clone();
+        all.iter().try_for_each(|it| it.stream.wait("waiting"))
     }
 
     /// Whether this thread has work here that it has not waited for.
-    pub(super) fn is_behind(&self) -> bool {
-        AHEAD.with_borrow(|it| it.as_ref().is_some_and(|it| it.of == self.number() && it.is_behind))
+    pub(crate) fn is_behind(&self) -> bool {
+        of_thread(|it| it.as_ref().is_some_and(|it| it.of == self.number() && it.is_behind))
     }
 
     /// Waits for all work of this thread.
-    pub(super) fn catch_up(&self) -> Result<()> {
-        AHEAD.with_borrow_mut(|ahead| match &mut **ahead {
+    pub(crate) fn catch_up(&self) -> Result<()> {
+        of_thread(|ahead| match ahead {
             Some(ahead) if ahead.of == self.number() && ahead.is_behind => {
                 self.wait_for(ahead, "waiting")
             }
@@ -494,8 +492,8 @@ impl Lanes {
     }
 
     /// From now on its calls wait; what there is must be waited for before.
-    pub(super) fn stay(&self) {
-        AHEAD.with_borrow_mut(|ahead| {
+    pub(crate) fn stay(&self) {
+        of_thread(|ahead| {
             if let Some(mut ahead) = ahead.take_if(|it| it.of == self.number()) {
                 ahead.lane.is_left = false;
                 self.idle().push(ahead.lane);
@@ -504,19 +502,17 @@ impl Lanes {
     }
 
     /// The kernel that a thread which goes ahead has started last.
-    pub(super) fn kernel(&self) -> Option<String> {
-        AHEAD.with_borrow(|it| it.as_ref().and_then(|it| it.kernel.clone()))
+    pub(crate) fn kernel(&self) -> Option<String> {
+        of_thread(|it| it.as_ref().and_then(|it| it.kernel.clone()))
     }
 }
 
 /// The copies of a stream end here: what comes now is a kernel, for which others need not wait.
-#[allow(unsafe_code, reason = "asks the driver")]
 fn mark(line: &Line) -> Result<()> {
     if line.copies.load(Ordering::Relaxed) != SOME {
         return Ok(());
     }
-    // SAFETY: an event and a stream of the current context.
-    check("ordering copies", unsafe { sys::cuEventRecord(line.event, line.stream) })?;
+    line.stream.mark()?;
     line.copies.store(MARKED, Ordering::Release);
     Ok(())
 }

@@ -1,0 +1,133 @@
+//! What only a driver can show: work that goes on while nobody waits, and code that is not compiled twice.
+//! Without one the tests say so and end.
+#![allow(unsafe_code, reason = "kernels and memory by address")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::*;
+use crate::Convention;
+
+/// A kernel that takes a while, and one that depends on it.
+const TEXT: &str = "\
+__kernel void spin(ulong at, ulong rounds) {
+  volatile ulong x = 1;
+  for (ulong i = 0; i < rounds; i++) x = x * 3 + i;
+  *(__global ulong *)at = x | 1;
+}
+__kernel void twice(ulong at) { *(__global ulong *)at *= 2; }
+";
+
+fn image() -> Vec<u8> {
+    format!("{}{TEXT}", abi::image::OPENCL).into_bytes()
+}
+
+fn opened(folder: &Path) -> Option<OpenCl> {
+    match OpenCl::with_cache(0, Cache::in_folder(folder)) {
+        Ok(device) => Some(device),
+        Err(why) => {
+            eprintln!("skipped: {why}");
+            None
+        }
+    }
+}
+
+fn run(device: &OpenCl, kernel: Kernel, args: &[u64]) {
+    let launch = Launch {
+        convention: Convention::Slots,
+        teams: 1,
+        limit: 1,
+        trip_count: 1,
+        name: "test",
+        source: "",
+    };
+    // SAFETY: the kernels of the test take these.
+    unsafe { device.launch(kernel, args, &launch) }.expect("it runs");
+}
+
+fn word(device: &OpenCl, at: DevicePtr) -> u64 {
+    let mut bytes = [0; 8];
+    // SAFETY: eight bytes on both sides.
+    unsafe { device.copy_out(bytes.as_mut_ptr(), at, 8) }.expect("a copy");
+    u64::from_ne_bytes(bytes)
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for inner in fs::read_dir(folder).expect("a folder") {
+        let inner = fs::read_dir(inner.expect("an entry").path()).expect("a folder");
+        found.extend(inner.map(|it| it.expect("an entry").path()));
+    }
+    found
+}
+
+#[test]
+fn a_program_is_compiled_once_and_a_damaged_one_again() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let Some(first) = opened(folder.path()) else { return };
+    let builds = |device: &OpenCl| {
+        let module = device.load(&image()).expect("it loads");
+        let kernel = device.kernel(module, c"twice").expect("a kernel");
+        let at = device.alloc(8, 8, MemoryKind::Device).expect("memory");
+        // SAFETY: eight bytes on both sides.
+        unsafe { device.copy_in(at, 21_u64.to_ne_bytes().as_ptr(), 8) }.expect("a copy");
+        run(device, kernel, &[at.0]);
+        assert_eq!(word(device, at), 42);
+        device.build_of(module)
+    };
+    assert_eq!(builds(&first), Some(Build::Compiled));
+    let again = || builds(&opened(folder.path()).expect("it opened before"));
+    assert_eq!(again(), Some(Build::Kept));
+    let [entry] = entries(folder.path()).try_into().expect("one entry");
+    let mut bytes = fs::read(&entry).expect("an entry");
+    *bytes.last_mut().expect("bytes") ^= 1;
+    fs::write(&entry, &bytes).expect("it is damaged");
+    assert_eq!(again(), Some(Build::Compiled));
+    assert_eq!(again(), Some(Build::Kept));
+    // Whole, and nothing that a driver has made.
+    let other = tempfile::tempdir().expect("a folder");
+    Cache::in_folder(other.path()).keep(&cache::Key::new("other"), b"not a program");
+    let [made] = entries(other.path()).try_into().expect("one entry");
+    fs::copy(&made, &entry).expect("it is replaced");
+    assert_eq!(again(), Some(Build::Compiled));
+}
+
+#[test]
+fn a_thread_goes_on_while_its_kernel_runs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let Some(device) = opened(folder.path()) else { return };
+    let module = device.load(&image()).expect("it loads");
+    let kernel = |name| device.kernel(module, name).expect("a kernel");
+    let (spin, twice) = (kernel(c"spin"), kernel(c"twice"));
+    let at = device.alloc(8, 8, MemoryKind::Device).expect("memory");
+    // As long as makes a difference, however busy the machine is.
+    let (mut rounds, mut took) = (1_u64 << 16, Duration::ZERO);
+    while took < Duration::from_millis(300) {
+        rounds *= 2;
+        let began = Instant::now();
+        run(&device, spin, &[at.0, rounds]);
+        took = began.elapsed();
+    }
+    let alone = word(&device, at);
+
+    let began = Instant::now();
+    assert!(device.go_ahead());
+    run(&device, spin, &[at.0, rounds]);
+    run(&device, twice, &[at.0]);
+    assert!(device.is_behind());
+    assert!(began.elapsed() < took / 2, "{:?} of {took:?}", began.elapsed());
+    device.stay().expect("it is done");
+    assert_eq!(word(&device, at), alone.wrapping_mul(2));
+
+    let began = Instant::now();
+    assert!(device.take_off(&[]));
+    run(&device, spin, &[at.0, rounds]);
+    let first = device.leave().expect("a flight");
+    assert!(device.take_off(&[first]));
+    run(&device, twice, &[at.0]);
+    let second = device.leave().expect("a flight");
+    assert!(began.elapsed() < took / 2, "{:?} of {took:?}", began.elapsed());
+    device.land(second, "twice").expect("it is done");
+    assert_eq!(word(&device, at), alone.wrapping_mul(2));
+}
