@@ -28,6 +28,7 @@ use ir::program::{BinaryOp, ExprId, FunctionId, LabelId, Program, VarId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::Name;
 
+pub(crate) use expr::Printing;
 pub use out::{Out, Place};
 pub use region::{Hook, Pragmas};
 pub use unit::Selection;

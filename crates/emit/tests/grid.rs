@@ -27,6 +27,44 @@ fn threads_share_the_iterations_of_one_nest() {
     ));
 }
 
+/// Functions that print, and streams.
+const PRINTING: &str = "typedef struct file FILE;
+extern FILE *stdout, *stderr;
+int printf(const char *, ...);
+int fprintf(FILE *, const char *, ...);
+int __printf_chk(int, const char *, ...);
+int __fprintf_chk(FILE *, int, const char *, ...);
+";
+
+#[test]
+fn what_goes_to_a_stream_of_the_system_is_printed() {
+    let text = on_grid(
+        Grid::OpenCl,
+        &format!(
+            "{PRINTING}void f(int n) {{
+#pragma omp target
+  {{
+    printf(\"a %d\", n);
+    fprintf(stderr, \"b %d\", n);
+    __printf_chk(1, \"c %d\", n);
+    __fprintf_chk(stdout, 1, \"d %d\", n);
+  }}
+}}
+"
+        ),
+    );
+    for word in ["a", "b", "c", "d"] {
+        assert!(text.contains(&format!(" printf(\"{word} %d\", n)")), "{text}");
+    }
+}
+
+#[test]
+fn what_goes_to_another_stream_is_refused() {
+    let body = "void f(FILE *to) {\n#pragma omp target\n  fprintf(to, \"a\");\n}\n";
+    let said = on_grid(Grid::OpenCl, &format!("{PRINTING}{body}"));
+    assert!(said.starts_with("F0710: `fprintf` to other streams"), "{said}");
+}
+
 #[test]
 fn one_thread_runs_what_is_not_one_loop() {
     insta::assert_snapshot!(on_grid(

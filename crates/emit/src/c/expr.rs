@@ -1,7 +1,8 @@
 //! Expressions, with the parentheses they need and those that compilers ask for.
 
 use ir::program::{
-    BinaryOp, CastKind, Expr, ExprId, ExprKind, FunctionId, Section, StepOp, UnaryOp, VarId,
+    BinaryOp, CastKind, Expr, ExprId, ExprKind, FunctionId, Program, Section, StepOp, UnaryOp,
+    VarId,
 };
 use ir::types::{ArrayLen, FloatKind, Ty, TypeKind};
 use syntax::print::Level;
@@ -451,11 +452,17 @@ impl Printer<'_> {
     }
 
     fn put_call(&self, callee: ExprId, args: &[ExprId], out: &mut String) {
-        self.put(callee, Level::Postfix, out);
         let ty = self.ty(callee).and_then(|it| self.program.types.callee(it));
+        // A grid has one way to print; a stream, or what checks are wanted, stand before the format.
+        let skipped = self.grid.and_then(|_| self.printing(callee)).map(|it| it.before_format);
+        match skipped {
+            Some(_) => out.push_str("printf"),
+            None => self.put(callee, Level::Postfix, out),
+        }
+        let skipped = skipped.unwrap_or(0);
         out.push('(');
-        for (at, arg) in args.iter().enumerate() {
-            if at > 0 {
+        for (at, arg) in args.iter().enumerate().skip(skipped) {
+            if at > skipped {
                 out.push_str(", ");
             }
             if self.grid.is_some()
@@ -489,20 +496,23 @@ impl Printer<'_> {
         matches!(kind, Some(ExprKind::Function(id)) if self.hook.has_function(self.function_name(*id)))
     }
 
-    /// A literal that is printed by a grid, which wants it as it stands, with the words for widths that
-    /// it knows.
-    fn printed_text(&self, callee: ExprId, arg: ExprId) -> Option<String> {
+    /// A function that prints, if a callee is one.
+    fn printing(&self, callee: ExprId) -> Option<Printing> {
         let ExprKind::Function(id) = self.program.exprs.find(self.visible(callee))?.kind else {
             return None;
         };
+        Printing::of(self.program, id)
+    }
+
+    /// A literal that is printed by a grid, which wants it as it stands, with the words for widths that
+    /// it knows.
+    fn printed_text(&self, callee: ExprId, arg: ExprId) -> Option<String> {
+        self.printing(callee)?;
         let mut arg = arg;
         while let ExprKind::Cast(_, inner) = self.program.exprs.find(arg)?.kind {
             arg = inner;
         }
         let ExprKind::Str(pieces) = &self.program.exprs.find(arg)?.kind else { return None };
-        if self.function_name(id) != "printf" {
-            return None;
-        }
         let pieces: Vec<&str> = pieces.iter().map(|it| self.text(*it)).collect();
         Some(one_width(&pieces.join(" ")))
     }
@@ -580,6 +590,35 @@ impl Printer<'_> {
                 }
             }
         })
+    }
+}
+
+/// A function of the C library that prints what a format says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Printing {
+    /// How many arguments stand before the format.
+    before_format: usize,
+    /// The first of them says where to.
+    pub(crate) has_stream: bool,
+}
+
+impl Printing {
+    /// What a function is, by its name: one that is only declared, or that the library's headers define to
+    /// check its arguments.
+    pub(crate) fn of(program: &Program, id: FunctionId) -> Option<Printing> {
+        let function = program.functions.find(id)?;
+        let is_of_header = function.is_inline && function.is_external;
+        if function.body.is_some() && !is_of_header {
+            return None;
+        }
+        let (before_format, has_stream) = match program.names.text(function.name) {
+            "printf" => (0, false),
+            "__printf_chk" => (1, false),
+            "fprintf" => (1, true),
+            "__fprintf_chk" => (2, true),
+            _ => return None,
+        };
+        Some(Printing { before_format, has_stream })
     }
 }
 

@@ -8,7 +8,7 @@ use source::Span;
 
 use super::types::attributes as attribute_list;
 use super::used::{Definition, Used};
-use super::{Grid, Out, Printer, Setting};
+use super::{Grid, Out, Printer, Printing, Setting};
 
 /// What a unit defines. All else that it uses is declared only.
 #[derive(Clone, Debug, Default)]
@@ -182,7 +182,8 @@ impl Printer<'_> {
     pub fn prototype(&self, id: FunctionId, out: &mut Out<'_>) {
         let Some(function) = self.program.functions.find(id) else { return };
         let is_known = function.body.is_none() && self.hook.has_function(self.text(function.name));
-        if function.is_builtin || is_known {
+        let is_printing = self.grid.is_some() && Printing::of(self.program, id).is_some();
+        if function.is_builtin || is_known || is_printing {
             return;
         }
         // There an empty list says that there are no parameters.

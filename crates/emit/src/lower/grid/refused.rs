@@ -7,7 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::device::Kernel;
 use super::unit::known;
-use crate::c::Grid;
+use crate::c::{Grid, Printing};
 use crate::lower::Lowering;
 
 impl Lowering<'_> {
@@ -54,6 +54,12 @@ impl Lowering<'_> {
                     {
                         self.not_for_grid(it.span, &what);
                     }
+                    if let ExprKind::Call(callee, args) = &it.kind
+                        && let Some(name) = self.prints_elsewhere(*callee, args)
+                    {
+                        let what = format!("`{name}` to other streams than `stdout` and `stderr`");
+                        self.not_for_grid(it.span, &what);
+                    }
                     if let ExprKind::Call(callee, _) = it.kind
                         && !calls_by_name(program, callee)
                     {
@@ -87,6 +93,24 @@ impl Lowering<'_> {
         }
     }
 
+    /// A function that prints to a stream which a grid has not.
+    fn prints_elsewhere(&self, callee: ExprId, args: &[ExprId]) -> Option<&str> {
+        let program = self.program;
+        let ExprKind::Function(id) = *self.kind(callee) else { return None };
+        let name = program.names.text(program.functions[id].name);
+        let stream =
+            args.first().filter(|_| Printing::of(program, id).is_some_and(|it| it.has_stream))?;
+        let is_known = match self.kind(*stream) {
+            ExprKind::Var(var) => {
+                let var = &program.vars[*var];
+                let is_stream = |it| ["stdout", "stderr"].contains(&program.names.text(it));
+                var.name.is_some_and(is_stream) && var.storage == VarStorage::Extern
+            }
+            _ => false,
+        };
+        (!is_known).then_some(name)
+    }
+
     /// Refuses a variable of a type that there is no word for.
     pub(super) fn check_type(&self, var: VarId) {
         let it = &self.program.vars[var];
@@ -100,6 +124,7 @@ impl Lowering<'_> {
         let function = &self.program.functions[id];
         let name = self.program.names.text(function.name);
         let is_known = function.body.is_some()
+            || Printing::of(self.program, id).is_some()
             || function.is_builtin
             || known(name)
             || directive::alone_answer(name).is_some();

@@ -371,7 +371,7 @@ impl Lowering<'_> {
         let takes_values = self.program.types.callee(function.ty).is_some_and(|it| {
             it.params.iter().chain([&it.ret]).all(|it| self.program.types.is_arithmetic(*it))
         });
-        function.body.is_none() && takes_values && super::known(name) && name != "printf"
+        function.body.is_none() && takes_values && super::known(name)
     }
 
     /// Whether regions inside and functions that are called can be met by one thread alone.

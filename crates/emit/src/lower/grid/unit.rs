@@ -11,7 +11,7 @@ use super::super::entries::Access;
 use super::super::{Lowering, mentions};
 use super::flat::MOST_THREADS;
 use super::refused::VARIABLE_ARRAY;
-use crate::c::{Grid, Out, Setting, Used};
+use crate::c::{Grid, Out, Printing, Setting, Used};
 
 /// What every text in OpenCL C begins with.
 const OPENCL_PRELUDE: &str = include_str!("prelude.cl");
@@ -36,7 +36,9 @@ impl Lowering<'_> {
     /// The text; none if nothing of the program is for devices.
     pub(in crate::lower) fn grid_unit(&self, grid: Grid, kernels: &[Kernel]) -> Option<String> {
         let program = self.program;
-        let (selection, outer) = device::selected(program, kernels);
+        let (mut selection, outer) = device::selected(program, kernels);
+        // These are the language's own.
+        selection.functions.retain(|it| Printing::of(program, *it).is_none());
         let has_vars = program.vars.iter().any(|(_, it)| it.device.is_some());
         if kernels.is_empty() && selection.functions.is_empty() && !has_vars {
             return None;
@@ -154,7 +156,7 @@ impl Lowering<'_> {
     /// Names: those of the library, of the runtime, and the user's own.
     fn library(&self, grid: Grid, functions: &[FunctionId]) -> String {
         let mut text = String::new();
-        for id in functions {
+        for id in functions.iter().filter(|it| Printing::of(self.program, **it).is_none()) {
             let function = &self.program.functions[*id];
             let name = self.program.names.text(function.name);
             if function.body.is_none() && known(name) {
