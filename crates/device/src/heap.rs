@@ -1,4 +1,4 @@
-//! Which memory of the GPU is handed out, and which is kept for the next who asks.
+//! Which memory of a device is handed out, and which is kept for the next who asks.
 //!
 //! Asking the driver for memory takes longer than a small kernel runs, and giving it back waits for
 //! everything that runs. So small blocks are cut from chunks, blocks that come back are kept by size,
@@ -21,7 +21,7 @@ const PAGE: usize = 2 << 20;
 pub(super) enum Origin {
     /// A piece of a chunk, which is never given back.
     Chunk,
-    /// The driver's, of the GPU.
+    /// The driver's, of the device.
     Device,
     /// The driver's, of the host.
     Host,

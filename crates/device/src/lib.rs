@@ -15,6 +15,7 @@
 //! - [`cuda`]: NVIDIA GPUs
 //! - [`hip`]: AMD's GPUs
 //! - [`memory`], [`error`]: the plain types of the contract
+//! - `heap`: memory that is kept for the next who asks
 //! - `lanes`: calls that return before their work is done, for plugins whose drivers have queues
 //! - [`upcalls`]: what kernels may ask of the host
 //! - [`library`], [`parameters`]: shared objects from memory, calls by address
@@ -24,6 +25,7 @@
 pub mod cpu;
 pub mod cuda;
 pub mod error;
+mod heap;
 pub mod hip;
 mod lanes;
 pub mod library;

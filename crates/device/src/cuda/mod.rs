@@ -9,7 +9,8 @@
 //! - [`context`]: one GPU
 //! - [`streams`]: what is done in an order; each call has one ([`crate::lanes`]), so threads do not wait
 //!   for each other
-//! - [`heap`]: memory that is kept for the next who asks
+//!
+//! Memory that is given back is kept for the next who asks ([`crate::heap`]).
 //!
 //! A kernel that crashes takes the context with it: the call that waited for it says so, and every
 //! later call that the device is lost.
@@ -20,7 +21,6 @@
 
 mod context;
 mod driver;
-mod heap;
 mod image;
 mod streams;
 
@@ -35,6 +35,7 @@ use cudarc::driver::sys::{
     CUmodule, CUresult,
 };
 
+use crate::heap::{CHUNK, Found, GRAIN, Heap, Origin};
 use crate::lanes::{Lane, Lanes, Work};
 use crate::memory::{DevicePtr, MemoryKind};
 use crate::{
@@ -43,7 +44,6 @@ use crate::{
 };
 use context::{Context, Entered};
 use driver::{check, crash, failure};
-use heap::{CHUNK, Found, GRAIN, Heap, Origin};
 use streams::Streams;
 
 /// The device.

@@ -18,7 +18,7 @@ mod choose;
 mod program;
 mod queues;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::{CStr, c_void};
 use std::ptr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -30,12 +30,16 @@ use cl3::context;
 use cl3::memory::{self, CL_MEM_READ_WRITE};
 use cl3::types::{CL_BLOCKING, CL_NON_BLOCKING, cl_bool, cl_context, cl_event, cl_int};
 
+use crate::heap::{CHUNK, Found, Heap, Origin};
 use crate::lanes::{Lane, Lanes, Work};
 use crate::memory::{DevicePtr, MemoryKind};
 use crate::{Build, Device, DeviceError, Flight, Held, Kernel, Launch, Module, Result, Symbol};
 use choose::Chosen;
 use program::{Entry, Program, WORD};
 use queues::Queues;
+
+/// What memory is aligned to: drivers align to their largest type, and take no more than that.
+const ALIGNED: usize = 128;
 
 /// The device.
 #[derive(Debug)]
@@ -67,11 +71,13 @@ struct Modules {
     last: u64,
 }
 
-/// What was handed out: address and bytes.
-#[derive(Debug, Default)]
+/// What was handed out and is kept, and what the driver knows of it.
+#[derive(Debug)]
 struct Blocks {
-    used: BTreeMap<u64, usize>,
-    /// Grows with every change: kernels must be told of the memory that they reach.
+    heap: Heap,
+    /// What the driver was asked for.
+    of_driver: BTreeSet<u64>,
+    /// Grows with every change of that: kernels must be told of the memory that they reach.
     version: u64,
 }
 
@@ -94,6 +100,8 @@ impl OpenCl {
         let failed = |what, code| failure(what, code);
         let context = context::create_context(&[chosen.id], ptr::null(), None, ptr::null_mut())
             .map_err(|code| failed("making a context", code))?;
+        // So much of its memory is kept when it is given back. A processor's is the host's too.
+        let kept = chosen.memory / if chosen.is_processor { 16 } else { 4 };
         let lanes = Lanes::new(Box::new(Queues { context, device: chosen.id }));
         Ok(OpenCl {
             name: "opencl".to_owned(),
@@ -102,7 +110,11 @@ impl OpenCl {
             lanes,
             cache,
             modules: Mutex::default(),
-            blocks: Mutex::default(),
+            blocks: Mutex::new(Blocks {
+                heap: Heap::new(kept),
+                of_driver: BTreeSet::new(),
+                version: 0,
+            }),
             parts: Mutex::default(),
         })
     }
@@ -291,12 +303,41 @@ impl OpenCl {
         Ok(parts.map(|it| it.at.0).take(sums).collect())
     }
 
+    /// Memory from the driver, for which memory that is only kept is given up if need be.
+    #[allow(unsafe_code, reason = "asks the driver")]
+    fn fresh(&self, bytes: usize) -> Option<u64> {
+        let align = u32::try_from(ALIGNED).unwrap_or(0);
+        // SAFETY: asks for memory of the context.
+        let ask = || unsafe { memory::svm_alloc(self.context, CL_MEM_READ_WRITE, bytes, align) };
+        let made = ask().or_else(|code| {
+            let kept = self.blocks().heap.drain();
+            let given_back = kept.into_iter().try_for_each(|it| self.give_back(it));
+            given_back.map_err(|_| code).and_then(|()| ask())
+        });
+        let at = made.ok()? as u64;
+        let mut blocks = self.blocks();
+        blocks.of_driver.insert(at);
+        blocks.version += 1;
+        Some(at)
+    }
+
+    /// Gives memory back to the driver.
+    #[allow(unsafe_code, reason = "asks the driver")]
+    fn give_back(&self, at: u64) -> Result<()> {
+        let mut blocks = self.blocks();
+        blocks.of_driver.remove(&at);
+        blocks.version += 1;
+        // SAFETY: it came from the driver and is not used again.
+        unsafe { memory::svm_free(self.context, at as *mut c_void) }
+            .map_err(|code| failure("freeing memory", code))
+    }
+
     /// All memory of the device, for a kernel that has not been told since it changed.
     fn reached(&self) -> impl FnOnce(u64) -> Option<(u64, Vec<u64>)> + '_ {
         move |known| {
             let blocks = self.blocks();
             let is_new = blocks.version != known;
-            is_new.then(|| (blocks.version, blocks.used.keys().copied().collect()))
+            is_new.then(|| (blocks.version, blocks.of_driver.iter().copied().collect()))
         }
     }
 
@@ -402,36 +443,33 @@ impl Device for OpenCl {
         Ok(Kernel(number))
     }
 
-    fn alloc(&self, bytes: usize, align: usize, _kind: MemoryKind) -> Result<DevicePtr> {
-        /// Drivers align to their largest type by themselves, and take no more than that.
-        const LARGEST: usize = 128;
-        let align = u32::try_from(align.min(LARGEST)).unwrap_or(0);
-        // SAFETY: asks for memory of the context.
-        let at = unsafe { memory::svm_alloc(self.context, CL_MEM_READ_WRITE, bytes, align) }
-            .map_err(|_| DeviceError::OutOfMemory { bytes })?;
-        let mut blocks = self.blocks();
-        blocks.used.insert(at as u64, bytes);
-        blocks.version += 1;
-        Ok(DevicePtr(at as u64))
+    fn alloc(&self, bytes: usize, _align: usize, _kind: MemoryKind) -> Result<DevicePtr> {
+        loop {
+            let found = self.blocks().heap.take(bytes);
+            match found {
+                Found::At(at) => return Ok(DevicePtr(at)),
+                Found::NeedsChunk => {
+                    let at = self.fresh(CHUNK).ok_or(DeviceError::OutOfMemory { bytes })?;
+                    self.blocks().heap.add_chunk(at);
+                }
+                Found::Needs(size) => {
+                    let at = self.fresh(size).ok_or(DeviceError::OutOfMemory { bytes })?;
+                    self.blocks().heap.add(at, size, Origin::Device);
+                    return Ok(DevicePtr(at));
+                }
+            }
+        }
     }
 
     fn owns(&self, at: DevicePtr) -> bool {
-        let blocks = self.blocks();
-        let below = blocks.used.range(..=at.0).next_back();
-        below.is_some_and(|(begin, bytes)| at.0 - begin < *bytes as u64)
+        self.blocks().heap.has(at.0)
     }
 
     unsafe fn free(&self, ptr: DevicePtr) -> Result<()> {
         // A kernel of this thread may still use it.
         self.catch_up()?;
-        let mut blocks = self.blocks();
-        if blocks.used.remove(&ptr.0).is_some() {
-            blocks.version += 1;
-            // SAFETY: by contract it came from `alloc` and is not used again.
-            unsafe { memory::svm_free(self.context, ptr.0 as *mut c_void) }
-                .map_err(|code| failure("freeing memory", code))?;
-        }
-        Ok(())
+        let given_back = self.blocks().heap.put(ptr.0);
+        given_back.map_or(Ok(()), |(at, _)| self.give_back(at))
     }
 
     unsafe fn copy_in(&self, dst: DevicePtr, src: *const u8, len: usize) -> Result<()> {
