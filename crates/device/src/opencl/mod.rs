@@ -31,7 +31,7 @@ use cl3::memory::{self, CL_MEM_READ_WRITE};
 use cl3::types::{CL_BLOCKING, CL_NON_BLOCKING, cl_bool, cl_context, cl_event, cl_int};
 
 use crate::heap::{CHUNK, Found, Heap, Origin};
-use crate::lanes::{Lane, Lanes, Work};
+use crate::lanes::{Lane, Lanes, STAGED, Work};
 use crate::memory::{DevicePtr, MemoryKind};
 use crate::{Build, Device, DeviceError, Flight, Held, Kernel, Launch, Module, Result, Symbol};
 use choose::Chosen;
@@ -167,9 +167,9 @@ impl OpenCl {
                 // else uses, has as many.
                 unsafe { ptr::copy_nonoverlapping(src, room, len) };
             }
-            // Memory of the caller stays as it is until the queue was waited for, unless its thread goes
-            // away before.
-            let must_wait = room.is_none() && lane.is_left();
+            // Data of the program stay as they are until the queue was waited for, unless the thread goes
+            // away before; what is small may be a value of the runtime's, which changes at once.
+            let must_wait = room.is_none() && (lane.is_left() || len <= STAGED);
             let from = room.map_or(src, <*mut u8>::cast_const);
             let how = if must_wait { CL_BLOCKING } else { CL_NON_BLOCKING };
             // SAFETY: both ranges are the caller's promise or the lane's own.

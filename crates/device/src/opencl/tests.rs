@@ -131,3 +131,24 @@ fn a_thread_goes_on_while_its_kernel_runs() {
     device.land(second, "twice").expect("it is done");
     assert_eq!(word(&device, at), alone.wrapping_mul(2));
 }
+
+#[test]
+fn what_is_copied_is_what_was_there_at_the_call() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let Some(device) = opened(folder.path()) else { return };
+    // More than there is room to put aside.
+    let count = 2 * STAGED as u64 / 8;
+    let at = device.alloc(8 * count as usize, 8, MemoryKind::Device).expect("memory");
+    assert!(device.go_ahead());
+    let mut value = [0; 8];
+    for number in 0..count {
+        value = number.to_ne_bytes();
+        // SAFETY: eight bytes on both sides.
+        unsafe { device.copy_in(DevicePtr(at.0 + 8 * number), value.as_ptr(), 8) }.expect("a copy");
+    }
+    value.fill(0xff);
+    device.stay().expect("it is done");
+    for number in 0..count {
+        assert_eq!(word(&device, DevicePtr(at.0 + 8 * number)), number, "{value:?}");
+    }
+}
