@@ -164,7 +164,7 @@ impl Lowering<'_> {
             }
             (true, _) => ("(__ferry_team % __ferry_teams0)".into(), "__ferry_teams0".into()),
         };
-        Share { team, teams, turn, last: Vec::new() }
+        Share { team, teams, turn }
     }
 
     /// Declares the variable that holds the number of the team.

@@ -499,6 +499,12 @@ impl Maker<'_, '_> {
             let inner = Nest { prelude: Vec::new(), loops: rest, body: nest.body };
             nest.body = Code::Nest(Box::new(inner));
         }
+        if !self.ends.is_empty() {
+            // Each iteration may be the last; the next one begins with setting them.
+            let mut code = vec![Code::Once(Box::new(nest.body))];
+            code.extend(self.ends.iter().cloned().map(Code::Line));
+            nest.body = Code::Seq(code);
+        }
         nest.loops.iter_mut().for_each(|it| it.unroll = None);
         let mut after = Vec::new();
         for clause in &region.construct.clauses {

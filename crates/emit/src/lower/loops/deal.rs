@@ -6,7 +6,7 @@
 //! neighbours in memory of those before and behind them too. Teams, and threads of one team, take
 //! iterations in turns.
 
-use super::{Code, Made, Maker, Nest, collapsed, inner};
+use super::{Code, Dealer, Made, Maker, Nest, collapsed, inner};
 use crate::c::{Grid, Out, Printer};
 use crate::lower::Lowering;
 use ir::program::{ExprKind, RegionId, StmtKind};
@@ -37,12 +37,13 @@ impl Lowering<'_> {
     ) {
         let region = &self.program.regions[id];
         let Some(body) = region.body else { return };
-        let mut maker = Maker::new(self, printer, id);
+        let mut maker = Maker::new(self, printer, id, Dealer::Us);
         let nest = match maker.nest(body, collapsed(self.program, id)) {
             Ok(nest) => nest,
             Err(why) => return self.refuse_loops(id, &why),
         };
         nest.prelude.iter().for_each(|it| out.line(&it.line));
+        let last: &[String] = &[last, &maker.ends].concat();
         let taken = match to {
             To::All => Some(("__ferry_thread()", "__ferry_threads()")),
             To::Threads => Some(("__ferry_place()", "__ferry_places()")),

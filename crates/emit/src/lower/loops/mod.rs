@@ -91,6 +91,15 @@ pub(super) struct Refused {
     why: &'static str,
 }
 
+/// Who deals the iterations of loops that are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Dealer {
+    /// The host's compiler, which has a copy of each variable for each thread; or nobody, and they run in order.
+    Compiler,
+    /// We do: each iteration gets copies of the loop variables.
+    Us,
+}
+
 type Result<T> = std::result::Result<T, Refused>;
 
 /// Makes the loops of one construct.
@@ -103,12 +112,16 @@ struct Maker<'a, 'p> {
     inside: Printer<'a>,
     /// Loop variables that outlive their loop.
     kept: FxHashSet<VarId>,
+    /// What gives each of them the value that its loop ends with, once the last iteration is done.
+    ends: Vec<String>,
+    /// Who deals the iterations.
+    dealer: Dealer,
 }
 
 impl Lowering<'_> {
     /// A transformation that no construct around deals the iterations of.
     pub(super) fn transformation(&self, printer: &Printer<'_>, id: RegionId, out: &mut Out<'_>) {
-        let mut maker = Maker::new(self, printer, id);
+        let mut maker = Maker::new(self, printer, id, Dealer::Compiler);
         match maker.transformed(id, 0) {
             Ok(nest) => {
                 out.beside(self.program.regions[id].span);
@@ -134,7 +147,7 @@ impl Lowering<'_> {
         if !is_linear && !needs_loops_made(self.program, id) {
             return false;
         }
-        let mut maker = Maker::new(self, printer, id);
+        let mut maker = Maker::new(self, printer, id, Dealer::Compiler);
         match maker.dealt() {
             Ok((nest, after)) => {
                 out.beside(self.program.regions[id].span);

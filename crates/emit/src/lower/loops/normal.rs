@@ -10,7 +10,7 @@ use ir::region::{Loop, LoopTest, Sharing};
 use rustc_hash::FxHashSet;
 
 use super::find::{self, What};
-use super::{Code, Made, Maker, Named, Nest, Refused, Result, User};
+use super::{Code, Dealer, Made, Maker, Named, Nest, Refused, Result, User};
 use crate::c::Printer;
 use crate::lower::Lowering;
 use ir::program::RegionId;
@@ -20,6 +20,7 @@ impl<'a, 'p> Maker<'a, 'p> {
         lowering: &'a Lowering<'p>,
         printer: &'a Printer<'a>,
         region: RegionId,
+        dealer: Dealer,
     ) -> Maker<'a, 'p> {
         let mut kept = FxHashSet::default();
         for clause in &lowering.program.regions[region].construct.clauses {
@@ -34,7 +35,15 @@ impl<'a, 'p> Maker<'a, 'p> {
                 }
             }
         }
-        Maker { lowering, region, outside: printer, inside: printer.clone(), kept }
+        Maker {
+            lowering,
+            region,
+            outside: printer,
+            inside: printer.clone(),
+            kept,
+            ends: Vec::new(),
+            dealer,
+        }
     }
 
     pub(super) fn name(&self, what: &str) -> String {
@@ -151,12 +160,24 @@ impl<'a, 'p> Maker<'a, 'p> {
             operator: if goes_up { '+' } else { '-' },
         };
         let value = user.value(printer, &counter);
-        let before = if self.kept.contains(&one.var) {
-            format!("{} = {value};", printer.var_name(one.var))
-        } else {
-            self.inside.restore(one.var);
-            let own = printer.declared_name(one.var);
-            format!("{} = {value};", printer.declare(ty, &own))
+        let is_kept = self.kept.contains(&one.var);
+        if is_kept {
+            let end = user.value(printer, &trips);
+            self.ends.push(format!("{} = {end};", printer.var_name(one.var)));
+        }
+        let before = match (is_kept, self.dealer) {
+            (true, Dealer::Compiler) => format!("{} = {value};", printer.var_name(one.var)),
+            // The variable itself must be in sight where the loop ends.
+            (true, Dealer::Us) => {
+                let own = self.name("own");
+                self.inside.substitute(one.var, own.clone());
+                format!("{} = {value};", printer.declare(ty, &own))
+            }
+            (false, Dealer::Compiler | Dealer::Us) => {
+                self.inside.restore(one.var);
+                let own = printer.declared_name(one.var);
+                format!("{} = {value};", printer.declare(ty, &own))
+            }
         };
         let made = Made {
             counter,

@@ -3,7 +3,7 @@
 //! The loops become one over all their iterations. A team takes turns of equal size, or one turn if
 //! no size is asked for.
 
-use super::{Code, Made, Maker, collapsed};
+use super::{Code, Dealer, Made, Maker, collapsed};
 use crate::c::{Out, Printer};
 use crate::lower::Lowering;
 use ir::program::RegionId;
@@ -14,8 +14,6 @@ pub(in crate::lower) struct Share {
     pub(in crate::lower) team: String,
     pub(in crate::lower) teams: String,
     pub(in crate::lower) turn: Option<String>,
-    /// What is done when the last of all iterations is.
-    pub(in crate::lower) last: Vec<String>,
 }
 
 impl Lowering<'_> {
@@ -28,7 +26,7 @@ impl Lowering<'_> {
         out: &mut Out<'_>,
     ) {
         let Some(body) = self.program.regions[id].body else { return };
-        let mut maker = Maker::new(self, printer, id);
+        let mut maker = Maker::new(self, printer, id, Dealer::Us);
         let nest = match maker.nest(body, collapsed(self.program, id)) {
             Ok(nest) => nest,
             Err(why) => return self.refuse_loops(id, &why),
@@ -54,12 +52,12 @@ impl Lowering<'_> {
         out.indented(|out| {
             counters(&nest.loops, &at).iter().for_each(|it| out.line(it));
             nest.loops.iter().flat_map(|it| &it.before).for_each(|it| out.line(it));
-            match share.last.is_empty() {
+            match maker.ends.is_empty() {
                 true => maker.block(&nest.body, out),
                 // The body may say `continue`.
                 false => maker.block(&Code::Once(Box::new(nest.body.clone())), out),
             }
-            for line in &share.last {
+            for line in &maker.ends {
                 out.line(&format!("if ({at} + 1 == {all}) {{ {line} }}"));
             }
         });
