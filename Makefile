@@ -30,7 +30,7 @@ headers = $(notdir $(wildcard include/ferry/*.h))
 documents = README.md ARCHITECTURE.md CHANGELOG.md CONTRIBUTING.md LICENSE LICENSE-APACHE LICENSE-MIT
 manuals = $(patsubst docs/%,%,$(wildcard docs/*.* docs/results/*.*))
 
-.PHONY: help setup build dropin demo test bench install install-files uninstall fmt lint fuzz clean
+.PHONY: help setup setup-tests build dropin demo test bench install install-files uninstall fmt lint fuzz clean
 
 help:
 	@echo 'make demo               build Ferry, check and explain the examples, run them'
@@ -40,7 +40,7 @@ help:
 	@echo 'make uninstall PREFIX=  remove what install has put there'
 	@echo 'make build              build target/release/ferry'
 	@echo 'make dropin             the library under the name that programs of clang 19 ask for'
-	@echo 'make setup              install missing system packages (asked first by demo and test)'
+	@echo 'make setup              install missing system packages (asked first by demo; test asks for more)'
 	@echo 'make fmt                format the Rust code'
 	@echo 'make lint               formatting, clippy and the rules of the repository'
 	@echo 'make fuzz SECONDS=60    throw mutated programs at the front end'
@@ -48,6 +48,10 @@ help:
 
 setup:
 	@scripts/setup
+
+# All of the workspace, with what needs LLVM 19: only checks and tests build that.
+setup-tests:
+	@scripts/setup tests
 
 build: setup
 	$(CARGO) build --release --package driver --package runtime
@@ -66,7 +70,7 @@ test: lint
 	$(CARGO) nextest run --workspace --no-tests=pass
 	$(CARGO) test --workspace --doc --quiet
 
-lint: setup
+lint: setup-tests
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
 	$(CARGO) xtask tidy

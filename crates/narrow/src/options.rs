@@ -1,0 +1,103 @@
+//! What is asked for.
+
+/// How the cores reach addresses of 64 bits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, clap::ValueEnum)]
+pub enum Hardware {
+    /// A register beside each core, in memory, holds the upper half of the next address.
+    #[default]
+    Mapped,
+    /// A control register does.
+    Csr,
+    /// There are loads and stores with an address in two registers.
+    Isa,
+}
+
+/// What is written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, clap::ValueEnum)]
+pub enum Emit {
+    /// An object file.
+    #[default]
+    Obj,
+    /// Assembly.
+    Asm,
+    /// LLVM's bitcode.
+    Bc,
+    /// The same as text.
+    Ll,
+}
+
+/// How a program is compiled.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// 0 to 3, as for compilers.
+    pub level: u32,
+    /// How the cores reach the host.
+    pub hardware: Hardware,
+    /// Whether pointers are assigned to memories at all.
+    pub assign: bool,
+    /// Functions whose names begin so are kernels.
+    pub kernels: Vec<String>,
+    /// The instruction set, such as `rv32imaf`.
+    pub march: String,
+    /// What is written.
+    pub emit: Emit,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            level: 3,
+            hardware: Hardware::default(),
+            assign: true,
+            kernels: vec!["__ferry_k_".to_owned()],
+            march: "rv32imaf".to_owned(),
+            emit: Emit::default(),
+        }
+    }
+}
+
+/// Features of LLVM and the calling convention for an instruction set.
+///
+/// # Errors
+/// It is not one of 32 bits, or has a letter that is not known.
+pub(crate) fn machine(march: &str) -> Result<(String, &'static str), String> {
+    let Some(letters) = march.strip_prefix("rv32i") else {
+        return Err(format!(
+            "`{march}` is not understood; expected `rv32i` and letters, such as `rv32imaf`"
+        ));
+    };
+    let mut features = String::from("+relax,+zicsr");
+    let mut abi = "ilp32";
+    for letter in letters.chars() {
+        match letter {
+            'm' | 'a' | 'c' => {}
+            'f' => abi = if abi == "ilp32d" { abi } else { "ilp32f" },
+            'd' => abi = "ilp32d",
+            _ => {
+                return Err(format!(
+                    "`{letter}` in `{march}` is not understood: any of m, a, f, d, c may follow `rv32i`"
+                ));
+            }
+        }
+        features.push_str(&format!(",+{letter}"));
+    }
+    Ok((features, abi))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_give_features_and_a_convention() {
+        assert_eq!(machine("rv32im"), Ok(("+relax,+zicsr,+m".to_owned(), "ilp32")));
+        assert_eq!(machine("rv32imaf").unwrap().1, "ilp32f");
+        assert_eq!(machine("rv32imafd").unwrap().1, "ilp32d");
+    }
+
+    #[test]
+    fn other_machines_are_refused_by_name() {
+        assert!(machine("rv64imaf").unwrap_err().contains("rv64imaf"));
+        assert!(machine("rv32imx").unwrap_err().contains("`x`"));
+    }
+}

@@ -1,0 +1,71 @@
+//! Functions that are known by name.
+
+use crate::llvm::Module;
+
+/// Whether a function is part of the runtime: what is measured without assignment is the user's code.
+pub(crate) fn is_runtime(name: &str) -> bool {
+    ["__kmpc_", "ferry_", "ferry."].iter().any(|it| name.starts_with(it))
+}
+
+/// Functions of the C library with `long` in their type, and their twins with `long long`: the library has a
+/// `long` of 32 bits.
+const LONG_TWINS: [(&str, &str); 6] = [
+    ("lround", "llround"),
+    ("lroundf", "llroundf"),
+    ("lrint", "llrint"),
+    ("lrintf", "llrintf"),
+    ("labs", "llabs"),
+    ("ldiv", "lldiv"),
+];
+
+/// Functions of the libraries with numbers of 64 bits.
+const OF_LONG_LONG: [&str; 30] = [
+    "llround",
+    "llroundf",
+    "llrint",
+    "llrintf",
+    "llabs",
+    "__divdi3",
+    "__udivdi3",
+    "__moddi3",
+    "__umoddi3",
+    "__muldi3",
+    "__ashldi3",
+    "__lshrdi3",
+    "__ashrdi3",
+    "__fixdfdi",
+    "__fixsfdi",
+    "__fixunsdfdi",
+    "__fixunssfdi",
+    "__floatdidf",
+    "__floatdisf",
+    "__floatundidf",
+    "__floatundisf",
+    "__negdi2",
+    "__popcountdi2",
+    "__clzdi2",
+    "__ctzdi2",
+    "__bswapdi2",
+    "__ffsdi2",
+    "__paritydi2",
+    "__cmpdi2",
+    "__ucmpdi2",
+];
+
+/// Whether an external function takes numbers of 64 bits as such.
+pub(crate) fn is_library_number_function(name: &str) -> bool {
+    OF_LONG_LONG.contains(&name)
+}
+
+/// `long` of the host is `long long` of the library.
+pub(super) fn rename_number_functions(module: Module) {
+    for (long, twin) in LONG_TWINS {
+        let Some(function) = module.function(long) else { continue };
+        if function.is_declaration() && function.value_type().result().is_integer() {
+            match module.function(twin) {
+                Some(other) => function.replace_by(other),
+                None => function.set_name(twin),
+            }
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! Atomic accesses.
+//!
+//! The cores change a word of their own memory in one instruction, for the operations that the `a` extension has. All
+//! else (bytes, halves, 64 bits, floats, comparisons, and whatever may be the host's) is done under a lock of the
+//! runtime, `ferry_lock_host` and `ferry_unlock_host`. Words that are changed under the lock anywhere
+//! are changed under it everywhere: one instruction could come between. The host's own threads know nothing of that lock.
+
+use crate::error::Error;
+use crate::llvm::{AtomicOp, Opcode, Predicate, Type, Value};
+use crate::prepare::{LOCK, UNLOCK};
+use crate::stats::Access;
+
+use super::{Kind, Rebuild};
+
+impl Rebuild<'_> {
+    /// Whether an access of 4 bytes anywhere needs the lock.
+    pub(super) fn are_words_locked(&mut self) -> bool {
+        let functions = self.program.module.functions();
+        let mut instructions = functions
+            .into_iter()
+            .filter(|it| !Self::is_lock(*it))
+            .flat_map(Value::instructions)
+            .filter(|it| matches!(it.opcode(), Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg));
+        instructions.any(|it| {
+            let ty = it.operand(1).ty();
+            self.layout.stored(ty) == 4 && !self.is_one_instruction(it)
+        })
+    }
+
+    /// Whether the cores do it by themselves.
+    fn is_one_instruction(&self, it: Value) -> bool {
+        let is_word = it.opcode() == Opcode::LLVMAtomicRMW
+            && it.operand(1).ty().is_integer()
+            && it.operand(1).ty().bits() == 32;
+        is_word && self.kind(it.operand(0)) == Kind::Device && is_of_the_extension(it.atomic_op())
+    }
+
+    pub(super) fn needs_lock_to_load(&self, it: Value) -> bool {
+        self.layout.stored(it.ty()) > 4
+    }
+
+    pub(super) fn needs_lock_to_store(&self, it: Value) -> bool {
+        let bytes = self.layout.stored(it.operand(0).ty());
+        let in_lock = Self::is_lock(it.function());
+        !in_lock && (bytes != 4 || self.words_are_locked)
+    }
+
+    fn lock(&mut self, name: &str) {
+        let ty = self.context.void().function(&[]);
+        let known = self.program.module.function(name).and_then(|it| self.values.get(&it).copied());
+        let function = known
+            .or_else(|| self.module.function(name))
+            .unwrap_or_else(|| self.module.add_function(name, ty));
+        self.builder.call(ty, function, &[]);
+    }
+
+    /// Reads memory under the lock.
+    fn read(&mut self, it: Value, pointer: Value, ty: Type) -> Result<Value, Error> {
+        let alignment = it.alignment();
+        if self.kind(pointer) == Kind::Device {
+            let pointer = self.device(pointer)?;
+            let new = self.builder.load(ty, pointer);
+            new.set_alignment(alignment);
+            new.set_volatile(true);
+            return Ok(new);
+        }
+        let address = self.wide(pointer)?;
+        self.wide_load(it, address, ty, alignment, true)
+    }
+
+    fn write(&mut self, it: Value, pointer: Value, value: Value) -> Result<(), Error> {
+        let alignment = it.alignment();
+        if self.kind(pointer) == Kind::Device {
+            let pointer = self.device(pointer)?;
+            let new = self.builder.store(value, pointer);
+            new.set_alignment(alignment);
+            new.set_volatile(true);
+            return Ok(());
+        }
+        let address = self.wide(pointer)?;
+        self.wide_store(it, address, value, alignment, true)
+    }
+
+    pub(super) fn locked_load(&mut self, it: Value, ty: Type) -> Result<Value, Error> {
+        self.lock(LOCK);
+        let value = self.read(it, it.operand(0), ty)?;
+        self.lock(UNLOCK);
+        Ok(if it.is_pointer() { self.as_kind(value, self.kind(it)) } else { value })
+    }
+
+    pub(super) fn locked_store(&mut self, it: Value) -> Result<(), Error> {
+        let (value, pointer) = (it.operand(0), it.operand(1));
+        let value = if value.is_pointer() { self.wide(value)? } else { self.operand(value)? };
+        self.lock(LOCK);
+        self.write(it, pointer, value)?;
+        self.lock(UNLOCK);
+        Ok(())
+    }
+
+    pub(super) fn update(&mut self, it: Value) -> Result<Value, Error> {
+        let (pointer, operand) = (it.operand(0), it.operand(1));
+        self.count(it, pointer, Access::Atomic);
+        let in_lock = Self::is_lock(it.function());
+        if in_lock || self.is_one_instruction(it) && !self.words_are_locked {
+            let (pointer, operand) = (self.device(pointer)?, self.operand(operand)?);
+            let new = self.builder.update(it.atomic_op(), pointer, operand, it.ordering());
+            new.set_volatile(it.is_volatile());
+            return Ok(new);
+        }
+        let ty = self.memory_type(it.ty());
+        let value = if operand.is_pointer() { self.wide(operand)? } else { self.operand(operand)? };
+        self.lock(LOCK);
+        let old = self.read(it, pointer, ty)?;
+        let new = self.combine(it, old, value)?;
+        self.write(it, pointer, new)?;
+        self.lock(UNLOCK);
+        Ok(if it.is_pointer() { self.as_kind(old, self.kind(it)) } else { old })
+    }
+
+    fn combine(&mut self, it: Value, old: Value, value: Value) -> Result<Value, Error> {
+        let builder = &self.builder;
+        let choose = |predicate| {
+            let keeps = builder.compare(predicate, old, value);
+            builder.select(keeps, old, value)
+        };
+        Ok(match it.atomic_op() {
+            AtomicOp::LLVMAtomicRMWBinOpXchg => value,
+            AtomicOp::LLVMAtomicRMWBinOpAdd => builder.add(old, value),
+            AtomicOp::LLVMAtomicRMWBinOpSub => builder.binary(Opcode::LLVMSub, old, value),
+            AtomicOp::LLVMAtomicRMWBinOpAnd => builder.binary(Opcode::LLVMAnd, old, value),
+            AtomicOp::LLVMAtomicRMWBinOpOr => builder.binary(Opcode::LLVMOr, old, value),
+            AtomicOp::LLVMAtomicRMWBinOpXor => builder.binary(Opcode::LLVMXor, old, value),
+            AtomicOp::LLVMAtomicRMWBinOpNand => {
+                let both = builder.binary(Opcode::LLVMAnd, old, value);
+                builder.binary(Opcode::LLVMXor, both, old.ty().constant(u64::MAX))
+            }
+            AtomicOp::LLVMAtomicRMWBinOpMax => choose(Predicate::LLVMIntSGT),
+            AtomicOp::LLVMAtomicRMWBinOpMin => choose(Predicate::LLVMIntSLT),
+            AtomicOp::LLVMAtomicRMWBinOpUMax => choose(Predicate::LLVMIntUGT),
+            AtomicOp::LLVMAtomicRMWBinOpUMin => choose(Predicate::LLVMIntULT),
+            AtomicOp::LLVMAtomicRMWBinOpFAdd => builder.binary(Opcode::LLVMFAdd, old, value),
+            AtomicOp::LLVMAtomicRMWBinOpFSub => builder.binary(Opcode::LLVMFSub, old, value),
+            AtomicOp::LLVMAtomicRMWBinOpFMax
+            | AtomicOp::LLVMAtomicRMWBinOpFMin
+            | AtomicOp::LLVMAtomicRMWBinOpUIncWrap
+            | AtomicOp::LLVMAtomicRMWBinOpUDecWrap => {
+                return Err(Error::at(it, "an atomic operation that is not understood"));
+            }
+        })
+    }
+
+    /// `{ old, whether it was as expected }`
+    pub(super) fn compare_exchange(&mut self, it: Value) -> Result<Value, Error> {
+        let (pointer, expected, new) = (it.operand(0), it.operand(1), it.operand(2));
+        self.count(it, pointer, Access::Atomic);
+        let ty = self.memory_type(expected.ty());
+        let in_memory = |this: &mut Self, value: Value| match value.is_pointer() {
+            true => this.wide(value),
+            false => this.operand(value),
+        };
+        let (expected, new) = (in_memory(self, expected)?, in_memory(self, new)?);
+        self.lock(LOCK);
+        let old = self.read(it, pointer, ty)?;
+        let is_same = self.builder.compare(Predicate::LLVMIntEQ, old, expected);
+        // Written in any case: nobody else changes it under the lock.
+        let value = self.builder.select(is_same, new, old);
+        self.write(it, pointer, value)?;
+        self.lock(UNLOCK);
+        let pair = self.memory_type(it.ty()).poison();
+        let pair = self.builder.insert(pair, old, 0);
+        Ok(self.builder.insert(pair, is_same, 1))
+    }
+}
+
+fn is_of_the_extension(op: AtomicOp) -> bool {
+    match op {
+        AtomicOp::LLVMAtomicRMWBinOpXchg
+        | AtomicOp::LLVMAtomicRMWBinOpAdd
+        | AtomicOp::LLVMAtomicRMWBinOpSub
+        | AtomicOp::LLVMAtomicRMWBinOpAnd
+        | AtomicOp::LLVMAtomicRMWBinOpOr
+        | AtomicOp::LLVMAtomicRMWBinOpXor
+        | AtomicOp::LLVMAtomicRMWBinOpMax
+        | AtomicOp::LLVMAtomicRMWBinOpMin
+        | AtomicOp::LLVMAtomicRMWBinOpUMax
+        | AtomicOp::LLVMAtomicRMWBinOpUMin => true,
+        AtomicOp::LLVMAtomicRMWBinOpNand
+        | AtomicOp::LLVMAtomicRMWBinOpFAdd
+        | AtomicOp::LLVMAtomicRMWBinOpFSub
+        | AtomicOp::LLVMAtomicRMWBinOpFMax
+        | AtomicOp::LLVMAtomicRMWBinOpFMin
+        | AtomicOp::LLVMAtomicRMWBinOpUIncWrap
+        | AtomicOp::LLVMAtomicRMWBinOpUDecWrap => false,
+    }
+}

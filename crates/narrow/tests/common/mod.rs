@@ -1,0 +1,207 @@
+//! Compiles test programs for the host and for the cluster, runs both, and compares what they leave in memory.
+
+#![allow(
+    dead_code,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stderr,
+    reason = "a test"
+)]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use narrow::Hardware;
+use sim::{Cluster, Config, PrivateMemory, Stop};
+
+/// Buffers of the host: all above 4 GiB; two with the same lower half, one whose lower half looks like the
+/// scratchpad, one across a 4 GiB boundary.
+pub(crate) const BUFFERS: [(u64, usize); 4] = [
+    (0x7a12_8000_0000, 0x4000),
+    (0x0001_8000_0000, 0x4000),
+    (0x0005_1000_0000, 0x4000),
+    (0x0002_ffff_e000, 0x4000),
+];
+
+/// A folder of C texts of the tests.
+pub(crate) fn folder(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name)
+}
+
+/// Whether the compilers are here; says so if not.
+pub(crate) fn tools_are_here() -> bool {
+    let missing: Vec<&str> = ["clang-19", "ld.lld-19"]
+        .into_iter()
+        .filter(|it| Command::new(it).arg("--version").output().is_err())
+        .collect();
+    if !missing.is_empty() {
+        eprintln!("skipped: {} is missing", missing.join(" and "));
+    }
+    missing.is_empty()
+}
+
+#[track_caller]
+pub(crate) fn succeed(command: &mut Command) -> Output {
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}\n{errors}");
+    output
+}
+
+/// How a file is made into intermediate code.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Model {
+    /// 64-bit pointers.
+    Host,
+    /// 32-bit pointers.
+    Device,
+}
+
+/// Intermediate code of a C file.
+#[track_caller]
+pub(crate) fn intermediate(file: &Path, model: Model, flags: &[&str]) -> (String, Vec<u8>) {
+    let work = tempfile::tempdir().unwrap();
+    let out = work.path().join("a.bc");
+    let machine: &[&str] = match model {
+        Model::Host => &["--target=riscv64-unknown-elf", "-march=rv64imafd", "-mabi=lp64d"],
+        Model::Device => &["--target=riscv32-unknown-elf", "-march=rv32imaf", "-mabi=ilp32f"],
+    };
+    let mut clang = Command::new("clang-19");
+    clang.args(machine).args(["-fsigned-char", "-O2", "-Xclang", "-disable-llvm-passes"]);
+    clang.args(["-fopenmp=libomp", "-ffreestanding", "-w", "-emit-llvm", "-c", "-I"]);
+    clang.arg(folder("device")).args(flags).arg(file).arg("-o").arg(&out);
+    succeed(&mut clang);
+    (file.display().to_string(), std::fs::read(out).unwrap())
+}
+
+/// A program and what it needs, as intermediate code.
+#[track_caller]
+pub(crate) fn inputs(file: &Path, model: Model, flags: &[&str]) -> Vec<(String, Vec<u8>)> {
+    vec![
+        intermediate(file, model, flags),
+        intermediate(&folder("device").join("runtime.c"), model, &[]),
+    ]
+}
+
+/// What a run on the cluster left.
+pub(crate) struct Ran {
+    pub(crate) buffers: Vec<Vec<u8>>,
+    pub(crate) cycles: u64,
+    /// Addresses of 64 bits that were made.
+    pub(crate) wide: u64,
+}
+
+/// Links an object file with the start code; the program.
+#[track_caller]
+pub(crate) fn link(object: &[u8], kernel: &str) -> Vec<u8> {
+    let work = tempfile::tempdir().unwrap();
+    let path = |name: &str| work.path().join(name);
+    std::fs::write(path("program.o"), object).unwrap();
+    let mut clang = Command::new("clang-19");
+    clang.args(["--target=riscv32-unknown-elf", "-march=rv32imaf_zicsr", "-mabi=ilp32f", "-c"]);
+    clang.arg(format!("-DKERNEL={kernel}")).arg(folder("device").join("start.S"));
+    succeed(clang.arg("-o").arg(path("start.o")));
+    let mut lld = Command::new("ld.lld-19");
+    lld.arg("-T").arg(folder("device").join("link.ld")).arg("--gc-sections");
+    lld.arg(path("start.o")).arg(path("program.o"));
+    let gcc = Command::new("riscv64-unknown-elf-gcc")
+        .args(["-march=rv32imaf", "-mabi=ilp32f", "-print-libgcc-file-name"])
+        .output();
+    if let Ok(gcc) = gcc {
+        lld.arg(String::from_utf8(gcc.stdout).unwrap().trim());
+    }
+    succeed(lld.arg("-o").arg(path("program")));
+    std::fs::read(path("program")).unwrap()
+}
+
+/// Runs on the cluster, from the buffers as given.
+#[track_caller]
+pub(crate) fn run(object: &[u8], kernel: &str, hardware: Hardware, buffers: &[Vec<u8>]) -> Ran {
+    let program = link(object, kernel);
+    let mut cluster = Cluster::new(&config(hardware));
+    cluster.load(&program).unwrap_or_else(|error| panic!("{error}"));
+    let slots = cluster.symbol("slots").expect("start.S has slots");
+    let mut host = PrivateMemory::new();
+    let mut words = Vec::new();
+    for ((address, _), bytes) in BUFFERS.iter().zip(buffers) {
+        host.map(*address, bytes.clone());
+        words.extend(address.to_le_bytes());
+    }
+    assert!(cluster.write(slots, &words));
+    match cluster.run(&mut host, Some(500_000_000)) {
+        Ok(Stop::Exited(0)) => {}
+        Ok(stop) => panic!("{kernel}: {stop:?}"),
+        Err(fault) => panic!("{kernel}: {fault}"),
+    }
+    let wide = cluster
+        .counters()
+        .iter()
+        .map(|it| it.wide.register + it.wide.csr + it.wide.instruction)
+        .sum();
+    let left = |(address, len): &(u64, usize)| host.bytes(*address, *len).unwrap().to_vec();
+    Ran { buffers: BUFFERS.iter().map(left).collect(), cycles: cluster.cycle(), wide }
+}
+
+/// A cluster that has one of the three ways only.
+pub(crate) fn config(hardware: Hardware) -> Config {
+    let mut config = Config::preset("hero-paper").unwrap();
+    config.extension.register = hardware == Hardware::Mapped;
+    config.extension.csr = hardware == Hardware::Csr;
+    config.extension.instructions = hardware == Hardware::Isa;
+    config
+}
+
+/// Buffers before and after a run on the host.
+#[track_caller]
+pub(crate) fn on_the_host(file: &Path, kernel: &str, flags: &[&str]) -> [Vec<Vec<u8>>; 2] {
+    let work = tempfile::tempdir().unwrap();
+    let program = work.path().join("program");
+    let mut clang = Command::new("clang-19");
+    clang
+        .args(["-O1", "-w", "-DHOST", "-fsigned-char", "-fno-strict-aliasing", "-I"])
+        .arg(folder("device"));
+    clang.arg(format!("-DKERNEL={kernel}")).args(flags).arg(file);
+    clang.arg(folder("device").join("host.c")).arg("-o").arg(&program).arg("-lm");
+    succeed(&mut clang);
+    let mut run = Command::new(&program);
+    for (address, len) in BUFFERS {
+        run.arg(format!("{address:x}")).arg(len.to_string());
+    }
+    let output = succeed(&mut run).stdout;
+    let mut rest = output.as_slice();
+    [(); 2].map(|()| {
+        BUFFERS
+            .iter()
+            .map(|(_, len)| {
+                let (buffer, behind) = rest.split_at(*len);
+                rest = behind;
+                buffer.to_vec()
+            })
+            .collect()
+    })
+}
+
+/// The words behind `// key:` in a test program.
+pub(crate) fn directive(text: &str, key: &str) -> Option<String> {
+    let start = format!("// {key}:");
+    text.lines().find_map(|it| it.strip_prefix(&start)).map(|it| it.trim().to_owned())
+}
+
+/// Where two buffers differ first.
+#[track_caller]
+pub(crate) fn same(found: &[Vec<u8>], expect: &[Vec<u8>], what: &str) {
+    for (number, (found, expect)) in found.iter().zip(expect).enumerate() {
+        if let Some(at) = (0..found.len()).find(|it| found[*it] != expect[*it]) {
+            let word = |it: &[u8]| {
+                it[at & !7..][..8].iter().rev().map(|it| format!("{it:02x}")).collect::<String>()
+            };
+            panic!(
+                "{what}: buffer {number} at {at:#x}: 0x{} instead of 0x{}",
+                word(found),
+                word(expect)
+            );
+        }
+    }
+}

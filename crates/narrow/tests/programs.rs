@@ -1,0 +1,61 @@
+//! Test programs on the cluster and on the host: the same bytes must be left.
+//!
+//! A program says in lines such as `// kernels: a b` what it holds; `// generic: 0` how many accesses are generic at most
+//! with assignment.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test")]
+
+mod common;
+
+use common::{Model, directive, folder, inputs, on_the_host, run, same, tools_are_here};
+use narrow::{Hardware, Options};
+
+#[track_caller]
+fn check(name: &str) {
+    if !tools_are_here() {
+        return;
+    }
+    let file = folder("programs").join(format!("{name}.c"));
+    let text = std::fs::read_to_string(&file).unwrap();
+    let kernels = directive(&text, "kernels").unwrap_or_else(|| "test".to_owned());
+    let most_generic = directive(&text, "generic").map(|it| it.parse::<u32>().unwrap());
+    let ways = [Hardware::Mapped, Hardware::Csr, Hardware::Isa];
+    let wide = inputs(&file, Model::Host, &[]);
+    let hosts: Vec<_> = kernels
+        .split_whitespace()
+        .map(|it| format!("__ferry_k_{it}"))
+        .map(|it| (on_the_host(&file, &it, &[]), it))
+        .collect();
+    for hardware in ways {
+        for (assign, level) in [(true, 3), (false, 3), (true, 0)] {
+            if hardware != Hardware::Csr && level == 0 {
+                continue;
+            }
+            let what = format!("{name}, {hardware:?}, assign {assign}, -O{level}");
+            let options = Options { hardware, assign, level, ..Options::default() };
+            let made = narrow::compile(&wide, &options);
+            let (object, stats) = made.unwrap_or_else(|error| panic!("{what}: {error}"));
+            let is_strict = most_generic.is_some() && assign && level == 3;
+            let most = most_generic.unwrap_or(0);
+            assert!(!is_strict || stats.generic() <= most, "{what}:\n{}", stats.text());
+            for ([before, after], kernel) in &hosts {
+                let ran = run(&object, kernel, hardware, before);
+                same(&ran.buffers, after, &format!("{what}, {kernel}"));
+                assert!(
+                    !is_strict || most > 0 || ran.wide == 0,
+                    "{what}: {} wide accesses",
+                    ran.wide
+                );
+                assert!(assign || ran.wide > 0, "{what}: nothing is generic");
+            }
+        }
+    }
+}
+
+macro_rules! programs {
+    ($($name:ident)*) => { $(#[test] fn $name() { check(stringify!($name)); })* };
+}
+
+programs! {
+    kernels
+}
