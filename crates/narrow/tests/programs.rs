@@ -57,5 +57,21 @@ macro_rules! programs {
 }
 
 programs! {
+    across
+    both_sides
+    calls_by_pointer
+    comparing
+    copying
+    escaping
+    globals
     kernels
+    layouts
+    lists
+    long_loops
+    pointers_in_memory
+    spaces
+    switching
+    variable_arguments
+    volatile_and_atomic
+    widths
 }

@@ -132,9 +132,9 @@ pub(crate) fn prepare(
     };
     // Trampolines that were inlined everywhere are gone: look the rest up by name.
     let names: Vec<String> = program.trampolines.iter().map(|it| it.name()).collect();
-    keep_alive(&program, true);
+    keep_calls(module, &marks.device_names, true);
     module.run(passes, None).map_err(|it| Error::new(format!("cleaning up: {it}")))?;
-    keep_alive(&program, false);
+    keep_calls(module, &marks.device_names, false);
     program.trampolines = names.iter().filter_map(|it| module.function(it)).collect();
     refresh(&mut program, &marks.device_names, &marks.root_names, options);
     module.verify().map_err(|it| Error::new(format!("the program is not valid: {it}")))?;
@@ -153,10 +153,12 @@ fn refresh(program: &mut Program, device: &[String], roots: &[String], options: 
     program.forks = fork::calls(program);
 }
 
-/// Trampolines and functions by the user's word must not be changed by passes that see no other caller.
-fn keep_alive(program: &Program, keep: bool) {
-    for function in program.device.iter().filter(|it| it.is_function() && !it.is_declaration()) {
+/// Calls of functions that are marked say more than their bodies: they must not be inlined before they were looked at.
+fn keep_calls(module: Module, device: &[String], keep: bool) {
+    // By name: passes remove functions that nobody calls.
+    for function in device.iter().filter_map(|it| module.function(it)) {
         match keep {
+            _ if function.is_declaration() => {}
             true => function.add_attribute(crate::llvm::FUNCTION, "noinline", 0),
             false => function.remove_attribute(crate::llvm::FUNCTION, "noinline"),
         }

@@ -152,7 +152,7 @@ impl Rebuild<'_> {
         }
         if value.is_pointer() || value.is_expression() {
             let address = self.static_address(global, value)?;
-            if address.ty() == ty || address.ty().is_integer() {
+            if !address.is_pointer() {
                 return Ok(address);
             }
             let parts = [address, self.word().null()];
