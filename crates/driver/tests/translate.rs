@@ -50,6 +50,7 @@ fn levels_become_teams_of_threads() {
         "levels_macros.c",
         "levels_order.c",
         "levels_calls.c",
+        "acc_rows.c",
     ] {
         check(name, "openmp", "clang");
     }

@@ -90,8 +90,7 @@ impl Translator<'_> {
         self.plain_condition(construct, &mut to);
         to.clauses.extend(maps.clauses(self.profile()));
         self.after_queue(construct, &mut plan);
-        // It has no end.
-        plan.last.clear();
+        plan.unsaid.has_no_end();
         if to.clauses.iter().any(|it| matches!(it.kind, ClauseKind::Map(_))) {
             plan.lines.push(Line::Directive(Box::new(to)));
         }
@@ -127,10 +126,10 @@ impl Translator<'_> {
                         let copies = matches!(map.motion, Motion::From | Motion::ToFrom);
                         if let Some(rows) = self.rows(*item) {
                             if is_final && copies {
-                                plan.first.extend(self.rows_update(&rows, false, Presence::Any));
+                                plan.unsaid.moves.push((rows.clone(), false, Presence::Any));
                             }
                             let motion = if is_final { Motion::Delete } else { map.motion };
-                            plan.last.extend(self.rows_exit(&rows, motion));
+                            plan.unsaid.ends.push((rows, motion));
                             continue;
                         }
                         let item = self.words.expr(*item);
@@ -212,9 +211,7 @@ impl Translator<'_> {
             let (mut items, mut declared) = (Vec::new(), Vec::new());
             for item in &it.items {
                 match self.rows(*item) {
-                    Some(rows) => {
-                        plan.last.extend(self.rows_update(&rows, it.to_device, presence));
-                    }
+                    Some(rows) => plan.unsaid.moves.push((rows, it.to_device, presence)),
                     None if self.is_declared(*item) => declared.push(self.words.expr(*item)),
                     None => items.push(self.words.expr(*item)),
                 }
@@ -226,11 +223,7 @@ impl Translator<'_> {
                 }
             }
         }
-        if plan.last.is_empty() {
-            self.order(construct, &mut to, &mut plan);
-        } else {
-            self.after_queue(construct, &mut plan);
-        }
+        self.order(construct, &mut to, &mut plan);
         if to.clauses.iter().any(|it| matches!(it.kind, ClauseKind::Transfer(_))) {
             plan.lines.push(Line::Directive(Box::new(to)));
         }
@@ -338,8 +331,8 @@ impl Translator<'_> {
         }
         match rows {
             Some(rows) => {
-                plan.first.extend(self.rows_enter(&rows, motion));
-                plan.last.extend(self.rows_exit(&rows, motion));
+                plan.unsaid.begins.push((rows.clone(), motion));
+                plan.unsaid.ends.push((rows, motion));
             }
             None => maps.add(motion, presence, self.words.expr(item)),
         }

@@ -211,8 +211,15 @@ impl Translator<'_> {
         ClauseKind::Reduction(Reduction { modifier: None, original: None, op, items })
     }
 
-    /// `if` and `self` together are one condition.
     pub(super) fn condition(&self, from: &Construct<Typed>, to: &mut Construct<Spelled>) {
+        let Some(condition) = self.condition_text(from) else { return };
+        let on = (to.leaves.len() > 1).then_some(Leaf::Offload);
+        let kind = ClauseKind::If(condition);
+        to.clauses.push(ir::construct::Clause { on, ..clause(kind) });
+    }
+
+    /// `if` and `self` together are one condition.
+    pub(super) fn condition_text(&self, from: &Construct<Typed>) -> Option<String> {
         let mut terms: Vec<String> = Vec::new();
         for kind in from.kinds() {
             match kind {
@@ -224,14 +231,11 @@ impl Translator<'_> {
                 _ => {}
             }
         }
-        let condition = match terms.as_slice() {
-            [] => return,
-            [one] => one.clone(),
-            many => many.iter().map(|it| format!("({it})")).collect::<Vec<_>>().join(" && "),
-        };
-        let on = (to.leaves.len() > 1).then_some(Leaf::Offload);
-        let kind = ClauseKind::If(condition);
-        to.clauses.push(ir::construct::Clause { on, ..clause(kind) });
+        match terms.as_slice() {
+            [] => None,
+            [one] => Some(one.clone()),
+            many => Some(many.iter().map(|it| format!("({it})")).collect::<Vec<_>>().join(" && ")),
+        }
     }
 
     /// A loop inside such a construct, or in a function that is called there, or one that has none yet.

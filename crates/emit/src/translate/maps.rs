@@ -2,10 +2,11 @@
 //! written does by itself.
 
 use ir::construct::{ClauseKind, Construct, Leaf, Map, MapFlags, Motion, Presence, Spelled};
-use ir::program::{ExprId, RegionId};
+use ir::program::{ExprId, ExprKind, RegionId};
 use ir::region::{Mapping, Origin, RegionVar, Rule};
 
 use super::{Fate, Plan, Translator, clause, codes};
+use crate::lower::levels::base;
 
 /// Parts of arrays that take more to say are the user's to name.
 const LONGEST: usize = 160;
@@ -105,7 +106,15 @@ impl Translator<'_> {
                 }
             }
         }
+        // A number that no clause names would be each thread's own.
+        let is_number = |it: &ExprId| {
+            let expr = &self.made.exprs[*it];
+            self.made.types.is_arithmetic(expr.ty) && matches!(expr.kind, ExprKind::Var(_))
+        };
+        let zeros = list.zeros.iter().map(|it| it.0).filter(is_number);
+        let numbers: Vec<String> = zeros.map(|it| self.words.expr(it)).collect();
         self.fill_with_zeros(&mut list, plan);
+        numbers.into_iter().for_each(|it| list.add(Motion::Alloc, Presence::Any, it));
         to.clauses.extend(list.clauses(self.profile()));
     }
 
@@ -126,14 +135,16 @@ impl Translator<'_> {
             (Mapping::Map(motion, presence, item), Origin::Clause(at)) => {
                 let item_text = item.map_or_else(name, |it| self.words.expr(it));
                 let clause = region.construct.clauses.get(at as usize);
-                let flags = match clause.map(|it| &it.kind) {
-                    Some(ClauseKind::Map(map)) => map.flags,
+                let named = match clause.map(|it| &it.kind) {
+                    Some(ClauseKind::Map(map)) => map,
                     // Named for another reason: it comes along by the rule of the other standard too.
                     _ => return,
                 };
                 let written = clause.map(|it| self.words.written(it.span));
-                if let (true, Some(item)) = (flags.zero, item) {
-                    list.zeros.push((*item, *motion));
+                if named.flags.zero {
+                    let is_it = |it: &&ExprId| base(self.made, **it) == Some(var.var);
+                    let item = item.as_ref().or_else(|| named.items.iter().find(is_it));
+                    list.zeros.extend(item.map(|it| (*it, *motion)));
                     return;
                 }
                 if *presence == Presence::Required && self.made.vars[var.var].device.is_some() {

@@ -40,6 +40,7 @@ use source::{Diagnostics, Locator, Span};
 use crate::lower::levels::{self, Leveled};
 use crate::lower::mapping::Mapping;
 use crate::reshape::{self, Reshaped};
+use rows::Unsaid;
 
 pub use profile::{PROFILES, Profile, Reads, profile};
 
@@ -290,8 +291,12 @@ impl Target {
 /// What is to stand in the place of a directive.
 #[derive(Debug, Default)]
 struct Plan {
-    /// Statements that come first; all gets braces then.
+    /// Statements that come first; all gets braces then, if it does not stand in a block.
     first: Vec<Line>,
+    /// Data of it that no clause can say.
+    unsaid: Unsaid,
+    /// Whether a variable is declared before: it needs braces anyway.
+    declares: bool,
     /// Directives and statements; none if it goes.
     lines: Vec<Line>,
     /// Statements that come first in the body.
@@ -341,7 +346,7 @@ impl Plan {
 /// Where a line goes that does not stand in the directive's place.
 #[derive(Clone, Copy, Debug)]
 enum Place {
-    /// Before a statement; both get braces.
+    /// Before a statement; both get braces if that does not stand in a block.
     Statement(Span),
     /// Before the brace that ends a block.
     EndOf(Span),
@@ -400,6 +405,9 @@ impl Translator<'_> {
             Some(Leaf::Set) => self.set(id),
             _ => Plan::refused("it has no counterpart"),
         };
+        if let Some(it) = self.program.regions.find(id) {
+            self.say_unsaid(id, self.condition_text(&it.construct), &mut plan);
+        }
         self.mapped(id, &mut plan);
         self.fates(id, &mut plan);
         plan

@@ -24,7 +24,10 @@ impl Translator<'_> {
             self.at_once(from, plan);
             return;
         }
-        if queued && (self.has_siblings_elsewhere(from) || self.must_not_wait(from)) {
+        // Statements behind it do not wait for what is deferred.
+        let is_followed = !plan.unsaid.is_empty();
+        if queued && (is_followed || self.has_siblings_elsewhere(from) || self.must_not_wait(from))
+        {
             self.after_queue(from, plan);
             return;
         }

@@ -9,13 +9,14 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use ir::program::Program;
+use ir::program::{Program, StmtKind};
+use rustc_hash::FxHashSet;
 use source::{Edits, Locator, Span};
 
 use super::made::{Done, Shared};
 use super::spot::{
-    Spot, clauses, contains, declaration_end, defined, first_include, is_our_header, logical_line,
-    statement_end,
+    Spot, blanks_of_next, clauses, contains, declaration_end, defined, first_include,
+    is_our_header, line_end, logical_line, statement_end,
 };
 use super::words::{PARAM, one_line, pieces};
 use super::{
@@ -33,6 +34,8 @@ pub(super) struct Pen<'a> {
     is_included: bool,
     /// Macros of which there are several definitions.
     several: OnceCell<Vec<String>>,
+    /// Where statements and directives begin that stand in blocks.
+    in_blocks: OnceCell<FxHashSet<u32>>,
     /// Directives that stand in definitions, use by use.
     pub(super) shared: Vec<Shared>,
 }
@@ -54,6 +57,7 @@ impl<'a> Pen<'a> {
             users: Vec::new(),
             is_included: false,
             several: OnceCell::new(),
+            in_blocks: OnceCell::new(),
             shared: Vec::new(),
         }
     }
@@ -132,19 +136,21 @@ impl<'a> Pen<'a> {
             plan.before.extend(inside.into_iter().map(|it| (Place::StartOf(body), it)));
         }
         let mut all = std::mem::take(&mut plan.first);
-        let is_braced = !all.is_empty() || !plan.last.is_empty();
+        let has_more = !all.is_empty() || !plan.last.is_empty();
+        let is_plain = self.request.keep != Keep::Guard && spot.made.is_none();
+        let is_free = is_plain && !plan.declares && self.stands_in_block(target.span());
         all.append(&mut plan.lines);
         let mut lines = self.spelled(&all, &mut plan.remarks);
-        if is_braced {
-            let mut last = std::mem::take(&mut plan.last);
+        let mut last = std::mem::take(&mut plan.last);
+        if has_more && !is_free {
             last.push(Line::Statement("}".to_owned()));
             lines.insert(0, "{".to_owned());
-            match plan.body {
-                Some(body) => {
-                    plan.before.extend(last.into_iter().map(|it| (Place::Behind(body), it)));
-                }
-                None => lines.extend(self.spelled(&last, &mut plan.remarks)),
+        }
+        match plan.body {
+            Some(body) => {
+                plan.before.extend(last.into_iter().map(|it| (Place::Behind(body), it)));
             }
+            None => lines.extend(self.spelled(&last, &mut plan.remarks)),
         }
         if matches!(target, Target::Loop(_)) && lines.is_empty() && !plan.is_refused() {
             return;
@@ -163,6 +169,25 @@ impl<'a> Pen<'a> {
             Some(made) => self.share(made, done, changes),
             None => self.finish_one(done, changes.unwrap_or_default()),
         }
+    }
+
+    /// Whether a statement or directive stands in a block, where others may stand beside it.
+    fn stands_in_block(&self, span: Span) -> bool {
+        let all = self.in_blocks.get_or_init(|| {
+            let mut all = FxHashSet::default();
+            for (_, stmt) in self.program.stmts.iter() {
+                let StmtKind::Block(list) = &stmt.kind else { continue };
+                for it in list {
+                    let it = &self.program.stmts[*it];
+                    all.insert(it.span.start);
+                    if let StmtKind::Region(id) = it.kind {
+                        all.insert(self.program.regions[id].construct.span.start);
+                    }
+                }
+            }
+            all
+        });
+        all.contains(&span.start)
     }
 
     /// Makes the changes for one directive, and remembers what became of it.
@@ -278,12 +303,18 @@ impl<'a> Pen<'a> {
                 return None;
             };
             let edit = |range: Range<usize>, text: String| (Arc::clone(&other.file), range, text);
+            let indent = other.indent().unwrap_or_default();
             match place {
                 Place::Statement(_) => {
                     let (start, end) = (other.range.start, other.range.end);
                     let end = statement_end(&other.text, end);
-                    changes.push(edit(start..start, format!("{{{newline}{text}{newline}")));
-                    changes.push(edit(end..end, format!("{newline}}}")));
+                    let is_free = other.indent().is_some() && self.stands_in_block(span);
+                    let next = format!("{newline}{indent}");
+                    let open = if is_free { String::new() } else { format!("{{{next}") };
+                    changes.push(edit(start..start, format!("{open}{text}{next}")));
+                    if !is_free {
+                        changes.push(edit(end..end, format!("{next}}}")));
+                    }
                 }
                 Place::StartOf(_) => {
                     if other.text.get(other.range.start) != Some(&b'{') {
@@ -291,20 +322,31 @@ impl<'a> Pen<'a> {
                         plan.remark(Fate::Refused, Some(codes::NO_COUNTERPART), None, text);
                         return None;
                     }
-                    let at = other.range.start + 1;
-                    changes.push(edit(at..at, format!("{newline}{text}")));
+                    let at = line_end(&other.text, other.range.start + 1);
+                    let indent = blanks_of_next(&other.text, at);
+                    changes.push(edit(at..at, format!("{newline}{indent}{text}")));
                 }
                 Place::Behind(_) => {
                     let end = statement_end(&other.text, other.range.end);
+                    let end = line_end(&other.text, end);
+                    let text = format!("{newline}{indent}{text}");
                     // What comes behind one statement is one change: others may end there too.
                     match changes.last_mut().filter(|it| it.1 == (end..end)) {
-                        Some((.., before)) => before.push_str(&format!("{newline}{text}")),
-                        None => changes.push(edit(end..end, format!("{newline}{text}"))),
+                        Some((.., before)) => before.push_str(&text),
+                        None => changes.push(edit(end..end, text)),
                     }
                 }
                 Place::EndOf(_) => {
                     let at = other.range.end.saturating_sub(1);
-                    changes.push(edit(at..at, format!("{newline}{text}{newline}")));
+                    let brace = Spot { range: at..at + 1, ..other };
+                    let text = match brace.indent() {
+                        Some(blanks) => {
+                            let more = brace.deeper_before(blanks);
+                            format!("{more}{text}{newline}{blanks}")
+                        }
+                        None => format!("{newline}{text}{newline}"),
+                    };
+                    changes.push((Arc::clone(&brace.file), at..at, text));
                 }
             }
         }

@@ -45,6 +45,16 @@ impl Spot {
         before.trim().is_empty().then_some(before)
     }
 
+    /// How much further the line before begins than this one, which begins with these blanks.
+    pub(super) fn deeper_before(&self, blanks: &str) -> String {
+        let start = physical_line(&self.text, self.range.start);
+        let before = self.text.get(..start.saturating_sub(1)).unwrap_or_default();
+        let line = before.get(physical_line(before, before.len())..).unwrap_or_default();
+        let own = line.iter().take_while(|it| matches!(it, b' ' | b'\t')).count();
+        let own = String::from_utf8_lossy(line.get(..own).unwrap_or_default()).into_owned();
+        own.strip_prefix(blanks).unwrap_or_default().to_owned()
+    }
+
     /// Directives before a loop that has none.
     pub(super) fn before_loop(&self, lines: &[String]) -> String {
         let newline = self.newline();
@@ -224,6 +234,27 @@ pub(super) fn statement_end(text: &[u8], at: usize) -> usize {
         Some(gap) if !is_behind && rest.get(gap) == Some(&b';') => at + gap + 1,
         _ => at,
     }
+}
+
+/// Where a line can come without parting what stands there: the end of the line, if nothing but blanks and a
+/// comment are left of it.
+pub(super) fn line_end(text: &[u8], at: usize) -> usize {
+    let rest = text.get(at..).unwrap_or_default();
+    let length = rest.iter().position(|it| *it == b'\n').unwrap_or(rest.len());
+    let line = rest.get(..length).unwrap_or_default();
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let words = line.trim_ascii();
+    let is_free = words.is_empty() || words.starts_with(b"//") && !words.ends_with(b"\\");
+    if is_free { at + line.len() } else { at }
+}
+
+/// The blanks that the line behind this one begins with.
+pub(super) fn blanks_of_next(text: &[u8], at: usize) -> String {
+    let rest = text.get(at..).unwrap_or_default();
+    let rest = rest.strip_prefix(b"\r").unwrap_or(rest);
+    let Some(next) = rest.strip_prefix(b"\n") else { return String::new() };
+    let count = next.iter().take_while(|it| matches!(it, b' ' | b'\t')).count();
+    String::from_utf8_lossy(next.get(..count).unwrap_or_default()).into_owned()
 }
 
 /// Behind the declaration or function that follows: its semicolon, or the brace that ends its body.
