@@ -119,29 +119,47 @@ pub(crate) fn link(object: &[u8], kernel: &str) -> Vec<u8> {
 /// Runs on the cluster, from the buffers as given.
 #[track_caller]
 pub(crate) fn run(object: &[u8], kernel: &str, hardware: Hardware, buffers: &[Vec<u8>]) -> Ran {
+    let addresses = BUFFERS.map(|it| it.0);
+    let slots = addresses.iter().flat_map(|it| it.to_le_bytes()).collect();
+    run_at(object, kernel, hardware, buffers, addresses, slots)
+}
+
+/// The same for a program whose pointers have 32 bits: buffers lie below 4 GiB.
+#[track_caller]
+pub(crate) fn run_flat(object: &[u8], kernel: &str, buffers: &[Vec<u8>]) -> Ran {
+    let addresses = [0x8000_0000, 0x9000_0000, 0xa000_0000, 0xb000_0000_u64];
+    let slots = addresses.iter().flat_map(|it| (*it as u32).to_le_bytes()).collect();
+    run_at(object, kernel, Hardware::Csr, buffers, addresses, slots)
+}
+
+#[track_caller]
+fn run_at(
+    object: &[u8],
+    kernel: &str,
+    hardware: Hardware,
+    buffers: &[Vec<u8>],
+    addresses: [u64; 4],
+    slots: Vec<u8>,
+) -> Ran {
     let program = link(object, kernel);
     let mut cluster = Cluster::new(&config(hardware));
     cluster.load(&program).unwrap_or_else(|error| panic!("{error}"));
-    let slots = cluster.symbol("slots").expect("start.S has slots");
+    let place = cluster.symbol("slots").expect("start.S has slots");
+    assert!(cluster.write(place, &slots));
     let mut host = PrivateMemory::new();
-    let mut words = Vec::new();
-    for ((address, _), bytes) in BUFFERS.iter().zip(buffers) {
+    for (address, bytes) in addresses.iter().zip(buffers) {
         host.map(*address, bytes.clone());
-        words.extend(address.to_le_bytes());
     }
-    assert!(cluster.write(slots, &words));
     match cluster.run(&mut host, Some(500_000_000)) {
         Ok(Stop::Exited(0)) => {}
         Ok(stop) => panic!("{kernel}: {stop:?}"),
         Err(fault) => panic!("{kernel}: {fault}"),
     }
-    let wide = cluster
-        .counters()
-        .iter()
-        .map(|it| it.wide.register + it.wide.csr + it.wide.instruction)
-        .sum();
-    let left = |(address, len): &(u64, usize)| host.bytes(*address, *len).unwrap().to_vec();
-    Ran { buffers: BUFFERS.iter().map(left).collect(), cycles: cluster.cycle(), wide }
+    let counters = cluster.counters();
+    let wide = counters.iter().map(|it| it.wide.register + it.wide.csr + it.wide.instruction).sum();
+    let left = |(address, bytes): (&u64, &Vec<u8>)| host.bytes(*address, bytes.len()).unwrap().to_vec();
+    let buffers = addresses.iter().zip(buffers).map(left).collect();
+    Ran { buffers, cycles: cluster.cycle(), wide }
 }
 
 /// A cluster that has one of the three ways only.
