@@ -5,7 +5,7 @@
 //! 64 and is followed by the special accesses of the hardware. Which pointer is which is found, not written.
 //!
 //! `prepare` makes one program of the inputs; `extract` says what it does with pointers, `points` where they may lead;
-//! `rebuild` makes the new program; `finish` makes code of it. `llvm` is the library underneath.
+//! `shorten` lets loops count in 32 bits where that is enough; `rebuild` makes the new program, `trim` what is left of long arithmetic in it; `finish` makes code of it. `llvm` is the library underneath.
 //!
 //! ```text
 //! clang-19 --target=riscv64-unknown-elf -march=rv64imafd -mabi=lp64d -fsigned-char -O2 -Xclang -disable-llvm-passes \
@@ -30,7 +30,9 @@ mod options;
 mod points;
 mod prepare;
 mod rebuild;
+mod shorten;
 mod stats;
+mod trim;
 
 pub use error::Error;
 pub use options::{Emit, Hardware, Options};
@@ -49,7 +51,12 @@ pub fn compile(inputs: &[(String, Vec<u8>)], options: &Options) -> Result<(Vec<u
     let context = Context::new();
     let program = prepare::prepare(context, inputs, options)?;
     let facts = extract::extract(&program, options.assign);
-    let (module, stats) = rebuild::rebuild(context, &program, &facts, &machine.layout_text())?;
+    let shortened = shorten::shorten(context, &program, &facts);
+    let (module, mut stats) = rebuild::rebuild(context, &program, &facts, &machine.layout_text())?;
+    stats.set_shortened(shortened);
+    if options.level > 0 {
+        trim::trim(context, module);
+    }
     program.module.dispose();
     let output = finish::finish(context, module, &machine, abi, options)?;
     Ok((output, stats))

@@ -38,6 +38,8 @@ pub struct Stats {
     device: u32,
     /// Through all others.
     generic: u32,
+    /// Loops that count in 32 bits instead of 64.
+    shortened: u32,
     left: Vec<Left>,
 }
 
@@ -61,6 +63,15 @@ impl Stats {
         }
     }
 
+    pub(crate) fn set_shortened(&mut self, count: u32) {
+        self.shortened = count;
+    }
+
+    /// Loops that count in 32 bits instead of 64.
+    pub fn shortened(&self) -> u32 {
+        self.shortened
+    }
+
     /// Accesses through pointers of 32 bits.
     pub fn device(&self) -> u32 {
         self.device
@@ -73,8 +84,9 @@ impl Stats {
 
     /// For people.
     pub fn text(&self) -> String {
-        let Stats { device, generic, left } = self;
-        let mut text = format!("accesses: {device} device, {generic} generic\n");
+        let Stats { device, generic, shortened, left } = self;
+        let mut text =
+            format!("accesses: {device} device, {generic} generic; loops shortened: {shortened}\n");
         let mut lines: BTreeMap<String, u32> = BTreeMap::new();
         for it in left {
             let place = match (&it.file, it.line) {

@@ -110,6 +110,11 @@ impl Value {
         fits.then(|| llvm!(core::LLVMConstIntGetSExtValue(self.0)))
     }
 
+    /// Whether it is a constant power of two, or its negative.
+    pub(crate) fn is_power_of_two(self) -> bool {
+        self.signed().is_some_and(|it| it.unsigned_abs().is_power_of_two())
+    }
+
     /// The bytes of a constant array of bytes, without a zero at its end.
     pub(crate) fn constant_text(self) -> Option<String> {
         if !self.is_data_sequence() || llvm!(core::LLVMIsConstantString(self.0)) == 0 {
@@ -466,6 +471,21 @@ impl Value {
             let flags = llvm!(core::LLVMGetFastMathFlags(from.0));
             llvm!(core::LLVMSetFastMathFlags(self.0, flags));
         }
+    }
+
+    /// Whether `nsw` is there.
+    pub(crate) fn is_signed_exact(self) -> bool {
+        llvm!(core::LLVMGetNSW(self.0)) != 0
+    }
+
+    /// Whether `nuw` is there.
+    pub(crate) fn is_unsigned_exact(self) -> bool {
+        llvm!(core::LLVMGetNUW(self.0)) != 0
+    }
+
+    /// Of a conditional branch.
+    pub(crate) fn set_condition(self, condition: Value) {
+        llvm!(core::LLVMSetCondition(self.0, condition.0));
     }
 
     /// Text of inline assembly, and its constraints.

@@ -127,7 +127,8 @@ pub(crate) fn prepare(
         _ => {
             "globaldce,always-inline,function(sroa,early-cse,instcombine<no-verify-fixpoint>,\
              simplifycfg),cgscc(inline,function(sroa,early-cse,instcombine<no-verify-fixpoint>,\
-             simplifycfg)),globaldce"
+             simplifycfg)),function(loop-simplify,lcssa,loop-mssa(licm),loop(loop-rotate),\
+             instcombine<no-verify-fixpoint>,simplifycfg,loop-simplify),globaldce"
         }
     };
     // Trampolines that were inlined everywhere are gone: look the rest up by name.

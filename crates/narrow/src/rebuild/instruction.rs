@@ -1,7 +1,7 @@
 //! Instructions other than calls and accesses to memory.
 
 use crate::error::Error;
-use crate::llvm::{Opcode, Type, Value};
+use crate::llvm::{Opcode, Predicate, Type, Value};
 
 use super::{Kind, Rebuild};
 
@@ -47,9 +47,46 @@ impl Rebuild<'_> {
             Opcode::LLVMBitCast if it.is_pointer() => {
                 self.pointer_as(it.operand(0), self.kind(it))?
             }
+            Opcode::LLVMUDiv | Opcode::LLVMSDiv | Opcode::LLVMURem | Opcode::LLVMSRem
+                if it.ty() == self.double_word() =>
+            {
+                self.divide(it)?
+            }
             _ => self.arithmetic(it)?,
         };
         Ok(Some(value))
+    }
+
+    /// A division of 64 bits takes hundreds of cycles; most are of numbers that have 32, which is seen in two.
+    fn divide(&mut self, it: Value) -> Result<Value, Error> {
+        let (left, right) = (self.operand(it.operand(0))?, self.operand(it.operand(1))?);
+        if left.is_constant() && right.is_constant() || right.is_power_of_two() {
+            return self.arithmetic(it);
+        }
+        let is_quotient = matches!(it.opcode(), Opcode::LLVMUDiv | Opcode::LLVMSDiv);
+        let function = self.builder.block().function();
+        let [short, long, done] = [(); 3].map(|()| self.builder.add_block(function));
+        let both = self.builder.binary(Opcode::LLVMOr, left, right);
+        let upper = self.double_word().constant(32);
+        let upper = self.builder.binary(Opcode::LLVMLShr, both, upper);
+        let is_short = self.builder.compare(Predicate::LLVMIntEQ, upper, self.double_word().null());
+        self.builder.branch_if(is_short, short, long);
+        self.builder.at_end(short);
+        let opcode = if is_quotient { Opcode::LLVMUDiv } else { Opcode::LLVMURem };
+        let (low, by) =
+            (self.builder.resize(left, self.word()), self.builder.resize(right, self.word()));
+        let word = self.builder.binary(opcode, low, by);
+        let word = self.builder.resize(word, self.double_word());
+        self.builder.branch(done);
+        self.builder.at_end(long);
+        let double_word = self.builder.binary(it.opcode(), left, right);
+        double_word.copy_flags(it);
+        self.builder.branch(done);
+        self.builder.at_end(done);
+        let value = self.builder.phi(self.double_word());
+        value.add_incoming(word, short);
+        value.add_incoming(double_word, long);
+        Ok(value)
     }
 
     /// What concerns no pointers stays as it is.

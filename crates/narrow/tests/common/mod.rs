@@ -157,7 +157,8 @@ fn run_at(
     }
     let counters = cluster.counters();
     let wide = counters.iter().map(|it| it.wide.register + it.wide.csr + it.wide.instruction).sum();
-    let left = |(address, bytes): (&u64, &Vec<u8>)| host.bytes(*address, bytes.len()).unwrap().to_vec();
+    let left =
+        |(address, bytes): (&u64, &Vec<u8>)| host.bytes(*address, bytes.len()).unwrap().to_vec();
     let buffers = addresses.iter().zip(buffers).map(left).collect();
     Ran { buffers, cycles: cluster.cycle(), wide }
 }

@@ -7,14 +7,18 @@
 #ifndef N
 #define N 16
 #endif
+#ifndef COUNT
+#define COUNT int
+#endif
 typedef int elem;
+typedef COUNT count;
 #define ALL (N * N)
 #define BYTES(n) ((n) * sizeof(elem))
 
 #ifdef HOST
 void prepare(void *const *slots) {
     for (int s = 0; s < 4; s++)
-        for (int i = 0; i < 4 * ALL; i++) ((elem *)slots[s])[i] = (i * 37 + s * 11) % 23 - 9;
+        for (count i = 0; i < 4 * ALL; i++) ((elem *)slots[s])[i] = (i * 37 + s * 11) % 23 - 9;
 }
 #endif
 
@@ -25,10 +29,10 @@ static void product(const elem *A, const elem *B, elem *C, elem alpha, elem beta
     copy_in(c, C, BYTES(ALL));
     copies_done();
 #pragma omp parallel for collapse(2)
-    for (int i = 0; i < N; i++)
-        for (int j = 0; j < N; j++) {
+    for (count i = 0; i < N; i++)
+        for (count j = 0; j < N; j++) {
             c[i * N + j] *= beta;
-            for (int k = 0; k < N; k++) c[i * N + j] += alpha * a[i * N + k] * b[k * N + j];
+            for (count k = 0; k < N; k++) c[i * N + j] += alpha * a[i * N + k] * b[k * N + j];
         }
     copy_out(C, c, BYTES(ALL));
     copies_done();
@@ -41,9 +45,9 @@ static void times_vector(const elem *A, const elem *X, elem *Y) {
     copy_in(x, X, BYTES(N));
     copies_done();
 #pragma omp parallel for
-    for (int i = 0; i < N; i++) {
+    for (count i = 0; i < N; i++) {
         y[i] = 0;
-        for (int j = 0; j < N; j++) y[i] += a[i * N + j] * x[j];
+        for (count j = 0; j < N; j++) y[i] += a[i * N + j] * x[j];
     }
     copy_out(Y, y, BYTES(N));
     copies_done();
@@ -56,9 +60,9 @@ static void transposed_times_vector(const elem *A, const elem *X, elem *Y) {
     copy_in(x, X, BYTES(N));
     copies_done();
 #pragma omp parallel for
-    for (int i = 0; i < N; i++) {
+    for (count i = 0; i < N; i++) {
         y[i] = 0;
-        for (int j = 0; j < N; j++) y[i] += a[j * N + i] * x[j];
+        for (count j = 0; j < N; j++) y[i] += a[j * N + i] * x[j];
     }
     copy_out(Y, y, BYTES(N));
     copies_done();
@@ -93,13 +97,13 @@ void __ferry_k_conv2d(void *const *slots) {
     copy_in(a, slots[0], BYTES(ALL));
     copies_done();
 #pragma omp parallel for collapse(2)
-    for (int i = 0; i < N - 2; i++)
-        for (int j = 1; j < N - 1; j++)
+    for (count i = 0; i < N - 2; i++)
+        for (count j = 1; j < N - 1; j++)
             b[i * N + j] = 2 * a[i * N + j - 1] + 5 * a[i * N + j] - 8 * a[i * N + j + 1] - 3 * a[(i + 1) * N + j - 1] +
                            6 * a[(i + 1) * N + j] - 9 * a[(i + 1) * N + j + 1] + 4 * a[(i + 2) * N + j - 1] +
                            7 * a[(i + 2) * N + j] + a[(i + 2) * N + j + 1];
     elem *B = slots[1];
-    for (int i = 0; i < N - 2; i++) copy_out(B + (i + 1) * N + 1, b + i * N + 1, BYTES(N - 2));
+    for (count i = 0; i < N - 2; i++) copy_out(B + (i + 1) * N + 1, b + i * N + 1, BYTES(N - 2));
     copies_done();
     spm_free_all();
 }
@@ -111,19 +115,19 @@ void __ferry_k_covar(void *const *slots) {
 #pragma omp parallel
     {
 #pragma omp for
-        for (int j = 0; j < N; j++) {
+        for (count j = 0; j < N; j++) {
             mean[j] = 0;
-            for (int i = 0; i < N; i++) mean[j] += d[i * N + j];
+            for (count i = 0; i < N; i++) mean[j] += d[i * N + j];
             mean[j] /= N;
         }
 #pragma omp for
-        for (int i = 0; i < N; i++)
-            for (int j = 0; j < N; j++) d[i * N + j] -= mean[j];
+        for (count i = 0; i < N; i++)
+            for (count j = 0; j < N; j++) d[i * N + j] -= mean[j];
 #pragma omp for
-        for (int p = 0; p < N; p++)
-            for (int q = p; q < N; q++) {
+        for (count p = 0; p < N; p++)
+            for (count q = p; q < N; q++) {
                 s[p * N + q] = 0;
-                for (int i = 0; i < N; i++) s[p * N + q] += d[i * N + p] * d[i * N + q];
+                for (count i = 0; i < N; i++) s[p * N + q] += d[i * N + p] * d[i * N + q];
                 s[q * N + p] = s[p * N + q];
             }
     }
