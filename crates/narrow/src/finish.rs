@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::llvm::{Context, FileKind, Linkage, Machine, Module};
 use crate::options::{Emit, Hardware, Options};
 use crate::prepare::{GENERIC_COPIES, LOCK, UNLOCK};
-use crate::rebuild::{LOAD, STORE};
+use crate::rebuild::{CHECK, LOAD, STORE};
 
 /// The register that holds the upper half of the next address.
 const REGISTER: u32 = 0x1020_0bf8;
@@ -56,7 +56,7 @@ pub(crate) fn finish(
 /// Links what the program calls and does not define.
 fn bring_along(context: Context, module: Module) -> Result<(), Error> {
     link(context, module, "support", include_str!("support.ll"))?;
-    let own = GENERIC_COPIES.iter().map(|it| it.1).chain([LOCK, UNLOCK]);
+    let own = GENERIC_COPIES.iter().map(|it| it.1).chain([LOCK, UNLOCK, CHECK]);
     let is_missing = |name: &str| module.function(name).is_some_and(|it| it.is_declaration());
     let missing: Vec<&str> = own.clone().filter(|it| is_missing(it)).collect();
     if missing.is_empty() {

@@ -52,7 +52,8 @@ pub fn compile(inputs: &[(String, Vec<u8>)], options: &Options) -> Result<(Vec<u
     let program = prepare::prepare(context, inputs, options)?;
     let facts = extract::extract(&program, options.assign);
     let shortened = shorten::shorten(context, &program, &facts);
-    let (module, mut stats) = rebuild::rebuild(context, &program, &facts, &machine.layout_text())?;
+    let (module, mut stats) =
+        rebuild::rebuild(context, &program, &facts, &machine.layout_text(), options.check)?;
     stats.set_shortened(shortened);
     if options.level > 0 {
         trim::trim(context, module);

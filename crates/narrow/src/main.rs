@@ -45,6 +45,9 @@ struct Arguments {
     #[arg(short = 'O', value_name = "LEVEL", default_value_t = 3,
           value_parser = clap::value_parser!(u32).range(0..=3))]
     level: u32,
+    /// Stop the program (`ebreak`) where a pointer of the host is taken for one of the accelerator
+    #[arg(long)]
+    check: bool,
     /// Keep line tables (they are kept where the inputs have them)
     #[arg(short = 'g')]
     _debug: bool,
@@ -85,6 +88,7 @@ fn run(arguments: &Arguments) -> Result<(), String> {
         kernels: arguments.kernels.clone(),
         march: arguments.march.clone(),
         emit: arguments.emit,
+        check: arguments.check,
     };
     let (bytes, stats) = narrow::compile(&inputs, &options).map_err(|it| it.to_string())?;
     write_whole(&arguments.output, &bytes)?;

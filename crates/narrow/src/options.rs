@@ -41,6 +41,8 @@ pub struct Options {
     pub march: String,
     /// What is written.
     pub emit: Emit,
+    /// Whether the program looks, each time it cuts a pointer to 32 bits, that nothing is lost.
+    pub check: bool,
 }
 
 impl Default for Options {
@@ -52,6 +54,7 @@ impl Default for Options {
             kernels: vec!["__ferry_k_".to_owned()],
             march: "rv32imaf".to_owned(),
             emit: Emit::default(),
+            check: false,
         }
     }
 }

@@ -1,4 +1,4 @@
-; Copies between any addresses, by words where both sides and the length allow it; and a lock.
+; Copies between any addresses, by words where both sides and the length allow it; a lock; a check.
 
 declare i8 @ferry.wide.load8(i64) #1
 declare i32 @ferry.wide.load32(i64) #1
@@ -92,6 +92,18 @@ define void @ferry_unlock_host() #0 {
   fence release
   store atomic i32 0, ptr @ferry.lock monotonic, align 4
   ret void
+}
+
+define i32 @ferry.check(i64 %address) #0 {
+  %above = lshr i64 %address, 32
+  %lost = icmp ne i64 %above, 0
+  br i1 %lost, label %stop, label %done
+stop:
+  call void asm sideeffect "ebreak", ""()
+  unreachable
+done:
+  %low = trunc i64 %address to i32
+  ret i32 %low
 }
 
 attributes #0 = { nounwind noinline "no-builtins" }

@@ -10,7 +10,7 @@
 
 mod common;
 
-use common::{Model, folder, inputs, on_the_host, run, run_flat, same, tools_are_here};
+use common::{Model, OnHost, folder, inputs, run, run_flat, same, tools_are_here};
 use narrow::{Hardware, Options};
 
 const KERNELS: [&str; 7] = ["gemm", "mm2", "mm3", "atax", "bicg", "conv2d", "covar"];
@@ -24,8 +24,9 @@ fn ratios(flags: &[&str]) -> Vec<(String, f64, f64)> {
     let (assigned, _) = narrow::compile(&inputs(&file, Model::Host, flags), &options).unwrap();
     let none = Options { assign: false, ..options };
     let (generic, _) = narrow::compile(&inputs(&file, Model::Host, flags), &none).unwrap();
+    let host = OnHost::new(&file, flags);
     let one = |kernel: String| {
-        let [before, after] = on_the_host(&file, &kernel, flags);
+        let [before, after] = host.run(&kernel);
         let flat = run_flat(&flat, &kernel, &before);
         same(&flat.buffers, &after, &kernel);
         let [assigned, generic] =

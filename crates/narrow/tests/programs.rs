@@ -7,7 +7,7 @@
 
 mod common;
 
-use common::{Model, directive, folder, inputs, on_the_host, run, same, tools_are_here};
+use common::{Model, OnHost, directive, folder, inputs, run, same, tools_are_here};
 use narrow::{Hardware, Options};
 
 #[track_caller]
@@ -21,10 +21,11 @@ fn check(name: &str) {
     let most_generic = directive(&text, "generic").map(|it| it.parse::<u32>().unwrap());
     let ways = [Hardware::Mapped, Hardware::Csr, Hardware::Isa];
     let wide = inputs(&file, Model::Host, &[]);
+    let host = OnHost::new(&file, &[]);
     let hosts: Vec<_> = kernels
         .split_whitespace()
         .map(|it| format!("__ferry_k_{it}"))
-        .map(|it| (on_the_host(&file, &it, &[]), it))
+        .map(|it| (host.run(&it), it))
         .collect();
     for hardware in ways {
         for (assign, level) in [(true, 3), (false, 3), (true, 0)] {

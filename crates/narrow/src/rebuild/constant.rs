@@ -6,6 +6,9 @@ use crate::llvm::{Opcode, Type, Value};
 
 use super::{Kind, Rebuild};
 
+/// Cuts a pointer and looks that nothing is lost.
+pub(crate) const CHECK: &str = "ferry.check";
+
 impl Rebuild<'_> {
     /// A pointer in the other form: zeros above it, or its lower half.
     pub(super) fn as_kind(&self, value: Value, kind: Kind) -> Value {
@@ -19,10 +22,21 @@ impl Rebuild<'_> {
                 self.builder.resize(number, self.double_word())
             }
             (Kind::Device, false) => {
-                let number = self.builder.resize(value, self.word());
+                let number = match self.check && !value.is_constant() {
+                    true => self.checked(value),
+                    false => self.builder.resize(value, self.word()),
+                };
                 self.builder.cast(Opcode::LLVMIntToPtr, number, self.context.pointer())
             }
         }
+    }
+
+    /// The lower half, and a stop if there is anything above it.
+    fn checked(&self, value: Value) -> Value {
+        let ty = self.word().function(&[self.double_word()]);
+        let function =
+            self.module.function(CHECK).unwrap_or_else(|| self.module.add_function(CHECK, ty));
+        self.builder.call(ty, function, &[value])
     }
 
     /// An operand in the form it has.

@@ -43,7 +43,8 @@ impl Rebuild<'_> {
         if it.is_atomic() && self.needs_lock_to_load(it) {
             return self.locked_load(it, ty);
         }
-        let wanted = self.value_type(it);
+        let is_checked = self.check && it.is_pointer() && !self.is_flat();
+        let wanted = if is_checked { ty } else { self.value_type(it) };
         if self.kind(pointer) == Kind::Device {
             let pointer = self.device(pointer)?;
             let new = self.builder.load(wanted, pointer);
@@ -55,7 +56,7 @@ impl Rebuild<'_> {
             if let Some(tag) = it.metadata("tbaa") {
                 new.set_metadata("tbaa", tag);
             }
-            return Ok(new);
+            return Ok(if is_checked { self.as_kind(new, self.kind(it)) } else { new });
         }
         let address = self.wide(pointer)?;
         let is_fixed = it.is_volatile() || it.is_atomic();

@@ -25,6 +25,7 @@ use crate::llvm::{
 use crate::prepare::{LOCK, Model, Program, UNLOCK};
 use crate::stats::Stats;
 
+pub(crate) use constant::CHECK;
 pub(crate) use memory::{LOAD, STORE};
 use signature::Signature;
 
@@ -55,6 +56,8 @@ struct Rebuild<'a> {
     stats: Stats,
     /// Whether words are changed under a lock somewhere, so that they must be everywhere.
     words_are_locked: bool,
+    /// Whether the program looks that nothing is lost when a pointer is cut.
+    check: bool,
 }
 
 /// Rebuilds all of it.
@@ -63,6 +66,7 @@ pub(crate) fn rebuild(
     program: &Program,
     facts: &Facts,
     layout: &str,
+    check: bool,
 ) -> Result<(Module, Stats), Error> {
     let module = context.module("narrow");
     module.set_triple(TRIPLE);
@@ -80,6 +84,7 @@ pub(crate) fn rebuild(
         signatures: signature::signatures(program, facts)?,
         stats: Stats::default(),
         words_are_locked: false,
+        check,
     };
     rebuild.words_are_locked = rebuild.are_words_locked();
     rebuild.run()?;

@@ -12,6 +12,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::OnceLock;
 
 use narrow::Hardware;
 use sim::{Cluster, Config, PrivateMemory, Stop};
@@ -93,26 +94,35 @@ pub(crate) struct Ran {
     pub(crate) wide: u64,
 }
 
+/// The start code, and the compiler's library of arithmetic, which may be missing.
+fn start() -> &'static (Vec<u8>, Option<String>) {
+    static START: OnceLock<(Vec<u8>, Option<String>)> = OnceLock::new();
+    START.get_or_init(|| {
+        let work = tempfile::tempdir().unwrap();
+        let out = work.path().join("start.o");
+        let mut clang = Command::new("clang-19");
+        clang.args(["--target=riscv32-unknown-elf", "-march=rv32imaf_zicsr", "-mabi=ilp32f", "-c"]);
+        succeed(clang.arg(folder("device").join("start.S")).arg("-o").arg(&out));
+        let gcc = Command::new("riscv64-unknown-elf-gcc")
+            .args(["-march=rv32imaf", "-mabi=ilp32f", "-print-libgcc-file-name"])
+            .output();
+        let library = gcc.ok().map(|it| String::from_utf8(it.stdout).unwrap().trim().to_owned());
+        (std::fs::read(out).unwrap(), library)
+    })
+}
+
 /// Links an object file with the start code; the program.
 #[track_caller]
 pub(crate) fn link(object: &[u8], kernel: &str) -> Vec<u8> {
     let work = tempfile::tempdir().unwrap();
     let path = |name: &str| work.path().join(name);
+    let (start, library) = start();
     std::fs::write(path("program.o"), object).unwrap();
-    let mut clang = Command::new("clang-19");
-    clang.args(["--target=riscv32-unknown-elf", "-march=rv32imaf_zicsr", "-mabi=ilp32f", "-c"]);
-    clang.arg(format!("-DKERNEL={kernel}")).arg(folder("device").join("start.S"));
-    succeed(clang.arg("-o").arg(path("start.o")));
+    std::fs::write(path("start.o"), start).unwrap();
     let mut lld = Command::new("ld.lld-19");
     lld.arg("-T").arg(folder("device").join("link.ld")).arg("--gc-sections");
-    lld.arg(path("start.o")).arg(path("program.o"));
-    let gcc = Command::new("riscv64-unknown-elf-gcc")
-        .args(["-march=rv32imaf", "-mabi=ilp32f", "-print-libgcc-file-name"])
-        .output();
-    if let Ok(gcc) = gcc {
-        lld.arg(String::from_utf8(gcc.stdout).unwrap().trim());
-    }
-    succeed(lld.arg("-o").arg(path("program")));
+    lld.arg(format!("--defsym=KERNEL={kernel}")).arg(path("start.o")).arg(path("program.o"));
+    succeed(lld.args(library).arg("-o").arg(path("program")));
     std::fs::read(path("program")).unwrap()
 }
 
@@ -172,34 +182,50 @@ pub(crate) fn config(hardware: Hardware) -> Config {
     config
 }
 
-/// Buffers before and after a run on the host.
-#[track_caller]
-pub(crate) fn on_the_host(file: &Path, kernel: &str, flags: &[&str]) -> [Vec<Vec<u8>>; 2] {
-    let work = tempfile::tempdir().unwrap();
-    let program = work.path().join("program");
-    let mut clang = Command::new("clang-19");
-    clang
-        .args(["-O1", "-w", "-DHOST", "-fsigned-char", "-fno-strict-aliasing", "-I"])
-        .arg(folder("device"));
-    clang.arg(format!("-DKERNEL={kernel}")).args(flags).arg(file);
-    clang.arg(folder("device").join("host.c")).arg("-o").arg(&program).arg("-lm");
-    succeed(&mut clang);
-    let mut run = Command::new(&program);
-    for (address, len) in BUFFERS {
-        run.arg(format!("{address:x}")).arg(len.to_string());
+/// A test program, compiled for the host.
+pub(crate) struct OnHost {
+    work: tempfile::TempDir,
+}
+
+impl OnHost {
+    #[track_caller]
+    pub(crate) fn new(file: &Path, flags: &[&str]) -> OnHost {
+        let work = tempfile::tempdir().unwrap();
+        let mut clang = Command::new("clang-19");
+        clang.args([
+            "-O1",
+            "-w",
+            "-DHOST",
+            "-fsigned-char",
+            "-fno-strict-aliasing",
+            "-rdynamic",
+            "-I",
+        ]);
+        clang.arg(folder("device")).args(flags).arg(file).arg(folder("device").join("host.c"));
+        succeed(clang.arg("-o").arg(work.path().join("program")).args(["-lm", "-ldl"]));
+        OnHost { work }
     }
-    let output = succeed(&mut run).stdout;
-    let mut rest = output.as_slice();
-    [(); 2].map(|()| {
-        BUFFERS
-            .iter()
-            .map(|(_, len)| {
-                let (buffer, behind) = rest.split_at(*len);
-                rest = behind;
-                buffer.to_vec()
-            })
-            .collect()
-    })
+
+    /// Buffers before and after a run.
+    #[track_caller]
+    pub(crate) fn run(&self, kernel: &str) -> [Vec<Vec<u8>>; 2] {
+        let mut run = Command::new(self.work.path().join("program"));
+        for (address, len) in BUFFERS {
+            run.arg(format!("{address:x}")).arg(len.to_string());
+        }
+        let output = succeed(run.arg(kernel)).stdout;
+        let mut rest = output.as_slice();
+        [(); 2].map(|()| {
+            BUFFERS
+                .iter()
+                .map(|(_, len)| {
+                    let (buffer, behind) = rest.split_at(*len);
+                    rest = behind;
+                    buffer.to_vec()
+                })
+                .collect()
+        })
+    }
 }
 
 /// The words behind `// key:` in a test program.
