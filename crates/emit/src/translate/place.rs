@@ -286,6 +286,7 @@ impl<'a> Pen<'a> {
                 plan.remark(Fate::Refused, Some(codes::NO_COUNTERPART), None, text);
                 return None;
             };
+            let end = line_end(&spot.text, end);
             changes.push((Arc::clone(&spot.file), end..end, format!("{newline}{line}")));
         }
         for (place, line) in plan.before.clone() {

@@ -29,7 +29,7 @@ impl Spot {
     }
 
     pub(super) fn newline(&self) -> &'static str {
-        if contains(&self.text, b"\r\n") { "\r\n" } else { "\n" }
+        newline(&self.text)
     }
 
     /// Whether a loop begins here.
@@ -40,9 +40,7 @@ impl Spot {
 
     /// The blanks before it on its line, if nothing else is there.
     pub(super) fn indent(&self) -> Option<&str> {
-        let start = physical_line(&self.text, self.range.start);
-        let before = std::str::from_utf8(self.text.get(start..self.range.start)?).ok()?;
-        before.trim().is_empty().then_some(before)
+        blanks_before(&self.text, self.range.start)
     }
 
     /// How much further the line before begins than this one, which begins with these blanks.
@@ -236,6 +234,17 @@ pub(super) fn statement_end(text: &[u8], at: usize) -> usize {
     }
 }
 
+/// How lines of a file end.
+pub(super) fn newline(text: &[u8]) -> &'static str {
+    if contains(text, b"\r\n") { "\r\n" } else { "\n" }
+}
+
+/// The blanks before a byte on its line, if nothing else is there.
+pub(super) fn blanks_before(text: &[u8], at: usize) -> Option<&str> {
+    let before = std::str::from_utf8(text.get(physical_line(text, at)..at)?).ok()?;
+    before.trim().is_empty().then_some(before)
+}
+
 /// Where a line can come without parting what stands there: the end of the line, if nothing but blanks and a
 /// comment are left of it.
 pub(super) fn line_end(text: &[u8], at: usize) -> usize {
@@ -244,7 +253,11 @@ pub(super) fn line_end(text: &[u8], at: usize) -> usize {
     let line = rest.get(..length).unwrap_or_default();
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     let words = line.trim_ascii();
-    let is_free = words.is_empty() || words.starts_with(b"//") && !words.ends_with(b"\\");
+    let is_comment = match words.strip_prefix(b"/*") {
+        Some(rest) => rest.windows(2).position(|it| it == b"*/") == rest.len().checked_sub(2),
+        None => words.starts_with(b"//") && !words.ends_with(b"\\"),
+    };
+    let is_free = words.is_empty() || is_comment;
     if is_free { at + line.len() } else { at }
 }
 

@@ -3,14 +3,13 @@
 //! A function says at which level it deals out work: that of its own loops and of those it calls. A
 //! variable exists from the start, with its first value.
 
-use std::sync::Arc;
-
 use ir::construct::{
     Args, ClauseKind, Construct, DeviceKind, Leaf, Motion, Presence, Requirement, Spelled,
 };
 use ir::program::{Declaration, ExprId, ExprKind, FunctionId, Level, VarId};
 
 use super::super::place::Pen;
+use super::super::spot::{blanks_before, line_end, newline};
 use super::super::{Fate, Line, Plan, Target, clause};
 use super::items::Items;
 use super::text::declarations;
@@ -202,7 +201,9 @@ impl Descriptive<'_, '_> {
             declares(&words, name)
         });
         if let Some(range) = &first {
-            self.insert(&at.file, range.start, format!("#pragma {line}\n"), pen);
+            let (newline, blanks) = (newline(&text), blanks_before(&text, range.start));
+            let line = format!("#pragma {line}{newline}{}", blanks.unwrap_or_default());
+            pen.change(&at.file, range.start..range.start, line);
         }
         first.is_some()
     }
@@ -216,19 +217,17 @@ impl Descriptive<'_, '_> {
             let text = self.locator.written(&at.file)?;
             let start = at.written?.start;
             let range = declarations(&text).into_iter().find(|it| it.contains(&start))?;
-            Some((at.file, range.end))
+            Some((at.file, line_end(&text, range.end), newline(&text)))
         });
         match place {
-            Some((file, end)) => self.insert(&file, end, format!("\n#pragma {line}"), pen),
+            Some((file, end, newline)) => {
+                pen.change(&file, end..end, format!("{newline}#pragma {line}"));
+            }
             None => {
                 let text = "a variable in it is declared by a macro";
                 plan.remark(Fate::Refused, Some(MADE_BY_MACRO), None, text);
             }
         }
-    }
-
-    fn insert(&self, file: &Arc<str>, at: usize, text: String, pen: &mut Pen<'_>) {
-        pen.change(file, at..at, text);
     }
 }
 

@@ -170,12 +170,14 @@ impl<'t, 'a> Descriptive<'t, 'a> {
             .filter(move |it| self.above(*it).any(|up| up == id))
     }
 
-    /// Whether a place belongs to a directive that was chosen among several.
+    /// Whether a place belongs to a directive that was chosen among several, or that the running program chooses.
     fn is_chosen(&self, span: Span) -> bool {
-        self.program
-            .rewrites
-            .iter()
-            .any(|it| it.span.start <= span.start && span.end <= it.span.end)
+        let chosen = self.program.rewrites.iter().map(|it| it.span);
+        let open = self.program.regions.iter().map(|it| &it.1.construct);
+        let open =
+            open.filter(|it| it.has(Leaf::Metadirective) || it.has(Leaf::BeginMetadirective));
+        let mut all = chosen.chain(open.map(|it| it.span));
+        all.any(|it| it.start <= span.start && span.end <= it.end)
     }
 
     fn region(&self, id: RegionId) -> Plan {

@@ -7,10 +7,9 @@
 use ir::construct::{
     Args, ClauseKind, Construct, DependKind, DeviceModifier, Leaf, Spelled, WaitArgs,
 };
-use ir::program::{RegionId, StmtKind};
-use source::Span;
+use ir::program::RegionId;
 
-use super::super::{Fate, Line, Place, Plan, clause};
+use super::super::{Fate, Line, Plan, clause};
 use super::{AT_ONCE, Descriptive, NO_COUNTERPART, ORDER};
 
 /// The queue of all tasks.
@@ -189,13 +188,11 @@ impl Descriptive<'_, '_> {
             plan.lines.extend(lines);
             return;
         }
-        plan.lines.push(Line::Statement("{".to_owned()));
-        plan.lines.extend(lines);
-        after.push(Line::Statement("}".to_owned()));
-        match self.end_of(id) {
-            Some(span) => plan.before.extend(after.into_iter().map(|it| (Place::Behind(span), it))),
-            None => plan.lines.extend(after),
-        }
+        plan.declares = lines.iter().any(|it| matches!(it, Line::Statement(_)));
+        let last = lines.pop();
+        plan.first.extend(lines);
+        plan.lines.extend(last);
+        plan.last.extend(after);
     }
 
     fn all_name_devices(&self, id: RegionId) -> bool {
@@ -212,16 +209,5 @@ impl Descriptive<'_, '_> {
                         .above(it)
                         .any(|up| self.program.regions[up].construct.has(Leaf::Offload))
             })
-    }
-
-    /// The statement that ends with the body of a directive.
-    fn end_of(&self, id: RegionId) -> Option<Span> {
-        let body = self.program.regions[id].body?;
-        match self.program.stmts[body].kind {
-            StmtKind::Region(inner) if self.program.regions[inner].body.is_some() => {
-                self.end_of(inner)
-            }
-            _ => Some(self.program.stmts[body].span),
-        }
     }
 }
