@@ -26,9 +26,11 @@ mod error;
 mod extract;
 mod finish;
 mod llvm;
+mod loops;
 mod options;
 mod points;
 mod prepare;
+mod ranges;
 mod rebuild;
 mod shorten;
 mod stats;
@@ -51,7 +53,10 @@ pub fn compile(inputs: &[(String, Vec<u8>)], options: &Options) -> Result<(Vec<u
     let context = Context::new();
     let program = prepare::prepare(context, inputs, options)?;
     let facts = extract::extract(&program, options.assign);
-    let shortened = shorten::shorten(context, &program, &facts);
+    let shortened = match options.level {
+        0 => 0,
+        _ => shorten::shorten(context, &program, &facts)?,
+    };
     let (module, mut stats) =
         rebuild::rebuild(context, &program, &facts, &machine.layout_text(), options.check)?;
     stats.set_shortened(shortened);

@@ -1,185 +1,138 @@
-//! Loops that count in 64 bits where 32 are enough.
+//! Loops and arithmetic that have 64 bits where 32 are enough.
 //!
 //! `long` and `size_t` have 64 bits in the host's data model; LLVM never narrows a loop's counter, and a comparison
 //! of 64 bits costs a 32-bit core four instructions in every iteration. Here the test at the end of a loop is replaced: the number of
 //! iterations is computed once before it, and a counter of 32 bits goes down to zero. The old counter then serves
-//! addresses only, whose upper half nobody asks for, and LLVM's passes make it 32 bits wide.
+//! addresses only, whose upper half nobody asks for, and [`crate::trim`] makes it 32 bits wide.
 //!
 //! It must be known that the iterations fit in 32 bits. Either proves it: the bounds are constants or extended from 32 bits; or
 //! every iteration accesses another element of one object in the accelerator's memory, which is smaller than 4 GiB.
+//!
+//! Arithmetic and comparisons whose operands and result fit in 32 bits are done with 32.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
+use crate::error::Error;
 use crate::extract::Facts;
-use crate::llvm::{Block, Builder, Context, Opcode, Predicate, Type, Value};
+use crate::llvm::{Block, Builder, Context, Opcode, Predicate, Value};
+use crate::loops::{Loop, Test, loops};
 use crate::prepare::{Model, Program};
+use crate::ranges::Ranges;
 
-/// How deep expressions are looked into.
+/// How deep an index is looked into.
 const DEPTH: u32 = 8;
 
 /// An index that moves by less takes more than 2^32 different values before it wraps around in 64 bits.
 const FARTHEST: u64 = 1 << 30;
 
-/// Shortens all loops that allow it; how many.
-pub(crate) fn shorten(context: Context, program: &Program, facts: &Facts) -> u32 {
+/// Shortens all loops that allow it, then arithmetic; how many loops.
+pub(crate) fn shorten(context: Context, program: &Program, facts: &Facts) -> Result<u32, Error> {
     if program.model == Model::Device {
-        return 0;
+        return Ok(0);
     }
     let builder = Builder::new(context);
+    let wide = context.integer(64);
     let mut count = 0;
     for function in program.module.functions().into_iter().filter(|it| !it.is_declaration()) {
-        for found in loops(function) {
-            if let Some(test) = found.test(context)
-                && found.shorten(&builder, facts, &test)
+        let found: Vec<Loop> = loops(function);
+        let tests: FxHashMap<Value, Test> =
+            found.iter().filter_map(Loop::test).map(|it| (it.counter, it)).collect();
+        let ranges = Ranges { trampolines: &program.trampolines, tests };
+        for found in &found {
+            if let Some(test) = found.test()
+                && test.bound.ty() == wide
+                && found.shorten(&builder, facts, &ranges, &test)
             {
                 count += 1;
             }
         }
+        shorten_arithmetic(&builder, &ranges, function);
     }
-    count
+    // What was replaced must not keep alive what it used.
+    let removed = program.module.run("function(dce)", None);
+    removed.map_err(|it| Error::new(format!("a bug of ferry-narrow: after shortening: {it}")))?;
+    Ok(count)
 }
 
-/// A loop with one entry, and a test at its end.
-struct Loop {
-    before: Block,
-    header: Block,
-    latch: Block,
-    blocks: FxHashSet<Block>,
-}
-
-/// What is tested at the end: goes on while `counter + step * n` is in `predicate` to `bound`.
-struct Test {
-    branch: Value,
-    /// The counter at the beginning of an iteration.
-    counter: Value,
-    step: Value,
-    by: i64,
-    start: Value,
-    /// Whether the counter is tested before it steps.
-    is_early: bool,
-    /// Goes on while this holds.
-    predicate: Predicate,
-    bound: Value,
-    goes_on_if_true: bool,
-}
-
-/// All loops of a function whose form is simple.
-fn loops(function: Value) -> Vec<Loop> {
-    let blocks = function.blocks();
-    let mut predecessors: FxHashMap<Block, Vec<Block>> = FxHashMap::default();
-    for block in &blocks {
-        for next in block.successors() {
-            predecessors.entry(next).or_default().push(*block);
-        }
-    }
-    let mut found = Vec::new();
-    for header in &blocks {
-        let Some([one, other]) = predecessors.get(header).map(Vec::as_slice) else { continue };
-        for (before, latch) in [(*one, *other), (*other, *one)] {
-            let leads_here_only = before.successors() == [*header];
-            let members = members(*header, latch, &predecessors);
-            let Some(members) = members.filter(|it| leads_here_only && !it.contains(&before))
-            else {
-                continue;
-            };
-            // One entry: nothing outside leads into it but at its header.
-            let has_one_entry = members.iter().filter(|it| *it != header).all(|it| {
-                predecessors.get(it).is_some_and(|them| them.iter().all(|it| members.contains(it)))
-            });
-            if has_one_entry {
-                found.push(Loop { before, header: *header, latch, blocks: members });
-                break;
+/// What fits in 32 bits on both sides is computed with 32.
+fn shorten_arithmetic(builder: &Builder, ranges: &Ranges<'_>, function: Value) {
+    let (word, wide) = (builder.context().integer(32), builder.context().integer(64));
+    for it in function.instructions() {
+        let operands = it.operands();
+        let fits = |values: &[Value]| values.iter().all(|it| ranges.is_short(*it));
+        if it.opcode() == Opcode::LLVMICmp && operands.iter().all(|it| it.ty() == wide) {
+            let is_worth_it = !operands.iter().all(|it| it.is_constant());
+            if let [left, right] = operands.as_slice()
+                && is_worth_it
+                && fits(&operands)
+            {
+                builder.before(it);
+                builder.set_location(it.debug_location());
+                let (left, right) = (builder.resize(*left, word), builder.resize(*right, word));
+                it.replace_by(builder.compare(it.predicate(), left, right));
             }
+            continue;
         }
+        if it.ty() != wide || !ranges.is_short(it) {
+            continue;
+        }
+        let positive = |values: &[Value]| values.iter().all(|it| ranges.range(*it).0 >= 0);
+        builder.before(it);
+        builder.set_location(it.debug_location());
+        let new = match (it.opcode(), operands.as_slice()) {
+            (
+                Opcode::LLVMAdd | Opcode::LLVMSub | Opcode::LLVMMul | Opcode::LLVMShl,
+                [left, right],
+            ) if fits(&operands) => builder.binary(
+                it.opcode(),
+                builder.resize(*left, word),
+                builder.resize(*right, word),
+            ),
+            (
+                Opcode::LLVMSDiv | Opcode::LLVMUDiv | Opcode::LLVMSRem | Opcode::LLVMURem,
+                [left, right],
+            ) if fits(&operands) && positive(&operands) => builder.binary(
+                it.opcode(),
+                builder.resize(*left, word),
+                builder.resize(*right, word),
+            ),
+            (Opcode::LLVMSelect, [condition, yes, no]) if fits(&[*yes, *no]) => {
+                builder.select(*condition, builder.resize(*yes, word), builder.resize(*no, word))
+            }
+            (Opcode::LLVMCall, _) => match short_extreme(builder, ranges, it) {
+                Some(new) => new,
+                None => continue,
+            },
+            _ => continue,
+        };
+        it.replace_by(builder.cast(Opcode::LLVMSExt, new, wide));
     }
-    found
 }
 
-/// Blocks from which the latch is reached without passing the header; none if the entry of the function is among
-/// them, for then the two are no loop.
-fn members(
-    header: Block,
-    latch: Block,
-    predecessors: &FxHashMap<Block, Vec<Block>>,
-) -> Option<FxHashSet<Block>> {
-    let mut members = FxHashSet::default();
-    members.insert(header);
-    let mut stack = vec![latch];
-    while let Some(block) = stack.pop() {
-        if members.insert(block) {
-            let before = predecessors.get(&block)?;
-            stack.extend(before);
-        }
+/// The smaller or larger of two numbers.
+fn short_extreme(builder: &Builder, ranges: &Ranges<'_>, it: Value) -> Option<Value> {
+    let word = builder.context().integer(32);
+    let is_known = it.called().is_function();
+    let name = if is_known { it.called().name() } else { String::new() };
+    let predicate = match name.as_str() {
+        "llvm.smin.i64" => Predicate::LLVMIntSLT,
+        "llvm.smax.i64" => Predicate::LLVMIntSGT,
+        _ => return None,
+    };
+    let (left, right) = (it.operand(0), it.operand(1));
+    if !ranges.is_short(left) || !ranges.is_short(right) {
+        return None;
     }
-    Some(members)
+    let (left, right) = (builder.resize(left, word), builder.resize(right, word));
+    let is_first = builder.compare(predicate, left, right);
+    Some(builder.select(is_first, left, right))
 }
 
 impl Loop {
-    fn is_invariant(&self, value: Value) -> bool {
-        !value.is_instruction() || !self.blocks.contains(&value.block())
-    }
-
-    /// `phi [start, before], [phi + constant, latch]`: start, what it steps to, by how much.
-    fn counter(&self, phi: Value) -> Option<(Value, Value, i64)> {
-        let is_phi = phi.is_instruction()
-            && phi.opcode() == Opcode::LLVMPHI
-            && phi.block() == self.header
-            && phi.ty().is_integer();
-        if !is_phi {
-            return None;
-        }
-        let incoming = phi.incoming();
-        let from = |block: Block| incoming.iter().find(|it| it.1 == block).map(|it| it.0);
-        let (start, step) = (from(self.before)?, from(self.latch)?);
-        let is_step =
-            step.is_instruction() && step.opcode() == Opcode::LLVMAdd && step.operand(0) == phi;
-        let by = if is_step { step.operand(1).signed()? } else { return None };
-        Some((start, step, by))
-    }
-
-    /// The test, if it is one of 64 bits.
-    fn test(&self, context: Context) -> Option<Test> {
-        let branch = self.latch.terminator()?;
-        if branch.opcode() != Opcode::LLVMBr || !branch.is_conditional() {
-            return None;
-        }
-        let successors = branch.successors();
-        let goes_on_if_true = successors.first() == Some(&self.header);
-        let is_exit = successors.iter().filter(|it| !self.blocks.contains(it)).count() == 1;
-        let condition = branch.operand(0);
-        let is_test = is_exit
-            && condition.is_instruction()
-            && condition.opcode() == Opcode::LLVMICmp
-            && condition.operand(0).ty() == context.integer(64);
-        if !is_test || !successors.contains(&self.header) {
-            return None;
-        }
-        let (left, right) = (condition.operand(0), condition.operand(1));
-        let holds = condition.predicate();
-        let goes_on = if goes_on_if_true { holds } else { opposite(holds)? };
-        let tested = |it: Value| -> Option<(Value, bool)> {
-            if self.counter(it).is_some() {
-                return Some((it, true));
-            }
-            let is_step = it.is_instruction() && it.opcode() == Opcode::LLVMAdd;
-            let phi = is_step.then(|| it.operand(0))?;
-            self.counter(phi).filter(|known| known.1 == it).map(|_| (phi, false))
-        };
-        let (counter, is_early, predicate, bound) = match (tested(left), tested(right)) {
-            (Some((phi, early)), _) if self.is_invariant(right) => (phi, early, goes_on, right),
-            (_, Some((phi, early))) if self.is_invariant(left) => {
-                (phi, early, swapped(goes_on), left)
-            }
-            _ => return None,
-        };
-        let (start, step, by) = self.counter(counter)?;
-        Some(Test { branch, counter, step, by, start, is_early, predicate, bound, goes_on_if_true })
-    }
-
     /// Replaces the test; false if that is not known to be right.
-    fn shorten(&self, builder: &Builder, facts: &Facts, test: &Test) -> bool {
+    fn shorten(&self, builder: &Builder, facts: &Facts, ranges: &Ranges<'_>, test: &Test) -> bool {
         let Some(end) = self.before.terminator() else { return false };
-        let is_small = test.is_small();
+        let is_small = test.is_small(ranges);
         if !test.has_known_count() || !is_small && !self.walks_an_object(facts, test) {
             return false;
         }
@@ -332,11 +285,8 @@ impl Test {
     }
 
     /// Whether the bounds are so near that the iterations fit in 32 bits.
-    fn is_small(&self) -> bool {
-        let (Some(start), Some(bound)) = (range(self.start, DEPTH), range(self.bound, DEPTH))
-        else {
-            return false;
-        };
+    fn is_small(&self, ranges: &Ranges<'_>) -> bool {
+        let (start, bound) = (ranges.range(self.start), ranges.range(self.bound));
         let is_signed = !matches!(
             self.predicate,
             Predicate::LLVMIntULT
@@ -358,103 +308,5 @@ impl Test {
             _ => true,
         };
         arrives && (is_signed || is_positive) && distance < i128::from(u32::MAX) - 2
-    }
-}
-
-/// Numbers that a value may be, with sign, if they are fewer than all.
-fn range(value: Value, depth: u32) -> Option<(i128, i128)> {
-    if let Some(number) = value.signed() {
-        return Some((i128::from(number), i128::from(number)));
-    }
-    if depth == 0 || !value.is_instruction() || !value.ty().is_integer() {
-        return None;
-    }
-    let all = |ty: Type| {
-        let half = 1_i128 << (ty.bits() - 1);
-        (-half, half - 1)
-    };
-    let inner = |index: u32| {
-        let operand = value.operand(index);
-        range(operand, depth - 1).unwrap_or_else(|| all(operand.ty()))
-    };
-    let fitting = |it: (i128, i128)| {
-        let bounds = all(value.ty());
-        (it.0 >= bounds.0 && it.1 <= bounds.1).then_some(it)
-    };
-    match value.opcode() {
-        Opcode::LLVMSExt => Some(inner(0)),
-        Opcode::LLVMZExt => {
-            let (low, high) = inner(0);
-            let bits = value.operand(0).ty().bits();
-            Some(if low >= 0 { (low, high) } else { (0, (1_i128 << bits) - 1) })
-        }
-        Opcode::LLVMAnd => {
-            let mask = value.operand(1).signed().filter(|it| *it >= 0)?;
-            Some((0, i128::from(mask)))
-        }
-        Opcode::LLVMLShr => {
-            let shift = value.operand(1).unsigned().filter(|it| (1..64).contains(it))?;
-            let bits = u64::from(value.ty().bits());
-            Some((0, (1_i128 << (bits.saturating_sub(shift))) - 1))
-        }
-        Opcode::LLVMAdd => fitting((inner(0).0 + inner(1).0, inner(0).1 + inner(1).1)),
-        Opcode::LLVMSub => fitting((inner(0).0 - inner(1).1, inner(0).1 - inner(1).0)),
-        Opcode::LLVMMul => {
-            let (left, right) = (inner(0), inner(1));
-            let products = [left.0 * right.0, left.0 * right.1, left.1 * right.0, left.1 * right.1];
-            fitting((products.into_iter().min()?, products.into_iter().max()?))
-        }
-        Opcode::LLVMShl => {
-            let shift = value.operand(1).unsigned().filter(|it| *it < 63)?;
-            let (low, high) = inner(0);
-            fitting((low << shift, high << shift))
-        }
-        Opcode::LLVMSelect => {
-            let (yes, no) = (inner(1), inner(2));
-            Some((yes.0.min(no.0), yes.1.max(no.1)))
-        }
-        Opcode::LLVMCall if value.called().is_function() => {
-            let name = value.called().name();
-            let (left, right) = (|| inner(0), || inner(1));
-            if name.starts_with("llvm.smin") {
-                Some((left().0.min(right().0), left().1.min(right().1)))
-            } else if name.starts_with("llvm.smax") {
-                Some((left().0.max(right().0), left().1.max(right().1)))
-            } else {
-                None
-            }
-        }
-        _ => None,
-    }
-}
-
-/// What holds if `predicate` does not; none for tests that a loop cannot end with.
-fn opposite(predicate: Predicate) -> Option<Predicate> {
-    Some(match predicate {
-        Predicate::LLVMIntEQ => Predicate::LLVMIntNE,
-        Predicate::LLVMIntNE => return None,
-        Predicate::LLVMIntUGT => Predicate::LLVMIntULE,
-        Predicate::LLVMIntUGE => Predicate::LLVMIntULT,
-        Predicate::LLVMIntULT => Predicate::LLVMIntUGE,
-        Predicate::LLVMIntULE => Predicate::LLVMIntUGT,
-        Predicate::LLVMIntSGT => Predicate::LLVMIntSLE,
-        Predicate::LLVMIntSGE => Predicate::LLVMIntSLT,
-        Predicate::LLVMIntSLT => Predicate::LLVMIntSGE,
-        Predicate::LLVMIntSLE => Predicate::LLVMIntSGT,
-    })
-}
-
-/// The same test with its sides exchanged.
-fn swapped(predicate: Predicate) -> Predicate {
-    match predicate {
-        Predicate::LLVMIntEQ | Predicate::LLVMIntNE => predicate,
-        Predicate::LLVMIntUGT => Predicate::LLVMIntULT,
-        Predicate::LLVMIntUGE => Predicate::LLVMIntULE,
-        Predicate::LLVMIntULT => Predicate::LLVMIntUGT,
-        Predicate::LLVMIntULE => Predicate::LLVMIntUGE,
-        Predicate::LLVMIntSGT => Predicate::LLVMIntSLT,
-        Predicate::LLVMIntSGE => Predicate::LLVMIntSLE,
-        Predicate::LLVMIntSLT => Predicate::LLVMIntSGT,
-        Predicate::LLVMIntSLE => Predicate::LLVMIntSGE,
     }
 }

@@ -69,6 +69,7 @@ programs! {
     layouts
     lists
     long_loops
+    odd_loops
     pointers_in_memory
     spaces
     switching

@@ -127,7 +127,7 @@ pub(crate) fn prepare(
         _ => {
             "globaldce,always-inline,function(sroa,early-cse,instcombine<no-verify-fixpoint>,\
              simplifycfg),cgscc(inline,function(sroa,early-cse,instcombine<no-verify-fixpoint>,\
-             simplifycfg)),function(loop-simplify,lcssa,loop-mssa(licm),loop(loop-rotate),\
+             simplifycfg)),function(loop-simplify,lcssa,loop-mssa(licm,loop-rotate,licm),\
              instcombine<no-verify-fixpoint>,simplifycfg,loop-simplify),globaldce"
         }
     };
