@@ -15,7 +15,7 @@ mod tests;
 
 pub(crate) use solve::solve;
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 /// A pointer of the program: a value, a parameter, a result.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -45,6 +45,45 @@ pub(crate) struct Place {
     pub(crate) object: Object,
     pub(crate) offset: Offset,
 }
+
+/// Where in one object a pointer may point to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Offsets {
+    /// At one of these, in order.
+    At(Vec<u32>),
+    /// Anywhere.
+    Any,
+}
+
+/// More offsets into one object than this are taken for all: a pointer that walks through an array is everywhere.
+const MOST_OFFSETS: usize = 8;
+
+impl Offsets {
+    /// Whether something was new.
+    fn add(&mut self, offset: Offset) -> bool {
+        let (Offsets::At(known), offset) = (&mut *self, offset) else { return false };
+        match offset {
+            Offset::Any => *self = Offsets::Any,
+            Offset::At(offset) => match known.binary_search(&offset) {
+                Ok(_) => return false,
+                Err(_) if known.len() == MOST_OFFSETS => *self = Offsets::Any,
+                Err(place) => known.insert(place, offset),
+            },
+        }
+        true
+    }
+
+    fn iter(&self) -> impl Iterator<Item = Offset> + '_ {
+        let (known, anywhere) = match self {
+            Offsets::At(known) => (known.as_slice(), None),
+            Offsets::Any => (&[][..], Some(Offset::Any)),
+        };
+        known.iter().map(|it| Offset::At(*it)).chain(anywhere)
+    }
+}
+
+/// Places, by their objects.
+pub(crate) type Places = BTreeMap<Object, Offsets>;
 
 /// Why something is generic: an index into the texts of whoever made the graph.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -144,7 +183,7 @@ impl Graph {
 /// What was found.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Solution {
-    places: Vec<BTreeSet<Place>>,
+    places: Vec<Places>,
     reasons: Vec<Option<Reason>>,
     #[cfg(test)]
     escaped: Vec<bool>,
@@ -153,12 +192,15 @@ pub(crate) struct Solution {
 impl Solution {
     /// What `node` may point to.
     pub(crate) fn places(&self, node: Node) -> impl Iterator<Item = Place> + '_ {
-        self.places.get(node.0 as usize).into_iter().flatten().copied()
+        let places = self.places.get(node.0 as usize).into_iter().flatten();
+        places.flat_map(|(object, offsets)| {
+            offsets.iter().map(|offset| Place { object: *object, offset })
+        })
     }
 
     /// Whether all of it is in the accelerator's memory.
     pub(crate) fn is_device(&self, node: Node) -> bool {
-        self.places(node).all(|it| it.object != HOST)
+        self.places.get(node.0 as usize).is_none_or(|it| !it.contains_key(&HOST))
     }
 
     /// Why it is generic.

@@ -1,9 +1,13 @@
 //! Inclusion, round by round, until nothing is new.
+//!
+//! A constraint is looked at again only if what it reads has changed since: nodes and objects carry the time of their last
+//! change.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::{
-    Constraint, Function, Graph, HOST, LOW, Node, Object, Offset, Place, Reason, Solution,
+    Constraint, Function, Graph, HOST, LOW, Node, Object, Offset, Offsets, Place, Places, Reason,
+    Solution,
 };
 
 /// Bytes of a pointer in memory: the image never shrinks, so that both sides agree on it.
@@ -12,7 +16,7 @@ const CELL: u32 = 8;
 /// Places with the reason for the first that is generic.
 #[derive(Clone, Debug, Default)]
 struct Set {
-    places: BTreeSet<Place>,
+    places: Places,
     reason: Option<Reason>,
 }
 
@@ -22,7 +26,23 @@ impl Set {
         if place.object == HOST && self.reason.is_none() {
             self.reason = reason;
         }
-        self.places.insert(place)
+        match self.places.get_mut(&place.object) {
+            Some(offsets) => offsets.add(place.offset),
+            None => {
+                let offsets = match place.offset {
+                    Offset::At(offset) => Offsets::At(vec![offset]),
+                    Offset::Any => Offsets::Any,
+                };
+                self.places.insert(place.object, offsets);
+                true
+            }
+        }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = Place> + '_ {
+        self.places.iter().flat_map(|(object, offsets)| {
+            offsets.iter().map(|offset| Place { object: *object, offset })
+        })
     }
 }
 
@@ -31,15 +51,21 @@ impl Set {
 struct Contents {
     cells: BTreeMap<u32, Set>,
     anywhere: Set,
+    /// When it last changed.
+    changed: u64,
 }
 
 struct Solver<'a> {
     graph: &'a Graph,
     nodes: Vec<Set>,
+    /// When each node last changed.
+    changed: Vec<u64>,
     contents: Vec<Contents>,
     escaped: Vec<Option<Reason>>,
     is_escaped: Vec<bool>,
-    changed: bool,
+    /// Goes on with each constraint that is applied.
+    now: u64,
+    anything_new: bool,
 }
 
 /// Finds the smallest solution.
@@ -48,22 +74,30 @@ pub(crate) fn solve(graph: &Graph) -> Solution {
     let mut solver = Solver {
         graph,
         nodes: vec![Set::default(); graph.asserted.len()],
+        changed: vec![0; graph.asserted.len()],
         contents: vec![Contents::default(); objects],
         escaped: vec![None; objects],
         is_escaped: vec![false; objects],
-        changed: true,
+        now: 1,
+        anything_new: true,
     };
     for (index, facts) in graph.objects.iter().enumerate() {
         if let Some(reason) = facts.escapes {
             solver.escape(Object(index as u32), Some(reason));
         }
     }
-    solver.changed = true;
-    while solver.changed {
-        solver.changed = false;
-        for constraint in &graph.constraints {
-            solver.apply(constraint);
+    let mut applied = vec![0; graph.constraints.len()];
+    solver.anything_new = true;
+    while solver.anything_new {
+        solver.anything_new = false;
+        for (constraint, applied) in graph.constraints.iter().zip(&mut applied) {
+            if *applied == 0 || solver.latest_input(constraint) >= *applied {
+                solver.now += 1;
+                *applied = solver.now;
+                solver.apply(constraint);
+            }
         }
+        solver.now += 1;
         solver.spread();
     }
     let (places, reasons) = solver.nodes.into_iter().map(|it| (it.places, it.reason)).unzip();
@@ -80,6 +114,33 @@ fn is_unseen(object: Object) -> bool {
 }
 
 impl Solver<'_> {
+    /// When the last of what a constraint reads has changed.
+    fn latest_input(&self, constraint: &Constraint) -> u64 {
+        let node = |it: Node| self.changed.get(it.0 as usize).copied().unwrap_or(0);
+        let object =
+            |it: &Object| self.contents.get(it.0 as usize).map_or(0, |contents| contents.changed);
+        let behind = |it: Node| {
+            let places = self.nodes.get(it.0 as usize).map(|it| it.places.keys());
+            places.into_iter().flatten().map(object).max().unwrap_or(0).max(node(it))
+        };
+        match constraint {
+            Constraint::Address { .. } | Constraint::Unknown { .. } | Constraint::Low { .. } => 0,
+            Constraint::Copy { from, .. } | Constraint::Shift { from, .. } => node(*from),
+            Constraint::Load { from, .. } => behind(*from),
+            Constraint::Store { value, to, .. } => node(*value).max(node(*to)),
+            Constraint::Transfer { to, from, .. } => node(*to).max(behind(*from)),
+            Constraint::Taint { node: it, .. } | Constraint::Escape { node: it, .. } => node(*it),
+            Constraint::Reveal { node: it, .. } => behind(*it),
+            Constraint::Call { callee, arguments, .. } => {
+                let results = self.nodes.get(callee.0 as usize).map(|it| it.places.keys());
+                let results = results.into_iter().flatten();
+                let results = results.filter_map(|it| self.function(*it)?.result).map(node);
+                let arguments = arguments.iter().flatten().map(|it| node(*it));
+                results.chain(arguments).max().unwrap_or(0).max(node(*callee))
+            }
+        }
+    }
+
     fn set(&self, node: Node) -> Set {
         self.nodes.get(node.0 as usize).cloned().unwrap_or_default()
     }
@@ -91,14 +152,18 @@ impl Solver<'_> {
             HOST if is_asserted => Place { object: LOW, offset: Offset::Any },
             _ => place,
         };
-        if let Some(set) = self.nodes.get_mut(node.0 as usize) {
-            self.changed |= set.add(place, reason);
+        if let (Some(set), Some(changed)) =
+            (self.nodes.get_mut(node.0 as usize), self.changed.get_mut(node.0 as usize))
+            && set.add(place, reason)
+        {
+            *changed = self.now;
+            self.anything_new = true;
         }
     }
 
     fn add_all(&mut self, node: Node, set: &Set) {
-        for place in &set.places {
-            self.add(node, *place, set.reason);
+        for place in set.iter() {
+            self.add(node, place, set.reason);
         }
     }
 
@@ -132,8 +197,8 @@ impl Solver<'_> {
             None => true,
         });
         for (_, set) in seen {
-            for place in &set.places {
-                all.add(*place, set.reason);
+            for place in set.iter() {
+                all.add(place, set.reason);
             }
         }
         all
@@ -145,20 +210,24 @@ impl Solver<'_> {
         let facts = self.graph.objects.get(place.object.0 as usize);
         let is_pure = facts.is_some_and(|it| it.is_pure);
         let Some(contents) = self.contents.get_mut(place.object.0 as usize) else { return };
-        for it in &set.places {
+        let mut is_new = false;
+        for it in set.iter() {
             let it = match it.object {
                 HOST if is_pure => Place { object: LOW, offset: Offset::Any },
-                _ => *it,
+                _ => it,
             };
             match cells.clone() {
                 Some(range) => {
                     for cell in range {
-                        let cell = contents.cells.entry(cell).or_default();
-                        self.changed |= cell.add(it, set.reason);
+                        is_new |= contents.cells.entry(cell).or_default().add(it, set.reason);
                     }
                 }
-                None => self.changed |= contents.anywhere.add(it, set.reason),
+                None => is_new |= contents.anywhere.add(it, set.reason),
             }
+        }
+        if is_new {
+            contents.changed = self.now;
+            self.anything_new = true;
         }
     }
 
@@ -175,7 +244,7 @@ impl Solver<'_> {
             return;
         }
         *is_escaped = true;
-        self.changed = true;
+        self.anything_new = true;
         if let Some(it) = self.escaped.get_mut(object.0 as usize) {
             *it = reason;
         }
@@ -183,8 +252,8 @@ impl Solver<'_> {
     }
 
     fn escape_all(&mut self, set: &Set, reason: Option<Reason>) {
-        for place in &set.places {
-            self.escape(place.object, reason.or(set.reason));
+        for object in set.places.keys() {
+            self.escape(*object, reason.or(set.reason));
         }
     }
 
@@ -230,8 +299,8 @@ impl Solver<'_> {
             }
             Constraint::Shift { from, to, by } => {
                 let set = self.set(*from);
-                for place in &set.places {
-                    let moved = self.shift(*place, *by);
+                for place in set.iter() {
+                    let moved = self.shift(place, *by);
                     self.add(*to, moved, set.reason);
                 }
             }
@@ -239,7 +308,7 @@ impl Solver<'_> {
             Constraint::Store { value, to, whole } => self.store(*value, *to, *whole),
             Constraint::Transfer { to, from, len } => self.transfer(*to, *from, *len),
             Constraint::Taint { node, len, reason } => {
-                for place in self.set(*node).places {
+                for place in self.set(*node).iter() {
                     if !is_unseen(place.object) {
                         let place = if len.is_some() { place } else { self.shift(place, None) };
                         self.write(place, len.unwrap_or(1), &Self::host(Some(*reason)));
@@ -251,7 +320,7 @@ impl Solver<'_> {
                 self.escape_all(&set, Some(*reason));
             }
             Constraint::Reveal { node, reason } => {
-                for place in self.set(*node).places {
+                for place in self.set(*node).iter() {
                     if !is_unseen(place.object) {
                         let held = self.read(place, u64::from(CELL));
                         self.escape_all(&held, Some(*reason));
@@ -266,11 +335,11 @@ impl Solver<'_> {
 
     fn load(&mut self, from: Node, to: Node, whole: bool) {
         let set = self.set(from);
-        for place in &set.places {
+        for place in set.iter() {
             let held = match is_unseen(place.object) {
                 true => Self::host(set.reason),
-                false if whole => self.read(self.shift(*place, None), 1),
-                false => self.read(*place, u64::from(CELL)),
+                false if whole => self.read(self.shift(place, None), 1),
+                false => self.read(place, u64::from(CELL)),
             };
             self.add_all(to, &held);
         }
@@ -278,20 +347,20 @@ impl Solver<'_> {
 
     fn store(&mut self, value: Node, to: Node, whole: bool) {
         let (value, to) = (self.set(value), self.set(to));
-        for place in &to.places {
+        for place in to.iter() {
             match is_unseen(place.object) {
                 true => self.escape_all(&value, to.reason),
-                false if whole => self.write(self.shift(*place, None), 1, &value),
-                false => self.write(*place, u64::from(CELL), &value),
+                false if whole => self.write(self.shift(place, None), 1, &value),
+                false => self.write(place, u64::from(CELL), &value),
             }
         }
     }
 
     fn transfer(&mut self, to: Node, from: Node, len: Option<u64>) {
         let (to, from) = (self.set(to), self.set(from));
-        for source in &from.places {
-            for target in &to.places {
-                self.transfer_between(*target, *source, len, from.reason.or(to.reason));
+        for source in from.iter() {
+            for target in to.iter() {
+                self.transfer_between(target, source, len, from.reason.or(to.reason));
             }
         }
     }
@@ -341,8 +410,8 @@ impl Solver<'_> {
     }
 
     fn call(&mut self, callee: Node, shape: u32, arguments: &[Option<Node>], result: Option<Node>) {
-        for place in self.set(callee).places {
-            let Some(function) = self.function(place.object).cloned() else { continue };
+        for object in self.set(callee).places.keys() {
+            let Some(function) = self.function(*object).cloned() else { continue };
             if function.shape != shape {
                 continue;
             }
