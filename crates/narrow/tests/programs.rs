@@ -12,6 +12,11 @@ use narrow::{Hardware, Options};
 
 #[track_caller]
 fn check(name: &str) {
+    check_with(name, &[]);
+}
+
+#[track_caller]
+fn check_with(name: &str, flags: &[&str]) {
     if !tools_are_here() {
         return;
     }
@@ -20,7 +25,7 @@ fn check(name: &str) {
     let kernels = directive(&text, "kernels").unwrap_or_else(|| "test".to_owned());
     let most_generic = directive(&text, "generic").map(|it| it.parse::<u32>().unwrap());
     let ways = [Hardware::Mapped, Hardware::Csr, Hardware::Isa];
-    let wide = inputs(&file, Model::Host, &[]);
+    let wide = inputs(&file, Model::Host, flags);
     let host = OnHost::new(&file, &[]);
     let hosts: Vec<_> = kernels
         .split_whitespace()
@@ -53,6 +58,11 @@ fn check(name: &str) {
     }
 }
 
+#[test]
+fn regions_keep_their_packs_where_forks_are_inlined() {
+    check_with("regions", &["-DINLINE_FORK"]);
+}
+
 macro_rules! programs {
     ($($name:ident)*) => { $(#[test] fn $name() { check(stringify!($name)); })* };
 }
@@ -71,6 +81,7 @@ programs! {
     long_loops
     odd_loops
     pointers_in_memory
+    regions
     spaces
     switching
     variable_arguments

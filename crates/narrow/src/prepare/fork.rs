@@ -11,8 +11,10 @@ use crate::llvm::{Builder, Context, Linkage, Module, Opcode, Type, Value};
 use super::Program;
 
 /// What the front end calls, and what the runtime offers.
-const FORKS: [(&str, &str); 2] =
-    [("__kmpc_fork_call", "ferry_fork"), ("__kmpc_fork_teams", "ferry_fork_teams")];
+const FORKS: [(&str, &str); 2] = [("__kmpc_fork_call", OWN[0]), ("__kmpc_fork_teams", OWN[1])];
+
+/// What the runtime offers.
+pub(super) const OWN: [&str; 2] = ["ferry_fork", "ferry_fork_teams"];
 
 /// The end of a trampoline's name.
 const SUFFIX: &str = ".trampoline";
@@ -111,20 +113,49 @@ fn trampoline(context: Context, module: Module, region: Value, pack_type: Type) 
     function
 }
 
-/// Trampolines and packs of the forks that are left.
+/// Trampolines and packs of the forks that are left. Passes may have made one call of two, which then chooses among
+/// trampolines.
 pub(super) fn calls(program: &Program) -> Vec<(Value, Value)> {
+    let own: Vec<Value> = OWN.iter().filter_map(|it| program.module.function(it)).collect();
     let mut calls = Vec::new();
-    for function in program.module.functions() {
-        for call in function.instructions() {
-            if call.opcode() != Opcode::LLVMCall {
-                continue;
-            }
-            if let [trampoline, pack] = call.arguments().as_slice()
-                && program.trampolines.contains(trampoline)
-            {
-                calls.push((*trampoline, *pack));
-            }
+    for call in own.iter().flat_map(|it| it.users()) {
+        let is_call = call.is_instruction()
+            && call.opcode() == Opcode::LLVMCall
+            && own.contains(&call.called());
+        if !is_call {
+            continue;
+        }
+        let arguments = call.arguments();
+        if let [run, pack] = arguments.as_slice() {
+            let chosen = chosen(*run, program);
+            calls.extend(chosen.into_iter().map(|it| (it, *pack)));
         }
     }
     calls
+}
+
+/// The trampolines that a value may be: all, if that is not plain to see.
+fn chosen(run: Value, program: &Program) -> Vec<Value> {
+    let mut seen = vec![run];
+    let mut next = 0;
+    while let Some(it) = seen.get(next).copied() {
+        next += 1;
+        if it.is_function() || it.is_null_pointer() || it.is_undefined() {
+            continue;
+        }
+        let sources = match it.is_instruction().then(|| it.opcode()) {
+            Some(Opcode::LLVMPHI) => it.incoming().into_iter().map(|it| it.0).collect(),
+            Some(Opcode::LLVMSelect) => vec![it.operand(1), it.operand(2)],
+            _ => {
+                let functions = program.module.functions().into_iter();
+                return functions.filter(|it| program.trampolines.contains(it)).collect();
+            }
+        };
+        for source in sources {
+            if !seen.contains(&source) {
+                seen.push(source);
+            }
+        }
+    }
+    seen.into_iter().filter(|it| program.trampolines.contains(it)).collect()
 }

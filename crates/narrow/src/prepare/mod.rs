@@ -154,13 +154,18 @@ fn refresh(program: &mut Program, device: &[String], roots: &[String], options: 
     program.forks = fork::calls(program);
 }
 
-/// Calls of functions that are marked say more than their bodies: they must not be inlined before they were looked at.
+/// Calls of functions that are marked, and of forks, say more than their bodies: they must not be inlined before they were
+/// looked at.
 fn keep_calls(module: Module, device: &[String], keep: bool) {
     // By name: passes remove functions that nobody calls.
-    for function in device.iter().filter_map(|it| module.function(it)) {
+    let names = device.iter().map(String::as_str).chain(fork::OWN);
+    for function in names.filter_map(|it| module.function(it)) {
         match keep {
             _ if function.is_declaration() => {}
-            true => function.add_attribute(crate::llvm::FUNCTION, "noinline", 0),
+            true => {
+                function.remove_attribute(crate::llvm::FUNCTION, "alwaysinline");
+                function.add_attribute(crate::llvm::FUNCTION, "noinline", 0);
+            }
             false => function.remove_attribute(crate::llvm::FUNCTION, "noinline"),
         }
     }

@@ -18,7 +18,7 @@ impl Rebuild<'_> {
         let functions = self.program.module.functions();
         let mut instructions = functions
             .into_iter()
-            .filter(|it| !Self::is_lock(*it))
+            .filter(|it| !self.is_lock(*it))
             .flat_map(Value::instructions)
             .filter(|it| matches!(it.opcode(), Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg));
         instructions.any(|it| {
@@ -41,7 +41,7 @@ impl Rebuild<'_> {
 
     pub(super) fn needs_lock_to_store(&self, it: Value) -> bool {
         let bytes = self.layout.stored(it.operand(0).ty());
-        let in_lock = Self::is_lock(it.function());
+        let in_lock = self.is_lock(it.function());
         !in_lock && (bytes != 4 || self.words_are_locked)
     }
 
@@ -100,7 +100,7 @@ impl Rebuild<'_> {
     pub(super) fn update(&mut self, it: Value) -> Result<Value, Error> {
         let (pointer, operand) = (it.operand(0), it.operand(1));
         self.count(it, pointer, Access::Atomic);
-        let in_lock = Self::is_lock(it.function());
+        let in_lock = self.is_lock(it.function());
         if in_lock || self.is_one_instruction(it) && !self.words_are_locked {
             let (pointer, operand) = (self.device(pointer)?, self.operand(operand)?);
             let new = self.builder.update(it.atomic_op(), pointer, operand, it.ordering());

@@ -15,7 +15,7 @@ mod instruction;
 mod memory;
 mod signature;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::Error;
 use crate::extract::Facts;
@@ -56,6 +56,7 @@ struct Rebuild<'a> {
     stats: Stats,
     /// Whether words are changed under a lock somewhere, so that they must be everywhere.
     words_are_locked: bool,
+    lock: FxHashSet<Value>,
     /// Whether the program looks that nothing is lost when a pointer is cut.
     check: bool,
 }
@@ -84,6 +85,7 @@ pub(crate) fn rebuild(
         signatures: signature::signatures(program, facts)?,
         stats: Stats::default(),
         words_are_locked: false,
+        lock: lock_functions(program.module),
         check,
     };
     rebuild.words_are_locked = rebuild.are_words_locked();
@@ -353,15 +355,30 @@ impl Rebuild<'_> {
         Ok(())
     }
 
-    fn is_lock(function: Value) -> bool {
-        let name = function.name();
-        name == LOCK || name == UNLOCK
+    /// Whether a function is part of the lock, which cannot use itself.
+    fn is_lock(&self, function: Value) -> bool {
+        self.lock.contains(&function)
     }
+}
+
+/// The lock, and all that it calls.
+fn lock_functions(module: Module) -> FxHashSet<Value> {
+    let mut found: FxHashSet<Value> = FxHashSet::default();
+    let mut stack: Vec<Value> =
+        [LOCK, UNLOCK].iter().filter_map(|it| module.function(it)).collect();
+    while let Some(function) = stack.pop() {
+        if found.insert(function) {
+            let calls = function.instructions().into_iter();
+            let calls = calls.filter(|it| it.opcode() == Opcode::LLVMCall).map(Value::called);
+            stack.extend(calls.filter(|it| it.is_function() && !it.is_intrinsic()));
+        }
+    }
+    found
 }
 
 /// Blocks that are reached, each behind those that lead to it, loops aside.
 fn reverse_post_order(blocks: &[Block]) -> Vec<Block> {
-    let mut seen = rustc_hash::FxHashSet::default();
+    let mut seen = FxHashSet::default();
     let mut order = Vec::new();
     let mut stack: Vec<(Block, usize)> = Vec::new();
     if let Some(entry) = blocks.first() {

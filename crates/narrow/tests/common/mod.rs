@@ -82,7 +82,7 @@ pub(crate) fn intermediate(file: &Path, model: Model, flags: &[&str]) -> (String
 pub(crate) fn inputs(file: &Path, model: Model, flags: &[&str]) -> Vec<(String, Vec<u8>)> {
     vec![
         intermediate(file, model, flags),
-        intermediate(&folder("device").join("runtime.c"), model, &[]),
+        intermediate(&folder("device").join("runtime.c"), model, flags),
     ]
 }
 

@@ -1,4 +1,5 @@
 /* What test programs may use, on the accelerator and on the host. */
+#pragma once
 #include <stddef.h>
 #include <stdint.h>
 

@@ -24,6 +24,9 @@ static int core(void) {
 
 static void barrier(void) { (void)REGISTER(BARRIER); }
 
+#ifdef INLINE_FORK
+__attribute__((always_inline))
+#endif
 void ferry_fork(region *run, void *pack) {
     int id = core();
     if (in_region) {
