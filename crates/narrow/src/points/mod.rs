@@ -185,7 +185,6 @@ impl Graph {
 pub(crate) struct Solution {
     places: Vec<Places>,
     reasons: Vec<Option<Reason>>,
-    #[cfg(test)]
     escaped: Vec<bool>,
 }
 
@@ -209,7 +208,6 @@ impl Solution {
     }
 
     /// Whether somebody outside may know the object.
-    #[cfg(test)]
     pub(crate) fn is_escaped(&self, object: Object) -> bool {
         self.escaped.get(object.0 as usize).copied().unwrap_or(true)
     }

@@ -101,12 +101,7 @@ pub(crate) fn solve(graph: &Graph) -> Solution {
         solver.spread();
     }
     let (places, reasons) = solver.nodes.into_iter().map(|it| (it.places, it.reason)).unzip();
-    Solution {
-        places,
-        reasons,
-        #[cfg(test)]
-        escaped: solver.is_escaped,
-    }
+    Solution { places, reasons, escaped: solver.is_escaped }
 }
 
 fn is_unseen(object: Object) -> bool {

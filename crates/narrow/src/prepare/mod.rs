@@ -166,6 +166,8 @@ fn keep_calls(module: Module, device: &[String], keep: bool) {
                 function.remove_attribute(crate::llvm::FUNCTION, "alwaysinline");
                 function.add_attribute(crate::llvm::FUNCTION, "noinline", 0);
             }
+            // Code that is not to be optimised is not to be inlined.
+            false if function.has_attribute(crate::llvm::FUNCTION, "optnone") => {}
             false => function.remove_attribute(crate::llvm::FUNCTION, "noinline"),
         }
     }

@@ -106,19 +106,24 @@ impl Rebuild<'_> {
             && !it.is_volatile()
             && !it.is_atomic();
         let tag = it.metadata("tbaa");
+        let needs_zeros = self.check || self.facts.is_read_whole(pointer);
         let pointer = self.device(pointer)?;
         let mut stores = Vec::new();
         if is_pair {
-            // As a pointer, so that LLVM knows what is read again; and zeros above it.
+            // As a pointer, so that LLVM knows what is read again.
             let value = self.pointer_as(value, Kind::Device)?;
             let low = self.builder.store(value, pointer);
             low.set_alignment(it.alignment());
+            stores.push(low);
+        }
+        if is_pair && needs_zeros {
             let four = self.word().constant(4);
             let upper = self.builder.byte_offset(pointer, four);
             let high = self.builder.store(self.word().null(), upper);
             high.set_alignment(it.alignment().min(4));
-            stores.extend([low, high]);
-        } else {
+            stores.push(high);
+        }
+        if !is_pair {
             let value = if value.is_pointer() { self.wide(value)? } else { self.operand(value)? };
             let new = self.builder.store(value, pointer);
             new.set_alignment(it.alignment());

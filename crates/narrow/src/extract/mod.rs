@@ -4,7 +4,9 @@
 //! in a union. The types that clang writes beside loads and stores (TBAA) say which accesses cannot: an `int` is
 //! never read as a pointer in C. All others are taken for parts of pointers.
 
-use rustc_hash::FxHashMap;
+mod upper;
+
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::Error;
 use crate::llvm::{Layout, Opcode, Type, Value};
@@ -28,6 +30,9 @@ pub(crate) struct Facts {
     /// Nothing is assigned, except in the runtime.
     is_generic: bool,
     callees: FxHashMap<Value, Node>,
+    constants: FxHashMap<Value, Node>,
+    /// Objects of which 64 bits are read somewhere.
+    read_whole: FxHashSet<Object>,
 }
 
 impl Facts {
@@ -141,8 +146,8 @@ pub(crate) fn extract(program: &Program, assign: bool) -> Facts {
     };
     extraction.run();
     let solution = points::solve(&extraction.graph);
-    let Extraction { nodes, results, values, reasons, callees, .. } = extraction;
-    Facts {
+    let Extraction { nodes, results, values, constants, reasons, callees, .. } = extraction;
+    let mut facts = Facts {
         nodes,
         results,
         objects: values,
@@ -151,7 +156,11 @@ pub(crate) fn extract(program: &Program, assign: bool) -> Facts {
         is_flat: program.model == Model::Device,
         is_generic: !assign,
         callees,
-    }
+        constants,
+        read_whole: FxHashSet::default(),
+    };
+    facts.read_whole = upper::read_whole(program, &facts);
+    facts
 }
 
 struct Extraction<'a> {
