@@ -26,6 +26,26 @@ static void sweep(void)
       a[i][j] = (b[i - 1][j] + b[i + 1][j] + b[i][j - 1] + b[i][j + 1]) / 4.0f;
 }
 
+/* Two loops with directives that become one. */
+enum { S = 64 };
+static double from[S][S][S], to[S][S][S];
+
+static void smooth(int n, double from[S][S][S], double to[S][S][S])
+{
+  int i, j, k;
+#pragma acc data copyin(from[0:S]) copyout(to[0:S])
+#pragma acc parallel
+  {
+#pragma acc loop
+    for (i = 1; i < n - 1; ++i)
+#pragma acc loop
+      for (j = 1; j < n - 1; ++j)
+        for (k = 1; k < n - 1; ++k)
+          to[i][j][k] = from[i - 1][j][k] + from[i + 1][j][k] + from[i][j - 1][k] + from[i][j + 1][k] +
+                        from[i][j][k - 1] + from[i][j][k + 1];
+  }
+}
+
 static void rows(int *all)
 {
   int i, j, t, sum = 0;
@@ -142,6 +162,16 @@ int main(void)
   for (int i = 1; i < N; i++)
     for (int j = 0; j < M; j++) bad += c[i][j] != 2 * ((i ^ j) + 1);
   expect(bad == 0, "loops that are found to be parallel, and one that is not");
+
+  for (int i = 0; i < S; i++)
+    for (int j = 0; j < S; j++)
+      for (int k = 0; k < S; k++) from[i][j][k] = 2 * i + 3 * j + 5 * k;
+  smooth(S, from, to);
+  bad = 0;
+  for (int i = 1; i < S - 1; i++)
+    for (int j = 1; j < S - 1; j++)
+      for (int k = 1; k < S - 1; k++) bad += to[i][j][k] != 6 * (2 * i + 3 * j + 5 * k);
+  expect(bad == 0, "loops of two directives that become one");
 #ifndef _OPENMP
   failures++;
 #endif

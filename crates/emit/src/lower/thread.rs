@@ -10,6 +10,7 @@ use ir::region::{Origin, Rule, Sharing};
 
 use super::Lowering;
 use super::copies::{Own, Start};
+use super::loops;
 use super::teams::release;
 use crate::c::{Out, Printer};
 
@@ -75,6 +76,7 @@ impl Lowering<'_> {
             .vars
             .iter()
             .filter(|it| !declared.contains(&it.var) && !self.names_part(id, it.var))
+            .filter(|it| !self.is_counted_above(id, it.var))
             .filter(|it| {
                 it.sharing
                     .as_ref()
@@ -82,6 +84,14 @@ impl Lowering<'_> {
             })
             .map(|it| Own { var: it.var, start: Start::Blank, storage: None })
             .collect()
+    }
+
+    /// Whether a variable counts a loop that a construct around has made one with its own: that has copies of it, and
+    /// nothing may stand between the loops.
+    fn is_counted_above(&self, id: RegionId, var: VarId) -> bool {
+        let counts = |up: RegionId| self.program.regions[up].loops.iter().any(|it| it.var == var);
+        let mut above = self.program.around(id).skip(1);
+        above.any(|up| loops::collapsed(self.program, up) > 1 && counts(up))
     }
 
     pub(super) fn declared_in_head(&self, stmt: StmtId) -> Option<VarId> {
