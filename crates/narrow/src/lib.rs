@@ -54,12 +54,16 @@ pub fn compile(inputs: &[(String, Vec<u8>)], options: &Options) -> Result<(Vec<u
     let program = prepare::prepare(context, inputs, options)?;
     let facts = extract::extract(&program, options.assign);
     let shortened = match options.level {
-        0 => 0,
+        0 => shorten::Shortened::default(),
         _ => shorten::shorten(context, &program, &facts)?,
     };
-    let (module, mut stats) =
-        rebuild::rebuild(context, &program, &facts, &machine.layout_text(), options.check)?;
-    stats.set_shortened(shortened);
+    let wishes = rebuild::Wishes {
+        layout: machine.layout_text(),
+        check: options.check,
+        near: shortened.near,
+    };
+    let (module, mut stats) = rebuild::rebuild(context, &program, &facts, wishes)?;
+    stats.set_shortened(shortened.loops);
     if options.level > 0 {
         trim::trim(context, module);
     }

@@ -158,9 +158,13 @@ impl Ranges<'_> {
         let bound = self.tests.get(&phi).and_then(|test| {
             let (least, most) = self.of(test.bound, depth - 1);
             let early = i128::from(if test.is_early { by } else { 0 });
+            // Of numbers without sign the same is true while none of them is negative.
+            let is_positive = low >= 0 && least >= 0;
             match test.predicate {
                 Predicate::LLVMIntSLT | Predicate::LLVMIntNE if by > 0 => Some(most - 1 + early),
                 Predicate::LLVMIntSLE if by > 0 => Some(most + early),
+                Predicate::LLVMIntULT if by > 0 && is_positive => Some(most - 1 + early),
+                Predicate::LLVMIntULE if by > 0 && is_positive => Some(most + early),
                 Predicate::LLVMIntSGT | Predicate::LLVMIntNE if by < 0 => Some(least + 1 + early),
                 Predicate::LLVMIntSGE if by < 0 => Some(least + early),
                 _ => None,

@@ -10,11 +10,11 @@
 //!
 //! Arithmetic and comparisons whose operands and result fit in 32 bits are done with 32.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::Error;
 use crate::extract::Facts;
-use crate::llvm::{Block, Builder, Context, Opcode, Predicate, Value};
+use crate::llvm::{Block, Builder, Context, Layout, Opcode, Predicate, Value};
 use crate::loops::{Loop, Test, loops};
 use crate::prepare::{Model, Program};
 use crate::ranges::Ranges;
@@ -25,14 +25,27 @@ const DEPTH: u32 = 8;
 /// An index that moves by less takes more than 2^32 different values before it wraps around in 64 bits.
 const FARTHEST: u64 = 1 << 30;
 
-/// Shortens all loops that allow it, then arithmetic; how many loops.
-pub(crate) fn shorten(context: Context, program: &Program, facts: &Facts) -> Result<u32, Error> {
+/// What was done and found.
+#[derive(Default)]
+pub(crate) struct Shortened {
+    /// How many loops count in 32 bits.
+    pub(crate) loops: u32,
+    /// Elements that lie less than 4 GiB behind their base: 32 bits of offset are enough for an address of 64.
+    pub(crate) near: FxHashSet<Value>,
+}
+
+/// Shortens all loops that allow it, then arithmetic.
+pub(crate) fn shorten(
+    context: Context,
+    program: &Program,
+    facts: &Facts,
+) -> Result<Shortened, Error> {
+    let mut shortened = Shortened::default();
     if program.model == Model::Device {
-        return Ok(0);
+        return Ok(shortened);
     }
     let builder = Builder::new(context);
     let wide = context.integer(64);
-    let mut count = 0;
     for function in program.module.functions().into_iter().filter(|it| !it.is_declaration()) {
         let found: Vec<Loop> = loops(function);
         let tests: FxHashMap<Value, Test> =
@@ -43,15 +56,41 @@ pub(crate) fn shorten(context: Context, program: &Program, facts: &Facts) -> Res
                 && test.bound.ty() == wide
                 && found.shorten(&builder, facts, &ranges, &test)
             {
-                count += 1;
+                shortened.loops += 1;
             }
         }
         shorten_arithmetic(&builder, &ranges, function);
+        let instructions = function.instructions().into_iter();
+        let elements = instructions.filter(|it| it.opcode() == Opcode::LLVMGetElementPtr);
+        let layout = program.module.layout();
+        shortened.near.extend(elements.filter(|it| is_near(layout, &ranges, *it)));
     }
     // What was replaced must not keep alive what it used.
     let removed = program.module.run("function(dce)", None);
     removed.map_err(|it| Error::new(format!("a bug of ferry-narrow: after shortening: {it}")))?;
-    Ok(count)
+    Ok(shortened)
+}
+
+/// Whether an element whose one index is not constant lies from 0 to 4 GiB behind the beginning that index counts from.
+fn is_near(layout: Layout, ranges: &Ranges<'_>, element: Value) -> bool {
+    let mut ty = element.source_type();
+    let mut variable = 0;
+    let mut is_near = true;
+    for (number, index) in element.operands().into_iter().skip(1).enumerate() {
+        if number > 0 && ty.is_struct() {
+            ty = ty.field(index.unsigned().unwrap_or(0) as u32);
+            continue;
+        }
+        if number > 0 {
+            ty = ty.element();
+        }
+        if !index.is_constant() {
+            variable += 1;
+            let (low, high) = ranges.range(index);
+            is_near &= low >= 0 && high * i128::from(layout.size(ty)) < 1 << 32;
+        }
+    }
+    variable == 1 && is_near
 }
 
 /// What fits in 32 bits on both sides is computed with 32.

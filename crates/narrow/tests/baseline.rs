@@ -15,9 +15,9 @@ use narrow::{Hardware, Options};
 
 const KERNELS: [&str; 7] = ["gemm", "mm2", "mm3", "atax", "bicg", "conv2d", "covar"];
 
-/// Cycles with pointers assigned, and without, for one of 32-bit code, of each kernel.
-fn ratios(flags: &[&str]) -> Vec<(String, f64, f64)> {
-    let file = folder("programs").join("kernels.c");
+/// Cycles with pointers assigned, and without, for one of 32-bit code, of each kernel of a program.
+fn ratios(program: &str, kernels: &[&str], flags: &[&str]) -> Vec<(String, f64, f64)> {
+    let file = folder("programs").join(program);
     let options = Options { hardware: Hardware::Csr, ..Options::default() };
     let (flat, stats) = narrow::compile(&inputs(&file, Model::Device, flags), &options).unwrap();
     assert_eq!(stats.generic(), 0);
@@ -38,7 +38,7 @@ fn ratios(flags: &[&str]) -> Vec<(String, f64, f64)> {
         println!("{kernel}: {} cycles, assigned {with:.4}, without {without:.2}", flat.cycles);
         (kernel, with, without)
     };
-    KERNELS.map(|it| one(format!("__ferry_k_{it}"))).into()
+    kernels.iter().map(|it| one(format!("__ferry_k_{it}"))).collect()
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn assigned_kernels_take_hardly_longer_than_32_bit_ones() {
     if !tools_are_here() {
         return;
     }
-    for (kernel, with, without) in ratios(&["-DN=32"]) {
+    for (kernel, with, without) in ratios("kernels.c", &KERNELS, &["-DN=32"]) {
         assert!(with < 1.05, "{kernel}: {with:.3} of the cycles with 32 bits");
         assert!(without > 1.2, "{kernel}: {without:.3} without assignment");
     }
@@ -57,7 +57,17 @@ fn loops_over_long_take_hardly_longer_than_32_bit_ones() {
     if !tools_are_here() {
         return;
     }
-    for (kernel, with, _) in ratios(&["-DN=32", "-DCOUNT=long"]) {
+    for (kernel, with, _) in ratios("kernels.c", &KERNELS, &["-DN=32", "-DCOUNT=long"]) {
         assert!(with < 1.12, "{kernel}: {with:.3} of the cycles with 32 bits");
+    }
+}
+
+#[test]
+fn accesses_to_the_host_cost_the_sum_of_a_base_and_an_offset() {
+    if !tools_are_here() {
+        return;
+    }
+    for (kernel, with, _) in ratios("direct.c", &["test"], &["-DN=32"]) {
+        assert!(with < 1.45, "{kernel}: {with:.3} of the cycles with 32 bits");
     }
 }

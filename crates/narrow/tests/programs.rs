@@ -73,6 +73,7 @@ programs! {
     calls_by_pointer
     comparing
     copying
+    direct
     escaping
     globals
     kernels

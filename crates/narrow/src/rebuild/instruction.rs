@@ -192,7 +192,17 @@ impl Rebuild<'_> {
             if number > 0 {
                 ty = ty.element();
             }
-            let size = self.double_word().constant(self.layout.size(ty));
+            let bytes = self.layout.size(ty);
+            let size = self.double_word().constant(bytes);
+            if self.near.contains(&it) && !index.is_constant() {
+                let index = self.operand(*index)?;
+                let index = self.builder.resize(index, self.word());
+                let size = self.word().constant(bytes);
+                let offset = self.builder.binary(Opcode::LLVMMul, index, size);
+                let offset = self.builder.resize(offset, self.double_word());
+                address = self.builder.add(address, offset);
+                continue;
+            }
             let index = self.operand(*index)?;
             let index = self.builder.resize_signed(index, self.double_word());
             let offset = self.builder.binary(Opcode::LLVMMul, index, size);

@@ -59,6 +59,17 @@ struct Rebuild<'a> {
     lock: FxHashSet<Value>,
     /// Whether the program looks that nothing is lost when a pointer is cut.
     check: bool,
+    near: FxHashSet<Value>,
+}
+
+/// How to rebuild.
+pub(crate) struct Wishes {
+    /// The layout of memory on the accelerator.
+    pub(crate) layout: String,
+    /// Whether the program looks that nothing is lost when a pointer is cut.
+    pub(crate) check: bool,
+    /// Elements whose variable offset has 32 bits and no sign.
+    pub(crate) near: FxHashSet<Value>,
 }
 
 /// Rebuilds all of it.
@@ -66,12 +77,11 @@ pub(crate) fn rebuild(
     context: Context,
     program: &Program,
     facts: &Facts,
-    layout: &str,
-    check: bool,
+    wishes: Wishes,
 ) -> Result<(Module, Stats), Error> {
     let module = context.module("narrow");
     module.set_triple(TRIPLE);
-    module.set_layout(layout);
+    module.set_layout(&wishes.layout);
     let mut rebuild = Rebuild {
         program,
         facts,
@@ -86,7 +96,8 @@ pub(crate) fn rebuild(
         stats: Stats::default(),
         words_are_locked: false,
         lock: lock_functions(program.module),
-        check,
+        check: wishes.check,
+        near: wishes.near,
     };
     rebuild.words_are_locked = rebuild.are_words_locked();
     rebuild.run()?;
