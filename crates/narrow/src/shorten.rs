@@ -333,7 +333,9 @@ impl Test {
                 | Predicate::LLVMIntUGT
                 | Predicate::LLVMIntUGE
         );
-        let is_positive = start.0 >= 0 && bound.0 >= 0;
+        // Without sign, a step below zero leads to the largest numbers.
+        let lowest = if self.by < 0 && !self.is_early { i128::from(-self.by) } else { 0 };
+        let is_positive = start.0 >= lowest && bound.0 >= 0;
         // From one side to the other, and not past the bound: without wrapping that is what `!=` means.
         let distance = match self.by > 0 {
             true => bound.1 - start.0,

@@ -63,6 +63,13 @@ impl Stats {
         }
     }
 
+    /// A function is not part of the program after all.
+    pub(crate) fn forget(&mut self, function: &str) {
+        let before = self.left.len();
+        self.left.retain(|it| it.function != function);
+        self.generic -= (before - self.left.len()) as u32;
+    }
+
     pub(crate) fn set_shortened(&mut self, count: u32) {
         self.shortened = count;
     }

@@ -26,7 +26,7 @@ fn check_with(name: &str, flags: &[&str]) {
     let most_generic = directive(&text, "generic").map(|it| it.parse::<u32>().unwrap());
     let ways = [Hardware::Mapped, Hardware::Csr, Hardware::Isa];
     let wide = inputs(&file, Model::Host, flags);
-    let host = OnHost::new(&file, &[]);
+    let host = OnHost::new(&file, flags);
     let hosts: Vec<_> = kernels
         .split_whitespace()
         .map(|it| format!("__ferry_k_{it}"))
@@ -61,6 +61,16 @@ fn check_with(name: &str, flags: &[&str]) {
 #[test]
 fn regions_keep_their_packs_where_forks_are_inlined() {
     check_with("regions", &["-DINLINE_FORK"]);
+}
+
+#[test]
+fn copies_of_the_runtime_are_used() {
+    check_with("copying", &["-DOWN_COPIES"]);
+}
+
+#[test]
+fn copies_that_nobody_uses_do_not_count() {
+    check_with("kernels", &["-DOWN_COPIES", "-DN=8"]);
 }
 
 macro_rules! programs {

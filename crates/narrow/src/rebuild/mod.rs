@@ -22,7 +22,7 @@ use crate::extract::Facts;
 use crate::llvm::{
     Block, Builder, Context, Layout, Linkage, Module, Opcode, Type, TypeKind, Value,
 };
-use crate::prepare::{LOCK, Model, Program, UNLOCK};
+use crate::prepare::{GENERIC_COPIES, LOCK, Model, Program, UNLOCK};
 use crate::stats::Stats;
 
 pub(crate) use constant::CHECK;
@@ -133,11 +133,22 @@ impl Rebuild<'_> {
                 self.body(function)?;
             }
         }
+        self.drop_unused_copies();
         if source.has_flag("Debug Info Version") {
             self.module.add_number_flag("Debug Info Version", 3);
             self.module.copy_named_metadata("llvm.dbg.cu", source);
         }
         Ok(())
+    }
+
+    /// The runtime's copies were kept because any copy may turn out to need them.
+    fn drop_unused_copies(&mut self) {
+        for (_, name) in GENERIC_COPIES.iter().rev() {
+            if let Some(function) = self.module.function(name).filter(|it| it.users().is_empty()) {
+                function.erase_function();
+                self.stats.forget(name);
+            }
+        }
     }
 
     fn is_unused_declaration(&self, function: Value) -> bool {

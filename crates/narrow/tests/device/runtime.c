@@ -98,3 +98,19 @@ void __kmpc_for_static_init_8(void *place, int id, int schedule, int *last, long
     *upper = to < end ? to : end;
     *stride = trips * step;
 }
+
+#ifdef OWN_COPIES
+void *memcpy(void *to, const void *from, size_t bytes) {
+    for (size_t i = 0; i < bytes; i++) ((char *)to)[i] = ((const char *)from)[i];
+    return to;
+}
+void *memmove(void *to, const void *from, size_t bytes) {
+    if ((uintptr_t)to - (uintptr_t)from >= bytes) return memcpy(to, from, bytes);
+    while (bytes-- > 0) ((char *)to)[bytes] = ((const char *)from)[bytes];
+    return to;
+}
+void *memset(void *to, int value, size_t bytes) {
+    for (size_t i = 0; i < bytes; i++) ((char *)to)[i] = (char)value;
+    return to;
+}
+#endif
