@@ -18,7 +18,7 @@ typedef COUNT count;
 #ifdef HOST
 void prepare(void *const *slots) {
     for (int s = 0; s < 4; s++)
-        for (count i = 0; i < 4 * ALL; i++) ((elem *)slots[s])[i] = (i * 37 + s * 11) % 23 - 9;
+        for (int i = 0; i < 4 * ALL && i < 4096; i++) ((elem *)slots[s])[i] = (i * 37 + s * 11) % 23 - 9;
 }
 #endif
 
