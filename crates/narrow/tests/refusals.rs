@@ -142,3 +142,34 @@ fn the_command_writes_every_form_and_tells_of_accesses() {
         );
     }
 }
+
+/// Compiles LLVM's own text; the message.
+#[track_caller]
+fn check_text(body: &str, part: &str) {
+    let head = "target datalayout = \"e-m:e-p:64:64-i64:64-i128:128-n32:64-S128\"\n\
+                target triple = \"riscv64-unknown-elf\"\n";
+    let input = ("a.ll".to_owned(), format!("{head}{body}\n").into_bytes());
+    for level in [0, 3] {
+        let options = Options { level, assign: level == 3, ..Options::default() };
+        match narrow::compile(std::slice::from_ref(&input), &options) {
+            Ok(_) => panic!("-O{level}: it was compiled: {body}"),
+            Err(error) => {
+                let message = error.to_string();
+                assert!(message.contains(part), "-O{level}: `{part}` is not in: {message}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_c_seldom_says_is_refused_too() {
+    let kernel = |body: &str| format!("define void @__ferry_k_a(ptr %s) {{\n{body}\n}}");
+    let label = "@g = global ptr blockaddress(@__ferry_k_a, %x)\n";
+    check_text(&format!("{label}{}", kernel("br label %x\nx: ret void")), "label");
+    check_text(&kernel("%v = va_arg ptr %s, i32\nret void"), "va_arg");
+    let text =
+        "%v = load <vscale x 2 x i32>, ptr %s\nstore <vscale x 2 x i32> %v, ptr %s\nret void";
+    check_text(&kernel(text), "length");
+    let chosen = "@f = ifunc void (), ptr @r\ndefine ptr @r() { ret ptr null }\n";
+    check_text(&format!("{chosen}{}", kernel("call void @f()\nret void")), "f: neither");
+}

@@ -214,7 +214,9 @@ fn link(context: Context, inputs: &[(String, Vec<u8>)]) -> Result<(Module, Model
 /// Types whose layout differs between the two machines.
 fn refuse_what_nobody_can_share(module: Module) -> Result<(), Error> {
     let forbidden = |ty: Type| -> Option<&'static str> {
-        if ty.any(&|it| it.is_integer() && it.bits() > 64) {
+        if ty.any(&|it| it.kind() == TypeKind::LLVMScalableVectorTypeKind) {
+            Some("a vector whose length the machine chooses")
+        } else if ty.any(&|it| it.is_integer() && it.bits() > 64) {
             Some("an integer of more than 64 bits (`__int128`)")
         } else if ty.any(&|it| it.kind() == TypeKind::LLVMFP128TypeKind) {
             Some("`long double`")

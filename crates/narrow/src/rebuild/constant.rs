@@ -90,9 +90,7 @@ impl Rebuild<'_> {
         if is_free(value) {
             return self.pointer_or_nothing(value);
         }
-        if value.is_block_address() {
-            return Err(Error::new("the address of a label is taken"));
-        }
+        refuse_unknown(value)?;
         if value.is_expression() {
             return self.expression(value);
         }
@@ -222,6 +220,7 @@ impl Rebuild<'_> {
         if let Some(known) = self.values.get(&value) {
             return Ok(*known);
         }
+        refuse_unknown(value)?;
         if !value.is_expression() {
             return Ok(value);
         }
@@ -254,9 +253,20 @@ impl Rebuild<'_> {
     }
 }
 
+/// Addresses that belong to the program as it came: of labels, and of functions that are chosen when it is loaded.
+fn refuse_unknown(value: Value) -> Result<(), Error> {
+    if value.is_block_address() {
+        return Err(Error::new("the address of a label is taken"));
+    }
+    if value.is_global() {
+        return Err(Error::of(value, "neither a function nor a variable of one kind"));
+    }
+    Ok(())
+}
+
 /// Whether an address is in a constant, as a number perhaps.
 fn has_expression(value: Value) -> bool {
-    if value.is_expression() || value.is_global() {
+    if value.is_expression() || value.is_global() || value.is_block_address() {
         return true;
     }
     let is_aggregate = value.ty().is_struct() || value.ty().is_array();

@@ -92,6 +92,13 @@ impl Rebuild<'_> {
     /// What concerns no pointers stays as it is.
     fn arithmetic(&mut self, it: Value) -> Result<Value, Error> {
         let opcode = it.opcode();
+        if matches!(
+            opcode,
+            Opcode::LLVMIndirectBr | Opcode::LLVMInvoke | Opcode::LLVMCallBr | Opcode::LLVMVAArg
+        ) {
+            let message = format!("an instruction that is not understood: {}", it.text());
+            return Err(Error::at(it, message));
+        }
         let operands: Vec<Value> =
             it.operands().into_iter().map(|it| self.operand(it)).collect::<Result<_, _>>()?;
         let refuse =
