@@ -7,16 +7,31 @@
 #ifndef FERRY_OMP_IN_ACC_H
 #define FERRY_OMP_IN_ACC_H
 
-#include <openacc.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
 #ifdef __GNUC__
 #define FERRY_OMP_LOCAL static inline __attribute__((unused))
 #else
 #define FERRY_OMP_LOCAL static inline
 #endif
+
+#if defined(_OPENMP) && !defined(_OPENACC)
+/* The program has come back to OpenMP, which has the routines. */
+#include <omp.h>
+
+FERRY_OMP_LOCAL int ferry_omp_choose_device(int number) {
+  int before = omp_get_default_device();
+  if (number == -1) number = omp_get_initial_device();
+  if (number != before) omp_set_default_device(number);
+  return before;
+}
+FERRY_OMP_LOCAL void ferry_omp_return_to_device(int before) {
+  if (before != omp_get_default_device()) omp_set_default_device(before);
+}
+#else
+
+#include <openacc.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 
 #if defined(_OPENMP)
 #define FERRY_OMP_THREADS 1
@@ -204,5 +219,7 @@ FERRY_OMP_LOCAL int ferry_omp_target_memcpy_rect(void *to, const void *from, siz
 #define omp_target_associate_ptr ferry_omp_target_associate_ptr
 #define omp_target_disassociate_ptr ferry_omp_target_disassociate_ptr
 #define omp_get_mapped_ptr ferry_omp_get_mapped_ptr
+
+#endif
 
 #endif

@@ -127,6 +127,27 @@ fn a_header_keeps_what_is_for_other_programs() {
 }
 
 #[test]
+fn what_has_come_back_needs_no_header_of_the_standard_between() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let text = "#include <omp.h>\nint f(int n) {\n    int x = n;\n\
+                #pragma omp target map(tofrom: x) device(n)\n    x++;\n\
+                \x20   return x + omp_get_num_devices();\n}\n";
+    fs::write(folder.path().join("a.c"), text).expect("written");
+    for to in ["openacc", "openmp"] {
+        let made = ferry(&["translate", "--to", to, "--in-place", "a.c"], folder.path());
+        assert!(made.status.success(), "{}", told(&made));
+    }
+    let read = Command::new("cc")
+        .args(["-E", "-fopenmp", "a.c"])
+        .current_dir(folder.path())
+        .output()
+        .expect("a compiler");
+    assert!(read.status.success(), "{}", told(&read));
+    let headers = String::from_utf8_lossy(&read.stdout).into_owned();
+    assert!(headers.contains("ferry_omp.h") && !headers.contains("openacc.h"), "{headers}");
+}
+
+#[test]
 fn mixed_programs_become_programs_of_one_standard() {
     check("mixed_data.c", "openmp", "clang");
     let (folder, copy) = copied("mixed_data.c");
