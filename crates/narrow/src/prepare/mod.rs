@@ -2,11 +2,12 @@
 //!
 //! Files are read and linked; marks of the user become a list; all that nobody outside may call becomes internal.
 //! What hides pointers from the analysis is put into plain words while all pointers still have one size: parallel
-//! regions ([`fork`]) and functions with a variable number of arguments ([`variadic`]). A light clean-up
+//! regions ([`fork`]), functions with a variable number of arguments ([`variadic`]) and variables of threads ([`own`]). A light clean-up
 //! follows: everything heavier would make induction variables as wide as the host's registers.
 
 mod fork;
 mod names;
+mod own;
 mod variadic;
 
 use std::collections::BTreeSet;
@@ -69,6 +70,7 @@ pub(crate) fn prepare(
     // 32 bits are what the cores add in one instruction: clean-ups must not widen.
     module.set_layout(&module.layout_text().replace("-n32:64-", "-n32-"));
     resolve_aliases(module);
+    own::lower(context, module)?;
     let marks = marks(module);
     let mut program = Program {
         module,
@@ -227,10 +229,6 @@ fn refuse_what_nobody_can_share(module: Module) -> Result<(), Error> {
         }
     };
     for global in module.globals() {
-        if global.is_thread_local() {
-            let message = "one for each thread: the cores have no such memory";
-            return Err(Error::of(global, message));
-        }
         if let Some(what) = forbidden(global.value_type()) {
             return Err(Error::of(global, format!("holds {what}: the host lays it out otherwise")));
         }
@@ -253,8 +251,16 @@ fn refuse_what_nobody_can_share(module: Module) -> Result<(), Error> {
 
 fn resolve_aliases(module: Module) {
     for alias in module.aliases() {
-        alias.replace_by(alias.aliased());
+        let (name, aliased) = (alias.name(), alias.aliased());
+        let is_visible = !alias.is_internal();
+        alias.replace_by(aliased);
         alias.set_linkage(Linkage::LLVMInternalLinkage);
+        // The name that others know it by; nobody needs the one it had.
+        if is_visible && aliased.is_internal() {
+            alias.set_name("");
+            aliased.set_name(&name);
+            aliased.set_linkage(Linkage::LLVMExternalLinkage);
+        }
     }
 }
 

@@ -3,7 +3,6 @@
 use crate::error::Error;
 use crate::llvm::{Type, Value};
 
-use super::signature::Signature;
 use super::{Kind, Rebuild};
 
 /// Intrinsics that say something to passes only, and are left out.
@@ -28,6 +27,16 @@ const SAME: [&str; 5] = [
 ];
 
 impl Rebuild<'_> {
+    /// There is no function that the pointer could lead to: the program stops if it comes here, and what stands before
+    /// (waiting for somebody who never comes) stays.
+    fn call_of_nothing(&mut self, it: Value) -> Option<Value> {
+        let ty = self.context.void().function(&[]);
+        let known = self.module.function("llvm.trap");
+        let trap = known.unwrap_or_else(|| self.module.add_function("llvm.trap", ty));
+        self.builder.call(ty, trap, &[]);
+        (!it.ty().is_void()).then(|| self.value_type(it).poison())
+    }
+
     pub(super) fn call(&mut self, it: Value) -> Result<Option<Value>, Error> {
         let callee = it.called();
         if callee.is_assembly() {
@@ -43,10 +52,10 @@ impl Rebuild<'_> {
             }
             false => {
                 let targets = self.facts.targets(it)?;
-                let first = targets.first().and_then(|it| self.signatures.get(it)).cloned();
-                // A pointer to nothing: the call is never reached.
-                let signature = first.unwrap_or_else(Signature::default);
-                (signature, self.device(callee)?)
+                let Some(first) = targets.first().and_then(|it| self.signatures.get(it)) else {
+                    return Ok(self.call_of_nothing(it));
+                };
+                (first.clone(), self.device(callee)?)
             }
         };
         let ty = self.signature_type(it.called_type(), &signature);

@@ -339,6 +339,8 @@ impl Rebuild<'_> {
             self.values.insert(old, value);
         }
         let mut phis = Vec::new();
+        // An instruction may become several blocks: jumps go to the first, phis behind it name the last.
+        let mut ends = FxHashMap::default();
         for block in &order {
             let Some(own) = self.blocks.get(block).copied() else { continue };
             self.builder.at_end(own);
@@ -351,21 +353,21 @@ impl Rebuild<'_> {
                     self.values.insert(instruction, value);
                 }
             }
-            // An instruction may have become several blocks: phis behind it must name the last.
-            self.blocks.insert(*block, self.builder.block());
+            ends.insert(*block, self.builder.block());
         }
         for phi in phis {
-            self.complete(phi, &order)?;
+            self.complete(phi, &ends)?;
         }
         Ok(())
     }
 
-    fn complete(&mut self, phi: Value, order: &[Block]) -> Result<(), Error> {
+    fn complete(&mut self, phi: Value, ends: &FxHashMap<Block, Block>) -> Result<(), Error> {
         let Some(new) = self.values.get(&phi).copied() else { return Ok(()) };
         for (value, block) in phi.incoming() {
-            let Some(own) = self.blocks.get(&block).copied() else { continue };
-            let value = match (order.contains(&block), own.terminator()) {
-                (true, Some(terminator)) => {
+            let end = ends.get(&block).copied();
+            let Some(own) = end.or_else(|| self.blocks.get(&block).copied()) else { continue };
+            let value = match (end, own.terminator()) {
+                (Some(_), Some(terminator)) => {
                     self.builder.before(terminator);
                     self.builder.set_location(None);
                     self.operand_as(value, new.ty())?
