@@ -121,6 +121,11 @@ impl Cluster {
         self.shared.icache.clear();
     }
 
+    /// Drops the transfers that are under way: after a fault, before the next start.
+    pub fn abandon_transfers(&mut self) {
+        self.shared.dma.abandon();
+    }
+
     /// The address of a name that the program gives to the outside.
     pub fn symbol(&self, name: &str) -> Option<u32> {
         self.program.as_ref()?.symbol(name)
@@ -134,6 +139,12 @@ impl Cluster {
     /// What each core has done so far.
     pub fn counters(&self) -> Vec<Counters> {
         self.harts.iter().map(|it| it.counters).collect()
+    }
+
+    /// Where a core is: its instruction, and the function that is in, where the program tells.
+    pub fn position(&self, core: u32) -> (u32, Option<&str>) {
+        let pc = self.harts.get(core as usize).map_or(0, |it| it.pc);
+        (pc, self.program.as_ref().and_then(|it| it.function(pc)))
     }
 
     /// An integer register of a core; 0 where there is none.

@@ -237,6 +237,17 @@ impl Dma {
         self.refused.clear();
     }
 
+    /// Drops all transfers, wherever they are.
+    pub(crate) fn abandon(&mut self) {
+        self.forget_waiting();
+        self.queue.clear();
+        self.unfinished.clear();
+        for channel in &mut self.channels {
+            (channel.transfer, channel.burst) = (None, None);
+        }
+        self.due = NEVER;
+    }
+
     /// Transfers of a core that are not at their end.
     pub(crate) fn busy(&self, core: u32) -> u32 {
         self.unfinished.iter().filter(|it| it.1 == core).count() as u32

@@ -53,5 +53,5 @@ pub use config::{
 pub use counters::{Counters, Sleeps, Stalls, Wide};
 pub use fault::{Access, Fault, FaultKind, NAMES, Place, Wait};
 pub use host::{HostMemory, NoMemory, PrivateMemory, Refusal};
-pub use program::LoadError;
+pub use program::{LoadError, note};
 pub use trace::{Event, Observer, Step, TextTrace, Unobserved};

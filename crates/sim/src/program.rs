@@ -27,6 +27,13 @@ impl fmt::Display for LoadError {
 
 impl std::error::Error for LoadError {}
 
+/// The text of a section of a program that is not loaded: what its maker has to say. `None` if there is none.
+pub fn note<'a>(file: &'a [u8], section: &str) -> Option<&'a str> {
+    let elf: ElfFile32<'a, Endianness> = ElfFile32::parse(file).ok()?;
+    let bytes = elf.section_by_name(section)?.data().ok()?;
+    std::str::from_utf8(bytes).ok()
+}
+
 /// A part of the program in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Segment {
@@ -91,7 +98,8 @@ impl Program {
         }
         let mut symbols = BTreeMap::new();
         let mut functions = Vec::new();
-        for symbol in elf.symbols().filter(|it| it.is_definition()) {
+        // Labels of assembly have neither type nor size.
+        for symbol in elf.symbols().filter(|it| !it.is_undefined()) {
             let (Ok(name), Ok(address)) = (symbol.name(), u32::try_from(symbol.address())) else {
                 continue;
             };
