@@ -202,6 +202,11 @@ pub enum Payload {
         /// 62 x86-64, 183 AArch64, 190 NVIDIA, 224 AMD, 243 RISC-V.
         machine: u16,
     },
+    /// A 32-bit ELF executable for this `e_machine`.
+    NarrowElf {
+        /// 243 RISC-V.
+        machine: u16,
+    },
     /// LLVM bitcode.
     Bitcode,
     /// Nothing known.
@@ -220,8 +225,10 @@ impl Payload {
             return Payload::Bitcode;
         }
         let is_elf = bytes.starts_with(b"\x7fELF\x02\x01");
+        let is_narrow = bytes.starts_with(b"\x7fELF\x01\x01");
         match (half(16), half(18)) {
             (Some(EXECUTABLE | SHARED), Some(machine)) if is_elf => Payload::Elf { machine },
+            (Some(EXECUTABLE), Some(machine)) if is_narrow => Payload::NarrowElf { machine },
             _ => Payload::Unknown,
         }
     }

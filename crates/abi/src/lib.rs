@@ -7,12 +7,14 @@
 //! - [`map`]: the bits of a map type
 //! - [`entry`]: offload entries, binary descriptors, regions and how they are registered
 //! - [`call`]: what a call hands over: source location, kernel arguments, strides
+//! - [`cluster`]: what programs of the simulated cluster and their device agree on
 //! - [`control`]: what is said about devices outside of regions
 //! - [`image`]: the container that device images travel in
 //! - [`queue`]: queues and dependences
 //! - [`names`]: names of functions, sections and symbols that generated code spells
 
 pub mod call;
+pub mod cluster;
 pub mod control;
 pub mod entry;
 pub mod image;

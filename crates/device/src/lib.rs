@@ -14,7 +14,9 @@
 //! - [`opencl`]: what the OpenCL drivers of the machine offer
 //! - [`cuda`]: NVIDIA GPUs
 //! - [`hip`]: AMD's GPUs
+//! - [`riscv`]: a simulated cluster of 32-bit cores
 //! - [`memory`], [`error`]: the plain types of the contract
+//! - `blocks`: parts of a range of memory
 //! - `heap`: memory that is kept for the next who asks
 //! - `lanes`: calls that return before their work is done, for plugins whose drivers have queues
 //! - [`upcalls`]: what kernels may ask of the host
@@ -22,6 +24,7 @@
 //! - `shape`, `parts`: what GPUs of all makers share: sizes of launches, images of several files
 //! - [`PLUGINS`]: the table of devices; one more device is one file and one line there
 
+mod blocks;
 pub mod cpu;
 pub mod cuda;
 pub mod error;
@@ -33,6 +36,7 @@ pub mod memory;
 pub mod opencl;
 pub mod parameters;
 mod parts;
+pub mod riscv;
 pub mod separate;
 mod shape;
 pub mod upcalls;
@@ -100,6 +104,18 @@ pub const PLUGINS: &[Plugin] = &[
         about: "a GPU of AMD",
         lacks: requires::UNIFIED_SHARED_MEMORY | requires::REVERSE_OFFLOAD,
         open: |number| Ok(Box::new(hip::Hip::open(number)?)),
+    },
+    Plugin {
+        name: "riscv",
+        about: "a simulated cluster of 32-bit RISC-V cores",
+        lacks: requires::UNIFIED_SHARED_MEMORY | requires::REVERSE_OFFLOAD,
+        open: |number| Ok(Box::new(riscv::Riscv::open(number, riscv::Sharing::Copies)?)),
+    },
+    Plugin {
+        name: "riscv:shared",
+        about: "the same, whose cores reach the host's memory: nothing is copied",
+        lacks: requires::REVERSE_OFFLOAD,
+        open: |number| Ok(Box::new(riscv::Riscv::open(number, riscv::Sharing::Shared)?)),
     },
 ];
 
@@ -317,6 +333,11 @@ pub trait Device: Send + Sync {
     /// `kernel` is of this device, `args` are what it takes in the order of its parameters, and
     /// what they point to on the device stays there until the call returns.
     unsafe fn launch(&self, kernel: Kernel, args: &[u64], launch: &Launch<'_>) -> Result<()>;
+
+    /// What the last launch has taken, in the device's own terms, where it counts that; asked once.
+    fn account(&self) -> Option<String> {
+        None
+    }
 
     /// Kernels may ask the host to run regions from now on: this answers them.
     fn answer(&self, upcalls: Arc<dyn Upcalls>) -> Result<()> {

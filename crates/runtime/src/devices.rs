@@ -174,6 +174,12 @@ fn stand_in(plugin: &'static Plugin) -> &'static Plugin {
         it if it & requires::REVERSE_OFFLOAD != 0 => "reverse_offload",
         _ => return plugin,
     };
+    // The same device, whose kernels see the host's memory, is what was asked for.
+    let shared = format!("{}:shared", plugin.name);
+    let is_shared = |it: &&Plugin| it.name == shared && it.lacks & missing == 0;
+    if let Some(shared) = PLUGINS.iter().find(is_shared) {
+        return shared;
+    }
     let Some(other) = PLUGINS.first() else { return plugin };
     report::warn(&format!(
         "the program requires `{clause}`, which device `{}` does not offer: `{}` is used instead",

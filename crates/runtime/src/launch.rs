@@ -20,6 +20,7 @@ use crate::mapping::{Cx, begin, end};
 use crate::registry::Region;
 use crate::steps::Step;
 use crate::tool::{self, Kind, Phase};
+use crate::watch::Watch;
 use crate::{llvm, runner};
 
 /// Arguments of most kernels need no allocation.
@@ -224,6 +225,11 @@ impl Prepared {
                 false => go(),
             }
         });
+        if cx.watch.wants_counts()
+            && let Some(counts) = plugin.account()
+        {
+            Watch::counted(&cx.place, &region.name, &counts);
+        }
         launched.map_err(|error| crash(region, args, error, is_mapped))
     }
 }

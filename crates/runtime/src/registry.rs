@@ -200,7 +200,8 @@ impl Binary {
 
     fn load(&self, device: &DeviceState) -> Result<Option<Module>, DeviceError> {
         // Where memory is shared and all code is ours, the binary itself is the image.
-        let is_image = device.shares_memory && !llvm::is_program();
+        let runs_here = device.shares_memory && device.plugin.runs_in_process();
+        let is_image = runs_here && !llvm::is_program();
         if is_image {
             for variable in self.variables.iter().filter(|it| !it.is_room) {
                 let at = DevicePtr(variable.address as u64);

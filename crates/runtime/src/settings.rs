@@ -73,9 +73,18 @@ pub(crate) fn profiling_libraries() -> Vec<String> {
     list.split(';').map(str::trim).filter(|it| !it.is_empty()).map(str::to_owned).collect()
 }
 
-/// `FERRY_INFO`: set, and not to 0.
+/// `FERRY_INFO`: set, and not to 0 or to less than all.
 pub(crate) fn info() -> bool {
-    env::var_os("FERRY_INFO").is_some_and(|it| !it.is_empty() && it != "0")
+    let word = env::var_os("FERRY_INFO");
+    word.is_some_and(|it| !it.is_empty() && it != "0" && it != CYCLES)
+}
+
+/// What asks for the lines on cycles alone.
+const CYCLES: &str = "cycles";
+
+/// `FERRY_INFO`: what devices count by themselves is wanted.
+pub(crate) fn counts() -> bool {
+    info() || env::var_os("FERRY_INFO").is_some_and(|it| it == CYCLES)
 }
 
 /// `LIBOMPTARGET_INFO`: which lines of LLVM's runtime are wanted, as bits; -1 is all.

@@ -20,6 +20,8 @@ const TRACE: u32 = 2;
 const TOOL: u32 = 4;
 /// A profiling tool wants to be called.
 const PROFILER: u32 = 8;
+/// What devices count by themselves is wanted.
+const COUNTS: u32 = 16;
 /// Where LLVM's bits are.
 const LLVM_SHIFT: u32 = 8;
 /// The environment was not read yet.
@@ -85,6 +87,16 @@ impl Watch {
         }
     }
 
+    /// Does somebody want to know what devices count by themselves?
+    pub(crate) fn wants_counts(self) -> bool {
+        self.0 & COUNTS != 0
+    }
+
+    /// What a device has counted during a launch.
+    pub(crate) fn counted(place: &dyn std::fmt::Display, kernel: &str, counts: &str) {
+        report::info(&format!("{place}: {kernel}: {counts}"));
+    }
+
     /// A device has the code of a program.
     pub(crate) fn loaded(self, timer: Timer, device: usize, build: Option<Build>) {
         let (Some(began), Some(build)) = (timer.0, build) else { return };
@@ -129,7 +141,7 @@ impl Watch {
 
     /// Sets which lines of LLVM's are printed.
     pub(crate) fn set_llvm(bits: u32) {
-        let own = Watch::now().0 & (INFO | TRACE | TOOL | PROFILER);
+        let own = Watch::now().0 & (INFO | TRACE | TOOL | PROFILER | COUNTS);
         WATCHERS.store(own | (bits & llvm::info::ALL) << LLVM_SHIFT, Ordering::Relaxed);
     }
 
@@ -178,7 +190,7 @@ impl Watch {
 
     /// Does anybody read what happened?
     pub(crate) fn is_on(self) -> bool {
-        self.0 & !(TOOL | PROFILER) != 0
+        self.0 & !(TOOL | PROFILER | COUNTS) != 0
     }
 }
 
@@ -201,7 +213,8 @@ fn first() -> u32 {
         _ => 0,
     };
     let lines = (settings::llvm_info() & llvm::info::ALL) << LLVM_SHIFT;
-    let all = info | trace | lines;
+    let counts = if settings::counts() { COUNTS } else { 0 };
+    let all = info | trace | lines | counts;
     WATCHERS.store(all, Ordering::Relaxed);
     all
 }

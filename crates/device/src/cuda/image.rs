@@ -29,7 +29,7 @@ impl Image {
     pub(super) fn of(bytes: &[u8]) -> Option<Image> {
         match Payload::of(bytes) {
             Payload::Elf { machine: MACHINE } => cubin(bytes).map(Image::Cubin),
-            Payload::Elf { .. } | Payload::Bitcode => None,
+            Payload::Elf { .. } | Payload::NarrowElf { .. } | Payload::Bitcode => None,
             Payload::Unknown => ptx(bytes).map(Image::Ptx),
         }
     }

@@ -11,8 +11,8 @@ use std::io;
 use std::os::fd::{AsRawFd, FromRawFd};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::blocks::{Blocks, Taken};
 use super::last_words::{LastWords, PAGE};
+use crate::blocks::{Blocks, Taken};
 use crate::memory::of_machine;
 use crate::{DeviceError, DevicePtr, Result};
 

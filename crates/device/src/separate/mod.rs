@@ -5,7 +5,6 @@
 //! or written at the device addresses themselves. So a copy is a copy of bytes and no message, and a
 //! pointer that was not mapped faults on either side instead of being read.
 //!
-//! - [`blocks`]: which parts of the range are taken
 //! - [`arena`]: the range and its two views
 //! - [`protocol`]: the messages between the two processes
 //! - [`process`]: starting the helper, and the channels to it
@@ -15,7 +14,6 @@
 
 pub mod ancestor;
 mod arena;
-mod blocks;
 mod last_words;
 mod process;
 mod protocol;

@@ -9,7 +9,7 @@ const GRAIN: usize = 16;
 
 /// The blocks of one range that begins at offset 0.
 #[derive(Debug)]
-pub(super) struct Blocks {
+pub(crate) struct Blocks {
     /// Free blocks by offset, and the same by length.
     free: BTreeMap<usize, usize>,
     by_length: BTreeSet<(usize, usize)>,
@@ -18,15 +18,15 @@ pub(super) struct Blocks {
 
 /// A block that is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Taken {
+pub(crate) struct Taken {
     /// All of it.
-    pub(super) bytes: usize,
+    pub(crate) bytes: usize,
     /// What was asked for, at its begin.
-    pub(super) asked: usize,
+    pub(crate) asked: usize,
 }
 
 impl Blocks {
-    pub(super) fn new(length: usize) -> Blocks {
+    pub(crate) fn new(length: usize) -> Blocks {
         let mut blocks =
             Blocks { free: BTreeMap::new(), by_length: BTreeSet::new(), taken: BTreeMap::new() };
         blocks.add_free(0, length - length % GRAIN);
@@ -35,7 +35,7 @@ impl Blocks {
 
     /// Takes `asked` bytes and at least `spare` behind them, aligned to a power of two; `None` if no free
     /// block is large enough.
-    pub(super) fn take(&mut self, asked: usize, spare: usize, align: usize) -> Option<usize> {
+    pub(crate) fn take(&mut self, asked: usize, spare: usize, align: usize) -> Option<usize> {
         let bytes = asked.checked_add(spare)?.max(1).checked_next_multiple_of(GRAIN)?;
         let align = align.max(GRAIN);
         // Exactly so much is enough where the block is aligned already.
@@ -57,12 +57,18 @@ impl Blocks {
     }
 
     /// The block that begins here and is used.
-    pub(super) fn taken(&self, offset: usize) -> Option<Taken> {
+    pub(crate) fn taken(&self, offset: usize) -> Option<Taken> {
         self.taken.get(&offset).copied()
     }
 
+    /// The block that has this byte and is used: where it begins, and how many bytes were asked for.
+    pub(crate) fn around(&self, offset: usize) -> Option<(usize, usize)> {
+        let (start, taken) = self.taken.range(..=offset).next_back()?;
+        (offset - start < taken.asked).then_some((*start, taken.asked))
+    }
+
     /// Gives a block back that begins here; answers its length, `None` if there is none.
-    pub(super) fn give(&mut self, offset: usize) -> Option<usize> {
+    pub(crate) fn give(&mut self, offset: usize) -> Option<usize> {
         let Taken { bytes, .. } = self.taken.remove(&offset)?;
         let (mut start, mut length) = (offset, bytes);
         if let Some((&before, &size)) = self.free.range(..offset).next_back()
