@@ -79,6 +79,11 @@ fn device(name: &'static str, kind: Kind) -> Device {
         }
         Kind::Cuda => ("NVIDIA GPUs".to_owned(), &["libferry.so", NVIDIA]),
         Kind::Hip => ("AMD's GPUs".to_owned(), &["libferry.so", AMD]),
+        Kind::Riscv => ("a simulated cluster of 32-bit RISC-V cores".to_owned(), &["libferry.so"]),
+        Kind::RiscvShared => (
+            "the same, whose cores reach the host's memory: nothing is copied".to_owned(),
+            &["libferry.so"],
+        ),
     };
     let is_there = |name: &str| match name {
         OPENCL => has_opencl(),

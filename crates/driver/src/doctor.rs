@@ -8,7 +8,7 @@ use cache::Cache;
 use serde::Serialize;
 
 use crate::cc::host::{self, Host};
-use crate::cc::{amd, nvidia, runtime};
+use crate::cc::{amd, nvidia, riscv, runtime};
 use crate::input;
 use crate::report::{self, Stream};
 
@@ -97,6 +97,13 @@ fn findings() -> Vec<Finding> {
             "clang for AMD's GPUs",
             amd::Compiler::find().ok().map(|it| it.about()),
             "compiling for the device hip; packages clang-19, lld-19 and rocm-device-libs, or ROCm",
+            false,
+        ),
+        finding(
+            "tools for the cluster",
+            riscv::Tools::find().ok().map(|it| it.about()),
+            "compiling for the device riscv; packages clang-19, lld-19, llvm-19-dev, gcc-riscv64-unknown-elf, \
+             picolibc-riscv64-unknown-elf",
             false,
         ),
         finding(

@@ -4,6 +4,7 @@
 //! file; [`front`] is the compiler's front half as one call. Exit status: 0 nothing wrong, 1 an
 //! error was found, 2 wrong command line, 4 a bug of ours.
 
+mod bench;
 mod cc;
 mod check;
 mod devices;
@@ -85,6 +86,7 @@ fn run(options: &Options) -> Result<ExitCode, String> {
     match &options.command {
         Command::Cc(options) => cc::run(&options.words),
         Command::Run(options) => cc::run_program(&options.words),
+        Command::Bench(options) => bench::run(options),
         Command::Devices { json } => devices::run(*json),
         Command::Doctor { json } => doctor::run(*json),
         Command::Check(options) => check::run(options),

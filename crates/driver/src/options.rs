@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use clap::builder::TypedValueParser as _;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
 const AFTER: &str = "\
@@ -21,6 +22,7 @@ Environment:
   FERRY_CACHE   folder for device builds (default: ferry in XDG_CACHE_HOME or ~/.cache)
   FERRY_DEVICE  at run time: the devices of the program, a list as for --device
   FERRY_HIP_CLANG, FERRY_NVRTC  the compilers for AMD's and NVIDIA's GPUs
+  FERRY_RISCV_CLANG  clang 19, for the simulated cluster (default: clang-19)
   NO_COLOR      no colours, whatever the terminal can do";
 
 /// The whole command line.
@@ -72,6 +74,58 @@ fn with_tip(mut error: clap::Error) -> clap::Error {
     error
 }
 
+/// What `ferry bench` is asked.
+#[derive(Debug, Args)]
+pub(crate) struct BenchOptions {
+    /// What to measure
+    pub(crate) what: Benched,
+    /// Leave the table and a figure in this folder (mixed-data-model.md, .svg)
+    #[arg(short, long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    pub(crate) output: Option<PathBuf>,
+    /// Sizes of the kernels
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "8,16,32,64,128",
+          value_parser = clap::value_parser!(u16).range(4..=128).map(usize::from))]
+    pub(crate) sizes: Vec<usize>,
+    /// The cluster: a preset (hero-rtl, hero-paper, keystone2-like) or a TOML file
+    #[arg(long, value_name = "NAME", default_value = "hero-rtl")]
+    pub(crate) cluster: String,
+    /// Type of loop variables
+    #[arg(long, value_enum, default_value_t = Index::Int)]
+    pub(crate) index: Index,
+    /// Places of the buffers in the scratchpad, over which cycles are averaged
+    #[arg(long, value_name = "COUNT", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=16))]
+    pub(crate) places: u32,
+}
+
+/// What can be measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Benched {
+    /// What pointers of two sizes cost
+    MixedDataModel,
+}
+
+/// Types of loop variables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Index {
+    /// 32 bits
+    Int,
+    /// 64 bits on the host
+    Long,
+    /// The same without a sign
+    SizeT,
+}
+
+impl Index {
+    /// As C spells it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Index::Int => "int",
+            Index::Long => "long",
+            Index::SizeT => "size_t",
+        }
+    }
+}
+
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -121,6 +175,11 @@ pub(crate) enum Command {
     /// Options are those of `ferry cc`; what comes after `--` is for the program.
     #[command(after_help = AFTER_CC, override_usage = "ferry run [OPTIONS] FILE... [-- ARGUMENTS]")]
     Run(CcOptions),
+    /// Measure something that Ferry claims, again, on this machine
+    ///
+    /// mixed-data-model: seven kernels on the simulated cluster, with pointers of 32 bits and with those of the host.
+    #[command(after_help = AFTER)]
+    Bench(BenchOptions),
     /// List the devices that programs can run on here
     #[command(after_help = AFTER)]
     Devices {

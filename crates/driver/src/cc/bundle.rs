@@ -10,6 +10,7 @@ use std::io::{self, Write as _};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use abi::cluster;
 use abi::image::{Container, ImageKind, OPENCL};
 use abi::names::{DEVICE_SECTION, IMAGE_SECTION, REGISTER};
 use object::read::archive::ArchiveFile;
@@ -38,6 +39,8 @@ pub(crate) enum Linker {
     Host,
     /// The driver that compiles it.
     Driver,
+    /// The tools for the cluster.
+    Cluster,
     /// Nobody: the driver loads one after the other.
     Nobody,
 }
@@ -56,6 +59,9 @@ impl Code {
     pub(crate) fn linker(&self) -> Linker {
         match self.kind {
             ImageKind::Object if self.triple == hip::TRIPLE => Linker::Nobody,
+            ImageKind::Bitcode | ImageKind::Object if self.triple == cluster::TRIPLE => {
+                Linker::Cluster
+            }
             ImageKind::Object | ImageKind::Bitcode | ImageKind::Fatbinary => Linker::Host,
             ImageKind::Source => Linker::Driver,
             ImageKind::Cubin | ImageKind::Ptx => Linker::Nobody,

@@ -21,7 +21,7 @@ use super::output::Output;
 use super::preprocess::{self, Preprocessed};
 use super::table::Stop;
 use super::verdict::Verdicts;
-use super::{Context, Failure, bundle, cuda, hip, image};
+use super::{Context, Failure, bundle, cuda, hip, image, riscv};
 use crate::front;
 use crate::input::{self, Text};
 
@@ -82,7 +82,7 @@ fn ours(cx: &Context<'_>, job: &Job<'_>) -> Result<Done, Failure> {
         return Err(Failure { said, status: 1 });
     };
     let options = emit::Options {
-        wants_device: cx.arguments.targets.need_image(),
+        wants_device: cx.arguments.targets.need_image() || cx.arguments.targets.has_cluster(),
         grids: cx.arguments.targets.grids(),
         standalone: false,
         reassociates: cx.arguments.reassociates(),
@@ -90,7 +90,7 @@ fn ours(cx: &Context<'_>, job: &Job<'_>) -> Result<Done, Failure> {
     };
     let chosen = emit::Chosen { decisions: cx.decisions.as_ref(), profile: cx.profile.as_ref() };
     let Lowered { host, device, grids, verdicts, decisions, diagnostics } =
-        lower::lower(program, &unit.map, options, chosen);
+        lower::lower(program, &unit.map, options, chosen, &cx.arguments.targets.image_names());
     let decided = cx.decisions.as_ref().map(|_| Decided { file, nests: decisions });
     said.extend(messages(cx, &diagnostics, &unit.map)?);
     let verdicts = Some(Verdicts::new(verdicts, unit.map));
@@ -164,9 +164,16 @@ fn generated(
     let mut containers = Vec::new();
     if let Some(text) = device {
         cx.save(&job.input.path, "device.c", text)?;
-        let object = image::object(cx, text)?;
-        cx.save(&job.input.path, "device.o", &object)?;
-        containers.extend(Code::of(object).container());
+        if cx.arguments.targets.need_image() {
+            let object = image::object(cx, text)?;
+            cx.save(&job.input.path, "device.o", &object)?;
+            containers.extend(Code::of(object).container());
+        }
+        if cx.arguments.targets.has_cluster() {
+            let code = riscv::bitcode(cx, &job.input.path, text)?;
+            cx.save(&job.input.path, "riscv.bc", &code.bytes)?;
+            containers.extend(code.container());
+        }
     }
     for (grid, text) in grids {
         match grid {

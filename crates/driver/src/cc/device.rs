@@ -19,6 +19,10 @@ pub(crate) enum Kind {
     Cuda,
     /// AMD's GPUs: kernels are machine code.
     Hip,
+    /// The simulated cluster: kernels are a program for it.
+    Riscv,
+    /// The same, whose cores reach the host's memory.
+    RiscvShared,
 }
 
 /// Their names.
@@ -29,6 +33,8 @@ pub(crate) const KINDS: &[(&str, Kind)] = &[
     ("opencl", Kind::OpenCl),
     ("cuda", Kind::Cuda),
     ("hip", Kind::Hip),
+    ("riscv", Kind::Riscv),
+    ("riscv:shared", Kind::RiscvShared),
 ];
 
 /// What stands before the name of a GPU: `cuda:sm_80`.
@@ -130,6 +136,8 @@ pub(crate) struct Targets {
     kinds: Vec<Kind>,
     pub(crate) gpus: Gpus,
     pub(crate) amd: AmdGpus,
+    /// The cluster that is meant, if one is named.
+    pub(crate) cluster: Option<String>,
     /// The list as a program that runs is told it, in FERRY_DEVICE.
     pub(crate) text: String,
 }
@@ -137,7 +145,7 @@ pub(crate) struct Targets {
 impl Default for Targets {
     fn default() -> Targets {
         let (gpus, amd) = (Gpus::default(), AmdGpus::default());
-        Targets { kinds: vec![Kind::Cpu], gpus, amd, text: "cpu".to_owned() }
+        Targets { kinds: vec![Kind::Cpu], gpus, amd, cluster: None, text: "cpu".to_owned() }
     }
 }
 
@@ -147,6 +155,7 @@ impl Targets {
     pub(crate) fn read(text: &str) -> Result<Targets, String> {
         let mut kinds = Vec::new();
         let (mut gpus, mut amd) = (Gpus::default(), AmdGpus::default());
+        let mut cluster = None;
         let mut told = Vec::new();
         for part in text.split(',') {
             let (name, count) = part.split_once('*').unwrap_or((part, "1"));
@@ -155,6 +164,12 @@ impl Targets {
                 "cuda"
             } else if amd.read(name)? {
                 "hip"
+            } else if let Some(named) = name.strip_prefix("riscv:").filter(|it| *it != "shared") {
+                if cluster.is_some_and(|it| it != named) {
+                    return Err(format!("`{name}`: a program is made for one cluster"));
+                }
+                cluster = Some(named);
+                "riscv"
             } else {
                 name
             };
@@ -168,6 +183,7 @@ impl Targets {
                 Kind::Cuda => !gpus.named.is_empty(),
                 Kind::Hip => !amd.named.is_empty(),
                 Kind::Cpu | Kind::CpuCopy | Kind::CpuSeparate | Kind::OpenCl => false,
+                Kind::Riscv | Kind::RiscvShared => false,
             };
             if !(is_named && kinds.contains(&kind)) {
                 told.push(part.replace(name, plain));
@@ -176,15 +192,29 @@ impl Targets {
                 kinds.push(kind);
             }
         }
-        Ok(Targets { kinds, gpus, amd, text: told.join(",") })
+        let cluster = cluster.map(str::to_owned);
+        Ok(Targets { kinds, gpus, amd, cluster, text: told.join(",") })
     }
 
-    /// Whether any of them runs kernels from an image in machine code.
+    /// Whether any of them runs kernels from an image that the host's compiler makes.
     pub(crate) fn need_image(&self) -> bool {
         self.kinds.iter().any(|it| match it {
             Kind::Cpu | Kind::OpenCl | Kind::Cuda | Kind::Hip => false,
+            Kind::Riscv | Kind::RiscvShared => false,
             Kind::CpuCopy | Kind::CpuSeparate => true,
         })
+    }
+
+    /// The devices that one device text serves, by name.
+    pub(crate) fn image_names(&self) -> Vec<&'static str> {
+        let of_host: &[&str] = if self.need_image() { &["cpu:copy", "cpu:separate"] } else { &[] };
+        let of_cluster: &[&str] = if self.has_cluster() { &["riscv"] } else { &[] };
+        [of_host, of_cluster].concat()
+    }
+
+    /// Whether the simulated cluster is among them.
+    pub(crate) fn has_cluster(&self) -> bool {
+        self.kinds.iter().any(|it| matches!(it, Kind::Riscv | Kind::RiscvShared))
     }
 
     /// The languages that grids of threads among them want.
@@ -194,6 +224,7 @@ impl Targets {
             Kind::Cuda => Some(emit::Grid::Cuda),
             Kind::Hip => Some(emit::Grid::Hip),
             Kind::Cpu | Kind::CpuCopy | Kind::CpuSeparate => None,
+            Kind::Riscv | Kind::RiscvShared => None,
         };
         self.kinds.iter().filter_map(grid).collect()
     }
@@ -238,6 +269,20 @@ mod tests {
         check("cuda:sm_90,cuda", "cuda", 70, &[70, 90]);
         check("cuda,cuda", "cuda,cuda", 70, &[70]);
         assert!(read("cuda:sm_90").gpus.is_named(90) && !read("cuda").gpus.is_named(70));
+    }
+
+    #[test]
+    fn a_cluster_is_named_for_the_compiler_only() {
+        let check = |text: &str, runtime: &str, cluster: Option<&str>| {
+            let targets = Targets::read(text).expect(text);
+            assert_eq!((targets.text.as_str(), targets.cluster.as_deref()), (runtime, cluster));
+            assert!(targets.has_cluster() && !targets.need_image(), "{text}");
+        };
+        check("riscv", "riscv", None);
+        check("riscv:hero-paper", "riscv", Some("hero-paper"));
+        check("cpu,riscv:my/c.toml*2", "cpu,riscv*2", Some("my/c.toml"));
+        check("riscv:shared", "riscv:shared", None);
+        assert!(Targets::read("riscv:a,riscv:b").is_err());
     }
 
     #[test]

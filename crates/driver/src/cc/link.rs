@@ -11,7 +11,7 @@ use super::host::Voice;
 use super::image::{self, Part};
 use super::output::Output;
 use super::runtime::{self, Need, Runtime};
-use super::{Context, Failure, cuda, hip};
+use super::{Context, Failure, cuda, hip, riscv};
 use crate::input;
 
 /// Links to `output`. `objects` stands for the inputs: what each was translated to, or itself.
@@ -57,11 +57,12 @@ fn images_of(
     output: &Path,
 ) -> Result<Vec<Code>, Failure> {
     let (mut objects, mut texts) = (Vec::new(), Vec::new());
-    let (mut nvidia, mut amd) = (Vec::new(), Vec::new());
+    let (mut nvidia, mut amd, mut cluster) = (Vec::new(), Vec::new(), Vec::new());
     for part in parts {
         match part.code.linker() {
             Linker::Host => objects.push(part),
             Linker::Driver => texts.extend(part.code.bytes),
+            Linker::Cluster => cluster.push(part),
             Linker::Nobody if part.code.triple == hip::TRIPLE => amd.push(part),
             Linker::Nobody => nvidia.push(part),
         }
@@ -81,6 +82,7 @@ fn images_of(
     }
     made.extend(cuda::join(nvidia).map_err(|why| Failure::told(&why))?);
     made.extend(hip::join(amd).map_err(|why| Failure::told(&why))?);
+    made.extend(riscv::link(cx, &cluster, output)?);
     Ok(made)
 }
 

@@ -86,6 +86,7 @@ pub(crate) fn lower(
     map: &SourceMap,
     options: emit::Options,
     chosen: emit::Chosen<'_>,
+    device_names: &[&'static str],
 ) -> Lowered {
     let read = |name: &str| std::fs::read(name).ok();
     let locator = Locator::new(map, &read);
@@ -102,7 +103,7 @@ pub(crate) fn lower(
     let is_kernel = |region: &Region| verdicts.iter().any(|it| it.span == region.span);
     let mut devices = vec!["cpu"];
     if device.is_some() {
-        devices.extend(["cpu:copy", "cpu:separate"]);
+        devices.extend(device_names);
     }
     devices.extend(grids.iter().map(|(it, _)| it.device()));
     let mut verdicts: Vec<Verdict> = program

@@ -26,6 +26,7 @@ pub(crate) mod nvidia;
 mod output;
 mod preprocess;
 mod response;
+pub(crate) mod riscv;
 mod run;
 pub(crate) mod runtime;
 mod table;

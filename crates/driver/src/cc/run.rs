@@ -63,6 +63,10 @@ fn compile_and_become(words: &[OsString]) -> Result<ExitCode, Failure> {
     if std::env::var_os("FERRY_DEVICE").is_none() {
         command.env("FERRY_DEVICE", &arguments.targets.text);
     }
+    // What regions take there is what the cluster is simulated for.
+    if arguments.targets.has_cluster() && std::env::var_os("FERRY_INFO").is_none() {
+        command.env("FERRY_INFO", "cycles");
+    }
     if !is_reachable {
         let status = command.status().map_err(|error| Failure::file("run", &program, &error))?;
         return Ok(ExitCode::from(status.code().and_then(|it| u8::try_from(it).ok()).unwrap_or(1)));

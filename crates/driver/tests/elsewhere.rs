@@ -1,8 +1,9 @@
-//! Programs of `tests/run` on an OpenCL device: each gives the same answer there as everywhere, or is
-//! refused by name.
+//! Programs of `tests/run` on devices that not every machine has: each gives the same answer there as everywhere,
+//! or is refused by name.
 //!
-//! `tests/run/opencl.txt` names those that do not run there, and why; a program that is not in it must
-//! be right. Needs a driver (PoCL serves every processor); without one the test says so and ends.
+//! `tests/run/opencl.txt` names those that do not run on OpenCL devices, and why, `riscv.txt` the same for the
+//! simulated cluster; a program that is not in it must be right. Needs a driver (PoCL serves every processor) or the
+//! cluster's tools; without them the test says so and ends.
 #![allow(
     clippy::expect_used,
     clippy::print_stderr,
@@ -15,8 +16,28 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::Mutex;
 
-/// What is said of programs that do not run there.
-const LIST: &str = include_str!("../../../tests/run/opencl.txt");
+/// A device, and what is said of programs that do not run there.
+struct Elsewhere {
+    device: &'static str,
+    list: &'static str,
+    /// What every refusal of a program says.
+    refusal: &'static str,
+}
+
+const OPENCL: Elsewhere = Elsewhere {
+    device: "opencl",
+    list: include_str!("../../../tests/run/opencl.txt"),
+    refusal: "[F0710]",
+};
+
+const RISCV: Elsewhere = Elsewhere {
+    device: "riscv",
+    list: include_str!("../../../tests/run/riscv.txt"),
+    refusal: "ferry-narrow: ",
+};
+
+/// What the lists say of programs that compile and are not right there.
+const EXCUSES: [&str; 3] = ["it counts threads", "it takes long", "it waits for the clock"];
 
 fn ferry(arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ferry"));
@@ -31,9 +52,9 @@ fn told(output: &Output) -> String {
     format!("{}\n{}", output.status, String::from_utf8_lossy(&text))
 }
 
-/// A line of the list: a name, and what the refusal says or `it counts threads`.
-fn excused() -> BTreeMap<&'static str, &'static str> {
-    let lines = LIST.lines().filter(|it| !it.starts_with('#') && !it.is_empty());
+/// Lines of a list: a name, and what the refusal says or an excuse.
+fn excused(list: &'static str) -> BTreeMap<&'static str, &'static str> {
+    let lines = list.lines().filter(|it| !it.starts_with('#') && !it.is_empty());
     lines.filter_map(|it| it.split_once(": ")).collect()
 }
 
@@ -45,23 +66,30 @@ fn has_driver() -> bool {
 }
 
 /// What is wrong with a program; nothing if it is right.
-fn check(program: &Path, excuse: Option<&str>) -> Option<String> {
+fn check(elsewhere: &Elsewhere, program: &Path, excuse: Option<&str>) -> Option<String> {
+    if excuse == Some("it takes long") {
+        return None;
+    }
     let folder = tempfile::tempdir().expect("a temporary folder");
     let made = folder.path().join("program");
     let (source, made) = (program.to_str()?, made.to_str()?);
-    let built = ferry(&["cc", "--device", "opencl", "-O1", "-w", source, "-o", made, "-lm"]);
+    let device = elsewhere.device;
+    let built = ferry(&["cc", "--device", device, "-O1", "-w", source, "-o", made, "-lm"]);
     if !built.status.success() {
         let said = told(&built);
         return match excuse {
-            Some(excuse) if said.contains("[F0710]") && said.contains(excuse) => None,
+            Some(excuse) if said.contains(elsewhere.refusal) && said.contains(excuse) => None,
             _ => Some(format!("does not compile: {said}")),
         };
     }
     let mut command = Command::new(made);
     command.env("OMP_TARGET_OFFLOAD", "MANDATORY").env("OMP_DYNAMIC", "false");
-    let ran = command.env("FERRY_DEVICE", "opencl").output().expect("the program runs");
+    // Cores that wait for one another in a loop are told from those that work.
+    command.env("FERRY_CYCLE_LIMIT", "20000000000");
+    let ran = command.env("FERRY_DEVICE", device).output().expect("the program runs");
     match (ran.status.success(), excuse) {
-        (true, None) | (false, Some("it counts threads")) => None,
+        (true, None) => None,
+        (false, Some(excuse)) if EXCUSES.contains(&excuse) => None,
         (true, Some(excuse)) => Some(format!("runs, though the list says: {excuse}")),
         (false, _) => Some(format!("is wrong: {}", told(&ran))),
     }
@@ -73,6 +101,22 @@ fn programs_are_right_on_opencl_or_refused_by_name() {
         eprintln!("skipped: no OpenCL driver is installed (Debian: pocl-opencl-icd)");
         return;
     }
+    check_all(&OPENCL);
+}
+
+#[test]
+fn programs_are_right_on_the_cluster_or_refused_by_name() {
+    let told = ferry(&["doctor", "--json"]);
+    let text = String::from_utf8_lossy(&told.stdout).into_owned();
+    let line = text.lines().find(|it| it.contains("\"tools for the cluster\"")).unwrap_or_default();
+    if line.contains("\"found\":null") {
+        eprintln!("skipped: the cluster's tools are not there: {line}");
+        return;
+    }
+    check_all(&RISCV);
+}
+
+fn check_all(elsewhere: &Elsewhere) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/run");
     let mut programs: Vec<PathBuf> = fs::read_dir(folder)
         .expect("the programs")
@@ -80,7 +124,7 @@ fn programs_are_right_on_opencl_or_refused_by_name() {
         .filter(|it| it.extension().is_some_and(|it| it == "c"))
         .collect();
     programs.sort();
-    let excused = excused();
+    let excused = excused(elsewhere.list);
     let names: Vec<String> = programs
         .iter()
         .filter_map(|it| it.file_stem().map(|it| it.to_string_lossy().into_owned()))
@@ -98,7 +142,9 @@ fn programs_are_right_on_opencl_or_refused_by_name() {
                     let Some(program) = program else { break };
                     let name = program.file_stem().map(|it| it.to_string_lossy().into_owned());
                     let name = name.unwrap_or_default();
-                    if let Some(why) = check(program, excused.get(name.as_str()).copied()) {
+                    if let Some(why) =
+                        check(elsewhere, program, excused.get(name.as_str()).copied())
+                    {
                         wrong.lock().expect("no thread has died").push(format!("{name} {why}"));
                     }
                 }

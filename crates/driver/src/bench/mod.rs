@@ -1,0 +1,247 @@
+//! `ferry bench mixed-data-model`: what it costs that host and accelerator have pointers of different size.
+//!
+//! Seven kernels run on the simulated cluster: as a program with pointers of 32 bits only, and as programs of the host's
+//! data model, with and without proof of which pointers stay in the accelerator, for the three ways in which hardware makes
+//! addresses of 64 bits. Cycles are counted by the kernels, from the first copy in to the last copy out, and are the mean
+//! over places of the buffers in the scratchpad. Every result is compared with what plain Rust computes ([`known`]).
+
+mod chart;
+mod known;
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+
+use sim::{Cluster, Config, PrivateMemory, Stop};
+
+use crate::cc::riscv::program::{Machine, Model, Request, compile_words};
+use crate::cc::riscv::{Tools, cluster};
+use crate::options::BenchOptions;
+use crate::progress::Progress;
+use crate::report::{self, Stream, reason};
+
+/// The kernels.
+const KERNELS: [&str; 7] = ["2mm", "3mm", "atax", "bicg", "conv2d", "covar", "gemm"];
+
+const TEXT: &str = include_str!("kernels.c");
+
+/// Stacks of the cores, so that three matrices of the largest size fit beside them.
+const STACK: u32 = 0x1000;
+
+/// What a program is compared with, and what it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Build {
+    name: &'static str,
+    model: Model,
+    assigns: bool,
+    hardware: &'static str,
+}
+
+const BASELINE: Build =
+    Build { name: "32 bits", model: Model::Cores, assigns: true, hardware: "mapped" };
+
+/// With assignment, then without, for the three kinds of hardware.
+const BUILDS: [Build; 6] = [
+    Build { name: "mapped", model: Model::Host, assigns: true, hardware: "mapped" },
+    Build { name: "csr", model: Model::Host, assigns: true, hardware: "csr" },
+    Build { name: "isa", model: Model::Host, assigns: true, hardware: "isa" },
+    Build { name: "mapped, none", model: Model::Host, assigns: false, hardware: "mapped" },
+    Build { name: "csr, none", model: Model::Host, assigns: false, hardware: "csr" },
+    Build { name: "isa, none", model: Model::Host, assigns: false, hardware: "isa" },
+];
+
+/// Mean cycles of a kernel: those of the baseline, and of each of [`BUILDS`] over them.
+#[derive(Clone, Debug)]
+struct Row {
+    kernel: &'static str,
+    size: usize,
+    cycles: f64,
+    ratios: Vec<f64>,
+}
+
+/// Runs the bench that was asked for.
+pub(crate) fn run(options: &BenchOptions) -> Result<ExitCode, String> {
+    let tools = Tools::find()?;
+    let (config, description) = cluster(&options.cluster)?;
+    let mut progress = Progress::new("measuring", options.sizes.len() * (1 + BUILDS.len()));
+    let mut rows = Vec::new();
+    for size in options.sizes.iter().copied() {
+        let bench =
+            Bench { tools: &tools, config: &config, description: &description, options, size };
+        let mut measure = |build: Build| {
+            progress.step(Path::new(&format!("{} at size {size}", build.name)));
+            bench.measure(build)
+        };
+        let baseline = measure(BASELINE)?;
+        let builds = BUILDS.map(&mut measure).into_iter().collect::<Result<Vec<_>, _>>()?;
+        for (index, kernel) in KERNELS.into_iter().enumerate() {
+            let of = |cycles: &[f64]| cycles.get(index).copied().unwrap_or(f64::NAN);
+            let cycles = of(&baseline);
+            let ratios = builds.iter().map(|it| of(it) / cycles).collect();
+            rows.push(Row { kernel, size, cycles, ratios });
+        }
+    }
+    progress.clear();
+    let table = table(&rows, options);
+    report::show(&table, Stream::Out)?;
+    if let Some(folder) = &options.output {
+        let write = |name: &str, text: &str| {
+            let path = folder.join(name);
+            fs::write(&path, text)
+                .map_err(|error| format!("cannot write `{}`: {}", path.display(), reason(&error)))
+        };
+        fs::create_dir_all(folder)
+            .map_err(|error| format!("cannot make `{}`: {}", folder.display(), reason(&error)))?;
+        write("mixed-data-model.md", &table)?;
+        write("mixed-data-model.svg", &chart::draw(&rows))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// One size.
+struct Bench<'a> {
+    tools: &'a Tools,
+    config: &'a Config,
+    description: &'a str,
+    options: &'a BenchOptions,
+    size: usize,
+}
+
+impl Bench<'_> {
+    /// Mean cycles of each kernel.
+    fn measure(&self, build: Build) -> Result<Vec<f64>, String> {
+        let image = self.image(build)?;
+        let mut loaded = Cluster::new(self.config);
+        loaded.load(&image).map_err(|error| error.to_string())?;
+        let places = self.options.places;
+        KERNELS
+            .into_iter()
+            .map(|kernel| {
+                let mut sum = 0;
+                for place in 0..places {
+                    // One bank further each time.
+                    sum += self.once(&loaded, build, kernel, 4 * place)?;
+                }
+                Ok(sum as f64 / f64::from(places))
+            })
+            .collect()
+    }
+
+    fn image(&self, build: Build) -> Result<Vec<u8>, String> {
+        let folder = tempfile::Builder::new()
+            .prefix("ferry-bench-")
+            .tempdir()
+            .map_err(|error| format!("cannot make a temporary folder: {}", reason(&error)))?;
+        let Build { model, assigns, hardware, .. } = build;
+        let mut words = compile_words(model);
+        words.extend(directive::generated_flags(&[]).iter().map(|it| (*it).to_owned()));
+        words.push(format!("-DN={}", self.size));
+        words.push(format!("-DINDEX={}", self.options.index.name()));
+        let compiled = self.tools.clang(&words, ["-x", "c"], TEXT.as_bytes(), folder.path());
+        let bitcode = compiled.map_err(|said| format!("clang refuses the kernels: {said}"))?;
+        let best = Machine::of(self.config)?;
+        let machine = Machine { hardware, assigns, model, stack: Some(STACK), ..best };
+        let (config, description) = (self.config, self.description);
+        let request = Request { machine, config, description, bitcode: vec![&bitcode] };
+        request.build(self.tools, folder.path()).map_err(|asked| asked.into_text())
+    }
+
+    /// One run: what the kernel counts.
+    fn once(
+        &self,
+        loaded: &Cluster,
+        build: Build,
+        kernel: &str,
+        shift: u32,
+    ) -> Result<u64, String> {
+        let mut cluster = loaded.clone();
+        let start = known::start(self.size);
+        let mut memory = PrivateMemory::new();
+        let bytes = (self.size * self.size * 4).next_multiple_of(64) as u64 + 64;
+        let base = match build.model {
+            // Across a multiple of 4 GiB.
+            Model::Host => 0x7f13_0000_0000 - 3 * bytes - bytes / 2 / 64 * 64,
+            Model::Cores => 0x8000_0000,
+        };
+        let address = |which: usize| base + which as u64 * bytes;
+        for (which, matrix) in start.iter().enumerate() {
+            memory.map(address(which), matrix.iter().flat_map(|it| it.to_le_bytes()).collect());
+        }
+        let slots = (0..known::MATRICES).map(address).chain([u64::from(shift)]);
+        let slots: Vec<u8> = match build.model {
+            Model::Host => slots.flat_map(u64::to_le_bytes).collect(),
+            Model::Cores => slots.flat_map(|it| (it as u32).to_le_bytes()).collect(),
+        };
+        let symbol =
+            |name: &str| loaded.symbol(name).ok_or_else(|| format!("the program has no `{name}`"));
+        let function = symbol(&format!("__ferry_k_{kernel}"))?;
+        let is_ready = cluster.write(symbol(abi::cluster::SLOTS)?, &slots)
+            && cluster.write(symbol(abi::cluster::KERNEL)?, &function.to_le_bytes());
+        if !is_ready {
+            return Err("the program's variables are not in its memory".to_owned());
+        }
+        cluster.start(symbol(abi::cluster::START)?);
+        match cluster.run(&mut memory, Some(10_000_000_000)) {
+            Ok(Stop::Exited(_)) => {}
+            Ok(other) => return Err(format!("{kernel} stopped: {other:?}")),
+            Err(fault) => return Err(format!("{kernel} failed: {fault}")),
+        }
+        let expected = known::after(kernel, self.size, start).unwrap_or_default();
+        for (which, matrix) in expected.iter().enumerate() {
+            let found = memory.bytes(address(which), matrix.len() * 4).unwrap_or_default();
+            for (index, (want, have)) in matrix.iter().zip(found.chunks_exact(4)).enumerate() {
+                if known::is_compared(kernel, self.size, which, index) && want.to_le_bytes() != have
+                {
+                    return Err(format!(
+                        "{kernel} at size {} ({}) is wrong: element {index} of matrix {which}",
+                        self.size, build.name
+                    ));
+                }
+            }
+        }
+        let mut cycles = [0; 4];
+        let is_there = cluster.read(symbol("ferry_bench_cycles")?, &mut cycles);
+        if is_there {
+            Ok(u64::from(u32::from_le_bytes(cycles)))
+        } else {
+            Err("no cycles".to_owned())
+        }
+    }
+}
+
+/// Markdown.
+fn table(rows: &[Row], options: &BenchOptions) -> String {
+    let mut text = format!(
+        "Cycles on cluster `{}`, loops over `{}`, mean over {} places of the buffers; 32 bits: pointers of 32 bits only. \
+         Others: more than that in per cent with assignment, times that without.\n\n| kernel | size | 32 bits | mapped | csr \
+         | isa | mapped, none | csr, none | isa, none |\n|---|---|---|---|---|---|---|---|---|\n",
+        options.cluster,
+        options.index.name(),
+        options.places
+    );
+    let line = |text: &mut String, head: &str, ratios: &[f64]| {
+        text.push_str(head);
+        for (build, ratio) in BUILDS.iter().zip(ratios) {
+            // Writing to a string cannot fail.
+            let _ = match build.assigns {
+                true => write!(text, " {:+.2} % |", (ratio - 1.0) * 100.0),
+                false => write!(text, " {ratio:.2} |"),
+            };
+        }
+        text.push('\n');
+    };
+    for Row { kernel, size, cycles, ratios } in rows {
+        line(&mut text, &format!("| {kernel} | {size} | {cycles:.0} |"), ratios);
+    }
+    for size in &options.sizes {
+        let of_size: Vec<&Row> = rows.iter().filter(|it| it.size == *size).collect();
+        let mean = |index: usize| {
+            let all = of_size.iter().filter_map(|it| it.ratios.get(index));
+            all.sum::<f64>() / of_size.len() as f64
+        };
+        let means: Vec<f64> = (0..BUILDS.len()).map(mean).collect();
+        line(&mut text, &format!("| mean | {size} | |"), &means);
+    }
+    text
+}

@@ -1,0 +1,151 @@
+//! Device code for the simulated cluster: from device text to bitcode, and from all bitcode of a program to its image.
+//!
+//! The text is the one that devices with memory of their own get. It is compiled as the host lays out data, with
+//! pointers of 64 bits; `ferry-narrow` makes a program of 32 bits of it, together with the cluster's own runtime, whose
+//! C lies in `runtime/`. What cluster that is for is decided at the link: a description ([`sim::Config`]), which the image
+//! brings along.
+
+pub(crate) mod program;
+mod tools;
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use abi::cluster::TRIPLE;
+use abi::image::ImageKind;
+use cache::Key;
+use sim::{Config, PRESETS};
+
+use self::program::{Machine, Model, Request};
+use self::tools::Asked;
+pub(crate) use self::tools::Tools;
+use super::bundle::Code;
+use super::gpus::has_lines;
+use super::image::Part;
+use super::{Context, Failure};
+use crate::report::reason;
+
+/// The cluster that is meant where none is named.
+pub(crate) const USUAL: &str = "hero-rtl";
+
+/// Compiles a device text to bitcode, in its container's terms.
+pub(crate) fn bitcode(cx: &Context<'_>, source: &Path, text: &[u8]) -> Result<Code, Failure> {
+    let tools = Tools::find().map_err(|why| Failure::told(&why))?;
+    let mut words = program::compile_words(Model::Host);
+    words.extend(directive::generated_flags(&cx.arguments.off).iter().map(|it| (*it).to_owned()));
+    // Results are those of the host, which rounds after each operation unless it is told otherwise.
+    let is_fused = cx.arguments.has("-ffp-contract=fast") || cx.arguments.has("-Ofast");
+    words.push(format!("-ffp-contract={}", if is_fused { "fast" } else { "off" }));
+    if has_lines(cx.arguments) {
+        words.push("-gline-tables-only".to_owned());
+    }
+    let clause = directive::ALLOCATOR_CLAUSE.as_bytes();
+    let has_allocators = text.windows(clause.len()).any(|it| it == clause);
+    let text = [directive::names_for_clang(has_allocators).as_bytes(), text].concat();
+    let text = text.as_slice();
+    let mut key = Key::new("riscv bitcode").with(tools.about().as_bytes());
+    for word in &words {
+        key = key.with(word.as_bytes());
+    }
+    let bytes = cx.cache.get(&key.with(text), || {
+        let folder = cx.folder("riscv")?;
+        let made = tools.clang(&words, ["-x", "cpp-output"], text, &folder);
+        made.map_err(|said| refused(source, &said))
+    })?;
+    let arch = String::new();
+    Ok(Code { kind: ImageKind::Bitcode, triple: TRIPLE.to_owned(), arch, bytes })
+}
+
+/// A text of ours that clang does not take.
+fn refused(source: &Path, said: &str) -> Failure {
+    let words = format!(
+        "{}{}\n  help: `--ferry-save-temps` leaves the text as a .device.c file; other devices \
+         (`--device cpu`) are not concerned\n",
+        super::error_line(&format!(
+            "clang refuses the device code of `{}` for riscv",
+            source.display()
+        )),
+        said.trim_end()
+    );
+    Failure { said: words.into_bytes(), status: 1 }
+}
+
+/// The description of a cluster: a preset's, or that in a file.
+pub(crate) fn cluster(name: &str) -> Result<(Config, String), String> {
+    let preset = PRESETS.iter().find(|it| it.0 == name).map(|it| it.1.to_owned());
+    let text = match preset {
+        Some(text) => text,
+        None => fs::read_to_string(name).map_err(|error| {
+            let names = PRESETS.map(|it| it.0).join("`, `");
+            format!(
+                "`riscv:{name}`: cannot read the cluster's description: {}\n  help: name a TOML file, or one of \
+                 `{names}`",
+                reason(&error)
+            )
+        })?,
+    };
+    let config = Config::from_toml(&text).map_err(|why| format!("`riscv:{name}`: {why}"))?;
+    Ok((config, text))
+}
+
+/// The image of a program, if it has code for the cluster.
+pub(crate) fn link(
+    cx: &Context<'_>,
+    parts: &[Part],
+    output: &Path,
+) -> Result<Option<Code>, Failure> {
+    if parts.is_empty() {
+        return Ok(None);
+    }
+    let tools = Tools::find().map_err(|why| Failure::told(&why))?;
+    let name = cx.arguments.targets.cluster.as_deref().unwrap_or(USUAL);
+    let (config, description) = cluster(name).map_err(|why| Failure::told(&why))?;
+    let machine = Machine::of(&config).map_err(|why| Failure::told(&why))?;
+    let mut key = Key::new("riscv image").with(tools.about().as_bytes());
+    for text in [program::runtime().as_str(), program::START, &description] {
+        key = key.with(text.as_bytes());
+    }
+    for part in parts {
+        key = key.with(&part.code.bytes);
+    }
+    let image = cx.cache.get(&key, || {
+        let folder = cx.folder("riscv")?;
+        let bitcode: Vec<&[u8]> = parts.iter().map(|it| it.code.bytes.as_slice()).collect();
+        let request = Request { machine, config: &config, description: &description, bitcode };
+        request.build(&tools, &folder).map_err(|asked| said(&asked, parts, &folder))
+    })?;
+    cx.save(output, "riscv.elf", &image)?;
+    let (triple, arch) = (TRIPLE.to_owned(), String::new());
+    Ok(Some(Code { kind: ImageKind::Object, triple, arch, bytes: image }))
+}
+
+/// What a tool said, in the user's names, and what to do about functions that are missing.
+fn said(asked: &Asked, parts: &[Part], folder: &Path) -> Failure {
+    let mut text = asked.said.trim_end().to_owned();
+    for (number, part) in parts.iter().enumerate() {
+        let path = folder.join(program::bitcode_name(number)).display().to_string();
+        text = text.replace(&path, &format!("device code of {}", part.name));
+    }
+    let mut missing: Vec<&str> = text
+        .lines()
+        .filter_map(|it| it.split_once("undefined symbol: "))
+        .map(|it| it.1.trim())
+        .collect();
+    missing.sort_unstable();
+    missing.dedup();
+    let mut helps = String::new();
+    for name in missing {
+        let _ = write!(
+            helps,
+            "\n  help: device code uses `{name}`, which the cluster does not have: define it in a file that is \
+             compiled with `ferry cc` for the same `--device`, and declare it for devices"
+        );
+    }
+    let line = super::error_line(&format!("{} the device code for riscv failed", asked.doing));
+    let (helps, status) = match asked.is_ours {
+        true => ("\n  help: this is a bug of Ferry, please report it".to_owned(), 4),
+        false => (helps, 1),
+    };
+    Failure { said: format!("{line}{text}{helps}\n").into_bytes(), status }
+}

@@ -1,0 +1,215 @@
+//! The simulated cluster from the command line: what only it does, and what it says when something is wrong.
+//!
+//! That programs give the same answer there as everywhere is tried in `elsewhere.rs`. Needs clang 19 and `ferry-narrow`;
+//! without them each test says so and ends.
+#![allow(
+    clippy::expect_used,
+    clippy::print_stderr,
+    reason = "a test says what it needs from the machine"
+)]
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use support::{ferry, told};
+
+/// False, with a word, where programs cannot be compiled for the cluster.
+fn has_tools() -> bool {
+    let told = ferry(&["doctor", "--json"], Path::new("."));
+    let text = String::from_utf8_lossy(&told.stdout).into_owned();
+    let line = text.lines().find(|it| it.contains("\"tools for the cluster\"")).unwrap_or_default();
+    let is_there = !line.contains("\"found\":null");
+    if !is_there {
+        eprintln!("skipped: the cluster's tools are not there: {line}");
+    }
+    is_there
+}
+
+/// Builds a program of these files in a folder.
+fn build(folder: &Path, device: &str, files: &[(&str, &str)]) -> Output {
+    let mut words = vec!["cc", "--device", device, "-O1", "-g", "-o", "program"];
+    for (name, text) in files {
+        fs::write(folder.join(name), text).expect("a file");
+        words.push(name);
+    }
+    ferry(&words, folder)
+}
+
+fn run(folder: &Path, settings: &[(&str, &str)]) -> Output {
+    let mut command = Command::new(folder.join("program"));
+    command.env("FERRY_DEVICE", "riscv").env("OMP_TARGET_OFFLOAD", "MANDATORY");
+    command.envs(settings.iter().copied()).output().expect("the program runs")
+}
+
+/// Builds and runs; what was printed.
+fn answer(files: &[(&str, &str)], settings: &[(&str, &str)]) -> Option<(bool, String)> {
+    if !has_tools() {
+        return None;
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let built = build(folder.path(), "riscv", files);
+    assert!(built.status.success(), "{}", told(&built));
+    let ran = run(folder.path(), settings);
+    Some((ran.status.success(), told(&ran)))
+}
+
+#[test]
+fn structures_are_the_hosts_and_pointers_in_them_lead_there() {
+    // An int before a pointer: 4 bytes of nothing lie between, on both sides.
+    let text = r#"
+    #include <stdio.h>
+    #include <stdlib.h>
+    #pragma omp requires unified_shared_memory
+    struct node { int key; struct node *next; long weight; char mark; };
+    int main(void) {
+      struct node *list = 0;
+      for (int i = 0; i < 100; i++) {
+        struct node *it = malloc(sizeof *it);
+        it->key = i, it->next = list, it->weight = 1L << 40 | i, it->mark = -1;
+        list = it;
+      }
+      long sum = 0;
+      #pragma omp target map(tofrom: sum)
+      for (struct node *it = list; it; it = it->next) {
+        sum += it->weight + it->mark;
+        it->key = -it->key;
+      }
+      int keys = 0;
+      for (struct node *it = list; it; it = it->next) keys += it->key;
+      printf("%ld %d\n", sum - (100L << 40), keys);
+      return 0;
+    }"#;
+    let Some((_, said)) = answer(&[("a.c", text)], &[]) else { return };
+    assert!(said.contains("4850 -4950"), "{said}");
+}
+
+#[test]
+fn device_code_of_several_files_is_one_program() {
+    let main = r#"
+    #include <stdio.h>
+    #pragma omp begin declare target
+    extern long weights[4];
+    long weigh(int n);
+    #pragma omp end declare target
+    int main(void) {
+      long sum = 0;
+      weights[2] = 1L << 33;
+      #pragma omp target update to(weights)
+      #pragma omp target parallel for reduction(+: sum) num_threads(4)
+      for (int i = 0; i < 4; i++) sum += weigh(i);
+      printf("%ld\n", sum);
+      return 0;
+    }"#;
+    let other = r#"
+    #pragma omp begin declare target
+    long weights[4] = { 1, 2, 3, 4 };
+    long weigh(int n) { return weights[n]; }
+    #pragma omp end declare target
+    "#;
+    let Some((_, said)) = answer(&[("a.c", main), ("b.c", other)], &[]) else { return };
+    assert!(said.contains("8589934599"), "{said}");
+}
+
+#[test]
+fn a_wild_access_is_told_with_line_and_variable() {
+    let text = r#"
+    #include <stdlib.h>
+    int main(void) {
+      int *a = calloc(100, sizeof *a);
+      #pragma omp target map(tofrom: a[0:100])
+      a[100] = 1;
+      return 0;
+    }"#;
+    let Some((is_right, said)) = answer(&[("a.c", text)], &[]) else { return };
+    assert!(!is_right && said.contains("a.c:6") && said.contains("nothing is there"), "{said}");
+}
+
+#[test]
+fn cores_that_wait_for_ever_are_found_by_a_limit() {
+    let text = r#"
+    int main(void) {
+      int door = 0;
+      #pragma omp target map(tofrom: door)
+      while (*(volatile int *)&door == 0) ;
+      return 0;
+    }"#;
+    let limit = [("FERRY_CYCLE_LIMIT", "100000")];
+    let Some((is_right, said)) = answer(&[("a.c", text)], &limit) else { return };
+    assert!(!is_right && said.contains("more than 100000 cycles"), "{said}");
+    assert!(said.contains("core 0 is at 0x1c00"), "{said}");
+    let Some((is_right, said)) = answer(&[("a.c", text)], &[("FERRY_CYCLE_LIMIT", "many")]) else {
+        return;
+    };
+    assert!(!is_right && said.contains("`many` is no number"), "{said}");
+}
+
+#[test]
+fn a_run_tells_cycles_and_what_cores_waited_for() {
+    if !has_tools() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let text = r#"
+    #include <stdio.h>
+    int main(void) {
+      int a[64];
+      #pragma omp target teams distribute parallel for map(from: a)
+      for (int i = 0; i < 64; i++) a[i] = i * i;
+      printf("%d\n", a[63]);
+      return 0;
+    }"#;
+    fs::write(folder.path().join("a.c"), text).expect("a file");
+    let ran = ferry(&["run", "--device", "riscv:hero-paper", "a.c"], folder.path());
+    let said = told(&ran);
+    assert!(ran.status.success() && said.contains("3969"), "{said}");
+    assert!(said.contains(" cycles, ") && said.contains("host memory "), "{said}");
+}
+
+#[test]
+fn what_the_cluster_cannot_do_is_refused_by_name() {
+    if !has_tools() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let check = |device: &str, body: &str, expect: &str| {
+        let text = format!("#include <complex.h>\nint main(void) {{ {body} return 0; }}");
+        let built = build(folder.path(), device, &[("a.c", &text)]);
+        let said = told(&built);
+        assert!(!built.status.success() && said.contains(expect), "{body}\n{said}");
+    };
+    let real = "long double x = 1;\n#pragma omp target map(tofrom: x)\nx *= 2;\n";
+    check("riscv", real, "`long double`");
+    let missing = "int n = 0;\n#pragma omp target map(tofrom: n)\n{ extern int nowhere(int); n = nowhere(n); }\n";
+    check("riscv", missing, "`nowhere`");
+    let plain = "int n = 0;\n#pragma omp target map(tofrom: n)\nn++;\n";
+    check("riscv:none.toml", plain, "name a TOML file");
+}
+
+#[test]
+fn the_bench_of_data_models_holds_what_is_claimed_of_size_8() {
+    if !has_tools() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let words = ["bench", "mixed-data-model", "--sizes", "8", "--places", "2", "-o", "out"];
+    let ran = ferry(&words, folder.path());
+    let table = String::from_utf8_lossy(&ran.stdout).into_owned();
+    assert!(ran.status.success(), "{}", told(&ran));
+    let written = fs::read_to_string(folder.path().join("out/mixed-data-model.md"));
+    assert_eq!(written.expect("a table"), table);
+    let figure = fs::read_to_string(folder.path().join("out/mixed-data-model.svg"));
+    assert!(figure.expect("a figure").contains("covar"));
+    let rows: Vec<&str> = table.lines().filter(|it| it.contains("| 8 |")).collect();
+    assert_eq!(rows.len(), 8, "{table}");
+    for row in rows {
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        let cell = |index: usize| cells.get(index).copied().unwrap_or_default();
+        let assigned: f64 = cell(4).trim_end_matches(" %").parse().expect(row);
+        let none: f64 = cell(7).parse().expect(row);
+        // The paper's figures are 22 per cent at most, and 1.4 times at least.
+        assert!(assigned < 12.0 && none > 1.3, "{row}");
+    }
+}
