@@ -52,10 +52,11 @@ impl Rebuild<'_> {
             }
             false => {
                 let targets = self.facts.targets(it)?;
+                let function = self.device(callee)?;
                 let Some(first) = targets.first().and_then(|it| self.signatures.get(it)) else {
                     return Ok(self.call_of_nothing(it));
                 };
-                (first.clone(), self.device(callee)?)
+                (first.clone(), function)
             }
         };
         let ty = self.signature_type(it.called_type(), &signature);
