@@ -40,17 +40,21 @@ pub fn generated_flags(off: &[Dialect]) -> &'static [&'static str] {
     if is_all_off(off) { &["-fno-builtin-acc_on_device"] } else { ON_HOST }
 }
 
-/// Types that clang looks for by name where texts of ours spell them as what they are. `has_allocators`: the text has
-/// clauses about them, and clang wants to see all that are predefined.
-pub fn names_for_clang(has_allocators: bool) -> String {
-    let mut text = "typedef enum omp_event_handle_t omp_event_handle_t;\n".to_owned();
-    if has_allocators {
-        text.push_str("typedef enum omp_allocator_handle_t omp_allocator_handle_t;\n");
-        for (number, name) in ALLOCATORS.iter().enumerate() {
-            text.push_str(&format!("static const omp_allocator_handle_t {name} = {number};\n"));
+/// A text of ours with the types that clang looks for by name, where it spells them as what they are.
+pub fn fit_for_clang(text: &str) -> String {
+    let mut fit = "typedef enum omp_event_handle_t omp_event_handle_t;\n".to_owned();
+    let has_allocators = text.contains("(enum omp_allocator_handle_t)");
+    for line in text.split_inclusive('\n') {
+        fit.push_str(line);
+        // Clauses about allocators are understood where all that are predefined have been seen.
+        if has_allocators && line.starts_with("enum omp_allocator_handle_t {") {
+            fit.push_str("typedef enum omp_allocator_handle_t omp_allocator_handle_t;\n");
+            for (number, name) in ALLOCATORS.iter().enumerate() {
+                fit.push_str(&format!("static const omp_allocator_handle_t {name} = {number};\n"));
+            }
         }
     }
-    text
+    fit
 }
 
 /// Predefined allocators, by number.
@@ -65,9 +69,6 @@ const ALLOCATORS: [&str; 9] = [
     "omp_pteam_mem_alloc",
     "omp_thread_mem_alloc",
 ];
-
-/// What tells that a text has clauses about allocators.
-pub const ALLOCATOR_CLAUSE: &str = "(enum omp_allocator_handle_t)";
 
 /// The flag that makes the host compiler link its own runtime.
 pub fn host_linker_flags(off: &[Dialect]) -> &'static [&'static str] {

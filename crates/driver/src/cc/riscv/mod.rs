@@ -5,6 +5,7 @@
 //! C lies in `runtime/`. What cluster that is for is decided at the link: a description ([`sim::Config`]), which the image
 //! brings along.
 
+mod doubts;
 pub(crate) mod program;
 mod tools;
 
@@ -40,9 +41,14 @@ pub(crate) fn bitcode(cx: &Context<'_>, source: &Path, text: &[u8]) -> Result<Co
     if has_lines(cx.arguments) {
         words.push("-gline-tables-only".to_owned());
     }
-    let clause = directive::ALLOCATOR_CLAUSE.as_bytes();
-    let has_allocators = text.windows(clause.len()).any(|it| it == clause);
-    let text = [directive::names_for_clang(has_allocators).as_bytes(), text].concat();
+    let text = String::from_utf8_lossy(text);
+    if let Some(what) = doubts::about(&text) {
+        return Err(Failure::told(&format!(
+            "`{}`: device code has {what}\n  help: compile for other devices (`--device cpu`)",
+            source.display()
+        )));
+    }
+    let text = directive::fit_for_clang(&text).into_bytes();
     let text = text.as_slice();
     let mut key = Key::new("riscv bitcode").with(tools.about().as_bytes());
     for word in &words {

@@ -131,6 +131,7 @@ void ferry_fork_teams(void (*run)(int *, int *, void *), void *pack) {
   Thread before = *thread;
   u32 teams = thread->teams_wanted ? thread->teams_wanted : 1;
   u32 limit = thread->limit_wanted;
+  if (!limit || (before.limit && before.limit < limit)) limit = before.limit;
   thread->teams_wanted = thread->limit_wanted = 0;
   for (u32 i = 0; i < teams; i++) {
     thread->team = i;

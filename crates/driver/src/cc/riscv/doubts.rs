@@ -1,0 +1,72 @@
+//! What clang compiles without a word and computes wrongly: found in our own text before clang sees it, and refused.
+//!
+//! Clang 19 loses the value of `lastprivate(conditional: …)`, and the last value of a loop variable whose bounds
+//! depend on an outer loop that is collapsed with it.
+
+/// What is wrong with a text, in words for its user.
+pub(super) fn about(text: &str) -> Option<String> {
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        if !line.trim_start().starts_with("#pragma") || !line.contains("lastprivate(") {
+            continue;
+        }
+        if line.contains("lastprivate(conditional") {
+            return Some("`lastprivate(conditional: …)`, which clang computes wrongly".to_owned());
+        }
+        let Some(depth) = number_behind(line, "collapse(") else { continue };
+        let headers = lines.clone().map(str::trim).filter(|it| it.starts_with("for ("));
+        let headers: Vec<&str> = headers.take(depth).collect();
+        let names: Vec<&str> = headers.iter().filter_map(|it| variable(it)).collect();
+        for (index, header) in headers.iter().enumerate() {
+            let outer = names.get(..index).unwrap_or_default();
+            if let Some(name) = outer.iter().find(|it| has_word(header, it)) {
+                return Some(format!(
+                    "`lastprivate` on collapsed loops of which one depends on `{name}`, which clang computes wrongly"
+                ));
+            }
+        }
+    }
+    None
+}
+
+fn number_behind(line: &str, word: &str) -> Option<usize> {
+    let rest = line.split_once(word)?.1;
+    rest.split(|it: char| !it.is_ascii_digit()).next()?.parse().ok()
+}
+
+/// `i` of `for (int i = 0; …`
+fn variable(header: &str) -> Option<&str> {
+    header.strip_prefix("for (")?.split('=').next()?.split_whitespace().last()
+}
+
+fn has_word(text: &str, word: &str) -> bool {
+    text.split(|it: char| !(it.is_alphanumeric() || it == '_')).any(|it| it == word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_clang_gets_wrong_is_found() {
+        let check = |text: &str, part: Option<&str>| match (about(text), part) {
+            (Some(said), Some(part)) => assert!(said.contains(part), "{said}"),
+            (said, part) => assert_eq!(said.as_deref(), part, "{text}"),
+        };
+        check(
+            "#pragma omp for lastprivate(conditional: x)\nfor (int i = 0;;)",
+            Some("conditional"),
+        );
+        let nest = |bound: &str, clauses: &str| {
+            format!(
+                "#pragma omp parallel for {clauses}\n# 3 \"a.c\"\n  for (i = 0; i < 9; i++)\n  {{\n    for (long k = {bound}; k < 12; k++)\n"
+            )
+        };
+        check(&nest("i", "collapse(2) lastprivate(k)"), Some("`i`"));
+        check(&nest("n + 2 * i", "lastprivate(i, k) collapse(2)"), Some("`i`"));
+        check(&nest("ii", "collapse(2) lastprivate(k)"), None);
+        check(&nest("i", "collapse(2)"), None);
+        check(&nest("i", "lastprivate(x)"), None);
+        check(&nest("i", "collapse(1) lastprivate(i)"), None);
+    }
+}
