@@ -33,7 +33,7 @@ const OPENCL: Elsewhere = Elsewhere {
 const RISCV: Elsewhere = Elsewhere {
     device: "riscv",
     list: include_str!("../../../tests/run/riscv.txt"),
-    refusal: "ferry-narrow: ",
+    refusal: "ferry cc: error: ",
 };
 
 /// What the lists say of programs that compile and are not right there.
