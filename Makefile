@@ -24,7 +24,7 @@ stage = $(target)/stage
 # Built beside ferry; what is not there is not installed.
 built = $(patsubst %/,%,$(dir $(ferry)))
 libraries = $(notdir $(wildcard $(built)/libferry.so $(built)/libferry.a))
-helpers = $(notdir $(wildcard $(built)/ferry-cpu-device))
+helpers = $(notdir $(wildcard $(built)/ferry-cpu-device $(built)/ferry-narrow))
 version = $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
 headers = $(notdir $(wildcard include/ferry/*.h))
 documents = README.md ARCHITECTURE.md CHANGELOG.md CONTRIBUTING.md LICENSE LICENSE-APACHE LICENSE-MIT
