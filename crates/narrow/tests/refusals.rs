@@ -53,6 +53,21 @@ fn an_unknown_function_gets_no_long() {
 }
 
 #[test]
+fn an_unknown_function_gets_no_structure_and_no_complex_number() {
+    let kernel = |ty: &str, name: &str| {
+        format!(
+            "{ty} {name}({ty} z);\nvoid __ferry_k_a(void *const *slots) {{ {ty} *z = slots[0]; *z = {name}(*z); }}"
+        )
+    };
+    check(&kernel("double _Complex", "csqrt"), &["function csqrt", "by value"]);
+    check(&kernel("float _Complex", "cexpf"), &["function cexpf", "by value"]);
+    let pair = format!("typedef struct {{ float x, y; }} pair;\n{}", kernel("pair", "turn"));
+    check(&pair, &["function turn", "by value"]);
+    let real = "double cabs(double _Complex z);\nvoid __ferry_k_a(void *const *slots) { double _Complex *z = slots[0]; *z = cabs(*z); }";
+    check(real, &["function cabs", "complex"]);
+}
+
+#[test]
 fn types_that_differ_are_refused() {
     let kernel = |body: &str| format!("void __ferry_k_a(void *const *slots) {{ {body} }}");
     check(&kernel("*(__int128 *)slots[0] += 1;"), &["a.c:2: ", "__int128"]);

@@ -18,7 +18,9 @@ use crate::error::Error;
 use crate::llvm::{Builder, Context, Linkage, Module, Opcode, Type, TypeKind, Value};
 use crate::options::Options;
 
-pub(crate) use names::{is_library_number_function, is_runtime};
+pub(crate) use names::{
+    is_complex_arithmetic, is_library_number_function, is_runtime, takes_complex_number,
+};
 
 /// The runtime's copies of functions that LLVM knows, under names it does not.
 pub(crate) const GENERIC_COPIES: [(&str, &str); 3] = [

@@ -57,6 +57,20 @@ pub(crate) fn is_library_number_function(name: &str) -> bool {
     OF_LONG_LONG.contains(&name)
 }
 
+/// Functions of the library that take a complex number and give a real one: nothing in their type tells.
+const OF_COMPLEX: [&str; 8] =
+    ["cabs", "cabsf", "carg", "cargf", "cimag", "cimagf", "creal", "crealf"];
+
+/// Whether an external function takes a complex number, which looks like two real ones.
+pub(crate) fn takes_complex_number(name: &str) -> bool {
+    OF_COMPLEX.contains(&name)
+}
+
+/// Whether it is one that the compiler calls for complex numbers: it takes real ones, and its result is handed over alike.
+pub(crate) fn is_complex_arithmetic(name: &str) -> bool {
+    ["__mulsc3", "__muldc3", "__divsc3", "__divdc3"].contains(&name)
+}
+
 /// `long` of the host is `long long` of the library.
 pub(super) fn rename_number_functions(module: Module) {
     for (long, twin) in LONG_TWINS {

@@ -9,7 +9,9 @@ use rustc_hash::FxHashMap;
 use crate::error::Error;
 use crate::extract::Facts;
 use crate::llvm::{Opcode, Type, TypeKind, Value};
-use crate::prepare::{Program, is_library_number_function};
+use crate::prepare::{
+    Program, is_complex_arithmetic, is_library_number_function, takes_complex_number,
+};
 
 use super::Kind;
 
@@ -140,6 +142,14 @@ pub(super) fn check_external(function: Value) -> Result<(), Error> {
     let name = function.name();
     let mut all = ty.parameters();
     all.push(ty.result());
+    // Both machines pass structures in their own way, and complex numbers are such.
+    let is_aggregate = |it: &Type| it.is_struct() || it.is_array();
+    let is_handed_alike = is_complex_arithmetic(&name);
+    if all.iter().any(is_aggregate) && !is_handed_alike || takes_complex_number(&name) {
+        let message = "is not defined, and takes or gives a structure or a complex number by value, \
+                       which a library for 32 bits is handed otherwise";
+        return Err(Error::of(function, message));
+    }
     let is_long = |it: Type| it.is_integer() && it.bits() > 32;
     if all.iter().any(|it| it.any(&is_long)) && !is_library_number_function(&name) {
         let message = "is not defined, and takes or gives an integer of 64 bits, which is `long` \
