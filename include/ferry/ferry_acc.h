@@ -6,6 +6,26 @@
 #ifndef FERRY_ACC_H
 #define FERRY_ACC_H
 
+#if defined(_OPENACC) && !defined(_OPENMP)
+/* A compiler of OpenACC alone has the routines. */
+#include <openacc.h>
+#include <stddef.h>
+
+#ifndef FERRY_ACC_ZEROS
+#define FERRY_ACC_ZEROS
+static inline void *ferry_acc_create_zero(void *host, size_t bytes) {
+  char *data = (char *)host;
+  int is_new = !acc_is_present(host, bytes);
+  void *device = acc_create(host, bytes);
+  if (is_new) {
+#pragma acc parallel loop present(data[0 : bytes])
+    for (size_t at = 0; at < bytes; ++at) data[at] = 0;
+  }
+  return device;
+}
+#endif
+#else
+
 #include <omp.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -135,6 +155,20 @@ FERRY_ACC_LOCAL int acc_on_device(acc_device_t type) {
   return type == acc_device_host ? is_host : !is_host;
 }
 #pragma omp end declare target
+
+/* For programs that come back to OpenMP, where a directive has named its device. */
+#ifndef FERRY_OMP_CHOOSES
+#define FERRY_OMP_CHOOSES
+FERRY_ACC_LOCAL int ferry_omp_choose_device(int number) {
+  int before = omp_get_default_device();
+  if (number == -1) number = omp_get_initial_device();
+  if (number != before) omp_set_default_device(number);
+  return before;
+}
+FERRY_ACC_LOCAL void ferry_omp_return_to_device(int before) {
+  if (before != omp_get_default_device()) omp_set_default_device(before);
+}
+#endif
 
 /* ---- memory */
 
@@ -443,4 +477,5 @@ FERRY_ACC_LOCAL void acc_memcpy_d2d_async(void *to, void *from, size_t bytes, in
   acc_memcpy_d2d(to, from, bytes, to_device, from_device);
 }
 
+#endif
 #endif

@@ -17,6 +17,8 @@
 /* The program has come back to OpenMP, which has the routines. */
 #include <omp.h>
 
+#ifndef FERRY_OMP_CHOOSES
+#define FERRY_OMP_CHOOSES
 FERRY_OMP_LOCAL int ferry_omp_choose_device(int number) {
   int before = omp_get_default_device();
   if (number == -1) number = omp_get_initial_device();
@@ -26,6 +28,7 @@ FERRY_OMP_LOCAL int ferry_omp_choose_device(int number) {
 FERRY_OMP_LOCAL void ferry_omp_return_to_device(int before) {
   if (before != omp_get_default_device()) omp_set_default_device(before);
 }
+#endif
 #else
 
 #include <openacc.h>
@@ -92,6 +95,7 @@ FERRY_OMP_LOCAL int ferry_omp_get_device_num(void) { return ferry_omp_get_initia
 static inline int ferry_omp_is_initial_device(void) { return acc_on_device(acc_device_host); }
 
 /* For a directive that names its device. */
+#define FERRY_OMP_CHOOSES
 FERRY_OMP_LOCAL int ferry_omp_choose_device(int number) {
   int before = ferry_omp_get_default_device();
   if (number != before) ferry_omp_set_default_device(number);
@@ -102,6 +106,21 @@ FERRY_OMP_LOCAL void ferry_omp_return_to_device(int before) {
 }
 
 /* ---- memory */
+
+/* For programs that come back to OpenACC: new storage is filled with zeros. */
+#ifndef FERRY_ACC_ZEROS
+#define FERRY_ACC_ZEROS
+FERRY_OMP_LOCAL void *ferry_acc_create_zero(void *host, size_t bytes) {
+  char *data = (char *)host;
+  int is_new = !acc_is_present(host, bytes);
+  void *device = acc_create(host, bytes);
+  if (is_new) {
+#pragma acc parallel loop present(data[0 : bytes])
+    for (size_t at = 0; at < bytes; ++at) data[at] = 0;
+  }
+  return device;
+}
+#endif
 
 FERRY_OMP_LOCAL void *ferry_omp_target_alloc(size_t bytes, int number) {
   int before = ferry_omp_choose_device(number);

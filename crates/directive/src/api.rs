@@ -194,11 +194,10 @@ pub const HEADER_OF_TEAMS: &str = "<omp.h>";
 #[allow(missing_docs, reason = "said above")]
 pub const HEADER_OF_LEVELS: &str = "<openacc.h>";
 
-/// Whether a text names something of a runtime, or of the header that stands for it; comments and literals
-/// say nothing.
+/// Whether a text names something of a runtime, or of headers of ours; comments and literals say nothing.
 pub fn names_runtime(text: &[u8], of_levels: bool) -> bool {
-    let prefixes: [&[u8]; 2] =
-        if of_levels { [b"acc_", b"ferry_acc"] } else { [b"omp_", b"ferry_omp"] };
+    let own: &[u8] = if of_levels { b"acc_" } else { b"omp_" };
+    let prefixes: [&[u8]; 3] = [own, b"ferry_acc_", b"ferry_omp_"];
     let mut at = 0;
     while let Some(byte) = text.get(at) {
         let rest = text.get(at..).unwrap_or_default();

@@ -55,8 +55,8 @@ pub use translation::{
     MACRO_OF_LEVELS, MACRO_OF_TEAMS, PRESCRIPTIVE, QUEUE_NONE, QUEUE_TOKEN, QUEUE_UNNAMED,
     RETURN_TO_DEVICE, SET_DEFAULT_QUEUE, SET_DEVICE_TYPE, STANDARD_WORDS, TRANSLATION_HEADER,
     TRANSLATION_HEADER_TEXT, attaches, device_type, directives_in, ends_data, is_for_devices,
-    is_given, is_level_call, is_of_levels, is_thread_call, named_in, preprocessor_changes,
-    preprocessor_changes_back, replaced_on_devices, standard_called,
+    is_given, is_level_call, is_newest_level_call, is_of_levels, is_thread_call, named_in,
+    preprocessor_changes, preprocessor_changes_back, replaced_on_devices, standard_called,
 };
 pub use vocabulary::{Phrase, Term, vocabulary};
 pub use write::{Unwritable, clause_name, directive_name, write};

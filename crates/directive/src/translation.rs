@@ -107,6 +107,35 @@ pub const LEVEL_CALLS_WITHOUT: &[&str] = &[
     "acc_prof_lookup",
 ];
 
+/// Calls of that runtime that gcc's does not have.
+const LEVEL_CALLS_NEWEST: &[&str] = &[
+    "acc_async_test_all_device",
+    "acc_async_test_device",
+    "acc_get_default_async",
+    "acc_init_device",
+    "acc_memcpy_d2d",
+    "acc_memcpy_d2d_async",
+    "acc_memcpy_device",
+    "acc_memcpy_device_async",
+    "acc_set_default_async",
+    "acc_shutdown_device",
+    "acc_update_host",
+    "acc_update_host_async",
+    "acc_wait_all_device",
+    "acc_wait_all_device_async",
+    "acc_wait_any",
+    "acc_wait_any_device",
+    "acc_wait_device",
+    "acc_wait_device_async",
+];
+
+/// Whether a text begins with such a call.
+pub fn is_newest_level_call(text: &str) -> bool {
+    let text = text.trim_start_matches('(');
+    let end = text.find(|it: char| !it.is_alphanumeric() && it != '_').unwrap_or(text.len());
+    text.get(..end).is_some_and(|it| LEVEL_CALLS_NEWEST.contains(&it))
+}
+
 /// Calls that the header answers as far as it can, and how far that is.
 pub const LEVEL_CALLS_LIMITED: &[(&str, &str)] = &[
     (
@@ -138,7 +167,9 @@ pub fn preprocessor_changes(line: &str) -> Vec<(usize, String, String)> {
             let at = line.find(old)?;
             Some(vec![(at, old.to_owned(), format!("\"{TRANSLATION_HEADER}\""))])
         };
-        return change("<openacc.h>").or_else(|| change("\"openacc.h\"")).unwrap_or_default();
+        let quoted = format!("\"{BACK_HEADER}\"");
+        let names = ["<openacc.h>", "\"openacc.h\"", quoted.as_str()];
+        return names.into_iter().find_map(change).unwrap_or_default();
     }
     let both = "(defined(_OPENACC) || defined(_OPENMP))";
     let forms = [
@@ -321,7 +352,9 @@ pub fn preprocessor_changes_back(line: &str) -> Vec<(usize, String, String)> {
             let at = line.find(old)?;
             Some(vec![(at, old.to_owned(), format!("\"{BACK_HEADER}\""))])
         };
-        return change("<omp.h>").or_else(|| change("\"omp.h\"")).unwrap_or_default();
+        let quoted = format!("\"{TRANSLATION_HEADER}\"");
+        let names = ["<omp.h>", "\"omp.h\"", quoted.as_str()];
+        return names.into_iter().find_map(change).unwrap_or_default();
     }
     let both = "(defined(_OPENMP) || defined(_OPENACC))";
     let forms = [

@@ -144,7 +144,87 @@ fn what_has_come_back_needs_no_header_of_the_standard_between() {
         .expect("a compiler");
     assert!(read.status.success(), "{}", told(&read));
     let headers = String::from_utf8_lossy(&read.stdout).into_owned();
-    assert!(headers.contains("ferry_omp.h") && !headers.contains("openacc.h"), "{headers}");
+    assert!(headers.contains("ferry_acc.h") && !headers.contains("openacc.h"), "{headers}");
+}
+
+#[test]
+fn queues_come_back_as_queues() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/back/queues.c");
+    let before = fs::read_to_string(&source).expect("a program");
+    for profile in ["clang", "gcc"] {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        fs::copy(&source, folder.path().join("q.c")).expect("a copy");
+        let profile = format!("--profile={profile}");
+        for to in [vec!["--to=openmp", &profile], vec!["--to=openacc"]] {
+            let mut arguments = vec!["translate", "--in-place", "q.c"];
+            arguments.extend(to);
+            let made = ferry(&arguments, folder.path());
+            assert!(made.status.success(), "{}", told(&made));
+        }
+        let text = fs::read_to_string(folder.path().join("q.c")).expect("the translation");
+        let words = |text: &str, of: &str| {
+            let found = text.lines().filter_map(|it| it.find(of).map(|at| it[at..].to_owned()));
+            found.collect::<Vec<String>>()
+        };
+        for of in ["async", "#pragma acc wait", "#include"] {
+            assert_eq!(words(&before, of), words(&text, of), "{text}");
+        }
+        assert!(!text.contains("omp"), "{text}");
+        for device in ["cpu", "cpu:separate"] {
+            let flags = ["cc", "--device", device, "-O1", "q.c", "-o", "made"];
+            let built = ferry(&flags, folder.path());
+            assert!(built.status.success(), "{}", told(&built));
+            let mut run = Command::new(folder.path().join("made"));
+            let run = run.env("FERRY_DEVICE", device).output().expect("the program runs");
+            assert!(run.status.success(), "{}\n{text}", told(&run));
+        }
+    }
+}
+
+#[test]
+fn calls_that_a_compiler_does_not_have_are_refused() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let text = "#include \"ferry_acc.h\"\nint f(int *a, int queue) {\n\
+                #pragma omp target map(from: a[0:1])\n    a[0] = 1;\n\
+                \x20   return acc_wait_any(1, &queue);\n}\n";
+    fs::write(folder.path().join("a.c"), text).expect("written");
+    let headers = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../include/ferry");
+    let headers = headers.to_str().expect("a path");
+    for (profile, is_refused) in [("gcc-acc", true), ("openacc-3.3", false)] {
+        let arguments =
+            ["translate", "--to=openacc", "--profile", profile, "-I", headers, "--diff", "a.c"];
+        let made = ferry(&arguments, folder.path());
+        assert_eq!(made.status.success(), !is_refused, "{profile}: {}", told(&made));
+        let is_told = told(&made).contains("a.c:5: refused [F0815]");
+        assert_eq!(is_told, is_refused, "{profile}: {}", told(&made));
+    }
+}
+
+/// A file for compilers of both standards calls the routines of that which compiles it.
+#[test]
+fn a_compiler_of_one_standard_gets_its_own_routines() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let text = "#include <openacc.h>\n#include <stdlib.h>\nint main(void) {\n    int x = 1;\n\
+                \x20   acc_copyin(&x, sizeof x);\n#pragma acc parallel present(x)\n    x++;\n\
+                \x20   acc_copyout(&x, sizeof x);\n    return x != 2;\n}\n";
+    fs::write(folder.path().join("a.c"), text).expect("written");
+    let arguments =
+        ["translate", "--to=openmp", "--profile=gcc", "--keep=guard", "--in-place", "a.c"];
+    let made = ferry(&arguments, folder.path());
+    assert!(made.status.success(), "{}", told(&made));
+    for (flag, routine) in [("-fopenacc", "acc_copyin"), ("-fopenmp", "omp_get_default_device")] {
+        let compiled = Command::new("gcc")
+            .args([flag, "a.c", "-o", "a"])
+            .current_dir(folder.path())
+            .output()
+            .expect("a compiler");
+        assert!(compiled.status.success(), "{flag}: {}", told(&compiled));
+        let run = Command::new(folder.path().join("a")).output().expect("the program runs");
+        assert!(run.status.success(), "{flag}: {}", told(&run));
+        let names = Command::new("nm").args(["-u", "a"]).current_dir(folder.path()).output();
+        let names = names.expect("nm runs");
+        assert!(told(&names).contains(routine), "{flag}: {}", told(&names));
+    }
 }
 
 #[test]

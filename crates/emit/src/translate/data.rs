@@ -1,6 +1,8 @@
 //! Directives that move data or tie its life to a device, and those that control devices.
 
-use ir::construct::{ClauseKind, Construct, Leaf, Motion, Presence, Spelled, Transfer, UseDevice};
+use ir::construct::{
+    Args, ClauseKind, Construct, Leaf, Motion, Presence, Spelled, Transfer, UseDevice,
+};
 use ir::program::{ExprId, ExprKind, RegionId, StmtKind, Typed};
 use ir::walk::Part;
 
@@ -45,7 +47,15 @@ impl Translator<'_> {
         let waits = self.request.queues
             && regions.iter().any(|(at, it)| is_queued(&it.construct) && is_inside(at));
         let Some(body) = regions[id].body.filter(|_| waits) else { return };
-        if let StmtKind::Block(_) = self.program.stmts[body].kind {
+        let waits_for_all = |id: RegionId| {
+            let construct = &regions[id].construct;
+            construct.has(Leaf::Wait)
+                && construct.args == Args::None
+                && construct.clauses.is_empty()
+        };
+        let StmtKind::Block(list) = &self.program.stmts[body].kind else { return };
+        let last = list.last().map(|it| &self.program.stmts[*it].kind);
+        if !matches!(last, Some(StmtKind::Region(id)) if waits_for_all(*id)) {
             let to = self.directive(vec![Leaf::Taskwait], source::Span::NONE);
             let place = super::Place::EndOf(self.program.stmts[body].span);
             plan.before.push((place, Line::Directive(Box::new(to))));

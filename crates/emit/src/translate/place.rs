@@ -120,7 +120,8 @@ impl<'a> Pen<'a> {
             }
             (_, Target::Loop(_)) => String::new(),
         };
-        if self.locator.locate(target.span()).is_some_and(|it| it.in_system_header) {
+        let place = self.locator.locate(target.span());
+        if place.is_some_and(|it| it.in_system_header || is_our_header(&it.file)) {
             return;
         }
         let Some(spot) = found else {

@@ -4,6 +4,7 @@
 //! those that concern threads of the host stay what they are. In device code threads do not know of
 //! themselves: calls there are refused.
 
+use directive::Rewritten;
 use ir::construct::Leaf;
 use ir::program::ExprKind;
 use source::Span;
@@ -24,6 +25,22 @@ impl Descriptive<'_, '_> {
             if directive::ENVIRONMENT_CALLS.contains(&name) {
                 calls.environment(at, true, pen);
             }
+            let takes_newest = self.t.profile().takes_newest;
+            if directive::is_newest_level_call(name)
+                && !takes_newest
+                && !self.is_in_header(expr.span)
+            {
+                let text =
+                    "the runtime of the compiler that will read it has no such call".to_owned();
+                let remark =
+                    Remark { fate: Fate::Refused, clause: None, code: Some(NO_CALL), text };
+                pen.record(
+                    Target::Directive(expr.span),
+                    format!("{name}()"),
+                    Vec::new(),
+                    vec![remark],
+                );
+            }
             if !directive::is_thread_call(name) || self.is_in_header(expr.span) {
                 continue;
             }
@@ -31,6 +48,12 @@ impl Descriptive<'_, '_> {
             let counterpart = |arguments: &[directive::Argument<'_>]| {
                 directive::call_for_levels(name, arguments, calls.is_used(at))
                     .filter(|_| has_header && (!is_inside || name == directive::IS_ON_HOST))
+                    .filter(|it| match it {
+                        Rewritten::Call { head, .. } => {
+                            takes_newest || !directive::is_newest_level_call(head)
+                        }
+                        Rewritten::Nothing => true,
+                    })
             };
             if calls.rewrite(at, name, counterpart, pen) {
                 continue;

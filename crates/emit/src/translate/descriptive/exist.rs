@@ -21,6 +21,9 @@ impl Descriptive<'_, '_> {
         let mut said: Vec<FunctionId> = Vec::new();
         for declaration in &self.program.declarations {
             let construct = &declaration.construct;
+            if pen.is_ours(construct.span) {
+                continue;
+            }
             if construct.dialect != directive::PRESCRIPTIVE {
                 if construct.has(Leaf::Routine) {
                     said.extend(&declaration.functions);

@@ -16,12 +16,16 @@ mod exist;
 mod items;
 mod loops;
 mod moves;
+mod queues;
 mod share;
 mod text;
 mod when;
 
+use std::cell::OnceCell;
+
 use ir::construct::Leaf;
 use ir::program::{FunctionId, Level, Program, RegionId};
+use ir::region::Region;
 use source::{Locator, Span};
 
 use super::codes::{
@@ -29,6 +33,7 @@ use super::codes::{
     MEMORY_ORDER, NO_CALL, NO_COUNTERPART, ONE_FOR_TEAMS, ORDER, RELEASED, SIZES, SPOILED, THREADS,
 };
 use super::place::Pen;
+use super::spot::is_our_header;
 use super::{Fate, Plan, Target, Translator};
 
 pub(super) struct Descriptive<'t, 'a> {
@@ -39,6 +44,8 @@ pub(super) struct Descriptive<'t, 'a> {
     on_device: Vec<FunctionId>,
     /// Those of them that single threads call: nothing is left to deal out in them.
     by_threads: Vec<FunctionId>,
+    /// Whether all order among tasks of devices is that of queues.
+    named_queues: OnceCell<bool>,
 }
 
 /// Translates the directives of a program for readers of levels.
@@ -51,7 +58,7 @@ pub(super) fn translate<'a>(
     let this = Descriptive::new(t, program, locator);
     let mut plans: Vec<(Target, Plan)> = Vec::new();
     let mut of_regions: Vec<(RegionId, Plan)> = Vec::new();
-    for (id, region) in program.regions.iter() {
+    for (id, region) in this.own_regions() {
         if region.construct.dialect != directive::PRESCRIPTIVE {
             continue;
         }
@@ -118,7 +125,14 @@ impl<'t, 'a> Descriptive<'t, 'a> {
                 region.reaches.iter().for_each(|it| add(&mut on_device, *it));
             }
         }
-        let mut this = Descriptive { t, program, locator, on_device, by_threads: Vec::new() };
+        let mut this = Descriptive {
+            t,
+            program,
+            locator,
+            on_device,
+            by_threads: Vec::new(),
+            named_queues: OnceCell::new(),
+        };
         for (id, region) in program.regions.iter() {
             if this.runs_threads(id) && this.is_on_device(id) {
                 region.reaches.iter().for_each(|it| add(&mut this.by_threads, *it));
@@ -129,14 +143,29 @@ impl<'t, 'a> Descriptive<'t, 'a> {
 
     /// Whether a directive concerns devices: all others stay as they are.
     fn concerns(&self, id: RegionId) -> bool {
+        let leaves = &self.program.regions[id].construct.leaves;
+        self.leaves_host(id)
+            || leaves.first() == Some(&Leaf::Taskwait)
+                && (self.queues_anything() || self.queued(id).is_some())
+            || self.is_between_queues(id)
+            || self.is_on_device(id)
+    }
+
+    /// Whether a directive is work of a device, or moves data.
+    fn leaves_host(&self, id: RegionId) -> bool {
         let construct = &self.program.regions[id].construct;
-        let is_first = |leaf: Leaf| construct.leaves.first() == Some(&leaf);
         let moves =
             [Leaf::DataRegion, Leaf::EnterData, Leaf::ExitData, Leaf::Update, Leaf::Interop];
         construct.has(Leaf::Offload)
-            || moves.into_iter().any(is_first)
-            || is_first(Leaf::Taskwait) && self.queues_anything()
-            || self.is_on_device(id)
+            || construct.leaves.first().is_some_and(|it| moves.contains(it))
+    }
+
+    /// Regions of the program, without those in headers of ours.
+    fn own_regions(&self) -> impl Iterator<Item = (RegionId, &'a Region)> {
+        self.program.regions.iter().filter(|(_, it)| {
+            let place = self.locator.locate(it.construct.span);
+            place.is_none_or(|it| !is_our_header(&it.file))
+        })
     }
 
     /// Whether a directive stands in device code, or begins it.
@@ -212,6 +241,7 @@ impl<'t, 'a> Descriptive<'t, 'a> {
             Some(Leaf::Atomic) => self.atomic(id),
             Some(Leaf::Critical) => self.critical(id),
             Some(Leaf::Taskwait) if !self.is_inside_device(id) => self.taskwait(id),
+            Some(Leaf::Task) if self.is_between_queues(id) => self.wait_for_queues(id),
             Some(Leaf::Assume | Leaf::Unroll | Leaf::Nothing) => self.advice(id),
             _ => {
                 let name = directive::directive_name(&region.construct);

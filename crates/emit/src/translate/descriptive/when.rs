@@ -4,9 +4,7 @@
 //! dependence between them holds. Where the end of such tasks is not seen in the same function, or
 //! where the host has threads and tasks of its own, work is done at once, which a task may be.
 
-use ir::construct::{
-    Args, ClauseKind, Construct, DependKind, DeviceModifier, Leaf, Spelled, WaitArgs,
-};
+use ir::construct::{ClauseKind, Construct, DependKind, DeviceModifier, Leaf, Spelled, WaitArgs};
 use ir::program::RegionId;
 
 use super::super::{Fate, Line, Plan, clause};
@@ -19,10 +17,12 @@ impl Descriptive<'_, '_> {
     /// Puts a directive into the queue, or behind it.
     pub(super) fn later(&self, id: RegionId, to: &mut Construct<Spelled>, plan: &mut Plan) {
         let from = &self.program.regions[id].construct;
+        let is_named = self.has_named_queues();
         let mut depends = false;
         for it in &from.clauses {
             let written = || Some(self.t.words.written(it.span));
             match &it.kind {
+                ClauseKind::Depend(_) if is_named => {}
                 ClauseKind::Depend(on) => {
                     depends = true;
                     if self.has_host_tasks() {
@@ -40,7 +40,9 @@ impl Descriptive<'_, '_> {
                 _ => {}
             }
         }
-        if self.is_queued(id) {
+        if is_named {
+            self.in_named_queue(id, to);
+        } else if self.is_queued(id) {
             to.clauses.push(clause(ClauseKind::Async(Some(QUEUE.to_owned()))));
         } else if depends && self.queues_anything() {
             let queues = vec![QUEUE.to_owned()];
@@ -61,6 +63,9 @@ impl Descriptive<'_, '_> {
             _ => false,
         });
         let is_plain = !copies_now && self.device_number(id).is_none();
+        if self.has_named_queues() {
+            return is_plain && !self.is_inside_host_threads(id) && !self.waits_elsewhere();
+        }
         let is_waited_for = self.program.regions.iter().any(|(_, it)| {
             it.construct.has(Leaf::Taskwait)
                 && it.function == region.function
@@ -70,7 +75,7 @@ impl Descriptive<'_, '_> {
     }
 
     pub(super) fn queues_anything(&self) -> bool {
-        self.program.regions.iter().any(|(id, _)| self.is_queued(id))
+        self.own_regions().any(|(id, _)| self.is_queued(id))
     }
 
     /// Whether the host has tasks of its own, or waits for tasks otherwise than by a directive that
@@ -94,20 +99,23 @@ impl Descriptive<'_, '_> {
                     | Leaf::Dispatch
             )
         };
-        self.program.regions.iter().any(|(id, it)| {
+        self.own_regions().any(|(id, it)| {
             let is_of_threads = it.construct.has(Leaf::Parallel)
                 || self.above(id).any(|up| self.program.regions[up].construct.has(Leaf::Parallel));
             it.construct.dialect == directive::PRESCRIPTIVE
                 && it.construct.leaves.first().is_some_and(waits)
                 && !is_of_threads
                 && !self.is_on_device(id)
+                && !self.is_between_queues(id)
         })
     }
 
     fn has_host_tasks(&self) -> bool {
-        self.program.regions.iter().any(|(id, it)| {
+        self.own_regions().any(|(id, it)| {
             let makes = [Leaf::Task, Leaf::Taskloop, Leaf::Depobj, Leaf::Taskgraph];
-            makes.into_iter().any(|leaf| it.construct.has(leaf)) && !self.is_on_device(id)
+            makes.into_iter().any(|leaf| it.construct.has(leaf))
+                && !self.is_on_device(id)
+                && !self.is_between_queues(id)
         })
     }
 
@@ -116,11 +124,7 @@ impl Descriptive<'_, '_> {
         if from.kinds().any(|it| matches!(it, ClauseKind::Nowait(_))) {
             return self.refused(ORDER, "a point in the order of tasks has no counterpart");
         }
-        let mut plan = Plan::default();
-        let mut to = self.t.directive(vec![Leaf::Wait], from.span);
-        to.args = Args::None;
-        plan.lines.push(Line::Directive(Box::new(to)));
-        plan
+        self.wait_for_queues(id)
     }
 
     /// The device that a directive names, if it is not the default one.
