@@ -15,8 +15,8 @@ use source::{Edits, Locator, Span};
 
 use super::made::{Done, Shared};
 use super::spot::{
-    Spot, blanks_of_next, clauses, contains, declaration_end, defined, first_include,
-    is_our_header, line_end, logical_line, statement_end,
+    Spot, blanks_of_next, clauses, contains, declaration_end, defined, directive_end,
+    first_include, is_our_header, line_end, logical_line, statement_end,
 };
 use super::words::{PARAM, one_line, pieces};
 use super::{
@@ -102,7 +102,8 @@ impl<'a> Pen<'a> {
         let words = one_line(&String::from_utf8_lossy(spot.text.get(hash..spot.range.end)?));
         let rest = words.strip_prefix('#')?.trim_start().strip_prefix("pragma")?;
         rest.starts_with(|it: char| it.is_whitespace()).then_some(())?;
-        spot.range.start = hash;
+        // Words at its end that macros make are not among those that were found.
+        spot.range = hash..directive_end(&spot.text, hash);
         Some(spot)
     }
 

@@ -175,6 +175,30 @@ pub(super) fn logical_line(text: &[u8], at: usize) -> usize {
     start
 }
 
+/// Where a directive ends that begins at a byte: behind the last word of its line, without comments.
+pub(super) fn directive_end(text: &[u8], start: usize) -> usize {
+    let (mut at, mut end) = (start, start);
+    while let Some(byte) = text.get(at) {
+        let rest = text.get(at..).unwrap_or_default();
+        let joined = [b"\\\n".as_slice(), b"\\\r\n"].into_iter().find(|it| rest.starts_with(it));
+        if let Some(joined) = joined {
+            at += joined.len();
+        } else if rest.starts_with(b"//") || *byte == b'\n' {
+            break;
+        } else if rest.starts_with(b"/*") {
+            let inside = rest.get(2..).unwrap_or_default();
+            let length = inside.windows(2).position(|it| it == b"*/");
+            at += length.map_or(rest.len(), |it| it + 4);
+        } else {
+            at += 1;
+            if !byte.is_ascii_whitespace() {
+                end = at;
+            }
+        }
+    }
+    end
+}
+
 /// The line of a byte with those that backslashes join to it, without its end.
 pub(super) fn definition(text: &[u8], at: usize) -> Range<usize> {
     let start = logical_line(text, at);
