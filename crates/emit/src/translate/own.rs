@@ -1,6 +1,6 @@
 //! Directives that stay in the standard they are written in: their loops are mapped otherwise.
 //!
-//! What the user wrote stays word for word, clause by clause; only parts and clauses that the shape of the nest asks
+//! What the user wrote stays word for word, clause by clause, and what macros say is written out; only parts and clauses that the shape of the nest asks
 //! for come and go.
 
 use ir::construct::{Clause, ClauseKind, Construct, Reduction, ReductionOp, Schedule, Spelled};
@@ -26,11 +26,7 @@ impl Translator<'_> {
                 head.clauses.extend(self.own_clause(it));
                 continue;
             }
-            let words = self.words.written(it.span);
-            // A macro stands for several of them.
-            if !kept.contains(&words) {
-                kept.push(words);
-            }
+            kept.push(self.words.said(it.span));
         }
         match directive::write(&head, self.request.to) {
             Ok(text) => {

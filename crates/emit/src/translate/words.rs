@@ -58,6 +58,14 @@ impl<'a> Words<'a> {
         items.iter().map(|it| self.expr(*it)).collect()
     }
 
+    /// What the user wrote at a place, or what macros have made of it: a macro may say more than that.
+    pub(super) fn said(&self, span: Span) -> String {
+        match self.locator.worded(span) {
+            Some(worded) => one_line(&worded.text),
+            None => one_line(&self.locator.printed(span).unwrap_or_default()),
+        }
+    }
+
     /// What the user wrote at a place, on one line, for people to read.
     pub(super) fn written(&self, span: Span) -> String {
         if let Some(worded) = self.locator.worded(span) {

@@ -164,6 +164,12 @@ impl<'a> Locator<'a> {
         Some(Worded { text, params: Vec::new() })
     }
 
+    /// The text of `span` itself: as preprocessed, if it was.
+    pub fn printed(&self, span: Span) -> Option<String> {
+        let (file, range) = self.map.place(span)?;
+        Some(String::from_utf8_lossy(self.map.bytes(file).get(range)?).into_owned())
+    }
+
     /// What makes the pragma on whose line `span` was printed; none if it is a line of its own, or if that is not clear.
     pub fn making(&self, span: Span) -> Option<Rc<Making>> {
         let (file, range) = self.map.place(span)?;
