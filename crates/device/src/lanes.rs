@@ -7,9 +7,11 @@
 //!
 //! A thread may also leave its work alone ([`Lanes::take_off`], [`Lanes::leave`]): that is a flight. A few
 //! streams are kept for these, each has several, one after another; who waits for one waits for its stream.
+//! A stream may gather flights that need not follow one another, to start them together.
 //!
 //! What a stream is, a plugin says ([`Stream`]).
 
+use std::any::Any;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::ffi::c_void;
@@ -23,8 +25,16 @@ use crate::{Flight, Held, Result};
 
 /// What a driver does things in, in their order. It is made once and never given back.
 pub(crate) trait Stream: Debug + Send + Sync {
-    /// As the driver knows it.
+    /// As the driver knows it, which has been told by then of all that is in it.
     fn handle(&self) -> *mut c_void;
+
+    /// Whether it has work that the driver has not been told of, and takes more of the kind.
+    fn gathers(&self) -> bool {
+        false
+    }
+
+    /// Itself, for the plugin that has made it.
+    fn as_any(&self) -> &dyn Any;
 
     /// Waits until all is done that was put into it. `what` was being done.
     fn wait(&self, what: &'static str) -> Result<()>;
@@ -62,6 +72,9 @@ pub(crate) struct Lane {
     staged: usize,
     /// Its thread leaves it before its work is done.
     is_left: bool,
+    /// A kernel may be left for later: its flight comes after none, others are under way, and nothing was put
+    /// into the stream for it.
+    may_gather: bool,
 }
 
 /// What others may know of a lane.
@@ -108,12 +121,17 @@ impl Lane {
             begun: AtomicU64::new(0),
             landed: AtomicU64::new(0),
         });
-        Ok(Lane { line, stage: maker.stage(), staged: 0, is_left: false })
+        Ok(Lane { line, stage: maker.stage(), staged: 0, is_left: false, may_gather: false })
     }
 
     /// The stream, as the driver knows it.
     pub(crate) fn handle(&self) -> *mut c_void {
         self.line.stream.handle()
+    }
+
+    /// The stream, as its plugin knows it, if a kernel may be left for later.
+    pub(crate) fn gatherer<T: 'static>(&self) -> Option<&T> {
+        if self.may_gather { self.line.stream.as_any().downcast_ref() } else { None }
     }
 
     /// Whether its thread goes away before its work is done, so that what it reads must be read by then.
@@ -287,6 +305,7 @@ impl Lanes {
                 }
                 Work::Own | Work::Done => {}
             }
+            ahead.lane.may_gather &= matches!(work, Work::Kernel(_));
             ahead.is_behind = true;
             act(&mut ahead.lane)?;
             if work == Work::Done {
@@ -349,6 +368,7 @@ impl Lanes {
             return Ok(false);
         }
         lane.is_left = true;
+        lane.may_gather &= after.is_empty();
         if let Err(error) = self.queue_behind(&lane.line, after) {
             self.aloft().push_back(lane);
             return Err(error);
@@ -363,22 +383,29 @@ impl Lanes {
     /// not too many, or the one that was used longest ago.
     fn taken_behind(&self, after: &[Flight]) -> Result<Lane> {
         let mut aloft = self.aloft();
+        // Only where it is the last: those behind it need not be waited for.
         let is_behind = |lane: &Lane| {
             let number = lane.line.number.load(Ordering::Relaxed);
-            after.iter().any(|it| it.lane == number)
+            let last = lane.line.begun.load(Ordering::Relaxed);
+            after.iter().any(|it| it.lane == number && it.number == last)
         };
+        let others = aloft.iter().any(|it| !it.line.is_clear());
         let place = match aloft.iter().rposition(is_behind) {
             Some(place) => Some(place),
+            None if after.is_empty() && aloft.back().is_some_and(|it| it.line.stream.gathers()) => {
+                Some(aloft.len() - 1)
+            }
             None if aloft.front().is_some_and(|it| it.line.is_clear()) => Some(0),
             None if aloft.len() < MOST_ALOFT => None,
             None => Some(0),
         };
         let lane = place.and_then(|it| aloft.remove(it));
         drop(aloft);
-        let Some(mut lane) = lane else { return self.taken() };
+        let mut lane = lane.map_or_else(|| self.taken(), Ok)?;
         if lane.line.is_clear() {
             lane.staged = 0;
         }
+        lane.may_gather = others;
         Ok(lane)
     }
 
@@ -495,7 +522,7 @@ impl Lanes {
     pub(crate) fn stay(&self) {
         of_thread(|ahead| {
             if let Some(mut ahead) = ahead.take_if(|it| it.of == self.number()) {
-                ahead.lane.is_left = false;
+                (ahead.lane.is_left, ahead.lane.may_gather) = (false, false);
                 self.idle().push(ahead.lane);
             }
         });

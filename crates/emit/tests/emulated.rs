@@ -127,6 +127,40 @@ int main() {
 }
 
 #[test]
+fn columns_are_summed_up_many_rows_at_a_time() {
+    agrees(
+        ">= 128;",
+        "void columns(const float *a, const float *x, float *y, int n) {
+#pragma omp target teams distribute parallel for map(to: a[0:n*n], x[0:n]) map(from: y[0:n])
+  for (int j = 0; j < n; j++) {
+    float s = 0.5f;
+    for (int i = 1; i <= n - 1; ++i) s += a[i * n + j] * x[i];
+    y[j] = s;
+  }
+}
+",
+        "#include <cstdio>
+int main() {
+  for (int n : { 1, 2, 128, 129, 130, 300 }) {
+    std::vector<float> a(n * n), x(n), y(n + 1, -1.0f);
+    for (int i = 0; i < n * n; i++) a[i] = (float)(i * 37 % 101) / 7 - 5;
+    for (int i = 0; i < n; i++) x[i] = (float)(i * 13 % 29) / 3 - 2;
+    const unsigned long words[] = { (unsigned long)n, (unsigned long)a.data(), (unsigned long)x.data(), (unsigned long)y.data() };
+    run(2, 32, words);
+    for (int j = 0; j < n; j++) {
+      float s = 0.5f;
+      for (int i = 1; i < n; i++) s += a[i * n + j] * x[i];
+      if (s != y[j]) return printf(\"n %d, column %d: %.9g, not %.9g\\n\", n, j, y[j], s), 1;
+    }
+    if (y[n] != -1.0f) return puts(\"beyond the last\"), 1;
+  }
+  puts(\"same columns\");
+}
+",
+    );
+}
+
+#[test]
 fn tiles_are_whole_or_not() {
     // The third loop is short, so that tiles have enough iterations in little time.
     agrees(

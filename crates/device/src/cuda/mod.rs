@@ -9,6 +9,7 @@
 //! - [`context`]: one GPU
 //! - [`streams`]: what is done in an order; each call has one ([`crate::lanes`]), so threads do not wait
 //!   for each other
+//! - [`batch`]: small kernels that nobody waits for, started together
 //!
 //! Memory that is given back is kept for the next who asks ([`crate::heap`]).
 //!
@@ -19,6 +20,7 @@
     reason = "the driver's codes: a hundred, of which few matter"
 )]
 
+mod batch;
 mod context;
 mod driver;
 mod image;
@@ -42,14 +44,16 @@ use crate::{
     Convention, Device, DeviceError, Flight, Held, Kernel, Launch, Module, Result, Symbol, parts,
     shape,
 };
+use batch::{Keeper, Start};
 use context::{Context, Entered};
 use driver::{check, crash, failure};
-use streams::Streams;
+use streams::{Line, Streams};
 
 /// The device.
 #[derive(Debug)]
 pub struct Cuda {
     context: Context,
+    keeper: Option<Arc<Keeper>>,
     lanes: Lanes,
     modules: Mutex<Modules>,
     heap: Mutex<Heap>,
@@ -88,9 +92,11 @@ impl Cuda {
         /// program's own CUDA code want some too.
         const KEPT: usize = 4;
         let heap = Mutex::new(Heap::new(context.memory / KEPT));
+        let keeper = Keeper::new(context.handle, context.driver);
         Ok(Cuda {
             context,
-            lanes: Lanes::new(Box::new(Streams)),
+            lanes: Lanes::new(Box::new(Streams(keeper.clone()))),
+            keeper,
             modules: Mutex::default(),
             heap,
             lost: OnceLock::new(),
@@ -272,6 +278,18 @@ fn asked_for(error: DeviceError, bytes: usize) -> DeviceError {
         return DeviceError::OutOfMemory { bytes };
     }
     error
+}
+
+/// The arguments of a kernel as the driver takes them; `bytes` is how many there are. All parameters have 8
+/// bytes, so they lie as the kernel wants them.
+fn arguments(args: &[u64], bytes: &mut usize) -> [*mut c_void; 5] {
+    [
+        ptr::without_provenance_mut(sys::CU_LAUNCH_PARAM_BUFFER_POINTER_AS_INT as usize),
+        args.as_ptr().cast_mut().cast(),
+        ptr::without_provenance_mut(sys::CU_LAUNCH_PARAM_BUFFER_SIZE_AS_INT as usize),
+        ptr::from_mut(bytes).cast(),
+        ptr::without_provenance_mut(sys::CU_LAUNCH_PARAM_END_AS_INT as usize),
+    ]
 }
 
 /// Gives memory back to the driver.
@@ -537,16 +555,16 @@ impl Device for Cuda {
         let entry = self.entry(kernel)?;
         let [blocks, threads] = shape::of(self.context.units, entry.like, launch);
         let mut bytes = args.len() * 8;
-        // All parameters have 8 bytes, so the arguments lie as the kernel wants them.
-        let mut extra: [*mut c_void; 5] = [
-            ptr::without_provenance_mut(sys::CU_LAUNCH_PARAM_BUFFER_POINTER_AS_INT as usize),
-            args.as_ptr().cast_mut().cast(),
-            ptr::without_provenance_mut(sys::CU_LAUNCH_PARAM_BUFFER_SIZE_AS_INT as usize),
-            (&raw mut bytes).cast(),
-            ptr::without_provenance_mut(sys::CU_LAUNCH_PARAM_END_AS_INT as usize),
-        ];
+        let mut extra = arguments(args, &mut bytes);
         let extra = if args.is_empty() { ptr::null_mut() } else { extra.as_mut_ptr() };
+        // One that leaves most of the GPU to others, so that it may start a moment later.
+        let is_small = usize::try_from(blocks).is_ok_and(|it| it <= self.context.units);
+        let start = Start { kernel: entry.handle, blocks, threads, args };
         self.act("running a kernel", Work::Kernel(launch.name), |lane| {
+            let gatherer = lane.gatherer::<Line>().filter(|_| is_small);
+            if gatherer.is_some_and(|it| it.gather(&start)) {
+                return CUresult::CUDA_SUCCESS;
+            }
             // SAFETY: the kernel is of this context and takes these arguments by contract; the
             // driver copies them before it returns.
             unsafe {
@@ -616,6 +634,9 @@ impl Device for Cuda {
         self.catch_up()?;
         // Other threads wait for their own; this is for the program's CUDA code.
         let _here = self.enter()?;
+        if let Some(keeper) = &self.keeper {
+            keeper.flush();
+        }
         // SAFETY: waits for the current context.
         let waited = unsafe { sys::cuCtxSynchronize() };
         match crash(waited) {

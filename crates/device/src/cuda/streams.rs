@@ -1,21 +1,27 @@
 //! Streams of a GPU, and events that order them.
 
+use std::any::Any;
 use std::ffi::c_void;
 use std::ptr;
+use std::sync::Arc;
 
 use cudarc::driver::sys::{self, CUevent, CUevent_flags_enum, CUstream, CUstream_flags_enum};
 
+use super::batch::{Batch, Keeper, Start};
 use super::driver::check;
 use crate::Result;
 use crate::lanes::{Maker, STAGED, Stream};
 
 /// Makes streams of the context that is current.
 #[derive(Debug)]
-pub(super) struct Streams;
+pub(super) struct Streams(pub(super) Option<Arc<Keeper>>);
 
 #[derive(Debug)]
-struct Line {
+pub(super) struct Line {
     stream: CUstream,
+    /// Kernels that the driver has not been told of, and who looks after them; none where the driver
+    /// cannot do that.
+    batch: Option<(Arc<Keeper>, Arc<Batch>)>,
     /// Where its copies end, if they are marked.
     event: CUevent,
     /// Where another stream was when this one was to follow it.
@@ -29,6 +35,13 @@ unsafe impl Send for Line {}
 #[allow(unsafe_code, reason = "handles of a library that is safe for threads")]
 unsafe impl Sync for Line {}
 
+impl Line {
+    /// Leaves a kernel for later; false if it has to be started now.
+    pub(super) fn gather(&self, start: &Start<'_>) -> bool {
+        self.batch.as_ref().is_some_and(|(keeper, batch)| keeper.add(batch, start))
+    }
+}
+
 #[allow(unsafe_code, reason = "asks the driver")]
 impl Maker for Streams {
     fn stream(&self) -> Result<Box<dyn Stream>> {
@@ -41,7 +54,8 @@ impl Maker for Streams {
         check("making an event", unsafe { sys::cuEventCreate(&raw mut event, flags) })?;
         // SAFETY: as above.
         check("making an event", unsafe { sys::cuEventCreate(&raw mut turn, flags) })?;
-        Ok(Box::new(Line { stream, event, turn }))
+        let batch = self.0.as_ref().map(|it| (Arc::clone(it), it.batch(stream)));
+        Ok(Box::new(Line { stream, batch, event, turn }))
     }
 
     fn stage(&self) -> *mut u8 {
@@ -59,12 +73,25 @@ impl Maker for Streams {
 #[allow(unsafe_code, reason = "asks the driver")]
 impl Stream for Line {
     fn handle(&self) -> *mut c_void {
+        // What failed is told who waits.
+        if let Some((_, batch)) = &self.batch {
+            batch.flush();
+        }
         self.stream.cast()
     }
 
+    fn gathers(&self) -> bool {
+        self.batch.as_ref().is_some_and(|(_, batch)| batch.is_open())
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
     fn wait(&self, what: &'static str) -> Result<()> {
+        let started = self.batch.as_ref().map_or(Ok(()), |(_, batch)| batch.finish());
         // SAFETY: a stream of the current context.
-        check(what, unsafe { sys::cuStreamSynchronize(self.stream) })
+        started.and(check(what, unsafe { sys::cuStreamSynchronize(self.stream) }))
     }
 
     fn mark(&self) -> Result<()> {

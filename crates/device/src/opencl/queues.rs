@@ -1,5 +1,6 @@
 //! Queues of a device, each in its order, and events that order them among each other.
 
+use std::any::Any;
 use std::ffi::c_void;
 use std::ptr;
 use std::sync::{Mutex, PoisonError};
@@ -84,6 +85,10 @@ pub(super) fn release(it: cl_event) {
 impl Stream for Line {
     fn handle(&self) -> *mut c_void {
         self.queue
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
     }
 
     fn wait(&self, what: &'static str) -> Result<()> {

@@ -6,6 +6,8 @@ use super::{Ran, told, with_driver};
 /// Tests, by their names.
 pub(super) const OWN: &[(&str, super::Test)] = &[
     ("regions_that_nobody_waits_for_are_started_by_the_caller", the_caller_starts_them),
+    ("small_regions_are_started_together", small_ones_are_started_together),
+    ("small_regions_do_not_wait_for_the_host", small_ones_do_not_wait_for_the_host),
     ("regions_on_streams_keep_their_dependences", they_keep_their_dependences),
     ("data_of_a_region_go_before_the_next_one_comes", data_go_before_the_next_one_comes),
     ("regions_share_data_that_both_map", they_share_data),
@@ -29,7 +31,7 @@ fn succeeds_with(program: &str, settings: &[(&str, &str)]) -> Option<String> {
     (!ran.output.status.success()).then(|| told(&ran.output))
 }
 
-/// Counts the threads of the process.
+/// Counts the threads of the process: the program's own, and one that looks after small kernels.
 const THREADS: &str = "#include <dirent.h>
     static int threads(void) {
         DIR *folder = opendir(\"/proc/self/task\");
@@ -61,10 +63,49 @@ fn the_caller_starts_them() -> Option<String> {
         }}
         int count = threads();
         #pragma omp taskwait
-        return count - 1; }}"
+        return count > 2; }}"
     );
     // They are on many streams, and waited for in one go.
     starts_all(&with_driver(&program, "cuda", &[])?, 64, 1)
+}
+
+/// A program that starts as many small regions as there are numbers, each of which adds one to its own.
+fn burst(after: &str) -> String {
+    format!(
+        "#include <omp.h>
+    #include <unistd.h>
+    int main(void) {{
+        int a[100] = {{0}}, one = 1, host = omp_get_initial_device();
+        int *there = omp_target_alloc(sizeof a, 0), *more = omp_target_alloc(sizeof one, 0);
+        omp_target_memcpy(there, a, sizeof a, 0, 0, 0, host);
+        omp_target_memcpy(more, &one, sizeof one, 0, 0, 0, host);
+        for (int round = 0; round < 3; round++) {{
+            for (int k = 0; k < 100; k++) {{
+                int *it = there + k;
+                #pragma omp target teams distribute parallel for nowait is_device_ptr(it, more)
+                for (int i = 0; i < 1; i++) it[i] += more[i];
+            }}
+            {after}
+        }}
+        omp_target_memcpy(a, there, sizeof a, 0, 0, host, 0);
+        for (int k = 0; k < 100; k++) if (a[k] != 3) return k + 1;
+        return 0; }}"
+    )
+}
+
+fn small_ones_are_started_together() -> Option<String> {
+    let ran = with_driver(&burst("#pragma omp taskwait"), "cuda", &[("SUMS", "1")])?;
+    let count = |word: &str| ran.calls.iter().filter(|it| it.starts_with(word)).count();
+    // The first of each round at once, the others by sixteen at most; a slow machine may start fewer.
+    let (kernels, together) = (count("kernel"), count("together"));
+    let is_right = ran.output.status.success() && kernels == 300 && (18..200).contains(&together);
+    (!is_right).then(|| format!("{kernels} kernels, {together} graphs, {}", told(&ran.output)))
+}
+
+fn small_ones_do_not_wait_for_the_host() -> Option<String> {
+    let ran = with_driver(&burst("usleep(200000); _exit(0);"), "cuda", &[])?;
+    let kernels = ran.calls.iter().filter(|it| it.starts_with("kernel")).count();
+    (kernels != 100).then(|| format!("{kernels} kernels were started, {}", told(&ran.output)))
 }
 
 fn they_keep_their_dependences() -> Option<String> {
@@ -221,7 +262,7 @@ fn queues_start_them_at_once() -> Option<String> {
         }}
         int count = threads();
         #pragma acc wait
-        return count - 1; }}"
+        return count > 2; }}"
     );
     starts_all(&with_driver(&program, "cuda", &[])?, 20, 16)
 }

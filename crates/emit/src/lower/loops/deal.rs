@@ -109,21 +109,66 @@ impl Maker<'_, '_> {
 
     /// A body; a loop in it that stores nothing has many loads on their way.
     fn put_unrolled(&self, body: &Code, out: &mut Out<'_>) {
+        let program = self.lowering.program;
         let inner = match body {
-            Code::Stmt(stmt) => inner::find(self.lowering.program, *stmt),
+            Code::Stmt(stmt) => inner::find(program, *stmt),
             _ => None,
         };
         let Some(inner) = inner else { return self.block(body, out) };
-        let is_short = inner.body.len() == 1 && inner.elements(self.lowering.program).len() <= 2;
-        let (times, least) = if is_short { (64, 1) } else { (16, 2) };
-        self.lowering.want_registers(least);
+        let is_short = inner.body.len() == 1 && inner.elements(program).len() <= 2;
+        self.lowering.want_registers(if is_short { 1 } else { 2 });
         out.line("{");
         out.indented(|out| {
             inner.before.iter().for_each(|it| self.inside.stmt(*it, out));
-            out.raw(&format!("#pragma unroll {times}"));
-            self.inside.stmt(inner.stmt, out);
+            match is_short {
+                true => self.put_rounds(&inner, out),
+                false => {
+                    out.raw("#pragma unroll 16");
+                    self.inside.stmt(inner.stmt, out);
+                }
+            }
             inner.after.iter().for_each(|it| self.inside.stmt(*it, out));
-            out.beside(self.lowering.program.stmts[inner.stmt].span);
+            out.beside(program.stmts[inner.stmt].span);
+        });
+        out.line("}");
+    }
+
+    /// The rounds of a loop, many at a time, then the rest one by one: see [`put_several`].
+    fn put_rounds(&self, inner: &inner::Inner, out: &mut Out<'_>) {
+        /// So many loads of a thread make up for threads that are not there, as each has a whole loop. A
+        /// thread has room for as many numbers of four bytes.
+        const TIMES: usize = 128;
+        let program = self.lowering.program;
+        let printer = &self.inside;
+        let [start, count, one] = ["start", "count", "one"].map(|it| self.name(it));
+        let ty = program.vars[inner.counter].ty.plain();
+        let counter = printer.declare(ty, &printer.declared_name(inner.counter));
+        let (begin, bound) = (printer.expr(inner.begin), printer.expr(inner.bound));
+        let more = if inner.is_inclusive { " + 1" } else { "" };
+        let put_one = |value: &str, out: &mut Out<'_>| {
+            out.line(&format!("const {counter} = {value};"));
+            inner.body.iter().for_each(|it| printer.stmt(*it, out));
+        };
+        out.line("{");
+        out.indented(|out| {
+            out.line(&format!("{} = {begin};", printer.declare(ty, &start)));
+            out.line(&format!("long {count} = (long)({bound}) - (long){start}{more};"));
+            out.line(&format!(
+                "for (; {count} >= {TIMES}; {count} -= {TIMES}, {start} += {TIMES})"
+            ));
+            out.line("{");
+            out.indented(|out| {
+                out.raw("#pragma unroll");
+                out.line(&format!("for (int {one} = 0; {one} < {TIMES}; {one}++)"));
+                out.line("{");
+                out.indented(|out| put_one(&format!("{start} + {one}"), out));
+                out.line("}");
+            });
+            out.line("}");
+            out.line(&format!("for (; {count} > 0; {count}--, {start}++)"));
+            out.line("{");
+            out.indented(|out| put_one(&start, out));
+            out.line("}");
         });
         out.line("}");
     }
