@@ -272,3 +272,31 @@ fn a_loop_that_every_thread_runs_whole_is_decided_on_and_pinned() {
         folder.ferry(&FIRST).fails(1, &["F0708", "threads that run it whole cannot share"]);
     }
 }
+
+/// A counter that is declared outside belongs to each thread, also when its loop is no longer made one with that around.
+#[test]
+fn counters_of_loops_that_come_apart_stay_private() {
+    let folder = Folder::new();
+    let text = "int a[100][120][100];\nvoid f(void) {\n    int i, j, k;\n\
+                #pragma acc parallel loop collapse(2) private(k) copy(a)\n\
+                \x20   for (i = 0; i < 100; i++)\n    for (j = 0; j < 120; j++)\n\
+                \x20   for (k = i; k < 100; k++) a[i][j][k] += i + 2 * j + 3 * k;\n}\n";
+    folder.write("a.c", text);
+    let made = saved(&folder);
+    let line = made.lines().find(|it| it.contains("#pragma omp parallel for")).unwrap_or_default();
+    assert!(line.contains("private(j)") != line.contains("collapse(2)"), "{made}");
+    assert!(line.contains("private(j)"), "this nest was one that comes apart: {line}");
+}
+
+#[test]
+fn loops_inside_of_loops_that_teams_share_are_none_of_theirs() {
+    let folder = Folder::new();
+    let text = "int a[37][43][29];\nvoid f(void) {\n\
+                #pragma omp target teams loop map(tofrom: a)\n\
+                \x20   for (int i = 0; i < 37; i++)\n#pragma omp loop\n\
+                \x20   for (int j = 0; j < 43; j++)\n#pragma omp loop\n\
+                \x20   for (int k = 0; k < 29; k++) a[i][j][k] += i + 2 * j + 3 * k;\n}\n";
+    folder.write("a.c", text);
+    let made = saved(&folder);
+    assert!(!made.contains("#pragma omp distribute"), "{made}");
+}

@@ -54,6 +54,8 @@ fn is_outer(program: &Program, id: RegionId) -> bool {
         && !construct.has(Leaf::Parallel)
         && !construct.has(Leaf::For)
         && !region.loops.is_empty()
+        // A loop inside of another that teams share is none of theirs.
+        && program.around(id).skip(1).all(|it| program.regions[it].loops.is_empty())
         && program.around(id).any(|it| program.regions[it].construct.has(Leaf::Teams))
         && program.around(id).any(|it| program.regions[it].construct.has(Leaf::Offload))
         && program.inside(id).iter().any(|it| is_threads(program, *it))

@@ -77,6 +77,7 @@ impl Pass<'_> {
         let rest = loops.into_iter().skip(1);
         self.made.program.regions[id].loops = first.into_iter().chain(rest).collect();
         self.own_counters(id);
+        self.copy_lost_counters(id);
         for it in inner {
             self.inner_levels(nest, id, it);
         }
@@ -95,6 +96,21 @@ impl Pass<'_> {
                 let (value, origin) = (Sharing::Private, Origin::Rule(Rule::LoopVariable));
                 it.sharing = Some(Attribute { value, origin });
             }
+        }
+    }
+
+    /// Loops that the directive no longer makes one with the outermost have counters of which each iteration needs
+    /// its own all the same.
+    fn copy_lost_counters(&mut self, id: RegionId) {
+        let Some(written) = self.written.regions.find(id) else { return };
+        let said = self.copies_of(id);
+        let made = &self.made.program.regions[id];
+        let is_kept = |var: VarId| said.contains(&var) || made.loops.iter().any(|it| it.var == var);
+        let is_outside = |var: VarId| made.vars.iter().any(|it| it.var == var);
+        let lost = written.loops.iter().map(|it| it.var);
+        let lost: Vec<VarId> = lost.filter(|it| !is_kept(*it) && is_outside(*it)).collect();
+        if !lost.is_empty() {
+            self.add_copies(id, &lost);
         }
     }
 
