@@ -83,6 +83,14 @@ static void itself(void)
     found = p != 0;
   }
   expect(found, "a pointer that is mapped itself");
+  // What it leads to need not be there, or be anything.
+  int outside, *astray = &outside;
+  found = 0;
+#pragma acc enter data copyin(astray)
+#pragma acc parallel copyout(found) present(astray)
+  found = astray != 0;
+#pragma acc exit data delete(astray)
+  expect(found, "a pointer that leads elsewhere");
 }
 
 int main(void)

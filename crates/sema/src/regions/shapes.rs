@@ -7,9 +7,8 @@
 //! hides. Where there is none, the clause keeps meaning the pointer, and that is said.
 //!
 //! A clause that only says that data are on the device already needs no length: there every pointer stands
-//! for what it points to, `p[0:0]`, as programs are written; but for pointers that a declaration has put
-//! on the device themselves. An update of a pointer needs none either: it moves what is mapped behind
-//! it, `p[:]`, but for pointers that some clause has put on the device.
+//! for what it points to, `p[0:0]`, as programs are written. An update of a pointer needs none either: it moves
+//! what is mapped behind it, `p[:]`. But for pointers that a clause or a declaration has put on the device themselves.
 
 use ir::construct::{ClauseKind, Construct, Presence};
 use ir::program::{Expr, ExprId, ExprKind, FunctionId, Program, Section, Typed, VarId, VarStorage};
@@ -72,12 +71,11 @@ fn shaped(
             ClauseKind::Transfer(transfer) => (&transfer.items, Some(|| Len::AsMapped)),
             _ => continue,
         };
-        let is_update = matches!(clause.kind, ClauseKind::Transfer(_));
         for &item in list {
             let Some((var, declared)) = array_parameter(program, item) else {
                 if let Some(unsaid) = unsaid
                     && is_pointer_to_data(program, item)
-                    && !(is_update && is_mapped_itself(program, item))
+                    && !is_mapped_itself(program, item)
                 {
                     sections.push((item, unsaid()));
                 }
