@@ -23,6 +23,15 @@ pub const CUDA: &str = "// ferry: kernels in CUDA C++\n";
 /// The same for HIP.
 pub const HIP: &str = "// ferry: kernels in HIP\n";
 
+/// The last lines of such a text: it uses what other files define, and has what other files may use. It is then
+/// compiled to be linked, with `__FERRY_LINKED` defined.
+pub const NEEDS_OTHERS: &str = "// ferry: needs other files\n";
+/// See above.
+pub const FOR_OTHERS: &str = "// ferry: is for other files\n";
+
+/// What a variable is called, up to the number of its file, that is in images that must be linked.
+pub const LINKED: &str = "__ferry_linked_";
+
 /// The variable of an image that says how a kernel wants its iterations spread, if it has a wish: so many
 /// threads for so many iterations, if there are this many or more.
 pub fn spread(kernel: &str) -> String {

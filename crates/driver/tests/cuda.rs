@@ -12,6 +12,8 @@
     reason = "a test says what it needs from the machine"
 )]
 
+#[path = "cuda/files.rs"]
+mod files;
 #[path = "cuda/flights.rs"]
 mod flights;
 mod support;
@@ -44,7 +46,7 @@ fn main() -> ExitCode {
         let stray = excused().into_keys().find(|it| !programs.contains_key(*it));
         checked(stray.map(|it| format!("`{it}` is not there")))
     }));
-    for (name, test) in OWN.iter().chain(flights::OWN) {
+    for (name, test) in OWN.iter().chain(flights::OWN).chain(files::OWN) {
         trials.push(Trial::test(*name, move || checked(test())));
     }
     libtest_mimic::run(&arguments, trials).exit_code()
@@ -245,21 +247,26 @@ fn with_driver(program: &str, devices: &str, settings: &[(&str, &str)]) -> Optio
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path();
     fs::write(path.join("a.c"), program).expect("a file");
+    let built = ferry(&["cc", "--device", devices, "a.c", "-o", "program"], path);
+    assert!(built.status.success(), "{}", told(&built));
+    Some(run_with_driver(path, settings))
+}
+
+/// Runs `program` in a folder with the driver of `cuda/driver.c`.
+fn run_with_driver(path: &Path, settings: &[(&str, &str)]) -> Ran {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cuda/driver.c");
     let mut compiler = Command::new("cc");
     compiler.args(["-D_GNU_SOURCE", "-w", "-shared", "-fPIC", "-O1"]).arg(source);
     let made = compiler.arg("-o").arg(path.join("libcuda.so")).output().expect("cc runs");
     assert!(made.status.success(), "{}", told(&made));
     fs::copy(path.join("libcuda.so"), path.join("libcuda.so.1")).expect("a copy");
-    let built = ferry(&["cc", "--device", devices, "a.c", "-o", "program"], path);
-    assert!(built.status.success(), "{}", told(&built));
     let mut command = Command::new(path.join("program"));
     command.env("FERRY_DEVICE", "cuda*2").env("OMP_TARGET_OFFLOAD", "MANDATORY");
     command.env("LD_LIBRARY_PATH", path).env("CALLS", path.join("calls"));
     command.envs(settings.iter().copied()).env_remove("FERRY_INFO");
     let output = command.output().expect("the program runs");
     let calls = fs::read_to_string(path.join("calls")).unwrap_or_default();
-    Some(Ran { output, calls: calls.lines().map(str::to_owned).collect() })
+    Ran { output, calls: calls.lines().map(str::to_owned).collect() }
 }
 
 impl Ran {

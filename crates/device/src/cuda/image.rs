@@ -5,8 +5,11 @@
 use std::ffi::{CStr, CString, c_void};
 use std::ptr;
 
-use abi::image::Payload;
-use cudarc::driver::sys::{self, CUjit_option_enum as JitOption, CUmodule, CUresult};
+use abi::image::{LINKED, Payload};
+use cudarc::driver::sys::{
+    self, CUjit_option_enum as JitOption, CUjitInputType_enum as Input, CUlinkState, CUmodule,
+    CUresult,
+};
 
 use super::driver::{self, spelt};
 use crate::shape::Spread;
@@ -30,6 +33,7 @@ impl Image {
         match Payload::of(bytes) {
             Payload::Elf { machine: MACHINE } => cubin(bytes).map(Image::Cubin),
             Payload::Elf { .. } | Payload::NarrowElf { .. } | Payload::Bitcode => None,
+            Payload::Unknown if is_object(bytes) => cubin(bytes).map(Image::Cubin),
             Payload::Unknown => ptx(bytes).map(Image::Ptx),
         }
     }
@@ -44,6 +48,15 @@ impl Image {
             Image::Ptx(made_for) => made_for <= capability,
         }
     }
+}
+
+/// Machine code that must be linked.
+fn is_object(bytes: &[u8]) -> bool {
+    const OBJECT: u16 = 1;
+    let half = |at: usize| bytes.get(at..).and_then(<[u8]>::first_chunk).copied();
+    bytes.starts_with(b"\x7fELF\x02\x01")
+        && half(16).map(u16::from_le_bytes) == Some(OBJECT)
+        && half(18).map(u16::from_le_bytes) == Some(MACHINE)
 }
 
 /// What a cubin is for: CUDA 13 has moved the number within the flags, and says so.
@@ -74,19 +87,124 @@ pub(super) fn runs_on(image: &[u8], capability: u32) -> bool {
     parts::of(image).iter().all(runs)
 }
 
+/// Loads all parts of an image into the current context; what needs each other is one module.
+pub(super) fn load_all(image: &[u8], version: i32) -> Result<Vec<CUmodule>> {
+    let must_be_linked =
+        |part: &&[u8]| part.windows(LINKED.len()).any(|it| it == LINKED.as_bytes());
+    let (linked, alone): (Vec<&[u8]>, Vec<&[u8]>) =
+        parts::of(image).into_iter().partition(must_be_linked);
+    let mut modules = Vec::new();
+    for part in alone {
+        modules.push(load(part, version)?);
+    }
+    if !linked.is_empty() {
+        modules.push(link(&linked, version)?);
+    }
+    Ok(modules)
+}
+
+/// Links images to one, and loads that.
+#[allow(unsafe_code, reason = "code for the driver")]
+fn link(parts: &[&[u8]], version: i32) -> Result<CUmodule> {
+    let mut log = Log::new();
+    let (mut options, mut values) = log.options();
+    let mut state: CUlinkState = ptr::null_mut();
+    // SAFETY: two options with their values, which stay until the end; writes one handle.
+    let made = unsafe {
+        sys::cuLinkCreate_v2(2, options.as_mut_ptr(), values.as_mut_ptr(), &raw mut state)
+    };
+    driver::check("linking images", made)?;
+    let link = Link(state);
+    for part in parts {
+        let kind = match Image::of(part) {
+            Some(Image::Ptx(_)) => Input::CU_JIT_INPUT_PTX,
+            Some(Image::Cubin(_)) | None => Input::CU_JIT_INPUT_CUBIN,
+        };
+        let mut bytes = [part, &[0][..]].concat();
+        // SAFETY: an image of that kind, with its end, which the driver reads now.
+        let added = unsafe {
+            sys::cuLinkAddData_v2(
+                link.0,
+                kind,
+                bytes.as_mut_ptr().cast(),
+                bytes.len() - usize::from(kind == Input::CU_JIT_INPUT_CUBIN),
+                c"device code".as_ptr(),
+                0,
+                ptr::null_mut(),
+                ptr::null_mut(),
+            )
+        };
+        log.check("linking images", added, version)?;
+    }
+    let (mut image, mut size) = (ptr::null_mut(), 0);
+    // SAFETY: a link that was begun; writes the address and size of what stays until its end.
+    let linked = unsafe { sys::cuLinkComplete(link.0, &raw mut image, &raw mut size) };
+    log.check("linking images", linked, version)?;
+    let mut module = ptr::null_mut();
+    // SAFETY: what the driver has made; it copies it.
+    let loaded = unsafe { sys::cuModuleLoadData(&raw mut module, image) };
+    driver::check("loading an image", loaded).map(|()| module)
+}
+
+/// A link, until its end.
+struct Link(CUlinkState);
+
+impl Drop for Link {
+    #[allow(unsafe_code, reason = "a handle is given back")]
+    fn drop(&mut self) {
+        // SAFETY: it was begun, and is not used again.
+        let _ = unsafe { sys::cuLinkDestroy(self.0) };
+    }
+}
+
+/// What the driver says about code that it does not take.
+struct Log(Vec<u8>);
+
+impl Log {
+    const SIZE: usize = 8192;
+
+    fn new() -> Log {
+        Log(vec![0; Log::SIZE])
+    }
+
+    /// How the driver is told to write into it.
+    fn options(&mut self) -> ([JitOption; 2], [*mut c_void; 2]) {
+        let options =
+            [JitOption::CU_JIT_ERROR_LOG_BUFFER, JitOption::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
+        (options, [self.0.as_mut_ptr().cast(), ptr::without_provenance_mut(Log::SIZE)])
+    }
+
+    /// Nothing, or what went wrong.
+    fn check(&self, what: &'static str, code: CUresult, version: i32) -> Result<()> {
+        if code == CUresult::CUDA_SUCCESS {
+            return Ok(());
+        }
+        if code == CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION {
+            return Err(DeviceError::BadImage(format!(
+                "the driver knows CUDA {} and is too old for this assembly: install a newer one, or build \
+                 the program for this GPU, as with `--device cuda:sm_80`",
+                spelt(version)
+            )));
+        }
+        let log =
+            self.0.split(|it| *it == 0).next().map(String::from_utf8_lossy).unwrap_or_default();
+        let failure = driver::failure(what, code);
+        let DeviceError::Failed(said) = failure else { return Err(failure) };
+        let separator = if log.trim().is_empty() { "" } else { ": " };
+        Err(DeviceError::BadImage(format!("{said}{separator}{}", log.trim())))
+    }
+}
+
 /// Loads one image into the current context; assembly is compiled now, or was before: the driver keeps
 /// what it compiled.
 #[allow(unsafe_code, reason = "code for the driver")]
-pub(super) fn load(part: &[u8], version: i32) -> Result<CUmodule> {
+fn load(part: &[u8], version: i32) -> Result<CUmodule> {
     // Assembly ends with a zero byte; for machine code one more makes no difference.
     let mut bytes = Vec::with_capacity(part.len() + 1);
     bytes.extend_from_slice(part);
     bytes.push(0);
-    const LOG: usize = 8192;
-    let mut log = vec![0u8; LOG];
-    let mut options =
-        [JitOption::CU_JIT_ERROR_LOG_BUFFER, JitOption::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
-    let mut values = [log.as_mut_ptr().cast::<c_void>(), ptr::without_provenance_mut(LOG)];
+    let mut log = Log::new();
+    let (mut options, mut values) = log.options();
     let mut module = ptr::null_mut();
     // SAFETY: an image of a kind that the driver reads, with its end; two options with their values,
     // of which one is a buffer of the size that the other says.
@@ -99,21 +217,7 @@ pub(super) fn load(part: &[u8], version: i32) -> Result<CUmodule> {
             values.as_mut_ptr(),
         )
     };
-    if loaded == CUresult::CUDA_SUCCESS {
-        return Ok(module);
-    }
-    if loaded == CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION {
-        return Err(DeviceError::BadImage(format!(
-            "the driver knows CUDA {} and is too old for this assembly: install a newer one, or build \
-             the program for this GPU, as with `--device cuda:sm_80`",
-            spelt(version)
-        )));
-    }
-    let log = log.split(|it| *it == 0).next().map(String::from_utf8_lossy).unwrap_or_default();
-    let failure = driver::failure("loading an image", loaded);
-    let DeviceError::Failed(said) = failure else { return Err(failure) };
-    let separator = if log.trim().is_empty() { "" } else { ": " };
-    Err(DeviceError::BadImage(format!("{said}{separator}{}", log.trim())))
+    log.check("loading an image", loaded, version).map(|()| module)
 }
 
 /// The name of a kernel or variable in any of several modules: what `find` answers first that is not
@@ -178,6 +282,9 @@ mod tests {
         assert_eq!(Image::of(&head(8, 0x0600_5a04)), Some(Image::Cubin(90)));
         assert_eq!(Image::of(&head(7, 0x0046_0546)), Some(Image::Cubin(70)));
         assert_eq!(Image::of(PTX), Some(Image::Ptx(70)));
+        let mut object = head(7, 0x005a_055a);
+        object.splice(16..17, [1]);
+        assert_eq!(Image::of(&object), Some(Image::Cubin(90)), "to be linked");
         for other in [&b""[..], b"// ferry", b"\x7fELF\x02\x01", b"BC\xc0\xde", b".target sm_70"] {
             assert_eq!(Image::of(other), None);
         }

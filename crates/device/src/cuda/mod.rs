@@ -41,8 +41,7 @@ use crate::heap::{CHUNK, Found, GRAIN, Heap, Origin};
 use crate::lanes::{Lane, Lanes, Work};
 use crate::memory::{DevicePtr, MemoryKind};
 use crate::{
-    Convention, Device, DeviceError, Flight, Held, Kernel, Launch, Module, Result, Symbol, parts,
-    shape,
+    Convention, Device, DeviceError, Flight, Held, Kernel, Launch, Module, Result, Symbol, shape,
 };
 use batch::{Keeper, Start};
 use context::{Context, Entered};
@@ -331,10 +330,7 @@ impl Device for Cuda {
 
     fn load(&self, image: &[u8]) -> Result<Module> {
         let _here = self.enter()?;
-        let mut handles = Vec::new();
-        for part in parts::of(image) {
-            handles.push(image::load(part, self.context.driver)?);
-        }
+        let handles = image::load_all(image, self.context.driver)?;
         let mut modules = self.modules();
         modules.last += 1;
         let number = modules.last;

@@ -3,10 +3,15 @@
 //! In: a text, and which GPUs are meant ([`Gpus`]). Out: machine code for each GPU that is named and
 //! assembly for the oldest that is meant, which the drivers of all later ones compile; each in a
 //! container of its own.
+//!
+//! A text that needs what other files define is compiled to be linked, which the driver does when a program
+//! begins. One that has what others may need is compiled both ways, as nobody knows yet whether
+//! somebody does; all others stand alone.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
-use abi::image::{Container, ImageKind};
+use abi::image::{Container, FOR_OTHERS, ImageKind, NEEDS_OTHERS};
 use cache::Key;
 
 use super::args::Arguments;
@@ -23,6 +28,9 @@ pub(crate) const TRIPLE: &str = "nvptx64-nvidia-cuda";
 /// The oldest GPUs that kernels are made for: from these on threads make progress by themselves.
 pub(crate) const OLDEST: u32 = 70;
 
+/// What the name of a GPU ends with in containers with code that must be linked.
+const LINKED: &str = "+linked";
+
 /// Compiles a text for all GPUs that are meant, or takes what was compiled before.
 pub(crate) fn images(
     cx: &Context<'_>,
@@ -32,9 +40,17 @@ pub(crate) fn images(
 ) -> Result<Vec<u8>, Failure> {
     let compiler = Compiler::find().map_err(|why| Failure::told(&why))?;
     let about = compiler.about();
-    let options = options(cx.arguments);
     let mut containers = Vec::new();
-    for arch in gpus.architectures() {
+    let has = |line: &str| text.windows(line.len()).any(|it| it == line.as_bytes());
+    let ways: &[bool] = match (has(NEEDS_OTHERS), has(FOR_OTHERS)) {
+        (true, _) => &[true],
+        (false, true) => &[false, true],
+        (false, false) => &[false],
+    };
+    let all = gpus.architectures();
+    for (arch, is_linked) in ways.iter().flat_map(|way| all.iter().map(|it| (*it, *way))) {
+        let options = options(cx.arguments, is_linked);
+        let ending = if is_linked { LINKED } else { "" };
         let mut key = Key::new("cuda").with(about.as_bytes()).with(&arch.to_le_bytes());
         for option in &options {
             key = key.with(option.as_bytes());
@@ -44,18 +60,18 @@ pub(crate) fn images(
             let scratch = cx.folder("cuda")?;
             let made = compiler.compile(text, &options, arch, &scratch);
             let Compiled { ptx, cubin } = made.map_err(|said| refused(source, &said))?;
-            let arch = format!("sm_{arch}");
+            let arch = format!("sm_{arch}{ending}");
             let mut both = contained(ImageKind::Ptx, &arch, &ptx);
             both.extend(contained(ImageKind::Cubin, &arch, &cubin));
             Ok::<_, Failure>(both)
         })?;
         let [ptx, cubin] = split(&both).ok_or_else(|| Failure::told("a damaged device build"))?;
         if arch == gpus.oldest() {
-            cx.save(source, &format!("sm_{arch}.ptx"), ptx.payload)?;
+            cx.save(source, &format!("sm_{arch}{ending}.ptx"), ptx.payload)?;
             containers.extend(ptx.write());
         }
         if gpus.is_named(arch) {
-            cx.save(source, &format!("sm_{arch}.cubin"), cubin.payload)?;
+            cx.save(source, &format!("sm_{arch}{ending}.cubin"), cubin.payload)?;
             containers.extend(cubin.write());
         }
     }
@@ -76,15 +92,75 @@ fn split(both: &[u8]) -> Option<[Container<'_>; 2]> {
 /// The images of a program of several files: assembly first and newer GPUs later, as devices take the
 /// last that they can run.
 pub(crate) fn join(parts: Vec<Part>) -> Result<Vec<Code>, String> {
-    gpus::join(parts, |code| {
+    gpus::join(chosen(parts)?, |code| {
         let arch = code.arch.strip_prefix("sm_").and_then(|it| it.parse().ok()).unwrap_or(0);
         (code.kind == ImageKind::Cubin, arch)
     })
 }
 
+/// Of code that stands alone and code that must be linked, what the program needs: the former, unless some
+/// file needs others.
+fn chosen(mut parts: Vec<Part>) -> Result<Vec<Part>, String> {
+    let is_linked = |it: &Part| it.code.arch.ends_with(LINKED);
+    let names = |linked: bool| -> BTreeSet<String> {
+        parts.iter().filter(|it| is_linked(it) == linked).map(|it| it.name.clone()).collect()
+    };
+    let (alone, linked) = (names(false), names(true));
+    if linked.is_subset(&alone) {
+        parts.retain(|it| !is_linked(it));
+        return Ok(parts);
+    }
+    parts.retain(|it| is_linked(it) || !linked.contains(&it.name));
+    if let Some((file, name)) = undefined(&parts) {
+        return Err(format!(
+            "device code of `{file}` uses `{name}`, which no file defines for `cuda`\n  help: define it in a \
+             file that is compiled for the same `--device`, between `declare target` directives or with \
+             a `routine`; if it is there, directives in it share work among threads, and such functions are \
+             used in the same file only"
+        ));
+    }
+    for part in &mut parts {
+        if let Some(plain) = part.code.arch.strip_suffix(LINKED) {
+            part.code.arch = plain.to_owned();
+        }
+    }
+    Ok(parts)
+}
+
+/// A function or variable that assembly names and no assembly defines: its file, and itself.
+fn undefined(parts: &[Part]) -> Option<(&str, String)> {
+    let mut defined = BTreeSet::new();
+    let mut used = Vec::new();
+    for part in parts.iter().filter(|it| it.code.kind == ImageKind::Ptx) {
+        let text = String::from_utf8_lossy(&part.code.bytes);
+        for line in text.lines() {
+            let words: Vec<&str> = line.split([' ', '\t', '(', ';', '[', '=']).collect();
+            let is = |word: &str| words.first() == Some(&word);
+            // Functions of ours begin so; others are the driver's.
+            let function = words.iter().find(|it| it.starts_with("__ferry_f_"));
+            let variable = words
+                .iter()
+                .rev()
+                .find(|it| it.starts_with(|c: char| c.is_alphabetic() || c == '_'))
+                .filter(|_| words.contains(&".global"));
+            let Some(name) = function.or(variable) else { continue };
+            match (is(".extern"), is(".visible") || is(".weak")) {
+                (true, _) => used.push((part.name.as_str(), (*name).to_owned())),
+                (false, true) => drop(defined.insert((*name).to_owned())),
+                (false, false) => {}
+            }
+        }
+    }
+    let (file, name) = used.into_iter().find(|it| !defined.contains(&it.1))?;
+    Some((file, name.strip_prefix("__ferry_f_").unwrap_or(&name).to_owned()))
+}
+
 /// What the compiler is told, following what the host's was told.
-fn options(arguments: &Arguments) -> Vec<String> {
+fn options(arguments: &Arguments, is_linked: bool) -> Vec<String> {
     let mut options = vec!["--std=c++20".to_owned(), "-w".to_owned()];
+    if is_linked {
+        options.extend(["--relocatable-device-code=true", "-D__FERRY_LINKED"].map(str::to_owned));
+    }
     let floats = Floats::of(arguments);
     options.push(format!("--fmad={}", floats.contracts));
     if floats.is_fast {

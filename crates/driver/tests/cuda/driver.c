@@ -196,6 +196,33 @@ int cuModuleLoadDataEx(void **module, const void *image, unsigned count, int *op
   memcpy((char *)*module + sizeof size, image, size);
   return say(is_code ? "code" : "text", 0);
 }
+int cuModuleLoadData(void **module, const void *image) {
+  word size = strlen(image) + 1;
+  *module = malloc(size + sizeof size);
+  memcpy(*module, &size, sizeof size);
+  memcpy((char *)*module + sizeof size, image, size);
+  return 0;
+}
+/* A link joins all strings of what is linked: names are found in them. */
+struct link {
+  char *text;
+  word size, parts;
+};
+int cuLinkCreate_v2(unsigned count, int *options, void **values, struct link **link) {
+  return *link = calloc(1, sizeof **link), 0;
+}
+int cuLinkAddData_v2(struct link *link, int kind, const char *data, word size, const char *name, unsigned count,
+                     int *options, void **values) {
+  link->text = realloc(link->text, link->size + size + 1);
+  for (word i = 0; i < size; i++) link->text[link->size++] = data[i] ? data[i] : ' ';
+  link->text[link->size] = 0;
+  link->parts++;
+  return say("part", kind);
+}
+int cuLinkComplete(struct link *link, void **image, word *size) {
+  return *image = link->text, *size = link->size, say("linked", link->parts);
+}
+int cuLinkDestroy(struct link *link) { return 0; }
 int cuModuleUnload(void *module) { return say("unload", 0); }
 static int has(void *module, const char *name) {
   word size = *(word *)module;

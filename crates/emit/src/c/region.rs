@@ -2,7 +2,7 @@
 
 use directive::Unwritable;
 use ir::construct::{Args, Clause, ClauseKind, Construct, Convert, Dialect, Leaf, Spelled};
-use ir::program::{ExprId, InitId, RegionId, Typed, VarId};
+use ir::program::{ExprId, FunctionId, InitId, RegionId, Typed, VarId};
 use ir::types::Ty;
 
 use super::{Out, Printer};
@@ -24,6 +24,11 @@ pub trait Hook {
 
     /// An expression that is a statement; answers whether it is written.
     fn expression(&self, _: &Printer<'_>, _: ExprId, _: &mut Out<'_>) -> bool {
+        false
+    }
+
+    /// Whether other files may call a function of this one.
+    fn is_offered(&self, _: FunctionId) -> bool {
         false
     }
 

@@ -140,7 +140,7 @@ impl Printer<'_> {
         let TypeKind::Function(ty) = self.program.types.shape(function.ty) else {
             return String::new();
         };
-        let mut text = self.function_words(function, function.body.is_some());
+        let mut text = self.function_words(id, function, function.body.is_some());
         if function.body.is_none() {
             text.push_str(&self.declare(function.ty, name));
             return text;
@@ -190,16 +190,23 @@ impl Printer<'_> {
         if self.is_cpp() && function.body.is_some() {
             return out.line(&format!("{};", self.header(id)));
         }
-        let mut text = self.function_words(function, false);
+        let mut text = self.function_words(id, function, false);
         text.push_str(&self.declare(function.ty, self.text(function.name)));
         text.push_str(&self.asm_label(&function.host));
         out.line(&format!("{text};"));
     }
 
     /// The words before a function: `static inline __attribute__((noinline)) `.
-    fn function_words(&self, function: &Function, is_definition: bool) -> String {
+    fn function_words(&self, id: FunctionId, function: &Function, is_definition: bool) -> String {
         match self.grid {
-            Some(Grid::Cuda | Grid::Hip) => return "static __device__ ".to_owned(),
+            Some(Grid::Cuda | Grid::Hip) => {
+                let word = match function.body.is_none() {
+                    true => "extern \"C\"",
+                    false if self.hook.is_offered(id) => "__ferry_shared",
+                    false => "static",
+                };
+                return format!("{word} __device__ ");
+            }
             Some(Grid::OpenCl) if function.is_static => return "static ".to_owned(),
             Some(Grid::OpenCl) => return String::new(),
             None => {}

@@ -339,6 +339,8 @@ struct State {
     spread: Option<[usize; 3]>,
     /// With how many of its blocks at a time a unit of the device is busy with it, if few are enough.
     blocks: Option<u32>,
+    /// A text for grids uses what is defined in other files.
+    needs_others: bool,
     /// The last number given to a name.
     fresh: u32,
 }
@@ -567,6 +569,10 @@ impl Hook for Lowering<'_> {
 
     fn expression(&self, printer: &Printer<'_>, e: ExprId, out: &mut Out<'_>) -> bool {
         self.grid.is_some() && self.guarded(printer, e, out)
+    }
+
+    fn is_offered(&self, id: FunctionId) -> bool {
+        self.links() && self.offers(id)
     }
 
     fn has_function(&self, name: &str) -> bool {

@@ -181,7 +181,9 @@ impl Lowering<'_> {
                 let function = &self.program.functions[*it];
                 let name = self.program.names.text(function.name);
                 let is_asked = directive::RUNTIME_SYMBOLS.iter().any(|it| name.starts_with(it));
-                !is_asked && (function.body.is_some() || self.is_of_system(function.span))
+                // What other files offer asks for nobody either.
+                let is_quiet = function.body.is_some() || self.links();
+                !is_asked && (is_quiet || self.is_of_system(function.span))
             })
     }
 

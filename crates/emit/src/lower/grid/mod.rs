@@ -16,6 +16,7 @@ mod atomic;
 mod bins;
 mod flat;
 mod forms;
+mod linked;
 mod refused;
 mod solo;
 mod team;

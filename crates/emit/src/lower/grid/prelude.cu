@@ -4,6 +4,14 @@ typedef unsigned long __ferry_u64, __ferry_word, __ferry_size;
 #define _Bool bool
 #define __auto_type auto
 #define __ferry_generic
+/* What other files may use, where they are linked. */
+#ifdef __FERRY_LINKED
+#define __ferry_shared extern "C"
+#define __ferry_shared_in extern
+#else
+#define __ferry_shared static
+#define __ferry_shared_in
+#endif
 static __device__ unsigned long __ferry_thread(void)
 {
   return (unsigned long)blockIdx.x * blockDim.x + threadIdx.x;

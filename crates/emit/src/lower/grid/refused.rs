@@ -131,10 +131,22 @@ impl Lowering<'_> {
         let is_missing = !is_known
             && (self.is_of_system(function.span)
                 || directive::RUNTIME_SYMBOLS.iter().any(|it| name.starts_with(it)));
-        // Each file is an image of its own.
-        let is_elsewhere = !is_known && !is_missing;
-        (is_missing.then(|| format!("`{name}`")))
-            .or_else(|| is_elsewhere.then(|| format!("`{name}`, which is in another file,")))
+        if is_known {
+            return None;
+        }
+        if is_missing {
+            return Some(format!("`{name}`"));
+        }
+        let has_types = self.program.types.callee(function.ty).is_some_and(|it| it.prototyped);
+        match (self.links(), has_types) {
+            (true, true) => {
+                self.state.borrow_mut().needs_others = true;
+                None
+            }
+            (true, false) => Some(format!("`{name}`, of which only the name is declared here,")),
+            // Each file is an image of its own.
+            (false, _) => Some(format!("`{name}`, which is in another file,")),
+        }
     }
 
     /// Refuses functions that call themselves: drivers compile calls away.

@@ -90,7 +90,11 @@ impl Lowering<'_> {
         let heap = self.grid_heap();
         let has_variables = self.has_grid_variables();
         let mut body = services;
-        body.push_str(&self.library(grid, &used.functions));
+        // What others call has its name though nobody here says it.
+        let is_unnamed = |it: &FunctionId| self.offers(*it) && !used.functions.contains(it);
+        let unnamed = selection.functions.iter().copied().filter(is_unnamed);
+        let named: Vec<FunctionId> = used.functions.iter().copied().chain(unnamed).collect();
+        body.push_str(&self.library(grid, &named));
         body.push_str(&unit.into_text());
         body.push_str(&addresses);
         body.push_str(&heap);
@@ -129,6 +133,7 @@ impl Lowering<'_> {
             }
         }
         text.push_str(&body);
+        text.push_str(&self.link_words(&selection));
         Some(text)
     }
 

@@ -203,14 +203,24 @@ impl Lowering<'_> {
     fn cuda_variable(&self, printer: &Printer<'_>, id: VarId, is_defined: bool, out: &mut Out<'_>) {
         let var = &self.program.vars[id];
         if var.device == Some(DeviceVar::Link) {
-            return out
-                .line(&format!("extern \"C\" {{ __device__ void *{}; }}", self.link_pointer(id)));
+            let word = if var.storage == VarStorage::Extern { "__ferry_shared_in" } else { "" };
+            let pointer = self.link_pointer(id);
+            return out.line(&format!("extern \"C\" {{ {word} __device__ void *{pointer}; }}"));
         }
         if !is_defined {
-            if var.storage == VarStorage::Extern && var.device.is_some() {
-                self.not_for_grid(var.span, "a variable of another file");
+            if var.storage != VarStorage::Extern || var.device.is_none() {
+                return;
             }
-            return;
+            if !self.links() {
+                return self.not_for_grid(var.span, "a variable of another file");
+            }
+            self.state.borrow_mut().needs_others = true;
+            let (name, symbol) = (printer.declared_name(id), self.symbol(id));
+            let ty = printer.declare(var.ty, &format!("__ferry_t_{name}"));
+            out.line(&format!("typedef {ty};"));
+            return out.line(&format!(
+                "extern \"C\" {{ extern __device__ __ferry_open<__ferry_t_{name}>::type {symbol}; }}"
+            ));
         }
         let (name, symbol) = (printer.declared_name(id), self.symbol(id));
         out.line(&format!("typedef {};", printer.declare(var.ty, &format!("__ferry_t_{name}"))));
