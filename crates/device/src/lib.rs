@@ -63,6 +63,8 @@ pub struct Plugin {
     pub about: &'static str,
     /// What programs may require of devices and this kind cannot give: bits of [`abi::requires`].
     pub lacks: u32,
+    /// What of that a certain device gives all the same; asked only where a program requires it.
+    pub gives: fn(number: usize) -> u32,
     /// Opens one such device; the number tells several of its kind apart, from 0.
     pub open: fn(number: usize) -> Result<Box<dyn Device>>,
 }
@@ -73,48 +75,56 @@ pub const PLUGINS: &[Plugin] = &[
         name: "cpu",
         about: "the host's processor and memory: nothing is copied",
         lacks: 0,
+        gives: |_| 0,
         open: |_| Ok(Box::new(cpu::Cpu::new(cpu::Memory::Shared))),
     },
     Plugin {
         name: "cpu:copy",
         about: "the host's processor with copies of mapped data in the same process",
         lacks: requires::REVERSE_OFFLOAD,
+        gives: |_| 0,
         open: |_| Ok(Box::new(cpu::Cpu::new(cpu::Memory::Copies))),
     },
     Plugin {
         name: "cpu:separate",
         about: "the host's processor with memory and a process of its own",
         lacks: requires::UNIFIED_SHARED_MEMORY,
+        gives: |_| 0,
         open: |number| Ok(Box::new(separate::Separate::open(number)?)),
     },
     Plugin {
         name: "opencl",
         about: "a device of an OpenCL driver",
         lacks: requires::UNIFIED_SHARED_MEMORY | requires::REVERSE_OFFLOAD,
+        gives: |_| 0,
         open: |number| Ok(Box::new(opencl::OpenCl::open(number)?)),
     },
     Plugin {
         name: "cuda",
         about: "an NVIDIA GPU",
         lacks: requires::UNIFIED_SHARED_MEMORY | requires::REVERSE_OFFLOAD,
+        gives: cuda::gives,
         open: |number| Ok(Box::new(cuda::Cuda::open(number)?)),
     },
     Plugin {
         name: "hip",
         about: "a GPU of AMD",
         lacks: requires::UNIFIED_SHARED_MEMORY | requires::REVERSE_OFFLOAD,
+        gives: |_| 0,
         open: |number| Ok(Box::new(hip::Hip::open(number)?)),
     },
     Plugin {
         name: "riscv",
         about: "a simulated cluster of 32-bit RISC-V cores",
         lacks: requires::UNIFIED_SHARED_MEMORY | requires::REVERSE_OFFLOAD,
+        gives: |_| 0,
         open: |number| Ok(Box::new(riscv::Riscv::open(number, riscv::Sharing::Copies)?)),
     },
     Plugin {
         name: "riscv:shared",
         about: "the same, whose cores reach the host's memory: nothing is copied",
         lacks: requires::REVERSE_OFFLOAD,
+        gives: |_| 0,
         open: |number| Ok(Box::new(riscv::Riscv::open(number, riscv::Sharing::Shared)?)),
     },
 ];

@@ -73,6 +73,7 @@ const OWN: &[(&str, Test)] = &[
     ("the_best_image_is_loaded", the_best_image_is_loaded),
     ("a_grid_is_as_large_as_its_loops", a_grid_is_as_large_as_its_loops),
     ("memory_of_pinned_allocators_is_locked", memory_of_pinned_allocators_is_locked),
+    ("memory_of_the_host_is_used_where_the_gpu_reaches_it", unified_memory),
 ];
 
 fn checked(wrong: Option<String>) -> Result<(), Failed> {
@@ -449,6 +450,27 @@ fn memory_of_pinned_allocators_is_locked() -> Option<String> {
     let ran = with_driver(program, "cuda", &[])?;
     let expect = ["lock 400000", "lock 8000", "unlock 0", "lock 800000", "unlock 0", "unlock 0"];
     ran.calls_are(&["lock", "unlock"], &expect)
+}
+
+fn unified_memory() -> Option<String> {
+    let program = "#include <stdlib.h>
+    #pragma omp requires unified_shared_memory
+    int main(void) {
+        int *a = malloc(64 * sizeof *a), *b = malloc(sizeof *b);
+        a[0] = 1, b[0] = 10;
+        #pragma omp target map(tofrom: a[0:64])
+        a[0] += b[0];
+        #pragma omp target nowait map(tofrom: a[0:64])
+        a[0] += b[0];
+        #pragma omp taskwait
+        return a[0] != 21; }";
+    let ran = with_driver(program, "cuda", &[("SUMS", "1"), ("UNIFIED", "1")])?;
+    let wrong = ran.calls_are(&["in", "out", "kernel"], &["kernel 2", "kernel 2"]);
+    // Where it does not, that is said, and the processor does it.
+    let ran = with_driver(program, "cuda", &[("SUMS", "1")])?;
+    let said = told(&ran.output);
+    let is_told = said.contains("requires `unified_shared_memory`, which device `cuda`");
+    wrong.or_else(|| (!is_told || !ran.output.status.success()).then_some(said))
 }
 
 fn a_grid_is_as_large_as_its_loops() -> Option<String> {

@@ -147,14 +147,16 @@ fn open() -> Result<Vec<DeviceState>, Error> {
     let plugins = plugins()?;
     let mut devices = Vec::with_capacity(plugins.len());
     for (number, plugin) in plugins.into_iter().enumerate() {
-        let plugin = stand_in(plugin);
+        let among = |name: &str| {
+            devices.iter().filter(|it: &&DeviceState| it.plugin.name() == name).count()
+        };
+        let plugin = stand_in(plugin, among(plugin.name));
         let failed = |error| Error::Setting {
             message: format!("device {number}, `{}`, cannot be used: {error}", plugin.name),
             help: "choose another with FERRY_DEVICE, or FERRY_DEVICE=cpu".into(),
         };
-        let among = devices.iter().filter(|it: &&DeviceState| it.plugin.name() == plugin.name);
-        let among = among.count();
-        let device = DeviceState::new(number, (plugin.open)(among).map_err(failed)?);
+        let opened = (plugin.open)(among(plugin.name)).map_err(failed)?;
+        let device = DeviceState::new(number, opened);
         let calls_back = registry::current().requires & requires::REVERSE_OFFLOAD != 0;
         if calls_back && !device.plugin.runs_in_process() {
             Answers::start(&device).map_err(failed)?;
@@ -165,10 +167,11 @@ fn open() -> Result<Vec<DeviceState>, Error> {
 }
 
 /// The kind of device to open where one was asked for: another if the program requires what this
-/// kind cannot give, which is said aloud.
-fn stand_in(plugin: &'static Plugin) -> &'static Plugin {
+/// kind cannot give, nor the one with that number among its kind, which is said aloud.
+fn stand_in(plugin: &'static Plugin, number: usize) -> &'static Plugin {
     // Programs of clang know only what their own device can do.
     let missing = if llvm::is_program() { 0 } else { registry::current().requires & plugin.lacks };
+    let missing = if missing == 0 { 0 } else { missing & !(plugin.gives)(number) };
     let clause = match missing {
         it if it & requires::UNIFIED_SHARED_MEMORY != 0 => "unified_shared_memory",
         it if it & requires::REVERSE_OFFLOAD != 0 => "reverse_offload",

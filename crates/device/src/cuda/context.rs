@@ -26,23 +26,21 @@ pub(super) struct Context {
 }
 
 impl Context {
+    /// Whether that GPU reads and writes memory of the host that nobody has told it of.
+    pub(super) fn reaches_host(number: usize) -> Result<bool> {
+        driver::start()?;
+        let asked = Attribute::CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS;
+        Ok(number_of(chosen(number)?, asked)? != 0)
+    }
+
     /// The GPU with that number, as the driver counts them.
     #[allow(unsafe_code, reason = "asks the driver")]
     pub(super) fn open(number: usize) -> Result<Context> {
         let driver = driver::start()?;
-        let mut count = 0;
-        // SAFETY: the driver is started, and writes one number.
-        check("counting GPUs", unsafe { sys::cuDeviceGetCount(&raw mut count) })?;
-        let ordinal = i32::try_from(number).unwrap_or(i32::MAX);
-        if ordinal >= count {
-            let s = if count == 1 { "" } else { "s" };
-            return Err(DeviceError::Failed(format!("the driver offers {count} GPU{s} here")));
-        }
-        let mut device = 0;
+        let device = chosen(number)?;
         let (mut memory, mut handle) = (0, ptr::null_mut());
-        // SAFETY: the ordinal is one of the driver's; each call writes one value.
+        // SAFETY: a device of the driver; each call writes one value.
         unsafe {
-            check("choosing a GPU", sys::cuDeviceGet(&raw mut device, ordinal))?;
             let asked = sys::cuDeviceTotalMem_v2(&raw mut memory, device);
             check("asking for the size of memory", asked)?;
             let made = sys::cuDevicePrimaryCtxRetain(&raw mut handle, device);
@@ -77,6 +75,23 @@ impl Context {
         let is_first = before.is_null() && self.number == 0;
         Ok(Entered { before: (!is_first).then_some(before) })
     }
+}
+
+/// A GPU, by its number; the driver is started.
+#[allow(unsafe_code, reason = "asks the driver")]
+fn chosen(number: usize) -> Result<CUdevice> {
+    let mut count = 0;
+    // SAFETY: the driver is started, and writes one number.
+    check("counting GPUs", unsafe { sys::cuDeviceGetCount(&raw mut count) })?;
+    let ordinal = i32::try_from(number).unwrap_or(i32::MAX);
+    if ordinal >= count {
+        let s = if count == 1 { "" } else { "s" };
+        return Err(DeviceError::Failed(format!("the driver offers {count} GPU{s} here")));
+    }
+    let mut device = 0;
+    // SAFETY: the ordinal is one of the driver's; writes one value.
+    check("choosing a GPU", unsafe { sys::cuDeviceGet(&raw mut device, ordinal) })?;
+    Ok(device)
 }
 
 #[allow(unsafe_code, reason = "asks the driver")]

@@ -32,6 +32,7 @@ use std::ffi::{CStr, c_void};
 use std::ptr;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use abi::requires;
 use cudarc::driver::sys::{
     self, CUcontext, CUfunction, CUfunction_attribute_enum as Attribute, CUmemAttach_flags_enum,
     CUmodule, CUresult,
@@ -81,6 +82,12 @@ struct Entry {
     module: Module,
     handle: CUfunction,
     like: shape::Kernel,
+}
+
+/// What programs may require and most GPUs cannot give: some reach all of the host's memory.
+pub(crate) fn gives(number: usize) -> u32 {
+    let reaches = Context::reaches_host(number).unwrap_or(false);
+    if reaches { requires::UNIFIED_SHARED_MEMORY } else { 0 }
 }
 
 impl Cuda {

@@ -1,7 +1,7 @@
 /* A driver without a GPU, for tests: memory of the device is the host's, and what is put into a stream is done
    when that is waited for, as late as may be. With SUMS a kernel with two arguments adds what the second
    leads to to what the first leads to; others do nothing. What is asked is written to the file that CALLS names, a line
-   each. CRASH makes kernels crash, MEMORY is the number of bytes that it has, LATE says what takes
+   each. CRASH makes kernels crash, MEMORY is the number of bytes that it has, with UNIFIED it reaches the host's too, LATE says what takes
    long the first time: "wait" for a kernel, or "launch" of one. */
 #include <elf.h>
 #include <pthread.h>
@@ -79,7 +79,7 @@ int cuDeviceGetCount(int *count) { return *count = 2, 0; }
 int cuDeviceGet(int *device, int ordinal) { return *device = ordinal, 0; }
 int cuDeviceTotalMem_v2(word *bytes, int device) { return *bytes = left, device * 0; }
 int cuDeviceGetAttribute(int *value, int which, int device) {
-  *value = which == 75 ? 8 : which == 76 ? 6 : which == 16 ? 10 : 1;
+  *value = which == 75 ? 8 : which == 76 ? 6 : which == 16 ? 10 : which == 88 ? getenv("UNIFIED") != 0 : 1;
   return device * 0;
 }
 static __thread void *current;
