@@ -32,6 +32,12 @@ pub const FOR_OTHERS: &str = "// ferry: is for other files\n";
 /// What a variable is called, up to the number of its file, that is in images that must be linked.
 pub const LINKED: &str = "__ferry_linked_";
 
+/// The variable of an image that says how many sums a kernel leaves in parts: it takes a place for those of each
+/// as one argument more.
+pub fn sums(kernel: &str) -> String {
+    format!("{kernel}_sums")
+}
+
 /// The variable of an image that says how a kernel wants its iterations spread, if it has a wish: so many
 /// threads for so many iterations, if there are this many or more.
 pub fn spread(kernel: &str) -> String {

@@ -73,6 +73,7 @@ const OWN: &[(&str, Test)] = &[
     ("the_best_image_is_loaded", the_best_image_is_loaded),
     ("a_grid_is_as_large_as_its_loops", a_grid_is_as_large_as_its_loops),
     ("memory_of_pinned_allocators_is_locked", memory_of_pinned_allocators_is_locked),
+    ("parts_of_sums_have_a_place_in_each_stream", parts_of_sums),
     ("memory_of_the_host_is_used_where_the_gpu_reaches_it", unified_memory),
 ];
 
@@ -450,6 +451,25 @@ fn memory_of_pinned_allocators_is_locked() -> Option<String> {
     let ran = with_driver(program, "cuda", &[])?;
     let expect = ["lock 400000", "lock 8000", "unlock 0", "lock 800000", "unlock 0", "unlock 0"];
     ran.calls_are(&["lock", "unlock"], &expect)
+}
+
+fn parts_of_sums() -> Option<String> {
+    let program = "int main(void) {
+        double s = 0, a[4096] = {0};
+        long count = 0;
+        #pragma omp target data map(to: a)
+        for (int round = 0; round < 3; round++) {
+            #pragma omp target teams distribute parallel for reduction(+: s)
+            for (int i = 0; i < 4096; i++) s += a[i];
+            #pragma omp target teams distribute parallel for reduction(+: count)
+            for (int i = 0; i < 4096; i++) count += a[i] > 0;
+        }
+        return 0; }";
+    let ran = with_driver(program, "cuda", &[])?;
+    // Only numbers that are rounded need the same order each time, and the place is made once.
+    let rounds =
+        ["fill 16384", "kernel 3", "kernel 2", "kernel 3", "kernel 2", "kernel 3", "kernel 2"];
+    ran.calls_are(&["fill", "kernel"], &rounds)
 }
 
 fn unified_memory() -> Option<String> {

@@ -20,11 +20,12 @@ fn agrees(form: &str, program: &str, main: &str) {
     assert!(text.contains(form), "{text}");
     let head = text.lines().find(|it| it.contains("__launch_bounds__(256")).unwrap();
     let name = head.split_once(") ").unwrap().1.split('(').next().unwrap();
+    let parts = if head.contains("__ferry_parts0") { ", w[4]" } else { "" };
     // The text has macros for words of C++, and so stands last.
     let source = format!(
         "{CUDA}\nextern \"C\" void run(unsigned, unsigned, const unsigned long *);\n{main}\n{text}\n\
          extern \"C\" void run(unsigned blocks, unsigned threads, const unsigned long *w)\n{{\n  \
-         launch(blocks, threads, [=] {{ {name}({{ w[0] }}, {{ w[1] }}, {{ w[2] }}, {{ w[3] }}); }});\n}}\n"
+         launch(blocks, threads, [=] {{ {name}({{ w[0] }}, {{ w[1] }}, {{ w[2] }}, {{ w[3] }}{parts}); }});\n}}\n"
     );
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
@@ -222,6 +223,37 @@ int main() {
       const unsigned long words[] = { (unsigned long)&got, (unsigned long)n, (unsigned long)a.data(), 3 };
       run(2, threads, words);
       if (got != wanted) return printf(\"n %d, %u threads: %ld, not %ld\\n\", n, threads, got, wanted), 1;
+    }
+  puts(\"same sums\");
+}
+",
+    );
+}
+
+#[test]
+fn sums_that_round_are_combined_by_the_last_group() {
+    // Numbers whose sums are exact, so that the order makes no difference here.
+    agrees(
+        "__ferry_is_last(__ferry_parts0)",
+        "double sum(const double *a, int begin, int n) {
+  double s = 5;
+#pragma omp target teams distribute parallel for reduction(+: s) map(to: a[0:n]) map(tofrom: s)
+  for (int i = begin; i < n; i++) s += a[i];
+  return s;
+}
+",
+        "#include <cstdio>
+int main() {
+  unsigned long parts[9] = { 0 };
+  for (int n : { 3, 4, 31, 257, 1000 })
+    for (unsigned blocks : { 1u, 2u, 5u }) {
+      std::vector<double> a(n);
+      double got = 5, wanted = 5;
+      for (int i = 0; i < n; i++) a[i] = i * 37 % 101;
+      for (int i = 3; i < n; i++) wanted += a[i];
+      const unsigned long words[] = { (unsigned long)&got, (unsigned long)n, (unsigned long)a.data(), 3, (unsigned long)parts };
+      run(blocks, 32, words);
+      if (got != wanted || parts[0] != 0) return printf(\"n %d, %u blocks: %g, not %g\\n\", n, blocks, got, wanted), 1;
     }
   puts(\"same sums\");
 }

@@ -240,9 +240,20 @@ pub(super) fn search<T>(
 }
 
 /// The wish of a kernel about its threads, if an image has one.
-#[allow(unsafe_code, reason = "asks the driver")]
 pub(super) fn spread(modules: &[CUmodule], kernel: &CStr) -> Option<Spread> {
-    let name = CString::new(abi::image::spread(&kernel.to_string_lossy())).ok()?;
+    Spread::of(words(modules, &abi::image::spread(&kernel.to_string_lossy()))?)
+}
+
+/// How many sums a kernel leaves in parts.
+pub(super) fn sums(modules: &[CUmodule], kernel: &CStr) -> usize {
+    let [count] = words(modules, &abi::image::sums(&kernel.to_string_lossy())).unwrap_or([0]);
+    count as usize
+}
+
+/// The value of a variable that an image may have.
+#[allow(unsafe_code, reason = "asks the driver")]
+fn words<const N: usize>(modules: &[CUmodule], name: &str) -> Option<[u32; N]> {
+    let name = CString::new(name).ok()?;
     let found = search(modules, &name, "looking for a variable", |module| {
         let (mut at, mut size) = (0, 0);
         // SAFETY: a module that is loaded; writes an address and a size.
@@ -250,11 +261,10 @@ pub(super) fn spread(modules: &[CUmodule], kernel: &CStr) -> Option<Spread> {
             unsafe { sys::cuModuleGetGlobal_v2(&raw mut at, &raw mut size, module, name.as_ptr()) };
         (code, at)
     });
-    let mut words = [0_u32; 3];
-    // SAFETY: the variable has three words, as has the place for them.
-    let code =
-        unsafe { sys::cuMemcpyDtoH_v2(words.as_mut_ptr().cast(), found.ok()?, words.len() * 4) };
-    (code == CUresult::CUDA_SUCCESS).then(|| Spread::of(words))?
+    let mut words = [0_u32; N];
+    // SAFETY: the variable has so many words, as has the place for them.
+    let code = unsafe { sys::cuMemcpyDtoH_v2(words.as_mut_ptr().cast(), found.ok()?, N * 4) };
+    (code == CUresult::CUDA_SUCCESS).then_some(words)
 }
 
 #[cfg(test)]

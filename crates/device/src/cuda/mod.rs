@@ -57,6 +57,8 @@ pub struct Cuda {
     lanes: Lanes,
     modules: Mutex<Modules>,
     heap: Mutex<Heap>,
+    /// Where launches in a stream leave parts of sums, by the stream.
+    parts: Mutex<HashMap<usize, Vec<Parts>>>,
     /// Why it is of no use any more.
     lost: OnceLock<String>,
 }
@@ -82,6 +84,15 @@ struct Entry {
     module: Module,
     handle: CUfunction,
     like: shape::Kernel,
+    /// How many sums it leaves in parts.
+    sums: usize,
+}
+
+/// Memory for the parts of a sum.
+#[derive(Clone, Copy, Debug)]
+struct Parts {
+    at: u64,
+    bytes: usize,
 }
 
 /// What programs may require and most GPUs cannot give: some reach all of the host's memory.
@@ -105,6 +116,7 @@ impl Cuda {
             keeper,
             modules: Mutex::default(),
             heap,
+            parts: Mutex::default(),
             lost: OnceLock::new(),
         })
     }
@@ -216,6 +228,34 @@ impl Cuda {
                 }
             }
         }
+    }
+
+    /// Where so many sums have their parts in a launch of this stream. The context is current.
+    fn parts(&self, lane: &Lane, sums: usize, blocks: u32) -> Result<Vec<u64>> {
+        /// Bytes of a part, and of the number of those that are there.
+        const WORD: usize = 8;
+        /// Bytes that are asked for at least: launches of few blocks are followed by larger ones.
+        const LEAST: usize = 16 << 10;
+        if sums == 0 {
+            return Ok(Vec::new());
+        }
+        let bytes = (usize::try_from(blocks).unwrap_or(usize::MAX) + 1).saturating_mul(WORD);
+        let of = lane.handle() as usize;
+        let all = || self.parts.lock().unwrap_or_else(PoisonError::into_inner);
+        let fitting = |it: &&Parts| it.bytes >= bytes;
+        let kept = all().get(&of).map_or(0, |it| it.iter().filter(fitting).count());
+        for _ in kept..sums {
+            let bytes = bytes.next_power_of_two().max(LEAST);
+            let at = self.block(bytes)?;
+            // SAFETY: memory of this device that nobody else knows.
+            #[allow(unsafe_code, reason = "memory that was just made")]
+            let cleared = unsafe { sys::cuMemsetD8Async(at, 0, bytes, lane.handle().cast()) };
+            check("filling memory", cleared)?;
+            all().entry(of).or_default().push(Parts { at, bytes });
+        }
+        let all = all();
+        let parts = all.get(&of).into_iter().flatten().filter(fitting);
+        Ok(parts.map(|it| it.at).take(sums).collect())
     }
 
     /// # Safety
@@ -399,8 +439,9 @@ impl Device for Cuda {
             has_memory: ask(Attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)? > 0,
             spread: image::spread(&handles, name).unwrap_or(shape::Spread::EVEN),
         };
+        let sums = image::sums(&handles, name);
         let mut modules = self.modules();
-        modules.kernels.push(Some(Entry { module, handle, like }));
+        modules.kernels.push(Some(Entry { module, handle, like, sums }));
         Ok(Kernel(modules.kernels.len() as u64 - 1))
     }
 
@@ -557,20 +598,23 @@ impl Device for Cuda {
         }
         let entry = self.entry(kernel)?;
         let [blocks, threads] = shape::of(self.context.units, entry.like, launch);
-        let mut bytes = args.len() * 8;
-        let mut extra = arguments(args, &mut bytes);
-        let extra = if args.is_empty() { ptr::null_mut() } else { extra.as_mut_ptr() };
         // One that leaves most of the GPU to others, so that it may start a moment later.
         let is_small = usize::try_from(blocks).is_ok_and(|it| it <= self.context.units);
-        let start = Start { kernel: entry.handle, blocks, threads, args };
-        self.act("running a kernel", Work::Kernel(launch.name), |lane| {
-            let gatherer = lane.gatherer::<Line>().filter(|_| is_small);
+        let what = "running a kernel";
+        let run = |lane: &mut Lane| {
+            let parts = self.parts(lane, entry.sums, blocks)?;
+            let args: &[u64] = if parts.is_empty() { args } else { &[args, &parts].concat() };
+            let start = Start { kernel: entry.handle, blocks, threads, args };
+            let gatherer = lane.gatherer::<Line>().filter(|_| is_small && parts.is_empty());
             if gatherer.is_some_and(|it| it.gather(&start)) {
-                return CUresult::CUDA_SUCCESS;
+                return Ok(());
             }
+            let mut bytes = args.len() * 8;
+            let mut extra = arguments(args, &mut bytes);
+            let extra = if args.is_empty() { ptr::null_mut() } else { extra.as_mut_ptr() };
             // SAFETY: the kernel is of this context and takes these arguments by contract; the
             // driver copies them before it returns.
-            unsafe {
+            let code = unsafe {
                 sys::cuLaunchKernel(
                     entry.handle,
                     blocks,
@@ -584,8 +628,10 @@ impl Device for Cuda {
                     ptr::null_mut(),
                     extra,
                 )
-            }
-        })
+            };
+            check(what, code)
+        };
+        self.act_then(what, Work::Kernel(launch.name), run, || ())
     }
 
     fn go_ahead(&self) -> bool {

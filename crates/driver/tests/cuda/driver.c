@@ -232,8 +232,12 @@ int cuModuleGetFunction(void **kernel, void *module, const char *name) {
   return *kernel = (void *)strdup(name), has(module, name);
 }
 int cuModuleGetGlobal_v2(word *at, word *size, void *module, const char *name) {
-  return *at = (word)calloc(1, 1 << 12), *size = 4, has(module, name);
+  *at = (word)calloc(1, 1 << 12), *size = 4;
+  /* Who has sums has one. */
+  if (strlen(name) > 5 && !strcmp(name + strlen(name) - 5, "_sums")) *(int *)*at = 1;
+  return has(module, name);
 }
+int cuMemcpyDtoH_v2(void *to, word from, word bytes) { return memcpy(to, (void *)from, bytes), 0; }
 /* 256 threads in a block at most, and no memory of blocks. */
 int cuFuncGetAttribute(int *value, int which, void *kernel) { return *value = which == 0 ? 256 : 0, 0; }
 /* Graphs of kernels without an order: what is started is what the nodes say at that moment. */

@@ -64,6 +64,7 @@ impl Lowering<'_> {
         let header = match &form {
             Some(form) => {
                 let parts = self.parts_of_sums(id, form);
+                self.state.borrow_mut().parts = parts;
                 self.grid_header(name, entries.slots, parts, matches!(form, Form::Solo(_)))
             }
             None => {

@@ -339,6 +339,8 @@ struct State {
     spread: Option<[usize; 3]>,
     /// With how many of its blocks at a time a unit of the device is busy with it, if few are enough.
     blocks: Option<u32>,
+    /// So many sums of the kernel that is printed are left in parts, for the last group to combine.
+    parts: usize,
     /// A text for grids uses what is defined in other files.
     needs_others: bool,
     /// The last number given to a name.

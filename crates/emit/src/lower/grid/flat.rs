@@ -1,8 +1,9 @@
 //! Kernels whose loops all threads share.
 //!
 //! Threads side by side touch memory side by side ([`loops::deal`]). What they sum up is first combined in each group, through memory that its
-//! threads share, and then with the variable itself: in one step by each group where the language has such steps for all types, otherwise
-//! each group leaves its part in memory of the launch, and the last of them combines all parts.
+//! threads share, and then with the variable itself: each group leaves its part in memory of the launch, and the last of them combines all parts,
+//! so that numbers are rounded in the same order each time. Where no order can be told, and the language has such steps for all types, each
+//! group does it in one step.
 
 use ir::construct::ReductionOp;
 use ir::program::{RegionId, Typed, VarId};
@@ -69,20 +70,34 @@ impl Lowering<'_> {
             Form::Team(_) => id,
             Form::Solo(_) => return 0,
         };
-        if self.grid != Some(Grid::OpenCl) {
-            return 0;
-        }
         let region = &self.program.regions[summing];
         let is_sum = |it: &&ir::region::RegionVar| {
             matches!(it.sharing.as_ref().map(|it| &it.value), Some(Sharing::Reduction(_)))
                 && !region.loops.iter().any(|one| one.var == it.var)
         };
+        let is_kept = match self.grid {
+            Some(Grid::OpenCl) => true,
+            Some(Grid::Cuda) if !self.standalone => {
+                region.vars.iter().filter(is_sum).any(|it| self.is_rounded(it))
+            }
+            Some(Grid::Cuda | Grid::Hip) | None => false,
+        };
         match form {
             Form::Team(_) if region.loops.is_empty() => 0,
-            Form::Flat(_) | Form::Team(_) | Form::Solo(_) => {
+            Form::Flat(_) | Form::Team(_) | Form::Solo(_) if is_kept => {
                 region.vars.iter().filter(is_sum).count()
             }
+            Form::Flat(_) | Form::Team(_) | Form::Solo(_) => 0,
         }
+    }
+
+    /// Whether the order can be told in which a sum is made.
+    fn is_rounded(&self, var: &ir::region::RegionVar) -> bool {
+        let Some(Sharing::Reduction(op)) = var.sharing.as_ref().map(|it| &it.value) else {
+            return false;
+        };
+        matches!(op, ReductionOp::Add | ReductionOp::Sub | ReductionOp::Mul)
+            && !self.program.types.is_integer(self.program.vars[var.var].ty)
     }
 
     /// Each thread's copies of the variables of a construct that deals iterations.
@@ -177,7 +192,8 @@ impl Lowering<'_> {
     /// What a group has, into the variable itself. `place`: which of the kernel's sums it is.
     pub(super) fn join(&self, sum: &Sum, place: usize, memory: Option<String>, out: &mut Out<'_>) {
         let Sum { original, own, ty, op, start, .. } = sum;
-        if self.grid.is_some_and(Grid::is_cpp) {
+        let is_cpp = self.grid.is_some_and(Grid::is_cpp);
+        if is_cpp && self.state.borrow().parts == 0 {
             out.line("if (__ferry_place() == 0)");
             return out.line(&match op {
                 ReductionOp::Add | ReductionOp::Sub => {
@@ -192,7 +208,7 @@ impl Lowering<'_> {
         let memory = memory.or_else(|| self.group_memory(ty, out));
         let last = format!("__ferry_is_last{}", self.fresh());
         let parts = format!("__ferry_parts{place}");
-        out.line(&format!("__local int {last};"));
+        out.line(&format!("{} int {last};", if is_cpp { "__shared__" } else { "__local" }));
         out.line("if (__ferry_place() == 0)");
         out.line("{");
         out.indented(|out| {

@@ -143,6 +143,18 @@ template <class T> static __device__ T __ferry_add(T *at, T value)
   }
   return __ferry_sum<T>::add(at, value);
 }
+/* What a group has of a sum, in memory of the launch. */
+#define __ferry_part(type, parts, group) (*(volatile type *)((parts) + 8 + 8 * (group)))
+/* Whether a group that leaves its part is the last, and all parts are there. The next launch counts anew. */
+static __device__ int __ferry_is_last(unsigned long parts)
+{
+  __threadfence();
+  if (atomicAdd((unsigned *)parts, 1u) + 1 != gridDim.x)
+    return 0;
+  __threadfence();
+  atomicExch((unsigned *)parts, 0u);
+  return 1;
+}
 /* The values of all threads of a group as one, which all of them get. */
 template <class T, class F> static __device__ T __ferry_combine(T own, F join)
 {

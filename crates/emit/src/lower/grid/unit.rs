@@ -155,6 +155,11 @@ impl Lowering<'_> {
                 "extern \"C\" __device__ unsigned {name}[3] = {{ {numbers} }};\n"
             ));
         }
+        let parts = std::mem::take(&mut self.state.borrow_mut().parts);
+        if parts > 0 && self.links() {
+            let name = abi::image::sums(&kernel.name);
+            text.push_str(&format!("extern \"C\" __device__ unsigned {name} = {parts};\n"));
+        }
         text
     }
 
@@ -189,7 +194,7 @@ impl Lowering<'_> {
         is_solo: bool,
     ) -> String {
         if self.grid.is_some_and(Grid::is_cpp) {
-            return cuda_header(name, slots, is_solo);
+            return cuda_header(name, slots, parts, is_solo);
         }
         let has_variables = self.has_grid_variables();
         let all = slots + usize::from(has_variables);
@@ -218,8 +223,11 @@ impl Lowering<'_> {
     }
 }
 
-fn cuda_header(name: &str, slots: usize, is_solo: bool) -> String {
-    let params: Vec<String> = (0..slots).map(|it| format!("__ferry_slot __ferry_a{it}")).collect();
+fn cuda_header(name: &str, slots: usize, parts: usize, is_solo: bool) -> String {
+    let params: Vec<String> = (0..slots)
+        .map(|it| format!("__ferry_slot __ferry_a{it}"))
+        .chain((0..parts).map(|it| format!("unsigned long __ferry_parts{it}")))
+        .collect();
     let values: Vec<String> = (0..slots).map(|it| format!("__ferry_a{it}")).collect();
     let threads = if is_solo { 1 } else { MOST_THREADS };
     let lines = match values.is_empty() {
