@@ -152,7 +152,7 @@ static __device__ int __ferry_is_last(unsigned long parts)
   if (atomicAdd((unsigned *)parts, 1u) + 1 != gridDim.x)
     return 0;
   __threadfence();
-  atomicExch((unsigned *)parts, 0u);
+  atomicExch((int *)parts, 0);
   return 1;
 }
 /* The values of all threads of a group as one, which all of them get. */
