@@ -16,14 +16,16 @@
 mod files;
 #[path = "cuda/flights.rs"]
 mod flights;
+#[path = "support/programs.rs"]
+mod programs;
 mod support;
 
-use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitCode, Output};
 
 use libtest_mimic::{Arguments, Failed, Trial};
+use programs::{listed, programs};
 use support::{ferry, told};
 
 /// What is said of programs that are refused.
@@ -38,12 +40,12 @@ fn main() -> ExitCode {
     let mut trials: Vec<Trial> = programs
         .iter()
         .map(|(name, path)| {
-            let (path, excuse) = (path.clone(), excused().get(name.as_str()).copied());
+            let (path, excuse) = (path.clone(), listed(LIST).get(name.as_str()).copied());
             Trial::test(format!("program::{name}"), move || checked(compiles(&path, excuse)))
         })
         .collect();
     trials.push(Trial::test("the_list_names_programs", move || {
-        let stray = excused().into_keys().find(|it| !programs.contains_key(*it));
+        let stray = listed(LIST).into_keys().find(|it| !programs.contains_key(*it));
         checked(stray.map(|it| format!("`{it}` is not there")))
     }));
     for (name, test) in OWN.iter().chain(flights::OWN).chain(files::OWN) {
@@ -79,20 +81,6 @@ const OWN: &[(&str, Test)] = &[
 
 fn checked(wrong: Option<String>) -> Result<(), Failed> {
     wrong.map_or(Ok(()), |it| Err(it.into()))
-}
-
-fn programs() -> BTreeMap<String, PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/run");
-    let files = fs::read_dir(folder).expect("tests/run").flatten().map(|it| it.path());
-    let files = files.filter(|it| it.extension().is_some_and(|it| it == "c"));
-    let named = |it: PathBuf| Some((it.file_stem()?.to_string_lossy().into_owned(), it));
-    files.filter_map(named).collect()
-}
-
-/// A line of the list: a name, and what the refusal says.
-fn excused() -> BTreeMap<&'static str, &'static str> {
-    let lines = LIST.lines().filter(|it| !it.starts_with('#') && !it.is_empty());
-    lines.filter_map(|it| it.split_once(": ")).collect()
 }
 
 /// Whether there is a compiler, which is said where there is none.

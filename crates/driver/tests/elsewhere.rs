@@ -10,11 +10,16 @@
     reason = "a test says what it needs from the machine"
 )]
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+#[path = "support/programs.rs"]
+mod programs;
+mod support;
+
+use std::path::Path;
+use std::process::Command;
 use std::sync::Mutex;
+
+use programs::{listed, programs};
+use support::{ferry, told};
 
 /// A device, and what is said of programs that do not run there.
 struct Elsewhere {
@@ -39,27 +44,8 @@ const RISCV: Elsewhere = Elsewhere {
 /// What the lists say of programs that compile and are not right there.
 const EXCUSES: [&str; 3] = ["it counts threads", "it takes long", "it waits for the clock"];
 
-fn ferry(arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ferry"));
-    for name in ["CC", "FERRY_CC", "FERRY_DEVICE", "FERRY_INFO"] {
-        command.env_remove(name);
-    }
-    command.args(arguments).env("LC_ALL", "C").output().expect("ferry runs")
-}
-
-fn told(output: &Output) -> String {
-    let text = [output.stdout.as_slice(), output.stderr.as_slice()].concat();
-    format!("{}\n{}", output.status, String::from_utf8_lossy(&text))
-}
-
-/// Lines of a list: a name, and what the refusal says or an excuse.
-fn excused(list: &'static str) -> BTreeMap<&'static str, &'static str> {
-    let lines = list.lines().filter(|it| !it.starts_with('#') && !it.is_empty());
-    lines.filter_map(|it| it.split_once(": ")).collect()
-}
-
 fn has_driver() -> bool {
-    let told = ferry(&["devices", "--json"]);
+    let told = ferry(&["devices", "--json"], Path::new("."));
     let text = String::from_utf8_lossy(&told.stdout).into_owned();
     let line = text.lines().find(|it| it.contains("\"opencl\"")).unwrap_or_default().to_owned();
     line.contains("\"missing\":[]")
@@ -74,7 +60,8 @@ fn check(elsewhere: &Elsewhere, program: &Path, excuse: Option<&str>) -> Option<
     let made = folder.path().join("program");
     let (source, made) = (program.to_str()?, made.to_str()?);
     let device = elsewhere.device;
-    let built = ferry(&["cc", "--device", device, "-O1", "-w", source, "-o", made, "-lm"]);
+    let built =
+        ferry(&["cc", "--device", device, "-O1", "-w", source, "-o", made, "-lm"], folder.path());
     if !built.status.success() {
         let said = told(&built);
         return match excuse {
@@ -106,7 +93,7 @@ fn programs_are_right_on_opencl_or_refused_by_name() {
 
 #[test]
 fn programs_are_right_on_the_cluster_or_refused_by_name() {
-    let told = ferry(&["doctor", "--json"]);
+    let told = ferry(&["doctor", "--json"], Path::new("."));
     let text = String::from_utf8_lossy(&told.stdout).into_owned();
     let line = text.lines().find(|it| it.contains("\"tools for the cluster\"")).unwrap_or_default();
     if line.contains("\"found\":null") {
@@ -117,20 +104,9 @@ fn programs_are_right_on_the_cluster_or_refused_by_name() {
 }
 
 fn check_all(elsewhere: &Elsewhere) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/run");
-    let mut programs: Vec<PathBuf> = fs::read_dir(folder)
-        .expect("the programs")
-        .filter_map(|it| it.ok().map(|it| it.path()))
-        .filter(|it| it.extension().is_some_and(|it| it == "c"))
-        .collect();
-    programs.sort();
-    let excused = excused(elsewhere.list);
-    let names: Vec<String> = programs
-        .iter()
-        .filter_map(|it| it.file_stem().map(|it| it.to_string_lossy().into_owned()))
-        .collect();
+    let (programs, excused) = (programs(), listed(elsewhere.list));
     for name in excused.keys() {
-        assert!(names.iter().any(|it| it == name), "the list names `{name}`, which is not there");
+        assert!(programs.contains_key(*name), "the list names `{name}`, which is not there");
     }
     let next = Mutex::new(programs.iter());
     let wrong = Mutex::new(Vec::new());
@@ -139,9 +115,7 @@ fn check_all(elsewhere: &Elsewhere) {
             scope.spawn(|| {
                 loop {
                     let program = next.lock().ok().and_then(|mut it| it.next());
-                    let Some(program) = program else { break };
-                    let name = program.file_stem().map(|it| it.to_string_lossy().into_owned());
-                    let name = name.unwrap_or_default();
+                    let Some((name, program)) = program else { break };
                     if let Some(why) =
                         check(elsewhere, program, excused.get(name.as_str()).copied())
                     {

@@ -11,14 +11,16 @@
     reason = "a test says what it needs from the machine"
 )]
 
+#[path = "support/programs.rs"]
+mod programs;
 mod support;
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Output};
 
 use libtest_mimic::{Arguments, Failed, Trial};
+use programs::{listed, programs};
 use support::{ferry, told};
 
 /// What is said of programs that are refused, for each dialect.
@@ -38,7 +40,7 @@ fn main() -> ExitCode {
     let mut trials = Vec::new();
     for (dialect, list) in REFUSED {
         for (name, path) in &programs {
-            let excuses = [excuse(list, name), excuse(STANDALONE, name)];
+            let excuses = [list, STANDALONE].map(|it| listed(it).get(name.as_str()).copied());
             let path = path.clone();
             trials.push(Trial::test(format!("{dialect}::{name}"), move || {
                 checked(program(dialect, &path, &excuses))
@@ -46,7 +48,7 @@ fn main() -> ExitCode {
         }
     }
     trials.push(Trial::test("the_list_names_programs", move || {
-        let stray = lines(STANDALONE).map(|it| it.0).find(|it| !programs.contains_key(*it));
+        let stray = listed(STANDALONE).into_keys().find(|it| !programs.contains_key(*it));
         checked(stray.map(|it| format!("`{it}` is not there")))
     }));
     for (name, test) in OWN {
@@ -70,23 +72,6 @@ const OWN: &[(&str, Test)] = &[
 
 fn checked(wrong: Option<String>) -> Result<(), Failed> {
     wrong.map_or(Ok(()), |it| Err(it.into()))
-}
-
-fn programs() -> BTreeMap<String, PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/run");
-    let files = fs::read_dir(folder).expect("tests/run").flatten().map(|it| it.path());
-    let files = files.filter(|it| it.extension().is_some_and(|it| it == "c"));
-    let named = |it: PathBuf| Some((it.file_stem()?.to_string_lossy().into_owned(), it));
-    files.filter_map(named).collect()
-}
-
-/// The lines of a list: a name, and what is said of it.
-fn lines(list: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
-    list.lines().filter(|it| !it.starts_with('#')).filter_map(|it| it.split_once(": "))
-}
-
-fn excuse(list: &'static str, name: &str) -> Option<&'static str> {
-    lines(list).find(|it| it.0 == name).map(|it| it.1)
 }
 
 /// What is wrong with a program in a dialect; nothing if it is right, or refused as its lists say.

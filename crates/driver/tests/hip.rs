@@ -12,14 +12,16 @@
     reason = "a test says what it needs from the machine"
 )]
 
+#[path = "support/programs.rs"]
+mod programs;
 mod support;
 
-use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitCode, Output};
 
 use libtest_mimic::{Arguments, Failed, Trial};
+use programs::{listed, programs};
 use support::{ferry, told};
 
 /// What is said of programs that are refused.
@@ -44,7 +46,7 @@ fn main() -> ExitCode {
     let programs = programs();
     let mut trials = Vec::new();
     for (name, path) in &programs {
-        let (path, excuse) = (path.clone(), excused().get(name.as_str()).copied());
+        let (path, excuse) = (path.clone(), listed(LIST).get(name.as_str()).copied());
         let compiled = path.clone();
         trials.push(Trial::test(format!("program::{name}"), move || {
             checked(compiles(&compiled, excuse))
@@ -87,20 +89,6 @@ const OWN: &[(&str, Test)] = &[
 
 fn checked(wrong: Option<String>) -> Result<(), Failed> {
     wrong.map_or(Ok(()), |it| Err(it.into()))
-}
-
-fn programs() -> BTreeMap<String, PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/run");
-    let files = fs::read_dir(folder).expect("tests/run").flatten().map(|it| it.path());
-    let files = files.filter(|it| it.extension().is_some_and(|it| it == "c"));
-    let named = |it: PathBuf| Some((it.file_stem()?.to_string_lossy().into_owned(), it));
-    files.filter_map(named).collect()
-}
-
-/// A line of the list: a name, and what the refusal says.
-fn excused() -> BTreeMap<&'static str, &'static str> {
-    let lines = LIST.lines().filter(|it| !it.starts_with('#') && !it.is_empty());
-    lines.filter_map(|it| it.split_once(": ")).collect()
 }
 
 /// Whether there is a compiler, which is said where there is none.
