@@ -24,11 +24,18 @@ pub const SLOTS: &str = "ferry_slots";
 /// How many there are.
 pub const MOST_SLOTS: usize = 256;
 
+/// Bytes that a kernel leaves for the plan of a loop whose arrays are brought into the scratchpad.
+pub const NEAR_ROOM: usize = 1280;
+
+/// The stream whose texts go into the account of a region.
+pub const ACCOUNT_STREAM: u64 = 3;
+
 /// What a program asks the host for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Ask {
-    /// `format, slots, stream, done, into, room`: prints to stream 1 or 2, or for 0 into memory; answers `done`.
+    /// `format, slots, stream, done, into, room`: prints to stream 1 or 2, into the account for 3, or for 0 into memory;
+    /// answers `done`.
     Print = 1,
     /// `address, bytes, align`: memory of the device; answers `address`, 0 if there is none.
     Allocate = 2,
@@ -40,17 +47,21 @@ pub enum Ask {
     Crash = 5,
     /// `address, bytes`: answers how many bytes were allocated there.
     Size = 6,
+    /// `address, bytes, writes, is_there`: answers whether one piece of mapped data has this range, and nobody else
+    /// writes to it meanwhile if the cluster does.
+    Range = 7,
 }
 
 impl Ask {
     /// All, with the names that C gives them.
-    pub const ALL: [(&'static str, Ask); 6] = [
+    pub const ALL: [(&'static str, Ask); 7] = [
         ("ASK_PRINT", Ask::Print),
         ("ASK_ALLOCATE", Ask::Allocate),
         ("ASK_FREE", Ask::Free),
         ("ASK_STOP", Ask::Stop),
         ("ASK_CRASH", Ask::Crash),
         ("ASK_SIZE", Ask::Size),
+        ("ASK_RANGE", Ask::Range),
     ];
 
     /// By its number.

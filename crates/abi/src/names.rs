@@ -83,3 +83,7 @@ pub const TASK_END: &str = "__ferry_task_end";
 /// `void (Ident *, int action, const char *types, int64_t number, int64_t queue)`: a
 /// [`crate::control::Action`]; types are words with commas or null, numbers may be unsaid.
 pub const CONTROL: &str = "__ferry_control";
+
+/// The routines of `ferry_cluster.h`: whoever runs device code has them.
+pub const CLUSTER_ROUTINES: [&str; 5] =
+    ["ferry_l1_malloc", "ferry_l1_free", "ferry_dma", "ferry_dma_2d", "ferry_dma_wait"];

@@ -475,6 +475,10 @@ pub(crate) struct CcOptions {
     #[arg(long)]
     pub(crate) ferry_static_runtime: bool,
 
+    /// Leave mapped arrays outside of the scratchpad of a cluster
+    #[arg(long)]
+    pub(crate) ferry_no_tiles: bool,
+
     /// Build device code anew, and do not keep it
     #[arg(long)]
     pub(crate) ferry_no_cache: bool,

@@ -168,6 +168,91 @@ fn a_run_tells_cycles_and_what_cores_waited_for() {
     assert!(said.contains(" cycles, ") && said.contains("host memory "), "{said}");
 }
 
+/// Rows of a matrix are brought into the scratchpad by hand, turned round, and sent to columns.
+const BY_HAND: &str = r#"
+#include <ferry_cluster.h>
+#include <stdio.h>
+#include <stdlib.h>
+enum { ROWS = 24, COLUMNS = 40, WIDE = 3 };
+int main(void) {
+  int *from = malloc(sizeof(int) * ROWS * COLUMNS), *to = malloc(sizeof(int) * ROWS * COLUMNS);
+  for (int i = 0; i < ROWS * COLUMNS; i++) from[i] = i, to[i] = -1;
+  int too_much = 0;
+  #pragma omp target map(to: from[0:ROWS * COLUMNS]) map(tofrom: to[0:ROWS * COLUMNS], too_much)
+  {
+    int __device *block = ferry_l1_malloc(sizeof(int) * ROWS * WIDE);
+    int __device *row = ferry_l1_malloc(sizeof(int) * ROWS);
+    for (int column = 0; column + WIDE <= COLUMNS; column += WIDE) {
+      ferry_transfer in = ferry_dma_2d(block, from + column, sizeof(int) * WIDE, ROWS, sizeof(int) * WIDE, sizeof(int) * COLUMNS);
+      ferry_dma_wait(in);
+      for (int k = 0; k < WIDE; k++) {
+        for (int i = 0; i < ROWS; i++) row[i] = 2 * block[i * WIDE + k];
+        ferry_dma_wait(ferry_dma(to + (column + k) * ROWS, row, sizeof(int) * ROWS));
+      }
+    }
+    ferry_dma_wait(ferry_dma(to, from, 0));
+    ferry_l1_free(block);
+    ferry_l1_free(row);
+    ferry_l1_free(NULL);
+    void *huge = ferry_l1_malloc(1ul << 45);
+    too_much = huge != NULL;
+    ferry_l1_free(huge);
+  }
+  long sum = 0;
+  for (int i = 0; i < ROWS * COLUMNS; i++) sum += (long)to[i] * (i % 11 + 1);
+  printf("%ld %d %d\n", sum, to[COLUMNS * ROWS - 1], too_much);
+  return 0;
+}"#;
+
+#[test]
+fn a_program_uses_the_scratchpad_by_hand_and_runs_everywhere() {
+    if !has_tools() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let built = build(folder.path(), "cpu:copy,cpu:separate,riscv", &[("a.c", BY_HAND)]);
+    assert!(built.status.success(), "{}", told(&built));
+    let here = run(folder.path(), &[("FERRY_INFO", "cycles")]);
+    let said = told(&here);
+    assert!(here.status.success() && said.contains(", dma "), "{said}");
+    let answer = String::from_utf8_lossy(&here.stdout).into_owned();
+    assert!(answer.ends_with(" -1 0\n"), "{answer}");
+    for device in ["cpu", "cpu:copy", "cpu:separate"] {
+        let there = run(folder.path(), &[("FERRY_DEVICE", device)]);
+        assert_eq!(String::from_utf8_lossy(&there.stdout), answer, "{device}: {}", told(&there));
+    }
+    // Without Ferry the header is enough.
+    let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../include/ferry");
+    let include = format!("-I{}", include.display());
+    let plain = Command::new("cc")
+        .args([&include, "-O1", "a.c", "-o", "plain"])
+        .current_dir(folder.path())
+        .output()
+        .expect("cc runs");
+    assert!(plain.status.success(), "{}", told(&plain));
+    let plain = Command::new(folder.path().join("plain")).output().expect("it runs");
+    assert_eq!(String::from_utf8_lossy(&plain.stdout), answer);
+}
+
+#[test]
+fn wrong_use_of_the_scratchpad_is_told() {
+    let check = |body: &str, expect: &str| {
+        let text = format!(
+            "#include <ferry_cluster.h>\nint main(void) {{ int a[4] = {{ 0 }};\n\
+             #pragma omp target map(tofrom: a)\n{{ {body} }}\nreturn a[0]; }}"
+        );
+        let Some((is_right, said)) = answer(&[("a.c", &text)], &[]) else { return };
+        assert!(!is_right && said.contains(expect), "{body}\n{said}");
+    };
+    check("char *p = ferry_l1_malloc(64); ferry_l1_free(p); ferry_l1_free(p);", "what is free");
+    check("ferry_l1_free(a);", "not in the scratchpad");
+    check("char *p = ferry_l1_malloc(64); ferry_dma(p, a, 1ul << 32);", "4 GiB");
+    check(
+        "char *p = ferry_l1_malloc(64); ferry_dma_wait(ferry_dma(p, a, 64));",
+        "nothing is there",
+    );
+}
+
 #[test]
 fn what_the_cluster_cannot_do_is_refused_by_name() {
     if !has_tools() {

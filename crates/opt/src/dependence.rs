@@ -526,13 +526,13 @@ impl Obstacle {
 
 /// What the directive of the loop says of variables.
 #[derive(Default)]
-struct Marked {
-    private: BTreeSet<VarId>,
-    reductions: Vec<(VarId, ReductionOp<Typed>)>,
+pub(crate) struct Marked {
+    pub(crate) private: BTreeSet<VarId>,
+    pub(crate) reductions: Vec<(VarId, ReductionOp<Typed>)>,
 }
 
 impl Marked {
-    fn new(program: &Program, governing: &[RegionId]) -> Marked {
+    pub(crate) fn new(program: &Program, governing: &[RegionId]) -> Marked {
         let mut marked = Marked::default();
         for region in governing.iter().map(|&it| &program.regions[it]) {
             marked.private.extend(private_items(program, &region.construct));

@@ -373,6 +373,11 @@ fn element(program: &Program, pointer: VarId, touch: &Touch) -> Option<Poly> {
 
 /// The loops around an access, outermost first.
 pub(crate) fn rounds(touch: &Touch) -> Option<Vec<Rounds>> {
+    rounds_within(touch, None)
+}
+
+/// The same, where last rounds may follow the counter of the examined loop.
+pub(crate) fn rounds_within(touch: &Touch, examined: Option<Atom>) -> Option<Vec<Rounds>> {
     let mut found: Vec<Rounds> = Vec::new();
     for context in touch.context.iter() {
         let Context::Loop(number, room) = context else { continue };
@@ -385,7 +390,9 @@ pub(crate) fn rounds(touch: &Touch) -> Option<Vec<Rounds>> {
             // The last round would have to be divided for.
             None => return None,
         };
-        let is_outer = |atom: Atom| !atom.varies() || found.iter().any(|it| it.counter == atom);
+        let is_outer = |atom: Atom| {
+            !atom.varies() || Some(atom) == examined || found.iter().any(|it| it.counter == atom)
+        };
         if !last.atoms().all(is_outer) {
             return None;
         }

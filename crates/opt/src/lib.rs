@@ -2,7 +2,7 @@
 //!
 //! In: an [`ir::program::Program`]. Out: facts, each with what it rests on; the program is not changed.
 //! [`dependence`] answers which loops may run in parallel, [`extent`] how much of the data behind a pointer
-//! a region touches, [`transfer`] what moves between host and device and need not, [`mod@marks`] all that a
+//! a region touches, [`tiles`] which elements each round of a loop does, [`transfer`] what moves between host and device and need not, [`mod@marks`] all that a
 //! mapping of loops rests on. Passes will stand here too.
 
 mod access;
@@ -26,6 +26,7 @@ mod reduction;
 mod scan;
 pub mod shape;
 mod system;
+pub mod tiles;
 pub mod transfer;
 mod walk;
 

@@ -10,6 +10,7 @@ mod loops {
     mod marks;
     mod shapes;
     mod support;
+    mod tiles;
     mod transfers;
     mod verdicts;
 }

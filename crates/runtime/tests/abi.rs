@@ -243,6 +243,7 @@ fn every_declared_routine_is_there() {
     every_routine_is_there("omp.h", "omp_", 100);
     every_routine_is_there("openacc.h", "acc_", 80);
     every_routine_is_there("acc_prof.h", "acc_prof_", 2);
+    every_routine_is_there("ferry_cluster.h", "ferry_", 4);
 }
 
 fn every_routine_is_there(header_name: &str, prefix: &str, at_least: usize) {
@@ -269,6 +270,7 @@ fn every_routine_is_there(header_name: &str, prefix: &str, at_least: usize) {
     let library = library_folder().display().to_string();
     compile(&[
         "-fopenmp",
+        "-D__FERRY__=1",
         &format!("-I{}", include.display()),
         source.to_str().unwrap(),
         "-o",

@@ -82,6 +82,11 @@ impl Memory {
         (self.base as u64..(self.base + self.size) as u64).contains(&at)
     }
 
+    /// Whether one block has all of a range.
+    pub(super) fn has(&self, at: u64, bytes: u64) -> bool {
+        self.around(at).is_some_and(|it| it.end - at >= bytes)
+    }
+
     /// The block around an address.
     fn around(&self, at: u64) -> Option<Range<u64>> {
         let offset = (at as usize).checked_sub(self.base)?;
@@ -123,6 +128,11 @@ pub(super) struct View<'a> {
 impl View<'_> {
     pub(super) fn new(memory: &Memory, is_shared: bool) -> View<'_> {
         View { memory, is_shared, readable: 0..0, writable: 0..0 }
+    }
+
+    /// Whether all of a range can be read.
+    pub(super) fn reaches(&mut self, address: u64, bytes: u64) -> bool {
+        usize::try_from(bytes).is_ok_and(|it| self.find(address, it, false).is_ok())
     }
 
     /// Looks for what is around an address.

@@ -9,11 +9,12 @@
 mod memory;
 mod print;
 
+use std::cell::RefCell;
 use std::ffi::CStr;
 use std::fmt::Write;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use abi::cluster::{Ask, DESCRIPTION, KERNEL, MACHINE, MOST_SLOTS, SLOTS, START};
+use abi::cluster::{ACCOUNT_STREAM, Ask, DESCRIPTION, KERNEL, MACHINE, MOST_SLOTS, SLOTS, START};
 use abi::image::Payload;
 use sim::{Cluster, Config, Counters, Fault, FaultKind, HostMemory, Stop};
 
@@ -241,9 +242,14 @@ impl Device for Riscv {
         let before = (cluster.cycle(), cluster.counters());
         cluster.start(*start);
         let is_shared = self.shares_host_memory();
-        let run = Run { memory: &self.memory, is_shared, limit: self.limit };
+        let (memory, limit, notes) = (&self.memory, self.limit, RefCell::default());
+        let run = Run { memory, is_shared, limit, notes };
         let ended = run.go(cluster);
-        let account = account(cluster, before.0, &before.1);
+        let mut account = account(cluster, before.0, &before.1);
+        for note in run.notes.into_inner() {
+            // Writing to a string cannot fail.
+            let _ = write!(account, "; brought into the scratchpad of {note}");
+        }
         loaded.account = Some(account);
         ended
     }
@@ -259,6 +265,8 @@ struct Run<'a> {
     is_shared: bool,
     /// Cycles that it may take.
     limit: Option<u64>,
+    /// What the program says for the account.
+    notes: RefCell<Vec<String>>,
 }
 
 impl Run<'_> {
@@ -322,6 +330,15 @@ impl Run<'_> {
                 })?;
                 set(cluster, 1, bytes as u64)
             }
+            Ask::Range => {
+                let [at, bytes, writes] = [word(cluster, 0)?, word(cluster, 1)?, word(cluster, 2)?];
+                let is_there = self.memory.has(at, bytes) || {
+                    // What the host may write at the same time is never written back as it was.
+                    let mut view = View::new(self.memory, self.is_shared);
+                    writes == 0 && self.is_shared && view.reaches(at, bytes)
+                };
+                set(cluster, 3, u64::from(is_there))
+            }
             Ask::Stop => Err(DeviceError::Exited { status: at as i32 }),
             Ask::Crash => {
                 let text = self.text(cluster, word(cluster, 0)?, None).unwrap_or_default();
@@ -351,6 +368,8 @@ impl Run<'_> {
                         let bytes = [shown, &[0]].concat();
                         self.write(cluster, into, &bytes).ok_or_else(unreadable)?;
                     }
+                } else if stream == ACCOUNT_STREAM {
+                    self.notes.borrow_mut().push(String::from_utf8_lossy(&text).into_owned());
                 } else {
                     print::show(&text, stream == 2);
                 }

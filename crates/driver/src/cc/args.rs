@@ -116,6 +116,8 @@ pub(crate) struct Arguments {
     pub(crate) mapping: Option<PathBuf>,
     /// The device whose numbers decide on mappings.
     pub(crate) profile: Option<String>,
+    /// Arrays are not brought into the scratchpad of a cluster.
+    pub(crate) no_tiles: bool,
     /// How far directives are believed.
     pub(crate) trust: Believed,
     pub(crate) host: Option<OsString>,
@@ -327,6 +329,7 @@ impl Reader {
             }
             Own::Host => read.host = Some(value),
             Own::StaticRuntime => read.static_runtime = true,
+            Own::NoTiles => read.no_tiles = true,
             Own::NoCache => read.no_cache = true,
         }
         Ok(())

@@ -83,13 +83,14 @@ fn ours(cx: &Context<'_>, job: &Job<'_>) -> Result<Done, Failure> {
     };
     let options = emit::Options {
         wants_device: cx.arguments.targets.need_image() || cx.arguments.targets.has_cluster(),
+        wants_cluster: cx.arguments.targets.has_cluster() && !cx.arguments.no_tiles,
         grids: cx.arguments.targets.grids(),
         standalone: false,
         reassociates: cx.arguments.reassociates(),
         trust: cx.arguments.trust.into(),
     };
     let chosen = emit::Chosen { decisions: cx.decisions.as_ref(), profile: cx.profile.as_ref() };
-    let Lowered { host, device, grids, verdicts, decisions, diagnostics } =
+    let Lowered { host, device, cluster, grids, verdicts, decisions, diagnostics } =
         lower::lower(program, &unit.map, options, chosen, &cx.arguments.targets.image_names());
     let decided = cx.decisions.as_ref().map(|_| Decided { file, nests: decisions });
     said.extend(messages(cx, &diagnostics, &unit.map)?);
@@ -101,7 +102,7 @@ fn ours(cx: &Context<'_>, job: &Job<'_>) -> Result<Done, Failure> {
     };
     said.extend(preprocessor_said);
     cx.save(&job.input.path, "host.c", &host)?;
-    said.extend(generated(cx, job, &host, device.as_deref(), &grids)?);
+    said.extend(generated(cx, job, &host, [device.as_deref(), cluster.as_deref()], &grids)?);
     Ok(Done { said, verdicts, decided, is_lowered: true })
 }
 
@@ -158,7 +159,7 @@ fn generated(
     cx: &Context<'_>,
     job: &Job<'_>,
     host: &[u8],
-    device: Option<&[u8]>,
+    [device, cluster]: [Option<&[u8]>; 2],
     grids: &[(emit::Grid, Vec<u8>)],
 ) -> Result<Vec<u8>, Failure> {
     let mut containers = Vec::new();
@@ -170,6 +171,8 @@ fn generated(
             containers.extend(Code::of(object).container());
         }
         if cx.arguments.targets.has_cluster() {
+            let text = cluster.unwrap_or(text);
+            cx.save(&job.input.path, "riscv.c", text)?;
             let code = riscv::bitcode(cx, &job.input.path, text)?;
             cx.save(&job.input.path, "riscv.bc", &code.bytes)?;
             containers.extend(code.container());

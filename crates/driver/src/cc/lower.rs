@@ -15,6 +15,8 @@ pub(crate) struct Lowered {
     pub(crate) host: Option<Vec<u8>>,
     /// The text for devices that need an image.
     pub(crate) device: Option<Vec<u8>>,
+    /// The text for a cluster with a scratchpad.
+    pub(crate) cluster: Option<Vec<u8>>,
     /// Texts for grids of threads.
     pub(crate) grids: Vec<(emit::Grid, Vec<u8>)>,
     /// One for each region, in the order of the text.
@@ -93,12 +95,14 @@ pub(crate) fn lower(
     let Some(file) = map.files().next() else {
         let diagnostics = Diagnostics::new();
         let (verdicts, decisions) = (Vec::new(), Vec::new());
-        let (host, device, grids) = (None, None, Vec::new());
-        return Lowered { host, device, grids, verdicts, decisions, diagnostics };
+        let (host, device, cluster, grids) = (None, None, None, Vec::new());
+        return Lowered { host, device, cluster, grids, verdicts, decisions, diagnostics };
     };
-    let emit::Lowered { host, device, grids, verdicts, notes, decisions, diagnostics, .. } =
-        emit::lower_with(program, map, file, &locator, options, chosen);
+    let emit::Lowered {
+        host, device, cluster, grids, verdicts, notes, decisions, diagnostics, ..
+    } = emit::lower_with(program, map, file, &locator, options, chosen);
     let device = device.map(String::into_bytes);
+    let cluster = cluster.map(String::into_bytes);
     let grids: Vec<_> = grids.into_iter().map(|(it, text)| (it, text.into_bytes())).collect();
     let is_kernel = |region: &Region| verdicts.iter().any(|it| it.span == region.span);
     let mut devices = vec!["cpu"];
@@ -121,7 +125,7 @@ pub(crate) fn lower(
         }
     }
     verdicts.sort_by_key(|it| it.span.start);
-    Lowered { host, device, grids, verdicts, decisions, diagnostics }
+    Lowered { host, device, cluster, grids, verdicts, decisions, diagnostics }
 }
 
 fn outcome(program: &Program, region: &Region, is_kernel: impl Fn(&Region) -> bool) -> Outcome {

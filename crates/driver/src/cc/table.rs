@@ -91,6 +91,7 @@ pub(crate) enum Own {
     Version,
     Device,
     SaveTemps,
+    NoTiles,
     Report,
     Mapping,
     Profile,
@@ -254,6 +255,7 @@ const TABLE: &[Row] = &[
     row("--ferry-cc", Separate, Role::Own(Own::Host)),
     row("--ferry-cc=", Joined, Role::Own(Own::Host)),
     row("--ferry-static-runtime", Alone, Role::Own(Own::StaticRuntime)),
+    row("--ferry-no-tiles", Alone, Role::Own(Own::NoTiles)),
     row("--ferry-no-cache", Alone, Role::Own(Own::NoCache)),
     // ---- other compilers'
     row("-MJ", Either, Foreign),

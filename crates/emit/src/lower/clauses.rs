@@ -28,6 +28,11 @@ pub(super) struct Around {
 }
 
 impl Around {
+    /// Whether nothing belongs around the construct.
+    pub(super) fn is_nothing(&self) -> bool {
+        self.before.is_empty() && self.after.is_empty() && self.own.is_empty()
+    }
+
     /// The pragma of a block behind what is said before it.
     pub(super) fn with(mut self, pragma: Option<String>) -> Option<String> {
         self.before.push(pragma?);

@@ -59,6 +59,13 @@ impl Lowering<'_> {
         whole.push_str("#pragma GCC visibility push(default)\n");
         whole.push_str(&self.pointers());
         state.declarations.iter().for_each(|it| whole.push_str(it));
+        // Whoever runs the image has these, and it must link without.
+        for (_, function) in program.functions.iter() {
+            let name = program.names.text(function.name);
+            if abi::names::CLUSTER_ROUTINES.contains(&name) && function.body.is_none() {
+                whole.push_str(&format!("#pragma weak {name}\n"));
+            }
+        }
         whole.push_str(&unit.into_text());
         whole.push_str("\n# 1 \"<ferry>\" 3\n");
         whole.push_str(&self.foreign_rooms(&printer, kernels));

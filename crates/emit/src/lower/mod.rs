@@ -54,6 +54,7 @@ use ir::program::{
 };
 use ir::walk::Part;
 use opt::decisions::{Decision, Decisions};
+use opt::dependence::Analysis;
 use opt::profile::{Profile, Profiles};
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::{Diagnostic, Diagnostics, EditError, Edits, FileId, Locator, SourceMap, Span};
@@ -75,6 +76,8 @@ pub struct Lowered {
     pub device: Option<String>,
     /// The same in pieces, for a program that stands alone, if that was asked for.
     pub standalone: Option<Standalone>,
+    /// Text for a cluster with a scratchpad, if that was asked for and is not empty.
+    pub cluster: Option<String>,
     /// Texts for devices made of a grid of threads, likewise.
     pub grids: Vec<(Grid, String)>,
     /// What became of each region that was to leave the host.
@@ -105,6 +108,8 @@ pub struct Verdict {
 pub struct Options {
     /// The device's text is asked for too.
     pub wants_device: bool,
+    /// And one for a cluster, whose loops bring their arrays into its scratchpad.
+    pub wants_cluster: bool,
     /// And texts for grids.
     pub grids: Vec<Grid>,
     /// The texts are for people and for a program that does without our runtime.
@@ -212,6 +217,7 @@ pub fn lower_with(
         standalone: options.standalone,
         text: (map.bytes(file), map.base(file)),
         grid,
+        near: None,
         shared: FxHashMap::default(),
         state: RefCell::default(),
     };
@@ -232,6 +238,15 @@ pub fn lower_with(
         let lowering = lowering(true, None);
         device = lowering.device_unit(&state.kernels);
         diagnostics.append(lowering.state.into_inner().faults);
+    }
+    let (mut cluster, mut near_notes) = (None, Vec::new());
+    if options.wants_cluster && diagnostics.errors() == 0 {
+        let analysis = Analysis::new(program);
+        let lowering = Lowering { near: Some(&analysis), ..lowering(true, None) };
+        cluster = lowering.device_unit(&state.kernels);
+        let state = lowering.state.into_inner();
+        diagnostics.append(state.faults);
+        near_notes = state.notes;
     }
     let (mut grids, mut grid_notes) = (Vec::new(), Vec::new());
     for grid in options.grids.iter().copied() {
@@ -259,8 +274,9 @@ pub fn lower_with(
     let mut notes = leveled.map(|it| it.notes).unwrap_or_default();
     notes.extend(named.map(|it| it.notes).unwrap_or_default());
     notes.extend(grid_notes);
+    notes.extend(near_notes);
     let verdicts = state.verdicts;
-    Lowered { host, device, standalone, grids, verdicts, notes, decisions, diagnostics }
+    Lowered { host, device, cluster, standalone, grids, verdicts, notes, decisions, diagnostics }
 }
 
 /// The program with levels for grids, which have threads in their teams.
@@ -313,6 +329,8 @@ struct Lowering<'p> {
     text: (&'p [u8], u32),
     /// It is made for a grid of threads, in this language.
     grid: Option<Grid>,
+    /// What is known of loops, if arrays are brought into the scratchpad of a cluster.
+    near: Option<&'p Analysis<'p>>,
     state: RefCell<State>,
 }
 
@@ -329,6 +347,8 @@ struct State {
     kernels: Vec<device::Kernel>,
     verdicts: Vec<Verdict>,
     faults: Diagnostics,
+    /// Which arrays are brought into a scratchpad.
+    notes: Vec<Note>,
     /// Variables that a text for grids has found a place for.
     placed: Vec<grid::Placed>,
     /// A text for grids hands out memory.

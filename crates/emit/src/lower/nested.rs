@@ -105,10 +105,18 @@ impl Lowering<'_> {
         leaves: &[Leaf],
         out: &mut Out<'_>,
     ) {
-        let region = &self.program.regions[id];
         if leaves.first() == Some(&Leaf::Parallel) && !self.part_items(id).is_empty() {
             return self.threads_with_parts(printer, id, leaves, out);
         }
+        let near = self.near_begin(printer, id, leaves, out);
+        self.plain_parts(printer, id, leaves, out);
+        if let Some(opened) = near {
+            self.near_end(&opened, out);
+        }
+    }
+
+    fn plain_parts(&self, printer: &Printer<'_>, id: RegionId, leaves: &[Leaf], out: &mut Out<'_>) {
+        let region = &self.program.regions[id];
         if !leaves.is_empty() {
             let mut spelled = self.fitted(printer, id, leaves);
             if leaves.starts_with(&[Leaf::Teams]) && !self.tells_teams(id) {
@@ -176,7 +184,7 @@ impl Lowering<'_> {
 
 /// A league whose size nobody asks for and nobody sees: its iterations go to threads, which is all
 /// the device has.
-fn one_level(construct: &mut Construct<Spelled>) {
+pub(super) fn one_level(construct: &mut Construct<Spelled>) {
     let teams = construct.clauses.iter().position(|it| is_one_team(&it.kind));
     let Some(teams) = teams else { return };
     if construct.clauses.iter().any(|it| matches!(it.kind, ClauseKind::ThreadLimit(_))) {
@@ -215,7 +223,11 @@ fn gives_last_value(region: &Region) -> bool {
 /// Loops that are made one although the bounds of an inner one depend on an outer one: gcc 12
 /// miscomputes such nests (it crashes where both bounds depend), so the outer loop alone is dealt.
 /// Every iteration still runs once, and the variables of the inner loops are still private.
-fn outer_only(printer: &Printer<'_>, region: &Region, construct: &mut Construct<Spelled>) {
+pub(super) fn outer_only(
+    printer: &Printer<'_>,
+    region: &Region,
+    construct: &mut Construct<Spelled>,
+) {
     let has_order = |it: &Clause<Spelled>| matches!(it.kind, ClauseKind::Ordered(_));
     if construct.clauses.iter().any(has_order) {
         return;

@@ -9,6 +9,7 @@
 //! - `inside`: what the process of a device calls
 //! - `queue`: calls that are not waited for
 //! - `omp`, `acc`: the routines of the standards
+//! - `scratchpad`: `ferry_cluster.h` where there is none
 //! - `hand`: memory that the program handles itself, for both
 #![allow(unsafe_code, reason = "the C border")]
 #![allow(non_snake_case, reason = "names are the interface's")]
@@ -24,6 +25,7 @@ pub mod legacy;
 pub mod omp;
 pub mod queue;
 pub mod register;
+pub mod scratchpad;
 
 use std::fmt::Display;
 use std::mem;

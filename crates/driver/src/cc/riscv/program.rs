@@ -5,19 +5,20 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use abi::cluster::{Ask, DESCRIPTION, MOST_SLOTS};
+use abi::cluster::{Ask, DESCRIPTION, MOST_SLOTS, NEAR_ROOM};
 use sim::{Config, Letter};
 
 use super::tools::{Asked, Tools};
 use crate::report::reason;
 
 /// The runtime, in the order in which its parts know one another.
-const RUNTIME: [&str; 7] = [
+const RUNTIME: [&str; 8] = [
     include_str!("runtime/cluster.h"),
     include_str!("runtime/team.c"),
     include_str!("runtime/loops.c"),
     include_str!("runtime/memory.c"),
     include_str!("runtime/library.c"),
+    include_str!("runtime/near.c"),
     include_str!("runtime/tasks.c"),
     include_str!("runtime/api.c"),
 ];
@@ -67,7 +68,7 @@ pub(super) fn runtime() -> String {
     for (name, ask) in Ask::ALL {
         let _ = writeln!(text, "#define {name} {}u", ask as u32);
     }
-    let _ = writeln!(text, "#define SLOTS {MOST_SLOTS}");
+    let _ = writeln!(text, "#define SLOTS {MOST_SLOTS}\n#define NEAR_ROOM {NEAR_ROOM}");
     RUNTIME.iter().for_each(|it| text.push_str(it));
     text
 }

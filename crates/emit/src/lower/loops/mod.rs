@@ -11,6 +11,7 @@ mod change;
 mod deal;
 mod find;
 mod inner;
+mod near;
 mod normal;
 mod put;
 mod share;

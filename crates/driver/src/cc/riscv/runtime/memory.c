@@ -85,6 +85,7 @@ void ferry_l1_free(void *memory) {
 /* The engine that copies. */
 u32 ferry_dma(void *to, const void *from, size_t bytes) {
   if (!bytes) return 0;
+  if ((u64)bytes >> 32) ferry_crash("ferry_dma of 4 GiB or more");
   DMA_FROM = (u32)(u64)from;
   DMA_FROM_HIGH = (u32)((u64)from >> 32);
   DMA_TO = (u32)(u64)to;
@@ -94,6 +95,7 @@ u32 ferry_dma(void *to, const void *from, size_t bytes) {
 }
 u32 ferry_dma_2d(void *to, const void *from, size_t bytes, size_t rows, size_t to_step, size_t from_step) {
   if (!bytes || !rows) return 0;
+  if ((u64)(rows | to_step | from_step) >> 32) ferry_crash("ferry_dma_2d of 4 GiB or more");
   DMA_FROM_STEP = (u32)from_step;
   DMA_TO_STEP = (u32)to_step;
   DMA_ROWS = (u32)rows;

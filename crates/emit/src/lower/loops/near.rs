@@ -1,0 +1,501 @@
+//! Loops whose arrays a cluster brings into its scratchpad, some rounds at a time.
+//!
+//! In: a loop that threads share, in a text for a device with memory beside its cores. Out: the loop over tiles of rounds,
+//! with accesses to buffers where [`opt::tiles`] knows the elements of each round; behind it the loop as it was, for when
+//! the device finds that something does not hold or fit. Which of them runs is asked at run time: `__ferry_near_begin`
+//! answers 0 for the loop as it was, 1 if only arrays that follow the rounds are brought, 2 for all.
+//!
+//! Elements are found by the program's own subscript less that of the first element in the buffer, so nothing is
+//! assumed of how subscripts are computed. An array that is used in any other way than by subscript stays where it is.
+
+use ir::construct::{
+    Clause, ClauseKind, Construct, Leaf, ReductionModifier, ScheduleKind, Spelled,
+};
+use ir::program::{CastKind, ExprId, ExprKind, Program, RegionId, StmtId, VarId};
+use ir::region::Sharing;
+use ir::walk::Part;
+use opt::dependence::Sum;
+use opt::tiles::{Array, Line, Tiles};
+use rustc_hash::FxHashSet;
+use source::Span;
+
+use super::find::{self, What};
+use super::{Dealer, Maker, Nest, needs_loops_made};
+use crate::c::{Out, Printer};
+use crate::lower::levels::{About, Note};
+use crate::lower::{Lowering, nested, stub};
+
+/// More arrays than this are not brought for one loop; the runtime has as much room.
+const MOST_ARRAYS: usize = 8;
+
+/// Loops that touch fewer bytes are done before the runtime has looked at them.
+const WORTH_ASKING: u32 = 2048;
+
+/// What the runtime is told, and what it does.
+const DECLARATIONS: &str = "\
+struct __ferry_near_reach { long __low, __low_step, __high, __high_step; };
+struct __ferry_near_array { const volatile void *__base; unsigned long __size; struct __ferry_near_reach __reach[4]; unsigned __reaches, __flags; };
+extern int __ferry_near_begin(void *, struct __ferry_near_array *, unsigned, unsigned long, int, const char *);
+extern unsigned __ferry_near_tiles(void *), __ferry_near_first(void *, unsigned), __ferry_near_end(void *, unsigned);
+extern void __ferry_near_enter(void *, unsigned), __ferry_near_leave(void *, unsigned), __ferry_near_finish(void *);
+extern void *__ferry_near_at(void *, unsigned, unsigned);
+extern long __ferry_near_low(void *, unsigned, unsigned);
+";
+
+/// A loop that is printed in versions.
+pub(in crate::lower) struct Near {
+    /// The arrays, in the order in which the runtime knows them.
+    arrays: Vec<Array>,
+    stmt: StmtId,
+    spelled: Construct<Spelled>,
+    is_collapsed: bool,
+}
+
+/// What comes behind the loop as it was.
+pub(in crate::lower) struct Opened {
+    plan: String,
+    version: String,
+}
+
+impl Lowering<'_> {
+    /// The loop with arrays in the scratchpad, if there is one; then the loop as it was must follow, and [`Self::near_end`].
+    pub(in crate::lower) fn near_begin(
+        &self,
+        printer: &Printer<'_>,
+        id: RegionId,
+        leaves: &[Leaf],
+        out: &mut Out<'_>,
+    ) -> Option<Opened> {
+        let near = self.near(printer, id, leaves)?;
+        let mut maker = Maker::new(self, printer, id, Dealer::Compiler);
+        let nest = maker.nest(near.stmt, 1).ok()?;
+        self.declare_near();
+        let [plan, version, list] = ["plan", "version", "arrays"].map(|it| maker.name(it));
+        out.beside(self.program.regions[id].span);
+        out.line("{");
+        nest.prelude.iter().for_each(|it| out.line(&it.line));
+        let [first] = nest.loops.as_slice() else { return None };
+        out.line(&format!("struct __ferry_near_array {list}[{}];", near.arrays.len()));
+        let room = maker.name("room");
+        out.line(&format!("long {room}[{}];", abi::cluster::NEAR_ROOM / 8));
+        out.line(&format!("long *const {plan} = {room};"));
+        out.line(&format!("int {version} = 0;"));
+        out.line(&format!("if ({})", self.near_guards(printer, &near, &first.end)));
+        out.line("{");
+        out.indented(|out| {
+            for (number, array) in near.arrays.iter().enumerate() {
+                out.line(&format!(
+                    "{list}[{number}] = (struct __ferry_near_array){};",
+                    described(printer, array)
+                ));
+            }
+            out.line(&format!(
+                "{version} = __ferry_near_begin({plan}, {list}, {}, {}, {}, {});",
+                near.arrays.len(),
+                first.end,
+                i32::from(near.is_collapsed),
+                stub::quoted(&self.near_told(id, &near))
+            ));
+        });
+        out.line("}");
+        let are_mixed =
+            near.arrays.iter().any(Array::is_still) && !near.arrays.iter().all(Array::is_still);
+        // By value: what is reached by reference is loaded in each round.
+        let user = first.user.iter().flat_map(|it| [it.first.clone(), it.step.clone()]);
+        let items: Vec<String> = user.chain([plan.clone()]).collect();
+        for number in if are_mixed { vec![2, 1] } else { vec![2] } {
+            let mut spelled = near.spelled.clone();
+            let (kind, span) =
+                (ClauseKind::FirstPrivate { saved: false, items: items.clone() }, spelled.span);
+            spelled.clauses.push(Clause { kind, on: None, group: None, switch: None, span });
+            let pragma = self.pragma(&spelled)?;
+            out.line(&format!("if ({version} == {number})"));
+            out.line("{");
+            let is_brought = |it: &Array| number == 2 || !it.is_still();
+            out.indented(|out| {
+                maker.put_near(&near, &nest, (&pragma, &plan), &is_brought, out);
+            });
+            out.line("}");
+            out.line("else");
+        }
+        out.line("{");
+        Some(Opened { plan, version })
+    }
+
+    /// Closes what was opened.
+    pub(in crate::lower) fn near_end(&self, opened: &Opened, out: &mut Out<'_>) {
+        let Opened { plan, version } = opened;
+        out.line("}");
+        out.line(&format!("if ({version}) __ferry_near_finish({plan});"));
+        out.line("}");
+    }
+
+    /// What must be so for the runtime to be asked: what was believed is true, and there is enough to do.
+    fn near_guards(&self, printer: &Printer<'_>, near: &Near, rounds: &str) -> String {
+        let mut guards: Vec<String> = near
+            .arrays
+            .iter()
+            .flat_map(|it| &it.guards)
+            .map(|it| format!("{} >= 0", sum(printer, it)))
+            .collect();
+        guards.sort_unstable();
+        guards.dedup();
+        let spans: Vec<String> = near
+            .arrays
+            .iter()
+            .flat_map(|it| it.reaches.iter().map(|reach| (it.var, reach)))
+            .map(|(var, it)| {
+                let span = sum(printer, &it.high.at.minus(&it.low.at));
+                format!("{span} * (long)sizeof({}[0])", printer.var_name(var))
+            })
+            .collect();
+        guards.push(format!("(long){rounds} * ({}) >= {WORTH_ASKING}", spans.join(" + ")));
+        guards.join(" && ")
+    }
+
+    fn declare_near(&self) {
+        let mut state = self.state.borrow_mut();
+        if !state.declarations.iter().any(|it| it == DECLARATIONS) {
+            state.declarations.push(DECLARATIONS.to_owned());
+        }
+    }
+
+    /// What is said of a loop at run time: `a.c:7: c, a and b`.
+    fn near_told(&self, id: RegionId, near: &Near) -> String {
+        let at = self.at(id);
+        let names: Vec<&str> = near.arrays.iter().map(|it| self.array_name(it.var)).collect();
+        format!("{}:{}: {}", at.file, at.line, names.join(", "))
+    }
+
+    fn array_name(&self, var: VarId) -> &str {
+        self.program.vars[var].name.map_or("?", |it| self.program.names.text(it))
+    }
+
+    /// Which arrays of a region's loop are brought; says so, and why others are not.
+    fn near(&self, printer: &Printer<'_>, id: RegionId, leaves: &[Leaf]) -> Option<Near> {
+        let analysis = self.near?;
+        let program = self.program;
+        let region = &program.regions[id];
+        if !leaves.contains(&Leaf::For) || needs_loops_made(program, id) {
+            return None;
+        }
+        let found = find::look(program, region.body?);
+        let What::For(stmt) = found.what else { return None };
+        let note = |text: String, at: Option<Span>| {
+            let around = program.around(id).last().unwrap_or(id);
+            let region = program.regions[around].construct.span;
+            let span = program.stmts[stmt].span;
+            self.state.borrow_mut().notes.push(Note { about: About::Loop, region, span, text, at });
+        };
+        let counter = region.loops.first().map_or("the loop", |it| self.array_name(it.var));
+        let Some(spelled) = self.near_construct(printer, id, leaves) else {
+            note(
+                format!(
+                    "{counter}: arrays stay outside of the scratchpad: threads share the loop in a way that tiles would change"
+                ),
+                None,
+            );
+            return None;
+        };
+        let Tiles { mut arrays, mut left } = match analysis.tiles(stmt) {
+            Ok(tiles) => tiles,
+            Err(obstacle) => {
+                let why = obstacle.reason.text();
+                note(
+                    format!("{counter}: arrays stay outside of the scratchpad: {why}"),
+                    Some(obstacle.span),
+                );
+                return None;
+            }
+        };
+        let uses = Uses::new(program, stmt);
+        arrays.retain(|it| {
+            let is_ours = uses.is_only_subscripted(it.var)
+                && !uses.declared.contains(&it.var)
+                && self.is_one_for_all(id, it.var)
+                && sums(it).all(|it| self.is_same_before(id, it));
+            if !is_ours {
+                note(format!("{counter}: `{}` stays outside of the scratchpad: it is used in other ways than by subscript", self.array_name(it.var)), None);
+            }
+            is_ours
+        });
+        left.retain(|it| !uses.declared.contains(&it.var));
+        for it in &left {
+            note(
+                format!(
+                    "{counter}: `{}` stays outside of the scratchpad: {}",
+                    self.array_name(it.var),
+                    it.why.text()
+                ),
+                Some(it.span),
+            );
+        }
+        if arrays.is_empty() || arrays.len() > MOST_ARRAYS {
+            return None;
+        }
+        let names = |is_still: bool| {
+            let those = arrays.iter().filter(|it| it.is_still() == is_still);
+            those.map(|it| format!("`{}`", self.array_name(it.var))).collect::<Vec<_>>().join(", ")
+        };
+        for (names, how) in [(names(false), "by tiles"), (names(true), "whole")] {
+            if !names.is_empty() {
+                note(
+                    format!(
+                        "{counter}: {names}: brought into the scratchpad {how}, if there is room"
+                    ),
+                    None,
+                );
+            }
+        }
+        let is_collapsed = super::collapsed(program, id) > 1;
+        Some(Near { arrays, stmt, spelled, is_collapsed })
+    }
+
+    /// The construct for the loop over tiles; none if that would be another thing than the program asks for.
+    fn near_construct(
+        &self,
+        printer: &Printer<'_>,
+        id: RegionId,
+        leaves: &[Leaf],
+    ) -> Option<Construct<Spelled>> {
+        let region = &self.program.regions[id];
+        // Lanes are for rounds of a tile.
+        let leaves: Vec<Leaf> = leaves.iter().copied().filter(|it| *it != Leaf::Simd).collect();
+        let mut spelled = self.fitted(printer, id, &leaves);
+        if leaves.starts_with(&[Leaf::Teams]) && !self.tells_teams(id) {
+            nested::one_level(&mut spelled);
+        }
+        nested::outer_only(printer, region, &mut spelled);
+        let around = self.for_host(printer, id, &mut spelled);
+        let is_plain = spelled.leaves.ends_with(&[Leaf::Parallel, Leaf::For])
+            && around.is_nothing()
+            && spelled.kinds().all(keeps_meaning);
+        spelled
+            .clauses
+            .retain(|it| !matches!(it.kind, ClauseKind::Order(_) | ClauseKind::Schedule(_)));
+        is_plain.then_some(spelled)
+    }
+
+    /// All threads see the same object, or the same pointer.
+    fn is_one_for_all(&self, id: RegionId, var: VarId) -> bool {
+        let region = &self.program.regions[id];
+        let is_pointer = self.program.types.pointee(self.program.vars[var].ty).is_some();
+        let sharing =
+            region.vars.iter().find(|it| it.var == var).and_then(|it| it.sharing.as_ref());
+        match sharing.map(|it| &it.value) {
+            None | Some(Sharing::Shared) => true,
+            Some(Sharing::FirstPrivate) => is_pointer,
+            Some(
+                Sharing::Private
+                | Sharing::LastPrivate
+                | Sharing::FirstLastPrivate
+                | Sharing::Reduction(_)
+                | Sharing::Linear
+                | Sharing::ThreadPrivate,
+            ) => false,
+        }
+    }
+
+    /// Whether variables have the same values before the construct as in it.
+    fn is_same_before(&self, id: RegionId, sum: &Sum) -> bool {
+        let region = &self.program.regions[id];
+        sum.terms.iter().flat_map(|it| &it.1).all(|var| {
+            let found = region.vars.iter().find(|it| it.var == *var);
+            match found.and_then(|it| it.sharing.as_ref()).map(|it| &it.value) {
+                None | Some(Sharing::Shared | Sharing::FirstPrivate) => true,
+                Some(
+                    Sharing::Private
+                    | Sharing::LastPrivate
+                    | Sharing::FirstLastPrivate
+                    | Sharing::Reduction(_)
+                    | Sharing::Linear
+                    | Sharing::ThreadPrivate,
+                ) => false,
+            }
+        })
+    }
+}
+
+/// Clauses with which a loop over tiles does what the loop over rounds does.
+fn keeps_meaning(kind: &ClauseKind<Spelled>) -> bool {
+    match kind {
+        ClauseKind::Schedule(it) => {
+            it.chunk.is_none() && matches!(it.kind, ScheduleKind::Static | ScheduleKind::Auto)
+        }
+        ClauseKind::Ordered(_) | ClauseKind::Linear(_) | ClauseKind::Induction(_) => false,
+        // Combined at each round.
+        ClauseKind::Reduction(it) => it.modifier != Some(ReductionModifier::Inscan),
+        ClauseKind::LastPrivate { conditional, .. } => !conditional,
+        _ => true,
+    }
+}
+
+impl Maker<'_, '_> {
+    /// The loop over tiles.
+    fn put_near(
+        &mut self,
+        near: &Near,
+        nest: &Nest,
+        (pragma, plan): (&str, &str),
+        is_brought: &dyn Fn(&Array) -> bool,
+        out: &mut Out<'_>,
+    ) {
+        let [first] = nest.loops.as_slice() else { return };
+        let [tiles, tile, round, end] = ["tiles", "tile", "round", "end"].map(|it| self.name(it));
+        out.line(&format!("const unsigned {tiles} = __ferry_near_tiles({plan});"));
+        out.raw(pragma);
+        out.line(&format!("for (unsigned {tile} = 0; {tile} < {tiles}; {tile}++)"));
+        out.line("{");
+        let before = self.inside.clone();
+        out.indented(|out| {
+            out.line(&format!("__ferry_near_enter({plan}, {tile});"));
+            out.line(&format!("const int {end} = (int)__ferry_near_end({plan}, {tile});"));
+            let mut buffers = Vec::new();
+            for (number, array) in near.arrays.iter().enumerate() {
+                if !is_brought(array) {
+                    continue;
+                }
+                let [buffer, low] = ["near", "low"].map(|it| self.name(it));
+                let name = self.outside.var_name(array.var);
+                out.line(&format!(
+                    "__typeof__({name}[0]) *const {buffer} = __ferry_near_at({plan}, {number}, {tile});"
+                ));
+                out.line(&format!("const long {low} = __ferry_near_low({plan}, {number}, {tile});"));
+                buffers.push((array.var, buffer, low));
+            }
+            out.line(&format!(
+                "for (int {round} = (int)__ferry_near_first({plan}, {tile}); {round} < {end}; {round}++)"
+            ));
+            out.line("{");
+            out.indented(|out| {
+                out.line(&format!("const unsigned long {} = (unsigned long){round};", first.counter));
+                first.before.iter().for_each(|it| out.line(it));
+                // Inner ones first: a subscript may have others in it.
+                for (expr, var, by) in Uses::new(self.lowering.program, near.stmt).subscripts {
+                    if let Some((_, buffer, low)) = buffers.iter().find(|it| it.0 == var) {
+                        let text = format!("{buffer}[({}) - {low}]", self.inside.expr(by));
+                        self.inside.substitute_expr(expr, text);
+                    }
+                }
+                self.block(&nest.body, out);
+            });
+            out.line("}");
+            out.line(&format!("__ferry_near_leave({plan}, {tile});"));
+        });
+        out.line("}");
+        self.ends.iter().for_each(|it| out.line(it));
+        self.inside = before;
+    }
+}
+
+/// A row of the runtime's table.
+fn described(printer: &Printer<'_>, array: &Array) -> String {
+    let name = printer.var_name(array.var);
+    let line = |it: &Line| format!("{}, {}", sum(printer, &it.at), sum(printer, &it.step));
+    let reaches: Vec<String> = array
+        .reaches
+        .iter()
+        .map(|it| format!("{{ {}, {} }}", line(&it.low), line(&it.high)))
+        .collect();
+    let flags =
+        u32::from(array.writes) | u32::from(array.fills) << 1 | u32::from(array.is_still()) << 2;
+    format!(
+        "{{ &{name}[0], sizeof({name}[0]), {{ {} }}, {}, {flags} }}",
+        reaches.join(", "),
+        array.reaches.len()
+    )
+}
+
+fn sums(array: &Array) -> impl Iterator<Item = &Sum> {
+    let lines = array.reaches.iter().flat_map(|it| [&it.low, &it.high]);
+    lines.flat_map(|it| [&it.at, &it.step]).chain(&array.guards)
+}
+
+/// `((long)n * (long)m - 1)`
+fn sum(printer: &Printer<'_>, sum: &Sum) -> String {
+    let mut terms = Vec::new();
+    for (factor, vars) in &sum.terms {
+        let names = vars.iter().map(|it| format!("(long){}", printer.var_name(*it)));
+        let product: Vec<String> = std::iter::once(format!("{factor}l")).chain(names).collect();
+        terms.push(product.join(" * "));
+    }
+    if terms.is_empty() { "0l".to_owned() } else { format!("({})", terms.join(" + ")) }
+}
+
+/// How a loop uses variables.
+struct Uses {
+    /// `a[by]`: the expression, the variable and the subscript; those inside of others first.
+    subscripts: Vec<(ExprId, VarId, ExprId)>,
+    /// Variables that are used in other ways, or whose elements have their addresses taken.
+    otherwise: FxHashSet<VarId>,
+    /// Variables that come to life in it.
+    declared: FxHashSet<VarId>,
+}
+
+impl Uses {
+    fn new(program: &Program, stmt: StmtId) -> Uses {
+        let mut uses = Uses {
+            subscripts: Vec::new(),
+            otherwise: FxHashSet::default(),
+            declared: FxHashSet::default(),
+        };
+        uses.visit(program, Part::Stmt(stmt), true);
+        uses
+    }
+
+    fn is_only_subscripted(&self, var: VarId) -> bool {
+        !self.otherwise.contains(&var) && self.subscripts.iter().any(|it| it.1 == var)
+    }
+
+    /// `is_value`: what is there is read or written at once, and its address goes nowhere.
+    fn visit(&mut self, program: &Program, part: Part, is_value: bool) {
+        if let Part::Local(var) = part {
+            self.declared.insert(var);
+        }
+        let Part::Expr(id) = part else {
+            return program.parts(part, &mut |it| self.visit(program, it, true));
+        };
+        match program.exprs[id].kind {
+            ExprKind::Var(var) => _ = self.otherwise.insert(var),
+            ExprKind::Index(base, by) => {
+                self.visit(program, Part::Expr(by), true);
+                let named = variable(program, base);
+                match named {
+                    Some(var) if is_value => self.subscripts.push((id, var, by)),
+                    Some(var) => _ = self.otherwise.insert(var),
+                    // Elements of what is in an element.
+                    None => self.visit_base(program, base, is_value),
+                }
+            }
+            ExprKind::Member(of, ..) => self.visit(program, Part::Expr(of), is_value),
+            ExprKind::AddrOf(of) => self.visit(program, Part::Expr(of), false),
+            // An array that becomes a pointer, and is not subscripted.
+            ExprKind::Cast(CastKind::ArrayToPointer, of) => {
+                self.visit(program, Part::Expr(of), false);
+            }
+            _ => program.parts(part, &mut |it| self.visit(program, it, true)),
+        }
+    }
+
+    /// What is subscripted: an array in an element may become a pointer for that.
+    fn visit_base(&mut self, program: &Program, base: ExprId, is_value: bool) {
+        match program.exprs[base].kind {
+            ExprKind::Cast(CastKind::ArrayToPointer, of) => {
+                self.visit(program, Part::Expr(of), is_value);
+            }
+            _ => self.visit(program, Part::Expr(base), true),
+        }
+    }
+}
+
+/// The variable that is subscripted.
+fn variable(program: &Program, base: ExprId) -> Option<VarId> {
+    match program.exprs[base].kind {
+        ExprKind::Var(var) => Some(var),
+        ExprKind::Cast(CastKind::ArrayToPointer, of) => match program.exprs[of].kind {
+            ExprKind::Var(var) => Some(var),
+            _ => None,
+        },
+        _ => None,
+    }
+}
