@@ -29,7 +29,7 @@ use crate::lower::{Lowering, nested, stub};
 const MOST_ARRAYS: usize = 8;
 
 /// Loops that touch fewer bytes are done before the runtime has looked at them.
-const WORTH_ASKING: u32 = 2048;
+const WORTH_ASKING: u32 = 4096;
 
 /// What the runtime is told, and what it does.
 const DECLARATIONS: &str = "\

@@ -8,8 +8,8 @@ enum { NEAR_ARRAYS = 8, NEAR_REACHES = 4, NEAR_SLOTS = 3 };
 enum { NEAR_WRITES = 1, NEAR_FILLS = 2, NEAR_STILL = 4 };
 enum { NEAR_NONE, NEAR_MOVING, NEAR_ALL }; /* which arrays are brought */
 
-/* Not copied into every loop. */
-#define APART __attribute__((noinline))
+/* Run once for a loop or a tile, from a cold cache: short code is fast code. */
+#define APART __attribute__((noinline, minsize))
 
 typedef struct { i64 low, low_step, high, high_step; } Reach;
 typedef struct {
@@ -39,6 +39,8 @@ typedef struct {
 
 typedef struct {
   u32 tiles, rounds, each; /* each: tiles of a core, side by side */
+  u32 share, more;         /* rounds of a core at least; cores that have one more */
+  u32 is_single; /* one buffer: nothing comes before its turn */
   u32 count, first_core, cores, memory, pitch;
   u32 mine; /* where those of all cores lie, with this distance */
   Brought arrays[NEAR_ARRAYS];
@@ -64,10 +66,12 @@ INLINE int near_high(const Brought *it, u32 first, u32 last) {
   return most;
 }
 
-/* Tiles are of equal size, as far as the rounds can be divided so. */
+/* Cores have equal shares, and tiles are equal parts of them, as far as rounds can be divided so. */
 INLINE u32 near_begin_of(const Plan *plan, u32 tile) {
-  u32 least = plan->rounds / plan->tiles, more = plan->rounds % plan->tiles;
-  return tile * least + (tile < more ? tile : more);
+  u32 core = tile / plan->each, part = tile - core * plan->each;
+  u32 share = plan->share + (core < plan->more), first = core * plan->share + (core < plan->more ? core : plan->more);
+  u32 least = share / plan->each, more = share - least * plan->each;
+  return first + part * least + (part < more ? part : more);
 }
 APART u32 __ferry_near_first(Plan *plan, u32 tile) { return near_begin_of(plan, tile); }
 APART u32 __ferry_near_end(Plan *plan, u32 tile) { return near_begin_of(plan, tile + 1); }
@@ -86,14 +90,14 @@ APART DEVICE void *__ferry_near_at(Plan *plan, u32 array, u32 tile) {
   return (void *)(u64)near_buffer(plan, &plan->arrays[array], tile);
 }
 
-static u32 near_move(Plan *plan, Brought *it, u32 tile, int comes) {
+APART static u32 near_move(Plan *plan, Brought *it, u32 tile, int comes) {
   u32 first = near_begin_of(plan, tile), last = near_begin_of(plan, tile + 1) - 1;
   u32 low_end = (u32)near_low(it, first, last), bytes = ((u32)near_high(it, first, last) - low_end) * it->size;
   char *there = (char *)(it->start + low_end * it->size), *here = (char *)(u64)near_buffer(plan, it, tile);
   return comes ? ferry_dma(here, there, bytes) : ferry_dma(there, here, bytes);
 }
 
-static void near_bring(Plan *plan, Mine __device *mine, u32 tile) {
+APART static void near_bring(Plan *plan, Mine __device *mine, u32 tile) {
   for (u32 i = 0; i < plan->count; i++) {
     Brought *it = &plan->arrays[i];
     if (it->is_whole) continue;
@@ -117,7 +121,7 @@ APART void __ferry_near_enter(Plan *plan, u32 tile) {
     mine->in[i][slot] = 0;
   }
   u32 next = tile + 1;
-  if (next < plan->tiles && next % plan->each) near_bring(plan, mine, next);
+  if (!plan->is_single && next < plan->tiles && next % plan->each) near_bring(plan, mine, next);
 }
 
 /* And ends with it: what was written goes back. */
@@ -153,7 +157,7 @@ typedef struct { u64 address, bytes, writes, is_there; } Range;
 INLINE i64 at_round(i64 at, i64 step, u32 round) { return at + step * (i64)round; }
 
 /* What stands in the way of bringing an array; NULL if nothing does. */
-static const char *near_measure(const Array *from, Brought *it, u32 rounds) {
+APART static const char *near_measure(const Array *from, Brought *it, u32 rounds) {
   i64 least = 0, most = 0;
   const i64 far = (i64)1 << 60, large = 0x7fffffff;
   u32 last = rounds - 1;
@@ -212,7 +216,7 @@ static const char *near_measure(const Array *from, Brought *it, u32 rounds) {
 }
 
 /* Bytes of a buffer for tiles of so many rounds. */
-static u32 near_room(const Brought *it, u32 rounds, u32 tile) {
+APART static u32 near_room(const Brought *it, u32 rounds, u32 tile) {
   u32 last = rounds - tile;
   u32 one = (u32)(near_high(it, 0, tile - 1) - near_low(it, 0, tile - 1));
   u32 other = (u32)(near_high(it, last, rounds - 1) - near_low(it, last, rounds - 1));
@@ -220,9 +224,11 @@ static u32 near_room(const Brought *it, u32 rounds, u32 tile) {
 }
 
 /* Room for the arrays of a plan: the fewest tiles that fit, and several for each core where they are not small. */
-static int near_fit(Plan *plan, int version) {
+APART static int near_fit(Plan *plan, int version) {
   enum { LARGE = 4096, MOST_EACH = 8 };
-  u32 rounds = plan->rounds, share = (rounds + plan->cores - 1) / plan->cores;
+  u32 rounds = plan->rounds, least = rounds / plan->cores, share = least + (rounds % plan->cores != 0);
+  plan->share = least;
+  plan->more = rounds - least * plan->cores;
   u32 whole = 0, bytes = 0;
   for (u32 i = 0; i < plan->count; i++) {
     Brought *it = &plan->arrays[i];
@@ -237,7 +243,7 @@ static int near_fit(Plan *plan, int version) {
   }
   u32 each = bytes / LARGE + 1;
   if (each > MOST_EACH) each = MOST_EACH;
-  if (each > share) each = share;
+  if (each > least) each = least;
   /* The last attempt is without a second buffer, so nothing comes while a core computes. */
   for (int is_last = 0;;) {
     u32 tile = (share + each - 1) / each, own = sizeof(Mine);
@@ -254,16 +260,15 @@ static int near_fit(Plan *plan, int version) {
     plan->pitch = ((own + 63) & ~63u) + 8;
     if (own <= 1u << 24 && (plan->memory = heap_take(whole + plan->pitch * plan->cores)) != 0) {
       plan->each = each;
-      plan->tiles = each * plan->cores < rounds ? each * plan->cores : rounds;
-      if (plan->tiles == rounds) plan->each = (rounds + plan->cores - 1) / plan->cores;
-      if (is_last) plan->each = 1;
+      plan->is_single = is_last;
+      plan->tiles = each * plan->cores;
       plan->mine = plan->memory + whole;
       return 1;
     }
     if (is_last) return 0;
-    is_last = tile == 1;
+    is_last = each == least;
     each *= 2;
-    if (each > share) each = share;
+    if (each > least) each = least;
   }
 }
 
@@ -288,7 +293,7 @@ APART int __ferry_near_begin(Plan *plan, Array *arrays, u32 count, u64 rounds, i
       if ((a->flags | b->flags) & NEAR_WRITES && a->start < b_end && b->start < a_end) why = "two arrays overlap", which = i + 1;
     }
   /* While one word comes from outside the engine moves so many bytes for each core; below SETUP it is not worth it. */
-  enum { DMA_BYTES_OF_ACCESS = 120, SETUP = 2048 };
+  enum { DMA_BYTES_OF_ACCESS = 120, SETUP = 4096 };
   u64 touched = 0, moved = 0;
   for (u32 i = 0; !why && i < count; i++) {
     Brought *it = &plan->arrays[i];
