@@ -24,7 +24,7 @@ mod used;
 
 use std::rc::Rc;
 
-use ir::program::{BinaryOp, ExprId, FunctionId, LabelId, Program, VarId};
+use ir::program::{BinaryOp, CastKind, ExprId, ExprKind, FunctionId, LabelId, Program, VarId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::Name;
 
@@ -89,6 +89,8 @@ pub struct Printer<'p> {
     substitutes: FxHashMap<VarId, String>,
     lengths: FxHashMap<ExprId, String>,
     decayed: FxHashSet<VarId>,
+    /// Arrays whose elements lie elsewhere: in what, and which of them is its first.
+    elsewhere: FxHashMap<VarId, (String, String)>,
     /// Enumerations that are known by their tags where all others are not.
     enumerations: &'p [&'static str],
     /// The text is for a grid of threads, in its language.
@@ -112,6 +114,7 @@ impl<'p> Printer<'p> {
             substitutes: FxHashMap::default(),
             lengths: FxHashMap::default(),
             decayed: FxHashSet::default(),
+            elsewhere: FxHashMap::default(),
             enumerations: &[],
             grid: None,
             hook: &Pragmas,
@@ -157,6 +160,19 @@ impl<'p> Printer<'p> {
     /// From now on an array's name is that of a pointer to its first element.
     pub fn decay(&mut self, var: VarId) {
         self.decayed.insert(var);
+    }
+
+    /// From now on elements of an array are those of `buffer`, which begins with element `first`.
+    pub fn find_elements(&mut self, var: VarId, buffer: String, first: String) {
+        self.elsewhere.insert(var, (buffer, first));
+    }
+
+    /// Where the elements of what is subscripted lie, if that is elsewhere.
+    fn elements_of(&self, base: ExprId) -> Option<&(String, String)> {
+        let kind = &self.program.exprs.find(base)?.kind;
+        let of = if let ExprKind::Cast(CastKind::ArrayToPointer, of) = kind { *of } else { base };
+        let kind = &self.program.exprs.find(of)?.kind;
+        if let ExprKind::Var(var) = kind { self.elsewhere.get(var) } else { None }
     }
 
     /// Whether an array's name is that of a pointer.

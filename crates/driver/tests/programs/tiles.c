@@ -68,6 +68,11 @@ int main(void) {
 #pragma omp target teams distribute parallel for collapse(2) map(to: a[0:n*n], b[0:n*n]) map(tofrom: c[0:n*n])
     for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) { c[i*n+j] *= 2; for (int k = 0; k < n; k++) c[i*n+j] += a[i*n+k] * b[k*n+j]; }
     SHOW("product", n * n, c);
+    int i, j, k; /* of which the regions make their own */
+#pragma acc parallel loop copyin(a[0:n*n], b[0:n*n]) copy(c[0:n*n])
+    for (i = 0; i < n; i++)
+      for (j = 0; j < n; j++) { long sum = 0; for (k = 0; k < n; k++) sum += a[i*n+k] * b[k*n+j]; c[i*n+j] ^= (int)sum; }
+    SHOW("counters", n * n, c);
 #pragma omp target parallel for map(to: a[0:n*n]) map(tofrom: c[0:n*n])
     for (int j = 0; j < n; j++) { int s = 0; for (int i = 0; i < n; i++) s += a[i*n+j]; c[j] = s; }
     SHOW("columns", n * n, c);

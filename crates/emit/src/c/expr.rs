@@ -197,10 +197,19 @@ impl Printer<'_> {
                 self.put(*e, Level::Cast, out);
             }
             ExprKind::Index(a, i) => {
-                self.put(*a, Level::Postfix, out);
-                out.push('[');
+                let elsewhere = self.elements_of(*a);
+                match elsewhere {
+                    Some((buffer, _)) => out.push_str(&format!("{buffer}[(")),
+                    None => {
+                        self.put(*a, Level::Postfix, out);
+                        out.push('[');
+                    }
+                }
                 self.put(*i, Level::Comma, out);
-                out.push(']');
+                match elsewhere {
+                    Some((_, first)) => out.push_str(&format!(") - {first}]")),
+                    None => out.push(']'),
+                }
             }
             ExprKind::Member(e, record, at) => match self.field_name(*record, *at) {
                 Some(name) => self.put_member(*e, &name, out),

@@ -350,7 +350,6 @@ impl Maker<'_, '_> {
         out.indented(|out| {
             out.line(&format!("__ferry_near_enter({plan}, {tile});"));
             out.line(&format!("const int {end} = (int)__ferry_near_end({plan}, {tile});"));
-            let mut buffers = Vec::new();
             for (number, array) in near.arrays.iter().enumerate() {
                 if !is_brought(array) {
                     continue;
@@ -361,7 +360,7 @@ impl Maker<'_, '_> {
                     "__typeof__({name}[0]) *const {buffer} = __ferry_near_at({plan}, {number}, {tile});"
                 ));
                 out.line(&format!("const long {low} = __ferry_near_low({plan}, {number}, {tile});"));
-                buffers.push((array.var, buffer, low));
+                self.inside.find_elements(array.var, buffer, low);
             }
             out.line(&format!(
                 "for (int {round} = (int)__ferry_near_first({plan}, {tile}); {round} < {end}; {round}++)"
@@ -370,13 +369,6 @@ impl Maker<'_, '_> {
             out.indented(|out| {
                 out.line(&format!("const unsigned long {} = (unsigned long){round};", first.counter));
                 first.before.iter().for_each(|it| out.line(it));
-                // Inner ones first: a subscript may have others in it.
-                for (expr, var, by) in Uses::new(self.lowering.program, near.stmt).subscripts {
-                    if let Some((_, buffer, low)) = buffers.iter().find(|it| it.0 == var) {
-                        let text = format!("{buffer}[({}) - {low}]", self.inside.expr(by));
-                        self.inside.substitute_expr(expr, text);
-                    }
-                }
                 self.block(&nest.body, out);
             });
             out.line("}");
@@ -424,8 +416,8 @@ fn sum(printer: &Printer<'_>, sum: &Sum) -> String {
 
 /// How a loop uses variables.
 struct Uses {
-    /// `a[by]`: the expression, the variable and the subscript; those inside of others first.
-    subscripts: Vec<(ExprId, VarId, ExprId)>,
+    /// Variables that are subscripted.
+    subscripted: FxHashSet<VarId>,
     /// Variables that are used in other ways, or whose elements have their addresses taken.
     otherwise: FxHashSet<VarId>,
     /// Variables that come to life in it.
@@ -435,7 +427,7 @@ struct Uses {
 impl Uses {
     fn new(program: &Program, stmt: StmtId) -> Uses {
         let mut uses = Uses {
-            subscripts: Vec::new(),
+            subscripted: FxHashSet::default(),
             otherwise: FxHashSet::default(),
             declared: FxHashSet::default(),
         };
@@ -444,7 +436,7 @@ impl Uses {
     }
 
     fn is_only_subscripted(&self, var: VarId) -> bool {
-        !self.otherwise.contains(&var) && self.subscripts.iter().any(|it| it.1 == var)
+        !self.otherwise.contains(&var) && self.subscripted.contains(&var)
     }
 
     /// `is_value`: what is there is read or written at once, and its address goes nowhere.
@@ -461,7 +453,7 @@ impl Uses {
                 self.visit(program, Part::Expr(by), true);
                 let named = variable(program, base);
                 match named {
-                    Some(var) if is_value => self.subscripts.push((id, var, by)),
+                    Some(var) if is_value => _ = self.subscripted.insert(var),
                     Some(var) => _ = self.otherwise.insert(var),
                     // Elements of what is in an element.
                     None => self.visit_base(program, base, is_value),
