@@ -3,6 +3,8 @@
 //! In: the name of a routine and its arguments as far as they are known. Out: what stands there instead, if
 //! both mean the same for these arguments. What is not here is said by a header (`translation`).
 
+use std::ops::Range;
+
 /// An argument, as far as a rewriting needs to know it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Argument<'a> {
@@ -198,6 +200,15 @@ pub const HEADER_OF_LEVELS: &str = "<openacc.h>";
 pub fn names_runtime(text: &[u8], of_levels: bool) -> bool {
     let own: &[u8] = if of_levels { b"acc_" } else { b"omp_" };
     let prefixes: [&[u8]; 3] = [own, b"ferry_acc_", b"ferry_omp_"];
+    words(text)
+        .into_iter()
+        .filter_map(|it| text.get(it))
+        .any(|word| prefixes.iter().any(|it| word.starts_with(it)))
+}
+
+/// The words of a text, without those of comments and literals.
+pub(crate) fn words(text: &[u8]) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
     let mut at = 0;
     while let Some(byte) = text.get(at) {
         let rest = text.get(at..).unwrap_or_default();
@@ -216,16 +227,15 @@ pub fn names_runtime(text: &[u8], of_levels: bool) -> bool {
             }
             at += 1;
         } else if byte.is_ascii_alphanumeric() || *byte == b'_' {
-            if prefixes.iter().any(|it| rest.starts_with(it)) {
-                return true;
-            }
             let is_word = |it: &u8| it.is_ascii_alphanumeric() || *it == b'_';
-            at += rest.iter().position(|it| !is_word(it)).unwrap_or(rest.len());
+            let length = rest.iter().position(|it| !is_word(it)).unwrap_or(rest.len());
+            found.push(at..at + length);
+            at += length;
         } else {
             at += 1;
         }
     }
-    false
+    found
 }
 
 #[cfg(test)]

@@ -53,10 +53,11 @@ pub use translation::{
     BACK_HEADER, BACK_HEADER_TEXT, CHOOSE_DEVICE, CREATE_ZERO, DESCRIPTIVE, DETACH, DETACH_ALL,
     DEVICE_CALLS, DEVICE_CALLS_WITHOUT, LET_GO, LET_OUT, LEVEL_CALLS_LIMITED, LEVEL_CALLS_WITHOUT,
     MACRO_OF_LEVELS, MACRO_OF_TEAMS, PRESCRIPTIVE, QUEUE_NONE, QUEUE_TOKEN, QUEUE_UNNAMED,
-    RETURN_TO_DEVICE, SET_DEFAULT_QUEUE, SET_DEVICE_TYPE, STANDARD_WORDS, TRANSLATION_HEADER,
-    TRANSLATION_HEADER_TEXT, attaches, device_type, directives_in, ends_data, is_for_devices,
-    is_given, is_level_call, is_newest_level_call, is_of_levels, is_thread_call, named_in,
-    preprocessor_changes, preprocessor_changes_back, replaced_on_devices, standard_called,
+    RETURN_TO_DEVICE, SET_DEFAULT_QUEUE, SET_DEVICE_TYPE, STANDARD_WORDS, TRANSLATED,
+    TRANSLATION_HEADER, TRANSLATION_HEADER_TEXT, attaches, device_type, directives_in, ends_data,
+    is_for_devices, is_given, is_level_call, is_newest_level_call, is_of_levels, is_thread_call,
+    named_in, preprocessor_changes, preprocessor_changes_back, replaced_on_devices,
+    standard_called, value_of_macro,
 };
 pub use vocabulary::{Phrase, Term, vocabulary};
 pub use write::{Unwritable, clause_name, directive_name, write};

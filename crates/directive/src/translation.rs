@@ -14,6 +14,9 @@ pub const MACRO_OF_LEVELS: &str = "_OPENACC";
 /// The macro that compilers of the prescriptive standard define.
 pub const MACRO_OF_TEAMS: &str = "_OPENMP";
 
+/// Marks conditions around what comes besides a directive that is kept: those that a second translation leaves alone.
+pub const TRANSLATED: &str = "/* translated */";
+
 /// Whether the line of a directive is one of the descriptive standard.
 pub fn is_of_levels(line: &str) -> bool {
     let words = line.trim_start_matches('#').split_whitespace().nth(1);
@@ -171,25 +174,68 @@ pub fn preprocessor_changes(line: &str) -> Vec<(usize, String, String)> {
         let names = ["<openacc.h>", "\"openacc.h\"", quoted.as_str()];
         return names.into_iter().find_map(change).unwrap_or_default();
     }
-    let both = "(defined(_OPENACC) || defined(_OPENMP))";
-    let forms = [
-        ("ifdef _OPENACC", format!("if {both}")),
-        ("ifndef _OPENACC", format!("if !{both}")),
-        ("defined(_OPENACC)", both.to_owned()),
-        ("defined (_OPENACC)", both.to_owned()),
-        ("defined _OPENACC", both.to_owned()),
-    ];
+    changed_condition(line, MACRO_OF_LEVELS, MACRO_OF_TEAMS).into_iter().collect()
+}
+
+/// What changes in a condition on the macro of the standard that is left.
+fn changed_condition(line: &str, own: &str, other: &str) -> Option<(usize, String, String)> {
+    let word = line.trim_start().strip_prefix('#')?.trim_start();
     let is_condition = ["if", "elif"].iter().any(|it| word.starts_with(it));
     // Who has said it for both has nothing to say.
-    if !is_condition || line.contains("_OPENMP") {
-        return Vec::new();
+    if !is_condition || line.contains(other) {
+        return None;
     }
-    for (old, new) in forms {
-        if let Some(at) = line.find(old) {
-            return vec![(at, old.to_owned(), new)];
-        }
+    let both = format!("(defined({own}) || defined({other}))");
+    let forms = [
+        (format!("ifdef {own}"), format!("if {both}")),
+        (format!("ifndef {own}"), format!("if !{both}")),
+        (format!("defined({own})"), both.clone()),
+        (format!("defined ({own})"), both.clone()),
+        (format!("defined {own}"), both),
+    ];
+    let found = forms.into_iter().find_map(|(old, new)| Some((line.find(&old)?, old, new)));
+    if found.is_some() {
+        return found;
     }
-    Vec::new()
+    // At least this version: whoever reads the new directives has all that they need.
+    let at = line.find(own)?;
+    let rest = line.get(at + own.len()..)?.trim_start();
+    let number = [">=", ">"].iter().find_map(|it| rest.strip_prefix(it))?.trim();
+    let digits = number.trim_end_matches(['l', 'L']);
+    let before = line.get(..at)?.trim_end();
+    let is_whole = ["if", "elif"].iter().any(|it| before.ends_with(it));
+    let is_number = !digits.is_empty() && digits.bytes().all(|it| it.is_ascii_digit());
+    (is_whole && is_number).then_some(())?;
+    let old = line.get(at..)?.trim_end().to_owned();
+    let new = format!("({old} || defined({other}))");
+    Some((at, old, new))
+}
+
+/// Where a text names the macro of the standard that is left otherwise than in conditions that change: its value means nothing
+/// to who reads the other. Comments and literals say nothing.
+pub fn value_of_macro(text: &[u8], of_levels: bool) -> Option<(usize, &'static str)> {
+    let (own, other) = match of_levels {
+        true => (MACRO_OF_LEVELS, MACRO_OF_TEAMS),
+        false => (MACRO_OF_TEAMS, MACRO_OF_LEVELS),
+    };
+    let places = crate::api::words(text)
+        .into_iter()
+        .filter(|it| text.get(it.clone()) == Some(own.as_bytes()));
+    let is_value = |at: usize| {
+        let start = text.get(..at)?.iter().rposition(|it| *it == b'\n').map_or(0, |it| it + 1);
+        let line = text.get(start..)?.split(|it| *it == b'\n').next()?;
+        let line = String::from_utf8_lossy(line);
+        let word = line.trim_start().strip_prefix('#').map(str::trim_start);
+        let is_condition = word.is_some_and(|it| it.starts_with("if") || it.starts_with("elif"));
+        let is_said = is_condition
+            && (line.contains(other) || changed_condition(&line, own, other).is_some());
+        let is_undone = word.is_some_and(|it| {
+            it.starts_with("undef") || it.starts_with("endif") || it.starts_with("else")
+        });
+        Some(!is_said && !is_undone)
+    };
+    let mut values = places.map(|it| it.start).filter(|at| is_value(*at) == Some(true));
+    values.next().map(|at| (at, own))
 }
 
 /// The first words of a standard's directives.
@@ -356,22 +402,5 @@ pub fn preprocessor_changes_back(line: &str) -> Vec<(usize, String, String)> {
         let names = ["<omp.h>", "\"omp.h\"", quoted.as_str()];
         return names.into_iter().find_map(change).unwrap_or_default();
     }
-    let both = "(defined(_OPENMP) || defined(_OPENACC))";
-    let forms = [
-        ("ifdef _OPENMP", format!("if {both}")),
-        ("ifndef _OPENMP", format!("if !{both}")),
-        ("defined(_OPENMP)", both.to_owned()),
-        ("defined (_OPENMP)", both.to_owned()),
-        ("defined _OPENMP", both.to_owned()),
-    ];
-    let is_condition = ["if", "elif"].iter().any(|it| word.starts_with(it));
-    if !is_condition || line.contains("_OPENACC") {
-        return Vec::new();
-    }
-    for (old, new) in forms {
-        if let Some(at) = line.find(old) {
-            return vec![(at, old.to_owned(), new)];
-        }
-    }
-    Vec::new()
+    changed_condition(line, MACRO_OF_TEAMS, MACRO_OF_LEVELS).into_iter().collect()
 }

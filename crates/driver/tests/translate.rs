@@ -200,6 +200,67 @@ fn calls_that_a_compiler_does_not_have_are_refused() {
     }
 }
 
+#[test]
+fn both_versions_stay_whole_and_stay_as_they_are() {
+    let text = "#include <openacc.h>\n#include <stdlib.h>\n#define N 20\n\
+                #pragma acc routine gang\nvoid fill(int *a) {\n#pragma acc loop gang\n\
+                for (int i = 0; i < N; i++) a[i] = i;\n}\n\
+                #pragma acc routine seq\nint sq(int v) { return v * v; }\n\
+                int main(void) {\n    int *a = malloc(N * sizeof *a), *d = acc_malloc(8), bad = 0;\n\
+                #pragma acc parallel num_gangs(4) copyout(a[0:N])\n    fill(a);\n\
+                #pragma acc kernels copy(a[0:N])\n    {\n        for (int i = 0; i < N; i++) a[i] = sq(a[i]);\n    }\n\
+                \x20   for (int i = 0; i < N; i++) bad += a[i] != i * i;\n    acc_free(d);\n    return bad;\n}\n";
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let read = || fs::read_to_string(folder.path().join("a.c")).expect("text");
+    fs::write(folder.path().join("a.c"), text).expect("written");
+    let there = ["translate", "--to=openmp", "--profile=gcc", "--keep=guard", "--in-place", "a.c"];
+    let made = ferry(&there, folder.path());
+    assert!(made.status.success(), "{}", told(&made));
+    let once = read();
+    for flags in [vec!["-fopenmp"], vec!["-fopenacc"], vec!["-fopenmp", "-fopenacc"]] {
+        let mut gcc = Command::new("gcc");
+        gcc.args(&flags).args(["-Wno-unknown-pragmas", "a.c", "-o", "a"]);
+        let compiled = gcc.current_dir(folder.path()).output().expect("a compiler");
+        assert!(compiled.status.success(), "{flags:?}: {}\n{once}", told(&compiled));
+        let run = Command::new(folder.path().join("a")).output().expect("the program runs");
+        assert!(run.status.success(), "{flags:?}: {}\n{once}", told(&run));
+    }
+    let again = ferry(&there, folder.path());
+    assert!(again.status.success(), "{}", told(&again));
+    assert_eq!(once, read());
+    let back =
+        ferry(&["translate", "--to=openacc", "--keep=guard", "--in-place", "a.c"], folder.path());
+    assert!(back.status.success(), "{}", told(&back));
+    assert_eq!(once, read());
+}
+
+#[test]
+fn what_a_header_declares_is_said_there_for_all() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let write = |name: &str, text: &str| {
+        fs::write(folder.path().join(name), text).expect("written");
+    };
+    fs::create_dir(folder.path().join("inc")).expect("a folder");
+    let header = "#pragma omp declare target\ndouble sq(double x);\n#pragma omp end declare target\n\
+                  #ifdef _OPENMP\n#include <omp.h>\n#endif\n";
+    write("inc/k.h", header);
+    let call = "#include \"k.h\"\nint main(void) {\n    double x = 3;\n\
+                #pragma omp target map(tofrom: x)\n    x = sq(x);\n    return x != 9;\n}\n";
+    write("a.c", call);
+    write("b.c", "#include \"k.h\"\ndouble sq(double x) { return x * x; }\n");
+    let out = ["translate", "--to=openacc", "--out-dir=out", "-Iinc", "a.c", "b.c"];
+    let made = ferry(&out, folder.path());
+    assert!(made.status.success(), "{}", told(&made));
+    let text = fs::read_to_string(folder.path().join("out/inc/k.h")).expect("the header");
+    assert!(text.contains("#pragma acc routine seq\ndouble sq(double x);"), "{text}");
+    let flags = ["cc", "--device=cpu:separate", "-w", "-Iout/inc", "out/a.c", "out/b.c", "-o", "a"];
+    let built = ferry(&flags, folder.path());
+    assert!(built.status.success(), "{}", told(&built));
+    let mut run = Command::new(folder.path().join("a"));
+    let run = run.env("FERRY_DEVICE", "cpu:separate").output().expect("the program runs");
+    assert!(run.status.success(), "{}", told(&run));
+}
+
 /// A file for compilers of both standards calls the routines of that which compiles it.
 #[test]
 fn a_compiler_of_one_standard_gets_its_own_routines() {

@@ -456,10 +456,24 @@ fn end(
     Some((value, guards))
 }
 
-/// What must not be negative for these rounds to be run; nothing if they never are.
+/// Whether a loop has as many rounds as it ever has in these rounds of the loops around it.
+fn has_most_rounds(inner: &Rounds, loops: &[Rounds], is_last: impl Fn(usize) -> bool) -> bool {
+    loops.iter().enumerate().all(|(at, outer)| {
+        let (factor, _) = inner.last.divided_by(outer.counter);
+        match factor.as_constant() {
+            Some(0) => true,
+            Some(factor) => (factor > 0) == is_last(at),
+            None => false,
+        }
+    })
+}
+
+/// What must not be negative for these rounds to be run; nothing if they never are, or if they may not be while others
+/// of the same loops are: then the farthest element is another one.
 fn conditions(loops: &[Rounds], is_last: impl Fn(usize) -> bool) -> Option<BTreeSet<Poly>> {
     let mut values: Vec<(Atom, Poly)> = Vec::new();
     let mut guards = BTreeSet::new();
+    let mut depending = BTreeSet::new();
     for (at, it) in loops.iter().enumerate() {
         let known = |atom: Atom| {
             let found = values.iter().find(|it| it.0 == atom);
@@ -469,10 +483,13 @@ fn conditions(loops: &[Rounds], is_last: impl Fn(usize) -> bool) -> Option<BTree
         match last.as_constant() {
             Some(it) if it < 0 => return None,
             Some(_) => {}
-            None => _ = guards.insert(last.clone()),
+            // If this one is not run, none of the loop is.
+            None if has_most_rounds(it, loops, &is_last) => _ = guards.insert(last.clone()),
+            None => _ = depending.insert(last.clone()),
         }
         let value = if is_last(at) { last } else { Poly::default() };
         values.push((it.counter, value));
     }
-    Some(guards)
+    let system = System { zero: Vec::new(), at_least_zero: guards.iter().cloned().collect() };
+    depending.iter().all(|it| system.implies_at_least_zero(it)).then_some(guards)
 }

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::iter::Peekable;
+use std::ops::Range;
 
 /// Names are tried in so many ways.
 const MOST_WAYS: usize = 1 << 12;
@@ -63,6 +64,69 @@ pub(super) fn around(text: &[u8], at: usize) -> Conditions {
         }
     }
     open.into_iter().flatten().collect()
+}
+
+/// Whether no flags make all conditions hold, whatever names mean that are not `fixed`.
+pub(super) fn is_never(conditions: &Conditions, fixed: &Settings) -> bool {
+    let fails =
+        |(text, wanted): &(String, bool)| value(text, fixed).is_some_and(|it| (it != 0) != *wanted);
+    conditions.iter().any(fails)
+}
+
+/// The branches of conditional groups that begin in a range: the bytes between their lines. `text` has no comments.
+pub(super) fn branches(text: &[u8], range: &Range<usize>) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut open: Vec<usize> = Vec::new();
+    let mut next = range.start;
+    while next < text.len() && (next < range.end || !open.is_empty()) {
+        let rest = text.get(next..).unwrap_or_default();
+        let start = next;
+        next += rest.iter().position(|it| *it == b'\n').map_or(rest.len(), |it| it + 1);
+        let line = text.get(start..next).unwrap_or_default().trim_ascii_start();
+        let Some(word) = line.strip_prefix(b"#").map(<[u8]>::trim_ascii_start) else { continue };
+        if word.starts_with(b"if") {
+            open.push(next);
+            continue;
+        }
+        let (goes_on, ends) = (word.starts_with(b"el"), word.starts_with(b"endif"));
+        if goes_on || ends {
+            found.extend(open.pop().map(|it| it..start));
+        }
+        if goes_on && !found.is_empty() {
+            open.push(next);
+        }
+    }
+    found
+}
+
+/// The group that is open at a byte: from its first line to its last.
+pub(super) fn group(text: &[u8], at: usize) -> Range<usize> {
+    let before = branches_open(text, at);
+    let start = before.last().copied().unwrap_or(0);
+    let all = branches(text, &(start..start + 1));
+    let end = all.last().map_or(text.len(), |it| it.end);
+    start..end
+}
+
+/// Where groups begin that are open at a byte.
+fn branches_open(text: &[u8], at: usize) -> Vec<usize> {
+    let mut open: Vec<usize> = Vec::new();
+    let mut start = 0;
+    for line in text.split_inclusive(|it| *it == b'\n') {
+        if start >= at {
+            break;
+        }
+        let words = line.trim_ascii_start();
+        if let Some(word) = words.strip_prefix(b"#").map(<[u8]>::trim_ascii_start) {
+            if word.starts_with(b"if") {
+                open.push(start);
+            } else if word.starts_with(b"endif") {
+                open.pop();
+            }
+        }
+        start += line.len();
+    }
+    open
 }
 
 /// Names set so that all conditions hold, as far from `fixed` as they need be; `given` are on the command line already.

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use emit::{Change, Translation};
 use ir::construct::Dialect;
 use source::{Edits, Locator, unified_diff};
 
-use super::conditions::blanked;
+use super::conditions::{self, Settings, blanked};
 use crate::options::TranslateOptions;
 use crate::report::{Stream, deliver, named, show};
 
@@ -38,6 +39,8 @@ struct One {
     seen: Vec<usize>,
     /// Where macros are used that make directives.
     uses: Vec<usize>,
+    /// Code that directives are about.
+    bodies: Vec<Range<usize>>,
     readings: Vec<Reading>,
 }
 
@@ -63,6 +66,10 @@ pub(super) struct Unread {
     pub(super) is_outside: bool,
     /// Whether it stands in a header, for programs that were not asked for.
     pub(super) is_shared: bool,
+    /// Whether it is code of a region, and no directive.
+    pub(super) is_code: bool,
+    /// Whether no compiler of the standard that is written would read it.
+    pub(super) is_never: bool,
 }
 
 impl Files {
@@ -97,12 +104,14 @@ impl Files {
                 changes: Vec::new(),
                 seen: Vec::new(),
                 uses: Vec::new(),
+                bodies: Vec::new(),
                 readings: Vec::new(),
             });
             reading.changes.iter().for_each(|it| one.add(it));
             one.readings.push(reading);
             one.seen.extend(translation.seen.get(&file).into_iter().flatten());
             one.uses.extend(translation.macros.uses.get(&file).into_iter().flatten());
+            one.bodies.extend(translation.bodies.get(&file).into_iter().flatten().cloned());
         }
         let macros = &translation.macros;
         self.changed.extend(macros.changed.iter().cloned());
@@ -121,8 +130,8 @@ impl Files {
         self.outside.push((file, line));
     }
 
-    /// Directives of the standard that is left which no reading has met.
-    pub(super) fn unread(&self, to: Dialect) -> Vec<Unread> {
+    /// Directives of the standard that is left which no reading has met, and code that they are about.
+    pub(super) fn unread(&self, to: Dialect, fixed: &Settings) -> Vec<Unread> {
         let from = match to == directive::PRESCRIPTIVE {
             true => directive::DESCRIPTIVE,
             false => directive::PRESCRIPTIVE,
@@ -150,14 +159,34 @@ impl Files {
                 });
                 places.extend(uses.map(|at| (at, Some(name.clone()))));
             }
+            let code = one.unread_code();
+            let code = code.into_iter().filter(|at| {
+                let conditions = conditions::around(&one.old, *at);
+                !conditions::is_never(&conditions, fixed)
+            });
+            let code: Vec<usize> = code.collect();
+            places.extend(code.iter().map(|at| (*at, None)));
             for (at, name) in places {
+                let is_code = code.contains(&at);
+                let is_never = !is_code && one.is_never(at, to, fixed);
                 let (line, text) = (one.line_of(at), line_at(&one.old, at));
                 let owner = definition_at(&one.clean, at);
                 let is_unused = owner.is_some_and(|it| self.uses(&it).is_empty());
                 let is_outside = self.outside.iter().any(|it| it.0 == *file && it.1 == line);
                 let is_shared = !self.asked.contains(file) && name.is_none();
                 let file = Arc::clone(file);
-                found.push(Unread { file, at, line, text, name, is_unused, is_outside, is_shared });
+                found.push(Unread {
+                    file,
+                    at,
+                    line,
+                    text,
+                    name,
+                    is_unused,
+                    is_outside,
+                    is_shared,
+                    is_code,
+                    is_never,
+                });
             }
         }
         found.sort_by(|a, b| (&a.file, a.at).cmp(&(&b.file, b.at)));
@@ -199,19 +228,24 @@ impl Files {
             return show(&text, Stream::Out);
         }
         if let Some(folder) = &options.out_dir {
+            let mut folders = BTreeSet::from([folder.clone()]);
             for (name, _, new) in &made {
-                write(&folder.join(inside(name)), new)?;
+                let path = folder.join(inside(name));
+                folders.extend(path.parent().filter(|_| includes_ours(new)).map(Path::to_owned));
+                write(&path, new)?;
             }
-            return self.header(folder, options);
+            return folders.iter().try_for_each(|it| self.header(it, options));
         }
         if options.in_place {
+            let mut folders = BTreeSet::new();
             for (name, old, new) in &made {
+                let path = Path::new(&***name);
                 if *old != new.as_slice() {
-                    write(Path::new(&***name), new)?;
+                    folders.extend(path.parent().filter(|_| includes_ours(new)));
+                    write(path, new)?;
                 }
             }
-            let folder = self.asked.first().and_then(|it| Path::new(&**it).parent());
-            return self.header(folder.unwrap_or(Path::new(".")), options);
+            return folders.iter().try_for_each(|it| self.header(it, options));
         }
         let others: Vec<&str> = made
             .iter()
@@ -266,6 +300,44 @@ impl One {
             only.map(|it| self.line_of(it.range.start)).find(|it| b.lines.contains(it))
         };
         self.readings.iter().find_map(|old| differs(new, old).or_else(|| differs(old, new)))
+    }
+
+    /// Branches of conditional groups, in code that directives are about, which no reading has compiled.
+    fn unread_code(&self) -> Vec<usize> {
+        let mut found = Vec::new();
+        for branch in self.bodies.iter().flat_map(|it| conditions::branches(&self.clean, it)) {
+            let lines = self.line_of(branch.start)..self.line_of(branch.end);
+            let is_read =
+                self.readings.iter().any(|it| it.lines.range(lines.clone()).next().is_some());
+            let mut at = branch.start;
+            let text = self.clean.get(branch.clone()).unwrap_or_default();
+            for line in text.split_inclusive(|it| *it == b'\n') {
+                let words = line.trim_ascii();
+                if !is_read && !words.is_empty() && !words.starts_with(b"#") {
+                    found.push(at + line.len() - line.trim_ascii_start().len());
+                    break;
+                }
+                at += line.len();
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// Whether a directive is for nobody, or for those alone who do not read the standard that is written and for whom another
+    /// branch has such a directive.
+    fn is_never(&self, at: usize, to: Dialect, fixed: &Settings) -> bool {
+        let conditions = conditions::around(&self.old, at);
+        if !conditions::is_never(&conditions, fixed) {
+            return false;
+        }
+        let names = [directive::MACRO_OF_LEVELS, directive::MACRO_OF_TEAMS];
+        let is_choice = conditions.iter().any(|it| names.iter().any(|name| it.0.contains(name)));
+        let group = conditions::group(&self.clean, at);
+        let has_other =
+            || directive::directives_in(&self.old, to).iter().any(|it| group.contains(it));
+        !is_choice || has_other()
     }
 
     fn line_of(&self, at: usize) -> u32 {
@@ -363,10 +435,22 @@ fn is_header(text: &str) -> bool {
     plain.contains(&text) || names.iter().any(|it| text == format!("\"{it}\""))
 }
 
-/// The path below a folder: without its root and without leading out of it.
+/// Whether a text includes a header of ours.
+fn includes_ours(text: &[u8]) -> bool {
+    let names = [directive::TRANSLATION_HEADER, directive::BACK_HEADER];
+    names.iter().any(|name| text.windows(name.len()).any(|it| it == name.as_bytes()))
+}
+
+/// The path below a folder: from the current folder on if it is there, without its root and without leading out of it.
 fn inside(name: &str) -> PathBuf {
     use std::path::Component;
-    Path::new(name).components().filter(|it| matches!(it, Component::Normal(_))).collect()
+    let here = std::env::current_dir().ok();
+    let below = here.as_deref().and_then(|it| Path::new(name).strip_prefix(it).ok());
+    below
+        .unwrap_or(Path::new(name))
+        .components()
+        .filter(|it| matches!(it, Component::Normal(_)))
+        .collect()
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<(), String> {

@@ -67,9 +67,10 @@ pub(crate) fn run(options: &TranslateOptions) -> Result<ExitCode, String> {
     }
     let Work { files, mut report, why, decided, .. } = work;
     let mut is_spoiled = false;
-    for unread in files.unread(request.to) {
+    for unread in files.unread(request.to, &fixed_settings()) {
         // A definition cannot change for some of its uses alone.
-        is_spoiled |= unread.name.is_some() && !unread.is_unused;
+        is_spoiled |=
+            unread.name.is_some() && !unread.is_unused && !unread.is_never || unread.is_code;
         let why = why.iter().find(|it| (&it.0, it.1) == (&unread.file, unread.at));
         report.add_unread(&unread, why.map(|it| it.2.as_str()));
     }
@@ -176,18 +177,15 @@ impl Work<'_> {
     /// Reads a file again, with names set so that directives are met which no reading has met.
     fn read_branches(&mut self, path: &Path, ways: &[Input]) -> Result<(), String> {
         let Some(base) = ways.first() else { return Ok(()) };
-        let fixed = Settings::from([
-            (directive::MACRO_OF_LEVELS.to_owned(), Some(LATE)),
-            (directive::MACRO_OF_TEAMS.to_owned(), Some(LATE)),
-            ("__cplusplus".to_owned(), None),
-        ]);
+        let fixed = fixed_settings();
         let name =
             |it: &OsString| it.to_string_lossy().split('=').next().unwrap_or_default().to_owned();
         let given: Vec<String> = base.define.iter().map(name).collect();
         let mut tried: Vec<Settings> = Vec::new();
         let mut tries = 0;
         while tries < MOST_READINGS {
-            let unread = self.files.unread(self.request.to).into_iter().filter(|it| !it.is_unused);
+            let unread = self.files.unread(self.request.to, &fixed);
+            let unread = unread.into_iter().filter(|it| !it.is_unused && !it.is_never);
             let next = unread.into_iter().find_map(|it| {
                 let conditions = conditions::around(self.files.text(&it.file), it.at);
                 let settings = conditions::satisfied(&conditions, &fixed, &given)?;
@@ -209,6 +207,15 @@ impl Work<'_> {
         }
         Ok(())
     }
+}
+
+/// What is not for the user to choose.
+fn fixed_settings() -> Settings {
+    Settings::from([
+        (directive::MACRO_OF_LEVELS.to_owned(), Some(LATE)),
+        (directive::MACRO_OF_TEAMS.to_owned(), Some(LATE)),
+        ("__cplusplus".to_owned(), None),
+    ])
 }
 
 /// The ways in which a file is to be read.

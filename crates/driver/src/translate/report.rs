@@ -101,6 +101,10 @@ impl Report {
             let text = "it stays: outside of functions nothing is executed, so it means nothing";
             return self.add_unmet(unread, Fate::Approximated, UNREAD, text.to_owned());
         }
+        if unread.is_never {
+            let text = "it stays: who reads the new directives does not compile it";
+            return self.add_unmet(unread, Fate::Approximated, UNREAD, text.to_owned());
+        }
         if unread.is_shared {
             let mut text =
                 "it stays: the named programs do not compile this part of the header; name \
@@ -113,6 +117,9 @@ impl Report {
         }
         let mut text = match &unread.name {
             Some(name) => format!("`{name}` makes a directive, and here no reading has met it"),
+            None if unread.is_code => {
+                "a directive is about this code, which was not read: another configuration compiles it".to_owned()
+            }
             None => "it was not read: another configuration compiles it".to_owned(),
         };
         text.push_str("; give the flags that reach it, or a database of both");

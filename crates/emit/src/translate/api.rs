@@ -50,6 +50,10 @@ impl<'a> Calls<'a> {
         made: impl Fn(&[Argument<'_>]) -> Option<Rewritten>,
         pen: &mut Pen<'_>,
     ) -> bool {
+        // Where both readers, or one without either standard, have the old name, it stays.
+        if pen.keeps_calls() || pen.defines(name) {
+            return false;
+        }
         let Some(given) = self.arguments.get(&callee) else { return false };
         let known: Vec<Argument<'_>> = given.iter().map(|it| argument(self.program, *it)).collect();
         let Some(made) = made(&known) else { return false };

@@ -3,7 +3,7 @@
 use ir::construct::{
     Args, ClauseKind, Construct, Leaf, Motion, Presence, Spelled, Transfer, UseDevice,
 };
-use ir::program::{ExprId, ExprKind, RegionId, StmtKind, Typed};
+use ir::program::{ExprId, ExprKind, RegionId, StmtKind, Typed, VarStorage};
 use ir::walk::Part;
 
 use super::maps::Maps;
@@ -217,6 +217,18 @@ impl Translator<'_> {
             if it.items.iter().any(|it| self.has_stride(*it)) && !self.profile().takes_strides {
                 let text = "this compiler takes no parts of arrays with strides";
                 plan.remark(Fate::Refused, Some(codes::NO_COUNTERPART), None, text);
+            }
+            let is_hidden = |item: ExprId| {
+                let var = base(self.program, item).map(|it| &self.program.vars[it].storage);
+                let is_hidden =
+                    matches!(var, Some(VarStorage::Static | VarStorage::LocalStatic(_)));
+                is_hidden && self.is_declared(item)
+            };
+            let hidden = it.items.iter().find(|it| is_hidden(**it));
+            if let Some(item) = hidden.filter(|_| !self.profile().updates_hidden) {
+                let written = Some(self.words.expr(*item));
+                let text = "this compiler does not update variables that are declared for devices and `static`";
+                plan.remark(Fate::Refused, Some(codes::NO_COUNTERPART), written, text);
             }
             let (mut items, mut declared) = (Vec::new(), Vec::new());
             for item in &it.items {

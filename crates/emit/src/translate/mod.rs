@@ -154,6 +154,8 @@ pub struct Translation {
     pub records: Vec<Record>,
     /// Where directives begin that were looked at, by written file.
     pub seen: BTreeMap<Arc<str>, Vec<usize>>,
+    /// The code that directives are about, by written file.
+    pub bodies: BTreeMap<Arc<str>, Vec<Range<usize>>>,
     /// Whether the result includes our header.
     pub needs_header: bool,
     /// The mapping of each nest by its name, if decisions are kept.
@@ -205,6 +207,7 @@ pub fn translate(
         request,
     };
     let mut pen = place::Pen::new(program, locator, request);
+    pen.made.bodies = bodies(program, locator, request.to);
     if to_levels {
         descriptive::translate(&translator, shaped, locator, &mut pen);
         return finished(pen, reshaped);
@@ -236,6 +239,32 @@ pub fn translate(
     }
     translator.calls(&mut pen);
     finished(pen, reshaped)
+}
+
+/// The code that directives of the standard that is left are about: bodies, and functions called there.
+fn bodies(
+    program: &Program,
+    locator: &Locator<'_>,
+    to: Dialect,
+) -> BTreeMap<Arc<str>, Vec<Range<usize>>> {
+    let mut found: BTreeMap<Arc<str>, Vec<Range<usize>>> = BTreeMap::new();
+    let regions = program.regions.iter().map(|it| it.1).filter(|it| it.construct.dialect != to);
+    for region in
+        regions.filter(|it| it.construct.has(Leaf::Offload) || it.construct.has(Leaf::Kernels))
+    {
+        let called = region.reaches.iter().filter_map(|it| program.functions[*it].body);
+        for body in region.body.into_iter().chain(called) {
+            let place = locator.locate(program.stmts[body].span).filter(|it| !it.in_system_header);
+            let Some((file, range)) = place.and_then(|it| Some((it.file, it.written?))) else {
+                continue;
+            };
+            let list = found.entry(file).or_default();
+            if !list.contains(&range) {
+                list.push(range);
+            }
+        }
+    }
+    found
 }
 
 /// The program with its nests in the shapes that suit a device.

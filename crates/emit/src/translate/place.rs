@@ -15,8 +15,9 @@ use source::{Edits, Locator, Span};
 
 use super::made::{Done, Shared};
 use super::spot::{
-    Spot, blanks_of_next, clauses, contains, declaration_end, defined, directive_end,
-    first_include, is_our_header, line_end, logical_line, statement_end,
+    Spot, blanks_of_next, clauses, contains, declaration_end, defined, directive_end, ends_line,
+    first_include, guard_macro, is_our_header, keywords, line_end, logical_line, newline,
+    statement_end,
 };
 use super::words::{PARAM, one_line, pieces};
 use super::{
@@ -34,6 +35,8 @@ pub(super) struct Pen<'a> {
     is_included: bool,
     /// Macros of which there are several definitions.
     several: OnceCell<Vec<String>>,
+    /// Macros of the user's.
+    names: OnceCell<FxHashSet<String>>,
     /// Where statements and directives begin that stand in blocks.
     in_blocks: OnceCell<FxHashSet<u32>>,
     /// Directives that stand in definitions, use by use.
@@ -57,6 +60,7 @@ impl<'a> Pen<'a> {
             users: Vec::new(),
             is_included: false,
             several: OnceCell::new(),
+            names: OnceCell::new(),
             in_blocks: OnceCell::new(),
             shared: Vec::new(),
         }
@@ -130,8 +134,21 @@ impl<'a> Pen<'a> {
             plan.remark(Fate::Refused, Some(codes::MADE_BY_MACRO), None, text);
             return self.record(target, from, Vec::new(), plan.remarks);
         };
+        if matches!(target, Target::Loop(_)) && self.has_guarded_extra(&spot) {
+            return;
+        }
         if let Target::Directive(_) = target {
             self.see(&spot);
+            if self.request.keep == Keep::Guard && !plan.is_own && self.is_guarded(&spot) {
+                let text = "it is kept for its own compilers, and translated for others, already";
+                let remark = Remark {
+                    fate: Fate::Redundant,
+                    clause: None,
+                    code: None,
+                    text: text.to_owned(),
+                };
+                return self.record(target, from, Vec::new(), vec![remark]);
+            }
         }
         if let Some(body) = plan.body {
             let inside = std::mem::take(&mut plan.inside);
@@ -227,7 +244,17 @@ impl<'a> Pen<'a> {
                 Err("the loop that needs a directive is made by a macro")
             }
             (Target::Loop(_), _) => {
-                let (at, text) = (spot.range.start, spot.before_loop(lines));
+                let at = spot.range.start;
+                let text = match keep {
+                    Keep::Guard => {
+                        let (indent, newline) = (spot.indent(), spot.newline());
+                        let next = format!("{newline}{}", indent.unwrap_or_default());
+                        let text = self.guarded_extra(&lines.join(&next), &next);
+                        let before = if indent.is_some() { "" } else { newline };
+                        format!("{before}{text}{next}")
+                    }
+                    Keep::Nothing | Keep::Comment => spot.before_loop(lines),
+                };
                 Ok(vec![(Arc::clone(&spot.file), at..at, text)])
             }
             (Target::Directive(_), Some(made)) => spot.remade(made, lines, keep),
@@ -236,6 +263,11 @@ impl<'a> Pen<'a> {
                 Ok(vec![(Arc::clone(&spot.file), range, text)])
             }
         };
+        if let Some(word) = self.clash(spot, lines) {
+            let text = format!("`{word}` is a macro here, and a word of the new directive");
+            plan.remark(Fate::Refused, Some(codes::MADE_BY_MACRO), None, text);
+            return None;
+        }
         let own = own.and_then(|own| {
             if self.loses_choice(spot, lines) {
                 return Err("a macro stands for clauses, and there are several definitions of it");
@@ -289,7 +321,8 @@ impl<'a> Pen<'a> {
                 return None;
             };
             let end = line_end(&spot.text, end);
-            changes.push((Arc::clone(&spot.file), end..end, format!("{newline}{line}")));
+            let text = self.apart(&spot.text, end, line, "");
+            changes.push((Arc::clone(&spot.file), end..end, text));
         }
         for (place, line) in plan.before.clone() {
             let span = match place {
@@ -314,9 +347,16 @@ impl<'a> Pen<'a> {
                     let is_free = other.indent().is_some() && self.stands_in_block(span);
                     let next = format!("{newline}{indent}");
                     let open = if is_free { String::new() } else { format!("{{{next}") };
-                    changes.push(edit(start..start, format!("{open}{text}{next}")));
+                    if self.request.keep == Keep::Guard {
+                        let text = self.guarded_extra(&format!("{open}{text}"), &next);
+                        let before = if other.indent().is_some() { "" } else { next.as_str() };
+                        changes.push(edit(start..start, format!("{before}{text}{next}")));
+                    } else {
+                        changes.push(edit(start..start, format!("{open}{text}{next}")));
+                    }
                     if !is_free {
-                        changes.push(edit(end..end, format!("{next}}}")));
+                        let text = self.apart(&other.text, end, "}", indent);
+                        changes.push(edit(end..end, text));
                     }
                 }
                 Place::StartOf(_) => {
@@ -327,12 +367,12 @@ impl<'a> Pen<'a> {
                     }
                     let at = line_end(&other.text, other.range.start + 1);
                     let indent = blanks_of_next(&other.text, at);
-                    changes.push(edit(at..at, format!("{newline}{indent}{text}")));
+                    changes.push(edit(at..at, self.apart(&other.text, at, &text, &indent)));
                 }
                 Place::Behind(_) => {
                     let end = statement_end(&other.text, other.range.end);
                     let end = line_end(&other.text, end);
-                    let text = format!("{newline}{indent}{text}");
+                    let text = self.apart(&other.text, end, &text, indent);
                     // What comes behind one statement is one change: others may end there too.
                     match changes.last_mut().filter(|it| it.1 == (end..end)) {
                         Some((.., before)) => before.push_str(&text),
@@ -342,6 +382,7 @@ impl<'a> Pen<'a> {
                 Place::EndOf(_) => {
                     let at = other.range.end.saturating_sub(1);
                     let brace = Spot { range: at..at + 1, ..other };
+                    let text = self.guarded_extra(&text, newline);
                     let text = match brace.indent() {
                         Some(blanks) => {
                             let more = brace.deeper_before(blanks);
@@ -355,6 +396,30 @@ impl<'a> Pen<'a> {
         }
         plan.remarks.extend(remarks);
         (!plan.is_refused()).then_some(changes)
+    }
+
+    /// Lines that come behind a byte, apart from what else stands there.
+    pub(super) fn apart(&self, text: &[u8], at: usize, line: &str, indent: &str) -> String {
+        let next = format!("{}{indent}", newline(text));
+        let line = self.guarded_extra(line, &next);
+        // A statement may have others behind it; a directive has its line for itself.
+        let is_last = !line.contains('#') || ends_line(text, at);
+        let rest = if is_last { "" } else { next.as_str() };
+        format!("{next}{line}{rest}")
+    }
+
+    /// What comes besides the directives themselves, for those who do not read the old ones.
+    pub(super) fn guarded_extra(&self, line: &str, next: &str) -> String {
+        match self.request.keep {
+            Keep::Guard => {
+                let standard = match self.request.to == directive::DESCRIPTIVE {
+                    true => directive::MACRO_OF_TEAMS,
+                    false => directive::MACRO_OF_LEVELS,
+                };
+                format!("#ifndef {standard} {}{next}{line}{next}#endif", directive::TRANSLATED)
+            }
+            Keep::Nothing | Keep::Comment => line.to_owned(),
+        }
     }
 
     pub(super) fn change(&mut self, file: &Arc<str>, range: Range<usize>, text: String) {
@@ -497,11 +562,38 @@ impl<'a> Pen<'a> {
         plain: &str,
     ) {
         let of_levels = self.request.to != directive::DESCRIPTIVE;
+        for (file, text) in self.files() {
+            if let Some((at, name)) = directive::value_of_macro(&text, of_levels) {
+                let line = 1 + text
+                    .get(..at)
+                    .unwrap_or_default()
+                    .iter()
+                    .filter(|it| **it == b'\n')
+                    .count();
+                let text = format!("{file}:{line}: the value of `{name}` has no counterpart there");
+                let code = Some(codes::NO_COUNTERPART);
+                let remark = Remark { fate: Fate::Refused, clause: None, code, text };
+                self.record(
+                    Target::Directive(Span::NONE),
+                    name.to_owned(),
+                    Vec::new(),
+                    vec![remark],
+                );
+            }
+        }
         let is_free = self.users.is_empty() && !self.still_names(of_levels);
         for (file, text) in self.files() {
             let mut start = 0usize;
             for line in text.split_inclusive(|it| *it == b'\n') {
+                if self.is_guard(&text, start) {
+                    start += line.len();
+                    continue;
+                }
                 for (at, old, new) in changes(&String::from_utf8_lossy(line)) {
+                    // Ours serves the readers of both.
+                    if self.request.keep == Keep::Guard && is_our_header(old.trim_matches('"')) {
+                        continue;
+                    }
                     let range = start + at..start + at + old.len();
                     let (is_include, is_shared) = (new.contains(header), file.ends_with(".h"));
                     let is_plain = is_include && is_free && !is_shared;
@@ -521,6 +613,61 @@ impl<'a> Pen<'a> {
                 start += line.len();
             }
         }
+    }
+
+    /// Whether a line is a condition that has kept a directive for its own compilers.
+    fn is_guard(&self, text: &[u8], start: usize) -> bool {
+        let mut lines = text.get(start..).unwrap_or_default().split(|it| *it == b'\n');
+        let line = String::from_utf8_lossy(lines.next().unwrap_or_default()).into_owned();
+        let next = lines.next().unwrap_or_default().trim_ascii_start();
+        let keeps = self.request.keep == Keep::Guard
+            && line.trim_start().starts_with("#ifdef ")
+            && next.starts_with(b"#pragma");
+        keeps || line.contains(directive::TRANSLATED)
+    }
+
+    /// Whether what comes before a loop stands there already, for those who do not read the old directives.
+    fn has_guarded_extra(&self, spot: &Spot) -> bool {
+        let before = spot.text.get(..spot.range.start).unwrap_or_default();
+        let mut lines = before.rsplit(|it| *it == b'\n').map(<[u8]>::trim_ascii);
+        let ends = lines.by_ref().find(|it| !it.is_empty()) == Some(b"#endif");
+        let opens = lines.find(|it| it.starts_with(b"#if")).unwrap_or_default();
+        ends && contains(opens, directive::TRANSLATED.as_bytes())
+    }
+
+    /// Whether a directive stands alone between a condition that keeps it and the one that has its translation.
+    fn is_guarded(&self, spot: &Spot) -> bool {
+        let text = &spot.text;
+        let start = logical_line(text, spot.range.start);
+        let before = text.get(..start.saturating_sub(1)).unwrap_or_default();
+        let before = before.rsplit(|it| *it == b'\n').next().unwrap_or_default().trim_ascii();
+        let behind = text.get(spot.range.end..).unwrap_or_default();
+        let mut behind = behind.split(|it| *it == b'\n').skip(1);
+        let behind = behind.next().unwrap_or_default().trim_ascii();
+        let standard = guard_macro(&spot.words());
+        before == format!("#ifdef {standard}").as_bytes()
+            && (behind == b"#else" || behind == b"#endif")
+    }
+
+    /// Whether compilers of the standard that is left read the result too.
+    pub(super) fn keeps_calls(&self) -> bool {
+        self.request.keep == Keep::Guard
+    }
+
+    /// Whether the user has a macro of this name.
+    pub(super) fn defines(&self, name: &str) -> bool {
+        let names = self.names.get_or_init(|| {
+            self.files().iter().flat_map(|it| defined(&it.1)).collect::<FxHashSet<String>>()
+        });
+        names.contains(name)
+    }
+
+    /// A word of the new directives that is a macro of the user's.
+    fn clash(&self, spot: &Spot, lines: &[String]) -> Option<String> {
+        let old = spot.words();
+        let old = pieces(&old);
+        let mut words = lines.iter().filter(|it| it.starts_with('#')).flat_map(|it| keywords(it));
+        words.find(|it| !old.contains(it) && self.defines(it)).map(str::to_owned)
     }
 
     fn includes_header(&mut self) {

@@ -32,6 +32,8 @@ pub struct Profile {
     pub takes_newest: bool,
     /// The routine that tells the address of data on a device.
     pub has_mapped_pointer: bool,
+    /// Updates of variables that are declared for devices and no other file sees.
+    pub updates_hidden: bool,
     /// Regions with reductions may be left for later: its runtime does not come to a stop in them.
     pub defers_sums: bool,
 }
@@ -59,6 +61,7 @@ const STRICT: Profile = Profile {
     says_enter: true,
     takes_newest: true,
     has_mapped_pointer: true,
+    updates_hidden: true,
     defers_sums: true,
 };
 
@@ -88,6 +91,7 @@ pub static PROFILES: &[Profile] = &[
         takes_atomic_in_teams: true,
         says_enter: false,
         names_lanes: false,
+        updates_hidden: false,
         defers_sums: false,
         ..STRICT
     },

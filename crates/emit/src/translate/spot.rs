@@ -112,6 +112,32 @@ pub(super) fn guarded(standard: &str, old: String, new: &[String], separator: &s
     all.join(separator)
 }
 
+/// The words of a directive that belong to its standard: names of constructs, clauses and modifiers.
+pub(super) fn keywords(line: &str) -> Vec<&str> {
+    let parts = pieces(line);
+    let mut found = Vec::new();
+    let (mut round, mut square) = (0usize, 0usize);
+    for (at, part) in parts.iter().enumerate() {
+        let is_word = part.starts_with(|it: char| it.is_alphabetic() || it == '_');
+        let is_modifier = round == 1
+            && square == 0
+            && parts.get(at + 1).is_some_and(|it| it.trim_start().starts_with(':'));
+        if is_word && (round == 0 || is_modifier) {
+            found.push(*part);
+        }
+        for it in part.chars() {
+            match it {
+                '(' => round += 1,
+                ')' => round = round.saturating_sub(1),
+                '[' => square += 1,
+                ']' => square = square.saturating_sub(1),
+                _ => {}
+            }
+        }
+    }
+    found
+}
+
 /// The macro of the standard that a directive belongs to.
 pub(super) fn guard_macro(old: &str) -> &'static str {
     match directive::is_of_levels(&one_line(old)) {
@@ -283,6 +309,13 @@ pub(super) fn line_end(text: &[u8], at: usize) -> usize {
     };
     let is_free = words.is_empty() || is_comment;
     if is_free { at + line.len() } else { at }
+}
+
+/// Whether only blanks are left on the line of a byte.
+pub(super) fn ends_line(text: &[u8], at: usize) -> bool {
+    let rest = text.get(at..).unwrap_or_default();
+    let rest = rest.split(|it| *it == b'\n').next().unwrap_or_default();
+    rest.trim_ascii().is_empty()
 }
 
 /// The blanks that the line behind this one begins with.

@@ -7,6 +7,7 @@ use ir::types::Ty;
 use source::{Locator, Span, Worded};
 
 use crate::c::{Printer, Setting};
+use crate::lower::levels::base;
 
 pub(super) struct Words<'a> {
     /// As checked: what is beyond was made by us.
@@ -50,7 +51,8 @@ impl<'a> Words<'a> {
         }
         let written = worded.map_or_else(String::new, |it| marked(&it));
         // Of a pointer that stands for all it leads to, the user has written the name alone.
-        let is_name = matches!(expr.kind, ExprKind::Section(_)) && !written.contains('[');
+        let is_name = matches!(expr.kind, ExprKind::Section(_))
+            && base(self.made, id).is_some_and(|it| self.var(it) == written);
         if written.is_empty() || is_name { one_line(&self.printer.expr(id)) } else { written }
     }
 

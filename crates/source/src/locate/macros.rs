@@ -99,7 +99,7 @@ fn names(list: &[Token<'_>]) -> Vec<Vec<u8>> {
 }
 
 /// The bytes of a line and of those spliced to it.
-fn logical_line(text: &Text, first: u32) -> Range<usize> {
+pub(super) fn logical_line(text: &Text, first: u32) -> Range<usize> {
     let start = text.lines.full(first).start;
     let mut line = first;
     loop {

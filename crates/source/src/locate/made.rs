@@ -12,10 +12,7 @@ use std::sync::Arc;
 use super::align::{Alignment, closing};
 use super::macros::Definition;
 use super::tokens::{self, Token};
-use super::{Text, Worded};
-
-/// Macros in macros are followed so far.
-const DEEPEST: usize = 16;
+use super::{DEEPEST, Text, Worded};
 
 /// What makes a pragma that is not written as a line of its own.
 #[derive(Debug)]
@@ -311,7 +308,11 @@ fn making(scope: &Scope, whole: Range<usize>, text: Range<usize>, is_quoted: boo
 }
 
 /// The arguments of a use, cut at commas.
-fn arguments(inside: &[Token<'_>], count: usize, is_variadic: bool) -> Vec<Range<usize>> {
+pub(super) fn arguments(
+    inside: &[Token<'_>],
+    count: usize,
+    is_variadic: bool,
+) -> Vec<Range<usize>> {
     let mut parts: Vec<Range<usize>> = Vec::new();
     let (mut depth, mut is_open) = (0usize, false);
     for token in inside {

@@ -10,6 +10,7 @@
 //! are still right and the column is that of the preprocessed text.
 
 mod align;
+mod expand;
 mod macros;
 mod made;
 mod text;
@@ -32,6 +33,8 @@ pub(crate) use text::Text;
 
 /// How far around a line its neighbours are sought, so that odd input costs no more than its size.
 const REACH: u32 = 64;
+/// Macros in macros are followed so far.
+const DEEPEST: usize = 16;
 
 /// Gives the text of a written file.
 pub trait Files {
@@ -159,9 +162,44 @@ impl<'a> Locator<'a> {
         group.lines.contains(&lines.line_of(offset(last))).then_some(())?;
         let (text, alignment) = group.written.as_ref()?;
         let bytes = self.map.bytes(file);
-        let said = alignment.exact(&group.tokens, &range, bytes, &text.bytes)?;
-        let text = String::from_utf8_lossy(text.bytes.get(said)?).into_owned();
-        Some(Worded { text, params: Vec::new() })
+        let worded = |text: &[u8]| {
+            let text = String::from_utf8_lossy(text).into_owned();
+            Worded { text, params: Vec::new() }
+        };
+        if let Some(said) = alignment.exact(&group.tokens, &range, bytes, &text.bytes) {
+            return text.bytes.get(said).map(worded);
+        }
+        self.worded_in_macros(file, lines, &group, &range).map(|it| worded(&it))
+    }
+
+    /// The words that say a part of a pragma in the definitions of the macros that its line uses.
+    fn worded_in_macros(
+        &self,
+        file: FileId,
+        lines: &Lines,
+        group: &Group,
+        range: &Range<usize>,
+    ) -> Option<Vec<u8>> {
+        let bytes = self.map.bytes(file);
+        let start = lines.content(group.lines.start, bytes).start;
+        let origin = self.map.origin(file, group.lines.start)?;
+        let text = self.text(&origin.name)?;
+        let line = macros::logical_line(&text, origin.line.checked_sub(1)?);
+        let mut line = text.bytes.get(line)?.to_vec();
+        line.trim_ascii_start().starts_with(b"#").then_some(())?;
+        let pieces: Vec<_> = group.lines.clone().map(|it| lines.content(it, bytes)).collect();
+        let printed: Vec<_> =
+            pieces.into_iter().flat_map(|it| tokens::printed(bytes, it)).collect();
+        let definition = |name: &[u8]| self.definition(file, lines, name, start);
+        for _ in 0..DEEPEST {
+            line = expand::step(&line, &definition)?;
+            let words = tokens::printed(&line, 0..line.len());
+            let Some(alignment) = Alignment::of(&words, words.len(), &printed) else { continue };
+            if let Some(said) = alignment.exact(&group.tokens, range, bytes, &line) {
+                return line.get(said).map(<[u8]>::to_vec);
+            }
+        }
+        None
     }
 
     /// The text of `span` itself: as preprocessed, if it was.

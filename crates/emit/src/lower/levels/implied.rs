@@ -90,6 +90,10 @@ impl Make<'_> {
 
     fn choice(&mut self, cond: ExprId, yes: ExprId, no: ExprId) -> ExprId {
         let ty = self.program.exprs[yes].ty;
+        // Said as a product: clang 19 ends with an error of its own at `?:` in what a data region maps.
+        if self.program.exprs[no].kind == ExprKind::Int(0) {
+            return self.binary(BinaryOp::Mul, cond, yes);
+        }
         self.push(ExprKind::Conditional(cond, Some(yes), no), ty)
     }
 

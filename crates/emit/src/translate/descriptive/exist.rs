@@ -3,6 +3,9 @@
 //! A function says at which level it deals out work: that of its own loops and of those it calls. A
 //! variable exists from the start, with its first value.
 
+use std::ops::Range;
+use std::sync::Arc;
+
 use ir::construct::{
     Args, ClauseKind, Construct, DeviceKind, Leaf, Motion, Presence, Requirement, Spelled,
 };
@@ -124,7 +127,13 @@ impl Descriptive<'_, '_> {
             for id in &declaration.functions {
                 if self.program.functions[*id].body.is_some() || self.is_called_on_device(*id) {
                     said.push(*id);
-                    self.before_function(*id, pen);
+                    // What a header declares is said there, whoever defines it.
+                    let part = self.enclosed(declaration);
+                    let is_said = part
+                        .is_some_and(|(file, part)| self.before_function_in(*id, file, part, pen));
+                    if !is_said {
+                        self.before_function(*id, pen);
+                    }
                 }
             }
             for id in &declaration.vars {
@@ -157,6 +166,13 @@ impl Descriptive<'_, '_> {
             plan.lines.push(Line::Directive(Box::new(to)));
         }
         plan
+    }
+
+    /// The bytes between a declaration and its end, in one file.
+    fn enclosed(&self, declaration: &Declaration) -> Option<(Arc<str>, Range<usize>)> {
+        let start = self.locator.locate(declaration.construct.span)?;
+        let end = self.locator.locate(declaration.ended?).filter(|it| it.file == start.file)?;
+        Some((start.file, start.written?.end..end.written?.start))
     }
 
     fn is_called_on_device(&self, id: FunctionId) -> bool {
@@ -192,21 +208,35 @@ impl Descriptive<'_, '_> {
 
     /// Says before the first declaration of a function that it exists on devices.
     fn before_function(&self, id: FunctionId, pen: &mut Pen<'_>) -> bool {
+        let span = self.program.functions[id].span;
+        let place = self.locator.locate(span).filter(|it| !it.in_system_header);
+        place.is_some_and(|it| self.before_function_in(id, it.file, 0..usize::MAX, pen))
+    }
+
+    /// The same, before its first declaration in a part of a file.
+    fn before_function_in(
+        &self,
+        id: FunctionId,
+        file: Arc<str>,
+        part: Range<usize>,
+        pen: &mut Pen<'_>,
+    ) -> bool {
         let function = &self.program.functions[id];
         let Ok(line) = directive::write(&self.routine(id), self.t.request.to) else { return false };
         let name = self.program.names.text(function.name);
-        let Some(at) = self.locator.locate(function.span).filter(|it| !it.in_system_header) else {
-            return false;
-        };
-        let Some(text) = self.locator.written(&at.file) else { return false };
-        let first = declarations(&text).into_iter().find(|it| {
-            let words = text.get(it.clone()).map(String::from_utf8_lossy).unwrap_or_default();
-            declares(&words, name)
-        });
+        let Some(text) = self.locator.written(&file) else { return false };
+        let first =
+            declarations(&text).into_iter().filter(|it| part.contains(&it.start)).find(|it| {
+                let words = text.get(it.clone()).map(String::from_utf8_lossy).unwrap_or_default();
+                declares(&words, name)
+            });
         if let Some(range) = &first {
-            let (newline, blanks) = (newline(&text), blanks_before(&text, range.start));
-            let line = format!("#pragma {line}{newline}{}", blanks.unwrap_or_default());
-            pen.change(&at.file, range.start..range.start, line);
+            let blanks = blanks_before(&text, range.start);
+            let next = format!("{}{}", newline(&text), blanks.unwrap_or_default());
+            let line = pen.guarded_extra(&format!("#pragma {line}"), &next);
+            // What stands before it on its line ends there.
+            let before = if blanks.is_some() { "" } else { next.as_str() };
+            pen.change(&file, range.start..range.start, format!("{before}{line}{next}"));
         }
         first.is_some()
     }
@@ -220,12 +250,12 @@ impl Descriptive<'_, '_> {
             let text = self.locator.written(&at.file)?;
             let start = at.written?.start;
             let range = declarations(&text).into_iter().find(|it| it.contains(&start))?;
-            Some((at.file, line_end(&text, range.end), newline(&text)))
+            let end = line_end(&text, range.end);
+            let line = pen.apart(&text, end, &format!("#pragma {line}"), "");
+            Some((at.file, end, line))
         });
         match place {
-            Some((file, end, newline)) => {
-                pen.change(&file, end..end, format!("{newline}#pragma {line}"));
-            }
+            Some((file, end, line)) => pen.change(&file, end..end, line),
             None => {
                 let text = "a variable in it is declared by a macro";
                 plan.remark(Fate::Refused, Some(MADE_BY_MACRO), None, text);
