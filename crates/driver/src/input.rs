@@ -8,6 +8,7 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Output, Stdio};
+use std::sync::OnceLock;
 
 use source::{Diagnostic, looks_binary};
 
@@ -28,12 +29,23 @@ pub(crate) struct Text {
     pub(crate) warning: Option<Diagnostic>,
 }
 
+/// What standard input is called in messages.
+pub(crate) const STDIN: &str = "<stdin>";
+
+/// All of standard input, which is there once: who asks again gets the same.
+pub(crate) fn stdin() -> Result<&'static [u8], Diagnostic> {
+    static BYTES: OnceLock<Vec<u8>> = OnceLock::new();
+    if let Some(bytes) = BYTES.get() {
+        return Ok(bytes);
+    }
+    let bytes = read_all(io::stdin().lock(), "standard input")?;
+    Ok(BYTES.get_or_init(|| bytes))
+}
+
 /// Reads `path` and preprocesses it, unless it already is.
 pub(crate) fn read(path: &Path, input: &Input) -> Result<Text, Diagnostic> {
     if path == Path::new("-") {
-        let name = "<stdin>".to_owned();
-        let bytes = read_all(io::stdin().lock(), "standard input")?;
-        return preprocess(name, Source::Stdin(&bytes), input);
+        return preprocess(STDIN.to_owned(), Source::Stdin(stdin()?), input);
     }
     let name = path.display().to_string();
     let file = File::open(path).map_err(|error| cannot_read(&name, &error))?;

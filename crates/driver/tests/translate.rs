@@ -5,8 +5,9 @@
 mod support;
 
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use support::{ferry, told};
 
@@ -259,6 +260,21 @@ fn what_a_header_declares_is_said_there_for_all() {
     let mut run = Command::new(folder.path().join("a"));
     let run = run.env("FERRY_DEVICE", "cpu:separate").output().expect("the program runs");
     assert!(run.status.success(), "{}", told(&run));
+}
+
+#[test]
+fn standard_input_is_translated_to_standard_output() {
+    let text = "#ifdef WIDE\n#define N 64\n#else\n#define N 32\n#endif\nvoid f(int *a) {\n\
+                #pragma acc parallel loop copy(a[0:N])\n    for (int i = 0; i < N; i++) a[i]++;\n}\n";
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ferry"));
+    command.args(["translate", "--to=openmp", "-"]).stdin(Stdio::piped());
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("ferry runs");
+    child.stdin.take().expect("a pipe").write_all(text.as_bytes()).expect("written");
+    let made = child.wait_with_output().expect("ferry ends");
+    assert!(made.status.success(), "{}", told(&made));
+    let new = "#pragma omp target teams distribute parallel for simd map(tofrom: a[0:N])";
+    let expected = text.replace("#pragma acc parallel loop copy(a[0:N])", new);
+    assert_eq!(String::from_utf8_lossy(&made.stdout), expected);
 }
 
 /// A file for compilers of both standards calls the routines of that which compiles it.

@@ -12,6 +12,7 @@ use ir::construct::Dialect;
 use source::{Edits, Locator, unified_diff};
 
 use super::conditions::{self, Settings, blanked};
+use crate::input;
 use crate::options::TranslateOptions;
 use crate::report::{Stream, deliver, named, show};
 
@@ -81,7 +82,10 @@ impl Files {
         translation: &Translation,
         locator: &Locator<'_>,
     ) -> Result<(), String> {
-        let name: Arc<str> = path.display().to_string().into();
+        let name: Arc<str> = match path == Path::new("-") {
+            true => input::STDIN.into(),
+            false => path.display().to_string().into(),
+        };
         let names: BTreeSet<Arc<str>> =
             translation.changes.keys().cloned().chain([Arc::clone(&name)]).collect();
         let mut read: Vec<(Arc<str>, Rc<[u8]>, Reading)> = Vec::new();

@@ -25,7 +25,7 @@ use opt::profile::{Kind, Profile as Device};
 use crate::cc::decisions::{self, Decided};
 use crate::options::{Input, KeepOld, TranslateOptions};
 use crate::report::{Stream, colour_of_terminal, show};
-use crate::{cc, front, profiles};
+use crate::{cc, front, input, profiles};
 use conditions::Settings;
 use files::Files;
 use report::Report;
@@ -54,6 +54,10 @@ pub(crate) fn run(options: &TranslateOptions) -> Result<ExitCode, String> {
     };
     let mut failed = false;
     for path in &options.input.files {
+        if path.extension().is_some_and(|it| it == "i") {
+            let name = path.display();
+            return Err(format!("{name} is preprocessed: name the file that it was made from"));
+        }
         let ways = readings(options, path)?;
         for input in &ways {
             if let Err(errors) = work.read(path, input, false)? {
@@ -120,7 +124,10 @@ impl Work<'_> {
         is_tried: bool,
     ) -> Result<Result<(), String>, String> {
         let unit = front::check(path, input);
-        let read = |name: &str| fs::read(name).ok();
+        let read = |name: &str| match name == input::STDIN {
+            true => input::stdin().ok().map(<[u8]>::to_vec),
+            false => fs::read(name).ok(),
+        };
         let locator = Locator::new(&unit.map, &read);
         if unit.diagnostics.errors() > 0 {
             if is_tried {

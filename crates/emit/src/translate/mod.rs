@@ -355,6 +355,16 @@ impl Plan {
         self.remarks.iter().any(|it| it.fate == Fate::Refused)
     }
 
+    /// Whether a directive of it says how many iterations a team takes at a time.
+    fn deals_in_chunks(&self) -> bool {
+        self.lines.iter().chain(&self.first).any(|it| match it {
+            Line::Directive(it) => it
+                .kinds()
+                .any(|it| matches!(it, ClauseKind::DistSchedule(_) | ClauseKind::Schedule(_))),
+            Line::Statement(_) => false,
+        })
+    }
+
     fn refused(text: impl Into<String>) -> Plan {
         let mut plan = Plan::default();
         plan.remark(Fate::Refused, Some(codes::NO_COUNTERPART), None, text);
@@ -458,9 +468,36 @@ impl Translator<'_> {
         for clause in &region.construct.clauses {
             let text = self.words.written(clause.span);
             let is_said = plan.remarks.iter().any(|it| it.clause.as_deref() == Some(text.as_str()));
-            if !is_said {
-                plan.remark(Fate::Translated, None, Some(text), String::new());
+            if is_said {
+                continue;
             }
+            let group = clause.group.and_then(|it| region.construct.groups.get(usize::from(it)));
+            let (fate, code, why) = match &clause.kind {
+                _ if group.is_some_and(|it| !it.types.is_empty()) => {
+                    let why = "it is for one type of device, and the new directive for all";
+                    (Fate::Approximated, Some(codes::SIZES), why)
+                }
+                ClauseKind::Gang(parts) if !parts.is_empty() && !plan.deals_in_chunks() => {
+                    let why = "how teams share the iterations is left to the compiler";
+                    (Fate::Approximated, Some(codes::SIZES), why)
+                }
+                ClauseKind::Map(map)
+                    if map.flags.close && self.request.to == directive::DESCRIPTIVE =>
+                {
+                    (
+                        Fate::Approximated,
+                        Some(codes::ADVICE),
+                        "where memory lies cannot be asked for",
+                    )
+                }
+                ClauseKind::Default(..) => (
+                    Fate::Redundant,
+                    None,
+                    "what it asks for is said for each variable that needs it",
+                ),
+                _ => (Fate::Translated, None, ""),
+            };
+            plan.remark(fate, code, Some(text), why);
         }
     }
 

@@ -21,7 +21,8 @@ impl Pass<'_> {
                 it.types.iter().any(|it| program.names.text(*it).eq_ignore_ascii_case(wanted))
             })
         };
-        let own = OWN_TYPES.iter().find_map(|it| named(it));
+        // Which device others will have is not known.
+        let own = OWN_TYPES.iter().filter(|_| self.is_ours).find_map(|it| named(it));
         let chosen = own.or_else(|| construct.groups.iter().position(|it| it.types.is_empty()));
         let Some(chosen) = chosen.and_then(|it| u16::try_from(it).ok()) else { return };
         let kind = |it: &ClauseKind<Typed>| -> Discriminant<ClauseKind<Typed>> { discriminant(it) };
