@@ -268,7 +268,8 @@ fn standard_input_is_translated_to_standard_output() {
                 #pragma acc parallel loop copy(a[0:N])\n    for (int i = 0; i < N; i++) a[i]++;\n}\n";
     let mut command = Command::new(env!("CARGO_BIN_EXE_ferry"));
     command.args(["translate", "--to=openmp", "-"]).stdin(Stdio::piped());
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("ferry runs");
+    let mut child =
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("ferry runs");
     child.stdin.take().expect("a pipe").write_all(text.as_bytes()).expect("written");
     let made = child.wait_with_output().expect("ferry ends");
     assert!(made.status.success(), "{}", told(&made));

@@ -68,6 +68,7 @@ impl Pen<'_> {
     /// Changes definitions whose uses all come to the same.
     pub(super) fn settle_shared(&mut self) {
         let mut all = std::mem::take(&mut self.shared);
+        drop_disputed_lanes(&mut all);
         while let Some(key) = dispute(&all) {
             for one in all.iter_mut().filter(|it| it.changes.is_some() && it.keys.contains(&key)) {
                 one.changes = None;
@@ -94,6 +95,31 @@ impl Pen<'_> {
                 is_new
             });
             self.finish_one(done, changes);
+        }
+    }
+}
+
+/// Lanes are advice: where uses differ in that word alone, none of them gets it.
+fn drop_disputed_lanes(all: &mut [Shared]) {
+    let plain =
+        |text: &str| text.replace(" simd ", " ").replace(" simd\"", "\"").replace(" simd)", ")");
+    while let Some(key) = dispute(all) {
+        let at_key = |it: &&Edit| (&it.0, &it.1) == (&key.0, &key.1);
+        let changes = || all.iter().filter_map(|it| it.changes.as_ref()).flatten().filter(at_key);
+        let first = changes().next().map(|it| plain(&it.2));
+        let has_lanes = changes().any(|it| plain(&it.2) != it.2);
+        if !has_lanes || changes().any(|it| Some(plain(&it.2)) != first) {
+            return;
+        }
+        for one in all.iter_mut().filter(|it| it.keys.contains(&key)) {
+            for change in one.changes.iter_mut().flatten() {
+                if (&change.0, &change.1) == (&key.0, &key.1) {
+                    change.2 = plain(&change.2);
+                }
+            }
+            for line in one.done.iter_mut().flat_map(|it| &mut it.to) {
+                *line = plain(&format!("{line} ")).trim_end().to_owned();
+            }
         }
     }
 }

@@ -186,8 +186,14 @@ impl Translator<'_> {
                     plan.remark(Fate::Refused, Some(codes::TOUCHED), Some(name()), text);
                     return;
                 }
+                let has_numbers = part.bytes().any(|it| matches!(it, b'2'..=b'9'));
                 list.add(*motion, Presence::Any, part);
-                let text = "it is mapped as far as the region touches it";
+                let text = match has_numbers {
+                    true => {
+                        "it is mapped as far as the region touches it, with the values that macros have now"
+                    }
+                    false => "it is mapped as far as the region touches it",
+                };
                 plan.remark(Fate::Translated, Some(codes::TOUCHED), Some(name()), text);
             }
             (Mapping::Map(..), Origin::Rule(Rule::ReductionMapped)) => list.sums.push(name()),

@@ -264,6 +264,17 @@ fn bodies(
             }
         }
     }
+    // Declarations between two directives are said one by one.
+    for declaration in program.declarations.iter().filter(|it| it.construct.dialect != to) {
+        let start = locator.locate(declaration.construct.span);
+        let end = declaration.ended.and_then(|it| locator.locate(it));
+        let Some((start, end)) = start.zip(end).filter(|it| it.0.file == it.1.file) else {
+            continue;
+        };
+        if let Some((from, to)) = start.written.zip(end.written) {
+            found.entry(start.file).or_default().push(from.end..to.start);
+        }
+    }
     found
 }
 

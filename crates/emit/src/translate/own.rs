@@ -21,12 +21,19 @@ impl Translator<'_> {
         }
         let mut head = self.directive(region.construct.leaves.clone(), region.construct.span);
         let mut kept: Vec<String> = Vec::new();
-        for it in &region.construct.clauses {
-            if it.span == Span::NONE {
-                head.clauses.extend(self.own_clause(it));
-                continue;
+        for it in region.construct.clauses.iter().filter(|it| it.group.is_none()) {
+            match it.span == Span::NONE {
+                true => head.clauses.extend(self.own_clause(it)),
+                false => kept.push(self.words.said(it.span)),
             }
-            kept.push(self.words.said(it.span));
+        }
+        // What is for some types of devices follows the word that says so.
+        for (at, group) in (0u16..).zip(&region.construct.groups) {
+            let types: Vec<&str> = group.types.iter().map(|it| self.made.names.text(*it)).collect();
+            let types = if types.is_empty() { "*".to_owned() } else { types.join(", ") };
+            kept.push(format!("device_type({types})"));
+            let clauses = region.construct.clauses.iter().filter(|it| it.group == Some(at));
+            kept.extend(clauses.map(|it| self.words.said(it.span)));
         }
         match directive::write(&head, self.request.to) {
             Ok(text) => {

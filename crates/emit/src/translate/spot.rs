@@ -74,7 +74,10 @@ impl Spot {
         let old = self.text.get(self.range.clone()).unwrap_or_default();
         let old = String::from_utf8_lossy(old).into_owned();
         let text = match keep {
-            Keep::Nothing => new.join(&separator),
+            Keep::Nothing => {
+                let comments = comments(old.as_bytes()).into_iter().filter(|_| !new.is_empty());
+                std::iter::once(new.join(&separator)).chain(comments).collect::<Vec<_>>().join(" ")
+            }
             Keep::Comment => {
                 let kept = format!("/* {} */", one_line(&old).replace("*/", "* /"));
                 std::iter::once(kept).chain(new).collect::<Vec<_>>().join(&separator)
@@ -94,6 +97,20 @@ impl Spot {
             false => (self.range.clone(), text),
         }
     }
+}
+
+/// Comments between the words of a directive, each on one line.
+fn comments(text: &[u8]) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    while let Some(start) = rest.windows(2).position(|it| it == b"/*") {
+        let inside = rest.get(start + 2..).unwrap_or_default();
+        let Some(end) = inside.windows(2).position(|it| it == b"*/") else { break };
+        let comment = inside.get(..end).unwrap_or_default();
+        found.push(format!("/* {} */", one_line(&String::from_utf8_lossy(comment))));
+        rest = inside.get(end + 2..).unwrap_or_default();
+    }
+    found
 }
 
 pub(super) fn is_our_header(file: &str) -> bool {
