@@ -562,6 +562,10 @@ impl<'a> Pen<'a> {
         plain: &str,
     ) {
         let of_levels = self.request.to != directive::DESCRIPTIVE;
+        // A program that has nothing to translate stays as it is.
+        if self.made.records.is_empty() && self.shared.is_empty() {
+            return;
+        }
         for (file, text) in self.files() {
             if let Some((at, name)) = directive::value_of_macro(&text, of_levels) {
                 let line = 1 + text
