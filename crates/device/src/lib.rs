@@ -302,11 +302,18 @@ pub trait Device: Send + Sync {
     /// memory of this device.
     unsafe fn copy_out(&self, dst: *mut u8, src: DevicePtr, len: usize) -> Result<()>;
 
-    /// Copies within this device; the ranges may overlap.
+    /// Copies within this device; the ranges may overlap. By itself, by way of the host.
     ///
     /// # Safety
     /// Both ranges are memory of this device.
-    unsafe fn copy_within(&self, dst: DevicePtr, src: DevicePtr, len: usize) -> Result<()>;
+    unsafe fn copy_within(&self, dst: DevicePtr, src: DevicePtr, len: usize) -> Result<()> {
+        let mut bytes = vec![0u8; len];
+        // SAFETY: the buffer has the length; both ranges are the caller's promise.
+        unsafe {
+            self.copy_out(bytes.as_mut_ptr(), src, len)?;
+            self.copy_in(dst, bytes.as_ptr(), len)
+        }
+    }
 
     /// What another device of its kind needs to reach its memory; the number means what they want it to
     /// mean.
@@ -330,11 +337,15 @@ pub trait Device: Send + Sync {
         Err(DeviceError::Unsupported("direct copies between devices"))
     }
 
-    /// Sets `len` bytes to `byte`.
+    /// Sets `len` bytes to `byte`. By itself, by a copy from the host.
     ///
     /// # Safety
     /// `len` bytes at `dst` are memory of this device.
-    unsafe fn fill(&self, dst: DevicePtr, byte: u8, len: usize) -> Result<()>;
+    unsafe fn fill(&self, dst: DevicePtr, byte: u8, len: usize) -> Result<()> {
+        let bytes = vec![byte; len];
+        // SAFETY: the buffer has the length; the range is the caller's promise.
+        unsafe { self.copy_in(dst, bytes.as_ptr(), len) }
+    }
 
     /// Runs a kernel and returns when it is done. A crash of the kernel is
     /// [`DeviceError::Fault`] where the device can tell.

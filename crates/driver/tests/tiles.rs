@@ -8,6 +8,8 @@
 )]
 #![allow(clippy::indexing_slicing, reason = "tables of a test are as long as it says")]
 
+#[path = "support/cluster.rs"]
+mod cluster;
 mod support;
 
 use std::fmt::Write as _;
@@ -15,19 +17,8 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use cluster::has_tools;
 use support::{ferry, told};
-
-/// False, with a word, where programs cannot be compiled for the cluster.
-fn has_tools() -> bool {
-    let told = ferry(&["doctor", "--json"], Path::new("."));
-    let text = String::from_utf8_lossy(&told.stdout).into_owned();
-    let line = text.lines().find(|it| it.contains("\"tools for the cluster\"")).unwrap_or_default();
-    let is_there = !line.contains("\"found\":null");
-    if !is_there {
-        eprintln!("skipped: the cluster's tools are not there: {line}");
-    }
-    is_there
-}
 
 /// Builds a program, and says what was said.
 fn build(folder: &Path, text: &str, words: &[&str]) -> String {

@@ -206,21 +206,6 @@ impl Device for Riscv {
         Ok(())
     }
 
-    unsafe fn copy_within(&self, dst: DevicePtr, src: DevicePtr, len: usize) -> Result<()> {
-        let mut bytes = vec![0; len];
-        // SAFETY: both ranges are memory of this device by the caller's promise.
-        unsafe {
-            self.copy_out(bytes.as_mut_ptr(), src, len)?;
-            self.copy_in(dst, bytes.as_ptr(), len)
-        }
-    }
-
-    unsafe fn fill(&self, dst: DevicePtr, byte: u8, len: usize) -> Result<()> {
-        let bytes = vec![byte; len];
-        // SAFETY: the range is memory of this device by the caller's promise.
-        unsafe { self.copy_in(dst, bytes.as_ptr(), len) }
-    }
-
     unsafe fn launch(&self, kernel: Kernel, args: &[u64], launch: &Launch<'_>) -> Result<()> {
         if launch.convention == Convention::Parameters {
             return Err(DeviceError::Unsupported("kernels of other compilers"));

@@ -124,21 +124,6 @@ impl Device for Ancestor {
         Ok(())
     }
 
-    unsafe fn copy_within(&self, dst: DevicePtr, src: DevicePtr, len: usize) -> Result<()> {
-        let mut bytes = vec![0u8; len];
-        // SAFETY: the buffer has the length; the ranges are the caller's promise.
-        unsafe {
-            self.copy_out(bytes.as_mut_ptr(), src, len)?;
-            self.copy_in(dst, bytes.as_ptr(), len)
-        }
-    }
-
-    unsafe fn fill(&self, dst: DevicePtr, byte: u8, len: usize) -> Result<()> {
-        let bytes = vec![byte; len];
-        // SAFETY: the buffer has the length; the range is the caller's promise.
-        unsafe { self.copy_in(dst, bytes.as_ptr(), len) }
-    }
-
     unsafe fn launch(&self, _kernel: Kernel, args: &[u64], launch: &Launch<'_>) -> Result<()> {
         // What the kernel has printed comes before what the host prints.
         // SAFETY: flushes all streams of this process.
