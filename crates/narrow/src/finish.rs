@@ -8,6 +8,7 @@ use crate::llvm::{Context, FileKind, Linkage, Machine, Module};
 use crate::options::{Emit, Hardware, Options};
 use crate::prepare::{GENERIC_COPIES, LOCK, UNLOCK};
 use crate::rebuild::{CHECK, LOAD, STORE};
+use crate::steady;
 
 /// The register that holds the upper half of the next address.
 const REGISTER: u32 = 0x1020_0bf8;
@@ -36,6 +37,13 @@ pub(crate) fn finish(
         _ => "default<O3>",
     };
     module.run(passes, Some(machine)).map_err(broken("passes"))?;
+    // Without assignment, programs are what the paper's are.
+    if options.level > 1 && options.assign {
+        module.run(steady::PREPARE, Some(machine)).map_err(broken("passes"))?;
+        if steady::ask(context, module) {
+            module.run(steady::SPLIT, Some(machine)).map_err(broken("passes"))?;
+        }
+    }
     put_in_place(context, module, options.hardware)?;
     let late = match options.level {
         0 => "always-inline,globaldce",
@@ -45,6 +53,11 @@ pub(crate) fn finish(
     };
     module.run(late, Some(machine)).map_err(broken("late passes"))?;
     module.verify().map_err(broken("the finished program is not valid"))?;
+    // The order in which a value's uses were made decides what LLVM's strength reduction chooses among equals. Written and read
+    // again there is one order only, so the same program becomes the same code however it came about.
+    let written = module.bitcode();
+    module.dispose();
+    let module = context.parse("program", &written).map_err(broken("read again"))?;
     match options.emit {
         Emit::Obj => machine.emit(module, FileKind::Object).map_err(broken("code")),
         Emit::Asm => machine.emit(module, FileKind::Assembly).map_err(broken("code")),
@@ -154,11 +167,14 @@ fn wide_load(name: &str, bits: u32, hardware: Hardware) -> String {
                  %first = extractvalue {{ i32, i32 }} %all, 0\n  \
                  %second = extractvalue {{ i32, i32 }} %all, 1\n"
             ),
-            Hardware::Isa => format!(
-                "  %first = {one}(i32 %low, i32 %high)\n  %behind = add i32 %low, 4\n  \
-                 %second = {one}(i32 %behind, i32 %high)\n",
-                one = "call i32 asm sideeffect \".insn r 0x0b, 2, 0, $0, $1, $2\", \"=r,r,r,~{memory}\""
-            ),
+            // One access to a pair of registers, which LLVM cannot choose: the last two.
+            Hardware::Isa => {
+                "  %all = call { i32, i32 } asm sideeffect \".insn r 0x0b, 3, 0, $0, $2, $3\", \
+                 \"={x30},={x31},r,r,~{memory}\"(i32 %low, i32 %high)\n  \
+                 %first = extractvalue { i32, i32 } %all, 0\n  \
+                 %second = extractvalue { i32, i32 } %all, 1\n"
+                    .to_owned()
+            }
         };
         return format!(
             "{head}{body}  %a = zext i32 %first to i64\n  %b = zext i32 %second to i64\n  \
@@ -209,12 +225,9 @@ fn wide_store(name: &str, bits: u32, hardware: Hardware) -> String {
                  csrw {CONTROL_REGISTER}, $1\\0Asw $3, 4($0)\", \"r,r,r,r,~{{memory}}\"\
                  (i32 %low, i32 %high, i32 %first, i32 %second)\n"
             ),
-            Hardware::Isa => format!(
-                "  {one}(i32 %low, i32 %high, i32 %first)\n  %behind = add i32 %low, 4\n  \
-                 {one}(i32 %behind, i32 %high, i32 %second)\n",
-                one = "call void asm sideeffect \".insn r4 0x2b, 2, 0, x0, $0, $1, $2\", \
-                       \"r,r,r,~{memory}\""
-            ),
+            Hardware::Isa => "  call void asm sideeffect \".insn r4 0x2b, 3, 0, x0, $0, $1, $2\", \
+                 \"r,r,{x30},{x31},~{memory}\"(i32 %low, i32 %high, i32 %first, i32 %second)\n"
+                .to_owned(),
         };
         return format!("{head}{split}{body}  ret void\n}}\n");
     }

@@ -34,6 +34,7 @@ mod ranges;
 mod rebuild;
 mod shorten;
 mod stats;
+mod steady;
 mod trim;
 
 pub use error::Error;

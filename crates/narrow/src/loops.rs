@@ -88,7 +88,7 @@ impl Loop {
     }
 
     /// `phi [start, before], [phi + constant, latch]`: start, what it steps to, by how much.
-    fn counter(&self, phi: Value) -> Option<(Value, Value, i64)> {
+    pub(crate) fn counter(&self, phi: Value) -> Option<(Value, Value, i64)> {
         let is_phi = phi.is_instruction()
             && phi.opcode() == Opcode::LLVMPHI
             && phi.block() == self.header

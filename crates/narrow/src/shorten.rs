@@ -261,7 +261,7 @@ impl Loop {
 
 impl Test {
     /// Whether the steps can be counted: by one, or by a power of two without wrapping around.
-    fn has_known_count(&self) -> bool {
+    pub(crate) fn has_known_count(&self) -> bool {
         let is_up = self.by > 0;
         let fits = match self.predicate {
             Predicate::LLVMIntNE => true,
@@ -288,7 +288,7 @@ impl Test {
     }
 
     /// Instructions that compute how often the loop runs.
-    fn count(&self, builder: &Builder) -> Value {
+    pub(crate) fn count(&self, builder: &Builder) -> Value {
         let ty = self.bound.ty();
         let number = |it: u64| ty.constant(it);
         let first = match self.is_early {

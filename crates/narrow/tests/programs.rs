@@ -89,11 +89,13 @@ programs! {
     kernels
     layouts
     lists
+    misaligned
     long_loops
     odd_loops
     pointers_in_memory
     regions
     spaces
+    steady
     switching
     variable_arguments
     volatile_and_atomic

@@ -483,6 +483,15 @@ impl Value {
         llvm!(core::LLVMGetNUW(self.0)) != 0
     }
 
+    /// Whether no bit is set on both sides of this `or`.
+    pub(crate) fn is_disjoint(self) -> bool {
+        llvm!(core::LLVMGetIsDisjoint(self.0)) != 0
+    }
+
+    pub(crate) fn set_operand(self, index: u32, value: Value) {
+        llvm!(core::LLVMSetOperand(self.0, index, value.0));
+    }
+
     /// Of a conditional branch.
     pub(crate) fn set_condition(self, condition: Value) {
         llvm!(core::LLVMSetCondition(self.0, condition.0));
