@@ -92,8 +92,8 @@ pub(crate) struct BenchOptions {
     /// Type of loop variables
     #[arg(long, value_enum, default_value_t = Index::Int)]
     pub(crate) index: Index,
-    /// Places of the buffers in the scratchpad, over which cycles are averaged
-    #[arg(long, value_name = "COUNT", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=16))]
+    /// Places of the buffers in the scratchpad, a bank apart, over which cycles are averaged
+    #[arg(long, value_name = "COUNT", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=16))]
     pub(crate) places: u32,
 }
 

@@ -4,29 +4,21 @@
 //! without them each test says so and ends.
 #![allow(
     clippy::expect_used,
+    clippy::panic,
     clippy::print_stderr,
     reason = "a test says what it needs from the machine"
 )]
 
+#[path = "support/cluster.rs"]
+mod cluster;
 mod support;
 
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use cluster::has_tools;
 use support::{ferry, told};
-
-/// False, with a word, where programs cannot be compiled for the cluster.
-fn has_tools() -> bool {
-    let told = ferry(&["doctor", "--json"], Path::new("."));
-    let text = String::from_utf8_lossy(&told.stdout).into_owned();
-    let line = text.lines().find(|it| it.contains("\"tools for the cluster\"")).unwrap_or_default();
-    let is_there = !line.contains("\"found\":null");
-    if !is_there {
-        eprintln!("skipped: the cluster's tools are not there: {line}");
-    }
-    is_there
-}
 
 /// Builds a program of these files in a folder.
 fn build(folder: &Path, device: &str, files: &[(&str, &str)]) -> Output {
@@ -287,7 +279,8 @@ fn the_bench_of_data_models_holds_what_is_claimed_of_size_8() {
     assert_eq!(written.expect("a table"), table);
     let figure = fs::read_to_string(folder.path().join("out/mixed-data-model.svg"));
     assert!(figure.expect("a figure").contains("covar"));
-    let rows: Vec<&str> = table.lines().filter(|it| it.contains("| 8 |")).collect();
+    let (kernels, direct) = table.split_once("\n\nLoops of one core").expect("two tables");
+    let rows: Vec<&str> = kernels.lines().filter(|it| it.contains("| 8 |")).collect();
     assert_eq!(rows.len(), 8, "{table}");
     for row in rows {
         let cells: Vec<&str> = row.split('|').map(str::trim).collect();
@@ -295,6 +288,17 @@ fn the_bench_of_data_models_holds_what_is_claimed_of_size_8() {
         let assigned: f64 = cell(4).trim_end_matches(" %").parse().expect(row);
         let none: f64 = cell(7).parse().expect(row);
         // The paper's figures are 22 per cent at most, and 1.4 times at least.
-        assert!(assigned < 12.0 && none > 1.3, "{row}");
+        assert!(assigned < 7.0 && none > 1.3, "{row}");
+    }
+    // Loops over the host's memory take little longer than by hand, and no kind of hardware is slower than a simpler one.
+    let rows: Vec<&str> = direct.lines().filter(|it| it.contains("| 8 |")).collect();
+    assert_eq!(rows.len(), 8, "{table}");
+    for row in rows {
+        let cells: Vec<f64> =
+            row.split('|').skip(3).filter_map(|it| it.trim().parse().ok()).collect();
+        let [mapped, one, csr, two, isa, three] = cells.as_slice() else { panic!("{row}") };
+        assert!([one, two, three].iter().all(|it| **it < 1.1), "{row}");
+        // Where code lies in the instruction cache makes a little difference.
+        assert!(*isa <= csr * 1.01 && *csr <= mapped * 1.01, "{row}");
     }
 }

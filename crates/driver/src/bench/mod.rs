@@ -3,9 +3,11 @@
 //! Seven kernels run on the simulated cluster: as a program with pointers of 32 bits only, and as programs of the host's
 //! data model, with and without proof of which pointers stay in the accelerator, for the three ways in which hardware makes
 //! addresses of 64 bits. Cycles are counted by the kernels, from the first copy in to the last copy out, and are the mean
-//! over places of the buffers in the scratchpad. Every result is compared with what plain Rust computes ([`known`]).
+//! over places of the buffers in the scratchpad. Every result is compared with what plain Rust computes ([`known`]). Then
+//! [`direct`]: loops over the host's memory beside the same by hand.
 
 mod chart;
+mod direct;
 mod known;
 
 use std::fmt::Write as _;
@@ -64,8 +66,9 @@ struct Row {
 pub(crate) fn run(options: &BenchOptions) -> Result<ExitCode, String> {
     let tools = Tools::find()?;
     let (config, description) = cluster(&options.cluster)?;
-    let mut progress = Progress::new("measuring", options.sizes.len() * (1 + BUILDS.len()));
-    let mut rows = Vec::new();
+    let steps = 1 + BUILDS.len() + direct::BUILDS.len();
+    let mut progress = Progress::new("measuring", options.sizes.len() * steps);
+    let (mut rows, mut direct) = (Vec::new(), Vec::new());
     for size in options.sizes.iter().copied() {
         let bench =
             Bench { tools: &tools, config: &config, description: &description, options, size };
@@ -81,9 +84,10 @@ pub(crate) fn run(options: &BenchOptions) -> Result<ExitCode, String> {
             let ratios = builds.iter().map(|it| of(it) / cycles).collect();
             rows.push(Row { kernel, size, cycles, ratios });
         }
+        direct.extend(direct::measure(&bench, &mut progress)?);
     }
     progress.clear();
-    let table = table(&rows, options);
+    let table = format!("{}\n{}", table(&rows, options), direct::table(&direct));
     report::show(&table, Stream::Out)?;
     if let Some(folder) = &options.output {
         let write = |name: &str, text: &str| {
@@ -111,24 +115,31 @@ struct Bench<'a> {
 impl Bench<'_> {
     /// Mean cycles of each kernel.
     fn measure(&self, build: Build) -> Result<Vec<f64>, String> {
-        let image = self.image(build)?;
-        let mut loaded = Cluster::new(self.config);
-        loaded.load(&image).map_err(|error| error.to_string())?;
+        let index = format!("-DINDEX={}", self.options.index.name());
+        let loaded = self.loaded(build, TEXT, &[index])?;
         let places = self.options.places;
         KERNELS
             .into_iter()
             .map(|kernel| {
                 let mut sum = 0;
                 for place in 0..places {
-                    // One bank further each time.
-                    sum += self.once(&loaded, build, kernel, 4 * place)?;
+                    sum += self.once(&loaded, build, kernel, places_of(place))?;
                 }
                 Ok(sum as f64 / f64::from(places))
             })
             .collect()
     }
 
-    fn image(&self, build: Build) -> Result<Vec<u8>, String> {
+    /// A cluster with a program.
+    fn loaded(&self, build: Build, text: &str, more: &[String]) -> Result<Cluster, String> {
+        let image = self.image(build, text, more)?;
+        let mut loaded = Cluster::new(self.config);
+        loaded.load(&image).map_err(|error| error.to_string())?;
+        Ok(loaded)
+    }
+
+    /// A program of this text, compiled with these words.
+    fn image(&self, build: Build, text: &str, more: &[String]) -> Result<Vec<u8>, String> {
         let folder = tempfile::Builder::new()
             .prefix("ferry-bench-")
             .tempdir()
@@ -137,8 +148,8 @@ impl Bench<'_> {
         let mut words = compile_words(model);
         words.extend(directive::generated_flags(&[]).iter().map(|it| (*it).to_owned()));
         words.push(format!("-DN={}", self.size));
-        words.push(format!("-DINDEX={}", self.options.index.name()));
-        let compiled = self.tools.clang(&words, ["-x", "c"], TEXT.as_bytes(), folder.path());
+        words.extend_from_slice(more);
+        let compiled = self.tools.clang(&words, ["-x", "c"], text.as_bytes(), folder.path());
         let bitcode = compiled.map_err(|said| format!("clang refuses the kernels: {said}"))?;
         let best = Machine::of(self.config)?;
         let machine = Machine { hardware, assigns, model, stack: Some(STACK), ..best };
@@ -153,23 +164,52 @@ impl Bench<'_> {
         loaded: &Cluster,
         build: Build,
         kernel: &str,
-        shift: u32,
+        places: u32,
     ) -> Result<u64, String> {
-        let mut cluster = loaded.clone();
         let start = known::start(self.size);
-        let mut memory = PrivateMemory::new();
+        let (cycles, found) = self.run(loaded, build.model, kernel, &start, places)?;
+        let expected = known::after(kernel, self.size, start).unwrap_or_default();
+        for (which, (expected, found)) in expected.iter().zip(&found).enumerate() {
+            for (index, (want, have)) in expected.iter().zip(found).enumerate() {
+                if known::is_compared(kernel, self.size, which, index) && want != have {
+                    return Err(format!(
+                        "{kernel} at size {} ({}) is wrong: element {index} of matrix {which}",
+                        self.size, build.name
+                    ));
+                }
+            }
+        }
+        Ok(cycles)
+    }
+
+    /// Where a matrix lies.
+    fn address(&self, model: Model, which: usize) -> u64 {
         let bytes = (self.size * self.size * 4).next_multiple_of(64) as u64 + 64;
-        let base = match build.model {
-            // Across a multiple of 4 GiB.
+        let base = match model {
+            // Matrix 3 lies across a multiple of 4 GiB.
             Model::Host => 0x7f13_0000_0000 - 3 * bytes - bytes / 2 / 64 * 64,
             Model::Cores => 0x8000_0000,
         };
-        let address = |which: usize| base + which as u64 * bytes;
+        base + which as u64 * bytes
+    }
+
+    /// Runs a kernel that finds these matrices, and the word in its last slot: what it counts, and the matrices after it.
+    fn run(
+        &self,
+        loaded: &Cluster,
+        model: Model,
+        kernel: &str,
+        start: &known::Matrices,
+        last: u32,
+    ) -> Result<(u64, known::Matrices), String> {
+        let mut cluster = loaded.clone();
+        let mut memory = PrivateMemory::new();
+        let address = |which: usize| self.address(model, which);
         for (which, matrix) in start.iter().enumerate() {
             memory.map(address(which), matrix.iter().flat_map(|it| it.to_le_bytes()).collect());
         }
-        let slots = (0..known::MATRICES).map(address).chain([u64::from(shift)]);
-        let slots: Vec<u8> = match build.model {
+        let slots = (0..known::MATRICES).map(address).chain([u64::from(last)]);
+        let slots: Vec<u8> = match model {
             Model::Host => slots.flat_map(u64::to_le_bytes).collect(),
             Model::Cores => slots.flat_map(|it| (it as u32).to_le_bytes()).collect(),
         };
@@ -187,27 +227,25 @@ impl Bench<'_> {
             Ok(other) => return Err(format!("{kernel} stopped: {other:?}")),
             Err(fault) => return Err(format!("{kernel} failed: {fault}")),
         }
-        let expected = known::after(kernel, self.size, start).unwrap_or_default();
-        for (which, matrix) in expected.iter().enumerate() {
+        let left = |(which, matrix): (usize, &Vec<i32>)| {
             let found = memory.bytes(address(which), matrix.len() * 4).unwrap_or_default();
-            for (index, (want, have)) in matrix.iter().zip(found.chunks_exact(4)).enumerate() {
-                if known::is_compared(kernel, self.size, which, index) && want.to_le_bytes() != have
-                {
-                    return Err(format!(
-                        "{kernel} at size {} ({}) is wrong: element {index} of matrix {which}",
-                        self.size, build.name
-                    ));
-                }
-            }
-        }
+            let (words, _) = found.as_chunks::<4>();
+            words.iter().map(|it| i32::from_le_bytes(*it)).collect()
+        };
+        let found = start.iter().enumerate().map(left).collect();
         let mut cycles = [0; 4];
-        let is_there = cluster.read(symbol("ferry_bench_cycles")?, &mut cycles);
-        if is_there {
-            Ok(u64::from(u32::from_le_bytes(cycles)))
-        } else {
-            Err("no cycles".to_owned())
+        match cluster.read(symbol("ferry_bench_cycles")?, &mut cycles) {
+            true => Ok((u64::from(u32::from_le_bytes(cycles)), found)),
+            false => Err("no cycles".to_owned()),
         }
     }
+}
+
+/// By how many banks each of the buffers is moved, in four bits for each: how cores get in each other's way depends on where
+/// buffers lie beside one another, and beside the stack. The first bank takes each of 16 places in turn, the others look random.
+fn places_of(place: u32) -> u32 {
+    let mixed = place.wrapping_mul(0x9e37_79b9) >> 20;
+    mixed & 0xff0 | place & 15
 }
 
 /// Markdown.

@@ -154,9 +154,10 @@ static void work(u32 core) {
   }
 }
 
-/* Written by the host before a region begins. */
+/* Written by the host before a region begins. Kernels read their slots one after the other: in the scratchpad that takes
+ * a cycle each, outside of it fifteen. They hold pointers of the host, so they are not all that IN_L1 says. */
 u32 ferry_kernel;
-u64 ferry_slots[SLOTS];
+__attribute__((section(".l1"))) u64 ferry_slots[SLOTS];
 
 ROOT void ferry_begin(u32 core) {
   Thread *thread = &threads[core];
