@@ -207,22 +207,27 @@ fn what_a_cluster_lacks_is_refused() {
     }
 }
 
-/// At every offset, in every memory, by every width: what bytes say.
+/// At every offset, in every memory, by every width and way: what bytes say.
 #[test]
 fn misaligned_accesses_find_their_bytes() {
     let pattern: Vec<u8> = (0..32).map(|it: u8| it.wrapping_mul(9) + 1).collect();
-    for start in [u64::from(L1) + 64, u64::from(CODE) + 0x1000, FIRST] {
-        for offset in 0..8 {
+    let (near, code_place) = (u64::from(L1) + 64, u64::from(CODE) + 0x1000);
+    let run = |code: &Code| {
+        let mut cluster = with_code(&one_core(&[]), &code.0);
+        cluster.write(L1 + 64, &pattern);
+        cluster.write(CODE + 0x1000, &pattern);
+        let mut memory = host();
+        memory.write(FIRST, &pattern).unwrap();
+        let stop = cluster.run(&mut memory, None).unwrap();
+        (stop, cluster, memory)
+    };
+    for start in [near, code_place, FIRST] {
+        for (by, offset) in ALL.into_iter().flat_map(|by| (0..8).map(move |it| (by, it))) {
             for (width, bytes) in [(HALF, 2), (WORD, 4)] {
+                let what = format!("{by:?}, {start:#x} + {offset}, {bytes} bytes");
                 let mut code = Code::default();
-                wide(By::Instruction, &mut code, width, start + offset);
-                code.exit(A0);
-                let mut cluster = with_code(&one_core(&[]), &code.0);
-                cluster.write(L1 + 64, &pattern);
-                cluster.write(CODE + 0x1000, &pattern);
-                let mut memory = host();
-                memory.write(FIRST, &pattern).unwrap();
-                let found = cluster.run(&mut memory, None).unwrap();
+                wide(by, &mut code, width, start + offset);
+                let (found, ..) = run(code.exit(A0));
                 let mut expect = [0; 4];
                 let from = &pattern[offset as usize..][..bytes];
                 expect[..bytes].copy_from_slice(from);
@@ -230,9 +235,36 @@ fn misaligned_accesses_find_their_bytes() {
                     HALF => u32::from_le_bytes(expect) as i16 as u32,
                     _ => u32::from_le_bytes(expect),
                 };
-                assert_eq!(found, Stop::Exited(expect), "{start:#x} + {offset}, {bytes} bytes");
+                assert_eq!(found, Stop::Exited(expect), "{what}");
+                let mut code = Code::default();
+                wide_store_of(by, &mut code, width, start + offset, 0x8899_aabb);
+                let (_, cluster, memory) = run(code.exit(ZERO));
+                let mut expect = pattern.clone();
+                expect[offset as usize..][..bytes]
+                    .copy_from_slice(&0x8899_aabb_u32.to_le_bytes()[..bytes]);
+                let mut found = vec![0; 32];
+                match start == FIRST {
+                    true => found.copy_from_slice(memory.bytes(FIRST, 32).unwrap()),
+                    false => assert!(cluster.read(start as u32, &mut found)),
+                }
+                assert_eq!(found, expect, "{what}, stored");
             }
         }
+    }
+}
+
+/// A core that failed with the extension set starts again without.
+#[test]
+fn a_fault_leaves_no_extension_behind() {
+    for by in [By::Register, By::Csr] {
+        let mut code = Code::default();
+        wide(by, &mut code, WORD, 0x40_0000_0000);
+        let again = CODE + 4 * code.0.len() as u32;
+        code.li(A1, L1).li(A4, 66).op(sw(A4, A1, 0)).op(lw(A0, A1, 0)).exit(A0);
+        let mut cluster = with_code(&one_core(&[]), &code.0);
+        assert!(cluster.run(&mut host(), None).is_err(), "nothing is there");
+        cluster.start(again);
+        assert_eq!(cluster.run(&mut host(), None).unwrap(), Stop::Exited(66), "{by:?}");
     }
 }
 

@@ -92,7 +92,8 @@ impl Request<'_> {
                 .map_err(|error| Asked::file("writing", &path, &reason(&error)))?;
             Ok(path)
         };
-        let words = compile_words(machine.model);
+        let mut words = compile_words(machine.model);
+        words.push(format!("-DDMA_BITS={}", self.config.dma.address_bits));
         let compiled = tools.clang(&words, ["-x", "c"], runtime().as_bytes(), folder);
         let compiled = compiled.map_err(|it| Asked::ours("compiling the runtime of", it))?;
         let mut narrow: Vec<OsString> = vec![

@@ -1,30 +1,3 @@
-/* Copies. Where both addresses have the same place within a word, words are moved. */
-void *memcpy(void *restrict to, const void *restrict from, size_t bytes) {
-  char *t = to;
-  const char *f = from;
-  if ((((u32)(u64)t ^ (u32)(u64)f) & 3) == 0) {
-    for (; bytes && ((u32)(u64)t & 3); bytes--) *t++ = *f++;
-    for (; bytes >= 4; bytes -= 4, t += 4, f += 4) *(u32 __attribute__((may_alias)) *)t = *(const u32 __attribute__((may_alias)) *)f;
-  }
-  for (; bytes; bytes--) *t++ = *f++;
-  return to;
-}
-void *memmove(void *to, const void *from, size_t bytes) {
-  char *t = to;
-  const char *f = from;
-  if ((u64)t - (u64)f >= bytes) return memcpy(to, from, bytes);
-  for (; bytes; bytes--) t[bytes - 1] = f[bytes - 1];
-  return to;
-}
-void *memset(void *to, int byte, size_t bytes) {
-  char *t = to;
-  u32 word = (u32)(unsigned char)byte * 0x01010101u;
-  for (; bytes && ((u32)(u64)t & 3); bytes--) *t++ = (char)byte;
-  for (; bytes >= 4; bytes -= 4, t += 4) *(u32 __attribute__((may_alias)) *)t = word;
-  for (; bytes; bytes--) *t++ = (char)byte;
-  return to;
-}
-
 /* The scratchpad as a heap: blocks in the order of their addresses, the first that fits. */
 typedef struct Block {
   u32 bytes; /* without this head */
@@ -106,4 +79,75 @@ void ferry_dma_wait(u32 transfer) {
   DMA_CHOSEN = transfer;
   (void)DMA_WAIT;
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+/* Copies. From FOR_ENGINE bytes on the engine does them, if it reaches all addresses; below that, where both addresses have the same
+ * place within a word, words are moved. */
+#define FOR_ENGINE 64
+#define AT_ONCE (1u << 30)
+
+static void *by_words(char *to, const char *from, size_t bytes) {
+  char *t = to;
+  if ((((u32)(u64)t ^ (u32)(u64)from) & 3) == 0) {
+    for (; bytes && ((u32)(u64)t & 3); bytes--) *t++ = *from++;
+    for (; bytes >= 4; bytes -= 4, t += 4, from += 4)
+      *(u32 __attribute__((may_alias)) *)t = *(const u32 __attribute__((may_alias)) *)from;
+  }
+  for (; bytes; bytes--) *t++ = *from++;
+  return to;
+}
+/* Lower addresses first: right where `to` lies before what it overlaps. */
+static void by_engine(char *to, const char *from, size_t bytes) {
+  for (size_t done = 0, part; done < bytes; done += part) {
+    part = bytes - done < AT_ONCE ? bytes - done : AT_ONCE;
+    ferry_dma_wait(ferry_dma(to + done, from + done, part));
+  }
+}
+void *memcpy(void *restrict to, const void *restrict from, size_t bytes) {
+  if (DMA_BITS < 64 || bytes < FOR_ENGINE) return by_words(to, from, bytes);
+  by_engine(to, from, bytes);
+  return to;
+}
+void *memmove(void *to, const void *from, size_t bytes) {
+  char *t = to;
+  const char *f = from;
+  u64 apart = (u64)t - (u64)f;
+  if (apart >= bytes) return memcpy(to, from, bytes);
+  /* It begins inside of what it overwrites: the last bytes go first. */
+  if (DMA_BITS < 64 || bytes < FOR_ENGINE) {
+    for (; bytes; bytes--) t[bytes - 1] = f[bytes - 1];
+    return to;
+  }
+  char room[256];
+  for (size_t part, most = apart > sizeof room ? apart : sizeof room; bytes; bytes -= part) {
+    part = bytes < most ? bytes : most;
+    char *last = t + bytes - part;
+    const char *first = f + bytes - part;
+    if (apart > sizeof room) {
+      by_engine(last, first, part);
+    } else {
+      by_engine(room, first, part);
+      by_engine(last, room, part);
+    }
+  }
+  return to;
+}
+void *memset(void *to, int byte, size_t bytes) {
+  char *t = to;
+  u32 word = (u32)(unsigned char)byte * 0x01010101u;
+  if (DMA_BITS >= 64 && bytes >= 4 * FOR_ENGINE) {
+    /* One row, again and again. */
+    u32 row[FOR_ENGINE];
+    for (u32 i = 0; i < FOR_ENGINE; i++) row[i] = word;
+    for (size_t left = bytes, part; left; left -= part, t += part) {
+      part = left < sizeof row ? left : left < AT_ONCE ? left / sizeof row * sizeof row : AT_ONCE;
+      u32 rows = (u32)(part / sizeof row);
+      ferry_dma_wait(rows ? ferry_dma_2d(t, row, sizeof row, rows, sizeof row, 0) : ferry_dma(t, row, part));
+    }
+    return to;
+  }
+  for (; bytes && ((u32)(u64)t & 3); bytes--) *t++ = (char)byte;
+  for (; bytes >= 4; bytes -= 4, t += 4) *(u32 __attribute__((may_alias)) *)t = word;
+  for (; bytes; bytes--) *t++ = (char)byte;
+  return to;
 }
