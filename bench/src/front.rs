@@ -1,4 +1,4 @@
-//! `ferry check` against the host compiler's own syntax check, on the same preprocessed text.
+//! `ferry check` against the host compiler's own syntax check, on the same preprocessed text, and `ferry explain`.
 //!
 //! The shortest time of each counts. Peak memory is the kernel's figure for the child.
 
@@ -23,11 +23,37 @@ pub(crate) fn run(tools: &Tools) -> Result<(), Box<dyn Error>> {
     row("generated, directives throughout", &large, ferry, cc)?;
     row("small file, many headers", &small, ferry, cc)?;
     println!();
+    let program = folder.path().join("program.i");
+    std::fs::write(&program, texts::large(10_000))?;
+    explained(&program, ferry)
+}
+
+/// What each way to tell of a program costs.
+fn explained(text: &Path, ferry: &str) -> Result<(), Box<dyn Error>> {
+    println!("| `ferry explain` | lines | time | peak |");
+    println!("|---|---:|---:|---:|");
+    let formats: [(&str, &[&str]); 3] =
+        [("text", &[]), ("JSON", &["--json"]), ("SARIF", &["--sarif"])];
+    for (format, options) in formats {
+        let command = || {
+            let mut command = Command::new(ferry);
+            command.arg("explain").args(options).arg(text);
+            command
+        };
+        let [Cost { seconds, peak_kib }] = best([&command], 7)?;
+        let lines = lines(text)?;
+        println!("| {format} | {lines} | {seconds:.3} s | {} MiB |", peak_kib / 1024);
+    }
+    println!();
     Ok(())
 }
 
+fn lines(text: &Path) -> std::io::Result<usize> {
+    Ok(std::fs::read(text)?.iter().filter(|&&it| it == b'\n').count())
+}
+
 fn row(name: &str, text: &Path, ferry: &str, cc: &str) -> Result<(), Box<dyn Error>> {
-    let lines = std::fs::read(text)?.iter().filter(|&&it| it == b'\n').count();
+    let lines = lines(text)?;
     let theirs = || {
         let mut command = Command::new(cc);
         command.args(["-fsyntax-only", "-fopenmp", "-w"]).arg(text);

@@ -11,7 +11,7 @@ use ir::region::{
 use opt::dependence::Analysis;
 use opt::extent::{Extent, Implied};
 use opt::profile::Profile;
-use source::{Diagnostics, Locator, SourceMap, Span};
+use source::{Diagnostics, Files, Locator, SourceMap, Span};
 
 use super::moves::Numbers;
 use super::records::{
@@ -24,25 +24,70 @@ pub(crate) fn file(
     path: &Path,
     program: &Program,
     map: &SourceMap,
-    locator: &Locator<'_>,
+    files: &(dyn Files + Sync),
     profiles: &[Profile],
     marks: &opt::marks::Options,
 ) -> FileRecord {
-    let cx = Collect { program, map, locator, profiles, marks, analysis: Analysis::new(program) };
+    // What locator and analysis have found out they keep to themselves: each thread has its own.
+    let collect = || Collect {
+        program,
+        map,
+        locator: Locator::new(map, files),
+        profiles,
+        marks,
+        analysis: Analysis::new(program),
+    };
     let mut order: Vec<RegionId> = program.regions.iter().map(|(id, _)| id).collect();
     order.sort_by_key(|&id| program.regions[id].span.start);
     let numbers: Numbers = order.iter().enumerate().map(|(number, &id)| (id, number)).collect();
-    let regions = order.iter().map(|&id| cx.region(id, &numbers)).collect();
+    let regions = in_parallel(&order, |part| {
+        let cx = collect();
+        part.iter().map(|&id| cx.region(id, &numbers)).collect()
+    });
+    let cx = collect();
     let declarations = program.declarations.iter().map(|it| cx.declaration(it)).collect();
     let mut remarks = Diagnostics::new();
     let kept = cx.kept(&numbers, &mut remarks);
     FileRecord { file: path.display().to_string(), regions, declarations, kept, remarks }
 }
 
+/// Regions for which another thread is worth it.
+const PART: usize = 32;
+
+/// The records of all regions, in their order; each core tells of a part of them.
+fn in_parallel(
+    order: &[RegionId],
+    tell: impl Fn(&[RegionId]) -> Vec<RegionRecord> + Sync,
+) -> Vec<RegionRecord> {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut parts = order.chunks(order.len().div_ceil(cores).max(PART));
+    let Some(first) = parts.next() else { return Vec::new() };
+    let tell = &tell;
+    std::thread::scope(|scope| {
+        let others: Vec<_> = parts
+            .map(|part| {
+                let builder = std::thread::Builder::new().stack_size(crate::STACK);
+                (part, builder.spawn_scoped(scope, move || tell(part)))
+            })
+            .collect();
+        let mut records = tell(first);
+        for (part, thread) in others {
+            records.extend(match thread {
+                Ok(thread) => {
+                    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+                }
+                // No further thread is to be had.
+                Err(_) => tell(part),
+            });
+        }
+        records
+    })
+}
+
 pub(super) struct Collect<'a> {
     pub(super) program: &'a Program,
     map: &'a SourceMap,
-    pub(super) locator: &'a Locator<'a>,
+    pub(super) locator: Locator<'a>,
     pub(super) profiles: &'a [Profile],
     pub(super) marks: &'a opt::marks::Options,
     pub(super) analysis: Analysis<'a>,

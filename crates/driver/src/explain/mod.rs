@@ -56,7 +56,7 @@ pub(crate) fn run(options: &ExplainOptions) -> Result<ExitCode, String> {
             report::show(&render::terminal(&unit.diagnostics, &locator, colour), Stream::Err)?;
         }
         let Some(program) = &unit.program else { continue };
-        let file = collect::file(path, program, &unit.map, &locator, &profiles, &marks);
+        let file = collect::file(path, program, &unit.map, &read, &profiles, &marks);
         if options.html.is_some() {
             page.add(&file, &locator);
         }
