@@ -52,6 +52,7 @@ fn levels_become_teams_of_threads() {
         "levels_order.c",
         "levels_calls.c",
         "acc_rows.c",
+        "acc_extents.c",
     ] {
         check(name, "openmp", "clang");
     }

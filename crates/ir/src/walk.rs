@@ -245,6 +245,22 @@ impl Program {
     }
 }
 
+impl Program {
+    /// Whether there is such an expression somewhere within a part.
+    pub fn any_expr(&self, within: Part, is_it: impl Fn(&ExprKind) -> bool) -> bool {
+        let mut open = vec![within];
+        while let Some(part) = open.pop() {
+            if let Part::Expr(id) = part
+                && self.exprs.find(id).is_some_and(|it| is_it(&it.kind))
+            {
+                return true;
+            }
+            self.parts(part, &mut |it| open.push(it));
+        }
+        false
+    }
+}
+
 fn lengths(types: &Types, ty: Ty, each: &mut impl FnMut(Part)) {
     types.lengths(ty).into_iter().for_each(|it| each(Part::Expr(it)));
 }

@@ -247,6 +247,10 @@ fn is_certain(context: &Context) -> bool {
 }
 
 fn add(parts: &mut Vec<Range>, found: Range) {
+    if parts.iter().any(|it| it.covers(&found)) {
+        return;
+    }
+    parts.retain(|it| !found.covers(it));
     for part in parts.iter_mut() {
         if part.guards == found.guards && part.widen(&found).is_some() {
             return;

@@ -86,15 +86,5 @@ impl Lowering<'_> {
 }
 
 fn uses(program: &Program, stmt: StmtId, wanted: VarId) -> bool {
-    let mut open = vec![Part::Stmt(stmt)];
-    while let Some(part) = open.pop() {
-        if let Part::Expr(id) = part
-            && let ExprKind::Var(var) = program.exprs[id].kind
-            && var == wanted
-        {
-            return true;
-        }
-        program.parts(part, &mut |it| open.push(it));
-    }
-    false
+    program.any_expr(Part::Stmt(stmt), |it| *it == ExprKind::Var(wanted))
 }

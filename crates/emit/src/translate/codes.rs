@@ -30,6 +30,8 @@ pub(super) const DEVICE_TYPE: &str = "F0814";
 pub(super) const NO_CALL: &str = "F0815";
 /// Presence is not looked for.
 pub(super) const NOT_LOOKED_FOR: &str = "F0816";
+/// Its reader breaks off at a choice within what a data region maps.
+pub(super) const CHOSEN_MAPS: &str = "F0819";
 /// Loops are mapped otherwise than written.
 pub(super) const MAPPED: &str = "F0850";
 /// Loops are mapped as written although another mapping costs less.

@@ -26,6 +26,7 @@ impl Translator<'_> {
                 plan.remark(Fate::Refused, Some(codes::RELEASED), None, text);
             }
         }
+        self.refuse_choices(construct, &mut plan);
         let mut to = self.directive(vec![Leaf::DataRegion], construct.span);
         self.plain_condition(construct, &mut to);
         to.clauses.extend(maps.clauses(self.profile()));
@@ -35,6 +36,36 @@ impl Translator<'_> {
             plan.lines.push(Line::Directive(Box::new(to)));
         }
         plan
+    }
+
+    /// Refuses choices within what a data region maps where its reader breaks off at them.
+    pub(super) fn refuse_choices(&self, construct: &Construct<Typed>, plan: &mut Plan) {
+        if self.profile().chooses_maps {
+            return;
+        }
+        for it in &construct.clauses {
+            let ClauseKind::Map(map) = &it.kind else { continue };
+            if map.items.iter().any(|it| self.has_choice(*it)) {
+                let text = "clang 19 breaks off at `?:`, `&&` and `||` in what a data region maps: \
+                            compute the value before the region";
+                let written = Some(self.words.written(it.span));
+                plan.remark(Fate::Refused, Some(codes::CHOSEN_MAPS), written, text);
+            }
+        }
+    }
+
+    /// Whether an expression takes a branch; a constant condition makes none.
+    fn has_choice(&self, item: ExprId) -> bool {
+        let varies = |it: ExprId| {
+            let is_varying = |it: &ExprKind| matches!(it, ExprKind::Var(_) | ExprKind::Call(..));
+            self.program.any_expr(Part::Expr(it), is_varying)
+        };
+        self.program.any_expr(Part::Expr(item), |it| match *it {
+            ExprKind::And(cond, _) | ExprKind::Or(cond, _) | ExprKind::Conditional(cond, ..) => {
+                varies(cond)
+            }
+            _ => false,
+        })
     }
 
     /// What is queued in the body of a region is done before its data goes: programs count on that.

@@ -9,7 +9,7 @@ use super::{Fate, Plan, Translator, clause, codes};
 use crate::lower::levels::base;
 
 /// Parts of arrays that take more to say are the user's to name.
-const LONGEST: usize = 160;
+const LONGEST: usize = 240;
 
 /// Maps, gathered by what they do.
 #[derive(Debug, Default)]

@@ -3,8 +3,9 @@
 //! has teams wait for each other.
 
 use ir::construct::{ClauseKind, Construct, Leaf, Motion, Presence, Spelled};
-use ir::program::{RegionId, StmtKind};
+use ir::program::{ExprId, ExprKind, RegionId, StmtKind};
 use ir::region::{Mapping, Origin, Rule};
+use ir::walk::Part;
 
 use super::maps::Maps;
 use super::{Fate, Line, Plan, Translator, codes};
@@ -49,6 +50,7 @@ impl Translator<'_> {
         let mut plan = Plan::default();
         let mut to = self.directive(vec![Leaf::DataRegion], region.construct.span);
         self.maps(id, &mut to, &mut plan);
+        self.refuse_choices(&self.program.regions[id].construct, &mut plan);
         to.clauses.retain(|it| matches!(it.kind, ClauseKind::Map(_)));
         self.not_proven(id, &mut plan);
         self.sizes(&self.program.regions[id].construct, &mut plan);
@@ -73,7 +75,9 @@ impl Translator<'_> {
         let mut maps = Maps::default();
         let mut has_data = false;
         for var in &region.vars {
-            let is_used = self.made.regions[id].vars.iter().any(|it| it.var == var.var);
+            // Of loops that no directive is at, variables are not listed.
+            let is_used = self.made.regions[id].vars.iter().any(|it| it.var == var.var)
+                || self.made.any_expr(Part::Region(id), |it| *it == ExprKind::Var(var.var));
             let name = self.words.var(var.var);
             let is_scalar = self.made.types.is_scalar(self.made.vars[var.var].ty)
                 && !self.made.types.is_pointer(self.made.vars[var.var].ty);
@@ -91,6 +95,12 @@ impl Translator<'_> {
                     (Mapping::Map(..), Origin::Rule(_)) if is_scalar && !var.written => {}
                     (Mapping::Map(..), _) if is_scalar && is_used => {
                         maps.add(Motion::Alloc, Presence::Any, name.clone());
+                    }
+                    (
+                        Mapping::Map(_, Presence::Any, Some(item)),
+                        Origin::Clause(_) | Origin::Rule(Rule::Touched),
+                    ) if is_used && self.begins_elsewhere(*item) => {
+                        maps.add(Motion::Alloc, Presence::Any, self.words.expr(*item));
                     }
                     _ => {}
                 }
@@ -111,5 +121,15 @@ impl Translator<'_> {
             let text = "done at once: its data goes with the construct";
             plan.remark(Fate::Approximated, Some(codes::AT_ONCE), None, text);
         }
+    }
+
+    /// Whether a part of what a pointer leads to does not begin there: the pointer alone does not find it.
+    fn begins_elsewhere(&self, item: ExprId) -> bool {
+        let ExprKind::Section(section) = &self.made.exprs[item].kind else { return false };
+        let base = &self.made.exprs[section.base];
+        let is_first = |it: ExprId| self.made.exprs[it].kind == ExprKind::Int(0);
+        matches!(base.kind, ExprKind::Var(_))
+            && self.made.types.is_pointer(base.ty)
+            && !section.lower.is_none_or(is_first)
     }
 }

@@ -36,6 +36,8 @@ pub struct Profile {
     pub updates_hidden: bool,
     /// Regions with reductions may be left for later: its runtime does not come to a stop in them.
     pub defers_sums: bool,
+    /// Data regions may choose what they map: `?:`, `&&`, `||`. Without it the compiler breaks off there.
+    pub chooses_maps: bool,
 }
 
 /// The standards.
@@ -63,6 +65,7 @@ const STRICT: Profile = Profile {
     has_mapped_pointer: true,
     updates_hidden: true,
     defers_sums: true,
+    chooses_maps: true,
 };
 
 const LEVELS: Profile = Profile {
@@ -93,6 +96,7 @@ pub static PROFILES: &[Profile] = &[
         names_lanes: false,
         updates_hidden: false,
         defers_sums: false,
+        chooses_maps: false,
         ..STRICT
     },
     Profile {

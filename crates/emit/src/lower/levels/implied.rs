@@ -60,6 +60,9 @@ impl Pass<'_> {
     }
 }
 
+/// More elements than there are; twice as many can still be counted.
+const NO_BOUND: i64 = 1 << 61;
+
 /// Makes expressions.
 struct Make<'p> {
     program: &'p mut Program,
@@ -88,13 +91,15 @@ impl Make<'_> {
         self.push(ExprKind::Binary(op, a, b), ty)
     }
 
+    /// `cond ? yes : no`, said without a branch: clang 19 ends with an error of its own at `?:`, `&&` and
+    /// `||` in what a data region maps. Values of this size have a difference.
     fn choice(&mut self, cond: ExprId, yes: ExprId, no: ExprId) -> ExprId {
-        let ty = self.program.exprs[yes].ty;
-        // Said as a product: clang 19 ends with an error of its own at `?:` in what a data region maps.
         if self.program.exprs[no].kind == ExprKind::Int(0) {
             return self.binary(BinaryOp::Mul, cond, yes);
         }
-        self.push(ExprKind::Conditional(cond, Some(yes), no), ty)
+        let apart = self.binary(BinaryOp::Sub, yes, no);
+        let added = self.binary(BinaryOp::Mul, cond, apart);
+        self.binary(BinaryOp::Add, no, added)
     }
 
     fn compared(&mut self, op: BinaryOp, a: ExprId, b: ExprId) -> ExprId {
@@ -107,7 +112,15 @@ impl Make<'_> {
         let [first, rest @ ..] = parts else { return (self.number(0), self.number(0)) };
         if rest.iter().all(|it| it.low == first.low) {
             let lower = self.sum(&first.low);
-            let lengths: Vec<ExprId> = parts.iter().map(|it| self.length(it)).collect();
+            let mut lengths = vec![self.length(first)];
+            for part in rest {
+                // What is compared with the first is not negative: it need not be asked again.
+                let length = part.high.minus(&part.low);
+                let last = length.minus(&Sum { terms: vec![(1, Vec::new())] });
+                let is_asked =
+                    matches!(part.guards.as_slice(), [it] if it.minus(&last).terms.is_empty());
+                lengths.push(if is_asked { self.sum(&length) } else { self.length(part) });
+            }
             return (lower, self.largest(lengths));
         }
         if rest.iter().all(|it| it.guards == first.guards) {
@@ -121,7 +134,7 @@ impl Make<'_> {
         for part in parts {
             let (low, high) = (self.sum(&part.low), self.sum(&part.high));
             // A part that is not there is no bound.
-            let (above, below) = (self.number(i64::MAX), self.number(-i64::MAX));
+            let (above, below) = (self.number(NO_BOUND), self.number(-NO_BOUND));
             lows.push(self.guarded(part, low, above));
             highs.push(self.guarded(part, high, below));
         }
@@ -153,7 +166,7 @@ impl Make<'_> {
             let (left, zero) = (self.sum(&guard), self.number(0));
             let one = self.compared(op, left, zero);
             cond = Some(match cond {
-                Some(before) => self.push(ExprKind::And(before, one), int),
+                Some(before) => self.push(ExprKind::Binary(BinaryOp::BitAnd, before, one), int),
                 None => one,
             });
         }
@@ -192,8 +205,10 @@ impl Make<'_> {
             for var in vars {
                 // Wide from the beginning: what the program computes may not fit its own types.
                 let (value, long) = (self.variable(*var), self.long());
+                let is_widened = whole.is_some() && factor.abs() == 1 && vars.len() == 1;
                 product = Some(match product {
                     Some(before) => self.binary(BinaryOp::Mul, before, value),
+                    None if is_widened && self.is_signed(*var) => value,
                     None => self.push(ExprKind::Cast(CastKind::Explicit, value), long),
                 });
             }
@@ -214,6 +229,12 @@ impl Make<'_> {
             });
         }
         whole.unwrap_or_else(|| self.number(0))
+    }
+
+    /// Whether a variable keeps its value beside a wide number.
+    fn is_signed(&self, var: VarId) -> bool {
+        let kind = self.program.types.integer_kind(self.program.vars[var].ty);
+        kind.is_some_and(|it| self.program.model.int_signed(it))
     }
 
     fn variable(&mut self, var: VarId) -> ExprId {
