@@ -73,11 +73,18 @@ static void covar(int *s, int *d, int *mean) {
   }
 }
 
+/* Regions in this order: gemm 1, 2mm 2, 3mm 3, atax 2, bicg 2, conv2d 1, covar 3. */
 static void all(int m[7][ALL]) {
-  product(m[2], m[0], m[1], 3, 2); /* gemm */
-  product(m[4], m[2], m[3], 1, 2);
-  rows(m[5], m[0], m[1]); /* atax, bicg */
-  columns(m[6], m[0], m[5]);
+  product(m[2], m[0], m[1], 3, 2);
+  product(m[3], m[0], m[1], 3, 0);
+  product(m[4], m[3], m[5], 1, 2);
+  product(m[2], m[0], m[1], 1, 0);
+  product(m[3], m[5], m[6], 1, 0);
+  product(m[4], m[2], m[3], 1, 0);
+  rows(m[2], m[0], m[1]);
+  columns(m[3], m[0], m[2]);
+  rows(m[5], m[0], m[1]);
+  columns(m[6], m[0], m[1]);
   conv2d(m[5], m[0]);
   covar(m[1], m[0], mean);
 }

@@ -314,6 +314,10 @@ pub(crate) struct ExplainOptions {
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "cpu,gpu")]
     pub(crate) profile: Vec<String>,
 
+    /// Tell too which arrays a cluster (device riscv) brings into its scratchpad, and what keeps others outside
+    #[arg(long)]
+    pub(crate) scratchpad: bool,
+
     /// How far to believe directives that say that iterations are independent
     #[arg(long, value_enum, default_value_t = Believed::Verify, value_name = "HOW")]
     pub(crate) trust: Believed,

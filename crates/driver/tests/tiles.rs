@@ -107,10 +107,59 @@ fn what_does_not_fit_stays_outside_and_all_of_it_can_be_switched_off() {
     assert!(report.contains("`b`: brought into the scratchpad whole"), "{report}");
     let said = compared(folder.path());
     assert!(said.contains("a, b, c: those that move, "), "{said}");
+    // The same is said without compiling, where it is asked.
+    let explained = |words: &[&str]| told(&ferry(&[&["explain"], words].concat(), folder.path()));
+    let asked = explained(&["--scratchpad", "a.c"]);
+    assert!(asked.contains("`a`, `c`: brought into the scratchpad by tiles"), "{asked}");
+    assert!(asked.contains("  tiles      line "), "{asked}");
+    let asked = explained(&["--scratchpad", "--json", "a.c"]);
+    assert!(asked.contains("`b`: brought into the scratchpad whole"), "{asked}");
+    let asked = explained(&["a.c"]);
+    assert!(!asked.contains("scratchpad"), "{asked}");
     let report = build(folder.path(), LARGE, &["--ferry-report", "--ferry-no-tiles"]);
     assert!(!report.contains("scratchpad"), "{report}");
     let said = compared(folder.path());
     assert!(!said.contains("scratchpad"), "{said}");
+}
+
+/// The host's own arrays: those that are read come into the scratchpad, those that are written stay where the host sees them.
+#[test]
+fn arrays_that_are_shared_with_the_host_are_brought_to_be_read() {
+    if !has_tools() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let text = r#"
+#include <stdio.h>
+#include <stdlib.h>
+#pragma omp requires unified_shared_memory
+enum { N = 96 };
+int main(void) {
+  int *a = malloc(N * N * sizeof *a), *x = malloc(N * sizeof *x), *y = malloc(N * sizeof *y);
+  for (int i = 0; i < N * N; i++) a[i] = i % 37 - 11;
+  for (int i = 0; i < N; i++) x[i] = i % 5, y[i] = i;
+  #pragma omp target teams distribute parallel for
+  for (int i = 0; i < N; i++) {
+    int sum = y[i];
+    for (int j = 0; j < N; j++) sum += a[i * N + j] * x[j];
+    y[i] = sum;
+  }
+  long sum = 0;
+  for (int i = 0; i < N; i++) sum = sum * 3 % 1000003 + y[i];
+  printf("%ld\n", sum);
+  return 0;
+}"#;
+    build(folder.path(), text, &[]);
+    let answer = |device: &str| {
+        let ran = run(folder.path(), device);
+        assert!(ran.status.success(), "{device}: {}", told(&ran));
+        String::from_utf8_lossy(&ran.stdout).into_owned()
+    };
+    assert_eq!(answer("cpu"), answer("riscv:shared"));
+    let said = told(&run(folder.path(), "riscv:shared"));
+    assert!(said.contains("brought into the scratchpad"), "{said}");
+    build(folder.path(), text, &["--ferry-no-tiles"]);
+    assert_eq!(answer("cpu"), answer("riscv:shared"));
 }
 
 #[test]

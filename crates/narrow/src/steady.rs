@@ -200,24 +200,31 @@ impl Asking<'_> {
         }
     }
 
-    /// `moving | (fixed << bits)`, which is their sum while the moving one has no more bits than these.
+    /// `moving | (fixed << bits)` or `(moving << bits) | fixed`: a sum, while the one that is not shifted has no more bits than these.
     fn side_by_side(&mut self, value: Value, depth: u32) -> Option<Ends> {
         let (left, right) = (value.operand(0), value.operand(1));
         let (moving, fixed) =
             if self.it.is_invariant(left) { (right, left) } else { (left, right) };
-        let is_shifted = fixed.is_instruction() && fixed.opcode() == Opcode::LLVMShl;
-        if !is_shifted || !self.it.is_invariant(fixed) {
+        if !self.it.is_invariant(fixed) {
             return None;
         }
-        let bits = fixed.operand(1).unsigned().filter(|it| *it < 31)?;
         let ends = self.ends(moving, depth)?;
-        let limit = value.ty().constant(1 << bits);
-        for end in [ends.first, ends.last] {
-            self.conditions.push(self.builder.compare(Predicate::LLVMIntULT, end, limit));
+        let limit = |bits: u64| value.ty().constant(1 << bits);
+        let builder = &self.builder;
+        // Which of them lies above is what is shifted further.
+        let (moving, above) = (shifted_by(moving), shifted_by(fixed));
+        if let Some(bits) = moving.filter(|it| *it > above.unwrap_or(0)) {
+            self.conditions.push(builder.compare(Predicate::LLVMIntULT, fixed, limit(bits)));
+        } else {
+            let limit = limit(above?);
+            for end in [ends.first, ends.last] {
+                self.conditions.push(builder.compare(Predicate::LLVMIntULT, end, limit));
+            }
+            let goes_right =
+                if ends.by >= 0 { Predicate::LLVMIntULE } else { Predicate::LLVMIntUGE };
+            self.conditions.push(builder.compare(goes_right, ends.first, ends.last));
+            self.longest = self.longest.max(ends.by.unsigned_abs());
         }
-        let goes_right = if ends.by >= 0 { Predicate::LLVMIntULE } else { Predicate::LLVMIntUGE };
-        self.conditions.push(self.builder.compare(goes_right, ends.first, ends.last));
-        self.longest = self.longest.max(ends.by.unsigned_abs());
         Some(self.both(Opcode::LLVMAdd, ends, Ends { first: fixed, last: fixed, by: 0 }, ends.by))
     }
 
@@ -225,6 +232,12 @@ impl Asking<'_> {
         let of = |left, right| self.builder.binary(opcode, left, right);
         Ends { first: of(left.first, right.first), last: of(left.last, right.last), by }
     }
+}
+
+/// By how many bits a value is shifted up, by a constant.
+fn shifted_by(value: Value) -> Option<u64> {
+    let is_shifted = value.is_instruction() && value.opcode() == Opcode::LLVMShl;
+    is_shifted.then(|| value.operand(1).unsigned()).flatten().filter(|it| *it < 31)
 }
 
 /// Accesses of a loop to the host's memory.

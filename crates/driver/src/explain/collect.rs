@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use directive::directive_name;
+use emit::Note;
 use ir::construct::{Construct, Leaf, Motion, Presence, ReductionOp};
 use ir::program::{Declaration, FunctionId, Program, RegionId, Typed, VarId};
 use ir::region::{
@@ -16,7 +17,7 @@ use source::{Diagnostics, Files, Locator, SourceMap, Span};
 use super::moves::Numbers;
 use super::records::{
     AccessRecord, AttributeRecord, ConstructRecord, DeclarationRecord, FileRecord, FunctionRecord,
-    LoopRecord, Place, PointeeRecord, RegionRecord, VariableRecord,
+    LoopRecord, Place, PointeeRecord, RegionRecord, ScratchpadRecord, VariableRecord,
 };
 
 /// Everything there is to tell of one file.
@@ -27,6 +28,7 @@ pub(crate) fn file(
     files: &(dyn Files + Sync),
     profiles: &[Profile],
     marks: &opt::marks::Options,
+    notes: &[Note],
 ) -> FileRecord {
     // What locator and analysis have found out they keep to themselves: each thread has its own.
     let collect = || Collect {
@@ -35,6 +37,7 @@ pub(crate) fn file(
         locator: Locator::new(map, files),
         profiles,
         marks,
+        notes,
         analysis: Analysis::new(program),
     };
     let mut order: Vec<RegionId> = program.regions.iter().map(|(id, _)| id).collect();
@@ -90,6 +93,8 @@ pub(super) struct Collect<'a> {
     pub(super) locator: Locator<'a>,
     pub(super) profiles: &'a [Profile],
     pub(super) marks: &'a opt::marks::Options,
+    /// Of arrays in the scratchpad.
+    notes: &'a [Note],
     pub(super) analysis: Analysis<'a>,
 }
 
@@ -114,6 +119,7 @@ impl Collect<'_> {
             loops: region.loops.iter().map(|it| self.loop_record(it)).collect(),
             findings,
             mapping,
+            scratchpad: self.scratchpad(region),
             moves,
             variables: region
                 .vars
@@ -127,6 +133,17 @@ impl Collect<'_> {
             indirect_calls: region.indirect_calls.iter().map(|&it| self.place(it)).collect(),
             remarks,
         }
+    }
+
+    /// What is said of arrays in the scratchpad, for loops of a region that nothing is around.
+    fn scratchpad(&self, region: &Region) -> Vec<ScratchpadRecord> {
+        let own = self.notes.iter().filter(|it| it.region == region.construct.span);
+        let told = own.map(|it| ScratchpadRecord {
+            line: self.place(it.span).line,
+            message: it.text.clone(),
+            at: it.at.map(|it| self.place(it)),
+        });
+        told.collect()
     }
 
     fn declaration(&self, declaration: &Declaration) -> DeclarationRecord {

@@ -273,6 +273,14 @@ fn write_region(
         }
         writeln!(out, "</table>")?;
     }
+    if !region.scratchpad.is_empty() {
+        writeln!(out, "<h3>Arrays in the scratchpad</h3>\n<table class=\"mapping\">")?;
+        for it in &region.scratchpad {
+            let (line, message) = (it.line, code(&it.message));
+            writeln!(out, "<tr><td class=\"where\">line {line}</td><td>{message}</td></tr>")?;
+        }
+        writeln!(out, "</table>")?;
+    }
     if !region.moves.is_empty() {
         writeln!(out, "<h3>Data</h3>\n{}", drawing::moves(&region.moves))?;
         for it in region.moves.iter().filter(|it| !it.redundant.is_empty()) {

@@ -16,8 +16,9 @@ mod text;
 use std::fs;
 use std::process::ExitCode;
 
+use ir::program::Program;
 use opt::profile::Profile;
-use source::{Locator, render};
+use source::{Locator, SourceMap, render};
 
 use self::html::Page;
 use crate::front;
@@ -56,7 +57,11 @@ pub(crate) fn run(options: &ExplainOptions) -> Result<ExitCode, String> {
             report::show(&render::terminal(&unit.diagnostics, &locator, colour), Stream::Err)?;
         }
         let Some(program) = &unit.program else { continue };
-        let file = collect::file(path, program, &unit.map, &read, &profiles, &marks);
+        let notes = match options.scratchpad {
+            true => scratchpad(program, &unit.map, &locator, &marks),
+            false => Vec::new(),
+        };
+        let file = collect::file(path, program, &unit.map, &read, &profiles, &marks, &notes);
         if options.html.is_some() {
             page.add(&file, &locator);
         }
@@ -82,4 +87,23 @@ pub(crate) fn run(options: &ExplainOptions) -> Result<ExitCode, String> {
     }
     report::deliver(&report, output.output.as_deref(), Stream::Out)?;
     Ok(if failed { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+/// What would be said of arrays in the scratchpad if the text were compiled for a cluster.
+fn scratchpad(
+    program: &Program,
+    map: &SourceMap,
+    locator: &Locator<'_>,
+    marks: &opt::marks::Options,
+) -> Vec<emit::Note> {
+    let Some(file) = map.files().next() else { return Vec::new() };
+    let options = emit::Options {
+        wants_device: true,
+        wants_cluster: true,
+        trust: marks.trust,
+        ..emit::Options::default()
+    };
+    let mut notes = emit::lower(program, map, file, locator, options).notes;
+    notes.retain(|it| it.about == emit::About::Scratchpad);
+    notes
 }

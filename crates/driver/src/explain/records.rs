@@ -60,6 +60,9 @@ pub(crate) struct RegionRecord {
     pub(crate) findings: Vec<FindingRecord>,
     /// Who would run these loops on each device that was asked about, and why.
     pub(crate) mapping: Vec<MappingRecord>,
+    /// What a cluster brings into its scratchpad, if that is asked.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) scratchpad: Vec<ScratchpadRecord>,
     /// What moves between host and device.
     pub(crate) moves: Vec<MoveRecord>,
     /// Variables from outside.
@@ -208,6 +211,17 @@ pub(crate) struct MappingRecord {
     pub(crate) shape: String,
     /// In words, with what it costs.
     pub(crate) why: String,
+}
+
+/// Arrays that a loop brings into the scratchpad, or that stay outside.
+#[derive(Debug, Serialize)]
+pub(crate) struct ScratchpadRecord {
+    /// Where the loop begins.
+    pub(crate) line: u32,
+    /// Which, and how or why not.
+    pub(crate) message: String,
+    /// What stands in the way.
+    pub(crate) at: Option<Place>,
 }
 
 /// Something that is copied, or just lives on the device.

@@ -89,6 +89,11 @@ fn write_region(out: &mut String, region: &RegionRecord) -> std::fmt::Result {
         let head = if index == 0 { "mapping" } else { "" };
         writeln!(out, "  {head:<9}  on {}, line {}: {}", it.profile, it.line, it.why)?;
     }
+    for (index, it) in region.scratchpad.iter().enumerate() {
+        let head = if index == 0 { "tiles" } else { "" };
+        let at = it.at.as_ref().map(|it| format!(" (line {})", it.line)).unwrap_or_default();
+        writeln!(out, "  {head:<9}  line {}: {}{at}", it.line, it.message)?;
+    }
     write_moves(out, &region.moves)?;
     // What has no attribute here merely happens to be used; JSON tells of it too.
     let told: Vec<_> = region

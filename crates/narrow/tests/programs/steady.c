@@ -42,6 +42,12 @@ NOINLINE static int table(const int *p) {
         for (int j = 0; j < 16; j++) sum = sum * 3 + p[i * 16 + j] * p[j];
     return sum;
 }
+NOINLINE static int transposed(const int *p) {
+    int sum = 0;
+    for (int j = 0; j < 16; j++)
+        for (int i = 0; i < 16; i++) sum = sum * 3 + p[i * 16 + j] * p[j];
+    return sum;
+}
 NOINLINE static int around(const unsigned char *p, unsigned first, int n) {
     /* The offset wraps around in 32 bits, the address does not. */
     int sum = 0;
@@ -66,6 +72,7 @@ void __ferry_k_test(void *const *slots) {
         out[k++] = pick((unsigned char *)middle + at, 40, 3);
         out[k++] = find((unsigned char *)middle + at, 250, 7);
         out[k++] = table((int *)(middle + at * 2));
+        out[k++] = transposed((int *)(middle + at * 2));
     }
     out[k++] = up((int *)middle, 0) + up((int *)middle, 1) + down((int *)middle - 1, 1) + up((int *)middle - 1, 2);
     copy((long *)(middle - 256), slots[0], 64);

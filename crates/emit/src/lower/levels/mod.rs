@@ -77,6 +77,8 @@ impl Leveled {
 pub enum About {
     /// A loop: who runs it.
     Loop,
+    /// A loop of a cluster: which arrays it brings into the scratchpad.
+    Scratchpad,
     /// Data behind a pointer that no clause names.
     Data,
 }

@@ -185,7 +185,8 @@ impl Lowering<'_> {
             let around = program.around(id).last().unwrap_or(id);
             let region = program.regions[around].construct.span;
             let span = program.stmts[stmt].span;
-            self.state.borrow_mut().notes.push(Note { about: About::Loop, region, span, text, at });
+            let about = About::Scratchpad;
+            self.state.borrow_mut().notes.push(Note { about, region, span, text, at });
         };
         let counter = region.loops.first().map_or("the loop", |it| self.array_name(it.var));
         let Some(spelled) = self.near_construct(printer, id, leaves) else {
