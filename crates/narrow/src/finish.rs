@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::llvm::{Context, FileKind, Linkage, Machine, Module};
 use crate::options::{Emit, Hardware, Options};
 use crate::prepare::{GENERIC_COPIES, LOCK, UNLOCK};
-use crate::rebuild::{CHECK, LOAD, STORE};
+use crate::rebuild::{CHECK, LOAD, STORE, UPDATE};
 use crate::steady;
 
 /// The register that holds the upper half of the next address.
@@ -129,7 +129,10 @@ fn put_in_place(context: Context, module: Module, hardware: Hardware) -> Result<
         let body = match (digits(LOAD), digits(STORE)) {
             (Some(bits), _) => wide_load(&name, bits, hardware),
             (None, Some(bits)) => wide_store(&name, bits, hardware),
-            (None, None) => continue,
+            (None, None) => match name.strip_prefix(UPDATE) {
+                Some(instruction) => wide_update(&name, instruction, hardware),
+                None => continue,
+            },
         };
         text.push_str(&body);
         names.push(name);
@@ -207,6 +210,23 @@ fn wide_load(name: &str, bits: u32, hardware: Hardware) -> String {
             format!("{head}{body}  %value = trunc i32 %word to i{bits}\n  ret i{bits} %value\n}}\n")
         }
     }
+}
+
+/// The function of one atomic change of a word; only for hardware where a register makes the upper half of an address.
+fn wide_update(name: &str, instruction: &str, hardware: Hardware) -> String {
+    let head = format!("define i32 @{name}(i64 %address, i32 %value) nounwind {{\n{HALVES}");
+    let body = match hardware {
+        Hardware::Mapped => format!(
+            "  %all = call {{ i32, i32 }} asm sideeffect \"csrrci $1, mstatus, 8\\0Asw $3, 0($4)\\0A\
+             {instruction}.w.aqrl $0, $5, ($2)\\0Acsrw mstatus, $1\", \"=&r,=&r,r,r,r,r,~{{memory}}\"\
+             (i32 %low, i32 %high, i32 {REGISTER}, i32 %value)\n  %old = extractvalue {{ i32, i32 }} %all, 0\n"
+        ),
+        Hardware::Csr | Hardware::Isa => format!(
+            "  %old = call i32 asm sideeffect \"csrw {CONTROL_REGISTER}, $2\\0A{instruction}.w.aqrl $0, $3, ($1)\", \
+             \"=&r,r,r,r,~{{memory}}\"(i32 %low, i32 %high, i32 %value)\n"
+        ),
+    };
+    format!("{head}{body}  ret i32 %old\n}}\n")
 }
 
 fn wide_store(name: &str, bits: u32, hardware: Hardware) -> String {

@@ -62,6 +62,8 @@ pub fn compile(inputs: &[(String, Vec<u8>)], options: &Options) -> Result<(Vec<u
         layout: machine.layout_text(),
         check: options.check,
         near: shortened.near,
+        // There is no wide form of the instructions that change a word.
+        wide_atomics: options.hardware != Hardware::Isa,
     };
     let (module, mut stats) = rebuild::rebuild(context, &program, &facts, wishes)?;
     stats.set_shortened(shortened.loops);

@@ -1,7 +1,7 @@
 //! Atomic accesses.
 //!
-//! The cores change a word of their own memory in one instruction, for the operations that the `a` extension has. All
-//! else (bytes, halves, 64 bits, floats, comparisons, and whatever may be the host's) is done under a lock of the
+//! The cores change a word in one instruction, for the operations that the `a` extension has; words of the host too, where a
+//! register makes the upper half of the address. All else (bytes, halves, 64 bits, floats, comparisons) is done under a lock of the
 //! runtime, `ferry_lock_host` and `ferry_unlock_host`. Words that are changed under the lock anywhere
 //! are changed under it everywhere: one instruction could come between. The host's own threads know nothing of that lock.
 
@@ -11,6 +11,9 @@ use crate::prepare::{LOCK, UNLOCK};
 use crate::stats::Access;
 
 use super::{Kind, Rebuild};
+
+/// Begins the names of functions that change a word at an address of 64 bits; the instruction follows.
+pub(crate) const UPDATE: &str = "ferry.wide.update.";
 
 impl Rebuild<'_> {
     /// Whether an access of 4 bytes anywhere needs the lock.
@@ -32,7 +35,8 @@ impl Rebuild<'_> {
         let is_word = it.opcode() == Opcode::LLVMAtomicRMW
             && it.operand(1).ty().is_integer()
             && it.operand(1).ty().bits() == 32;
-        is_word && self.kind(it.operand(0)) == Kind::Device && is_of_the_extension(it.atomic_op())
+        let is_reached = self.kind(it.operand(0)) == Kind::Device || self.wide_atomics;
+        is_word && is_reached && instruction(it.atomic_op()).is_some()
     }
 
     pub(super) fn needs_lock_to_load(&self, it: Value) -> bool {
@@ -101,7 +105,11 @@ impl Rebuild<'_> {
         let (pointer, operand) = (it.operand(0), it.operand(1));
         self.count(it, pointer, Access::Atomic);
         let in_lock = self.is_lock(it.function());
-        if in_lock || self.is_one_instruction(it) && !self.words_are_locked {
+        let is_one = self.is_one_instruction(it) && !self.words_are_locked;
+        if is_one && !in_lock && self.kind(pointer) == Kind::Generic {
+            return self.wide_update(it);
+        }
+        if in_lock || is_one {
             let (pointer, operand) = (self.device(pointer)?, self.operand(operand)?);
             let new = self.builder.update(it.atomic_op(), pointer, operand, it.ordering());
             new.set_volatile(it.is_volatile());
@@ -115,6 +123,23 @@ impl Rebuild<'_> {
         self.write(it, pointer, new)?;
         self.lock(UNLOCK);
         Ok(if it.is_pointer() { self.as_kind(old, self.kind(it)) } else { old })
+    }
+
+    /// `i32 @ferry.wide.update.amoadd(i64, i32)`, in the order of the program.
+    fn wide_update(&mut self, it: Value) -> Result<Value, Error> {
+        let address = self.wide(it.operand(0))?;
+        let operand = self.operand(it.operand(1))?;
+        let operand = match it.atomic_op() {
+            AtomicOp::LLVMAtomicRMWBinOpSub => {
+                self.builder.binary(Opcode::LLVMSub, self.word().null(), operand)
+            }
+            _ => operand,
+        };
+        let name = format!("{UPDATE}{}", instruction(it.atomic_op()).unwrap_or_default());
+        let ty = self.word().function(&[self.double_word(), self.word()]);
+        let known = self.module.function(&name);
+        let function = known.unwrap_or_else(|| self.module.add_function(&name, ty));
+        Ok(self.builder.call(ty, function, &[address, operand]))
     }
 
     fn combine(&mut self, it: Value, old: Value, value: Value) -> Result<Value, Error> {
@@ -172,24 +197,24 @@ impl Rebuild<'_> {
     }
 }
 
-fn is_of_the_extension(op: AtomicOp) -> bool {
+/// The instruction of the `a` extension; what is subtracted is negated before.
+fn instruction(op: AtomicOp) -> Option<&'static str> {
     match op {
-        AtomicOp::LLVMAtomicRMWBinOpXchg
-        | AtomicOp::LLVMAtomicRMWBinOpAdd
-        | AtomicOp::LLVMAtomicRMWBinOpSub
-        | AtomicOp::LLVMAtomicRMWBinOpAnd
-        | AtomicOp::LLVMAtomicRMWBinOpOr
-        | AtomicOp::LLVMAtomicRMWBinOpXor
-        | AtomicOp::LLVMAtomicRMWBinOpMax
-        | AtomicOp::LLVMAtomicRMWBinOpMin
-        | AtomicOp::LLVMAtomicRMWBinOpUMax
-        | AtomicOp::LLVMAtomicRMWBinOpUMin => true,
+        AtomicOp::LLVMAtomicRMWBinOpXchg => Some("amoswap"),
+        AtomicOp::LLVMAtomicRMWBinOpAdd | AtomicOp::LLVMAtomicRMWBinOpSub => Some("amoadd"),
+        AtomicOp::LLVMAtomicRMWBinOpAnd => Some("amoand"),
+        AtomicOp::LLVMAtomicRMWBinOpOr => Some("amoor"),
+        AtomicOp::LLVMAtomicRMWBinOpXor => Some("amoxor"),
+        AtomicOp::LLVMAtomicRMWBinOpMax => Some("amomax"),
+        AtomicOp::LLVMAtomicRMWBinOpMin => Some("amomin"),
+        AtomicOp::LLVMAtomicRMWBinOpUMax => Some("amomaxu"),
+        AtomicOp::LLVMAtomicRMWBinOpUMin => Some("amominu"),
         AtomicOp::LLVMAtomicRMWBinOpNand
         | AtomicOp::LLVMAtomicRMWBinOpFAdd
         | AtomicOp::LLVMAtomicRMWBinOpFSub
         | AtomicOp::LLVMAtomicRMWBinOpFMax
         | AtomicOp::LLVMAtomicRMWBinOpFMin
         | AtomicOp::LLVMAtomicRMWBinOpUIncWrap
-        | AtomicOp::LLVMAtomicRMWBinOpUDecWrap => false,
+        | AtomicOp::LLVMAtomicRMWBinOpUDecWrap => None,
     }
 }

@@ -25,6 +25,7 @@ use crate::llvm::{
 use crate::prepare::{GENERIC_COPIES, LOCK, Model, Program, UNLOCK};
 use crate::stats::Stats;
 
+pub(crate) use atomic::UPDATE;
 pub(crate) use constant::CHECK;
 pub(crate) use memory::{LOAD, STORE};
 use signature::Signature;
@@ -59,6 +60,7 @@ struct Rebuild<'a> {
     lock: FxHashSet<Value>,
     /// Whether the program looks that nothing is lost when a pointer is cut.
     check: bool,
+    wide_atomics: bool,
     near: FxHashSet<Value>,
 }
 
@@ -70,6 +72,8 @@ pub(crate) struct Wishes {
     pub(crate) check: bool,
     /// Elements whose variable offset has 32 bits and no sign.
     pub(crate) near: FxHashSet<Value>,
+    /// Whether the hardware changes a word at an address of 64 bits in one instruction.
+    pub(crate) wide_atomics: bool,
 }
 
 /// Rebuilds all of it.
@@ -98,6 +102,7 @@ pub(crate) fn rebuild(
         lock: lock_functions(program.module),
         check: wishes.check,
         near: wishes.near,
+        wide_atomics: wishes.wide_atomics,
     };
     rebuild.words_are_locked = rebuild.are_words_locked();
     rebuild.run()?;
@@ -211,15 +216,7 @@ impl Rebuild<'_> {
             return global;
         }
         let name = global.name();
-        let new = self.module.add_global("", value.ty());
-        new.set_linkage(global.linkage());
-        new.set_alignment(global.alignment());
-        new.set_constant_global(global.is_constant_global());
-        new.copy_unnamed_address(global);
-        let section = global.section();
-        if !section.is_empty() {
-            new.set_section(&section);
-        }
+        let new = self.global_like(global, "", value.ty());
         global.replace_by(new);
         self.values.insert(source, new);
         global.erase_global();
@@ -229,16 +226,22 @@ impl Rebuild<'_> {
 
     fn declare_global(&mut self, global: Value) {
         let ty = self.memory_type(global.value_type());
-        let new = self.module.add_global(&global.name(), ty);
-        new.set_linkage(global.linkage());
-        new.set_alignment(global.alignment());
-        new.set_constant_global(global.is_constant_global());
-        new.copy_unnamed_address(global);
-        let section = global.section();
+        let new = self.global_like(global, &global.name(), ty);
+        self.values.insert(global, new);
+    }
+
+    /// A variable that is like another one in all but its type.
+    fn global_like(&self, like: Value, name: &str, ty: Type) -> Value {
+        let new = self.module.add_global(name, ty);
+        new.set_linkage(like.linkage());
+        new.set_alignment(like.alignment());
+        new.set_constant_global(like.is_constant_global());
+        new.copy_unnamed_address(like);
+        let section = like.section();
         if !section.is_empty() {
             new.set_section(&section);
         }
-        self.values.insert(global, new);
+        new
     }
 
     fn declare_function(&mut self, function: Value) -> Result<(), Error> {
