@@ -476,7 +476,9 @@ impl Translator<'_> {
         if plan.is_refused() {
             return;
         }
-        for clause in &region.construct.clauses {
+        let made = self.made.regions.find(id).map_or(&[][..], |it| &it.construct.clauses);
+        let gave_way = |at: usize| made.get(at).is_some_and(|it| it.group.is_some());
+        for (at, clause) in region.construct.clauses.iter().enumerate() {
             let text = self.words.written(clause.span);
             let is_said = plan.remarks.iter().any(|it| it.clause.as_deref() == Some(text.as_str()));
             if is_said {
@@ -487,6 +489,9 @@ impl Translator<'_> {
                 _ if group.is_some_and(|it| !it.types.is_empty()) => {
                     let why = "it is for one type of device, and the new directive for all";
                     (Fate::Approximated, Some(codes::SIZES), why)
+                }
+                _ if clause.group.is_none() && gave_way(at) => {
+                    (Fate::Redundant, None, "the one for all other types of devices holds")
                 }
                 ClauseKind::Gang(parts) if !parts.is_empty() && !plan.deals_in_chunks() => {
                     let why = "how teams share the iterations is left to the compiler";
