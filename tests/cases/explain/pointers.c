@@ -12,3 +12,12 @@ void sum(int n, double *to, const double *from, double *rest) {
 #pragma omp target map(rest[0:n])
     unseen(rest);
 }
+
+/* Two parts, of which either may be the longer one. */
+void several(int n, int m, double *restrict a) {
+#pragma acc kernels
+    {
+        for (int i = 0; i < n; i++) a[i] += 1;
+        for (int i = 0; i < m; i++) a[i] *= 2;
+    }
+}

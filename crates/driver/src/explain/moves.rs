@@ -41,7 +41,7 @@ impl Collect<'_> {
         let construct = &region.construct;
         let item = self.item(it);
         let (origin, because, at) = match it.origin {
-            Origin::Rule(rule) if it.inferred.is_some() => {
+            Origin::Rule(rule) if !it.inferred.is_empty() => {
                 ("inferred", rule.text().to_owned(), None)
             }
             Origin::Rule(rule) => ("rule", rule.text().to_owned(), None),
@@ -72,7 +72,7 @@ impl Collect<'_> {
             motion: motion(it.motion),
             scalar: it.item.is_none()
                 && self.program.types.is_scalar(self.program.vars[it.var].ty)
-                && it.inferred.is_none(),
+                && it.inferred.is_empty(),
             bytes: it.bytes.as_ref().and_then(constant),
             size: it.bytes.as_ref().map(|it| it.text(self.program)),
             origin,
@@ -87,10 +87,13 @@ impl Collect<'_> {
 
     /// `a[0:n]`
     fn item(&self, it: &Transfer) -> String {
-        match (&it.inferred, it.item) {
-            (Some(part), _) => format!("{}[{}]", self.var_name(it.var), part.text(self.program)),
-            (None, Some(item)) => self.expr(item),
-            (None, None) => self.var_name(it.var),
+        match (it.inferred.as_slice(), it.item) {
+            ([], Some(item)) => self.expr(item),
+            ([], None) => self.var_name(it.var),
+            (parts, _) => {
+                let parts: Vec<String> = parts.iter().map(|it| it.text(self.program)).collect();
+                format!("{}[{}]", self.var_name(it.var), parts.join(", "))
+            }
         }
     }
 

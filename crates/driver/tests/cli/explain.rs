@@ -78,7 +78,8 @@ fn a_browser_shows_the_page() {
     let address = format!("file://{}", folder.path("page.html").display());
     let home = format!("--user-data-dir={}", folder.path("home").display());
     let flags = ["--headless", "--no-sandbox", "--disable-gpu", &home, "--dump-dom", &address];
-    let Some(ran) = folder.tool("chromium", &flags) else {
+    let browsers = ["chromium-headless-shell", "chromium"];
+    let Some(ran) = browsers.iter().find_map(|it| folder.tool(it, &flags)) else {
         println!("skipped: there is no chromium here");
         return;
     };

@@ -140,7 +140,7 @@ impl Analysis<'_> {
     /// The variables that say how much is copied; none if something else does.
     fn rests_on(&self, it: &Transfer) -> Option<Vec<VarId>> {
         let mut vars = vec![it.var];
-        if let Some(part) = &it.inferred {
+        for part in &it.inferred {
             let sums = [&part.low, &part.high];
             vars.extend(sums.into_iter().flat_map(|it| it.terms.iter()).flat_map(|it| &it.1));
         }
@@ -301,11 +301,8 @@ impl Uses {
 /// Whether two regions name the same data in the same way.
 fn is_same(of: &Analysis<'_>, a: &Open, b: &Open) -> bool {
     let by_clause = |it: &Open| matches!(it.transfer.origin, Origin::Clause(_));
-    let is_alike = match (&a.transfer.inferred, &b.transfer.inferred) {
-        (None, None) => a.shape.dims.is_some() && a.shape == b.shape,
-        (Some(x), Some(y)) => x == y,
-        (Some(_), None) | (None, Some(_)) => false,
-    };
+    let is_alike = a.transfer.inferred == b.transfer.inferred
+        && (!a.transfer.inferred.is_empty() || a.shape.dims.is_some() && a.shape == b.shape);
     is_alike && (by_clause(a) == by_clause(b) || of.is_hidden(a.shape.base))
 }
 

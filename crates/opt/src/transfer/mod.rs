@@ -34,8 +34,8 @@ pub struct Transfer {
     pub var: VarId,
     /// The item of the clause, if it names a part.
     pub item: Option<ExprId>,
-    /// The part that was inferred, where no clause names the data behind a pointer.
-    pub inferred: Option<extent::Part>,
+    /// The parts that were inferred, where no clause names the data behind a pointer; they may overlap.
+    pub inferred: Vec<extent::Part>,
     /// Copies at the start, at the end.
     pub motion: Motion,
     /// Who says so.
@@ -120,14 +120,17 @@ impl Analysis<'_> {
 
     fn inferred(&self, id: RegionId, implied: &Implied) -> Option<Transfer> {
         let Extent::Known(parts) = &implied.extent else { return None };
-        let [part] = parts.as_slice() else { return None };
         let target = self.program.types.pointee(self.program.vars[implied.var].ty)?;
         let size = self.program.model.size_of(&self.program.types, target).ok()?;
-        let bytes = part.high.minus(&part.low).times(i64::try_from(size).ok()?);
+        let size = i64::try_from(size).ok()?;
+        let bytes = match parts.as_slice() {
+            [part] => part.high.minus(&part.low).times(size),
+            _ => None,
+        };
         Some(Transfer {
             var: implied.var,
             item: None,
-            inferred: Some(part.clone()),
+            inferred: parts.clone(),
             motion: implied.motion,
             origin: Origin::Rule(Rule::Touched),
             bytes,
@@ -151,7 +154,7 @@ impl Analysis<'_> {
         Some(Transfer {
             var,
             item,
-            inferred: None,
+            inferred: Vec::new(),
             motion,
             origin: map.origin,
             bytes: bytes.or_else(whole).and_then(|it| Sum::of(&it)),
@@ -208,7 +211,7 @@ impl Analysis<'_> {
                 | Sharing::ThreadPrivate,
             ) => false,
         };
-        let is_only = it.inferred.is_some() || entry.mappings.len() == 1;
+        let is_only = !it.inferred.is_empty() || entry.mappings.len() == 1;
         if !is_shared || !is_only || it.held_by.is_some() || !self.is_plain_region(region) {
             return None;
         }
@@ -221,13 +224,15 @@ impl Analysis<'_> {
         if var.device.is_some() || var.thread_local {
             return None;
         }
-        let shape = match &it.inferred {
-            Some(_) => Shape {
+        let shape = match it.inferred.as_slice() {
+            [] => self.shape(id, it.var, it.item)?,
+            [_] => Shape {
                 base: Base::Pointee(it.var),
                 dims: None,
                 element: self.program.types.innermost_element(self.program.types.pointee(var.ty)?),
             },
-            None => self.shape(id, it.var, it.item)?,
+            // Which of them are there is known when the program runs.
+            _ => return None,
         };
         let types = &self.program.types;
         let is_restless = types.resolve(var.ty).quals.is_volatile
@@ -372,7 +377,7 @@ impl Analysis<'_> {
     /// Whether the host may look at the data after the region.
     fn is_needed_after(&self, id: RegionId, it: &Transfer) -> bool {
         let Some(stmt) = self.outline.region(id) else { return true };
-        let base = if it.item.is_some() || it.inferred.is_some() {
+        let base = if it.item.is_some() || !it.inferred.is_empty() {
             self.shape(id, it.var, it.item).map(|it| it.base)
         } else {
             Some(Base::Var(it.var))
