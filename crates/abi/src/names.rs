@@ -25,6 +25,10 @@ pub const ASKS_PREFIX: &str = "__ferry_at_";
 pub const VARIABLES_SIZE: &str = "__ferry_vars_size";
 /// The kernel that gives them their first values.
 pub const VARIABLES_INIT: &str = "__ferry_vars_init";
+/// What such a kernel is called in an image of several files: the number of a file is behind its name.
+pub fn of_file(kernel: &str, file: &str) -> String {
+    format!("{kernel}_{file}")
+}
 /// What the name of an `int` begins with that holds the number of the device its image is loaded to. Behind
 /// it stands what stands in the names of the file's kernels too.
 pub const DEVICE_NUMBER: &str = "__ferry_device_";

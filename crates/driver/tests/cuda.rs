@@ -12,6 +12,8 @@
     reason = "a test says what it needs from the machine"
 )]
 
+#[path = "support/files.rs"]
+mod both;
 #[path = "cuda/files.rs"]
 mod files;
 #[path = "cuda/flights.rs"]

@@ -10,16 +10,20 @@
     reason = "a test says what it needs from the machine"
 )]
 
+#[path = "support/files.rs"]
+mod both;
 #[path = "support/cluster.rs"]
 mod cluster;
 #[path = "support/programs.rs"]
 mod programs;
 mod support;
 
+use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Mutex;
 
+use both::{MAIN, OTHER, lacking};
 use cluster::has_tools;
 use programs::{listed, programs};
 use support::{ferry, told};
@@ -95,6 +99,54 @@ fn programs_are_right_on_opencl_or_refused_by_name() {
         return;
     }
     check_all(&OPENCL);
+}
+
+/// Builds `program` of two files for OpenCL devices, the second in an archive; what was said if that fails.
+fn of_two_files(folder: &Path, main: &str, other: &str) -> Result<(), String> {
+    fs::write(folder.join("a.c"), main).expect("a file");
+    fs::write(folder.join("b.c"), other).expect("a file");
+    let compiled = ferry(&["cc", "--device", "opencl", "-c", "b.c"], folder);
+    if !compiled.status.success() {
+        return Err(told(&compiled));
+    }
+    let mut archiver = Command::new("ar");
+    archiver.args(["rc", "libb.a", "b.o"]).current_dir(folder).status().expect("ar runs");
+    let line = ["cc", "--device", "opencl", "a.c", "-L.", "-lb", "-o", "program"];
+    let built = ferry(&line, folder);
+    if built.status.success() { Ok(()) } else { Err(told(&built)) }
+}
+
+#[test]
+fn functions_and_variables_of_other_files_are_linked_on_opencl() {
+    if !has_driver() {
+        eprintln!("skipped: no OpenCL driver is installed (Debian: pocl-opencl-icd)");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    assert_eq!(of_two_files(folder.path(), MAIN, OTHER), Ok(()));
+    // What the driver has linked is taken from the cache the second time.
+    for _ in 0..2 {
+        let mut command = Command::new(folder.path().join("program"));
+        command.env("OMP_TARGET_OFFLOAD", "MANDATORY").env("FERRY_DEVICE", "opencl");
+        let ran = command.output().expect("the program runs");
+        assert!(ran.status.success(), "{}", told(&ran));
+    }
+}
+
+#[test]
+fn what_no_file_defines_for_opencl_is_named() {
+    for (other, name) in lacking() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        // Where the host has it too, devices do not.
+        let host = "int scale; int twice(int x) { return x; }";
+        for (file, text) in [("a.c", MAIN), ("b.c", other.as_str()), ("c.c", host)] {
+            fs::write(folder.path().join(file), text).expect("a file");
+        }
+        let line = ["cc", "--device", "opencl", "a.c", "b.c", "c.c", "-Wl,-z,muldefs", "-o", "p"];
+        let said = told(&ferry(&line, folder.path()));
+        let is_right = said.contains(&format!("uses `{name}`, which no file defines for `opencl`"));
+        assert!(is_right, "{said}");
+    }
 }
 
 #[test]

@@ -12,6 +12,8 @@
     reason = "a test says what it needs from the machine"
 )]
 
+#[path = "support/files.rs"]
+mod both;
 #[path = "support/programs.rs"]
 mod programs;
 mod support;
@@ -72,6 +74,8 @@ const OWN: &[(&str, Test)] = &[
     ("a_build_is_the_same_each_time", a_build_is_the_same_each_time),
     ("one_file_has_code_for_all_devices", one_file_has_code_for_all_devices),
     ("programs_of_several_files_run", programs_of_several_files_run),
+    ("functions_and_variables_of_other_files_are_linked", they_are_linked),
+    ("what_no_file_defines_is_named", what_is_missing_is_named),
     ("a_compiler_that_is_not_there_is_named", a_compiler_that_is_not_there_is_named),
     ("a_gpu_that_nobody_knows_is_named", a_gpu_that_nobody_knows_is_named),
     ("a_library_that_is_not_there_is_named", a_library_that_is_not_there_is_named),
@@ -371,7 +375,7 @@ fn with_runtime(
             let text = path.join("left").join(Path::new(name).with_extension("hip"));
             fs::read_to_string(text).unwrap_or_default()
         });
-        on_host(path, texts);
+        on_host(path, &texts.collect::<Vec<_>>());
         command.env("KERNELS", path.join("kernels.so"));
     }
     command.env("FERRY_DEVICE", "hip").env("OMP_TARGET_OFFLOAD", "MANDATORY");
@@ -383,12 +387,14 @@ fn with_runtime(
 }
 
 /// Compiles the texts of kernels for the host: `kernels.so` in a folder, with a function `run_…` for each.
-fn on_host(folder: &Path, texts: impl Iterator<Item = String>) {
+fn on_host(folder: &Path, texts: &[String]) {
     const CUDA: &str = include_str!("../../emit/tests/emulated/cuda.h");
     const HIP: &str = include_str!("hip/kernels.h");
     let mut objects = Vec::new();
-    for (number, text) in texts.enumerate() {
-        let mut source = format!("#define WARP 64\n{CUDA}\n{HIP}\n{text}\n");
+    let is_linked = texts.iter().any(|it| it.contains("// ferry: needs other files\n"));
+    for (number, text) in texts.iter().enumerate() {
+        let linked = if is_linked { "#define __FERRY_LINKED\n" } else { "" };
+        let mut source = format!("#define WARP 64\n{linked}{CUDA}\n{HIP}\n{text}\n");
         let heads = text.lines().filter(|it| it.contains("__global__ void __launch_bounds__"));
         for head in heads {
             let (name, parameters) =
@@ -436,6 +442,34 @@ fn programs_of_several_files_run() -> Option<String> {
     let ran = with_runtime(&files, "hip:gfx942,hip:gfx90a", Kernels::Whole, &[])?;
     // Two code objects for gfx90a.
     ran.calls_are(&["load"], &["load 63", "load 63"])
+}
+
+fn they_are_linked() -> Option<String> {
+    let files = [("a.c", both::MAIN), ("b.c", both::OTHER)];
+    let ran = with_runtime(&files, "hip:gfx942,hip:gfx90a", Kernels::Whole, &[])?;
+    // One code object for gfx90a.
+    ran.calls_are(&["load"], &["load 63"])
+}
+
+fn what_is_missing_is_named() -> Option<String> {
+    if !has_compiler() {
+        return None;
+    }
+    for (other, name) in both::lacking() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        // Where the host has it too, devices do not.
+        let host = "int scale; int twice(int x) { return x; }";
+        for (file, text) in [("a.c", both::MAIN), ("b.c", other.as_str()), ("c.c", host)] {
+            fs::write(folder.path().join(file), text).expect("a file");
+        }
+        let line =
+            ["cc", "--device", "hip", "a.c", "b.c", "c.c", "-Wl,-z,muldefs", "-o", "program"];
+        let said = told(&ferry(&line, folder.path()));
+        if !said.contains(&format!("uses `{name}`, which no file defines for `hip`")) {
+            return Some(format!("{name}: {said}"));
+        }
+    }
+    None
 }
 
 fn an_old_runtime_is_refused() -> Option<String> {

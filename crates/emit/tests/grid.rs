@@ -340,3 +340,71 @@ int f(int n) {
 "
     ));
 }
+
+const NEEDING: &str = "#pragma omp begin declare target
+int twice(int);
+extern int scale;
+#pragma omp end declare target
+void f(int *a, int n) {
+#pragma omp target teams distribute parallel for map(tofrom: a[0:n])
+  for (int i = 0; i < n; i++) {
+    a[i] = twice(a[i]) * scale;
+  }
+}
+";
+
+#[test]
+fn texts_say_what_they_need_and_have() {
+    let text = on_grid(Grid::OpenCl, NEEDING);
+    for line in [
+        "#define __ferry_g_scale (*(__ferry_t_scale *)__ferry_where_scale())",
+        "// ferry: needs other files",
+        "// ferry: uses scale",
+        "// ferry: uses twice",
+    ] {
+        assert!(text.contains(line), "{line}: {text}");
+    }
+    let has = "#pragma omp begin declare target
+int thrice(int);
+int scale = 3;
+static int own(int x) { return thrice(x); }
+int twice(int x) { return own(x) + x; }
+int shared(int x) {
+  #pragma omp parallel for reduction(+: x)
+  for (int i = 0; i < 9; i++) x += i;
+  return x;
+}
+#pragma omp end declare target
+";
+    let text = on_grid(Grid::OpenCl, has);
+    for line in [
+        "__ferry_shared int twice(int x)",
+        "static int own(int x)",
+        "static int shared(int x)",
+        "void *__ferry_where_scale(void)",
+        "// ferry: is for other files",
+        "// ferry: has twice thrice\n// ferry: has scale",
+    ] {
+        assert!(text.contains(line), "{line}: {text}");
+    }
+}
+
+#[test]
+fn files_that_do_not_agree_on_atomic_accesses_are_not_linked() {
+    let compares = NEEDING.replace(
+        "a[i] = twice",
+        "#pragma omp atomic compare
+    if (a[0] < i) { a[0] = i; }
+    a[i] = twice",
+    );
+    for grid in [Grid::Cuda, Grid::Hip] {
+        let said = on_grid(grid, &compares);
+        assert!(
+            said.starts_with("F0710: `twice`, which is in another file, beside atomic"),
+            "{said}"
+        );
+    }
+    // There all of them take one lock.
+    let text = on_grid(Grid::OpenCl, &compares);
+    assert!(text.contains("// ferry: uses twice"), "{text}");
+}

@@ -23,7 +23,7 @@ use std::ffi::{CStr, c_void};
 use std::ptr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use abi::names::{VARIABLES_INIT, VARIABLES_SIZE};
+use abi::names::{VARIABLES_INIT, VARIABLES_SIZE, of_file};
 use cache::Cache;
 use cl3::command_queue as queue;
 use cl3::context;
@@ -185,17 +185,54 @@ impl OpenCl {
         found.ok_or_else(|| DeviceError::BadImage("it is not loaded any more".into()))
     }
 
-    /// Memory for the variables of an image, with their first values.
+    /// Memory for the variables of a program, with their first values.
     fn make_variables(&self, program: &mut Program) -> Result<()> {
-        let no_module = Module(0);
         // The kernels take a place for the variables before there is one.
         program.variables = Some(DevicePtr::NULL);
-        let size = program.entry(no_module, &program::name(VARIABLES_SIZE)?, &self.chosen)?;
-        let Symbol { address: DevicePtr(bytes), .. } = self.ask(&size)?;
-        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
-        program.variables = Some(self.alloc(bytes, 128, MemoryKind::Device)?);
-        let init = program.entry(no_module, &program::name(VARIABLES_INIT)?, &self.chosen)?;
-        // SAFETY: this kernel of our compiler takes nothing but that address.
+        if program.files.is_empty() {
+            let block = self.block(program, VARIABLES_SIZE)?;
+            program.variables = Some(block);
+            program.blocks.push(block);
+            return self.fill_variables(program, VARIABLES_INIT);
+        }
+        let files = program.files.clone();
+        let mut places = vec![0_u64; files.len()];
+        let len = places.len() * WORD;
+        let table = self.alloc(len, WORD, MemoryKind::Device)?;
+        program.variables = Some(table);
+        program.blocks.push(table);
+        self.tell(table, &places)?;
+        for (file, place) in files.iter().zip(&mut places) {
+            let block = self.block(program, &of_file(VARIABLES_SIZE, file))?;
+            program.blocks.push(block);
+            *place = block.0;
+        }
+        self.tell(table, &places)?;
+        // The first value of one may be the address of another's.
+        files.iter().try_for_each(|it| self.fill_variables(program, &of_file(VARIABLES_INIT, it)))
+    }
+
+    /// Memory of the size that a kernel tells.
+    fn block(&self, program: &Program, size: &str) -> Result<DevicePtr> {
+        let entry = program.entry(Module(0), &program::name(size)?, &self.chosen)?;
+        let Symbol { address: DevicePtr(bytes), .. } = self.ask(&entry)?;
+        self.alloc(usize::try_from(bytes).unwrap_or(usize::MAX), 128, MemoryKind::Device)
+    }
+
+    /// Writes words to memory of the device, now.
+    fn tell(&self, at: DevicePtr, words: &[u64]) -> Result<()> {
+        // SAFETY: the memory was made for them.
+        #[allow(unsafe_code, reason = "memory that was just made")]
+        unsafe {
+            self.copy_in(at, words.as_ptr().cast(), words.len() * WORD)?;
+        }
+        self.synchronize()
+    }
+
+    /// Runs the kernel that gives variables their first values.
+    fn fill_variables(&self, program: &Program, init: &str) -> Result<()> {
+        let init = program.entry(Module(0), &program::name(init)?, &self.chosen)?;
+        // SAFETY: this kernel of our compiler takes nothing but the place of the variables.
         #[allow(unsafe_code, reason = "a kernel of the image")]
         unsafe {
             self.run(&init, &[0], [1, 1], Work::Done)
@@ -415,9 +452,9 @@ impl Device for OpenCl {
         modules.kernels.retain(|_, it| it.module != module);
         let programs = modules.loaded.remove(&module.0);
         drop(modules);
-        for variables in programs.iter().flatten().filter_map(|it| it.variables) {
+        for block in programs.iter().flatten().flat_map(|it| &it.blocks) {
             // SAFETY: it came from `alloc`, and no kernel is left that knows it.
-            unsafe { self.free(variables) }?;
+            unsafe { self.free(*block) }?;
         }
         Ok(())
     }

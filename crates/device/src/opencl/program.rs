@@ -4,7 +4,8 @@ use std::ffi::{CStr, CString, c_void};
 use std::ptr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use abi::image::{OPENCL, OPENCL_VARIABLES};
+use abi::image::{ENTER, FILE, LOCK, NEEDS_OTHERS, OPENCL, OPENCL_VARIABLES};
+use abi::names::of_file;
 use cache::{Cache, Key};
 use cl3::error_codes::CL_INVALID_KERNEL_NAME;
 use cl3::info_type::InfoType;
@@ -27,16 +28,20 @@ const OPTIONS_ONE_MEMORY: &CStr = c"-cl-std=CL2.0 -w -D__FERRY_ONE_MEMORY";
 /// Bytes of every argument, and of an address.
 pub(super) const WORD: usize = 8;
 
-/// A compiled file of an image.
+/// A compiled file of an image, or several that were linked.
 #[derive(Debug)]
 pub(super) struct Program {
     handle: Owned,
     /// How it came here.
     pub(super) build: Build,
-    /// Where its variables are, if it has any.
+    /// Where its variables are, if it has any; of linked files: where it is written where those of each are.
     pub(super) variables: Option<DevicePtr>,
     /// It has some.
     pub(super) has_variables: bool,
+    /// The numbers of the files, if they were linked.
+    pub(super) files: Vec<String>,
+    /// Memory of their variables.
+    pub(super) blocks: Vec<DevicePtr>,
 }
 
 // SAFETY: a program may be used from all threads.
@@ -44,8 +49,8 @@ pub(super) struct Program {
 unsafe impl Send for Program {}
 
 impl Program {
-    /// Compiles an image, or takes what was compiled before: each of its files is a program, for none needs
-    /// what another has.
+    /// Compiles an image, or takes what was compiled before: files that need each other are one program, all
+    /// others one each.
     pub(super) fn build(
         context: cl_context,
         chosen: &Chosen,
@@ -54,27 +59,92 @@ impl Program {
     ) -> Result<Vec<Program>> {
         let text = std::str::from_utf8(image)
             .map_err(|_| DeviceError::BadImage("its text is damaged".into()))?;
-        let options = if chosen.is_processor { OPTIONS_ONE_MEMORY } else { OPTIONS };
-        let mut programs = Vec::new();
-        for text in text.split(OPENCL).filter(|it| !it.is_empty()) {
-            let key = Key::new("opencl").with(options.to_bytes()).with(text.as_bytes());
-            let key = chosen.words.iter().fold(key, |key, it| key.with(it.as_bytes()));
-            let kept = cache.find(&key);
-            let kept = kept.and_then(|it| Program::from_binary(context, chosen, options, &it));
-            let (handle, build) = match kept {
-                Some(handle) => (handle, Build::Kept),
-                None => {
-                    let handle = Program::from_text(context, chosen, options, text)?;
-                    if let Some(binary) = binary(&handle) {
-                        cache.keep(&key, &binary);
-                    }
-                    (handle, Build::Compiled)
-                }
+        let texts: Vec<&str> = text.split(OPENCL).filter(|it| !it.is_empty()).collect();
+        let (linked, alone): (Vec<&str>, Vec<&str>) =
+            match texts.iter().any(|it| it.contains(NEEDS_OTHERS)) {
+                true => texts.into_iter().partition(|it| it.contains(FILE)),
+                false => (Vec::new(), texts),
             };
-            let has_variables = text.contains(OPENCL_VARIABLES);
-            programs.push(Program { handle, variables: None, has_variables, build });
+        let sources = alone.into_iter().map(|it| vec![it]);
+        let sources = sources.chain(Some(linked).filter(|it| !it.is_empty()));
+        sources.map(|texts| Program::build_one(context, chosen, cache, &texts)).collect()
+    }
+
+    /// The program of one text, or of several that are linked.
+    fn build_one(
+        context: cl_context,
+        chosen: &Chosen,
+        cache: &Cache,
+        texts: &[&str],
+    ) -> Result<Program> {
+        let options = if chosen.is_processor { OPTIONS_ONE_MEMORY } else { OPTIONS };
+        let needs_others = texts.iter().any(|it| it.contains(NEEDS_OTHERS));
+        let files: Vec<String> = match needs_others {
+            true => texts.iter().filter_map(|it| file_of(it)).map(str::to_owned).collect(),
+            false => Vec::new(),
+        };
+        let key = Key::new("opencl").with(options.to_bytes()).with(&[u8::from(needs_others)]);
+        let key = texts.iter().fold(key, |key, it| key.with(it.as_bytes()));
+        let key = chosen.words.iter().fold(key, |key, it| key.with(it.as_bytes()));
+        let kept = cache.find(&key);
+        let kept = kept.and_then(|it| Program::from_binary(context, chosen, options, &it));
+        let (handle, build) = match kept {
+            Some(handle) => (handle, Build::Kept),
+            None => {
+                let handle = match texts {
+                    [text] if !needs_others => Program::from_text(context, chosen, options, text)?,
+                    _ => Program::linked(context, chosen, options, texts, &files)?,
+                };
+                if let Some(binary) = binary(&handle) {
+                    cache.keep(&key, &binary);
+                }
+                (handle, Build::Compiled)
+            }
+        };
+        let has_variables = texts.iter().any(|it| it.contains(OPENCL_VARIABLES));
+        let (variables, blocks) = (None, Vec::new());
+        Ok(Program { handle, variables, has_variables, build, files, blocks })
+    }
+
+    /// Compiles texts, each by itself, and what they have in common, and links them.
+    #[allow(unsafe_code, reason = "code for the driver")]
+    fn linked(
+        context: cl_context,
+        chosen: &Chosen,
+        options: &CStr,
+        texts: &[&str],
+        files: &[String],
+    ) -> Result<Owned> {
+        let options = [options.to_bytes(), b" -D__FERRY_LINKED"].concat();
+        let options = CString::new(options).unwrap_or_default();
+        let common = in_common(files);
+        let mut compiled = Vec::new();
+        for text in texts.iter().copied().chain([common.as_str()]) {
+            let program = Program::read(context, text)?;
+            let asked = program::compile_program(
+                program.0,
+                &[chosen.id],
+                &options,
+                &[],
+                &[],
+                None,
+                ptr::null_mut(),
+            );
+            asked.map_err(|code| program.said("compiling a program", chosen, code))?;
+            compiled.push(program);
         }
-        Ok(programs)
+        let all: Vec<cl_program> = compiled.iter().map(|it| it.0).collect();
+        // SAFETY: programs that are compiled; the driver keeps what it needs of them.
+        let made = unsafe {
+            program::link_program(context, &[chosen.id], c"", &all, None, ptr::null_mut())
+        };
+        made.map(Owned).map_err(|code| failure("linking programs", code))
+    }
+
+    fn read(context: cl_context, text: &str) -> Result<Owned> {
+        program::create_program_with_source(context, &[text])
+            .map(Owned)
+            .map_err(|code| failure("reading a program", code))
     }
 
     fn from_text(
@@ -83,9 +153,7 @@ impl Program {
         options: &CStr,
         text: &str,
     ) -> Result<Owned> {
-        let program = program::create_program_with_source(context, &[text])
-            .map(Owned)
-            .map_err(|code| failure("reading a program", code))?;
+        let program = Program::read(context, text)?;
         program::build_program(program.0, &[chosen.id], options, None, ptr::null_mut())
             .map_err(|code| program.said("compiling a program", chosen, code))?;
         Ok(program)
@@ -185,6 +253,24 @@ fn binary(program: &Owned) -> Option<Vec<u8>> {
         Ok(InfoType::VecVecUchar(all)) => all.into_iter().next().filter(|it| !it.is_empty()),
         _ => None,
     }
+}
+
+/// The number of a text that can be linked.
+fn file_of(text: &str) -> Option<&str> {
+    text.lines().find_map(|it| it.strip_prefix(FILE))
+}
+
+/// What linked texts have in common: a lock, and what tells each of them where its variables are.
+fn in_common(files: &[String]) -> String {
+    let enter = |file: &String| of_file(ENTER, file);
+    let declare = |file: &String| format!("void {}(unsigned long at);\n", enter(file));
+    let call = |(number, file): (usize, &String)| format!("  {}(each[{number}]);\n", enter(file));
+    let declared: String = files.iter().map(declare).collect();
+    let calls: String = files.iter().enumerate().map(call).collect();
+    format!(
+        "__global int {LOCK} = 0;\n{declared}void {ENTER}(unsigned long all)\n{{\n  \
+         const __global unsigned long *each = (const __global unsigned long *)all;\n{calls}}}\n"
+    )
 }
 
 /// The kernel of an image that tells where a variable is: it writes address and size.

@@ -19,6 +19,8 @@ use crate::input;
 /// The compiler.
 pub(crate) struct Compiler {
     clang: PathBuf,
+    /// Its linker.
+    linker: PathBuf,
     /// As it says itself.
     version: String,
     /// The folder of AMD's library, if there is one.
@@ -80,11 +82,11 @@ impl Compiler {
             None => return Err("it does not say that it is clang".to_owned()),
         }
         let linker = asked("--print-prog-name=ld.lld").unwrap_or_default();
-        if host::on_path(&OsString::from(linker.trim())).is_none() {
+        let Some(linker) = host::on_path(&OsString::from(linker.trim())) else {
             let package = number.map_or_else(String::new, |it| format!("-{it}"));
             return Err(format!("it has no linker `ld.lld`; the package lld{package} has it"));
-        }
-        Ok(Compiler { clang, version, library: library() })
+        };
+        Ok(Compiler { clang, linker, version, library: library() })
     }
 
     /// What tells it from others, for the cache and for reports.
@@ -122,13 +124,51 @@ impl Compiler {
         };
         // Nothing in the product shall tell where it was made.
         command.args(["-fuse-cuid=none", "-fdebug-compilation-dir=."]).args(options);
-        command.args(["-", "-o"]).arg(&output).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let ran = input::fed(&mut command, Some(text)).map_err(|error| error.to_string())?;
-        if !ran.status.success() {
-            return Err(String::from_utf8_lossy(&[ran.stdout, ran.stderr].concat()).into_owned());
-        }
-        fs::read(&output).map_err(|error| error.to_string())
+        command.args(["-", "-o"]).arg(&output);
+        made(command, Some(text), &output)
     }
+
+    /// Links what was compiled to be linked, which is LLVM's own code still.
+    pub(crate) fn link(
+        &self,
+        parts: &[&[u8]],
+        arch: &str,
+        scratch: &Path,
+    ) -> Result<Vec<u8>, String> {
+        let output = scratch.join("kernels");
+        let mut command = Command::new(&self.linker);
+        command.args(["-flavor", "gnu", "-m", "elf64_amdgpu", "--no-undefined", "-shared"]);
+        command.args(["-plugin-opt=O3", "--lto-CGO3", "-plugin-opt=-amdgpu-internalize-symbols"]);
+        let mut words = arch.split(':');
+        command.arg(format!("-plugin-opt=mcpu={}", words.next().unwrap_or_default()));
+        // `xnack-` is `-xnack` there.
+        let settings: Vec<String> = words
+            .filter_map(|it| {
+                let (name, sign) = it.split_at_checked(it.len().checked_sub(1)?)?;
+                Some(format!("{sign}{name}"))
+            })
+            .collect();
+        if !settings.is_empty() {
+            command.arg(format!("-plugin-opt=-mattr={}", settings.join(",")));
+        }
+        for (number, part) in parts.iter().enumerate() {
+            let file = scratch.join(format!("{number}.bc"));
+            fs::write(&file, part).map_err(|error| error.to_string())?;
+            command.arg(file);
+        }
+        command.arg("-o").arg(&output);
+        made(command, None, &output)
+    }
+}
+
+/// What a command writes to a file, or what it says.
+fn made(mut command: Command, text: Option<&[u8]>, output: &Path) -> Result<Vec<u8>, String> {
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let ran = input::fed(&mut command, text).map_err(|error| error.to_string())?;
+    if !ran.status.success() {
+        return Err(String::from_utf8_lossy(&[ran.stdout, ran.stderr].concat()).into_owned());
+    }
+    fs::read(output).map_err(|error| error.to_string())
 }
 
 /// Whether programs can use GPUs here: AMD's runtime can be opened.

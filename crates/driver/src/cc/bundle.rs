@@ -58,7 +58,7 @@ impl Code {
 
     pub(crate) fn linker(&self) -> Linker {
         match self.kind {
-            ImageKind::Object if self.triple == hip::TRIPLE => Linker::Nobody,
+            ImageKind::Bitcode | ImageKind::Object if self.triple == hip::TRIPLE => Linker::Nobody,
             ImageKind::Bitcode | ImageKind::Object if self.triple == cluster::TRIPLE => {
                 Linker::Cluster
             }

@@ -4,20 +4,18 @@
 //! assembly for the oldest that is meant, which the drivers of all later ones compile; each in a
 //! container of its own.
 //!
-//! A text that needs what other files define is compiled to be linked, which the driver does when a program
-//! begins. One that has what others may need is compiled both ways, as nobody knows yet whether
-//! somebody does; all others stand alone.
+//! What is to be linked is so by the driver, when a program begins.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use abi::image::{Container, FOR_OTHERS, ImageKind, NEEDS_OTHERS};
+use abi::image::{Container, ImageKind};
 use cache::Key;
 
 use super::args::Arguments;
 use super::bundle::Code;
 use super::device::Gpus;
-use super::gpus::{self, Floats, has_lines};
+use super::gpus::{self, Floats, LINKED, has_lines};
 use super::image::Part;
 use super::nvidia::{Compiled, Compiler};
 use super::{Context, Failure};
@@ -27,9 +25,6 @@ pub(crate) const TRIPLE: &str = "nvptx64-nvidia-cuda";
 
 /// The oldest GPUs that kernels are made for: from these on threads make progress by themselves.
 pub(crate) const OLDEST: u32 = 70;
-
-/// What the name of a GPU ends with in containers with code that must be linked.
-const LINKED: &str = "+linked";
 
 /// Compiles a text for all GPUs that are meant, or takes what was compiled before.
 pub(crate) fn images(
@@ -41,14 +36,10 @@ pub(crate) fn images(
     let compiler = Compiler::find().map_err(|why| Failure::told(&why))?;
     let about = compiler.about();
     let mut containers = Vec::new();
-    let has = |line: &str| text.windows(line.len()).any(|it| it == line.as_bytes());
-    let ways: &[bool] = match (has(NEEDS_OTHERS), has(FOR_OTHERS)) {
-        (true, _) => &[true],
-        (false, true) => &[false, true],
-        (false, false) => &[false],
-    };
     let all = gpus.architectures();
-    for (arch, is_linked) in ways.iter().flat_map(|way| all.iter().map(|it| (*it, *way))) {
+    for (arch, is_linked) in
+        gpus::ways(text).iter().flat_map(|way| all.iter().map(|it| (*it, *way)))
+    {
         let options = options(cx.arguments, is_linked);
         let ending = if is_linked { LINKED } else { "" };
         let mut key = Key::new("cuda").with(about.as_bytes()).with(&arch.to_le_bytes());
@@ -92,39 +83,14 @@ fn split(both: &[u8]) -> Option<[Container<'_>; 2]> {
 /// The images of a program of several files: assembly first and newer GPUs later, as devices take the
 /// last that they can run.
 pub(crate) fn join(parts: Vec<Part>) -> Result<Vec<Code>, String> {
-    gpus::join(chosen(parts)?, |code| {
+    let (alone, linked) = gpus::chosen(parts);
+    if let Some((file, name)) = undefined(&linked) {
+        return Err(gpus::not_defined(file, &name, "cuda"));
+    }
+    gpus::join([alone, linked].concat(), |code| {
         let arch = code.arch.strip_prefix("sm_").and_then(|it| it.parse().ok()).unwrap_or(0);
         (code.kind == ImageKind::Cubin, arch)
     })
-}
-
-/// Of code that stands alone and code that must be linked, what the program needs: the former, unless some
-/// file needs others.
-fn chosen(mut parts: Vec<Part>) -> Result<Vec<Part>, String> {
-    let is_linked = |it: &Part| it.code.arch.ends_with(LINKED);
-    let names = |linked: bool| -> BTreeSet<String> {
-        parts.iter().filter(|it| is_linked(it) == linked).map(|it| it.name.clone()).collect()
-    };
-    let (alone, linked) = (names(false), names(true));
-    if linked.is_subset(&alone) {
-        parts.retain(|it| !is_linked(it));
-        return Ok(parts);
-    }
-    parts.retain(|it| is_linked(it) || !linked.contains(&it.name));
-    if let Some((file, name)) = undefined(&parts) {
-        return Err(format!(
-            "device code of `{file}` uses `{name}`, which no file defines for `cuda`\n  help: define it in a \
-             file that is compiled for the same `--device`, between `declare target` directives or with \
-             a `routine`; if it is there, directives in it share work among threads, and such functions are \
-             used in the same file only"
-        ));
-    }
-    for part in &mut parts {
-        if let Some(plain) = part.code.arch.strip_suffix(LINKED) {
-            part.code.arch = plain.to_owned();
-        }
-    }
-    Ok(parts)
 }
 
 /// A function or variable that assembly names and no assembly defines: its file, and itself.

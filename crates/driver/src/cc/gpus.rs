@@ -1,13 +1,48 @@
-//! What the devices of several makers of GPUs have in common: what their compilers are told about numbers, and
-//! images that nobody links.
+//! What the devices of several makers of GPUs have in common: what their compilers are told about numbers, which
+//! texts are linked, and images that nobody links.
+//!
+//! A text that needs what other files define is compiled to be linked. One that has what others may need is
+//! compiled both ways, as nobody knows yet whether somebody does; all others stand alone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use abi::image::ImageKind;
+use abi::image::{FOR_OTHERS, ImageKind, NEEDS_OTHERS};
 
 use super::args::{Arguments, Step};
 use super::bundle::Code;
 use super::image::Part;
+
+/// What the name of a GPU ends with in containers with code that must be linked.
+pub(crate) const LINKED: &str = "+linked";
+
+/// The ways to compile a text: whether it is to be linked.
+pub(crate) fn ways(text: &[u8]) -> &'static [bool] {
+    let has = |line: &str| text.windows(line.len()).any(|it| it == line.as_bytes());
+    match (has(NEEDS_OTHERS), has(FOR_OTHERS)) {
+        (true, _) => &[true],
+        (false, true) => &[false, true],
+        (false, false) => &[false],
+    }
+}
+
+/// Of code that stands alone and code that must be linked, what a program needs: the former, unless some
+/// file needs others. Apart: what stands alone, and what is to be linked, with the plain names of its GPUs.
+pub(crate) fn chosen(parts: Vec<Part>) -> (Vec<Part>, Vec<Part>) {
+    let (mut linked, mut alone): (Vec<Part>, Vec<Part>) =
+        parts.into_iter().partition(|it| it.code.arch.ends_with(LINKED));
+    let names =
+        |parts: &[Part]| -> BTreeSet<String> { parts.iter().map(|it| it.name.clone()).collect() };
+    let both = names(&linked);
+    if both.is_subset(&names(&alone)) {
+        return (alone, Vec::new());
+    }
+    alone.retain(|it| !both.contains(&it.name));
+    for part in &mut linked {
+        let plain = part.code.arch.strip_suffix(LINKED).map(str::to_owned);
+        part.code.arch = plain.unwrap_or_default();
+    }
+    (alone, linked)
+}
 
 /// The images of a program of several files: one of each kind and GPU, of all files that have device
 /// code, in the order that `rank` gives them.
@@ -52,6 +87,16 @@ fn joined(mut codes: Vec<Code>) -> Code {
             (it.kind, it.triple, it.arch)
         });
     Code { kind, triple, arch, bytes }
+}
+
+/// What to say of a function or variable that a file uses and none has for a device.
+pub(crate) fn not_defined(file: &str, name: &str, device: &str) -> String {
+    format!(
+        "device code of `{file}` uses `{name}`, which no file defines for `{device}`\n  help: define it in a \
+         file that is compiled for the same `--device`, between `declare target` directives or with \
+         a `routine`; if it is there, directives in it share work among threads, or take a lock, and such \
+         functions are used in the same file only"
+    )
 }
 
 /// Whether kernels are to know the lines of the user's file.

@@ -3,6 +3,7 @@
 //! In: a text, and which GPUs are meant ([`AmdGpus`]). Out: a code object for each of them, in a container of
 //! its own; there is no assembly that later GPUs could use.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use abi::image::{Container, ImageKind};
@@ -11,7 +12,7 @@ use super::amd::Compiler;
 use super::args::Arguments;
 use super::bundle::Code;
 use super::device::AmdGpus;
-use super::gpus::{self, Floats, has_lines};
+use super::gpus::{self, Floats, LINKED, has_lines};
 use super::image::Part;
 use super::{Context, Failure};
 use cache::Key;
@@ -34,36 +35,109 @@ pub(crate) fn images(
 ) -> Result<Vec<u8>, Failure> {
     let compiler = Compiler::find().map_err(|why| Failure::told(&why))?;
     let about = compiler.about();
-    let options = options(cx.arguments);
     let mut containers = Vec::new();
-    for arch in gpus.architectures() {
+    let all = gpus.architectures();
+    for (arch, is_linked) in gpus::ways(text).iter().flat_map(|way| all.iter().map(|it| (it, *way)))
+    {
+        let mut options = options(cx.arguments, is_linked);
+        if is_linked {
+            // Every file that is linked has a name of its own.
+            let name = Key::new("file").with(text).text();
+            options.push(format!("-cuid={}", name.get(..16).unwrap_or_default()));
+        }
         let mut key = Key::new("hip").with(about.as_bytes()).with(arch.as_bytes());
         for option in &options {
             key = key.with(option.as_bytes());
         }
         let payload = cx.cache.get(&key.with(text), || {
             let scratch = cx.folder("hip")?;
-            let made = compiler.compile(text, &options, &arch, &scratch);
-            let lacks_library = compiler.library_for(&arch).is_none();
-            made.map_err(|said| refused(source, &arch, lacks_library, &said))
+            let made = compiler.compile(text, &options, arch, &scratch);
+            let lacks_library = compiler.library_for(arch).is_none();
+            made.map_err(|said| refused(source, arch, lacks_library, &said))
         })?;
-        cx.save(source, &format!("{arch}.hsaco"), &payload)?;
-        let kind = ImageKind::Object;
+        let (kind, name, ending) = match is_linked {
+            true => (ImageKind::Bitcode, format!("{arch}{LINKED}"), "bc"),
+            false => (ImageKind::Object, arch.clone(), "hsaco"),
+        };
+        cx.save(source, &format!("{name}.{ending}"), &payload)?;
         containers
-            .extend(Container { kind, triple: TRIPLE, arch: &arch, payload: &payload }.write());
+            .extend(Container { kind, triple: TRIPLE, arch: &name, payload: &payload }.write());
     }
     Ok(containers)
 }
 
-/// The images of a program of several files.
-pub(crate) fn join(parts: Vec<Part>) -> Result<Vec<Code>, String> {
-    gpus::join(parts, |code| code.arch.clone())
+/// The images of a program of several files, those that need each other linked to one.
+pub(crate) fn join(cx: &Context<'_>, parts: Vec<Part>) -> Result<Vec<Code>, Failure> {
+    joined(parts, |arch, parts, files| linked(cx, arch, parts, files))
+}
+
+fn joined(
+    parts: Vec<Part>,
+    link: impl Fn(&str, &[&Part], &str) -> Result<Vec<u8>, Failure>,
+) -> Result<Vec<Code>, Failure> {
+    let (mut all, linked) = gpus::chosen(parts);
+    let names: BTreeSet<&str> = linked.iter().map(|it| it.name.as_str()).collect();
+    let mut of_gpus: BTreeMap<&str, Vec<&Part>> = BTreeMap::new();
+    for part in &linked {
+        of_gpus.entry(&part.code.arch).or_default().push(part);
+    }
+    let is_whole =
+        |parts: &[&Part]| names.iter().all(|it| parts.iter().any(|part| part.name == *it));
+    if !of_gpus.values().any(|it| is_whole(it)) {
+        // Nothing, or what is told as that of files that are not linked.
+        all.extend(linked);
+        return gpus::join(all, |code| code.arch.clone()).map_err(|why| Failure::told(&why));
+    }
+    let name = names.iter().copied().collect::<Vec<_>>().join(", ");
+    for (arch, parts) in of_gpus.into_iter().filter(|it| is_whole(&it.1)) {
+        let bytes = link(arch, &parts, &name)?;
+        let code =
+            Code { kind: ImageKind::Object, triple: TRIPLE.into(), arch: arch.into(), bytes };
+        all.push(Part { name: name.clone(), code });
+    }
+    gpus::join(all, |code| code.arch.clone()).map_err(|why| Failure::told(&why))
+}
+
+/// One code object of the code of several files for a GPU.
+fn linked(cx: &Context<'_>, arch: &str, parts: &[&Part], files: &str) -> Result<Vec<u8>, Failure> {
+    let compiler = Compiler::find().map_err(|why| Failure::told(&why))?;
+    let key = Key::new("linked hip").with(compiler.about().as_bytes()).with(arch.as_bytes());
+    let key = parts.iter().fold(key, |key, it| key.with(&it.code.bytes));
+    cx.cache.get(&key, || {
+        let codes: Vec<&[u8]> = parts.iter().map(|it| it.code.bytes.as_slice()).collect();
+        let made = compiler.link(&codes, arch, &cx.folder("hip")?);
+        let lacks_library = compiler.library_for(arch).is_none();
+        made.map_err(|said| match missing(&said).iter().find(|it| !is_of_amd(it)) {
+            Some(name) => Failure::told(&gpus::not_defined(files, plain(name), "hip")),
+            None => refused(Path::new(files), arch, lacks_library, &said),
+        })
+    })
+}
+
+/// What AMD's library has.
+fn is_of_amd(symbol: &str) -> bool {
+    symbol.starts_with("__ocml_") || symbol.starts_with("__ockl_")
+}
+
+/// What a linker does not find, by its name.
+fn missing(said: &str) -> Vec<&str> {
+    let mut missing: Vec<&str> = said
+        .lines()
+        .filter_map(|it| it.split_once("undefined ")?.1.split_once("symbol: "))
+        .map(|it| it.1.trim())
+        .collect();
+    missing.sort_unstable();
+    missing.dedup();
+    missing
 }
 
 /// What the compiler is told, following what the host's was told.
-fn options(arguments: &Arguments) -> Vec<String> {
+fn options(arguments: &Arguments, is_linked: bool) -> Vec<String> {
     // The texts define functions that compilers know; `-fno-builtin` keeps them from being taken for those.
     let mut options = vec!["-std=c++20", "-w", "-O3", "-fno-builtin", "-fno-math-errno"];
+    if is_linked {
+        options.extend(["-fgpu-rdc", "-D__FERRY_LINKED", "-c", "-emit-llvm"]);
+    }
     let floats = Floats::of(arguments);
     options.push(if floats.contracts { "-ffp-contract=fast" } else { "-ffp-contract=off" });
     if floats.is_fast {
@@ -90,15 +164,7 @@ fn refused(source: &Path, arch: &str, lacks_library: bool, said: &str) -> Failur
             "this clang was built without AMD's GPUs\n  help: set FERRY_HIP_CLANG to one that has them",
         );
     }
-    let mut missing: Vec<&str> = said
-        .lines()
-        .filter_map(|it| it.split_once("undefined ")?.1.split_once("symbol: "))
-        .map(|it| it.1.trim())
-        .collect();
-    missing.sort_unstable();
-    missing.dedup();
-    let (of_amd, of_user): (Vec<&str>, Vec<&str>) =
-        missing.into_iter().partition(|it| it.starts_with("__ocml_") || it.starts_with("__ockl_"));
+    let of_amd: Vec<&str> = missing(said).into_iter().filter(|it| is_of_amd(it)).collect();
     if lacks_library && !of_amd.is_empty() {
         let mut names: Vec<String> = of_amd.into_iter().map(spelled).collect();
         names.dedup();
@@ -106,15 +172,6 @@ fn refused(source: &Path, arch: &str, lacks_library: bool, said: &str) -> Failur
             "`{source}`: device code uses {}, which AMD's device library has, and there is none for {arch} here\n  \
              help: install ROCm, or the package rocm-device-libs, or set HIP_DEVICE_LIB_PATH to the folder of a \
              library that knows this GPU (`amdgcn/bitcode`)",
-            names.join(", ")
-        ));
-    }
-    if !of_user.is_empty() {
-        let names: Vec<String> = of_user.iter().map(|it| format!("`{}`", plain(it))).collect();
-        return Failure::told(&format!(
-            "`{source}`: device code uses {}, which is in another file, and `hip` cannot link device code of \
-             several files yet\n  help: define it in the same file, or compile for other devices: `--device \
-             cpu`",
             names.join(", ")
         ));
     }
@@ -156,7 +213,7 @@ mod tests {
     fn the_compiler_is_told_what_the_hosts_is_told() {
         let told = |line: &str| {
             let words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
-            options(&Arguments::read(&words).expect("a good command line")).join(" ")
+            options(&Arguments::read(&words).expect("a good command line"), false).join(" ")
         };
         assert!(told("-O2 a.c").contains("-ffp-contract=fast"));
         assert!(told("-std=c11 a.c").contains("-ffp-contract=off"));
@@ -178,6 +235,10 @@ mod tests {
         };
         let both =
             vec![part("a.o", "gfx90a", 1), part("a.o", "gfx942", 2), part("b.o", "gfx942", 3)];
+        let link = |_: &str, parts: &[&Part], _: &str| {
+            Ok(parts.iter().flat_map(|it| it.code.bytes.clone()).collect())
+        };
+        let join = |parts: Vec<Part>| joined(parts, link).map_err(Failure::into_text);
         let joined = join(both).expect("both have code for gfx942");
         let [image] = joined.as_slice() else { panic!("{joined:?}") };
         assert_eq!((image.triple.as_str(), image.arch.as_str()), (TRIPLE, "gfx942"));
@@ -185,6 +246,15 @@ mod tests {
         assert_eq!((first.triple, first.arch, first.payload), (TRIPLE, "gfx942", &[2][..]));
         let apart = vec![part("a.o", "gfx90a", 1), part("b.o", "gfx942", 2)];
         assert!(join(apart).is_err_and(|it| it.contains("a.o, b.o")));
+        let needing = ["gfx90a+linked", "gfx942+linked"].map(|it| part("a.o", it, 1));
+        let asked = ["gfx90a", "gfx90a+linked"].map(|it| part("b.o", it, 2));
+        let both: Vec<Part> = needing.into_iter().chain(asked.clone()).collect();
+        let linked = join(both).expect("both have code for gfx90a");
+        let [image] = linked.as_slice() else { panic!("{linked:?}") };
+        assert_eq!((image.arch.as_str(), image.bytes.as_slice()), ("gfx90a", &[1, 2][..]));
+        let alone = join(asked.to_vec()).expect("nobody needs it");
+        let [image] = alone.as_slice() else { panic!("{alone:?}") };
+        assert_eq!((image.arch.as_str(), image.bytes.as_slice()), ("gfx90a", &[2][..]));
     }
 
     #[test]
@@ -195,8 +265,8 @@ mod tests {
                     __ockl_printf_begin\n";
         let said = text(true, sine);
         assert!(said.contains("`printf`, `sin`") && said.contains("rocm-device-libs"), "{said}");
-        let other = "lld: error: undefined hidden symbol: __ferry_f_twice(int)\n";
-        assert!(text(false, other).contains("`twice`, which is in another file"));
+        let other = "lld: error: undefined hidden symbol: __ferry_f_twice\n";
+        assert_eq!(missing(other).into_iter().map(plain).collect::<Vec<_>>(), ["twice"]);
         let unknown = "clang: error: unsupported HIP gpu architecture: gfx942\n";
         assert!(text(false, unknown).contains("--device hip:gfx90a"));
         let bug = refused(Path::new("a.c"), "gfx90a", false, "a.c:3: error: x\n");

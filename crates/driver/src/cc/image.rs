@@ -16,6 +16,7 @@ use super::host::Voice;
 use super::{Context, Failure};
 
 /// A device object of a program, and the name its user knows it by: `a.o`, `libm.a(b.o)`.
+#[derive(Clone)]
 pub(crate) struct Part {
     pub(crate) name: String,
     pub(crate) code: Code,

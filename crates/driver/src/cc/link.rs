@@ -11,7 +11,7 @@ use super::host::Voice;
 use super::image::{self, Part};
 use super::output::Output;
 use super::runtime::{self, Need, Runtime};
-use super::{Context, Failure, cuda, hip, riscv};
+use super::{Context, Failure, cuda, hip, opencl, riscv};
 use crate::input;
 
 /// Links to `output`. `objects` stands for the inputs: what each was translated to, or itself.
@@ -61,7 +61,7 @@ fn images_of(
     for part in parts {
         match part.code.linker() {
             Linker::Host => objects.push(part),
-            Linker::Driver => texts.extend(part.code.bytes),
+            Linker::Driver => texts.push(part),
             Linker::Cluster => cluster.push(part),
             Linker::Nobody if part.code.triple == hip::TRIPLE => amd.push(part),
             Linker::Nobody => nvidia.push(part),
@@ -78,10 +78,10 @@ fn images_of(
         made.push(Code::of(image));
     }
     if !texts.is_empty() {
-        made.push(Code::of(texts));
+        made.push(Code::of(opencl::join(texts).map_err(|why| Failure::told(&why))?));
     }
     made.extend(cuda::join(nvidia).map_err(|why| Failure::told(&why))?);
-    made.extend(hip::join(amd).map_err(|why| Failure::told(&why))?);
+    made.extend(hip::join(cx, amd)?);
     made.extend(riscv::link(cx, &cluster, output)?);
     Ok(made)
 }

@@ -23,6 +23,7 @@ mod leftovers;
 mod link;
 mod lower;
 pub(crate) mod nvidia;
+mod opencl;
 mod output;
 mod preprocess;
 mod response;

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::{has_compiler, run_with_driver};
+use crate::both::{MAIN, OTHER, lacking};
 use crate::support::{ferry, told};
 
 /// Tests, by their names.
@@ -13,28 +14,6 @@ pub(super) const OWN: &[(&str, super::Test)] = &[
     ("members_of_libraries_are_linked", members_are_linked),
     ("what_no_file_defines_is_named", what_is_missing_is_named),
 ];
-
-const MAIN: &str = "
-#pragma omp begin declare target
-int twice(int x);
-extern int scale, table[4];
-#pragma omp end declare target
-int main(void) {
-    int a[100];
-    #pragma omp target teams distribute parallel for map(from: a)
-    for (int i = 0; i < 100; i++) a[i] = twice(i) * scale + table[i % 4];
-    return 0;
-}
-";
-
-const OTHER: &str = "
-#pragma omp begin declare target
-int scale = 3;
-int table[4] = {0, 10, 20, 30};
-static int helper(int x) { return x + x; }
-int twice(int x) { return helper(x); }
-#pragma omp end declare target
-";
 
 /// A file that has what others may need, and needs nobody.
 const ALONE: &str = "
@@ -71,8 +50,14 @@ fn loads(files: &[(&str, &str)], line: &[&str], expect: &[&str]) -> Option<Strin
     ran.calls_are(&["part", "linked", "code", "text"], expect)
 }
 
+/// The program where kernels do not run.
+fn unchecked() -> String {
+    MAIN.replace("return wrong || last != 101;", "return 0;")
+}
+
 fn they_are_linked() -> Option<String> {
-    let files = [("a.c", MAIN), ("b.c", OTHER)];
+    let main = unchecked();
+    let files = [("a.c", main.as_str()), ("b.c", OTHER)];
     loads(&files, &["a.c", "b.c", "-o", "program"], &["part 0", "part 0", "linked 2"])
 }
 
@@ -88,7 +73,7 @@ fn members_are_linked() -> Option<String> {
     }
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path();
-    let compiled = built(path, &[("a.c", MAIN), ("b.c", OTHER)], &["-c", "b.c"]);
+    let compiled = built(path, &[("a.c", &unchecked()), ("b.c", OTHER)], &["-c", "b.c"]);
     let mut archiver = std::process::Command::new("ar");
     archiver.args(["rc", "libb.a", "b.o"]).current_dir(path).status().expect("ar runs");
     let linked = compiled.and_then(|()| built(path, &[], &["a.c", "-L.", "-lb", "-o", "program"]));
@@ -103,16 +88,13 @@ fn what_is_missing_is_named() -> Option<String> {
     if !has_compiler() {
         return None;
     }
-    // Threads would have to share the loop, which callers do not know.
-    let sharing = OTHER.replace(
-        "return helper(x);",
-        "int s = 0;\n#pragma omp parallel for reduction(+: s)\nfor (int i = 0; i < 2; i++) s += x;\nreturn s;",
-    );
-    let others = [OTHER.replace("int scale = 3;", ""), OTHER.replace("twice", "thrice"), sharing];
-    for (other, name) in others.iter().zip(["scale", "twice", "twice"]) {
+    for (other, name) in lacking() {
         // Where the host has it too, devices do not.
-        let files =
-            [("a.c", MAIN), ("b.c", other), ("c.c", "int scale; int twice(int x) { return x; }")];
+        let files = [
+            ("a.c", MAIN),
+            ("b.c", other.as_str()),
+            ("c.c", "int scale; int twice(int x) { return x; }"),
+        ];
         let line = ["a.c", "b.c", "c.c", "-Wl,-z,muldefs", "-o", "program"];
         let folder = tempfile::tempdir().expect("a temporary folder");
         match built(folder.path(), &files, &line) {

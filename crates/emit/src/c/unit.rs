@@ -207,8 +207,14 @@ impl Printer<'_> {
                 };
                 return format!("{word} __device__ ");
             }
-            Some(Grid::OpenCl) if function.is_static => return "static ".to_owned(),
-            Some(Grid::OpenCl) => return String::new(),
+            Some(Grid::OpenCl) => {
+                let word = match function.body.is_none() {
+                    true => "",
+                    false if self.hook.is_offered(id) => "__ferry_shared ",
+                    false => "static ",
+                };
+                return word.to_owned();
+            }
             None => {}
         }
         let mut attributes: Vec<String> = self.words(&function.host);

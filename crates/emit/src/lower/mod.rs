@@ -46,6 +46,7 @@ mod trips;
 mod unknown;
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use ir::construct::{ClauseKind, Construct, Leaf};
@@ -361,8 +362,8 @@ struct State {
     blocks: Option<u32>,
     /// So many sums of the kernel that is printed are left in parts, for the last group to combine.
     parts: usize,
-    /// A text for grids uses what is defined in other files.
-    needs_others: bool,
+    /// What a text for grids uses that is defined in other files.
+    uses: BTreeSet<String>,
     /// The last number given to a name.
     fresh: u32,
 }

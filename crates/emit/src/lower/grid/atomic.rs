@@ -86,7 +86,7 @@ impl Lowering<'_> {
     }
 
     /// Whether all atomic accesses of the program can be exchanges.
-    fn exchanges(&self) -> bool {
+    pub(super) fn exchanges(&self) -> bool {
         let printer = self.printer(crate::c::Setting::Alone);
         let mut all = self.program.regions.iter().filter(|it| it.1.construct.has(Leaf::Atomic));
         self.grid.is_some_and(Grid::is_cpp)

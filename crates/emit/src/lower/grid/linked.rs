@@ -4,8 +4,10 @@
 //! another file nobody knows whether its threads would have to work together: so only functions that
 //! each thread runs by itself are offered, and callers rely on that.
 
+use std::collections::BTreeSet;
+
 use ir::construct::Leaf;
-use ir::program::{FunctionId, VarStorage};
+use ir::program::{FunctionId, VarId, VarStorage};
 use rustc_hash::FxHashSet;
 
 use crate::c::{Grid, Selection};
@@ -15,7 +17,7 @@ use crate::lower::kernel::regions_in;
 impl Lowering<'_> {
     /// Whether the images of several files are linked. A text without our runtime stands alone.
     pub(in crate::lower) fn links(&self) -> bool {
-        self.grid == Some(Grid::Cuda) && !self.standalone
+        self.grid.is_some() && !self.standalone
     }
 
     /// Whether other files may call a function of this one.
@@ -45,7 +47,9 @@ impl Lowering<'_> {
                 return false;
             }
             let regions = function.body.map(|it| regions_in(program, it)).unwrap_or_default();
-            let is_alone = |leaf: &Leaf| matches!(leaf, Leaf::Simd | Leaf::Atomic);
+            let is_alone = |leaf: &Leaf| {
+                *leaf == Leaf::Simd || *leaf == Leaf::Atomic && self.agrees_on_atomics()
+            };
             if !regions.iter().all(|it| program.regions[*it].construct.leaves.iter().all(is_alone))
             {
                 return false;
@@ -55,28 +59,90 @@ impl Lowering<'_> {
         true
     }
 
+    /// Whether atomic accesses of this file and of others keep clear of each other: under the one lock that linked
+    /// texts have in OpenCL C, or by exchanges alone.
+    pub(super) fn agrees_on_atomics(&self) -> bool {
+        self.grid == Some(Grid::OpenCl) || self.exchanges()
+    }
+
+    /// Whether a text needs others, or others may need it.
+    pub(super) fn can_be_linked(&self, selection: &Selection) -> bool {
+        self.links() && (!self.state.borrow().uses.is_empty() || self.has_for_others(selection))
+    }
+
+    fn has_for_others(&self, selection: &Selection) -> bool {
+        selection.functions.iter().any(|it| self.offers(*it))
+            || selection.vars.iter().any(|it| self.is_for_others(*it))
+    }
+
+    fn is_for_others(&self, id: VarId) -> bool {
+        let var = &self.program.vars[id];
+        var.storage == VarStorage::Global && var.device.is_some()
+    }
+
     /// What stands at the end of a text for whoever links it.
-    pub(super) fn link_words(&self, selection: &Selection) -> String {
-        if !self.links() {
+    pub(super) fn link_words(&self, grid: Grid, selection: &Selection) -> String {
+        if !self.can_be_linked(selection) {
             return String::new();
         }
-        let is_global = |it: &ir::program::VarId| {
-            let var = &self.program.vars[*it];
-            var.storage == VarStorage::Global && var.device.is_some()
-        };
-        let offers = selection.functions.iter().any(|it| self.offers(*it))
-            || selection.vars.iter().any(is_global);
-        let needs = self.state.borrow().needs_others;
-        let mut text = String::new();
-        if needs || offers {
-            text.push_str(&format!(
+        let mut text = match grid {
+            Grid::Cuda | Grid::Hip => format!(
                 "#ifdef __FERRY_LINKED\nextern \"C\" {{ __device__ char {}{:016x}; }}\n#endif\n",
                 abi::image::LINKED,
                 self.unit
-            ));
-        }
-        text.push_str(if needs { abi::image::NEEDS_OTHERS } else { "" });
+            ),
+            Grid::OpenCl => self.linked_parts(),
+        };
+        let uses = &self.state.borrow().uses;
+        text.push_str(if uses.is_empty() { "" } else { abi::image::NEEDS_OTHERS });
+        let offers = self.has_for_others(selection);
         text.push_str(if offers { abi::image::FOR_OTHERS } else { "" });
+        if grid == Grid::OpenCl {
+            text.push_str(&format!("{}{:016x}\n", abi::image::FILE, self.unit));
+            let line = |word: &str, name: &str| format!("{word}{name}\n");
+            text.extend(uses.iter().map(|it| line(abi::image::USES, it)));
+            let functions = selection.functions.iter().filter(|it| self.offers(**it));
+            text.extend(functions.map(|it| line(abi::image::HAS, &self.with_calls(*it, uses))));
+            let vars = selection.vars.iter().filter(|it| self.is_for_others(**it));
+            text.extend(vars.map(|it| line(abi::image::HAS, &self.symbol(*it))));
+        }
         text
+    }
+
+    /// A function, and what it calls in other files.
+    fn with_calls(&self, id: FunctionId, uses: &BTreeSet<String>) -> String {
+        let name = |id: FunctionId| self.program.names.text(self.program.functions[id].name);
+        let mut words = vec![name(id)];
+        let (mut seen, mut open) = (FxHashSet::default(), vec![id]);
+        while let Some(id) = open.pop() {
+            if seen.insert(id) {
+                let function = &self.program.functions[id];
+                words.extend(
+                    Some(name(id)).filter(|it| function.body.is_none() && uses.contains(*it)),
+                );
+                open.extend(&function.calls);
+            }
+        }
+        words.join(" ")
+    }
+
+    /// Names that every linked text has for itself.
+    pub(super) fn names_when_linked(&self, selection: &Selection) -> String {
+        if !self.can_be_linked(selection) {
+            return String::new();
+        }
+        let file = format!("{:016x}", self.unit);
+        let define = |name: &str| format!("#define {name} {}\n", abi::names::of_file(name, &file));
+        let both = [abi::names::VARIABLES_SIZE, abi::names::VARIABLES_INIT].map(define);
+        format!("#ifdef __FERRY_LINKED\n{}#endif\n", both.concat())
+    }
+
+    /// What others call in a linked text.
+    fn linked_parts(&self) -> String {
+        let enter = abi::names::of_file(abi::image::ENTER, &format!("{:016x}", self.unit));
+        let finders = self.finders();
+        format!(
+            "#ifdef __FERRY_LINKED\nvoid {enter}(unsigned long at) {{ __ferry_vars = at; }}\n{finders}#endif\n"
+        )
     }
 }

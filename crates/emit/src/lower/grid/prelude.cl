@@ -35,9 +35,19 @@ static unsigned long __ferry_rest(unsigned long a, unsigned long b)
 #endif
 #define __builtin_inf() INFINITY
 static __global unsigned long __ferry_vars = 0;
+/* Where texts are linked, functions may be for others, the lock is one, and a kernel tells all of them where their
+   variables are. */
+#ifdef __FERRY_LINKED
+#define __ferry_shared
+extern __global int __ferry_lock;
+void __ferry_enter(unsigned long all);
+#else
+#define __ferry_shared static
+static __global int __ferry_lock = 0;
+#define __ferry_enter(at) __ferry_vars = (at)
+#endif
 /* The team that the one thread of a kernel stands for, for functions that it calls. */
 static __global struct { unsigned long __team, __teams; } __ferry_here;
-static __global int __ferry_lock = 0;
 /* What other groups have written is seen, and what was written is seen by them. */
 #if defined(__FERRY_ONE_MEMORY)
 #define __ferry_fence() mem_fence(CLK_GLOBAL_MEM_FENCE)

@@ -138,9 +138,14 @@ impl Lowering<'_> {
             return Some(format!("`{name}`"));
         }
         let has_types = self.program.types.callee(function.ty).is_some_and(|it| it.prototyped);
+        if self.links() && !self.agrees_on_atomics() {
+            return Some(format!(
+                "`{name}`, which is in another file, beside atomic accesses under a lock,"
+            ));
+        }
         match (self.links(), has_types) {
             (true, true) => {
-                self.state.borrow_mut().needs_others = true;
+                self.state.borrow_mut().uses.insert(name.to_owned());
                 None
             }
             (true, false) => Some(format!("`{name}`, of which only the name is declared here,")),

@@ -87,7 +87,12 @@ impl Lowering<'_> {
         let mut unit = Out::placed(self.place);
         printer.unit_with(&selection, outer, &mut unit);
         let addresses = self.grid_addresses(grid);
-        let heap = self.grid_heap();
+        let mut heap = self.grid_heap();
+        if grid == Grid::OpenCl && self.can_be_linked(&selection) && !self.has_grid_variables() {
+            let mut out = Out::new();
+            self.put_some_variable(&mut out);
+            heap.push_str(&out.into_text());
+        }
         let has_variables = self.has_grid_variables();
         let mut body = services;
         // What others call has its name though nobody here says it.
@@ -100,6 +105,7 @@ impl Lowering<'_> {
         body.push_str(&heap);
         body.push_str("\n# 1 \"<ferry>\" 3\n");
         if has_variables {
+            body.push_str(&self.names_when_linked(&selection));
             body.push_str(&self.variable_kernels());
         }
         for kernel in kernels {
@@ -133,7 +139,7 @@ impl Lowering<'_> {
             }
         }
         text.push_str(&body);
-        text.push_str(&self.link_words(&selection));
+        text.push_str(&self.link_words(grid, &selection));
         Some(text)
     }
 
@@ -156,7 +162,7 @@ impl Lowering<'_> {
             ));
         }
         let parts = std::mem::take(&mut self.state.borrow_mut().parts);
-        if parts > 0 && self.links() {
+        if parts > 0 && self.grid == Some(Grid::Cuda) && !self.standalone {
             let name = abi::image::sums(&kernel.name);
             text.push_str(&format!("extern \"C\" __device__ unsigned {name} = {parts};\n"));
         }
@@ -213,7 +219,7 @@ impl Lowering<'_> {
             false => format!("  void *const __ferry_slots[] = {{ {} }};\n", values.join(", ")),
         };
         if has_variables {
-            lines.push_str(&format!("  __ferry_vars = __ferry_a{slots};\n"));
+            lines.push_str(&format!("  __ferry_enter(__ferry_a{slots});\n"));
         }
         let lines = lines.trim_end();
         format!(
@@ -255,5 +261,5 @@ fn spelled(grid: Grid, name: &str) -> Option<&'static str> {
 
 /// Whether a text uses [`CUDA_SHAPES`].
 fn is_shaped(text: &str) -> bool {
-    ["__ferry_from(", "__ferry_inverse_root("].iter().any(|it| text.contains(it))
+    ["__ferry_from(", "__ferry_four(", "__ferry_inverse_root"].iter().any(|it| text.contains(it))
 }

@@ -43,13 +43,20 @@ pub(in crate::lower) struct Placed {
     symbol: String,
     /// Its first value, as C.
     init: Option<String>,
+    /// Linked, it is another file's.
+    is_borrowed: bool,
 }
 
 impl Placed {
     /// One that goes by the same name everywhere.
     fn ours(name: &str) -> Placed {
         let [name, place, symbol] = [name; 3].map(str::to_owned);
-        Placed { name, place, symbol, init: None }
+        Placed { name, place, symbol, init: None, is_borrowed: false }
+    }
+
+    /// One that every text may have.
+    fn of_unit(name: &str, unit: u64) -> Placed {
+        Placed { symbol: format!("{name}_{unit:016x}"), ..Placed::ours(name) }
     }
 }
 
@@ -141,7 +148,7 @@ impl Lowering<'_> {
         if self.state.borrow().has_heap {
             let name = "__ferry_heap";
             let declared = format!("typedef unsigned long __ferry_t_{name}[8];");
-            self.put_variable(Placed::ours(name), &declared, &mut out);
+            self.put_variable(Placed::of_unit(name, self.unit), &declared, &mut out);
             out.raw(&format!("#define __FERRY_HEAP {HEAP_BYTES}ul"));
             out.raw(HEAP);
         }
@@ -151,7 +158,9 @@ impl Lowering<'_> {
     /// Variables that live on the device go by names of their own.
     pub(in crate::lower) fn use_places(&self, printer: &mut Printer<'_>) {
         for (id, var) in self.program.vars.iter() {
-            let is_of_file = matches!(var.storage, VarStorage::Global | VarStorage::Static);
+            let is_elsewhere = var.storage == VarStorage::Extern && var.device.is_some();
+            let is_of_file = matches!(var.storage, VarStorage::Global | VarStorage::Static)
+                || is_elsewhere && self.grid == Some(Grid::OpenCl);
             if is_of_file && var.device != Some(DeviceVar::Link) {
                 let place = self.place_of(&printer.declared_name(id), id);
                 printer.substitute(id, format!("({place})"));
@@ -182,13 +191,25 @@ impl Lowering<'_> {
         if var.device == Some(DeviceVar::Link) {
             let pointer = self.link_pointer(id);
             let declared = format!("typedef void *__ferry_t_{pointer};");
-            return self.put_variable(Placed::ours(&pointer), &declared, out);
+            let is_borrowed = var.storage == VarStorage::Extern;
+            let placed = Placed { is_borrowed, ..Placed::ours(&pointer) };
+            return self.put_variable(placed, &declared, out);
         }
         if !is_defined {
             // What is not for devices came as an argument.
-            if var.storage == VarStorage::Extern && var.device.is_some() {
-                self.not_for_grid(var.span, "a variable of another file");
+            if var.storage != VarStorage::Extern || var.device.is_none() {
+                return;
             }
+            if !self.links() {
+                return self.not_for_grid(var.span, "a variable of another file");
+            }
+            let (name, symbol) = (printer.declared_name(id), self.symbol(id));
+            let ty = printer.declare(var.ty, &format!("__ferry_t_{name}"));
+            out.line(&format!("typedef {ty};"));
+            out.line(&format!("void *{}(void);", finder(&symbol)));
+            let place = self.place_of(&name, id);
+            out.raw(&format!("#define {place} (*(__ferry_t_{name} *){}())", finder(&symbol)));
+            self.state.borrow_mut().uses.insert(symbol);
             return;
         }
         let name = printer.declared_name(id);
@@ -196,7 +217,9 @@ impl Lowering<'_> {
             format!("typedef {};", printer.declare(var.ty, &format!("__ferry_t_{name}")));
         let init = var.init.map(|it| printer.init(it, var.ty));
         let place = self.place_of(&name, id);
-        self.put_variable(Placed { name, place, symbol: self.symbol(id), init }, &declared, out);
+        let symbol = self.symbol(id);
+        let placed = Placed { name, place, symbol, init, is_borrowed: false };
+        self.put_variable(placed, &declared, out);
     }
 
     /// The same where variables of a text are one for all kernels, and can be asked for.
@@ -214,8 +237,8 @@ impl Lowering<'_> {
             if !self.links() {
                 return self.not_for_grid(var.span, "a variable of another file");
             }
-            self.state.borrow_mut().needs_others = true;
             let (name, symbol) = (printer.declared_name(id), self.symbol(id));
+            self.state.borrow_mut().uses.insert(symbol.clone());
             let ty = printer.declare(var.ty, &format!("__ferry_t_{name}"));
             out.line(&format!("typedef {ty};"));
             return out.line(&format!(
@@ -233,7 +256,7 @@ impl Lowering<'_> {
 
     fn put_variable(&self, placed: Placed, declared: &str, out: &mut Out<'_>) {
         let mut state = self.state.borrow_mut();
-        let Placed { name, place, .. } = &placed;
+        let Placed { name, place, symbol, is_borrowed, .. } = &placed;
         let before =
             state.placed.last().map_or("0".to_owned(), |it| format!("__ferry_e_{}", it.name));
         out.line(declared);
@@ -242,10 +265,32 @@ impl Lowering<'_> {
             "enum {{ __ferry_o_{name} = ({before} + 63) / 64 * 64, __ferry_e_{name} = __ferry_o_{name} + \
              sizeof(__ferry_t_{name}) }};"
         ));
-        out.raw(&format!(
-            "#define {place} (*(__ferry_t_{name} *)((char *)__ferry_flat(__ferry_vars) + __ferry_o_{name}))"
-        ));
+        let of_block = format!("((char *)__ferry_flat(__ferry_vars) + __ferry_o_{name})");
+        if *is_borrowed {
+            let finder = finder(symbol);
+            out.raw(&format!("#ifdef __FERRY_LINKED\nvoid *{finder}(void);"));
+            out.raw(&format!("#define __ferry_w_{name} {finder}()"));
+            out.raw(&format!("#else\n#define __ferry_w_{name} {of_block}\n#endif"));
+            out.raw(&format!("#define {place} (*(__ferry_t_{name} *)__ferry_w_{name})"));
+        } else {
+            out.raw(&format!("#define {place} (*(__ferry_t_{name} *){of_block})"));
+        }
         state.placed.push(placed);
+    }
+
+    /// A variable for a text that has none, as every kernel of a linked text is told where variables are.
+    pub(super) fn put_some_variable(&self, out: &mut Out<'_>) {
+        let name = "__ferry_nothing";
+        let declared = format!("typedef int __ferry_t_{name};");
+        self.put_variable(Placed::of_unit(name, self.unit), &declared, out);
+    }
+
+    /// Functions of a linked text that tell others where its variables are.
+    pub(super) fn finders(&self) -> String {
+        let define = |it: &Placed| {
+            format!("void *{}(void) {{ return (void *)&{}; }}\n", finder(&it.symbol), it.place)
+        };
+        self.state.borrow().placed.iter().filter(|it| !it.is_borrowed).map(define).collect()
     }
 
     /// Kernels that tell how large the block is, fill it, and tell where each variable is.
@@ -267,24 +312,33 @@ impl Lowering<'_> {
             ));
         }
         text.push_str(&kernel(abi::names::VARIABLES_INIT, &fill));
-        for Placed { name, place, symbol, .. } in &placed {
-            text.push_str(&kernel(
+        for Placed { name, place, symbol, is_borrowed, .. } in &placed {
+            let asks = kernel(
                 &format!("{}{symbol}", abi::names::ASKS_PREFIX),
                 &format!(
                     "unsigned long *__ferry_answer = __ferry_flat(__ferry_a0);\n  \
                      __ferry_answer[0] = (unsigned long)&{place};\n  \
                      __ferry_answer[1] = sizeof(__ferry_t_{name});"
                 ),
-            ));
+            );
+            match is_borrowed {
+                true => text.push_str(&format!("#ifndef __FERRY_LINKED\n{asks}#endif\n")),
+                false => text.push_str(&asks),
+            }
         }
         text
     }
+}
+
+/// The function that tells where a variable of a linked text is.
+fn finder(symbol: &str) -> String {
+    format!("__ferry_where_{symbol}")
 }
 
 /// A kernel for one thread that takes one address, and that of the block.
 fn kernel(name: &str, body: &str) -> String {
     format!(
         "__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void {name}(unsigned long __ferry_a0, \
-         unsigned long __ferry_a1)\n{{\n  __ferry_vars = __ferry_a1;\n  {body}\n}}\n"
+         unsigned long __ferry_a1)\n{{\n  __ferry_enter(__ferry_a1);\n  {body}\n}}\n"
     )
 }

@@ -1,0 +1,80 @@
+//! Texts of several files in OpenCL C: the driver links them when the program begins. Here is seen that it can.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use abi::image::{HAS, USES};
+
+use super::gpus::not_defined;
+use super::image::Part;
+
+/// The image of a program of several files: all texts, one behind the other.
+pub(crate) fn join(parts: Vec<Part>) -> Result<Vec<u8>, String> {
+    let texts: Vec<(&str, std::borrow::Cow<'_, str>)> = parts
+        .iter()
+        .map(|it| (it.name.as_str(), String::from_utf8_lossy(&it.code.bytes)))
+        .collect();
+    // What files have, and what each of it calls in others.
+    let mut has: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (_, text) in &texts {
+        for line in text.lines().filter_map(|it| it.strip_prefix(HAS)) {
+            let mut words = line.split(' ');
+            has.extend(words.next().map(|name| (name, words.collect())));
+        }
+    }
+    for (file, text) in &texts {
+        let mut uses = text.lines().filter_map(|it| it.strip_prefix(USES));
+        if let Some(name) = uses.find(|it| !has.contains_key(it)) {
+            return Err(not_defined(file, name, "opencl"));
+        }
+    }
+    if let Some(name) = has.keys().find(|it| calls_itself(it, &has)) {
+        return Err(format!(
+            "device code: `{name}` calls itself by way of another file, which `opencl` has no form for\n  help: \
+             compile for other devices: `--device cpu`, `--device cuda`"
+        ));
+    }
+    Ok(parts.into_iter().flat_map(|it| it.code.bytes).collect())
+}
+
+fn calls_itself(name: &str, has: &BTreeMap<&str, Vec<&str>>) -> bool {
+    let mut seen: BTreeSet<&str> = BTreeSet::new();
+    let mut open: Vec<&str> = has.get(name).cloned().unwrap_or_default();
+    while let Some(next) = open.pop() {
+        if next == name {
+            return true;
+        }
+        if seen.insert(next) {
+            open.extend(has.get(next).into_iter().flatten());
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::bundle::Code;
+    use super::*;
+
+    fn joined(texts: &[&str]) -> Result<Vec<u8>, String> {
+        let part = |(number, text): (usize, &&str)| Part {
+            name: format!("{number}.c"),
+            code: Code::of(format!("{}{text}", abi::image::OPENCL).into_bytes()),
+        };
+        join(texts.iter().enumerate().map(part).collect())
+    }
+
+    #[test]
+    fn what_is_used_must_be_there() {
+        let uses = "// ferry: uses f\n";
+        assert!(joined(&[uses, "// ferry: has f\n"]).is_ok());
+        let said = joined(&["", uses, "// ferry: has g\n"]).expect_err("nobody has it");
+        assert!(said.contains("`1.c` uses `f`"), "{said}");
+    }
+
+    #[test]
+    fn functions_of_several_files_do_not_call_each_other_in_circles() {
+        let circle = ["// ferry: has f g\n", "// ferry: has g h\n// ferry: has h f\n"];
+        assert!(joined(&circle).is_err_and(|it| it.contains("`f` calls itself")));
+        assert!(joined(&["// ferry: has f g\n", "// ferry: has g h\n// ferry: has h\n"]).is_ok());
+    }
+}
