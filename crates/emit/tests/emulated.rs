@@ -292,3 +292,65 @@ int main() {
 ",
     );
 }
+
+/// Places that suit loads of four elements and places that do not, loops that are shorter than one such, and more
+/// than one iteration for a thread.
+const PAIRS: &str = "#include <cstdio>
+#include <cmath>
+int main() {
+  for (int n : { 1, 15, 63, 64, 65, 200 })
+    for (int off : { 0, 1, 4 }) {
+      std::vector<float> x(n + 8), m(n + 8), got(n), wanted(n);
+      for (int i = 0; i < n + 8; i++) x[i] = i * 37 % 101 / 7.0f, m[i] = i * 11 % 13 / 3.0f;
+      const float *const from = x.data() + off, *const mass = m.data() + off;
+      for (int i = 0; i < n; i++) {
+        float sum = 0;
+        for (int j = 0; j < n; j++) {
+          const float d = from[j] - from[i];
+          const float inverse = 1.0f / std::sqrt(d * d + 1e-3f);
+          sum += mass[j] * inverse * d;
+        }
+        wanted[i] = sum;
+      }
+      const unsigned long words[] = { (unsigned long)n, (unsigned long)from, (unsigned long)mass, (unsigned long)got.data() };
+      run(2, 32, words);
+      for (int i = 0; i < n; i++)
+        if (bits<unsigned>(got[i]) != bits<unsigned>(wanted[i]))
+          return printf(\"n %d, %d further, %d: %.9g, not %.9g\\n\", n, off, i, got[i], wanted[i]), 1;
+    }
+  puts(\"same sums\");
+}
+";
+
+#[test]
+fn elements_that_follow_each_other_are_loaded_four_at_a_time() {
+    let program = "# 1 \"/usr/include/math.h\" 1 3
+float sqrtf(float);
+# 2 \"f.c\" 2
+void pairs(const float *x, const float *m, float *y, int n) {
+#pragma omp target teams distribute parallel for map(to: x[0:n], m[0:n]) map(from: y[0:n])
+  for (int i = 0; i < n; i++) {
+    float own = x[i], sum = 0;
+    for (int j = 0; j < n; j++) {
+      float d = x[j] - own;
+      float inverse = 1.0f / sqrtf(d * d + 1e-3f);
+      sum += m[j] * inverse * d;
+    }
+    y[i] = sum;
+  }
+}
+";
+    agrees("__ferry_four(", program, PAIRS);
+    agrees("= __ferry_inverse_root_of_large(", program, PAIRS);
+    // What may be skipped may not be there; what is looked at elsewhere too stays where it is.
+    let skips = program.replace("sum += m[j]", "if (d > 0) sum += m[j]");
+    let text = whole_text(emit::Grid::Cuda, &skips);
+    assert!(!text.contains("__ferry_four(__ferry_row"), "{text}");
+    let twice = program.replace("sum += m[j]", "sum += m[j / 2]");
+    let text = whole_text(emit::Grid::Cuda, &twice);
+    assert_eq!(text.matches("__ferry_four(__ferry_row").count(), 1, "{text}");
+    // A number that may be small.
+    let small = program.replace("1e-3f", "own");
+    let text = whole_text(emit::Grid::Cuda, &small);
+    assert!(text.contains("= __ferry_inverse_root(d * d + own)"), "{text}");
+}

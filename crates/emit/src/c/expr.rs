@@ -313,9 +313,52 @@ impl Printer<'_> {
 
     fn put_inverse_root(&self, root: ExprId, out: &mut String) {
         let ExprKind::Call(_, values) = &self.program.exprs[root].kind else { return };
-        out.push_str("__ferry_inverse_root(");
+        let is_large = values.iter().all(|it| self.is_large(*it));
+        let word = if is_large { "__ferry_inverse_root_of_large" } else { "__ferry_inverse_root" };
+        out.push_str(&format!("{word}("));
         values.iter().for_each(|it| self.put(*it, Level::Assign, out));
         out.push(')');
+    }
+
+    /// Whether a number is 2^-100 or more, or none: squares, and something that is so large. Rounding keeps to that.
+    fn is_large(&self, id: ExprId) -> bool {
+        const LEAST: f64 = 1e-30;
+        let kind = &self.program.exprs[id].kind;
+        if let ExprKind::Cast(_, of) = kind {
+            self.is_float(*of) && self.is_large(*of)
+        } else if let ExprKind::Binary(BinaryOp::Add, a, b) = kind {
+            let both = [(*a, *b), (*b, *a)];
+            both.iter().any(|(one, other)| self.is_large(*one) && self.is_not_negative(*other))
+        } else {
+            self.float_value(id).is_some_and(|it| it >= LEAST)
+        }
+    }
+
+    /// Whether a number is zero or more, or none.
+    fn is_not_negative(&self, id: ExprId) -> bool {
+        let kind = |id: ExprId| &self.program.exprs[id].kind;
+        if let ExprKind::Cast(_, of) = kind(id) {
+            self.is_float(*of) && self.is_not_negative(*of)
+        } else if let ExprKind::Binary(BinaryOp::Add, a, b) = kind(id) {
+            self.is_not_negative(*a) && self.is_not_negative(*b)
+        } else if let ExprKind::Binary(BinaryOp::Mul, a, b) = kind(id)
+            && let (ExprKind::Var(one), ExprKind::Var(other)) = (kind(*a), kind(*b))
+        {
+            one == other && !self.program.vars[*one].ty.quals.is_volatile
+        } else {
+            self.float_value(id).is_some_and(|it| it >= 0.0)
+        }
+    }
+
+    fn is_float(&self, id: ExprId) -> bool {
+        let ty = self.program.types.shape(self.program.exprs[id].ty);
+        matches!(ty, TypeKind::Float(FloatKind::Float | FloatKind::Double))
+    }
+
+    /// The value of a constant as it is spelt.
+    fn float_value(&self, id: ExprId) -> Option<f64> {
+        let ExprKind::Float(text) = &self.program.exprs[id].kind else { return None };
+        self.text(*text).trim_end_matches(['f', 'F', 'l', 'L']).parse().ok()
     }
 
     fn put_binary(&self, op: BinaryOp, a: ExprId, b: ExprId, out: &mut String) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <barrier>
+#include <cfenv>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -78,6 +79,15 @@ static void *__cvta_global_to_generic(unsigned long word) { return (void *)word;
 
 static float __fmul_rn(float a, float b) { return a * b; }
 static float __fmaf_rn(float a, float b, float c) { return std::fma(a, b, c); }
+static float __fmaf_ru(float a, float b, float c)
+{
+  volatile float first = a, second = b, third = c;
+  std::fesetround(FE_UPWARD);
+  volatile float result = std::fma(first, second, third);
+  std::fesetround(FE_TONEAREST);
+  return result;
+}
+struct float4 { float x, y, z, w; };
 template <class To, class From> static To bits(From from)
 {
   To to;

@@ -120,12 +120,14 @@ impl Maker<'_, '_> {
         out.line("{");
         out.indented(|out| {
             inner.before.iter().for_each(|it| self.inside.stmt(*it, out));
-            match is_short {
-                true => self.put_rounds(&inner, out),
-                false => {
-                    out.raw("#pragma unroll 16");
-                    self.inside.stmt(inner.stmt, out);
-                }
+            let arrays = self.in_row(&inner);
+            if is_short {
+                self.put_rounds(&inner, out);
+            } else if arrays.is_empty() {
+                out.raw("#pragma unroll 16");
+                self.inside.stmt(inner.stmt, out);
+            } else {
+                self.put_fours(&inner, &arrays, out);
             }
             inner.after.iter().for_each(|it| self.inside.stmt(*it, out));
             out.beside(program.stmts[inner.stmt].span);

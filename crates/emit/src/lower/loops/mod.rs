@@ -10,6 +10,7 @@ mod along;
 mod change;
 mod deal;
 mod find;
+mod fours;
 mod inner;
 mod near;
 mod normal;
