@@ -408,3 +408,19 @@ fn files_that_do_not_agree_on_atomic_accesses_are_not_linked() {
     let text = on_grid(Grid::OpenCl, &compares);
     assert!(text.contains("// ferry: uses twice"), "{text}");
 }
+
+#[test]
+fn advice_to_keep_data_near_does_not_keep_threads_from_a_loop() {
+    let text = on_grid(
+        Grid::Cuda,
+        "void f(const float *x, float *y) {
+#pragma acc parallel loop copyin(x[0:1026]) copyout(y[0:1024])
+  for (int i = 0; i < 1024; i++) {
+    #pragma acc cache(x[i:3])
+    y[i] = x[i] + x[i + 1] + x[i + 2];
+  }
+}
+",
+    );
+    assert!(text.contains("__launch_bounds__(256)"), "{text}");
+}

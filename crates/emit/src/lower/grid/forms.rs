@@ -169,7 +169,7 @@ impl Lowering<'_> {
         self.asks_nobody(id)
             && inner.iter().all(|it| {
                 let leaves = &self.program.regions[*it].construct.leaves;
-                leaves.iter().all(|it| matches!(it, Leaf::Simd | Leaf::Atomic))
+                leaves.iter().all(|it| is_for_one(*it) || *it == Leaf::Atomic)
             })
     }
 
@@ -202,6 +202,11 @@ impl Lowering<'_> {
             _ => None,
         }
     }
+}
+
+/// Parts that mean the same to a thread alone, or are advice that needs nobody.
+pub(super) fn is_for_one(leaf: Leaf) -> bool {
+    matches!(leaf, Leaf::Simd | Leaf::Cache | Leaf::Nothing)
 }
 
 /// Parts that say that a region leaves the host.

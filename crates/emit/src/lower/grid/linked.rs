@@ -10,6 +10,7 @@ use ir::construct::Leaf;
 use ir::program::{FunctionId, VarId, VarStorage};
 use rustc_hash::FxHashSet;
 
+use super::forms::is_for_one;
 use crate::c::{Grid, Selection};
 use crate::lower::Lowering;
 use crate::lower::kernel::regions_in;
@@ -48,7 +49,7 @@ impl Lowering<'_> {
             }
             let regions = function.body.map(|it| regions_in(program, it)).unwrap_or_default();
             let is_alone = |leaf: &Leaf| {
-                *leaf == Leaf::Simd || *leaf == Leaf::Atomic && self.agrees_on_atomics()
+                is_for_one(*leaf) || *leaf == Leaf::Atomic && self.agrees_on_atomics()
             };
             if !regions.iter().all(|it| program.regions[*it].construct.leaves.iter().all(is_alone))
             {
