@@ -346,6 +346,9 @@ void pairs(const float *x, const float *m, float *y, int n) {
     let skips = program.replace("sum += m[j]", "if (d > 0) sum += m[j]");
     let text = whole_text(emit::Grid::Cuda, &skips);
     assert!(!text.contains("__ferry_four(__ferry_row"), "{text}");
+    let beside = program.replace("sum += m[j]", "sum += (&m[j])[1]");
+    let text = whole_text(emit::Grid::Cuda, &beside);
+    assert!(!text.contains("__ferry_four(__ferry_row"), "{text}");
     let twice = program.replace("sum += m[j]", "sum += m[j / 2]");
     let text = whole_text(emit::Grid::Cuda, &twice);
     assert_eq!(text.matches("__ferry_four(__ferry_row").count(), 1, "{text}");

@@ -224,7 +224,7 @@ impl Reason {
             Reason::IndirectCall => "a function is called through a pointer",
             Reason::Directive => "a directive in the loop does more than mark a loop",
             Reason::MayAlias => "these accesses may reach the same memory",
-            Reason::Subscript => "this access may reach any element, and so the same as",
+            Reason::Subscript => "this access may reach any element, those of other iterations too",
             Reason::LastValue => {
                 "the value is used after the loop, but not every iteration sets it"
             }

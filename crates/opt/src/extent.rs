@@ -74,6 +74,8 @@ struct Range {
     low: Poly,
     high: Poly,
     guards: BTreeSet<Poly>,
+    /// Of the guards, those that are not about rounds that are run: if one fails, all that is said is wrong.
+    believed: BTreeSet<Poly>,
 }
 
 /// A loop around an access: its counter and the last round, as a polynomial over outer counters.
@@ -219,11 +221,15 @@ fn is_read_only(program: &Program, var: VarId) -> bool {
 
 fn extent(program: &Program, region: RegionId, pointer: VarId, touches: &[&Touch]) -> Extent {
     let mut parts: Vec<Range> = Vec::new();
+    let mut believed = BTreeSet::new();
     let (certain, perhaps): (Vec<&Touch>, Vec<&Touch>) =
         touches.iter().copied().partition(|it| it.context.iter().all(is_certain));
     for touch in certain {
         match range(program, pointer, touch) {
-            Some(found) => add(&mut parts, found),
+            Some(found) => {
+                believed.extend(found.believed.iter().cloned());
+                add(&mut parts, found);
+            }
             None => return Extent::Unknown(touch.span),
         }
     }
@@ -233,6 +239,8 @@ fn extent(program: &Program, region: RegionId, pointer: VarId, touches: &[&Touch
             return Extent::Unknown(touch.span);
         }
     }
+    // Where something believed is wrong nothing is mapped: too little would be worse.
+    parts.iter_mut().for_each(|it| it.guards.extend(believed.iter().cloned()));
     let first = touches.first().map_or(Span::NONE, |it| it.span);
     if parts.is_empty() || parts.len() > MAX_PARTS {
         return Extent::Unknown(first);
@@ -334,10 +342,11 @@ fn range(program: &Program, pointer: VarId, touch: &Touch) -> Option<Range> {
     let facts = pairs::with_ranges(program, &touch.facts, [&by]);
     let system = System { zero: Vec::new(), at_least_zero: facts };
     let loops = rounds(touch)?;
-    let (low, mut guards) = end(&by, &loops, &system, false)?;
-    let (high, more) = end(&by, &loops, &system, true)?;
+    let (low, mut guards, believed) = end(&by, &loops, &system, false)?;
+    let (high, more, _) = end(&by, &loops, &system, true)?;
     guards.extend(more);
-    Some(Range { low, high: high.plus(1)?, guards: without_implied(guards) })
+    guards.extend(believed.iter().cloned());
+    Some(Range { low, high: high.plus(1)?, guards: without_implied(guards), believed })
 }
 
 /// Those that do not follow from the others.
@@ -405,13 +414,14 @@ pub(crate) fn rounds_within(touch: &Touch, examined: Option<Atom>) -> Option<Vec
     Some(found)
 }
 
-/// The smallest or largest value of `by`, and what must not be negative so that it is reached.
+/// The smallest or largest value of `by`, what must not be negative so that it is reached, and what is believed not to
+/// be.
 fn end(
     by: &Poly,
     loops: &[Rounds],
     system: &System,
     largest: bool,
-) -> Option<(Poly, BTreeSet<Poly>)> {
+) -> Option<(Poly, BTreeSet<Poly>, BTreeSet<Poly>)> {
     // Innermost first: the last round of a loop may depend on outer counters.
     let mut value = by.clone();
     let mut believed = BTreeSet::new();
@@ -429,9 +439,11 @@ fn end(
         } else if system.implies_at_least_zero(&factor.negated()?) {
             false
         } else {
-            // Distances between rows are hardly ever negative; if one is, nothing is said.
-            believed.insert(factor.clone());
-            true
+            // Distances between rows are hardly ever negative; if one is, nothing is said. A loop that counts down
+            // has the distance with a minus.
+            let goes_down = factor.terms().all(|it| it.1 < 0);
+            believed.insert(if goes_down { factor.negated()? } else { factor.clone() });
+            !goes_down
         };
         let is_last = grows == largest;
         *takes_last.get_mut(at)? = Some(is_last);
@@ -455,9 +467,8 @@ fn end(
         };
         conditions(loops, is_last)
     });
-    let mut guards = guards.min_by_key(BTreeSet::len)?;
-    guards.extend(believed);
-    Some((value, guards))
+    let guards = guards.min_by_key(BTreeSet::len)?;
+    Some((value, guards, believed))
 }
 
 /// Whether a loop has as many rounds as it ever has in these rounds of the loops around it.

@@ -3,13 +3,13 @@
 
 use ir::construct::{ClauseKind, Construct, Leaf, Map, MapFlags, Motion, Presence, Spelled};
 use ir::program::{ExprId, ExprKind, RegionId};
-use ir::region::{Mapping, Origin, RegionVar, Rule};
+use ir::region::{Mapping, Origin, Pointee, RegionVar, Rule};
 
 use super::{Fate, Plan, Translator, clause, codes};
 use crate::lower::levels::base;
 
 /// Parts of arrays that take more to say are the user's to name.
-const LONGEST: usize = 240;
+const LONGEST: usize = 480;
 
 /// Maps, gathered by what they do.
 #[derive(Debug, Default)]
@@ -177,6 +177,9 @@ impl Translator<'_> {
                 if *presence != Presence::Optional && (is_scalar || is_object) {
                     list.add(Motion::Alloc, Presence::Any, name());
                 }
+                if let Some(item) = item {
+                    self.name_again(*item, origin, list, plan);
+                }
             }
             (Mapping::Map(motion, _, Some(item)), Origin::Rule(Rule::Touched)) => {
                 let part = self.words.expr(*item);
@@ -190,7 +193,7 @@ impl Translator<'_> {
                 list.add(*motion, Presence::Any, part);
                 let text = match has_numbers {
                     true => {
-                        "it is mapped as far as the region touches it, with the values that macros have now"
+                        "it is mapped as far as the region touches it, in numbers where it may have macros"
                     }
                     false => "it is mapped as far as the region touches it",
                 };
@@ -205,6 +208,14 @@ impl Translator<'_> {
                 if var.written {
                     list.add(*motion, Presence::Any, name());
                 }
+            }
+            // By its own rules the region would have brought it along.
+            (Mapping::PointerToMapped, Origin::Rule(_))
+                if region.construct.rules.pointer_sections && var.pointee != Pointee::UNTOUCHED =>
+            {
+                let text = "how much of what it leads to is touched is not known: it must be on the device by then, or be \
+                            named in a clause";
+                plan.remark(Fate::Approximated, Some(codes::NOT_LOOKED_FOR), Some(name()), text);
             }
             (Mapping::DevicePointer, _) => list.pointers.push(name()),
             (Mapping::DeviceAddress, _) => list.addresses.push(name()),

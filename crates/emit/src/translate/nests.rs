@@ -3,7 +3,7 @@
 //! has teams wait for each other.
 
 use ir::construct::{ClauseKind, Construct, Leaf, Motion, Presence, Spelled};
-use ir::program::{ExprId, ExprKind, RegionId, StmtKind};
+use ir::program::{ExprId, ExprKind, RegionId, StmtKind, VarId, VarStorage};
 use ir::region::{Mapping, Origin, Rule};
 use ir::walk::Part;
 
@@ -96,11 +96,10 @@ impl Translator<'_> {
                     (Mapping::Map(..), _) if is_scalar && is_used => {
                         maps.add(Motion::Alloc, Presence::Any, name.clone());
                     }
-                    (
-                        Mapping::Map(_, Presence::Any, Some(item)),
-                        Origin::Clause(_) | Origin::Rule(Rule::Touched),
-                    ) if is_used && self.begins_elsewhere(*item) => {
-                        maps.add(Motion::Alloc, Presence::Any, self.words.expr(*item));
+                    (Mapping::Map(_, Presence::Any | Presence::Required, Some(item)), origin)
+                        if is_used =>
+                    {
+                        self.name_again(*item, origin, &mut maps, plan);
                     }
                     _ => {}
                 }
@@ -123,13 +122,57 @@ impl Translator<'_> {
         }
     }
 
-    /// Whether a part of what a pointer leads to does not begin there: the pointer alone does not find it.
-    fn begins_elsewhere(&self, item: ExprId) -> bool {
+    /// Names a part of what a pointer leads to that is on the device already and may begin before it: the pointer
+    /// alone does not find that.
+    pub(super) fn name_again(
+        &self,
+        item: ExprId,
+        origin: Origin,
+        maps: &mut Maps,
+        plan: &mut Plan,
+    ) {
+        if !self.may_begin_before(item) {
+            return;
+        }
+        if let Origin::Enclosing(outer, _) = origin
+            && !self.is_constant_in(item, outer)
+        {
+            let text = "it may begin before its pointer, and what says where may change: name it in a clause";
+            let item = Some(self.words.expr(item));
+            return plan.remark(Fate::Refused, Some(codes::TOUCHED), item, text);
+        }
+        maps.add(Motion::Alloc, Presence::Any, self.words.expr(item));
+    }
+
+    fn may_begin_before(&self, item: ExprId) -> bool {
         let ExprKind::Section(section) = &self.made.exprs[item].kind else { return false };
         let base = &self.made.exprs[section.base];
-        let is_first = |it: ExprId| self.made.exprs[it].kind == ExprKind::Int(0);
+        let is_behind = |it: ExprId| matches!(self.made.exprs[it].kind, ExprKind::Int(0..));
         matches!(base.kind, ExprKind::Var(_))
             && self.made.types.is_pointer(base.ty)
-            && !section.lower.is_none_or(is_first)
+            && !section.lower.is_none_or(is_behind)
+    }
+
+    /// Whether the variables of an item keep their values in the body of a region.
+    fn is_constant_in(&self, item: ExprId, region: RegionId) -> bool {
+        let is_set = |var: VarId| {
+            self.made.any_expr(Part::Region(region), |it| match it {
+                ExprKind::Assign(to, _) | ExprKind::AssignOp(_, to, ..) => self.is_named(*to, var),
+                ExprKind::Step(_, to) | ExprKind::AddrOf(to) => self.is_named(*to, var),
+                _ => false,
+            })
+        };
+        let is_local = |var: VarId| {
+            matches!(self.made.vars[var].storage, VarStorage::Local(_) | VarStorage::Param(_))
+        };
+        !self.made.any_expr(Part::Expr(item), |it| match it {
+            ExprKind::Var(var) => !is_local(*var) || is_set(*var),
+            ExprKind::Call(..) | ExprKind::Deref(_) => true,
+            _ => false,
+        })
+    }
+
+    fn is_named(&self, expr: ExprId, var: VarId) -> bool {
+        self.made.exprs[expr].kind == ExprKind::Var(var)
     }
 }

@@ -97,6 +97,7 @@ impl Make<'_> {
         if self.program.exprs[no].kind == ExprKind::Int(0) {
             return self.binary(BinaryOp::Mul, cond, yes);
         }
+        let (yes, no) = (self.widened(yes), self.widened(no));
         let apart = self.binary(BinaryOp::Sub, yes, no);
         let added = self.binary(BinaryOp::Mul, cond, apart);
         self.binary(BinaryOp::Add, no, added)
@@ -194,7 +195,8 @@ impl Make<'_> {
         if let [(1, vars)] = sum.terms.as_slice()
             && let [var] = vars.as_slice()
         {
-            return self.variable(*var);
+            let value = self.variable(*var);
+            return if self.is_signed(*var) { value } else { self.widened(value) };
         }
         let mut whole: Option<ExprId> = None;
         // Numbers last, what is taken away after what it is taken from.
@@ -205,7 +207,9 @@ impl Make<'_> {
             for var in vars {
                 // Wide from the beginning: what the program computes may not fit its own types.
                 let (value, long) = (self.variable(*var), self.long());
-                let is_widened = whole.is_some() && factor.abs() == 1 && vars.len() == 1;
+                let is_widened = whole.is_some_and(|it| self.is_wide(it))
+                    && factor.abs() == 1
+                    && vars.len() == 1;
                 product = Some(match product {
                     Some(before) => self.binary(BinaryOp::Mul, before, value),
                     None if is_widened && self.is_signed(*var) => value,
@@ -229,6 +233,26 @@ impl Make<'_> {
             });
         }
         whole.unwrap_or_else(|| self.number(0))
+    }
+
+    /// The value, computed as a wide number: C would take the types of the variables, whose differences may not fit.
+    fn widened(&mut self, value: ExprId) -> ExprId {
+        if self.is_wide(value) || matches!(self.program.exprs[value].kind, ExprKind::Int(_)) {
+            return value;
+        }
+        let long = self.long();
+        self.push(ExprKind::Cast(CastKind::Explicit, value), long)
+    }
+
+    /// Whether C computes it in the wide type.
+    fn is_wide(&self, value: ExprId) -> bool {
+        match self.program.exprs[value].kind {
+            ExprKind::Cast(..) => true,
+            ExprKind::Binary(BinaryOp::Mul | BinaryOp::Add | BinaryOp::Sub, a, b) => {
+                self.is_wide(a) || self.is_wide(b)
+            }
+            _ => false,
+        }
     }
 
     /// Whether a variable keeps its value beside a wide number.

@@ -29,9 +29,13 @@ impl Maker<'_, '_> {
         for part in parts(program, inner) {
             let may_skip = match part {
                 Part::Stmt(stmt) => matches!(program.stmts[stmt].kind, StmtKind::If(..)),
+                // Behind the address of an element there are others.
                 Part::Expr(e) => matches!(
                     program.exprs[e].kind,
-                    ExprKind::Conditional(..) | ExprKind::And(..) | ExprKind::Or(..)
+                    ExprKind::Conditional(..)
+                        | ExprKind::And(..)
+                        | ExprKind::Or(..)
+                        | ExprKind::AddrOf(_)
                 ),
                 Part::Local(_) | Part::Init(_) | Part::Region(_) => false,
             };
