@@ -240,7 +240,10 @@ fn extent(program: &Program, region: RegionId, pointer: VarId, touches: &[&Touch
         }
     }
     // Where something believed is wrong nothing is mapped: too little would be worse.
-    parts.iter_mut().for_each(|it| it.guards.extend(believed.iter().cloned()));
+    for part in &mut parts {
+        let guards = part.guards.iter().chain(&believed).cloned().collect();
+        part.guards = without_implied(guards);
+    }
     let first = touches.first().map_or(Span::NONE, |it| it.span);
     if parts.is_empty() || parts.len() > MAX_PARTS {
         return Extent::Unknown(first);
@@ -342,9 +345,10 @@ fn range(program: &Program, pointer: VarId, touch: &Touch) -> Option<Range> {
     let facts = pairs::with_ranges(program, &touch.facts, [&by]);
     let system = System { zero: Vec::new(), at_least_zero: facts };
     let loops = rounds(touch)?;
-    let (low, mut guards, believed) = end(&by, &loops, &system, false)?;
-    let (high, more, _) = end(&by, &loops, &system, true)?;
+    let (low, mut guards, mut believed) = end(&by, &loops, &system, false)?;
+    let (high, more, others) = end(&by, &loops, &system, true)?;
     guards.extend(more);
+    believed.extend(others);
     guards.extend(believed.iter().cloned());
     Some(Range { low, high: high.plus(1)?, guards: without_implied(guards), believed })
 }

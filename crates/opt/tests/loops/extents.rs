@@ -68,6 +68,19 @@ fn the_round_that_touches_an_end_is_one_that_is_run() {
 #[test]
 fn distances_are_taken_for_positive_if_they_are() {
     check("for (int i = 0; i < n; i++) p[i * m] = 0;", &["p 0:n * m - m + 1 if n - 1, m"]);
+    // From the last row to the first; the distance counts at both ends; and for all parts if for one.
+    check(
+        "for (int i = n - 1; i >= 0; i--) for (int j = 0; j < 4; j++) p[i * m + j] = 0;",
+        &["p 0:n * m - m + 4 if n - 1, m"],
+    );
+    check(
+        "for (int i = 1; i <= 5; i++) for (int j = i; j < 8; j++) p[i * m + j] = 0;",
+        &["p m + 1:4 * m + 7 if m"],
+    );
+    check(
+        "for (int i = 0; i < n; i++) { for (int j = 0; j < 4; j++) p[i * m + j] = 0; p[i] = 0; }",
+        &["p 0:n * m - m + 4 if n - 1, m; 0:n if n - 1, m"],
+    );
 }
 
 #[test]
