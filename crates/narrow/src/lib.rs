@@ -27,6 +27,7 @@ mod extract;
 mod finish;
 mod llvm;
 mod loops;
+mod nest;
 mod options;
 mod points;
 mod prepare;

@@ -1,19 +1,21 @@
-//! Loops over the host's memory whose addresses keep their upper half.
+//! Loops over the host's memory, in parts in which addresses keep their upper half.
 //!
 //! In: the program after LLVM's passes, where accesses to the host are still calls with an address of 64 bits. An address that goes up by
-//! steps costs a sum of 64 bits in each iteration, though its upper half changes at multiples of 4 GiB only. So the first and the
-//! last address are computed before the loop; where their upper halves are equal, all between them have the same. Out: in the loop
-//! the address is chosen by that answer, from one that counts in 32 bits and the one that was there; LLVM makes of it two loops.
+//! steps costs a sum of 64 bits in each iteration, though its upper half changes at multiples of 4 GiB only. So the loop is done in
+//! parts: from where it stands up to the next multiple that one of its addresses comes to, which is nearly always all of it. Out: in
+//! a part an address counts in 32 bits below an upper half that stays. What must hold for that is asked once, before the loop; where it
+//! does not, there is one part, with the addresses that were there. LLVM makes two loops of that choice.
 //!
 //! Nothing is taken for granted: what is not known of wrapping around is asked at run time too.
 
 use crate::llvm::{Builder, Context, Module, Opcode, Predicate, Value};
 use crate::loops::{Loop, Test, loops};
+use crate::nest::Nest;
 use crate::rebuild::{LOAD, STORE};
 
 /// The passes that make two loops of one.
 pub(crate) const SPLIT: &str = "function(loop-mssa(simple-loop-unswitch<nontrivial>),\
-                                instcombine<no-verify-fixpoint>,simplifycfg)";
+                                instcombine<no-verify-fixpoint>,adce,simplifycfg)";
 /// What must be done before: every loop has a block before it.
 pub(crate) const PREPARE: &str = "function(loop-simplify)";
 
@@ -49,6 +51,13 @@ struct Ends {
     by: i64,
 }
 
+/// An address that moves by steps, and the accesses to it.
+struct Stream {
+    address: Value,
+    ends: Ends,
+    accesses: Vec<Value>,
+}
+
 /// The question of one loop, whose instructions are put before it.
 struct Asking<'a> {
     it: &'a Loop,
@@ -79,65 +88,127 @@ impl Asking<'_> {
         Some(Asking { it, builder, steps, conditions: Vec::new(), longest: 0 })
     }
 
-    /// Puts the question before the loop and its answer into it; false if no address moves by steps.
+    /// Puts the question before the loop and makes parts of it; false if no address moves by steps.
     fn ask(mut self) -> bool {
-        let mut moving = Vec::new();
-        for access in accesses(self.it) {
-            let address = access.operand(0);
-            if let Some(ends) = self.ends(address, DEPTH)
-                && !self.it.is_invariant(address)
-            {
-                moving.push((access, address, ends));
-            }
-        }
-        if moving.is_empty() {
-            return false;
-        }
-        let (builder, Some(end)) = (&self.builder, self.it.before.terminator()) else {
-            return false;
-        };
-        let (word, wide) = (builder.context().integer(32), builder.context().integer(64));
-        let half = wide.constant(32);
-        let upper = |it: Value| builder.resize(builder.binary(Opcode::LLVMLShr, it, half), word);
-        for (_, _, Ends { first, last, by }) in &moving {
-            let (first, last) = (upper(*first), upper(*last));
-            self.conditions.push(builder.compare(Predicate::LLVMIntEQ, first, last));
-            self.longest = self.longest.max(by.unsigned_abs());
-        }
-        // All steps together are less than 4 GiB.
-        let most = self.steps.ty().constant(u64::from(u32::MAX) / self.longest.max(1));
-        let mut is_steady = builder.compare(Predicate::LLVMIntULE, self.steps, most);
-        for condition in &self.conditions {
-            is_steady = builder.binary(Opcode::LLVMAnd, is_steady, *condition);
-        }
-        for (access, address, Ends { first, by, .. }) in moving {
-            builder.before(end);
-            let (low, high) = (builder.resize(first, word), upper(first));
-            let high = builder.binary(Opcode::LLVMShl, builder.resize(high, wide), half);
-            let low = self.counted(low, by);
-            builder.before(access);
-            builder.set_location(access.debug_location());
-            let steady = builder.binary(Opcode::LLVMOr, high, builder.resize(low, wide));
-            access.set_operand(0, builder.select(is_steady, steady, address));
+        let streams = self.streams();
+        let Some(is_known) = self.is_known(&streams) else { return false };
+        let builder = &self.builder;
+        // What is computed before the loop may come from values that the loop itself never looks at.
+        let is_known = builder.freeze(is_known);
+        let left = builder.freeze(builder.resize(self.steps, builder.context().integer(32)));
+        let starts: Vec<Value> = streams.iter().map(|it| builder.freeze(it.ends.first)).collect();
+        let Some(nest) = Nest::around(builder, self.it) else { return false };
+        let left = nest.counter(builder, left);
+        let at: Vec<Value> = starts.iter().map(|it| nest.counter(builder, *it)).collect();
+        let part = self.part(&nest, left, &streams, &at);
+        self.use_halves(&nest, is_known, &streams, &at, part);
+        self.go_on(&nest, is_known, left, part);
+        for (stream, at) in streams.iter().zip(&at) {
+            nest.step(*at, self.behind(part, *at, stream.ends.by));
         }
         true
     }
 
-    /// A new counter of the loop, which steps by so much.
-    fn counted(&self, first: Value, by: i64) -> Value {
-        let (builder, ty) = (&self.builder, first.ty());
-        if let Some(place) = self.it.header.instructions().first() {
-            builder.before(*place);
+    /// Addresses that move by steps, with the accesses to them.
+    fn streams(&mut self) -> Vec<Stream> {
+        let mut streams: Vec<Stream> = Vec::new();
+        for access in accesses(self.it) {
+            let address = access.operand(0);
+            if let Some(known) = streams.iter_mut().find(|it| it.address == address) {
+                known.accesses.push(access);
+            } else if !self.it.is_invariant(address)
+                && let Some(ends) = self.ends(address, DEPTH)
+                && ends.by != 0
+                && i32::try_from(ends.by).is_ok()
+            {
+                self.longest = self.longest.max(ends.by.unsigned_abs());
+                streams.push(Stream { address, ends, accesses: vec![access] });
+            }
         }
-        builder.set_location(None);
-        let counter = builder.phi(ty);
-        if let Some(end) = self.it.latch.terminator() {
-            builder.before(end);
+        streams
+    }
+
+    /// Whether all these addresses move by these steps indeed, and by less than 4 GiB in all; none if there is no address.
+    fn is_known(&self, streams: &[Stream]) -> Option<Value> {
+        let builder = &self.builder;
+        let most = u64::from(u32::MAX).checked_div(self.longest)?;
+        let most = self.steps.ty().constant(most);
+        let is_near = builder.compare(Predicate::LLVMIntULE, self.steps, most);
+        let all = |one, other: &Value| builder.binary(Opcode::LLVMAnd, one, *other);
+        (!streams.is_empty()).then(|| self.conditions.iter().fold(is_near, all))
+    }
+
+    /// How many steps the part takes that begins here: until the loop ends, or the next one would change an upper half.
+    fn part(&self, nest: &Nest, left: Value, streams: &[Stream], at: &[Value]) -> Value {
+        let (builder, word) = (&self.builder, left.ty());
+        nest.in_head(builder);
+        streams.iter().zip(at).fold(left, |part, (stream, at)| {
+            let low = builder.resize(*at, word);
+            let by = stream.ends.by;
+            let bytes = match by > 0 {
+                true => builder.binary(Opcode::LLVMXor, low, word.constant(u64::MAX)),
+                false => low,
+            };
+            let size = word.constant(by.unsigned_abs());
+            let room = builder.binary(Opcode::LLVMUDiv, bytes, size);
+            let is_less = builder.compare(Predicate::LLVMIntULT, room, part);
+            builder.select(is_less, room, part)
+        })
+    }
+
+    /// In the loop addresses count in 32 bits, and the first of them says when the part is over.
+    fn use_halves(
+        &self,
+        nest: &Nest,
+        is_known: Value,
+        streams: &[Stream],
+        at: &[Value],
+        part: Value,
+    ) {
+        let (builder, word) = (&self.builder, part.ty());
+        let mut is_tested = false;
+        for (Stream { ends, accesses, .. }, at) in streams.iter().zip(at) {
+            nest.in_head(builder);
+            let low = builder.resize(*at, word);
+            let upper = at.ty().constant(u64::MAX << 32);
+            let high = builder.binary(Opcode::LLVMAnd, *at, upper);
+            // Frozen, LLVM does not see how far it is to the end, and needs no other counter for that.
+            let end = builder.freeze(self.behind(part, low, ends.by));
+            let (counter, next) = nest.inner_counter(builder, low, ends.by);
+            for access in accesses {
+                builder.before(*access);
+                builder.set_location(access.debug_location());
+                let steady = builder.resize(counter, at.ty());
+                let steady = builder.binary(Opcode::LLVMOr, high, steady);
+                let address = builder.select(is_known, steady, access.operand(0));
+                access.set_operand(0, address);
+            }
+            if !is_tested {
+                nest.test(builder, |goes_on| {
+                    let is_inside = builder.compare(Predicate::LLVMIntNE, next, end);
+                    builder.select(is_known, is_inside, goes_on)
+                });
+                is_tested = true;
+            }
         }
-        let next = builder.add(counter, ty.constant(by as u64));
-        counter.add_incoming(first, self.it.before);
-        counter.add_incoming(next, self.it.latch);
-        counter
+    }
+
+    /// Behind a part, the next one begins if anything is left.
+    fn go_on(&self, nest: &Nest, is_known: Value, left: Value, part: Value) {
+        let builder = &self.builder;
+        nest.in_tail(builder);
+        let is_some_left = builder.compare(Predicate::LLVMIntNE, part, left);
+        nest.again_if(builder, builder.binary(Opcode::LLVMAnd, is_known, is_some_left));
+        nest.in_again(builder);
+        let rest = builder.binary(Opcode::LLVMSub, left, part);
+        nest.step(left, builder.add(rest, left.ty().constant(u64::MAX)));
+    }
+
+    /// Where an address is behind a part.
+    fn behind(&self, part: Value, at: Value, by: i64) -> Value {
+        let (builder, by) = (&self.builder, at.ty().constant(by as u64));
+        let last = builder.binary(Opcode::LLVMMul, builder.resize(part, at.ty()), by);
+        builder.add(builder.add(at, last), by)
     }
 
     /// A value at both ends; none if it does not move by equal steps. What it needs for that is among the conditions, which harms

@@ -1,5 +1,6 @@
-/* Loops over the host's memory whose addresses move by steps: up and down, across a multiple of 4 GiB and beside it, with exits
-   in the middle, offsets that wrap around, and indices side by side. Buffer 3 has a multiple of 4 GiB in its middle. */
+/* Loops over the host's memory whose addresses move by steps: up and down, across a multiple of 4 GiB and beside it, several that come
+   to it one after the other or from both sides, with exits in the middle, values that go from one iteration to the next, offsets that
+   wrap around, and indices side by side. Buffer 3 has a multiple of 4 GiB in its middle. */
 #include "device.h"
 
 #ifdef HOST
@@ -59,6 +60,49 @@ NOINLINE static int wrapped(const unsigned char *p, unsigned first, int n) {
     for (unsigned i = first; n--; i++) sum = sum * 3 + (i < 64 ? p[i] : 1);
     return sum;
 }
+struct three { int a, b, c; };
+NOINLINE static int of_three(const struct three *p, int n) {
+    int sum = 0;
+    for (int i = 0; i < n; i++) sum = sum * 3 + p[i].a - p[i].c;
+    return sum;
+}
+NOINLINE static int from_both_sides(const int *p, const int *q, const short *r, int n) {
+    int sum = 0;
+    for (int i = 0; i < n; i++) sum = sum * 3 + p[i] * q[-i] + r[3 * i];
+    return sum;
+}
+NOINLINE static int two_before(const int *p, int n) {
+    /* What was read goes on to the next iteration, and the one behind it. */
+    int one = 1, other = 2, sum = 0;
+    for (int i = 0; i < n; i++) {
+        int it = p[i];
+        sum = sum * 3 + it * one - other;
+        one = other, other = it;
+    }
+    return sum + one * 7 + other;
+}
+NOINLINE static int last_odd(const int *p, int n, const int **where) {
+    int i, found = -1;
+    for (i = 0; i < n; i++) {
+        if (p[i] & 1) found = i;
+        if (p[i] % 1021 == 5) break;
+    }
+    *where = p + i;
+    return found;
+}
+NOINLINE static int now_and_then(const int *p, const int *q, int n, int bits) {
+    int sum = 0;
+    for (int i = 0; i < n; i++) sum += bits >> (i & 31) & 1 ? p[i] : q[2 * i];
+    return sum;
+}
+NOINLINE static long over_long(const long *p, long first, long last) {
+    long sum = 0;
+    for (long i = last; i >= first; i -= 4) sum = sum * 3 + p[i];
+    return sum;
+}
+NOINLINE static void shift(int *p, int n) {
+    for (int i = 0; i < n; i++) p[i] = p[i + 1] + p[i];
+}
 
 void __ferry_k_test(void *const *slots) {
     char *middle = (char *)slots[3] + 0x2000;
@@ -73,6 +117,17 @@ void __ferry_k_test(void *const *slots) {
         out[k++] = find((unsigned char *)middle + at, 250, 7);
         out[k++] = table((int *)(middle + at * 2));
         out[k++] = transposed((int *)(middle + at * 2));
+    }
+    for (int at = -96; at <= 96; at += 4) {
+        const int *p = (const int *)(middle + at), *found;
+        out[k++] = of_three((const struct three *)p, 9);
+        out[k++] = from_both_sides(p - 8, p + 8, (const short *)middle - at, 24);
+        out[k++] = two_before(p, 17);
+        out[k++] = last_odd(p, 20, &found);
+        out[k++] = found - p;
+        out[k++] = now_and_then(p, (const int *)middle - 20, 20, at * 0x1010101);
+        out[k++] = over_long((const long *)middle, at / 4 - 20, at / 4 + 3);
+        shift((int *)p, at & 15);
     }
     out[k++] = up((int *)middle, 0) + up((int *)middle, 1) + down((int *)middle - 1, 1) + up((int *)middle - 1, 2);
     copy((long *)(middle - 256), slots[0], 64);
