@@ -96,7 +96,7 @@ pub const PLUGINS: &[Plugin] = &[
         name: "opencl",
         about: "a device of an OpenCL driver",
         lacks: requires::UNIFIED_SHARED_MEMORY | requires::REVERSE_OFFLOAD,
-        gives: |_| 0,
+        gives: opencl::gives,
         open: |number| Ok(Box::new(opencl::OpenCl::open(number)?)),
     },
     Plugin {

@@ -2,12 +2,13 @@
 
 use cl3::device::{
     self, CL_DEVICE_GLOBAL_MEM_SIZE, CL_DEVICE_MAX_COMPUTE_UNITS, CL_DEVICE_NAME,
-    CL_DEVICE_SVM_CAPABILITIES, CL_DEVICE_SVM_COARSE_GRAIN_BUFFER, CL_DEVICE_TYPE,
-    CL_DEVICE_TYPE_ALL, CL_DEVICE_TYPE_CPU, CL_DEVICE_VENDOR, CL_DEVICE_VERSION, CL_DRIVER_VERSION,
+    CL_DEVICE_PLATFORM, CL_DEVICE_SVM_CAPABILITIES, CL_DEVICE_SVM_COARSE_GRAIN_BUFFER,
+    CL_DEVICE_SVM_FINE_GRAIN_SYSTEM, CL_DEVICE_TYPE, CL_DEVICE_TYPE_ALL, CL_DEVICE_TYPE_CPU,
+    CL_DEVICE_VENDOR, CL_DEVICE_VERSION, CL_DRIVER_VERSION,
 };
 use cl3::info_type::InfoType;
-use cl3::platform;
-use cl3::types::{cl_device_id, cl_device_info};
+use cl3::platform::{self, CL_PLATFORM_NAME};
+use cl3::types::{cl_device_id, cl_device_info, cl_int, cl_platform_id};
 
 use super::failure;
 use crate::{DeviceError, Result};
@@ -21,8 +22,40 @@ pub(super) struct Chosen {
     pub(super) memory: usize,
     /// It is a processor, and its memory the host's.
     pub(super) is_processor: bool,
+    /// Its kernels reach all memory of the program.
+    pub(super) reach: Reach,
     /// Device and driver, with their versions: code that is compiled for one is of no use to another.
     pub(super) words: Vec<String>,
+}
+
+/// What memory kernels reach besides that which the driver hands out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// None.
+    Own,
+    /// All of the program's, and the driver wants to be told when they use it.
+    System,
+    /// All of the program's: kernels run in its process, whatever the driver says.
+    Process,
+}
+
+/// What memory kernels of a device reach.
+fn reach_of(id: cl_device_id) -> Reach {
+    /// Its processors are threads of the program. Old versions do not say that they reach its memory.
+    const POCL: &str = "Portable Computing Language";
+    if number_of(id, CL_DEVICE_SVM_CAPABILITIES) & CL_DEVICE_SVM_FINE_GRAIN_SYSTEM != 0 {
+        return Reach::System;
+    }
+    let platform = match device::get_device_info(id, CL_DEVICE_PLATFORM) {
+        Ok(InfoType::Ptr(it)) => {
+            text(platform::get_platform_info(it as cl_platform_id, CL_PLATFORM_NAME))
+        }
+        _ => String::new(),
+    };
+    match is_processor(id) && platform == POCL {
+        true => Reach::Process,
+        false => Reach::Own,
+    }
 }
 
 /// The device with that number: all drivers in their order, processors behind all others.
@@ -39,7 +72,6 @@ pub(super) fn device(number: usize) -> Result<Chosen> {
         // A driver without a device is none.
         all.extend(device::get_device_ids(platform, CL_DEVICE_TYPE_ALL).unwrap_or_default());
     }
-    let is_processor = |id| number_of(id, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU != 0;
     all.sort_by_key(|id| is_processor(*id));
     let count = all.len();
     let Some(id) = all.get(number).copied() else {
@@ -61,10 +93,15 @@ pub(super) fn device(number: usize) -> Result<Chosen> {
         units: size(CL_DEVICE_MAX_COMPUTE_UNITS).max(1),
         memory: size(CL_DEVICE_GLOBAL_MEM_SIZE),
         is_processor: is_processor(id),
+        reach: reach_of(id),
         words: [CL_DEVICE_NAME, CL_DEVICE_VENDOR, CL_DEVICE_VERSION, CL_DRIVER_VERSION]
             .map(|it| text_of(id, it))
             .to_vec(),
     })
+}
+
+fn is_processor(id: cl_device_id) -> bool {
+    number_of(id, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU != 0
 }
 
 /// A number that is known of a device; 0 where the driver does not tell.
@@ -78,7 +115,11 @@ fn number_of(id: cl_device_id, what: cl_device_info) -> u64 {
 }
 
 fn text_of(id: cl_device_id, what: cl_device_info) -> String {
-    match device::get_device_info(id, what) {
+    text(device::get_device_info(id, what))
+}
+
+fn text(answer: std::result::Result<InfoType, cl_int>) -> String {
+    match answer {
         Ok(InfoType::VecUchar(it)) => {
             String::from_utf8_lossy(&it).trim_end_matches('\0').to_owned()
         }

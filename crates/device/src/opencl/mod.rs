@@ -24,6 +24,7 @@ use std::ptr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use abi::names::{VARIABLES_INIT, VARIABLES_SIZE, of_file};
+use abi::requires;
 use cache::Cache;
 use cl3::command_queue as queue;
 use cl3::context;
@@ -34,7 +35,7 @@ use crate::heap::{CHUNK, Found, Heap, Origin};
 use crate::lanes::{Lane, Lanes, STAGED, Work};
 use crate::memory::{DevicePtr, MemoryKind};
 use crate::{Build, Device, DeviceError, Flight, Held, Kernel, Launch, Module, Result, Symbol};
-use choose::Chosen;
+use choose::{Chosen, Reach};
 use program::{Entry, Program, WORD};
 use queues::Queues;
 
@@ -87,6 +88,14 @@ struct Blocks {
 struct Parts {
     at: DevicePtr,
     bytes: usize,
+}
+
+/// What programs may require and not every device can give: some reach all of the program's memory.
+pub(crate) fn gives(number: usize) -> u32 {
+    match choose::device(number).map(|it| it.reach) {
+        Ok(Reach::System | Reach::Process) => requires::UNIFIED_SHARED_MEMORY,
+        Ok(Reach::Own) | Err(_) => 0,
+    }
 }
 
 impl OpenCl {
@@ -576,9 +585,7 @@ impl Device for OpenCl {
     }
 
     fn stay(&self) -> Result<()> {
-        let caught_up = self.catch_up();
-        self.lanes.stay();
-        caught_up
+        self.lanes.stay().map_err(|(error, _)| error)
     }
 
     fn take_off(&self, after: &[Flight]) -> bool {

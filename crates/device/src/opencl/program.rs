@@ -10,13 +10,13 @@ use cache::{Cache, Key};
 use cl3::error_codes::CL_INVALID_KERNEL_NAME;
 use cl3::info_type::InfoType;
 use cl3::kernel::{
-    self, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, CL_KERNEL_EXEC_INFO_SVM_PTRS, CL_KERNEL_NUM_ARGS,
-    CL_KERNEL_WORK_GROUP_SIZE,
+    self, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM,
+    CL_KERNEL_EXEC_INFO_SVM_PTRS, CL_KERNEL_NUM_ARGS, CL_KERNEL_WORK_GROUP_SIZE,
 };
 use cl3::program::{self, CL_PROGRAM_BINARIES, CL_PROGRAM_BUILD_LOG};
-use cl3::types::{cl_context, cl_int, cl_kernel, cl_program};
+use cl3::types::{CL_TRUE, cl_bool, cl_context, cl_int, cl_kernel, cl_program};
 
-use super::choose::Chosen;
+use super::choose::{Chosen, Reach};
 use super::failure;
 use crate::{Build, DeviceError, DevicePtr, Module, Result};
 
@@ -209,6 +209,9 @@ impl Program {
             Ok(InfoType::Uint(count)) => count as usize,
             _ => 0,
         };
+        if chosen.reach == Reach::System {
+            reach_all(handle)?;
+        }
         let variables = self.variables;
         Ok(Entry {
             module,
@@ -219,6 +222,17 @@ impl Program {
             handle: Mutex::new(Handle { kernel: handle, told: 0 }),
         })
     }
+}
+
+/// Tells the driver that a kernel uses memory of the program that nobody has named.
+#[allow(unsafe_code, reason = "a word for the driver")]
+fn reach_all(kernel: cl_kernel) -> Result<()> {
+    let (yes, what): (cl_bool, _) = (CL_TRUE, CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM);
+    // SAFETY: one such word, which the driver copies now.
+    let told = unsafe {
+        kernel::set_kernel_exec_info(kernel, what, size_of_val(&yes), (&raw const yes).cast())
+    };
+    told.map_err(|code| failure("naming memory", code))
 }
 
 /// A program of the driver.

@@ -152,3 +152,22 @@ fn what_is_copied_is_what_was_there_at_the_call() {
         assert_eq!(word(&device, DevicePtr(at.0 + 8 * number)), number, "{value:?}");
     }
 }
+
+#[test]
+fn a_processor_reaches_all_memory_of_the_program() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let Some(device) = opened(folder.path()) else { return };
+    if !device.chosen.is_processor {
+        eprintln!("skipped: the first device is no processor");
+        return;
+    }
+    assert_eq!(gives(0), requires::UNIFIED_SHARED_MEMORY);
+    assert_eq!(gives(usize::MAX), 0, "no such device gives nothing");
+    let module = device.load(&image()).expect("it loads");
+    let kernel = device.kernel(module, c"twice").expect("a kernel");
+    // Memory that the driver knows nothing of, on the heap.
+    let mut own = Box::new(21_u64);
+    run(&device, kernel, &[&raw mut *own as u64]);
+    device.synchronize().expect("it is done");
+    assert_eq!(*own, 42);
+}
