@@ -21,7 +21,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::{Flight, Held, Result};
+use crate::{DeviceError, Flight, Held, Result};
 
 /// What a driver does things in, in their order. It is made once and never given back.
 pub(crate) trait Stream: Debug + Send + Sync {
@@ -70,6 +70,8 @@ pub(crate) struct Lane {
     stage: *mut u8,
     /// So many of them wait to be copied.
     staged: usize,
+    /// The last kernel that its thread has started; empty if there was none.
+    kernel: String,
     /// Its thread leaves it before its work is done.
     is_left: bool,
     /// A kernel may be left for later: its flight comes after none, others are under way, and nothing was put
@@ -121,7 +123,8 @@ impl Lane {
             begun: AtomicU64::new(0),
             landed: AtomicU64::new(0),
         });
-        Ok(Lane { line, stage: maker.stage(), staged: 0, is_left: false, may_gather: false })
+        let (stage, kernel) = (maker.stage(), String::new());
+        Ok(Lane { line, stage, staged: 0, kernel, is_left: false, may_gather: false })
     }
 
     /// The stream, as the driver knows it.
@@ -161,6 +164,11 @@ impl Lane {
         Ok(self.room(len))
     }
 
+    /// The last kernel that its thread has started.
+    fn kernel(&self) -> Option<String> {
+        (!self.kernel.is_empty()).then(|| self.kernel.clone())
+    }
+
     /// Waits until all is done that was put into the stream.
     pub(crate) fn wait(&mut self, what: &'static str) -> Result<()> {
         let waited = self.line.stream.wait(what);
@@ -176,8 +184,6 @@ struct Ahead {
     lane: Lane,
     /// There is work that was not waited for.
     is_behind: bool,
-    /// The last kernel among it.
-    kernel: Option<String>,
     /// What the driver was told stays so meanwhile: to tell it again costs as much as an event.
     _here: Box<dyn Held>,
 }
@@ -301,7 +307,7 @@ impl Lanes {
                     if self.count.load(Ordering::Relaxed) > 1 {
                         mark(&ahead.lane.line)?;
                     }
-                    ahead.kernel = Some(name.to_owned());
+                    name.clone_into(&mut ahead.lane.kernel);
                 }
                 Work::Own | Work::Done => {}
             }
@@ -368,13 +374,14 @@ impl Lanes {
             return Ok(false);
         }
         lane.is_left = true;
+        lane.kernel.clear();
         lane.may_gather &= after.is_empty();
         if let Err(error) = self.queue_behind(&lane.line, after) {
             self.aloft().push_back(lane);
             return Err(error);
         }
         let of = self.number();
-        let ahead = Ahead { of, lane, is_behind: false, kernel: None, _here: here };
+        let ahead = Ahead { of, lane, is_behind: false, _here: here };
         of_thread(|it| *it = Some(ahead));
         Ok(true)
     }
@@ -486,8 +493,9 @@ impl Lanes {
             if ahead.is_some() {
                 return Ok(false);
             }
-            let (of, lane) = (self.number(), self.taken()?);
-            *ahead = Some(Ahead { of, lane, is_behind: false, kernel: None, _here: here });
+            let (of, mut lane) = (self.number(), self.taken()?);
+            lane.kernel.clear();
+            *ahead = Some(Ahead { of, lane, is_behind: false, _here: here });
             Ok(true)
         })
     }
@@ -518,19 +526,24 @@ impl Lanes {
         })
     }
 
-    /// From now on its calls wait; what there is must be waited for before.
-    pub(crate) fn stay(&self) {
+    /// Waits for all work of this thread, whose calls wait from now on. An error comes with the last kernel.
+    pub(crate) fn stay(&self) -> std::result::Result<(), (DeviceError, Option<String>)> {
         of_thread(|ahead| {
-            if let Some(mut ahead) = ahead.take_if(|it| it.of == self.number()) {
-                (ahead.lane.is_left, ahead.lane.may_gather) = (false, false);
-                self.idle().push(ahead.lane);
-            }
-        });
+            let Some(mut ahead) = ahead.take_if(|it| it.of == self.number()) else { return Ok(()) };
+            let waited = match ahead.is_behind {
+                true => self.wait_for(&mut ahead, "waiting"),
+                false => Ok(()),
+            };
+            let waited = waited.map_err(|error| (error, ahead.lane.kernel()));
+            (ahead.lane.is_left, ahead.lane.may_gather) = (false, false);
+            self.idle().push(ahead.lane);
+            waited
+        })
     }
 
     /// The kernel that a thread which goes ahead has started last.
     pub(crate) fn kernel(&self) -> Option<String> {
-        of_thread(|it| it.as_ref().and_then(|it| it.kernel.clone()))
+        of_thread(|it| it.as_ref().and_then(|it| it.lane.kernel()))
     }
 }
 

@@ -68,7 +68,7 @@ pub(crate) fn run(
     // SAFETY: the arguments are what the region's compiler said it takes, mapped to the host.
     let go = |words: &[u64]| unsafe { host.plugin.launch(Kernel(0), words, &launch) };
     let crash = |error| Error::Crash { region: name.to_string(), suspect: None, error };
-    launch::with_data(&cx, args, None, |words| go(&words).map_err(crash))
+    launch::with_data(&cx, args, None, |words| go(words).map_err(crash))
 }
 
 /// Answers the kernels of one device.

@@ -17,7 +17,7 @@ use crate::args::{MapArgs, Place};
 use crate::devices::DeviceState;
 use crate::error::Error;
 use crate::launch::{self, Ahead, Arguments, Prepared, Private, Shape};
-use crate::mapping::present::{self, Present};
+use crate::mapping::present::Present;
 use crate::mapping::{Cx, begin, end, transfer};
 use crate::queue::deferred::Arrays;
 use crate::registry::Region;
@@ -88,7 +88,8 @@ pub(crate) fn start(
         return Ok(None);
     }
     let maps = args.items().any(|(_, it)| !it.is_unmapped());
-    let present = if maps { present::acquire(&cx, args) } else { None };
+    let mut present = Present::default();
+    let present = (maps && present.acquire(&cx, args)).then_some(present);
     if !device.plugin.take_off(after) {
         if present.is_some_and(|it| !it.release(&cx)) {
             end::end(&cx, args)?;
@@ -97,7 +98,7 @@ pub(crate) fn start(
     }
     // However this ends, the thread waits again.
     let mut ahead = Ahead(Some(&*device.plugin));
-    let (mut prepared, first) = Prepared::new(&cx, region, shape)?;
+    let (prepared, first) = Prepared::new(&cx, region, shape)?;
     let mut arguments = Arguments::default();
     arguments.words.extend(first);
     let is_new = maps && present.is_none();
@@ -106,8 +107,7 @@ pub(crate) fn start(
     }
     let is_sole = is_new && holds_alone(&cx, args);
     arguments.build(&cx, args, present.as_ref())?;
-    prepared.words = std::mem::take(&mut arguments.words);
-    prepared.run(&cx, region, args, |_, _| true)?;
+    prepared.run(&cx, region, (args, &arguments.words), |_, _| true)?;
     let Some(flight) = device.plugin.leave() else {
         return Err(Error::BadCall("a region that was started is not there"));
     };

@@ -14,7 +14,7 @@ use smallvec::SmallVec;
 
 use crate::args::{Item, MapArgs};
 use crate::error::{Error, Section};
-use crate::mapping::present::{self, Present};
+use crate::mapping::present::Present;
 use crate::mapping::transfer::{self, Piece};
 use crate::mapping::{Cx, begin, end};
 use crate::registry::Region;
@@ -43,19 +43,19 @@ pub(crate) fn launch(
     args: &MapArgs,
     shape: &Shape,
 ) -> Result<(), Error> {
-    let (mut prepared, first) = Prepared::new(cx, region, shape)?;
+    let (prepared, first) = Prepared::new(cx, region, shape)?;
     let ahead = Ahead::go(cx);
     with_data(cx, args, first, |words| {
-        prepared.words = words;
         let Some(later) = cx.later else {
-            return prepared.run(cx, region, args, |_, item| is_mapped(cx, item));
+            return prepared.run(cx, region, (args, words), |_, item| is_mapped(cx, item));
         };
         // Only a message needs it, and on devices in process nobody can write one.
         let mapped = match cx.device.plugin.runs_in_process() {
             true => Vec::new(),
             false => args.items().map(|(_, it)| is_mapped(cx, &it)).collect(),
         };
-        let kept = Kept { prepared, region: Arc::clone(region), mapped };
+        let words = std::mem::take(words);
+        let kept = Kept { prepared, words, region: Arc::clone(region), mapped };
         later.put(Step::Launch(Box::new(kept)));
         Ok(())
     })
@@ -102,9 +102,10 @@ pub(crate) fn with_data(
     cx: &Cx<'_>,
     args: &MapArgs,
     first: Option<u64>,
-    go: impl FnOnce(Words) -> Result<(), Error>,
+    go: impl FnOnce(&mut Words) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    if let Some(present) = present::acquire(cx, args) {
+    let mut present = Present::default();
+    if present.acquire(cx, args) {
         return with_present(cx, args, first, &present, go);
     }
     if args.count > 0 {
@@ -115,7 +116,7 @@ pub(crate) fn with_data(
     let mut arguments = Arguments::default();
     arguments.words.extend(first);
     arguments.build(cx, args, None)?;
-    go(std::mem::take(&mut arguments.words))?;
+    go(&mut arguments.words)?;
     if args.count > 0 {
         let _span = tool::implied(cx.watch, Kind::ExitData);
         end::end(cx, args)?;
@@ -129,12 +130,12 @@ fn with_present(
     args: &MapArgs,
     first: Option<u64>,
     present: &Present,
-    go: impl FnOnce(Words) -> Result<(), Error>,
+    go: impl FnOnce(&mut Words) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let mut arguments = Arguments::default();
     arguments.words.extend(first);
     arguments.build(cx, args, Some(present))?;
-    go(std::mem::take(&mut arguments.words))?;
+    go(&mut arguments.words)?;
     // Nobody takes the data away before the kernel is done.
     let waited = cx.device.plugin.catch_up();
     waited.map_err(|error| Error::Device { doing: "waiting for the region", what: None, error })?;
@@ -148,6 +149,7 @@ fn with_present(
 #[derive(Debug)]
 pub(crate) struct Kept {
     prepared: Prepared,
+    words: Words,
     region: Arc<Region>,
     /// Which entries were mapped when it was prepared.
     mapped: Vec<bool>,
@@ -161,21 +163,20 @@ impl Kept {
     /// Makes it. `args` are the arrays of its call.
     pub(crate) fn run(&self, cx: &Cx<'_>, args: &MapArgs) -> Result<(), Error> {
         let was_mapped = |index, _: &Item| self.mapped.get(index).copied().unwrap_or(false);
-        self.prepared.run(cx, &self.region, args, was_mapped)
+        self.prepared.run(cx, &self.region, (args, &self.words), was_mapped)
     }
 }
 
-/// A launch whose arguments are known.
+/// A launch but for its arguments.
 #[derive(Debug)]
 pub(crate) struct Prepared {
     kernel: Kernel,
     convention: Convention,
     shape: Shape,
-    pub(crate) words: Words,
 }
 
 impl Prepared {
-    /// Without its arguments, and what is to stand before them.
+    /// And what is to stand before its arguments.
     pub(crate) fn new(
         cx: &Cx<'_>,
         region: &Region,
@@ -189,15 +190,16 @@ impl Prepared {
         // The launch environment; all ones: the kernel has no reduction across teams.
         let has_environment =
             convention == Convention::Parameters && shape.version >= KernelArgs::VERSION;
-        let prepared = Prepared { kernel, convention, shape: *shape, words: Words::new() };
+        let prepared = Prepared { kernel, convention, shape: *shape };
         Ok((prepared, has_environment.then_some(u64::MAX)))
     }
 
+    /// Makes it with these arguments, which the arrays of the call have become.
     pub(crate) fn run(
         &self,
         cx: &Cx<'_>,
         region: &Region,
-        args: &MapArgs,
+        (args, words): (&MapArgs, &[u64]),
         is_mapped: impl Fn(usize, &Item) -> bool,
     ) -> Result<(), Error> {
         let plugin = &*cx.device.plugin;
@@ -218,7 +220,7 @@ impl Prepared {
         }
         // SAFETY: the kernel is of this device and the arguments are what its compiler said it takes;
         // what they point to is mapped, or private, and freed after this.
-        let go = || unsafe { plugin.launch(self.kernel, &self.words, &launch) };
+        let go = || unsafe { plugin.launch(self.kernel, words, &launch) };
         let launched = tool::submit(cx.watch, &launch, || {
             match plugin.runs_in_process() && region.host.is_some() {
                 true => runner::run(cx.device.number, go),
@@ -296,14 +298,12 @@ impl Arguments {
         present: Option<&Present>,
     ) -> Result<(), Error> {
         let is_identity = cx.device.shares_memory && cx.device.mapping.is_identity();
-        // Where in `words` the argument of an entry is, for closures.
-        let mut places: SmallVec<[usize; 24]> = SmallVec::new();
+        let first = self.words.len();
         for (index, item) in args.items() {
-            places.push(self.words.len());
             if !item.map.has(MapType::TARGET_PARAM) {
                 let capture = MapType::PTR_AND_OBJ | MapType::LITERAL | MapType::IMPLICIT;
                 if item.map.has(capture) && !is_identity {
-                    self.fill_capture(cx, args, &places, &item)?;
+                    self.fill_capture(cx, args, first, &item)?;
                 }
                 continue;
             }
@@ -347,16 +347,19 @@ impl Arguments {
         Ok(device)
     }
 
-    /// A pointer inside a closure that was passed by value: made to point to the device's data.
+    /// A pointer inside a closure that was passed by value: made to point to the device's data. `first` is
+    /// where the arguments of the entries begin.
     fn fill_capture(
         &self,
         cx: &Cx<'_>,
         args: &MapArgs,
-        places: &[usize],
+        first: usize,
         item: &Item,
     ) -> Result<(), Error> {
         let Some(parent) = item.map.parent().filter(|it| *it < args.count) else { return Ok(()) };
-        let word = places.get(parent).and_then(|place| self.words.get(*place));
+        let is_argument = |it: &(usize, Item)| it.1.map.has(MapType::TARGET_PARAM);
+        let before = args.items().take(parent).filter(is_argument).count();
+        let word = self.words.get(first + before);
         let Some(closure) = word else { return Ok(()) };
         let Some(value) = cx.device.mapping.translate(item.begin, item.size) else { return Ok(()) };
         let offset = item.base.wrapping_sub(args.item(parent).begin);

@@ -44,6 +44,8 @@ pub(super) struct Start<'a> {
 #[derive(Debug)]
 pub(super) struct Batch {
     stream: CUstream,
+    /// Something was added since the last [`Batch::finish`]; most streams have no batch to look at.
+    is_used: AtomicBool,
     state: Mutex<State>,
 }
 
@@ -76,7 +78,7 @@ unsafe impl Sync for Batch {}
 
 impl Batch {
     pub(super) fn new(stream: CUstream) -> Batch {
-        Batch { stream, state: Mutex::default() }
+        Batch { stream, is_used: AtomicBool::new(false), state: Mutex::default() }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -103,6 +105,7 @@ impl Batch {
             state.is_seen = false;
         }
         state.waiting += 1;
+        self.is_used.store(true, Ordering::Release);
         if state.waiting == MOST {
             self.start_all(&mut state);
         }
@@ -111,13 +114,19 @@ impl Batch {
 
     /// Starts what waits. The context is current.
     pub(super) fn flush(&self) {
-        self.start_all(&mut self.state());
+        if self.is_used.load(Ordering::Acquire) {
+            self.start_all(&mut self.state());
+        }
     }
 
     /// The same, and what went wrong.
     pub(super) fn finish(&self) -> Result<()> {
+        if !self.is_used.load(Ordering::Acquire) {
+            return Ok(());
+        }
         let mut state = self.state();
         self.start_all(&mut state);
+        self.is_used.store(false, Ordering::Release);
         state.failure.take().map_or(Ok(()), Err)
     }
 

@@ -8,7 +8,7 @@ use std::ptr;
 use cudarc::driver::sys::{self, CUcontext, CUdevice, CUdevice_attribute_enum as Attribute};
 
 use super::driver::{self, check};
-use crate::{DeviceError, Result};
+use crate::{DeviceError, Held, Result};
 
 /// A GPU and its context.
 #[derive(Debug)]
@@ -113,6 +113,11 @@ pub(super) struct Entered {
 impl Entered {
     /// Somebody above has entered it.
     pub(super) const BEFORE: Entered = Entered { before: None };
+
+    /// To be kept; that needs no memory where there is nothing to put back.
+    pub(super) fn held(self) -> Box<dyn Held> {
+        if self.before.is_some() { Box::new(self) } else { Box::new(()) }
+    }
 }
 
 impl Drop for Entered {

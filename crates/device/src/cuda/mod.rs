@@ -637,7 +637,7 @@ impl Device for Cuda {
     fn go_ahead(&self) -> bool {
         // What fails here fails again in the next call, which says so.
         let here = self.enter();
-        here.is_ok_and(|here| self.lanes.go_ahead(Box::new(here)).unwrap_or(false))
+        here.is_ok_and(|here| self.lanes.go_ahead(here.held()).unwrap_or(false))
     }
 
     fn is_behind(&self) -> bool {
@@ -645,23 +645,18 @@ impl Device for Cuda {
     }
 
     fn catch_up(&self) -> Result<()> {
-        if !self.lanes.is_behind() {
-            return Ok(());
-        }
-        let _here = self.enter()?;
+        // Who is behind has entered the context.
         self.lanes.catch_up().map_err(|error| self.noted(error, self.lanes.kernel()))
     }
 
     fn stay(&self) -> Result<()> {
-        let caught_up = self.catch_up();
-        self.lanes.stay();
-        caught_up
+        self.lanes.stay().map_err(|(error, kernel)| self.noted(error, kernel))
     }
 
     fn take_off(&self, after: &[Flight]) -> bool {
         // As above.
         let here = self.enter();
-        here.is_ok_and(|here| self.lanes.take_off(Box::new(here), after).unwrap_or(false))
+        here.is_ok_and(|here| self.lanes.take_off(here.held(), after).unwrap_or(false))
     }
 
     fn leave(&self) -> Option<Flight> {

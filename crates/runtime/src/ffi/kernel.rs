@@ -1,6 +1,7 @@
 //! Regions: the one entry point that runs code.
 
 use std::ffi::{c_int, c_void};
+use std::sync::Arc;
 
 use abi::{DEVICE_ANCESTOR, Ident, KernelArgs};
 
@@ -12,6 +13,7 @@ use crate::error::Error;
 use crate::launch::{self, Shape};
 use crate::mapping::Cx;
 use crate::queue::deferred::{self, Call};
+use crate::registry::Region;
 use crate::tool::{self, Kind};
 use crate::watch::Watch;
 use crate::{ancestor, llvm, registry};
@@ -97,19 +99,18 @@ pub(crate) fn run(
     };
     registry.resolve(device)?;
     let cx = Cx { device, place, watch, unified: registry.is_unified(), later: None };
-    begin(&cx, id, args, shape)?.close(&cx, timer);
+    let region = region.ok_or(Error::UnknownRegion { id })?;
+    begin(&cx, region, args, shape)?.close(&cx, timer);
     Ok(DONE)
 }
 
 /// Runs a region on a device, as far as the context does not leave it for later.
 pub(crate) fn begin(
     cx: &Cx<'_>,
-    id: usize,
+    region: &Arc<Region>,
     args: &MapArgs,
     shape: &Shape,
 ) -> Result<Account, Error> {
-    let registry = registry::current();
-    let region = registry.region(id).ok_or(Error::UnknownRegion { id })?;
     let (number, watch) = (cx.device.number, cx.watch);
     if watch.has_llvm(llvm::info::ARGUMENTS) {
         llvm::info::arguments(number, &cx.place, llvm::info::KERNEL, args);

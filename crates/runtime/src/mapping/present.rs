@@ -7,11 +7,11 @@ use abi::MapType;
 use smallvec::SmallVec;
 
 use crate::args::{Item, MapArgs};
-use crate::mapping::table::{Counter, Fit, Table};
+use crate::mapping::table::{Counter, Fit, Mapped, Table};
 use crate::mapping::{Cx, counter};
 
 /// Entries that are counted.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Present {
     /// Where each entry of the call lies on the device; 0 if it is not mapped.
     pub(crate) places: SmallVec<[u64; 16]>,
@@ -31,43 +31,52 @@ const MORE: MapType = MapType(
         | MapType::NON_CONTIG.0,
 );
 
-/// Counts all entries, if each is there wholly. `None`: nothing was done.
-pub(crate) fn acquire(cx: &Cx<'_>, args: &MapArgs) -> Option<Present> {
-    let is_watched = cx.watch.is_on() || cx.watch.has_tools();
-    if is_watched || cx.later.is_some() || cx.device.shares_memory || cx.device.is_ancestor {
-        return None;
-    }
-    let mut present = Present { places: SmallVec::new(), held: SmallVec::new() };
-    // Regions without maps do not look.
-    let mut table = None;
-    for (_, item) in args.items() {
-        if item.is_unmapped() {
-            present.places.push(0);
-            continue;
-        }
-        let table = table.get_or_insert_with(|| cx.device.mapping.lock());
-        let Some(place) = present.hold(table, &item) else {
-            present.let_go(table);
-            return None;
-        };
-        present.places.push(place);
-    }
-    Some(present)
-}
-
 impl Present {
+    /// Counts all entries of a call, if each is there wholly; else nothing is done, and the answer is false.
+    pub(crate) fn acquire(&mut self, cx: &Cx<'_>, args: &MapArgs) -> bool {
+        let is_watched = cx.watch.is_on() || cx.watch.has_tools();
+        if is_watched || cx.later.is_some() || cx.device.shares_memory || cx.device.is_ancestor {
+            return false;
+        }
+        // Regions without maps do not look.
+        let mut table = None;
+        for (_, item) in args.items() {
+            if item.is_unmapped() {
+                self.places.push(0);
+                continue;
+            }
+            let table = table.get_or_insert_with(|| cx.device.mapping.lock());
+            let Some(place) = self.hold(table, &item) else {
+                self.let_go(table);
+                return false;
+            };
+            self.places.push(place);
+        }
+        true
+    }
+
     /// Counts an entry; answers where it lies.
     fn hold(&mut self, table: &mut Table, item: &Item) -> Option<u64> {
         let is_plain = item.mapper.is_none() && !item.map.has_any(MORE);
         if !is_plain || item.map.parent().is_some() || item.begin == 0 || item.size == 0 {
             return None;
         }
+        // Mostly it is looked for from its begin.
+        let end = item.begin.saturating_add(item.size);
+        if let Some(mapped) = table.get_mut(item.begin).filter(|it| end <= it.end) {
+            return self.count(mapped, item);
+        }
         let (mapped, fit) = table.find_mut(item.begin, item.size)?;
-        if fit != Fit::Contained || mapped.busy || mapped.staged {
+        if fit == Fit::Contained { self.count(mapped, item) } else { None }
+    }
+
+    fn count(&mut self, mapped: &mut Mapped, item: &Item) -> Option<u64> {
+        if mapped.busy || mapped.staged {
             return None;
         }
-        mapped.acquire(counter(item.map));
-        self.held.push((mapped.begin, counter(item.map)));
+        let counter = counter(item.map);
+        mapped.acquire(counter);
+        self.held.push((mapped.begin, counter));
         Some(mapped.translate(item.begin).0)
     }
 

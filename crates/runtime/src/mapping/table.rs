@@ -215,11 +215,6 @@ impl Table {
 
     /// The same, to be changed.
     pub(crate) fn find_mut(&mut self, at: usize, size: usize) -> Option<(&mut Mapped, Fit)> {
-        // Mostly it is looked for from its begin.
-        let is_whole = |it: &Mapped| at.saturating_add(size) <= it.end;
-        if size > 0 && self.ranges.get(&at).is_some_and(is_whole) {
-            return self.ranges.get_mut(&at).map(|it| (it, Fit::Contained));
-        }
         let (key, fit) = self.find(at, size).map(|(it, fit)| (it.begin, fit))?;
         self.ranges.get_mut(&key).map(|it| (it, fit))
     }

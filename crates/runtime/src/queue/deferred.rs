@@ -21,7 +21,7 @@ use crate::error::Error;
 use crate::ffi::data::{self, Walk};
 use crate::ffi::{guard, kernel};
 use crate::launch::Shape;
-use crate::tool;
+use crate::{registry, tool};
 
 thread_local! {
     /// Calls of this thread are kept.
@@ -81,7 +81,9 @@ pub(crate) fn keep(call: Call, place: Place, device: i64, args: &MapArgs) -> Res
     if let Some(goal) = GOAL.get() {
         return match call {
             Call::Kernel { region, shape } => {
-                goal.put(place, args, true, |cx, args| kernel::begin(cx, region, args, &shape))
+                let registry = registry::current();
+                let known = registry.region(region).ok_or(Error::UnknownRegion { id: region })?;
+                goal.put(place, args, true, |cx, args| kernel::begin(cx, known, args, &shape))
             }
             Call::Data(walk) => {
                 goal.put(place, args, false, |cx, args| data::begin(cx, walk, args))
