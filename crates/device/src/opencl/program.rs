@@ -227,11 +227,12 @@ impl Program {
 /// Tells the driver that a kernel uses memory of the program that nobody has named.
 #[allow(unsafe_code, reason = "a word for the driver")]
 fn reach_all(kernel: cl_kernel) -> Result<()> {
+    /// Bytes of such a word.
+    const BYTES: usize = 4;
     let (yes, what): (cl_bool, _) = (CL_TRUE, CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM);
     // SAFETY: one such word, which the driver copies now.
-    let told = unsafe {
-        kernel::set_kernel_exec_info(kernel, what, size_of_val(&yes), (&raw const yes).cast())
-    };
+    let told =
+        unsafe { kernel::set_kernel_exec_info(kernel, what, BYTES, (&raw const yes).cast()) };
     told.map_err(|code| failure("naming memory", code))
 }
 
