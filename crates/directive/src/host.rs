@@ -70,6 +70,12 @@ const ALLOCATORS: [&str; 9] = [
     "omp_thread_mem_alloc",
 ];
 
+/// Of these, those whose memory is for threads that run on one unit of a device.
+pub const GROUP_ALLOCATORS: [i64; 2] = [6, 7];
+
+/// And the one whose memory is for a thread alone.
+pub const THREAD_ALLOCATOR: i64 = 8;
+
 /// The flag that makes the host compiler link its own runtime.
 pub fn host_linker_flags(off: &[Dialect]) -> &'static [&'static str] {
     if is_all_off(off) { &[] } else { &["-fopenmp"] }

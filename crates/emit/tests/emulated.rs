@@ -357,3 +357,109 @@ void pairs(const float *x, const float *m, float *y, int n) {
     let text = whole_text(emit::Grid::Cuda, &small);
     assert!(text.contains("= __ferry_inverse_root(d * d + own)"), "{text}");
 }
+
+#[test]
+fn threads_of_a_team_share_its_variables() {
+    agrees(
+        "__ferry_near int __ferry_team",
+        "void turned(int n, const int *a, int *b, int *sums) {
+#pragma omp target teams distribute map(to: a[0:n*64]) map(from: b[0:n*64], sums[0:n])
+  for (int i = 0; i < n; i++) {
+    int row[64], weights[3] = { 2, i, 5 }, count = 0, first = a[i * 64];
+    int seen[5] = { 0 };
+#pragma omp parallel for
+    for (int j = 0; j < 64; j++) row[63 - j] = a[i * 64 + j];
+    weights[1] += row[1];
+    int *p = seen;
+#pragma omp parallel for
+    for (int j = 0; j < 64; j++) {
+#pragma omp atomic
+      p[row[j] & 3] += weights[j % 3];
+    }
+    p[4] = first;
+#pragma omp parallel for reduction(+: count)
+    for (int j = 0; j < 64; j++) count += row[j] * seen[j % 5];
+#pragma omp parallel for
+    for (int j = 0; j < 64; j++) b[i * 64 + j] = row[j] + first;
+    sums[i] = count;
+  }
+}
+",
+        "#include <cstdio>
+int main() {
+  const int n = 5;
+  std::vector<int> a(n * 64), b(n * 64), sums(n);
+  for (int i = 0; i < n * 64; i++) a[i] = i * 37 % 101;
+  for (unsigned threads : { 32u, 64u, 7u })
+    for (unsigned blocks : { 1u, 2u, 9u }) {
+      const unsigned long words[] = { (unsigned long)n, (unsigned long)a.data(), (unsigned long)b.data(), (unsigned long)sums.data() };
+      run(blocks, threads, words);
+      for (int i = 0; i < n; i++) {
+        int weights[3] = { 2, i + a[i * 64 + 62], 5 }, seen[5] = {}, count = 0;
+        for (int j = 0; j < 64; j++) seen[a[i * 64 + 63 - j] & 3] += weights[j % 3];
+        seen[4] = a[i * 64];
+        for (int j = 0; j < 64; j++) {
+          count += a[i * 64 + 63 - j] * seen[j % 5];
+          if (b[i * 64 + j] != a[i * 64 + 63 - j] + a[i * 64]) return printf(\"%u threads: %d of %d\\n\", threads, j, i), 1;
+        }
+        if (sums[i] != count) return printf(\"%u threads: row %d: %d, not %d\\n\", threads, i, sums[i], count), 1;
+      }
+    }
+  puts(\"same teams\");
+}
+",
+    );
+}
+
+#[test]
+fn teams_run_their_code_once_each() {
+    agrees(
+        "__ferry_mine",
+        "void counts(int n, const int *keys, int *bins, int *teams) {
+#pragma omp target teams num_teams(6) map(to: keys[0:n]) map(tofrom: bins[0:16], teams[0:1])
+  {
+    int own[16] = { 0 };
+#pragma omp distribute parallel for
+    for (int i = 0; i < n; i++) {
+#pragma omp atomic
+      own[keys[i]]++;
+    }
+#pragma omp parallel for
+    for (int i = 0; i < 17; i++) {
+      if (i == 16) {
+#pragma omp atomic
+        teams[0] += 1;
+      } else {
+#pragma omp atomic
+        bins[i] += own[i];
+      }
+    }
+#pragma omp distribute
+    for (int i = 0; i < 4; i++) {
+#pragma omp parallel for
+      for (int j = 0; j < 16; j++) {
+#pragma omp atomic
+        bins[j] += i;
+      }
+    }
+  }
+}
+",
+        "#include <cstdio>
+int main() {
+  const int n = 1001;
+  std::vector<int> keys(n);
+  for (int i = 0; i < n; i++) keys[i] = i * i % 16;
+  for (unsigned blocks : { 1u, 4u, 9u }) {
+    std::vector<int> bins(16), expected(16, 6);
+    int teams = 0;
+    for (int key : keys) expected[key]++;
+    const unsigned long words[] = { (unsigned long)n, (unsigned long)keys.data(), (unsigned long)bins.data(), (unsigned long)&teams };
+    run(blocks, 33, words);
+    if (bins != expected || teams != 6) return printf(\"%u blocks: %d teams\\n\", blocks, teams), 1;
+  }
+  puts(\"same counts\");
+}
+",
+    );
+}

@@ -187,27 +187,37 @@ fn teams_run_together_and_share_loops_for_threads() {
     insta::assert_snapshot!("team_cuda", on_grid(Grid::Cuda, text));
 }
 
-#[test]
-fn code_that_would_differ_from_thread_to_thread_is_for_one() {
-    // The address of a variable of the team is lent; one of several copies would be changed.
-    insta::assert_snapshot!(on_grid(
-        Grid::Cuda,
-        "#pragma omp declare target
+/// A variable whose address is lent.
+const LENT: &str = "#pragma omp declare target
 void set(int *p);
 void set(int *p) { *p = 3; }
 #pragma omp end declare target
-void f(int *a, int n) {
-#pragma omp target teams distribute map(tofrom: a[0:n*n])
+void f(int *a, int n, int t) {
+#pragma omp target teams distribute firstprivate(t) map(tofrom: a[0:n*n])
   for (int i = 0; i < n; i++) {
-    int t;
     set(&t);
 #pragma omp parallel for
     for (int j = 0; j < n; j++)
       a[i * n + j] = t;
   }
 }
-"
-    ));
+";
+
+#[test]
+fn code_that_would_differ_from_thread_to_thread_is_for_one() {
+    // One of several copies would be changed.
+    insta::assert_snapshot!(on_grid(Grid::Cuda, LENT));
+}
+
+#[test]
+fn the_address_of_a_teams_variable_is_that_of_the_one_it_has() {
+    let own = LENT.replace("firstprivate(t) ", "").replace("set(&t)", "int t = i; set(&t)");
+    let text = on_grid(Grid::Cuda, &own);
+    assert!(
+        text.contains("if (__ferry_place() == 0) { __ferry_f_set(&__ferry_team1_t); }")
+            || text.contains("if (__ferry_place() == 0) { set(&__ferry_team1_t); }"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -423,4 +433,76 @@ fn advice_to_keep_data_near_does_not_keep_threads_from_a_loop() {
 ",
     );
     assert!(text.contains("__launch_bounds__(256)"), "{text}");
+}
+
+/// A tile of a team, in the language's memory for it.
+const TILED: &str = "void turn(int n, const double *a, double *b) {
+#pragma omp target teams distribute map(to: a[0:n*32]) map(from: b[0:n*32])
+  for (int i = 0; i < n; i++) {
+    double row[32];
+    const double first = a[i * 32];
+#pragma omp parallel for
+    for (int j = 0; j < 32; j++)
+      row[31 - j] = a[i * 32 + j];
+#pragma omp parallel for
+    for (int j = 0; j < 32; j++)
+      b[i * 32 + j] = row[j] + first;
+  }
+}
+";
+
+#[test]
+fn what_threads_of_a_team_share_is_in_memory_of_their_group() {
+    insta::assert_snapshot!(on_grid(Grid::Cuda, TILED));
+    let text = on_grid(Grid::OpenCl, TILED);
+    assert!(text.contains("\n  __ferry_near double __ferry_team1_row[32];\n"), "{text}");
+}
+
+#[test]
+fn what_does_not_fit_there_is_left_to_one_thread() {
+    let text = on_grid(Grid::OpenCl, &TILED.replace("row[32]", "row[32000]"));
+    assert!(
+        text.starts_with(
+            "note: on `opencl` one thread runs it: what its threads share is too large"
+        ),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_a_thread_has_for_itself_by_name_is_not() {
+    let allocator = "enum allocator { last = 8 };\n";
+    let asked = "double row[32];\n#pragma omp allocate(row) allocator(last)\n";
+    let text =
+        on_grid(Grid::Cuda, &format!("{allocator}{}", TILED.replace("double row[32];", asked)));
+    assert!(text.starts_with("note: on `cuda` one thread runs it"), "{text}");
+}
+
+#[test]
+fn what_only_the_team_writes_is_each_threads_own_unless_it_is_asked_for() {
+    let program = |allocate: &str| {
+        on_grid(
+            Grid::Cuda,
+            &format!(
+                "enum allocator {{ team = 7 }};
+void f(int n, int *a) {{
+#pragma omp target teams distribute map(tofrom: a[0:n*8])
+  for (int i = 0; i < n; i++) {{
+    int list[4];
+{allocate}
+    list[1] = i;
+#pragma omp parallel for
+    for (int j = 0; j < 8; j++)
+      a[i * 8 + j] += list[1];
+  }}
+}}
+"
+            ),
+        )
+    };
+    assert!(!program("").contains("__ferry_near"));
+    assert!(
+        program("#pragma omp allocate(list) allocator(team)")
+            .contains("__ferry_near int __ferry_team1_list[4];")
+    );
 }

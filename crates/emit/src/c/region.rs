@@ -27,6 +27,11 @@ pub trait Hook {
         false
     }
 
+    /// A declaration of a variable in a block; answers whether it is written.
+    fn local(&self, _: &Printer<'_>, _: VarId, _: &mut Out<'_>) -> bool {
+        false
+    }
+
     /// Whether other files may call a function of this one.
     fn is_offered(&self, _: FunctionId) -> bool {
         false

@@ -28,6 +28,7 @@ impl Printer<'_> {
                 out.indented(|out| stmts.iter().for_each(|it| self.put_stmt(*it, result, out)));
                 out.line("}");
             }
+            StmtKind::Local(var) if self.hook.local(self, *var, out) => {}
             StmtKind::Local(var) => out.line(&format!("{};", self.local(*var))),
             StmtKind::Expr(e) if self.hook.expression(self, *e, out) => {}
             StmtKind::Expr(e) => out.line(&format!("{};", self.expr(*e))),

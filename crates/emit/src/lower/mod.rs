@@ -594,6 +594,10 @@ impl Hook for Lowering<'_> {
         self.grid.is_some() && self.guarded(printer, e, out)
     }
 
+    fn local(&self, printer: &Printer<'_>, var: VarId, out: &mut Out<'_>) -> bool {
+        self.grid.is_some() && self.block_local(printer, var, out)
+    }
+
     fn is_offered(&self, id: FunctionId) -> bool {
         self.links() && self.offers(id)
     }

@@ -118,8 +118,12 @@ impl Lowering<'_> {
             false => !own.iter().any(|it| it.0 == var),
         };
         let (mut sums, mut last) = (Vec::new(), Vec::new());
+        let of = (!is_kernel).then_some(id);
+        let is_in_block = |var: VarId| {
+            self.state.borrow().team.as_ref().is_some_and(|it| it.is_in_block(var, of))
+        };
         for var in &region.vars {
-            if region.loops.iter().any(|it| it.var == var.var) {
+            if region.loops.iter().any(|it| it.var == var.var) || is_in_block(var.var) {
                 continue;
             }
             match var.sharing.as_ref().map(|it| &it.value) {

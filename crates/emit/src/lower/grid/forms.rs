@@ -31,7 +31,7 @@ impl Lowering<'_> {
         {
             return Form::Flat(inner);
         }
-        self.team(id).map_or(Form::Solo(why), Form::Team)
+        self.team(id).map_or_else(|better| Form::Solo(better.unwrap_or(why)), Form::Team)
     }
 
     /// The construct that is all there is in a region that only leaves the host.
@@ -51,16 +51,20 @@ impl Lowering<'_> {
         }
     }
 
-    /// The same for reports: kernels that only one thread runs, and why.
+    /// The same for reports: kernels that only one thread runs, and why; what lies in the memory of groups.
     pub(in crate::lower) fn forms_told(&self, grid: Grid, kernels: &[Kernel]) -> Vec<Note> {
         let told = |kernel: &Kernel| {
-            let Form::Solo(why) = self.form(kernel.region) else { return None };
             let region = self.written.regions.find(kernel.region)?;
+            let text = match self.form(kernel.region) {
+                Form::Solo(why) => format!("one thread runs it: {why}"),
+                Form::Team(team) => self.block_told(team.block())?,
+                Form::Flat(_) => return None,
+            };
             Some(Note {
                 about: About::Loop,
                 region: region.construct.span,
                 span: region.construct.span,
-                text: format!("on `{}` one thread runs it: {why}", grid.device()),
+                text: format!("on `{}` {text}", grid.device()),
                 at: None,
             })
         };

@@ -14,6 +14,7 @@
 
 mod atomic;
 mod bins;
+mod block;
 mod flat;
 mod forms;
 mod linked;
@@ -26,7 +27,7 @@ mod user;
 mod variables;
 
 pub(super) use forms::{Form, is_value};
-pub(super) use team::Team;
+pub(super) use team::{TEAM, TEAMS, Team};
 pub(super) use unit::known;
 pub(super) use variables::Placed;
 
@@ -79,7 +80,7 @@ impl Lowering<'_> {
 
     /// A region inside a kernel, or in a function that kernels call.
     pub(super) fn on_grid(&self, printer: &Printer<'_>, id: RegionId, out: &mut Out<'_>) {
-        if self.threads_of_team(printer, id, out) {
+        if self.threads_of_team(printer, id, out) || self.loop_of_teams(printer, id, out) {
             return;
         }
         let leaves = self.program.regions[id].construct.leaves.clone();

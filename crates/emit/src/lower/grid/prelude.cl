@@ -25,10 +25,12 @@ static unsigned long __ferry_rest(unsigned long a, unsigned long b)
 #define __ferry_teams() get_num_groups(0)
 /* A group of a processor is one thread. */
 #if defined(__FERRY_ONE_MEMORY)
+#define __ferry_near
 #define __ferry_place() 0u
 #define __ferry_places() 1u
 #define __ferry_meet()
 #else
+#define __ferry_near __local
 #define __ferry_place() ((unsigned)get_local_id(0))
 #define __ferry_places() ((unsigned)get_local_size(0))
 #define __ferry_meet() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
@@ -53,7 +55,7 @@ static __global struct { unsigned long __team, __teams; } __ferry_here;
 #define __ferry_fence() mem_fence(CLK_GLOBAL_MEM_FENCE)
 #else
 #define __ferry_fence() \
-  atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_seq_cst, memory_scope_device)
+  atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE, memory_order_seq_cst, memory_scope_device)
 #endif
 static int __ferry_try(void)
 {
@@ -110,6 +112,15 @@ static void *__ferry_copy(void *to, const void *from, __ferry_size size)
   for (__ferry_size at = 0; at < size; at++)
     ((char *)to)[at] = ((const char *)from)[at];
   return to;
+}
+/* Zeros, from all threads of a group. */
+static void __ferry_clear(void *at, __ferry_size size)
+{
+  const __ferry_size words = (__ferry_size)at % 4 == 0 ? size / 4 : 0;
+  for (__ferry_size word = __ferry_place(); word < words; word += __ferry_places())
+    ((unsigned *)at)[word] = 0;
+  for (__ferry_size byte = 4 * words + __ferry_place(); byte < size; byte += __ferry_places())
+    ((char *)at)[byte] = 0;
 }
 static int __ferry_c_abs(int value) { return value < 0 ? -value : value; }
 static long __ferry_c_labs(long value) { return value < 0 ? -value : value; }

@@ -4,6 +4,7 @@ typedef unsigned long __ferry_u64, __ferry_word, __ferry_size;
 #define _Bool bool
 #define __auto_type auto
 #define __ferry_generic
+#define __ferry_near __shared__
 /* What other files may use, where they are linked. */
 #ifdef __FERRY_LINKED
 #define __ferry_shared extern "C"
@@ -223,6 +224,15 @@ template <class T> static __device__ void __ferry_add(__ferry_bin<T> bin, T valu
 static __device__ void *__ferry_c_memcpy(void *to, const void *from, __ferry_size size)
 {
   return memcpy(to, from, size);
+}
+/* Zeros, from all threads of a group. */
+static __device__ void __ferry_clear(void *at, __ferry_size size)
+{
+  const __ferry_size words = (__ferry_size)at % 4 == 0 ? size / 4 : 0;
+  for (__ferry_size word = __ferry_place(); word < words; word += __ferry_places())
+    ((unsigned *)at)[word] = 0;
+  for (__ferry_size byte = 4 * words + __ferry_place(); byte < size; byte += __ferry_places())
+    ((char *)at)[byte] = 0;
 }
 static __device__ int __ferry_c_abs(int value) { return value < 0 ? -value : value; }
 static __device__ long __ferry_c_labs(long value) { return value < 0 ? -value : value; }

@@ -9,17 +9,22 @@
 //! when.
 
 use ir::construct::Leaf;
-use ir::program::{ExprId, ExprKind, RegionId, StmtId, StmtKind, VarId, VarStorage};
+use ir::program::{CastKind, ExprId, ExprKind, RegionId, StmtId, StmtKind, VarId, VarStorage};
 use ir::region::Sharing;
 use ir::walk::Part;
 use rustc_hash::FxHashSet;
 
+use super::block::{Near, is_of_others};
 use super::flat::Sum;
 use super::forms::goes_there;
 use crate::c::{Out, Printer};
-use crate::lower::Lowering;
 use crate::lower::kernel::regions_in;
 use crate::lower::loops::{self, To};
+use crate::lower::{Lowering, levels};
+
+/// The team that a group runs, and how many there are, where that is not the groups themselves.
+pub(in crate::lower) const TEAM: &str = "__ferry_mine";
+pub(in crate::lower) const TEAMS: &str = "__ferry_league";
 
 /// How a team runs a construct.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,6 +35,14 @@ pub(in crate::lower) struct Team {
     threads: FxHashSet<RegionId>,
     /// Variables that each thread has a copy of.
     own: FxHashSet<VarId>,
+    /// Variables that lie in the memory of the group.
+    block: Vec<Near>,
+    /// Where teams do more than share one nest: how many there are, if that is known.
+    league: Option<Option<ExprId>>,
+    /// Loops in that whose iterations teams share.
+    dealt: FxHashSet<RegionId>,
+    /// The team's own code reads what others may write: nobody begins a loop before all have read.
+    looks: bool,
     /// Memory for what threads sum up in a loop, where it has a name.
     memory: Vec<((RegionId, VarId), String)>,
 }
@@ -39,53 +52,98 @@ impl Team {
     pub(super) fn has_threads(&self, id: RegionId) -> bool {
         self.threads.contains(&id)
     }
+
+    /// Variables that lie in the memory of the group.
+    pub(super) fn block(&self) -> &[Near] {
+        &self.block
+    }
+
+    /// Whether a variable does; `of`: the loop that makes it its own, if it is not the team's.
+    pub(super) fn is_in_block(&self, var: VarId, of: Option<RegionId>) -> bool {
+        self.block.iter().any(|it| it.var == var && it.of == of)
+    }
+
+    /// How a thread names its team and counts teams, if the team does more than share one nest.
+    pub(in crate::lower) fn is_league(&self) -> bool {
+        self.league.is_some()
+    }
+}
+
+/// What a construct's teams do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// There is only one.
+    One,
+    /// They share the iterations of the construct's loops.
+    Loop,
+    /// Each runs the body.
+    League,
 }
 
 impl Lowering<'_> {
-    /// How a construct's teams run it, if they can.
-    pub(super) fn team(&self, id: RegionId) -> Option<Team> {
+    /// How a construct's teams run it, if they can; or why not, if that can be told.
+    pub(super) fn team(&self, id: RegionId) -> Result<Team, Option<&'static str>> {
         let program = self.program;
         let region = &program.regions[id];
         let leaves: Vec<Leaf> =
             region.construct.leaves.iter().copied().filter(|it| !goes_there(*it)).collect();
-        let is_league = leaves == [Leaf::Teams, Leaf::Distribute];
-        let body = region.body?;
-        let is_fit = (is_league && !region.loops.is_empty() || leaves.is_empty())
-            && region.loops.iter().all(|it| it.rectangular)
+        let kind = match leaves.as_slice() {
+            [] => Kind::One,
+            [Leaf::Teams, Leaf::Distribute] if !region.loops.is_empty() => Kind::Loop,
+            [Leaf::Teams] => Kind::League,
+            _ => return Err(None),
+        };
+        let body = region.body.ok_or(None)?;
+        let is_fit = region.loops.iter().all(|it| it.rectangular)
             && !loops::needs_loops_made(program, id)
             && self.is_quiet(id)
             && self.part_items(id).is_empty()
             && self.group_vars(id).is_empty()
             && self.has_plain_clauses(id);
         if !is_fit {
-            return None;
+            return Err(None);
         }
-        let mut plan = Plan { lowering: self, team: Team::default() };
+        let needed = self.needed_by_all(id);
+        let mut plan = Plan { lowering: self, needed, team: Team::default() };
+        if kind == Kind::League {
+            plan.team.league = Some(self.count_of_teams(id)?);
+        }
+        let block = self.in_block(id, kind == Kind::League, &plan.needed);
+        plan.team.block = block.clone().unwrap_or_default();
         for var in &region.vars {
+            if plan.team.is_in_block(var.var, None) {
+                continue;
+            }
             let is_own = match var.sharing.as_ref().map(|it| &it.value) {
+                // Teams that a group runs one after the other would each need another copy.
+                Some(Sharing::FirstPrivate) if kind == Kind::League && var.written => {
+                    return Err(None);
+                }
                 Some(Sharing::Private | Sharing::FirstPrivate) => true,
-                Some(Sharing::Reduction(op)) if is_league => {
+                Some(Sharing::Reduction(op)) if kind == Kind::Loop => {
                     if self.cannot_combine(var.var, op).is_some() {
-                        return None;
+                        return Err(None);
                     }
                     true
                 }
                 Some(Sharing::Shared) | None => {
                     let is_value = super::forms::is_value(var);
-                    if is_league && is_value && var.written {
-                        return None;
+                    if kind != Kind::One && is_value && var.written {
+                        return Err(None);
                     }
                     is_value
                 }
-                Some(_) => return None,
+                Some(_) => return Err(None),
             };
             if is_own {
                 plan.team.own.insert(var.var);
             }
         }
         plan.team.own.extend(region.loops.iter().map(|it| it.var));
-        (plan.statement(plan.body(body, region.loops.len())?) && !plan.team.threads.is_empty())
-            .then_some(plan.team)
+        let inside = plan.body(body, region.loops.len()).ok_or(None)?;
+        let can_run = plan.statement(inside) && !plan.team.threads.is_empty();
+        block.map_err(Some)?;
+        if can_run { Ok(plan.team) } else { Err(None) }
     }
 
     /// The body of such a kernel.
@@ -99,6 +157,9 @@ impl Lowering<'_> {
         let region = &self.program.regions[id];
         let Some(body) = region.body else { return };
         // Memory that threads share is declared where the kernel begins.
+        let mut printer = printer.clone();
+        self.put_block(&mut printer, &mut team.block, out);
+        let printer = &printer;
         let mut threads: Vec<RegionId> = team.threads.iter().copied().collect();
         threads.sort_by_key(|it| self.program.regions[*it].span.start);
         for inner in threads {
@@ -110,8 +171,11 @@ impl Lowering<'_> {
                 }
             }
         }
+        let league = team.league;
         self.state.borrow_mut().team = Some(team);
-        if region.loops.is_empty() {
+        if let Some(count) = league {
+            self.each_team(printer, id, count, out);
+        } else if region.loops.is_empty() {
             out.line("if (__ferry_team() != 0)");
             out.line("  return;");
             printer.stmt(body, out);
@@ -129,6 +193,79 @@ impl Lowering<'_> {
         self.state.borrow_mut().team = None;
     }
 
+    /// How many teams a construct asks for, if it does; an error if that is not known in its kernel.
+    fn count_of_teams(&self, id: RegionId) -> Result<Option<ExprId>, Option<&'static str>> {
+        match levels::counts(self.program, id) {
+            // Where loops are all that teams do, it is all the same.
+            None | Some([]) => Ok(None),
+            Some([count])
+                if self.changed.contains(&id)
+                    || loops::constant(self.program, *count).is_some() =>
+            {
+                Ok(Some(*count))
+            }
+            Some(_) => Err(None),
+        }
+    }
+
+    /// A body that each team runs: a group runs one team after the other, if they are more than groups.
+    fn each_team(
+        &self,
+        printer: &Printer<'_>,
+        id: RegionId,
+        count: Option<ExprId>,
+        out: &mut Out<'_>,
+    ) {
+        let Some(body) = self.program.regions[id].body else { return };
+        let count = match count {
+            Some(count) => {
+                let count = printer.expr(count);
+                out.line(&format!("const long __ferry_asked = {count};"));
+                "__ferry_asked > 0 ? (unsigned long)__ferry_asked : 1"
+            }
+            None => "__ferry_teams()",
+        };
+        out.line(&format!("const unsigned long {TEAMS} = {count};"));
+        out.line(&format!(
+            "for (unsigned long {TEAM} = __ferry_team(); {TEAM} < {TEAMS}; {TEAM} += __ferry_teams())"
+        ));
+        out.line("{");
+        out.indented(|out| {
+            let mut inside = printer.clone();
+            self.copies_of_threads(printer, &mut inside, id, out);
+            inside.stmt(body, out);
+            out.leave();
+            out.line("__ferry_meet();");
+        });
+        out.line("}");
+    }
+
+    /// A loop that teams share, of which a thread of a team runs what is the team's; answers whether it is one.
+    pub(super) fn loop_of_teams(
+        &self,
+        printer: &Printer<'_>,
+        id: RegionId,
+        out: &mut Out<'_>,
+    ) -> bool {
+        let block = match &self.state.borrow().team {
+            Some(team) if team.dealt.contains(&id) => team.block.clone(),
+            _ => return false,
+        };
+        out.beside(self.program.regions[id].span);
+        out.line("{");
+        out.indented(|out| {
+            let mut inside = printer.clone();
+            for it in block.into_iter().filter(|it| it.of == Some(id)) {
+                inside.substitute(it.var, it.name);
+            }
+            let around = inside.clone();
+            self.copies_of_threads(&around, &mut inside, id, out);
+            self.deal(&inside, id, To::Teams, &[], out);
+        });
+        out.line("}");
+        true
+    }
+
     /// A loop that the threads of a team share; answers whether it is one.
     pub(super) fn threads_of_team(
         &self,
@@ -136,16 +273,20 @@ impl Lowering<'_> {
         id: RegionId,
         out: &mut Out<'_>,
     ) -> bool {
-        let memories = match &self.state.borrow().team {
-            Some(team) if team.threads.contains(&id) => team.memory.clone(),
+        let (memories, looks) = match &self.state.borrow().team {
+            Some(team) if team.threads.contains(&id) => (team.memory.clone(), team.looks),
             _ => return false,
         };
         out.beside(self.program.regions[id].span);
         out.line("{");
         out.indented(|out| {
+            if looks && self.may_store(id) {
+                out.line("__ferry_meet();");
+            }
             let mut inside = printer.clone();
             let dealt = self.copies_of_threads(printer, &mut inside, id, out);
-            self.deal(&inside, id, To::Threads, &[], out);
+            let is_for_all = self.program.regions[id].construct.has(Leaf::Distribute);
+            self.deal(&inside, id, if is_for_all { To::All } else { To::Threads }, &[], out);
             for sum in &dealt.sums {
                 let memory = memories.iter().find(|it| it.0 == (id, sum.var)).map(|it| &it.1);
                 self.combine_threads(sum, memory, out);
@@ -182,6 +323,8 @@ impl Lowering<'_> {
 /// Looks through the code of a team.
 struct Plan<'a, 'p> {
     lowering: &'a Lowering<'p>,
+    /// Variables that all threads must reach.
+    needed: FxHashSet<VarId>,
     team: Team,
 }
 
@@ -214,32 +357,42 @@ impl Plan<'_, '_> {
             StmtKind::Block(list) => list.iter().all(|it| self.statement(*it)),
             StmtKind::Local(var) => {
                 let is_plain = matches!(program.vars[*var].storage, VarStorage::Local(_));
-                self.team.own.insert(*var);
                 let mut parts = Vec::new();
                 program.parts(Part::Local(*var), &mut |it| parts.push(it));
-                is_plain && parts.iter().all(|it| self.is_alike(*it))
+                if self.team.is_in_block(*var, None) {
+                    return parts.iter().all(|it| self.is_for_one(*it));
+                }
+                self.team.own.insert(*var);
+                is_plain && parts.iter().all(|it| self.runs_alike(*it))
             }
             StmtKind::Expr(e) => {
-                if self.is_alike(Part::Expr(*e)) {
+                if self.runs_alike(Part::Expr(*e)) {
                     return true;
                 }
                 self.team.guarded.insert(*e);
                 self.is_for_one(Part::Expr(*e))
             }
             StmtKind::If(c, then, other) => {
-                self.is_alike(Part::Expr(*c))
+                self.runs_alike(Part::Expr(*c))
                     && self.statement(*then)
                     && other.is_none_or(|it| self.statement(it))
             }
             StmtKind::While(c, body) | StmtKind::DoWhile(body, c) => {
-                self.is_alike(Part::Expr(*c)) && self.statement(*body)
+                self.runs_alike(Part::Expr(*c)) && self.statement(*body)
             }
             StmtKind::For(it) => {
                 it.init.iter().all(|it| self.statement(*it))
-                    && it.cond.iter().chain(&it.step).all(|it| self.is_alike(Part::Expr(*it)))
+                    && it.cond.iter().chain(&it.step).all(|it| self.runs_alike(Part::Expr(*it)))
                     && self.statement(it.body)
             }
-            StmtKind::Region(id) => self.threads(*id),
+            StmtKind::Region(id) => {
+                match program.regions[*id].construct.leaves.as_slice() {
+                    // Advice.
+                    [Leaf::Cache | Leaf::Nothing] => true,
+                    [Leaf::Distribute] if self.team.is_league() => self.shared_loop(*id),
+                    _ => self.threads(*id),
+                }
+            }
             StmtKind::Empty | StmtKind::Break | StmtKind::Continue | StmtKind::Declaration(_) => {
                 true
             }
@@ -247,12 +400,50 @@ impl Plan<'_, '_> {
         }
     }
 
-    /// Whether a loop can be dealt to the threads of a team.
+    /// Whether teams can share a loop, each with all its threads.
+    fn shared_loop(&mut self, id: RegionId) -> bool {
+        let lowering = self.lowering;
+        let program = lowering.program;
+        let region = &program.regions[id];
+        let is_fit = !region.loops.is_empty()
+            && region.loops.iter().all(|it| it.rectangular)
+            && !loops::needs_loops_made(program, id)
+            && lowering.has_plain_clauses(id)
+            && lowering.part_items(id).is_empty();
+        let Some(inside) = region.body.and_then(|it| self.body(it, region.loops.len())) else {
+            return false;
+        };
+        let mut own: FxHashSet<VarId> = region.loops.iter().map(|it| it.var).collect();
+        for var in &region.vars {
+            match var.sharing.as_ref().map(|it| &it.value) {
+                Some(Sharing::Private | Sharing::FirstPrivate) => {
+                    if !self.team.is_in_block(var.var, Some(id)) {
+                        own.insert(var.var);
+                    }
+                }
+                Some(Sharing::Shared) | None => {}
+                Some(_) => return false,
+            }
+        }
+        self.team.dealt.insert(id);
+        // Outside they may be somebody else's.
+        own.retain(|it| !self.team.own.contains(it));
+        self.team.own.extend(&own);
+        let can_run = is_fit && self.statement(inside);
+        self.team.own.retain(|it| !own.contains(it));
+        can_run
+    }
+
+    /// Whether a loop can be dealt to the threads of a team, or of all teams.
     fn threads(&mut self, id: RegionId) -> bool {
         let lowering = self.lowering;
         let program = lowering.program;
         let region = &program.regions[id];
         let leaves = region.construct.leaves.as_slice();
+        let leaves = match leaves {
+            [Leaf::Distribute, rest @ ..] if self.team.is_league() => rest,
+            all => all,
+        };
         let deals = leaves
             .iter()
             .all(|it| matches!(it, Leaf::Parallel | Leaf::For | Leaf::Simd | Leaf::Loop))
@@ -274,17 +465,44 @@ impl Plan<'_, '_> {
         let is_own = self.team.own.contains(&var.var);
         let is_counter = self.lowering.program.regions[id].loops.iter().any(|it| it.var == var.var);
         let has_copy = || self.lowering.own_alone(id).iter().any(|it| it.0 == var.var);
+        let is_for_all = self.lowering.program.regions[id].construct.has(Leaf::Distribute);
         match var.sharing.as_ref().map(|it| &it.value) {
             Some(Sharing::Reduction(op)) => {
-                is_own && self.lowering.cannot_combine(var.var, op).is_none()
+                is_own && !is_for_all && self.lowering.cannot_combine(var.var, op).is_none()
             }
             Some(Sharing::Private | Sharing::FirstPrivate) if is_counter || has_copy() => true,
             // Each thread would change its own.
             Some(Sharing::Private | Sharing::FirstPrivate | Sharing::Shared) | None => {
-                !(is_own && var.written)
+                !(is_own && (var.written || self.needed.contains(&var.var)))
             }
             Some(_) => false,
         }
+    }
+
+    /// Whether every thread can evaluate an expression and all get the same; notes what it reads.
+    fn runs_alike(&mut self, part: Part) -> bool {
+        let is_alike = self.is_alike(part);
+        self.team.looks |= is_alike && self.reads_shared(part);
+        is_alike
+    }
+
+    /// Whether an expression reads what is not each thread's own.
+    fn reads_shared(&self, part: Part) -> bool {
+        let program = self.lowering.program;
+        if let Part::Expr(id) = part {
+            let reads = match &program.exprs[id].kind {
+                ExprKind::Var(var) => !self.team.own.contains(var),
+                ExprKind::Deref(_) => true,
+                ExprKind::Index(of, _) => !program.types.is_array(program.exprs[*of].ty),
+                _ => false,
+            };
+            if reads {
+                return true;
+            }
+        }
+        let mut parts = Vec::new();
+        program.parts(part, &mut |it| parts.push(it));
+        parts.iter().any(|it| self.reads_shared(*it))
     }
 
     /// Whether every thread can evaluate an expression and all get the same: only the team's own
@@ -297,6 +515,7 @@ impl Plan<'_, '_> {
                     self.is_own(*to)
                 }
                 ExprKind::AddrOf(of) => !self.is_own(*of),
+                ExprKind::Cast(CastKind::ArrayToPointer, of) => !self.is_lent(*of),
                 ExprKind::Call(callee, _) => self.lowering.is_mathematical(*callee),
                 ExprKind::StmtExpr(_) | ExprKind::VaArg(_) | ExprKind::CompoundLiteral(_) => false,
                 _ => true,
@@ -319,10 +538,7 @@ impl Plan<'_, '_> {
                     !self.is_own(*to)
                 }
                 ExprKind::AddrOf(of) => !self.is_own(*of),
-                ExprKind::Call(_, args) => {
-                    let lends = |it: &ExprId| self.is_own_array(*it);
-                    !args.iter().any(lends)
-                }
+                ExprKind::Cast(CastKind::ArrayToPointer, of) => !self.is_lent(*of),
                 ExprKind::StmtExpr(_) | ExprKind::VaArg(_) => false,
                 _ => true,
             };
@@ -345,6 +561,13 @@ impl Plan<'_, '_> {
             ExprKind::Cast(_, of) => self.is_own(*of),
             _ => false,
         }
+    }
+
+    /// Whether a pointer to a thread's own array could be used to write to it.
+    fn is_lent(&self, array: ExprId) -> bool {
+        let program = self.lowering.program;
+        let element = program.types.innermost_element(program.exprs[array].ty);
+        self.is_own(array) && !element.quals.is_const
     }
 
     /// The same for an array that stands for its address.
@@ -372,6 +595,15 @@ impl Lowering<'_> {
             it.params.iter().chain([&it.ret]).all(|it| self.program.types.is_arithmetic(*it))
         });
         function.body.is_none() && takes_values && super::known(name)
+    }
+
+    /// Whether iterations of a construct may store something that is not their own.
+    fn may_store(&self, id: RegionId) -> bool {
+        let region = &self.program.regions[id];
+        let stores = |it: &ir::region::RegionVar| {
+            it.written && is_of_others(it) || it.pointee.written || it.pointee.escapes
+        };
+        !region.reaches.is_empty() || region.vars.iter().any(stores)
     }
 
     /// Whether regions inside and functions that are called can be met by one thread alone.

@@ -23,6 +23,9 @@ impl Lowering<'_> {
         if let Form::Solo(why) = &form {
             lines.push(format!("one thread runs it: {why}"));
         }
+        if let Form::Team(team) = &form {
+            lines.extend(self.block_told(team.block()));
+        }
         let [blocks, threads] = match grid {
             Grid::OpenCl => ["work-groups", "work-items"],
             Grid::Cuda | Grid::Hip => ["blocks", "threads"],

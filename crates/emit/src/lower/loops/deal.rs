@@ -9,6 +9,7 @@
 use super::{Code, Dealer, Made, Maker, Nest, collapsed, inner};
 use crate::c::{Grid, Out, Printer};
 use crate::lower::Lowering;
+use crate::lower::grid::{TEAM, TEAMS};
 use ir::program::{ExprKind, RegionId, StmtKind};
 use ir::region::{RegionVar, Sharing};
 use ir::walk::Part;
@@ -44,8 +45,21 @@ impl Lowering<'_> {
         };
         nest.prelude.iter().for_each(|it| out.line(&it.line));
         let last: &[String] = &[last, &maker.ends].concat();
+        let (in_team, in_league) = match &self.state.borrow().team {
+            Some(team) => (true, team.is_league()),
+            None => (false, false),
+        };
+        // Where teams are counted they are not the groups.
+        let all_of_league = (
+            format!("({TEAM} * __ferry_places() + __ferry_place())"),
+            format!("({TEAMS} * __ferry_places())"),
+        );
+        let all = match in_league {
+            true => (all_of_league.0.as_str(), all_of_league.1.as_str()),
+            false => ("__ferry_thread()", "__ferry_threads()"),
+        };
         let taken = match to {
-            To::All => Some(("__ferry_thread()", "__ferry_threads()")),
+            To::All => Some(all),
             To::Threads => Some(("__ferry_place()", "__ferry_places()")),
             To::Teams => None,
         };
@@ -55,9 +69,11 @@ impl Lowering<'_> {
         {
             return;
         }
+        let one_of_all = all;
         let [all, at] = ["all", "at"].map(|it| maker.name(it));
         out.line(&format!("const unsigned long {all} = {};", product(&nest.loops)));
-        let may_shape = to == To::All && self.grid == Some(Grid::Cuda) && last.is_empty();
+        let may_shape =
+            to == To::All && !in_team && self.grid == Some(Grid::Cuda) && last.is_empty();
         let mut is_shaped = false;
         if may_shape && let Some(tiled) = maker.tiled(&nest) {
             maker.put_tiles(&tiled, &nest, &all, out);
@@ -67,8 +83,11 @@ impl Lowering<'_> {
             is_shaped = true;
         }
         let (first, step) = match to {
-            To::All if nest.loops.len() == 1 => ("__ferry_bundled()", "__ferry_threads()"),
-            To::All => ("__ferry_thread()", "__ferry_threads()"),
+            To::All if nest.loops.len() == 1 && !in_league => {
+                ("__ferry_bundled()", "__ferry_threads()")
+            }
+            To::All => one_of_all,
+            To::Teams if in_league => (TEAM, TEAMS),
             To::Teams => ("__ferry_team()", "__ferry_teams()"),
             To::Threads => ("__ferry_place()", "__ferry_places()"),
         };

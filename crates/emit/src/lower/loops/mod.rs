@@ -217,6 +217,10 @@ pub(super) fn constant(program: &Program, id: ExprId) -> Option<i64> {
     match program.exprs.find(id)?.kind {
         ExprKind::Int(value) => Some(value),
         ExprKind::Cast(_, inner) => constant(program, inner),
+        ExprKind::EnumConst(id, at) => {
+            let constants = program.types.enums.find(id)?.constants.as_ref()?;
+            constants.get(at as usize).and_then(|it| i64::try_from(it.1).ok())
+        }
         _ => None,
     }
 }
