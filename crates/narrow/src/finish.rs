@@ -5,7 +5,7 @@
 
 use crate::error::Error;
 use crate::llvm::{Context, FileKind, Linkage, Machine, Module};
-use crate::options::{Emit, Hardware, Options};
+use crate::options::{Assign, Emit, Hardware, Options};
 use crate::prepare::{GENERIC_COPIES, LOCK, UNLOCK};
 use crate::rebuild::{CHECK, LOAD, STORE, UPDATE};
 use crate::steady;
@@ -37,8 +37,8 @@ pub(crate) fn finish(
         _ => "default<O3>",
     };
     module.run(passes, Some(machine)).map_err(broken("passes"))?;
-    // Without assignment, programs are what the paper's are.
-    if options.level > 1 && options.assign {
+    // Without our assignment, programs are what the paper's are.
+    if options.level > 1 && options.assign == Assign::Points {
         module.run(steady::PREPARE, Some(machine)).map_err(broken("passes"))?;
         if steady::ask(context, module) {
             module.run(steady::SPLIT, Some(machine)).map_err(broken("passes"))?;

@@ -4,7 +4,7 @@
 //! code for riscv32 in which a pointer of the accelerator's own memory has 32 bits, and one that may be the host's has
 //! 64 and is followed by the special accesses of the hardware. Which pointer is which is found, not written.
 //!
-//! `prepare` makes one program of the inputs; `extract` says what it does with pointers, `points` where they may lead;
+//! `prepare` makes one program of the inputs; `extract` says what it does with pointers, `points` where they may lead (`paper`: the same as others have it);
 //! `shorten` lets loops count in 32 bits where that is enough; `rebuild` makes the new program, `trim` what is left of long arithmetic in it; `finish` makes code of it. `llvm` is the library underneath.
 //!
 //! ```text
@@ -29,6 +29,7 @@ mod llvm;
 mod loops;
 mod nest;
 mod options;
+mod paper;
 mod points;
 mod prepare;
 mod ranges;
@@ -39,7 +40,7 @@ mod steady;
 mod trim;
 
 pub use error::Error;
-pub use options::{Emit, Hardware, Options};
+pub use options::{Assign, Emit, Hardware, Options};
 pub use stats::Stats;
 
 use llvm::{Context, Machine};

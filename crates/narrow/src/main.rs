@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
-use narrow::{Emit, Hardware, Options, Stats};
+use narrow::{Assign, Emit, Hardware, Options, Stats};
 
 /// Compiles programs of a 64-bit host for a 32-bit accelerator that shares its memory.
 ///
@@ -32,8 +32,11 @@ struct Arguments {
     /// How the cores reach addresses of 64 bits
     #[arg(long, value_enum, default_value_t = Hardware::Mapped)]
     hardware: Hardware,
-    /// Leave every pointer generic, as if nothing were known of it
-    #[arg(long)]
+    /// How it is found out which pointers are the accelerator's own
+    #[arg(long, value_enum, value_name = "HOW", default_value_t = Assign::Points)]
+    assign: Assign,
+    /// Leave every pointer generic, as if nothing were known of it: `--assign none`
+    #[arg(long, conflicts_with = "assign")]
     no_assign: bool,
     /// Functions whose names begin so are kernels: `void kernel(void *const *slots)`
     #[arg(long, value_name = "PREFIX", default_value = "__ferry_k_")]
@@ -84,7 +87,7 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     let options = Options {
         level: arguments.level,
         hardware: arguments.hardware,
-        assign: !arguments.no_assign,
+        assign: if arguments.no_assign { Assign::None } else { arguments.assign },
         kernels: arguments.kernels.clone(),
         march: arguments.march.clone(),
         emit: arguments.emit,

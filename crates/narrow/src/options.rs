@@ -12,6 +12,18 @@ pub enum Hardware {
     Isa,
 }
 
+/// How it is found out which pointers lead to the accelerator's memory alone.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, clap::ValueEnum)]
+pub enum Assign {
+    /// By all places that each pointer of the program may lead to.
+    #[default]
+    Points,
+    /// By the paper's algorithms, for comparison.
+    Paper,
+    /// Not at all: every pointer of the program is generic.
+    None,
+}
+
 /// What is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, clap::ValueEnum)]
 pub enum Emit {
@@ -33,8 +45,8 @@ pub struct Options {
     pub level: u32,
     /// How the cores reach the host.
     pub hardware: Hardware,
-    /// Whether pointers are assigned to memories at all.
-    pub assign: bool,
+    /// How pointers are assigned to memories.
+    pub assign: Assign,
     /// Functions whose names begin so are kernels.
     pub kernels: Vec<String>,
     /// The instruction set, such as `rv32imaf`.
@@ -50,7 +62,7 @@ impl Default for Options {
         Options {
             level: 3,
             hardware: Hardware::default(),
-            assign: true,
+            assign: Assign::default(),
             kernels: vec!["__ferry_k_".to_owned()],
             march: "rv32imaf".to_owned(),
             emit: Emit::default(),

@@ -11,7 +11,7 @@
 mod common;
 
 use common::{Model, OnHost, folder, inputs, run, run_flat, same, tools_are_here};
-use narrow::{Hardware, Options};
+use narrow::{Assign, Hardware, Options};
 
 const KERNELS: [&str; 7] = ["gemm", "mm2", "mm3", "atax", "bicg", "conv2d", "covar"];
 
@@ -22,7 +22,7 @@ fn ratios(program: &str, kernels: &[&str], flags: &[&str]) -> Vec<(String, f64, 
     let (flat, stats) = narrow::compile(&inputs(&file, Model::Device, flags), &options).unwrap();
     assert_eq!(stats.generic(), 0);
     let (assigned, _) = narrow::compile(&inputs(&file, Model::Host, flags), &options).unwrap();
-    let none = Options { assign: false, ..options };
+    let none = Options { assign: Assign::None, ..options };
     let (generic, _) = narrow::compile(&inputs(&file, Model::Host, flags), &none).unwrap();
     let host = OnHost::new(&file, flags);
     let one = |kernel: String| {

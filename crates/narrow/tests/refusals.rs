@@ -7,7 +7,7 @@ mod common;
 use std::process::{Command, Output};
 
 use common::{Model, intermediate, tools_are_here};
-use narrow::Options;
+use narrow::{Assign, Options};
 
 /// Compiles a text, with line tables; the message.
 #[track_caller]
@@ -164,8 +164,8 @@ fn check_text(body: &str, part: &str) {
     let head = "target datalayout = \"e-m:e-p:64:64-i64:64-i128:128-n32:64-S128\"\n\
                 target triple = \"riscv64-unknown-elf\"\n";
     let input = ("a.ll".to_owned(), format!("{head}{body}\n").into_bytes());
-    for level in [0, 3] {
-        let options = Options { level, assign: level == 3, ..Options::default() };
+    for (level, assign) in [(0, Assign::None), (3, Assign::Points)] {
+        let options = Options { level, assign, ..Options::default() };
         match narrow::compile(std::slice::from_ref(&input), &options) {
             Ok(_) => panic!("-O{level}: it was compiled: {body}"),
             Err(error) => {

@@ -8,7 +8,7 @@ mod common;
 use std::path::Path;
 
 use common::{BUFFERS, Model, config, inputs, link, tools_are_here};
-use narrow::{Hardware, Options};
+use narrow::{Assign, Hardware, Options};
 use sim::{Cluster, HostMemory, Refusal, Stop};
 
 const TEXT: &str = "
@@ -66,15 +66,22 @@ fn volatile_accesses_are_all_there_and_in_order() {
     expect.extend([('w', c + 8, 1); 3]);
     expect.extend((10..20).map(|it| ('r', h + 2 * it, 2)));
     for hardware in [Hardware::Mapped, Hardware::Csr, Hardware::Isa] {
-        for (assign, level) in [(true, 3), (false, 3), (true, 0)] {
+        for (assign, level) in
+            [(Assign::Points, 3), (Assign::None, 3), (Assign::Paper, 3), (Assign::Points, 0)]
+        {
             let found = accesses(&file, hardware, assign, level);
-            assert_eq!(found, expect, "{hardware:?}, assign {assign}, -O{level}");
+            assert_eq!(found, expect, "{hardware:?}, {assign:?}, -O{level}");
         }
     }
 }
 
 /// What a kernel does with the host's memory.
-fn accesses(file: &Path, hardware: Hardware, assign: bool, level: u32) -> Vec<(char, u64, usize)> {
+fn accesses(
+    file: &Path,
+    hardware: Hardware,
+    assign: Assign,
+    level: u32,
+) -> Vec<(char, u64, usize)> {
     let options = Options { hardware, assign, level, ..Options::default() };
     let (object, _) = narrow::compile(&inputs(file, Model::Host, &[]), &options).unwrap();
     let mut cluster = Cluster::new(&config(hardware));
@@ -124,13 +131,17 @@ fn words_of_the_host_are_changed_by_one_access_where_hardware_can() {
     ];
     for hardware in [Hardware::Mapped, Hardware::Csr] {
         for level in [0, 3] {
-            assert_eq!(accesses(&file, hardware, true, level), expect, "{hardware:?}, -O{level}");
+            assert_eq!(
+                accesses(&file, hardware, Assign::Points, level),
+                expect,
+                "{hardware:?}, -O{level}"
+            );
         }
     }
     // Under the lock it is a read and a write; so it is if a comparison of words needs the lock.
     let is_locked = |found: Vec<(char, u64, usize)>| found.iter().all(|it| it.0 != 'u');
-    assert!(is_locked(accesses(&file, Hardware::Isa, true, 3)));
+    assert!(is_locked(accesses(&file, Hardware::Isa, Assign::Points, 3)));
     let compares = "int old = 1; __atomic_compare_exchange_n(p, &old, 2, 0, 5, 5);\n}\n";
     std::fs::write(&file, WORDS.trim_end().trim_end_matches('}').to_owned() + compares).unwrap();
-    assert!(is_locked(accesses(&file, Hardware::Csr, true, 3)));
+    assert!(is_locked(accesses(&file, Hardware::Csr, Assign::Points, 3)));
 }

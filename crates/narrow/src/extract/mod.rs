@@ -10,6 +10,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::Error;
 use crate::llvm::{Layout, Opcode, Type, Value};
+use crate::options::Assign;
+use crate::paper;
 use crate::points::{
     self, Constraint, Function, Graph, Node, Object, ObjectFacts, Reason, Solution,
 };
@@ -27,8 +29,10 @@ pub(crate) struct Facts {
     reasons: Vec<String>,
     /// All pointers are 32 bits wide already.
     is_flat: bool,
-    /// Nothing is assigned, except in the runtime.
-    is_generic: bool,
+    /// How pointers are assigned; in the runtime always by the places they may lead to.
+    assign: Assign,
+    /// Device pointers by the paper's algorithms.
+    by_paper: FxHashSet<Value>,
     callees: FxHashMap<Value, Node>,
     constants: FxHashMap<Value, Node>,
     /// Objects of which 64 bits are read somewhere.
@@ -51,10 +55,11 @@ impl Facts {
             return true;
         }
         let Some(node) = self.nodes.get(&value) else { return false };
-        if self.is_generic && self.is_left_generic(value) {
-            return false;
+        match self.assign {
+            Assign::None if self.is_of_program(value) => false,
+            Assign::Paper if self.is_of_program(value) => self.by_paper.contains(&value),
+            Assign::Points | Assign::Paper | Assign::None => self.solution.is_device(*node),
         }
-        self.solution.is_device(*node)
     }
 
     /// Whether a pointer is one of the accelerator's memory, assigned or not.
@@ -63,8 +68,8 @@ impl Facts {
         self.is_device(value) || node.is_some_and(|it| self.solution.is_device(*it))
     }
 
-    /// Without assignment: what is not plain to see is generic.
-    fn is_left_generic(&self, value: Value) -> bool {
+    /// Whether it is the user's, not the runtime's.
+    fn is_of_program(&self, value: Value) -> bool {
         let function = match value.is_instruction() {
             true => value.function(),
             false => crate::llvm::parameter_owner(value),
@@ -77,15 +82,22 @@ impl Facts {
         let is_runtime = is_runtime(&function.name());
         let node = self.results.get(&function);
         self.is_flat
-            || node
-                .is_some_and(|it| self.solution.is_device(*it) && (!self.is_generic || is_runtime))
+            || node.is_some_and(|it| {
+                self.solution.is_device(*it) && (self.assign == Assign::Points || is_runtime)
+            })
     }
 
     /// Why a pointer is generic.
     pub(crate) fn reason(&self, value: Value) -> String {
         let reason = self.nodes.get(&value).and_then(|it| self.solution.reason(*it));
         let text = reason.and_then(|it| self.reasons.get(it.0 as usize)).cloned();
-        text.unwrap_or_else(|| "no assignment was asked for".to_owned())
+        text.unwrap_or_else(|| {
+            let text = match self.assign {
+                Assign::Paper => "the paper's algorithms do not look there",
+                Assign::Points | Assign::None => "no assignment was asked for",
+            };
+            text.to_owned()
+        })
     }
 
     /// Functions that a call through a pointer may reach, in the order of the program.
@@ -122,7 +134,7 @@ pub(crate) fn is_free(value: Value) -> bool {
 }
 
 /// A number below 4 GiB: the address of a register, say.
-fn is_low_number(value: Value) -> bool {
+pub(crate) fn is_low_number(value: Value) -> bool {
     value.unsigned().is_some_and(|it| it >> 32 == 0)
         || value.is_instruction()
             && value.opcode() == Opcode::LLVMZExt
@@ -130,7 +142,7 @@ fn is_low_number(value: Value) -> bool {
 }
 
 /// Looks at all of a program.
-pub(crate) fn extract(program: &Program, assign: bool) -> Facts {
+pub(crate) fn extract(program: &Program, assign: Assign) -> Facts {
     let mut extraction = Extraction {
         program,
         layout: program.module.layout(),
@@ -154,11 +166,15 @@ pub(crate) fn extract(program: &Program, assign: bool) -> Facts {
         solution,
         reasons,
         is_flat: program.model == Model::Device,
-        is_generic: !assign,
+        assign,
+        by_paper: FxHashSet::default(),
         callees,
         constants,
         read_whole: FxHashSet::default(),
     };
+    if assign == Assign::Paper {
+        facts.by_paper = paper::assign(program, &|it| facts.is_proven(it));
+    }
     facts.read_whole = upper::read_whole(program, &facts);
     facts
 }
@@ -613,7 +629,7 @@ fn is_plain_number(access: Value) -> bool {
 }
 
 /// Differences and comparisons of addresses tell nobody where an object is.
-fn is_only_compared(number: Value) -> bool {
+pub(crate) fn is_only_compared(number: Value) -> bool {
     let users = number.users();
     users.iter().all(|user| match user.opcode() {
         Opcode::LLVMICmp => true,
