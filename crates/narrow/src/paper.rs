@@ -287,7 +287,7 @@ fn callee_parameters(callee: Value, is_direct: bool) -> Vec<Value> {
 fn is_silent(call: Value) -> bool {
     let callee = call.called();
     let is_mark = |it: &&str| callee.name().starts_with(*it);
-    callee.is_function() && ["llvm.lifetime.", "llvm.dbg."].iter().any(|it| is_mark(&it))
+    callee.is_function() && ["llvm.lifetime.", "llvm.dbg."].iter().any(is_mark)
 }
 
 /// Constants that are device pointers: variables, functions, null, small numbers.

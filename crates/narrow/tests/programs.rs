@@ -89,6 +89,8 @@ macro_rules! programs {
 programs! {
     across
     both_sides
+    by_value
+    by_value_of_both
     calls_by_pointer
     comparing
     copying

@@ -23,7 +23,7 @@ pub(crate) use llvm_sys::{
 pub(crate) use module::{Context, Layout, Module};
 pub(crate) use target::{FileKind, Machine};
 pub(crate) use types::Type;
-pub(crate) use value::{Block, FUNCTION, Metadata, Value, move_body, parameter_owner};
+pub(crate) use value::{Block, FUNCTION, Metadata, Value, move_blocks, move_body, parameter_owner};
 
 /// Calls LLVM.
 macro_rules! llvm {

@@ -548,12 +548,17 @@ impl Block {
 
 /// Gives the body of a function to another with the same parameters, and perhaps more.
 pub(crate) fn move_body(from: Value, to: Value) {
+    move_blocks(from, to);
+    for (old, new) in from.parameters().into_iter().zip(to.parameters()) {
+        old.replace_by(new);
+    }
+}
+
+/// The same, but its parameters: nothing may use them.
+pub(crate) fn move_blocks(from: Value, to: Value) {
     for block in from.blocks() {
         llvm!(core::LLVMRemoveBasicBlockFromParent(block.0));
         llvm!(core::LLVMAppendExistingBasicBlock(to.0, block.0));
-    }
-    for (old, new) in from.parameters().into_iter().zip(to.parameters()) {
-        old.replace_by(new);
     }
 }
 

@@ -9,6 +9,7 @@ mod fork;
 mod names;
 mod own;
 mod variadic;
+mod words;
 
 use std::collections::BTreeSet;
 
@@ -16,7 +17,7 @@ use rustc_hash::FxHashSet;
 
 use crate::error::Error;
 use crate::llvm::{Builder, Context, Linkage, Module, Opcode, Type, TypeKind, Value};
-use crate::options::Options;
+use crate::options::{Assign, Options};
 
 pub(crate) use names::{
     is_complex_arithmetic, is_library_number_function, is_runtime, takes_complex_number,
@@ -125,6 +126,10 @@ pub(crate) fn prepare(
     name_copies(context, module);
     variadic::lower(context, &mut program)?;
     fork::lower(context, &mut program)?;
+    // Without assignment, programs are what the paper's are.
+    if model == Model::Host && options.assign != Assign::None {
+        words::lower(context, &program);
+    }
     names::rename_number_functions(module);
     let passes = match options.level {
         0 => "always-inline,globaldce",
