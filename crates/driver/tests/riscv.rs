@@ -266,6 +266,27 @@ fn what_the_cluster_cannot_do_is_refused_by_name() {
 }
 
 #[test]
+fn a_word_of_the_host_is_changed_by_one_access() {
+    let text = r#"
+    #include <stdio.h>
+    int main(void) {
+      int sum = 0;
+      #pragma omp target teams distribute parallel for map(tofrom: sum)
+      for (int i = 0; i < 1000; i++) {
+        #pragma omp atomic
+        sum += i & 7;
+      }
+      printf("sum %d\n", sum);
+      return 0;
+    }"#;
+    let info = [("FERRY_INFO", "cycles")];
+    let Some((_, said)) = answer(&[("a.c", text)], &info) else { return };
+    assert!(said.contains("sum 3500"), "{said}");
+    // An access takes 120 cycles. Under a lock each word would be read and written.
+    assert!(said.contains(" host memory 120000,"), "{said}");
+}
+
+#[test]
 fn loops_across_4_gib_are_as_good_as_by_hand_where_memory_is_near() {
     if !has_tools() {
         return;

@@ -5,7 +5,7 @@
 
 use crate::error::Error;
 use crate::llvm::{Context, FileKind, Linkage, Machine, Module};
-use crate::options::{Assign, Emit, Hardware, Options};
+use crate::options::{Assign, Atomics, Emit, Hardware, Options};
 use crate::prepare::{GENERIC_COPIES, LOCK, UNLOCK};
 use crate::rebuild::{CHECK, LOAD, STORE, UPDATE};
 use crate::steady;
@@ -44,7 +44,7 @@ pub(crate) fn finish(
             module.run(steady::SPLIT, Some(machine)).map_err(broken("passes"))?;
         }
     }
-    put_in_place(context, module, options.hardware)?;
+    put_in_place(context, module, options)?;
     let late = match options.level {
         0 => "always-inline,globaldce",
         _ => {
@@ -117,7 +117,8 @@ fn link(context: Context, module: Module, name: &str, text: &str) -> Result<(), 
 }
 
 /// Defines the wide accesses that are left; inlining puts them in place.
-fn put_in_place(context: Context, module: Module, hardware: Hardware) -> Result<(), Error> {
+fn put_in_place(context: Context, module: Module, options: &Options) -> Result<(), Error> {
+    let hardware = options.hardware;
     let mut text = String::new();
     let mut names = Vec::new();
     for function in module.functions() {
@@ -130,7 +131,7 @@ fn put_in_place(context: Context, module: Module, hardware: Hardware) -> Result<
             (Some(bits), _) => wide_load(&name, bits, hardware),
             (None, Some(bits)) => wide_store(&name, bits, hardware),
             (None, None) => match name.strip_prefix(UPDATE) {
-                Some(instruction) => wide_update(&name, instruction, hardware),
+                Some(instruction) => wide_update(&name, instruction, options.atomics()),
                 None => continue,
             },
         };
@@ -212,16 +213,16 @@ fn wide_load(name: &str, bits: u32, hardware: Hardware) -> String {
     }
 }
 
-/// The function of one atomic change of a word; only for hardware where a register makes the upper half of an address.
-fn wide_update(name: &str, instruction: &str, hardware: Hardware) -> String {
+/// The function of one atomic change of a word; there is none where they are changed under the lock.
+fn wide_update(name: &str, instruction: &str, atomics: Atomics) -> String {
     let head = format!("define i32 @{name}(i64 %address, i32 %value) nounwind {{\n{HALVES}");
-    let body = match hardware {
-        Hardware::Mapped => format!(
+    let body = match atomics {
+        Atomics::Mapped => format!(
             "  %all = call {{ i32, i32 }} asm sideeffect \"csrrci $1, mstatus, 8\\0Asw $3, 0($4)\\0A\
              {instruction}.w.aqrl $0, $5, ($2)\\0Acsrw mstatus, $1\", \"=&r,=&r,r,r,r,r,~{{memory}}\"\
              (i32 %low, i32 %high, i32 {REGISTER}, i32 %value)\n  %old = extractvalue {{ i32, i32 }} %all, 0\n"
         ),
-        Hardware::Csr | Hardware::Isa => format!(
+        Atomics::Csr | Atomics::Lock => format!(
             "  %old = call i32 asm sideeffect \"csrw {CONTROL_REGISTER}, $2\\0A{instruction}.w.aqrl $0, $3, ($1)\", \
              \"=&r,r,r,r,~{{memory}}\"(i32 %low, i32 %high, i32 %value)\n"
         ),

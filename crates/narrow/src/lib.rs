@@ -40,7 +40,7 @@ mod steady;
 mod trim;
 
 pub use error::Error;
-pub use options::{Assign, Emit, Hardware, Options};
+pub use options::{Assign, Atomics, Emit, Hardware, Options};
 pub use stats::Stats;
 
 use llvm::{Context, Machine};
@@ -64,8 +64,7 @@ pub fn compile(inputs: &[(String, Vec<u8>)], options: &Options) -> Result<(Vec<u
         layout: machine.layout_text(),
         check: options.check,
         near: shortened.near,
-        // There is no wide form of the instructions that change a word.
-        wide_atomics: options.hardware != Hardware::Isa,
+        wide_atomics: options.atomics() != Atomics::Lock,
     };
     let (module, mut stats) = rebuild::rebuild(context, &program, &facts, wishes)?;
     stats.set_shortened(shortened.loops);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
-use narrow::{Assign, Emit, Hardware, Options, Stats};
+use narrow::{Assign, Atomics, Emit, Hardware, Options, Stats};
 
 /// Compiles programs of a 64-bit host for a 32-bit accelerator that shares its memory.
 ///
@@ -32,6 +32,9 @@ struct Arguments {
     /// How the cores reach addresses of 64 bits
     #[arg(long, value_enum, default_value_t = Hardware::Mapped)]
     hardware: Hardware,
+    /// How words of the host's memory are changed (default: as --hardware does; lock with isa)
+    #[arg(long, value_enum, value_name = "HOW")]
+    atomics: Option<Atomics>,
     /// How it is found out which pointers are the accelerator's own
     #[arg(long, value_enum, value_name = "HOW", default_value_t = Assign::Points)]
     assign: Assign,
@@ -87,6 +90,7 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     let options = Options {
         level: arguments.level,
         hardware: arguments.hardware,
+        atomics: arguments.atomics,
         assign: if arguments.no_assign { Assign::None } else { arguments.assign },
         kernels: arguments.kernels.clone(),
         march: arguments.march.clone(),

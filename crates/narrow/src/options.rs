@@ -24,6 +24,17 @@ pub enum Assign {
     None,
 }
 
+/// How words of the host's memory are changed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+pub enum Atomics {
+    /// By one instruction; a register beside each core, in memory, makes its address.
+    Mapped,
+    /// The same by a control register.
+    Csr,
+    /// Under a lock of the runtime, of which the host does not know.
+    Lock,
+}
+
 /// What is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, clap::ValueEnum)]
 pub enum Emit {
@@ -45,6 +56,8 @@ pub struct Options {
     pub level: u32,
     /// How the cores reach the host.
     pub hardware: Hardware,
+    /// How words of the host are changed; as the cores reach the host, if none.
+    pub atomics: Option<Atomics>,
     /// How pointers are assigned to memories.
     pub assign: Assign,
     /// Functions whose names begin so are kernels.
@@ -57,11 +70,24 @@ pub struct Options {
     pub check: bool,
 }
 
+impl Options {
+    /// How words of the host are changed.
+    pub(crate) fn atomics(&self) -> Atomics {
+        self.atomics.unwrap_or(match self.hardware {
+            Hardware::Mapped => Atomics::Mapped,
+            Hardware::Csr => Atomics::Csr,
+            // There is no such form of the instructions that change a word.
+            Hardware::Isa => Atomics::Lock,
+        })
+    }
+}
+
 impl Default for Options {
     fn default() -> Options {
         Options {
             level: 3,
             hardware: Hardware::default(),
+            atomics: None,
             assign: Assign::default(),
             kernels: vec!["__ferry_k_".to_owned()],
             march: "rv32imaf".to_owned(),

@@ -8,7 +8,7 @@ mod common;
 use std::path::Path;
 
 use common::{BUFFERS, Model, config, inputs, link, tools_are_here};
-use narrow::{Assign, Hardware, Options};
+use narrow::{Assign, Atomics, Hardware, Options};
 use sim::{Cluster, HostMemory, Refusal, Stop};
 
 const TEXT: &str = "
@@ -82,9 +82,14 @@ fn accesses(
     assign: Assign,
     level: u32,
 ) -> Vec<(char, u64, usize)> {
-    let options = Options { hardware, assign, level, ..Options::default() };
-    let (object, _) = narrow::compile(&inputs(file, Model::Host, &[]), &options).unwrap();
-    let mut cluster = Cluster::new(&config(hardware));
+    accesses_with(file, &Options { hardware, assign, level, ..Options::default() })
+}
+
+fn accesses_with(file: &Path, options: &Options) -> Vec<(char, u64, usize)> {
+    let (object, _) = narrow::compile(&inputs(file, Model::Host, &[]), options).unwrap();
+    let mut config = config(options.hardware);
+    config.extension.csr |= options.atomics == Some(Atomics::Csr);
+    let mut cluster = Cluster::new(&config);
     cluster.load(&link(&object, "__ferry_k_test")).unwrap();
     let slots: Vec<u8> = BUFFERS.iter().flat_map(|it| it.0.to_le_bytes()).collect();
     assert!(cluster.write(cluster.symbol("slots").unwrap(), &slots));
@@ -138,6 +143,10 @@ fn words_of_the_host_are_changed_by_one_access_where_hardware_can() {
             );
         }
     }
+    // Through a control register beside wide instructions, too.
+    let beside =
+        Options { hardware: Hardware::Isa, atomics: Some(Atomics::Csr), ..Options::default() };
+    assert_eq!(accesses_with(&file, &beside), expect);
     // Under the lock it is a read and a write; so it is if a comparison of words needs the lock.
     let is_locked = |found: Vec<(char, u64, usize)>| found.iter().all(|it| it.0 != 'u');
     assert!(is_locked(accesses(&file, Hardware::Isa, Assign::Points, 3)));

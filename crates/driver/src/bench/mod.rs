@@ -152,7 +152,8 @@ impl Bench<'_> {
         let compiled = self.tools.clang(&words, ["-x", "c"], text.as_bytes(), folder.path());
         let bitcode = compiled.map_err(|said| format!("clang refuses the kernels: {said}"))?;
         let best = Machine::of(self.config)?;
-        let machine = Machine { hardware, assigns, model, stack: Some(STACK), ..best };
+        let atomics = None;
+        let machine = Machine { hardware, atomics, assigns, model, stack: Some(STACK), ..best };
         let (config, description) = (self.config, self.description);
         let request = Request { machine, config, description, bitcode: vec![&bitcode] };
         request.build(self.tools, folder.path()).map_err(|asked| asked.into_text())

@@ -103,6 +103,9 @@ impl Request<'_> {
             machine.arch.clone().into(),
             file("runtime.bc", &compiled)?.into(),
         ];
+        if let Some(atomics) = machine.atomics {
+            narrow.extend(["--atomics".into(), atomics.into()]);
+        }
         if !machine.assigns {
             narrow.push("--no-assign".into());
         }
@@ -144,6 +147,8 @@ pub(crate) struct Machine {
     pub(crate) abi: &'static str,
     /// How addresses of 64 bits are made: `isa`, `csr` or `mapped`.
     pub(crate) hardware: &'static str,
+    /// How words of the host are changed in one instruction, if another way than the addresses are made.
+    pub(crate) atomics: Option<&'static str>,
     /// Whether pointers are proven to stay in the cluster, where they do.
     pub(crate) assigns: bool,
     pub(crate) model: Model,
@@ -175,14 +180,18 @@ impl Machine {
             (extension.csr, "csr"),
             (extension.register, "mapped"),
         ];
-        let Some((_, hardware)) = ways.iter().find(|it| it.0) else {
+        let Some((_, hardware)) = ways.iter().find(|it| it.0).copied() else {
             return Err(format!(
                 "cluster `{}`: its cores have no way to addresses of 64 bits",
                 config.name
             ));
         };
         let arch = format!("rv32ima{letters}");
-        Ok(Machine { arch, abi, hardware, assigns: true, model: Model::Host, stack: None })
+        // There is no such instruction with an address in two registers.
+        let others = ways.iter().filter(|_| hardware == "isa").skip(1);
+        let atomics = others.into_iter().find(|it| it.0).map(|it| it.1);
+        let (assigns, model) = (true, Model::Host);
+        Ok(Machine { arch, abi, hardware, atomics, assigns, model, stack: None })
     }
 
     /// Where things lie. Half of the scratchpad is for stacks: a quarter of that for core 0, which runs what is not parallel.
@@ -242,13 +251,15 @@ mod tests {
         let machine = |name: &str| Machine::of(&cluster(name).unwrap().0).unwrap();
         let paper = machine("hero-paper");
         assert_eq!((paper.arch.as_str(), paper.abi, paper.hardware), ("rv32imaf", "ilp32f", "isa"));
+        assert_eq!(paper.atomics, Some("csr"));
         assert_eq!(machine("keystone2-like").abi, "ilp32d");
         let text = cluster("hero-paper").unwrap().1;
         let without = text.replace("instructions = true", "instructions = false");
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("c.toml");
         fs::write(&file, &without).unwrap();
-        assert_eq!(machine(file.to_str().unwrap()).hardware, "csr");
+        let other = machine(file.to_str().unwrap());
+        assert_eq!((other.hardware, other.atomics), ("csr", None));
         let bare = without
             .replace("csr = true", "csr = false")
             .replace("register = true", "register = false");
