@@ -20,7 +20,7 @@ fn generic(functions: &str, body: &str, assign: Assign) -> u32 {
     std::fs::write(&file, text).unwrap();
     let options = Options { assign, ..Options::default() };
     let (_, stats) = narrow::compile(&inputs(&file, Model::Host, &[]), &options).unwrap();
-    stats.generic().checked_sub(1).expect("the result is stored")
+    stats.generic().checked_sub(1).unwrap()
 }
 
 /// What is left by ours, the paper's, and none.
