@@ -126,6 +126,12 @@ impl Cluster {
         self.shared.dma.abandon();
     }
 
+    /// Interrupts a core before its next instruction: it goes to `handler`, which leads back by `mret` (`mepc` says where to). The cluster
+    /// has nothing that interrupts by itself. False if the core masks interrupts (`mstatus`), or sleeps.
+    pub fn interrupt(&mut self, core: u32, handler: u32) -> bool {
+        self.harts.get_mut(core as usize).is_some_and(|it| it.enter_interrupt(handler))
+    }
+
     /// The address of a name that the program gives to the outside.
     pub fn symbol(&self, name: &str) -> Option<u32> {
         self.program.as_ref()?.symbol(name)

@@ -12,6 +12,7 @@ const FCSR: u32 = 0x003;
 const MSTATUS: u32 = 0x300;
 const MISA: u32 = 0x301;
 const MSCRATCH: u32 = 0x340;
+const MEPC: u32 = 0x341;
 /// The upper half of the next address.
 const EXTENSION: u32 = 0x7c0;
 /// The lowest address of the stack.
@@ -57,6 +58,7 @@ impl Registers {
             MSTATUS => hart.status,
             MISA => self.isa.register(),
             MSCRATCH => hart.scratch,
+            MEPC => hart.resume,
             EXTENSION if self.extension => hart.extension,
             STACK_LOW => hart.stack_low,
             STACK_HIGH => hart.stack_high,
@@ -82,6 +84,7 @@ impl Registers {
             // What it says is fixed; writing it is allowed and changes nothing.
             MISA => {}
             MSCRATCH => hart.scratch = value,
+            MEPC => hart.resume = value & !1,
             EXTENSION if self.extension => {
                 hart.extension = value;
                 hart.counters.wide.csr += 1;

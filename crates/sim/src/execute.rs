@@ -297,6 +297,11 @@ pub(crate) fn run<O: Observer>(
                     return Ok(sleep(hart, shared, wait, *op, observer));
                 }
             }
+            Kind::Mret => {
+                may_yield = true;
+                next = hart.leave_interrupt();
+                jump(hart, shared, code, shared.timing.taken_branch, next);
+            }
             Kind::Ecall => {
                 hart.pc = next;
                 hart.time += 1;

@@ -10,6 +10,11 @@ pub(crate) const NO_LINE: u32 = u32::MAX;
 /// Lines that a core remembers to be in the cache.
 const RECENT: usize = 16;
 
+/// Interrupts are taken: a bit of the status.
+const TAKES_INTERRUPTS: u32 = 1 << 3;
+/// The same, before the interrupt that is being handled.
+const TOOK_INTERRUPTS: u32 = 1 << 7;
+
 /// One core.
 #[derive(Clone, Debug)]
 pub(crate) struct Hart {
@@ -41,6 +46,8 @@ pub(crate) struct Hart {
     pub(crate) rounding: u8,
     pub(crate) status: u32,
     pub(crate) scratch: u32,
+    /// Where it goes on behind an interrupt.
+    pub(crate) resume: u32,
     /// Where the stack may be; any place if `stack_high` is 0.
     pub(crate) stack_low: u32,
     pub(crate) stack_high: u32,
@@ -72,6 +79,7 @@ impl Hart {
             rounding: 0,
             status: 8,
             scratch: 0,
+            resume: 0,
             stack_low: 0,
             stack_high: 0,
             asleep: None,
@@ -79,6 +87,28 @@ impl Hart {
             last_written: 0,
             counters: Counters::default(),
         }
+    }
+
+    /// Goes to `handler` before its next instruction; false if it takes no interrupts now.
+    pub(crate) fn enter_interrupt(&mut self, handler: u32) -> bool {
+        let is_taken = self.status & TAKES_INTERRUPTS != 0 && self.asleep.is_none();
+        if is_taken {
+            self.resume = self.pc;
+            self.pc = handler & !1;
+            self.line = NO_LINE;
+            self.status = self.status & !TAKES_INTERRUPTS | TOOK_INTERRUPTS;
+        }
+        is_taken
+    }
+
+    /// Where it goes on.
+    pub(crate) fn leave_interrupt(&mut self) -> u32 {
+        let took = self.status & TOOK_INTERRUPTS != 0;
+        self.status = match took {
+            true => self.status | TAKES_INTERRUPTS,
+            false => self.status & !TAKES_INTERRUPTS | TOOK_INTERRUPTS,
+        };
+        self.resume
     }
 
     #[inline(always)]

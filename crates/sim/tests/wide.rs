@@ -415,3 +415,79 @@ fn atomic_accesses_to_the_host_are_one_call() {
     assert_eq!(cluster.run(&mut memory, None).unwrap(), Stop::Exited(40));
     assert_eq!(memory.updates, 1);
 }
+
+/// Words of a program that reads a word of the host and changes another, and of a handler behind it that counts in the
+/// scratchpad and reads a third; with `masks` the program masks interrupts as it must.
+fn interrupted(by: By, masks: bool) -> (Vec<u32>, u32) {
+    let mut code = Code::default();
+    wide(by, &mut code, WORD, FIRST);
+    wide_store_of(by, &mut code, WORD, SECOND, 0x44);
+    code.exit(A0);
+    if !masks {
+        code.0.iter_mut().filter(|it| **it == mask_interrupts(T1)).for_each(|it| *it = NOP);
+        code.0.iter_mut().filter(|it| **it == csrw(MSTATUS, T1)).for_each(|it| *it = NOP);
+    }
+    let handler = CODE + 4 * code.0.len() as u32;
+    // What the core was about to do with its control register it does afterwards.
+    if by == By::Csr {
+        code.op(csrr(RA, EXTENSION)).op(csrw(EXTENSION, ZERO));
+    }
+    code.li(A1, L1).op(lw(A5, A1, 0)).op(addi(A5, A5, 1)).op(sw(A5, A1, 0));
+    code.li(A5, LOOKS_NEAR as u32).li(A6, (LOOKS_NEAR >> 32) as u32).li(A7, REGISTER);
+    match by {
+        By::Register => code.op(sw(A6, A7, 0)).op(lw(A1, A5, 0)),
+        By::Csr => code.op(csrw(EXTENSION, A6)).op(lw(A1, A5, 0)).op(csrw(EXTENSION, RA)),
+        By::Instruction => code.op(wide_load(WORD, A1, A5, A6)),
+    };
+    code.op(MRET);
+    (code.0, handler)
+}
+
+/// Interrupts a program at each of its cycles; how often it was interrupted, how often it would not be, and whether all was as without.
+fn interrupt_everywhere(by: By, masks: bool) -> (u32, u32, bool) {
+    let (code, handler) = interrupted(by, masks);
+    let (mut taken, mut refused, mut is_right) = (0, 0, true);
+    for cycle in 1.. {
+        let (mut cluster, mut host) = (with_code(&one_core(&[]), &code), host());
+        if cluster.run(&mut host, Some(cycle)).unwrap() != Stop::Paused {
+            break;
+        }
+        let is_taken = cluster.interrupt(0, handler);
+        (taken, refused) = (taken + u32::from(is_taken), refused + u32::from(!is_taken));
+        let end = cluster.run(&mut host, Some(1_000_000));
+        let (mut count, mut written) = ([0; 4], [0; 4]);
+        assert!(cluster.read(L1, &mut count));
+        host.read(SECOND, &mut written).unwrap();
+        is_right &= end.is_ok_and(|it| it == Stop::Exited(0x1111_1111))
+            && u32::from_le_bytes(count) == u32::from(is_taken)
+            && u32::from_le_bytes(written) == 0x44;
+    }
+    (taken, refused, is_right)
+}
+
+#[test]
+fn an_interrupt_between_the_halves_of_an_access_does_no_harm() {
+    for by in ALL {
+        let (taken, refused, is_right) = interrupt_everywhere(by, true);
+        assert!(is_right && taken > 0, "{by:?}: {taken} taken");
+        assert_eq!(refused > 0, by == By::Register, "{by:?}: {refused} refused");
+    }
+    // Where they are not masked, one finds the register set.
+    let (_, refused, is_right) = interrupt_everywhere(By::Register, false);
+    assert!(refused == 0 && !is_right);
+}
+
+#[test]
+fn an_interrupt_comes_back_with_interrupts_as_they_were() {
+    let mut code = Code::default();
+    code.op(NOP).op(csrr(A0, MSTATUS)).exit(A0);
+    let handler = CODE + 4 * code.0.len() as u32;
+    code.op(csrr(A1, MEPC)).op(csrr(A2, MSTATUS)).op(MRET);
+    let mut cluster = with_code(&one_core(&[]), &code.0);
+    assert!(cluster.interrupt(0, handler));
+    assert!(!cluster.interrupt(0, handler), "one is being handled");
+    assert!(!cluster.interrupt(1, handler), "there is one core");
+    let Stop::Exited(status) = cluster.run(&mut host(), None).unwrap() else { panic!() };
+    assert_eq!((status & 8, cluster.register(0, 12) & 8), (8, 0));
+    assert_eq!(cluster.register(0, 11), CODE);
+}

@@ -239,6 +239,7 @@ fn system(fields: Fields) -> Option<Op> {
             0x0000_0073 => Kind::Ecall,
             0x0010_0073 => Kind::Ebreak,
             0x1050_0073 => Kind::Wfi,
+            0x3020_0073 => Kind::Mret,
             _ => return None,
         };
         return Some(Op { kind, rd: SINK, ..Op::default() });

@@ -66,6 +66,7 @@ pub(crate) fn mnemonic(op: &Op) -> String {
         Kind::WideLoad => return format!("wide.l{}", width(op.width)),
         Kind::WideStore => return format!("wide.s{}", width(op.width)),
         Kind::Wfi => "wfi",
+        Kind::Mret => "mret",
         Kind::Ecall => "ecall",
         Kind::Ebreak => "ebreak",
         Kind::Illegal => "illegal",

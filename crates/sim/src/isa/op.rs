@@ -74,6 +74,8 @@ pub(crate) enum Kind {
     WideLoad,
     WideStore,
     Wfi,
+    /// Back from an interrupt.
+    Mret,
     Ecall,
     Ebreak,
     /// The bits are in `imm`.

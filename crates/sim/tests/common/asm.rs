@@ -25,11 +25,13 @@ pub(crate) const PAIR: u32 = 3;
 
 pub(crate) const ECALL: u32 = 0x0000_0073;
 pub(crate) const EBREAK: u32 = 0x0010_0073;
+pub(crate) const MRET: u32 = 0x3020_0073;
 pub(crate) const WFI: u32 = 0x1050_0073;
 pub(crate) const NOP: u32 = 0x0000_0013;
 pub(crate) const FENCE_I: u32 = 0x0000_100f;
 
 pub(crate) const MSTATUS: u32 = 0x300;
+pub(crate) const MEPC: u32 = 0x341;
 pub(crate) const MHARTID: u32 = 0xf14;
 pub(crate) const CYCLE: u32 = 0xc00;
 pub(crate) const EXTENSION: u32 = 0x7c0;
