@@ -19,8 +19,9 @@ mod share;
 mod stretch;
 mod tiles;
 
-use ir::construct::{ClauseKind, Leaf};
-use ir::program::{ExprId, ExprKind, Program, RegionId, StmtId, VarId};
+use ir::construct::{ClauseKind, Leaf, ScheduleKind};
+use ir::program::{ExprId, ExprKind, Program, RegionId, StmtId, Typed, VarId};
+use ir::region::LoopTest;
 use rustc_hash::FxHashSet;
 use source::Span;
 
@@ -146,7 +147,8 @@ impl Lowering<'_> {
         let is_linear = self.grid.is_some()
             && !region.loops.is_empty()
             && region.construct.kinds().any(|it| matches!(it, ClauseKind::Linear(_)));
-        if !is_linear && !needs_loops_made(self.program, id) {
+        let is_miscounted = self.grid.is_none() && is_miscounted(self.program, id);
+        if !is_linear && !is_miscounted && !needs_loops_made(self.program, id) {
             return false;
         }
         let mut maker = Maker::new(self, printer, id, Dealer::Compiler);
@@ -201,6 +203,39 @@ pub(super) fn needs_loops_made(program: &Program, id: RegionId) -> bool {
     let (true, Some(body)) = (deals, region.body) else { return false };
     region.construct.kinds().any(|it| matches!(it, ClauseKind::Induction(_)))
         || find::is_made(program, body, collapsed(program, id))
+}
+
+/// Whether gcc (12, at least) runs no iteration of a loop: one that counts down in an unsigned type of less than 64
+/// bits, and whose iterations are dealt while it runs, or in order, or to tasks.
+pub(super) fn is_miscounted(program: &Program, id: RegionId) -> bool {
+    let region = &program.regions[id];
+    let construct = &region.construct;
+    let is_dealt_late = |kind: &ClauseKind<Typed>| match kind {
+        ClauseKind::Schedule(it) => match it.kind {
+            ScheduleKind::Static => false,
+            ScheduleKind::Dynamic
+            | ScheduleKind::Guided
+            | ScheduleKind::Auto
+            | ScheduleKind::Runtime => true,
+        },
+        ClauseKind::Ordered(count) => count.is_none(),
+        _ => false,
+    };
+    let is_dealt_late = construct.has(Leaf::Taskloop)
+        || construct.has(Leaf::For) && construct.kinds().any(is_dealt_late);
+    // Several that are made one have a counter of another type.
+    let (true, 1, [one]) = (is_dealt_late, collapsed(program, id), region.loops.as_slice()) else {
+        return false;
+    };
+    let goes_down = match one.test {
+        LoopTest::Lt | LoopTest::Le => false,
+        LoopTest::Gt | LoopTest::Ge => true,
+        LoopTest::Ne => one.descending,
+    };
+    let ty = program.vars[one.var].ty;
+    let bytes = program.model.size_of(&program.types, ty).unwrap_or(u64::MAX);
+    let kind = program.types.integer_kind(ty);
+    goes_down && bytes < 8 && kind.is_some_and(|it| !program.model.int_signed(it))
 }
 
 /// How many loops a construct makes one.
