@@ -79,6 +79,98 @@ fn loops_of_all_kinds_give_the_hosts_answers() {
     check("y[i] += x[i]", "x, y: all, ");
 }
 
+/// Loops of a parallel region of their own.
+const TEAM: &str = r#"
+#include <stdio.h>
+#include <stdlib.h>
+int main(void) {
+  int n = 3000, m = 48;
+  int *a = malloc(sizeof(int) * n), *b = malloc(sizeof(int) * n), *c = calloc(m * m, sizeof(int)), *d = malloc(sizeof(int) * m * m);
+  for (int i = 0; i < n; i++) a[i] = i % 17, b[i] = 0;
+  for (int i = 0; i < m * m; i++) d[i] = i % 7;
+  long sum = 0;
+  int last = 0;
+  #pragma omp target map(to: a[0:n], d[0:m*m]) map(tofrom: b[0:n], c[0:m*m], sum, last)
+  {
+    #pragma omp parallel
+    {
+      #pragma omp for
+      for (int i = 0; i < n; i++) b[i] = a[i] * 3 + 1;
+      #pragma omp for collapse(2)
+      for (int i = 0; i < m; i++)
+        for (int j = 0; j < m; j++)
+          for (int k = 0; k < m; k++) c[i * m + j] += d[i * m + k] * d[k * m + j];
+      #pragma omp for collapse(2) schedule(static)
+      for (int i = 0; i < m; i++)
+        for (int j = 0; j < m; j++) c[i * m + j] = c[i * m + j] * 5 + d[i * m + j];
+      #pragma omp for reduction(+: sum) lastprivate(last)
+      for (int i = 0; i < n; i++) sum += (long)b[i] * i, last = b[i];
+      /* Rounds of loops with the same schedule are the same thread's. */
+      int own[1500], mine = 0;
+      #pragma omp for schedule(static)
+      for (int i = 0; i < n; i++) own[mine++] = a[i] + i, b[i] += a[i];
+      mine = 0;
+      #pragma omp for schedule(static)
+      for (int i = 0; i < n; i++) b[i] ^= own[mine++];
+      #pragma omp for nowait
+      for (int i = 0; i < n; i++) b[i] += 2;
+    }
+    #pragma omp parallel num_threads(3) firstprivate(a)
+    {
+      int *p = a;
+      #pragma omp for
+      for (int i = 0; i < n; i++) b[i] = b[i] * 2 + p[i];
+      a += 1;
+      #pragma omp for
+      for (int i = 0; i < n - 1; i++) b[i] = b[i] * 7 + a[i];
+      #pragma omp parallel
+      #pragma omp for
+      for (int i = 0; i < n; i++) b[i] += 0;
+      #pragma omp for
+      for (int i = n - 1; i > 0; i -= 2) b[i] += i;
+    }
+    if (last < 0) {
+      #pragma omp parallel
+      #pragma omp for
+      for (int i = 0; i < n; i++) b[i] = 0;
+    }
+  }
+  long hash = 0;
+  for (int i = 0; i < n; i++) hash = hash * 31 + b[i];
+  for (int i = 0; i < m * m; i++) hash = hash * 31 + c[i];
+  printf("%ld %ld %d\n", hash, sum, last);
+}"#;
+
+#[test]
+fn loops_of_a_team_that_is_there_bring_their_arrays() {
+    if !has_tools() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    build(folder.path(), TEAM, &[]);
+    let said = compared(folder.path());
+    let of_line = |word: &str| -> Option<String> {
+        let at = format!("a.c:{}: ", line_of(TEAM, word) - 1);
+        said.split("brought into the scratchpad of ").find(|it| it.contains(&at)).map(str::to_owned)
+    };
+    let check = |word: &str, expect: &str| {
+        let found = of_line(word).unwrap_or_default();
+        assert!(found.contains(expect), "{word}: {found} in {said}");
+    };
+    check("b[i] = a[i] * 3 + 1", "a, b: all, 8 tiles of 375 rounds");
+    check("for (int i = 0; i < m; i++)", "c, d: all, 8 tiles of 6 rounds");
+    check("sum += (long)b[i]", "b: all, ");
+    check("own[mine++] = a[i] + i", "a, b: all, 8 tiles");
+    check("b[i] ^= own[mine++]", "b: all, 8 tiles");
+    check("b[i] = b[i] * 2 + p[i]", "b: all, 3 tiles");
+    check("b[i] += i;", "b: all, 3 tiles");
+    // Nobody waits behind it; threads have pointers of their own; rounds are dealt in another order.
+    for word in ["b[i] += 2", "c[i * m + j] * 5"] {
+        assert_eq!(of_line(word), None, "{word}: {said}");
+    }
+    assert!(!of_line("b[i] * 7 + a[i]").unwrap_or_default().contains("a, "), "{said}");
+}
+
 const LARGE: &str = r#"
 #include <stdio.h>
 #include <stdlib.h>
@@ -228,9 +320,13 @@ fn nests(seed: u64, count: usize) -> String {
         let target = format!("c[i * {width} + {}]", if own > 3 { "j" } else { "0" });
         let update = ["=", "+=", "^="][chance.below(3) as usize];
         let when = if chance.below(3) == 0 { "if ((i + j) % 3) " } else { "" };
-        let (head, many) = match chance.below(2) {
+        let (head, many) = match chance.below(3) {
             0 => (
                 "omp target teams distribute parallel for map(to: a[0:room], b[0:room]) map(tofrom: c[0:room])",
+                "",
+            ),
+            1 => (
+                "omp target map(to: a[0:room], b[0:room]) map(tofrom: c[0:room])\n#pragma omp parallel\n#pragma omp for",
                 "",
             ),
             _ => ("acc parallel loop copyin(a[0:room], b[0:room]) copy(c[0:room])", ""),

@@ -5,6 +5,8 @@
 //! the device finds that something does not hold or fit. Which of them runs is asked at run time: `__ferry_near_begin`
 //! answers 0 for the loop as it was, 1 if only arrays that follow the rounds are brought, 2 for all.
 //!
+//! Where the threads are there already (a loop in a parallel region of its own), one of them asks and all follow its answer.
+//!
 //! Elements are found by the program's own subscript less that of the first element in the buffer, so nothing is
 //! assumed of how subscripts are computed. An array that is used in any other way than by subscript stays where it is.
 
@@ -36,6 +38,9 @@ const DECLARATIONS: &str = "\
 struct __ferry_near_reach { long __low, __low_step, __high, __high_step; };
 struct __ferry_near_array { const volatile void *__base; unsigned long __size; struct __ferry_near_reach __reach[4]; unsigned __reaches, __flags; };
 extern int __ferry_near_begin(void *, struct __ferry_near_array *, unsigned, unsigned long, int, const char *);
+extern void __ferry_near_begin_in_team(struct __ferry_near_array *, unsigned, unsigned long, int, const char *), __ferry_near_finish_in_team(void);
+extern int __ferry_near_of_team(void);
+extern void *__ferry_near_plan_of_team(void);
 extern unsigned __ferry_near_tiles(void *), __ferry_near_first(void *, unsigned), __ferry_near_end(void *, unsigned);
 extern void __ferry_near_enter(void *, unsigned), __ferry_near_leave(void *, unsigned), __ferry_near_finish(void *);
 extern void *__ferry_near_at(void *, unsigned, unsigned);
@@ -49,12 +54,16 @@ pub(in crate::lower) struct Near {
     stmt: StmtId,
     spelled: Construct<Spelled>,
     is_collapsed: bool,
+    /// The parallel region around it, where threads meet the loop together.
+    team: Option<RegionId>,
 }
 
 /// What comes behind the loop as it was.
 pub(in crate::lower) struct Opened {
     plan: String,
     version: String,
+    /// In a team: the line before what one thread does for all.
+    by_one: Option<String>,
 }
 
 impl Lowering<'_> {
@@ -71,15 +80,28 @@ impl Lowering<'_> {
         let nest = maker.nest(near.stmt, 1).ok()?;
         self.declare_near();
         let [plan, version, list] = ["plan", "version", "arrays"].map(|it| maker.name(it));
+        let [wait, by_one] = match near.team {
+            None => [None, None],
+            Some(_) => {
+                let line = |leaf| self.pragma(&other(&near.spelled, leaf));
+                [Some(line(Leaf::Barrier)?), Some(line(Leaf::Single)?)]
+            }
+        };
         out.beside(self.program.regions[id].span);
         out.line("{");
         nest.prelude.iter().for_each(|it| out.line(&it.line));
         let [first] = nest.loops.as_slice() else { return None };
-        out.line(&format!("struct __ferry_near_array {list}[{}];", near.arrays.len()));
-        let room = maker.name("room");
-        out.line(&format!("long {room}[{}];", abi::cluster::NEAR_ROOM / 8));
-        out.line(&format!("long *const {plan} = {room};"));
-        out.line(&format!("int {version} = 0;"));
+        // Of a team one asks at a time, and stacks are short.
+        let kept = if near.team.is_some() { "static " } else { "" };
+        out.line(&format!("{kept}struct __ferry_near_array {list}[{}];", near.arrays.len()));
+        if near.team.is_none() {
+            let room = maker.name("room");
+            out.line(&format!("long {room}[{}];", abi::cluster::NEAR_ROOM / 8));
+            out.line(&format!("long *const {plan} = {room};"));
+            out.line(&format!("int {version} = 0;"));
+        }
+        // What threads have written before the loop is there when one of them brings it.
+        wait.iter().chain(&by_one).for_each(|it| out.raw(it));
         out.line(&format!("if ({})", self.near_guards(printer, &near, &first.end)));
         out.line("{");
         out.indented(|out| {
@@ -89,8 +111,12 @@ impl Lowering<'_> {
                     described(printer, array)
                 ));
             }
+            let begin = match near.team {
+                None => format!("{version} = __ferry_near_begin({plan}, "),
+                Some(_) => "__ferry_near_begin_in_team(".to_owned(),
+            };
             out.line(&format!(
-                "{version} = __ferry_near_begin({plan}, {list}, {}, {}, {}, {});",
+                "{begin}{list}, {}, {}, {}, {});",
                 near.arrays.len(),
                 first.end,
                 i32::from(near.is_collapsed),
@@ -98,6 +124,10 @@ impl Lowering<'_> {
             ));
         });
         out.line("}");
+        if near.team.is_some() {
+            out.line(&format!("const int {version} = __ferry_near_of_team();"));
+            out.line(&format!("long *const {plan} = __ferry_near_plan_of_team();"));
+        }
         let are_mixed =
             near.arrays.iter().any(Array::is_still) && !near.arrays.iter().all(Array::is_still);
         // By value: what is reached by reference is loaded in each round.
@@ -105,9 +135,11 @@ impl Lowering<'_> {
         let items: Vec<String> = user.chain([plan.clone()]).collect();
         for number in if are_mixed { vec![2, 1] } else { vec![2] } {
             let mut spelled = near.spelled.clone();
-            let (kind, span) =
-                (ClauseKind::FirstPrivate { saved: false, items: items.clone() }, spelled.span);
-            spelled.clauses.push(Clause { kind, on: None, group: None, switch: None, span });
+            // In a team each thread has its own already.
+            if near.team.is_none() {
+                let kind = ClauseKind::FirstPrivate { saved: false, items: items.clone() };
+                spelled.clauses.push(clause(kind, spelled.span));
+            }
             let pragma = self.pragma(&spelled)?;
             out.line(&format!("if ({version} == {number})"));
             out.line("{");
@@ -119,14 +151,21 @@ impl Lowering<'_> {
             out.line("else");
         }
         out.line("{");
-        Some(Opened { plan, version })
+        Some(Opened { plan, version, by_one })
     }
 
     /// Closes what was opened.
     pub(in crate::lower) fn near_end(&self, opened: &Opened, out: &mut Out<'_>) {
-        let Opened { plan, version } = opened;
+        let Opened { plan, version, by_one } = opened;
         out.line("}");
-        out.line(&format!("if ({version}) __ferry_near_finish({plan});"));
+        out.line(&format!("if ({version})"));
+        match by_one {
+            None => out.line(&format!("__ferry_near_finish({plan});")),
+            Some(by_one) => {
+                out.raw(by_one);
+                out.line("__ferry_near_finish_in_team();");
+            }
+        }
         out.line("}");
     }
 
@@ -210,11 +249,15 @@ impl Lowering<'_> {
             }
         };
         let uses = Uses::new(program, stmt);
+        let team = self.team_around(id, leaves);
         arrays.retain(|it| {
+            let terms = sums(it).flat_map(|it| &it.terms);
+            let mut vars = terms.flat_map(|it| &it.1).copied().chain([it.var]);
             let is_ours = uses.is_only_subscripted(it.var)
                 && !uses.declared.contains(&it.var)
                 && self.is_one_for_all(id, it.var)
-                && sums(it).all(|it| self.is_same_before(id, it));
+                && sums(it).all(|it| self.is_same_before(id, it))
+                && team.is_none_or(|team| vars.all(|it| self.is_one_in_team(team, it)));
             if !is_ours {
                 note(format!("{counter}: `{}` stays outside of the scratchpad: it is used in other ways than by subscript", self.array_name(it.var)), None);
             }
@@ -249,7 +292,37 @@ impl Lowering<'_> {
             }
         }
         let is_collapsed = super::collapsed(program, id) > 1;
-        Some(Near { arrays, stmt, spelled, is_collapsed })
+        Some(Near { arrays, stmt, spelled, is_collapsed, team })
+    }
+
+    /// The parallel region whose threads share a loop that makes none itself.
+    fn team_around(&self, id: RegionId, leaves: &[Leaf]) -> Option<RegionId> {
+        if leaves.first() != Some(&Leaf::For) {
+            return None;
+        }
+        let around = self.program.around(id).nth(1)?;
+        let leaves = &self.program.regions[around].construct.leaves;
+        (leaves.last() == Some(&Leaf::Parallel)).then_some(around)
+    }
+
+    /// Whether a variable is one and the same for all threads of a parallel region.
+    fn is_one_in_team(&self, team: RegionId, var: VarId) -> bool {
+        let region = &self.program.regions[team];
+        let found = region.vars.iter().find(|it| it.var == var);
+        let is_shared = match found.and_then(|it| it.sharing.as_ref()).map(|it| &it.value) {
+            None | Some(Sharing::Shared) => true,
+            Some(
+                Sharing::FirstPrivate
+                | Sharing::Private
+                | Sharing::LastPrivate
+                | Sharing::FirstLastPrivate
+                | Sharing::Reduction(_)
+                | Sharing::Linear
+                | Sharing::ThreadPrivate,
+            ) => false,
+        };
+        let is_inside = |it: StmtId| Uses::new(self.program, it).declared.contains(&var);
+        is_shared && !region.body.is_some_and(is_inside)
     }
 
     /// The construct for the loop over tiles; none if that would be another thing than the program asks for.
@@ -268,7 +341,15 @@ impl Lowering<'_> {
         }
         nested::outer_only(printer, region, &mut spelled);
         let around = self.for_host(printer, id, &mut spelled);
-        let is_plain = spelled.leaves.ends_with(&[Leaf::Parallel, Leaf::For])
+        // In a team all wait behind the loop: what one of them brought goes only then. Who gets which round of a static schedule is
+        // something that programs may rely on there; tiles are parts of the outermost loop.
+        let is_dealt_by_all = super::collapsed(self.program, id) > 1
+            && spelled.kinds().any(|it| matches!(it, ClauseKind::Schedule(_)));
+        let is_in_team = spelled.leaves == [Leaf::For]
+            && self.team_around(id, &leaves).is_some()
+            && !is_dealt_by_all
+            && !spelled.kinds().any(|it| matches!(it, ClauseKind::Nowait(_)));
+        let is_plain = (spelled.leaves.ends_with(&[Leaf::Parallel, Leaf::For]) || is_in_team)
             && around.is_nothing()
             && spelled.kinds().all(keeps_meaning);
         spelled
@@ -315,6 +396,15 @@ impl Lowering<'_> {
             }
         })
     }
+}
+
+/// A construct of the team at the same place.
+fn other(like: &Construct<Spelled>, leaf: Leaf) -> Construct<Spelled> {
+    Construct { leaves: vec![leaf], clauses: Vec::new(), ..like.clone() }
+}
+
+fn clause(kind: ClauseKind<Spelled>, span: Span) -> Clause<Spelled> {
+    Clause { kind, on: None, group: None, switch: None, span }
 }
 
 /// Clauses with which a loop over tiles does what the loop over rounds does.

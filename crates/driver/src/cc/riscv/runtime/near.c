@@ -272,19 +272,18 @@ APART static int near_fit(Plan *plan, int version) {
   }
 }
 
-/* Which arrays are brought; the plan is made for those. Called before the loop, by who meets it. */
-APART int __ferry_near_begin(Plan *plan, Array *arrays, u32 count, u64 rounds, int is_collapsed, const char *what) {
-  Thread *thread = me();
+/* Which arrays are brought; the plan is made for those. Called before the loop, by who meets it; so many cores will share it. */
+APART static int near_begin(Plan *plan, Array *arrays, u32 count, u64 rounds, int is_collapsed, const char *what, u32 cores) {
   plan->count = 0;
   if (!rounds) return NEAR_NONE;
-  int is_alone = thread->active || core_number();
-  plan->cores = is_alone ? 1 : rounds < CORES ? (u32)rounds : CORES;
+  int is_alone = cores == 1;
+  plan->cores = rounds < cores ? (u32)rounds : cores;
   plan->first_core = is_alone ? core_number() : 0;
   plan->rounds = (u32)rounds;
   const char *why = NULL;
   u32 which = 0;
   if (rounds > 0x7fffffff) why = "the loop has too many rounds";
-  if (is_collapsed && !is_alone && rounds < CORES) why = "the outer loop has fewer rounds than there are cores";
+  if (is_collapsed && !is_alone && rounds < cores) why = "the outer loop has fewer rounds than there are cores";
   for (; !why && which < count; which++) why = near_measure(&arrays[which], &plan->arrays[which], plan->rounds);
   for (u32 i = 0; !why && i < count; i++)
     for (u32 k = 0; k < i; k++) {
@@ -346,4 +345,24 @@ APART int __ferry_near_begin(Plan *plan, Array *arrays, u32 count, u64 rounds, i
   }
   for (u32 i = 0; i < started; i++) ferry_dma_wait(transfers[i]);
   return version;
+}
+
+APART int __ferry_near_begin(Plan *plan, Array *arrays, u32 count, u64 rounds, int is_collapsed, const char *what) {
+  return near_begin(plan, arrays, count, rounds, is_collapsed, what, me()->active || core_number() ? 1 : CORES);
+}
+
+/* The same for a loop that a team has met: one thread asks, all get the answer. A team of one inside of another has none. */
+static int has_plan(void) { return me()->size > 1 || !me()->active; }
+
+APART void __ferry_near_begin_in_team(Array *arrays, u32 count, u64 rounds, int is_collapsed, const char *what) {
+  if (!has_plan() || !(the_team.plan = heap_take(sizeof(Plan)))) return;
+  the_team.version = (u32)near_begin((Plan *)(u64)the_team.plan, arrays, count, rounds, is_collapsed, what, me()->size);
+  if (!the_team.version) ferry_l1_free((void *)(u64)the_team.plan);
+}
+APART int __ferry_near_of_team(void) { return has_plan() ? (int)the_team.version : NEAR_NONE; }
+APART DEVICE void *__ferry_near_plan_of_team(void) { return (void *)(u64)the_team.plan; }
+APART void __ferry_near_finish_in_team(void) {
+  __ferry_near_finish((Plan *)(u64)the_team.plan);
+  ferry_l1_free((void *)(u64)the_team.plan);
+  the_team.version = NEAR_NONE;
 }

@@ -22,6 +22,7 @@ typedef struct {
   u32 size;
   int single_lock;
   u32 singles;
+  u32 plan, version; /* of a loop whose arrays are brought near, and which of them */
 } Team;
 
 /* What a core knows of the thread it runs. */
@@ -175,6 +176,7 @@ ROOT void ferry_begin(u32 core) {
   if (core) work(core);
   the_team.single_lock = 0;
   the_team.size = 1;
+  the_team.version = 0;
   default_threads = CORES;
   ferry_run_kernel(ferry_kernel, low(ferry_slots));
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
