@@ -76,6 +76,7 @@ const OWN: &[(&str, Test)] = &[
     ("gpus_copy_to_each_other", gpus_copy_to_each_other),
     ("the_best_image_is_loaded", the_best_image_is_loaded),
     ("a_grid_is_as_large_as_its_loops", a_grid_is_as_large_as_its_loops),
+    ("blocks_are_small_where_more_of_them_fit", blocks_are_small_where_more_of_them_fit),
     ("memory_of_pinned_allocators_is_locked", memory_of_pinned_allocators_is_locked),
     ("parts_of_sums_have_a_place_in_each_stream", parts_of_sums),
     ("memory_of_the_host_is_used_where_the_gpu_reaches_it", unified_memory),
@@ -498,6 +499,18 @@ fn a_grid_is_as_large_as_its_loops() -> Option<String> {
     let ran = with_driver(program, "cuda", &[])?;
     // Blocks have 128 threads; the GPU of the driver has ten multiprocessors.
     ran.calls_are(&["blocks"], &["blocks 8", "blocks 20", "blocks 160"])
+}
+
+fn blocks_are_small_where_more_of_them_fit() -> Option<String> {
+    let program = "#include <stdlib.h>
+    int main(void) {
+        int n = 30000, *a = calloc(n, sizeof *a);
+        #pragma omp target teams distribute parallel for map(tofrom: a[0:n])
+        for (int i = 0; i < n; i++) a[i]++;
+        return 0; }";
+    let large = with_driver(program, "cuda", &[])?.calls_are(&["blocks"], &["blocks 118"]);
+    let small = with_driver(program, "cuda", &[("FEW_REGISTERS", "1")])?;
+    large.or_else(|| small.calls_are(&["blocks"], &["blocks 160"]))
 }
 
 fn the_best_image_is_loaded() -> Option<String> {

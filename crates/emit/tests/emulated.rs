@@ -463,3 +463,40 @@ int main() {
 ",
     );
 }
+
+#[test]
+fn parts_that_are_asked_for_are_read_near() {
+    agrees(
+        ".bring(",
+        "void wide(int n, const double *restrict a, double *b, double *rest) {
+#pragma acc parallel loop gang copyin(a[0:n]) copy(b[0:n], rest[0:1])
+  for (int g = 1; g < n - 1; g += 16) {
+#pragma acc cache(a[g - 1 : 18])
+#pragma acc loop vector
+    for (int i = g; i < g + 16; i++)
+      if (i < n - 1) b[i] = a[i - 1] + 2 * a[i] + 4 * a[i + 1] + a[n - 1 - i];
+  }
+}
+",
+        "#include <cstdio>
+int main() {
+  for (int n : { 3, 18, 100 })
+    for (unsigned threads : { 32u, 5u }) {
+      /* No element beyond the last may be read. */
+      double *a = (double *)malloc(n * 8), rest = 0;
+      std::vector<double> b(n, -1.0);
+      for (int i = 0; i < n; i++) a[i] = i * i % 13 + 0.25;
+      const unsigned long words[] = { (unsigned long)n, (unsigned long)a, (unsigned long)b.data(), (unsigned long)&rest };
+      run(2, threads, words);
+      for (int i = 1; i < n - 1; i++) {
+        const double sum = a[i - 1] + 2 * a[i] + 4 * a[i + 1] + a[n - 1 - i];
+        if (b[i] != sum) return printf(\"n %d: %d is %g, not %g\\n\", n, i, b[i], sum), 1;
+      }
+      if (b[0] != -1 || b[n - 1] != -1) return puts(\"beyond\"), 1;
+      free(a);
+    }
+  puts(\"same parts\");
+}
+",
+    );
+}

@@ -506,3 +506,52 @@ void f(int n, int *a) {{
             .contains("__ferry_near int __ferry_team1_list[4];")
     );
 }
+
+/// A loop of gangs that asks for a part of an array, with what else it does.
+fn cached(grid: Grid, array: &str, asked: &str, also: &str) -> String {
+    on_grid(
+        grid,
+        &format!(
+            "void f(int n, {array}, double *b) {{
+#pragma acc parallel loop gang copyin(a[0:n]) copy(b[0:n])
+  for (int g = 0; g < n; g += 16) {{
+#pragma acc cache({asked})
+#pragma acc loop vector
+    for (int i = g; i < g + 16; i++) {{
+      if (i < n) b[i] = a[i];
+      {also}
+    }}
+  }}
+}}
+"
+        ),
+    )
+}
+
+#[test]
+fn a_part_that_is_asked_for_is_brought_near_or_the_report_says_why_not() {
+    let near = "const double *restrict a";
+    let text = cached(Grid::Cuda, near, "a[g : 16]", "");
+    assert!(text.contains("on `cuda` `cache` in memory of a team: 16 elements of `a`"), "{text}");
+    assert!(text.contains("a.bring(g, 16);"), "{text}");
+    let promised = cached(Grid::Hip, "double *a", "readonly: a[g : 16]", "");
+    assert!(promised.contains("a.bring(g, 16);"), "{promised}");
+    for (grid, array, asked, also, why) in [
+        (Grid::OpenCl, near, "a[g : 16]", "", "only kernels for `cuda`"),
+        (Grid::Cuda, "double *a", "a[g : 16]", "", "what the kernel writes may be the same memory"),
+        (Grid::Cuda, near, "a[g : n]", "", "it does not name one part of known length"),
+        (Grid::Cuda, near, "a[(int)a[g] : 16]", "", "the threads of a team may see different"),
+        (
+            Grid::Cuda,
+            "double *restrict a",
+            "a[g : 16]",
+            "a[i] = 1;",
+            "the kernel does not only read",
+        ),
+        (Grid::Cuda, near, "a[g : 6000]", "", "the memory of a group is full"),
+    ] {
+        let text = cached(grid, array, asked, also);
+        assert!(text.contains(&format!("`cache` stays advice: {why}")), "{why}: {text}");
+        assert!(!text.contains(".bring("), "{text}");
+    }
+}

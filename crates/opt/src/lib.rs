@@ -17,6 +17,7 @@ mod far;
 mod liveness;
 pub mod marks;
 mod normal;
+pub mod occupancy;
 mod outline;
 mod pairs;
 mod poly;

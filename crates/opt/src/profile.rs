@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use crate::occupancy::Unit;
+
 const BUILT_IN: &str = include_str!("../profiles/devices.toml");
 
 /// What kind of device it is.
@@ -62,6 +64,10 @@ pub struct Profile {
     pub collapse: u64,
     /// Lanes are used only where the program says so.
     pub lanes_need_word: bool,
+    /// What a multiprocessor has, if the device is made of such.
+    pub unit: Option<Unit>,
+    /// Bytes of its multiprocessor that a block may take without asking when it starts.
+    pub block_memory: u64,
 }
 
 /// A profile as written.
@@ -88,6 +94,12 @@ struct Written {
     reduce: Option<f64>,
     collapse: Option<u64>,
     lanes_need_word: Option<bool>,
+    unit_threads: Option<u64>,
+    unit_blocks: Option<u64>,
+    unit_registers: Option<u64>,
+    unit_memory: Option<u64>,
+    unit_reserved: Option<u64>,
+    block_memory: Option<u64>,
 }
 
 impl Written {
@@ -114,11 +126,29 @@ impl Written {
             reduce: self.reduce.or(other.reduce),
             collapse: self.collapse.or(other.collapse),
             lanes_need_word: self.lanes_need_word.or(other.lanes_need_word),
+            unit_threads: self.unit_threads.or(other.unit_threads),
+            unit_blocks: self.unit_blocks.or(other.unit_blocks),
+            unit_registers: self.unit_registers.or(other.unit_registers),
+            unit_memory: self.unit_memory.or(other.unit_memory),
+            unit_reserved: self.unit_reserved.or(other.unit_reserved),
+            block_memory: self.block_memory.or(other.block_memory),
         }
     }
 
     fn whole(self, name: &str) -> Option<Profile> {
+        let unit = || {
+            Some(Unit {
+                threads: self.unit_threads?,
+                blocks: self.unit_blocks?,
+                registers: self.unit_registers?,
+                memory: self.unit_memory?,
+                reserved: self.unit_reserved?,
+                warp: self.warp?,
+            })
+        };
         Some(Profile {
+            unit: unit(),
+            block_memory: self.block_memory.unwrap_or(0),
             name: name.to_owned(),
             about: self.about.unwrap_or_default(),
             kind: self.kind?,

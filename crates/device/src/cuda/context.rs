@@ -8,7 +8,7 @@ use std::ptr;
 use cudarc::driver::sys::{self, CUcontext, CUdevice, CUdevice_attribute_enum as Attribute};
 
 use super::driver::{self, check};
-use crate::{DeviceError, Held, Result};
+use crate::{DeviceError, Held, Result, shape};
 
 /// A GPU and its context.
 #[derive(Debug)]
@@ -16,8 +16,7 @@ pub(super) struct Context {
     pub(super) handle: CUcontext,
     /// Among those that the driver offers.
     number: usize,
-    /// Multiprocessors.
-    pub(super) units: usize,
+    pub(super) shape: shape::Gpu,
     pub(super) memory: usize,
     /// 90 for compute capability 9.0.
     pub(super) capability: u32,
@@ -49,11 +48,16 @@ impl Context {
         let is = |attribute| number_of(device, attribute);
         let major = is(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
         let minor = is(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
-        let units = is(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
+        let count = |it| is(it).map(|it| usize::try_from(it).unwrap_or(0));
+        let units = count(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
+        // Drivers that do not know it take nothing.
+        let reserved = count(Attribute::CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK);
+        let shared = count(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR)?;
+        let known = (shared > 0).then_some([shared, reserved.unwrap_or(0)]);
         Ok(Context {
             handle,
             number,
-            units: usize::try_from(units).unwrap_or(1).max(1),
+            shape: shape::Gpu { units: units.max(1), memory: known },
             memory,
             capability: major * 10 + minor,
             driver,

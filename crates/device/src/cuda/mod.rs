@@ -434,9 +434,23 @@ impl Device for Cuda {
             check("asking what a kernel is like", asked)
                 .map(|()| usize::try_from(answer).unwrap_or(0))
         };
+        let most = ask(Attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?.max(1);
+        let at_once = shape::THREADS.map(|threads| {
+            let (mut blocks, threads) = (0, i32::try_from(threads).unwrap_or(1));
+            // SAFETY: as above.
+            let asked = unsafe {
+                let at = &raw mut blocks;
+                sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(at, handle, threads, 0)
+            };
+            usize::try_from(blocks).ok().filter(|_| asked == CUresult::CUDA_SUCCESS)
+        });
         let like = shape::Kernel {
-            most: ask(Attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?.max(1),
-            has_memory: ask(Attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)? > 0,
+            most,
+            memory: ask(Attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?,
+            at_once: match at_once {
+                [Some(large), Some(small)] if most >= shape::THREADS[0] => Some([large, small]),
+                _ => None,
+            },
             spread: image::spread(&handles, name).unwrap_or(shape::Spread::EVEN),
         };
         let sums = image::sums(&handles, name);
@@ -597,9 +611,9 @@ impl Device for Cuda {
             return Err(DeviceError::Unsupported("kernels with more than 512 arguments"));
         }
         let entry = self.entry(kernel)?;
-        let [blocks, threads] = shape::of(self.context.units, entry.like, launch);
+        let [blocks, threads] = shape::of(self.context.shape, entry.like, launch);
         // One that leaves most of the GPU to others, so that it may start a moment later.
-        let is_small = usize::try_from(blocks).is_ok_and(|it| it <= self.context.units);
+        let is_small = usize::try_from(blocks).is_ok_and(|it| it <= self.context.shape.units);
         let what = "running a kernel";
         let run = |lane: &mut Lane| {
             let parts = self.parts(lane, entry.sums, blocks)?;

@@ -311,7 +311,8 @@ impl Device for Hip {
         };
         let like = shape::Kernel {
             most: ask(MOST_THREADS)?.max(1),
-            has_memory: ask(BLOCK_MEMORY)? > 0,
+            memory: ask(BLOCK_MEMORY)?,
+            at_once: None,
             spread: self.spread(&loaded, name).unwrap_or(Spread::EVEN),
         };
         let mut modules = self.modules();
@@ -442,7 +443,8 @@ impl Device for Hip {
         let entry = self.modules().kernels.get(number).copied().flatten();
         let entry =
             entry.ok_or_else(|| DeviceError::BadImage("it is not loaded any more".into()))?;
-        let [blocks, threads] = shape::of(self.units, entry.like, launch);
+        let [blocks, threads] =
+            shape::of(shape::Gpu { units: self.units, memory: None }, entry.like, launch);
         // AMD counts all threads of a launch with 32 bits.
         let blocks = blocks.min(u32::MAX / threads.max(1));
         /// What `hipModuleLaunchKernel` calls the pieces of `extra`.

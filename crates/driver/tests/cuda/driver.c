@@ -240,6 +240,11 @@ int cuModuleGetGlobal_v2(word *at, word *size, void *module, const char *name) {
 int cuMemcpyDtoH_v2(void *to, word from, word bytes) { return memcpy(to, (void *)from, bytes), 0; }
 /* 256 threads in a block at most, and no memory of blocks. */
 int cuFuncGetAttribute(int *value, int which, void *kernel) { return *value = which == 0 ? 256 : 0, 0; }
+int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *kernel, int threads, word memory) {
+  /* As if a thread had 96 registers. */
+  *blocks = getenv("FEW_REGISTERS") ? 21 * 32 / threads : 2048 / threads;
+  return kernel == 0 || memory != 0;
+}
 /* Graphs of kernels without an order: what is started is what the nodes say at that moment. */
 struct node {
   unsigned is_off, blocks;

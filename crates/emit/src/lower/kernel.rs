@@ -100,7 +100,7 @@ impl Lowering<'_> {
             allocators.before.iter().for_each(|it| out.line(it));
             match form {
                 Some(Form::Flat(inner)) => return self.flat(&printer, inner, out),
-                Some(Form::Team(team)) => return self.team_kernel(&printer, id, team, out),
+                Some(Form::Team(team)) => return self.team_kernel(&printer, id, *team, out),
                 Some(Form::Solo(_)) => {
                     return self.alone(&printer, id, &region.construct.leaves, out);
                 }

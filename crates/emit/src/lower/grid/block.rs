@@ -11,25 +11,43 @@ use ir::program::{
 };
 use ir::region::{Origin, Sharing};
 use ir::walk::Part;
+use opt::occupancy::Block;
+use opt::profile::{Profile, Profiles};
 use rustc_hash::FxHashSet;
 
+use super::flat::MOST_THREADS;
 use crate::c::{Grid, Out, Printer};
-use crate::lower::Lowering;
 use crate::lower::kernel::regions_in;
 use crate::lower::loops;
+use crate::lower::{GRID_PROFILE, Lowering};
 
 /// Why a team's variables cannot be where all its threads reach them.
 pub(super) const TOO_LARGE: &str = "what its threads share is too large for the memory of a group";
 
-/// Bytes of a group that a kernel may count on; sums of its threads take some more.
-fn room(grid: Grid) -> u64 {
-    match grid {
+/// Bytes of a group that a kernel may count on, less what sums of its threads take.
+pub(super) fn room(grid: Grid) -> u64 {
+    /// For a sum in each of two types.
+    const SUMS: u64 = 4 << 10;
+    let all = match grid {
         // What every device has.
-        Grid::OpenCl => 28 << 10,
-        // What a kernel has without asking for more when it is launched.
-        Grid::Cuda => 44 << 10,
-        Grid::Hip => 60 << 10,
-    }
+        Grid::OpenCl => 32 << 10,
+        Grid::Cuda => profile().map_or(0, |it| it.block_memory),
+        Grid::Hip => 64 << 10,
+    };
+    all.saturating_sub(SUMS)
+}
+
+/// What is like all GPUs.
+fn profile() -> Option<Profile> {
+    Profiles::built_in().get(GRID_PROFILE).ok()
+}
+
+/// How many groups of a kernel that take so much memory run at once, for reports.
+fn fit(grid: Grid, memory: u64) -> Option<String> {
+    let unit = profile().filter(|_| grid == Grid::Cuda)?.unit?;
+    let threads = MOST_THREADS as u64;
+    let fit = unit.fit(Block { threads, registers: 0, memory })?;
+    Some(format!("; {fit}"))
 }
 
 /// A variable that lies in the memory of a group.
@@ -73,14 +91,18 @@ impl Lowering<'_> {
                 found.push(Near { var, of, name: String::new() });
             }
         }
-        let mut bytes: u64 = 0;
-        for near in &found {
-            let size = program.model.size_of(&program.types, program.vars[near.var].ty);
+        if self.bytes_of(&found) > room(grid) { Err(TOO_LARGE) } else { Ok(found) }
+    }
+
+    /// How much memory of a group variables take.
+    pub(super) fn bytes_of(&self, block: &[Near]) -> u64 {
+        let program = self.program;
+        let sizes = block.iter().map(|it| {
+            let size = program.model.size_of(&program.types, program.vars[it.var].ty).ok()?;
             // Each may begin at a place that suits all types.
-            let size = size.map_err(|_| TOO_LARGE)?.checked_next_multiple_of(16);
-            bytes = size.and_then(|it| it.checked_add(bytes)).ok_or(TOO_LARGE)?;
-        }
-        if bytes > room(grid) { Err(TOO_LARGE) } else { Ok(found) }
+            size.checked_next_multiple_of(16)
+        });
+        sizes.fold(0, |all, it| it.map_or(u64::MAX, |it| it.saturating_add(all)))
     }
 
     /// Variables that a team has one of: those of its own code, and those that clauses make its own, or those of
@@ -168,7 +190,7 @@ impl Lowering<'_> {
     }
 
     /// The variable that an expression names, or a part of.
-    fn object(&self, expr: ExprId) -> Option<VarId> {
+    pub(super) fn object(&self, expr: ExprId) -> Option<VarId> {
         match self.program.exprs[expr].kind {
             ExprKind::Var(var) => Some(var),
             ExprKind::Member(of, ..) => self.object(of),
@@ -214,7 +236,8 @@ impl Lowering<'_> {
             Some(format!("`{name}` ({size} bytes)"))
         });
         let sizes: Vec<String> = sizes.collect();
-        (!sizes.is_empty()).then(|| format!("in memory of a team: {}", sizes.join(", ")))
+        let fit = self.grid.and_then(|it| fit(it, self.bytes_of(block))).unwrap_or_default();
+        (!sizes.is_empty()).then(|| format!("in memory of a team: {}{fit}", sizes.join(", ")))
     }
 
     /// Declares them where a kernel begins; the printer then names those of the team.

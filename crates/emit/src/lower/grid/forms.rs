@@ -17,7 +17,7 @@ pub(in crate::lower) enum Form {
     /// All threads share the iterations of the loops of this construct: its own, or all that is in it.
     Flat(RegionId),
     /// A group is a team: its threads run the team's code together and share loops in it.
-    Team(Team),
+    Team(Box<Team>),
     /// One thread runs it all, for this reason.
     Solo(&'static str),
 }
@@ -31,7 +31,8 @@ impl Lowering<'_> {
         {
             return Form::Flat(inner);
         }
-        self.team(id).map_or_else(|better| Form::Solo(better.unwrap_or(why)), Form::Team)
+        self.team(id)
+            .map_or_else(|better| Form::Solo(better.unwrap_or(why)), |it| Form::Team(Box::new(it)))
     }
 
     /// The construct that is all there is in a region that only leaves the host.
@@ -54,21 +55,21 @@ impl Lowering<'_> {
     /// The same for reports: kernels that only one thread runs, and why; what lies in the memory of groups.
     pub(in crate::lower) fn forms_told(&self, grid: Grid, kernels: &[Kernel]) -> Vec<Note> {
         let told = |kernel: &Kernel| {
-            let region = self.written.regions.find(kernel.region)?;
-            let text = match self.form(kernel.region) {
-                Form::Solo(why) => format!("one thread runs it: {why}"),
-                Form::Team(team) => self.block_told(team.block())?,
-                Form::Flat(_) => return None,
+            let form = self.form(kernel.region);
+            let (text, team) = match &form {
+                Form::Solo(why) => (Some(format!("one thread runs it: {why}")), None),
+                Form::Team(team) => (self.block_told(team.block()), Some(team.as_ref())),
+                Form::Flat(_) => (None, None),
             };
-            Some(Note {
-                about: About::Loop,
-                region: region.construct.span,
-                span: region.construct.span,
-                text: format!("on `{}` {text}", grid.device()),
-                at: None,
-            })
+            let mut notes = self.cached_told(grid, kernel, team);
+            if let Some((region, text)) = self.written.regions.find(kernel.region).zip(text) {
+                let (region, span) = (region.construct.span, region.construct.span);
+                let text = format!("on `{}` {text}", grid.device());
+                notes.push(Note { about: About::Loop, region, span, text, at: None });
+            }
+            notes
         };
-        kernels.iter().filter_map(told).collect()
+        kernels.iter().flat_map(told).collect()
     }
 
     /// What keeps threads from sharing the iterations of a construct, which is the kernel's or in it.

@@ -15,6 +15,7 @@
 mod atomic;
 mod bins;
 mod block;
+mod cached;
 mod flat;
 mod forms;
 mod linked;
@@ -80,7 +81,10 @@ impl Lowering<'_> {
 
     /// A region inside a kernel, or in a function that kernels call.
     pub(super) fn on_grid(&self, printer: &Printer<'_>, id: RegionId, out: &mut Out<'_>) {
-        if self.threads_of_team(printer, id, out) || self.loop_of_teams(printer, id, out) {
+        if self.threads_of_team(printer, id, out)
+            || self.loop_of_teams(printer, id, out)
+            || self.bring_near(printer, id, out)
+        {
             return;
         }
         let leaves = self.program.regions[id].construct.leaves.clone();

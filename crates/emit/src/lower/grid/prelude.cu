@@ -218,6 +218,32 @@ template <class T> static __device__ void __ferry_add(__ferry_bin<T> bin, T valu
   else
     __ferry_add(bin.of.array + bin.at, value);
 }
+/* An array of which the group has a part: elements in the part are read there, others where they are. */
+template <class T> struct __ferry_cached {
+  const T *array;
+  T *near;
+  long all, first;
+  unsigned long count;
+  __device__ __ferry_cached(const T *from, T *room, long elements)
+    : array(from), near(room), all(elements), first(0), count(0)
+  {
+  }
+  /* No more than there is: a part may reach beyond the array where its loop does not. */
+  __device__ void bring(long from, long elements)
+  {
+    __syncthreads();
+    const long begin = from < 0 ? 0 : from, end = from + elements < all ? from + elements : all;
+    first = begin, count = begin < end ? end - begin : 0;
+    for (unsigned long at = threadIdx.x; at < count; at += blockDim.x)
+      near[at] = array[first + (long)at];
+    __syncthreads();
+  }
+  template <class I> __device__ T operator[](I at) const
+  {
+    const unsigned long place = (unsigned long)((long)at - first);
+    return place < count ? near[place] : array[at];
+  }
+};
 #define __ferry_copy __ferry_c_memcpy
 #define __builtin_memset __ferry_c_memset
 #define __builtin_memcpy __ferry_c_memcpy

@@ -15,6 +15,7 @@ use ir::walk::Part;
 use rustc_hash::FxHashSet;
 
 use super::block::{Near, is_of_others};
+use super::cached::Cached;
 use super::flat::Sum;
 use super::forms::goes_there;
 use crate::c::{Out, Printer};
@@ -37,6 +38,10 @@ pub(in crate::lower) struct Team {
     own: FxHashSet<VarId>,
     /// Variables that lie in the memory of the group.
     block: Vec<Near>,
+    /// Parts of arrays that are brought there.
+    cached: Vec<Cached>,
+    /// Directives that ask for that and stay advice, and why.
+    advice: Vec<(RegionId, &'static str)>,
     /// Where teams do more than share one nest: how many there are, if that is known.
     league: Option<Option<ExprId>>,
     /// Loops in that whose iterations teams share.
@@ -56,6 +61,16 @@ impl Team {
     /// Variables that lie in the memory of the group.
     pub(super) fn block(&self) -> &[Near] {
         &self.block
+    }
+
+    /// Parts of arrays that are brought there.
+    pub(super) fn cached(&self) -> &[Cached] {
+        &self.cached
+    }
+
+    /// Why a directive that asks for that stays advice.
+    pub(super) fn advice(&self, id: RegionId) -> Option<&'static str> {
+        self.advice.iter().find(|it| it.0 == id).map(|it| it.1)
     }
 
     /// Whether a variable does; `of`: the loop that makes it its own, if it is not the team's.
@@ -104,7 +119,7 @@ impl Lowering<'_> {
             return Err(None);
         }
         let needed = self.needed_by_all(id);
-        let mut plan = Plan { lowering: self, needed, team: Team::default() };
+        let mut plan = Plan { lowering: self, kernel: id, needed, team: Team::default() };
         if kind == Kind::League {
             plan.team.league = Some(self.count_of_teams(id)?);
         }
@@ -159,6 +174,7 @@ impl Lowering<'_> {
         // Memory that threads share is declared where the kernel begins.
         let mut printer = printer.clone();
         self.put_block(&mut printer, &mut team.block, out);
+        self.put_rooms(&mut printer, &mut team.cached, out);
         let printer = &printer;
         let mut threads: Vec<RegionId> = team.threads.iter().copied().collect();
         threads.sort_by_key(|it| self.program.regions[*it].span.start);
@@ -323,6 +339,7 @@ impl Lowering<'_> {
 /// Looks through the code of a team.
 struct Plan<'a, 'p> {
     lowering: &'a Lowering<'p>,
+    kernel: RegionId,
     /// Variables that all threads must reach.
     needed: FxHashSet<VarId>,
     team: Team,
@@ -385,18 +402,44 @@ impl Plan<'_, '_> {
                     && it.cond.iter().chain(&it.step).all(|it| self.runs_alike(Part::Expr(*it)))
                     && self.statement(it.body)
             }
-            StmtKind::Region(id) => {
-                match program.regions[*id].construct.leaves.as_slice() {
-                    // Advice.
-                    [Leaf::Cache | Leaf::Nothing] => true,
-                    [Leaf::Distribute] if self.team.is_league() => self.shared_loop(*id),
-                    _ => self.threads(*id),
+            StmtKind::Region(id) => match program.regions[*id].construct.leaves.as_slice() {
+                [Leaf::Cache | Leaf::Nothing] => {
+                    self.bring_near(*id);
+                    true
                 }
-            }
+                [Leaf::Distribute] if self.team.is_league() => self.shared_loop(*id),
+                _ => self.threads(*id),
+            },
             StmtKind::Empty | StmtKind::Break | StmtKind::Continue | StmtKind::Declaration(_) => {
                 true
             }
             _ => false,
+        }
+    }
+
+    /// Notes what of an array a directive brings near, or why it does not.
+    fn bring_near(&mut self, id: RegionId) {
+        let lowering = self.lowering;
+        if !lowering.is_cache(id) {
+            return;
+        }
+        let is_alike = |it: ExprId| {
+            let part = Part::Expr(it);
+            self.is_alike(part) && !self.reads_shared(part)
+        };
+        let is_own = |var: VarId| {
+            let vars = &lowering.program.regions[self.kernel].vars;
+            self.team.own.contains(&var) && vars.iter().any(|it| it.var == var && !it.written)
+        };
+        let found = lowering.cached(self.kernel, id, is_alike, is_own).and_then(|found| {
+            let is_taken = |var: VarId| self.team.cached.iter().any(|it| it.var == var);
+            let fresh: Vec<Cached> = found.into_iter().filter(|it| !is_taken(it.var)).collect();
+            let all = [self.team.cached.clone(), fresh].concat();
+            lowering.with_room(all, lowering.bytes_of(&self.team.block))
+        });
+        match found {
+            Ok(all) => self.team.cached = all,
+            Err(why) => self.team.advice.push((id, why)),
         }
     }
 

@@ -20,7 +20,7 @@ mod stretch;
 mod tiles;
 
 use ir::construct::{ClauseKind, Leaf, ScheduleKind};
-use ir::program::{ExprId, ExprKind, Program, RegionId, StmtId, Typed, VarId};
+use ir::program::{BinaryOp, ExprId, ExprKind, Program, RegionId, StmtId, Typed, VarId};
 use ir::region::LoopTest;
 use rustc_hash::FxHashSet;
 use source::Span;
@@ -255,6 +255,15 @@ pub(super) fn constant(program: &Program, id: ExprId) -> Option<i64> {
         ExprKind::EnumConst(id, at) => {
             let constants = program.types.enums.find(id)?.constants.as_ref()?;
             constants.get(at as usize).and_then(|it| i64::try_from(it.1).ok())
+        }
+        ExprKind::Binary(op, left, right) => {
+            let (left, right) = (constant(program, left)?, constant(program, right)?);
+            match op {
+                BinaryOp::Add => left.checked_add(right),
+                BinaryOp::Sub => left.checked_sub(right),
+                BinaryOp::Mul => left.checked_mul(right),
+                _ => None,
+            }
         }
         _ => None,
     }
