@@ -30,6 +30,17 @@ static void product(int *c, const int *a, const int *b, int alpha, int beta) {
       for (int k = 0; k < N; k++) c[i * N + j] += alpha * a[i * N + k] * b[k * N + j];
     }
 }
+/* The same by threads that are there before the loop. */
+static void product_apart(int *c, const int *a, const int *b) {
+#pragma omp target map(to: a[0:ALL], b[0:ALL]) map(tofrom: c[0:ALL])
+#pragma omp parallel
+#pragma omp for
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < N; j++) {
+      c[i * N + j] *= 2;
+      for (int k = 0; k < N; k++) c[i * N + j] += 3 * a[i * N + k] * b[k * N + j];
+    }
+}
 static void rows(int *y, const int *a, const int *x) {
 #pragma omp target teams distribute parallel for map(to: a[0:ALL], x[0:N]) map(from: y[0:N])
   for (int i = 0; i < N; i++) {
@@ -87,6 +98,7 @@ static void all(int m[7][ALL]) {
   columns(m[6], m[0], m[1]);
   conv2d(m[5], m[0]);
   covar(m[1], m[0], mean);
+  product_apart(m[2], m[5], m[6]);
 }
 
 int main(void) {
