@@ -1,7 +1,7 @@
 //! How many blocks of a kernel a multiprocessor of a GPU runs at once, and what stands in the way of more.
 //!
 //! In: what a multiprocessor has ([`Unit`], from a profile) and what a block takes ([`Block`]). Out: [`Fit`]. The
-//! arithmetic is that of the vendor's calculator: threads go in warps, a warp takes registers and a block takes memory in
+//! arithmetic follows what NVIDIA publishes: threads go in warps, a warp takes registers and a block takes memory in
 //! grains, and the part of a multiprocessor that a warp belongs to has a quarter of its registers.
 
 /// What a multiprocessor has.
@@ -151,9 +151,9 @@ mod tests {
         );
     }
 
-    /// As the calculator of CUDA's Nsight Compute has them for compute capability 7.0, 8.0 and 9.0.
+    /// Worked out by hand from the limits and grains that NVIDIA publishes for compute capability 7.0, 8.0 and 9.0.
     #[test]
-    fn the_vendors_numbers_come_out() {
+    fn what_published_limits_leave_room_for_comes_out() {
         for name in ["v100", "a100", "h200"] {
             check(name, [256, 32, 0], 8, 100, Limit::Threads);
             check(name, [1024, 32, 0], 2, 100, Limit::Threads);
