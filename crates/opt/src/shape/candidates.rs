@@ -1,5 +1,9 @@
 //! The shapes that a nest may take.
 
+use ir::construct::Leaf;
+use ir::program::{ExprId, ExprKind, Program, VarId};
+use ir::walk::Part;
+
 use super::Shape;
 use super::cost::Model;
 use crate::marks::{LoopMark, LoopTree, TripsFrom};
@@ -11,7 +15,13 @@ const FEW: u64 = 16;
 /// Shapes of a nest, simple ones first.
 pub(super) fn of(model: &Model<'_>, root: usize) -> Vec<Shape> {
     let mut found = Vec::new();
-    let chain = chain(model.tree, root);
+    let mut chain = chain(model.tree, root);
+    if model.profile.kind == Kind::Gpu {
+        let queues =
+            |at: usize| model.tree.loop_at(at).is_some_and(|it| queues_up(model.program, it));
+        let alone = chain.iter().skip(1).position(|it| queues(*it)).map(|it| it + 1);
+        chain.truncate(alone.unwrap_or(chain.len()));
+    }
     for count in 1..=chain.len() {
         let outer: Vec<usize> = chain.iter().take(count).copied().collect();
         let plain = Shape { outer: outer.clone(), ..Shape::default() };
@@ -50,6 +60,34 @@ pub(super) fn chain(tree: &LoopTree, root: usize) -> Vec<usize> {
         at = *only;
     }
     found
+}
+
+/// Whether the few iterations of a loop all change one place atomically: threads that had one each would wait for
+/// each other.
+fn queues_up(program: &Program, mark: &LoopMark) -> bool {
+    let is_short = mark.trips.from == TripsFrom::Constant && mark.trips.estimate < FEW;
+    let Some(var) = mark.finding.var.filter(|_| is_short) else { return false };
+    let loop_span = mark.finding.span;
+    let mut inside = program.regions.iter().map(|it| it.1).filter(|it| {
+        let span = it.span;
+        it.construct.has(Leaf::Atomic) && loop_span.start <= span.start && span.end <= loop_span.end
+    });
+    inside.any(|it| it.body.is_some_and(|it| changes_one_place(program, Part::Stmt(it), var)))
+}
+
+/// Whether something in memory is changed whose place does not depend on a variable.
+fn changes_one_place(program: &Program, within: Part, var: VarId) -> bool {
+    let is_var = |it: &ExprKind| matches!(it, ExprKind::Var(it) if *it == var);
+    let is_fixed = |to: ExprId| {
+        let is_element = matches!(program.exprs[to].kind, ExprKind::Index(..) | ExprKind::Deref(_));
+        is_element && !program.any_expr(Part::Expr(to), is_var)
+    };
+    program.any_expr(within, |it| match it {
+        ExprKind::Assign(to, _) | ExprKind::AssignOp(_, to, ..) | ExprKind::Step(_, to) => {
+            is_fixed(*to)
+        }
+        _ => false,
+    })
 }
 
 /// Sets of loops inside that may have the threads: on each way inwards one.

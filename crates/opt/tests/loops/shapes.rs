@@ -65,6 +65,19 @@ const MATMUL: &str = "#pragma acc parallel loop\nfor (int i = 0; i < n; i++)\n\
     for (int k = 0; k < n; k++) s += p[i * n + k] * q[k * n + j]; u[i * n + j] = s; }";
 
 #[test]
+fn threads_of_gpus_do_not_queue_up_for_one_place() {
+    let text = |place: &str, count: u32| {
+        format!(
+            "#pragma acc parallel loop\nfor (int i = 0; i < 1000; i++)\n#pragma acc loop\n\
+             for (int k = 0; k < {count}; k++) {{\n#pragma acc atomic\nu[{place}] += q[k]; }}"
+        )
+    };
+    on("gpu").gets(&text("i", 7), &["teams and threads on i"]);
+    on("gpu").gets(&text("i * 7 + k", 7), &["teams and threads on i, k (collapsed)"]);
+    on("gpu").gets(&text("i", 64), &["teams and threads on i, k (collapsed)"]);
+}
+
+#[test]
 fn products_of_matrices_are_collapsed_on_gpus_and_not_on_cores() {
     for gpu in ["h200", "gpu", "clang-gpu", "nvc"] {
         on(gpu).gets(MATMUL, &["teams and threads on i, j (collapsed)"]);
