@@ -82,12 +82,14 @@ fn changes_one_place(program: &Program, within: Part, var: VarId) -> bool {
         let is_element = matches!(program.exprs[to].kind, ExprKind::Index(..) | ExprKind::Deref(_));
         is_element && !program.any_expr(Part::Expr(to), is_var)
     };
-    program.any_expr(within, |it| match it {
-        ExprKind::Assign(to, _) | ExprKind::AssignOp(_, to, ..) | ExprKind::Step(_, to) => {
-            is_fixed(*to)
+    let target = |it: &ExprKind| {
+        if let ExprKind::Assign(to, _) | ExprKind::AssignOp(_, to, ..) | ExprKind::Step(_, to) = it
+        {
+            return Some(*to);
         }
-        _ => false,
-    })
+        None
+    };
+    program.any_expr(within, |it| target(it).is_some_and(is_fixed))
 }
 
 /// Sets of loops inside that may have the threads: on each way inwards one.
