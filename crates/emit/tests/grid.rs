@@ -435,6 +435,31 @@ fn advice_to_keep_data_near_does_not_keep_threads_from_a_loop() {
     assert!(text.contains("__launch_bounds__(256)"), "{text}");
 }
 
+/// How many registers a thread may have follows from how many blocks a multiprocessor of the profile has room for then.
+#[test]
+fn threads_with_many_loads_have_the_registers_for_them() {
+    let sums = |body: &str| {
+        on_grid(
+            Grid::Cuda,
+            &format!(
+                "void f(int n, const float *a, const float *x, const float *z, float *y) {{
+#pragma omp target teams distribute parallel for map(to: a[0:n*n], x[0:n], z[0:n]) map(from: y[0:n])
+  for (int j = 0; j < n; j++) {{
+    float s = 0;
+    for (int i = 0; i < n; i++) {{ {body} }}
+    y[j] = s;
+  }}
+}}
+"
+            ),
+        )
+    };
+    let few = sums("s += a[i * n + j] * x[i];");
+    assert!(few.contains("__launch_bounds__(256, 1)"), "all registers of a unit: {few}");
+    let more = sums("s += a[i * n + j] * x[i] * z[i];");
+    assert!(more.contains("__launch_bounds__(256, 2)"), "half of them: {more}");
+}
+
 /// A tile of a team, in the language's memory for it.
 const TILED: &str = "void turn(int n, const double *a, double *b) {
 #pragma omp target teams distribute map(to: a[0:n*32]) map(from: b[0:n*32])

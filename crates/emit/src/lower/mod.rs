@@ -358,8 +358,8 @@ struct State {
     team: Option<grid::Team>,
     /// How many threads the kernel that is printed wants for how many iterations, and from how many on.
     spread: Option<[usize; 3]>,
-    /// With how many of its blocks at a time a unit of the device is busy with it, if few are enough.
-    blocks: Option<u32>,
+    /// How many registers its threads are to have, if few of its blocks at a time keep a unit of the device busy.
+    registers: Option<u64>,
     /// So many sums of the kernel that is printed are left in parts, for the last group to combine.
     parts: usize,
     /// What a text for grids uses that is defined in other files.

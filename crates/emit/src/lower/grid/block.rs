@@ -42,6 +42,13 @@ fn profile() -> Option<Profile> {
     Profiles::built_in().get(GRID_PROFILE).ok()
 }
 
+/// How many blocks of a kernel run at once if its threads have so many registers.
+pub(super) fn at_once(registers: u64) -> Option<u64> {
+    let threads = MOST_THREADS as u64;
+    let fit = profile()?.unit?.fit(Block { threads, registers, memory: 0 })?;
+    Some(fit.blocks)
+}
+
 /// How many groups of a kernel that take so much memory run at once, for reports.
 fn fit(grid: Grid, memory: u64) -> Option<String> {
     let unit = profile().filter(|_| grid == Grid::Cuda)?.unit?;

@@ -9,6 +9,7 @@ use ir::walk::Part;
 use super::super::device::{self, Kernel};
 use super::super::entries::Access;
 use super::super::{Lowering, mentions};
+use super::block;
 use super::flat::MOST_THREADS;
 use super::refused::VARIABLE_ARRAY;
 use crate::c::{Grid, Out, Printing, Setting, Used};
@@ -146,11 +147,11 @@ impl Lowering<'_> {
     /// A kernel, and what it wants of the device as far as that is known when it is there.
     fn grid_kernel(&self, kernel: &Kernel) -> String {
         let mut text = self.kernel(kernel.region, &kernel.entries, &kernel.name, Setting::Alone);
-        let (spread, blocks) = {
+        let (spread, registers) = {
             let mut state = self.state.borrow_mut();
-            (state.spread.take(), state.blocks.take())
+            (state.spread.take(), state.registers.take())
         };
-        if let Some(blocks) = blocks {
+        if let Some(blocks) = registers.and_then(block::at_once) {
             let bounds = |more: &str| format!("__launch_bounds__({MOST_THREADS}{more})");
             text = text.replacen(&bounds(""), &bounds(&format!(", {blocks}")), 1);
         }

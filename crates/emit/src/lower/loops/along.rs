@@ -8,6 +8,7 @@
 
 use ir::program::{BinaryOp, VarId};
 
+use super::deal::MANY_REGISTERS;
 use super::inner::{self, Inner, Summed};
 use super::{Code, Maker, Nest, User};
 use crate::c::{Out, Printer};
@@ -85,7 +86,7 @@ impl Maker<'_, '_> {
         let Names { first, lane, from, count, tiles } = &names;
         // Rows that are all alike keep step; others are better waited for by many.
         if inner.is_the_same_for(program, &[user.var]) {
-            self.lowering.want_registers(2);
+            self.lowering.want_registers(MANY_REGISTERS);
         }
         self.lowering.state.borrow_mut().spread = Some([LANES / OWNERS, 1, 0]);
         out.line(&format!("if (__ferry_places() % {LANES} == 0)"));

@@ -14,6 +14,11 @@ use ir::program::{ExprKind, RegionId, StmtKind};
 use ir::region::{RegionVar, Sharing};
 use ir::walk::Part;
 
+/// All registers that a thread of a GPU may have, for those that have as many loads on their way.
+const ALL_REGISTERS: u64 = 255;
+/// Half of them: enough for some loads, and for others to run beside.
+pub(super) const MANY_REGISTERS: u64 = 128;
+
 /// To whom iterations are dealt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::lower) enum To {
@@ -135,7 +140,7 @@ impl Maker<'_, '_> {
         };
         let Some(inner) = inner else { return self.block(body, out) };
         let is_short = inner.body.len() == 1 && inner.elements(program).len() <= 2;
-        self.lowering.want_registers(if is_short { 1 } else { 2 });
+        self.lowering.want_registers(if is_short { ALL_REGISTERS } else { MANY_REGISTERS });
         out.line("{");
         out.indented(|out| {
             inner.before.iter().for_each(|it| self.inside.stmt(*it, out));
@@ -235,11 +240,11 @@ impl Lowering<'_> {
         true
     }
 
-    /// A kernel that is fast with few blocks at a time, if its threads have registers instead: this many.
-    /// A compiler that is not told so keeps room for all that would fit, and waits for each load.
-    pub(super) fn want_registers(&self, least_blocks: u32) {
+    /// A kernel that is fast with few blocks at a time, if its threads have registers instead: this many each.
+    /// A compiler that is not told so keeps room for all blocks that would fit, and waits for each load.
+    pub(super) fn want_registers(&self, registers: u64) {
         let mut state = self.state.borrow_mut();
-        state.blocks = Some(state.blocks.map_or(least_blocks, |it| it.max(least_blocks)));
+        state.registers = Some(state.registers.map_or(registers, |it| it.min(registers)));
     }
 }
 
