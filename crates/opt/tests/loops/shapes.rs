@@ -66,10 +66,12 @@ const MATMUL: &str = "#pragma acc parallel loop\nfor (int i = 0; i < n; i++)\n\
 
 #[test]
 fn threads_of_gpus_do_not_queue_up_for_one_place() {
+    // What is written beside it would make one loop of both.
     let text = |place: &str, count: u32| {
         format!(
             "#pragma acc parallel loop\nfor (int i = 0; i < 1000; i++)\n#pragma acc loop\n\
-             for (int k = 0; k < {count}; k++) {{\n#pragma acc atomic\nu[{place}] += q[k]; }}"
+             for (int k = 0; k < {count}; k++) {{ v[i * {count} + k] = q[k];\n\
+             #pragma acc atomic\nu[{place}] += q[k]; }}"
         )
     };
     on("gpu").gets(&text("i", 7), &["teams and threads on i"]);
