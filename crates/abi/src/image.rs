@@ -17,6 +17,18 @@ pub const OPENCL: &str = "// ferry: an image in OpenCL C\n";
 /// kernel takes its address as one argument more.
 pub const OPENCL_VARIABLES: &str = "// with variables\n";
 
+/// The first line of the same program in OpenCL C 1.2, for devices whose C has no pointers to memory of any kind or
+/// that do not share addresses with the host. It follows the other; its kernels take [`OPENCL_MEMORIES`]
+/// buffers, each with its address, two words that all of them share and the address of their threads' stacks as last
+/// arguments.
+pub const OPENCL_12: &str = "// ferry: the same in OpenCL C 1.2\n";
+/// A line of that text: so many bytes has the stack of each thread.
+pub const OPENCL_STACK: &str = "#define __FERRY_STACK ";
+/// What stands there instead where there is no such text: why.
+pub const OPENCL_12_LACKS: &str = "// ferry: cannot be: ";
+/// Buffers that kernels of that text take.
+pub const OPENCL_MEMORIES: usize = 4;
+
 /// The first line of a text in CUDA C++, which is compiled before it becomes an image.
 pub const CUDA: &str = "// ferry: kernels in CUDA C++\n";
 

@@ -100,6 +100,13 @@ pub const PLUGINS: &[Plugin] = &[
         open: |number| Ok(Box::new(opencl::OpenCl::open(number)?)),
     },
     Plugin {
+        name: "opencl:1.2",
+        about: "the same, with nothing that came after version 1.2",
+        lacks: requires::UNIFIED_SHARED_MEMORY | requires::REVERSE_OFFLOAD,
+        gives: |_| 0,
+        open: |number| Ok(Box::new(opencl::OpenCl::open_as_12(number)?)),
+    },
+    Plugin {
         name: "cuda",
         about: "an NVIDIA GPU",
         lacks: requires::UNIFIED_SHARED_MEMORY | requires::REVERSE_OFFLOAD,

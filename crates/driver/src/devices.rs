@@ -77,6 +77,10 @@ fn device(name: &'static str, kind: Kind) -> Device {
         Kind::OpenCl => {
             ("what OpenCL drivers offer, processors last".to_owned(), &["libferry.so", OPENCL])
         }
+        Kind::OpenCl12 => (
+            "the same, with nothing that came after version 1.2".to_owned(),
+            &["libferry.so", OPENCL],
+        ),
         Kind::Cuda => ("NVIDIA GPUs".to_owned(), &["libferry.so", NVIDIA]),
         Kind::Hip => ("AMD's GPUs".to_owned(), &["libferry.so", AMD]),
         Kind::Riscv => ("a simulated cluster of 32-bit RISC-V cores".to_owned(), &["libferry.so"]),

@@ -42,6 +42,9 @@ const OPENCL: Elsewhere = Elsewhere {
     refusal: "[F0710]",
 };
 
+/// What runs there runs with nothing that came after version 1.2, too.
+const OPENCL_12: Elsewhere = Elsewhere { device: "opencl:1.2", ..OPENCL };
+
 const RISCV: Elsewhere = Elsewhere {
     device: "riscv",
     list: include_str!("../../../tests/run/riscv.txt"),
@@ -99,6 +102,15 @@ fn programs_are_right_on_opencl_or_refused_by_name() {
         return;
     }
     check_all(&OPENCL);
+}
+
+#[test]
+fn programs_are_right_on_opencl_12_or_refused_by_name() {
+    if !has_driver() {
+        eprintln!("skipped: no OpenCL driver is installed (Debian: pocl-opencl-icd)");
+        return;
+    }
+    check_all(&OPENCL_12);
 }
 
 /// Builds `program` of two files for OpenCL devices, the second in an archive; what was said if that fails.

@@ -34,6 +34,9 @@ pub use region::{Hook, Pragmas};
 pub use unit::Selection;
 pub use used::Used;
 
+/// What a thread knows of itself, where functions are told of it as a first argument.
+pub(crate) const THREAD: &str = "__ferry_me";
+
 /// The word for an operator.
 pub fn operator(op: BinaryOp) -> &'static str {
     expr::binary(op).0
@@ -53,8 +56,11 @@ pub enum Setting {
 /// The languages of grids of threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Grid {
-    /// OpenCL C.
+    /// OpenCL C 2.0: a pointer leads to memory of any kind.
     OpenCl,
+    /// OpenCL C 1.2: all pointers lead to the memory of the device, a text has no variables, and what threads
+    /// have is passed from function to function.
+    OpenCl12,
     /// CUDA C++, which is a C++ without the extensions of other compilers.
     Cuda,
     /// HIP, which is the same C++ for AMD's GPUs.
@@ -65,7 +71,7 @@ impl Grid {
     /// The kind of device that has it, as users write it.
     pub fn device(self) -> &'static str {
         match self {
-            Grid::OpenCl => "opencl",
+            Grid::OpenCl | Grid::OpenCl12 => "opencl",
             Grid::Cuda => "cuda",
             Grid::Hip => "hip",
         }
@@ -74,9 +80,27 @@ impl Grid {
     /// Whether it is C++.
     pub fn is_cpp(self) -> bool {
         match self {
-            Grid::OpenCl => false,
+            Grid::OpenCl | Grid::OpenCl12 => false,
             Grid::Cuda | Grid::Hip => true,
         }
+    }
+
+    /// Whether it is OpenCL C.
+    pub fn is_opencl(self) -> bool {
+        !self.is_cpp()
+    }
+
+    /// Whether types say what kind of memory a pointer leads to: all to that of the device.
+    pub fn names_memory(self) -> bool {
+        match self {
+            Grid::OpenCl12 => true,
+            Grid::OpenCl | Grid::Cuda | Grid::Hip => false,
+        }
+    }
+
+    /// The word before what a pointer leads to, where types say that.
+    pub fn memory(self) -> &'static str {
+        if self.names_memory() { "__global " } else { "" }
     }
 }
 
@@ -132,6 +156,11 @@ impl<'p> Printer<'p> {
     #[must_use]
     pub fn for_grid(self, grid: Grid) -> Printer<'p> {
         Printer { grid: Some(grid), ..self }
+    }
+
+    /// Whether types say what kind of memory a pointer leads to.
+    fn names_memory(&self) -> bool {
+        self.grid.is_some_and(Grid::names_memory)
     }
 
     /// Whether the text is C++: fewer conversions are made without a word, positions in lists have no

@@ -6,7 +6,7 @@
 mod support;
 
 use emit::Grid;
-use support::on_grid;
+use support::{on_grid, whole_text};
 
 #[test]
 fn threads_share_the_iterations_of_one_nest() {
@@ -579,4 +579,60 @@ fn a_part_that_is_asked_for_is_brought_near_or_the_report_says_why_not() {
         assert!(text.contains(&format!("`cache` stays advice: {why}")), "{why}: {text}");
         assert!(!text.contains(".bring("), "{text}");
     }
+}
+
+/// Pointers to variables of all kinds, a table, a string, a function that is told of its thread, and one lock.
+const POINTERS: &str = "struct pair { double *at; int n; };
+int printf(const char *, ...);
+int count;
+#pragma omp declare target(count)
+static void both(double *x, const char *word, int n) {
+  int *p = &n;
+  x[0] += word[*p];
+}
+double f(double *a, struct pair *all, int n) {
+  const int table[2] = { 3, 4 };
+  double s = 0;
+#pragma omp target teams distribute parallel for reduction(+:s) map(a[0:n], all[0:1], all[0].at[0:n])
+  for (int i = 0; i < n; i++) {
+    double pair[2] = { a[i], all->at[i] }, alone[2] = { 1, 2 };
+    both(pair, \"ab\", table[i & 1] - 3);
+    printf(\"%d\", i);
+    s += pair[0] * alone[i & 1];
+#pragma omp atomic
+    count++;
+  }
+  return s;
+}
+";
+
+#[test]
+fn pointers_of_opencl_12_lead_to_the_memory_of_the_device() {
+    insta::assert_snapshot!("pointers_opencl_12", on_grid(Grid::OpenCl12, POINTERS));
+    let text = whole_text(Grid::OpenCl12, POINTERS);
+    assert!(text.starts_with(abi::image::OPENCL_12), "{text}");
+    // `pair` and `n`, of which pointers are taken; not `alone`.
+    assert!(text.contains(&format!("{}64ul\n", abi::image::OPENCL_STACK)), "{text}");
+}
+
+#[test]
+fn what_a_text_for_opencl_12_lacks_is_said_in_its_place_or_is_an_error() {
+    let text = "struct s { int n; };
+int g(struct s *);
+#pragma omp declare target
+int g(struct s *it) { return it->n; }
+#pragma omp end declare target
+int f(int n) {
+  int m = 0;
+#pragma omp target map(tofrom: m)
+  m = g(&(struct s){ n });
+  return m;
+}
+";
+    let said = on_grid(Grid::OpenCl12, text);
+    assert!(said.starts_with("F0710: the address of a compound literal"), "{said}");
+    let said = whole_text(Grid::OpenCl12, text);
+    let expected = [abi::image::OPENCL_12, abi::image::OPENCL_12_LACKS, "t.c:9: "].concat();
+    assert!(said.starts_with(&expected), "{said}");
+    assert!(on_grid(Grid::OpenCl, text).contains("__kernel"));
 }

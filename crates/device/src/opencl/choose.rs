@@ -1,10 +1,11 @@
 //! Which device of which driver, and what it is like.
 
 use cl3::device::{
-    self, CL_DEVICE_GLOBAL_MEM_SIZE, CL_DEVICE_MAX_COMPUTE_UNITS, CL_DEVICE_NAME,
-    CL_DEVICE_PLATFORM, CL_DEVICE_SVM_CAPABILITIES, CL_DEVICE_SVM_COARSE_GRAIN_BUFFER,
-    CL_DEVICE_SVM_FINE_GRAIN_SYSTEM, CL_DEVICE_TYPE, CL_DEVICE_TYPE_ALL, CL_DEVICE_TYPE_CPU,
-    CL_DEVICE_VENDOR, CL_DEVICE_VERSION, CL_DRIVER_VERSION,
+    self, CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT, CL_DEVICE_GLOBAL_MEM_SIZE,
+    CL_DEVICE_MAX_COMPUTE_UNITS, CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE, CL_DEVICE_MAX_MEM_ALLOC_SIZE,
+    CL_DEVICE_NAME, CL_DEVICE_PLATFORM, CL_DEVICE_SVM_CAPABILITIES,
+    CL_DEVICE_SVM_COARSE_GRAIN_BUFFER, CL_DEVICE_SVM_FINE_GRAIN_SYSTEM, CL_DEVICE_TYPE,
+    CL_DEVICE_TYPE_ALL, CL_DEVICE_TYPE_CPU, CL_DEVICE_VENDOR, CL_DEVICE_VERSION, CL_DRIVER_VERSION,
 };
 use cl3::info_type::InfoType;
 use cl3::platform::{self, CL_PLATFORM_NAME};
@@ -20,12 +21,50 @@ pub(super) struct Chosen {
     /// Processors or multiprocessors.
     pub(super) units: usize,
     pub(super) memory: usize,
+    /// Bytes of the largest block of it.
+    pub(super) largest: usize,
+    /// What is used of it.
+    pub(super) level: Level,
     /// It is a processor, and its memory the host's.
     pub(super) is_processor: bool,
     /// Its kernels reach all memory of the program.
     pub(super) reach: Reach,
     /// Device and driver, with their versions: code that is compiled for one is of no use to another.
     pub(super) words: Vec<String>,
+}
+
+/// How much of the standard is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Level {
+    /// What all devices have.
+    V12,
+    /// Addresses that mean the same to host and device, pointers to memory of any kind, variables of programs.
+    V20,
+}
+
+/// What of it a device has.
+fn level_of(id: cl_device_id) -> Level {
+    let shares = number_of(id, CL_DEVICE_SVM_CAPABILITIES) & CL_DEVICE_SVM_COARSE_GRAIN_BUFFER != 0;
+    let has_language = || {
+        // All pointers of a processor are alike, and its drivers have what they do not promise.
+        is_processor(id)
+            || has_language(&text_of(id, CL_DEVICE_VERSION), || {
+                number_of(id, CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT) != 0
+                    && number_of(id, CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE) != 0
+            })
+    };
+    if shares && has_language() { Level::V20 } else { Level::V12 }
+}
+
+/// Whether the C of a device has what version 2.0 brought, by its version: `OpenCL 3.0 CUDA`. Since 3.0 it may be
+/// left out.
+fn has_language(version: &str, has_parts: impl Fn() -> bool) -> bool {
+    let number = version.strip_prefix("OpenCL ").and_then(|it| it.split('.').next());
+    match number.and_then(|it| it.parse::<u32>().ok()) {
+        None | Some(0 | 1) => false,
+        Some(2) => true,
+        Some(_) => has_parts(),
+    }
 }
 
 /// What memory kernels reach besides that which the driver hands out.
@@ -58,8 +97,9 @@ fn reach_of(id: cl_device_id) -> Reach {
     }
 }
 
-/// The device with that number: all drivers in their order, processors behind all others.
-pub(super) fn device(number: usize) -> Result<Chosen> {
+/// The device with that number: all drivers in their order, processors behind all others. Of it so much is used at
+/// most.
+pub(super) fn device(number: usize, most: Level) -> Result<Chosen> {
     if !cl3::is_opencl_runtime_available() {
         return Err(DeviceError::Failed(
             "there is no OpenCL here (libOpenCL.so.1 cannot be opened)".into(),
@@ -80,20 +120,16 @@ pub(super) fn device(number: usize) -> Result<Chosen> {
             if count == 1 { "" } else { "s" }
         )));
     };
-    let shares = number_of(id, CL_DEVICE_SVM_CAPABILITIES) & CL_DEVICE_SVM_COARSE_GRAIN_BUFFER;
-    if shares == 0 {
-        return Err(DeviceError::Failed(format!(
-            "`{}` has no shared virtual memory, without which pointers in data cannot be followed",
-            text_of(id, CL_DEVICE_NAME)
-        )));
-    }
+    let level = level_of(id).min(most);
     let size = |what| usize::try_from(number_of(id, what)).unwrap_or(usize::MAX);
     Ok(Chosen {
         id,
         units: size(CL_DEVICE_MAX_COMPUTE_UNITS).max(1),
         memory: size(CL_DEVICE_GLOBAL_MEM_SIZE),
         is_processor: is_processor(id),
-        reach: reach_of(id),
+        largest: size(CL_DEVICE_MAX_MEM_ALLOC_SIZE),
+        level,
+        reach: if level == Level::V20 { reach_of(id) } else { Reach::Own },
         words: [CL_DEVICE_NAME, CL_DEVICE_VENDOR, CL_DEVICE_VERSION, CL_DRIVER_VERSION]
             .map(|it| text_of(id, it))
             .to_vec(),
@@ -124,5 +160,19 @@ fn text(answer: std::result::Result<InfoType, cl_int>) -> String {
             String::from_utf8_lossy(&it).trim_end_matches('\0').to_owned()
         }
         _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn version_20_is_told_from_its_name_and_later_ones_from_their_parts() {
+        assert!(!has_language("OpenCL 1.2 CUDA", || true));
+        assert!(has_language("OpenCL 2.1 NEO", || false));
+        assert!(has_language("OpenCL 3.0 NEO", || true));
+        assert!(!has_language("OpenCL 3.0 CUDA", || false));
+        assert!(!has_language("", || true));
     }
 }

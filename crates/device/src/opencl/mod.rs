@@ -1,12 +1,12 @@
 //! Any device that an OpenCL driver on this machine offers.
 //!
 //! Images are texts in OpenCL C ([`abi::image::OPENCL`]): the driver compiles them when they are
-//! loaded. Memory is shared virtual memory: an address means the same on both sides, so pointers
-//! inside of mapped data can be followed. A driver without it is refused, and so is one whose C has
-//! no generic address space.
+//! loaded. Memory is shared virtual memory where the device has that and the pointers of 2.0: an address means
+//! the same on both sides, so pointers inside of mapped data can be followed. Other devices get the text for 1.2, and
+//! memory in a few buffers ([`buffers`]).
 //!
 //! A kernel takes one 8-byte parameter per argument, and one for each sum: memory of the launch for what
-//! its groups have summed up. One that says it wants groups of one thread gets a group for each team;
+//! its groups have summed up; in 1.2 then all buffers, and where the stacks of its threads are. One that says it wants groups of one thread gets a group for each team;
 //! others share their iterations among as many threads as there are. On a processor a group is one
 //! thread, which takes iterations that follow each other.
 //!
@@ -14,6 +14,7 @@
 //!
 //! The library of drivers is opened when the first such device is: its absence is an answer.
 
+mod buffers;
 mod choose;
 mod program;
 mod queues;
@@ -35,7 +36,8 @@ use crate::heap::{CHUNK, Found, Heap, Origin};
 use crate::lanes::{Lane, Lanes, STAGED, Work};
 use crate::memory::{DevicePtr, MemoryKind};
 use crate::{Build, Device, DeviceError, Flight, Held, Kernel, Launch, Module, Result, Symbol};
-use choose::{Chosen, Reach};
+use buffers::Buffers;
+use choose::{Chosen, Level, Reach};
 use program::{Entry, Program, WORD};
 use queues::Queues;
 
@@ -52,9 +54,21 @@ pub struct OpenCl {
     /// What drivers have compiled before.
     cache: Cache,
     modules: Mutex<Modules>,
+    memory: Memory,
     blocks: Mutex<Blocks>,
     /// Memory for parts of sums, by queue: the launches of one queue run one after another.
     parts: Mutex<HashMap<usize, Vec<Parts>>>,
+    /// Memory for stacks of threads, likewise.
+    stacks: Mutex<HashMap<usize, Parts>>,
+}
+
+/// Where the memory of a device comes from.
+#[derive(Debug)]
+enum Memory {
+    /// It is memory of the host's addresses.
+    Shared,
+    /// It is places in buffers.
+    Buffers(Buffers),
 }
 
 // SAFETY: handles of OpenCL may be used from all threads at once, except that the arguments of a
@@ -92,7 +106,7 @@ struct Parts {
 
 /// What programs may require and not every device can give: some reach all of the program's memory.
 pub(crate) fn gives(number: usize) -> u32 {
-    match choose::device(number).map(|it| it.reach) {
+    match choose::device(number, Level::V20).map(|it| it.reach) {
         Ok(Reach::System | Reach::Process) => requires::UNIFIED_SHARED_MEMORY,
         Ok(Reach::Own) | Err(_) => 0,
     }
@@ -101,19 +115,34 @@ pub(crate) fn gives(number: usize) -> u32 {
 impl OpenCl {
     /// The device with that number among those of all drivers, processors last.
     pub fn open(number: usize) -> Result<OpenCl> {
-        OpenCl::with_cache(number, Cache::of_user(true))
+        OpenCl::with_cache(number, Level::V20, Cache::of_user(true))
     }
 
-    fn with_cache(number: usize, cache: Cache) -> Result<OpenCl> {
-        let chosen = choose::device(number)?;
+    /// The same, of which nothing is used that came after version 1.2.
+    pub fn open_as_12(number: usize) -> Result<OpenCl> {
+        OpenCl::with_cache(number, Level::V12, Cache::of_user(true))
+    }
+
+    fn with_cache(number: usize, most: Level, cache: Cache) -> Result<OpenCl> {
+        let chosen = choose::device(number, most)?;
         let failed = |what, code| failure(what, code);
         let context = context::create_context(&[chosen.id], ptr::null(), None, ptr::null_mut())
             .map_err(|code| failed("making a context", code))?;
         // So much of its memory is kept when it is given back. A processor's is the host's too.
         let kept = chosen.memory / if chosen.is_processor { 16 } else { 4 };
-        let lanes = Lanes::new(Box::new(Queues { context, device: chosen.id }));
+        let memory = match chosen.level {
+            Level::V20 => Memory::Shared,
+            Level::V12 => Memory::Buffers(Buffers::new(context, &chosen)?),
+        };
+        let moved = match &memory {
+            Memory::Shared => None,
+            Memory::Buffers(it) => Some(it.moved.clone()),
+        };
+        let lanes = Lanes::new(Box::new(Queues { context, device: chosen.id, moved }));
         Ok(OpenCl {
-            name: "opencl".to_owned(),
+            name: if most == Level::V12 { "opencl:1.2" } else { "opencl" }.to_owned(),
+            memory,
+            stacks: Mutex::default(),
             chosen,
             context,
             lanes,
@@ -182,7 +211,12 @@ impl OpenCl {
             let from = room.map_or(src, <*mut u8>::cast_const);
             let how = if must_wait { CL_BLOCKING } else { CL_NON_BLOCKING };
             // SAFETY: both ranges are the caller's promise or the lane's own.
-            let asked = unsafe { copied(lane, how, dst.0 as *mut c_void, from.cast(), len) };
+            let asked = unsafe {
+                match &self.memory {
+                    Memory::Shared => copied(lane, how, dst.0 as *mut c_void, from.cast(), len),
+                    Memory::Buffers(it) => it.write(lane.handle(), how, dst, from.cast(), len),
+                }
+            };
             queues::release(asked.map_err(|code| failure(what, code))?);
             Ok(())
         };
@@ -301,11 +335,19 @@ impl OpenCl {
     ) -> Result<cl_event> {
         let (global, local) = ([groups * threads], [threads]);
         let variables = entry.variables.map(|it| it.0);
-        let passed = args.len() + usize::from(variables.is_some());
+        let stacks = entry.stack.map(|it| self.stacks(lane, it * groups * threads)).transpose()?;
+        let memories = match (&self.memory, stacks) {
+            (Memory::Buffers(it), Some(stacks)) => [it.arguments(), vec![stacks]].concat(),
+            (Memory::Buffers(_) | Memory::Shared, _) => Vec::new(),
+        };
+        let passed = args.len() + usize::from(variables.is_some()) + memories.len();
         let parts = self.parts(lane, entry.parameters.saturating_sub(passed), groups)?;
         let mut kernel = entry.arguments();
-        kernel.reach(self.reached())?;
-        for (index, word) in args.iter().copied().chain(variables).chain(parts).enumerate() {
+        if matches!(self.memory, Memory::Shared) {
+            kernel.reach(self.reached())?;
+        }
+        let words = args.iter().copied().chain(variables).chain(parts).chain(memories);
+        for (index, word) in words.enumerate() {
             kernel.set(index, word)?;
         }
         // SAFETY: the kernel takes what was set, by contract; sizes are of one dimension.
@@ -321,7 +363,52 @@ impl OpenCl {
                 ptr::null(),
             )
         };
-        asked.map_err(|code| failure("running a kernel", code))
+        let asked = asked.map_err(|code| failure("running a kernel", code))?;
+        if let Memory::Buffers(it) = &self.memory {
+            queues::release(asked);
+            return it.look(lane.handle()).map_err(|code| failure("running a kernel", code));
+        }
+        Ok(asked)
+    }
+
+    /// Where the stacks of threads are in a launch of this queue.
+    fn stacks(&self, lane: &Lane, bytes: usize) -> Result<u64> {
+        /// Bytes that are asked for at least.
+        const LEAST: usize = 1 << 16;
+        let of = lane.handle() as usize;
+        let kept = self.all_stacks().get(&of).filter(|it| it.bytes >= bytes).map(|it| it.at);
+        if let Some(at) = kept {
+            return Ok(at.0);
+        }
+        let bytes = bytes.next_power_of_two().max(LEAST);
+        let at = self.alloc(bytes, WORD, MemoryKind::Device)?;
+        // The smaller one may be in use still, and is not worth waiting for.
+        self.all_stacks().insert(of, Parts { at, bytes });
+        Ok(at.0)
+    }
+
+    fn all_stacks(&self) -> MutexGuard<'_, HashMap<usize, Parts>> {
+        self.stacks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Asks for memory of the device to be filled, at its turn.
+    ///
+    /// # Safety
+    /// There are `len` bytes.
+    #[allow(unsafe_code, reason = "memory by address")]
+    unsafe fn filled(
+        &self,
+        lane: &Lane,
+        at: DevicePtr,
+        byte: u8,
+        len: usize,
+    ) -> std::result::Result<cl_event, cl_int> {
+        if let Memory::Buffers(it) = &self.memory {
+            return it.fill(lane.handle(), at, byte, len);
+        }
+        let (to, pattern) = (at.0 as *mut c_void, (&raw const byte).cast());
+        // SAFETY: the caller's promise; the pattern is one byte, which the driver copies now.
+        unsafe { queue::enqueue_svm_mem_fill(lane.handle(), to, pattern, 1, len, 0, ptr::null()) }
     }
 
     /// Where so many sums have their parts in a launch of this queue.
@@ -340,7 +427,7 @@ impl OpenCl {
             let at = self.alloc(bytes, WORD, MemoryKind::Device)?;
             // SAFETY: memory of this device that nobody else knows.
             #[allow(unsafe_code, reason = "memory that was just made")]
-            let cleared = unsafe { filled(lane, at, 0, bytes) };
+            let cleared = unsafe { self.filled(lane, at, 0, bytes) };
             queues::release(cleared.map_err(|code| failure("filling memory", code))?);
             self.all_parts().entry(of).or_default().push(Parts { at, bytes });
         }
@@ -353,14 +440,19 @@ impl OpenCl {
     #[allow(unsafe_code, reason = "asks the driver")]
     fn fresh(&self, bytes: usize) -> Option<u64> {
         let align = u32::try_from(ALIGNED).unwrap_or(0);
-        // SAFETY: asks for memory of the context.
-        let ask = || unsafe { memory::svm_alloc(self.context, CL_MEM_READ_WRITE, bytes, align) };
-        let made = ask().or_else(|code| {
+        let ask = || match &self.memory {
+            // SAFETY: asks for memory of the context.
+            Memory::Shared => unsafe {
+                let made = memory::svm_alloc(self.context, CL_MEM_READ_WRITE, bytes, align);
+                made.ok().map(|it| it as u64)
+            },
+            Memory::Buffers(it) => it.take(bytes).ok().flatten(),
+        };
+        let at = ask().or_else(|| {
             let kept = self.blocks().heap.drain();
             let given_back = kept.into_iter().try_for_each(|it| self.give_back(it));
-            given_back.map_err(|_| code).and_then(|()| ask())
-        });
-        let at = made.ok()? as u64;
+            given_back.ok().and_then(|()| ask())
+        })?;
         let mut blocks = self.blocks();
         blocks.of_driver.insert(at);
         blocks.version += 1;
@@ -373,6 +465,10 @@ impl OpenCl {
         let mut blocks = self.blocks();
         blocks.of_driver.remove(&at);
         blocks.version += 1;
+        if let Memory::Buffers(it) = &self.memory {
+            it.put(at);
+            return Ok(());
+        }
         // SAFETY: it came from the driver and is not used again.
         unsafe { memory::svm_free(self.context, at as *mut c_void) }
             .map_err(|code| failure("freeing memory", code))
@@ -430,7 +526,12 @@ impl Device for OpenCl {
 
     fn hold(&self) -> Option<Box<dyn Held + '_>> {
         let lanes = (self.lanes.idle(), self.lanes.aloft(), self.lanes.all());
-        Some(Box::new((self.modules(), self.blocks(), self.all_parts(), lanes)))
+        let buffers = match &self.memory {
+            Memory::Shared => None,
+            Memory::Buffers(it) => Some(it.hold()),
+        };
+        let (parts, stacks) = (self.all_parts(), self.all_stacks());
+        Some(Box::new((self.modules(), self.blocks(), parts, stacks, buffers, lanes)))
     }
 
     fn accepts(&self, image: &[u8]) -> bool {
@@ -534,16 +635,26 @@ impl Device for OpenCl {
         }
         self.act("copying from the device", Work::Done, |lane| {
             // SAFETY: both ranges are the caller's promise, and the call waits.
-            unsafe { copied(lane, CL_NON_BLOCKING, dst.cast(), src.0 as *const c_void, len) }
+            unsafe {
+                match &self.memory {
+                    Memory::Shared => {
+                        copied(lane, CL_NON_BLOCKING, dst.cast(), src.0 as *const c_void, len)
+                    }
+                    Memory::Buffers(it) => it.read(lane.handle(), dst.cast(), src, len),
+                }
+            }
         })
     }
 
     unsafe fn copy_within(&self, dst: DevicePtr, src: DevicePtr, len: usize) -> Result<()> {
         let overlap = dst.0.abs_diff(src.0) < len as u64;
         if !overlap {
-            // SAFETY: both are memory of this device.
-            return self.act("copying within the device", Work::Done, |lane| unsafe {
-                copied(lane, CL_NON_BLOCKING, dst.0 as *mut c_void, src.0 as *const c_void, len)
+            return self.act("copying within the device", Work::Done, |lane| match &self.memory {
+                // SAFETY: both are memory of this device.
+                Memory::Shared => unsafe {
+                    copied(lane, CL_NON_BLOCKING, dst.0 as *mut c_void, src.0 as *const c_void, len)
+                },
+                Memory::Buffers(it) => it.copy(lane.handle(), dst, src, len),
             });
         }
         let mut between = vec![0u8; len];
@@ -560,7 +671,7 @@ impl Device for OpenCl {
         }
         self.act("filling memory", Work::Copy, |lane| {
             // SAFETY: the range is the caller's promise.
-            unsafe { filled(lane, dst, byte, len) }
+            unsafe { self.filled(lane, dst, byte, len) }
         })
     }
 
@@ -625,22 +736,6 @@ unsafe fn copied(
 ) -> std::result::Result<cl_event, cl_int> {
     // SAFETY: the caller's promise.
     unsafe { queue::enqueue_svm_mem_cpy(lane.handle(), how, to, from, len, 0, ptr::null()) }
-}
-
-/// Asks for memory of the device to be filled, at its turn.
-///
-/// # Safety
-/// There are `len` bytes.
-#[allow(unsafe_code, reason = "memory by address")]
-unsafe fn filled(
-    lane: &Lane,
-    at: DevicePtr,
-    byte: u8,
-    len: usize,
-) -> std::result::Result<cl_event, cl_int> {
-    let (to, pattern) = (at.0 as *mut c_void, (&raw const byte).cast());
-    // SAFETY: the caller's promise; the pattern is one byte, which the driver copies now.
-    unsafe { queue::enqueue_svm_mem_fill(lane.handle(), to, pattern, 1, len, 0, ptr::null()) }
 }
 
 /// What the driver answered, with the name that its manual has for it.

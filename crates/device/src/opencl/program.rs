@@ -4,7 +4,10 @@ use std::ffi::{CStr, CString, c_void};
 use std::ptr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use abi::image::{ENTER, FILE, LOCK, NEEDS_OTHERS, OPENCL, OPENCL_VARIABLES};
+use abi::image::{
+    ENTER, FILE, LOCK, NEEDS_OTHERS, OPENCL, OPENCL_12, OPENCL_12_LACKS, OPENCL_STACK,
+    OPENCL_VARIABLES,
+};
 use abi::names::of_file;
 use cache::{Cache, Key};
 use cl3::error_codes::CL_INVALID_KERNEL_NAME;
@@ -16,7 +19,7 @@ use cl3::kernel::{
 use cl3::program::{self, CL_PROGRAM_BINARIES, CL_PROGRAM_BUILD_LOG};
 use cl3::types::{CL_TRUE, cl_bool, cl_context, cl_int, cl_kernel, cl_program};
 
-use super::choose::{Chosen, Reach};
+use super::choose::{Chosen, Level, Reach};
 use super::failure;
 use crate::{Build, DeviceError, DevicePtr, Module, Result};
 
@@ -24,6 +27,9 @@ use crate::{Build, DeviceError, DevicePtr, Module, Result};
 /// came with 2.0. Drivers for processors may lack the latter, where all pointers are the same.
 const OPTIONS: &CStr = c"-cl-std=CL2.0 -w";
 const OPTIONS_ONE_MEMORY: &CStr = c"-cl-std=CL2.0 -w -D__FERRY_ONE_MEMORY";
+/// The same for the text that needs neither.
+const OPTIONS_12: &CStr = c"-cl-std=CL1.2 -w";
+const OPTIONS_12_ONE_MEMORY: &CStr = c"-cl-std=CL1.2 -w -D__FERRY_ONE_MEMORY";
 
 /// Bytes of every argument, and of an address.
 pub(super) const WORD: usize = 8;
@@ -42,6 +48,8 @@ pub(super) struct Program {
     pub(super) files: Vec<String>,
     /// Memory of their variables.
     pub(super) blocks: Vec<DevicePtr>,
+    /// Bytes of a thread's stack, in 1.2.
+    stack: Option<usize>,
 }
 
 // SAFETY: a program may be used from all threads.
@@ -59,7 +67,9 @@ impl Program {
     ) -> Result<Vec<Program>> {
         let text = std::str::from_utf8(image)
             .map_err(|_| DeviceError::BadImage("its text is damaged".into()))?;
-        let texts: Vec<&str> = text.split(OPENCL).filter(|it| !it.is_empty()).collect();
+        let texts = text.split(OPENCL).filter(|it| !it.is_empty());
+        let texts: Result<Vec<&str>> = texts.map(|it| of_level(it, chosen.level)).collect();
+        let texts = texts?;
         let (linked, alone): (Vec<&str>, Vec<&str>) =
             match texts.iter().any(|it| it.contains(NEEDS_OTHERS)) {
                 true => texts.into_iter().partition(|it| it.contains(FILE)),
@@ -77,7 +87,13 @@ impl Program {
         cache: &Cache,
         texts: &[&str],
     ) -> Result<Program> {
-        let options = if chosen.is_processor { OPTIONS_ONE_MEMORY } else { OPTIONS };
+        let options = match (chosen.level, chosen.is_processor) {
+            (Level::V20, true) => OPTIONS_ONE_MEMORY,
+            (Level::V20, false) => OPTIONS,
+            (Level::V12, true) => OPTIONS_12_ONE_MEMORY,
+            (Level::V12, false) => OPTIONS_12,
+        };
+        let stack = texts.iter().find_map(|it| stack_of(it));
         let needs_others = texts.iter().any(|it| it.contains(NEEDS_OTHERS));
         let files: Vec<String> = match needs_others {
             true => texts.iter().filter_map(|it| file_of(it)).map(str::to_owned).collect(),
@@ -103,7 +119,7 @@ impl Program {
         };
         let has_variables = texts.iter().any(|it| it.contains(OPENCL_VARIABLES));
         let (variables, blocks) = (None, Vec::new());
-        Ok(Program { handle, variables, has_variables, build, files, blocks })
+        Ok(Program { handle, variables, has_variables, build, files, blocks, stack })
     }
 
     /// Compiles texts, each by itself, and what they have in common, and links them.
@@ -216,6 +232,7 @@ impl Program {
         Ok(Entry {
             module,
             variables,
+            stack: self.stack,
             parameters,
             is_solo,
             most,
@@ -270,6 +287,26 @@ fn binary(program: &Owned) -> Option<Vec<u8>> {
     }
 }
 
+/// The text of a file for devices that have so much of the standard.
+fn of_level(file: &str, level: Level) -> Result<&str> {
+    let (text, older) = file.split_once(OPENCL_12).map_or((file, None), |it| (it.0, Some(it.1)));
+    let lacks = |why: &str| DeviceError::BadImage(format!("it has no text for OpenCL 1.2: {why}"));
+    match (level, older) {
+        (Level::V20, _) => Ok(text),
+        (Level::V12, None) => Err(lacks("it was compiled without")),
+        (Level::V12, Some(older)) => match older.strip_prefix(OPENCL_12_LACKS) {
+            Some(why) => Err(lacks(why.trim_end())),
+            None => Ok(older),
+        },
+    }
+}
+
+/// Bytes of a thread's stack, as a text for 1.2 says.
+fn stack_of(text: &str) -> Option<usize> {
+    let line = text.lines().find_map(|it| it.strip_prefix(OPENCL_STACK))?;
+    line.trim_end_matches("ul").parse().ok()
+}
+
 /// The number of a text that can be linked.
 fn file_of(text: &str) -> Option<&str> {
     text.lines().find_map(|it| it.strip_prefix(FILE))
@@ -305,6 +342,8 @@ pub(super) struct Entry {
     pub(super) module: Module,
     /// What it takes as one argument more.
     pub(super) variables: Option<DevicePtr>,
+    /// Bytes of the stack of each of its threads, if it is told where that is.
+    pub(super) stack: Option<usize>,
     /// How many arguments it takes. Those beyond what it is passed are places that groups leave their parts
     /// of sums in.
     pub(super) parameters: usize,

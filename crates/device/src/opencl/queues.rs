@@ -3,11 +3,12 @@
 use std::any::Any;
 use std::ffi::c_void;
 use std::ptr;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use cl3::types::{cl_command_queue, cl_context, cl_device_id, cl_event, cl_int};
 use cl3::{command_queue as queue, event};
 
+use super::buffers::Moved;
 use super::failure;
 use crate::Result;
 use crate::lanes::{Maker, STAGED, Stream};
@@ -17,6 +18,8 @@ use crate::lanes::{Maker, STAGED, Stream};
 pub(super) struct Queues {
     pub(super) context: cl_context,
     pub(super) device: cl_device_id,
+    /// Of a device of version 1.2: whether memory has moved, which is looked at when a queue was waited for.
+    pub(super) moved: Option<Arc<Moved>>,
 }
 
 #[derive(Debug)]
@@ -24,6 +27,7 @@ struct Line {
     queue: cl_command_queue,
     /// What is done when all before the mark is; null while there is none.
     mark: Mutex<cl_event>,
+    moved: Option<Arc<Moved>>,
 }
 
 // SAFETY: handles of OpenCL may be used from all threads at once.
@@ -42,12 +46,21 @@ unsafe impl Sync for Line {}
 impl Maker for Queues {
     #[allow(unsafe_code, reason = "a handle for another")]
     fn stream(&self) -> Result<Box<dyn Stream>> {
-        // SAFETY: the device is the one of the context; a null list of properties is empty: in order.
+        // SAFETY: the device is the one of the context; no properties: in order.
         let queue = unsafe {
-            queue::create_command_queue_with_properties(self.context, self.device, ptr::null())
+            match self.moved {
+                None => queue::create_command_queue_with_properties(
+                    self.context,
+                    self.device,
+                    ptr::null(),
+                ),
+                // The other came with 2.0.
+                Some(_) => queue::create_command_queue(self.context, self.device, 0),
+            }
         }
         .map_err(|code| failure("making a queue", code))?;
-        Ok(Box::new(Line { queue, mark: Mutex::new(ptr::null_mut()) }))
+        let moved = self.moved.clone();
+        Ok(Box::new(Line { queue, mark: Mutex::new(ptr::null_mut()), moved }))
     }
 
     /// Any memory will do: what matters is that it stays as it is until it is copied.
@@ -92,7 +105,8 @@ impl Stream for Line {
     }
 
     fn wait(&self, what: &'static str) -> Result<()> {
-        queue::finish(self.queue).map_err(|code| failure(what, code))
+        queue::finish(self.queue).map_err(|code| failure(what, code))?;
+        self.moved.as_ref().map_or(Ok(()), |it| it.check())
     }
 
     fn mark(&self) -> Result<()> {

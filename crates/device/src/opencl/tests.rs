@@ -24,7 +24,11 @@ fn image() -> Vec<u8> {
 }
 
 fn opened(folder: &Path) -> Option<OpenCl> {
-    match OpenCl::with_cache(0, Cache::in_folder(folder)) {
+    opened_as(Level::V20, folder)
+}
+
+fn opened_as(most: Level, folder: &Path) -> Option<OpenCl> {
+    match OpenCl::with_cache(0, most, Cache::in_folder(folder)) {
         Ok(device) => Some(device),
         Err(why) => {
             eprintln!("skipped: {why}");
@@ -170,4 +174,98 @@ fn a_processor_reaches_all_memory_of_the_program() {
     run(&device, kernel, &[&raw mut *own as u64]);
     device.synchronize().expect("it is done");
     assert_eq!(*own, 42);
+}
+
+/// A kernel in version 1.2, with what all of them are passed, and one that looks whether memory has moved.
+const TEXT_12: &str = "#define __FERRY_STACK 64ul
+#define MEMORIES __global char *m0, ulong b0, __global char *m1, ulong b1, \\
+  __global char *m2, ulong b2, __global char *m3, ulong b3, volatile __global ulong *table, ulong stacks
+__kernel void twice(ulong at, MEMORIES) {
+  if ((ulong)m0 != b0 || (ulong)m1 != b1 || (ulong)m2 != b2 || (ulong)m3 != b3) { table[0] = 1; return; }
+  __global ulong *stack = (__global ulong *)(stacks + get_global_id(0) * __FERRY_STACK);
+  *stack = *(__global ulong *)at;
+  *(__global ulong *)at += *stack;
+}
+";
+
+fn image_12() -> Vec<u8> {
+    format!("{}{TEXT}{}{TEXT_12}", abi::image::OPENCL, abi::image::OPENCL_12).into_bytes()
+}
+
+fn buffers(device: &OpenCl) -> &Buffers {
+    match &device.memory {
+        Memory::Buffers(it) => it,
+        Memory::Shared => unreachable!("it was opened with version 1.2"),
+    }
+}
+
+#[test]
+fn version_12_has_memory_in_buffers() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let Some(device) = opened_as(Level::V12, folder.path()) else { return };
+    let module = device.load(&image_12()).expect("it loads");
+    let kernel = device.kernel(module, c"twice").expect("a kernel");
+    let words: Vec<DevicePtr> =
+        (0..3).map(|_| device.alloc(8, 8, MemoryKind::Device).expect("memory")).collect();
+    // More than the first buffer has.
+    let large = device.alloc(300 << 20, 8, MemoryKind::Device).expect("memory");
+    for (number, at) in (1_u64..).zip(words.iter().chain([&large])) {
+        // SAFETY: eight bytes on both sides.
+        unsafe { device.copy_in(*at, number.to_ne_bytes().as_ptr(), 8) }.expect("a copy");
+        run(&device, kernel, &[at.0]);
+        assert_eq!(word(&device, *at), 2 * number);
+    }
+    let end = DevicePtr(large.0 + (300 << 20) - 8);
+    // SAFETY: eight bytes of the large block.
+    unsafe {
+        device.fill(end, 7, 8).expect("it is filled");
+        device.copy_within(words[0], end, 8).expect("a copy");
+    }
+    assert_eq!(word(&device, words[0]), 0x0707_0707_0707_0707);
+    // SAFETY: memory that is not used again.
+    unsafe { device.free(large) }.expect("it is given back");
+    let again = device.alloc(300 << 20, 8, MemoryKind::Device).expect("memory");
+    assert_eq!(again, large, "the place is taken again");
+    let most = device.chosen.largest;
+    assert!(matches!(
+        device.alloc(most + 1, 8, MemoryKind::Device),
+        Err(DeviceError::OutOfMemory { .. })
+    ));
+}
+
+#[test]
+fn memory_that_a_driver_moves_is_an_error_not_a_wrong_answer() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let Some(device) = opened_as(Level::V12, folder.path()) else { return };
+    let module = device.load(&image_12()).expect("it loads");
+    let kernel = device.kernel(module, c"twice").expect("a kernel");
+    let at = device.alloc(8, 8, MemoryKind::Device).expect("memory");
+    buffers(&device).pretend_moved();
+    let launch = Launch {
+        convention: Convention::Slots,
+        teams: 1,
+        limit: 1,
+        trip_count: 1,
+        name: "test",
+        source: "",
+    };
+    // SAFETY: the kernel takes the address of a word.
+    let ran = unsafe { device.launch(kernel, &[at.0], &launch) };
+    let said = ran.and_then(|()| device.synchronize()).expect_err("memory has moved");
+    assert!(said.to_string().contains("moves memory between kernels"), "{said}");
+}
+
+#[test]
+fn an_image_without_text_for_version_12_says_why() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let Some(device) = opened_as(Level::V12, folder.path()) else { return };
+    let said = device.load(&image()).expect_err("there is none");
+    assert!(said.to_string().contains("no text for OpenCL 1.2: it was compiled without"), "{said}");
+    let why = "a.c:3: `f`, which is elsewhere, cannot be compiled";
+    let [word, lacks] = [abi::image::OPENCL_12, abi::image::OPENCL_12_LACKS];
+    let text = format!("{}{TEXT}{word}{lacks}{why}\n", abi::image::OPENCL);
+    let said = device.load(text.as_bytes()).expect_err("there is none");
+    assert!(said.to_string().contains(why), "{said}");
+    let newer = opened(folder.path()).expect("it opened before");
+    newer.load(text.as_bytes()).expect("version 2.0 does not need it");
 }

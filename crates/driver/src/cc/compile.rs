@@ -85,6 +85,7 @@ fn ours(cx: &Context<'_>, job: &Job<'_>) -> Result<Done, Failure> {
         wants_device: cx.arguments.targets.need_image() || cx.arguments.targets.has_cluster(),
         wants_cluster: cx.arguments.targets.has_cluster() && !cx.arguments.no_tiles,
         grids: cx.arguments.targets.grids(),
+        needs_opencl_12: cx.arguments.targets.need_opencl_12(),
         standalone: false,
         reassociates: cx.arguments.reassociates(),
         trust: cx.arguments.trust.into(),
@@ -182,8 +183,12 @@ fn generated(
         match grid {
             emit::Grid::OpenCl => {
                 cx.save(&job.input.path, "cl", text)?;
-                containers.extend(Code::of(text.clone()).container());
+                // One image: the driver's version says which of the two it is given.
+                let older = grids.iter().find(|it| it.0 == emit::Grid::OpenCl12);
+                let older = older.map_or(&[][..], |it| it.1.as_slice());
+                containers.extend(Code::of([text.as_slice(), older].concat()).container());
             }
+            emit::Grid::OpenCl12 => cx.save(&job.input.path, "1.2.cl", text)?,
             emit::Grid::Hip => {
                 cx.save(&job.input.path, "hip", text)?;
                 let gpus = &cx.arguments.targets.amd;

@@ -15,6 +15,8 @@ pub(crate) enum Kind {
     CpuSeparate,
     /// What an OpenCL driver offers: kernels are a text, which the driver compiles.
     OpenCl,
+    /// The same, with nothing that came after version 1.2.
+    OpenCl12,
     /// NVIDIA GPUs: kernels are machine code or assembly.
     Cuda,
     /// AMD's GPUs: kernels are machine code.
@@ -31,6 +33,7 @@ pub(crate) const KINDS: &[(&str, Kind)] = &[
     ("cpu:copy", Kind::CpuCopy),
     ("cpu:separate", Kind::CpuSeparate),
     ("opencl", Kind::OpenCl),
+    ("opencl:1.2", Kind::OpenCl12),
     ("cuda", Kind::Cuda),
     ("hip", Kind::Hip),
     ("riscv", Kind::Riscv),
@@ -182,7 +185,8 @@ impl Targets {
             let is_named = match kind {
                 Kind::Cuda => !gpus.named.is_empty(),
                 Kind::Hip => !amd.named.is_empty(),
-                Kind::Cpu | Kind::CpuCopy | Kind::CpuSeparate | Kind::OpenCl => false,
+                Kind::Cpu | Kind::CpuCopy | Kind::CpuSeparate => false,
+                Kind::OpenCl | Kind::OpenCl12 => false,
                 Kind::Riscv | Kind::RiscvShared => false,
             };
             if !(is_named && kinds.contains(&kind)) {
@@ -199,7 +203,7 @@ impl Targets {
     /// Whether any of them runs kernels from an image that the host's compiler makes.
     pub(crate) fn need_image(&self) -> bool {
         self.kinds.iter().any(|it| match it {
-            Kind::Cpu | Kind::OpenCl | Kind::Cuda | Kind::Hip => false,
+            Kind::Cpu | Kind::OpenCl | Kind::OpenCl12 | Kind::Cuda | Kind::Hip => false,
             Kind::Riscv | Kind::RiscvShared => false,
             Kind::CpuCopy | Kind::CpuSeparate => true,
         })
@@ -219,14 +223,25 @@ impl Targets {
 
     /// The languages that grids of threads among them want.
     pub(crate) fn grids(&self) -> Vec<emit::Grid> {
-        let grid = |it: &Kind| match it {
-            Kind::OpenCl => Some(emit::Grid::OpenCl),
-            Kind::Cuda => Some(emit::Grid::Cuda),
-            Kind::Hip => Some(emit::Grid::Hip),
-            Kind::Cpu | Kind::CpuCopy | Kind::CpuSeparate => None,
-            Kind::Riscv | Kind::RiscvShared => None,
+        let grid = |it: &Kind| -> &[emit::Grid] {
+            match it {
+                Kind::OpenCl | Kind::OpenCl12 => &[emit::Grid::OpenCl, emit::Grid::OpenCl12],
+                Kind::Cuda => &[emit::Grid::Cuda],
+                Kind::Hip => &[emit::Grid::Hip],
+                Kind::Cpu | Kind::CpuCopy | Kind::CpuSeparate => &[],
+                Kind::Riscv | Kind::RiscvShared => &[],
+            }
         };
-        self.kinds.iter().filter_map(grid).collect()
+        let mut found: Vec<emit::Grid> = Vec::new();
+        for it in self.kinds.iter().flat_map(grid) {
+            found.extend(Some(*it).filter(|it| !found.contains(it)));
+        }
+        found
+    }
+
+    /// Whether kernels must run on OpenCL devices of version 1.2.
+    pub(crate) fn need_opencl_12(&self) -> bool {
+        self.kinds.contains(&Kind::OpenCl12)
     }
 }
 

@@ -110,6 +110,8 @@ pub(crate) fn lower(
         devices.extend(device_names);
     }
     devices.extend(grids.iter().map(|(it, _)| it.device()));
+    // Two texts for one kind of device.
+    devices.dedup();
     let mut verdicts: Vec<Verdict> = program
         .regions
         .iter()

@@ -170,7 +170,7 @@ fn told(made: &[Made], options: &EmitOptions, grid: emit::Grid) -> String {
     }
     words.extend(sources);
     words.push(match grid {
-        emit::Grid::OpenCl => "-lOpenCL -lm".to_owned(),
+        emit::Grid::OpenCl | emit::Grid::OpenCl12 => "-lOpenCL -lm".to_owned(),
         emit::Grid::Cuda => "-lcuda -lnvrtc -lm".to_owned(),
         emit::Grid::Hip => "-D__HIP_PLATFORM_AMD__ -lamdhip64 -lhiprtc -lm".to_owned(),
     });

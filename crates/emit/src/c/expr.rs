@@ -7,7 +7,7 @@ use ir::program::{
 use ir::types::{ArrayLen, FloatKind, Ty, TypeKind};
 use syntax::print::Level;
 
-use super::{Grid, Out, Printer};
+use super::{Grid, Out, Printer, THREAD};
 
 impl Printer<'_> {
     /// An expression that stands alone.
@@ -127,8 +127,9 @@ impl Printer<'_> {
                 let pieces: Vec<&str> = pieces.iter().map(|it| self.text(*it)).collect();
                 let text = pieces.join(" ");
                 match self.grid {
-                    // Strings lie in memory of another kind than pointers lead to.
-                    Some(Grid::OpenCl) => {
+                    // Strings lie in memory of another kind than pointers lead to; where types say so, nothing but what
+                    // prints has them.
+                    Some(Grid::OpenCl | Grid::OpenCl12) => {
                         out.push_str(&format!("((const char *)__ferry_flat({text}))"));
                     }
                     // In C nobody promises not to change them.
@@ -513,6 +514,10 @@ impl Printer<'_> {
         }
         let skipped = skipped.unwrap_or(0);
         out.push('(');
+        if self.names_memory() && self.has_body(callee) {
+            out.push_str(THREAD);
+            out.push_str(if args.is_empty() { "" } else { ", " });
+        }
         for (at, arg) in args.iter().enumerate().skip(skipped) {
             if at > skipped {
                 out.push_str(", ");
@@ -540,6 +545,18 @@ impl Printer<'_> {
             self.put(arg, Level::Assign, out);
         }
         out.push(')');
+    }
+
+    /// Whether a callee is a function that is defined here.
+    fn has_body(&self, callee: ExprId) -> bool {
+        let mut callee = callee;
+        while let Some(ExprKind::Cast(_, of)) = self.program.exprs.find(callee).map(|it| &it.kind) {
+            callee = *of;
+        }
+        let kind = self.program.exprs.find(callee).map(|it| &it.kind);
+        let Some(ExprKind::Function(id)) = kind else { return false };
+        let is_defined = self.program.functions.find(*id).is_some_and(|it| it.body.is_some());
+        is_defined && Printing::of(self.program, *id).is_none()
     }
 
     /// Whether a callee is a function that needs no declaration.

@@ -32,6 +32,11 @@ pub trait Hook {
         false
     }
 
+    /// Statements that the body of a function begins with.
+    fn begins(&self, _: &Printer<'_>, _: FunctionId) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Whether other files may call a function of this one.
     fn is_offered(&self, _: FunctionId) -> bool {
         false

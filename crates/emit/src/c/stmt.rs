@@ -182,6 +182,10 @@ impl Printer<'_> {
         let mut first: Option<String> = None;
         for id in vars {
             let var = self.program.vars.find(*id)?;
+            // Such is not declared here.
+            if self.names_memory() && self.substitutes.contains_key(id) {
+                return None;
+            }
             let (base, declarator) = self.declarator(var.ty, &self.declared_name(*id));
             let base = format!("{}{base}", self.before_declarator(*id));
             match &first {

@@ -22,8 +22,20 @@ enum Lengths {
 impl Printer<'_> {
     /// `double (*name)[3]`
     pub fn declare(&self, ty: Ty, name: &str) -> String {
-        let (base, declarator) = self.split(ty, name.to_owned(), Lengths::Computed);
+        let (base, declarator) = self.declarator(ty, name);
         join(&base, &declarator)
+    }
+
+    /// A pointer to such an object: `double (*name)[3]`.
+    pub fn declare_pointer(&self, to: Ty, name: &str) -> String {
+        let declarator = format!("*{name}");
+        let (base, declarator) = self.split(to, declarator, Lengths::Computed, self.is_object(to));
+        join(&base, &declarator)
+    }
+
+    /// Whether what a pointer leads to is an object, of which the text says what memory it is in.
+    fn is_object(&self, ty: Ty) -> bool {
+        self.names_memory() && !matches!(self.program.types.shape(ty), TypeKind::Function(_))
     }
 
     /// `double (*)[3]`
@@ -33,25 +45,34 @@ impl Printer<'_> {
 
     /// What stands left of all declarators of one declaration, and the declarator.
     pub(super) fn declarator(&self, ty: Ty, name: &str) -> (String, String) {
-        self.split(ty, name.to_owned(), Lengths::Computed)
+        self.split(ty, name.to_owned(), Lengths::Computed, false)
     }
 
-    fn split(&self, ty: Ty, declarator: String, lengths: Lengths) -> (String, String) {
+    /// `is_far`: the object is in the memory of a device, and the text must say so.
+    fn split(
+        &self,
+        ty: Ty,
+        declarator: String,
+        lengths: Lengths,
+        is_far: bool,
+    ) -> (String, String) {
         let types = &self.program.types;
-        let (mut ty, mut declarator) = (ty, declarator);
+        let (mut ty, mut declarator, mut is_far) = (ty, declarator, is_far);
+        let memory = |is_far: bool| if is_far { "__global" } else { "" };
         // From the outside in: each step writes itself around what stands there.
         loop {
             let kind = types.kind(ty.id);
             if let TypeKind::Alias(id) = kind {
                 if let Some(name) = self.kept_alias(*id) {
-                    return (qualified(ty, &name), declarator);
+                    return (join(memory(is_far), &qualified(ty, &name)), declarator);
                 }
                 ty = types.aliases[*id].ty.qualified(ty.quals);
             } else if let TypeKind::Pointer(to) = kind {
-                let quals = quals(ty);
+                let quals = join(memory(is_far), &quals(ty));
                 let gap = if quals.is_empty() || declarator.is_empty() { "" } else { " " };
                 declarator = format!("*{quals}{gap}{declarator}");
                 ty = if self.grid.is_some() { self.known_part(*to) } else { *to };
+                is_far = self.is_object(ty);
             } else if let TypeKind::Array(element, len) = kind {
                 let len = match len {
                     ArrayLen::Known(len) => len.to_string(),
@@ -67,8 +88,9 @@ impl Printer<'_> {
                 let params = self.params(function);
                 declarator = format!("{}({params})", grouped(declarator));
                 ty = function.ret;
+                is_far = false;
             } else {
-                return (qualified(ty, &self.base(kind)), declarator);
+                return (join(memory(is_far), &qualified(ty, &self.base(kind))), declarator);
             }
         }
     }
@@ -78,7 +100,7 @@ impl Printer<'_> {
         let mut params: Vec<String> = Vec::new();
         if function.prototyped {
             for ty in &function.params {
-                let (base, declarator) = self.split(*ty, String::new(), Lengths::Star);
+                let (base, declarator) = self.split(*ty, String::new(), Lengths::Star, false);
                 params.push(join(&base, &declarator));
             }
         }

@@ -8,7 +8,7 @@ use source::Span;
 
 use super::types::attributes as attribute_list;
 use super::used::{Definition, Used};
-use super::{Grid, Out, Printer, Printing, Setting};
+use super::{Grid, Out, Printer, Printing, Setting, THREAD};
 
 /// What a unit defines. All else that it uses is declared only.
 #[derive(Clone, Debug, Default)]
@@ -148,18 +148,21 @@ impl Printer<'_> {
         let mut params: Vec<String> = function
             .params
             .iter()
-            .map(|it| match (ty.prototyped || self.is_cpp(), self.program.vars.find(*it)) {
+            .map(|it| match (ty.prototyped || self.grid.is_some(), self.program.vars.find(*it)) {
                 (true, Some(var)) => self.declare(var.ty, &self.declared_name(*it)),
                 _ => self.declared_name(*it),
             })
             .collect();
+        if self.names_memory() {
+            params.insert(0, format!("struct __ferry_thread *{THREAD}"));
+        }
         if ty.variadic {
             params.push("...".to_owned());
         } else if params.is_empty() && ty.prototyped {
             params.push("void".to_owned());
         }
         text.push_str(&self.declare(ty.ret, &format!("{name}({})", params.join(", "))));
-        if !ty.prototyped && !self.is_cpp() {
+        if !ty.prototyped && self.grid.is_none() {
             for param in &function.params {
                 let Some(var) = self.program.vars.find(*param) else { continue };
                 text.push_str(&format!(" {};", self.declare(var.ty, &self.declared_name(*param))));
@@ -175,7 +178,16 @@ impl Printer<'_> {
         let result = self.program.types.callee(function.ty).map(|it| it.ret);
         out.at(function.span);
         out.line(&self.header(id));
-        self.put_stmt(body, result, out);
+        let begins = self.hook.begins(self, id);
+        if begins.is_empty() {
+            return self.put_stmt(body, result, out);
+        }
+        out.line("{");
+        out.indented(|out| {
+            begins.iter().for_each(|it| out.line(it));
+            self.put_stmt(body, result, out);
+        });
+        out.line("}");
     }
 
     /// `int f(int, char *);`
@@ -186,8 +198,8 @@ impl Printer<'_> {
         if function.is_builtin || is_known || is_printing {
             return;
         }
-        // There an empty list says that there are no parameters.
-        if self.is_cpp() && function.body.is_some() {
+        // There an empty list says that there are no parameters, or there is one more of them.
+        if (self.is_cpp() || self.names_memory()) && function.body.is_some() {
             return out.line(&format!("{};", self.header(id)));
         }
         let mut text = self.function_words(id, function, false);
@@ -207,7 +219,7 @@ impl Printer<'_> {
                 };
                 return format!("{word} __device__ ");
             }
-            Some(Grid::OpenCl) => {
+            Some(Grid::OpenCl | Grid::OpenCl12) => {
                 let word = match function.body.is_none() {
                     true => "",
                     false if self.hook.is_offered(id) => "__ferry_shared ",
@@ -286,6 +298,8 @@ impl Printer<'_> {
         let Some(var) = self.program.vars.find(id) else { return String::new() };
         let word = match var.storage {
             VarStorage::Extern => "extern ",
+            // What never changes may come to life anew.
+            VarStorage::LocalStatic(_) if self.names_memory() => "",
             VarStorage::Static | VarStorage::LocalStatic(_) => "static ",
             // A local variable with an `__asm__` lives in that register.
             VarStorage::Local(_) if var.host.asm_label.is_some() => "register ",

@@ -117,13 +117,15 @@ impl Lowering<'_> {
     /// `link` variables are used through their pointers.
     pub(super) fn use_pointers(&self, printer: &mut Printer<'_>) {
         for (id, ty) in link_variables(self.program) {
-            let ty = printer.type_name(ty);
             let name = self.link_pointer(id);
-            let ty = match self.grid {
-                Some(Grid::Cuda | Grid::Hip) => format!("__ferry_make<{ty}>"),
-                Some(Grid::OpenCl) | None => format!("__typeof__({ty})"),
+            let pointer = match self.grid {
+                Some(Grid::Cuda | Grid::Hip) => {
+                    format!("__ferry_make<{}> *", printer.type_name(ty))
+                }
+                Some(Grid::OpenCl12) => printer.declare_pointer(ty, ""),
+                Some(Grid::OpenCl) | None => format!("__typeof__({}) *", printer.type_name(ty)),
             };
-            printer.substitute(id, format!("(*({ty} *){name})"));
+            printer.substitute(id, format!("(*({pointer}){name})"));
         }
     }
 

@@ -158,12 +158,16 @@ impl Lowering<'_> {
         match captured.access {
             Access::Name => None,
             Access::Own => {
-                out.line(&format!("{};", printer.declare(plain, &own)));
+                match self.on_stack(printer, captured.var) {
+                    Some(place) => printer.substitute(captured.var, place),
+                    None => out.line(&format!("{};", printer.declare(plain, &own))),
+                }
                 None
             }
             Access::Value => {
                 let slot = captured.slot?;
                 let declared = printer.declare(plain, &own);
+                let place = self.on_stack(printer, captured.var);
                 if program.types.is_pointer(var.ty) {
                     out.line(&format!("{declared} = __ferry_slots[{slot}];"));
                 } else if program.types.is_integer(var.ty) {
@@ -180,8 +184,13 @@ impl Lowering<'_> {
                     // Not by its address: the host's compiler would keep it in memory for ever.
                     let value = printer.declare(plain, "__value");
                     out.line(&format!(
-                        "{declared} = ((union {{ void *__slot; {value}; }}){{ __ferry_slots[{slot}] }}).__value;"
+                        "{declared} = ((union {{ {}void *__slot; {value}; }}){{ __ferry_slots[{slot}] }}).__value;",
+                        self.memory()
                     ));
+                }
+                if let Some(place) = place {
+                    out.line(&format!("{place} = {own};"));
+                    printer.substitute(captured.var, place);
                 }
                 None
             }
@@ -194,16 +203,19 @@ impl Lowering<'_> {
                     return None;
                 }
                 // What never changes is written down again: the compiler sees the values.
-                if let Some(init) = constant(program, captured.var, copied) {
+                let is_on_stack = self.is_on_stack(captured.var);
+                if let Some(init) = constant(program, captured.var, copied).filter(|_| !is_on_stack)
+                {
                     let init = printer.init(init, var.ty);
-                    out.line(&format!("static {} = {init};", printer.declare(var.ty, &own)));
+                    let word = if self.memory().is_empty() { "static" } else { "__constant" };
+                    out.line(&format!("{word} {} = {init};", printer.declare(var.ty, &own)));
                     return None;
                 }
                 let slot = captured.slot?;
                 let pointer = format!("__ref_{own}");
                 if self.grid.is_some() && program.types.is_vla(var.ty) {
                     let part = printer.known_part(var.ty);
-                    let declared = printer.declare(part, &format!("*{pointer}"));
+                    let declared = printer.declare_pointer(part, &pointer);
                     out.line(&format!("{declared} = __ferry_slots[{slot}];"));
                     printer.substitute(captured.var, format!("({pointer})"));
                     printer.decay(captured.var);
@@ -211,14 +223,17 @@ impl Lowering<'_> {
                 }
                 // Compilers of grids see through one array only to what kind of memory it is in.
                 let memory = match self.grid.is_some() && program.types.is_array(var.ty) {
-                    true => "__ferry_generic ",
-                    false => "",
+                    true if self.memory().is_empty() => "__ferry_generic ",
+                    true | false => "",
                 };
-                let declared = printer.declare(var.ty, &format!("(*{pointer})"));
+                let declared = match self.memory().is_empty() {
+                    true => printer.declare(var.ty, &format!("(*{pointer})")),
+                    false => printer.declare_pointer(var.ty, &pointer),
+                };
                 let declared = format!("{memory}{declared}");
                 out.line(&format!("{declared} = __ferry_slots[{slot}];"));
                 let binding = match binding(program, captured.var, copied) {
-                    Binding::Read => Binding::Read,
+                    Binding::Read if !is_on_stack => Binding::Read,
                     // Threads of a grid have no kernel around them that could carry anything.
                     _ if self.grid.is_some() => Binding::Pointed,
                     binding => binding,

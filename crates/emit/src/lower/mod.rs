@@ -113,6 +113,8 @@ pub struct Options {
     pub wants_cluster: bool,
     /// And texts for grids.
     pub grids: Vec<Grid>,
+    /// There must be one for OpenCL 1.2: what that lacks is an error. Otherwise the text says it.
+    pub needs_opencl_12: bool,
     /// The texts are for people and for a program that does without our runtime.
     pub standalone: bool,
     /// Sums of floating-point numbers may be added in another order though no clause says so.
@@ -257,8 +259,17 @@ pub fn lower_with(
         let lowering = lowering(true, Some(grid));
         let made = lowering.grid_unit(grid, &state.kernels);
         let made = made.map(|it| if options.standalone { standalone::readable(&it) } else { it });
+        if grid == Grid::OpenCl12 && !options.needs_opencl_12 {
+            // Devices that need this text are few: what it lacks is told there.
+            let faults = lowering.state.into_inner().faults;
+            let lacks = faults.iter().next().map(|it| lacking(it, locator));
+            grids.extend(made.map(|it| (grid, lacks.unwrap_or(it))));
+            continue;
+        }
         grids.extend(made.map(|it| (grid, it)));
-        grid_notes.extend(lowering.forms_told(grid, &state.kernels));
+        if grid != Grid::OpenCl12 {
+            grid_notes.extend(lowering.forms_told(grid, &state.kernels));
+        }
         diagnostics.append(lowering.state.into_inner().faults);
     }
     let standalone = frame.map(|frame| Standalone::new(frame, &edits));
@@ -278,6 +289,14 @@ pub fn lower_with(
     notes.extend(near_notes);
     let verdicts = state.verdicts;
     Lowered { host, device, cluster, standalone, grids, verdicts, notes, decisions, diagnostics }
+}
+
+/// A text that says why there is none.
+fn lacking(fault: &Diagnostic, locator: &Locator<'_>) -> String {
+    let place = fault.primary.as_ref().and_then(|it| locator.locate(it.span));
+    let place = place.map(|it| format!("{}:{}: ", it.file, it.line)).unwrap_or_default();
+    let [word, lacks] = [abi::image::OPENCL_12, abi::image::OPENCL_12_LACKS];
+    format!("{word}{lacks}{place}{}\n", fault.message)
 }
 
 /// The program with levels for grids, which have threads in their teams.
@@ -362,6 +381,12 @@ struct State {
     registers: Option<u64>,
     /// So many sums of the kernel that is printed are left in parts, for the last group to combine.
     parts: usize,
+    /// Variables that are on the stack of a thread in the memory of the device, and where on it.
+    lent: FxHashMap<VarId, u64>,
+    /// Strings that pointers lead to, where those must be variables.
+    strings: Vec<ExprId>,
+    /// How much of that stack is taken.
+    stack: u64,
     /// What a text for grids uses that is defined in other files.
     uses: BTreeSet<String>,
     /// The last number given to a name.
@@ -371,14 +396,17 @@ struct State {
 impl Lowering<'_> {
     fn printer(&self, setting: Setting) -> Printer<'_> {
         let mut printer = Printer::new(self.program, setting).with_hook(self);
+        if let Some(grid) = self.grid {
+            printer = printer.for_grid(grid);
+        }
         self.moved.iter().for_each(|(var, text)| printer.substitute(*var, text.clone()));
         if self.is_device {
             self.use_pointers(&mut printer);
             printer.name_enumerations(&[directive::EVENT_TYPE.0]);
         }
-        if let Some(grid) = self.grid {
+        if self.grid.is_some() {
             self.use_places(&mut printer);
-            printer = printer.for_grid(grid);
+            self.use_stack(&mut printer);
         }
         printer
     }
@@ -595,7 +623,12 @@ impl Hook for Lowering<'_> {
     }
 
     fn local(&self, printer: &Printer<'_>, var: VarId, out: &mut Out<'_>) -> bool {
-        self.grid.is_some() && self.block_local(printer, var, out)
+        self.grid.is_some()
+            && (self.block_local(printer, var, out) || self.stack_local(printer, var, out))
+    }
+
+    fn begins(&self, _: &Printer<'_>, id: FunctionId) -> Vec<String> {
+        self.stack_parameters(id)
     }
 
     fn is_offered(&self, id: FunctionId) -> bool {

@@ -161,11 +161,13 @@ impl Lowering<'_> {
                 let at = format!("__ferry_at{}", self.fresh());
                 out.line(&format!(
                     "for (unsigned long {at} = 0; {at} < {count}; {at}++) \
-                     (({ty} *){memory})[{at}] = {begin};"
+                     (({}{ty} *){memory})[{at}] = {begin};",
+                    self.memory()
                 ));
+                let elements = format!("({}{ty} *)", self.memory());
                 let (kept, op) =
-                    (Kept { memory: format!("({ty} *){memory}") }, reduction.op.clone());
-                sums.push(Sum { kept, original: format!("({ty} *){first}"), count, op });
+                    (Kept { memory: format!("{elements}{memory}") }, reduction.op.clone());
+                sums.push(Sum { kept, original: format!("{elements}{first}"), count, op });
             }
         }
         sums
@@ -200,12 +202,13 @@ impl Lowering<'_> {
     fn elements(&self, printer: &Printer<'_>, item: ExprId) -> Elements {
         let types = &self.program.types;
         let of = |ty| types.innermost_element(ty);
+        let bytes = format!("{}void *", self.memory());
         if let ExprKind::Var(var) = self.program.exprs[item].kind {
             let ty = of(self.program.vars[var].ty);
             let name = printer.var_name(var);
             let (first, bytes) = match printer.is_decayed(var) {
-                true => (format!("(void *){name}"), format!("sizeof(*__ref_{name})")),
-                false => (format!("(void *)&{name}"), format!("sizeof({name})")),
+                true => (format!("({bytes}){name}"), format!("sizeof(*__ref_{name})")),
+                false => (format!("({bytes})&{name}"), format!("sizeof({name})")),
             };
             let is_floating = !types.is_integer(ty);
             return Elements { ty: printer.type_name(ty.plain()), first, bytes, is_floating };
@@ -215,7 +218,7 @@ impl Lowering<'_> {
         let is_floating = !types.is_integer(ty);
         Elements {
             ty: printer.type_name(ty.plain()),
-            first: format!("(void *)&{}", place.first),
+            first: format!("({bytes})&{}", place.first),
             bytes: place.bytes(),
             is_floating,
         }
@@ -232,7 +235,8 @@ impl Lowering<'_> {
     ) -> String {
         let number = self.fresh();
         let memory = format!("__ferry_part{number}");
-        out.line(&format!("void *{memory} = __builtin_malloc({} + 1);", elements.bytes));
+        let word = self.memory();
+        out.line(&format!("{word}void *{memory} = __builtin_malloc({} + 1);", elements.bytes));
         let Some(var) = self.base(item) else { return memory };
         let name = outside.var_name(var);
         let is_pointer =
@@ -242,18 +246,32 @@ impl Lowering<'_> {
         // How far the item lies behind the start of what its variable leads to.
         let shift = |start: &str, first: &str| match is_whole {
             true => memory.clone(),
-            false => format!("(char *){memory} - ((char *){first} - (char *){start})"),
+            false => {
+                format!("({word}char *){memory} - (({word}char *){first} - ({word}char *){start})")
+            }
         };
         if is_pointer {
             // Where a pointer of no value leads to says that as well as any.
-            out.line(&format!("__typeof__({name}) {own} = 0;"));
+            let ty = self.program.vars[var].ty;
+            let declared = match self.memory().is_empty() || !self.program.types.is_pointer(ty) {
+                true => format!("__typeof__({name}) {own}"),
+                false => outside.declare(ty.plain(), &own),
+            };
+            out.line(&format!("{declared} = 0;"));
             inside.substitute(var, own.clone());
             let first = if is_whole { String::new() } else { self.elements(inside, item).first };
             out.line(&format!("{own} = (__typeof__({own}))({});", shift(&own, &first)));
         } else {
             let shifted = shift(&format!("&{name}"), &elements.first);
-            let ty = format!("__typeof__({name}) *");
-            out.line(&format!("{ty}{own} = ({ty})({shifted});"));
+            let ty = match self.memory().is_empty() {
+                true => format!("__typeof__({name}) *"),
+                false => outside.declare_pointer(self.program.vars[var].ty, ""),
+            };
+            let declared = match self.memory().is_empty() {
+                true => format!("{ty}{own}"),
+                false => outside.declare_pointer(self.program.vars[var].ty, &own),
+            };
+            out.line(&format!("{declared} = ({ty})({shifted});"));
             inside.substitute(var, format!("(*{own})"));
         }
         memory

@@ -41,7 +41,7 @@ pub fn host_header(grid: Grid) -> String {
 /// The file with the functions that their host's text calls.
 pub fn host_file(grid: Grid) -> String {
     let vendor = match grid {
-        Grid::OpenCl => OPENCL,
+        Grid::OpenCl | Grid::OpenCl12 => OPENCL,
         Grid::Cuda => CUDA,
         Grid::Hip => HIP,
     };
@@ -51,7 +51,7 @@ pub fn host_file(grid: Grid) -> String {
 /// What the name of a file with kernels has more than that of its `.c` file.
 pub fn kernel_ending(grid: Grid) -> &'static str {
     match grid {
-        Grid::OpenCl => "l",
+        Grid::OpenCl | Grid::OpenCl12 => "l",
         Grid::Cuda => "u",
         Grid::Hip => ".hip",
     }

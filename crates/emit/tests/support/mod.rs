@@ -40,7 +40,8 @@ pub(crate) fn faults(text: &str) -> Vec<String> {
 /// The text for grids of threads, likewise, without what all such texts begin with; or why there is none.
 #[allow(dead_code, reason = "each test has its own copy of this module")]
 pub(crate) fn on_grid(grid: emit::Grid, text: &str) -> String {
-    let options = emit::Options { grids: vec![grid], ..emit::Options::default() };
+    let options =
+        emit::Options { grids: vec![grid], needs_opencl_12: true, ..emit::Options::default() };
     let made = made(text, options);
     let errors: Vec<String> = made
         .diagnostics
@@ -71,7 +72,7 @@ pub(crate) fn whole_text(grid: emit::Grid, text: &str) -> String {
 /// The last line that is the same in all texts.
 fn last_line(grid: emit::Grid) -> &'static str {
     match grid {
-        emit::Grid::OpenCl => "#define event_t",
+        emit::Grid::OpenCl | emit::Grid::OpenCl12 => "#define event_t",
         emit::Grid::Cuda | emit::Grid::Hip => "#define warpSize",
     }
 }

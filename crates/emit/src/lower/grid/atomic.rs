@@ -260,7 +260,7 @@ impl Lowering<'_> {
     }
 
     /// What is under conversions.
-    fn peeled(&self, expr: ExprId) -> ExprId {
+    pub(super) fn peeled(&self, expr: ExprId) -> ExprId {
         let mut expr = expr;
         while let ExprKind::Cast(_, inner) = self.program.exprs[expr].kind {
             expr = inner;

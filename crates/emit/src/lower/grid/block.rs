@@ -24,13 +24,16 @@ use crate::lower::{GRID_PROFILE, Lowering};
 /// Why a team's variables cannot be where all its threads reach them.
 pub(super) const TOO_LARGE: &str = "what its threads share is too large for the memory of a group";
 
+/// The same where pointers to memory of a group are of another kind than pointers to that of the device.
+const POINTED_TO: &str = "pointers of OpenCL 1.2 do not lead to what its threads share";
+
 /// Bytes of a group that a kernel may count on, less what sums of its threads take.
 pub(super) fn room(grid: Grid) -> u64 {
     /// For a sum in each of two types.
     const SUMS: u64 = 4 << 10;
     let all = match grid {
         // What every device has.
-        Grid::OpenCl => 32 << 10,
+        Grid::OpenCl | Grid::OpenCl12 => 32 << 10,
         Grid::Cuda => profile().map_or(0, |it| it.block_memory),
         Grid::Hip => 64 << 10,
     };
@@ -94,6 +97,9 @@ impl Lowering<'_> {
                 Some(Asked::Thread) => false,
                 None => needed.contains(&var),
             };
+            if is_chosen && self.is_on_stack(var) {
+                return Err(POINTED_TO);
+            }
             if is_chosen && !program.types.is_vla(program.vars[var].ty) {
                 found.push(Near { var, of, name: String::new() });
             }
@@ -288,7 +294,7 @@ impl Lowering<'_> {
             out.line("{");
             out.indented(|out| {
                 out.line(&format!("{};", printer.local_as(var, first)));
-                out.line(&format!("__ferry_copy(&{name}, &{first}, sizeof({name}));"));
+                out.line(&format!("__ferry_put_near(&{name}, &{first}, sizeof({name}));"));
             });
             out.line("}");
         }

@@ -56,7 +56,7 @@ impl Lowering<'_> {
     /// Memory of a group for values of its threads, where the language does not find it by itself; it is
     /// declared where the kernel begins.
     pub(super) fn group_memory(&self, ty: &str, out: &mut Out<'_>) -> Option<String> {
-        (self.grid == Some(Grid::OpenCl)).then(|| {
+        (self.grid.is_some_and(Grid::is_opencl)).then(|| {
             let name = format!("__ferry_group{}", self.fresh());
             out.line(&format!("__local {ty} {name}[{MOST_THREADS}];"));
             name
@@ -76,7 +76,7 @@ impl Lowering<'_> {
                 && !region.loops.iter().any(|one| one.var == it.var)
         };
         let is_kept = match self.grid {
-            Some(Grid::OpenCl) => true,
+            Some(Grid::OpenCl | Grid::OpenCl12) => true,
             Some(Grid::Cuda) if !self.standalone => {
                 region.vars.iter().filter(is_sum).any(|it| self.is_rounded(it))
             }

@@ -1,20 +1,10 @@
 /* Memory behind the variables of the image, in blocks: two words that tell how long a block is and which
    free one comes after it, then what is handed out. */
 #define __ferry_heap_lock ((volatile __global int *)(__ferry_vars + __ferry_o___ferry_heap))
-#define __ferry_block(at) ((unsigned long *)__ferry_flat(at))
-static int __ferry_heap_try(void)
-{
-  if (atomic_cmpxchg(__ferry_heap_lock, 0, 1) != 0)
-    return 0;
-  __ferry_fence();
-  return 1;
-}
-static void __ferry_heap_give(void)
-{
-  __ferry_fence();
-  atomic_xchg(__ferry_heap_lock, 0);
-}
-static void *__ferry_c_malloc(__ferry_size size)
+#define __ferry_block(at) ((__ferry_far unsigned long *)__ferry_flat(at))
+#define __ferry_heap_try() __ferry_took(__ferry_heap_lock)
+#define __ferry_heap_give() __ferry_gave(__ferry_heap_lock)
+static __ferry_far void *(__ferry_c_malloc)(__ferry_of_thread __ferry_size size)
 {
   if (size > __FERRY_HEAP)
     return 0;
@@ -22,7 +12,7 @@ static void *__ferry_c_malloc(__ferry_size size)
   unsigned long found = 0;
   for (int done = 0; !done; )
     if (__ferry_heap_try()) {
-      unsigned long *link = &__ferry_heap[2];
+      __ferry_far unsigned long *link = &__ferry_heap[2];
       while (*link != 0 && __ferry_block(*link)[0] < bytes)
         link = &__ferry_block(*link)[1];
       if (*link != 0) {
@@ -36,13 +26,13 @@ static void *__ferry_c_malloc(__ferry_size size)
       __ferry_heap_give();
       done = 1;
     }
-  return found == 0 ? (void *)0 : __ferry_flat(found + 16);
+  return found == 0 ? (__ferry_far void *)0 : __ferry_flat(found + 16);
 }
-static void __ferry_c_free(void *memory)
+static void (__ferry_c_free)(__ferry_of_thread __ferry_far void *memory)
 {
   if (memory == 0)
     return;
-  unsigned long *block = (unsigned long *)memory - 2;
+  __ferry_far unsigned long *block = (__ferry_far unsigned long *)memory - 2;
   for (int done = 0; !done; )
     if (__ferry_heap_try()) {
       block[1] = __ferry_heap[2];
@@ -51,32 +41,32 @@ static void __ferry_c_free(void *memory)
       done = 1;
     }
 }
-static void *__ferry_c_calloc(__ferry_size count, __ferry_size size)
+static __ferry_far void *(__ferry_c_calloc)(__ferry_of_thread __ferry_size count, __ferry_size size)
 {
   if (size != 0 && count > __FERRY_HEAP / size)
     return 0;
-  void *memory = __ferry_c_malloc(count * size);
+  __ferry_far void *memory = __ferry_c_malloc(count * size);
   return memory == 0 ? memory : __ferry_c_memset(memory, 0, count * size);
 }
-static void *__ferry_room(unsigned long align, __ferry_size size)
+static __ferry_far void *(__ferry_room)(__ferry_of_thread unsigned long align, __ferry_size size)
 {
   align = align < 16 ? 16 : align;
-  char *all = size == 0 || size + align < size ? (char *)0 : (char *)__ferry_c_malloc(size + align);
+  __ferry_far char *all = size == 0 || size + align < size ? (__ferry_far char *)0 : (__ferry_far char *)__ferry_c_malloc(size + align);
   if (all == 0)
     return 0;
-  char *at = all + (align - (unsigned long)all % align);
-  ((char **)at)[-1] = all;
+  __ferry_far char *at = all + (align - (unsigned long)all % align);
+  ((__ferry_far char *__ferry_far *)at)[-1] = all;
   return at;
 }
-static void *__ferry_cleared(unsigned long align, __ferry_size count, __ferry_size size)
+static __ferry_far void *(__ferry_cleared)(__ferry_of_thread unsigned long align, __ferry_size count, __ferry_size size)
 {
   if (size != 0 && count > ~0ul / size)
     return 0;
-  void *memory = __ferry_room(align, count * size);
+  __ferry_far void *memory = __ferry_room(align, count * size);
   return memory == 0 ? memory : __ferry_c_memset(memory, 0, count * size);
 }
-static void __ferry_leave(void *memory)
+static void (__ferry_leave)(__ferry_of_thread __ferry_far void *memory)
 {
   if (memory != 0)
-    __ferry_c_free(((char **)memory)[-1]);
+    __ferry_c_free(((__ferry_far char *__ferry_far *)memory)[-1]);
 }

@@ -16,9 +16,10 @@ use crate::lower::Lowering;
 use crate::lower::kernel::regions_in;
 
 impl Lowering<'_> {
-    /// Whether the images of several files are linked. A text without our runtime stands alone.
+    /// Whether the images of several files are linked. A text without our runtime stands alone, and so does one whose
+    /// functions are told of their thread.
     pub(in crate::lower) fn links(&self) -> bool {
-        self.grid.is_some() && !self.standalone
+        self.grid.is_some_and(|it| !it.names_memory()) && !self.standalone
     }
 
     /// Whether other files may call a function of this one.
@@ -63,7 +64,7 @@ impl Lowering<'_> {
     /// Whether atomic accesses of this file and of others keep clear of each other: under the one lock that linked
     /// texts have in OpenCL C, or by exchanges alone.
     pub(super) fn agrees_on_atomics(&self) -> bool {
-        self.grid == Some(Grid::OpenCl) || self.exchanges()
+        self.grid.is_some_and(Grid::is_opencl) || self.exchanges()
     }
 
     /// Whether a text needs others, or others may need it.
@@ -92,13 +93,13 @@ impl Lowering<'_> {
                 abi::image::LINKED,
                 self.unit
             ),
-            Grid::OpenCl => self.linked_parts(),
+            Grid::OpenCl | Grid::OpenCl12 => self.linked_parts(),
         };
         let uses = &self.state.borrow().uses;
         text.push_str(if uses.is_empty() { "" } else { abi::image::NEEDS_OTHERS });
         let offers = self.has_for_others(selection);
         text.push_str(if offers { abi::image::FOR_OTHERS } else { "" });
-        if grid == Grid::OpenCl {
+        if grid.is_opencl() {
             text.push_str(&format!("{}{:016x}\n", abi::image::FILE, self.unit));
             let line = |word: &str, name: &str| format!("{word}{name}\n");
             text.extend(uses.iter().map(|it| line(abi::image::USES, it)));

@@ -18,6 +18,7 @@ mod block;
 mod cached;
 mod flat;
 mod forms;
+mod lent;
 mod linked;
 mod refused;
 mod solo;
@@ -53,8 +54,14 @@ impl Lowering<'_> {
         if program.types.is_vla(ty) {
             self.not_for_grid(program.vars[var].span, refused::VARIABLE_ARRAY);
         }
-        let name = format!("__ferry_own{}", self.fresh());
-        out.line(&format!("{};", outside.declare(ty, &name)));
+        let name = match self.is_on_stack(var) {
+            true => self.stack_copy(outside, inside, var),
+            false => {
+                let name = format!("__ferry_own{}", self.fresh());
+                out.line(&format!("{};", outside.declare(ty, &name)));
+                name
+            }
+        };
         if is_copied {
             let original = outside.var_name(var);
             match program.types.is_array(ty) {

@@ -1,9 +1,16 @@
 # 1 "<ferry>" 3
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
-#if defined(__FERRY_ONE_MEMORY)
+/* OpenCL C 1.2: a pointer leads to the memory of the device, and says so. */
+#if defined(__FERRY_STACK)
+#define __ferry_far __global
+#define __ferry_flat(x) ((__global void *)(x))
+#define __ferry_generic __global
+#elif defined(__FERRY_ONE_MEMORY)
+#define __ferry_far
 #define __ferry_flat(x) ((void *)(unsigned long)(x))
 #define __ferry_generic
 #else
+#define __ferry_far
 #define __ferry_flat(x) ((void *)(__global void *)(x))
 #define __ferry_generic __generic
 #endif
@@ -25,7 +32,11 @@ static unsigned long __ferry_rest(unsigned long a, unsigned long b)
 #define __ferry_teams() get_num_groups(0)
 /* A group of a processor is one thread. */
 #if defined(__FERRY_ONE_MEMORY)
+#ifdef __FERRY_STACK
+#define __ferry_near __local
+#else
 #define __ferry_near
+#endif
 #define __ferry_place() 0u
 #define __ferry_places() 1u
 #define __ferry_meet()
@@ -36,6 +47,38 @@ static unsigned long __ferry_rest(unsigned long a, unsigned long b)
 #define __ferry_meet() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 #endif
 #define __builtin_inf() INFINITY
+#ifdef __FERRY_STACK
+/* What a thread knows, and functions that it calls are told: where the variables are, its stack, the lock, and the
+   team that it stands for if it is the one thread of a kernel. */
+struct __ferry_thread {
+  unsigned long __vars;
+  __global char *__stack;
+  volatile __global int *__lock;
+  unsigned long __team, __teams;
+};
+#define __ferry_of_thread struct __ferry_thread *__ferry_me,
+#define __ferry_vars __ferry_me->__vars
+#define __ferry_here (*__ferry_me)
+#define __ferry_shared static
+#define __ferry_enter(at) __ferry_vars = (at)
+/* Pointers in data are addresses in these buffers. If one is elsewhere than it was, the kernel says so in the first
+   word of the table, and does nothing. */
+#define __ferry_memories \
+  __global char *__ferry_m0, unsigned long __ferry_b0, __global char *__ferry_m1, unsigned long __ferry_b1, \
+      __global char *__ferry_m2, unsigned long __ferry_b2, __global char *__ferry_m3, unsigned long __ferry_b3, \
+      volatile __global unsigned long *__ferry_table, unsigned long __ferry_stacks
+#define __ferry_start() \
+  if ((unsigned long)__ferry_m0 != __ferry_b0 || (unsigned long)__ferry_m1 != __ferry_b1 \
+      || (unsigned long)__ferry_m2 != __ferry_b2 || (unsigned long)__ferry_m3 != __ferry_b3) { \
+    __ferry_table[0] = 1; \
+    return; \
+  } \
+  struct __ferry_thread __ferry_own_thread = { 0, \
+    (__global char *)(__ferry_stacks + get_global_id(0) * __FERRY_STACK), \
+    (volatile __global int *)(__ferry_table + 1), 0, 0 }; \
+  struct __ferry_thread *__ferry_me = &__ferry_own_thread
+#else
+#define __ferry_of_thread
 static __global unsigned long __ferry_vars = 0;
 /* Where texts are linked, functions may be for others, the lock is one, and a kernel tells all of them where their
    variables are. */
@@ -50,25 +93,33 @@ static __global int __ferry_lock = 0;
 #endif
 /* The team that the one thread of a kernel stands for, for functions that it calls. */
 static __global struct { unsigned long __team, __teams; } __ferry_here;
+#endif
 /* What other groups have written is seen, and what was written is seen by them. */
-#if defined(__FERRY_ONE_MEMORY)
+#if defined(__FERRY_ONE_MEMORY) || defined(__FERRY_STACK)
 #define __ferry_fence() mem_fence(CLK_GLOBAL_MEM_FENCE)
 #else
 #define __ferry_fence() \
   atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE, memory_order_seq_cst, memory_scope_device)
 #endif
-static int __ferry_try(void)
+static int __ferry_took(volatile __global int *lock)
 {
-  if (atomic_cmpxchg(&__ferry_lock, 0, 1) != 0)
+  if (atomic_cmpxchg(lock, 0, 1) != 0)
     return 0;
   __ferry_fence();
   return 1;
 }
-static void __ferry_give(void)
+static void __ferry_gave(volatile __global int *lock)
 {
   __ferry_fence();
-  atomic_xchg(&__ferry_lock, 0);
+  atomic_xchg(lock, 0);
 }
+#ifdef __FERRY_STACK
+#define __ferry_try() __ferry_took(__ferry_me->__lock)
+#define __ferry_give() __ferry_gave(__ferry_me->__lock)
+#else
+#define __ferry_try() __ferry_took(&__ferry_lock)
+#define __ferry_give() __ferry_gave(&__ferry_lock)
+#endif
 /* What groups have summed up: a word that counts those who are done, and a word for each. */
 #define __ferry_part(type, parts, group) (*(volatile __global type *)((parts) + 8 + 8 * (group)))
 /* Whether a group that leaves its part is the last, and all parts are there. The next launch counts anew. */
@@ -107,20 +158,41 @@ static unsigned long __ferry_run(unsigned long of, unsigned long left, unsigned 
 #define __ferry_along(off, run) const int off = 0;
 #define __ferry_along_free __ferry_along
 #endif
-static void *__ferry_copy(void *to, const void *from, __ferry_size size)
+static __ferry_far void *__ferry_copy(__ferry_far void *to, const __ferry_far void *from, __ferry_size size)
 {
   for (__ferry_size at = 0; at < size; at++)
-    ((char *)to)[at] = ((const char *)from)[at];
+    ((__ferry_far char *)to)[at] = ((const __ferry_far char *)from)[at];
   return to;
 }
+/* What a thread has, to the memory of the device and to that of its group. */
+#ifdef __FERRY_STACK
+static void __ferry_put(__global void *to, const void *from, __ferry_size size)
+{
+  for (__ferry_size at = 0; at < size; at++)
+    ((__global char *)to)[at] = ((const char *)from)[at];
+}
+static void __ferry_put_near(__local void *to, const void *from, __ferry_size size)
+{
+  for (__ferry_size at = 0; at < size; at++)
+    ((__local char *)to)[at] = ((const char *)from)[at];
+}
+#else
+#define __ferry_put __ferry_copy
+#define __ferry_put_near __ferry_copy
+#endif
 /* Zeros, from all threads of a group. */
-static void __ferry_clear(void *at, __ferry_size size)
+#ifdef __FERRY_STACK
+#define __ferry_group __local
+#else
+#define __ferry_group
+#endif
+static void __ferry_clear(__ferry_group void *at, __ferry_size size)
 {
   const __ferry_size words = (__ferry_size)at % 4 == 0 ? size / 4 : 0;
   for (__ferry_size word = __ferry_place(); word < words; word += __ferry_places())
-    ((unsigned *)at)[word] = 0;
+    ((__ferry_group unsigned *)at)[word] = 0;
   for (__ferry_size byte = 4 * words + __ferry_place(); byte < size; byte += __ferry_places())
-    ((char *)at)[byte] = 0;
+    ((__ferry_group char *)at)[byte] = 0;
 }
 static int __ferry_c_abs(int value) { return value < 0 ? -value : value; }
 static long __ferry_c_labs(long value) { return value < 0 ? -value : value; }
@@ -128,49 +200,49 @@ static long __ferry_c_labs(long value) { return value < 0 ? -value : value; }
 #define __ferry_c_memcpy __ferry_copy
 #define __builtin_memset __ferry_c_memset
 #define __builtin_memcpy __ferry_copy
-static void *__ferry_c_memmove(void *to, const void *from, __ferry_size size)
+static __ferry_far void *__ferry_c_memmove(__ferry_far void *to, const __ferry_far void *from, __ferry_size size)
 {
   if ((__ferry_word)to < (__ferry_word)from)
     return __ferry_copy(to, from, size);
   while (size-- > 0)
-    ((char *)to)[size] = ((const char *)from)[size];
+    ((__ferry_far char *)to)[size] = ((const __ferry_far char *)from)[size];
   return to;
 }
-static void *__ferry_c_memset(void *to, int byte, __ferry_size size)
+static __ferry_far void *__ferry_c_memset(__ferry_far void *to, int byte, __ferry_size size)
 {
   for (__ferry_size at = 0; at < size; at++)
-    ((unsigned char *)to)[at] = (unsigned char)byte;
+    ((__ferry_far unsigned char *)to)[at] = (unsigned char)byte;
   return to;
 }
-static int __ferry_c_memcmp(const void *left, const void *right, __ferry_size size)
+static int __ferry_c_memcmp(const __ferry_far void *left, const __ferry_far void *right, __ferry_size size)
 {
   for (__ferry_size at = 0; at < size; at++) {
-    const int difference = ((const unsigned char *)left)[at] - ((const unsigned char *)right)[at];
+    const int difference = ((const __ferry_far unsigned char *)left)[at] - ((const __ferry_far unsigned char *)right)[at];
     if (difference != 0)
       return difference;
   }
   return 0;
 }
-static __ferry_size __ferry_c_strlen(const char *text)
+static __ferry_size __ferry_c_strlen(const __ferry_far char *text)
 {
   __ferry_size size = 0;
   while (text[size])
     size++;
   return size;
 }
-static int __ferry_c_strcmp(const char *left, const char *right)
+static int __ferry_c_strcmp(const __ferry_far char *left, const __ferry_far char *right)
 {
   while (*left && *left == *right)
     left++, right++;
   return (unsigned char)*left - (unsigned char)*right;
 }
-static char *__ferry_c_strcpy(char *to, const char *from)
+static __ferry_far char *__ferry_c_strcpy(__ferry_far char *to, const __ferry_far char *from)
 {
   for (__ferry_size at = 0; (to[at] = from[at]); at++)
     ;
   return to;
 }
-static int __ferry_c_strncmp(const char *left, const char *right, __ferry_size size)
+static int __ferry_c_strncmp(const __ferry_far char *left, const __ferry_far char *right, __ferry_size size)
 {
   for (__ferry_size at = 0; at < size; at++) {
     const int difference = (unsigned char)left[at] - (unsigned char)right[at];
@@ -179,21 +251,21 @@ static int __ferry_c_strncmp(const char *left, const char *right, __ferry_size s
   }
   return 0;
 }
-static char *__ferry_c_strrchr(const char *text, int wanted)
+static __ferry_far char *__ferry_c_strrchr(const __ferry_far char *text, int wanted)
 {
-  char *found = 0;
+  __ferry_far char *found = 0;
   for (;; text++) {
     if (*text == (char)wanted)
-      found = (char *)text;
+      found = (__ferry_far char *)text;
     if (!*text)
       return found;
   }
 }
-static char *__ferry_c_strchr(const char *text, int wanted)
+static __ferry_far char *__ferry_c_strchr(const __ferry_far char *text, int wanted)
 {
   for (;; text++) {
     if (*text == (char)wanted)
-      return (char *)text;
+      return (__ferry_far char *)text;
     if (!*text)
       return 0;
   }
@@ -203,11 +275,11 @@ static unsigned long __ferry_alignment(unsigned long allocator)
 {
   return allocator >> 48 == 0x4655 ? allocator & 0xffffffffffff : 16;
 }
-static unsigned long __ferry_make_allocator(__ferry_word space, int count, const void *traits)
+static unsigned long __ferry_make_allocator(__ferry_word space, int count, const __ferry_far void *traits)
 {
   unsigned long align = 16;
   for (int at = 0; at < count; at++) {
-    const unsigned long *pair = (const unsigned long *)traits + 2 * at;
+    const __ferry_far unsigned long *pair = (const __ferry_far unsigned long *)traits + 2 * at;
     if ((unsigned)pair[0] == 2 && pair[1] > align)
       align = pair[1];
   }

@@ -31,7 +31,7 @@ impl Lowering<'_> {
                     lengths.named.extend(program.types.lengths(it.ty).iter().map(|it| (*it, var)));
                     let is_static = matches!(it.storage, VarStorage::LocalStatic(_));
                     let element = program.types.innermost_element(it.ty);
-                    if grid == Grid::OpenCl && is_static && !element.quals.is_const {
+                    if grid.is_opencl() && is_static && !element.quals.is_const {
                         self.not_for_grid(
                             it.span,
                             "a variable of a function that outlives its calls",
@@ -64,7 +64,7 @@ impl Lowering<'_> {
                         && !calls_by_name(program, callee)
                     {
                         let what = "a call through a pointer";
-                        if grid == Grid::OpenCl {
+                        if grid.is_opencl() {
                             self.not_for_grid(it.span, what);
                         } else if self.standalone {
                             // The runtime knows which function of the device a host's stands for.

@@ -90,7 +90,10 @@ impl Lowering<'_> {
                 self.thread_copy(printer, &mut inside, var, is_copied, out);
             }
             for var in &group_vars {
-                let own = self.thread_copy(printer, &mut inside, *var, false, out);
+                let own = match self.memory().is_empty() {
+                    true => self.thread_copy(printer, &mut inside, *var, false, out),
+                    false => self.stack_copy(printer, &mut inside, *var),
+                };
                 out.line(&format!("__builtin_memset(&{own}, 0, sizeof({own}));"));
             }
             let kept = self.own_parts(printer, &mut inside, id, out);

@@ -27,7 +27,7 @@ impl Lowering<'_> {
             lines.extend(self.block_told(team.block()));
         }
         let [blocks, threads] = match grid {
-            Grid::OpenCl => ["work-groups", "work-items"],
+            Grid::OpenCl | Grid::OpenCl12 => ["work-groups", "work-items"],
             Grid::Cuda | Grid::Hip => ["blocks", "threads"],
         };
         for (stmt, span) in self.loops_in(kernel.region) {

@@ -65,7 +65,10 @@ impl Lowering<'_> {
             }
         }
         self.check_grid(grid, &parts, kernels);
-        if grid == Grid::OpenCl {
+        if grid.names_memory() {
+            self.lend(&parts, kernels);
+        }
+        if grid.is_opencl() {
             self.check_recursion(&selection.functions);
         }
 
@@ -89,7 +92,7 @@ impl Lowering<'_> {
         printer.unit_with(&selection, outer, &mut unit);
         let addresses = self.grid_addresses(grid);
         let mut heap = self.grid_heap();
-        if grid == Grid::OpenCl && self.can_be_linked(&selection) && !self.has_grid_variables() {
+        if grid.is_opencl() && self.can_be_linked(&selection) && !self.has_grid_variables() {
             let mut out = Out::new();
             self.put_some_variable(&mut out);
             heap.push_str(&out.into_text());
@@ -118,10 +121,17 @@ impl Lowering<'_> {
         }
         let mut text = String::new();
         match grid {
-            Grid::OpenCl => {
-                text.push_str(abi::image::OPENCL);
+            Grid::OpenCl | Grid::OpenCl12 => {
+                text.push_str(match grid.names_memory() {
+                    true => abi::image::OPENCL_12,
+                    false => abi::image::OPENCL,
+                });
                 if has_variables {
                     text.push_str(abi::image::OPENCL_VARIABLES);
+                }
+                if grid.names_memory() {
+                    let bytes = self.stack_bytes();
+                    text.push_str(&format!("{}{bytes}ul\n", abi::image::OPENCL_STACK));
                 }
                 text.push_str(OPENCL_PRELUDE);
                 text.push_str(if body.contains("_Complex ") { OPENCL_COMPLEX } else { "" });
@@ -205,9 +215,11 @@ impl Lowering<'_> {
         }
         let has_variables = self.has_grid_variables();
         let all = slots + usize::from(has_variables);
+        let memories = Some("__ferry_memories".to_owned()).filter(|_| !self.memory().is_empty());
         let params: Vec<String> = (0..all)
             .map(|it| format!("unsigned long __ferry_a{it}"))
             .chain((0..parts).map(|it| format!("unsigned long __ferry_parts{it}")))
+            .chain(memories)
             .collect();
         let values: Vec<String> =
             (0..slots).map(|it| format!("__ferry_flat(__ferry_a{it})")).collect();
@@ -215,10 +227,14 @@ impl Lowering<'_> {
             true => "__attribute__((reqd_work_group_size(1, 1, 1))) ",
             false => "",
         };
-        let mut lines = match values.is_empty() {
-            true => String::new(),
-            false => format!("  void *const __ferry_slots[] = {{ {} }};\n", values.join(", ")),
+        let mut lines = match self.memory() {
+            "" => String::new(),
+            _ => "  __ferry_start();\n".to_owned(),
         };
+        if !values.is_empty() {
+            let (memory, values) = (self.memory(), values.join(", "));
+            lines.push_str(&format!("  {memory}void *const __ferry_slots[] = {{ {values} }};\n"));
+        }
         if has_variables {
             lines.push_str(&format!("  __ferry_enter(__ferry_a{slots});\n"));
         }
@@ -257,7 +273,7 @@ fn spelled(grid: Grid, name: &str) -> Option<&'static str> {
     let mut found = LIBRARY.lines().filter(|it| it.split_whitespace().next() == Some(name));
     let other = found.next().and_then(|line| line.split_whitespace().nth(1))?;
     // CUDA has the names of C; what is ours is needed everywhere.
-    (grid == Grid::OpenCl || other.starts_with("__ferry")).then_some(other)
+    (grid.is_opencl() || other.starts_with("__ferry")).then_some(other)
 }
 
 /// Whether a text uses [`CUDA_SHAPES`].

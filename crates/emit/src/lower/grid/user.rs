@@ -78,7 +78,10 @@ impl Lowering<'_> {
         let combiner = declared.combiner.or(clause)?;
         let ty = self.program.vars[var].ty.plain();
         let original = printer.var_name(var);
-        let own = format!("__ferry_own{}", self.fresh());
+        let own = match self.is_on_stack(var) {
+            true => self.new_on_stack(printer, ty),
+            false => format!("__ferry_own{}", self.fresh()),
+        };
         let [to, from, fresh, old, ..] = directive::REDUCTION_VARIABLES;
         // In its own words the declaration names nothing of the region.
         let named = |part: Part, names: [(&str, &str); 2]| {
@@ -91,18 +94,26 @@ impl Lowering<'_> {
             ClauseKind::Initializer(it) => Some(it),
             _ => None,
         });
-        let text = printer.declare(ty, &own);
+        let is_assigned = matches!(start, Some(ReductionInit::Assign(_)));
+        if !self.is_on_stack(var) && !is_assigned {
+            out.line(&format!("{};", printer.declare(ty, &own)));
+        }
         match start {
             Some(ReductionInit::Assign(init)) => {
                 let value = named(Part::Init(*init), begins).init(*init, ty);
-                out.line(&format!("{text} = {value};"));
+                let declared = match self.is_on_stack(var) {
+                    true => format!("const {}", printer.declare(ty, "__ferry_first")),
+                    false => printer.declare(ty, &own),
+                };
+                out.line(&format!("{declared} = {value};"));
+                if self.is_on_stack(var) {
+                    out.line(&format!("{own} = __ferry_first;"));
+                }
             }
             Some(ReductionInit::Call(call)) => {
-                out.line(&format!("{text};"));
                 out.line(&format!("{};", named(Part::Expr(*call), begins).expr(*call)));
             }
             None => {
-                out.line(&format!("{text};"));
                 out.line(&format!("__builtin_memset(&{own}, 0, sizeof({own}));"));
             }
         }

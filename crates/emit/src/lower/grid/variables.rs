@@ -23,12 +23,20 @@ const NUMBER: &str = "__ferry_device";
 
 /// What functions of a text call before the heap has a place.
 const HEAP_CALLS: &str = "\
-static void *__ferry_c_malloc(__ferry_size size);
-static void __ferry_c_free(void *memory);
-static void *__ferry_c_calloc(__ferry_size count, __ferry_size size);
-static void *__ferry_room(unsigned long align, __ferry_size size);
-static void *__ferry_cleared(unsigned long align, __ferry_size count, __ferry_size size);
-static void __ferry_leave(void *memory);
+static __ferry_far void *__ferry_c_malloc(__ferry_of_thread __ferry_size size);
+static void __ferry_c_free(__ferry_of_thread __ferry_far void *memory);
+static __ferry_far void *__ferry_c_calloc(__ferry_of_thread __ferry_size count, __ferry_size size);
+static __ferry_far void *__ferry_room(__ferry_of_thread unsigned long align, __ferry_size size);
+static __ferry_far void *__ferry_cleared(__ferry_of_thread unsigned long align, __ferry_size count, __ferry_size size);
+static void __ferry_leave(__ferry_of_thread __ferry_far void *memory);
+#ifdef __FERRY_STACK
+#define __ferry_c_malloc(size) __ferry_c_malloc(__ferry_me, size)
+#define __ferry_c_free(memory) __ferry_c_free(__ferry_me, memory)
+#define __ferry_c_calloc(count, size) __ferry_c_calloc(__ferry_me, count, size)
+#define __ferry_room(align, size) __ferry_room(__ferry_me, align, size)
+#define __ferry_cleared(align, count, size) __ferry_cleared(__ferry_me, align, count, size)
+#define __ferry_leave(memory) __ferry_leave(__ferry_me, memory)
+#endif
 #define __builtin_malloc __ferry_c_malloc
 #define __builtin_free __ferry_c_free
 ";
@@ -75,6 +83,10 @@ impl Lowering<'_> {
         parts: &[Part],
     ) -> String {
         let mut out = Out::new();
+        for (declared, name, value) in self.string_variables() {
+            let placed = Placed { init: Some(value), ..Placed::of_unit(&name, self.unit) };
+            self.put_variable(placed, &format!("typedef {declared};"), &mut out);
+        }
         let answers = |word: &str| {
             functions.iter().any(|it| {
                 let name = self.program.names.text(self.program.functions[*it].name);
@@ -88,7 +100,7 @@ impl Lowering<'_> {
                     out.line(&format!("extern \"C\" {{ __device__ int {symbol}; }}"));
                     out.raw(&format!("#define {NUMBER} {symbol}"));
                 }
-                Grid::OpenCl => {
+                Grid::OpenCl | Grid::OpenCl12 => {
                     let declared = format!("typedef int __ferry_t_{NUMBER};");
                     self.put_variable(
                         Placed { symbol, ..Placed::ours(NUMBER) },
@@ -106,8 +118,8 @@ impl Lowering<'_> {
         let has_heap = functions.iter().any(named)
             || ["__ferry_room", "__ferry_cleared", "__ferry_leave"].into_iter().any(answers)
             || self.copies_parts(parts);
-        self.state.borrow_mut().has_heap = has_heap && grid == Grid::OpenCl;
-        if has_heap && grid == Grid::OpenCl {
+        self.state.borrow_mut().has_heap = has_heap && grid.is_opencl();
+        if has_heap && grid.is_opencl() {
             out.raw(HEAP_CALLS);
         }
         out.into_text()
@@ -138,7 +150,7 @@ impl Lowering<'_> {
         };
         match grid {
             Grid::Cuda | Grid::Hip => self.indirect_functions().into_iter().map(define).collect(),
-            Grid::OpenCl => String::new(),
+            Grid::OpenCl | Grid::OpenCl12 => String::new(),
         }
     }
 
@@ -160,7 +172,7 @@ impl Lowering<'_> {
         for (id, var) in self.program.vars.iter() {
             let is_elsewhere = var.storage == VarStorage::Extern && var.device.is_some();
             let is_of_file = matches!(var.storage, VarStorage::Global | VarStorage::Static)
-                || is_elsewhere && self.grid == Some(Grid::OpenCl);
+                || is_elsewhere && self.grid.is_some_and(Grid::is_opencl);
             if is_of_file && var.device != Some(DeviceVar::Link) {
                 let place = self.place_of(&printer.declared_name(id), id);
                 printer.substitute(id, format!("({place})"));
@@ -171,7 +183,7 @@ impl Lowering<'_> {
     fn place_of(&self, name: &str, id: VarId) -> String {
         match self.grid {
             Some(Grid::Cuda | Grid::Hip) => self.symbol(id),
-            Some(Grid::OpenCl) | None => format!("__ferry_g_{name}"),
+            Some(Grid::OpenCl | Grid::OpenCl12) | None => format!("__ferry_g_{name}"),
         }
     }
 
@@ -190,7 +202,7 @@ impl Lowering<'_> {
         let var = &self.program.vars[id];
         if var.device == Some(DeviceVar::Link) {
             let pointer = self.link_pointer(id);
-            let declared = format!("typedef void *__ferry_t_{pointer};");
+            let declared = format!("typedef {}void *__ferry_t_{pointer};", self.memory());
             let is_borrowed = var.storage == VarStorage::Extern;
             let placed = Placed { is_borrowed, ..Placed::ours(&pointer) };
             return self.put_variable(placed, &declared, out);
@@ -208,7 +220,11 @@ impl Lowering<'_> {
             out.line(&format!("typedef {ty};"));
             out.line(&format!("void *{}(void);", finder(&symbol)));
             let place = self.place_of(&name, id);
-            out.raw(&format!("#define {place} (*(__ferry_t_{name} *){}())", finder(&symbol)));
+            let memory = self.memory();
+            out.raw(&format!(
+                "#define {place} (*({memory}__ferry_t_{name} *){}())",
+                finder(&symbol)
+            ));
             self.state.borrow_mut().uses.insert(symbol);
             return;
         }
@@ -265,15 +281,16 @@ impl Lowering<'_> {
             "enum {{ __ferry_o_{name} = ({before} + 63) / 64 * 64, __ferry_e_{name} = __ferry_o_{name} + \
              sizeof(__ferry_t_{name}) }};"
         ));
-        let of_block = format!("((char *)__ferry_flat(__ferry_vars) + __ferry_o_{name})");
+        let memory = self.memory();
+        let of_block = format!("(({memory}char *)__ferry_flat(__ferry_vars) + __ferry_o_{name})");
         if *is_borrowed {
             let finder = finder(symbol);
             out.raw(&format!("#ifdef __FERRY_LINKED\nvoid *{finder}(void);"));
             out.raw(&format!("#define __ferry_w_{name} {finder}()"));
             out.raw(&format!("#else\n#define __ferry_w_{name} {of_block}\n#endif"));
-            out.raw(&format!("#define {place} (*(__ferry_t_{name} *)__ferry_w_{name})"));
+            out.raw(&format!("#define {place} (*({memory}__ferry_t_{name} *)__ferry_w_{name})"));
         } else {
-            out.raw(&format!("#define {place} (*(__ferry_t_{name} *){of_block})"));
+            out.raw(&format!("#define {place} (*({memory}__ferry_t_{name} *){of_block})"));
         }
         state.placed.push(placed);
     }
@@ -299,16 +316,18 @@ impl Lowering<'_> {
         let Some(last) = placed.last() else { return String::new() };
         let end = format!("__ferry_e_{}", last.name);
         let heap = if self.state.borrow().has_heap { HEAP_BYTES } else { 0 };
+        let memory = self.memory();
+        let kernel = |name: &str, body: &str| kernel(name, body, !memory.is_empty());
         let mut text = kernel(
             abi::names::VARIABLES_SIZE,
-            &format!("((unsigned long *)__ferry_flat(__ferry_a0))[0] = {end} + {heap}ul;"),
+            &format!("(({memory}unsigned long *)__ferry_flat(__ferry_a0))[0] = {end} + {heap}ul;"),
         );
         let mut fill = format!("__ferry_c_memset(__ferry_flat(__ferry_vars), 0, {end});");
         for Placed { name, place, init, .. } in &placed {
             let Some(init) = init else { continue };
             fill.push_str(&format!(
                 "\n  {{ const __ferry_t_{name} __ferry_first = {init}; \
-                 __ferry_copy((void *)&{place}, &__ferry_first, sizeof(__ferry_first)); }}"
+                 __ferry_put(({memory}void *)&{place}, &__ferry_first, sizeof(__ferry_first)); }}"
             ));
         }
         text.push_str(&kernel(abi::names::VARIABLES_INIT, &fill));
@@ -316,7 +335,7 @@ impl Lowering<'_> {
             let asks = kernel(
                 &format!("{}{symbol}", abi::names::ASKS_PREFIX),
                 &format!(
-                    "unsigned long *__ferry_answer = __ferry_flat(__ferry_a0);\n  \
+                    "{memory}unsigned long *__ferry_answer = __ferry_flat(__ferry_a0);\n  \
                      __ferry_answer[0] = (unsigned long)&{place};\n  \
                      __ferry_answer[1] = sizeof(__ferry_t_{name});"
                 ),
@@ -336,9 +355,13 @@ fn finder(symbol: &str) -> String {
 }
 
 /// A kernel for one thread that takes one address, and that of the block.
-fn kernel(name: &str, body: &str) -> String {
+fn kernel(name: &str, body: &str, is_told_of_memory: bool) -> String {
+    let (more, start) = match is_told_of_memory {
+        true => (", __ferry_memories", "  __ferry_start();\n"),
+        false => ("", ""),
+    };
     format!(
         "__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void {name}(unsigned long __ferry_a0, \
-         unsigned long __ferry_a1)\n{{\n  __ferry_enter(__ferry_a1);\n  {body}\n}}\n"
+         unsigned long __ferry_a1{more})\n{{\n{start}  __ferry_enter(__ferry_a1);\n  {body}\n}}\n"
     )
 }

@@ -570,7 +570,9 @@ impl Maker<'_, '_> {
                     );
                     match self.lowering.grid {
                         Some(Grid::Cuda | Grid::Hip) => format!("[&] {{ {power} return __r; }}()"),
-                        Some(Grid::OpenCl) | None => format!("({{ {power} __r; }})"),
+                        Some(Grid::OpenCl | Grid::OpenCl12) | None => {
+                            format!("({{ {power} __r; }})")
+                        }
                     }
                 }
             };

@@ -68,7 +68,7 @@ impl Lowering<'_> {
             To::Threads => Some(("__ferry_place()", "__ferry_places()")),
             To::Teams => None,
         };
-        if self.grid == Some(Grid::OpenCl)
+        if self.grid.is_some_and(Grid::is_opencl)
             && let Some(taken) = taken
             && maker.put_stretches(&nest, taken, last, out)
         {

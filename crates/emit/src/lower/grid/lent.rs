@@ -1,0 +1,267 @@
+//! Variables whose address is taken, where all pointers lead to the memory of the device.
+//!
+//! OpenCL C 1.2 has a kind of pointer for each kind of memory, and a thread's own variables are in another kind than
+//! arrays. So every thread has a stack in the memory of the device, and variables that a pointer may lead to lie there.
+//! No function calls itself ([`super::refused`]): each of them has one place for all calls, known now.
+
+use ir::construct::{ClauseKind, ReductionOp};
+use ir::program::{CastKind, ExprId, ExprKind, FunctionId, Init, VarId, VarStorage};
+use ir::region::Sharing;
+use ir::types::Ty;
+use ir::walk::Part;
+use rustc_hash::FxHashSet;
+
+use crate::c::{Grid, Out, Printer, Printing, Setting, THREAD};
+use crate::lower::Lowering;
+use crate::lower::device::Kernel;
+
+/// What every variable there begins at a multiple of, at least.
+const ALIGNED: u64 = 8;
+
+impl Lowering<'_> {
+    /// The word before what a pointer leads to, where the language wants one.
+    pub(in crate::lower) fn memory(&self) -> &'static str {
+        self.grid.map_or("", Grid::memory)
+    }
+
+    /// Finds those variables in all that is printed, and gives them places.
+    pub(super) fn lend(&self, parts: &[Part], kernels: &[Kernel]) {
+        let mut found: FxHashSet<VarId> = FxHashSet::default();
+        // An array that is subscripted at once is no pointer.
+        let mut subscripted: FxHashSet<ExprId> = FxHashSet::default();
+        let mut printed: FxHashSet<ExprId> = FxHashSet::default();
+        let program = self.program;
+        let regions = kernels.iter().map(|it| Part::Region(it.region));
+        let mut open: Vec<Part> = parts.iter().copied().chain(regions).collect();
+        let mut seen: FxHashSet<Part> = FxHashSet::default();
+        while let Some(part) = open.pop() {
+            if !seen.insert(part) {
+                continue;
+            }
+            if let Part::Region(id) = part {
+                found.extend(self.copied_whole(id));
+            }
+            if let Part::Expr(id) = part {
+                let kind = &program.exprs[id].kind;
+                if let ExprKind::Index(of, _) | ExprKind::Deref(of) = kind {
+                    subscripted.insert(*of);
+                }
+                let is_lent = match kind {
+                    ExprKind::AddrOf(of) => Some(*of),
+                    ExprKind::Cast(CastKind::ArrayToPointer, of) => {
+                        Some(*of).filter(|_| !subscripted.contains(&id))
+                    }
+                    _ => None,
+                };
+                if let ExprKind::Call(callee, args) = kind
+                    && let ExprKind::Function(id) = self.kind(*callee)
+                    && Printing::of(program, *id).is_some()
+                {
+                    let strings = args.iter().map(|it| self.peeled(*it));
+                    printed.extend(strings.filter(|it| matches!(self.kind(*it), ExprKind::Str(_))));
+                }
+                if let Some(of) = is_lent.filter(|it| !printed.contains(it)) {
+                    self.check_lent(of);
+                    found.extend(self.own_object(of));
+                    let is_string = matches!(program.exprs[of].kind, ExprKind::Str(_));
+                    self.state.borrow_mut().strings.extend(is_string.then_some(of));
+                }
+            }
+            program.parts(part, &mut |it| open.push(it));
+        }
+        for id in
+            program.regions.iter().map(|it| it.0).filter(|it| seen.contains(&Part::Region(*it)))
+        {
+            for counted in &program.regions[id].loops {
+                if found.contains(&counted.var) {
+                    let what = "the address of what counts the iterations of a loop";
+                    self.not_for_grid(program.vars[counted.var].span, what);
+                }
+            }
+        }
+        let mut found: Vec<VarId> = found.into_iter().collect();
+        found.sort_by_key(|it| it.index());
+        for var in found {
+            let at = self.room_on_stack(program.vars[var].ty);
+            self.state.borrow_mut().lent.insert(var, at);
+        }
+    }
+
+    /// Variables of which a construct makes copies byte by byte.
+    fn copied_whole(&self, id: ir::program::RegionId) -> Vec<VarId> {
+        let region = &self.program.regions[id];
+        let is_array = |var: VarId| self.program.types.is_array(self.program.vars[var].ty);
+        let mut found = Vec::new();
+        for var in &region.vars {
+            match var.sharing.as_ref().map(|it| &it.value) {
+                Some(Sharing::FirstPrivate | Sharing::LastPrivate | Sharing::FirstLastPrivate)
+                    if is_array(var.var) =>
+                {
+                    found.push(var.var)
+                }
+                Some(Sharing::Reduction(ReductionOp::User(_))) => found.push(var.var),
+                _ => {}
+            }
+        }
+        for kind in region.construct.kinds() {
+            if let ClauseKind::Reduction(it) | ClauseKind::InReduction(it) = kind
+                && matches!(it.op, ReductionOp::User(_))
+            {
+                found.extend(it.items.iter().filter_map(|it| self.own_object(*it)));
+            }
+        }
+        found.retain(|it| self.is_of_thread(*it));
+        found
+    }
+
+    fn is_of_thread(&self, var: VarId) -> bool {
+        match self.program.vars[var].storage {
+            VarStorage::Local(_) | VarStorage::Param(_) | VarStorage::LocalStatic(_) => true,
+            VarStorage::Global | VarStorage::Static | VarStorage::Extern => false,
+        }
+    }
+
+    /// The variable of a thread that an expression names, or a part of.
+    fn own_object(&self, expr: ExprId) -> Option<VarId> {
+        match self.program.exprs[expr].kind {
+            ExprKind::Var(var) => Some(var).filter(|it| self.is_of_thread(*it)),
+            ExprKind::Member(of, ..) => self.own_object(of),
+            ExprKind::Index(of, _) => match self.program.exprs[of].kind {
+                ExprKind::Cast(CastKind::ArrayToPointer, of) => self.own_object(of),
+                _ if self.program.types.is_array(self.program.exprs[of].ty) => self.own_object(of),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Refuses pointers to what has no name, and so no place.
+    fn check_lent(&self, of: ExprId) {
+        let what = match self.program.exprs[of].kind {
+            ExprKind::CompoundLiteral(_) => "the address of a compound literal",
+            ExprKind::Member(of, ..) => return self.check_lent(of),
+            _ => return,
+        };
+        self.not_for_grid(self.program.exprs[of].span, what);
+    }
+
+    /// A place for one more variable of such a type: how far it is from the beginning.
+    fn room_on_stack(&self, ty: Ty) -> u64 {
+        let (types, model) = (&self.program.types, &self.program.model);
+        let size = model.size_of(types, ty).unwrap_or(0);
+        let align = model.align_of(types, ty).unwrap_or(1).max(ALIGNED);
+        let mut state = self.state.borrow_mut();
+        let at = state.stack.next_multiple_of(align);
+        state.stack = at.saturating_add(size);
+        at
+    }
+
+    /// Bytes of a thread's stack.
+    pub(super) fn stack_bytes(&self) -> u64 {
+        self.state.borrow().stack.next_multiple_of(64)
+    }
+
+    /// What names a variable there.
+    fn place_on_stack(&self, printer: &Printer<'_>, ty: Ty, at: u64) -> String {
+        format!("(*({})({THREAD}->__stack + {at}))", printer.declare_pointer(ty.plain(), ""))
+    }
+
+    /// A new variable of a thread, if such are on its stack.
+    pub(super) fn new_on_stack(&self, printer: &Printer<'_>, ty: Ty) -> String {
+        let at = self.room_on_stack(ty);
+        self.place_on_stack(printer, ty, at)
+    }
+
+    /// A copy of a variable there, which the printer then names.
+    pub(super) fn stack_copy(
+        &self,
+        outside: &Printer<'_>,
+        inside: &mut Printer<'_>,
+        var: VarId,
+    ) -> String {
+        let place = self.new_on_stack(outside, self.program.vars[var].ty);
+        inside.substitute(var, place.clone());
+        place
+    }
+
+    /// Whether a variable lies there.
+    pub(in crate::lower) fn is_on_stack(&self, var: VarId) -> bool {
+        self.state.borrow().lent.contains_key(&var)
+    }
+
+    /// The variable there, if it is one of them.
+    pub(in crate::lower) fn on_stack(&self, printer: &Printer<'_>, var: VarId) -> Option<String> {
+        let at = self.state.borrow().lent.get(&var).copied()?;
+        Some(self.place_on_stack(printer, self.program.vars[var].ty, at))
+    }
+
+    /// Variables there go by their places, and strings by the names of theirs.
+    pub(in crate::lower) fn use_stack(&self, printer: &mut Printer<'_>) {
+        for (number, id) in self.state.borrow().strings.iter().enumerate() {
+            printer.substitute_expr(*id, string_name(number));
+        }
+        let lent: Vec<VarId> = self.state.borrow().lent.keys().copied().collect();
+        for var in lent {
+            if let Some(place) = self.on_stack(printer, var) {
+                printer.substitute(var, place);
+            }
+        }
+    }
+
+    /// Strings that pointers lead to: types, names and values of the variables that they are.
+    pub(super) fn string_variables(&self) -> Vec<(String, String, String)> {
+        let strings = self.state.borrow().strings.clone();
+        let printer = Printer::new(self.program, Setting::Alone);
+        let variable = |(number, id): (usize, ExprId)| {
+            let name = string_name(number);
+            let ty =
+                printer.declare(self.program.exprs[id].ty.plain(), &format!("__ferry_t_{name}"));
+            (ty, name, printer.expr(id))
+        };
+        strings.into_iter().enumerate().map(variable).collect()
+    }
+
+    /// A declaration of such a variable: its first value. Answers whether it is one.
+    pub(in crate::lower) fn stack_local(
+        &self,
+        printer: &Printer<'_>,
+        var: VarId,
+        out: &mut Out<'_>,
+    ) -> bool {
+        if !self.is_on_stack(var) {
+            return false;
+        }
+        let Some(init) = self.program.vars[var].init else {
+            out.line(";");
+            return true;
+        };
+        let (place, ty) = (printer.var_name(var), self.program.vars[var].ty);
+        let is_value = matches!(self.program.inits[init], Init::Expr(_));
+        if is_value && !self.program.types.is_array(ty) {
+            out.line(&format!("{place} = {};", printer.init(init, ty)));
+            return true;
+        }
+        let first = format!("__ferry_first{}", self.fresh());
+        out.line("{");
+        out.line(&format!("{} = {};", printer.declare(ty.plain(), &first), printer.init(init, ty)));
+        out.line(&format!("__ferry_put(&{place}, &{first}, sizeof({first}));"));
+        out.line("}");
+        true
+    }
+
+    /// Parameters there get their values where the body begins.
+    pub(in crate::lower) fn stack_parameters(&self, id: FunctionId) -> Vec<String> {
+        let printer = self.printer(Setting::Alone);
+        let params = self.program.functions[id].params.iter();
+        let put = |var: &VarId| {
+            let place = self.on_stack(&printer, *var)?;
+            Some(format!("{place} = {};", printer.declared_name(*var)))
+        };
+        params.filter_map(put).collect()
+    }
+}
+
+/// What a string is called.
+fn string_name(number: usize) -> String {
+    format!("__ferry_string{number}")
+}
