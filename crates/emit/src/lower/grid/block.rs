@@ -245,12 +245,16 @@ impl Lowering<'_> {
         let sizes = block.iter().filter_map(|it| {
             let var = &program.vars[it.var];
             let size = program.model.size_of(&program.types, var.ty).ok()?;
-            let name = var.name.map_or("", |it| program.names.text(it));
-            Some(format!("`{name}` ({size} bytes)"))
+            Some(format!("`{}` ({size} bytes)", self.own_name(it.var)))
         });
         let sizes: Vec<String> = sizes.collect();
         let fit = self.grid.and_then(|it| fit(it, self.bytes_of(block))).unwrap_or_default();
         (!sizes.is_empty()).then(|| format!("in memory of a team: {}{fit}", sizes.join(", ")))
+    }
+
+    /// The name that the user gave a variable.
+    pub(super) fn own_name(&self, var: VarId) -> &str {
+        self.program.vars[var].name.map_or("", |it| self.program.names.text(it))
     }
 
     /// Declares them where a kernel begins; the printer then names those of the team.
@@ -262,8 +266,7 @@ impl Lowering<'_> {
     ) {
         for near in block {
             let it = &self.program.vars[near.var];
-            let own = it.name.map_or("", |it| self.program.names.text(it));
-            near.name = format!("__ferry_team{}_{own}", self.fresh());
+            near.name = format!("__ferry_team{}_{}", self.fresh(), self.own_name(near.var));
             let declared = printer.declare(it.ty.plain(), &near.name);
             out.line(&format!("__ferry_near {declared};"));
             if near.of.is_none() {
