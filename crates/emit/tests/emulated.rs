@@ -1,9 +1,10 @@
 //! Kernels in CUDA C++ that run on the host, each thread as a thread, and compute what the program says, bit by bit.
 //!
 //! The forms that only GPUs have are tried here with sizes that do and do not fit them; that they compile for GPUs
-//! is tested with the driver.
+//! is tested with the driver. What threads of a group share is tried with a detector of races, and in OpenCL C too.
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing, reason = "a test")]
+#![allow(clippy::print_stderr, reason = "a test says what it needs from the machine")]
 
 mod support;
 
@@ -12,41 +13,82 @@ use std::process::Command;
 use support::whole_text;
 
 const CUDA: &str = include_str!("emulated/cuda.h");
+const OPENCL: &str = include_str!("emulated/opencl.h");
 
 /// The program's text for CUDA, which has something to try, run by a function `int main()` that says
 /// `same …` if all is well.
 fn agrees(form: &str, program: &str, main: &str) {
+    let source = in_cuda(form, program, main);
+    same(&[("kernel.cpp", &source)], &[&["g++", "kernel.cpp"]]);
+}
+
+/// The same, and no two threads meet at an element without having met before; and the same in OpenCL C for devices whose
+/// groups have memory of their own.
+fn agrees_without_races(form: &str, program: &str, main: &str) {
+    let source = in_cuda(form, program, main);
+    same(&[("kernel.cpp", &source)], &[&["g++", "-fsanitize=thread", "kernel.cpp"]]);
+    if Command::new("clang-19").arg("--version").output().is_err() {
+        eprintln!("skipped: no compiler of OpenCL C (Debian: clang-19)");
+        return;
+    }
+    let text = whole_text(emit::Grid::OpenCl, program);
+    assert!(text.contains(form), "{text}");
+    let head = text.lines().find(|it| it.starts_with("__kernel void ")).unwrap();
+    let name = head["__kernel void ".len()..].split('(').next().unwrap();
+    let around = format!(
+        "{CUDA}\n{OPENCL}\nextern \"C\" void {name}(long, long, long, long);\n\
+         static void run(unsigned blocks, unsigned threads, const unsigned long *w)\n{{\n  \
+         launch(blocks, threads, [=] {{ {name}(w[0], w[1], w[2], w[3]); }});\n}}\n{main}"
+    );
+    same(
+        &[("kernel.cl", &text), ("around.cpp", &around)],
+        &[
+            &["clang-19", "-xcl", "-cl-std=CL2.0", "-Xclang", "-finclude-default-header", "-O1"],
+            &["g++", "kernel.o", "around.cpp"],
+        ],
+    );
+}
+
+/// A program that runs the kernel that is in a text for CUDA.
+fn in_cuda(form: &str, program: &str, main: &str) -> String {
     let text = whole_text(emit::Grid::Cuda, program);
     assert!(text.contains(form), "{text}");
     let head = text.lines().find(|it| it.contains("__launch_bounds__(256")).unwrap();
     let name = head.split_once(") ").unwrap().1.split('(').next().unwrap();
     let parts = if head.contains("__ferry_parts0") { ", w[4]" } else { "" };
     // The text has macros for words of C++, and so stands last.
-    let source = format!(
+    format!(
         "{CUDA}\nextern \"C\" void run(unsigned, unsigned, const unsigned long *);\n{main}\n{text}\n\
          extern \"C\" void run(unsigned blocks, unsigned threads, const unsigned long *w)\n{{\n  \
          launch(blocks, threads, [=] {{ {name}({{ w[0] }}, {{ w[1] }}, {{ w[2] }}, {{ w[3] }}{parts}); }});\n}}\n"
-    );
+    )
+}
+
+/// Builds a program from files, the last command last, and runs it: it says `same …`.
+fn same(files: &[(&str, &str)], commands: &[&[&str]]) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
-    std::fs::write(path.join("kernel.cpp"), source).unwrap();
-    let mut build = Command::new("g++");
-    // Contraction would make other numbers of both, but not the same.
-    build.args([
-        "-std=c++20",
-        "-O1",
-        "-w",
-        "-ffp-contract=off",
-        "-pthread",
-        "kernel.cpp",
-        "-o",
-        "program",
-    ]);
-    let built = build.current_dir(path).output().unwrap();
-    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
-    let ran = Command::new(path.join("program")).output().unwrap();
+    for (name, text) in files {
+        std::fs::write(path.join(name), text).unwrap();
+    }
+    for command in commands {
+        let mut build = Command::new(command[0]);
+        build.args(&command[1..]);
+        match command[0] {
+            // Contraction would make other numbers of both, but not the same.
+            "g++" => {
+                build.args("-std=c++20 -O1 -w -ffp-contract=off -pthread -o program".split(' '))
+            }
+            _ => build.args("-w -ffp-contract=off -c kernel.cl -o kernel.o".split(' ')),
+        };
+        let built = build.current_dir(path).output().unwrap();
+        assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    }
+    // The race detector wants its addresses where they always are.
+    let ran = Command::new("setarch").arg("-R").arg(path.join("program")).output().unwrap();
     let told = String::from_utf8_lossy(&ran.stdout);
-    assert!(ran.status.success(), "{told}");
+    let complaint = String::from_utf8_lossy(&ran.stderr);
+    assert!(ran.status.success(), "{told}{complaint}");
     // A main function that compares nothing says nothing.
     assert!(told.starts_with("same "), "{told}");
 }
@@ -466,8 +508,8 @@ int main() {
 
 #[test]
 fn parts_that_are_asked_for_are_read_near() {
-    agrees(
-        ".bring(",
+    agrees_without_races(
+        "__ferry_bring(",
         "void wide(int n, const double *restrict a, double *b, double *rest) {
 #pragma acc parallel loop gang copyin(a[0:n]) copy(b[0:n], rest[0:1])
   for (int g = 1; g < n - 1; g += 16) {
@@ -475,6 +517,7 @@ fn parts_that_are_asked_for_are_read_near() {
 #pragma acc loop vector
     for (int i = g; i < g + 16; i++)
       if (i < n - 1) b[i] = a[i - 1] + 2 * a[i] + 4 * a[i + 1] + a[n - 1 - i];
+    if (a[g] < 0) rest[0] = a[g];
   }
 }
 ",
@@ -496,6 +539,147 @@ int main() {
       free(a);
     }
   puts(\"same parts\");
+}
+",
+    );
+}
+
+#[test]
+fn parts_that_are_written_go_back() {
+    agrees_without_races(
+        "__ferry_put_back(",
+        "void rounds(int n, int rounds, int *restrict a, int *b) {
+#pragma acc parallel loop gang copy(a[0:n]) copy(b[0:n])
+  for (int g = 0; g < n; g += 16) {
+#pragma acc cache(a[g : 16])
+    for (int round = 0; round < rounds; round++) {
+#pragma acc loop vector
+      for (int i = g; i < g + 16; i++)
+        if (i < n) b[i] = a[i] + (i > g ? a[i - 1] : 1);
+#pragma acc loop vector
+      for (int i = g; i < g + 16; i++)
+        if (i < n && i != g + 5) a[i] += b[i];
+    }
+  }
+}
+",
+        "#include <cstdio>
+int main() {
+  for (int n : { 1, 16, 37, 100 })
+    for (unsigned threads : { 32u, 5u })
+      for (unsigned blocks : { 1u, 3u }) {
+        /* No element beyond the last may be used. */
+        int *a = (int *)malloc(n * 4);
+        std::vector<int> b(n), wanted(n), other(n);
+        for (int i = 0; i < n; i++) a[i] = wanted[i] = i * i % 13;
+        for (int g = 0; g < n; g += 16)
+          for (int round = 0; round < 3; round++) {
+            for (int i = g; i < g + 16 && i < n; i++) other[i] = wanted[i] + (i > g ? wanted[i - 1] : 1);
+            for (int i = g; i < g + 16 && i < n; i++) if (i != g + 5) wanted[i] += other[i];
+          }
+        const unsigned long words[] = { (unsigned long)n, (unsigned long)a, (unsigned long)b.data(), 3 };
+        run(blocks, threads, words);
+        for (int i = 0; i < n; i++)
+          if (a[i] != wanted[i] || b[i] != other[i])
+            return printf(\"%d of %d, %u threads: %d, not %d\\n\", i, n, threads, a[i], wanted[i]), 1;
+        free(a);
+      }
+  puts(\"same rounds\");
+}
+",
+    );
+}
+
+#[test]
+fn a_part_goes_back_before_the_next_one_comes() {
+    // There is one team, so that its parts may have elements in common.
+    agrees_without_races(
+        "__ferry_put_back(",
+        "void shifted(int n, int add, int *restrict a, int *b) {
+#pragma omp target map(tofrom: a[0:n]) map(from: b[0:n])
+  for (int g = 0; g < n; g += 8) {
+#pragma acc cache(a[g : 12])
+#pragma omp parallel for
+    for (int i = g; i < g + 12; i++)
+      if (i < n) a[i] += add + i;
+#pragma omp parallel for
+    for (int i = g; i < g + 8; i++)
+      if (i < n) b[i] = a[i + 1 < n ? i + 1 : i];
+  }
+}
+",
+        "#include <cstdio>
+int main() {
+  for (int n : { 1, 8, 41 })
+    for (unsigned threads : { 32u, 5u }) {
+      std::vector<int> a(n), b(n), wanted(n), other(n);
+      for (int i = 0; i < n; i++) a[i] = wanted[i] = i * i % 13;
+      for (int g = 0; g < n; g += 8) {
+        for (int i = g; i < g + 12 && i < n; i++) wanted[i] += 7 + i;
+        for (int i = g; i < g + 8 && i < n; i++) other[i] = wanted[i + 1 < n ? i + 1 : i];
+      }
+      const unsigned long words[] = { (unsigned long)n, (unsigned long)a.data(), (unsigned long)b.data(), 7 };
+      run(2, threads, words);
+      if (a != wanted || b != other) return printf(\"%d, %u threads\\n\", n, threads), 1;
+    }
+  puts(\"same parts\");
+}
+",
+    );
+}
+
+#[test]
+fn tiles_of_rows_are_near_and_go_back() {
+    agrees_without_races(
+        "__ferry_put_back(",
+        "void tiles(int n, int add, int (*restrict a)[24], const int (*restrict b)[24]) {
+#pragma acc parallel loop gang collapse(2) copy(a[0:n][0:24]) copyin(b[0:n][0:24])
+  for (int i = 0; i < n; i += 2)
+    for (int j0 = 0; j0 < 24; j0 += 8) {
+#pragma acc cache(a[i : 2][j0 : 8], b[i - 1 : 4][j0 - 1 : 10])
+#pragma acc loop vector
+      for (int k = 0; k < 16; k++) {
+        const int row = i + k / 8, column = j0 + k % 8;
+        if (row < n) {
+          int sum = add;
+          for (int r = row - 1; r <= row + 1; r++)
+            for (int c = column - 1; c <= column + 1; c++)
+              if (r >= 0 && r < n && c >= 0 && c < 24) sum += b[r][c];
+          a[row][column] += sum;
+        }
+      }
+#pragma acc loop vector
+      for (int k = 0; k < 4; k++) {
+        const int first = a[i][j0 + k];
+        a[i][j0 + k] = a[i][j0 + 7 - k];
+        a[i][j0 + 7 - k] = first;
+      }
+    }
+}
+",
+        "#include <cstdio>
+int main() {
+  for (int n : { 1, 2, 7 })
+    for (unsigned threads : { 32u, 3u }) {
+      typedef int Row[24];
+      Row *a = (Row *)malloc(n * sizeof(Row)), *b = (Row *)malloc(n * sizeof(Row));
+      std::vector<int> wanted(n * 24);
+      for (int i = 0; i < n * 24; i++) a[0][i] = i * i % 13, b[0][i] = i * 7 % 11;
+      for (int i = 0; i < n; i++)
+        for (int j = 0; j < 24; j++) {
+          int sum = 9;
+          for (int r = i - 1; r <= i + 1; r++)
+            for (int c = j - 1; c <= j + 1; c++)
+              if (r >= 0 && r < n && c >= 0 && c < 24) sum += b[r][c];
+          wanted[i * 24 + (i % 2 ? j : j / 8 * 8 + 7 - j % 8)] = a[i][j] + sum;
+        }
+      const unsigned long words[] = { (unsigned long)n, (unsigned long)a, (unsigned long)b, 9 };
+      run(2, threads, words);
+      for (int i = 0; i < n * 24; i++)
+        if (a[0][i] != wanted[i]) return printf(\"%d of %d rows, %u threads: %d, not %d\\n\", i, n, threads, a[0][i], wanted[i]), 1;
+      free(a), free(b);
+    }
+  puts(\"same tiles\");
 }
 ",
     );

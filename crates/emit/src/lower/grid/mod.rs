@@ -26,6 +26,7 @@ mod team;
 mod told;
 mod unit;
 mod user;
+mod uses;
 mod variables;
 
 pub(super) use forms::{Form, is_value};

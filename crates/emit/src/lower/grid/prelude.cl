@@ -194,6 +194,54 @@ static void __ferry_clear(__ferry_group void *at, __ferry_size size)
   for (__ferry_size byte = 4 * words + __ferry_place(); byte < size; byte += __ferry_places())
     ((__ferry_group char *)at)[byte] = 0;
 }
+#if defined(__FERRY_ONE_MEMORY) || defined(__FERRY_STACK)
+/* What a directive asks to have near is near; or no pointer leads to either of two kinds of memory. */
+#define __ferry_nearby(type, piece, room, most)
+#define __ferry_clip(piece, at, from, length, all)
+#define __ferry_seen(type, piece, room, far, i, j, k) (far)
+#define __ferry_kept(type, piece, room, far, i, j, k) (far)
+#define __ferry_bring(piece, room, far)
+#define __ferry_put_back(piece, room, far)
+#else
+/* A part of an array that the group has near it: where it begins and how long it is in each dimension. Elements in
+   the part are there, others where they are. */
+typedef struct { long first[3]; unsigned long count[3]; } __ferry_piece;
+#define __ferry_nearby(type, piece, room, most) \
+  __ferry_near type room[most]; \
+  __ferry_piece piece = { { 0, 0, 0 }, { 0, 1, 1 } }
+/* No more than there is: a part may reach beyond the array where its loop does not. */
+static void __ferry_clip_to(__ferry_piece *piece, int at, long from, long length, long all)
+{
+  const long begin = from < 0 ? 0 : from, end = from + length < all ? from + length : all;
+  piece->first[at] = begin, piece->count[at] = begin < end ? end - begin : 0;
+}
+#define __ferry_clip(piece, at, from, length, all) __ferry_clip_to(&piece, at, from, length, all)
+static int __ferry_is_near(__ferry_piece piece, long i, long j, long k)
+{
+  return (unsigned long)(i - piece.first[0]) < piece.count[0] && (unsigned long)(j - piece.first[1]) < piece.count[1]
+    && (unsigned long)(k - piece.first[2]) < piece.count[2];
+}
+static unsigned long __ferry_spot(__ferry_piece piece, long i, long j, long k)
+{
+  return ((i - piece.first[0]) * piece.count[1] + (j - piece.first[1])) * piece.count[2] + (k - piece.first[2]);
+}
+#define __ferry_seen(type, piece, room, far, i, j, k) \
+  (__ferry_is_near(piece, i, j, k) ? (type)(room)[__ferry_spot(piece, i, j, k)] : (type)(far))
+#define __ferry_kept(type, piece, room, far, i, j, k) \
+  (*(__ferry_is_near(piece, i, j, k) ? (type *)&(room)[__ferry_spot(piece, i, j, k)] : (type *)&(far)))
+/* The threads of the group move the elements of a part, each some of them. */
+static long __ferry_moved(__ferry_piece piece, int at, unsigned long spot)
+{
+  const unsigned long row = spot / piece.count[2];
+  return piece.first[at] + (long)(at == 0 ? row / piece.count[1] : at == 1 ? row % piece.count[1] : spot % piece.count[2]);
+}
+#define __ferry_subscript(piece, at) __ferry_moved(piece, at, __ferry_at)
+#define __ferry_each(piece) \
+  for (unsigned long __ferry_at = __ferry_place(); \
+       __ferry_at < piece.count[0] * piece.count[1] * piece.count[2]; __ferry_at += __ferry_places())
+#define __ferry_bring(piece, room, far) __ferry_each(piece) (room)[__ferry_at] = (far)
+#define __ferry_put_back(piece, room, far) __ferry_each(piece) (far) = (room)[__ferry_at]
+#endif
 static int __ferry_c_abs(int value) { return value < 0 ? -value : value; }
 static long __ferry_c_labs(long value) { return value < 0 ? -value : value; }
 #define __ferry_c_llabs __ferry_c_labs

@@ -218,32 +218,44 @@ template <class T> static __device__ void __ferry_add(__ferry_bin<T> bin, T valu
   else
     __ferry_add(bin.of.array + bin.at, value);
 }
-/* An array of which the group has a part: elements in the part are read there, others where they are. */
-template <class T> struct __ferry_cached {
-  const T *array;
-  T *near;
-  long all, first;
-  unsigned long count;
-  __device__ __ferry_cached(const T *from, T *room, long elements)
-    : array(from), near(room), all(elements), first(0), count(0)
-  {
-  }
-  /* No more than there is: a part may reach beyond the array where its loop does not. */
-  __device__ void bring(long from, long elements)
-  {
-    __syncthreads();
-    const long begin = from < 0 ? 0 : from, end = from + elements < all ? from + elements : all;
-    first = begin, count = begin < end ? end - begin : 0;
-    for (unsigned long at = threadIdx.x; at < count; at += blockDim.x)
-      near[at] = array[first + (long)at];
-    __syncthreads();
-  }
-  template <class I> __device__ T operator[](I at) const
-  {
-    const unsigned long place = (unsigned long)((long)at - first);
-    return place < count ? near[place] : array[at];
-  }
-};
+/* A part of an array that the group has near it: where it begins and how long it is in each dimension. Elements in
+   the part are there, others where they are. */
+typedef struct { long first[3]; unsigned long count[3]; } __ferry_piece;
+#define __ferry_nearby(type, piece, room, most) \
+  __ferry_near type room[most]; \
+  __ferry_piece piece = { { 0, 0, 0 }, { 0, 1, 1 } }
+/* No more than there is: a part may reach beyond the array where its loop does not. */
+static __device__ void __ferry_clip_to(__ferry_piece *piece, int at, long from, long length, long all)
+{
+  const long begin = from < 0 ? 0 : from, end = from + length < all ? from + length : all;
+  piece->first[at] = begin, piece->count[at] = begin < end ? end - begin : 0;
+}
+#define __ferry_clip(piece, at, from, length, all) __ferry_clip_to(&piece, at, from, length, all)
+static __device__ int __ferry_is_near(__ferry_piece piece, long i, long j, long k)
+{
+  return (unsigned long)(i - piece.first[0]) < piece.count[0] && (unsigned long)(j - piece.first[1]) < piece.count[1]
+    && (unsigned long)(k - piece.first[2]) < piece.count[2];
+}
+static __device__ unsigned long __ferry_spot(__ferry_piece piece, long i, long j, long k)
+{
+  return ((i - piece.first[0]) * piece.count[1] + (j - piece.first[1])) * piece.count[2] + (k - piece.first[2]);
+}
+#define __ferry_seen(type, piece, room, far, i, j, k) \
+  (__ferry_is_near(piece, i, j, k) ? (type)(room)[__ferry_spot(piece, i, j, k)] : (type)(far))
+#define __ferry_kept(type, piece, room, far, i, j, k) \
+  (*(__ferry_is_near(piece, i, j, k) ? (type *)&(room)[__ferry_spot(piece, i, j, k)] : (type *)&(far)))
+/* The threads of the group move the elements of a part, each some of them. */
+static __device__ long __ferry_moved(__ferry_piece piece, int at, unsigned long spot)
+{
+  const unsigned long row = spot / piece.count[2];
+  return piece.first[at] + (long)(at == 0 ? row / piece.count[1] : at == 1 ? row % piece.count[1] : spot % piece.count[2]);
+}
+#define __ferry_subscript(piece, at) __ferry_moved(piece, at, __ferry_at)
+#define __ferry_each(piece) \
+  for (unsigned long __ferry_at = __ferry_place(); \
+       __ferry_at < piece.count[0] * piece.count[1] * piece.count[2]; __ferry_at += __ferry_places())
+#define __ferry_bring(piece, room, far) __ferry_each(piece) (room)[__ferry_at] = (far)
+#define __ferry_put_back(piece, room, far) __ferry_each(piece) (far) = (room)[__ferry_at]
 #define __ferry_copy __ferry_c_memcpy
 #define __builtin_memset __ferry_c_memset
 #define __builtin_memcpy __ferry_c_memcpy

@@ -18,6 +18,7 @@ use super::block::{Near, is_of_others};
 use super::cached::Cached;
 use super::flat::Sum;
 use super::forms::goes_there;
+use super::uses::Who;
 use crate::c::{Out, Printer};
 use crate::lower::kernel::regions_in;
 use crate::lower::loops::{self, To};
@@ -119,7 +120,13 @@ impl Lowering<'_> {
             return Err(None);
         }
         let needed = self.needed_by_all(id);
-        let mut plan = Plan { lowering: self, kernel: id, needed, team: Team::default() };
+        let who = match kind {
+            Kind::One => Who::One,
+            Kind::Loop => Who::Sharers(id),
+            Kind::League => Who::Each,
+        };
+        let mut plan =
+            Plan { lowering: self, kernel: id, needed, who, rounds: 0, team: Team::default() };
         if kind == Kind::League {
             plan.team.league = Some(self.count_of_teams(id)?);
         }
@@ -206,6 +213,7 @@ impl Lowering<'_> {
                 self.join(sum, place, None, out);
             }
         }
+        self.put_back(printer, out);
         self.state.borrow_mut().team = None;
     }
 
@@ -342,6 +350,10 @@ struct Plan<'a, 'p> {
     kernel: RegionId,
     /// Variables that all threads must reach.
     needed: FxHashSet<VarId>,
+    /// The teams that run what is looked at.
+    who: Who,
+    /// So many loops of the team's own are around it.
+    rounds: usize,
     team: Team,
 }
 
@@ -395,12 +407,12 @@ impl Plan<'_, '_> {
                     && other.is_none_or(|it| self.statement(it))
             }
             StmtKind::While(c, body) | StmtKind::DoWhile(body, c) => {
-                self.runs_alike(Part::Expr(*c)) && self.statement(*body)
+                self.runs_alike(Part::Expr(*c)) && self.round(*body)
             }
             StmtKind::For(it) => {
                 it.init.iter().all(|it| self.statement(*it))
                     && it.cond.iter().chain(&it.step).all(|it| self.runs_alike(Part::Expr(*it)))
-                    && self.statement(it.body)
+                    && self.round(it.body)
             }
             StmtKind::Region(id) => match program.regions[*id].construct.leaves.as_slice() {
                 [Leaf::Cache | Leaf::Nothing] => {
@@ -417,6 +429,14 @@ impl Plan<'_, '_> {
         }
     }
 
+    /// The body of a loop of the team's own.
+    fn round(&mut self, body: StmtId) -> bool {
+        self.rounds += 1;
+        let can_run = self.statement(body);
+        self.rounds -= 1;
+        can_run
+    }
+
     /// Notes what of an array a directive brings near, or why it does not.
     fn bring_near(&mut self, id: RegionId) {
         let lowering = self.lowering;
@@ -427,16 +447,13 @@ impl Plan<'_, '_> {
             let part = Part::Expr(it);
             self.is_alike(part) && !self.reads_shared(part)
         };
-        let is_own = |var: VarId| {
+        let is_fixed = |var: VarId| {
             let vars = &lowering.program.regions[self.kernel].vars;
             self.team.own.contains(&var) && vars.iter().any(|it| it.var == var && !it.written)
         };
-        let found = lowering.cached(self.kernel, id, is_alike, is_own).and_then(|found| {
-            let is_taken = |var: VarId| self.team.cached.iter().any(|it| it.var == var);
-            let fresh: Vec<Cached> = found.into_iter().filter(|it| !is_taken(it.var)).collect();
-            let all = [self.team.cached.clone(), fresh].concat();
-            lowering.with_room(all, lowering.bytes_of(&self.team.block))
-        });
+        let found = lowering.cached(self.kernel, id, self.who, is_alike, is_fixed);
+        let taken = lowering.bytes_of(&self.team.block);
+        let found = found.and_then(|it| lowering.with_room(&self.team.cached, it, taken));
         match found {
             Ok(all) => self.team.cached = all,
             Err(why) => self.team.advice.push((id, why)),
@@ -472,7 +489,11 @@ impl Plan<'_, '_> {
         // Outside they may be somebody else's.
         own.retain(|it| !self.team.own.contains(it));
         self.team.own.extend(&own);
+        let around = self.who;
+        // A team that has an iteration once may not have it again.
+        self.who = if self.rounds == 0 { Who::Sharers(id) } else { Who::Each };
         let can_run = is_fit && self.statement(inside);
+        self.who = around;
         self.team.own.retain(|it| !own.contains(it));
         can_run
     }

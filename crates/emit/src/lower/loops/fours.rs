@@ -59,7 +59,9 @@ impl Maker<'_, '_> {
                 matches!(program.types.shape(it), TypeKind::Float(FloatKind::Float))
             });
             let is_own = inner.set.contains(var) || self.is_declared_in(inner, *var);
-            is_float && !is_own && !others.contains(var)
+            // What lies in two places has no row.
+            let is_one = !self.inside.looks_for_elements(*var);
+            is_float && is_one && !is_own && !others.contains(var)
         };
         found.retain(is_meant);
         if found.len() <= MOST { found } else { Vec::new() }
