@@ -18,6 +18,7 @@ mod block;
 mod cached;
 mod flat;
 mod forms;
+mod league;
 mod lent;
 mod linked;
 mod refused;
@@ -30,7 +31,8 @@ mod uses;
 mod variables;
 
 pub(super) use forms::{Form, is_value};
-pub(super) use team::{TEAM, TEAMS, Team};
+pub(super) use league::{TEAM, TEAMS};
+pub(super) use team::Team;
 pub(super) use unit::known;
 pub(super) use variables::Placed;
 
