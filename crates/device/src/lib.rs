@@ -19,6 +19,7 @@
 //! - `blocks`: parts of a range of memory
 //! - `heap`: memory that is kept for the next who asks
 //! - `lanes`: calls that return before their work is done, for plugins whose drivers have queues
+//! - `relay`: large copies in pieces, for plugins whose drivers copy them with one thread
 //! - [`upcalls`]: what kernels may ask of the host
 //! - [`library`], [`parameters`]: shared objects from memory, calls by address
 //! - `shape`, `parts`: what GPUs of all makers share: sizes of launches, images of several files
@@ -36,6 +37,7 @@ pub mod memory;
 pub mod opencl;
 pub mod parameters;
 mod parts;
+mod relay;
 pub mod riscv;
 pub mod separate;
 mod shape;

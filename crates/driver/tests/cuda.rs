@@ -78,6 +78,9 @@ const OWN: &[(&str, Test)] = &[
     ("a_grid_is_as_large_as_its_loops", a_grid_is_as_large_as_its_loops),
     ("blocks_are_small_where_more_of_them_fit", blocks_are_small_where_more_of_them_fit),
     ("memory_of_pinned_allocators_is_locked", memory_of_pinned_allocators_is_locked),
+    ("large_copies_go_in_pieces", large_copies_go_in_pieces),
+    ("threads_copy_large_things_at_once", threads_copy_large_things_at_once),
+    ("a_crash_before_a_large_copy_is_told", a_crash_before_a_large_copy_is_told),
     ("parts_of_sums_have_a_place_in_each_stream", parts_of_sums),
     ("memory_of_the_host_is_used_where_the_gpu_reaches_it", unified_memory),
 ];
@@ -419,6 +422,79 @@ fn gpus_copy_to_each_other() -> Option<String> {
         return strcmp(text, back); }";
     let ran = with_driver(program, "cuda", &[])?;
     ran.calls_are(&["in", "out", "peer", "no peer"], &["in 100", "peer 100", "out 100"])
+}
+
+/// 64 MiB and a little more, which begin at an odd address.
+const LARGE: &str = "#include <stdlib.h>
+#include <unistd.h>
+#include <sys/wait.h>
+    enum { LEN = (64 << 20) + 3 };
+    int main(void) {
+        unsigned char *a = (unsigned char *)malloc(LEN + 1) + 1;
+        for (long i = 0; i < LEN; i++) a[i] = i * 7 + (i >> 20);
+        #pragma omp target enter data map(to: a[0:LEN])
+        for (long i = 0; i < LEN; i++) a[i] = 0;
+        #pragma omp target update from(a[0:LEN])
+        for (long i = 0; i < LEN; i++) if (a[i] != (unsigned char)(i * 7 + (i >> 20))) return 1;
+        /* Threads of ours do not keep a child from its end. */
+        pid_t child = fork();
+        if (!child) exit(0);
+        int status = 1;
+        waitpid(child, &status, 0);
+        return status; }";
+
+fn large_copies_go_in_pieces() -> Option<String> {
+    let ran = with_driver(LARGE, "cuda", &[("FERRY_COPY_THREADS", "3")])?;
+    let mut expect = vec!["in 1048576"; 64];
+    expect.push("in 3");
+    expect.extend(vec!["out 1048576"; 64]);
+    expect.push("out 3");
+    if let Some(wrong) = ran.calls_are(&["in", "out"], &expect) {
+        return Some(wrong);
+    }
+    let ran = with_driver(LARGE, "cuda", &[("FERRY_COPY_THREADS", "1")])?;
+    if let Some(wrong) = ran.calls_are(&["in", "out"], &["in 67108867", "out 67108867"]) {
+        return Some(wrong);
+    }
+    let ran = with_driver(LARGE, "cuda", &[("FERRY_COPY_THREADS", "two")])?;
+    let said = told(&ran.output);
+    let is_right = ran.output.status.code() == Some(1)
+        && said.contains("FERRY_COPY_THREADS: `two` is no number of threads");
+    (!is_right).then_some(said)
+}
+
+fn threads_copy_large_things_at_once() -> Option<String> {
+    let program = "#include <stdlib.h>
+    enum { LEN = (23 << 20) + 5 };
+    int main(void) {
+        int wrong = 0;
+        #pragma omp parallel num_threads(4) reduction(+: wrong)
+        for (int round = 1; round < 4; round++) {
+            unsigned *a = malloc(LEN);
+            unsigned seed = 1000003u * round + (unsigned)(unsigned long)a;
+            for (long i = 0; i < LEN / 4; i++) a[i] = (unsigned)i * 2654435761u + seed;
+            #pragma omp target enter data map(to: a[0:LEN / 4])
+            for (long i = 0; i < LEN / 4; i++) a[i] = 0;
+            #pragma omp target exit data map(from: a[0:LEN / 4])
+            for (long i = 0; i < LEN / 4; i++) wrong += a[i] != (unsigned)i * 2654435761u + seed;
+            free(a);
+        }
+        return wrong != 0; }";
+    let ran = with_driver(program, "cuda", &[("FERRY_COPY_THREADS", "2")])?;
+    let in_pieces = ran.calls.iter().any(|it| it == "in 1048576");
+    (!in_pieces || !ran.output.status.success()).then(|| told(&ran.output))
+}
+
+fn a_crash_before_a_large_copy_is_told() -> Option<String> {
+    let program = "char a[65 << 20]; int main(void) {
+        #pragma omp target map(tofrom: a)
+        a[0] = 1;
+        return 0; }";
+    let ran = with_driver(program, "cuda", &[("CRASH", "1"), ("FERRY_COPY_THREADS", "2")])?;
+    let said = told(&ran.output);
+    let is_right = ran.output.status.code() == Some(1)
+        && said.contains("_main_l2` the kernel crashed: it used memory that is not there");
+    (!is_right).then_some(said)
 }
 
 fn memory_of_pinned_allocators_is_locked() -> Option<String> {

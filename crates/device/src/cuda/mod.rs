@@ -10,6 +10,7 @@
 //! - [`streams`]: what is done in an order; each call has one ([`crate::lanes`]), so threads do not wait
 //!   for each other
 //! - [`batch`]: small kernels that nobody waits for, started together
+//! - [`bus`]: large copies
 //!
 //! Memory that is given back is kept for the next who asks ([`crate::heap`]).
 //!
@@ -21,6 +22,7 @@
 )]
 
 mod batch;
+mod bus;
 mod context;
 mod driver;
 mod image;
@@ -41,10 +43,12 @@ use cudarc::driver::sys::{
 use crate::heap::{CHUNK, Found, GRAIN, Heap, Origin};
 use crate::lanes::{Lane, Lanes, Work};
 use crate::memory::{DevicePtr, MemoryKind};
+use crate::relay::Relay;
 use crate::{
     Convention, Device, DeviceError, Flight, Held, Kernel, Launch, Module, Result, Symbol, shape,
 };
 use batch::{Keeper, Start};
+use bus::Bus;
 use context::{Context, Entered};
 use driver::{check, crash, failure};
 use streams::{Line, Streams};
@@ -55,6 +59,7 @@ pub struct Cuda {
     context: Context,
     keeper: Option<Arc<Keeper>>,
     lanes: Lanes,
+    relay: Relay,
     modules: Mutex<Modules>,
     heap: Mutex<Heap>,
     /// Where launches in a stream leave parts of sums, by the stream.
@@ -110,10 +115,12 @@ impl Cuda {
         const KEPT: usize = 4;
         let heap = Mutex::new(Heap::new(context.memory / KEPT));
         let keeper = Keeper::new(context.handle, context.driver);
+        let relay = Relay::new(Box::new(Bus::default()))?;
         Ok(Cuda {
             context,
             lanes: Lanes::new(Box::new(Streams(keeper.clone()))),
             keeper,
+            relay,
             modules: Mutex::default(),
             heap,
             parts: Mutex::default(),
@@ -279,6 +286,12 @@ impl Cuda {
                 // else uses, has as many.
                 unsafe { ptr::copy_nonoverlapping(src, room, len) };
                 from = room;
+            } else {
+                // SAFETY: as above; what the relay has read may change.
+                let done = unsafe { self.relay.copy_in(lane.handle(), dst.0, src, len) };
+                if let Some(done) = done {
+                    return done;
+                }
             }
             // SAFETY: both ranges are the caller's promise or the lane's own. From memory that is not
             // locked the driver has read when it returns; locked memory stays as it is until the
@@ -529,6 +542,13 @@ impl Device for Cuda {
         let (room, what) = (Cell::new(None), "copying from the device");
         let copy = |lane: &mut Lane| {
             room.set(lane.room(len));
+            if room.get().is_none() {
+                // SAFETY: the caller's promise.
+                let done = unsafe { self.relay.copy_out(lane.handle(), dst, src.0, len) };
+                if let Some(done) = done {
+                    return done;
+                }
+            }
             let to = room.get().unwrap_or(dst);
             // SAFETY: both ranges are the caller's promise or the lane's own, and the call waits.
             let code =

@@ -112,6 +112,18 @@ int cuEventRecord(struct event *event, struct stream *stream) {
   pthread_mutex_unlock(&lock);
   return say("mark", 0);
 }
+int cuEventQuery(struct event *event) {
+  pthread_mutex_lock(&lock);
+  int code = !event->stream || event->stream->done >= event->count ? 0 : 600;
+  pthread_mutex_unlock(&lock);
+  return code;
+}
+int cuEventSynchronize(struct event *event) {
+  pthread_mutex_lock(&lock);
+  if (event->stream) run(event->stream, event->count);
+  pthread_mutex_unlock(&lock);
+  return crashed ? 700 : 0;
+}
 
 /* The memory that the GPU reads by itself; the driver reads all other before it returns. */
 static char *locked[256];
@@ -120,6 +132,12 @@ static int is_locked(const char *at) {
   for (word i = 0; i < locked_count; i++)
     if (at >= locked[i] && at < locked[i] + locked_bytes[i]) return 1;
   return 0;
+}
+int cuPointerGetAttribute(unsigned *kind, int which, char *at) {
+  pthread_mutex_lock(&lock);
+  int code = is_locked(at) ? 0 : 1;
+  pthread_mutex_unlock(&lock);
+  return *kind = 1, code;
 }
 int cuMemHostAlloc(void **at, word bytes, unsigned flags) {
   pthread_mutex_lock(&lock);
