@@ -49,6 +49,8 @@ fn level_of(id: cl_device_id) -> Level {
         // All pointers of a processor are alike, and its drivers have what they do not promise.
         is_processor(id)
             || has_language(&text_of(id, CL_DEVICE_VERSION), || {
+                // What a driver compiles without promising it need not work: NVIDIA's takes generic pointers, and kernels
+                // with them do not end.
                 number_of(id, CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT) != 0
                     && number_of(id, CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE) != 0
             })

@@ -297,7 +297,11 @@ impl Lowering<'_> {
             out.line("{");
             out.indented(|out| {
                 out.line(&format!("{};", printer.local_as(var, first)));
-                out.line(&format!("__ferry_put_near(&{name}, &{first}, sizeof({name}));"));
+                let copy = match self.memory() {
+                    "" => "__ferry_copy",
+                    _ => "__ferry_put_near",
+                };
+                out.line(&format!("{copy}(&{name}, &{first}, sizeof({name}));"));
             });
             out.line("}");
         }

@@ -4,7 +4,7 @@
 #define __ferry_block(at) ((__ferry_far unsigned long *)__ferry_flat(at))
 #define __ferry_heap_try() __ferry_took(__ferry_heap_lock)
 #define __ferry_heap_give() __ferry_gave(__ferry_heap_lock)
-static __ferry_far void *(__ferry_c_malloc)(__ferry_of_thread __ferry_size size)
+static __ferry_far void *__ferry_heap_malloc(__ferry_of_thread __ferry_size size)
 {
   if (size > __FERRY_HEAP)
     return 0;
@@ -28,7 +28,7 @@ static __ferry_far void *(__ferry_c_malloc)(__ferry_of_thread __ferry_size size)
     }
   return found == 0 ? (__ferry_far void *)0 : __ferry_flat(found + 16);
 }
-static void (__ferry_c_free)(__ferry_of_thread __ferry_far void *memory)
+static void __ferry_heap_free(__ferry_of_thread __ferry_far void *memory)
 {
   if (memory == 0)
     return;
@@ -41,14 +41,14 @@ static void (__ferry_c_free)(__ferry_of_thread __ferry_far void *memory)
       done = 1;
     }
 }
-static __ferry_far void *(__ferry_c_calloc)(__ferry_of_thread __ferry_size count, __ferry_size size)
+static __ferry_far void *__ferry_heap_calloc(__ferry_of_thread __ferry_size count, __ferry_size size)
 {
   if (size != 0 && count > __FERRY_HEAP / size)
     return 0;
   __ferry_far void *memory = __ferry_c_malloc(count * size);
   return memory == 0 ? memory : __ferry_c_memset(memory, 0, count * size);
 }
-static __ferry_far void *(__ferry_room)(__ferry_of_thread unsigned long align, __ferry_size size)
+static __ferry_far void *__ferry_heap_room(__ferry_of_thread unsigned long align, __ferry_size size)
 {
   align = align < 16 ? 16 : align;
   __ferry_far char *all = size == 0 || size + align < size ? (__ferry_far char *)0 : (__ferry_far char *)__ferry_c_malloc(size + align);
@@ -58,14 +58,14 @@ static __ferry_far void *(__ferry_room)(__ferry_of_thread unsigned long align, _
   ((__ferry_far char *__ferry_far *)at)[-1] = all;
   return at;
 }
-static __ferry_far void *(__ferry_cleared)(__ferry_of_thread unsigned long align, __ferry_size count, __ferry_size size)
+static __ferry_far void *__ferry_heap_cleared(__ferry_of_thread unsigned long align, __ferry_size count, __ferry_size size)
 {
   if (size != 0 && count > ~0ul / size)
     return 0;
   __ferry_far void *memory = __ferry_room(align, count * size);
   return memory == 0 ? memory : __ferry_c_memset(memory, 0, count * size);
 }
-static void (__ferry_leave)(__ferry_of_thread __ferry_far void *memory)
+static void __ferry_heap_leave(__ferry_of_thread __ferry_far void *memory)
 {
   if (memory != 0)
     __ferry_c_free(((__ferry_far char *__ferry_far *)memory)[-1]);

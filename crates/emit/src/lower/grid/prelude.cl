@@ -57,6 +57,7 @@ struct __ferry_thread {
   unsigned long __team, __teams;
 };
 #define __ferry_of_thread struct __ferry_thread *__ferry_me,
+#define __ferry_mine_and __ferry_me,
 #define __ferry_vars __ferry_me->__vars
 #define __ferry_here (*__ferry_me)
 #define __ferry_shared static
@@ -79,6 +80,7 @@ struct __ferry_thread {
   struct __ferry_thread *__ferry_me = &__ferry_own_thread
 #else
 #define __ferry_of_thread
+#define __ferry_mine_and
 static __global unsigned long __ferry_vars = 0;
 /* Where texts are linked, functions may be for others, the lock is one, and a kernel tells all of them where their
    variables are. */
@@ -94,8 +96,13 @@ static __global int __ferry_lock = 0;
 /* The team that the one thread of a kernel stands for, for functions that it calls. */
 static __global struct { unsigned long __team, __teams; } __ferry_here;
 #endif
-/* What other groups have written is seen, and what was written is seen by them. */
-#if defined(__FERRY_ONE_MEMORY) || defined(__FERRY_STACK)
+/* What other groups have written is seen, and what was written is seen by them. Version 1.2 promises that within a
+   group only; makers whose fence is no more than that have another. */
+#if defined(__FERRY_STACK) && defined(__NV_CL_C_VERSION)
+#define __ferry_fence() __asm__ volatile("membar.gl;" : : : "memory")
+#elif defined(__FERRY_STACK) && defined(__AMDGCN__)
+#define __ferry_fence() __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "agent")
+#elif defined(__FERRY_ONE_MEMORY) || defined(__FERRY_STACK)
 #define __ferry_fence() mem_fence(CLK_GLOBAL_MEM_FENCE)
 #else
 #define __ferry_fence() \
@@ -178,7 +185,6 @@ static void __ferry_put_near(__local void *to, const void *from, __ferry_size si
 }
 #else
 #define __ferry_put __ferry_copy
-#define __ferry_put_near __ferry_copy
 #endif
 /* Zeros, from all threads of a group. */
 #ifdef __FERRY_STACK

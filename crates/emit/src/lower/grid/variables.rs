@@ -23,20 +23,18 @@ const NUMBER: &str = "__ferry_device";
 
 /// What functions of a text call before the heap has a place.
 const HEAP_CALLS: &str = "\
-static __ferry_far void *__ferry_c_malloc(__ferry_of_thread __ferry_size size);
-static void __ferry_c_free(__ferry_of_thread __ferry_far void *memory);
-static __ferry_far void *__ferry_c_calloc(__ferry_of_thread __ferry_size count, __ferry_size size);
-static __ferry_far void *__ferry_room(__ferry_of_thread unsigned long align, __ferry_size size);
-static __ferry_far void *__ferry_cleared(__ferry_of_thread unsigned long align, __ferry_size count, __ferry_size size);
-static void __ferry_leave(__ferry_of_thread __ferry_far void *memory);
-#ifdef __FERRY_STACK
-#define __ferry_c_malloc(size) __ferry_c_malloc(__ferry_me, size)
-#define __ferry_c_free(memory) __ferry_c_free(__ferry_me, memory)
-#define __ferry_c_calloc(count, size) __ferry_c_calloc(__ferry_me, count, size)
-#define __ferry_room(align, size) __ferry_room(__ferry_me, align, size)
-#define __ferry_cleared(align, count, size) __ferry_cleared(__ferry_me, align, count, size)
-#define __ferry_leave(memory) __ferry_leave(__ferry_me, memory)
-#endif
+static __ferry_far void *__ferry_heap_malloc(__ferry_of_thread __ferry_size size);
+static void __ferry_heap_free(__ferry_of_thread __ferry_far void *memory);
+static __ferry_far void *__ferry_heap_calloc(__ferry_of_thread __ferry_size count, __ferry_size size);
+static __ferry_far void *__ferry_heap_room(__ferry_of_thread unsigned long align, __ferry_size size);
+static __ferry_far void *__ferry_heap_cleared(__ferry_of_thread unsigned long align, __ferry_size count, __ferry_size size);
+static void __ferry_heap_leave(__ferry_of_thread __ferry_far void *memory);
+#define __ferry_c_malloc(size) __ferry_heap_malloc(__ferry_mine_and size)
+#define __ferry_c_free(memory) __ferry_heap_free(__ferry_mine_and memory)
+#define __ferry_c_calloc(count, size) __ferry_heap_calloc(__ferry_mine_and count, size)
+#define __ferry_room(align, size) __ferry_heap_room(__ferry_mine_and align, size)
+#define __ferry_cleared(align, count, size) __ferry_heap_cleared(__ferry_mine_and align, count, size)
+#define __ferry_leave(memory) __ferry_heap_leave(__ferry_mine_and memory)
 #define __builtin_malloc __ferry_c_malloc
 #define __builtin_free __ferry_c_free
 ";
