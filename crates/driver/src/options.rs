@@ -414,6 +414,9 @@ pub(crate) enum Dialect {
     Cuda,
     /// OpenCL C, and OpenCL 2.0
     Opencl,
+    /// OpenCL C 1.2, and what every version of OpenCL since has
+    #[value(name = "opencl:1.2")]
+    Opencl12,
     /// HIP for AMD's GPUs, and its module API
     Hip,
 }

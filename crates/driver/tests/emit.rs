@@ -24,8 +24,9 @@ use programs::{listed, programs};
 use support::{ferry, told};
 
 /// What is said of programs that are refused, for each dialect.
-const REFUSED: [(&str, &str); 3] = [
+const REFUSED: [(&str, &str); 4] = [
     ("opencl", include_str!("../../../tests/run/opencl.txt")),
+    ("opencl:1.2", include_str!("../../../tests/run/opencl.txt")),
     ("cuda", include_str!("../../../tests/run/cuda.txt")),
     ("hip", include_str!("../../../tests/run/cuda.txt")),
 ];
@@ -96,7 +97,7 @@ fn program(dialect: &str, path: &Path, excuses: &[Option<&str>; 2]) -> Option<St
     }
     let stem = path.file_stem()?.to_str()?;
     match dialect {
-        "opencl" => {
+        "opencl" | "opencl:1.2" => {
             let built = build(folder.path(), &[&format!("out/{stem}.c")]);
             if !built.status.success() {
                 return Some(format!("does not compile: {}", told(&built)));
@@ -140,7 +141,7 @@ fn program(dialect: &str, path: &Path, excuses: &[Option<&str>; 2]) -> Option<St
 /// Whether the pieces are there that a dialect is tested with; what is missing is said.
 fn has(dialect: &str) -> bool {
     let missing = match dialect {
-        "opencl" => {
+        "opencl" | "opencl:1.2" => {
             let devices = ferry(&["devices", "--json"], Path::new("."));
             let devices = String::from_utf8_lossy(&devices.stdout).into_owned();
             let line = devices.lines().find(|it| it.contains("\"opencl\"")).unwrap_or_default();

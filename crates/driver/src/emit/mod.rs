@@ -26,6 +26,7 @@ struct Made {
 pub(crate) fn run(options: &EmitOptions) -> Result<ExitCode, String> {
     let grid = match options.dialect {
         Dialect::Opencl => emit::Grid::OpenCl,
+        Dialect::Opencl12 => emit::Grid::OpenCl12,
         Dialect::Cuda => emit::Grid::Cuda,
         Dialect::Hip => emit::Grid::Hip,
     };
@@ -81,6 +82,7 @@ fn one(
     let locator = Locator::new(&unit.map, &read);
     let asked = emit::Options {
         grids: vec![grid],
+        needs_opencl_12: true,
         standalone: true,
         trust: options.trust.into(),
         ..emit::Options::default()

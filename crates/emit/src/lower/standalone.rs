@@ -28,6 +28,9 @@ const TABLE: &str = include_str!("../standalone/table.c");
 const API: &str = include_str!("../standalone/api.c");
 /// What is asked of OpenCL.
 const OPENCL: &str = include_str!("../standalone/opencl.c");
+/// Where memory comes from there, by version.
+const OPENCL_SHARED: &str = include_str!("../standalone/opencl_shared.c");
+const OPENCL_BUFFERS: &str = include_str!("../standalone/opencl_buffers.c");
 /// What is asked of HIP.
 const HIP: &str = include_str!("../standalone/hip.c");
 /// What is asked of CUDA's driver.
@@ -40,10 +43,17 @@ pub fn host_header(grid: Grid) -> String {
 
 /// The file with the functions that their host's text calls.
 pub fn host_file(grid: Grid) -> String {
+    let opencl = |version: &str, target: &str, memory: &str| {
+        OPENCL
+            .replace("@VERSION@", version)
+            .replace("@TARGET@", target)
+            .replace("@MEMORY@\n", memory)
+    };
     let vendor = match grid {
-        Grid::OpenCl | Grid::OpenCl12 => OPENCL,
-        Grid::Cuda => CUDA,
-        Grid::Hip => HIP,
+        Grid::OpenCl => opencl("2.0", "300", OPENCL_SHARED),
+        Grid::OpenCl12 => opencl("1.2", "120", OPENCL_BUFFERS),
+        Grid::Cuda => CUDA.to_owned(),
+        Grid::Hip => HIP.to_owned(),
     };
     vendor.replace("@TABLE@\n", &[TABLE, API].concat())
 }

@@ -1,6 +1,6 @@
-/* Data and kernels of programs that `ferry emit` has written, on a device of OpenCL 2.0 or later.
+/* Data and kernels of programs that `ferry emit` has written, on a device of OpenCL @VERSION@ or later.
    Compile it once and link it with them: cc program.c ferry_host.c -lOpenCL */
-#define CL_TARGET_OPENCL_VERSION 300
+#define CL_TARGET_OPENCL_VERSION @TARGET@
 #include <CL/cl.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -9,17 +9,11 @@
 #include <string.h>
 #include "ferry_host.h"
 
-/* ---- The device: its memory is shared virtual memory, so that pointers in data can be followed ---- */
-
 static cl_device_id device;
 static cl_context context;
 static cl_command_queue queue;
 static cl_uint device_units;
 static int is_processor;
-/* What kernels may reach through pointers in data. */
-static void **blocks_used;
-static ferry_size *block_sizes;
-static int block_count, block_room, size_room;
 #define DEVICE_THREADS 128
 
 static void fail(const char *format, ...);
@@ -28,6 +22,10 @@ static void *grown(void *list, int count, int *room, ferry_size size);
 static void check(cl_int code, const char *what) {
   if (code != CL_SUCCESS) fail("OpenCL: %s: error %d", what, code);
 }
+
+@MEMORY@
+
+/* ---- The device ---- */
 
 /* The first device that is no processor, or else the first. */
 static void open_device(void) {
@@ -41,59 +39,16 @@ static void open_device(void) {
                      &device, 0);
   if (!device) fail("there is no OpenCL device here");
   cl_device_type type = 0;
-  cl_device_svm_capabilities memory = 0;
   clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof type, &type, 0);
-  clGetDeviceInfo(device, CL_DEVICE_SVM_CAPABILITIES, sizeof memory, &memory, 0);
   clGetDeviceInfo(device, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof device_units, &device_units, 0);
-  if (!(memory & CL_DEVICE_SVM_COARSE_GRAIN_BUFFER)) fail("the OpenCL device has no shared virtual memory");
   is_processor = (type & CL_DEVICE_TYPE_CPU) != 0;
   context = clCreateContext(0, 1, &device, 0, 0, &code);
   check(code, "making a context");
-  queue = clCreateCommandQueueWithProperties(context, device, 0, &code);
-  check(code, "making a queue");
+  open_memory();
 }
 
 /* What a thread does first. */
 static void use_device(void) {}
-
-static ferry_word device_alloc(ferry_size bytes) {
-  void *at = clSVMAlloc(context, CL_MEM_READ_WRITE, bytes, 0);
-  if (!at) return 0;
-  blocks_used = grown(blocks_used, block_count, &block_room, sizeof *blocks_used);
-  block_sizes = grown(block_sizes, block_count, &size_room, sizeof *block_sizes);
-  blocks_used[block_count] = at;
-  block_sizes[block_count++] = bytes;
-  return (ferry_word)at;
-}
-
-static void device_free(ferry_word at) {
-  for (int i = 0; i < block_count; i++)
-    if ((ferry_word)blocks_used[i] == at) {
-      blocks_used[i] = blocks_used[--block_count];
-      block_sizes[i] = block_sizes[block_count];
-      clSVMFree(context, (void *)at);
-      return;
-    }
-}
-
-static int is_of_device(ferry_word at) {
-  for (int i = 0; i < block_count; i++)
-    if (at - (ferry_word)blocks_used[i] < block_sizes[i]) return 1;
-  return 0;
-}
-
-static void device_write(ferry_word to, const void *from, ferry_size bytes) {
-  check(clEnqueueSVMMemcpy(queue, CL_TRUE, (void *)to, from, bytes, 0, 0, 0), "copying to the device");
-}
-
-static void device_read(void *to, ferry_word from, ferry_size bytes) {
-  check(clEnqueueSVMMemcpy(queue, CL_TRUE, to, (void *)from, bytes, 0, 0, 0), "copying from the device");
-}
-
-static void device_clear(ferry_word at, ferry_size bytes) {
-  char zero = 0;
-  check(clEnqueueSVMMemFill(queue, (void *)at, &zero, 1, bytes, 0, 0, 0), "clearing memory");
-}
 
 static void device_wait(void) { check(clFinish(queue), "waiting"); }
 
@@ -128,6 +83,7 @@ static void device_run(struct ferry_kernel *kernel, ferry_word *arguments, int c
   }
   /* Kernels with sums take more: for each a word that counts groups, 0 at first, and one for each group. */
   check(clGetKernelInfo(kernel->handle, CL_KERNEL_NUM_ARGS, sizeof wanted, &wanted, 0), "asking for arguments");
+  wanted -= MEMORY_ARGUMENTS;
   ferry_size each = (all / group + 1) * 8, bytes = (int)wanted > count ? each * ((int)wanted - count) : 0;
   if (bytes > parts_bytes) {
     if (parts) device_free(parts);
@@ -140,11 +96,10 @@ static void device_run(struct ferry_kernel *kernel, ferry_word *arguments, int c
     cl_ulong word = parts + each * (i - count);
     check(clSetKernelArg(kernel->handle, i, sizeof word, &word), "passing an argument");
   }
-  if (block_count > 0)
-    check(clSetKernelExecInfo(kernel->handle, CL_KERNEL_EXEC_INFO_SVM_PTRS, block_count * sizeof *blocks_used,
-                              blocks_used), "naming memory");
+  pass_memory(kernel, wanted, all);
   check(clEnqueueNDRangeKernel(queue, kernel->handle, 1, 0, &all, &group, 0, 0, 0), "running a kernel");
   device_wait();
+  check_memory();
 }
 
 /* A kernel that tells something of the variables of a file: two words. */
@@ -173,7 +128,7 @@ static void load_module(struct ferry_module *module) {
   cl_int code;
   cl_program program = clCreateProgramWithSource(context, 1, &module->text, &bytes, &code);
   check(code, "reading kernels");
-  const char *options = is_processor ? "-cl-std=CL2.0 -w -D__FERRY_ONE_MEMORY" : "-cl-std=CL2.0 -w";
+  const char *options = is_processor ? "-cl-std=CL@VERSION@ -w -D__FERRY_ONE_MEMORY" : "-cl-std=CL@VERSION@ -w";
   code = clBuildProgram(program, 1, &device, options, 0, 0);
   if (code != CL_SUCCESS) {
     clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, 0, 0, &said);
