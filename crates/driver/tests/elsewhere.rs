@@ -129,6 +129,27 @@ fn of_two_files(folder: &Path, main: &str, other: &str) -> Result<(), String> {
 }
 
 #[test]
+fn calls_whose_sizes_are_checked_are_right_on_opencl() {
+    if !has_driver() {
+        eprintln!("skipped: no OpenCL driver is installed (Debian: pocl-opencl-icd)");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/run/grid_memory.c");
+    let source = source.to_str().expect("a path");
+    // What some distributions give without being asked.
+    let line = ["cc", "--device", "opencl", "-O2", "-D_FORTIFY_SOURCE=2", "-w", source, "-o", "p"];
+    let built = ferry(&line, folder.path());
+    assert!(built.status.success(), "{}", told(&built));
+    for device in ["opencl", "opencl:1.2"] {
+        let mut command = Command::new(folder.path().join("p"));
+        command.env("OMP_TARGET_OFFLOAD", "MANDATORY").env("FERRY_DEVICE", device);
+        let ran = command.output().expect("the program runs");
+        assert!(ran.status.success(), "{device}: {}", told(&ran));
+    }
+}
+
+#[test]
 fn functions_and_variables_of_other_files_are_linked_on_opencl() {
     if !has_driver() {
         eprintln!("skipped: no OpenCL driver is installed (Debian: pocl-opencl-icd)");

@@ -252,6 +252,13 @@ static int __ferry_c_abs(int value) { return value < 0 ? -value : value; }
 static long __ferry_c_labs(long value) { return value < 0 ? -value : value; }
 #define __ferry_c_llabs __ferry_c_labs
 #define __ferry_c_memcpy __ferry_copy
+/* What headers make of calls where the user asks for checks of sizes: there is nobody to tell. */
+#define __builtin_object_size(at, kind) (~0ul)
+#define __builtin_dynamic_object_size(at, kind) (~0ul)
+#define __builtin___memset_chk(to, byte, size, room) __ferry_c_memset(to, byte, size)
+#define __builtin___memcpy_chk(to, from, size, room) __ferry_c_memcpy(to, from, size)
+#define __builtin___memmove_chk(to, from, size, room) __ferry_c_memmove(to, from, size)
+#define __builtin___strcpy_chk(to, from, room) __ferry_c_strcpy(to, from)
 #define __builtin_memset __ferry_c_memset
 #define __builtin_memcpy __ferry_copy
 static __ferry_far void *__ferry_c_memmove(__ferry_far void *to, const __ferry_far void *from, __ferry_size size)
