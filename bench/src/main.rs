@@ -15,6 +15,7 @@ mod measure;
 mod overheads;
 mod samples;
 mod shapes;
+mod sizes;
 mod texts;
 
 use std::error::Error;
@@ -25,12 +26,13 @@ const USAGE: &str = "usage: bench [--quick] [--only PART] [--cases NAME,…] FER
 type Part = fn(&Tools) -> Result<(), Box<dyn Error>>;
 
 /// What can be timed by itself; without a choice all of it is.
-const PARTS: [(&str, Part); 7] = [
+const PARTS: [(&str, Part); 8] = [
     ("front", front::run),
     ("overheads", overheads::run),
     ("mapping", mapping::run),
     ("loops", loops::against_host),
     ("kernels", loops::against_each_other),
+    ("sizes", sizes::run),
     ("mapping-quality", shapes::run),
     ("sim", cluster::run),
 ];

@@ -40,6 +40,7 @@ mod scope;
 mod standalone;
 mod storage;
 mod stub;
+mod team_sizes;
 mod teams;
 mod thread;
 mod trips;
@@ -194,6 +195,7 @@ pub fn lower_with(
     if let Some(mapping) = &mapping {
         leveled = nests::remap(shaped, leveled, mapping);
     }
+    leveled = team_sizes::drop_unobserved(shaped, leveled, locator);
     let program = leveled.as_ref().map_or(written, |it| &it.program);
     let changed = leveled.as_ref().map(|it| it.changed.clone()).unwrap_or_default();
     let place = |span: Span| {

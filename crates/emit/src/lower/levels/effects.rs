@@ -126,11 +126,19 @@ pub(super) fn has_own(var: &RegionVar) -> bool {
 /// Whether all that a construct does for others to see is done by the loops in `dealt`: then nobody
 /// can tell how many teams there are.
 pub(super) fn is_quiet(program: &Program, id: RegionId, dealt: &FxHashSet<RegionId>) -> bool {
+    let combines =
+        program.regions[id].construct.kinds().any(|it| matches!(it, ClauseKind::Reduction(_)));
+    !combines && is_quiet_around(program, id, dealt)
+}
+
+/// Whether code of a construct outside of the loops in `dealt` does nothing for others to see.
+pub(in crate::lower) fn is_quiet_around(
+    program: &Program,
+    id: RegionId,
+    dealt: &FxHashSet<RegionId>,
+) -> bool {
     let region = &program.regions[id];
     let Some(body) = region.body else { return true };
-    if region.construct.kinds().any(|it| matches!(it, ClauseKind::Reduction(_))) {
-        return false;
-    }
     let found = assigned(program, body, &|it| dealt.contains(&it));
     let is_shared = |var: &VarId| {
         region.vars.iter().any(|it| {
@@ -142,6 +150,11 @@ pub(super) fn is_quiet(program: &Program, id: RegionId, dealt: &FxHashSet<Region
         })
     };
     !found.elsewhere && !found.vars.iter().any(is_shared)
+}
+
+/// The variables that a statement assigns to, as a whole or in part.
+pub(in crate::lower) fn assigned_vars(program: &Program, body: StmtId) -> FxHashSet<VarId> {
+    assigned(program, body, &|_| false).vars
 }
 
 /// What code assigns to.

@@ -27,7 +27,7 @@ use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 pub(super) use compute::counts;
-pub(super) use effects::is_straight;
+pub(super) use effects::{assigned_vars, is_quiet_around, is_straight};
 pub(crate) use restate::base;
 pub(super) use restate::plain;
 

@@ -1,0 +1,251 @@
+//! Sizes of teams, threads and chunks on a device made of cores: those that nobody can observe are dropped.
+//!
+//! In: regions that leave the host, whose words were tuned for a GPU (`num_teams(1024) thread_limit(256)`,
+//! `schedule(static, 1)`). Taken literally they start a thousand teams of threads one after the other and deal
+//! neighbouring elements to different cores. Out: the same regions without these words, where all that teams and
+//! threads do is to share loops and no code asks for its number: then every iteration runs once, whoever runs it.
+//!
+//! A chunk size stays where iterations may differ in cost: dealing them in turn balances the load.
+
+use directive::HOST_DIALECT;
+use ir::construct::{Clause, ClauseKind, Leaf, ReductionModifier, ScheduleKind};
+use ir::program::{
+    ExprId, ExprKind, For, FunctionId, Program, RegionId, StmtId, StmtKind, Typed, VarId,
+};
+use ir::region::{Region, Sharing};
+use ir::walk::Part;
+use rustc_hash::FxHashSet;
+use source::Locator;
+
+use super::levels::{Leveled, assigned_vars, is_quiet_around};
+
+/// Drops sizes that nobody can observe; the program as written, and as it is now.
+pub(super) fn drop_unobserved(
+    written: &Program,
+    leveled: Option<Leveled>,
+    locator: &Locator<'_>,
+) -> Option<Leveled> {
+    let now = leveled.as_ref().map_or(written, |it| &it.program);
+    let is_sized =
+        |it: &RegionId| now.regions[*it].construct.clauses.iter().any(|it| is_size(&it.kind));
+    let sized: Vec<RegionId> = now.regions.iter().map(|it| it.0).filter(is_sized).collect();
+    let mut dropped: Vec<(RegionId, Drop)> = Vec::new();
+    for id in sized {
+        let Some(teams) = teams_of(now, id) else { continue };
+        if is_unobserved(now, teams, locator) {
+            let keeps_chunks = !is_even(now, id, locator);
+            dropped.push((id, Drop { keeps_chunks }));
+        }
+    }
+    if dropped.is_empty() {
+        return leveled;
+    }
+    let mut leveled = leveled.unwrap_or_else(|| Leveled::unchanged(written));
+    for (id, drop) in dropped {
+        leveled.program.regions[id].construct.clauses.retain(|it| !drop.applies_to(it));
+    }
+    Some(leveled)
+}
+
+/// Which sizes of a construct go.
+struct Drop {
+    keeps_chunks: bool,
+}
+
+impl Drop {
+    fn applies_to(&self, clause: &Clause<Typed>) -> bool {
+        is_size(&clause.kind)
+            && !(self.keeps_chunks && matches!(clause.kind, ClauseKind::Schedule(_)))
+    }
+}
+
+/// A clause that says how many teams or threads there are, or how many iterations each gets at a time.
+fn is_size(kind: &ClauseKind<Typed>) -> bool {
+    match kind {
+        ClauseKind::NumTeams { .. } | ClauseKind::ThreadLimit(_) | ClauseKind::DistSchedule(_) => {
+            true
+        }
+        ClauseKind::NumThreads { strict, .. } => strict.is_none(),
+        ClauseKind::Schedule(it) => it.kind == ScheduleKind::Static && it.chunk.is_some(),
+        _ => false,
+    }
+}
+
+/// The teams around a construct, or its own, in a region that leaves the host.
+fn teams_of(program: &Program, id: RegionId) -> Option<RegionId> {
+    let has = |id: &RegionId, leaf| program.regions[*id].construct.has(leaf);
+    let teams = program.around(id).find(|it| has(it, Leaf::Teams))?;
+    let is_ours = program.regions[teams].construct.dialect == HOST_DIALECT;
+    let leaves_host = program.around(teams).any(|it| has(&it, Leaf::Offload));
+    (is_ours && leaves_host).then_some(teams)
+}
+
+/// Whether nobody can tell how many teams and threads run a construct, and who of them runs what.
+fn is_unobserved(program: &Program, teams: RegionId, locator: &Locator<'_>) -> bool {
+    let inside = program.inside(teams);
+    let all = || std::iter::once(&teams).chain(&inside).map(|it| &program.regions[*it]);
+    let region = &program.regions[teams];
+    let dealt: FxHashSet<RegionId> = inside
+        .iter()
+        .filter(|it| {
+            let construct = &program.regions[**it].construct;
+            construct.has(Leaf::Distribute) || construct.has(Leaf::Loop)
+        })
+        .copied()
+        .collect();
+    region.indirect_calls.is_empty()
+        && region.reaches.iter().all(|it| is_indifferent(program, *it, locator))
+        && all().all(only_shares_loops)
+        && !region.vars.iter().any(|it| program.vars[it.var].thread_local)
+        && (!region.loops.is_empty() || is_quiet_around(program, teams, &dealt))
+}
+
+/// Whether a function neither asks where it runs nor has directives of its own.
+fn is_indifferent(program: &Program, id: FunctionId, locator: &Locator<'_>) -> bool {
+    let function = &program.functions[id];
+    let name = program.names.text(function.name);
+    let asks = directive::RUNTIME_SYMBOLS.iter().any(|it| name.starts_with(it));
+    let is_of_system = || locator.locate(function.span).is_none_or(|it| it.in_system_header);
+    let has_regions = || program.regions.iter().any(|it| it.1.function == id);
+    !asks && if function.body.is_some() { !has_regions() } else { is_of_system() }
+}
+
+/// Whether a construct shares loops and does nothing else that depends on teams and threads.
+fn only_shares_loops(region: &Region) -> bool {
+    let construct = &region.construct;
+    let is_known = construct.leaves.iter().all(|it| {
+        matches!(
+            it,
+            Leaf::Offload
+                | Leaf::Teams
+                | Leaf::Distribute
+                | Leaf::Parallel
+                | Leaf::For
+                | Leaf::Simd
+                | Leaf::Loop
+                | Leaf::Atomic
+                | Leaf::Critical
+                | Leaf::Unroll
+                | Leaf::Tile
+                | Leaf::Nothing
+        )
+    });
+    let shares = !construct.has(Leaf::Parallel) || construct.has(Leaf::For);
+    let is_in_turn = |it: &ClauseKind<Typed>| match it {
+        ClauseKind::Ordered(_) | ClauseKind::Allocate(_) => true,
+        ClauseKind::Reduction(it) => it.modifier == Some(ReductionModifier::Inscan),
+        _ => false,
+    };
+    // A copy that is changed tells later iterations of the same thread about earlier ones.
+    let carries = region.vars.iter().any(|it| {
+        let sharing = it.sharing.as_ref().map(|it| &it.value);
+        it.written && matches!(sharing, Some(Sharing::FirstPrivate))
+    });
+    is_known && shares && !carries && !construct.kinds().any(is_in_turn)
+}
+
+/// Whether each iteration of a construct's loops costs the same, as far as can be seen.
+fn is_even(program: &Program, id: RegionId, locator: &Locator<'_>) -> bool {
+    let region = &program.regions[id];
+    let Some(last) = region.loops.last() else { return true };
+    let mut varying = assigned_vars(program, last.body);
+    varying.extend(region.loops.iter().map(|it| it.var));
+    let is_short = |it: &FunctionId| match program.functions[*it].body {
+        Some(body) => is_loopless(program, body),
+        None => is_indifferent(program, *it, locator),
+    };
+    region.reaches.iter().all(is_short) && has_fixed_trips(program, last.body, &varying, false)
+}
+
+/// Whether loops in a statement run equally often whenever it is met: none depends on what varies,
+/// none is left early, none is skipped.
+fn has_fixed_trips(
+    program: &Program,
+    stmt: StmtId,
+    varying: &FxHashSet<VarId>,
+    is_conditional: bool,
+) -> bool {
+    let fixed = |it: StmtId| has_fixed_trips(program, it, varying, is_conditional);
+    match &program.stmts[stmt].kind {
+        StmtKind::Empty
+        | StmtKind::Local(_)
+        | StmtKind::Expr(_)
+        | StmtKind::Continue
+        | StmtKind::Declaration(_) => true,
+        StmtKind::Block(stmts) => stmts.iter().all(|it| fixed(*it)),
+        StmtKind::If(_, then, otherwise) => std::iter::once(then)
+            .chain(otherwise)
+            .all(|it| has_fixed_trips(program, *it, varying, true)),
+        StmtKind::For(it) => {
+            !is_conditional && has_fixed_bounds(program, it, varying) && fixed(it.body)
+        }
+        StmtKind::Region(id) => program.regions[*id].body.is_none_or(fixed),
+        StmtKind::Error
+        | StmtKind::While(..)
+        | StmtKind::DoWhile(..)
+        | StmtKind::Switch(..)
+        | StmtKind::Case(..)
+        | StmtKind::Default(_)
+        | StmtKind::Label(..)
+        | StmtKind::Goto(_)
+        | StmtKind::GotoExpr(_)
+        | StmtKind::Break
+        | StmtKind::Return(_)
+        | StmtKind::Asm(_) => false,
+    }
+}
+
+/// Whether code has no loops, nor jumps that make one.
+fn is_loopless(program: &Program, body: StmtId) -> bool {
+    let mut open = vec![Part::Stmt(body)];
+    while let Some(part) = open.pop() {
+        if let Part::Stmt(id) = part
+            && matches!(
+                program.stmts[id].kind,
+                StmtKind::For(_)
+                    | StmtKind::While(..)
+                    | StmtKind::DoWhile(..)
+                    | StmtKind::Goto(_)
+                    | StmtKind::GotoExpr(_)
+                    | StmtKind::Asm(_)
+            )
+        {
+            return false;
+        }
+        program.parts(part, &mut |it| open.push(it));
+    }
+    true
+}
+
+/// Whether the first value, the test and the step of a loop mention constants and what does not vary,
+/// beside the variable that counts.
+fn has_fixed_bounds(program: &Program, it: &For, varying: &FxHashSet<VarId>) -> bool {
+    let counter = it.step.and_then(|it| counter(program, it));
+    let mut open: Vec<Part> = it.init.iter().map(|it| Part::Stmt(*it)).collect();
+    open.extend(it.cond.into_iter().chain(it.step).map(Part::Expr));
+    while let Some(part) = open.pop() {
+        if let Part::Expr(id) = part {
+            match &program.exprs[id].kind {
+                ExprKind::Var(var) if Some(*var) != counter && varying.contains(var) => {
+                    return false;
+                }
+                ExprKind::Deref(_) | ExprKind::Index(..) | ExprKind::Call(..) => return false,
+                _ => {}
+            }
+        }
+        program.parts(part, &mut |it| open.push(it));
+    }
+    counter.is_some()
+}
+
+/// The variable that a step changes.
+fn counter(program: &Program, step: ExprId) -> Option<VarId> {
+    let changed = match &program.exprs[step].kind {
+        ExprKind::Step(_, to) | ExprKind::Assign(to, _) | ExprKind::AssignOp(_, to, ..) => *to,
+        _ => return None,
+    };
+    match program.exprs[changed].kind {
+        ExprKind::Var(var) => Some(var),
+        _ => None,
+    }
+}

@@ -1,0 +1,81 @@
+//! Sizes of teams, threads and chunks in the text for cores: which words of a directive are left.
+
+#![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing, reason = "a test")]
+
+mod support;
+
+/// The directives of the kernels that come of the body of a function.
+fn kernel(body: &str) -> String {
+    let text = support::lowered(&format!(
+        "int omp_get_team_num(void);\nint elsewhere(int);\nstatic double twice(double x) {{ return 2 * x; }}\n\
+         void f(int n, double *a, double *b) {{\n  double s = 0;\n  int k = 0;\n{body}\n  b[0] = s + k;\n}}\n"
+    ));
+    let kernels = text.lines().skip_while(|it| !it.starts_with("static void __ferry_k_"));
+    let shown: Vec<&str> =
+        kernels.map(str::trim).filter(|it| it.starts_with("#pragma omp")).collect();
+    shown.join("\n").replace("#pragma omp ", "")
+}
+
+const LOOP: &str = "\nfor (int i = 0; i < n; i++)";
+
+#[test]
+fn sizes_that_nobody_can_observe_are_dropped() {
+    for words in [
+        "num_teams(1024) thread_limit(256)",
+        "num_teams(216) thread_limit(256) schedule(static, 1)",
+        "dist_schedule(static, 256) schedule(static, 1)",
+        "num_teams(n / 64) num_threads(64)",
+        "num_teams(2:6) schedule(static, 4)",
+    ] {
+        let all = "#pragma omp target teams distribute parallel for map(a[0:n], b[0:n]) ";
+        assert_eq!(kernel(&format!("{all}{words}{LOOP} a[i] = twice(b[i]);")), "parallel for");
+        let teams = "#pragma omp target teams loop map(a[0:n]) num_teams(64) thread_limit(32)";
+        assert_eq!(kernel(&format!("{teams}{LOOP} a[i] = 1;")), "parallel for");
+        let teams = "#pragma omp target teams distribute simd map(a[0:n]) num_teams(64)";
+        assert_eq!(kernel(&format!("{teams}{LOOP} a[i] = 1;")), "parallel for simd");
+    }
+}
+
+#[test]
+fn teams_around_their_loops_too() {
+    let teams = "#pragma omp target teams num_teams(80) thread_limit(128) map(a[0:n]) map(s) reduction(+: s)";
+    let text = format!(
+        "{teams}\n{{\n#pragma omp distribute parallel for schedule(static, 1) reduction(+: s){LOOP} s += a[i];\n}}"
+    );
+    let left = kernel(&text);
+    assert!(!left.contains("80") && !left.contains("128") && !left.contains("schedule"), "{left}");
+    // Code of the teams themselves runs as often as there are teams.
+    let text = format!(
+        "{teams}\n{{\ns += 1;\n#pragma omp distribute parallel for schedule(static, 1){LOOP} a[i] = 1;\n}}"
+    );
+    let left = kernel(&text);
+    assert!(left.contains("num_teams(80)") && left.contains("schedule(static, 1)"), "{left}");
+}
+
+#[test]
+fn sizes_stay_where_somebody_looks() {
+    let all = "#pragma omp target teams distribute parallel for num_teams(8) schedule(static, 1) ";
+    for body in [" a[i] = omp_get_team_num();", " a[i] = elsewhere(i);", " { k++; a[i] = k; }"] {
+        let left = kernel(&format!("{all}map(a[0:n]) firstprivate(k){LOOP}{body}"));
+        assert!(left.contains("num_teams(8)") && left.contains("schedule(static, 1)"), "{left}");
+    }
+}
+
+#[test]
+fn chunks_stay_where_iterations_differ_in_cost() {
+    let all = "#pragma omp target teams distribute parallel for num_teams(8) schedule(static, 1) ";
+    for (body, stays) in [
+        (" for (int j = 0; j < i; j++) a[i] += b[j];", true),
+        (" for (int j = 0; j < (int)b[i]; j++) a[i] += b[j];", true),
+        (" { int j = 0; while (b[j] > 0) j++; a[i] = j; }", true),
+        (" if (b[i] > 0) for (int j = 0; j < 64; j++) a[i] += b[j];", true),
+        (" for (int j = 0; j < n; j++) { if (b[j] > 1) break; a[i] += 1; }", true),
+        (" for (int j = -2; j <= 2; j++) a[i] += b[i + j];", false),
+        (" for (int j = 0; j < n; j += 2) a[i] += b[j];", false),
+        (" if (b[i] > 0) a[i] = 1; else a[i] = 2;", false),
+    ] {
+        let left = kernel(&format!("{all}map(a[0:n], b[0:n]){LOOP}{body}"));
+        let words = if stays { "parallel for schedule(static, 1)" } else { "parallel for" };
+        assert_eq!(left, words, "{body}");
+    }
+}
