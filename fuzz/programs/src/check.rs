@@ -23,7 +23,15 @@ pub struct Check {
 impl Check {
     /// An empty check.
     pub fn new(seed: u64, family: &'static str, rng: Rng) -> Self {
-        Check { seed, family, rng, top: String::new(), body: String::new(), claims: Vec::new(), depth: 1 }
+        Check {
+            seed,
+            family,
+            rng,
+            top: String::new(),
+            body: String::new(),
+            claims: Vec::new(),
+            depth: 1,
+        }
     }
 
     /// A line in front of the function.
@@ -64,10 +72,16 @@ impl Check {
                 number(want)
             )),
             (Some(want), None) => {
-                self.line(format!("if (!shared) same(\"{got}\", (long long)({got}), {});", number(want)));
+                self.line(format!(
+                    "if (!shared) same(\"{got}\", (long long)({got}), {});",
+                    number(want)
+                ));
             }
             (None, Some(shared)) => {
-                self.line(format!("if (shared) same(\"{got}\", (long long)({got}), {});", number(shared)));
+                self.line(format!(
+                    "if (shared) same(\"{got}\", (long long)({got}), {});",
+                    number(shared)
+                ));
             }
             (None, None) => {}
         }

@@ -57,8 +57,10 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 /// The check that follows from a seed; of one family, if it is named.
 pub fn check(seed: u64, only: &[String]) -> Check {
     let rng = Rng::new(seed);
-    let all: Vec<&Family> =
-        FAMILIES.iter().filter(|it| only.is_empty() || only.iter().any(|name| name == it.0)).collect();
+    let all: Vec<&Family> = FAMILIES
+        .iter()
+        .filter(|it| only.is_empty() || only.iter().any(|name| name == it.0))
+        .collect();
     let total: u64 = all.iter().map(|it| it.2).sum();
     let mut turn = rng.next() % total.max(1);
     let mut chosen = all[0];

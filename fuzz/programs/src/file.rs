@@ -75,9 +75,14 @@ pub fn text(checks: &[&Check]) -> String {
     let mut text = String::from(BEGIN);
     for it in checks {
         let Check { seed, family, top, body, .. } = it;
-        let _ = write!(text, "// ---- seed {seed}: {family}\n{top}static void check_{seed}(void) {{\n{body}}}\n\n");
+        let _ = write!(
+            text,
+            "// ---- seed {seed}: {family}\n{top}static void check_{seed}(void) {{\n{body}}}\n\n"
+        );
     }
-    text.push_str("static const struct { const char *seed, *name; void (*run)(void); } checks[] = {\n");
+    text.push_str(
+        "static const struct { const char *seed, *name; void (*run)(void); } checks[] = {\n",
+    );
     for Check { seed, family, .. } in checks {
         let _ = writeln!(text, "  {{\"{seed}\", \"seed {seed} ({family})\", check_{seed}}},");
     }

@@ -1,6 +1,11 @@
 //! `programs`: makes random programs that know their own results, and runs them on devices. `USAGE` says how.
 
-#![allow(clippy::print_stdout, clippy::print_stderr, clippy::indexing_slicing, reason = "a command-line tool")]
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::indexing_slicing,
+    reason = "a command-line tool"
+)]
 
 use programs::check::Check;
 use programs::run::{Outcome, Setting};
@@ -34,7 +39,8 @@ struct Options {
 impl Options {
     fn read() -> Result<Options, String> {
         let mut it = Options { words: Vec::new(), named: BTreeMap::new(), rest: Vec::new() };
-        let known = ["ferry", "device", "count", "seed", "family", "keep", "per-file", "jobs", "limit"];
+        let known =
+            ["ferry", "device", "count", "seed", "family", "keep", "per-file", "jobs", "limit"];
         let mut words = std::env::args().skip(1);
         while let Some(word) = words.next() {
             if word == "--" {
@@ -58,12 +64,16 @@ impl Options {
     }
 
     fn number(&self, name: &str, default: u64) -> Result<u64, String> {
-        self.named.get(name).map_or(Ok(default), |it| it.parse().map_err(|_| format!("--{name} `{it}` is no number")))
+        self.named.get(name).map_or(Ok(default), |it| {
+            it.parse().map_err(|_| format!("--{name} `{it}` is no number"))
+        })
     }
 
     fn families(&self) -> Result<Vec<String>, String> {
-        let chosen: Vec<String> =
-            self.named.get("family").map_or(Vec::new(), |it| it.split(',').map(String::from).collect());
+        let chosen: Vec<String> = self
+            .named
+            .get("family")
+            .map_or(Vec::new(), |it| it.split(',').map(String::from).collect());
         match chosen.iter().find(|it| !programs::names().any(|name| name == **it)) {
             Some(it) => Err(format!("no family `{it}`; `programs families` lists them")),
             None => Ok(chosen),
@@ -107,7 +117,10 @@ fn files(checks: &[Check], most: usize) -> Vec<Vec<&Check>> {
     let mut all: Vec<Vec<&Check>> = Vec::new();
     for it in checks {
         let fits = |file: &Vec<&Check>| {
-            file.len() < most && !file.iter().any(|other| other.claims.iter().any(|name| it.claims.contains(name)))
+            file.len() < most
+                && !file
+                    .iter()
+                    .any(|other| other.claims.iter().any(|name| it.claims.contains(name)))
         };
         match all.last_mut() {
             Some(last) if fits(last) => last.push(it),
@@ -123,10 +136,15 @@ fn run(options: &Options) -> Result<ExitCode, Box<dyn Error>> {
     let checks: Vec<Check> = (first..first + count).map(|seed| generate(seed, &only)).collect();
     let files = files(&checks, options.number("per-file", 20)?.max(1) as usize);
     let keep = PathBuf::from(options.text("keep", "fuzz/artifacts/programs"));
-    let family = if only.is_empty() { String::new() } else { format!(" --family {}", only.join(",")) };
+    let family =
+        if only.is_empty() { String::new() } else { format!(" --family {}", only.join(",")) };
     let mut failed = false;
     for device in options.text("device", "cpu,cpu:separate").split(',') {
-        let folder = std::env::temp_dir().join(format!("ferry-programs-{}-{}", std::process::id(), device.replace(':', "-")));
+        let folder = std::env::temp_dir().join(format!(
+            "ferry-programs-{}-{}",
+            std::process::id(),
+            device.replace(':', "-")
+        ));
         fs::create_dir_all(&folder)?;
         let setting = Setting {
             ferry: options.text("ferry", "target/debug/ferry").into(),
@@ -145,7 +163,11 @@ fn run(options: &Options) -> Result<ExitCode, Box<dyn Error>> {
 type Found<'a> = Vec<(&'a Check, Outcome)>;
 
 /// Runs all files, some at a time, and tells how far it is.
-fn all<'a>(setting: &Setting, files: &[Vec<&'a Check>], jobs: usize) -> Result<Found<'a>, Box<dyn Error>> {
+fn all<'a>(
+    setting: &Setting,
+    files: &[Vec<&'a Check>],
+    jobs: usize,
+) -> Result<Found<'a>, Box<dyn Error>> {
     let state = Mutex::new((0, Vec::new(), None::<std::io::Error>));
     let (start, terminal) = (Instant::now(), std::io::stderr().is_terminal());
     let total: usize = files.iter().map(Vec::len).sum();
@@ -161,13 +183,18 @@ fn all<'a>(setting: &Setting, files: &[Vec<&'a Check>], jobs: usize) -> Result<F
                 Ok(outcomes) => it.1.extend(file.iter().copied().zip(outcomes)),
                 Err(why) => it.2 = Some(why),
             }
-            let bad = it.1.iter().filter(|it| !matches!(it.1, Outcome::Right | Outcome::Refused(_))).count();
-            let (end, seconds) = if terminal { ("\r", 0) } else { ("\n", 0) };
-            let _ = seconds;
-            if terminal || it.0 % 10 == 0 || it.1.len() == total {
-                eprint!("{}: {} of {total} programs, {bad} failed, {:.0} s{end}", setting.device, it.1.len(), start.elapsed().as_secs_f64());
-                let _ = std::io::stderr().flush();
-            }
+            let bad =
+                it.1.iter()
+                    .filter(|it| !matches!(it.1, Outcome::Right | Outcome::Refused(_)))
+                    .count();
+            let end = if terminal { '\r' } else { '\n' };
+            eprint!(
+                "{}: {} of {total} programs, {bad} failed, {:.0} s{end}",
+                setting.device,
+                it.1.len(),
+                start.elapsed().as_secs_f64()
+            );
+            let _ = std::io::stderr().flush();
         }
     };
     std::thread::scope(|scope| {
@@ -187,7 +214,12 @@ fn all<'a>(setting: &Setting, files: &[Vec<&'a Check>], jobs: usize) -> Result<F
 }
 
 /// Prints what became of the programs, keeps those that failed; says whether any did.
-fn report(setting: &Setting, found: &Found, keep: &std::path::Path, family: &str) -> Result<bool, Box<dyn Error>> {
+fn report(
+    setting: &Setting,
+    found: &Found,
+    keep: &std::path::Path,
+    family: &str,
+) -> Result<bool, Box<dyn Error>> {
     let device = &setting.device;
     let mut counts = [0_usize; 5];
     let mut table: BTreeMap<&str, [usize; 5]> = BTreeMap::new();
@@ -204,23 +236,44 @@ fn report(setting: &Setting, found: &Found, keep: &std::path::Path, family: &str
         if kind == 0 {
             continue;
         }
-        let first = why.lines().find(|it| it.contains("error") || it.contains("right is")).or(why.lines().next());
-        println!("{device}: seed {} ({}): {what}: {}", check.seed, check.family, first.unwrap_or(""));
+        let first = why
+            .lines()
+            .find(|it| it.contains("error") || it.contains("right is"))
+            .or(why.lines().next());
+        println!(
+            "{device}: seed {} ({}): {what}: {}",
+            check.seed,
+            check.family,
+            first.unwrap_or("")
+        );
         fs::create_dir_all(keep)?;
         let path = keep.join(format!("{}-{}.c", check.family, check.seed));
         let mut text = format!(
             "// ferry cc --device {} -w FILE -o x -lm && FERRY_DEVICE={device} ./x {}\n// programs run --device {device} --count 1 --seed {}{family}\n// {what}:\n",
-            setting.target(), setting.memory(), check.seed
+            setting.target(),
+            setting.memory(),
+            check.seed
         );
         for line in why.lines().take(40) {
             text += &format!("//   {line}\n");
         }
         fs::write(path, text + &file::text(&[check]))?;
     }
-    println!("\n{device}: {} programs: {} right, {} wrong, {} ended early, {} not compiled, {} refused by name", found.len(), counts[0], counts[1], counts[2], counts[3], counts[4]);
+    println!(
+        "\n{device}: {} programs: {} right, {} wrong, {} ended early, {} not compiled, {} refused by name",
+        found.len(),
+        counts[0],
+        counts[1],
+        counts[2],
+        counts[3],
+        counts[4]
+    );
     for (family, it) in &table {
         if it[1..].iter().any(|it| *it > 0) {
-            println!("  {family:20} {:5} right {:5} wrong {:5} ended {:5} not compiled {:5} refused", it[0], it[1], it[2], it[3], it[4]);
+            println!(
+                "  {family:20} {:5} right {:5} wrong {:5} ended {:5} not compiled {:5} refused",
+                it[0], it[1], it[2], it[3], it[4]
+            );
         }
     }
     Ok(counts[1..4].iter().any(|it| *it > 0))

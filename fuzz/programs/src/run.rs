@@ -71,7 +71,11 @@ impl Setting {
                 return Ok(all);
             }
             let refused = why.contains("F0710") || why.contains("F0527");
-            return Ok(vec![if refused { Outcome::Refused(why) } else { Outcome::NotCompiled(why) }]);
+            return Ok(vec![if refused {
+                Outcome::Refused(why)
+            } else {
+                Outcome::NotCompiled(why)
+            }]);
         }
         let outcomes = self.execute(&program, checks);
         fs::remove_file(&program)?;
@@ -80,7 +84,13 @@ impl Setting {
 
     fn compile(&self, source: &Path, program: &Path) -> io::Result<Result<(), String>> {
         let mut command = Command::new(&self.ferry);
-        command.args(["cc", "--device", self.target(), "-w"]).args(&self.options).arg(source).arg("-o").arg(program).arg("-lm");
+        command
+            .args(["cc", "--device", self.target(), "-w"])
+            .args(&self.options)
+            .arg(source)
+            .arg("-o")
+            .arg(program)
+            .arg("-lm");
         let (status, text) = output(command, self.limit * 4)?;
         if status == Some(0) {
             return Ok(Ok(()));

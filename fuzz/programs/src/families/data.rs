@@ -46,7 +46,14 @@ pub(super) fn openacc(c: &mut Check) {
 fn script(c: &mut Check, openmp: bool) {
     let mut all = Vec::new();
     for k in 0..c.rng.range(1, 3) {
-        let kind = c.rng.pick(&[Kind::Scalar, Kind::Array, Kind::Array, Kind::Static, Kind::Pointer, Kind::Pointer]);
+        let kind = c.rng.pick(&[
+            Kind::Scalar,
+            Kind::Array,
+            Kind::Array,
+            Kind::Static,
+            Kind::Pointer,
+            Kind::Pointer,
+        ]);
         let ty = c.rng.pick(&["int", "int", "double", "long", "short", "float"]);
         let size = if kind == Kind::Scalar { 1 } else { c.rng.range(2, 8) as usize };
         let values: Vec<i64> = (0..size).map(|_| c.rng.range(-20, 99)).collect();
@@ -62,7 +69,15 @@ fn script(c: &mut Check, openmp: bool) {
                 c.line(format!("memcpy({name}, {name}_values, sizeof {name}_values);"));
             }
         }
-        all.push(Variable { name, kind, ty, object: Object::new(&values), lexical: 0, partial: 0, named: 0 });
+        all.push(Variable {
+            name,
+            kind,
+            ty,
+            object: Object::new(&values),
+            lexical: 0,
+            partial: 0,
+            named: 0,
+        });
     }
     let budget = c.rng.range(3, 7) as i32;
     let mut it = Script { c, openmp, all, budget };
@@ -119,10 +134,18 @@ impl Script<'_> {
         let size = it.object.host.len();
         match it.kind {
             Kind::Scalar => it.name.clone(),
-            Kind::Array | Kind::Static if low == 0 && high == size && self.c.rng.chance(60) => it.name.clone(),
-            Kind::Array | Kind::Static if low == 0 && self.c.rng.chance(20) => format!("{}[:{high}]", it.name),
-            Kind::Array | Kind::Static if high == size && self.c.rng.chance(20) => format!("{}[{low}:]", it.name),
-            Kind::Array | Kind::Static | Kind::Pointer => format!("{}[{low}:{}]", it.name, high - low),
+            Kind::Array | Kind::Static if low == 0 && high == size && self.c.rng.chance(60) => {
+                it.name.clone()
+            }
+            Kind::Array | Kind::Static if low == 0 && self.c.rng.chance(20) => {
+                format!("{}[:{high}]", it.name)
+            }
+            Kind::Array | Kind::Static if high == size && self.c.rng.chance(20) => {
+                format!("{}[{low}:]", it.name)
+            }
+            Kind::Array | Kind::Static | Kind::Pointer => {
+                format!("{}[{low}:{}]", it.name, high - low)
+            }
         }
     }
 
@@ -151,14 +174,23 @@ impl Script<'_> {
         // Without effect where the condition is false.
         let off = self.c.rng.chance(10);
         let (to, from, always, words) = if self.openmp {
-            let (word, to, from) =
-                self.c.rng.pick(&[("to: ", true, false), ("from: ", false, true), ("tofrom: ", true, true), ("", true, true), ("alloc: ", false, false)]);
+            let (word, to, from) = self.c.rng.pick(&[
+                ("to: ", true, false),
+                ("from: ", false, true),
+                ("tofrom: ", true, true),
+                ("", true, true),
+                ("alloc: ", false, false),
+            ]);
             let always = !word.is_empty() && word != "alloc: " && self.c.rng.chance(15);
             let always_word = if always { "always, " } else { "" };
             (to, from, always, format!("omp target data map({always_word}{word}{part})"))
         } else {
-            let (word, to, from) =
-                self.c.rng.pick(&[("copyin", true, false), ("copyout", false, true), ("copy", true, true), ("create", false, false)]);
+            let (word, to, from) = self.c.rng.pick(&[
+                ("copyin", true, false),
+                ("copyout", false, true),
+                ("copy", true, true),
+                ("create", false, false),
+            ]);
             (to, from, false, format!("acc data {word}({part})"))
         };
         self.c.pragma(format!("{words}{}", if off { " if(0)" } else { "" }));
@@ -217,7 +249,11 @@ impl Script<'_> {
         let (mut low, mut high) = self.choose(k);
         let mut stride = 1;
         let mut part = self.part(k, low, high);
-        if self.openmp && self.all[k].kind != Kind::Scalar && end - first >= 3 && self.c.rng.chance(20) {
+        if self.openmp
+            && self.all[k].kind != Kind::Scalar
+            && end - first >= 3
+            && self.c.rng.chance(20)
+        {
             stride = 2;
             (low, high) = (first, end);
             part = format!("{}[{low}:{}:2]", self.all[k].name, (high - low).div_ceil(2));
@@ -245,31 +281,51 @@ impl Script<'_> {
         let whole = (low, high) == (0, self.all[k].object.host.len());
         let kind = self.all[k].kind;
         // Without a clause: arrays are mapped whole, pointers lead to what is there, scalars are copies of the kernel's own.
-        let own = kind == Kind::Scalar && self.c.rng.chance(40) && (self.openmp || (there.is_none() && self.all[k].named == 0));
+        let own = kind == Kind::Scalar
+            && self.c.rng.chance(40)
+            && (self.openmp || (there.is_none() && self.all[k].named == 0));
         // Whether a copy is made for a region of OpenACC that the host runs is left open.
         let off = off && (self.openmp || !own);
-        let silent = !own
-            && match kind {
+        let silent =
+            !own && match kind {
                 Kind::Scalar => false,
                 Kind::Array | Kind::Static => whole && there.is_none_or(|it| it == (low, high)),
-                Kind::Pointer => !off && there.is_some_and(|it| it.0 == 0) && (self.openmp || self.all[k].lexical > 0),
-            }
-            && self.c.rng.chance(50);
+                Kind::Pointer => {
+                    !off && there.is_some_and(|it| it.0 == 0)
+                        && (self.openmp || self.all[k].lexical > 0)
+                }
+            } && self.c.rng.chance(50);
         let (mut to, mut from, mut always) = (true, true, false);
         let mut clause = String::new();
         if !own && !silent {
             let part = self.part(k, low, high);
             if self.openmp {
-                let (word, t, f) =
-                    self.c.rng.pick(&[("tofrom", true, true), ("tofrom", true, true), ("to", true, false), ("from", false, true), ("alloc", false, false)]);
+                let (word, t, f) = self.c.rng.pick(&[
+                    ("tofrom", true, true),
+                    ("tofrom", true, true),
+                    ("to", true, false),
+                    ("from", false, true),
+                    ("alloc", false, false),
+                ]);
                 (to, from) = (t, f);
                 always = word != "alloc" && self.c.rng.chance(15);
-                let there = if there.is_some() && !off && self.c.rng.chance(15) { "present, " } else { "" };
-                clause = format!(" map({there}{}{word}: {part})", if always { "always, " } else { "" });
+                let there =
+                    if there.is_some() && !off && self.c.rng.chance(15) { "present, " } else { "" };
+                clause =
+                    format!(" map({there}{}{word}: {part})", if always { "always, " } else { "" });
             } else {
-                let words = [("copy", true, true), ("copy", true, true), ("copyin", true, false), ("copyout", false, true), ("create", false, false)];
-                let (word, t, f) =
-                    if there.is_some() && !off && self.c.rng.chance(40) { ("present", false, false) } else { self.c.rng.pick(&words) };
+                let words = [
+                    ("copy", true, true),
+                    ("copy", true, true),
+                    ("copyin", true, false),
+                    ("copyout", false, true),
+                    ("create", false, false),
+                ];
+                let (word, t, f) = if there.is_some() && !off && self.c.rng.chance(40) {
+                    ("present", false, false)
+                } else {
+                    self.c.rng.pick(&words)
+                };
                 (to, from) = (t, f);
                 clause = format!(" {word}({part})");
             }
@@ -280,7 +336,8 @@ impl Script<'_> {
             object.enter(low, high, to, always);
         }
         // What the kernel does, element by element; only with values that are known.
-        let known = |at: usize, object: &Object| if off || own { object.host[at] } else { object.read(at) };
+        let known =
+            |at: usize, object: &Object| if off || own { object.host[at] } else { object.read(at) };
         let limit = if self.all[k].ty == "short" { 20_000 } else { 1_000_000 };
         let factor = self.c.rng.pick(&[1, 1, 2, 3]);
         let (add, each) = (self.c.rng.range(-9, 30), self.c.rng.range(0, 4));
@@ -293,18 +350,35 @@ impl Script<'_> {
         let serial = kind == Kind::Scalar || self.c.rng.chance(40);
         let words = match (self.openmp, serial) {
             (true, true) => "omp target",
-            (true, false) => self.c.rng.pick(&["omp target teams distribute parallel for", "omp target parallel for", "omp target simd", "omp target teams loop"]),
+            (true, false) => self.c.rng.pick(&[
+                "omp target teams distribute parallel for",
+                "omp target parallel for",
+                "omp target simd",
+                "omp target teams loop",
+            ]),
             (false, true) => "acc serial",
-            (false, false) => self.c.rng.pick(&["acc parallel loop", "acc parallel loop gang vector", "acc kernels loop independent"]),
+            (false, false) => self.c.rng.pick(&[
+                "acc parallel loop",
+                "acc parallel loop gang vector",
+                "acc kernels loop independent",
+            ]),
         };
         self.c.pragma(format!("{words}{clause}{condition}"));
         let name = self.all[k].name.clone();
         let (head, element, count) = if kind == Kind::Scalar {
             ("{".to_string(), name, format!("{each}"))
         } else {
-            (format!("for (int i = {low}; i < {high}; i++) {{"), format!("{name}[i]"), format!("{each} * i"))
+            (
+                format!("for (int i = {low}; i < {high}; i++) {{"),
+                format!("{name}[i]"),
+                format!("{each} * i"),
+            )
         };
-        let value = if adds { format!("{element} * {factor} + {add} + {count}") } else { format!("{add} + {count}") };
+        let value = if adds {
+            format!("{element} * {factor} + {add} + {count}")
+        } else {
+            format!("{add} + {count}")
+        };
         self.c.line(head);
         self.c.line(format!("{element} = {value};"));
         self.c.line("}");
@@ -313,7 +387,9 @@ impl Script<'_> {
             for at in low..high {
                 let rest = add + each * if kind == Kind::Scalar { 1 } else { at as i64 };
                 let old = known(at, object);
-                let new = |old: Option<i64>| if adds { old.map(|it| it * factor + rest) } else { Some(rest) };
+                let new = |old: Option<i64>| {
+                    if adds { old.map(|it| it * factor + rest) } else { Some(rest) }
+                };
                 let new = Value { apart: new(old.apart), shared: new(old.shared) };
                 if off {
                     object.host[at] = if own { old } else { new };

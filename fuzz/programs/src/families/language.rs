@@ -12,7 +12,11 @@ pub(super) fn bit_fields(c: &mut Check) {
     for k in 0..count {
         let width = c.rng.range(1, 20) as u32;
         let signed = c.rng.chance(40) && width > 1;
-        let ty = if signed { "signed int" } else { c.rng.pick(&["unsigned", "unsigned", "unsigned short", "unsigned char"]) };
+        let ty = if signed {
+            "signed int"
+        } else {
+            c.rng.pick(&["unsigned", "unsigned", "unsigned short", "unsigned char"])
+        };
         let width = match ty {
             "unsigned short" => width.min(16),
             "unsigned char" => width.min(8),
@@ -103,7 +107,17 @@ pub(super) fn headers(c: &mut Check) {
     let u = u >> c.rng.below(31);
     let u = u.max(1);
     let w = (c.rng.next() >> c.rng.below(60)).max(1);
-    let x = c.rng.pick(&[0.0, -0.0, 1.5, -2.25, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1e-310, 7.0]);
+    let x = c.rng.pick(&[
+        0.0,
+        -0.0,
+        1.5,
+        -2.25,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        f64::NAN,
+        1e-310,
+        7.0,
+    ]);
     let y = c.rng.pick(&[0.5, -3.0, f64::INFINITY, f64::NAN, 2.0]);
     let class = |it: f64| match it.classify() {
         std::num::FpCategory::Nan => 0,
@@ -199,7 +213,11 @@ pub(super) fn headers(c: &mut Check) {
         chosen.push(c.rng.pick(&whole));
         chosen_real.push(c.rng.pick(&real));
     }
-    c.line(format!("unsigned u = {u}u; unsigned long w = {w}ul; double x = {}, y = {}, z = {z:?};", crate::check::float(x), crate::check::float(y)));
+    c.line(format!(
+        "unsigned u = {u}u; unsigned long w = {w}ul; double x = {}, y = {}, z = {z:?};",
+        crate::check::float(x),
+        crate::check::float(y)
+    ));
     let n = chosen.len();
     c.line(format!("long long got[{n}]; double real[{n}];"));
     c.line("(void)u; (void)w; (void)x; (void)y; (void)z;");
@@ -225,21 +243,138 @@ pub(super) fn headers(c: &mut Check) {
 
 /// Words of OpenCL, CUDA, HIP and C++, and names that generated text might use: none of them means anything in C.
 const WORDS: [&str; 104] = [
-    "vec_step", "image2d_t", "image3d_t", "sampler_t", "event_t", "kernel", "global", "local", "constant", "half", "uchar", "pipe",
-    "read_only", "write_only", "read_write", "float4", "int2", "uchar16", "double8", "get_global_id", "get_local_id", "get_group_id",
-    "barrier", "mem_fence", "native_sin", "mad", "mad24", "clamp", "mix", "step", "smoothstep", "sign", "dot", "cross", "length",
-    "distance", "normalize", "select", "bitselect", "any", "all", "shuffle", "as_int", "as_float", "convert_int", "vload4", "vstore4",
-    "atomic_add", "atomic_inc", "work_group_barrier", "queue_t", "clk_event_t", "reserve_id_t", "generic", "uniform",
-    "class", "template", "typename", "namespace", "new", "delete", "this", "private", "public", "protected", "virtual", "friend",
-    "operator", "mutable", "explicit", "export", "try", "catch", "throw", "using", "and", "or", "not", "xor", "bitand", "bitor", "compl",
-    "true", "false", "nullptr", "constexpr", "decltype", "noexcept", "static_assert", "wchar_t", "char16_t", "thread_local", "bool",
-    "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "dim3", "atomicAdd", "min", "max", "popcount", "rotate",
+    "vec_step",
+    "image2d_t",
+    "image3d_t",
+    "sampler_t",
+    "event_t",
+    "kernel",
+    "global",
+    "local",
+    "constant",
+    "half",
+    "uchar",
+    "pipe",
+    "read_only",
+    "write_only",
+    "read_write",
+    "float4",
+    "int2",
+    "uchar16",
+    "double8",
+    "get_global_id",
+    "get_local_id",
+    "get_group_id",
+    "barrier",
+    "mem_fence",
+    "native_sin",
+    "mad",
+    "mad24",
+    "clamp",
+    "mix",
+    "step",
+    "smoothstep",
+    "sign",
+    "dot",
+    "cross",
+    "length",
+    "distance",
+    "normalize",
+    "select",
+    "bitselect",
+    "any",
+    "all",
+    "shuffle",
+    "as_int",
+    "as_float",
+    "convert_int",
+    "vload4",
+    "vstore4",
+    "atomic_add",
+    "atomic_inc",
+    "work_group_barrier",
+    "queue_t",
+    "clk_event_t",
+    "reserve_id_t",
+    "generic",
+    "uniform",
+    "class",
+    "template",
+    "typename",
+    "namespace",
+    "new",
+    "delete",
+    "this",
+    "private",
+    "public",
+    "protected",
+    "virtual",
+    "friend",
+    "operator",
+    "mutable",
+    "explicit",
+    "export",
+    "try",
+    "catch",
+    "throw",
+    "using",
+    "and",
+    "or",
+    "not",
+    "xor",
+    "bitand",
+    "bitor",
+    "compl",
+    "true",
+    "false",
+    "nullptr",
+    "constexpr",
+    "decltype",
+    "noexcept",
+    "static_assert",
+    "wchar_t",
+    "char16_t",
+    "thread_local",
+    "bool",
+    "threadIdx",
+    "blockIdx",
+    "blockDim",
+    "gridDim",
+    "warpSize",
+    "dim3",
+    "atomicAdd",
+    "min",
+    "max",
+    "popcount",
+    "rotate",
 ];
 
 /// Words that functions of the program may be called, too.
 const FUNCTIONS: [&str; 24] = [
-    "clamp", "mix", "step", "sign", "dot", "cross", "length", "distance", "normalize", "smoothstep", "any", "all", "shuffle", "mad", "rotate",
-    "min", "max", "popcount", "barrier", "atomic_add", "atomicAdd", "get_global_id", "kernel", "operator",
+    "clamp",
+    "mix",
+    "step",
+    "sign",
+    "dot",
+    "cross",
+    "length",
+    "distance",
+    "normalize",
+    "smoothstep",
+    "any",
+    "all",
+    "shuffle",
+    "mad",
+    "rotate",
+    "min",
+    "max",
+    "popcount",
+    "barrier",
+    "atomic_add",
+    "atomicAdd",
+    "get_global_id",
+    "kernel",
+    "operator",
 ];
 
 /// Variables, members, parameters and functions with such names.
@@ -260,18 +395,27 @@ pub(super) fn names(c: &mut Check) {
         c.claims.push(name.to_string());
         let openmp = c.rng.chance(50);
         c.top(if openmp { "#pragma omp begin declare target" } else { "#pragma acc routine seq" });
-        c.top(format!("static int {name}(int {a}, int {b}) {{ int {d} = {a} * 2; return {d} + {b}; }}"));
+        c.top(format!(
+            "static int {name}(int {a}, int {b}) {{ int {d} = {a} * 2; return {d} + {b}; }}"
+        ));
         if openmp {
             c.top("#pragma omp end declare target");
         }
     }
-    c.line(format!("int {a} = {}, {b}[3] = {{{}, 2, 3}}, {d} = {};", values[0], values[1], values[2]));
+    c.line(format!(
+        "int {a} = {}, {b}[3] = {{{}, 2, 3}}, {d} = {};",
+        values[0], values[1], values[2]
+    ));
     c.line(format!("struct {member}_{id} record = {{{}}};", values[3]));
     let counter = e;
     let forms = [
         format!("omp target map(tofrom: {b}, {d}, record)"),
-        format!("omp target teams distribute parallel for map(tofrom: {b}, record) reduction(+: {d})"),
-        format!("omp target parallel for map(tofrom: {b}, record) reduction(+: {d}) firstprivate({a})"),
+        format!(
+            "omp target teams distribute parallel for map(tofrom: {b}, record) reduction(+: {d})"
+        ),
+        format!(
+            "omp target parallel for map(tofrom: {b}, record) reduction(+: {d}) firstprivate({a})"
+        ),
         format!("acc parallel loop copy({b}, record) reduction(+: {d})"),
         format!("acc serial copy({b}, {d}, record)"),
     ];

@@ -7,7 +7,16 @@ use crate::check::Check;
 pub(super) fn implied(c: &mut Check) {
     let count = c.rng.range(1, 12);
     let gangs = c.rng.range(1, 5);
-    let levels = c.rng.pick(&["gang", "worker", "vector", "gang worker", "gang vector", "worker vector", "gang worker vector", "", "independent vector"]);
+    let levels = c.rng.pick(&[
+        "gang",
+        "worker",
+        "vector",
+        "gang worker",
+        "gang vector",
+        "worker vector",
+        "gang worker vector",
+        "independent vector",
+    ]);
     let atomic = c.rng.chance(60);
     c.line(format!("int w = 1, hit[{count}] = {{0}};"));
     c.pragma(format!("acc parallel num_gangs({gangs}) copy(w, hit)"));
@@ -61,7 +70,10 @@ pub(super) fn nested(c: &mut Check) {
         c.line("int base = 3 * i;");
     }
     c.pragma(inner);
-    c.line(format!("for (int j = 0; j < {columns}; j++) hit[i][j] += {} + j + 1;", if local { "base" } else { "3 * i" }));
+    c.line(format!(
+        "for (int j = 0; j < {columns}; j++) hit[i][j] += {} + j + 1;",
+        if local { "base" } else { "3 * i" }
+    ));
     c.line("}");
     for i in 0..rows {
         for j in 0..columns {

@@ -43,7 +43,7 @@ const OPENACC: [&str; 12] = [
 ];
 
 /// A random loop over the counter `i`; `wide` ones span more than a signed type can say.
-fn any_loop(c: &mut Check, ty: Type, wide: bool, openmp: bool) -> Loop {
+fn any_loop(c: &mut Check, ty: Type, wide: bool) -> Loop {
     let rng = &c.rng;
     let count = rng.pick(&[0_i64, 1, 2, 3, 5, 17]);
     let down = rng.chance(35);
@@ -61,15 +61,19 @@ fn any_loop(c: &mut Check, ty: Type, wide: bool, openmp: bool) -> Loop {
     let span = step * i128::from(count);
     let (min, max) = (ty.min as i128, ty.max as i128);
     let low = if wide && rng.chance(60) {
-        if down { min } else { min.max(max - span - step).min(min) }
+        min
     } else {
-        let from = if rng.chance(50) { min } else { min.max(-50) };
+        let from = if rng.chance(50) { min } else { min.max(-50) }.min(max - span);
         let to = (max - span).min(100).max(from);
         from + (rng.next() as i128).rem_euclid(to - from + 1)
     };
     let (first, end) = if down { (low + span, low) } else { (low, low + span) };
     // The bound may lie anywhere behind the last iteration and up to `end`.
-    let slack = if unequal || step == 1 || count == 0 { 0 } else { (rng.next() as i128).rem_euclid(step.min(1 << 20)) };
+    let slack = if unequal || step == 1 || count == 0 {
+        0
+    } else {
+        (rng.next() as i128).rem_euclid(step.min(1 << 20))
+    };
     let inclusive = !unequal && rng.chance(40) && if down { end < max } else { end > min };
     let (bound, op) = match (unequal, down, inclusive) {
         (true, ..) => (end, "!="),
@@ -78,7 +82,6 @@ fn any_loop(c: &mut Check, ty: Type, wide: bool, openmp: bool) -> Loop {
         (_, false, true) => (end - slack.max(1), "<="),
         (_, true, true) => (end + slack.max(1), ">="),
     };
-    let _ = openmp;
     let step_text = number(step as i64);
     let next = match (down, step == 1, rng.below(3)) {
         (false, true, 0) => "i++".into(),
@@ -120,7 +123,7 @@ pub(super) fn one(c: &mut Check) {
     let openmp = c.rng.chance(50);
     // OpenMP leaves open what a loop does whose count its signed type cannot say.
     let wide = c.rng.chance(40) && (!openmp || ty.min == 0);
-    let it = any_loop(c, ty, wide, openmp);
+    let it = any_loop(c, ty, wide);
     let count = it.values.len();
     let room = count.max(1);
     c.line(format!("int hit[{room}] = {{0}}, n = 2;"));
@@ -129,10 +132,24 @@ pub(super) fn one(c: &mut Check) {
         let form = c.rng.pick(&OPENMP);
         let mut words = format!("omp {form} reduction(+: n) map(tofrom: hit, value)");
         if form.contains("for") && c.rng.chance(50) {
-            words += c.rng.pick(&[" schedule(static)", " schedule(static, 1)", " schedule(static, 3)", " schedule(dynamic)", " schedule(dynamic, 2)", " schedule(guided)", " schedule(auto)", " schedule(nonmonotonic: dynamic, 4)", " schedule(monotonic: static, 2)"]);
+            words += c.rng.pick(&[
+                " schedule(static)",
+                " schedule(static, 1)",
+                " schedule(static, 3)",
+                " schedule(dynamic)",
+                " schedule(dynamic, 2)",
+                " schedule(guided)",
+                " schedule(auto)",
+                " schedule(nonmonotonic: dynamic, 4)",
+                " schedule(monotonic: static, 2)",
+            ]);
         }
         if form.contains("distribute") && c.rng.chance(30) {
-            words += c.rng.pick(&[" dist_schedule(static)", " dist_schedule(static, 2)", " dist_schedule(static, 5)"]);
+            words += c.rng.pick(&[
+                " dist_schedule(static)",
+                " dist_schedule(static, 2)",
+                " dist_schedule(static, 5)",
+            ]);
         }
         if form.contains("simd") && c.rng.chance(30) {
             words += c.rng.pick(&[" simdlen(4)", " safelen(8)"]);
@@ -143,7 +160,11 @@ pub(super) fn one(c: &mut Check) {
         format!("acc {form} reduction(+: n) copy(hit, value)")
     };
     // Loops of `loop bind(thread)` take no reduction.
-    let directive = if directive.contains("bind(thread)") { directive.replace("reduction(+: n) ", "") } else { directive };
+    let directive = if directive.contains("bind(thread)") {
+        directive.replace("reduction(+: n) ", "")
+    } else {
+        directive
+    };
     let counts = directive.contains("reduction");
     c.pragma(directive);
     let head = it.head.clone();
@@ -183,34 +204,74 @@ pub(super) fn nest(c: &mut Check) {
     let columns = c.rng.range(1, 6);
     if triangle {
         match c.rng.below(4) {
-            0 => (low, high, low_text, high_text) = (Box::new(|_| 0), Box::new(|i| i + 1), "0".to_string(), "i + 1".to_string()),
-            1 => (low, high, low_text, high_text) = (Box::new(|i| i), Box::new(move |_| columns), "i".into(), number(columns)),
-            2 => (low, high, low_text, high_text) = (Box::new(|i| i), Box::new(|i| 2 * i + 1), "i".into(), "2 * i + 1".into()),
-            _ => (low, high, low_text, high_text) = (Box::new(|i| i - 2), Box::new(move |i| i + columns), "i - 2".into(), format!("i + {columns}")),
+            0 => {
+                (low, high, low_text, high_text) =
+                    (Box::new(|_| 0), Box::new(|i| i + 1), "0".to_string(), "i + 1".to_string())
+            }
+            1 => {
+                (low, high, low_text, high_text) =
+                    (Box::new(|i| i), Box::new(move |_| columns), "i".into(), number(columns))
+            }
+            2 => {
+                (low, high, low_text, high_text) =
+                    (Box::new(|i| i), Box::new(|i| 2 * i + 1), "i".into(), "2 * i + 1".into())
+            }
+            _ => {
+                (low, high, low_text, high_text) = (
+                    Box::new(|i| i - 2),
+                    Box::new(move |i| i + columns),
+                    "i - 2".into(),
+                    format!("i + {columns}"),
+                )
+            }
         }
     } else {
-        (low, high, low_text, high_text) = (Box::new(|_| -1), Box::new(move |_| columns), "-1".into(), number(columns));
+        (low, high, low_text, high_text) =
+            (Box::new(|_| -1), Box::new(move |_| columns), "-1".into(), number(columns));
     }
     let size = 24 * rows;
     c.line(format!("int hit[{size}] = {{0}}, sum = 5;"));
     let counter = c.rng.pick(&["int", "long", "short"]);
     let (outer, inner) = if openmp {
         match c.rng.below(6) {
-            0 => ("omp target teams distribute parallel for collapse(2) reduction(+: sum) map(hit)", ""),
+            0 => (
+                "omp target teams distribute parallel for collapse(2) reduction(+: sum) map(hit)",
+                "",
+            ),
             1 => ("omp target parallel for collapse(2) reduction(+: sum) map(hit)", ""),
-            2 => ("omp target teams distribute parallel for simd collapse(2) reduction(+: sum) map(hit)", ""),
+            2 => (
+                "omp target teams distribute parallel for simd collapse(2) reduction(+: sum) map(hit)",
+                "",
+            ),
             3 => ("omp target simd collapse(2) reduction(+: sum) map(hit)", ""),
-            4 => ("omp target teams distribute reduction(+: sum) map(hit, sum)", "omp parallel for reduction(+: sum)"),
-            _ => ("omp target teams distribute parallel for reduction(+: sum) map(hit)", "omp simd reduction(+: sum)"),
+            4 => (
+                "omp target teams distribute reduction(+: sum) map(hit, sum)",
+                "omp parallel for reduction(+: sum)",
+            ),
+            _ => (
+                "omp target teams distribute parallel for reduction(+: sum) map(hit)",
+                "omp simd reduction(+: sum)",
+            ),
         }
     } else {
         match c.rng.below(6) {
             0 if !triangle => ("acc parallel loop collapse(2) reduction(+: sum) copy(hit)", ""),
-            1 if !triangle => ("acc parallel loop gang vector collapse(2) reduction(+: sum) copy(hit)", ""),
-            2 => ("acc parallel loop gang reduction(+: sum) copy(hit)", "acc loop worker vector reduction(+: sum)"),
+            1 if !triangle => {
+                ("acc parallel loop gang vector collapse(2) reduction(+: sum) copy(hit)", "")
+            }
+            2 => (
+                "acc parallel loop gang reduction(+: sum) copy(hit)",
+                "acc loop worker vector reduction(+: sum)",
+            ),
             3 => ("acc kernels loop reduction(+: sum) copy(hit)", "acc loop reduction(+: sum)"),
-            4 => ("acc parallel loop worker reduction(+: sum) copy(hit)", "acc loop vector reduction(+: sum)"),
-            _ => ("acc parallel loop gang reduction(+: sum) copy(hit)", "acc loop vector reduction(+: sum)"),
+            4 => (
+                "acc parallel loop worker reduction(+: sum) copy(hit)",
+                "acc loop vector reduction(+: sum)",
+            ),
+            _ => (
+                "acc parallel loop gang reduction(+: sum) copy(hit)",
+                "acc loop vector reduction(+: sum)",
+            ),
         }
     };
     c.pragma(outer);
@@ -239,7 +300,10 @@ pub(super) fn nest(c: &mut Check) {
 pub(super) fn linear(c: &mut Check) {
     let ty = c.rng.pick(&INTEGERS[..7]);
     let count = c.rng.pick(&[1, 2, 9, 20]);
-    let (first, step) = (c.rng.range(if ty.min < 0 { -9 } else { 60 }, 99), c.rng.range(if ty.min < 0 { -3 } else { 1 }, 5));
+    let (first, step) = (
+        c.rng.range(if ty.min < 0 { -9 } else { 60 }, 99),
+        c.rng.range(if ty.min < 0 { -3 } else { 1 }, 5),
+    );
     let step = if step == 0 { 1 } else { step };
     let down = c.rng.chance(30);
     let adds = c.rng.chance(30);
@@ -257,13 +321,17 @@ pub(super) fn linear(c: &mut Check) {
     let clause = match c.rng.below(4) {
         0 if step == 1 => "linear(k)".to_string(),
         1 => format!("linear(k: step({step}))"),
-        2 => format!("linear(val(k): {step})"),
+        2 => format!("linear(k: val, step({step}))"),
         _ => format!("linear(k: {step})"),
     };
     c.line(format!("{} k = {first}, a[{count}] = {{0}};", ty.name));
     let map = if form.starts_with("target") { " map(tofrom: a)" } else { "" };
     c.pragma(format!("omp {form} {clause}{map}"));
-    let head = if down { format!("for (int i = {}; i >= 0; i--)", count - 1) } else { format!("for (int i = 0; i < {count}; i++)") };
+    let head = if down {
+        format!("for (int i = {}; i >= 0; i--)", count - 1)
+    } else {
+        format!("for (int i = 0; i < {count}; i++)")
+    };
     c.line(format!("{head} {{"));
     c.line("a[i] = k;");
     if adds {

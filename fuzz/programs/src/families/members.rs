@@ -92,21 +92,41 @@ pub(super) fn mapper(c: &mut Check) {
         0 => {
             c.line(format!("{ty} s;"));
             let mut all = vec![instance(c, "s", &fields, outer)];
-            around(c, &fields, &mut all, &format!(" map({use_name}{}: s)", outer.word), &format!(" map({use_name}{}: s)", inner.word));
+            around(
+                c,
+                &fields,
+                &mut all,
+                &format!(" map({use_name}{}: s)", outer.word),
+                &format!(" map({use_name}{}: s)", inner.word),
+            );
         }
         1 => {
             let count = c.rng.range(1, 3);
             c.line(format!("{ty} s[{count}];"));
-            let mut all: Vec<Instance> = (0..count).map(|k| instance(c, &format!("s[{k}]"), &fields, outer)).collect();
+            let mut all: Vec<Instance> =
+                (0..count).map(|k| instance(c, &format!("s[{k}]"), &fields, outer)).collect();
             let part = if c.rng.chance(50) { "s".into() } else { format!("s[0:{count}]") };
-            around(c, &fields, &mut all, &format!(" map({use_name}{}: {part})", outer.word), &format!(" map({use_name}{}: {part})", inner.word));
+            around(
+                c,
+                &fields,
+                &mut all,
+                &format!(" map({use_name}{}: {part})", outer.word),
+                &format!(" map({use_name}{}: {part})", inner.word),
+            );
         }
         2 => {
             let count = c.rng.range(1, 3);
             c.line(format!("{ty} *s = malloc({count} * sizeof *s);"));
-            let mut all: Vec<Instance> = (0..count).map(|k| instance(c, &format!("s[{k}]"), &fields, outer)).collect();
+            let mut all: Vec<Instance> =
+                (0..count).map(|k| instance(c, &format!("s[{k}]"), &fields, outer)).collect();
             let part = format!("s[0:{count}]");
-            around(c, &fields, &mut all, &format!(" map({use_name}{}: {part})", outer.word), &format!(" map({use_name}{}: {part})", inner.word));
+            around(
+                c,
+                &fields,
+                &mut all,
+                &format!(" map({use_name}{}: {part})", outer.word),
+                &format!(" map({use_name}{}: {part})", inner.word),
+            );
             c.line("free(s);");
         }
         _ => {
@@ -126,7 +146,13 @@ pub(super) fn mapper(c: &mut Check) {
                 all.push(instance(c, &format!("s.list[{k}]"), &fields, both(outer, list_way)));
             }
             // The list's own length is read from the host by every map.
-            around(c, &fields, &mut all, &format!(" map({}: s)", outer.word), &format!(" map({}: s)", inner.word));
+            around(
+                c,
+                &fields,
+                &mut all,
+                &format!(" map({}: s)", outer.word),
+                &format!(" map({}: s)", inner.word),
+            );
             c.same("s.k", count);
             c.line("free(s.list);");
         }
@@ -143,7 +169,14 @@ fn fields(c: &mut Check, plain: bool) -> Vec<Field> {
     let mut all = Vec::new();
     let len = c.rng.range(1, 4) as usize;
     if !plain {
-        all.push(Field { name: "n".into(), ty: "int", len: 1, scalar: true, pointer: false, way: Some(WAYS[1]) });
+        all.push(Field {
+            name: "n".into(),
+            ty: "int",
+            len: 1,
+            scalar: true,
+            pointer: false,
+            way: Some(WAYS[1]),
+        });
     }
     for k in 0..c.rng.range(2, 5) {
         let pointer = c.rng.chance(30);
@@ -190,7 +223,10 @@ fn instance(c: &mut Check, path: &str, fields: &[Field], way: Way) -> Instance {
             (0..it.len).map(|_| c.rng.range(1, 60)).collect()
         };
         if it.pointer {
-            c.line(format!("{path}.{} = malloc({} * sizeof *{path}.{});", it.name, it.len, it.name));
+            c.line(format!(
+                "{path}.{} = malloc({} * sizeof *{path}.{});",
+                it.name, it.len, it.name
+            ));
         }
         for (at, value) in values.iter().enumerate() {
             c.line(format!("{} = {};", element(path, it, at), number(*value)));
@@ -201,7 +237,11 @@ fn instance(c: &mut Check, path: &str, fields: &[Field], way: Way) -> Instance {
 }
 
 fn element(path: &str, field: &Field, at: usize) -> String {
-    if field.scalar { format!("{path}.{}", field.name) } else { format!("{path}.{}[{at}]", field.name) }
+    if field.scalar {
+        format!("{path}.{}", field.name)
+    } else {
+        format!("{path}.{}[{at}]", field.name)
+    }
 }
 
 /// A region with the maps, alone or in a data region with the same ones; then everything is compared.
@@ -210,15 +250,18 @@ fn around(c: &mut Check, fields: &[Field], all: &mut [Instance], outer: &str, in
     let unstructured = nested && c.rng.chance(30);
     c.line("long long r = 0;");
     for it in fields.iter().enumerate().filter(|(_, it)| it.pointer).flat_map(|(_, it)| {
-        all.iter().enumerate().map(move |(k, record)| {
-            format!("void *kept_{k}_{0} = {1}.{0};", it.name, record.path)
-        })
+        all.iter()
+            .enumerate()
+            .map(move |(k, record)| format!("void *kept_{k}_{0} = {1}.{0};", it.name, record.path))
     }) {
         c.line(it);
     }
     if unstructured {
         // What enters is copied there or not; what leaves likewise.
-        c.pragma(format!("omp target enter data{}", outer.replace("tofrom:", "to:").replace("from:", "alloc:")));
+        c.pragma(format!(
+            "omp target enter data{}",
+            outer.replace("tofrom:", "to:").replace("from:", "alloc:")
+        ));
     } else if nested {
         c.pragma(format!("omp target data{outer}"));
         c.line("{");
@@ -231,7 +274,14 @@ fn around(c: &mut Check, fields: &[Field], all: &mut [Instance], outer: &str, in
             host_writes(c, fields, all);
         }
         if unstructured {
-            c.pragma(format!("omp target exit data{}", outer.replace("tofrom:", "from:").replace("(to:", "(release:").replace(" to:", " release:").replace("alloc:", "release:")));
+            c.pragma(format!(
+                "omp target exit data{}",
+                outer
+                    .replace("tofrom:", "from:")
+                    .replace("(to:", "(release:")
+                    .replace(" to:", " release:")
+                    .replace("alloc:", "release:")
+            ));
         } else {
             c.line("}");
         }
@@ -252,7 +302,10 @@ fn around(c: &mut Check, fields: &[Field], all: &mut [Instance], outer: &str, in
                 c.either(&element(&record.path, field, at), value.apart, value.shared);
             }
             if field.pointer {
-                c.line(format!("same(\"{0}.{1} is as it was\", {0}.{1} == kept_{k}_{1}, 1);", record.path, field.name));
+                c.line(format!(
+                    "same(\"{0}.{1} is as it was\", {0}.{1} == kept_{k}_{1}, 1);",
+                    record.path, field.name
+                ));
                 c.line(format!("free({}.{});", record.path, field.name));
             }
         }
@@ -297,7 +350,11 @@ fn host_writes(c: &mut Check, fields: &[Field], all: &mut [Instance]) {
 fn kernel(c: &mut Check, fields: &[Field], all: &mut [Instance], maps: &str, off: bool) {
     let threads = c.rng.chance(25);
     c.line("r = 0;");
-    let words = if threads { "omp target teams distribute parallel for reduction(+: r)" } else { "omp target map(tofrom: r)" };
+    let words = if threads {
+        "omp target teams distribute parallel for reduction(+: r)"
+    } else {
+        "omp target map(tofrom: r)"
+    };
     c.pragma(format!("{words}{maps}{}", if off { " if(0)" } else { "" }));
     c.line(if threads { "for (int once = 0; once < 1; once++) {" } else { "{" });
     let mut sum = (0, 0);

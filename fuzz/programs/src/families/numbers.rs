@@ -64,7 +64,8 @@ pub enum Op {
 }
 
 impl Op {
-    const ALL: [Op; 9] = [Op::Add, Op::Mul, Op::Max, Op::Min, Op::And, Op::Or, Op::Xor, Op::Both, Op::Either];
+    const ALL: [Op; 9] =
+        [Op::Add, Op::Mul, Op::Max, Op::Min, Op::And, Op::Or, Op::Xor, Op::Both, Op::Either];
 
     /// One that values of the type can be combined with.
     pub fn of(rng: &Rng, ty: Type) -> Op {
@@ -124,7 +125,11 @@ impl Op {
         match self {
             Op::Add | Op::Mul | Op::And | Op::Or | Op::Xor => {
                 let op = self.name();
-                if short { format!("{into} {op}= {value};") } else { format!("{into} = {into} {op} {value};") }
+                if short {
+                    format!("{into} {op}= {value};")
+                } else {
+                    format!("{into} = {into} {op} {value};")
+                }
             }
             Op::Max | Op::Min => {
                 let op = if self == Op::Max { '>' } else { '<' };
@@ -161,12 +166,22 @@ impl Op {
             Op::Max | Op::Min | Op::And | Op::Or | Op::Xor => {
                 let (low, high) = if ty.float { (-9999, 9999) } else { (ty.min, ty.max) };
                 let value = || {
-                    if rng.chance(50) { rng.range(low, high) } else { rng.range(low.max(-90), high.min(90)) }
+                    if rng.chance(50) {
+                        rng.range(low, high)
+                    } else {
+                        rng.range(low.max(-90), high.min(90))
+                    }
                 };
                 (value(), (0..count).map(|_| value()).collect())
             }
-            Op::Both => (i64::from(rng.chance(80)), (0..count).map(|_| i64::from(rng.chance(95)) * 3).collect()),
-            Op::Either => (i64::from(rng.chance(30)), (0..count).map(|_| i64::from(rng.chance(3)) * 2).collect()),
+            Op::Both => (
+                i64::from(rng.chance(80)),
+                (0..count).map(|_| i64::from(rng.chance(95)) * 3).collect(),
+            ),
+            Op::Either => (
+                i64::from(rng.chance(30)),
+                (0..count).map(|_| i64::from(rng.chance(3)) * 2).collect(),
+            ),
         }
     }
 }

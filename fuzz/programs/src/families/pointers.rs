@@ -17,7 +17,12 @@ pub(super) fn bare(c: &mut Check) {
         c.top(format!("static void end_{id}({ty} *q) {{\n#pragma acc exit data {exit}(q)\n}}"));
     }
     let present_split = c.rng.chance(30);
-    let kernel = c.rng.pick(&["parallel loop present(P)", "kernels loop independent present(P)", "parallel loop present(P) gang vector", "serial loop present(P)"]);
+    let kernel = c.rng.pick(&[
+        "parallel loop present(P)",
+        "kernels loop independent present(P)",
+        "parallel loop present(P) gang vector",
+        "serial loop present(P)",
+    ]);
     if present_split {
         c.top(format!("static void work_{id}({ty} *q) {{\n#pragma acc {}\n  for (int i = 0; i < {size}; i++) q[i] += {by};\n}}", kernel.replace('P', "q")));
     }
@@ -37,7 +42,11 @@ pub(super) fn bare(c: &mut Check) {
     let mut host: Vec<i64> = (0..size).map(|i| if i == 0 { 500 } else { i }).collect();
     if c.rng.chance(40) {
         let words = c.rng.pick(&["self(p)", "host(p)"]);
-        let part = if c.rng.chance(50) { words.replace("(p)", &format!("(p[0:{size}])")) } else { words.to_string() };
+        let part = if c.rng.chance(50) {
+            words.replace("(p)", &format!("(p[0:{size}])"))
+        } else {
+            words.to_string()
+        };
         c.pragma(format!("acc update {part}"));
         host.clone_from(&device);
         for i in 0..size as usize {
@@ -57,7 +66,9 @@ pub(super) fn bare(c: &mut Check) {
     for i in 0..size as usize {
         c.either(&format!("p[{i}]"), Some(host[i]), Some(shared[i]));
     }
-    c.line(format!("if (!shared) same(\"p is still there\", acc_is_present(p, {size} * sizeof *p) != 0, 0);"));
+    c.line(format!(
+        "if (!shared) same(\"p is still there\", acc_is_present(p, {size} * sizeof *p) != 0, 0);"
+    ));
     // What is there no more is copied anew.
     if c.rng.chance(50) {
         c.line(format!("int seen = 0; p[0] = {set};"));
@@ -74,29 +85,48 @@ pub(super) fn device(c: &mut Check) {
     let (by, other) = (c.rng.range(1, 50), c.rng.range(1, 50));
     let ty = c.rng.pick(&["int", "double", "long"]);
     if c.rng.chance(50) {
-        c.line(format!("int device = omp_get_default_device(), at_home = omp_get_initial_device();"));
+        c.line(format!(
+            "int device = omp_get_default_device(), at_home = omp_get_initial_device();"
+        ));
         c.line(format!("{ty} a[{size}], b[{size}], *d = omp_target_alloc(sizeof a, device);"));
         c.line(format!("for (int i = 0; i < {size}; i++) a[i] = i + {other}, b[i] = 0;"));
         c.line("omp_target_memcpy(d, a, sizeof a, 0, 0, device, at_home);");
-        c.pragma(format!("omp {} is_device_ptr(d)", c.rng.pick(&["target", "target teams distribute parallel for", "target parallel for"])));
+        c.pragma(format!(
+            "omp {} is_device_ptr(d)",
+            c.rng.pick(&["target", "target teams distribute parallel for", "target parallel for"])
+        ));
         c.line(format!("for (int i = 0; i < {size}; i++) d[i] = 2 * d[i] + {by};"));
         let from = c.rng.below(size as usize) as i64;
         c.line(format!("omp_target_memcpy(b, d, (size_t){} * sizeof *d, 0, {from} * sizeof *d, at_home, device);", size - from));
         c.line("omp_target_free(d, device);");
         for i in 0..size {
             c.same(&format!("a[{i}]"), i + other);
-            c.same(&format!("b[{i}]"), if i < size - from { 2 * (i + from + other) + by } else { 0 });
+            c.same(
+                &format!("b[{i}]"),
+                if i < size - from { 2 * (i + from + other) + by } else { 0 },
+            );
         }
         return;
     }
     let openmp = c.rng.chance(50);
     c.line(format!("{ty} *a = malloc({size} * sizeof *a);"));
     c.line(format!("for (int i = 0; i < {size}; i++) a[i] = i;"));
-    c.pragma(if openmp { format!("omp target data map(tofrom: a[0:{size}])") } else { format!("acc data copy(a[0:{size}])") });
+    c.pragma(if openmp {
+        format!("omp target data map(tofrom: a[0:{size}])")
+    } else {
+        format!("acc data copy(a[0:{size}])")
+    });
     c.line("{");
     c.line("a[0] = 300;");
     if openmp {
-        c.pragma(c.rng.pick(&["omp target data use_device_ptr(a)", "omp target data use_device_addr(a[0:1])"]).replace("use_device_addr(a[0:1])", "use_device_ptr(a)"));
+        c.pragma(
+            c.rng
+                .pick(&[
+                    "omp target data use_device_ptr(a)",
+                    "omp target data use_device_addr(a[0:1])",
+                ])
+                .replace("use_device_addr(a[0:1])", "use_device_ptr(a)"),
+        );
         c.pragma("omp target is_device_ptr(a)");
     } else {
         c.pragma("acc host_data use_device(a)");
@@ -127,7 +157,11 @@ pub(super) fn globals(c: &mut Check) {
     }
     // `create` gives no values: all that is read was brought there before.
     let update = if openmp { "omp target update to" } else { "acc update device" };
-    let (region, back) = if openmp { ("omp target", "omp target update from") } else { ("acc serial", "acc update self") };
+    let (region, back) = if openmp {
+        ("omp target", "omp target update from")
+    } else {
+        ("acc serial", "acc update self")
+    };
     c.line(format!("for (int i = 0; i < {size}; i++) g_{id}[i] = i + {set};"));
     c.pragma(format!("{update}(g_{id})"));
     c.line(format!("g_{id}[0] = 900;"));

@@ -87,7 +87,14 @@ pub(super) fn loops(c: &mut Check) {
     let mut keeps = false;
     let mut arrays = c.rng.chance(40);
     if openmp {
-        let form = c.rng.pick(&["target teams distribute parallel for", "target parallel for", "target parallel for simd", "target teams distribute", "target simd", "target teams distribute parallel for simd"]);
+        let form = c.rng.pick(&[
+            "target teams distribute parallel for",
+            "target parallel for",
+            "target parallel for simd",
+            "target teams distribute",
+            "target simd",
+            "target teams distribute parallel for simd",
+        ]);
         let mut clauses = " private(t) map(from: y)".to_string();
         if !form.contains("target simd") && c.rng.chance(60) {
             clauses += " firstprivate(k)";
@@ -101,11 +108,19 @@ pub(super) fn loops(c: &mut Check) {
             clauses += " private(work)";
         }
         if form.contains("parallel for") && c.rng.chance(30) {
-            clauses += c.rng.pick(&[" schedule(dynamic, 2)", " schedule(static, 1)", " schedule(guided)"]);
+            clauses +=
+                c.rng.pick(&[" schedule(dynamic, 2)", " schedule(static, 1)", " schedule(guided)"]);
         }
         c.pragma(format!("omp {form}{clauses}"));
     } else {
-        let form = c.rng.pick(&["parallel loop", "parallel loop gang vector", "parallel loop gang", "serial loop", "kernels loop independent", "parallel loop worker"]);
+        let form = c.rng.pick(&[
+            "parallel loop",
+            "parallel loop gang vector",
+            "parallel loop gang",
+            "serial loop",
+            "kernels loop independent",
+            "parallel loop worker",
+        ]);
         let mut clauses = " private(t) copyout(y)".to_string();
         if form.starts_with("parallel") && c.rng.chance(60) {
             clauses += " firstprivate(k)";
@@ -139,16 +154,37 @@ pub(super) fn loops(c: &mut Check) {
 
 /// Atomic accesses of many iterations: the result is the same in every order.
 pub(super) fn atomic(c: &mut Check) {
-    let ty = c.rng.pick(&[INTEGERS[0], INTEGERS[1], INTEGERS[2], INTEGERS[3], numbers::FLOATS[0], numbers::FLOATS[1]]);
+    let ty = c.rng.pick(&[
+        INTEGERS[0],
+        INTEGERS[1],
+        INTEGERS[2],
+        INTEGERS[3],
+        numbers::FLOATS[0],
+        numbers::FLOATS[1],
+    ]);
     let count = c.rng.range(1, 24);
     let first = c.rng.range(1, 50);
     let by = c.rng.range(1, 5);
     c.line(format!("{} x = {first}, seen[{count}];", ty.name));
     let openmp = c.rng.chance(60);
     let (set, region) = if openmp {
-        ("omp", c.rng.pick(&["omp target teams distribute parallel for map(tofrom: x) map(from: seen)", "omp target parallel for map(tofrom: x) map(from: seen)"]))
+        (
+            "omp",
+            c.rng.pick(&[
+                "omp target teams distribute parallel for map(tofrom: x) map(from: seen)",
+                "omp target parallel for map(tofrom: x) map(from: seen)",
+            ]),
+        )
     } else {
-        ("acc", c.rng.pick(&["acc parallel loop copy(x) copyout(seen)", "acc parallel loop gang vector copy(x) copyout(seen)", "acc parallel loop worker copy(x) copyout(seen)", "acc kernels loop independent copy(x) copyout(seen)"]))
+        (
+            "acc",
+            c.rng.pick(&[
+                "acc parallel loop copy(x) copyout(seen)",
+                "acc parallel loop gang vector copy(x) copyout(seen)",
+                "acc parallel loop worker copy(x) copyout(seen)",
+                "acc kernels loop independent copy(x) copyout(seen)",
+            ]),
+        )
     };
     c.pragma(region);
     c.line(format!("for (int i = 0; i < {count}; i++) {{"));
@@ -168,13 +204,21 @@ pub(super) fn atomic(c: &mut Check) {
         }
         2 => {
             c.pragma(format!("{set} atomic capture"));
-            c.line(c.rng.pick(&["seen[i] = x++;", "{ seen[i] = x; x += 1; }", "{ seen[i] = x; x = x + 1; }"]));
+            c.line(c.rng.pick(&[
+                "seen[i] = x++;",
+                "{ seen[i] = x; x += 1; }",
+                "{ seen[i] = x; x = x + 1; }",
+            ]));
             total = Some((0..count).map(|i| first + i).sum());
             first + count
         }
         3 => {
             c.pragma(format!("{set} atomic capture"));
-            c.line(c.rng.pick(&["seen[i] = ++x;", "{ x += 1; seen[i] = x; }", "seen[i] = x += 1;"]));
+            c.line(c.rng.pick(&[
+                "seen[i] = ++x;",
+                "{ x += 1; seen[i] = x; }",
+                "seen[i] = x += 1;",
+            ]));
             total = Some((0..count).map(|i| first + i + 1).sum());
             first + count
         }

@@ -78,8 +78,10 @@ pub(super) fn region(c: &mut Check) {
         "acc serial",
         "acc parallel num_gangs(1) num_workers(1) vector_length(1)",
     ];
-    let many = ["omp target teams", "omp target parallel", "acc parallel num_gangs(4)", "acc parallel"];
-    let form = if op.idempotent() && c.rng.chance(50) { c.rng.pick(&many) } else { c.rng.pick(&once) };
+    let many =
+        ["omp target teams", "omp target parallel", "acc parallel num_gangs(4)", "acc parallel"];
+    let form =
+        if op.idempotent() && c.rng.chance(50) { c.rng.pick(&many) } else { c.rng.pick(&once) };
     let seen = op.identity(ty).filter(|_| once.contains(&form) && c.rng.chance(50));
     c.line(format!("{} s = {};", ty.name, number(first)));
     let mut clauses = format!("reduction({}: s)", op.name());
@@ -114,15 +116,43 @@ pub(super) fn levels(c: &mut Check) {
     let name = op.name();
     let over = |from: &str, to: i64| format!("for (int {from} = 0; {from} < {to}; {from}++)");
     let (outer, inner) = match c.rng.below(9) {
-        0 => (format!("omp target teams distribute reduction({name}: s) map(to: a) map(tofrom: s)"), format!("omp parallel for reduction({name}: s)")),
-        1 => (format!("omp target teams distribute parallel for reduction({name}: s) map(to: a)"), format!("omp simd reduction({name}: s)")),
-        2 => (format!("omp target parallel for reduction({name}: s) map(to: a)"), format!("omp simd reduction({name}: s)")),
-        3 => (format!("acc parallel loop gang reduction({name}: s) copyin(a)"), format!("acc loop vector reduction({name}: s)")),
-        4 => (format!("acc parallel loop gang worker reduction({name}: s) copyin(a) copy(s)"), format!("acc loop vector reduction({name}: s)")),
-        5 => (format!("acc parallel loop worker reduction({name}: s) copyin(a)"), format!("acc loop seq reduction({name}: s)")),
-        6 => (format!("acc kernels loop reduction({name}: s) copyin(a)"), format!("acc loop reduction({name}: s)")),
-        7 => (format!("omp target teams distribute parallel for collapse(2) reduction({name}: s) map(to: a)"), String::new()),
-        _ => (format!("acc parallel loop collapse(2) reduction({name}: s) copyin(a)"), String::new()),
+        0 => (
+            format!("omp target teams distribute reduction({name}: s) map(to: a) map(tofrom: s)"),
+            format!("omp parallel for reduction({name}: s)"),
+        ),
+        1 => (
+            format!("omp target teams distribute parallel for reduction({name}: s) map(to: a)"),
+            format!("omp simd reduction({name}: s)"),
+        ),
+        2 => (
+            format!("omp target parallel for reduction({name}: s) map(to: a)"),
+            format!("omp simd reduction({name}: s)"),
+        ),
+        3 => (
+            format!("acc parallel loop gang reduction({name}: s) copyin(a)"),
+            format!("acc loop vector reduction({name}: s)"),
+        ),
+        4 => (
+            format!("acc parallel loop gang worker reduction({name}: s) copyin(a) copy(s)"),
+            format!("acc loop vector reduction({name}: s)"),
+        ),
+        5 => (
+            format!("acc parallel loop worker reduction({name}: s) copyin(a)"),
+            format!("acc loop seq reduction({name}: s)"),
+        ),
+        6 => (
+            format!("acc kernels loop reduction({name}: s) copyin(a)"),
+            format!("acc loop reduction({name}: s)"),
+        ),
+        7 => (
+            format!(
+                "omp target teams distribute parallel for collapse(2) reduction({name}: s) map(to: a)"
+            ),
+            String::new(),
+        ),
+        _ => {
+            (format!("acc parallel loop collapse(2) reduction({name}: s) copyin(a)"), String::new())
+        }
     };
     c.pragma(outer);
     c.line(over("i", rows));
@@ -153,12 +183,30 @@ pub(super) fn rows(c: &mut Check) {
     let statement = op.statement(&c.rng, "t", &format!("a[i * {columns} + j]"));
     let name = op.name();
     let (outer, inner) = match c.rng.below(6) {
-        0 => ("omp target teams distribute map(to: a) map(from: y)", format!("omp parallel for reduction({name}: t)")),
-        1 => ("omp target teams distribute parallel for map(to: a) map(from: y)", format!("omp simd reduction({name}: t)")),
-        2 => ("acc parallel loop gang num_gangs(3) copyin(a) copyout(y)", format!("acc loop worker vector reduction({name}: t)")),
-        3 => ("acc parallel loop gang copyin(a) copyout(y)", format!("acc loop vector reduction({name}: t)")),
-        4 => ("acc kernels loop independent copyin(a) copyout(y)", format!("acc loop independent reduction({name}: t)")),
-        _ => ("acc parallel loop gang worker copyin(a) copyout(y)", format!("acc loop seq reduction({name}: t)")),
+        0 => (
+            "omp target teams distribute map(to: a) map(from: y)",
+            format!("omp parallel for reduction({name}: t)"),
+        ),
+        1 => (
+            "omp target teams distribute parallel for map(to: a) map(from: y)",
+            format!("omp simd reduction({name}: t)"),
+        ),
+        2 => (
+            "acc parallel loop gang num_gangs(3) copyin(a) copyout(y)",
+            format!("acc loop worker vector reduction({name}: t)"),
+        ),
+        3 => (
+            "acc parallel loop gang copyin(a) copyout(y)",
+            format!("acc loop vector reduction({name}: t)"),
+        ),
+        4 => (
+            "acc kernels loop independent copyin(a) copyout(y)",
+            format!("acc loop independent reduction({name}: t)"),
+        ),
+        _ => (
+            "acc parallel loop gang worker copyin(a) copyout(y)",
+            format!("acc loop seq reduction({name}: t)"),
+        ),
     };
     // Scalars of `parallel` are each gang's own; in OpenMP this one is declared inside.
     let outside = outer.starts_with("acc parallel") && c.rng.chance(50);
@@ -198,12 +246,21 @@ pub(super) fn arrays(c: &mut Check) {
     c.line("(void)unused;");
     let list: Vec<String> = firsts.iter().map(|it| number(*it)).collect();
     let by_pointer = c.rng.chance(30);
-    c.line(format!("{} {}[{bins}] = {{{}}};", ty.name, if by_pointer { "room" } else { "h" }, list.join(", ")));
+    c.line(format!(
+        "{} {}[{bins}] = {{{}}};",
+        ty.name,
+        if by_pointer { "room" } else { "h" },
+        list.join(", ")
+    ));
     if by_pointer {
         c.line(format!("{} *h = room;", ty.name));
     }
     let (low, high) = if c.rng.chance(60) { (0, bins) } else { (c.rng.below(bins), bins) };
-    let section = if low == 0 && !by_pointer && c.rng.chance(40) { "h".into() } else { format!("h[{low}:{}]", high - low) };
+    let section = if low == 0 && !by_pointer && c.rng.chance(40) {
+        "h".into()
+    } else {
+        format!("h[{low}:{}]", high - low)
+    };
     let name = op.name();
     c.line("int n = 3;");
     let form = c.rng.below(5);
@@ -242,7 +299,12 @@ pub(super) fn records(c: &mut Check) {
     if c.rng.chance(30) {
         c.top(format!("struct record_{id} {{ int n; double sum; }};"));
         c.line(format!("struct record_{id} s = {{{n}, {sum}}};"));
-        let form = c.rng.pick(&["parallel loop", "parallel loop gang vector", "serial loop", "parallel loop seq"]);
+        let form = c.rng.pick(&[
+            "parallel loop",
+            "parallel loop gang vector",
+            "serial loop",
+            "parallel loop seq",
+        ]);
         c.pragma(format!("acc {form} reduction(+: s) copyin(a)"));
         c.line(format!("for (int i = 0; i < {count}; i++) {{ s.n += 1; s.sum += a[i]; }}"));
         c.same("s.n", n + count as i64);
@@ -288,5 +350,10 @@ pub(super) fn scan(c: &mut Check) {
 fn declare(c: &mut Check, ty: Type, name: &str, first: i64, values: &[i64]) {
     let list: Vec<String> = values.iter().map(|it| number(*it)).collect();
     let list = if list.is_empty() { "0".into() } else { list.join(", ") };
-    c.line(format!("{} {name} = {}, a[{}] = {{{list}}};", ty.name, number(first), values.len().max(1)));
+    c.line(format!(
+        "{} {name} = {}, a[{}] = {{{list}}};",
+        ty.name,
+        number(first),
+        values.len().max(1)
+    ));
 }

@@ -27,7 +27,8 @@ pub(super) fn functions(c: &mut Check) {
     for _ in 0..c.rng.range(1, 3) {
         let arg = c.rng.range(0, 9);
         let via = c.rng.chance(40);
-        let (call, factor) = if via { (format!("via_{id}({arg})"), 2) } else { (format!("base_{id}({arg})"), 1) };
+        let (call, factor) =
+            if via { (format!("via_{id}({arg})"), 2) } else { (format!("base_{id}({arg})"), 1) };
         let (words, here) = c.rng.pick(&[
             ("omp target map(from: got)", false),
             ("omp target map(from: got)", false),
@@ -58,11 +59,15 @@ pub(super) fn directives(c: &mut Check) {
     let word = c.rng.pick(&["otherwise", "default"]);
     c.line("int y = 0, got = 0;");
     let off = c.rng.chance(50);
-    c.pragma(format!("omp target map(tofrom: got) firstprivate(y){}", if off { " if(0)" } else { "" }));
+    c.pragma(format!(
+        "omp target map(tofrom: got) firstprivate(y){}",
+        if off { " if(0)" } else { "" }
+    ));
     c.line("{");
     // The chosen directive has a copy of `y` of its own, or not.
     let copies = c.rng.chance(50);
-    let (first, second) = if copies { ("firstprivate(y)", "shared(y)") } else { ("shared(y)", "firstprivate(y)") };
+    let (first, second) =
+        if copies { ("firstprivate(y)", "shared(y)") } else { ("shared(y)", "firstprivate(y)") };
     c.pragma(format!(
         "omp metadirective when(device = {{kind({selector})}}: parallel num_threads(1) {first}) {word}(parallel num_threads(1) {second})"
     ));
@@ -94,7 +99,9 @@ pub(super) fn bind(c: &mut Check) {
     c.top(format!("int tuned_{id}(int x) {{ return x + {tuned}; }}"));
     let via = c.rng.chance(40);
     if via {
-        c.top(format!("#pragma acc routine seq\nstatic int via_{id}(int x) {{ return 2 * plain_{id}(x); }}"));
+        c.top(format!(
+            "#pragma acc routine seq\nstatic int via_{id}(int x) {{ return 2 * plain_{id}(x); }}"
+        ));
     }
     c.line("int got = 0;");
     for _ in 0..c.rng.range(1, 3) {
