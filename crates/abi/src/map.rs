@@ -62,7 +62,10 @@ impl MapType {
     /// Update only: begin points to [`crate::Dimension`]s, size is their number.
     pub const NON_CONTIG: MapType = MapType(0x1000_0000_0000);
 
-    const MEMBER_OF_SHIFT: u32 = 48;
+    /// Where the entry that this one is a member of is said: its index plus one.
+    pub const MEMBER_OF_SHIFT: u32 = 48;
+    /// The largest such number.
+    pub const MOST_PARENT: u16 = u16::MAX;
 
     /// All bits of `bits` are set.
     pub const fn has(self, bits: MapType) -> bool {

@@ -70,6 +70,17 @@ impl Repeat {
         }
     }
 
+    /// The loop over the numbers from zero that are below `count`.
+    pub(super) fn up_to(number: &str, count: &str) -> Repeat {
+        Repeat {
+            declared: format!("__ferry_i64 {number}"),
+            name: number.to_owned(),
+            begin: "0".to_owned(),
+            end: count.to_owned(),
+            step: "1".to_owned(),
+        }
+    }
+
     /// Its head.
     pub(super) fn head(&self) -> String {
         let Repeat { declared, name, begin, end, step } = self;
@@ -190,12 +201,11 @@ fn of_clauses(printer: &Printer<'_>, mappers: &Mappers, construct: &Construct<Ty
         // The object itself: this is its mapper.
         let is_whole = |it: &Wish| it.place.pointers.is_empty() && !it.place.is_member;
         wishes.iter_mut().filter(|it| is_whole(it)).for_each(|it| it.mapper = None);
-        // Its parts are reached through it, so it must be there.
+        // Its parts are reached through it, so it must be there; what no clause names is not copied.
         if let Some(root) = wishes.iter().find_map(|it| it.place.root)
             && !wishes.iter().any(is_whole)
         {
-            let bits = MapType::TO | MapType::FROM;
-            wishes.insert(0, whole_wish(printer, root, bits));
+            wishes.insert(0, whole_wish(printer, root, MapType::ALLOC));
         }
     }
     for wish in &wishes {

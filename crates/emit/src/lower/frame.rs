@@ -78,9 +78,18 @@ if (!__s->__count) return; \
 {end}(__s->__place, __s->__device, __s->__count, __s->__bases, __s->__begins, __s->__sizes, \
 __s->__types, __s->__names, 0); __builtin_free(__s->__bases); }}
 static __inline__ __attribute__((unused)) __ferry_i64 __ferry_decay(__ferry_i64 __own, \
-__ferry_i64 __asked) {{ return (__own & ~3l) | (__own & __asked & 3l) | (__asked & {kept}); }}
+__ferry_i64 __asked) {{ return (__own & ~{copies}) | (__own & __asked & {copies}) | (__asked & {kept}); }}
+static __inline__ __attribute__((unused)) __ferry_i64 __ferry_storage(__ferry_i64 __asked) \
+{{ return __asked & ~{spoken}; }}
+static __inline__ __attribute__((unused)) __ferry_i64 __ferry_member(__ferry_i64 __of) \
+{{ return (__ferry_i64)((__ferry_u64)(__of < {most} ? __of : {most}) << {shift}); }}
 ",
         host = abi::DEVICE_HOST,
+        copies = (MapType::TO | MapType::FROM).0,
+        // How a mapper's user reaches the object holds for its storage; copies are its parts' own.
+        spoken = (MapType::TO | MapType::FROM | MapType::TARGET_PARAM | MapType::RETURN_PARAM).0,
+        most = MapType::MOST_PARENT,
+        shift = MapType::MEMBER_OF_SHIFT,
         // What a mapper's user says of the whole holds for its parts.
         kept = (MapType::ALWAYS | MapType::DELETE | MapType::CLOSE | MapType::PRESENT | MapType::HOLD).0,
     )

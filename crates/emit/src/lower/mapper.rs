@@ -3,13 +3,14 @@
 //! In: the declarations of a program. Out: for a type and a mapper's name the function that the
 //! runtime calls with one object (or an array of them) and that pushes its components.
 
+use abi::MapType;
 use ir::construct::{Args, Leaf};
-use ir::program::{Program, VarId};
+use ir::program::{FunctionId, Program, VarId};
 use ir::types::Ty;
-use source::Name;
+use source::{Name, Span};
 
 use super::Lowering;
-use super::entries::{self, Entries};
+use super::entries::{self, Entries, Entry};
 use super::stub;
 use crate::c::{Out, Setting};
 
@@ -34,6 +35,16 @@ pub(super) struct Mapper {
     pub(super) function: String,
 }
 
+impl Mapper {
+    /// Whether a clause at `from` is in its scope.
+    fn is_seen(&self, program: &Program, from: Span) -> bool {
+        let Some(declaration) = program.declarations.get(self.declaration) else { return false };
+        let body = |it: FunctionId| program.functions[it].body.map(|it| program.stmts[it].span);
+        let is_around = |it: FunctionId| body(it).is_some_and(|it| it.contains(from));
+        declaration.construct.span.start < from.start && declaration.within.is_none_or(is_around)
+    }
+}
+
 impl Mappers {
     pub(super) fn new(program: &Program) -> Mappers {
         let mut list = Vec::new();
@@ -53,15 +64,22 @@ impl Mappers {
         Mappers { list }
     }
 
-    /// The mapper of that name for `ty` or what it is an array of; without a name the default one,
-    /// if the program declares any.
-    pub(super) fn of(&self, program: &Program, name: Option<Name>, ty: Ty) -> Option<String> {
+    /// The mapper of that name for `ty` or what it is an array of, as seen from a clause at `from`;
+    /// without a name the default one, if the program declares any.
+    pub(super) fn of(
+        &self,
+        program: &Program,
+        name: Option<Name>,
+        ty: Ty,
+        from: Span,
+    ) -> Option<String> {
         let is_default = |it: Option<Name>| it.is_none_or(|it| program.names.text(it) == "default");
         let record = program.types.record_of(program.types.innermost_element(ty))?;
         self.list
             .iter()
             .filter(|it| program.types.record_of(it.ty) == Some(record))
-            .find(|it| if is_default(name) { is_default(it.name) } else { it.name == name })
+            .filter(|it| if is_default(name) { is_default(it.name) } else { it.name == name })
+            .rfind(|it| it.is_seen(program, from))
             .map(|it| it.function.clone())
     }
 }
@@ -106,9 +124,9 @@ impl Lowering<'_> {
             let count = abi::names::COMPONENT_COUNT;
             out.line(&format!("if (!{count}(__h)) {push}(__h, __base, __begin, 0, 0, __name);"));
             // All objects of an array lie side by side; what follows is part of them.
-            out.line(&format!("const __ferry_i64 __whole = {count}(__h) + 1;"));
+            out.line(&format!("const __ferry_i64 __whole = __ferry_member({count}(__h) + 1);"));
             out.line(&format!(
-                "{push}(__h, __base, __begin, __size, __ferry_decay(0, __type), __name);"
+                "{push}(__h, __base, __begin, __size, __ferry_storage(__type), __name);"
             ));
             let object = printer.declare(mapper.ty, "(*__v)");
             out.line(&format!("{object} = __begin;"));
@@ -126,9 +144,9 @@ impl Lowering<'_> {
 /// Pushes the entries of one object.
 fn components(out: &mut Out<'_>, entries: &Entries) {
     let push = abi::names::PUSH_COMPONENT;
-    for entry in &entries.list {
+    for entry in entries.list.iter().filter(|it| is_more_than_storage(it)) {
         stub::iterator_loops(out, entry);
-        let bits = format!("__ferry_decay({:#x}, __type) | __whole << 48", entry.bits.0);
+        let bits = format!("__ferry_decay({:#x}, __type) | __whole", entry.bits.0);
         let name = stub::quoted(&format!(";{};unknown;0;0;;", entry.name));
         match &entry.mapper {
             Some(mapper) => out.line(&format!(
@@ -141,4 +159,10 @@ fn components(out: &mut Out<'_>, entries: &Entries) {
             )),
         }
     }
+}
+
+/// Whether an entry asks for more than a place in the object, which is there as a whole.
+fn is_more_than_storage(entry: &Entry) -> bool {
+    entry.mapper.is_some()
+        || entry.bits.has_any(MapType::TO | MapType::FROM | MapType::PTR_AND_OBJ)
 }

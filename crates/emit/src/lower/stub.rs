@@ -191,11 +191,11 @@ fn repeated(out: &mut Out<'_>, list: &[Entry], at: &At, has_mappers: bool) -> St
     for (index, entry) in list.iter().enumerate() {
         if list.iter().any(|it| it.parent == Some(index)) {
             // Where it is depends on how often others before it are repeated.
-            out.line(&format!("const __ferry_i64 __fw{index} = __fj + 1;"));
+            out.line(&format!("const __ferry_i64 __fw{index} = __ferry_member(__fj + 1);"));
         }
         iterator_loops(out, entry);
         let bits = match entry.parent {
-            Some(parent) => format!("{:#x} | __fw{parent} << 48", entry.bits.0),
+            Some(parent) => format!("{:#x} | __fw{parent}", entry.bits.0),
             None => format!("{:#x}", entry.bits.0),
         };
         // Elements one by one lie on the device side by side, as what they are.

@@ -9,7 +9,7 @@ use ir::program::{DeviceVar, Typed, VarId};
 
 use super::pointee::{by_last_pointer, span_bits};
 use super::wish::{Wish, merged};
-use super::{Access, Entries, Entry, entry};
+use super::{Access, Entries, Entry, Repeat, entry};
 use crate::c::Printer;
 use crate::lower::place;
 
@@ -114,6 +114,9 @@ impl Entries {
 
     /// One item of an update.
     pub(super) fn motion(&mut self, wish: Wish) {
+        let is_apart = wish.place.is_strided() || wish.place.dims.len() > 1;
+        // A mapper is handed objects that follow each other.
+        let wish = if is_apart && wish.mapper.is_some() { one_by_one(wish) } else { wish };
         let begin = format!("(void *)&{}", wish.place.first);
         let mut made = entry(begin.clone(), begin, wish.place.bytes(), wish.bits, &wish.name);
         if wish.place.is_strided() || wish.place.dims.len() > 1 {
@@ -167,6 +170,19 @@ fn pointer_to(
 /// The pointer to a `link` variable in the host's text.
 pub(in crate::lower) fn link_pointer(printer: &Printer<'_>, var: VarId) -> String {
     format!("{}{}", printer.declared_name(var), abi::names::LINK_SUFFIX)
+}
+
+/// The elements of a section, each by itself.
+fn one_by_one(mut wish: Wish) -> Wish {
+    let mut at = format!("(char *)&{}", wish.place.first);
+    for (index, dim) in wish.place.dims.drain(..).enumerate() {
+        let number = format!("__o{index}");
+        let stride = dim.stride.as_deref().unwrap_or("1");
+        at = format!("{at} + {number} * ({stride}) * (__ferry_i64){}", dim.step);
+        wish.repeats.push(Repeat::up_to(&number, &dim.length));
+    }
+    wish.place.first = format!("(*(__typeof__({}) *)({at}))", wish.place.first);
+    wish
 }
 
 /// From the lowest to the highest byte that is touched of one object.

@@ -10,12 +10,13 @@ use ir::construct::{
 };
 use ir::program::{ExprId, ExprKind, Program, Typed, VarId};
 use ir::region::{Attribute, Mapping, Origin, Region, Rule};
+use source::Span;
 
 use super::Repeat;
 use super::value::is_constant;
 use crate::c::Printer;
 use crate::lower::mapper::Mappers;
-use crate::lower::place::{self, Place, Rows};
+use crate::lower::place::{self, Place};
 
 /// What one clause item asks for.
 #[derive(Clone)]
@@ -92,7 +93,8 @@ pub(super) fn wishes(
         Some(item) => printer.as_written().expr(*item),
         None => printer.declared_name(var),
     };
-    let mapper = mappers.of(program, map.and_then(|it| it.mapper), place.ty);
+    let mapper = 
+        mappers.of(program, map.and_then(|it| it.mapper), place.ty, region.construct.span);
     let iterators = map.map(|it| &*it.iterators).unwrap_or_default();
     let repeats = repeats(printer, iterators);
     with_spines(Wish { place, bits, name, mapper, repeats })
@@ -121,7 +123,8 @@ pub(super) fn map_wishes(
     if construct.kinds().any(|it| matches!(it, ClauseKind::Finalize)) {
         bits |= MapType::DELETE;
     }
-    let wishes = items(printer, mappers, &map.items, bits, map.mapper, &map.iterators);
+    let (mappers, mapper) = ((mappers, construct.span), map.mapper);
+    let wishes = items(printer, mappers, &map.items, bits, mapper, &map.iterators);
     wishes.into_iter().flat_map(with_spines).collect()
 }
 
@@ -133,7 +136,7 @@ pub(super) fn resident_wishes(
 ) -> Vec<Wish> {
     let flags = MapFlags::default();
     let bits = motion_bits(Motion::Alloc, Presence::Any, flags, &construct.rules);
-    items(printer, &Mappers::default(), list, bits, None, &[])
+    items(printer, (&Mappers::default(), construct.span), list, bits, None, &[])
 }
 
 pub(super) fn transfer_wishes(
@@ -151,8 +154,8 @@ pub(super) fn transfer_wishes(
     if construct.rules.whole_presence {
         bits |= MapType::WHOLE;
     }
-    let wishes =
-        items(printer, mappers, &transfer.items, bits, transfer.mapper, &transfer.iterators);
+    let (mappers, mapper) = ((mappers, construct.span), transfer.mapper);
+    let wishes = items(printer, mappers, &transfer.items, bits, mapper, &transfer.iterators);
     let as_mapped = transfer.items.iter().map(|it| is_as_mapped(printer.program(), *it));
     let wishes = wishes.into_iter().zip(as_mapped).map(|(mut wish, as_mapped)| {
         if as_mapped {
@@ -172,7 +175,7 @@ fn is_as_mapped(program: &Program, item: ExprId) -> bool {
 
 fn items(
     printer: &Printer<'_>,
-    mappers: &Mappers,
+    (mappers, from): (&Mappers, Span),
     items: &[ExprId],
     bits: MapType,
     mapper: Option<source::Name>,
@@ -180,7 +183,7 @@ fn items(
 ) -> Vec<Wish> {
     let one = |item: &ExprId| {
         let place = place::of(printer, *item);
-        let mapper = mappers.of(printer.program(), mapper, place.ty);
+        let mapper = mappers.of(printer.program(), mapper, place.ty, from);
         Wish {
             place,
             bits,
@@ -197,19 +200,10 @@ fn repeats(printer: &Printer<'_>, iterators: &[IteratorVar<Typed>]) -> Vec<Repea
     iterators.iter().map(|it| Repeat::of(printer, it)).collect()
 }
 
-fn row_loop(rows: &Rows) -> Repeat {
-    Repeat {
-        declared: format!("__ferry_i64 {}", rows.number),
-        name: rows.number.clone(),
-        begin: "0".to_owned(),
-        end: rows.count.clone(),
-        step: "1".to_owned(),
-    }
-}
-
 /// Repeated for each of the rows that it speaks of.
 fn with_rows(mut wish: Wish) -> Wish {
-    let loops: Vec<Repeat> = wish.place.rows.iter().map(row_loop).collect();
+    let loops = wish.place.rows.iter().map(|it| Repeat::up_to(&it.number, &it.count));
+    let loops: Vec<Repeat> = loops.collect();
     wish.repeats.extend(loops);
     wish
 }
