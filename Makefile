@@ -25,12 +25,16 @@ stage = $(target)/stage
 built = $(patsubst %/,%,$(dir $(ferry)))
 libraries = $(notdir $(wildcard $(built)/libferry.so $(built)/libferry.a))
 helpers = $(notdir $(wildcard $(built)/ferry-cpu-device $(built)/ferry-narrow))
+# What ferry-narrow is built with; the device riscv needs it, nothing else does.
+has_llvm = $(shell folder=$$(llvm-config-19 --includedir 2>/dev/null) && test -e "$$folder/llvm-c/Core.h" && echo yes)
+# All that there can be.
+expected = libferry.so libferry.a ferry-cpu-device ferry-narrow
 version = $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
 headers = $(notdir $(wildcard include/ferry/*.h))
 documents = README.md ARCHITECTURE.md CHANGELOG.md CONTRIBUTING.md LICENSE LICENSE-APACHE LICENSE-MIT
 manuals = $(patsubst docs/%,%,$(wildcard docs/*.* docs/results/*.*))
 
-.PHONY: help setup setup-tests build dropin demo test bench install install-files uninstall fmt lint fuzz clean
+.PHONY: help setup setup-tests build narrow dropin demo test bench install install-files uninstall fmt lint fuzz clean
 
 help:
 	@echo 'make demo               build Ferry, check and explain the examples, run them'
@@ -55,20 +59,35 @@ setup-tests:
 
 build: setup
 	$(CARGO) build --release --package driver --package runtime
+	@$(optimised)
+
+# The library once more, as what programs link: only without the form for Rust programs beside them are these forms
+# optimised as a whole. Of the archive what debuggers read goes, as it does of the others by itself.
+define optimised
+$(CARGO) rustc --release --package runtime --lib --crate-type cdylib,staticlib && \
+if command -v strip >/dev/null; then strip --strip-debug $(built)/libferry.a; fi
+endef
+
+narrow: setup
+	@if [ -n '$(has_llvm)' ]; then $(CARGO) build --release --package narrow; \
+	else echo 'left out: ferry-narrow, with which programs are compiled for the device riscv, and which ferry bench' \
+	'mixed-data-model runs: it is built with LLVM 19 (Debian: llvm-19-dev)'; fi
 
 # For programs of clang 19 and flang 19: libferry with the name and symbol version they were linked
 # with. Put the folder into their library path.
 dropin: setup
-	$(CARGO) build --release --package runtime
+	@$(optimised)
 	@CC='$(CC)' scripts/dropin $(built)/libferry.a $(built)/dropin
 	@echo 'built $(built)/dropin/libomptarget.so.19.1; run programs with LD_LIBRARY_PATH=$(built)/dropin'
 
 demo: build
 	@CC='$(CC)' scripts/demo $(ferry)
 
+# Tests of what a machine lacks tell so and pass; the last line says how many these were.
 test: lint
-	$(CARGO) nextest run --workspace --no-tests=pass
-	$(CARGO) test --workspace --doc --quiet
+	@$(CARGO) nextest run --workspace --no-tests=pass; status=$$?; \
+	$(CARGO) test --workspace --doc --quiet || status=1; \
+	scripts/skipped $(target)/nextest/default/junit.xml; exit $$status
 
 lint: setup-tests
 	$(CARGO) fmt --all --check
@@ -86,7 +105,7 @@ fuzz: setup
 	@fuzz/run $(SECONDS)
 
 # Under sudo there is often no cargo; then what `make build` has built before is installed.
-install: $(if $(shell command -v $(CARGO)),build)
+install: $(if $(shell command -v $(CARGO)),build narrow)
 	@test -x $(ferry) || { echo 'install: run `make build` first' >&2; exit 1; }
 	@$(MAKE) --no-print-directory install-files
 
@@ -118,11 +137,13 @@ install-files:
 	install -m 644 $(documents) '$(docdir)'
 	cd docs && for it in $(manuals); do install -m 644 $$it '$(docdir)/docs/'$$it; done
 	@echo 'installed $(bindir)/ferry'
+	@for it in $(filter-out $(libraries) $(helpers),$(expected)); do echo "left out: $$it, which was not built"; done
 
 uninstall:
 	rm -f '$(bindir)/ferry' '$(bindir)/ferrycc'
 	rm -f '$(bashdir)/ferry' '$(zshdir)/_ferry' '$(fishdir)/ferry.fish'
-	rm -f '$(libdir)/libferry.so' '$(libdir)/libferry.a' '$(libexecdir)/ferry-cpu-device' '$(pkgdir)/ferry.pc'
+	rm -f '$(libdir)/libferry.so' '$(libdir)/libferry.a' '$(pkgdir)/ferry.pc'
+	rm -f '$(libexecdir)/ferry-cpu-device' '$(libexecdir)/ferry-narrow'
 	rm -f '$(cmakedir)'/Ferry*.cmake
 	rm -f '$(mandir)/ferry.1' '$(mandir)'/ferry-*.1
 	rm -f $(patsubst %,'$(docdir)/%',$(documents)) $(patsubst %,'$(docdir)/docs/%',$(manuals))

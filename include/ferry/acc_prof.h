@@ -2,6 +2,9 @@
 #ifndef FERRY_ACC_PROF_H
 #define FERRY_ACC_PROF_H 1
 
+/* Found by -I, before other compilers' headers of the same name; what is said of it is not for its users. */
+#pragma GCC system_header
+
 #include <openacc.h>
 #include <stddef.h>
 #include <sys/types.h>

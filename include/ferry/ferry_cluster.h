@@ -6,6 +6,9 @@
 #ifndef FERRY_CLUSTER_H
 #define FERRY_CLUSTER_H 1
 
+/* Found by -I, before other compilers' headers of the same name; what is said of it is not for its users. */
+#pragma GCC system_header
+
 #include <stddef.h>
 
 /* What a pointer leads to lies in the cluster's own memory: `int __device *p`. A promise, for code that clang compiles

@@ -4,6 +4,9 @@
 #ifndef FERRY_OMP_H
 #define FERRY_OMP_H 1
 
+/* Found by -I, before other compilers' headers of the same name; what is said of it is not for its users. */
+#pragma GCC system_header
+
 #include <stddef.h>
 #include <stdint.h>
 

@@ -2,6 +2,9 @@
 #ifndef FERRY_OPENACC_H
 #define FERRY_OPENACC_H 1
 
+/* Found by -I, before other compilers' headers of the same name; what is said of it is not for its users. */
+#pragma GCC system_header
+
 #include <stddef.h>
 
 #ifdef __cplusplus

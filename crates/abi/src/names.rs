@@ -88,6 +88,10 @@ pub const TASK_END: &str = "__ferry_task_end";
 /// [`crate::control::Action`]; types are words with commas or null, numbers may be unsaid.
 pub const CONTROL: &str = "__ferry_control";
 
+/// `void (int is_mandatory, const char *const *unread)`: called before a program starts. Offload must happen if the
+/// environment does not say otherwise; regions at these places, up to a null, are compiled for the host alone.
+pub const NOTES: &str = "__ferry_notes";
+
 /// The routines of `ferry_cluster.h`: whoever runs device code has them.
 pub const CLUSTER_ROUTINES: [&str; 5] =
     ["ferry_l1_malloc", "ferry_l1_free", "ferry_dma", "ferry_dma_2d", "ferry_dma_wait"];

@@ -16,6 +16,11 @@ pub const PREPROCESSOR_FLAGS: &[&str] = &[
     "-D__FERRY__=1",
 ];
 
+/// The flags that name another version of OpenMP than the one above.
+pub fn version_flags(version: &str) -> [String; 2] {
+    ["-U_OPENMP".to_owned(), format!("-D_OPENMP={version}")]
+}
+
 /// The same for the standards that are not in `off`.
 pub fn preprocessor_flags(off: &[Dialect]) -> Vec<&'static str> {
     let belongs_to_one_off = |flag: &str| {
@@ -200,28 +205,13 @@ pub struct Switch {
 pub fn switch(flag: &str) -> Option<Switch> {
     let (name, _) = flag.split_once('=').unwrap_or((flag, ""));
     let (dialect, on, host) = match name {
-        "-fopenmp" | "-mp" | "-qopenmp" => (OPENMP, true, "-fopenmp"),
-        "-fno-openmp" | "-nomp" => (OPENMP, false, "-fno-openmp"),
+        "-fopenmp" | "-mp" | "-qopenmp" | "-fiopenmp" | "-qsmp" => (OPENMP, true, "-fopenmp"),
+        "-fno-openmp" | "-nomp" | "-qno-openmp" | "-fno-iopenmp" => (OPENMP, false, "-fno-openmp"),
         "-fopenacc" | "-acc" => (OPENACC, true, "-fopenacc"),
         "-fno-openacc" | "-noacc" => (OPENACC, false, "-fno-openacc"),
         _ => return None,
     };
     Some(Switch { dialect, on, host })
-}
-
-/// Flags that choose devices for another compiler, which mean nothing to ours: `--device` does.
-pub fn is_foreign_device_flag(flag: &str) -> bool {
-    const NAMES: &[&str] = &[
-        "-foffload",
-        "-fno-offload",
-        "-fopenmp-targets",
-        "-fopenacc-dim",
-        "--offload-arch",
-        "-gpu",
-        "-ta",
-    ];
-    let (name, _) = flag.split_once('=').unwrap_or((flag, ""));
-    NAMES.contains(&name) || flag.starts_with("-foffload-options=")
 }
 
 /// Routines about devices that a program without our runtime brings along.
@@ -352,7 +342,8 @@ mod tests {
     #[test]
     fn switches_are_told_from_flags_that_only_begin_alike() {
         let openmp = Switch { dialect: OPENMP, on: true, host: "-fopenmp" };
-        for flag in ["-fopenmp", "-fopenmp=libomp", "-mp=gpu", "-qopenmp"] {
+        for flag in ["-fopenmp", "-fopenmp=libomp", "-mp=gpu", "-qopenmp", "-fiopenmp", "-qsmp=omp"]
+        {
             assert_eq!(switch(flag), Some(openmp), "{flag}");
         }
         assert_eq!(switch("-fno-openacc").map(|it| (it.dialect, it.on)), Some((OPENACC, false)));

@@ -13,6 +13,7 @@ mod api;
 mod cross;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the tokens it takes")]
 mod cursor;
+mod flags;
 mod host;
 mod messages;
 mod openacc;
@@ -26,6 +27,7 @@ mod subscript;
 mod suggest;
 mod table;
 mod translation;
+mod unread;
 mod vocabulary;
 mod write;
 
@@ -34,14 +36,15 @@ pub use api::{
     Argument, ENVIRONMENT_CALLS, HEADER_OF_LEVELS, HEADER_OF_TEAMS, Rewritten, call_for_levels,
     call_for_teams, environment, keeps, names_runtime,
 };
+pub use flags::{Meaning, for_devices, foreign, switched_devices};
 pub use host::alone_answer;
 pub use host::{
     ALLOCATOR_CALLS, ALLOCATOR_TYPE, DEFAULT_DEVICE, EVENT_TYPE, GROUP_ALLOCATORS, HEADERS,
     HOST_DIALECT, HOST_LIBRARY, IS_ON_HOST, MOST_THREADS, PREPROCESSOR_FLAGS, RUNTIME_SYMBOLS,
     SET_DEFAULT_DEVICE, STANDALONE_ROUTINES, STATIC_LINKER_FLAGS, STORAGE_CALLS, Switch,
     TEAM_NUMBER, THREAD_ALLOCATOR, asks_devices, fewer_threads, fit_for_clang, generated_flags,
-    host_compiler_flags, host_linker_flags, is_directive_word, is_foreign_device_flag,
-    is_refused_in_teams, preprocessor_flags, switch, without_directives,
+    host_compiler_flags, host_linker_flags, is_directive_word, is_refused_in_teams,
+    preprocessor_flags, switch, version_flags, without_directives,
 };
 pub use selector::{
     MatchRule, Trait, match_rule, memory_order, named_construct, requirement, selector_trait,
@@ -59,6 +62,7 @@ pub use translation::{
     named_in, preprocessor_changes, preprocessor_changes_back, replaced_on_devices,
     standard_called, value_of_macro,
 };
+pub use unread::{Mark, SWITCHED_OFF, asked_on};
 pub use vocabulary::{Phrase, Term, vocabulary};
 pub use write::{Unwritable, clause_name, directive_name, write};
 

@@ -12,6 +12,7 @@ use std::sync::OnceLock;
 
 use source::{Diagnostic, looks_binary};
 
+use crate::cc::Unread;
 use crate::options::Input;
 use crate::report::reason;
 
@@ -55,6 +56,9 @@ pub(crate) fn read(path: &Path, input: &Input) -> Result<Text, Diagnostic> {
     }
     if metadata.len() >= LARGEST {
         return Err(too_large(&name, metadata.len()));
+    }
+    if let Some(language) = Unread::of_file(path) {
+        return Err(another_language(&name, language));
     }
     if is_preprocessed(path) {
         let bytes = read_all(file, &name)?;
@@ -108,9 +112,6 @@ fn preprocess(name: String, source: Source<'_>, input: &Input) -> Result<Text, D
     // Macros in directives are expanded by compilers that know the directives. `-dD` keeps the
     // definitions, so that we can do the same for directives which this compiler does not know.
     command.args(own).args(["-E", "-dD"]).args(directive::PREPROCESSOR_FLAGS);
-    if let Some(folder) = own_headers() {
-        command.arg("-isystem").arg(folder);
-    }
     for folder in &input.include {
         command.arg("-I").arg(folder);
     }
@@ -124,7 +125,12 @@ fn preprocess(name: String, source: Source<'_>, input: &Input) -> Result<Text, D
     if let Some(name) = &input.std {
         command.arg(format!("-std={name}"));
     }
-    command.args(&input.flags).args(["-x", "c"]);
+    command.args(&input.flags);
+    // Behind the user's own folders, and before all that compilers, their wrappers and the environment bring.
+    if let Some(folder) = own_headers() {
+        command.arg("-I").arg(folder);
+    }
+    command.args(["-x", "c"]);
     let text = match source {
         Source::File(path) => {
             command.arg(guarded(path));
@@ -213,6 +219,13 @@ fn cannot_read(name: &str, error: &io::Error) -> Diagnostic {
 fn is_a_folder(name: &str) -> Diagnostic {
     Diagnostic::error("F0002", format!("`{name}` is a folder, not a C file"))
         .help(format!("name the files: `{}/*.c`", name.trim_end_matches('/')))
+}
+
+fn another_language(name: &str, language: Unread) -> Diagnostic {
+    let language = language.name().trim_end_matches(" files");
+    Diagnostic::error("F0009", format!("`{name}` is {language} by its name, and only C is read"))
+        .note("`ferry cc` leaves it to the host compiler, and tells which of its directives ask for a device")
+        .help("C under another name: preprocess it to a `.i` file, or give it on standard input (`-`)")
 }
 
 fn refuse_binary(name: &str, bytes: &[u8]) -> Result<(), Diagnostic> {

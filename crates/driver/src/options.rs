@@ -164,7 +164,9 @@ pub(crate) enum Command {
     Emit(EmitOptions),
     /// Compile and link, with the command line of gcc
     ///
-    /// All options of the host compiler are understood or passed on to it; those below are Ferry's own.
+    /// All options of the host compiler are understood or passed on to it; those below are Ferry's own. Flags of other
+    /// compilers that name devices, versions or mandatory offload mean that here too; the rest of them is accepted with a
+    /// warning. Directives are read in C files; in C++ and Fortran files those that ask for a device are told.
     /// Both standards are on; -fno-openmp and -fno-openacc switch one off. As `CC="ferry cc"` in a
     /// Makefile or with configure, or as `ferrycc` where one word is wanted.
     #[command(after_help = AFTER_CC, override_usage = "ferry cc [OPTIONS OF THE C COMPILER] [OPTIONS] FILE...")]
@@ -177,7 +179,8 @@ pub(crate) enum Command {
     Run(CcOptions),
     /// Measure something that Ferry claims, again, on this machine
     ///
-    /// mixed-data-model: seven kernels on the simulated cluster, with pointers of 32 bits and with those of the host.
+    /// mixed-data-model: seven kernels on the simulated cluster, with pointers of 32 bits and with those of the host. Needs
+    /// what the device riscv needs: clang 19 with its linker, and ferry-narrow.
     #[command(after_help = AFTER)]
     Bench(BenchOptions),
     /// List the devices that programs can run on here
@@ -448,9 +451,9 @@ pub(crate) enum KeepOld {
 /// For help and manual pages; the words themselves are read by [`crate::cc`], by gcc's rules.
 #[derive(Debug, Args)]
 pub(crate) struct CcOptions {
-    /// Devices to compile for: cpu, cpu:copy, cpu:separate, opencl, cuda (all GPUs from sm_70 on),
-    /// cuda:sm_90 (this one, and later ones by way of their drivers), hip (AMD's gfx90a), hip:gfx942, or a list such
-    /// as cpu,cuda,hip
+    /// Devices to compile for: cpu, cpu:copy, cpu:separate, opencl, opencl:1.2, cuda (all GPUs from sm_70 on),
+    /// cuda:sm_90 (this one, and later ones by way of their drivers), hip (AMD's gfx90a), hip:gfx942, riscv (a simulated
+    /// cluster), riscv:mine.toml, riscv:shared, or a list such as cpu,cuda,hip
     #[arg(long, value_name = "LIST", default_value = "cpu")]
     pub(crate) device: String,
 

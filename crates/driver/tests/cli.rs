@@ -11,7 +11,9 @@ mod cli {
     pub(crate) mod compiler;
     pub(crate) mod explain;
     pub(crate) mod faults;
+    pub(crate) mod foreign;
     pub(crate) mod input;
+    pub(crate) mod languages;
     pub(crate) mod mapping;
     pub(crate) mod output;
     pub(crate) mod pages;

@@ -1,6 +1,6 @@
 //! The simulated cluster from the command line: what only it does, and what it says when something is wrong.
 //!
-//! That programs give the same answer there as everywhere is tried in `elsewhere.rs`. Needs clang 19 and `ferry-narrow`;
+//! That programs give the same answer there as everywhere is tried in `everywhere.rs`. Needs clang 19 and `ferry-narrow`;
 //! without them each test says so and ends.
 #![allow(
     clippy::expect_used,

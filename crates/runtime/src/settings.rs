@@ -5,6 +5,7 @@
 
 use std::env;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use device::{PLUGINS, Plugin};
 
@@ -21,11 +22,22 @@ pub(crate) enum Policy {
     Mandatory,
 }
 
+/// The program was built so that offload must happen.
+static IS_BUILT_MANDATORY: AtomicBool = AtomicBool::new(false);
+
+/// From now on offload must happen, where the environment does not say anything. Comes before all regions.
+pub(crate) fn make_mandatory() {
+    IS_BUILT_MANDATORY.store(true, Ordering::Relaxed);
+}
+
 /// The policy; a word that is not one of the three is reported and means the default.
 pub(crate) fn policy() -> Policy {
     static POLICY: OnceLock<Policy> = OnceLock::new();
     *POLICY.get_or_init(|| {
         let word = env::var("OMP_TARGET_OFFLOAD").unwrap_or_default();
+        if word.trim().is_empty() && IS_BUILT_MANDATORY.load(Ordering::Relaxed) {
+            return Policy::Mandatory;
+        }
         policy_of(&word).unwrap_or_else(|| {
             crate::report::warn(&format!(
                 "OMP_TARGET_OFFLOAD={word} is not understood and ignored; say MANDATORY, DISABLED \

@@ -8,6 +8,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
+use directive::Meaning;
 use ir::construct::Dialect;
 
 use super::device::Targets;
@@ -83,6 +84,17 @@ pub(crate) enum Report {
     Sarif,
 }
 
+/// What flags of other compilers ask for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Foreign {
+    /// Devices, as ours are called; an empty list is the processor alone.
+    pub(crate) devices: Option<Vec<String>>,
+    /// Offload must happen, if the environment does not say otherwise.
+    pub(crate) is_mandatory: bool,
+    /// Those that mean nothing here.
+    pub(crate) ignored: Vec<String>,
+}
+
 /// What is asked for instead of a compilation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Question {
@@ -109,6 +121,10 @@ pub(crate) struct Arguments {
     pub(crate) verbose: bool,
     pub(crate) question: Option<Question>,
     pub(crate) targets: Targets,
+    /// Whether the user has named them in our words.
+    pub(crate) names_devices: bool,
+    /// What flags of other compilers ask for.
+    pub(crate) foreign: Foreign,
     /// Where to leave what is made on the way; the current folder if empty.
     pub(crate) save_temps: Option<PathBuf>,
     pub(crate) report: Option<Report>,
@@ -191,10 +207,13 @@ impl Reader {
                 self.read.off.push(switch.dialect);
             }
             self.read.switches.push(switch.host);
+            if let Some(meaning) = directive::switched_devices(&text) {
+                self.foreign(text, meaning)?;
+            }
             return Ok(());
         }
-        if directive::is_foreign_device_flag(&text) {
-            return Ok(());
+        if let Some(meaning) = directive::foreign(&text) {
+            return self.foreign(text, meaning);
         }
         let Some(row) = table::find(&text) else {
             self.pass(Step::Everywhere, vec![word]);
@@ -216,6 +235,35 @@ impl Reader {
             words.extend(value.clone());
         }
         self.option(row.name, row.role, words, value.unwrap_or_default())
+    }
+
+    /// A flag of another compiler.
+    fn foreign(&mut self, mut flag: String, meaning: Meaning) -> Result<(), String> {
+        let foreign = &mut self.read.foreign;
+        match meaning {
+            Meaning::Devices(names) => foreign.devices.get_or_insert_default().extend(names),
+            Meaning::Mandatory => foreign.is_mandatory = true,
+            Meaning::Version(version) => {
+                let words = directive::version_flags(version).map(OsString::from);
+                self.pass(Step::Preprocess, words.to_vec());
+            }
+            Meaning::Host(word) => self.pass(Step::Everywhere, vec![word.into()]),
+            Meaning::ForDevices => {
+                let word = self.next_word(&flag)?.to_string_lossy().into_owned();
+                match directive::for_devices(&word) {
+                    Some(meaning) => return self.foreign(word, meaning),
+                    None => self.read.foreign.ignored.push(format!("{flag} {word}")),
+                }
+            }
+            Meaning::Nothing { takes_word } => {
+                if takes_word {
+                    let word = self.next_word(&flag)?;
+                    flag = format!("{flag} {}", word.display());
+                }
+                self.read.foreign.ignored.push(flag);
+            }
+        }
+        Ok(())
     }
 
     /// A long name is read as the short one, with its value if it takes any.
@@ -305,7 +353,10 @@ impl Reader {
         match own {
             Own::Help => read.question = Some(Question::Help),
             Own::Version => read.question = Some(Question::Version),
-            Own::Device => read.targets = Targets::read(&value.to_string_lossy())?,
+            Own::Device => {
+                read.targets = Targets::read(&value.to_string_lossy())?;
+                read.names_devices = true;
+            }
             Own::SaveTemps => read.save_temps = Some(value.into()),
             Own::Report => {
                 read.report = Some(match value.to_str() {

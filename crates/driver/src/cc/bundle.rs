@@ -17,7 +17,7 @@ use object::read::archive::ArchiveFile;
 use object::{Object, ObjectSection, ObjectSymbol};
 
 use super::host::Host;
-use super::{Failure, hip};
+use super::{Failure, hip, unread};
 use crate::input;
 use crate::report::reason;
 
@@ -43,6 +43,8 @@ pub(crate) enum Linker {
     Cluster,
     /// Nobody: the driver loads one after the other.
     Nobody,
+    /// Nobody: it is no code, but a note.
+    Note,
 }
 
 impl Code {
@@ -63,6 +65,7 @@ impl Code {
                 Linker::Cluster
             }
             ImageKind::Object | ImageKind::Bitcode | ImageKind::Fatbinary => Linker::Host,
+            ImageKind::Source if self.triple == unread::TRIPLE => Linker::Note,
             ImageKind::Source => Linker::Driver,
             ImageKind::Cubin | ImageKind::Ptx => Linker::Nobody,
         }

@@ -21,7 +21,7 @@ use super::output::Output;
 use super::preprocess::{self, Preprocessed};
 use super::table::Stop;
 use super::verdict::Verdicts;
-use super::{Context, Failure, bundle, cuda, hip, image, riscv};
+use super::{Context, Failure, bundle, cuda, hip, image, refused, riscv, unread};
 use crate::front;
 use crate::input::{self, Text};
 
@@ -55,7 +55,7 @@ impl Done {
 /// Translates one input.
 pub(crate) fn run(cx: &Context<'_>, job: &Job<'_>) -> Result<Done, Failure> {
     match &job.input.language {
-        Language::Foreign(_) => foreign(cx, job).map(Done::plain),
+        Language::Foreign(_) => foreign(cx, job),
         Language::C | Language::PreprocessedC => ours(cx, job),
         Language::Linked => Ok(Done::plain(Vec::new())),
     }
@@ -147,12 +147,36 @@ fn written(cx: &Context<'_>, job: &Job<'_>) -> Result<Vec<u8>, Failure> {
 }
 
 /// Hands a language that is not ours to the host compiler, with the user's flags and no others.
-fn foreign(cx: &Context<'_>, job: &Job<'_>) -> Result<Vec<u8>, Failure> {
+fn foreign(cx: &Context<'_>, job: &Job<'_>) -> Result<Done, Failure> {
+    let found = unread::find(cx, job.input);
+    let mut said = match &found {
+        Some(found) => messages(cx, &found.diagnostics, &found.map)?,
+        None => Vec::new(),
+    };
     let steps = [Step::Everywhere, Step::Preprocess, Step::Compile];
     let mut words: Vec<OsString> = cx.arguments.flags(&steps).cloned().collect();
     words.extend(cx.arguments.switches.iter().map(OsString::from));
     words.extend(preprocess::dependence_flags(cx.arguments, &job.input.path));
-    compile(cx, job, words, Source::Written, |_| Ok(()))
+    let containers = found.as_ref().map(|it| it.note.container()).unwrap_or_default();
+    said.extend(compile(cx, job, words, Source::Written, |it| bundled(cx, job, it, &containers))?);
+    let verdicts = found.map(|it| Verdicts::new(it.verdicts, it.map));
+    Ok(Done { verdicts, ..Done::plain(said) })
+}
+
+/// Puts device code into what the host compiler wrote.
+fn bundled(
+    cx: &Context<'_>,
+    job: &Job<'_>,
+    output: &Path,
+    containers: &[u8],
+) -> Result<(), Failure> {
+    if containers.is_empty() {
+        Ok(())
+    } else if job.stop == Stop::Assembly {
+        bundle::append_to_assembly(output, containers)
+    } else {
+        bundle::add_to_object(cx.host, output, containers)
+    }
 }
 
 /// Compiles the text that lowering gave, and its device text if there is one.
@@ -167,7 +191,7 @@ fn generated(
     if let Some(text) = device {
         cx.save(&job.input.path, "device.c", text)?;
         if cx.arguments.targets.need_image() {
-            let object = image::object(cx, text)?;
+            let object = image::object(cx, job, text)?;
             cx.save(&job.input.path, "device.o", &object)?;
             containers.extend(Code::of(object).container());
         }
@@ -205,15 +229,13 @@ fn generated(
     let mut words: Vec<OsString> =
         cx.arguments.flags(&[Step::Everywhere, Step::Compile]).cloned().collect();
     words.extend(directive::generated_flags(&cx.arguments.off).iter().map(OsString::from));
-    compile(cx, job, words, Source::Generated(&file), |output| {
-        if containers.is_empty() {
-            Ok(())
-        } else if job.stop == Stop::Assembly {
-            bundle::append_to_assembly(output, &containers)
-        } else {
-            bundle::add_to_object(cx.host, output, &containers)
-        }
-    })
+    // Our text has lines of the user's file, in GNU's words.
+    let is_pedantic =
+        ["-pedantic", "-Wpedantic", "-Weverything"].iter().any(|it| cx.arguments.has(it));
+    if is_pedantic && cx.host.is_clang() {
+        words.push("-Wno-gnu-line-marker".into());
+    }
+    compile(cx, job, words, Source::Generated(&file), |it| bundled(cx, job, it, &containers))
 }
 
 enum Source<'a> {
@@ -242,7 +264,7 @@ fn compile(
         words.extend(["-o".into(), output.path().into()]);
     }
     let mut text = None;
-    match source {
+    match &source {
         Source::Written => {
             words.extend(preprocess::language_flag(&job.input.language));
             words.push(input::guarded(&job.input.path).into());
@@ -250,9 +272,16 @@ fn compile(
                 text = Some(cx.stdin()?);
             }
         }
-        Source::Generated(file) => words.extend(["-x".into(), "cpp-output".into(), file.into()]),
+        Source::Generated(file) => {
+            words.extend(["-x".into(), "cpp-output".into(), file.as_os_str().to_owned()]);
+        }
     }
-    let said = cx.host.run(&words, text, Voice::Kept)?.checked()?.said;
+    let is_written = matches!(source, Source::Written);
+    let ran = cx.host.run(&words, text, Voice::Kept)?;
+    if ran.failed.is_some() && !is_written {
+        return Err(refused::of_host(cx, job, ran, "the host"));
+    }
+    let said = ran.checked()?.said;
     if let Some(output) = output {
         finish(output.path())?;
         output.finish()?;

@@ -126,6 +126,11 @@ impl Host {
         })
     }
 
+    /// Whether it is clang, by what it says of itself.
+    pub(crate) fn is_clang(&self) -> bool {
+        self.version().windows(5).any(|it| it == b"clang")
+    }
+
     /// The path of a program of its tool chain, such as `objcopy`.
     pub(crate) fn tool(&self, name: &str) -> OsString {
         let ran = self.run(&[format!("-print-prog-name={name}").into()], None, Voice::Kept);

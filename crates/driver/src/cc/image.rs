@@ -3,7 +3,7 @@
 //! The image is a shared object that refers to nothing but the libraries it was linked with. It is
 //! put into the program by one more object file, which defines where it is and how many there are.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -12,8 +12,9 @@ use cache::Key;
 
 use super::args::Step;
 use super::bundle::Code;
+use super::compile::Job;
 use super::host::Voice;
-use super::{Context, Failure};
+use super::{Context, Failure, refused};
 
 /// A device object of a program, and the name its user knows it by: `a.o`, `libm.a(b.o)`.
 #[derive(Clone)]
@@ -23,7 +24,7 @@ pub(crate) struct Part {
 }
 
 /// Compiles a device text to an object that can be part of an image.
-pub(crate) fn object(cx: &Context<'_>, text: &[u8]) -> Result<Vec<u8>, Failure> {
+pub(crate) fn object(cx: &Context<'_>, job: &Job<'_>, text: &[u8]) -> Result<Vec<u8>, Failure> {
     let mut words: Vec<OsString> = cx
         .arguments
         .flags(&[Step::Everywhere, Step::Compile])
@@ -41,7 +42,10 @@ pub(crate) fn object(cx: &Context<'_>, text: &[u8]) -> Result<Vec<u8>, Failure> 
         let mut words = words;
         words.extend(["-x".into(), "cpp-output".into(), source.clone().into()]);
         words.extend(["-o".into(), object.clone().into()]);
-        cx.host.run(&words, None, Voice::Kept)?.checked()?;
+        let ran = cx.host.run(&words, None, Voice::Kept)?;
+        if ran.failed.is_some() {
+            return Err(refused::of_host(cx, job, ran, "devices with memory of their own"));
+        }
         read(&object)
     })
 }
@@ -128,6 +132,17 @@ pub(crate) fn wrap(cx: &Context<'_>, images: &[Code]) -> Result<PathBuf, Failure
     write(&source, assembly(&files).as_bytes())?;
     let mut words: Vec<OsString> = machine_flags(cx);
     words.extend(["-c", "-x", "assembler"].iter().map(OsString::from));
+    words.extend([source.into(), "-o".into(), object.clone().into()]);
+    cx.host.run(&words, None, Voice::Kept)?.checked()?;
+    Ok(object)
+}
+
+/// The object file that a C text of ours becomes. Returns its path.
+pub(crate) fn compiled(cx: &Context<'_>, name: &OsStr, text: &[u8]) -> Result<PathBuf, Failure> {
+    let source = cx.temporary(Path::new(name), "c", text)?;
+    let object = source.with_extension("o");
+    let mut words: Vec<OsString> = machine_flags(cx);
+    words.extend(["-c", "-w", "-fPIC", "-x", "c"].iter().map(OsString::from));
     words.extend([source.into(), "-o".into(), object.clone().into()]);
     cx.host.run(&words, None, Voice::Kept)?.checked()?;
     Ok(object)

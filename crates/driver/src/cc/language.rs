@@ -17,7 +17,58 @@ pub(crate) enum Language {
     Linked,
 }
 
+/// Languages of other standards' directives, which the host compiler compiles alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unread {
+    Cplusplus,
+    ObjectiveC,
+    Fortran,
+}
+
+impl Unread {
+    /// What people call files of it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Unread::Cplusplus => "C++ files",
+            Unread::ObjectiveC => "Objective-C files",
+            Unread::Fortran => "Fortran files",
+        }
+    }
+
+    /// By the ending of a file's name, as gcc has it; none for headers and for other languages.
+    pub(crate) fn of_file(path: &Path) -> Option<Unread> {
+        match path.extension()?.to_str()? {
+            "ii" | "cc" | "cp" | "cxx" | "cpp" | "CPP" | "c++" | "C" | "cu" | "hip" => {
+                Some(Unread::Cplusplus)
+            }
+            "m" | "mi" | "mm" | "M" | "mii" => Some(Unread::ObjectiveC),
+            "f" | "for" | "ftn" | "F" | "FOR" | "fpp" | "FPP" | "FTN" | "f90" | "f95" | "f03"
+            | "f08" | "F90" | "F95" | "F03" | "F08" => Some(Unread::Fortran),
+            _ => None,
+        }
+    }
+
+    /// By the word after `-x`.
+    fn named(name: &str) -> Option<Unread> {
+        match name {
+            "c++" | "c++-cpp-output" => Some(Unread::Cplusplus),
+            "f77" | "f77-cpp-input" | "f95" | "f95-cpp-input" => Some(Unread::Fortran),
+            _ if name.ends_with("-header") => None,
+            _ => name.starts_with("objective-c").then_some(Unread::ObjectiveC),
+        }
+    }
+}
+
 impl Language {
+    /// What it is, if directives can stand in it that we do not read.
+    pub(crate) fn unread(&self, path: &Path) -> Option<Unread> {
+        match self {
+            Language::Foreign(None) => Unread::of_file(path),
+            Language::Foreign(Some(name)) => Unread::named(name.to_str()?),
+            Language::C | Language::PreprocessedC | Language::Linked => None,
+        }
+    }
+
     /// By the ending of a file's name, as gcc has it.
     pub(crate) fn of_file(path: &Path) -> Language {
         let Some(ending) = path.extension().and_then(OsStr::to_str) else {
@@ -72,6 +123,23 @@ impl Language {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn languages_that_are_not_read_are_told_by_name_or_option() {
+        let of = |name: &str| Language::of_file(Path::new(name)).unread(Path::new(name));
+        for name in ["a.cpp", "a.cc", "a.C", "a.cxx"] {
+            assert_eq!(of(name), Some(Unread::Cplusplus), "{name}");
+        }
+        assert_eq!(of("a.f90"), Some(Unread::Fortran));
+        for name in ["a.c", "a.h", "a.hpp", "a.s", "a.o", "a.go"] {
+            assert_eq!(of(name), None, "{name}");
+        }
+        let named = |name: &str| Language::named(OsStr::new(name)).ok()??.unread(Path::new("a"));
+        assert_eq!(named("c++"), Some(Unread::Cplusplus));
+        assert_eq!(named("c++-header"), None);
+        assert_eq!(named("objective-c"), Some(Unread::ObjectiveC));
+        assert_eq!(named("assembler"), None);
+    }
 
     #[test]
     fn names_tell_languages() {

@@ -11,7 +11,7 @@ use super::host::Voice;
 use super::image::{self, Part};
 use super::output::Output;
 use super::runtime::{self, Need, Runtime};
-use super::{Context, Failure, cuda, hip, opencl, riscv};
+use super::{Context, Failure, cuda, hip, opencl, riscv, unread};
 use crate::input;
 
 /// Links to `output`. `objects` stands for the inputs: what each was translated to, or itself.
@@ -34,15 +34,23 @@ pub(crate) fn run(
     let runtime = runtime::flags(cx.arguments, need)?;
     let target = Output::begin(output)?;
     let mut said = Vec::new();
-    let image = if any(Contents::has_device_code) && !is_relocatable(cx) {
+    let mut own: Vec<PathBuf> = Vec::new();
+    let mut notes = Vec::new();
+    if any(Contents::has_device_code) && !is_relocatable(cx) {
         let trace = members_linked(cx, objects, &seen, &runtime)?;
         let (parts, images) = collect(&seen, trace.as_ref());
+        let (told, parts) = parts.into_iter().partition(|it| it.code.linker() == Linker::Note);
+        notes = told;
         let made = images_of(cx, &seen, parts, images, output)?;
-        if made.is_empty() { None } else { Some(image::wrap(cx, &made)?) }
-    } else {
-        None
-    };
-    let words = line(cx, objects, image.as_deref(), &runtime, target.path());
+        if !made.is_empty() {
+            own.push(image::wrap(cx, &made)?);
+        }
+    }
+    let is_mandatory = cx.arguments.foreign.is_mandatory && need == Need::Ours;
+    if runtime.is_ours && (is_mandatory || !notes.is_empty()) {
+        own.push(unread::object(cx, &notes, is_mandatory)?);
+    }
+    let words = line(cx, objects, &own, &runtime, target.path());
     said.extend(cx.host.run(&words, None, Voice::Kept)?.checked()?.said);
     target.finish()?;
     Ok(said)
@@ -63,6 +71,7 @@ fn images_of(
             Linker::Host => objects.push(part),
             Linker::Driver => texts.push(part),
             Linker::Cluster => cluster.push(part),
+            Linker::Note => {}
             Linker::Nobody if part.code.triple == hip::TRIPLE => amd.push(part),
             Linker::Nobody => nvidia.push(part),
         }
@@ -182,7 +191,7 @@ fn members_linked(
         return Ok(None);
     }
     let trial = cx.folder("trial")?.join("program");
-    let mut words = line(cx, objects, None, runtime, &trial);
+    let mut words = line(cx, objects, &[], runtime, &trial);
     words.extend(["-Wl,--trace".into(), "-Wl,--trace".into()]);
     let ran = cx.host.run(&words, None, Voice::Kept)?.checked()?;
     Ok(Some(Trace::read(&ran.stdout)))
@@ -243,7 +252,7 @@ fn is_relocatable(cx: &Context<'_>) -> bool {
 fn line(
     cx: &Context<'_>,
     objects: &[PathBuf],
-    image: Option<&Path>,
+    own: &[PathBuf],
     runtime: &Runtime,
     output: &Path,
 ) -> Vec<OsString> {
@@ -257,7 +266,7 @@ fn line(
             Step::Preprocess | Step::Printed | Step::Compile => {}
         }
     }
-    words.extend(image.map(OsString::from));
+    words.extend(own.iter().map(OsString::from));
     words.extend(runtime.words.iter().cloned());
     words.extend(["-o".into(), output.into()]);
     words

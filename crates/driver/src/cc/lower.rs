@@ -58,6 +58,8 @@ pub(crate) enum Outcome {
     Data,
     /// What the host compiler makes of it.
     Host,
+    /// The same, because it stands in a language that is not read.
+    Unread,
 }
 
 impl Outcome {
@@ -68,6 +70,7 @@ impl Outcome {
             Outcome::Part => "part",
             Outcome::Data => "data",
             Outcome::Host => "host",
+            Outcome::Unread => "unread",
         }
     }
 
@@ -78,6 +81,7 @@ impl Outcome {
             Outcome::Part => "it is part of the kernel around it",
             Outcome::Data => "the runtime does it; code of it, if any, runs on the host",
             Outcome::Host => "no part of it asks for a device; the host compiler compiles it",
+            Outcome::Unread => "directives of its language are not read",
         }
     }
 }

@@ -14,6 +14,7 @@ mod compile;
 mod cuda;
 pub(crate) mod decisions;
 pub(crate) mod device;
+mod foreign;
 mod gpus;
 mod hip;
 pub(crate) mod host;
@@ -26,11 +27,13 @@ pub(crate) mod nvidia;
 mod opencl;
 mod output;
 mod preprocess;
+mod refused;
 mod response;
 pub(crate) mod riscv;
 mod run;
 pub(crate) mod runtime;
 mod table;
+mod unread;
 mod verdict;
 
 use std::ffi::{OsStr, OsString};
@@ -56,6 +59,7 @@ use opt::profile::{Kind, Profile};
 use crate::profiles;
 use crate::report::{self, Stream, reason};
 
+pub(crate) use self::language::Unread;
 pub(crate) use self::run::run as run_program;
 
 /// Why a compilation ended: what to show, and the status to exit with.
@@ -287,7 +291,9 @@ fn compilation(arguments: &Arguments, host: &Host) -> Result<(), Failure> {
         }
         return Err(Failure::told("no input files"));
     }
-    let arguments = &with_known_stdin(arguments)?;
+    let mut arguments = with_known_stdin(arguments)?;
+    say(&foreign::settle(&mut arguments));
+    let arguments = &arguments;
     let is_several =
         arguments.inputs.iter().filter(|it| it.language != Language::Linked).count() > 1;
     if arguments.stop.is_some() && arguments.output.is_some() && is_several {

@@ -45,10 +45,11 @@ fn read(path: &Path) -> Result<Vec<u8>, Failure> {
 pub(crate) fn reading_flags(arguments: &Arguments) -> Vec<OsString> {
     let mut words: Vec<OsString> =
         directive::preprocessor_flags(&arguments.off).iter().map(OsString::from).collect();
-    if let Some(folder) = input::own_headers().filter(|_| !arguments.has("-nostdinc")) {
-        words.extend(["-isystem".into(), folder.into()]);
-    }
     words.extend(arguments.flags(&[Step::Everywhere, Step::Preprocess]).cloned());
+    // Behind the user's own folders, and before all that compilers, their wrappers and the environment bring.
+    if let Some(folder) = input::own_headers().filter(|_| !arguments.has("-nostdinc")) {
+        words.extend(["-I".into(), folder.into()]);
+    }
     words
 }
 

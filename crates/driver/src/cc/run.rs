@@ -12,7 +12,7 @@ use std::process::{Command, ExitCode};
 
 use super::args::{Arguments, Question, Report};
 use super::host::Host;
-use super::{Context, Failure, build, leftovers, say};
+use super::{Context, Failure, build, foreign, leftovers, say};
 use crate::report::{self, Stream, reason};
 
 /// Runs `ferry run` on the words after it.
@@ -54,13 +54,16 @@ fn compile_and_become(words: &[OsString]) -> Result<ExitCode, Failure> {
     leftovers::list(folder.path());
     let program = folder.path().join(first.file_stem().unwrap_or_default());
     arguments.output = Some(program.clone());
+    let is_told_by_others = !arguments.names_devices && arguments.foreign.devices.is_some();
+    say(&foreign::settle(&mut arguments));
     build(&Context::new(&arguments, &host)?)?;
     let file = File::open(&program).map_err(|error| Failure::file("open", &program, &error))?;
     let open_file = format!("/proc/self/fd/{}", file.as_raw_fd());
     let is_reachable = fs::metadata(&open_file).is_ok();
     let mut command = Command::new(if is_reachable { Path::new(&open_file) } else { &program });
     command.args(rest);
-    if std::env::var_os("FERRY_DEVICE").is_none() {
+    // What flags of other compilers name is used where it is there.
+    if std::env::var_os("FERRY_DEVICE").is_none() && !is_told_by_others {
         command.env("FERRY_DEVICE", &arguments.targets.text);
     }
     // What regions take there is what the cluster is simulated for.

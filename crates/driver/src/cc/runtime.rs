@@ -13,6 +13,8 @@ pub(crate) const SEPARATE_HELPER: &str = "ferry-cpu-device";
 /// The end of a link line.
 pub(crate) struct Runtime {
     pub(crate) words: Vec<OsString>,
+    /// Whether ours is among them.
+    pub(crate) is_ours: bool,
 }
 
 /// What is known of a program's need for a runtime.
@@ -31,7 +33,7 @@ pub(crate) fn flags(arguments: &Arguments, need: Need) -> Result<Runtime, Failur
     let is_left_out = ["-r", "-nostdlib", "-nodefaultlibs"].iter().any(|it| arguments.has(it));
     if is_left_out {
         let words = arguments.switches.iter().map(OsString::from).collect();
-        return Ok(Runtime { words });
+        return Ok(Runtime { words, is_ours: false });
     }
     let mut words: Vec<OsString> = Vec::new();
     if need == Need::Unknown {
@@ -41,7 +43,9 @@ pub(crate) fn flags(arguments: &Arguments, need: Need) -> Result<Runtime, Failur
     let has_no_libraries = ["-static", "-static-pie"].iter().any(|it| arguments.has(it));
     let is_static = arguments.static_runtime || has_no_libraries;
     let name = if is_static { "libferry.a" } else { "libferry.so" };
-    match find(name) {
+    let library = find(name);
+    let is_ours = library.is_some();
+    match library {
         None if need == Need::Ours || arguments.static_runtime => {
             return Err(Failure::told(&missing(name)));
         }
@@ -61,7 +65,7 @@ pub(crate) fn flags(arguments: &Arguments, need: Need) -> Result<Runtime, Failur
         }
     }
     words.extend(directive::host_linker_flags(&arguments.off).iter().map(OsString::from));
-    Ok(Runtime { words })
+    Ok(Runtime { words, is_ours })
 }
 
 /// A library or helper: in the installation, beside the program, or in the tree it was built in.

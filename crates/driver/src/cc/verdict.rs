@@ -22,7 +22,7 @@ struct Record<'a> {
     column: u32,
     function: &'a str,
     directive: &'a str,
-    /// `kernel`, `part`, `data` or `host`.
+    /// `kernel`, `part`, `data`, `host` or `unread`.
     outcome: &'static str,
     /// Empty if the region runs on the host.
     devices: &'a [&'static str],
@@ -75,7 +75,8 @@ fn line(verdict: &Verdict, locator: &Locator<'_>) -> String {
     let loops: String = loops.iter().map(|it| format!("; loop {it}")).collect();
     let data: String = data.iter().map(|it| format!("; data {it}")).collect();
     let place = place(verdict);
-    format!("{file}:{line}: {directive} in {function}(): {place}: {reason}{loops}{data}\n")
+    let inside = if function.is_empty() { String::new() } else { format!(" in {function}()") };
+    format!("{file}:{line}: {directive}{inside}: {place}: {reason}{loops}{data}\n")
 }
 
 /// `i: threads`; `j: in order: …, line 12`
@@ -98,7 +99,8 @@ fn remarks(list: &[Verdict]) -> Diagnostics {
     let mut found = Diagnostics::new();
     for verdict in list {
         let Verdict { directive, function, outcome, .. } = verdict;
-        let message = format!("`{directive}` in `{function}` {}", place(verdict));
+        let inside = if function.is_empty() { String::new() } else { format!(" in `{function}`") };
+        let message = format!("`{directive}`{inside} {}", place(verdict));
         found.push(Diagnostic::info("F0901", message).at(verdict.span, "").note(outcome.reason()));
     }
     found
@@ -109,7 +111,7 @@ fn place(verdict: &Verdict) -> String {
     match verdict.outcome {
         Outcome::Kernel | Outcome::Part => format!("runs on {devices}"),
         Outcome::Data => format!("serves {devices}"),
-        Outcome::Host => "runs on the host".to_owned(),
+        Outcome::Host | Outcome::Unread => "runs on the host".to_owned(),
     }
 }
 

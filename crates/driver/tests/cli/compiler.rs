@@ -71,6 +71,72 @@ fn long_complaints_are_cut_and_said_to_be() {
     folder.ferry(&["check", "a.c"]).fails(1, &["#error one", "lines more"]);
 }
 
+/// A compiler with headers of the same names in its own path, as one in a prefix of its own has them.
+const OTHERS: &str = "#!/bin/sh\nexec cc -isystem \"$(dirname \"$0\")/own\" \"$@\"\n";
+
+#[test]
+fn our_headers_come_before_those_of_any_compiler() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("own")).expect("made");
+    for name in ["omp.h", "openacc.h"] {
+        folder.write(&format!("own/{name}"), "int omp_get_thread_num(void);\n");
+    }
+    folder.write("other-cc", OTHERS);
+    folder.run("chmod", &["+x", "other-cc"]);
+    folder.write(
+        "a.c",
+        "#include <omp.h>\n#include <openacc.h>\nint a = omp_irc_success, b = acc_property_shared_memory_support;\n\
+         int main(void) {\n#pragma omp target map(tofrom: a)\na = 0;\nreturn a; }\n",
+    );
+    let mut compilers = vec![folder.path("other-cc").display().to_string()];
+    if folder.tool("clang-19", &["--version"]).is_some() {
+        compilers.push("clang-19".to_owned());
+    }
+    for compiler in &compilers {
+        folder.ferry(&["check", "--cc", compiler, "a.c"]).is_clean();
+        folder
+            .ferry(&["cc", "--ferry-cc", compiler, "-Wall", "-Wextra", "-pedantic", "-c", "a.c"])
+            .is_clean();
+    }
+    // Folders that the environment names are searched as if by -I, and come behind all of these.
+    let mut command = folder.command(&["cc", "-c", "a.c"]);
+    Ran::of(command.env("CPATH", folder.path("own")).output().expect("ferry runs")).is_clean();
+    // A header that the program brings is the program's business.
+    let own = folder.ferry(&["cc", "-I", "own", "-c", "a.c"]);
+    assert_eq!(own.status, Some(1), "{own:?}");
+}
+
+#[test]
+fn a_text_of_ours_that_the_compiler_refuses_is_our_fault_and_said_to_be() {
+    let folder = Folder::new();
+    folder.write(
+        "a.c",
+        "int main(void) { int x = 1;\n#pragma omp target map(tofrom: x)\nx = 0;\nreturn x; }\n",
+    );
+    // It takes what people write, and fails on preprocessed text.
+    let compiler = "#!/bin/sh\nfor word; do case $word in cpp-output) echo 'a.c:3:1: error: odd' >&2; exit 1;; esac; \
+        done\nexec cc \"$@\"\n";
+    folder.write("odd-cc", compiler);
+    folder.run("chmod", &["+x", "odd-cc"]);
+    let line = |device| {
+        ["cc", "--ferry-no-cache", "--ferry-cc", "./odd-cc", "--device", device, "-c", "a.c"]
+    };
+    let words =
+        ["error[F0709]", "`./odd-cc` refuses C that Ferry has made of `a.c:3`", "for the host"];
+    let ran = folder.ferry(&line("cpu"));
+    ran.fails(4, &words);
+    ran.fails(
+        4,
+        &["a fault of Ferry", "please report", "--ferry-save-temps", "a.c:3:1: error: odd"],
+    );
+    assert!(ran.err.starts_with("error[F0709]"), "our words come first: {}", ran.err);
+    folder.ferry(&line("cpu:separate")).fails(4, &["F0709", "devices with memory of their own"]);
+    // What is wrong in the file as it is written is the user's.
+    folder.write("b.c", "int f(int n) {\n#pragma omp target map(tofrom: n)\nn++;\nreturn n; }\n_Static_assert(0, \"no\");\n");
+    let ran = folder.ferry(&["cc", "-c", "b.c"]);
+    assert!(ran.status == Some(1) && !ran.err.contains("F0709"), "{ran:?}");
+}
+
 #[test]
 fn flags_reach_the_preprocessor() {
     let folder = Folder::new();

@@ -22,6 +22,7 @@ mod hand;
 pub mod inside;
 pub mod kernel;
 pub mod legacy;
+pub mod notes;
 pub mod omp;
 pub mod queue;
 pub mod register;

@@ -1,0 +1,194 @@
+//! Programs of `tests/run`, each on each device, and each a test of its own: right with its directives on every device
+//! or refused there by name, and wrong without them.
+//!
+//! `host::NAME` builds a program as it stands, which must exit with 0 on the devices that every machine has, and with
+//! directives switched off, where it must not - so that none can pass because nobody looked at them. One whose first
+//! line says `syntax only` is about what is accepted, and is built once; one that says `also on LIST.` runs with those
+//! devices too.
+//!
+//! `opencl::NAME`, `opencl_12::NAME` and `riscv::NAME`: `tests/run/opencl.txt` names those that do not run on OpenCL
+//! devices, and why, `riscv.txt` the same for the simulated cluster; a program that is not in it must be right. Needs a
+//! driver (PoCL serves every processor) or the cluster's tools; without them the test says so and ends.
+#![allow(
+    clippy::expect_used,
+    clippy::print_stderr,
+    reason = "a test says what it needs from the machine"
+)]
+
+#[path = "support/cluster.rs"]
+mod cluster;
+#[path = "support/programs.rs"]
+mod programs;
+mod support;
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, ExitCode};
+
+use cluster::has_tools;
+use libtest_mimic::{Arguments, Failed, Trial};
+use programs::{listed, programs};
+use support::{ferry, told};
+
+/// Devices that need nothing but the machine itself.
+const DEVICES: [&str; 2] = ["cpu", "cpu:separate"];
+
+/// A device that not every machine has, and what is said of programs that do not run there.
+struct Elsewhere {
+    /// What its tests are called.
+    name: &'static str,
+    device: &'static str,
+    list: &'static str,
+    /// What every refusal of a program says.
+    refusal: &'static str,
+    /// Whether the machine has it, which is said where it has not.
+    is_there: fn() -> bool,
+}
+
+const ELSEWHERE: [Elsewhere; 3] = [
+    Elsewhere {
+        name: "opencl",
+        device: "opencl",
+        list: include_str!("../../../tests/run/opencl.txt"),
+        refusal: "[F0710]",
+        is_there: has_driver,
+    },
+    // What runs there runs with nothing that came after version 1.2, too.
+    Elsewhere {
+        name: "opencl_12",
+        device: "opencl:1.2",
+        list: include_str!("../../../tests/run/opencl.txt"),
+        refusal: "[F0710]",
+        is_there: has_driver,
+    },
+    Elsewhere {
+        name: "riscv",
+        device: "riscv",
+        list: include_str!("../../../tests/run/riscv.txt"),
+        refusal: "ferry cc: error: ",
+        is_there: has_tools,
+    },
+];
+
+/// What the lists say of programs that compile and are not right there.
+const WRONG: [&str; 2] = ["it counts threads", "it takes long"];
+
+/// What they say of one that is right or not, as the clock of a busy machine will have it.
+const BY_CHANCE: &str = "it waits for the clock";
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let programs = programs();
+    let mut trials = Vec::new();
+    for (name, path) in &programs {
+        let source = path.clone();
+        trials.push(Trial::test(format!("host::{name}"), move || checked(on_host(&source))));
+        for elsewhere in &ELSEWHERE {
+            let (path, excuse) = (path.clone(), listed(elsewhere.list).get(name.as_str()).copied());
+            let test = format!("{}::{name}", elsewhere.name);
+            trials.push(Trial::test(test, move || checked(there(elsewhere, &path, excuse))));
+        }
+    }
+    trials.push(Trial::test("the_lists_name_programs", move || {
+        let names = ELSEWHERE.iter().flat_map(|it| listed(it.list).into_keys());
+        let stray = names.into_iter().find(|it| !programs.contains_key(*it));
+        let none = programs.is_empty().then(|| "there are no programs".to_owned());
+        checked(stray.map(|it| format!("`{it}` is not there")).or(none))
+    }));
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+fn checked(wrong: Option<String>) -> Result<(), Failed> {
+    wrong.map_or(Ok(()), |it| Err(it.into()))
+}
+
+fn has_driver() -> bool {
+    let told = ferry(&["devices", "--json"], Path::new("."));
+    let text = String::from_utf8_lossy(&told.stdout).into_owned();
+    let line = text.lines().find(|it| it.contains("\"opencl\"")).unwrap_or_default().to_owned();
+    let is_there = line.contains("\"missing\":[]");
+    if !is_there {
+        eprintln!("skipped: no OpenCL driver is installed (Debian: pocl-opencl-icd)");
+    }
+    is_there
+}
+
+/// What is wrong with a program on devices of the machine itself; nothing if it is right.
+fn on_host(program: &Path) -> Option<String> {
+    let source = program.to_str()?;
+    let text = fs::read_to_string(program).expect("a program");
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let devices = DEVICES.join(",");
+    let flags = [
+        "cc",
+        "--device",
+        &devices,
+        "-O1",
+        "-Wall",
+        "-Werror=unknown-pragmas",
+        source,
+        "-o",
+        "with",
+        "-lm",
+    ];
+    let built = ferry(&flags, folder.path());
+    if !built.status.success() {
+        return Some(format!("does not compile: {}", told(&built)));
+    }
+    let run = |name: &str, device: &str| {
+        let mut command = Command::new(folder.path().join(name));
+        command.env("OMP_TARGET_OFFLOAD", "MANDATORY").env("OMP_DYNAMIC", "false");
+        command.env("FERRY_DEVICE", device);
+        command.output().expect("the program runs")
+    };
+    let first = text.lines().next().unwrap_or_default();
+    let more = first.split_once("also on ").and_then(|(_, it)| it.split_once('.')).map(|it| it.0);
+    for device in DEVICES.into_iter().chain(more) {
+        let with = run("with", device);
+        if !with.status.success() {
+            return Some(format!("is wrong on {device}: {}", told(&with)));
+        }
+    }
+    if first.contains("syntax only") {
+        return None;
+    }
+    // Calls of the API are still answered.
+    let flags =
+        ["cc", "-fno-openmp", "-fno-openacc", "-w", source, "-o", "without", "-Wl,-lgomp", "-lm"];
+    let built = ferry(&flags, folder.path());
+    if !built.status.success() {
+        return Some(format!("does not compile without directives: {}", told(&built)));
+    }
+    run("without", "cpu").status.success().then(|| "is right without its directives too".to_owned())
+}
+
+/// What is wrong with a program on another device; nothing if it is right.
+fn there(elsewhere: &Elsewhere, program: &Path, excuse: Option<&str>) -> Option<String> {
+    if excuse == Some("it takes long") || !(elsewhere.is_there)() {
+        return None;
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let made = folder.path().join("program");
+    let (source, made) = (program.to_str()?, made.to_str()?);
+    let device = elsewhere.device;
+    let built =
+        ferry(&["cc", "--device", device, "-O1", "-w", source, "-o", made, "-lm"], folder.path());
+    if !built.status.success() {
+        let said = told(&built);
+        return match excuse {
+            Some(excuse) if said.contains(elsewhere.refusal) && said.contains(excuse) => None,
+            _ => Some(format!("does not compile: {said}")),
+        };
+    }
+    let mut command = Command::new(made);
+    command.env("OMP_TARGET_OFFLOAD", "MANDATORY").env("OMP_DYNAMIC", "false");
+    // Cores that wait for one another in a loop are told from those that work.
+    command.env("FERRY_CYCLE_LIMIT", "20000000000");
+    let ran = command.env("FERRY_DEVICE", device).output().expect("the program runs");
+    match (ran.status.success(), excuse) {
+        (true, None) | (_, Some(BY_CHANCE)) => None,
+        (false, Some(excuse)) if WRONG.contains(&excuse) => None,
+        (true, Some(excuse)) => Some(format!("runs, though the list says: {excuse}")),
+        (false, _) => Some(format!("is wrong: {}", told(&ran))),
+    }
+}
