@@ -48,7 +48,7 @@ const OPENCL_12: Elsewhere = Elsewhere { device: "opencl:1.2", ..OPENCL };
 const RISCV: Elsewhere = Elsewhere {
     device: "riscv",
     list: include_str!("../../../tests/run/riscv.txt"),
-    refusal: "ferry cc: error: ",
+    refusal: "error",
 };
 
 /// What the lists say of programs that compile and are not right there.

@@ -13,6 +13,7 @@ use cache::Key;
 use super::args::Step;
 use super::bundle::Code;
 use super::host::Voice;
+use super::numbers::Numbers;
 use super::{Context, Failure};
 
 /// A device object of a program, and the name its user knows it by: `a.o`, `libm.a(b.o)`.
@@ -23,7 +24,7 @@ pub(crate) struct Part {
 }
 
 /// Compiles a device text to an object that can be part of an image.
-pub(crate) fn object(cx: &Context<'_>, text: &[u8]) -> Result<Vec<u8>, Failure> {
+pub(crate) fn object(cx: &Context<'_>, text: &[u8], numbers: &Numbers) -> Result<Vec<u8>, Failure> {
     let mut words: Vec<OsString> = cx
         .arguments
         .flags(&[Step::Everywhere, Step::Compile])
@@ -31,6 +32,7 @@ pub(crate) fn object(cx: &Context<'_>, text: &[u8]) -> Result<Vec<u8>, Failure> 
         .cloned()
         .collect();
     words.extend(directive::generated_flags(&cx.arguments.off).iter().map(OsString::from));
+    words.extend((!numbers.contracts).then(|| "-ffp-contract=off".into()));
     // Warnings were given for the host's text. Tools that watch the host's memory cannot watch this.
     let fixed = ["-c", "-w", "-fPIC", "-fno-lto", "-fno-profile-arcs", "-fno-test-coverage"];
     words.extend(fixed.iter().chain(&["-fno-sanitize=all"]).map(OsString::from));
