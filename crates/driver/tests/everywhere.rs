@@ -65,7 +65,7 @@ const ELSEWHERE: [Elsewhere; 3] = [
         name: "riscv",
         device: "riscv",
         list: include_str!("../../../tests/run/riscv.txt"),
-        refusal: "ferry cc: error: ",
+        refusal: "error",
         is_there: has_tools,
     },
 ];

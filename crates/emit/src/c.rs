@@ -8,6 +8,7 @@
 //!
 //! Not here: what is to be printed, and what a construct becomes on a device.
 
+mod bits;
 mod complex;
 mod constant;
 mod convert;
@@ -17,20 +18,25 @@ mod lengths;
 mod names;
 mod out;
 mod region;
+mod reserved;
 mod stmt;
 mod types;
 mod unit;
 mod used;
 
+use std::borrow::Cow;
 use std::rc::Rc;
 
 use ir::program::{BinaryOp, CastKind, ExprId, ExprKind, FunctionId, LabelId, Program, VarId};
+use ir::types::RecordId;
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::Name;
 
+pub(crate) use bits::{computes_in_bits, is_pure, width_of};
 pub(crate) use expr::Printing;
 pub use out::{Out, Place};
 pub use region::{Hook, Pragmas};
+pub(crate) use reserved::is_reserved;
 pub use unit::Selection;
 pub use used::Used;
 
@@ -288,16 +294,51 @@ impl<'p> Printer<'p> {
         if let Some(text) = self.substitutes.get(&id) {
             return text.clone();
         }
-        self.names.var(self.program, id)
+        self.declared_name(id)
     }
 
-    /// How a function is named.
-    pub fn function_name(&self, id: FunctionId) -> &'p str {
-        self.program.functions.find(id).map_or("", |it| self.text(it.name))
+    /// The name under which a variable is declared: substitutes stand for uses only.
+    pub fn declared_name(&self, id: VarId) -> String {
+        let name = self.names.var(self.program, id);
+        match reserved::word(self.grid, &name) {
+            Cow::Owned(other) => other,
+            Cow::Borrowed(_) => name,
+        }
+    }
+
+    /// How a function is named: in the language of a grid, those of the library go by their own names, and the user's
+    /// by such as no language has.
+    pub fn function_name(&self, id: FunctionId) -> Cow<'p, str> {
+        let Some(function) = self.program.functions.find(id) else { return Cow::Borrowed("") };
+        let name = self.text(function.name);
+        let is_of_language = || {
+            let is_known = function.body.is_none() && self.hook.has_function(name);
+            let is_asked = function.body.is_none() && directive::alone_answer(name).is_some();
+            function.is_builtin || is_known || is_asked || Printing::of(self.program, id).is_some()
+        };
+        match self.grid.is_some() && !is_of_language() {
+            true => Cow::Owned(format!("__ferry_f_{name}")),
+            false => Cow::Borrowed(name),
+        }
     }
 
     fn label_name(&self, id: LabelId) -> String {
-        self.names.label(self.program, id)
+        reserved::word(self.grid, &self.names.label(self.program, id)).into_owned()
+    }
+
+    /// `struct node`
+    fn record_name(&self, id: RecordId) -> Cow<'_, str> {
+        let name = self.names.record(id);
+        let Some((word, tag)) = name.split_once(' ') else { return Cow::Borrowed(name) };
+        match reserved::word(self.grid, tag) {
+            Cow::Owned(tag) => Cow::Owned(format!("{word} {tag}")),
+            Cow::Borrowed(_) => Cow::Borrowed(name),
+        }
+    }
+
+    /// A member's name, as the text has it.
+    fn member_word(&self, name: Name) -> Cow<'p, str> {
+        reserved::word(self.grid, self.text(name))
     }
 
     fn text(&self, name: Name) -> &'p str {

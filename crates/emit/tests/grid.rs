@@ -388,9 +388,9 @@ int shared(int x) {
 ";
     let text = on_grid(Grid::OpenCl, has);
     for line in [
-        "__ferry_shared int twice(int x)",
-        "static int own(int x)",
-        "static int shared(int x)",
+        "__ferry_shared int __ferry_f_twice(int x)",
+        "static int __ferry_f_own(int x)",
+        "static int __ferry_f_shared(int x)",
         "void *__ferry_where_scale(void)",
         "// ferry: is for other files",
         "// ferry: has twice thrice\n// ferry: has scale",

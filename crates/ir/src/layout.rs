@@ -115,6 +115,10 @@ pub static LP64: DataModel = DataModel {
     bit_fields: BitFieldRule::SysV,
 };
 
+/// The same, told that plain `char` has no sign.
+pub static LP64_UNSIGNED_CHAR: DataModel =
+    DataModel { name: "lp64-unsigned-char", char_signed: false, ..LP64 };
+
 /// 32-bit RISC-V (psABI `ilp32`): 64-bit types are aligned to 8, plain `char` is unsigned.
 pub static ILP32: DataModel = DataModel {
     name: "ilp32",

@@ -104,6 +104,11 @@ impl Cx<'_> {
             'F' => basics.float,
             'E' => basics.ldouble,
             'A' => basics.char_ptr,
+            'U' => basics.uint,
+            'm' => basics.long,
+            'M' => basics.ulong,
+            'n' => basics.llong,
+            'N' => basics.ullong,
             _ => return basics.error,
         };
         self.program.types.pointer_to(to)

@@ -9,7 +9,7 @@ use ir::program::{
     BinaryOp, CastKind, ExprId, ExprKind, FunctionId, OffsetStep, UnaryOp, VarStorage,
 };
 use ir::types::{FloatKind, RecordId, Ty, TypeKind};
-use source::Name;
+use source::{Name, Span};
 use syntax::literal::{self, Number};
 
 use crate::Cx;
@@ -100,6 +100,25 @@ impl Cx<'_> {
             | ExprKind::ConvertVector(_)
             | ExprKind::Section(_)
             | ExprKind::Shaped(..) => return None,
+        })
+    }
+
+    /// A constant of `long double` or a wider type that becomes a narrower number, which not every device could compute:
+    /// gcc's `DBL_MAX` is `((double)1.79769313486231570814527423731704357e+308L)`.
+    pub(crate) fn narrowed(&mut self, expr: ExprId, to: Ty, span: Span) -> Option<ExprId> {
+        let format = self.float_format(self.ty(expr))?;
+        if !matches!(format, Format::Extended | Format::Quad) {
+            return None;
+        }
+        let (is_negative, spelling) = match self.evaluate_cast(expr, to)? {
+            Value::Int(value) => return Some(self.int(i64::try_from(value).ok()?, to, span)),
+            Value::Float(value) => value.spelled()?,
+        };
+        let spelling = self.program.names.intern(&spelling);
+        let number = self.make(ExprKind::Float(spelling), to, span);
+        Some(match is_negative {
+            true => self.make(ExprKind::Unary(UnaryOp::Minus, number), to, span),
+            false => number,
         })
     }
 

@@ -75,6 +75,9 @@ impl Cx<'_> {
             return expr;
         }
         let (to, span) = (self.unqualified(to), self.span(expr));
+        if let Some(constant) = self.narrowed(expr, to, span) {
+            return constant;
+        }
         self.make(ExprKind::Cast(CastKind::Implicit, expr), to, span)
     }
 
@@ -234,6 +237,9 @@ impl Cx<'_> {
             return self.refuse(fault, span);
         }
         let to = self.unqualified(to);
+        if let Some(constant) = self.narrowed(expr, to, span) {
+            return constant;
+        }
         self.make(ExprKind::Cast(CastKind::Explicit, expr), to, span)
     }
 

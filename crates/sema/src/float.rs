@@ -133,6 +133,22 @@ impl Float {
         }
     }
 
+    /// A finite `float` or `double` as a literal: whether it is negative, and its shortest decimal spelling without the
+    /// sign.
+    pub(crate) fn spelled(self) -> Option<(bool, String)> {
+        match self {
+            Float::Single(it) => {
+                let value = f32::from_bits(u32::try_from(it.to_bits()).ok()?);
+                value.is_finite().then(|| (value.is_sign_negative(), format!("{:e}f", value.abs())))
+            }
+            Float::Double(it) => {
+                let value = f64::from_bits(u64::try_from(it.to_bits()).ok()?);
+                value.is_finite().then(|| (value.is_sign_negative(), format!("{:e}", value.abs())))
+            }
+            Float::Half(_) | Float::BFloat(_) | Float::Extended(_) | Float::Quad(_) => None,
+        }
+    }
+
     pub(crate) fn is_zero(self) -> bool {
         with!(self, it => it.is_zero())
     }
@@ -213,6 +229,31 @@ mod tests {
         let minus = Float::parse("3.5", Format::Double).map(Float::negated);
         assert_eq!(minus.map(|it| it.whole(32, true)), Some(0));
         assert_eq!(minus.map(|it| it.whole(32, false)), Some(-3));
+    }
+
+    #[test]
+    fn narrow_numbers_are_spelled_so_that_they_are_read_again() {
+        let check = |digits: &str, to: Format, wanted: Option<(bool, &str)>| {
+            let wide = Float::parse(digits, Format::Extended).expect(digits);
+            let found = wide.to(to).spelled();
+            assert_eq!(found.as_ref().map(|it| (it.0, it.1.as_str())), wanted, "{digits}");
+        };
+        let most = "1.79769313486231570814527423731704357e+308";
+        check(most, Format::Double, Some((false, "1.7976931348623157e308")));
+        check(
+            "4.94065645841246544176568792868221372e-324",
+            Format::Double,
+            Some((false, "5e-324")),
+        );
+        check(
+            "3.40282346638528859811704183484516925e+38",
+            Format::Single,
+            Some((false, "3.4028235e38f")),
+        );
+        check("0.0", Format::Double, Some((false, "0e0")));
+        check("1e400", Format::Double, None);
+        let minus = Float::parse("2.5", Format::Double).map(Float::negated);
+        assert_eq!(minus.and_then(Float::spelled), Some((true, "2.5e0".to_owned())));
     }
 
     #[test]

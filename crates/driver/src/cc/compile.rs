@@ -8,7 +8,6 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ir::layout;
 use source::{Diagnostic, Diagnostics, Locator, Severity, SourceMap, render};
 
 use super::args::{Input, Step};
@@ -17,6 +16,7 @@ use super::decisions::Decided;
 use super::host::Voice;
 use super::language::Language;
 use super::lower::{self, Lowered};
+use super::numbers::Numbers;
 use super::output::Output;
 use super::preprocess::{self, Preprocessed};
 use super::table::Stop;
@@ -74,9 +74,9 @@ fn ours(cx: &Context<'_>, job: &Job<'_>) -> Result<Done, Failure> {
     let file = name.clone();
     let text = Text { name, bytes, warning: None };
     let directives = directive::Directives::without(&cx.arguments.off);
-    let is_narrow = cx.arguments.has("-m32") || cx.arguments.has("-mx32");
-    let model = if is_narrow { &layout::ILP32 } else { &layout::LP64 };
-    let unit = front::check_text(text, directives, model);
+    let words = cx.arguments.flags(&[Step::Everywhere, Step::Compile]);
+    let numbers = Numbers::of(words.filter_map(|it| it.to_str())).in_text(&text.bytes);
+    let unit = front::check_text(text, directives, numbers.model());
     let mut said = messages(cx, &unit.diagnostics, &unit.map)?;
     let Some(program) = &unit.program else {
         return Err(Failure { said, status: 1 });
@@ -84,9 +84,11 @@ fn ours(cx: &Context<'_>, job: &Job<'_>) -> Result<Done, Failure> {
     let options = emit::Options {
         wants_device: cx.arguments.targets.need_image() || cx.arguments.targets.has_cluster(),
         wants_cluster: cx.arguments.targets.has_cluster() && !cx.arguments.no_tiles,
+        is_for_cluster: cx.arguments.targets.has_cluster(),
         grids: cx.arguments.targets.grids(),
         needs_opencl_12: cx.arguments.targets.need_opencl_12(),
         standalone: false,
+        rounds_each: !numbers.contracts,
         reassociates: cx.arguments.reassociates(),
         trust: cx.arguments.trust.into(),
     };
@@ -103,7 +105,11 @@ fn ours(cx: &Context<'_>, job: &Job<'_>) -> Result<Done, Failure> {
     };
     said.extend(preprocessor_said);
     cx.save(&job.input.path, "host.c", &host)?;
-    said.extend(generated(cx, job, &host, [device.as_deref(), cluster.as_deref()], &grids)?);
+    if let Some(why) = numbers.refused(cx.arguments.targets.kinds()) {
+        return Err(Failure::told(&format!("`{}`: {why}", job.input.path.display())));
+    }
+    let devices = [device.as_deref(), cluster.as_deref()];
+    said.extend(generated(cx, job, &host, devices, &grids, &numbers)?);
     Ok(Done { said, verdicts, decided, is_lowered: true })
 }
 
@@ -186,19 +192,20 @@ fn generated(
     host: &[u8],
     [device, cluster]: [Option<&[u8]>; 2],
     grids: &[(emit::Grid, Vec<u8>)],
+    numbers: &Numbers,
 ) -> Result<Vec<u8>, Failure> {
     let mut containers = Vec::new();
     if let Some(text) = device {
         cx.save(&job.input.path, "device.c", text)?;
         if cx.arguments.targets.need_image() {
-            let object = image::object(cx, job, text)?;
+            let object = image::object(cx, job, text, numbers)?;
             cx.save(&job.input.path, "device.o", &object)?;
             containers.extend(Code::of(object).container());
         }
         if cx.arguments.targets.has_cluster() {
             let text = cluster.unwrap_or(text);
             cx.save(&job.input.path, "riscv.c", text)?;
-            let code = riscv::bitcode(cx, &job.input.path, text)?;
+            let code = riscv::bitcode(cx, &job.input.path, text, numbers)?;
             cx.save(&job.input.path, "riscv.bc", &code.bytes)?;
             containers.extend(code.container());
         }
@@ -216,18 +223,19 @@ fn generated(
             emit::Grid::Hip => {
                 cx.save(&job.input.path, "hip", text)?;
                 let gpus = &cx.arguments.targets.amd;
-                containers.extend(hip::images(cx, &job.input.path, text, gpus)?);
+                containers.extend(hip::images(cx, &job.input.path, text, gpus, numbers)?);
             }
             emit::Grid::Cuda => {
                 cx.save(&job.input.path, "cu", text)?;
                 let gpus = &cx.arguments.targets.gpus;
-                containers.extend(cuda::images(cx, &job.input.path, text, gpus)?);
+                containers.extend(cuda::images(cx, &job.input.path, text, gpus, numbers)?);
             }
         }
     }
     let file = cx.temporary(&job.input.path, "host.i", host)?;
     let mut words: Vec<OsString> =
         cx.arguments.flags(&[Step::Everywhere, Step::Compile]).cloned().collect();
+    words.extend((!numbers.contracts).then(|| "-ffp-contract=off".into()));
     words.extend(directive::generated_flags(&cx.arguments.off).iter().map(OsString::from));
     // Our text has lines of the user's file, in GNU's words.
     let is_pedantic =

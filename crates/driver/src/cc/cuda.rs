@@ -15,8 +15,9 @@ use cache::Key;
 use super::args::Arguments;
 use super::bundle::Code;
 use super::device::Gpus;
-use super::gpus::{self, Floats, LINKED, has_lines};
+use super::gpus::{self, LINKED, has_lines};
 use super::image::Part;
+use super::numbers::Numbers;
 use super::nvidia::{Compiled, Compiler};
 use super::{Context, Failure};
 
@@ -32,6 +33,7 @@ pub(crate) fn images(
     source: &Path,
     text: &[u8],
     gpus: &Gpus,
+    numbers: &Numbers,
 ) -> Result<Vec<u8>, Failure> {
     let compiler = Compiler::find().map_err(|why| Failure::told(&why))?;
     let about = compiler.about();
@@ -40,7 +42,7 @@ pub(crate) fn images(
     for (arch, is_linked) in
         gpus::ways(text).iter().flat_map(|way| all.iter().map(|it| (*it, *way)))
     {
-        let options = options(cx.arguments, is_linked);
+        let options = options(cx.arguments, numbers, is_linked);
         let ending = if is_linked { LINKED } else { "" };
         let mut key = Key::new("cuda").with(about.as_bytes()).with(&arch.to_le_bytes());
         for option in &options {
@@ -122,14 +124,13 @@ fn undefined(parts: &[Part]) -> Option<(&str, String)> {
 }
 
 /// What the compiler is told, following what the host's was told.
-fn options(arguments: &Arguments, is_linked: bool) -> Vec<String> {
+fn options(arguments: &Arguments, numbers: &Numbers, is_linked: bool) -> Vec<String> {
     let mut options = vec!["--std=c++20".to_owned(), "-w".to_owned()];
     if is_linked {
         options.extend(["--relocatable-device-code=true", "-D__FERRY_LINKED"].map(str::to_owned));
     }
-    let floats = Floats::of(arguments);
-    options.push(format!("--fmad={}", floats.contracts));
-    if floats.is_fast {
+    options.push(format!("--fmad={}", numbers.contracts));
+    if numbers.is_fast {
         options.extend(["--ftz=true", "--prec-div=false", "--prec-sqrt=false"].map(str::to_owned));
     }
     if has_lines(arguments) {

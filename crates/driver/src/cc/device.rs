@@ -200,6 +200,10 @@ impl Targets {
         Ok(Targets { kinds, gpus, amd, cluster, text: told.join(",") })
     }
 
+    pub(crate) fn kinds(&self) -> &[Kind] {
+        &self.kinds
+    }
+
     /// Whether any of them runs kernels from an image that the host's compiler makes.
     pub(crate) fn need_image(&self) -> bool {
         self.kinds.iter().any(|it| match it {

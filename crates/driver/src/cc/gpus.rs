@@ -1,5 +1,4 @@
-//! What the devices of several makers of GPUs have in common: what their compilers are told about numbers, which
-//! texts are linked, and images that nobody links.
+//! What the devices of several makers of GPUs have in common: which texts are linked, and images that nobody links.
 //!
 //! A text that needs what other files define is compiled to be linked. One that has what others may need is
 //! compiled both ways, as nobody knows yet whether somebody does; all others stand alone.
@@ -104,60 +103,4 @@ pub(crate) fn has_lines(arguments: &Arguments) -> bool {
     let is_asked =
         |word: &str| word.starts_with("-g") && word != "-g0" && !word.starts_with("-gno");
     arguments.flags(&[Step::Everywhere]).filter_map(|it| it.to_str()).any(is_asked)
-}
-
-/// What may be done to numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Floats {
-    /// A product and a sum may become one operation that rounds once: what gcc does by default, but not
-    /// with the standards of ISO.
-    pub(crate) contracts: bool,
-    /// Divisions and roots may be a little wrong, and tiny numbers zero.
-    pub(crate) is_fast: bool,
-}
-
-impl Floats {
-    /// The last flag about it decides; a word about contraction wins over the standard.
-    pub(crate) fn of(arguments: &Arguments) -> Floats {
-        let (mut is_iso, mut said, mut is_fast) = (false, None, false);
-        let words = arguments.flags(&[Step::Everywhere, Step::Compile]);
-        for word in words.filter_map(|it| it.to_str()) {
-            match word {
-                "-Ofast" | "-ffast-math" | "-funsafe-math-optimizations" => is_fast = true,
-                "-fno-fast-math" | "-fno-unsafe-math-optimizations" => is_fast = false,
-                "-ffp-contract=fast" => said = Some(true),
-                "-ffp-contract=on" | "-ffp-contract=off" => said = Some(false),
-                "-ansi" => is_iso = true,
-                word => {
-                    if let Some(standard) = word.strip_prefix("-std=") {
-                        is_iso = !standard.starts_with("gnu");
-                    }
-                }
-            }
-        }
-        Floats { contracts: said.unwrap_or(!is_iso), is_fast }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::ffi::OsString;
-
-    fn floats(line: &str) -> Floats {
-        let words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
-        Floats::of(&Arguments::read(&words).expect("a good command line"))
-    }
-
-    #[test]
-    fn numbers_are_treated_as_the_host_compiler_is_told_to() {
-        let plain = Floats { contracts: true, is_fast: false };
-        assert_eq!(floats("-O2 a.c"), plain);
-        assert_eq!(floats("-std=gnu11 a.c"), plain);
-        assert_eq!(floats("-std=c11 a.c"), Floats { contracts: false, ..plain });
-        assert_eq!(floats("-std=c11 -ffp-contract=fast a.c"), plain);
-        assert_eq!(floats("-ffp-contract=off a.c"), Floats { contracts: false, ..plain });
-        assert_eq!(floats("-Ofast a.c"), Floats { is_fast: true, ..plain });
-        assert_eq!(floats("-Ofast -fno-fast-math a.c"), plain);
-    }
 }

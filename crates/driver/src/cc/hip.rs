@@ -12,8 +12,9 @@ use super::amd::Compiler;
 use super::args::Arguments;
 use super::bundle::Code;
 use super::device::AmdGpus;
-use super::gpus::{self, Floats, LINKED, has_lines};
+use super::gpus::{self, LINKED, has_lines};
 use super::image::Part;
+use super::numbers::Numbers;
 use super::{Context, Failure};
 use cache::Key;
 
@@ -32,6 +33,7 @@ pub(crate) fn images(
     source: &Path,
     text: &[u8],
     gpus: &AmdGpus,
+    numbers: &Numbers,
 ) -> Result<Vec<u8>, Failure> {
     let compiler = Compiler::find().map_err(|why| Failure::told(&why))?;
     let about = compiler.about();
@@ -39,7 +41,7 @@ pub(crate) fn images(
     let all = gpus.architectures();
     for (arch, is_linked) in gpus::ways(text).iter().flat_map(|way| all.iter().map(|it| (it, *way)))
     {
-        let mut options = options(cx.arguments, is_linked);
+        let mut options = options(cx.arguments, numbers, is_linked);
         if is_linked {
             // Every file that is linked has a name of its own.
             let name = Key::new("file").with(text).text();
@@ -132,15 +134,17 @@ fn missing(said: &str) -> Vec<&str> {
 }
 
 /// What the compiler is told, following what the host's was told.
-fn options(arguments: &Arguments, is_linked: bool) -> Vec<String> {
+fn options(arguments: &Arguments, numbers: &Numbers, is_linked: bool) -> Vec<String> {
     // The texts define functions that compilers know; `-fno-builtin` keeps them from being taken for those.
     let mut options = vec!["-std=c++20", "-w", "-O3", "-fno-builtin", "-fno-math-errno"];
     if is_linked {
         options.extend(["-fgpu-rdc", "-D__FERRY_LINKED", "-c", "-emit-llvm"]);
     }
-    let floats = Floats::of(arguments);
-    options.push(if floats.contracts { "-ffp-contract=fast" } else { "-ffp-contract=off" });
-    if floats.is_fast {
+    options.push(if numbers.contracts { "-ffp-contract=fast" } else { "-ffp-contract=off" });
+    options.extend(numbers.wraps.is_some().then_some("-fwrapv"));
+    options.extend(numbers.aliases.is_some().then_some("-fno-strict-aliasing"));
+    options.extend((!numbers.char_signed).then_some("-funsigned-char"));
+    if numbers.is_fast {
         options.push("-fgpu-flush-denormals-to-zero");
         options.push("-fno-hip-fp32-correctly-rounded-divide-sqrt");
     }

@@ -14,6 +14,7 @@ use super::args::Step;
 use super::bundle::Code;
 use super::compile::Job;
 use super::host::Voice;
+use super::numbers::Numbers;
 use super::{Context, Failure, refused};
 
 /// A device object of a program, and the name its user knows it by: `a.o`, `libm.a(b.o)`.
@@ -24,7 +25,12 @@ pub(crate) struct Part {
 }
 
 /// Compiles a device text to an object that can be part of an image.
-pub(crate) fn object(cx: &Context<'_>, job: &Job<'_>, text: &[u8]) -> Result<Vec<u8>, Failure> {
+pub(crate) fn object(
+    cx: &Context<'_>,
+    job: &Job<'_>,
+    text: &[u8],
+    numbers: &Numbers,
+) -> Result<Vec<u8>, Failure> {
     let mut words: Vec<OsString> = cx
         .arguments
         .flags(&[Step::Everywhere, Step::Compile])
@@ -32,6 +38,7 @@ pub(crate) fn object(cx: &Context<'_>, job: &Job<'_>, text: &[u8]) -> Result<Vec
         .cloned()
         .collect();
     words.extend(directive::generated_flags(&cx.arguments.off).iter().map(OsString::from));
+    words.extend((!numbers.contracts).then(|| "-ffp-contract=off".into()));
     // Warnings were given for the host's text. Tools that watch the host's memory cannot watch this.
     let fixed = ["-c", "-w", "-fPIC", "-fno-lto", "-fno-profile-arcs", "-fno-test-coverage"];
     words.extend(fixed.iter().chain(&["-fno-sanitize=all"]).map(OsString::from));

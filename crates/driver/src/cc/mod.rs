@@ -23,6 +23,7 @@ mod language;
 mod leftovers;
 mod link;
 mod lower;
+pub(crate) mod numbers;
 pub(crate) mod nvidia;
 mod opencl;
 mod output;

@@ -12,6 +12,7 @@ use std::process::ExitCode;
 
 use source::{Diagnostic, Diagnostics, Locator, SourceMap, Span, render};
 
+use crate::cc::numbers::Numbers;
 use crate::front;
 use crate::options::{Dialect, EmitOptions};
 use crate::report::{self, Stream, reason};
@@ -80,7 +81,17 @@ fn one(
     };
     let read = |name: &str| fs::read(name).ok();
     let locator = Locator::new(&unit.map, &read);
+    let input = &options.input;
+    let standard = input.std.iter().map(|it| format!("-std={it}"));
+    let flags = input.flags.iter().map(|it| it.to_string_lossy().into_owned());
+    let words: Vec<String> = standard.chain(flags).collect();
+    let words = words.iter().map(String::as_str);
+    let numbers = Numbers::of(words).in_text(unit.map.bytes(id));
+    if let Some(why) = numbers.refused_by(grid.device(), false) {
+        return Err(format!("`{}`: {why}", path.display()));
+    }
     let asked = emit::Options {
+        rounds_each: !numbers.contracts,
         grids: vec![grid],
         needs_opencl_12: true,
         standalone: true,

@@ -7,6 +7,7 @@ use ir::program::{
 use ir::types::{ArrayLen, FloatKind, Ty, TypeKind};
 use syntax::print::Level;
 
+use super::bits::width_of;
 use super::{Grid, Out, Printer, THREAD};
 
 impl Printer<'_> {
@@ -44,6 +45,9 @@ impl Printer<'_> {
             && let Some(text) = self.without_lengths(node)
         {
             return out.push_str(&text);
+        }
+        if self.grid.is_some() && self.put_bits(id, node, out) {
+            return;
         }
         let level = self.level(node);
         let is_grouped = level < least;
@@ -106,6 +110,28 @@ impl Printer<'_> {
         }
     }
 
+    /// What has to do with a bit-field, where those are bytes.
+    fn put_bits(&self, id: ExprId, node: &Expr, out: &mut String) -> bool {
+        if let ExprKind::Assign(to, value) = node.kind
+            && let Some((base, bits)) = self.bits_of(to)
+        {
+            self.put_bits_assigned(base, &bits, value, out);
+        } else if let ExprKind::AssignOp(op, to, by, within) = node.kind
+            && let Some((base, bits)) = self.bits_of(to)
+        {
+            self.put_bits_changed(op, base, &bits, by, within, out);
+        } else if let ExprKind::Step(op, to) = node.kind
+            && let Some((base, bits)) = self.bits_of(to)
+        {
+            self.put_bits_stepped(op, base, &bits, out);
+        } else if let Some((base, bits)) = self.bits_of(id) {
+            self.put_bits_read(base, &bits, out);
+        } else {
+            return false;
+        }
+        true
+    }
+
     fn put_bare(&self, node: &Expr, out: &mut String) {
         match &node.kind {
             ExprKind::Error => out.push('0'),
@@ -138,7 +164,7 @@ impl Printer<'_> {
                 }
             }
             ExprKind::Var(var) => out.push_str(&self.var_name(*var)),
-            ExprKind::Function(id) => out.push_str(self.function_name(*id)),
+            ExprKind::Function(id) => out.push_str(&self.function_name(*id)),
             ExprKind::Unary(op, e) => self.put_unary(*op, *e, out),
             ExprKind::Deref(e) => self.put_prefix("*", *e, out),
             ExprKind::AddrOf(e) => self.put_prefix("&", *e, out),
@@ -452,7 +478,30 @@ impl Printer<'_> {
         out.push_str(&operand);
     }
 
+    /// A step of a truth value, which C++ no longer has.
+    fn put_truth_step(&self, op: StepOp, e: ExprId, out: &mut String) {
+        let (by, is_before) = match op {
+            StepOp::PreInc => ("+", true),
+            StepOp::PreDec => ("-", true),
+            StepOp::PostInc => ("+", false),
+            StepOp::PostDec => ("-", false),
+        };
+        let object = self.operand(e, Level::Assign);
+        if width_of(self.program, e).is_none() {
+            let word = if is_before { "__ferry_stepped" } else { "__ferry_step" };
+            return out.push_str(&format!("{word}({object}, {by}1)"));
+        }
+        let next = format!("{object} = ({object} {by} 1) != 0;");
+        out.push_str(&match is_before {
+            true => format!("[&]() {{ {next} return {object}; }}()"),
+            false => format!("[&]() {{ const bool __old = {object}; {next} return __old; }}()"),
+        });
+    }
+
     fn put_step(&self, op: StepOp, e: ExprId, out: &mut String) {
+        if self.is_cpp() && self.ty(e).is_some_and(|it| self.program.types.is_bool(it)) {
+            return self.put_truth_step(op, e, out);
+        }
         let (before, after) = match op {
             StepOp::PreInc => ("++", ""),
             StepOp::PreDec => ("--", ""),
@@ -494,7 +543,7 @@ impl Printer<'_> {
     }
 
     /// `p->m`, `s.m`
-    fn put_member(&self, base: ExprId, name: &str, out: &mut String) {
+    pub(super) fn put_member(&self, base: ExprId, name: &str, out: &mut String) {
         let mut base = base;
         // Through anonymous members to the object that is named.
         while let Some(node) = self.program.exprs.find(base)
@@ -573,7 +622,11 @@ impl Printer<'_> {
     /// Whether a callee is a function that needs no declaration.
     fn is_of_library(&self, callee: ExprId) -> bool {
         let kind = self.program.exprs.find(self.visible(callee)).map(|it| &it.kind);
-        matches!(kind, Some(ExprKind::Function(id)) if self.hook.has_function(self.function_name(*id)))
+        matches!(kind, Some(ExprKind::Function(id)) if self.hook.has_function(self.plain_name(*id)))
+    }
+
+    fn plain_name(&self, id: FunctionId) -> &str {
+        self.program.functions.find(id).map_or("", |it| self.text(it.name))
     }
 
     /// A function that prints, if a callee is one.

@@ -36,6 +36,9 @@ impl Printer<'_> {
         if let Some(record) = types.record_of(ty) {
             match self.is_cpp() {
                 true => self.members_in_order(record, elements, &mut parts),
+                false if self.split_layout(record).is_some() => {
+                    self.members_in_bytes(record, elements, &mut parts);
+                }
                 false => self.members(record, elements, &mut parts),
             }
         } else if let Some(element) = types.element(ty).filter(|_| self.is_cpp()) {
@@ -113,18 +116,26 @@ impl Printer<'_> {
         }
     }
 
-    fn members(&self, record: RecordId, elements: &[InitElement], parts: &mut Vec<String>) {
+    pub(super) fn members(
+        &self,
+        record: RecordId,
+        elements: &[InitElement],
+        parts: &mut Vec<String>,
+    ) {
         let fields = self.program.types.records.find(record).and_then(|it| it.fields.as_ref());
         for it in elements {
             let field = usize::try_from(it.first).ok().and_then(|at| fields?.get(at));
             let Some(field) = field else { continue };
             if let Some(name) = field.name {
                 let value = self.init(it.value, field.ty);
-                parts.push(format!(".{} = {value}", self.text(name)));
+                parts.push(format!(".{} = {value}", self.member_word(name)));
                 continue;
             }
             match (self.program.inits.find(it.value), self.program.types.record_of(field.ty)) {
-                (Some(Init::List(_, inner)), Some(record)) => self.members(record, inner, parts),
+                (Some(Init::List(_, inner)), Some(record)) => match self.split_layout(record) {
+                    Some(_) => self.members_in_bytes(record, inner, parts),
+                    None => self.members(record, inner, parts),
+                },
                 _ => parts.push(self.init(it.value, field.ty)),
             }
         }

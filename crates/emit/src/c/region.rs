@@ -68,7 +68,7 @@ impl Hook for Pragmas {
         let names: Vec<String> = it
             .functions
             .iter()
-            .map(|id| printer.function_name(*id).to_owned())
+            .map(|id| printer.function_name(*id).into_owned())
             .chain(it.vars.iter().map(|id| printer.var_name(*id)))
             .collect();
         let mut spelled = printer.spelled(&it.construct);

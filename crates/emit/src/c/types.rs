@@ -120,7 +120,7 @@ impl Printer<'_> {
     }
 
     /// What stands to the left of a declarator.
-    fn base(&self, kind: &TypeKind) -> String {
+    pub(super) fn base(&self, kind: &TypeKind) -> String {
         match kind {
             TypeKind::Void => "void".to_owned(),
             TypeKind::Bool => "_Bool".to_owned(),
@@ -137,7 +137,7 @@ impl Printer<'_> {
                     self.kind_there(self.program.types.enums[*id].underlying).spelling().to_owned()
                 }
             },
-            TypeKind::Record(id) => self.names.record(*id).to_owned(),
+            TypeKind::Record(id) => self.record_name(*id).into_owned(),
             TypeKind::Atomic(inner) => format!("_Atomic({})", self.type_name(*inner)),
             TypeKind::Vector(element, lanes) => {
                 let size = self.program.model.size_of(&self.program.types, *element).unwrap_or(1);
@@ -167,7 +167,7 @@ impl Printer<'_> {
 
     /// `struct node;`, where that declares something.
     pub(super) fn record_declaration(&self, id: RecordId) -> String {
-        format!("{};", self.names.record(id))
+        format!("{};", self.record_name(id))
     }
 
     /// `struct node { … };`; nothing for one that is never defined.
@@ -179,7 +179,7 @@ impl Printer<'_> {
         if let Some(pack) = record.pack {
             out.raw(&format!("#pragma pack(push, {pack})"));
         }
-        let text = format!("{};", self.record_body(id, Some(self.names.record(id))));
+        let text = format!("{};", self.record_body(id, Some(&self.record_name(id))));
         out.line(&text);
         if record.pack.is_some() {
             out.raw("#pragma pack(pop)");
@@ -203,7 +203,14 @@ impl Printer<'_> {
         let word = if record.is_union { "union" } else { "struct" };
         let mut text = name.unwrap_or(word).to_owned();
         text.push_str(" {");
+        let split = self.split_layout(id);
         for (at, field) in record.fields.iter().flatten().enumerate() {
+            if let Some(layout) = split.as_deref().filter(|_| field.bits.is_some()) {
+                if let Some(bytes) = self.bytes_member(id, layout, at) {
+                    text.push_str(&format!("\n  {bytes};"));
+                }
+                continue;
+            }
             text.push_str("\n  ");
             text.push_str(&self.field(field, at).replace('\n', "\n  "));
             text.push(';');
@@ -213,7 +220,8 @@ impl Printer<'_> {
         if record.packed {
             attrs.push("packed".to_owned());
         }
-        attrs.extend(record.align.map(|it| format!("aligned({it})")));
+        let align = split.map(|it| it.align).or(record.align);
+        attrs.extend(align.map(|it| format!("aligned({it})")));
         if record.transparent {
             attrs.push("transparent_union".to_owned());
         }
@@ -228,7 +236,10 @@ impl Printer<'_> {
                 let name = if self.is_cpp() { format!(" {}", nameless(at)) } else { String::new() };
                 format!("{}{name}", qualified(field.ty, &self.record_body(record, None)))
             }
-            (name, _) => self.declare(field.ty, name.map_or("", |it| self.text(it))),
+            (name, _) => {
+                let name = name.map(|it| self.member_word(it)).unwrap_or_default();
+                self.declare(field.ty, &name)
+            }
         };
         if let Some(bits) = field.bits {
             text.push_str(&format!(" : {bits}"));
@@ -247,7 +258,7 @@ impl Printer<'_> {
         let record = self.program.types.records.find(record)?;
         let field = record.fields.as_ref()?.get(at as usize)?;
         match field.name {
-            Some(name) => Some(Cow::Borrowed(self.text(name))),
+            Some(name) => Some(self.member_word(name)),
             None => self.is_cpp().then(|| Cow::Owned(nameless(at as usize))),
         }
     }

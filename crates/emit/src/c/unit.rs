@@ -136,13 +136,13 @@ impl Printer<'_> {
     /// `static int f(int a, char *b)`
     pub fn header(&self, id: FunctionId) -> String {
         let Some(function) = self.program.functions.find(id) else { return String::new() };
-        let name = self.text(function.name);
+        let name = self.function_name(id);
         let TypeKind::Function(ty) = self.program.types.shape(function.ty) else {
             return String::new();
         };
         let mut text = self.function_words(id, function, function.body.is_some());
         if function.body.is_none() {
-            text.push_str(&self.declare(function.ty, name));
+            text.push_str(&self.declare(function.ty, &name));
             return text;
         }
         let mut params: Vec<String> = function
@@ -203,7 +203,7 @@ impl Printer<'_> {
             return out.line(&format!("{};", self.header(id)));
         }
         let mut text = self.function_words(id, function, false);
-        text.push_str(&self.declare(function.ty, self.text(function.name)));
+        text.push_str(&self.declare(function.ty, &self.function_name(id)));
         text.push_str(&self.asm_label(&function.host));
         out.line(&format!("{text};"));
     }
@@ -324,10 +324,5 @@ impl Printer<'_> {
         let mut list = self.words(&var.host);
         list.extend(var.align.map(|it| format!("aligned({it})")));
         attribute_list(&list)
-    }
-
-    /// The name under which a variable is declared: substitutes stand for uses only.
-    pub fn declared_name(&self, id: VarId) -> String {
-        self.names.var(self.program, id)
     }
 }

@@ -33,7 +33,7 @@ impl Lowering<'_> {
 
     /// What those variables are called, and the functions.
     pub(super) fn indirect_functions(&self) -> Vec<(String, String)> {
-        let named = |id: FunctionId| (self.address_symbol(id), self.name_of(id).to_owned());
+        let named = |id| (self.address_symbol(id), format!("__ferry_f_{}", self.name_of(id)));
         indirect(self.program).into_iter().map(named).collect()
     }
 

@@ -11,6 +11,7 @@ mod allocators;
 mod bound;
 mod chosen;
 mod clauses;
+mod cluster;
 mod control;
 mod copies;
 mod criticals;
@@ -64,6 +65,7 @@ use source::{Diagnostic, Diagnostics, EditError, Edits, FileId, Locator, SourceM
 use crate::c::{Grid, Hook, Out, Place, Printer, Setting};
 use crate::reshape;
 use frame::Row;
+pub(crate) use grid::known as is_library_function;
 pub use levels::{About, Note};
 use mapper::Mappers;
 pub use standalone::{Standalone, host_file, host_header, kernel_ending};
@@ -112,12 +114,16 @@ pub struct Options {
     pub wants_device: bool,
     /// And one for a cluster, whose loops bring their arrays into its scratchpad.
     pub wants_cluster: bool,
+    /// The device's text is for the cluster too: what that lacks is an error.
+    pub is_for_cluster: bool,
     /// And texts for grids.
     pub grids: Vec<Grid>,
     /// There must be one for OpenCL 1.2: what that lacks is an error. Otherwise the text says it.
     pub needs_opencl_12: bool,
     /// The texts are for people and for a program that does without our runtime.
     pub standalone: bool,
+    /// A product and a sum are rounded each: no text may make one operation of them.
+    pub rounds_each: bool,
     /// Sums of floating-point numbers may be added in another order though no clause says so.
     pub reassociates: bool,
     /// How far directives are believed that say that iterations are independent.
@@ -220,6 +226,7 @@ pub fn lower_with(
         apart: storage::apart(program),
         is_device,
         standalone: options.standalone,
+        rounds_each: options.rounds_each,
         text: (map.bytes(file), map.base(file)),
         grid,
         near: None,
@@ -242,6 +249,11 @@ pub fn lower_with(
     if options.wants_device && diagnostics.errors() == 0 {
         let lowering = lowering(true, None);
         device = lowering.device_unit(&state.kernels);
+        diagnostics.append(lowering.state.into_inner().faults);
+    }
+    if options.is_for_cluster && diagnostics.errors() == 0 {
+        let lowering = lowering(true, None);
+        lowering.check_cluster(&state.kernels);
         diagnostics.append(lowering.state.into_inner().faults);
     }
     let (mut cluster, mut near_notes) = (None, Vec::new());
@@ -347,6 +359,8 @@ struct Lowering<'p> {
     is_device: bool,
     /// It is part of a program that does without our runtime, and for people to read.
     standalone: bool,
+    /// No text may make one operation of a product and a sum.
+    rounds_each: bool,
     /// The preprocessed text, and where it begins.
     text: (&'p [u8], u32),
     /// It is made for a grid of threads, in this language.

@@ -103,11 +103,13 @@ static void load_module(struct ferry_module *module) {
   char *code = 0, arch[64];
   if (!strncmp(module->text, "//", 2)) {
     nvrtcProgram program;
-    const char *options[] = { "--std=c++17", "-w", arch };
+    /* A text that wants every operation rounded says so. */
+    const char *each = strstr(module->text, "// compile with --fmad=false\n");
+    const char *options[] = { "--std=c++17", "-w", arch, "--fmad=false" };
     size_t bytes = 0, said = 0;
     sprintf(arch, "--gpu-architecture=sm_%d", generation);
     if (nvrtcCreateProgram(&program, module->text, "kernels.cu", 0, 0, 0)) fail("NVRTC: reading kernels");
-    nvrtcResult done = nvrtcCompileProgram(program, 3, options);
+    nvrtcResult done = nvrtcCompileProgram(program, each ? 4 : 3, options);
     if (done != NVRTC_SUCCESS) {
       nvrtcGetProgramLogSize(program, &said);
       char *log = calloc(said + 1, 1);

@@ -72,8 +72,8 @@ pub(crate) fn whole_text(grid: emit::Grid, text: &str) -> String {
 /// The last line that is the same in all texts.
 fn last_line(grid: emit::Grid) -> &'static str {
     match grid {
-        emit::Grid::OpenCl | emit::Grid::OpenCl12 => "#define event_t",
-        emit::Grid::Cuda | emit::Grid::Hip => "#define warpSize",
+        emit::Grid::OpenCl | emit::Grid::OpenCl12 => "static unsigned long __ferry_wider(",
+        emit::Grid::Cuda | emit::Grid::Hip => "static __device__ unsigned long __ferry_wider(",
     }
 }
 

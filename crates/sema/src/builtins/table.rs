@@ -4,7 +4,8 @@
 //! char, `h` unsigned short, `i` int, `u` unsigned, `l`/`L` long, `q`/`Q` long long, `z` size_t, `x`
 //! ptrdiff_t, `w` wchar_t, `f` float, `d` double, `e` long double, `g` _Float128, `X`/`Y`/`Z` complex
 //! double, float, long double, `p`/`P` pointer to (const) void, `s`/`S` to (const) char, `I`, `D`,
-//! `F`, `E`, `A` pointer to int, double, float, long double, char pointer, `V` va_list, `.` more.
+//! `F`, `E`, `A` pointer to int, double, float, long double, char pointer, `U`, `m`/`M`, `n`/`N` to unsigned, (unsigned)
+//! long, (unsigned) long long, `V` va_list, `.` more.
 
 /// Library functions, which gcc knows under their own name and with `__builtin_` in front.
 const LIBRARY: &[(&str, &str)] = &[
@@ -121,6 +122,11 @@ const COMPILER: &[(&str, &str)] = &[
     ("ffi", "powif"),
     ("eei", "powil"),
     ("biiI", "sadd_overflow ssub_overflow smul_overflow"),
+    ("bllm", "saddl_overflow ssubl_overflow smull_overflow"),
+    ("bqqn", "saddll_overflow ssubll_overflow smulll_overflow"),
+    ("buuU", "uadd_overflow usub_overflow umul_overflow"),
+    ("bLLM", "uaddl_overflow usubl_overflow umull_overflow"),
+    ("bQQN", "uaddll_overflow usubll_overflow umulll_overflow"),
     ("ppPzz", "__memcpy_chk __memmove_chk __mempcpy_chk"),
     ("ppizz", "__memset_chk"),
     ("ssSz", "__strcpy_chk __strcat_chk __stpcpy_chk"),

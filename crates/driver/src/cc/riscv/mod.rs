@@ -9,7 +9,6 @@ mod doubts;
 pub(crate) mod program;
 mod tools;
 
-use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
@@ -24,6 +23,7 @@ pub(crate) use self::tools::Tools;
 use super::bundle::Code;
 use super::gpus::has_lines;
 use super::image::Part;
+use super::numbers::Numbers;
 use super::{Context, Failure};
 use crate::report::reason;
 
@@ -31,13 +31,23 @@ use crate::report::reason;
 pub(crate) const USUAL: &str = "hero-rtl";
 
 /// Compiles a device text to bitcode, in its container's terms.
-pub(crate) fn bitcode(cx: &Context<'_>, source: &Path, text: &[u8]) -> Result<Code, Failure> {
+pub(crate) fn bitcode(
+    cx: &Context<'_>,
+    source: &Path,
+    text: &[u8],
+    numbers: &Numbers,
+) -> Result<Code, Failure> {
     let tools = Tools::find().map_err(|why| Failure::told(&why))?;
     let mut words = program::compile_words(Model::Host);
     words.extend(directive::generated_flags(&cx.arguments.off).iter().map(|it| (*it).to_owned()));
     // Results are those of the host, which rounds after each operation unless it is told otherwise.
-    let is_fused = cx.arguments.has("-ffp-contract=fast") || cx.arguments.has("-Ofast");
+    let is_fused = numbers.is_contraction_asked;
     words.push(format!("-ffp-contract={}", if is_fused { "fast" } else { "off" }));
+    // The last word counts.
+    let char = if numbers.char_signed { "-fsigned-char" } else { "-funsigned-char" };
+    words.push(char.to_owned());
+    words.extend(numbers.wraps.is_some().then(|| "-fwrapv".to_owned()));
+    words.extend(numbers.aliases.is_some().then(|| "-fno-strict-aliasing".to_owned()));
     if has_lines(cx.arguments) {
         words.push("-gline-tables-only".to_owned());
     }
@@ -140,18 +150,21 @@ fn said(asked: &Asked, parts: &[Part], folder: &Path) -> Failure {
         .collect();
     missing.sort_unstable();
     missing.dedup();
-    let mut helps = String::new();
-    for name in missing {
-        let _ = write!(
-            helps,
-            "\n  help: device code uses `{name}`, which the cluster does not have: define it in a file that is \
-             compiled with `ferry cc` for the same `--device`, and declare it for devices"
-        );
+    if !missing.is_empty() {
+        let names: Vec<String> = missing.iter().map(|it| format!("`{it}`")).collect();
+        let files: Vec<&str> = parts.iter().map(|it| it.name.as_str()).collect();
+        return Failure::told(&format!(
+            "device code of {} uses {}, which the cluster does not have\n  help: define it in a file that is compiled \
+             with `ferry cc` for the same `--device`, and declare it for devices; or compile for other devices \
+             (`--device cpu`)",
+            files.join(", "),
+            names.join(", ")
+        ));
     }
     let line = super::error_line(&format!("{} the device code for riscv failed", asked.doing));
-    let (helps, status) = match asked.is_ours {
-        true => ("\n  help: this is a bug of Ferry, please report it".to_owned(), 4),
-        false => (helps, 1),
+    let (help, status) = match asked.is_ours {
+        true => ("this is a bug of Ferry, please report it", 4),
+        false => ("compile for other devices (`--device cpu`)", 1),
     };
-    Failure { said: format!("{line}{text}{helps}\n").into_bytes(), status }
+    Failure { said: format!("{line}{text}\n  help: {help}\n").into_bytes(), status }
 }

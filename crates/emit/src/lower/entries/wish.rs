@@ -93,8 +93,7 @@ pub(super) fn wishes(
         Some(item) => printer.as_written().expr(*item),
         None => printer.declared_name(var),
     };
-    let mapper = 
-        mappers.of(program, map.and_then(|it| it.mapper), place.ty, region.construct.span);
+    let mapper = mappers.of(program, map.and_then(|it| it.mapper), place.ty, region.construct.span);
     let iterators = map.map(|it| &*it.iterators).unwrap_or_default();
     let repeats = repeats(printer, iterators);
     with_spines(Wish { place, bits, name, mapper, repeats })

@@ -58,6 +58,8 @@ template <class T> static __device__ bool operator!=(const __ferry_complex<T> &a
 {
   return a.re != b.re || a.im != b.im;
 }
+template <class T> static __device__ __ferry_complex<T> __ferry_cmplx(T real, T imaginary) { return { real, imaginary }; }
+#define __builtin_complex __ferry_cmplx
 #define __ferry_c_creal(z) ((z).re)
 #define __ferry_c_crealf(z) ((z).re)
 #define __ferry_c_cimag(z) ((z).im)

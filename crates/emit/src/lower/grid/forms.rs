@@ -188,7 +188,7 @@ impl Lowering<'_> {
                 let is_asked = directive::RUNTIME_SYMBOLS.iter().any(|it| name.starts_with(it));
                 // What other files offer asks for nobody either.
                 let is_quiet = function.body.is_some() || self.links();
-                !is_asked && (is_quiet || self.is_of_system(function.span))
+                !is_asked && (is_quiet || function.is_builtin || self.is_of_system(function.span))
             })
     }
 

@@ -15,6 +15,7 @@
 mod atomic;
 mod bins;
 mod block;
+mod builtins;
 mod cached;
 mod flat;
 mod forms;
@@ -33,7 +34,7 @@ mod variables;
 pub(super) use forms::{Form, is_value};
 pub(super) use league::{TEAM, TEAMS};
 pub(super) use team::Team;
-pub(super) use unit::known;
+pub(crate) use unit::known;
 pub(super) use variables::Placed;
 
 use ir::program::{RegionId, VarId};

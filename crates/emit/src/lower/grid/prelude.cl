@@ -46,7 +46,9 @@ static unsigned long __ferry_rest(unsigned long a, unsigned long b)
 #define __ferry_places() ((unsigned)get_local_size(0))
 #define __ferry_meet() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 #endif
-#define __builtin_inf() INFINITY
+#ifndef __clang__
+#define __builtin_inf() ((double)INFINITY)
+#endif
 #ifdef __FERRY_STACK
 /* What a thread knows, and functions that it calls are told: where the variables are, its stack, the lock, and the
    team that it stands for if it is the one thread of a kernel. */
@@ -348,20 +350,3 @@ static unsigned long __ferry_make_allocator(__ferry_word space, int count, const
 }
 static void __ferry_end_allocator(__ferry_word allocator) {}
 static unsigned long __ferry_wider(unsigned long a, unsigned long b) { return a < b ? b : a; }
-#define global __ferry_w_global
-#define local __ferry_w_local
-#define constant __ferry_w_constant
-#define private __ferry_w_private
-#define generic __ferry_w_generic
-#define kernel __ferry_w_kernel
-#define half __ferry_w_half
-#define uchar __ferry_w_uchar
-#define ushort __ferry_w_ushort
-#define uint __ferry_w_uint
-#define ulong __ferry_w_ulong
-#define pipe __ferry_w_pipe
-#define read_only __ferry_w_read_only
-#define write_only __ferry_w_write_only
-#define read_write __ferry_w_read_write
-#define sampler_t __ferry_w_sampler_t
-#define event_t __ferry_w_event_t

@@ -30,12 +30,20 @@ static __device__ unsigned long __ferry_teams(void) { return gridDim.x; }
 static __device__ unsigned __ferry_place(void) { return threadIdx.x; }
 static __device__ unsigned __ferry_places(void) { return blockDim.x; }
 static __device__ void __ferry_meet(void) { __syncthreads(); }
-#define __builtin_inf() __longlong_as_double(0x7ff0000000000000)
+#define __builtin_inf() __builtin_bit_cast(double, 0x7ff0000000000000)
 template <class T> using __ferry_make = T;
 template <class T> struct __ferry_plain { typedef T type; };
 template <class T> struct __ferry_plain<T &> { typedef typename __ferry_plain<T>::type type; };
 template <class T> struct __ferry_plain<const T> { typedef T type; };
 #define __typeof__(...) __ferry_plain<decltype(__VA_ARGS__)>::type
+/* Steps of truth values. */
+static __device__ bool __ferry_stepped(bool &at, int by) { return at = at + by != 0; }
+static __device__ bool __ferry_step(bool &at, int by)
+{
+  const bool old = at;
+  at = at + by != 0;
+  return old;
+}
 /* Long divisions are slow, and most numbers are short. */
 static __device__ unsigned long __ferry_quotient(unsigned long a, unsigned long b)
 {
@@ -403,50 +411,3 @@ static __device__ unsigned long __ferry_make_allocator(__ferry_word, int count, 
 }
 static __device__ void __ferry_end_allocator(__ferry_word) {}
 static __device__ unsigned long __ferry_wider(unsigned long a, unsigned long b) { return a < b ? b : a; }
-#define catch __ferry_w_catch
-#define char8_t __ferry_w_char8_t
-#define char16_t __ferry_w_char16_t
-#define char32_t __ferry_w_char32_t
-#define class __ferry_w_class
-#define concept __ferry_w_concept
-#define consteval __ferry_w_consteval
-#define constexpr __ferry_w_constexpr
-#define constinit __ferry_w_constinit
-#define const_cast __ferry_w_const_cast
-#define co_await __ferry_w_co_await
-#define co_return __ferry_w_co_return
-#define co_yield __ferry_w_co_yield
-#define delete __ferry_w_delete
-#define dynamic_cast __ferry_w_dynamic_cast
-#define explicit __ferry_w_explicit
-#define export __ferry_w_export
-#define false __ferry_w_false
-#define friend __ferry_w_friend
-#define mutable __ferry_w_mutable
-#define namespace __ferry_w_namespace
-#define new __ferry_w_new
-#define noexcept __ferry_w_noexcept
-#define nullptr __ferry_w_nullptr
-#define operator __ferry_w_operator
-#define private __ferry_w_private
-#define protected __ferry_w_protected
-#define public __ferry_w_public
-#define reinterpret_cast __ferry_w_reinterpret_cast
-#define requires __ferry_w_requires
-#define static_assert __ferry_w_static_assert
-#define static_cast __ferry_w_static_cast
-#define template __ferry_w_template
-#define this __ferry_w_this
-#define throw __ferry_w_throw
-#define true __ferry_w_true
-#define try __ferry_w_try
-#define typeid __ferry_w_typeid
-#define typename __ferry_w_typename
-#define using __ferry_w_using
-#define virtual __ferry_w_virtual
-#define wchar_t __ferry_w_wchar_t
-#define threadIdx __ferry_w_threadIdx
-#define blockIdx __ferry_w_blockIdx
-#define blockDim __ferry_w_blockDim
-#define gridDim __ferry_w_gridDim
-#define warpSize __ferry_w_warpSize

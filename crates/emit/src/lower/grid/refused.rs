@@ -1,13 +1,17 @@
 //! What the C of such devices lacks, looked for in all that a unit prints.
 
-use ir::program::{ExprId, ExprKind, FunctionId, Program, StmtKind, VarId, VarStorage};
+use ir::program::{
+    ExprId, ExprKind, FunctionId, Init, InitId, Program, StmtKind, VarId, VarStorage,
+};
 use ir::types::{FloatKind, IntKind, Ty, TypeKind};
 use ir::walk::Part;
 use rustc_hash::{FxHashMap, FxHashSet};
+use source::Span;
 
 use super::super::device::Kernel;
+use super::builtins;
 use super::unit::known;
-use crate::c::{Grid, Printing};
+use crate::c::{Grid, Printing, computes_in_bits, is_pure, width_of};
 use crate::lower::Lowering;
 
 impl Lowering<'_> {
@@ -49,6 +53,9 @@ impl Lowering<'_> {
                     {
                         self.not_for_grid(it.span, what);
                     }
+                    if let Some(what) = self.odd_bits(grid, &it.kind) {
+                        self.not_for_grid(it.span, what);
+                    }
                     if let ExprKind::Function(function) = it.kind
                         && let Some(what) = self.missing_function(function)
                     {
@@ -84,13 +91,55 @@ impl Lowering<'_> {
                     };
                     what.into_iter().for_each(|what| self.not_for_grid(stmt.span, what));
                 }
-                Part::Init(_) | Part::Region(_) => {}
+                Part::Init(id) => {
+                    if let Some(span) = self.odd_bits_list(grid, id) {
+                        let what = "what this bit-field begins with";
+                        self.not_for_grid(span, what);
+                    }
+                }
+                Part::Region(_) => {}
             }
             program.parts(part, &mut |it| open.push(it));
         }
         for var in lengths.unsteady(program) {
             self.not_for_grid(program.vars[var].span, VARIABLE_ARRAY);
         }
+    }
+
+    /// What is done with a bit-field and cannot be done with bytes, or is computed otherwise than by gcc.
+    fn odd_bits(&self, grid: Grid, kind: &ExprKind) -> Option<&'static str> {
+        let program = self.program;
+        let is_twice = |it: ExprId| grid.is_opencl() || program.types.is_bool(program.exprs[it].ty);
+        if let ExprKind::AssignOp(_, to, ..) | ExprKind::Step(_, to) = kind
+            && is_twice(*to)
+            && width_of(program, *to).is_some()
+            && !is_pure(program, *to)
+        {
+            return Some("a change of a bit-field that is found by an expression with effects");
+        }
+        let is_odd = computes_in_bits(program, kind);
+        is_odd.then_some("a number as wide as a bit-field, which is wider than `int`,")
+    }
+
+    /// A value that would be computed once for each byte of a bit-field; in a union, one that NVIDIA's compiler does not
+    /// take.
+    fn odd_bits_list(&self, grid: Grid, id: InitId) -> Option<Span> {
+        let program = self.program;
+        let Init::List(ty, elements) = program.inits.find(id)? else { return None };
+        let record = program.types.record_of(*ty)?;
+        let layout = program.model.record(&program.types, record).ok()?;
+        let is_union = program.types.records[record].is_union;
+        elements.iter().find_map(|it| {
+            let place = layout.fields.get(usize::try_from(it.first).ok()?)?;
+            let Init::Expr(value) = program.inits.find(it.value)? else { return None };
+            let is_of_one = place.bit_offset + place.bit_width? <= 8;
+            let is_odd = match grid {
+                Grid::OpenCl | Grid::OpenCl12 => !is_of_one && !is_pure(program, *value),
+                Grid::Cuda => is_union,
+                Grid::Hip => false,
+            };
+            is_odd.then(|| program.exprs[*value].span)
+        })
     }
 
     /// A function that prints to a stream which a grid has not.
@@ -123,9 +172,13 @@ impl Lowering<'_> {
     fn missing_function(&self, id: FunctionId) -> Option<String> {
         let function = &self.program.functions[id];
         let name = self.program.names.text(function.name);
+        let is_built_in = self.grid.is_some_and(|it| builtins::is_there(it, function, name));
+        if function.is_builtin && !is_built_in {
+            return Some(format!("`{name}`"));
+        }
         let is_known = function.body.is_some()
             || Printing::of(self.program, id).is_some()
-            || function.is_builtin
+            || is_built_in
             || known(name)
             || directive::alone_answer(name).is_some();
         let is_missing = !is_known

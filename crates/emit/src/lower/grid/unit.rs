@@ -1,7 +1,6 @@
 //! The text for grids as a whole: what it may use, types, variables, functions, kernels.
 //!
-//! Names of the user's functions and variables are macros: C for grids has words and functions of
-//! its own that they would meet.
+//! Names of the user's functions have a prefix: C for grids has words and functions of its own that they would meet.
 
 use ir::program::FunctionId;
 use ir::walk::Part;
@@ -9,9 +8,9 @@ use ir::walk::Part;
 use super::super::device::{self, Kernel};
 use super::super::entries::Access;
 use super::super::{Lowering, mentions};
-use super::block;
 use super::flat::MOST_THREADS;
 use super::refused::VARIABLE_ARRAY;
+use super::{block, builtins};
 use crate::c::{Grid, Out, Printing, Setting, Used};
 
 /// What every text in OpenCL C begins with.
@@ -27,11 +26,17 @@ const HIP_PRELUDE: &str = include_str!("prelude.hip");
 const OPENCL_COMPLEX: &str = include_str!("complex.cl");
 const CUDA_COMPLEX: &str = include_str!("complex.cu");
 
+/// What those need that have bit-fields.
+const OPENCL_BITS: &str = include_str!("bits.cl");
+
 /// What kernels use whose threads share rows, or that have instructions of their own.
 const CUDA_SHAPES: &str = include_str!("shapes.cu");
 
 /// Functions of the C library that the language has under another name, or under the same.
 const LIBRARY: &str = include_str!("library.txt");
+
+/// CUDA has no pragma for it: who compiles the text passes the option on.
+const ROUNDS_EACH: &str = "// compile with --fmad=false\n";
 
 impl Lowering<'_> {
     /// The text; none if nothing of the program is for devices.
@@ -103,6 +108,7 @@ impl Lowering<'_> {
         let is_unnamed = |it: &FunctionId| self.offers(*it) && !used.functions.contains(it);
         let unnamed = selection.functions.iter().copied().filter(is_unnamed);
         let named: Vec<FunctionId> = used.functions.iter().copied().chain(unnamed).collect();
+        body.push_str(self.builtins(grid, &named));
         body.push_str(&self.library(grid, &named));
         body.push_str(&unit.into_text());
         body.push_str(&addresses);
@@ -133,19 +139,29 @@ impl Lowering<'_> {
                     let bytes = self.stack_bytes();
                     text.push_str(&format!("{}{bytes}ul\n", abi::image::OPENCL_STACK));
                 }
+                if self.rounds_each {
+                    text.push_str("#pragma OPENCL FP_CONTRACT OFF\n");
+                }
                 text.push_str(OPENCL_PRELUDE);
                 text.push_str(if body.contains("_Complex ") { OPENCL_COMPLEX } else { "" });
+                text.push_str(if body.contains("_bits(") { OPENCL_BITS } else { "" });
             }
             Grid::Cuda => {
                 text.push_str(abi::image::CUDA);
-                text.push_str(if body.contains("__ferry_complex<") { CUDA_COMPLEX } else { "" });
+                if self.rounds_each {
+                    text.push_str(ROUNDS_EACH);
+                }
+                text.push_str(if has_complex(&body) { CUDA_COMPLEX } else { "" });
                 text.push_str(if is_shaped(&body) { CUDA_SHAPES } else { "" });
                 text.push_str(CUDA_PRELUDE);
             }
             Grid::Hip => {
                 text.push_str(abi::image::HIP);
+                if self.rounds_each {
+                    text.push_str("#pragma clang fp contract(off)\n");
+                }
                 text.push_str(HIP_PRELUDE);
-                text.push_str(if body.contains("__ferry_complex<") { CUDA_COMPLEX } else { "" });
+                text.push_str(if has_complex(&body) { CUDA_COMPLEX } else { "" });
                 text.push_str(CUDA_PRELUDE);
             }
         }
@@ -180,13 +196,16 @@ impl Lowering<'_> {
         text
     }
 
-    /// Names: those of the library, of the runtime, and the user's own.
+    /// Names of the library and of the runtime.
     fn library(&self, grid: Grid, functions: &[FunctionId]) -> String {
         let mut text = String::new();
         for id in functions.iter().filter(|it| Printing::of(self.program, **it).is_none()) {
             let function = &self.program.functions[*id];
             let name = self.program.names.text(function.name);
-            if function.body.is_none() && known(name) {
+            if let Some(plain) = builtins::library_name(function, name) {
+                let other = spelled(grid, &plain).unwrap_or(&plain);
+                text.push_str(&format!("#define {name} {other}\n"));
+            } else if function.body.is_none() && known(name) {
                 if let Some(other) = spelled(grid, name) {
                     text.push_str(&format!("#define {name} {other}\n"));
                 }
@@ -194,8 +213,6 @@ impl Lowering<'_> {
                 && function.body.is_none()
             {
                 text.push_str(&format!("#define {name}{answer}\n"));
-            } else if !function.is_builtin {
-                text.push_str(&format!("#define {name} __ferry_f_{name}\n"));
             }
         }
         text
@@ -264,7 +281,7 @@ fn cuda_header(name: &str, slots: usize, parts: usize, is_solo: bool) -> String 
 }
 
 /// Whether the language has a function of the C library.
-pub(in crate::lower) fn known(name: &str) -> bool {
+pub(crate) fn known(name: &str) -> bool {
     LIBRARY.lines().any(|line| line.split_whitespace().next() == Some(name))
 }
 
@@ -274,6 +291,11 @@ fn spelled(grid: Grid, name: &str) -> Option<&'static str> {
     let other = found.next().and_then(|line| line.split_whitespace().nth(1))?;
     // CUDA has the names of C; what is ours is needed everywhere.
     (grid.is_opencl() || other.starts_with("__ferry")).then_some(other)
+}
+
+/// Whether a text in C++ has complex numbers.
+fn has_complex(text: &str) -> bool {
+    ["__ferry_complex<", "__builtin_complex("].iter().any(|it| text.contains(it))
 }
 
 /// Whether a text uses [`CUDA_SHAPES`].

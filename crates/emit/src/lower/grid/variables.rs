@@ -9,7 +9,7 @@ use ir::program::{DeviceVar, FunctionId, VarId, VarStorage};
 use ir::walk::Part;
 use rustc_hash::FxHashSet;
 
-use crate::c::{Grid, Out, Printer};
+use crate::c::{Grid, Out, Printer, is_reserved};
 use crate::lower::Lowering;
 
 /// How memory is handed out to kernels, from a heap behind the block.
@@ -239,6 +239,14 @@ impl Lowering<'_> {
     /// The same where variables of a text are one for all kernels, and can be asked for.
     fn cuda_variable(&self, printer: &Printer<'_>, id: VarId, is_defined: bool, out: &mut Out<'_>) {
         let var = &self.program.vars[id];
+        // Its name is what the host asks for.
+        if let Some(grid) = self.grid
+            && var.device.is_some()
+            && is_reserved(grid, &self.symbol(id))
+        {
+            let what = format!("a variable of the file that is called `{}`", self.symbol(id));
+            self.not_for_grid(var.span, &what);
+        }
         if var.device == Some(DeviceVar::Link) {
             let word = if var.storage == VarStorage::Extern { "__ferry_shared_in" } else { "" };
             let pointer = self.link_pointer(id);
