@@ -67,8 +67,8 @@ static void summed(void)
   expect(count == 5 && all == 5 + (long)N * (N - 1) / 2, "a loop's reduction");
 }
 
-/* A loop that is not for teams is run by each of them, as a whole. */
-static void redundant(void)
+/* A loop that names only workers, with no gang loop around or inside, is shared by gangs too. */
+static void implied(void)
 {
   int runs = 0;
 #pragma acc parallel num_gangs(6) num_workers(4) copy(runs)
@@ -79,7 +79,7 @@ static void redundant(void)
       runs++;
     }
   }
-  expect(runs == 60, "loops for threads of each team");
+  expect(runs == 10, "loops for threads, shared by teams");
 }
 
 static void dimensions(void)
@@ -191,7 +191,7 @@ int main(void)
   counted(1);
   counted(70000);
   summed();
-  redundant();
+  implied();
   dimensions();
   parts();
   routines();

@@ -181,6 +181,13 @@ pub fn fewer_threads(wanted: &str) -> String {
     )
 }
 
+/// A line for the host compiler that declares how values of a type are combined, and with what copies of them begin.
+pub fn declared_reduction(name: &str, ty: &str, combiner: &str, first: &str) -> String {
+    format!(
+        "#pragma omp declare reduction({name} : {ty} : {combiner}) initializer(omp_priv = {first})"
+    )
+}
+
 /// C for the host compiler: names of ours for calls of the runtime that allocate and release. The program may declare the calls itself, or not.
 pub const STORAGE_CALLS: &str = "\
 extern void *__ferry_aligned_alloc(unsigned long, unsigned long, unsigned long) \

@@ -233,6 +233,11 @@ impl<'p> Printer<'p> {
         self.decayed.insert(var);
     }
 
+    /// From now on an array's name is its own again.
+    pub fn undecay(&mut self, var: VarId) {
+        self.decayed.remove(&var);
+    }
+
     /// From now on elements of an array are those of `buffer`, which begins with element `first`.
     pub fn find_elements(&mut self, var: VarId, buffer: String, first: String) {
         self.elsewhere.insert(var, (buffer, first));

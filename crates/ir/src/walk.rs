@@ -3,8 +3,9 @@
 //! In: one node. Out: a call for each handle directly in it, in the order of evaluation or writing.
 //! Going further is the caller's, with a stack of its own: user programs nest deeply.
 
+use crate::construct::{ClauseKind, Leaf};
 use crate::program::{
-    ExprId, ExprKind, Init, InitId, OffsetStep, Program, RegionId, StmtId, StmtKind, VarId,
+    ExprId, ExprKind, Init, InitId, OffsetStep, Program, RegionId, StmtId, StmtKind, Typed, VarId,
 };
 use crate::types::{ArrayLen, Ty, TypeKind, Types};
 
@@ -212,6 +213,34 @@ impl Program {
     /// A region and those around it, from the inside out.
     pub fn around(&self, id: RegionId) -> impl Iterator<Item = RegionId> + '_ {
         std::iter::successors(Some(id), |it| self.regions[*it].parent)
+    }
+
+    /// Whether teams share the iterations of a loop though it names only threads or lanes: no loop around it or inside it is
+    /// theirs, and all of them would run it whole.
+    pub fn implies_teams(&self, id: RegionId) -> bool {
+        let names = |id: RegionId, is_it: fn(&ClauseKind<Typed>) -> bool| {
+            self.regions[id].construct.kinds().any(is_it)
+        };
+        let is_team = |it: &ClauseKind<Typed>| matches!(it, ClauseKind::Gang(_));
+        let is_less =
+            |it: &ClauseKind<Typed>| matches!(it, ClauseKind::Worker(_) | ClauseKind::Vector(_));
+        let is_seq = |it: &ClauseKind<Typed>| matches!(it, ClauseKind::Seq);
+        let start = self.around(id).find(|it| {
+            let construct = &self.regions[*it].construct;
+            construct.has(Leaf::Offload) || construct.has(Leaf::Kernels)
+        });
+        let Some(start) = start.map(|it| (it, &self.regions[it].construct)) else { return false };
+        let shares =
+            |it: RegionId| self.regions[it].construct.has(Leaf::Loop) && !names(it, is_seq);
+        let mut around = self.around(id).skip(1).take_while(|it| *it != start.0);
+        start.1.has(Leaf::Teams)
+            && start.1.rules.redundant_teams
+            && names(id, is_less)
+            && !names(id, is_team)
+            && !names(id, is_seq)
+            && !around.any(shares)
+            && (id == start.0 || !shares(start.0))
+            && !self.inside(id).into_iter().any(|it| names(it, is_team))
     }
 
     /// Regions inside a region, in the order of the text.

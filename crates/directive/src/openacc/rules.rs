@@ -20,6 +20,7 @@ pub(super) fn rules<P: Phase>(construct: &Construct<P>) -> Rules {
         Some(Leaf::Update | Leaf::HostData) => Rules { on_absent: OnAbsent::Error, ..DATA },
         _ => Rules::NONE,
     };
+    rules.member_sums = true;
     if construct.has(Leaf::Loop) {
         rules.plain_nests = true;
         if !construct.has(Leaf::Kernels) {
@@ -62,6 +63,7 @@ const COMPUTE: Rules = Rules {
     counts_attachments: true,
     declared_shapes: true,
     pointer_sections: true,
+    member_sums: true,
 };
 
 /// `kernels`: values of scalars flow between the kernels that are made of it.

@@ -115,7 +115,7 @@ impl Collect<'_> {
             function: self.function_name(region.function),
             directive: directive_name(&region.construct),
             written: self.written(region.construct.span),
-            constructs: region.construct.leaves.iter().map(|&it| construct(it)).collect(),
+            constructs: self.constructs(id),
             loops: region.loops.iter().map(|it| self.loop_record(it)).collect(),
             findings,
             mapping,
@@ -133,6 +133,15 @@ impl Collect<'_> {
             indirect_calls: region.indirect_calls.iter().map(|&it| self.place(it)).collect(),
             remarks,
         }
+    }
+
+    fn constructs(&self, id: RegionId) -> Vec<ConstructRecord> {
+        let leaves = &self.program.regions[id].construct.leaves;
+        let implied = self.program.implies_teams(id).then_some(ConstructRecord {
+            name: "implied-teams",
+            meaning: "gangs share the iterations: implied, as no loop around or inside names them",
+        });
+        leaves.iter().map(|&it| construct(it)).chain(implied).collect()
     }
 
     /// What is said of arrays in the scratchpad, for loops of a region that nothing is around.

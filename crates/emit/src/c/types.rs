@@ -254,7 +254,7 @@ impl Printer<'_> {
     }
 
     /// The name of a member; nothing for an anonymous one, where it needs none.
-    pub(super) fn field_name(&self, record: RecordId, at: u32) -> Option<Cow<'_, str>> {
+    pub(crate) fn field_name(&self, record: RecordId, at: u32) -> Option<Cow<'_, str>> {
         let record = self.program.types.records.find(record)?;
         let field = record.fields.as_ref()?.get(at as usize)?;
         match field.name {

@@ -381,7 +381,9 @@ fn keep(clause: &mut Clause<Spelled>, previous: Option<&str>) -> bool {
 pub(super) fn share(construct: &mut Construct<Spelled>, names: &[String]) {
     let is_needed =
         construct.kinds().any(|it| matches!(it, ClauseKind::Default(DefaultSharing::Private, _)));
-    construct.clauses.retain(|it| !matches!(it.kind, ClauseKind::Induction(_)));
+    construct
+        .clauses
+        .retain(|it| !matches!(it.kind, ClauseKind::Induction(_) | ClauseKind::Linear(_)));
     if is_needed && !names.is_empty() {
         debug_assert_eq!(construct.dialect, HOST_DIALECT, "others are not printed");
         let kind = ClauseKind::FirstPrivate { saved: false, items: names.to_vec() };

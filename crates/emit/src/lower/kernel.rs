@@ -17,6 +17,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::Lowering;
 use super::entries::{self, Access, Captured, Entries};
 use super::grid::Form;
+use super::sums::Alone;
 use super::teams::release;
 use crate::c::{Grid, Out, Printer, Setting};
 
@@ -57,6 +58,7 @@ impl Lowering<'_> {
                 printer.substitute(var, format!("({name})"));
             }
         }
+        self.refuse_aligned(id);
         let copied = copied_inside(program, id);
         let mut out = Out::placed(self.place);
         let linkage = if setting == Setting::Alone { "" } else { "static " };
@@ -88,7 +90,9 @@ impl Lowering<'_> {
             }
             for captured in &entries.captured {
                 let is_seen = setting == Setting::Appended && !region.construct.goes_back();
-                if let Some(back) = self.bind(&mut printer, captured, &copied, is_seen, out) {
+                let align = self.alignment(&printer, id, captured.var);
+                let bound = self.bind(&mut printer, captured, &copied, (is_seen, &align), out);
+                if let Some(back) = bound {
                     carried.push(back);
                 }
             }
@@ -115,12 +119,16 @@ impl Lowering<'_> {
                 .collect();
             // One thread runs all of it: what is its own is the kernel's.
             let mut inside = printer.clone();
-            let kept = match leaves.is_empty() {
-                true => self.own_parts(&printer, &mut inside, id, out),
-                false => Vec::new(),
+            let (kept, sums) = match leaves.is_empty() {
+                true => (
+                    self.own_parts(&printer, &mut inside, id, out),
+                    self.own_reduced(&printer, &mut inside, id, out),
+                ),
+                false => (Vec::new(), Alone::default()),
             };
             self.construct(&inside, id, &leaves, out);
             out.leave();
+            sums.join(out);
             release(&kept, out);
             allocators.after.iter().for_each(|it| out.line(it));
             carried.iter().for_each(|it| out.line(it));
@@ -132,13 +140,13 @@ impl Lowering<'_> {
     }
 
     /// Gives a captured variable its name; answers what carries its value back. `is_seen`: variables of
-    /// the file can be used by their names.
+    /// the file can be used by their names; `align`: what the kernel's own variable is declared with.
     fn bind(
         &self,
         printer: &mut Printer<'_>,
         captured: &Captured,
         copied: &Copied,
-        is_seen: bool,
+        (is_seen, align): (bool, &str),
         out: &mut Out<'_>,
     ) -> Option<String> {
         let program = self.program;
@@ -160,13 +168,13 @@ impl Lowering<'_> {
             Access::Own => {
                 match self.on_stack(printer, captured.var) {
                     Some(place) => printer.substitute(captured.var, place),
-                    None => out.line(&format!("{};", printer.declare(plain, &own))),
+                    None => out.line(&format!("{}{align};", printer.declare(plain, &own))),
                 }
                 None
             }
             Access::Value => {
                 let slot = captured.slot?;
-                let declared = printer.declare(plain, &own);
+                let declared = format!("{}{align}", printer.declare(plain, &own));
                 let place = self.on_stack(printer, captured.var);
                 if program.types.is_pointer(var.ty) {
                     out.line(&format!("{declared} = __ferry_slots[{slot}];"));

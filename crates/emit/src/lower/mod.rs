@@ -41,6 +41,7 @@ mod scope;
 mod standalone;
 mod storage;
 mod stub;
+pub(crate) mod sums;
 mod team_sizes;
 mod teams;
 mod thread;
@@ -138,6 +139,9 @@ pub struct Chosen<'a> {
     /// The numbers of the device, if they are not those of the cores that are known.
     pub profile: Option<&'a Profile>,
 }
+
+/// Advice of the host's compiler for a loop, which it takes only right before it.
+const HINTS: [&[u8]; 2] = [b"#pragma GCC unroll", b"#pragma GCC ivdep"];
 
 /// The device that kernels are made for.
 const PROFILE: &str = "cpu";
@@ -530,6 +534,11 @@ impl Lowering<'_> {
                 edits.replace(start.start..end, made)?;
                 continue;
             }
+            if let Part::Stmt(id) = part
+                && let StmtKind::Region(region) = self.program.stmts[id].kind
+            {
+                self.without_hints(region, text, base, edits);
+            }
             if let Part::Expr(id) = part
                 && let ExprKind::Var(var) = self.program.exprs[id].kind
                 && let Some(moved) = self.moved.get(&var)
@@ -542,6 +551,23 @@ impl Lowering<'_> {
             self.program.parts(part, &mut |it| open.push(it));
         }
         Ok(())
+    }
+
+    /// Takes out advice that stands between a directive and its loops, where the host's compiler takes none.
+    fn without_hints(&self, id: RegionId, text: &[u8], base: u32, edits: &mut Edits) {
+        let region = &self.program.regions[id];
+        let Some(last) = region.loops.last() else { return };
+        let end = offset(base, self.program.stmts[last.stmt].span.start);
+        let mut at = offset(base, region.construct.span.end);
+        while let Some(rest) = text.get(at..end) {
+            let length = rest.iter().position(|it| *it == b'\n').unwrap_or(rest.len());
+            let line = rest.get(..length).unwrap_or_default().trim_ascii_start();
+            if HINTS.iter().any(|it| line.starts_with(it)) {
+                // A loop of two directives has been looked at.
+                let _ = edits.delete(at..at + length);
+            }
+            at += length + 1;
+        }
     }
 
     /// Tells the compiler where the text goes on.

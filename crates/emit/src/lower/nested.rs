@@ -31,9 +31,14 @@ impl Lowering<'_> {
         if leaves.last() == Some(&Leaf::Teams) {
             lines.extend(self.other_names(&mut inside, id));
         }
+        if !leaves.is_empty() {
+            lines.extend(self.record_sums(&inside, id));
+        }
         if !lines.is_empty() {
             out.line("{");
-            lines.iter().for_each(|it| out.line(it));
+            for it in &lines {
+                if it.starts_with('#') { out.raw(it) } else { out.line(it) }
+            }
         }
         match self.group_vars(id) {
             vars if vars.is_empty() => self.parts(&inside, id, leaves, out),
@@ -90,7 +95,8 @@ impl Lowering<'_> {
         construct.leaves = leaves.to_vec();
         let mut spelled = printer.spelled(&construct);
         name_sections(self.program, printer, &construct, &mut spelled);
-        fit(&mut spelled, is_reduced);
+        self.name_record_sums(id, &mut spelled);
+        fit(&mut spelled, is_reduced, self.near.is_some());
         if self.is_device {
             name_allocators(&mut spelled);
         }
@@ -280,7 +286,7 @@ fn name_allocators(construct: &mut Construct<Spelled>) {
 }
 
 /// Makes the construct one that the host's compiler takes.
-fn fit(construct: &mut Construct<Spelled>, is_reduced: bool) {
+fn fit(construct: &mut Construct<Spelled>, is_reduced: bool, is_clang: bool) {
     if is_reduced {
         let alone = Construct { clauses: Vec::new(), ..construct.clone() };
         construct.clauses.retain(|it| {
@@ -295,6 +301,10 @@ fn fit(construct: &mut Construct<Spelled>, is_reduced: bool) {
     }
     for clause in &mut construct.clauses {
         list_names(&mut clause.kind);
+        // Clang 19 knows only the most.
+        if let (ClauseKind::NumTeams { lower, .. }, true) = (&mut clause.kind, is_clang) {
+            *lower = None;
+        }
     }
     construct.clauses.retain(|it| !is_empty_list(&it.kind));
     // Every variable was named, and some are reached through pointers now.

@@ -6,11 +6,12 @@
 
 use ir::construct::{ClauseKind, Construct, Leaf, ReductionOp, Spelled};
 use ir::program::{ExprId, ExprKind, RegionId, Typed, VarId};
+use ir::types::Ty;
 
 use super::teams::release;
 use super::unknown::lone;
 use super::{Lowering, place};
-use crate::c::{Out, Printer};
+use crate::c::{Out, Printer, Setting};
 
 /// Memory that a copy was made in.
 #[derive(Clone, Debug)]
@@ -26,16 +27,16 @@ pub(super) struct Sum {
     original: String,
     count: String,
     op: ReductionOp<Typed>,
+    ty: Ty,
 }
 
 /// The elements of an item.
 struct Elements {
     /// The type of one that is not an array.
-    ty: String,
+    ty: Ty,
     /// Address of the first.
     first: String,
     bytes: String,
-    is_floating: bool,
 }
 
 impl Lowering<'_> {
@@ -152,25 +153,41 @@ impl Lowering<'_> {
         let mut sums = Vec::new();
         for kind in self.program.regions[id].construct.kinds() {
             let ClauseKind::Reduction(reduction) = kind else { continue };
-            for item in &reduction.items {
-                let elements = self.elements(outside, *item);
-                let memory = self.own_memory(outside, inside, *item, &elements, out);
-                let Elements { ty, first, bytes, is_floating } = elements;
-                let count = format!("({bytes}) / sizeof({ty})");
-                let begin = begin(&reduction.op, &ty, is_floating);
-                let at = format!("__ferry_at{}", self.fresh());
-                out.line(&format!(
-                    "for (unsigned long {at} = 0; {at} < {count}; {at}++) \
-                     (({}{ty} *){memory})[{at}] = {begin};",
-                    self.memory()
-                ));
-                let elements = format!("({}{ty} *)", self.memory());
-                let (kept, op) =
-                    (Kept { memory: format!("{elements}{memory}") }, reduction.op.clone());
-                sums.push(Sum { kept, original: format!("{elements}{first}"), count, op });
-            }
+            let items = reduction.items.iter();
+            sums.extend(
+                items.map(|it| self.own_part_sum(outside, inside, *it, &reduction.op, out)),
+            );
         }
         sums
+    }
+
+    /// The copy of one item, at the value where sums begin.
+    pub(super) fn own_part_sum(
+        &self,
+        outside: &Printer<'_>,
+        inside: &mut Printer<'_>,
+        item: ExprId,
+        op: &ReductionOp<Typed>,
+        out: &mut Out<'_>,
+    ) -> Sum {
+        let elements = self.elements(outside, item);
+        let memory = self.own_memory(outside, inside, item, &elements, out);
+        let Elements { ty, first, bytes } = elements;
+        let pointer = format!("({}{} *)", self.memory(), outside.type_name(ty));
+        let count = format!("({bytes}) / sizeof({})", outside.type_name(ty));
+        let at = format!("__ferry_at{}", self.fresh());
+        let begins = self.begins(outside, &format!("({pointer}{memory})[{at}]"), ty, op);
+        out.line(&format!("for (unsigned long {at} = 0; {at} < {count}; {at}++) {{ {begins} }}"));
+        let kept = Kept { memory: format!("{pointer}{memory}") };
+        Sum { kept, original: format!("{pointer}{first}"), count, op: op.clone(), ty }
+    }
+
+    /// Combines one copy with its original.
+    pub(super) fn joins_part(&self, sum: &Sum) -> String {
+        let at = format!("__ferry_at{}", self.fresh());
+        let (a, b) = (format!("({})[{at}]", sum.original), format!("({})[{at}]", sum.kept.memory));
+        let joins = self.joins(&self.printer(Setting::Alone), (&a, &b), sum.ty, &sum.op);
+        format!("for (unsigned long {at} = 0; {at} < {}; {at}++) {{ {joins} }}", sum.count)
     }
 
     /// Adds copies to their originals, one team at a time.
@@ -185,16 +202,7 @@ impl Lowering<'_> {
         }
         out.line("{");
         out.indented(|out| {
-            for sum in sums {
-                let at = format!("__ferry_at{}", self.fresh());
-                let (a, b) =
-                    (format!("({})[{at}]", sum.original), format!("({})[{at}]", sum.kept.memory));
-                out.line(&format!(
-                    "for (unsigned long {at} = 0; {at} < {}; {at}++) {a} = {};",
-                    sum.count,
-                    combined(&sum.op, &a, &b)
-                ));
-            }
+            sums.iter().for_each(|it| out.line(&self.joins_part(it)));
         });
         out.line("}");
     }
@@ -210,17 +218,14 @@ impl Lowering<'_> {
                 true => (format!("({bytes}){name}"), format!("sizeof(*__ref_{name})")),
                 false => (format!("({bytes})&{name}"), format!("sizeof({name})")),
             };
-            let is_floating = !types.is_integer(ty);
-            return Elements { ty: printer.type_name(ty.plain()), first, bytes, is_floating };
+            return Elements { ty: ty.plain(), first, bytes };
         }
         let place = place::of(printer, item);
         let ty = of(place.ty);
-        let is_floating = !types.is_integer(ty);
         Elements {
-            ty: printer.type_name(ty.plain()),
+            ty: ty.plain(),
             first: format!("({bytes})&{}", place.first),
             bytes: place.bytes(),
-            is_floating,
         }
     }
 

@@ -175,6 +175,31 @@ impl Lowering<'_> {
         (inside, lines)
     }
 
+    /// What the kernel of a region declares a variable of its own with, where a clause asks for an alignment.
+    pub(super) fn alignment(&self, printer: &Printer<'_>, id: RegionId, var: VarId) -> String {
+        let is_it = |it: &ExprId| named(self.program, *it) == Some(var);
+        let align = self.program.regions[id].construct.kinds().find_map(|it| match it {
+            ClauseKind::Allocate(it) if it.items.iter().any(is_it) => it.align,
+            _ => None,
+        });
+        match (align, self.grid) {
+            (Some(align), None) => {
+                format!(" __attribute__((aligned({})))", printer.expr(align))
+            }
+            _ => String::new(),
+        }
+    }
+
+    /// Refuses alignments that a clause asks for where variables of kernels have none.
+    pub(super) fn refuse_aligned(&self, id: RegionId) {
+        let is_aligned =
+            |it: &ClauseKind<_>| matches!(it, ClauseKind::Allocate(it) if it.align.is_some());
+        let clauses = &self.program.regions[id].construct.clauses;
+        if let (Some(it), Some(_)) = (clauses.iter().find(|it| is_aligned(&it.kind)), self.grid) {
+            self.not_for_grid(it.span, "a variable that is to be aligned");
+        }
+    }
+
     /// A pointer to memory for a variable of the type of `like`, which goes with its block.
     pub(super) fn allocated(&self, pointer: &str, like: &str, storage: &Storage) -> String {
         self.declare_calls();

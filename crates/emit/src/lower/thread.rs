@@ -11,6 +11,7 @@ use ir::region::{Origin, Rule, Sharing};
 use super::Lowering;
 use super::copies::{Own, Start};
 use super::loops;
+use super::sums::Alone;
 use super::teams::release;
 use crate::c::{Out, Printer};
 
@@ -32,7 +33,9 @@ impl Lowering<'_> {
         };
         let own = self.own_in_thread(id, lanes);
         out.beside(region.span);
-        if own.is_empty() && self.part_items(id).is_empty() {
+        let is_alone = region.construct.leaves.is_empty();
+        let sums_up = is_alone && !self.reduced_alone(id).is_empty();
+        if own.is_empty() && self.part_items(id).is_empty() && !sums_up {
             self.loop_in_thread(printer, id, out);
             return true;
         }
@@ -41,7 +44,12 @@ impl Lowering<'_> {
             let mut inside = printer.clone();
             own.iter().for_each(|it| self.own_copy(printer, &mut inside, it, out));
             let kept = self.own_parts(printer, &mut inside, id, out);
+            let sums = match is_alone {
+                true => self.own_reduced(printer, &mut inside, id, out),
+                false => Alone::default(),
+            };
             self.loop_in_thread(&inside, id, out);
+            sums.join(out);
             release(&kept, out);
         });
         out.line("}");

@@ -20,6 +20,7 @@ impl Lowering<'_> {
             && is_for_host_compiler(&self.program.regions[id].construct)
             && !loops::needs_loops_made(self.program, id)
             && !loops::is_miscounted(self.program, id)
+            && !loops::is_linear(self.program, id)
             && !self.counts_points(id)
             && !self.names_moved(id)
             && self.group_vars(id).is_empty()

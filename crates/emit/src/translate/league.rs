@@ -4,18 +4,22 @@
 //! become directives; data is in [`super::maps`], copies of variables are in [`super::copies`].
 
 use ir::construct::{ClauseKind, Construct, Leaf, Reduction, Spelled};
-use ir::program::{Level, RegionId, StmtKind, Typed};
+use ir::program::{ExprId, Level, RegionId, StmtKind, Typed};
 
 use super::copies::merge_copies;
 use super::own::share_clause;
 use super::{Fate, Line, Plan, Translator, clause, codes};
 use crate::lower::levels::base;
+use crate::lower::sums::needs_copy;
 
 impl Translator<'_> {
     /// A construct that leaves the host.
     pub(super) fn league(&self, id: RegionId) -> Plan {
         if !self.nests(id).is_empty() {
             return self.data_of_nests(id);
+        }
+        if let Some(refused) = self.no_such_sum(id) {
+            return refused;
         }
         let region = &self.made.regions[id];
         let written = &self.program.regions[id].construct;
@@ -240,6 +244,9 @@ impl Translator<'_> {
 
     /// A loop inside such a construct, or in a function that is called there, or one that has none yet.
     pub(super) fn league_loop(&self, id: RegionId) -> Plan {
+        if let Some(refused) = self.no_such_sum(id) {
+            return refused;
+        }
         let region = &self.made.regions[id];
         let mut plan = Plan::default();
         let mut leaves = self.parts(id);
@@ -314,6 +321,7 @@ impl Translator<'_> {
         }
         if to.leaves.is_empty() {
             if region.construct.leaves.is_empty() {
+                self.refuse_own_sums(id, &mut plan);
                 self.told_in_order(id, &mut plan);
             }
             return plan;
@@ -323,6 +331,40 @@ impl Translator<'_> {
         }
         plan.lines.push(Line::Directive(Box::new(to)));
         plan
+    }
+
+    /// Refuses a reduction of records, which the other standard has only by declarations.
+    fn no_such_sum(&self, id: RegionId) -> Option<Plan> {
+        let region = self.program.regions.find(id)?;
+        let mut sums = region.construct.kinds().filter_map(|it| match it {
+            ClauseKind::Reduction(it) => Some(&it.items),
+            _ => None,
+        });
+        let types = &self.program.types;
+        let is_record =
+            |it: &ExprId| types.is_record(types.innermost_element(self.program.exprs[*it].ty));
+        let sums = sums.any(|it| it.iter().any(is_record)) && region.construct.rules.member_sums;
+        let text = "a record is reduced member by member; reduce variables for its members instead";
+        sums.then(|| Plan::refused(text))
+    }
+
+    /// Refuses a loop that runs in order, for which there is no directive then, if it needs a copy of what it reduces.
+    fn refuse_own_sums(&self, id: RegionId, plan: &mut Plan) {
+        let Some(region) = self.program.regions.find(id).filter(|_| !self.is_merged(id)) else {
+            return;
+        };
+        for kind in region.construct.kinds() {
+            let ClauseKind::Reduction(sum) = kind else { continue };
+            for item in &sum.items {
+                if needs_copy(self.program, id, *item, &sum.op) {
+                    let text = format!(
+                        "the loop runs in order and does more with `{}` than to reduce it",
+                        self.words.expr(*item)
+                    );
+                    plan.remark(Fate::Refused, Some(codes::NO_COUNTERPART), None, text);
+                }
+            }
+        }
     }
 
     /// Regions around, the nearest first.

@@ -147,6 +147,8 @@ pub struct Rules {
     /// Data behind a pointer that no clause names are mapped like an array, where it can be told how
     /// much of them the construct touches.
     pub pointer_sections: bool,
+    /// A record is reduced member by member.
+    pub member_sums: bool,
 }
 
 impl Rules {
@@ -166,5 +168,6 @@ impl Rules {
         counts_attachments: false,
         declared_shapes: false,
         pointer_sections: false,
+        member_sums: false,
     };
 }

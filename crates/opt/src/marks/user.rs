@@ -85,6 +85,7 @@ impl Analysis<'_> {
                     said.copies.extend(copied(kind).iter().filter_map(|it| variable(program, *it)));
                 }
             }
+            said.levels.teams |= program.implies_teams(id);
             said.independent |= word.unwrap_or(!proves);
         }
         said.levels.whole = self.outline.is_whole(stmt) && said.levels.is_none();

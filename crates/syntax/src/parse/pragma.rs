@@ -150,7 +150,11 @@ impl Parser<'_> {
         if !self.enter() {
             return self.skipped_statement();
         }
-        let body = self.block_item();
+        // Advice to another compiler does not come between a directive and its statement.
+        let body = match self.at(TokenKind::Pragma) {
+            true => self.pragma_statement(true),
+            false => self.block_item(),
+        };
         self.leave();
         body
     }

@@ -6,8 +6,21 @@
 /// What is wrong with a text, in words for its user.
 pub(super) fn about(text: &str) -> Option<String> {
     let mut lines = text.lines();
+    let mut place = Place::default();
     while let Some(line) = lines.next() {
-        if !line.trim_start().starts_with("#pragma") || !line.contains("lastprivate(") {
+        place.go_on(line);
+        if !line.trim_start().starts_with("#pragma") {
+            continue;
+        }
+        if line.contains("reduction(inscan") && has_word(line, "for") {
+            return Some(format!(
+                "`reduction(inscan, …)`, which clang begins without the original value{place}"
+            ));
+        }
+        if line.contains("depend(sink") || line.contains("depend(source") {
+            return Some(format!("iterations that wait for others (doacross){place}"));
+        }
+        if !line.contains("lastprivate(") {
             continue;
         }
         if line.contains("lastprivate(conditional") {
@@ -27,6 +40,36 @@ pub(super) fn about(text: &str) -> Option<String> {
         }
     }
     None
+}
+
+/// Where the text comes from, as its markers say.
+#[derive(Default)]
+struct Place {
+    file: String,
+    line: u32,
+}
+
+impl Place {
+    fn go_on(&mut self, text: &str) {
+        let marker = text.strip_prefix("# ").and_then(|it| it.split_once(' '));
+        match marker.and_then(|(line, file)| Some((line.parse::<u32>().ok()?, file))) {
+            Some((line, file)) => {
+                // The marker speaks of the line behind it.
+                self.line = line.saturating_sub(1);
+                self.file = file.split('"').nth(1).unwrap_or_default().to_owned();
+            }
+            None => self.line = self.line.saturating_add(1),
+        }
+    }
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.file.as_str() {
+            "" | "<ferry>" => Ok(()),
+            file => write!(f, " ({file}:{})", self.line),
+        }
+    }
 }
 
 fn number_behind(line: &str, word: &str) -> Option<usize> {

@@ -167,7 +167,7 @@ impl Lowering<'_> {
     }
 
     /// A new variable of a thread, if such are on its stack.
-    pub(super) fn new_on_stack(&self, printer: &Printer<'_>, ty: Ty) -> String {
+    pub(in crate::lower) fn new_on_stack(&self, printer: &Printer<'_>, ty: Ty) -> String {
         let at = self.room_on_stack(ty);
         self.place_on_stack(printer, ty, at)
     }

@@ -97,10 +97,7 @@ impl Lowering<'_> {
                 out.line(&format!("__builtin_memset(&{own}, 0, sizeof({own}));"));
             }
             let kept = self.own_parts(printer, &mut inside, id, out);
-            let sums = self.user_sums(printer, &mut inside, id, out).unwrap_or_else(|| {
-                self.not_for_grid(region.construct.span, "a reduction of the user's own");
-                Vec::new()
-            });
+            let sums = self.own_reduced(printer, &mut inside, id, out);
             if let Some(filter) = region.construct.kinds().find_map(|it| match it {
                 ClauseKind::Filter(thread) => Some(*thread),
                 _ => None,
@@ -111,7 +108,7 @@ impl Lowering<'_> {
                 inside.stmt(body, out);
             }
             out.leave();
-            self.join_user_sums(&sums, out);
+            sums.join(out);
             release(&kept, out);
             out.line(";");
         });
@@ -157,7 +154,9 @@ impl Lowering<'_> {
                 }
             }
             let kept = self.own_parts(printer, &mut inside, id, out);
+            let sums = self.own_reduced(printer, &mut inside, id, out);
             self.share_of_team(&inside, id, &share, out);
+            sums.join(out);
             release(&kept, out);
         });
         out.line("}");

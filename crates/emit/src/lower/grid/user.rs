@@ -8,41 +8,9 @@ use ir::walk::Part;
 use crate::c::{Out, Printer, Setting};
 use crate::lower::Lowering;
 
-/// What joins a copy with its variable, as C.
-pub(super) struct Joined(String);
-
 impl Lowering<'_> {
-    /// Copies of what a construct combines in the user's way, which the printer then names; nothing if
-    /// there is one that cannot be made.
-    pub(super) fn user_sums(
-        &self,
-        printer: &Printer<'_>,
-        inside: &mut Printer<'_>,
-        id: RegionId,
-        out: &mut Out<'_>,
-    ) -> Option<Vec<Joined>> {
-        let mut made = Vec::new();
-        for kind in self.program.regions[id].construct.kinds() {
-            let (ClauseKind::Reduction(it) | ClauseKind::InReduction(it)) = kind else { continue };
-            if !matches!(it.op, ReductionOp::User(_)) {
-                continue;
-            }
-            for item in &it.items {
-                let ExprKind::Var(var) = self.program.exprs[*item].kind else { return None };
-                let (construct, declared) = self.declared_reduction(id, &it.op, var)?;
-                made.push(self.user_sum(printer, inside, var, construct, declared, out)?);
-            }
-        }
-        Some(made)
-    }
-
-    /// Joins copies with their variables.
-    pub(super) fn join_user_sums(&self, sums: &[Joined], out: &mut Out<'_>) {
-        sums.iter().for_each(|Joined(line)| out.line(line));
-    }
-
     /// The declaration of a reduction for the type of a variable.
-    fn declared_reduction(
+    pub(in crate::lower) fn declared_reduction(
         &self,
         id: RegionId,
         op: &ReductionOp<Typed>,
@@ -62,7 +30,9 @@ impl Lowering<'_> {
         })
     }
 
-    fn user_sum(
+    /// A copy of what a construct combines in the user's way, which the printer then names; answers what joins it with its
+    /// variable, as C.
+    pub(in crate::lower) fn user_sum(
         &self,
         printer: &Printer<'_>,
         inside: &mut Printer<'_>,
@@ -70,7 +40,7 @@ impl Lowering<'_> {
         construct: &Construct<Typed>,
         declared: &ReductionDecl<Typed>,
         out: &mut Out<'_>,
-    ) -> Option<Joined> {
+    ) -> Option<String> {
         let clause = construct.kinds().find_map(|it| match it {
             ClauseKind::Combiner(it) => Some(*it),
             _ => None,
@@ -119,7 +89,7 @@ impl Lowering<'_> {
         }
         inside.substitute(var, own.clone());
         let joins = named(Part::Expr(combiner), [(to, &original), (from, &own)]);
-        Some(Joined(format!("{};", joins.expr(combiner))))
+        Some(format!("{};", joins.expr(combiner)))
     }
 
     /// Gives the variables of a declaration other names.

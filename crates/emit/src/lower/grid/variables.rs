@@ -5,7 +5,7 @@
 //! address and keeps it where the functions that it calls find it; a variable is a macro that leads to its
 //! place in the block, under a name that no parameter or member has.
 
-use ir::program::{DeviceVar, FunctionId, VarId, VarStorage};
+use ir::program::{DeviceVar, ExprId, ExprKind, FunctionId, RegionId, VarId, VarStorage};
 use ir::walk::Part;
 use rustc_hash::FxHashSet;
 
@@ -129,7 +129,7 @@ impl Lowering<'_> {
         let mut open: Vec<Part> = parts.to_vec();
         while let Some(part) = open.pop() {
             if let Part::Region(id) = part
-                && !self.part_items(id).is_empty()
+                && (!self.part_items(id).is_empty() || self.sums_parts(id))
             {
                 return true;
             }
@@ -138,6 +138,15 @@ impl Lowering<'_> {
             }
         }
         false
+    }
+
+    /// Whether a construct has copies of parts of arrays that it reduces.
+    fn sums_parts(&self, id: RegionId) -> bool {
+        let is_part = |it: &(ExprId, _)| match self.program.exprs[it.0].kind {
+            ExprKind::Var(var) => self.program.types.is_pointer(self.program.vars[var].ty),
+            _ => true,
+        };
+        self.reduced_alone(id).iter().any(is_part)
     }
 
     /// Variables with the addresses of functions that the host has pointers to; where there are no

@@ -156,17 +156,16 @@ impl Pass<'_> {
     }
 
     /// Whether the iterations of a loop go to teams: by its own word, or because it is the outermost
-    /// that may have any level and none inside claims it.
+    /// and none inside claims them, whatever else it asks for.
     pub(super) fn is_for_teams(&self, region: &Region, id: RegionId, asked: &Asked) -> bool {
         if asked.teams {
             return true;
         }
-        asked.is_open()
-            && !region.loops.iter().any(|it| {
-                *it != id
-                    && self.inside(id).contains(it)
-                    && Asked::of(&self.program().regions[*it].construct).teams
-            })
+        !region.loops.iter().any(|it| {
+            *it != id
+                && self.inside(id).contains(it)
+                && Asked::of(&self.program().regions[*it].construct).teams
+        })
     }
 
     /// A loop that stands alone in a function which device code calls.

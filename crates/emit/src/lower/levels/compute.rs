@@ -225,11 +225,19 @@ impl Pass<'_> {
             }
             _ => (String::new(), None),
         };
+        let implied = match how {
+            How::Threads { .. } | How::NewThreads { .. } | How::Teams
+                if self.written.implies_teams(id) =>
+            {
+                "; gangs share it too: that is implied"
+            }
+            _ => "",
+        };
         let note = Note {
             about: About::Loop,
             region: program.regions[region].construct.span,
             span: it.loops.first().map_or(it.span, |it| it.span),
-            text: format!("{names}: {}{because}", how.text()),
+            text: format!("{names}: {}{because}{implied}", how.text()),
             at,
         };
         self.leveled.notes.push(note);

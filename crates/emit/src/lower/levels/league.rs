@@ -13,6 +13,7 @@ use super::asked::Asked;
 use super::choose::{How, Why};
 use super::compute::{Crew, Region};
 use super::restate::{base, plain};
+use crate::lower::sums::needs_copy;
 
 impl Pass<'_> {
     /// Gives the threads of a team to loops inside a loop that is for teams alone.
@@ -97,10 +98,18 @@ impl Pass<'_> {
                 leaves.extend(self.dealt(Some(region), id, false));
             }
             Some(How::Lanes | How::InOrder(_)) | None => match region.crew {
+                // What one thread reduces is the sum of a team, in the words of others.
+                Crew::Serial | Crew::One if !self.is_ours && self.needs_copies(id) => {
+                    leaves.push(Leaf::Teams);
+                }
                 Crew::Serial | Crew::One => {}
                 Crew::Threads | Crew::Counted => leaves.push(Leaf::Teams),
             },
         }
+        let is_one = matches!(region.crew, Crew::Serial | Crew::One)
+            && leaves == [Leaf::Offload, Leaf::Teams]
+            && super::counts(self.program(), id).is_none();
+        let one = is_one.then(|| self.count(1));
         let copies = match leaves.contains(&Leaf::Teams) {
             true => self.own_scalars(id),
             false => Vec::new(),
@@ -133,6 +142,10 @@ impl Pass<'_> {
             let kind = ClauseKind::FirstPrivate { saved: false, items: copies };
             construct.clauses.push(plain(kind, span));
         }
+        if let Some(one) = one {
+            let kind = ClauseKind::NumTeams { lower: None, counts: vec![one] };
+            construct.clauses.push(plain(kind, span));
+        }
         if let Some(count) = count {
             construct.clauses.push(plain(ClauseKind::Collapse { force: false, count }, span));
         }
@@ -140,6 +153,17 @@ impl Pass<'_> {
             construct.clauses.push(plain(ClauseKind::DistSchedule(Some(chunk)), span));
         }
         self.plain_sums(id);
+    }
+
+    /// Whether one thread that runs a construct needs copies of what that reduces.
+    fn needs_copies(&self, id: RegionId) -> bool {
+        let program = self.program();
+        program.regions[id].construct.kinds().any(|it| match it {
+            ClauseKind::Reduction(sum) => {
+                sum.items.iter().any(|it| needs_copy(program, id, *it, &sum.op))
+            }
+            _ => false,
+        })
     }
 
     fn count(&mut self, count: usize) -> ExprId {
@@ -171,7 +195,7 @@ impl Pass<'_> {
             let kind = match &clause.kind {
                 ClauseKind::Private(items) => Some(ClauseKind::Private(items.clone())),
                 ClauseKind::LastPrivate { .. } if how.is_dealt() => Some(clause.kind.clone()),
-                ClauseKind::Reduction(it) => self.reduction(region, how, it),
+                ClauseKind::Reduction(it) => self.reduction(region, id, how, it),
                 // It says which of the dimensions of teams share the loop.
                 ClauseKind::Gang(_) if self.is_ours && leaves.contains(&Leaf::Distribute) => {
                     Some(clause.kind.clone())

@@ -16,6 +16,7 @@ use super::asked::Asked;
 use super::choose::How;
 use super::compute::{Crew, Region};
 use super::{Machine, Pass};
+use crate::lower::sums::needs_copy;
 
 /// Tiles where the user leaves the size to the compiler.
 const TILE: i64 = 32;
@@ -173,7 +174,7 @@ impl Pass<'_> {
             let kind = match &clause.kind {
                 ClauseKind::Private(items) => Some(ClauseKind::Private(items.clone())),
                 ClauseKind::LastPrivate { .. } if how.is_dealt() => Some(clause.kind.clone()),
-                ClauseKind::Reduction(it) => self.reduction(region, how, it),
+                ClauseKind::Reduction(it) => self.reduction(region, id, how, it),
                 ClauseKind::Collapse { count, .. } if counts(how) && tiles.is_none() => {
                     Some(ClauseKind::Collapse { force: false, count: *count })
                 }
@@ -321,6 +322,7 @@ impl Pass<'_> {
     pub(super) fn reduction(
         &self,
         region: Option<&Region>,
+        id: RegionId,
         how: How,
         it: &Reduction<Typed>,
     ) -> Option<ClauseKind<Typed>> {
@@ -331,7 +333,11 @@ impl Pass<'_> {
                 it.items.iter().copied().filter(is_shared).collect()
             }
             How::NewThreads { .. } | How::Lanes => it.items.clone(),
-            // One thread combines nothing.
+            // One thread has a copy where it does more than combine.
+            How::InOrder(_) if self.machine == Machine::Cores || self.is_ours => {
+                let is_needed = |item: &&ExprId| needs_copy(self.program(), id, **item, &it.op);
+                it.items.iter().filter(is_needed).copied().collect()
+            }
             How::InOrder(_) => Vec::new(),
         };
         if items.is_empty() {

@@ -5,11 +5,14 @@ use ir::program::{ExprId, ExprKind, RegionId, StmtId, StmtKind, Typed, VarStorag
 use ir::walk::Part;
 use source::Span;
 
-use super::{Code, Made, Maker, Named, Nest, Refused, Result, collapsed, constant};
+use super::{Code, Made, Maker, Named, Nest, Refused, Result, collapsed, constant, is_linear};
 use crate::c::Grid;
+use crate::lower::unknown::lone;
 
 /// How often a body is repeated where the user leaves it to us.
 const DEFAULT_FACTOR: u64 = 4;
+/// What pointers to variables begin with that the last iteration sets.
+const PLACE: &str = "__ferry_place";
 /// More than this the host's compiler does not take.
 const MOST_REPEATS: u64 = 65534;
 
@@ -507,18 +510,31 @@ impl Maker<'_, '_> {
         }
         nest.loops.iter_mut().for_each(|it| it.unroll = None);
         let mut after = Vec::new();
+        let is_linear = self.lowering.grid.is_some() || is_linear(program, self.region);
         for clause in &region.construct.clauses {
             let follows = match &clause.kind {
                 ClauseKind::Induction(it) => Follows::induction(it, clause.span)?,
-                // Compilers of directives know it.
-                ClauseKind::Linear(it) if self.lowering.grid.is_some() => {
+                ClauseKind::Linear(it) if is_linear => {
                     Follows { items: &it.items, step: it.step, is_power: false, span: clause.span }
                 }
                 _ => continue,
             };
             self.follow(&follows, &mut nest, &mut after)?;
         }
+        let is_placed = nest.prelude.iter().any(|it| it.name.starts_with(PLACE));
+        if is_placed && region.construct.has(Leaf::For) {
+            let barrier = lone(Leaf::Barrier, Vec::new(), region.span);
+            let line = self.lowering.pragma(&barrier);
+            nest.prelude.extend(line.map(|line| Named { name: String::new(), line }));
+        }
         Ok((nest, after))
+    }
+
+    /// Whether several threads meet the construct, and share its iterations.
+    fn is_shared_by_threads(&self) -> bool {
+        let construct = &self.lowering.program.regions[self.region].construct;
+        let first = construct.leaves.iter().find(|it| **it != Leaf::Offload);
+        self.lowering.grid.is_none() && matches!(first, Some(Leaf::For | Leaf::Distribute))
     }
 
     fn follow(
@@ -547,7 +563,9 @@ impl Maker<'_, '_> {
                 continue;
             }
             let ty = program.vars[var].ty.plain();
-            if !program.types.is_arithmetic(ty) {
+            let is_pointer = program.types.is_pointer(ty);
+            let can_follow = program.types.is_arithmetic(ty) || is_pointer && !is_power;
+            if !can_follow {
                 return Err(Refused { span, why: "only numbers can follow the iterations here" });
             }
             let (start, by) = (self.name("start"), self.name("step"));
@@ -556,10 +574,14 @@ impl Maker<'_, '_> {
                 |name: &str, value: &str| format!("{} = {value};", self.outside.declare(ty, name));
             let line = declare(&start, &original);
             nest.prelude.push(Named { name: start.clone(), line });
-            let line =
-                declare(&by, &step.map_or_else(|| "1".to_owned(), |it| self.outside.expr(it)));
+            let value = step.map_or_else(|| "1".to_owned(), |it| self.outside.expr(it));
+            let line = match is_pointer {
+                true => format!("const long {by} = {value};"),
+                false => declare(&by, &value),
+            };
             nest.prelude.push(Named { name: by.clone(), line });
             let at = |position: &str| match is_power {
+                false if is_pointer => format!("{start} + {by} * (long){position}"),
                 false => format!("{start} + {by} * {position}"),
                 // By squaring, in the variable's own type.
                 true => {
@@ -582,7 +604,21 @@ impl Maker<'_, '_> {
             if let Some(last) = nest.loops.last_mut() {
                 last.before.push(line);
             }
-            after.push(format!("{original} = {};", at(&format!("({total})"))));
+            if !self.is_shared_by_threads() {
+                after.push(format!("{original} = {};", at(&format!("({total})"))));
+                continue;
+            }
+            // After all have read it, and before anybody goes on who could change it again: by whoever runs the last iteration.
+            let place = self.name("place");
+            debug_assert!(place.starts_with(PLACE), "the barrier is found by it");
+            let ty = self.outside.declare(ty, &format!("(*{place})"));
+            let line = format!("{ty} = &{original};");
+            nest.prelude.push(Named { name: place.clone(), line });
+            let last = format!("{position} + 1 == {total}");
+            let line = format!("*{place} = {};", at(&format!("({total})")));
+            let body = Code::Once(Box::new(nest.body.clone()));
+            let end = Code::If(last, Box::new(Code::Line(line)));
+            nest.body = Code::Seq(vec![body, end]);
         }
         Ok(())
     }

@@ -19,9 +19,9 @@ mod share;
 mod stretch;
 mod tiles;
 
-use ir::construct::{ClauseKind, Leaf, ScheduleKind};
-use ir::program::{BinaryOp, ExprId, ExprKind, Program, RegionId, StmtId, Typed, VarId};
-use ir::region::LoopTest;
+use ir::construct::{ClauseKind, Leaf, ReductionModifier, ScheduleKind};
+use ir::program::{BinaryOp, ExprId, ExprKind, Program, RegionId, StmtId, Typed, UnaryOp, VarId};
+use ir::region::{Loop, LoopTest};
 use rustc_hash::FxHashSet;
 use source::Span;
 
@@ -143,19 +143,16 @@ impl Lowering<'_> {
         out: &mut Out<'_>,
         pragma: impl FnOnce(&[String]) -> Option<String>,
     ) -> bool {
-        let region = &self.program.regions[id];
-        let is_linear = self.grid.is_some()
-            && !region.loops.is_empty()
-            && region.construct.kinds().any(|it| matches!(it, ClauseKind::Linear(_)));
         let is_miscounted = self.grid.is_none() && is_miscounted(self.program, id);
-        if !is_linear && !is_miscounted && !needs_loops_made(self.program, id) {
+        if !is_linear(self.program, id) && !is_miscounted && !needs_loops_made(self.program, id) {
             return false;
         }
         let mut maker = Maker::new(self, printer, id, Dealer::Compiler);
         match maker.dealt() {
             Ok((nest, after)) => {
                 out.beside(self.program.regions[id].span);
-                let names: Vec<String> = nest.prelude.iter().map(|it| it.name.clone()).collect();
+                let named = nest.prelude.iter().filter(|it| !it.name.is_empty());
+                let names: Vec<String> = named.map(|it| it.name.clone()).collect();
                 maker.put(&nest, pragma(&names), &after, out);
             }
             Err(why) => self.refuse_loops(id, &why),
@@ -205,9 +202,75 @@ pub(super) fn needs_loops_made(program: &Program, id: RegionId) -> bool {
         || find::is_made(program, body, collapsed(program, id))
 }
 
+/// Whether a construct has variables that follow its iterations, each by a step. gcc (12, at least) gives them their values only
+/// where the body adds the step itself; loops whose body it must find as it stands are left to it.
+pub(super) fn is_linear(program: &Program, id: RegionId) -> bool {
+    let region = &program.regions[id];
+    let counts = |var: VarId| region.loops.iter().any(|it| it.var == var);
+    let is_for_compiler = |kind: &ClauseKind<Typed>| match kind {
+        ClauseKind::Ordered(count) => count.is_some(),
+        ClauseKind::Reduction(it) => it.modifier == Some(ReductionModifier::Inscan),
+        _ => false,
+    };
+    let follows = |kind: &ClauseKind<Typed>| match kind {
+        ClauseKind::Linear(it) => it.items.iter().any(|it| match program.exprs[*it].kind {
+            ExprKind::Var(var) => !counts(var),
+            _ => true,
+        }),
+        _ => false,
+    };
+    !region.loops.is_empty()
+        && region.construct.kinds().any(follows)
+        && !region.construct.kinds().any(is_for_compiler)
+}
+
+/// Whether gcc (12, at least) runs no iteration of a loop, or not all: it counts them in the type of the loop's variable, which
+/// the distance between its bounds may not fit.
+fn is_wide(program: &Program, id: RegionId) -> bool {
+    let region = &program.regions[id];
+    let is_dealt = region
+        .construct
+        .leaves
+        .iter()
+        .any(|it| matches!(it, Leaf::For | Leaf::Distribute | Leaf::Loop | Leaf::Taskloop));
+    is_dealt
+        && region.loops.iter().all(|it| it.rectangular)
+        && region.loops.iter().any(|it| may_not_fit(program, it))
+}
+
+/// Whether the distance between the bounds of a loop, and what is added to round it up, does not fit the type of its variable,
+/// as far as the bounds are known. Of the narrow types few are sure to.
+fn may_not_fit(program: &Program, one: &Loop) -> bool {
+    let ty = program.vars[one.var].ty;
+    let Some(kind) = program.types.integer_kind(ty) else { return false };
+    let Ok(bytes) = program.model.size_of(&program.types, ty) else { return false };
+    let is_signed = program.model.int_signed(kind);
+    let bits = u32::try_from(bytes * 8).unwrap_or(64).min(64);
+    let most = (1i128 << (bits - u32::from(is_signed))) - 1;
+    let least = if is_signed { -most - 1 } else { 0 };
+    let known = |it: ExprId| constant(program, it).map(i128::from);
+    let step = one.step.map_or(Some(1), known).map(i128::abs);
+    let (low, high) = if one.descending { (one.bound, one.begin) } else { (one.begin, one.bound) };
+    let (low, high) = (known(low), known(high));
+    if bits < 32 {
+        // A step that is not known may be large.
+        let (low, high) = (low.unwrap_or(least), high.unwrap_or(most));
+        return high - low + step.unwrap_or(most) > most;
+    }
+    match (low, high) {
+        (Some(low), Some(high)) => high - low + step.unwrap_or(1) > most + 1,
+        (Some(low), None) => low <= least / 2 && is_signed,
+        (None, Some(high)) => high > most / 2 && is_signed,
+        (None, None) => false,
+    }
+}
+
 /// Whether gcc (12, at least) runs no iteration of a loop: one that counts down in an unsigned type of less than 64
 /// bits, and whose iterations are dealt while it runs, or in order, or to tasks.
 pub(super) fn is_miscounted(program: &Program, id: RegionId) -> bool {
+    if is_wide(program, id) {
+        return true;
+    }
     let region = &program.regions[id];
     let construct = &region.construct;
     let is_dealt_late = |kind: &ClauseKind<Typed>| match kind {
@@ -256,12 +319,17 @@ pub(super) fn constant(program: &Program, id: ExprId) -> Option<i64> {
             let constants = program.types.enums.find(id)?.constants.as_ref()?;
             constants.get(at as usize).and_then(|it| i64::try_from(it.1).ok())
         }
+        ExprKind::Unary(UnaryOp::Minus, of) => constant(program, of)?.checked_neg(),
         ExprKind::Binary(op, left, right) => {
             let (left, right) = (constant(program, left)?, constant(program, right)?);
             match op {
                 BinaryOp::Add => left.checked_add(right),
                 BinaryOp::Sub => left.checked_sub(right),
                 BinaryOp::Mul => left.checked_mul(right),
+                BinaryOp::Shl => {
+                    let most = u32::try_from(right).ok().filter(|it| *it < 63)?;
+                    left.checked_mul(1 << most)
+                }
                 _ => None,
             }
         }

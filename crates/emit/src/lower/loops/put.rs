@@ -14,7 +14,9 @@ impl Maker<'_, '_> {
     ) {
         out.line("{");
         out.indented(|out| {
-            nest.prelude.iter().for_each(|it| out.line(&it.line));
+            for it in &nest.prelude {
+                if it.line.starts_with('#') { out.raw(&it.line) } else { out.line(&it.line) }
+            }
             match pragma {
                 Some(pragma) => {
                     out.raw(&pragma);

@@ -24,14 +24,14 @@ pub(super) fn types(
             continue;
         };
         for &item in &it.items {
-            one(program, it, item, clause.span, function, faults);
+            one(program, (construct, it), item, clause.span, function, faults);
         }
     }
 }
 
 fn one(
     program: &Program,
-    reduction: &Reduction<Typed>,
+    (construct, reduction): (&Construct<Typed>, &Reduction<Typed>),
     item: ExprId,
     place: Span,
     function: Option<FunctionId>,
@@ -44,14 +44,8 @@ fn one(
     if types.is_error(ty) || matches!(program.exprs[item].kind, ExprKind::Error) {
         return;
     }
-    let fits = match &reduction.op {
-        ReductionOp::Add | ReductionOp::Sub | ReductionOp::Mul => types.is_arithmetic(ty),
-        ReductionOp::And | ReductionOp::Or => types.is_arithmetic(ty),
-        ReductionOp::BitAnd | ReductionOp::BitOr | ReductionOp::BitXor => types.is_integer(ty),
-        ReductionOp::Min | ReductionOp::Max => types.is_real(ty),
-        ReductionOp::User(_) => false,
-    };
-    if fits || types.is_vector(ty) {
+    let has_members = construct.rules.member_sums && types.is_record(ty);
+    if fits(program, &reduction.op, ty, has_members) || types.is_vector(ty) {
         return;
     }
     let declared = program.declarations.iter().filter(|it| {
@@ -78,6 +72,30 @@ fn one(
         op => messages::bad_reduction(program, symbol(op), ty, span, place),
     };
     faults.push(fault);
+}
+
+/// Whether values of a type can be combined; `has_members`: records member by member.
+fn fits(program: &Program, op: &ReductionOp<Typed>, ty: Ty, has_members: bool) -> bool {
+    let types = &program.types;
+    if let Some(record) = types.record_of(ty).filter(|_| has_members) {
+        let record = &types.records[record];
+        let is_extreme = matches!(op, ReductionOp::Min | ReductionOp::Max);
+        return !record.is_union
+            && record.fields.iter().flatten().all(|it| {
+                // The least and the greatest of a few bits are not those of the type.
+                let is_whole = it.bits.is_none() || !is_extreme;
+                let is_gap = it.name.is_none() && it.bits.is_some();
+                let element = types.innermost_element(it.ty);
+                is_gap || is_whole && types.is_complete(it.ty) && fits(program, op, element, true)
+            });
+    }
+    match op {
+        ReductionOp::Add | ReductionOp::Sub | ReductionOp::Mul => types.is_arithmetic(ty),
+        ReductionOp::And | ReductionOp::Or => types.is_arithmetic(ty),
+        ReductionOp::BitAnd | ReductionOp::BitOr | ReductionOp::BitXor => types.is_integer(ty),
+        ReductionOp::Min | ReductionOp::Max => types.is_real(ty),
+        ReductionOp::User(_) => false,
+    }
 }
 
 fn symbol(op: &ReductionOp<Typed>) -> &'static str {
