@@ -8,6 +8,7 @@ use source::{Diagnostic, Diagnostics, Locator, Severity, render};
 use crate::front;
 use crate::options::CheckOptions;
 use crate::progress::Progress;
+use crate::races;
 use crate::report::{self, Format, Stream};
 
 /// What was found in all files together.
@@ -35,7 +36,12 @@ pub(crate) fn run(options: &CheckOptions) -> Result<ExitCode, String> {
         let unit = front::check(path, &options.input);
         totals.files += 1;
         totals.regions += unit.program.as_ref().map_or(0, |it| it.regions.len());
-        let wanted = wanted(&unit.diagnostics, options);
+        let mut found = unit.diagnostics.clone();
+        if let Some(program) = unit.program.as_ref().filter(|_| found.errors() == 0) {
+            found.append(races::warnings(program, false));
+            found = front::presentable(&found, &unit.map);
+        }
+        let wanted = wanted(&found, options);
         for diagnostic in &wanted {
             match diagnostic.severity {
                 Severity::Error => totals.errors += 1,

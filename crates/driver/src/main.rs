@@ -18,6 +18,7 @@ mod options;
 mod print;
 mod profiles;
 mod progress;
+mod races;
 mod report;
 mod translate;
 

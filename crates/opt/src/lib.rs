@@ -2,7 +2,7 @@
 //!
 //! In: an [`ir::program::Program`]. Out: facts, each with what it rests on; the program is not changed.
 //! [`dependence`] answers which loops may run in parallel, [`extent`] how much of the data behind a pointer
-//! a region touches, [`tiles`] which elements each round of a loop does, [`transfer`] what moves between host and device and need not, [`mod@marks`] all that a
+//! a region touches, [`tiles`] which elements each round of a loop does, [`transfer`] what moves between host and device and need not, [`races`] which loops go wrong for certain, [`mod@marks`] all that a
 //! mapping of loops rests on. Passes will stand here too.
 
 mod access;
@@ -23,6 +23,7 @@ mod pairs;
 mod poly;
 mod privatise;
 pub mod profile;
+pub mod races;
 mod reduction;
 mod scan;
 pub mod shape;

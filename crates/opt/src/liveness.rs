@@ -9,7 +9,7 @@
 
 use std::cell::RefCell;
 
-use ir::construct::{Convert, Motion};
+use ir::construct::{ClauseKind, Convert, Motion};
 use ir::program::{ExprId, ExprKind, InitId, Program, StmtId, StmtKind, Typed, VarId, VarStorage};
 use ir::region::{Mapping, Region, Sharing};
 use ir::types::Ty;
@@ -86,6 +86,11 @@ impl Liveness {
         let cx = Cx { program, outline, known: &self.known, var };
         let mut inner = stmt;
         for &outer in &around {
+            if let StmtKind::Region(region) = program.stmts[outer].kind
+                && is_copied(&program.regions[region], var)
+            {
+                return false;
+            }
             let first = cx.after(outer, inner);
             match first {
                 First::Read => return true,
@@ -96,6 +101,14 @@ impl Liveness {
         }
         false
     }
+}
+
+/// Whether the code of a region works on a copy of a variable that goes with it.
+fn is_copied(region: &Region, var: VarId) -> bool {
+    let Some(it) = region.vars.iter().find(|it| it.var == var) else { return false };
+    let sharing = it.sharing.as_ref().map(|it| &it.value);
+    let is_own = matches!(sharing, Some(Sharing::Private | Sharing::FirstPrivate));
+    is_own && !it.mappings.iter().any(|it| matches!(it.value, Mapping::Map(..)))
 }
 
 struct Cx<'a> {
@@ -233,13 +246,25 @@ impl Cx<'_> {
     /// Clauses may read it, and what is written to a copy does not come back.
     fn region(&self, region: &Region) -> First {
         let mut named = Named { cx: self, found: false };
-        region.construct.convert(&mut named);
+        match region.construct.kinds().any(|it| self.is_own(it)) {
+            false => _ = region.construct.convert(&mut named),
+            true => {
+                let mut construct = region.construct.clone();
+                construct.clauses.retain(|it| !self.is_own(&it.kind));
+                construct.convert(&mut named);
+            }
+        }
         if named.found {
             return First::Read;
         }
-        let Some(body) = region.body else { return First::Passes };
+        let it = region.vars.iter().find(|it| it.var == self.var);
+        let is_fresh = it.is_some_and(|it| {
+            let is_mapped = it.mappings.iter().any(|it| matches!(it.value, Mapping::Map(..)));
+            it.sharing.as_ref().is_some_and(|it| it.value == Sharing::Private) && !is_mapped
+        });
+        let Some(body) = region.body.filter(|_| !is_fresh) else { return First::Passes };
         let first = self.stmt(body);
-        let Some(it) = region.vars.iter().find(|it| it.var == self.var) else { return first };
+        let Some(it) = it else { return first };
         let copied = if first == First::Read { First::Read } else { First::Passes };
         let shared = match it.sharing.as_ref().map(|it| &it.value) {
             None | Some(Sharing::Shared) => first,
@@ -265,6 +290,12 @@ impl Cx<'_> {
             | Mapping::PointerToMapped
             | Mapping::Declared => first.or(copied),
         })
+    }
+
+    /// Whether a clause gives copies without a value, and names nothing but variables.
+    fn is_own(&self, kind: &ClauseKind<Typed>) -> bool {
+        let is_var = |it: &ExprId| matches!(self.program.exprs[*it].kind, ExprKind::Var(_));
+        matches!(kind, ClauseKind::Private(items) if items.iter().all(is_var))
     }
 
     /// A statement that is not looked into: `continue` may leave a `switch`.

@@ -98,6 +98,10 @@ pub(crate) struct ScalarUse {
     pub(crate) exposed: Option<Span>,
     /// Every iteration writes it.
     pub(crate) always_written: bool,
+    /// A write, and a read of what an earlier iteration may have written, that no condition stands before but the
+    /// bounds of loops.
+    pub(crate) plain_write: Option<Span>,
+    pub(crate) plain_read: Option<Span>,
 }
 
 pub(crate) struct Walk<'q> {
@@ -341,6 +345,11 @@ impl Walk<'_> {
         let value = run(self);
         self.context = outside;
         value
+    }
+
+    /// Whether no condition stands before what is walked but the bounds of loops.
+    fn is_plain(&self) -> bool {
+        self.context.iter().all(|it| matches!(it, Context::Loop(..)))
     }
 
     fn quietly<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {

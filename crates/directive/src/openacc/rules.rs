@@ -23,6 +23,7 @@ pub(super) fn rules<P: Phase>(construct: &Construct<P>) -> Rules {
     rules.member_sums = true;
     if construct.has(Leaf::Loop) {
         rules.plain_nests = true;
+        rules.orders_refuted = true;
         if !construct.has(Leaf::Kernels) {
             rules.loop_trust = LoopTrust::Independent;
         }
@@ -56,6 +57,7 @@ const COMPUTE: Rules = Rules {
     holds_data: true,
     reduction_maps: true,
     loop_trust: LoopTrust::NotApplicable,
+    orders_refuted: false,
     plain_nests: false,
     redundant_teams: true,
     on_absent: OnAbsent::Ignore,

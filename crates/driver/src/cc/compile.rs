@@ -24,6 +24,8 @@ use super::verdict::Verdicts;
 use super::{Context, Failure, bundle, cuda, hip, image, refused, riscv, unread};
 use crate::front;
 use crate::input::{self, Text};
+use crate::options::Believed;
+use crate::races;
 
 /// One translation.
 pub(crate) struct Job<'a> {
@@ -81,6 +83,10 @@ fn ours(cx: &Context<'_>, job: &Job<'_>) -> Result<Done, Failure> {
     let Some(program) = &unit.program else {
         return Err(Failure { said, status: 1 });
     };
+    if cx.arguments.trust != Believed::Trust {
+        let races = front::presentable(&races::warnings(program, true), &unit.map);
+        said.extend(messages(cx, &races, &unit.map)?);
+    }
     let options = emit::Options {
         wants_device: cx.arguments.targets.need_image() || cx.arguments.targets.has_cluster(),
         wants_cluster: cx.arguments.targets.has_cluster() && !cx.arguments.no_tiles,

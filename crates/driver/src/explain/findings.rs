@@ -213,7 +213,9 @@ impl Collect<'_> {
             ));
         }
         match mark.parallel {
-            Parallel::User(_) => found.note("the directive says that it is independent"),
+            Parallel::User(_) => {
+                found.note("the directive says that it is independent: it is believed")
+            }
             Parallel::No(No::Distrusted) => {
                 found.note("the directive says that it is independent; it runs in order")
             }

@@ -73,8 +73,7 @@ pub(crate) fn run(options: &TranslateOptions) -> Result<ExitCode, String> {
     let mut is_spoiled = false;
     for unread in files.unread(request.to, &fixed_settings()) {
         // A definition cannot change for some of its uses alone.
-        is_spoiled |=
-            unread.name.is_some() && !unread.is_unused && !unread.is_never || unread.is_code;
+        is_spoiled |= unread.name.is_some() && !unread.is_unused && !unread.is_never;
         let why = why.iter().find(|it| (&it.0, it.1) == (&unread.file, unread.at));
         report.add_unread(&unread, why.map(|it| it.2.as_str()));
     }
@@ -87,6 +86,10 @@ pub(crate) fn run(options: &TranslateOptions) -> Result<ExitCode, String> {
         }
     }
     report.show(options)?;
+    if options.partial && is_spoiled && !failed {
+        let text = "nothing is written: a definition cannot change for some of its uses alone\n";
+        show(text, Stream::Err)?;
+    }
     Ok(match failed || worst == Fate::Refused {
         true => ExitCode::from(1),
         false => ExitCode::SUCCESS,
@@ -156,7 +159,14 @@ impl Work<'_> {
             return Ok(Err(format!("{at} would be refused")));
         }
         if let Err(why) = self.files.add(path, &translation, &locator) {
-            return if is_tried { Ok(Err(why)) } else { Err(why) };
+            let name = path.display();
+            return match is_tried {
+                true => Ok(Err(why)),
+                false => Err(format!(
+                    "{why}: as {name} reads it this line becomes something else than before, or stays; \
+                     translate {name} by itself, or make what both read the same"
+                )),
+            };
         }
         for it in unit.diagnostics.iter().filter(|it| it.code == sema::OUTSIDE_FUNCTIONS) {
             let place = it.primary.as_ref().and_then(|it| locator.locate(it.span));

@@ -242,6 +242,7 @@ pub fn lower_with(
     let mut edits = Edits::new();
     let base = map.base(file);
     let text = map.bytes(file);
+    host.refuse_extensions();
     let made = host.unit(text, base, &mut edits).and_then(|()| edits.apply(text));
     let frame = host.standalone.then(|| host.standalone_frame());
     let state = host.state.into_inner();

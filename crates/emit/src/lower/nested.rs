@@ -6,7 +6,7 @@
 
 use directive::HOST_DIALECT;
 use ir::construct::{Clause, ClauseKind, Construct, DefaultSharing, Leaf, Spelled};
-use ir::program::{ExprId, ExprKind, Program, RegionId, StmtId, StmtKind, VarId};
+use ir::program::{ExprId, ExprKind, Program, RegionId, StmtId, StmtKind, Typed, VarId};
 use ir::region::{Origin, Region, Sharing};
 use ir::walk::Part;
 use source::{Diagnostic, Span};
@@ -149,12 +149,7 @@ impl Lowering<'_> {
     pub(super) fn pragma(&self, construct: &Construct<Spelled>) -> Option<String> {
         let unknown = construct.clauses.iter().find(|it| !known::clause(construct, it));
         if let Some(clause) = unknown {
-            let name = directive::clause_name(&clause.kind, construct.dialect).unwrap_or("clause");
-            let part = directive::directive_name(construct);
-            let message = format!("`{name}` of `{part}` cannot be compiled yet");
-            let fault = Diagnostic::error("F0035", message)
-                .at(clause.span, "this clause is not known to the host's compiler");
-            self.state.borrow_mut().faults.push(fault);
+            self.refuse_clause(construct, clause);
             return None;
         }
         match directive::write(construct, HOST_DIALECT) {
@@ -168,6 +163,51 @@ impl Lowering<'_> {
 }
 
 impl Lowering<'_> {
+    /// Says of a clause, in the words it was written in, that nobody can carry it out.
+    fn refuse_clause(&self, construct: &Construct<Spelled>, clause: &Clause<Spelled>) {
+        let is_it = |it: &&Region| it.construct.span == construct.span;
+        let written = self.written.regions.iter().map(|it| it.1).find(is_it);
+        let dialect = written.map_or(construct.dialect, |it| it.construct.dialect);
+        let name = match &clause.kind {
+            ClauseKind::Extension(name, _) => name.as_str(),
+            kind => directive::clause_name(kind, dialect).unwrap_or("clause"),
+        };
+        let part = match written {
+            Some(it) => directive::directive_name(&it.construct),
+            None => directive::directive_name(construct),
+        };
+        self.not_compiled(name, &part, clause.span);
+    }
+
+    fn not_compiled(&self, clause: &str, directive: &str, span: Span) {
+        let message = format!("`{clause}` of `{directive}` cannot be compiled yet");
+        let fault = Diagnostic::error("F0035", message)
+            .at(span, "this clause is not known to the host's compiler");
+        let mut state = self.state.borrow_mut();
+        if !state.faults.iter().any(|it| *it == fault) {
+            state.faults.push(fault);
+        }
+    }
+
+    /// Refuses what no standard has, on directives that the host's compiler never sees.
+    pub(super) fn refuse_extensions(&self) {
+        let regions = self.written.regions.iter().map(|it| &it.1.construct);
+        let declared = self.written.declarations.iter().map(|it| &it.construct);
+        // Advice for other hardware is told as such.
+        let is_advice = |it: &Construct<Typed>| {
+            let advice = [Leaf::Transform, Leaf::Resources, Leaf::Memories, Leaf::Define];
+            advice.into_iter().any(|leaf| it.has(leaf))
+        };
+        for construct in regions.chain(declared).filter(|it| !is_advice(it)) {
+            for clause in &construct.clauses {
+                if let ClauseKind::Extension(name, _) = &clause.kind {
+                    let name = self.written.names.text(*name);
+                    self.not_compiled(name, &directive::directive_name(construct), clause.span);
+                }
+            }
+        }
+    }
+
     /// Whether code in a region may ask which team or thread it is in, or make threads of its own.
     pub(super) fn tells_teams(&self, id: RegionId) -> bool {
         let region = &self.program.regions[id];

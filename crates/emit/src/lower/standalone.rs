@@ -88,22 +88,54 @@ impl Standalone {
     }
 }
 
-/// A text without line markers, and without the underscores that keep our names away from the user's: that he
-/// has none of these was checked.
+/// A text without line markers, and without the underscores that keep our names away from the user's. Words are
+/// looked at whole: what literals and comments hold is the user's, and so are words that only contain one of ours.
 pub(super) fn readable(text: &str) -> String {
+    let lines = text.split_inclusive('\n').filter(|it| !is_marker(it));
+    let text: String = lines.collect();
     let mut out = String::with_capacity(text.len());
-    for line in text.split_inclusive('\n').filter(|it| !is_marker(it)) {
-        let names = [
-            ("__ferry_", "ferry_"),
-            ("__fv", "ferry_on"),
-            ("__fg", "ferry_scope"),
-            ("__fd", "ferry_steps"),
-        ];
-        let line =
-            names.iter().fold(line.to_owned(), |line, (ours, plain)| line.replace(ours, plain));
-        out.push_str(&line);
+    let mut rest = text.as_str();
+    while let Some(first) = rest.chars().next() {
+        let is_word = |it: char| it.is_alphanumeric() || it == '_' || it == '$';
+        let length = match first {
+            '"' | '\'' => literal(rest, first),
+            '/' if rest.starts_with("/*") => rest.find("*/").map_or(rest.len(), |it| it + 2),
+            '/' if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
+            _ if is_word(first) => rest.find(|it| !is_word(it)).unwrap_or(rest.len()),
+            _ => first.len_utf8(),
+        };
+        let (piece, behind) = rest.split_at(length);
+        match plain(piece) {
+            Some(name) => out.push_str(&name),
+            None => out.push_str(piece),
+        }
+        rest = behind;
     }
     out
+}
+
+/// The length of a literal, with its quotes.
+fn literal(text: &str, quote: char) -> usize {
+    let mut is_escaped = false;
+    for (at, it) in text.char_indices().skip(1) {
+        if it == quote && !is_escaped {
+            return at + it.len_utf8();
+        }
+        is_escaped = it == '\\' && !is_escaped;
+    }
+    text.len()
+}
+
+/// The name that people read in the place of one of ours.
+fn plain(word: &str) -> Option<String> {
+    if let Some(name) = word.strip_prefix("__ferry_") {
+        return Some(format!("ferry_{name}"));
+    }
+    let numbered = [("__fv", "ferry_on"), ("__fg", "ferry_scope"), ("__fd", "ferry_steps")];
+    numbered.iter().find_map(|(ours, plain)| {
+        let number = word.strip_prefix(ours)?;
+        number.bytes().all(|it| it.is_ascii_digit()).then(|| format!("{plain}{number}"))
+    })
 }
 
 fn is_marker(line: &str) -> bool {
@@ -324,13 +356,14 @@ impl Lowering<'_> {
         let program = self.program;
         let functions = program.functions.iter().map(|(_, it)| (Some(it.name), it.span));
         let vars = program.vars.iter().map(|(_, it)| (it.name, it.span));
-        let taken: Vec<Span> = functions
-            .chain(vars)
-            .filter(|(name, _)| name.is_some_and(|it| program.names.text(it).starts_with("ferry_")))
-            .map(|it| it.1)
+        let tags = program.types.records.iter().map(|(_, it)| (it.tag, it.span));
+        let named = functions.chain(vars).chain(tags);
+        let taken: Vec<(&str, Span)> = named
+            .filter_map(|(name, span)| Some((program.names.text(name?), span)))
+            .filter(|(name, _)| name.starts_with("ferry_") || plain(name).is_some())
             .collect();
-        for span in taken {
-            self.not_standalone(span, "a name that begins with `ferry_`");
+        for (name, span) in taken {
+            self.not_standalone(span, &format!("`{name}`, a name like ours,"));
         }
     }
 }
@@ -342,7 +375,7 @@ fn module(rows: &[Row]) -> String {
         .filter(|it| matches!(it.flags, abi::entry::ORDINARY | abi::entry::LINK | abi::entry::ROOM))
         .map(|it| {
             let is_room = i32::from(it.flags == abi::entry::ROOM);
-            let name = stub::quoted(&it.name);
+            let name = stub::quoted(&plain(&it.name).unwrap_or_else(|| it.name.clone()));
             format!("  {{ (void *){}, {name}, {}, {is_room} }},\n", it.address, it.size)
         })
         .collect();
@@ -428,4 +461,35 @@ fn how(bits: MapType, parent: Option<String>) -> String {
         WORDS.iter().filter(|it| bits.has(it.0)).map(|it| it.1.to_owned()).collect();
     words.extend(parent.map(|it| format!("FERRY_MEMBER_OF({it})")));
     if words.is_empty() { "FERRY_ALLOC".to_owned() } else { words.join(" | ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::readable;
+
+    #[test]
+    fn names_of_ours_lose_their_underscores_and_nothing_else_is_touched() {
+        let cases = [
+            (
+                "__ferry_run(__fv, __fg2, __fd10);",
+                "ferry_run(ferry_on, ferry_scope2, ferry_steps10);",
+            ),
+            ("# 3 \"a.c\"\nx = __fv;\n", "x = ferry_on;\n"),
+            (
+                "f(\"__ferry_x __fv \\\" __fd9\", __fv)",
+                "f(\"__ferry_x __fv \\\" __fd9\", ferry_on)",
+            ),
+            ("L\"__fd\" '\"' __fd '\\'' __fd", "L\"__fd\" '\"' ferry_steps '\\'' ferry_steps"),
+            ("g__fv.a__fd->__ferry + x__ferry_y", "g__fv.a__fd->__ferry + x__ferry_y"),
+            ("__fd_mask __fds_bits[__fdelt(1)] __fvx", "__fd_mask __fds_bits[__fdelt(1)] __fvx"),
+            (
+                "/* __ferry_a */ __ferry_a // __ferry_a\n__fv",
+                "/* __ferry_a */ ferry_a // __ferry_a\nferry_on",
+            ),
+            ("é__fv + __fv / 2", "é__fv + ferry_on / 2"),
+        ];
+        for (text, wanted) in cases {
+            assert_eq!(readable(text), wanted);
+        }
+    }
 }

@@ -3,7 +3,8 @@
 use ir::construct::{
     Args, ClauseKind, Construct, Leaf, Motion, Presence, Spelled, Transfer, UseDevice,
 };
-use ir::program::{ExprId, ExprKind, RegionId, StmtKind, Typed, VarStorage};
+use ir::program::{ExprId, ExprKind, RegionId, Section, StmtKind, Typed, VarStorage};
+use ir::types::{ArrayLen, TypeKind};
 use ir::walk::Part;
 
 use super::maps::Maps;
@@ -163,6 +164,7 @@ impl Translator<'_> {
         for it in construct.clauses.iter().filter(|it| it.group.is_none()) {
             match &it.kind {
                 ClauseKind::Map(map) => {
+                    self.modifiers(map, it.span, &mut maps, &mut plan);
                     for item in &map.items {
                         let copies = matches!(map.motion, Motion::From | Motion::ToFrom);
                         if let Some(rows) = self.rows(*item) {
@@ -249,11 +251,20 @@ impl Translator<'_> {
                 let text = "this compiler takes no parts of arrays with strides";
                 plan.remark(Fate::Refused, Some(codes::NO_COUNTERPART), None, text);
             }
+            let block = it.items.iter().find(|it| self.has_gaps(**it));
+            if let Some(item) = block.filter(|_| !self.profile().moves_blocks) {
+                let written = Some(self.words.expr(*item));
+                let text = "this compiler moves no parts of arrays that lie apart: update whole rows, or each row by itself";
+                plan.remark(Fate::Refused, Some(codes::NO_COUNTERPART), written, text);
+            }
             let is_hidden = |item: ExprId| {
-                let var = base(self.program, item).map(|it| &self.program.vars[it].storage);
-                let is_hidden =
-                    matches!(var, Some(VarStorage::Static | VarStorage::LocalStatic(_)));
-                is_hidden && self.is_declared(item)
+                let var = base(self.program, item).map(|it| &self.program.vars[it]);
+                var.is_some_and(|it| {
+                    let storage = &it.storage;
+                    let is_static =
+                        matches!(storage, VarStorage::Static | VarStorage::LocalStatic(_));
+                    is_static && it.device.is_some()
+                })
             };
             let hidden = it.items.iter().find(|it| is_hidden(**it));
             if let Some(item) = hidden.filter(|_| !self.profile().updates_hidden) {
@@ -298,6 +309,55 @@ impl Translator<'_> {
         }
     }
 
+    /// Whether an item is several rows of which not all is asked for: what is copied lies apart.
+    fn has_gaps(&self, item: ExprId) -> bool {
+        let mut inner_is_whole = true;
+        let mut at = item;
+        loop {
+            let expr = &self.program.exprs[at];
+            let base = match &expr.kind {
+                ExprKind::Section(it) => {
+                    if !inner_is_whole && !self.is_one(it.length) {
+                        return true;
+                    }
+                    inner_is_whole &= self.is_whole(it);
+                    it.base
+                }
+                ExprKind::Index(base, _) => {
+                    inner_is_whole = false;
+                    *base
+                }
+                ExprKind::Cast(_, base) => *base,
+                _ => return false,
+            };
+            at = base;
+        }
+    }
+
+    fn is_one(&self, length: Option<ExprId>) -> bool {
+        length.is_some_and(|it| matches!(self.program.exprs[it].kind, ExprKind::Int(1)))
+    }
+
+    /// Whether a part of an array is all of it.
+    fn is_whole(&self, part: &Section) -> bool {
+        let is_first =
+            part.lower.is_none_or(|it| matches!(self.program.exprs[it].kind, ExprKind::Int(0)));
+        let Some(length) = part.length.filter(|_| is_first && part.stride.is_none()) else {
+            return is_first && part.stride.is_none();
+        };
+        let ty = self.program.exprs[part.base].ty;
+        match self.program.types.kind(self.program.types.resolve(ty).id) {
+            TypeKind::Array(_, ArrayLen::Known(count)) => match self.program.exprs[length].kind {
+                ExprKind::Int(it) => u64::try_from(it) == Ok(*count),
+                _ => false,
+            },
+            TypeKind::Array(_, ArrayLen::Variable(Some(count))) => {
+                self.words.expr(*count) == self.words.expr(length)
+            }
+            _ => false,
+        }
+    }
+
     pub(super) fn host_data(&self, id: RegionId) -> Plan {
         let construct = &self.program.regions[id].construct;
         let mut to = self.directive(vec![Leaf::DataRegion], construct.span);
@@ -324,6 +384,9 @@ impl Translator<'_> {
     fn data_maps(&self, construct: &Construct<Typed>, maps: &mut Maps, plan: &mut Plan) {
         for it in construct.clauses.iter().filter(|it| it.group.is_none()) {
             let written = || Some(self.words.written(it.span));
+            if let ClauseKind::Map(map) = &it.kind {
+                self.modifiers(map, it.span, maps, plan);
+            }
             match &it.kind {
                 ClauseKind::Map(map) if map.flags.zero => {
                     maps.zeros.extend(map.items.iter().map(|it| (*it, map.motion)));

@@ -17,6 +17,12 @@ impl Translator<'_> {
             Some(Leaf::Declare) => self.declare(declaration),
             _ => Plan::refused("it has no counterpart"),
         };
+        for it in &construct.clauses {
+            if let ClauseKind::Extension(..) = it.kind {
+                let (written, text) = (self.words.written(it.span), super::EXTENSION);
+                plan.remark(Fate::Refused, Some(codes::NO_COUNTERPART), Some(written), text);
+            }
+        }
         if !plan.is_refused() {
             for it in &construct.clauses {
                 let text = self.words.written(it.span);

@@ -2,7 +2,7 @@
 //! written does by itself.
 
 use ir::construct::{ClauseKind, Construct, Leaf, Map, MapFlags, Motion, Presence, Spelled};
-use ir::program::{ExprId, ExprKind, RegionId};
+use ir::program::{ExprId, ExprKind, RegionId, Typed};
 use ir::region::{Mapping, Origin, Pointee, RegionVar, Rule};
 
 use super::{Fate, Plan, Translator, clause, codes};
@@ -23,6 +23,8 @@ pub(super) struct Maps {
     pub(super) zeros: Vec<(ExprId, Motion)>,
     /// Tied to the region whatever others release.
     pub(super) holds: bool,
+    /// Copied even if others use it.
+    always: Vec<String>,
 }
 
 impl Maps {
@@ -56,10 +58,16 @@ impl Maps {
                 continue;
             }
             let presence = if profile.has_present { presence } else { Presence::Any };
-            let flags = MapFlags { hold: self.holds, ..MapFlags::default() };
-            let (mapper, iterators) = (None, Vec::new());
-            let map = Map { motion, presence, flags, mapper, iterators, items };
-            clauses.push(clause(ClauseKind::Map(map)));
+            let (always, others): (Vec<String>, Vec<String>) =
+                items.into_iter().partition(|it| self.always.contains(it));
+            for (always, items) in [(false, others), (true, always)] {
+                let flags = MapFlags { hold: self.holds, always, ..MapFlags::default() };
+                let (mapper, iterators) = (None, Vec::new());
+                let map = Map { motion, presence, flags, mapper, iterators, items };
+                if !map.items.is_empty() {
+                    clauses.push(clause(ClauseKind::Map(map)));
+                }
+            }
         }
         if !self.pointers.is_empty() {
             clauses.push(clause(ClauseKind::DevicePointer(self.pointers)));
@@ -84,10 +92,42 @@ fn both(one: Motion, other: Motion) -> Motion {
 }
 
 impl Translator<'_> {
+    /// What a data clause says besides what is copied where.
+    pub(super) fn modifiers(
+        &self,
+        map: &Map<Typed>,
+        span: source::Span,
+        list: &mut Maps,
+        plan: &mut Plan,
+    ) {
+        let written = || Some(self.words.written(span));
+        if map.flags.always && map.flags.always_at.is_some() && map.motion == Motion::ToFrom {
+            let text = "data is copied always both ways, or neither";
+            plan.remark(Fate::Refused, Some(codes::NO_COUNTERPART), written(), text);
+        } else if map.flags.always {
+            if map.items.iter().any(|it| self.rows(*it).is_some()) {
+                let text = "rows of an array of pointers are copied if nobody else uses them";
+                plan.remark(Fate::Refused, Some(codes::NO_COUNTERPART), written(), text);
+            }
+            list.always.extend(map.items.iter().map(|it| self.words.expr(*it)));
+        }
+        if map.flags.capture {
+            let text = "where host and device share memory they share this";
+            plan.remark(Fate::Approximated, Some(codes::ADVICE), written(), text);
+        } else if map.flags.readonly {
+            plan.remark(Fate::Redundant, None, written(), "nothing depends on it");
+        }
+    }
+
     /// How the variables of a construct come to the device, where the standard written has another rule.
     pub(super) fn maps(&self, id: RegionId, to: &mut Construct<Spelled>, plan: &mut Plan) {
         let region = &self.made.regions[id];
         let mut list = Maps::default();
+        for it in &region.construct.clauses {
+            if let ClauseKind::Map(map) = &it.kind {
+                self.modifiers(map, it.span, &mut list, plan);
+            }
+        }
         for var in &region.vars {
             for mapping in &var.mappings {
                 self.mapping(id, var, &mapping.value, mapping.origin, &mut list, plan);

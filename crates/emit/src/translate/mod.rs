@@ -506,6 +506,9 @@ impl Translator<'_> {
                         "where memory lies cannot be asked for",
                     )
                 }
+                ClauseKind::Extension(..) => {
+                    (Fate::Refused, Some(codes::NO_COUNTERPART), EXTENSION)
+                }
                 ClauseKind::Default(..) => (
                     Fate::Redundant,
                     None,
@@ -530,6 +533,9 @@ impl Translator<'_> {
         }
     }
 }
+
+/// What is said of clauses that no standard has.
+const EXTENSION: &str = "an extension of one compiler has no counterpart";
 
 /// A clause for the whole directive.
 fn clause(kind: ClauseKind<Spelled>) -> Clause<Spelled> {

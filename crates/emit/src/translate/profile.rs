@@ -20,6 +20,8 @@ pub struct Profile {
     pub takes_atomic_in_teams: bool,
     /// Parts of arrays with a stride in updates.
     pub takes_strides: bool,
+    /// Updates of parts of arrays that lie apart, such as some columns of some rows.
+    pub moves_blocks: bool,
     /// Lanes are worth naming: they are filled by loops that say so, and by no others.
     pub names_lanes: bool,
     /// On GPUs lanes of a warp are idle outside of loops that name them.
@@ -57,6 +59,7 @@ const STRICT: Profile = Profile {
     has_hold: false,
     takes_atomic_in_teams: false,
     takes_strides: true,
+    moves_blocks: true,
     names_lanes: true,
     fills_named_lanes: false,
     keeps_sizes: true,
@@ -92,6 +95,8 @@ pub static PROFILES: &[Profile] = &[
         about: "clang 19 and later",
         has_hold: true,
         takes_atomic_in_teams: true,
+        takes_strides: false,
+        moves_blocks: false,
         says_enter: false,
         names_lanes: false,
         updates_hidden: false,
@@ -102,6 +107,7 @@ pub static PROFILES: &[Profile] = &[
     Profile {
         name: "gcc",
         about: "gcc 12 and later",
+        moves_blocks: false,
         fills_named_lanes: true,
         has_mapped_pointer: false,
         has_present: false,

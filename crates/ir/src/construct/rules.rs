@@ -130,6 +130,9 @@ pub struct Rules {
     pub reduction_maps: bool,
     /// What an unmarked loop of this construct is taken for.
     pub loop_trust: LoopTrust,
+    /// A loop whose iterations certainly depend on each other is run in order, whatever is said of it; else the
+    /// word of who wrote the directive stands.
+    pub orders_refuted: bool,
     /// Loops that are made one must follow each other directly, and the bounds of none may depend
     /// on the variable of another.
     pub plain_nests: bool,
@@ -161,6 +164,7 @@ impl Rules {
         holds_data: false,
         reduction_maps: false,
         loop_trust: LoopTrust::NotApplicable,
+        orders_refuted: false,
         plain_nests: false,
         redundant_teams: false,
         on_absent: OnAbsent::Ignore,

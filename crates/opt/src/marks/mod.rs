@@ -29,6 +29,7 @@ pub use friendly::{Ingredient, Vector};
 pub use strides::{AccessMark, Stride};
 pub(crate) use trips::Values;
 pub use trips::{Trips, TripsFrom};
+pub(crate) use user::variable;
 pub use user::{Levels, Said};
 pub use work::Work;
 
@@ -278,6 +279,13 @@ impl Analysis<'_> {
         at
     }
 
+    /// Whether a directive vouches for the iterations of a loop, and is not believed.
+    pub fn is_distrusted(&self, stmt: StmtId, options: &Options) -> bool {
+        let said = self.said(stmt);
+        let is_asked = said.independent && !said.in_order && options.trust == Trust::Strict;
+        is_asked && self.judged(&self.examine(stmt), &said, options) == Parallel::No(No::Distrusted)
+    }
+
     fn judged(&self, finding: &Finding, said: &Said, options: &Options) -> Parallel {
         if said.in_order {
             return Parallel::Ordered;
@@ -292,8 +300,12 @@ impl Analysis<'_> {
             };
             let is_believed = match options.trust {
                 Trust::Trust => true,
-                Trust::Verify => check != Check::Refuted,
-                Trust::Strict => !matches!(check, Check::Refuted | Check::Doubtful),
+                Trust::Verify => check != Check::Refuted || !said.orders_refuted,
+                // Who shares a loop that stands alone is known to its callers only.
+                Trust::Strict => {
+                    !matches!(check, Check::Refuted | Check::Doubtful)
+                        || !said.orders_refuted && !said.has_crew
+                }
             };
             return match is_believed {
                 true => Parallel::User(check),

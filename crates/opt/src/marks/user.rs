@@ -44,6 +44,10 @@ pub struct Said {
     pub collapsed: usize,
     /// Variables that clauses copy or combine for it.
     pub copies: BTreeSet<VarId>,
+    /// It is run in order where that it must be is certain, whatever is said.
+    pub orders_refuted: bool,
+    /// Who runs its iterations is started by a construct around it, or by its own.
+    pub has_crew: bool,
 }
 
 impl Analysis<'_> {
@@ -55,6 +59,8 @@ impl Analysis<'_> {
         for &id in self.outline.governing(stmt) {
             let region = &program.regions[id];
             said.regions.push(id);
+            said.orders_refuted |= region.construct.rules.orders_refuted;
+            said.has_crew |= crate::races::crew(program, id).is_some();
             if region.loops.first().is_some_and(|it| it.stmt == stmt) {
                 said.collapsed = region.loops.len();
             }
@@ -112,7 +118,7 @@ fn copied(kind: &ClauseKind<ir::program::Typed>) -> &[ExprId] {
     }
 }
 
-fn variable(program: &Program, item: ExprId) -> Option<VarId> {
+pub(crate) fn variable(program: &Program, item: ExprId) -> Option<VarId> {
     let mut at = item;
     loop {
         if let ExprKind::Var(var) = program.exprs[at].kind {

@@ -175,9 +175,11 @@ impl Walk<'_> {
         }
         if self.quiet == 0 && !self.is_own(var) {
             let is_covered = self.state.must.contains(&var) || self.q.reduced.contains(&var);
+            let is_plain = self.is_plain();
             let uses = self.body.scalars.entry(var).or_default();
             if !is_covered {
                 uses.exposed.get_or_insert(span);
+                uses.plain_read = uses.plain_read.or(is_plain.then_some(span));
             }
             if self.q.aliases.is_exposed(self.program, var) {
                 self.touch(Place::start(Base::Var(var)), Some(it.ty), false, span);
@@ -240,7 +242,10 @@ impl Walk<'_> {
         if self.quiet > 0 || self.is_own(var) {
             return;
         }
-        self.body.scalars.entry(var).or_default().written.get_or_insert(span);
+        let is_plain = self.is_plain();
+        let uses = self.body.scalars.entry(var).or_default();
+        uses.written.get_or_insert(span);
+        uses.plain_write = uses.plain_write.or(is_plain.then_some(span));
         self.state.must.insert(var);
         if self.q.aliases.is_exposed(self.program, var) {
             self.touch(Place::start(Base::Var(var)), Some(it.ty), true, span);

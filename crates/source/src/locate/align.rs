@@ -26,6 +26,8 @@ mod cost {
     pub(super) const VANISHED: u32 = 1;
     /// A printed token comes from a macro.
     pub(super) const EXPANDED: u32 = 1;
+    /// A printed bracket closes one that was opened before the macro: few macros do that.
+    pub(super) const CLOSES_OTHERS: u32 = 30;
     /// A written token that ends a call begun on a line before.
     pub(super) const LEADING: u32 = 1;
     /// A written token that was not printed.
@@ -311,8 +313,8 @@ enum From {
 
 #[derive(Clone, Copy)]
 enum Inside {
-    /// One printed token earlier, in the same macro.
-    Expanded,
+    /// One printed token earlier, in the same macro, which has opened so many brackets since.
+    Expanded(u32),
     /// The macro's name is the written token of this index.
     Entered(usize),
 }
@@ -333,12 +335,12 @@ impl Table {
         let mut table = Table {
             width,
             level: vec![Cell { cost: FAR, from: From::Start }; cells],
-            inside: vec![Cell { cost: FAR, from: Inside::Expanded }; cells],
+            inside: vec![Cell { cost: FAR, from: Inside::Expanded(0) }; cells],
             end: 0,
         };
         let ends = closing(written);
         for row in 0..=written.len() {
-            table.fill_inside(row);
+            table.fill_inside(row, printed);
             table.fill_level(row, written, printed, spill)?;
             let Some(token) = written.get(row) else { continue };
             if token.is_word() {
@@ -360,15 +362,26 @@ impl Table {
     }
 
     /// Reads on inside macros that end at `row`.
-    fn fill_inside(&mut self, row: usize) {
+    fn fill_inside(&mut self, row: usize, printed: &[Token<'_>]) {
         let start = row * self.width;
         let Some(cells) = self.inside.get_mut(start..start + self.width) else { return };
-        let mut before = FAR;
-        for cell in cells {
-            if before + cost::EXPANDED < cell.cost {
-                *cell = Cell { cost: before + cost::EXPANDED, from: Inside::Expanded };
+        let mut before = (FAR, 0);
+        let tokens = std::iter::once(None).chain(printed.iter().map(Some));
+        for (cell, token) in cells.iter_mut().zip(tokens) {
+            let (cost, open) = match token.map(|it| it.text) {
+                Some(b"(" | b"[" | b"{") => (before.0, before.1 + 1),
+                Some(b")" | b"]" | b"}") if before.1 == 0 => (before.0 + cost::CLOSES_OTHERS, 0),
+                Some(b")" | b"]" | b"}") => (before.0, before.1 - 1),
+                _ => before,
+            };
+            if cost + cost::EXPANDED < cell.cost {
+                *cell = Cell { cost: cost + cost::EXPANDED, from: Inside::Expanded(open) };
             }
-            before = cell.cost.min(FAR);
+            let open = match cell.from {
+                Inside::Expanded(open) => open,
+                Inside::Entered(_) => 0,
+            };
+            before = (cell.cost.min(FAR), open);
         }
     }
 
@@ -447,11 +460,11 @@ impl Table {
                     let last = (row, column);
                     while let Some(cell) = self.inside.get(last.0 * self.width + column) {
                         match cell.from {
-                            Inside::Expanded if column > 0 => {
+                            Inside::Expanded(_) if column > 0 => {
                                 column -= 1;
                                 set(&mut steps, column, Step::Expanded(calls.len()));
                             }
-                            Inside::Expanded => break,
+                            Inside::Expanded(_) => break,
                             Inside::Entered(name) => {
                                 row = name;
                                 break;
@@ -569,6 +582,15 @@ mod tests {
         check("a CL(v[0:N]) b(N)", "a map(to: v[0:100]) «b»(100)", "b");
         check("a CL(v[0:N]) b(N)", "a map(to: v[0:100]) b(«100»)", "N");
         check("a CL(v[0:N]) b(N)", "a map(to: «v[0»:100]) b(100)", "v[0");
+    }
+
+    #[test]
+    fn macros_of_one_value_are_told_apart() {
+        let written = "g(N) c(a[N:M], b[M:N]) d(M)";
+        check(written, "g(«8») c(a[8:8], b[8:8]) d(8)", "N");
+        check(written, "g(8) c(a[8:«8»], b[8:8]) d(8)", "M");
+        check(written, "g(8) c(a[8:8], b[8:«8»]) d(8)", "N");
+        check(written, "g(8) «c»(a[8:8], b[8:8]) d(8)", "c");
     }
 
     #[test]

@@ -148,7 +148,7 @@ impl Pass<'_> {
     }
 
     /// Loops around a loop, inside the construct that leaves the host.
-    fn around(&self, region: &Region, id: RegionId) -> Vec<(RegionId, How)> {
+    pub(super) fn around(&self, region: &Region, id: RegionId) -> Vec<(RegionId, How)> {
         let regions = &self.program().regions;
         let up = |it: RegionId| if it == region.id { None } else { regions[it].parent };
         let ancestors = std::iter::successors(up(id), |it| up(*it));

@@ -79,7 +79,9 @@ impl Pass<'_> {
         for at in region.loops.clone() {
             let Some(how) = region.chosen.get(&at).copied() else { continue };
             self.note(id, at, how);
-            if how.is_dealt() {
+            // What a loop inside of one that is dealt sums up is for who runs that iteration.
+            let is_within = self.around(&region, at).iter().any(|it| it.1.is_dealt());
+            if how == How::Teams || how.is_dealt() && !is_within {
                 self.bring_sums(&region, at);
             }
             if at != id {

@@ -124,20 +124,23 @@ impl Descriptive<'_, '_> {
             return plan;
         }
         if declaration.ended.is_some() {
+            // What a header declares is said there, in the same words for all who read it.
+            let part = self.enclosed(declaration);
             for id in &declaration.functions {
-                if self.program.functions[*id].body.is_some() || self.is_called_on_device(*id) {
+                let is_said = part.as_ref().is_some_and(|(file, part)| {
+                    self.before_function_in(*id, Arc::clone(file), part.clone(), pen)
+                });
+                let is_used =
+                    self.program.functions[*id].body.is_some() || self.is_called_on_device(*id);
+                if is_said || is_used {
                     said.push(*id);
-                    // What a header declares is said there, whoever defines it.
-                    let part = self.enclosed(declaration);
-                    let is_said = part
-                        .is_some_and(|(file, part)| self.before_function_in(*id, file, part, pen));
-                    if !is_said {
-                        self.before_function(*id, pen);
-                    }
+                }
+                if !is_said && is_used {
+                    self.before_function(*id, pen);
                 }
             }
             for id in &declaration.vars {
-                self.behind_variable(*id, pen, &mut plan);
+                self.behind_variable(*id, part.as_ref(), pen, &mut plan);
             }
             return plan;
         }
@@ -241,18 +244,39 @@ impl Descriptive<'_, '_> {
         first.is_some()
     }
 
-    fn behind_variable(&self, id: VarId, pen: &mut Pen<'_>, plan: &mut Plan) {
+    /// Says behind a variable's declaration in a part of a file, or else wherever it is, that it exists on devices.
+    fn behind_variable(
+        &self,
+        id: VarId,
+        part: Option<&(Arc<str>, Range<usize>)>,
+        pen: &mut Pen<'_>,
+        plan: &mut Plan,
+    ) {
         let span = self.program.vars[id].span;
         let name = self.t.words.var(id);
-        let Line::Directive(to) = self.exists(vec![name]) else { return };
+        let Line::Directive(to) = self.exists(vec![name.clone()]) else { return };
         let Ok(line) = directive::write(&to, self.t.request.to) else { return };
-        let place = self.locator.locate(span).and_then(|at| {
+        let in_part = part.and_then(|(file, part)| {
+            let text = self.locator.written(file)?;
+            let declares = |it: &Range<usize>| {
+                let words = text.get(it.clone()).map(String::from_utf8_lossy).unwrap_or_default();
+                part.contains(&it.start) && declares_variable(&words, &name)
+            };
+            let range = declarations(&text).into_iter().find(declares)?;
+            Some((Arc::clone(file), range))
+        });
+        let place = in_part.or_else(|| {
+            let at = self.locator.locate(span)?;
             let text = self.locator.written(&at.file)?;
             let start = at.written?.start;
             let range = declarations(&text).into_iter().find(|it| it.contains(&start))?;
+            Some((at.file, range))
+        });
+        let place = place.and_then(|(file, range)| {
+            let text = self.locator.written(&file)?;
             let end = line_end(&text, range.end);
             let line = pen.apart(&text, end, &format!("#pragma {line}"), "");
-            Some((at.file, end, line))
+            Some((file, end, line))
         });
         match place {
             Some((file, end, line)) => pen.change(&file, end..end, line),
@@ -262,6 +286,25 @@ impl Descriptive<'_, '_> {
             }
         }
     }
+}
+
+/// Whether the text of a declaration declares a variable of this name, and no parameter or type.
+fn declares_variable(words: &str, name: &str) -> bool {
+    let is_word = |it: char| it.is_alphanumeric() || it == '_';
+    words.match_indices(name).any(|(at, _)| {
+        let before = words.get(..at).unwrap_or_default();
+        let behind = words.get(at + name.len()..).unwrap_or_default();
+        let own = before.rsplit(',').next().unwrap_or_default();
+        let is_inside = before.matches('(').count() > before.matches(')').count()
+            && !before.trim_end().ends_with(['*', '(']);
+        !before.ends_with(is_word)
+            && !behind.starts_with(is_word)
+            && !behind.trim_start().starts_with('(')
+            && !own.contains('=')
+            && !is_inside
+            && !before.contains('{')
+            && !before.trim_start().starts_with("typedef")
+    })
 }
 
 /// Whether the text of a declaration declares a function of this name.
