@@ -201,7 +201,8 @@ fn generated(
             }
         }
     }
-    let file = cx.temporary(&job.input.path, "host.i", host)?;
+    let host = [host, built_for(host, &cx.arguments.targets.text).as_bytes()].concat();
+    let file = cx.temporary(&job.input.path, "host.i", &host)?;
     let mut words: Vec<OsString> =
         cx.arguments.flags(&[Step::Everywhere, Step::Compile]).cloned().collect();
     words.extend(directive::generated_flags(&cx.arguments.off).iter().map(OsString::from));
@@ -214,6 +215,21 @@ fn generated(
             bundle::add_to_object(cx.host, output, &containers)
         }
     })
+}
+
+/// The row that tells the runtime which devices a text with regions or variables for them was built for.
+fn built_for(text: &[u8], devices: &str) -> String {
+    let register = abi::names::REGISTER.as_bytes();
+    if !text.windows(register.len()).any(|it| it == register) {
+        return String::new();
+    }
+    let devices: String = devices.split_whitespace().collect();
+    format!(
+        "static const struct __ferry_entry __ferry_built_for __attribute__((section(\"{}\"), used, \
+         aligned(8))) = {{ 0, \"{devices}\", 0, {}, 0 }};\n",
+        abi::names::ENTRY_SECTION,
+        abi::entry::DEVICES,
+    )
 }
 
 enum Source<'a> {
