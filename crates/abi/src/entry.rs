@@ -22,6 +22,10 @@ pub const FERRY_REGION: i32 = 0x100;
 /// Entry flags: a variable that no directive names; the image has room for it, which maps use.
 pub const ROOM: i32 = 0x200;
 
+/// Entry flags, compared as a whole: the name is the list of devices that a file with regions was built for, in the order of
+/// preference, as `FERRY_DEVICE` has it.
+pub const DEVICES: i32 = 0x400;
+
 /// One row of a binary's table, in section [`crate::names::ENTRY_SECTION`].
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]

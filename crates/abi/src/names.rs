@@ -19,6 +19,22 @@ pub const DEVICE_SECTION: &str = ".ferry.device";
 pub const IMAGE_SECTION: &str = ".ferry.images";
 /// What the name of every kernel begins with.
 pub const KERNEL_PREFIX: &str = "__ferry_k_";
+/// What people call the region of a kernel of ours: `main:8` for `__ferry_k_0123456789abcdef_main_l8`, `main:8 (2)` for the
+/// second one of that line. Other names are left as they are.
+pub fn region_of(kernel: &str) -> String {
+    let read = || {
+        let (_, place) = kernel.strip_prefix(KERNEL_PREFIX)?.split_once('_')?;
+        let (function, line) = place.rsplit_once("_l")?;
+        let (line, number) =
+            line.split_once('_').map_or((line, None), |(it, more)| (it, Some(more)));
+        line.parse::<u32>().ok()?;
+        Some(match number {
+            None => format!("{function}:{line}"),
+            Some(number) => format!("{function}:{line} ({})", number.parse::<u32>().ok()?),
+        })
+    };
+    read().unwrap_or_else(|| kernel.to_owned())
+}
 /// What the name of a kernel begins with that tells where a variable of its image lies.
 pub const ASKS_PREFIX: &str = "__ferry_at_";
 /// The kernel that tells how much memory the variables of its image need.
@@ -95,3 +111,21 @@ pub const NOTES: &str = "__ferry_notes";
 /// The routines of `ferry_cluster.h`: whoever runs device code has them.
 pub const CLUSTER_ROUTINES: [&str; 5] =
     ["ferry_l1_malloc", "ferry_l1_free", "ferry_dma", "ferry_dma_2d", "ferry_dma_wait"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn regions_are_called_by_function_and_line() {
+        for (kernel, region) in [
+            ("__ferry_k_0123456789abcdef_main_l8", "main:8"),
+            ("__ferry_k_0123456789abcdef_a_l2_b_l12_3", "a_l2_b:12 (3)"),
+            ("__ferry_k_a", "__ferry_k_a"),
+            ("__ferry_k_00_f_lx", "__ferry_k_00_f_lx"),
+            ("__omp_offloading_10_main_l8", "__omp_offloading_10_main_l8"),
+        ] {
+            assert_eq!(region_of(kernel), region);
+        }
+    }
+}

@@ -67,6 +67,11 @@ pub struct Plugin {
     pub lacks: u32,
     /// What of that a certain device gives all the same; asked only where a program requires it.
     pub gives: fn(number: usize) -> u32,
+    /// Host addresses are device addresses, see [`Device::shares_host_memory`].
+    pub shares_host_memory: bool,
+    /// Those that are on this machine, by the names their makers gave them, or why there are none. Nothing where there are
+    /// as many as are asked for.
+    pub found: fn() -> Result<Option<Vec<String>>>,
     /// Opens one such device; the number tells several of its kind apart, from 0.
     pub open: fn(number: usize) -> Result<Box<dyn Device>>,
 }
@@ -78,6 +83,8 @@ pub const PLUGINS: &[Plugin] = &[
         about: "the host's processor and memory: nothing is copied",
         lacks: 0,
         gives: |_| 0,
+        shares_host_memory: true,
+        found: || Ok(None),
         open: |_| Ok(Box::new(cpu::Cpu::new(cpu::Memory::Shared))),
     },
     Plugin {
@@ -85,6 +92,8 @@ pub const PLUGINS: &[Plugin] = &[
         about: "the host's processor with copies of mapped data in the same process",
         lacks: requires::REVERSE_OFFLOAD,
         gives: |_| 0,
+        shares_host_memory: false,
+        found: || Ok(None),
         open: |_| Ok(Box::new(cpu::Cpu::new(cpu::Memory::Copies))),
     },
     Plugin {
@@ -92,6 +101,8 @@ pub const PLUGINS: &[Plugin] = &[
         about: "the host's processor with memory and a process of its own",
         lacks: requires::UNIFIED_SHARED_MEMORY,
         gives: |_| 0,
+        shares_host_memory: false,
+        found: separate::found,
         open: |number| Ok(Box::new(separate::Separate::open(number)?)),
     },
     Plugin {
@@ -99,6 +110,8 @@ pub const PLUGINS: &[Plugin] = &[
         about: "a device of an OpenCL driver",
         lacks: requires::UNIFIED_SHARED_MEMORY | requires::REVERSE_OFFLOAD,
         gives: opencl::gives,
+        shares_host_memory: false,
+        found: opencl::found,
         open: |number| Ok(Box::new(opencl::OpenCl::open(number)?)),
     },
     Plugin {
@@ -106,6 +119,8 @@ pub const PLUGINS: &[Plugin] = &[
         about: "the same, with nothing that came after version 1.2",
         lacks: requires::UNIFIED_SHARED_MEMORY | requires::REVERSE_OFFLOAD,
         gives: |_| 0,
+        shares_host_memory: false,
+        found: opencl::found,
         open: |number| Ok(Box::new(opencl::OpenCl::open_as_12(number)?)),
     },
     Plugin {
@@ -113,6 +128,8 @@ pub const PLUGINS: &[Plugin] = &[
         about: "an NVIDIA GPU",
         lacks: requires::UNIFIED_SHARED_MEMORY | requires::REVERSE_OFFLOAD,
         gives: cuda::gives,
+        shares_host_memory: false,
+        found: cuda::found,
         open: |number| Ok(Box::new(cuda::Cuda::open(number)?)),
     },
     Plugin {
@@ -120,6 +137,8 @@ pub const PLUGINS: &[Plugin] = &[
         about: "a GPU of AMD",
         lacks: requires::UNIFIED_SHARED_MEMORY | requires::REVERSE_OFFLOAD,
         gives: |_| 0,
+        shares_host_memory: false,
+        found: hip::found,
         open: |number| Ok(Box::new(hip::Hip::open(number)?)),
     },
     Plugin {
@@ -127,6 +146,8 @@ pub const PLUGINS: &[Plugin] = &[
         about: "a simulated cluster of 32-bit RISC-V cores",
         lacks: requires::UNIFIED_SHARED_MEMORY | requires::REVERSE_OFFLOAD,
         gives: |_| 0,
+        shares_host_memory: false,
+        found: || Ok(None),
         open: |number| Ok(Box::new(riscv::Riscv::open(number, riscv::Sharing::Copies)?)),
     },
     Plugin {
@@ -134,6 +155,8 @@ pub const PLUGINS: &[Plugin] = &[
         about: "the same, whose cores reach the host's memory: nothing is copied",
         lacks: requires::REVERSE_OFFLOAD,
         gives: |_| 0,
+        shares_host_memory: true,
+        found: || Ok(None),
         open: |number| Ok(Box::new(riscv::Riscv::open(number, riscv::Sharing::Shared)?)),
     },
 ];
@@ -244,6 +267,11 @@ pub trait Device: Send + Sync {
         None
     }
 
+    /// What the user should know about the images that were loaded; asked after each.
+    fn remark(&self) -> Option<String> {
+        None
+    }
+
     /// Finds a variable; [`DeviceError::NotFound`] if the image has none of that name.
     fn symbol(&self, module: Module, name: &CStr) -> Result<Symbol>;
 
@@ -316,12 +344,14 @@ pub trait Device: Send + Sync {
     /// # Safety
     /// Both ranges are memory of this device.
     unsafe fn copy_within(&self, dst: DevicePtr, src: DevicePtr, len: usize) -> Result<()> {
-        let mut bytes = vec![0u8; len];
-        // SAFETY: the buffer has the length; both ranges are the caller's promise.
-        unsafe {
-            self.copy_out(bytes.as_mut_ptr(), src, len)?;
-            self.copy_in(dst, bytes.as_ptr(), len)
-        }
+        let mut piece = vec![0u8; len.min(memory::PIECE)];
+        memory::in_pieces(len, dst.0 <= src.0, |at, size| {
+            // SAFETY: the buffer has room for a piece; both ranges are the caller's promise.
+            unsafe {
+                self.copy_out(piece.as_mut_ptr(), src.offset(at), size)?;
+                self.copy_in(dst.offset(at), piece.as_ptr(), size)
+            }
+        })
     }
 
     /// What another device of its kind needs to reach its memory; the number means what they want it to
@@ -351,9 +381,11 @@ pub trait Device: Send + Sync {
     /// # Safety
     /// `len` bytes at `dst` are memory of this device.
     unsafe fn fill(&self, dst: DevicePtr, byte: u8, len: usize) -> Result<()> {
-        let bytes = vec![byte; len];
-        // SAFETY: the buffer has the length; the range is the caller's promise.
-        unsafe { self.copy_in(dst, bytes.as_ptr(), len) }
+        let piece = vec![byte; len.min(memory::PIECE)];
+        memory::in_pieces(len, true, |at, size| {
+            // SAFETY: the buffer has room for a piece; the range is the caller's promise.
+            unsafe { self.copy_in(dst.offset(at), piece.as_ptr(), size) }
+        })
     }
 
     /// Runs a kernel and returns when it is done. A crash of the kernel is

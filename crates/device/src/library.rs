@@ -13,6 +13,8 @@ use std::{env, fs, io, process};
 
 use crate::{DeviceError, Result};
 
+pub use cache::setting;
+
 /// A shared object that is loaded; it leaves when this is closed, not when it is dropped, because
 /// code of it may still run when the process ends.
 #[derive(Debug)]

@@ -527,7 +527,7 @@ fn a_crash_is_told_with_its_region() -> Option<String> {
     let said = told(&ran.output);
     let is_right = ran.output.status.code() == Some(1)
         && said.contains("a.c:3:")
-        && said.contains("_main_l3` the kernel crashed: it used memory that is not there");
+        && said.contains("`main:3` the kernel crashed: it used memory that is not there");
     (!is_right).then_some(said)
 }
 

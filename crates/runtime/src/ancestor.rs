@@ -11,8 +11,9 @@ use std::os::unix::net::UnixStream;
 use std::sync::{Arc, OnceLock};
 
 use abi::entry::{FerryRegion, KernelFn};
+use abi::names::region_of;
 use device::separate::ancestor::Ancestor;
-use device::{Convention, DeviceError, DevicePtr, Kernel, Launch, Original, Upcalls};
+use device::{Convention, Device, DeviceError, DevicePtr, Kernel, Launch, Original, Upcalls};
 
 use crate::args::{MapArgs, Place};
 use crate::devices::{self, DeviceState};
@@ -31,7 +32,7 @@ pub(crate) fn hear(descriptor: c_int) {
     let channel = UnixStream::from(unsafe { OwnedFd::from_raw_fd(descriptor) });
     // The number behind the last device is the host's.
     let number = usize::try_from(devices::count()).unwrap_or(0);
-    let mut host = DeviceState::new(number, Box::new(Ancestor::new(channel)));
+    let mut host = DeviceState::new(number, "host", Box::new(Ancestor::new(channel)));
     host.is_ancestor = true;
     let _ = HOST.set(host);
 }
@@ -67,7 +68,7 @@ pub(crate) fn run(
     };
     // SAFETY: the arguments are what the region's compiler said it takes, mapped to the host.
     let go = |words: &[u64]| unsafe { host.plugin.launch(Kernel(0), words, &launch) };
-    let crash = |error| Error::Crash { region: name.to_string(), suspect: None, error };
+    let crash = |error| Error::Crash { region: region_of(&name), suspect: None, error };
     launch::with_data(&cx, args, None, |words| go(words).map_err(crash))
 }
 
@@ -78,9 +79,9 @@ pub(crate) struct Answers {
 }
 
 impl Answers {
-    /// Lets kernels of a device ask.
-    pub(crate) fn start(device: &DeviceState) -> Result<(), DeviceError> {
-        device.plugin.answer(Arc::new(Answers { device: device.number }))
+    /// Lets kernels of the device with that number ask.
+    pub(crate) fn start(number: usize, device: &dyn Device) -> Result<(), DeviceError> {
+        device.answer(Arc::new(Answers { device: number }))
     }
 }
 
@@ -101,7 +102,7 @@ impl Upcalls for Answers {
                 timer,
                 &source,
                 "region",
-                &format!("{region} on the host for device {number}"),
+                &format!("{} on the host for device {number}", region_of(region)),
             );
             Ok(())
         });

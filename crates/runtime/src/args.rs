@@ -11,6 +11,8 @@ use std::ptr::{self, NonNull};
 use abi::call::MapperFn;
 use abi::{Ident, MapType};
 
+use crate::error::Error;
+
 /// One entry of a call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Item {
@@ -75,6 +77,21 @@ impl MapArgs {
         (count == 0 || usable).then_some(args)
     }
 
+    /// An error if the size of an entry is that of no data: a length was negative, or its bytes were more than can be
+    /// counted.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        for index in 0..self.count {
+            // SAFETY: `new` was promised `count` elements.
+            let (size, begin) = unsafe { (*self.sizes.add(index), *self.begins.add(index)) };
+            let is_wrong = usize::try_from(size).map_or(true, |it| !fits(begin as usize, it));
+            let item = self.item(index);
+            if is_wrong && !item.map.has(MapType::LITERAL) {
+                return Err(Error::Size { name: item.name.map(|it| it.to_string()), size });
+            }
+        }
+        Ok(())
+    }
+
     /// The entry with that index, which is below `count`.
     pub(crate) fn item(&self, index: usize) -> Item {
         debug_assert!(index < self.count);
@@ -110,6 +127,15 @@ impl MapArgs {
     pub(crate) fn items(&self) -> impl DoubleEndedIterator<Item = (usize, Item)> {
         (0..self.count).map(|index| (index, self.item(index)))
     }
+}
+
+/// Addresses of programs end here.
+const HIGHEST: usize = 1 << 57;
+
+/// Can so many bytes lie at that address?
+pub(crate) fn fits(at: usize, size: usize) -> bool {
+    // Whatever lies there, some bytes may.
+    size < HIGHEST && at.checked_add(size).is_some()
 }
 
 /// # Safety

@@ -1,28 +1,33 @@
 //! The devices of this process, and which of them a call means.
 //!
-//! The list is made when it is first needed, from `FERRY_DEVICE`, and then stays. The number after
-//! the last device is the host.
+//! The list is made when it is first needed, from `FERRY_DEVICE` or from what the program was built for
+//! ([`built`]), and then stays. The number after the last device is the host.
 
 #![allow(unsafe_code, reason = "frees memory of devices")]
 
+pub(crate) mod built;
+
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use abi::{DEVICE_ANCESTOR, DEVICE_DEFAULT, DEVICE_HOST, requires};
-use device::{Device, DevicePtr, Held, PLUGINS, Plugin};
+use device::{Device, DeviceError, DevicePtr, Held, PLUGINS, Plugin, separate};
 
 use crate::ancestor::Answers;
 use crate::error::Error;
 use crate::mapping::Mapping;
 use crate::settings::{self, Policy};
-use crate::{fork, host, llvm, registry, report};
+use crate::{ffi, fork, host, llvm, registry, report};
 
 /// A device with what is known of it.
 pub(crate) struct DeviceState {
     pub(crate) number: usize,
-    pub(crate) plugin: Box<dyn Device>,
+    /// The kind, as the user writes it: `cpu:separate`.
+    pub(crate) kind: &'static str,
+    pub(crate) plugin: Plugged,
     pub(crate) shares_memory: bool,
     /// It is the host, to which kernels hand regions back.
     pub(crate) is_ancestor: bool,
@@ -36,10 +41,29 @@ pub(crate) struct DeviceState {
 }
 
 impl DeviceState {
-    pub(crate) fn new(number: usize, plugin: Box<dyn Device>) -> DeviceState {
+    /// One that is open.
+    pub(crate) fn new(number: usize, kind: &'static str, plugin: Box<dyn Device>) -> DeviceState {
+        let shares_memory = plugin.shares_host_memory();
+        let plugin = Plugged { device: OnceLock::from(plugin), open: None };
+        DeviceState::with(number, kind, shares_memory, plugin)
+    }
+
+    /// One that is opened when it is first used: the `nth` of its kind.
+    fn later(number: usize, kind: &'static Plugin, nth: usize) -> DeviceState {
+        let plugin = Plugged { device: OnceLock::new(), open: Some((kind, number, nth)) };
+        DeviceState::with(number, kind.name, kind.shares_host_memory, plugin)
+    }
+
+    fn with(
+        number: usize,
+        kind: &'static str,
+        shares_memory: bool,
+        plugin: Plugged,
+    ) -> DeviceState {
         DeviceState {
             number,
-            shares_memory: plugin.shares_host_memory(),
+            kind,
+            shares_memory,
             is_ancestor: false,
             plugin,
             mapping: Mapping::default(),
@@ -53,7 +77,7 @@ impl DeviceState {
     pub(crate) fn hold(&'static self) -> Vec<Box<dyn Held>> {
         let allocated = self.allocated.lock().unwrap_or_else(PoisonError::into_inner);
         let mut held: Vec<Box<dyn Held>> = vec![self.mapping.hold(), Box::new(allocated)];
-        held.extend(self.plugin.hold());
+        held.extend(self.plugin.device.get().and_then(|it| it.hold()));
         held
     }
 
@@ -93,13 +117,37 @@ impl DeviceState {
     pub(crate) fn has_allocated(&self, at: u64, size: usize) -> bool {
         let allocated = self.allocated.lock().unwrap_or_else(PoisonError::into_inner);
         let below = allocated.range(..=at).next_back();
-        below.is_some_and(|(begin, bytes)| (at - begin) as usize + size <= *bytes)
+        below.is_some_and(|(begin, bytes)| ((at - begin) as usize).saturating_add(size) <= *bytes)
     }
 }
 
 impl fmt::Debug for DeviceState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "device {} ({})", self.number, self.plugin.name())
+        write!(f, "device {} ({})", self.number, self.kind)
+    }
+}
+
+/// A device of a plugin, open or to be opened when it is first used.
+pub(crate) struct Plugged {
+    device: OnceLock<Box<dyn Device>>,
+    /// Its kind, its number, and its number among its kind.
+    open: Option<(&'static Plugin, usize, usize)>,
+}
+
+impl Deref for Plugged {
+    type Target = dyn Device;
+
+    fn deref(&self) -> &Self::Target {
+        let device = fork::once(&self.device, || {
+            let opened = match self.open {
+                Some((kind, number, nth)) => {
+                    opened_device(kind, number, nth).map_err(|error| unusable(kind, number, error))
+                }
+                None => Err(Error::BadCall("a device that is not there")),
+            };
+            opened.unwrap_or_else(|error| report::fail(&"starting", false, &error))
+        });
+        device.as_ref()
     }
 }
 
@@ -119,51 +167,78 @@ pub(crate) fn opened() -> &'static [DeviceState] {
 
 /// How many devices there are, or will be once they are needed.
 pub(crate) fn count() -> i32 {
-    let count = match DEVICES.get() {
-        Some(devices) => devices.len(),
-        None => plugins().map_or(0, |it| it.len()),
-    };
-    i32::try_from(count).unwrap_or(i32::MAX)
+    i32::try_from(kinds().len()).unwrap_or(i32::MAX)
+}
+
+/// The kinds of all devices, in the order of their numbers.
+pub(crate) fn kinds() -> Vec<&'static str> {
+    if DEVICES.get().is_none() && is_settled() {
+        // A wrong list is an error where the devices are needed.
+        let asked = asked_for().ok().flatten().unwrap_or_default();
+        return asked.into_iter().map(|it| it.name).collect();
+    }
+    all().iter().map(|it| it.kind).collect()
+}
+
+/// How many devices there are is known without looking for them.
+pub(crate) fn is_settled() -> bool {
+    DEVICES.get().is_some() || !matches!(asked_for(), Ok(None))
 }
 
 /// All devices, in the order of their numbers.
 pub(crate) fn all() -> &'static [DeviceState] {
-    let devices = fork::once(&DEVICES, || match open() {
-        Ok(devices) => devices,
-        Err(error) => report::fail(&"starting", false, &error),
+    let devices = fork::once(&DEVICES, || {
+        let opened = open().and_then(|devices| {
+            let kinds: Vec<&str> = devices.iter().map(|it| it.kind).collect();
+            ffi::choose_first(&kinds)?;
+            Ok(devices)
+        });
+        opened.unwrap_or_else(|error| report::fail(&"starting", false, &error))
     });
     devices.as_slice()
 }
 
-fn plugins() -> Result<Vec<&'static Plugin>, Error> {
+/// The devices that the user, or a program of clang, asks for.
+fn asked_for() -> Result<Option<Vec<&'static Plugin>>, Error> {
     // With offload switched off the host is the only device; LLVM's runtime still counts them.
     if settings::policy() == Policy::Disabled && !llvm::is_program() {
-        return Ok(Vec::new());
+        return Ok(Some(Vec::new()));
     }
-    settings::devices(if llvm::is_program() { llvm::DEVICES } else { "cpu" })
+    match settings::devices()? {
+        None if llvm::is_program() => settings::devices_of(llvm::DEVICES).map(Some),
+        asked => Ok(asked),
+    }
 }
 
 fn open() -> Result<Vec<DeviceState>, Error> {
-    let plugins = plugins()?;
-    let mut devices = Vec::with_capacity(plugins.len());
+    let Some(plugins) = asked_for()? else { return built::open() };
+    let mut devices: Vec<DeviceState> = Vec::with_capacity(plugins.len());
+    separate::tell_number(plugins.len());
     for (number, plugin) in plugins.into_iter().enumerate() {
-        let among = |name: &str| {
-            devices.iter().filter(|it: &&DeviceState| it.plugin.name() == name).count()
-        };
+        let among = |name: &str| devices.iter().filter(|it| it.kind == name).count();
         let plugin = stand_in(plugin, among(plugin.name));
-        let failed = |error| Error::Setting {
-            message: format!("device {number}, `{}`, cannot be used: {error}", plugin.name),
-            help: "choose another with FERRY_DEVICE, or FERRY_DEVICE=cpu".into(),
-        };
-        let opened = (plugin.open)(among(plugin.name)).map_err(failed)?;
-        let device = DeviceState::new(number, opened);
-        let calls_back = registry::current().requires & requires::REVERSE_OFFLOAD != 0;
-        if calls_back && !device.plugin.runs_in_process() {
-            Answers::start(&device).map_err(failed)?;
-        }
-        devices.push(device);
+        let device = opened_device(plugin, number, among(plugin.name))
+            .map_err(|error| unusable(plugin, number, error))?;
+        devices.push(DeviceState::new(number, plugin.name, device));
     }
     Ok(devices)
+}
+
+/// Opens the `nth` device of a kind.
+fn opened_device(kind: &Plugin, number: usize, nth: usize) -> device::Result<Box<dyn Device>> {
+    let device = (kind.open)(nth)?;
+    let calls_back = registry::current().requires & requires::REVERSE_OFFLOAD != 0;
+    if calls_back && !device.runs_in_process() {
+        Answers::start(number, device.as_ref())?;
+    }
+    Ok(device)
+}
+
+fn unusable(kind: &Plugin, number: usize, error: DeviceError) -> Error {
+    Error::Setting {
+        message: format!("device {number}, `{}`, cannot be used: {error}", kind.name),
+        help: "choose another with FERRY_DEVICE, or FERRY_DEVICE=cpu".into(),
+    }
 }
 
 /// The kind of device to open where one was asked for: another if the program requires what this
@@ -200,7 +275,7 @@ pub(crate) fn target(device: i64) -> Result<Target, Error> {
     let devices = all();
     if devices.is_empty() {
         return match settings::policy() {
-            Policy::Mandatory => Err(Error::NoDevices),
+            Policy::Mandatory => Err(Error::NoDevices { why: built::why_none() }),
             Policy::Default | Policy::Disabled => Ok(Target::Host),
         };
     }

@@ -53,14 +53,16 @@ pub(crate) enum Error {
     Exited { region: String, status: i32 },
     /// The binary of a region has no code for the device.
     NoImage { region: String, binary: String, device: String },
+    /// No data can have that size.
+    Size { name: Option<String>, size: i64 },
     /// No binary has registered this region.
     UnknownRegion { id: usize },
     /// There is no such device.
     NoSuchDevice { number: i64, count: usize },
     /// No queue has such a number.
     NoSuchQueue { number: i64 },
-    /// Offload must happen, and there is no device at all.
-    NoDevices,
+    /// Offload must happen, and there is no device at all; `why` if it was built for some.
+    NoDevices { why: Option<&'static str> },
     /// Two units of the program contradict each other.
     Requires { clause: &'static str },
     /// A variable of the environment cannot be understood.
@@ -129,6 +131,11 @@ impl Error {
             Error::NoImage { device, .. } => {
                 format!("build it again with `ferry cc --device {device}`, or set FERRY_DEVICE=cpu")
             }
+            Error::Size { .. } => {
+                "look at the length of the section: it is negative, or its bytes are more than any \
+                 memory has"
+                    .into()
+            }
             Error::UnknownRegion { .. } => {
                 "link the program with `ferry cc`, and do not start regions after the library that \
                  holds them was closed"
@@ -142,7 +149,9 @@ impl Error {
                 "queues are numbered from 0; negative numbers are only those with a name in the header"
                     .into()
             }
-            Error::NoDevices => "set FERRY_DEVICE=cpu, or allow the host to run the region".into(),
+            Error::NoDevices { .. } => {
+                "set FERRY_DEVICE=cpu, or allow the host to run the region".into()
+            }
             Error::Requires { clause } => {
                 format!("write `{clause}` in every source file with target code, or in none")
             }
@@ -181,12 +190,19 @@ impl fmt::Display for Error {
             Error::NoImage { region, binary, device } => {
                 write!(f, "`{binary}` has no code of region `{region}` for device `{device}`")
             }
+            Error::Size { name, size } => {
+                let name = name.as_ref().map_or("data".to_owned(), |it| format!("`{it}`"));
+                write!(f, "{name} cannot have {size} bytes")
+            }
             Error::UnknownRegion { id } => write!(f, "no binary has registered region {id:#x}"),
             Error::NoSuchDevice { number, count } => {
                 write!(f, "there is no device {number}: the program has {count}")
             }
             Error::NoSuchQueue { number } => write!(f, "there is no queue {number}"),
-            Error::NoDevices => f.write_str("the region must be offloaded, and there is no device"),
+            Error::NoDevices { why } => {
+                f.write_str("the region must be offloaded, and there is no device")?;
+                why.map_or(Ok(()), |why| write!(f, " that the program is built for: {why}"))
+            }
             Error::Requires { clause } => {
                 write!(f, "the program's source files disagree on `requires {clause}`")
             }

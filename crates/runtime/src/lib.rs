@@ -12,7 +12,7 @@
 //! - [`ancestor`]: regions that kernels hand back to the host
 //! - [`queue`]: work that the caller does not wait for; [`steps`]: what of a call waits in a queue;
 //!   [`flight`]: regions that are started at once and left
-//! - [`fork`]: locks while the process is copied
+//! - [`fork`]: locks while the process is copied; [`ending`]: threads that use devices while it ends
 //! - [`watch`], [`trace`], [`report`], [`llvm`], [`account`]: what users read; [`tool`]: what their tools are told
 //!
 //! Nothing unwinds into C, and no lock is held across a call of a device.
@@ -24,6 +24,7 @@ mod account;
 mod ancestor;
 mod args;
 mod devices;
+mod ending;
 mod error;
 pub mod ffi;
 mod flight;

@@ -104,9 +104,10 @@ pub(crate) fn last_words(place: &dyn Display, in_kernel: bool, error: &Error) ->
         | Error::Crash { .. }
         | Error::Exited { .. }
         | Error::NoImage { .. }
+        | Error::Size { .. }
         | Error::UnknownRegion { .. }
         | Error::NoSuchQueue { .. }
-        | Error::NoDevices
+        | Error::NoDevices { .. }
         | Error::Setting { .. }
         | Error::Argument { .. }
         | Error::BadCall(_)

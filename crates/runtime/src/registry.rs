@@ -12,7 +12,7 @@ use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 
 use abi::entry::{self, FerryRegion, KernelFn};
 use abi::image::Container;
-use abi::names::{DEVICE_NUMBER, KERNEL_PREFIX, LINK_SUFFIX};
+use abi::names::{DEVICE_NUMBER, KERNEL_PREFIX, LINK_SUFFIX, region_of};
 use abi::{BinaryDescriptor, Entry, POINTER_SIZE, requires};
 use arc_swap::{ArcSwap, Guard};
 use device::{DeviceError, DevicePtr, Held, Kernel, Module};
@@ -24,7 +24,7 @@ use crate::error::Error;
 use crate::mapping::table::Mapped;
 use crate::mapping::transfer::Piece;
 use crate::watch::{Direction, Watch};
-use crate::{fork, llvm, tool};
+use crate::{fork, llvm, report, tool};
 
 /// One state of the registry.
 #[derive(Debug, Default)]
@@ -67,6 +67,8 @@ struct Binary {
     images: Vec<(usize, usize)>,
     variables: Vec<Variable>,
     regions: Vec<usize>,
+    /// The devices that each of its files was built for, in the order of preference, as `FERRY_DEVICE` has them.
+    built_for: Vec<String>,
     /// `None` inside: no image is for that device.
     modules: PerDevice<Result<Option<Module>, DeviceError>>,
 }
@@ -100,7 +102,9 @@ impl Variable {
 /// A region of the program.
 #[derive(Debug)]
 pub(crate) struct Region {
+    /// What people call it: `main:8`.
     pub(crate) name: String,
+    /// Its kernel's name in images.
     symbol: CString,
     /// The version for the host, where the region is ours.
     pub(crate) host: Option<KernelFn>,
@@ -124,9 +128,9 @@ impl Registry {
         self.regions.get(&id)
     }
 
-    /// The region with that name.
-    pub(crate) fn named(&self, name: &str) -> Option<&Arc<Region>> {
-        self.regions.values().find(|it| it.name == name)
+    /// The region whose kernel has that name.
+    pub(crate) fn named(&self, kernel: &str) -> Option<&Arc<Region>> {
+        self.regions.values().find(|it| it.symbol.to_bytes() == kernel.as_bytes())
     }
 
     /// Loads what this device has not loaded yet.
@@ -142,6 +146,11 @@ impl Registry {
         }
         device.resolved.store(self.version, Ordering::Release);
         Ok(())
+    }
+
+    /// What each file of the program was built for, see [`Binary::built_for`].
+    pub(crate) fn built_for(&self) -> impl Iterator<Item = &str> {
+        self.binaries.iter().flat_map(|it| &it.built_for).map(String::as_str)
     }
 
     /// Does the program require that unmapped data be used in place?
@@ -180,7 +189,7 @@ impl Region {
             Ok(None) => Err(Error::NoImage {
                 region: self.name.clone(),
                 binary: self.binary.name.clone(),
-                device: device.plugin.name().to_owned(),
+                device: device.kind.to_owned(),
             }),
             Err(error) => Err(self.failed(error)),
         }
@@ -221,6 +230,9 @@ impl Binary {
         let timer = Watch::now().start();
         let module = device.plugin.load(image)?;
         Watch::now().loaded(timer, device.number, device.plugin.build_of(module));
+        if let Some(remark) = device.plugin.remark() {
+            report::warn(&remark);
+        }
         tool::loaded(Watch::now(), device.number, &self.name, image, module.0);
         self.tell_number(device, module)?;
         let is_unified = current().is_unified();
@@ -259,7 +271,8 @@ impl Binary {
         let number = i32::try_from(device.number).unwrap_or(-1).to_ne_bytes();
         let mut files: Vec<String> = Vec::new();
         for region in current().regions.values().filter(|it| it.binary.id == self.id) {
-            let file = region.name.strip_prefix(KERNEL_PREFIX).and_then(|it| it.split('_').next());
+            let symbol = region.symbol.to_string_lossy();
+            let file = symbol.strip_prefix(KERNEL_PREFIX).and_then(|it| it.split('_').next());
             let Some(file) = file.filter(|it| !files.iter().any(|that| that == it)) else {
                 continue;
             };
@@ -323,6 +336,7 @@ pub(crate) unsafe fn register(descriptor: &BinaryDescriptor) -> Result<(), Error
         images,
         variables,
         regions: kernels.iter().map(|it| it.addr as usize).collect(),
+        built_for: entries.iter().filter_map(built_for).collect(),
         modules: PerDevice::default(),
     });
 
@@ -398,6 +412,13 @@ fn is_kernel(entry: &Entry) -> bool {
         && matches!(entry.flags, entry::ORDINARY | entry::FERRY_REGION)
 }
 
+/// The devices that a file was built for, if that is what the row tells.
+fn built_for(entry: &Entry) -> Option<String> {
+    let is_list = entry.flags == entry::DEVICES && !entry.name.is_null();
+    // SAFETY: names of entries end with a zero byte.
+    is_list.then(|| unsafe { CStr::from_ptr(entry.name) }.to_string_lossy().into_owned())
+}
+
 fn variable(entry: &Entry) -> Option<Variable> {
     let is_variable = entry.size > 0 && !entry.addr.is_null() && !entry.name.is_null();
     if !is_variable || entry.flags == entry::REQUIRES {
@@ -425,7 +446,7 @@ unsafe fn region(entry: &Entry, binary: &Arc<Binary>) -> Region {
         let region = region.filter(|it| it.version == FerryRegion::VERSION);
         (CStr::from_ptr(entry.name).to_owned(), region.and_then(|it| it.cpu))
     };
-    let name = symbol.to_string_lossy().into_owned();
+    let name = region_of(&symbol.to_string_lossy());
     Region {
         name,
         symbol,

@@ -3,9 +3,9 @@
 //! `FERRY_DEVICE`, `FERRY_INFO`, `FERRY_TRACE`; of the standard: whether offload is allowed or must
 //! happen, the default device, and tools. Nothing else of the crate reads the environment.
 
-use std::env;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::{env, iter};
 
 use device::{PLUGINS, Plugin};
 
@@ -76,9 +76,14 @@ pub(crate) fn device_number() -> Option<String> {
     env::var("ACC_DEVICE_NUM").ok().filter(|it| !it.trim().is_empty())
 }
 
+/// A setting that chooses code; none in a program that runs with other rights than its user's.
+fn chosen(name: &str) -> Option<String> {
+    device::library::setting(name).map(|it| it.to_string_lossy().into_owned())
+}
+
 /// `ACC_PROFLIB`: libraries with profiling tools, one after another with semicolons between them.
 pub(crate) fn profiling_libraries() -> Vec<String> {
-    let list = env::var("ACC_PROFLIB").unwrap_or_default();
+    let list = chosen("ACC_PROFLIB").unwrap_or_default();
     if env::var_os(device::separate::INSIDE_VARIABLE).is_some() {
         return Vec::new();
     }
@@ -107,7 +112,7 @@ pub(crate) fn llvm_info() -> u32 {
 
 /// `FERRY_TRACE`: the file to write.
 pub(crate) fn trace() -> Option<std::path::PathBuf> {
-    env::var_os("FERRY_TRACE").filter(|it| !it.is_empty()).map(Into::into)
+    device::library::setting("FERRY_TRACE").map(Into::into)
 }
 
 /// Tools may be started.
@@ -117,41 +122,49 @@ pub(crate) fn allows_tools() -> bool {
 
 /// Libraries in which a tool is looked for.
 pub(crate) fn tool_libraries() -> Vec<String> {
-    let list = env::var("OMP_TOOL_LIBRARIES").unwrap_or_default();
+    let list = chosen("OMP_TOOL_LIBRARIES").unwrap_or_default();
     list.split(':').map(str::trim).filter(|it| !it.is_empty()).map(str::to_owned).collect()
 }
 
-/// The devices that `FERRY_DEVICE` asks for; `unset` if it does not.
-pub(crate) fn devices(unset: &str) -> Result<Vec<&'static Plugin>, Error> {
-    let words = env::var("FERRY_DEVICE").ok().filter(|it| !it.trim().is_empty());
-    let devices = devices_of(words.as_deref().unwrap_or(unset))?;
-    if env::var_os(device::separate::INSIDE_VARIABLE).is_none() {
-        return Ok(devices);
-    }
+/// The devices that `FERRY_DEVICE` asks for; nothing if it does not.
+pub(crate) fn devices() -> Result<Option<Vec<&'static Plugin>>, Error> {
     // In the process of a device: as many as the program has, and none is opened a second time.
-    Ok(devices.iter().filter_map(|_| PLUGINS.first()).collect())
+    if let Some(number) = env::var_os(device::separate::INSIDE_VARIABLE) {
+        let number = number.to_str().and_then(|it| it.parse().ok()).unwrap_or(1);
+        return Ok(Some(PLUGINS.iter().take(1).cycle().take(number).collect()));
+    }
+    let Some(list) = env::var_os("FERRY_DEVICE") else { return Ok(None) };
+    let list = list.to_string_lossy();
+    if list.trim().is_empty() { Ok(None) } else { devices_of(&list).map(Some) }
 }
 
 /// More devices than any program can mean.
 const MOST_DEVICES: usize = 1024;
 
 /// Reads `cpu`, `cpu*4`, `cpu,cpu:copy`; `none` is an empty list.
-fn devices_of(list: &str) -> Result<Vec<&'static Plugin>, Error> {
+pub(crate) fn devices_of(list: &str) -> Result<Vec<&'static Plugin>, Error> {
+    let kinds = kinds_of(list)?;
+    let devices = kinds.into_iter().flat_map(|(it, count)| iter::repeat_n(it, count.unwrap_or(1)));
+    Ok(devices.collect())
+}
+
+/// The same as kinds of devices, with the number of each where one is given.
+pub(crate) fn kinds_of(list: &str) -> Result<Vec<(&'static Plugin, Option<usize>)>, Error> {
     if list.trim() == "none" {
         return Ok(Vec::new());
     }
-    let mut devices = Vec::new();
+    let mut kinds = Vec::new();
     for word in list.split(',').map(str::trim) {
         let (name, count) = match word.split_once('*') {
-            None => (word, Some(1)),
-            Some((name, count)) => (name.trim(), count.trim().parse().ok()),
+            None => (word, None),
+            Some((name, count)) => (name.trim(), Some(count.trim().parse().unwrap_or(0))),
         };
-        let Some(count) = count.filter(|it| (1..=MOST_DEVICES).contains(it)) else {
+        if count.is_some_and(|it| !(1..=MOST_DEVICES).contains(&it)) {
             return Err(Error::Setting {
                 message: format!("FERRY_DEVICE: `{word}` does not say how many devices"),
                 help: "write a number behind the star, as in cpu*4".into(),
             });
-        };
+        }
         let Some(plugin) = PLUGINS.iter().find(|it| it.name == name) else {
             let known: Vec<String> =
                 PLUGINS.iter().map(|it| format!("{} ({})", it.name, it.about)).collect();
@@ -160,9 +173,9 @@ fn devices_of(list: &str) -> Result<Vec<&'static Plugin>, Error> {
                 help: format!("choose among {}; or none", known.join(", ")),
             });
         };
-        devices.extend(std::iter::repeat_n(plugin, count));
+        kinds.push((plugin, count));
     }
-    Ok(devices)
+    Ok(kinds)
 }
 
 #[cfg(test)]

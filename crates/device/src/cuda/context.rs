@@ -3,6 +3,7 @@
 //! The context is the primary one, which CUDA code of the program uses too. It is made current for
 //! the time of a call, and the one that was current before is put back.
 
+use std::ffi::CStr;
 use std::ptr;
 
 use cudarc::driver::sys::{self, CUcontext, CUdevice, CUdevice_attribute_enum as Attribute};
@@ -30,6 +31,24 @@ impl Context {
         driver::start()?;
         let asked = Attribute::CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS;
         Ok(number_of(chosen(number)?, asked)? != 0)
+    }
+
+    /// What all GPUs are called; no context is made.
+    #[allow(unsafe_code, reason = "asks the driver")]
+    pub(super) fn names() -> Result<Vec<String>> {
+        driver::start()?;
+        let name = |number| {
+            let mut text = [0u8; 256];
+            let device = chosen(number)?;
+            // SAFETY: a device of the driver, which writes a text of at most that length, with its end.
+            let asked = unsafe {
+                sys::cuDeviceGetName(text.as_mut_ptr().cast(), text.len() as i32 - 1, device)
+            };
+            check("asking what the GPU is called", asked)?;
+            let name = CStr::from_bytes_until_nul(&text).unwrap_or_default();
+            Ok(name.to_string_lossy().into_owned())
+        };
+        (0..count()?).map(name).collect()
     }
 
     /// The GPU with that number, as the driver counts them.
@@ -81,14 +100,21 @@ impl Context {
     }
 }
 
-/// A GPU, by its number; the driver is started.
+/// How many GPUs there are; the driver is started.
 #[allow(unsafe_code, reason = "asks the driver")]
-fn chosen(number: usize) -> Result<CUdevice> {
+fn count() -> Result<usize> {
     let mut count = 0;
     // SAFETY: the driver is started, and writes one number.
     check("counting GPUs", unsafe { sys::cuDeviceGetCount(&raw mut count) })?;
+    Ok(usize::try_from(count).unwrap_or(0))
+}
+
+/// A GPU, by its number; the driver is started.
+#[allow(unsafe_code, reason = "asks the driver")]
+fn chosen(number: usize) -> Result<CUdevice> {
+    let count = count()?;
     let ordinal = i32::try_from(number).unwrap_or(i32::MAX);
-    if ordinal >= count {
+    if number >= count {
         let s = if count == 1 { "" } else { "s" };
         return Err(DeviceError::Failed(format!("the driver offers {count} GPU{s} here")));
     }

@@ -106,6 +106,11 @@ pub(crate) fn gives(number: usize) -> u32 {
     if reaches { requires::UNIFIED_SHARED_MEMORY } else { 0 }
 }
 
+/// The GPUs of the driver.
+pub(crate) fn found() -> Result<Option<Vec<String>>> {
+    Context::names().map(Some)
+}
+
 impl Cuda {
     /// The GPU with that number, as the driver counts them.
     pub fn open(number: usize) -> Result<Cuda> {

@@ -103,6 +103,19 @@ fn address(at: DevicePtr) -> *mut c_void {
     at.0 as *mut c_void
 }
 
+/// The GPUs of the runtime.
+#[allow(unsafe_code, reason = "asks the runtime")]
+pub(crate) fn found() -> Result<Option<Vec<String>>> {
+    let runtime = runtime::start()?;
+    let mut count = 0;
+    // SAFETY: the runtime is started, and writes one number.
+    runtime.check("counting GPUs", unsafe { (runtime.count)(&raw mut count) })?;
+    match count {
+        1.. => (0..count).map(|it| runtime.target(it)).collect::<Result<_>>().map(Some),
+        _ => Err(DeviceError::Failed("AMD's runtime offers no GPU here".into())),
+    }
+}
+
 impl Hip {
     /// The GPU with that number, as the runtime counts them.
     #[allow(unsafe_code, reason = "asks the runtime")]

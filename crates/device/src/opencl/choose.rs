@@ -87,34 +87,52 @@ fn reach_of(id: cl_device_id) -> Reach {
     if number_of(id, CL_DEVICE_SVM_CAPABILITIES) & CL_DEVICE_SVM_FINE_GRAIN_SYSTEM != 0 {
         return Reach::System;
     }
-    let platform = match device::get_device_info(id, CL_DEVICE_PLATFORM) {
-        Ok(InfoType::Ptr(it)) => {
-            text(platform::get_platform_info(it as cl_platform_id, CL_PLATFORM_NAME))
-        }
-        _ => String::new(),
-    };
-    match is_processor(id) && platform == POCL {
+    match is_processor(id) && platform_of(id) == POCL {
         true => Reach::Process,
         false => Reach::Own,
     }
 }
 
-/// The device with that number: all drivers in their order, processors behind all others. Of it so much is used at
-/// most.
-pub(super) fn device(number: usize, most: Level) -> Result<Chosen> {
+/// All devices: drivers in their order, processors behind all others.
+pub(super) fn all() -> Result<Vec<cl_device_id>> {
     if !cl3::is_opencl_runtime_available() {
         return Err(DeviceError::Failed(
             "there is no OpenCL here (libOpenCL.so.1 cannot be opened)".into(),
         ));
     }
-    let platforms =
-        platform::get_platform_ids().map_err(|code| failure("looking for drivers", code))?;
+    /// What the loader answers where there is nothing to load.
+    const NO_DRIVER: cl_int = -1001;
+    let platforms = platform::get_platform_ids().map_err(|code| match code {
+        NO_DRIVER => DeviceError::Failed("there is no OpenCL driver here".into()),
+        code => failure("looking for drivers", code),
+    })?;
     let mut all = Vec::new();
     for platform in platforms {
         // A driver without a device is none.
         all.extend(device::get_device_ids(platform, CL_DEVICE_TYPE_ALL).unwrap_or_default());
     }
     all.sort_by_key(|id| is_processor(*id));
+    Ok(all)
+}
+
+/// What it is called, with its driver.
+pub(super) fn name(id: cl_device_id) -> String {
+    format!("{}, {}", text_of(id, CL_DEVICE_NAME).trim(), platform_of(id).trim())
+}
+
+/// What its driver is called.
+fn platform_of(id: cl_device_id) -> String {
+    match device::get_device_info(id, CL_DEVICE_PLATFORM) {
+        Ok(InfoType::Ptr(it)) => {
+            text(platform::get_platform_info(it as cl_platform_id, CL_PLATFORM_NAME))
+        }
+        _ => String::new(),
+    }
+}
+
+/// The device with that number. Of it so much is used at most.
+pub(super) fn device(number: usize, most: Level) -> Result<Chosen> {
+    let all = all()?;
     let count = all.len();
     let Some(id) = all.get(number).copied() else {
         return Err(DeviceError::Failed(format!(

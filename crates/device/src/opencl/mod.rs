@@ -34,7 +34,7 @@ use cl3::types::{CL_BLOCKING, CL_NON_BLOCKING, cl_bool, cl_context, cl_event, cl
 
 use crate::heap::{CHUNK, Found, Heap, Origin};
 use crate::lanes::{Lane, Lanes, STAGED, Work};
-use crate::memory::{DevicePtr, MemoryKind};
+use crate::memory::{DevicePtr, MemoryKind, PIECE, in_pieces};
 use crate::{Build, Device, DeviceError, Flight, Held, Kernel, Launch, Module, Result, Symbol};
 use buffers::Buffers;
 use choose::{Chosen, Level, Reach};
@@ -109,6 +109,15 @@ pub(crate) fn gives(number: usize) -> u32 {
     match choose::device(number, Level::V20).map(|it| it.reach) {
         Ok(Reach::System | Reach::Process) => requires::UNIFIED_SHARED_MEMORY,
         Ok(Reach::Own) | Err(_) => 0,
+    }
+}
+
+/// The devices of all drivers.
+pub(crate) fn found() -> Result<Option<Vec<String>>> {
+    let all = choose::all()?;
+    match all.is_empty() {
+        true => Err(DeviceError::Failed("OpenCL offers no device here".into())),
+        false => Ok(Some(all.into_iter().map(choose::name).collect())),
     }
 }
 
@@ -534,6 +543,10 @@ impl Device for OpenCl {
         Some(Box::new((self.modules(), self.blocks(), parts, stacks, buffers, lanes)))
     }
 
+    fn remark(&self) -> Option<String> {
+        self.cache.refusal().map(|why| format!("the cache is not used: {why}"))
+    }
+
     fn accepts(&self, image: &[u8]) -> bool {
         image.starts_with(abi::image::OPENCL.as_bytes())
     }
@@ -657,12 +670,14 @@ impl Device for OpenCl {
                 Memory::Buffers(it) => it.copy(lane.handle(), dst, src, len),
             });
         }
-        let mut between = vec![0u8; len];
-        // SAFETY: `between` has `len` bytes, and both ranges are the caller's promise.
-        unsafe {
-            self.copy_out(between.as_mut_ptr(), src, len)?;
-            self.copy_in(dst, between.as_ptr(), len)
-        }
+        let mut piece = vec![0u8; len.min(PIECE)];
+        in_pieces(len, dst.0 <= src.0, |at, size| {
+            // SAFETY: the buffer has room for a piece, and both ranges are the caller's promise.
+            unsafe {
+                self.copy_out(piece.as_mut_ptr(), src.offset(at), size)?;
+                self.copy_in(dst.offset(at), piece.as_ptr(), size)
+            }
+        })
     }
 
     unsafe fn fill(&self, dst: DevicePtr, byte: u8, len: usize) -> Result<()> {

@@ -21,7 +21,15 @@ mod proxy;
 pub mod serve;
 mod upward;
 
+pub use process::tell_number;
 pub use proxy::Separate;
+
+use crate::Result;
+
+/// There can be as many as are asked for, where the helper is.
+pub(crate) fn found() -> Result<Option<Vec<String>>> {
+    process::find().map(|_| None)
+}
 
 /// The helper's file name.
 pub const HELPER: &str = "ferry-cpu-device";
@@ -29,8 +37,8 @@ pub const HELPER: &str = "ferry-cpu-device";
 pub const FOLDER_VARIABLE: &str = "FERRY_LIBEXEC";
 /// How many bytes of memory a device has.
 pub const MEMORY_VARIABLE: &str = "FERRY_DEVICE_MEMORY";
-/// Set in the helper's process, and only there: the devices that the program has are not to be
-/// opened once more.
+/// Set in the helper's process, and only there, to the number of devices that the program has: they are not to
+/// be opened once more.
 pub const INSIDE_VARIABLE: &str = "FERRY_INSIDE_DEVICE";
 /// What the library exports for the helper: `void (int device)`, marks the calling thread.
 pub const ENTER: &str = "__ferry_enter_device";

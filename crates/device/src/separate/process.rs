@@ -14,7 +14,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{self, Command};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use std::{env, mem, thread};
@@ -24,6 +24,14 @@ use super::protocol::{self, Request, VERSION};
 use super::upward;
 use super::{FOLDER_VARIABLE, HELPER, INSIDE_VARIABLE};
 use crate::{DeviceError, Result, Upcalls};
+
+/// How many devices the program has.
+static NUMBER: AtomicUsize = AtomicUsize::new(1);
+
+/// Says how many devices the program has, before one of them is opened: kernels may ask.
+pub fn tell_number(devices: usize) {
+    NUMBER.store(devices, Ordering::Relaxed);
+}
 
 /// A running helper.
 #[derive(Debug)]
@@ -72,7 +80,8 @@ impl Helper {
         let (ours, theirs) = UnixStream::pair().map_err(failed)?;
         let (upward, asking) = UnixStream::pair().map_err(failed)?;
         let mut command = Command::new(&path);
-        command.env(INSIDE_VARIABLE, "1").env_remove("FERRY_INFO").env_remove("FERRY_TRACE");
+        let devices = NUMBER.load(Ordering::Relaxed).to_string();
+        command.env(INSIDE_VARIABLE, devices).env_remove("FERRY_INFO").env_remove("FERRY_TRACE");
         // The only descriptor that a child surely gets and nobody else's does; the program's own
         // standard input follows in the first message.
         command.stdin(std::os::fd::OwnedFd::from(theirs));
@@ -202,9 +211,9 @@ extern "C" fn end_all() {
 }
 
 /// The helper: where the user says, beside the library, in the installation, in a build tree.
-fn find() -> Result<PathBuf> {
+pub(super) fn find() -> Result<PathBuf> {
     let mut tried = Vec::new();
-    if let Some(folder) = env::var_os(FOLDER_VARIABLE).filter(|it| !it.is_empty()) {
+    if let Some(folder) = cache::setting(FOLDER_VARIABLE) {
         tried.push(PathBuf::from(folder));
     }
     let here = library().or_else(|| env::current_exe().ok());

@@ -16,11 +16,9 @@ use super::last_words::{End, NO_STACK};
 use super::process::{Helper, Unanswered};
 use super::protocol::{self, Request};
 use crate::cpu::MACHINE;
-use crate::memory::{DevicePtr, MemoryKind};
+use crate::memory::{DevicePtr, MemoryKind, PIECE, in_pieces};
 use crate::{Device, DeviceError, Held, Kernel, Launch, Module, Result, Symbol, Upcalls};
 
-/// Bytes that go with one message; memory outside the common range is moved by messages.
-const PIECE: usize = 1 << 20;
 /// How long a thread waits, when the device is lost by another's kernel, for that one to say so.
 const PATIENCE: Duration = Duration::from_secs(3);
 
@@ -238,12 +236,14 @@ impl Device for Separate {
             unsafe { ptr::copy(from, to, len) };
             return Ok(());
         }
-        let mut bytes = vec![0u8; len];
-        // SAFETY: the buffer has the length; the ranges are the caller's promise.
-        unsafe {
-            self.copy_out(bytes.as_mut_ptr(), src, len)?;
-            self.copy_in(dst, bytes.as_ptr(), len)
-        }
+        let mut piece = vec![0u8; len.min(PIECE)];
+        in_pieces(len, dst.0 <= src.0, |at, size| {
+            // SAFETY: the buffer has room for a piece; the ranges are the caller's promise.
+            unsafe {
+                self.copy_out(piece.as_mut_ptr(), src.offset(at), size)?;
+                self.copy_in(dst.offset(at), piece.as_ptr(), size)
+            }
+        })
     }
 
     unsafe fn fill(&self, dst: DevicePtr, byte: u8, len: usize) -> Result<()> {
@@ -253,9 +253,11 @@ impl Device for Separate {
             unsafe { ptr::write_bytes(seen, byte, len) };
             return Ok(());
         }
-        let bytes = vec![byte; len];
-        // SAFETY: the buffer has the length; the range is the caller's promise.
-        unsafe { self.copy_in(dst, bytes.as_ptr(), len) }
+        let piece = vec![byte; len.min(PIECE)];
+        in_pieces(len, true, |at, size| {
+            // SAFETY: the buffer has room for a piece; the range is the caller's promise.
+            unsafe { self.copy_in(dst.offset(at), piece.as_ptr(), size) }
+        })
     }
 
     unsafe fn launch(&self, kernel: Kernel, args: &[u64], launch: &Launch<'_>) -> Result<()> {

@@ -238,7 +238,8 @@ fn generated(
             }
         }
     }
-    let file = cx.temporary(&job.input.path, "host.i", host)?;
+    let host = [host, built_for(host, &cx.arguments.targets.text).as_bytes()].concat();
+    let file = cx.temporary(&job.input.path, "host.i", &host)?;
     let mut words: Vec<OsString> =
         cx.arguments.flags(&[Step::Everywhere, Step::Compile]).cloned().collect();
     words.extend((!numbers.contracts).then(|| "-ffp-contract=off".into()));
@@ -250,6 +251,21 @@ fn generated(
         words.push("-Wno-gnu-line-marker".into());
     }
     compile(cx, job, words, Source::Generated(&file), |it| bundled(cx, job, it, &containers))
+}
+
+/// The row that tells the runtime which devices a text with regions or variables for them was built for.
+fn built_for(text: &[u8], devices: &str) -> String {
+    let register = abi::names::REGISTER.as_bytes();
+    if !text.windows(register.len()).any(|it| it == register) {
+        return String::new();
+    }
+    let devices: String = devices.split_whitespace().collect();
+    format!(
+        "static const struct __ferry_entry __ferry_built_for __attribute__((section(\"{}\"), used, \
+         aligned(8))) = {{ 0, \"{devices}\", 0, {}, 0 }};\n",
+        abi::names::ENTRY_SECTION,
+        abi::entry::DEVICES,
+    )
 }
 
 enum Source<'a> {

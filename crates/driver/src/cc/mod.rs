@@ -331,6 +331,9 @@ fn build(cx: &Context<'_>) -> Result<(), Failure> {
             }
         }
     }
+    if let Some(why) = cx.cache.refusal() {
+        say(format!("ferry: warning: the cache is not used: {why}\n").as_bytes());
+    }
     if let Some(form) = arguments.report {
         let text = verdict::report(&verdicts, form);
         match form {

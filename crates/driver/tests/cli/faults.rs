@@ -85,3 +85,127 @@ fn what_asks_for_nothing_when_there_is_nothing() {
         &[],
     );
 }
+
+#[test]
+fn lengths_that_are_negative() {
+    let length = "  int a[8] = { 0 }; volatile long n = -3; struct { int m, *p; } s = { -3, a };";
+    for directive in [
+        "omp target enter data map(to: a[0:n])",
+        "omp target update to(a[0:n])",
+        "omp target map(tofrom: a[0:n])\n  a[0] = 1;",
+        "omp target data map(alloc: a[2:n])\n  ;",
+        "acc enter data copyin(a[0:n])",
+        "acc parallel copy(a[0:n])\n  a[0] = 1;",
+        "acc exit data copyout(a[0:n])",
+        "acc enter data copyin(a[0:n]) async(1)",
+    ] {
+        let body = format!("{length}\n#pragma {directive}\n#pragma acc wait");
+        check(&body, &["a.c:4:", "`a[", "cannot have -12 bytes"]);
+    }
+}
+
+#[test]
+fn routines_that_get_lengths_that_nothing_has() {
+    let wrong = "(size_t)-1";
+    for (call, words) in [
+        (
+            "omp_target_memcpy(a, b, W, 0, 0, 0, 0)",
+            ["omp_target_memcpy: 18446744073709551615 bytes"],
+        ),
+        (
+            "omp_target_memcpy(a, b, 8, W, 0, 0, h)",
+            ["omp_target_memcpy: 18446744073709551615 bytes"],
+        ),
+        ("omp_target_memcpy_async(a, b, W, 0, 0, 0, h, 0, 0)", ["18446744073709551615 bytes"]),
+        ("!omp_target_memset(a, 1, W, 0)", ["omp_target_memset: 18446744073709551615 bytes"]),
+        (
+            "omp_target_memcpy_rect(a, b, 8, 2, v, z, z, v, v, 0, 0)",
+            ["rectangle of 9223372036854775807 x 4 "],
+        ),
+        ("!!omp_target_alloc(W, 0)", ["omp_target_alloc"]),
+    ] {
+        let call = call.replace('W', wrong);
+        let body = format!(
+            "  char a[64], b[64]; int h = omp_get_initial_device();
+  size_t v[2] = {{ 9223372036854775807, 4 }}, z[2] = {{ 0, 0 }};
+  (void)h, (void)v, (void)z;
+  int told = {call};
+#pragma omp taskwait
+  if (told != 0 && told != 22) return 3;
+  return told == 0 ? 0 : 1;"
+        );
+        checked_routine(&body, &words);
+    }
+    for call in [
+        "acc_copyin(a, W)",
+        "acc_create(a, W)",
+        "acc_delete(a, W)",
+        "acc_update_self(a, W)",
+        "acc_memcpy_to_device(b, a, W)",
+        "acc_memcpy_from_device(a, b, W)",
+        "acc_memcpy_device_async(a, b, W, 1)",
+        "acc_map_data(a, b, W)",
+    ] {
+        let body = format!("  char a[64], b[64]; {};\n#pragma acc wait", call.replace('W', wrong));
+        checked_routine(&body, &["18446744073709551615 bytes are more than any memory has"]);
+    }
+}
+
+/// A program that calls a routine wrongly says all of `words`, and neither panics nor dies of a signal.
+#[track_caller]
+fn checked_routine(body: &str, words: &[&str]) {
+    let folder = Folder::new();
+    let head = "#include <stdlib.h>\n#include <omp.h>\n#include <openacc.h>\n";
+    folder.write("a.c", format!("{head}int main(void) {{\n{body}\n  return 0;\n}}\n"));
+    let built = folder.ferry(&["cc", "-w", "--device", "cpu,cpu:separate", "a.c", "-o", "a"]);
+    assert_eq!(built.status, Some(0), "{}", built.err);
+    for device in ["cpu", "cpu:separate"] {
+        let ran = folder.run("env", &[&format!("FERRY_DEVICE={device}"), "./a"]);
+        assert!(matches!(ran.status, Some(0 | 1)), "{device}: {body}: {ran:?}");
+        assert!(!ran.err.contains("panicked") && !ran.err.contains("bug"), "{device}: {}", ran.err);
+        assert!(words.iter().all(|it| ran.err.contains(it)), "{device}: {body}: {}", ran.err);
+    }
+}
+
+#[test]
+fn a_program_may_end_while_other_threads_use_devices() {
+    let folder = Folder::new();
+    let text = "#include <pthread.h>
+#include <unistd.h>
+#include <stdlib.h>
+static int a[10];
+static void *run(void *p) {
+  for (;;) {
+    int b[100] = { 0 };
+#pragma omp target map(tofrom: a)
+    a[1]++;
+#pragma omp target enter data map(to: b)
+#pragma omp target exit data map(from: b)
+  }
+  return p;
+}
+static void *end(void *p) { usleep(20000); exit(5); return p; }
+int main(int count, char **words) {
+  pthread_t t;
+#pragma omp target enter data map(to: a)
+  for (int i = 0; i < 4; i++) pthread_create(&t, 0, run, 0);
+  if (count > 1) { pthread_create(&t, 0, end, 0); run(0); }
+  usleep(20000);
+  return 4;
+}
+";
+    folder.write("a.c", text);
+    let made = folder.ferry(&["cc", "--device", "cpu,cpu:separate", "a.c", "-o", "a", "-lpthread"]);
+    assert_eq!(made.status, Some(0), "{}", made.err);
+    for device in ["cpu", "cpu:copy", "cpu:separate"] {
+        let setting = format!("FERRY_DEVICE={device}");
+        for words in [&[][..], &["other"]] {
+            for _ in 0..3 {
+                let ran =
+                    folder.run("env", &[&[&setting[..], "timeout", "25", "./a"], words].concat());
+                let status = Some(if words.is_empty() { 4 } else { 5 });
+                assert_eq!((ran.status, ran.err.as_str()), (status, ""), "{device} {words:?}");
+            }
+        }
+    }
+}

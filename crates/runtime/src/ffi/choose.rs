@@ -25,6 +25,30 @@ fn processor_is(axis: c_int, word: &str) -> bool {
         || (axis == TraitAxis::Isa as c_int && isa.contains(&word))
 }
 
+/// Whether a kind of device, or the host, has a trait.
+fn is_so(kind: Option<&str>, axis: c_int, word: &str) -> bool {
+    let is_gpu = matches!(kind, Some("cuda" | "hip"));
+    let is_cluster = matches!(kind, Some("riscv" | "riscv:shared"));
+    if axis == TraitAxis::Kind as c_int {
+        return match word {
+            "any" => true,
+            "host" => kind.is_none(),
+            "nohost" => kind.is_some(),
+            "gpu" => is_gpu,
+            "cpu" => !is_gpu && !is_cluster,
+            _ => false,
+        };
+    }
+    let arch: &[&str] = match kind {
+        Some("cuda") => &["nvptx64", "nvptx"],
+        Some("hip") => &["amdgcn", "gcn"],
+        Some("riscv" | "riscv:shared") => &["riscv32", "riscv"],
+        // The host's processor.
+        _ => return processor_is(axis, word),
+    };
+    axis == TraitAxis::Arch as c_int && arch.contains(&word)
+}
+
 fn device(number: i64) -> Result<Target, Error> {
     let count = all().len();
     let number = match number {
@@ -44,19 +68,12 @@ pub unsafe extern "C" fn __ferry_device_is(number: i64, axis: c_int, word: *cons
     // SAFETY: the caller's promise.
     let word = unsafe { CStr::from_ptr(word) }.to_str().unwrap_or_default();
     answer("__ferry_device_is", 0, || {
-        let is_host = match device(number) {
-            Ok(Target::Host) => true,
-            Ok(Target::Device(_)) => false,
+        let kind = match device(number) {
+            Ok(Target::Host) => None,
+            Ok(Target::Device(device)) => Some(device.kind),
             Err(_) => return Ok(0),
         };
-        // Every device there is has the host's processor.
-        let is_so = match word {
-            "any" | "cpu" if axis == TraitAxis::Kind as c_int => true,
-            "host" if axis == TraitAxis::Kind as c_int => is_host,
-            "nohost" if axis == TraitAxis::Kind as c_int => !is_host,
-            word => processor_is(axis, word),
-        };
-        Ok(c_int::from(is_so))
+        Ok(c_int::from(is_so(kind, axis, word)))
     })
 }
 

@@ -15,7 +15,7 @@ use crate::mapping::{Cx, begin, end, update};
 use crate::queue::deferred::{self, Call};
 use crate::tool::{self, Kind, Phase};
 use crate::watch::Watch;
-use crate::{llvm, queue, registry};
+use crate::{ending, llvm, queue, registry};
 
 /// Which directive it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,9 +27,13 @@ pub(crate) enum Walk {
 
 /// Runs a data directive, or keeps it until its turn.
 fn run_or_keep(walk: Walk, place: Place, device: i64, args: Option<MapArgs>) {
+    let _inside = ending::enter();
     match args {
         Some(args) if deferred::is_on() => {
-            guard(&place, false, || deferred::keep(Call::Data(walk), place, device, &args));
+            guard(&place, false, || {
+                args.check()?;
+                deferred::keep(Call::Data(walk), place, device, &args)
+            });
         }
         args => {
             // Data that a queue still works on do not go from under it.
@@ -61,6 +65,7 @@ pub(crate) fn run(walk: Walk, place: Place, device: i64, args: Option<MapArgs>) 
 
 /// Makes a data directive, as far as the context does not leave it for later.
 pub(crate) fn begin(cx: &Cx<'_>, walk: Walk, args: &MapArgs) -> Result<Account, Error> {
+    args.check()?;
     let (construct, words, kind) = match walk {
         Walk::Begin => (Kind::EnterData, llvm::info::BEGIN, "map"),
         Walk::End => (Kind::ExitData, llvm::info::END, "unmap"),

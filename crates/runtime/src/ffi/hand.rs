@@ -6,7 +6,9 @@ use std::ffi::c_void;
 
 use ::device::{DeviceError, DevicePtr, MemoryKind};
 
+use crate::args::fits;
 use crate::devices::{Target, all};
+use crate::ending;
 use crate::error::Error;
 use crate::tool::{self, DataOp, Operation};
 use crate::watch::Watch;
@@ -14,16 +16,38 @@ use crate::watch::Watch;
 /// Memory that fits every type, and whole cache lines.
 const ALIGN: usize = 64;
 
+/// An error if so many bytes cannot lie there.
+pub(crate) fn check(at: u64, bytes: usize) -> Result<(), Error> {
+    let is_possible = usize::try_from(at).is_ok_and(|it| fits(it, bytes));
+    if is_possible { Ok(()) } else { Err(too_large(bytes)) }
+}
+
+/// No memory has so many bytes.
+pub(super) fn too_large(bytes: usize) -> Error {
+    Error::Argument {
+        message: format!("{bytes} bytes are more than any memory has"),
+        help:
+            "look at how the length is computed: a negative number, or one that overflowed, is a \
+               very large one here"
+                .into(),
+    }
+}
+
 /// Allocates `bytes`, not none.
 pub(super) fn allocate(
     target: Target,
     bytes: usize,
     kind: MemoryKind,
 ) -> Result<*mut c_void, Error> {
+    ending::stop();
     let Target::Device(device) = target else {
         // SAFETY: asks for memory, nothing else.
         return Ok(unsafe { libc::malloc(bytes) });
     };
+    if !fits(0, bytes) {
+        let failed = DeviceError::OutOfMemory { bytes };
+        return Err(Error::Device { doing: "allocating device memory", what: None, error: failed });
+    }
     let op = DataOp {
         operation: Operation::Alloc,
         from: (0, all().len()),
@@ -79,6 +103,9 @@ const STAGE: usize = 1 << 20;
 /// # Safety
 /// Both ranges are memory of their devices, or of the host.
 pub(super) unsafe fn copy(to: (Target, u64), from: (Target, u64), len: usize) -> Result<(), Error> {
+    ending::stop();
+    check(to.1, len)?;
+    check(from.1, len)?;
     let failed = |error| Error::Device { doing: "copying", what: None, error };
     let number = |target: Target| match target {
         Target::Host => all().len(),

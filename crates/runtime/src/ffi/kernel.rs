@@ -16,7 +16,7 @@ use crate::queue::deferred::{self, Call};
 use crate::registry::Region;
 use crate::tool::{self, Kind};
 use crate::watch::Watch;
-use crate::{ancestor, llvm, registry};
+use crate::{ancestor, ending, llvm, registry};
 
 /// What the caller is told: done, or run the host's version yourself.
 const DONE: c_int = 0;
@@ -39,6 +39,7 @@ pub unsafe extern "C" fn __tgt_target_kernel(
 ) -> c_int {
     // SAFETY: the caller's promise.
     let (place, call) = unsafe { (Place::new(location), arguments.as_ref()) };
+    let _inside = ending::enter();
     guard(&place, true, || {
         let call = call.ok_or(Error::BadCall("a region without arguments"))?;
         let [lists, numbers, texts] = [
@@ -59,6 +60,7 @@ pub unsafe extern "C" fn __tgt_target_kernel(
             trip_count: call.trip_count,
         };
         if deferred::is_on() {
+            args.check()?;
             let call = Call::Kernel { region: region as usize, shape };
             deferred::keep(call, place, device, &args)?;
             return Ok(DONE);
@@ -111,6 +113,7 @@ pub(crate) fn begin(
     args: &MapArgs,
     shape: &Shape,
 ) -> Result<Account, Error> {
+    args.check()?;
     let (number, watch) = (cx.device.number, cx.watch);
     if watch.has_llvm(llvm::info::ARGUMENTS) {
         llvm::info::arguments(number, &cx.place, llvm::info::KERNEL, args);
@@ -119,7 +122,7 @@ pub(crate) fn begin(
     launch::launch(cx, region, args, shape)?;
     let what = match watch.is_on() {
         true => {
-            let (name, device) = (&region.name, cx.device.plugin.name());
+            let (name, device) = (&region.name, cx.device.kind);
             let memory = if cx.device.shares_memory { ", nothing copied" } else { "" };
             let entries = args.count;
             format!("{name} on device {number} ({device}), {entries} entries{memory}")

@@ -155,7 +155,7 @@ pub extern "C" fn __tgt_print_device_info(device: i64) -> c_int {
     guard(&"device information", false, || {
         let found = usize::try_from(device).ok().and_then(|it| devices::all().get(it));
         report::info(&match found {
-            Some(device) => format!("device {}: {}", device.number, device.plugin.name()),
+            Some(device) => format!("device {}: {}", device.number, device.kind),
             None => format!("device {device}: there is none"),
         });
         Ok(1)

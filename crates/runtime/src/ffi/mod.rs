@@ -46,9 +46,14 @@ pub(crate) fn is_entry_point(address: usize) -> bool {
             || all.any(|it| it == address))
 }
 
-/// Reads what the environment says of the first device, once.
-fn read_environment() -> Result<(), Error> {
-    acc::start::start()
+/// A binary registers.
+fn begin() -> Result<(), Error> {
+    acc::start::register()
+}
+
+/// Reads what the environment says of the first device, once: there are devices of these kinds.
+pub(crate) fn choose_first(kinds: &[&str]) -> Result<(), Error> {
+    acc::start::choose(kinds)
 }
 
 /// The address of a function.

@@ -6,7 +6,7 @@ use abi::BinaryDescriptor;
 
 use super::guard;
 use crate::error::Error;
-use crate::{devices, fork, queue, registry, tool};
+use crate::{devices, ending, fork, queue, registry, tool};
 
 /// Adds the regions, variables and images of a binary.
 ///
@@ -21,7 +21,8 @@ pub unsafe extern "C" fn __tgt_register_lib(descriptor: *const BinaryDescriptor)
         // SAFETY: the caller's promise.
         unsafe { registry::register(descriptor) }?;
         fork::watch();
-        super::read_environment()?;
+        ending::watch();
+        super::begin()?;
         tool::start();
         Ok(())
     });
@@ -33,6 +34,10 @@ pub extern "C" fn __tgt_unregister_lib(descriptor: *const BinaryDescriptor) {
     guard(&"ending", false, || {
         // Work that is left needs the binary.
         queue::finish_all();
+        // And so do other threads, which end with the program.
+        if ending::is_crowded() {
+            return Ok(());
+        }
         registry::unregister(descriptor as usize);
         Ok(())
     });

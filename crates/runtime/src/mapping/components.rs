@@ -134,7 +134,7 @@ pub(crate) fn expand(
     let (mut bases, mut begins) = (list(|it| it.base), list(|it| it.begin));
     let (mut sizes, mut types) = (number(|it| it.size), number(|it| it.map_type));
     let mut names = list(|it| it.name);
-    walk(&MapArgs {
+    let parts = MapArgs {
         count: parts.len(),
         bases: bases.as_mut_ptr(),
         begins: begins.as_mut_ptr(),
@@ -142,5 +142,7 @@ pub(crate) fn expand(
         types: types.as_mut_ptr(),
         names: names.as_mut_ptr(),
         mappers: ptr::null_mut(),
-    })
+    };
+    parts.check()?;
+    walk(&parts)
 }

@@ -484,7 +484,7 @@ fn device_opened(watch: Watch, device: &DeviceState) {
     if !watch.has_tool() || device.announced.swap(true, Ordering::Relaxed) {
         return;
     }
-    let kind = CString::new(device.plugin.name()).unwrap_or_default();
+    let kind = CString::new(device.kind).unwrap_or_default();
     // SAFETY: the type is the standard's; a null look-up says that devices record nothing themselves.
     unsafe {
         if let Some(call) = typed::<InitializeFn>(Event::DeviceInitialize) {

@@ -15,6 +15,7 @@ use crate::args::{MapArgs, Place};
 use crate::devices::{DeviceState, Target};
 use crate::error::{Error, Section};
 use crate::ffi::data::{self, Walk};
+use crate::ffi::hand;
 use crate::mapping::Cx;
 use crate::mapping::table::{Fit, INFINITE, Mapped};
 use crate::queue;
@@ -34,6 +35,7 @@ impl Bytes {
                 help: "call it with the address of data, or with no bytes".into(),
             });
         }
+        hand::check(host as u64, size)?;
         Ok(Bytes { at: host as usize, size })
     }
 
@@ -171,7 +173,7 @@ pub extern "C" fn acc_map_data(host: *mut c_void, at: *mut c_void, size: usize) 
             return Ok(());
         }
         let cx = context(device, place)?;
-        let bytes = Bytes { at: host as usize, size };
+        let bytes = Bytes::new(host, size)?;
         let mapped = Mapped::permanent(bytes.at, size, DevicePtr(at as u64));
         if device.mapping.add_permanent(mapped) {
             return Ok(());

@@ -1,8 +1,8 @@
 //! Which device is current, how many there are, preparing them and letting go of them.
 //!
-//! The current device of a thread is the default device of the other standard too. A type of one
-//! maker, of which there is no device here, stands for the devices that there are: a program that
-//! names it runs, and `FERRY_INFO` says where.
+//! The current device of a thread is the default device of the other standard too. Devices of one maker are numbered
+//! among themselves. The type of a maker of whom there is no device here stands for the devices that there are: a
+//! program that names it runs, and `FERRY_INFO` says where.
 
 use std::cell::Cell;
 use std::ffi::c_int;
@@ -20,53 +20,75 @@ thread_local! {
     static BEFORE_HOST: Cell<c_int> = const { Cell::new(0) };
 }
 
-/// The type and number of the calling thread's current device.
+/// The type of the calling thread's current device, and its number among those of the type.
 pub(super) fn current_kind() -> (c_int, c_int) {
-    let (count, number) = (devices::count(), host::default_device());
-    match number {
-        number if number == count => (kind::HOST, 0),
-        number => (kind::NOT_HOST, number),
+    let (kinds, number) = (devices::kinds(), host::default_device());
+    let index = usize::try_from(number).unwrap_or(usize::MAX);
+    match kinds.get(index) {
+        None if index == kinds.len() => (kind::HOST, 0),
+        None => (kind::NOT_HOST, number),
+        Some(kind) => {
+            let of_type = kind::type_of(kind);
+            let before = kinds.iter().take(index).filter(|it| kind::type_of(it) == of_type).count();
+            (of_type, c_int::try_from(before).unwrap_or(c_int::MAX))
+        }
     }
+}
+
+/// What a type means to the calling thread: the current one where none is named, any device where the maker has none
+/// here.
+fn meant(kind: Kind) -> Result<Kind, Error> {
+    let kind = match kind {
+        Kind::Unsaid => Kind::numbered(current_kind().0)?,
+        kind => kind,
+    };
+    Ok(match kind {
+        Kind::Maker(word) if kind.count() == 0 => {
+            stand_in(word);
+            Kind::Default
+        }
+        kind => kind,
+    })
 }
 
 /// Makes a device of a type current; without a number the one that was.
 pub(crate) fn select(kind: Kind, number: Option<c_int>) -> Result<(), Error> {
-    let count = devices::count();
-    let (is_host, current) = match current_kind() {
-        (kind::HOST, _) => (true, BEFORE_HOST.get()),
-        (_, number) => (false, number),
-    };
+    let kinds = devices::kinds();
+    let host_number = c_int::try_from(kinds.len()).unwrap_or(c_int::MAX);
+    let is_host = current_kind().0 == kind::HOST;
+    let current = if is_host { BEFORE_HOST.get() } else { host::default_device() };
     // Negative numbers say that it does not matter.
     let number = number.filter(|it| *it >= 0);
+    // With a number the current type is that of a device where there are some.
+    let kind = match kind {
+        Kind::Unsaid if is_host && number.is_some() => Kind::Default,
+        kind => meant(kind)?,
+    };
     let wants_host = match kind {
         Kind::Host => true,
-        Kind::Unsaid => is_host && (number.is_none() || count == 0),
-        Kind::Default => count == 0,
-        Kind::Device => false,
-        Kind::Foreign(word) => {
-            stand_in(word);
-            count == 0
-        }
-    };
-    let no_device = |number: c_int, count: c_int| Error::NoSuchDevice {
-        number: i64::from(number),
-        count: usize::try_from(count).unwrap_or(0),
+        Kind::Default => kinds.is_empty(),
+        Kind::Unsaid | Kind::Device | Kind::Maker(_) => false,
     };
     if wants_host {
         if let Some(number) = number.filter(|it| *it != 0) {
-            return Err(no_device(number, 1));
+            return Err(Error::NoSuchDevice { number: i64::from(number), count: 1 });
         }
         if !is_host {
             BEFORE_HOST.set(current);
         }
-        host::set_default_device(count);
+        host::set_default_device(host_number);
         return Ok(());
     }
-    let number = number.unwrap_or(current);
-    if number >= count {
-        return Err(no_device(number, count));
-    }
-    host::set_default_device(number);
+    let numbers = kind.numbers(&kinds);
+    let chosen = match number {
+        Some(number) => usize::try_from(number).ok().and_then(|it| numbers.get(it)),
+        None => numbers.iter().find(|it| **it == current).or(numbers.first()),
+    };
+    let Some(chosen) = chosen else {
+        let number = i64::from(number.unwrap_or(current));
+        return Err(Error::NoSuchDevice { number, count: numbers.len() });
+    };
+    host::set_default_device(*chosen);
     Ok(())
 }
 
@@ -78,30 +100,47 @@ fn stand_in(word: &str) {
 }
 
 /// The devices that a call means: one, or all of a type.
-pub(crate) fn chosen(kind: Kind, number: Option<c_int>) -> Result<&'static [DeviceState], Error> {
+pub(crate) fn chosen(
+    kind: Kind,
+    number: Option<c_int>,
+) -> Result<Vec<&'static DeviceState>, Error> {
+    let kind = match kind {
+        // What is current may be any of several.
+        Kind::Unsaid if !matches!(current()?, Target::Host) => Kind::Device,
+        kind => meant(kind)?,
+    };
     let devices = all();
     let is_host = match kind {
         Kind::Host => true,
-        Kind::Unsaid => matches!(current()?, Target::Host),
-        Kind::Default | Kind::Device | Kind::Foreign(_) => devices.is_empty(),
+        Kind::Unsaid | Kind::Default | Kind::Device | Kind::Maker(_) => devices.is_empty(),
     };
-    let (range, count) = if is_host { (&[][..], 1) } else { (devices, devices.len()) };
-    let Some(number) = number.filter(|it| *it >= 0) else { return Ok(range) };
+    let numbers = kind.numbers(&devices::kinds());
+    let of_type: Vec<&DeviceState> = numbers
+        .into_iter()
+        .filter_map(|it| usize::try_from(it).ok().and_then(|it| devices.get(it)))
+        .collect();
+    let Some(number) = number.filter(|it| *it >= 0) else { return Ok(of_type) };
+    let count = if is_host { 1 } else { of_type.len() };
     let index = usize::try_from(number).unwrap_or(usize::MAX);
     if index >= count {
         return Err(Error::NoSuchDevice { number: i64::from(number), count });
     }
-    Ok(if is_host { range } else { range.get(index..=index).unwrap_or_default() })
+    Ok(of_type.get(index).into_iter().copied().collect())
 }
 
 /// Loads all that is known onto devices.
-pub(crate) fn prepare(devices: &'static [DeviceState]) -> Result<(), Error> {
+pub(crate) fn prepare(
+    devices: impl IntoIterator<Item = &'static DeviceState>,
+) -> Result<(), Error> {
     let registry = registry::current();
-    devices.iter().try_for_each(|it| registry.resolve(it))
+    devices.into_iter().try_for_each(|it| registry.resolve(it))
 }
 
 /// Lets go of all that is mapped to devices; they begin anew when they are next used.
-pub(crate) fn release(place: Place, devices: &'static [DeviceState]) -> Result<(), Error> {
+pub(crate) fn release(
+    place: Place,
+    devices: impl IntoIterator<Item = &'static DeviceState>,
+) -> Result<(), Error> {
     let watch = Watch::now();
     for device in devices {
         let event = prof::Event::DeviceShutdownStart;
@@ -149,12 +188,22 @@ pub extern "C" fn acc_set_device_num(number: c_int, kind: c_int) {
 #[unsafe(no_mangle)]
 pub extern "C" fn acc_get_device_num(kind: c_int) -> c_int {
     routine(place!(acc_get_device_num), || {
-        let (current, number) = current_kind();
-        Ok(match Kind::numbered(kind)? {
+        let asked = Kind::numbered(kind)?;
+        let (of_type, number) = current_kind();
+        let current =
+            if of_type == kind::HOST { BEFORE_HOST.get() } else { host::default_device() };
+        Ok(match asked {
             Kind::Host => 0,
-            Kind::Unsaid | Kind::Default => number,
-            Kind::Device | Kind::Foreign(_) if current == kind::HOST => BEFORE_HOST.get(),
-            Kind::Device | Kind::Foreign(_) => number,
+            Kind::Unsaid => number,
+            Kind::Default if of_type == kind::HOST => 0,
+            Kind::Default | Kind::Device => current,
+            Kind::Maker(_) => {
+                let numbers = asked.numbers(&devices::kinds());
+                let among = numbers.iter().position(|it| *it == current);
+                // Without devices of the maker ours stand in.
+                let otherwise = if numbers.is_empty() { current } else { 0 };
+                among.map_or(otherwise, |it| c_int::try_from(it).unwrap_or(c_int::MAX))
+            }
         })
     })
 }

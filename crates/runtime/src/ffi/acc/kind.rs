@@ -16,8 +16,8 @@ pub(crate) enum Kind {
     Host,
     /// Any device: our devices.
     Device,
-    /// A device of one maker, of which we have none.
-    Foreign(&'static str),
+    /// A device of one maker, or of one interface.
+    Maker(&'static str),
 }
 
 pub(crate) const NONE: c_int = 0;
@@ -26,8 +26,18 @@ pub(crate) const HOST: c_int = 2;
 pub(crate) const NOT_HOST: c_int = 4;
 pub(crate) const CURRENT: c_int = -1;
 
-/// Makers' types, with the numbers and words for them.
-const FOREIGN: &[(c_int, &str)] = &[(5, "nvidia"), (6, "opencl"), (8, "radeon"), (9, "riscv")];
+/// Makers' types, with the numbers and words for them, and our kinds of devices that are of the type.
+const MAKERS: &[(c_int, &str, &[&str])] = &[
+    (5, "nvidia", &["cuda"]),
+    (6, "opencl", &["opencl", "opencl:1.2"]),
+    (8, "radeon", &["hip"]),
+    (9, "riscv", &["riscv", "riscv:shared"]),
+];
+
+/// The number of the header for a kind of devices of ours.
+pub(crate) fn type_of(kind: &str) -> c_int {
+    MAKERS.iter().find(|it| it.2.contains(&kind)).map_or(NOT_HOST, |it| it.0)
+}
 
 impl Kind {
     /// What a number of the header means.
@@ -37,8 +47,8 @@ impl Kind {
             DEFAULT => Kind::Default,
             HOST => Kind::Host,
             NOT_HOST => Kind::Device,
-            number => match FOREIGN.iter().find(|it| it.0 == number) {
-                Some((_, word)) => Kind::Foreign(word),
+            number => match MAKERS.iter().find(|it| it.0 == number) {
+                Some((_, word, _)) => Kind::Maker(word),
                 None => {
                     return Err(Error::Argument {
                         message: format!("{number} is no type of devices"),
@@ -58,18 +68,29 @@ impl Kind {
             "host" => Kind::Host,
             "not_host" | "multicore" | "cpu" => Kind::Device,
             "none" | "current" => Kind::Unsaid,
-            word => Kind::Foreign(FOREIGN.iter().find(|it| it.1 == word)?.1),
+            word => Kind::Maker(MAKERS.iter().find(|it| it.1 == word)?.1),
         })
+    }
+
+    /// The numbers of the devices of the type, where there are devices of these kinds; none for the host.
+    pub(crate) fn numbers(self, kinds: &[&str]) -> Vec<c_int> {
+        let is_of_type = |kind: &str| match self {
+            Kind::Default | Kind::Device => true,
+            Kind::Maker(word) => MAKERS.iter().any(|it| it.1 == word && it.2.contains(&kind)),
+            Kind::Host | Kind::Unsaid => false,
+        };
+        (0..).zip(kinds).filter(|(_, kind)| is_of_type(kind)).map(|it| it.0).collect()
     }
 
     /// How many devices of the type there are.
     pub(crate) fn count(self) -> c_int {
+        let found = || c_int::try_from(self.numbers(&devices::kinds()).len()).unwrap_or(c_int::MAX);
         match self {
             Kind::Host => 1,
             // Without devices the host is what is used by default.
-            Kind::Default => devices::count().max(1),
-            Kind::Device => devices::count(),
-            Kind::Unsaid | Kind::Foreign(_) => 0,
+            Kind::Default => found().max(1),
+            Kind::Device | Kind::Maker(_) => found(),
+            Kind::Unsaid => 0,
         }
     }
 }
@@ -86,6 +107,18 @@ mod tests {
             assert_eq!(Kind::numbered(number).ok(), Kind::named(word), "{word}");
         }
         assert_eq!(Kind::named("fpga"), None);
+        assert_eq!(Kind::numbered(type_of("cuda")).ok(), Some(Kind::Maker("nvidia")));
+        assert_eq!(type_of("cpu:separate"), NOT_HOST);
         assert!(Kind::numbered(77).is_err());
+    }
+
+    #[test]
+    fn devices_of_a_maker_are_numbered_among_themselves() {
+        let kinds = ["cpu", "cuda", "opencl", "cuda"];
+        assert_eq!(Kind::Maker("nvidia").numbers(&kinds), [1, 3]);
+        assert_eq!(Kind::Maker("opencl").numbers(&kinds), [2]);
+        assert_eq!(Kind::Maker("radeon").numbers(&kinds), [0; 0]);
+        assert_eq!(Kind::Device.numbers(&kinds), [0, 1, 2, 3]);
+        assert_eq!(Kind::Host.numbers(&kinds), [0; 0]);
     }
 }

@@ -154,6 +154,8 @@ fn between(
             help: "give host addresses of data that the devices have".into(),
         });
     }
+    hand::check(to as u64, size)?;
+    hand::check(from as u64, size)?;
     let [to_device, from_device] = [device(numbers[0])?, device(numbers[1])?];
     let (to, from) = (to as usize, from as usize);
     let to = copy_of(place, to_device, to, size)?;

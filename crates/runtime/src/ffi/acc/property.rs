@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 use super::kind::{self, Kind};
 use super::{devices::current_kind, place, routine};
-use crate::devices::{DeviceState, all};
+use crate::devices::{DeviceState, all, kinds};
 use crate::error::Error;
 
 const MEMORY: c_int = 1;
@@ -30,15 +30,20 @@ enum Asked {
 fn asked(number: c_int, kind: c_int) -> Result<Asked, Error> {
     let kind = if kind == kind::CURRENT { current_kind().0 } else { kind };
     let devices = all();
-    let is_host = match Kind::numbered(kind)? {
+    let kind = Kind::numbered(kind)?;
+    let is_host = match kind {
         Kind::Host => true,
         Kind::Default => devices.is_empty(),
-        Kind::Device => false,
-        Kind::Unsaid | Kind::Foreign(_) => return Ok(Asked::Nobody),
+        Kind::Device | Kind::Maker(_) => false,
+        Kind::Unsaid => return Ok(Asked::Nobody),
     };
+    let numbers = kind.numbers(&kinds());
     Ok(match (is_host, usize::try_from(number)) {
         (true, Ok(0)) => Asked::Host,
-        (false, Ok(index)) => devices.get(index).map_or(Asked::Nobody, Asked::Device),
+        (false, Ok(index)) => {
+            let number = numbers.get(index).and_then(|it| usize::try_from(*it).ok());
+            number.and_then(|it| devices.get(it)).map_or(Asked::Nobody, Asked::Device)
+        }
         (_, Ok(_) | Err(_)) => Asked::Nobody,
     })
 }
@@ -89,6 +94,6 @@ pub extern "C" fn acc_get_property_string(
 /// The names of all devices, for as long as the program runs.
 fn names() -> &'static [CString] {
     static NAMES: OnceLock<Vec<CString>> = OnceLock::new();
-    let name = |it: &DeviceState| CString::new(it.plugin.name()).unwrap_or_default();
+    let name = |it: &DeviceState| CString::new(it.kind).unwrap_or_default();
     NAMES.get_or_init(|| all().iter().map(name).collect())
 }

@@ -39,6 +39,8 @@ pub unsafe extern "C" fn omp_target_memcpy(
         if to.is_null() || from.is_null() {
             return Err(Error::BadCall("copying to or from a null pointer"));
         }
+        hand::check(to as u64, to_offset)?;
+        hand::check(from as u64, from_offset)?;
         let to = (device(to_device)?, (to as u64).wrapping_add(to_offset as u64));
         let from = (device(from_device)?, (from as u64).wrapping_add(from_offset as u64));
         // SAFETY: the caller's promise.
@@ -76,12 +78,21 @@ unsafe fn copy_rect(
     to: Side<'_>,
     from: Side<'_>,
 ) -> Result<(), Error> {
-    const TOO_LARGE: Error = Error::BadCall("a rectangle that is larger than memory");
+    let too_large = || Error::Argument {
+        message: format!(
+            "a rectangle of {} elements of {element} bytes is larger than any memory",
+            volume.iter().map(usize::to_string).collect::<Vec<_>>().join(" x ")
+        ),
+        help: "look at how its volume, its offsets and the dimensions of the arrays are computed"
+            .into(),
+    };
     let Some((count, inner)) = volume.split_first() else { return Ok(()) };
-    let (to_step, to) = to.enter(element).ok_or(TOO_LARGE)?;
-    let (from_step, from) = from.enter(element).ok_or(TOO_LARGE)?;
+    let (to_step, to) = to.enter(element).ok_or_else(too_large)?;
+    let (from_step, from) = from.enter(element).ok_or_else(too_large)?;
+    // So that no address wraps around.
+    count.checked_mul(to_step.max(from_step)).ok_or_else(too_large)?;
     if inner.is_empty() {
-        let len = count.checked_mul(element).ok_or(TOO_LARGE)?;
+        let len = count.checked_mul(element).ok_or_else(too_large)?;
         // SAFETY: the caller's promise.
         return unsafe { hand::copy((to.target, to.at), (from.target, from.at), len) };
     }
@@ -153,6 +164,7 @@ pub unsafe extern "C" fn omp_target_memset(
         if at.is_null() || len == 0 {
             return Ok(at);
         }
+        hand::check(at as u64, len)?;
         // SAFETY: the caller's promise.
         unsafe {
             match device(number)? {

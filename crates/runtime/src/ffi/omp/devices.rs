@@ -126,7 +126,7 @@ pub extern "C" fn tgt_pause_resource(kind: c_int, number: c_int) -> c_int {
 fn names() -> &'static [CString] {
     static NAMES: OnceLock<Vec<CString>> = OnceLock::new();
     NAMES.get_or_init(|| {
-        let devices = all().iter().map(|it| format!("ferry:{}:{}", it.plugin.name(), it.number));
+        let devices = all().iter().map(|it| format!("ferry:{}:{}", it.kind, it.number));
         devices
             .chain(["ferry:host".into()])
             .map(|it| CString::new(it).unwrap_or_default())

@@ -193,9 +193,9 @@ fn code(error: &Error) -> c_int {
         Error::NotPresent { .. } => NOT_PRESENT,
         Error::Device { error: ::device::DeviceError::OutOfMemory { .. }, .. } => OUT_OF_MEMORY,
         Error::Crash { .. } | Error::Exited { .. } => EXECUTION,
-        Error::NoSuchDevice { .. } | Error::NoDevices => UNAVAILABLE,
+        Error::NoSuchDevice { .. } | Error::NoDevices { .. } => UNAVAILABLE,
         Error::NoSuchQueue { .. } => INVALID_QUEUE,
-        Error::Argument { .. } => INVALID_ARGUMENT,
+        Error::Argument { .. } | Error::Size { .. } => INVALID_ARGUMENT,
         Error::Device { .. }
         | Error::NoImage { .. }
         | Error::UnknownRegion { .. }
