@@ -61,11 +61,12 @@ build: setup
 	$(CARGO) build --release --package driver --package runtime
 	@$(optimised)
 
-# The library once more, as what programs link: only without the form for Rust programs beside them are these forms
-# optimised as a whole. Of the archive what debuggers read goes, as it does of the others by itself.
+# The shared library once more, alone, as only then it is optimised as a whole. The archive stays in parts: programs without
+# shared libraries leave out the part with the host's names (crate interpose). What debuggers and compilers read of it goes.
 define optimised
-$(CARGO) rustc --release --package runtime --lib --crate-type cdylib,staticlib && \
-if command -v strip >/dev/null; then strip --strip-debug $(built)/libferry.a; fi
+$(CARGO) rustc --release --package runtime --lib --crate-type cdylib && \
+if command -v objcopy >/dev/null; then \
+objcopy --strip-debug --remove-section=.llvmbc --remove-section=.llvmcmd $(built)/libferry.a; fi
 endef
 
 narrow: setup
@@ -76,7 +77,7 @@ narrow: setup
 # For programs of clang 19 and flang 19: libferry with the name and symbol version they were linked
 # with. Put the folder into their library path.
 dropin: setup
-	@$(optimised)
+	$(CARGO) build --release --package runtime
 	@CC='$(CC)' scripts/dropin $(built)/libferry.a $(built)/dropin
 	@echo 'built $(built)/dropin/libomptarget.so.19.1; run programs with LD_LIBRARY_PATH=$(built)/dropin'
 
