@@ -5,7 +5,7 @@
 
 /// A value of the host where the device has memory of its own, and where it shares the host's.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Value {
+pub(crate) struct Value {
     /// The device has memory of its own.
     pub apart: Option<i64>,
     /// Host and device share memory.
@@ -14,18 +14,18 @@ pub struct Value {
 
 impl Value {
     /// Known, and the same for both.
-    pub fn known(it: i64) -> Self {
+    pub(crate) fn known(it: i64) -> Self {
         Value { apart: Some(it), shared: Some(it) }
     }
 
     /// Known for both.
-    pub fn both(self) -> Option<(i64, i64)> {
+    pub(crate) fn both(self) -> Option<(i64, i64)> {
         Some((self.apart?, self.shared?))
     }
 }
 
 /// An array, or a scalar as an array of one.
-pub struct Object {
+pub(crate) struct Object {
     /// The host's values.
     pub host: Vec<Value>,
     /// The device's, of devices with memory of their own.
@@ -38,7 +38,7 @@ pub struct Object {
 
 impl Object {
     /// An object that is on the host only.
-    pub fn new(values: &[i64]) -> Self {
+    pub(crate) fn new(values: &[i64]) -> Self {
         Object {
             host: values.iter().map(|it| Value::known(*it)).collect(),
             copy: vec![None; values.len()],
@@ -48,7 +48,7 @@ impl Object {
     }
 
     /// A map of these elements begins.
-    pub fn enter(&mut self, low: usize, high: usize, to: bool, always: bool) {
+    pub(crate) fn enter(&mut self, low: usize, high: usize, to: bool, always: bool) {
         let new = self.range.is_none();
         if new {
             self.range = Some((low, high));
@@ -56,18 +56,25 @@ impl Object {
         }
         self.count += 1;
         if to && (new || always) {
-            self.to_device(low..high);
+            self.send(low..high);
         }
     }
 
     /// A map of these elements ends.
-    pub fn leave(&mut self, low: usize, high: usize, from: bool, always: bool, delete: bool) {
+    pub(crate) fn leave(
+        &mut self,
+        low: usize,
+        high: usize,
+        from: bool,
+        always: bool,
+        delete: bool,
+    ) {
         if self.range.is_none() {
             return;
         }
         self.count = if delete { 0 } else { self.count.saturating_sub(1) };
         if from && (self.count == 0 || always) {
-            self.from_device(low..high);
+            self.fetch(low..high);
         }
         if self.count == 0 {
             self.range = None;
@@ -75,26 +82,26 @@ impl Object {
     }
 
     /// Elements are copied to the device.
-    pub fn to_device(&mut self, elements: impl Iterator<Item = usize>) {
+    pub(crate) fn send(&mut self, elements: impl Iterator<Item = usize>) {
         for at in elements {
             self.copy[at] = self.host[at].apart;
         }
     }
 
     /// Elements are copied from the device.
-    pub fn from_device(&mut self, elements: impl Iterator<Item = usize>) {
+    pub(crate) fn fetch(&mut self, elements: impl Iterator<Item = usize>) {
         for at in elements {
             self.host[at].apart = self.copy[at];
         }
     }
 
     /// What a kernel reads.
-    pub fn read(&self, at: usize) -> Value {
+    pub(crate) fn read(&self, at: usize) -> Value {
         Value { apart: self.copy[at], shared: self.host[at].shared }
     }
 
     /// What a kernel writes.
-    pub fn write(&mut self, at: usize, value: Value) {
+    pub(crate) fn write(&mut self, at: usize, value: Value) {
         self.copy[at] = value.apart;
         self.host[at].shared = value.shared;
     }

@@ -217,13 +217,17 @@ mod tests {
     fn the_compiler_is_told_what_the_hosts_is_told() {
         let told = |line: &str| {
             let words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
-            options(&Arguments::read(&words).expect("a good command line"), false).join(" ")
+            let arguments = Arguments::read(&words).expect("a good command line");
+            let numbers = Numbers::of(line.split_whitespace());
+            options(&arguments, &numbers, false).join(" ")
         };
         assert!(told("-O2 a.c").contains("-ffp-contract=fast"));
         assert!(told("-std=c11 a.c").contains("-ffp-contract=off"));
         assert!(told("-Ofast a.c").contains("-fgpu-flush-denormals-to-zero"));
         assert!(!told("-O3 a.c").contains("denormals") && !told("-O3 a.c").contains("-gline"));
         assert!(told("-g a.c").contains("-gline-tables-only"));
+        assert!(told("-fwrapv a.c").contains("-fwrapv") && !told("-O2 a.c").contains("-fwrapv"));
+        assert!(told("-funsigned-char a.c").contains("-funsigned-char"));
     }
 
     #[test]

@@ -43,6 +43,7 @@ pub(super) fn has_bits(record: &Record) -> bool {
 }
 
 /// Whether an expression can be evaluated twice.
+#[allow(clippy::wildcard_enum_match_arm, reason = "what is not known to be pure is not")]
 pub(crate) fn is_pure(program: &Program, id: ExprId) -> bool {
     match &program.exprs[id].kind {
         ExprKind::Int(_) | ExprKind::WideInt(_) | ExprKind::EnumConst(..) | ExprKind::Float(_) => {
@@ -68,6 +69,7 @@ pub(crate) fn width_of(program: &Program, id: ExprId) -> Option<u32> {
 }
 
 /// Whether gcc computes in as many bits as a field has that is wider than `int`, which no other compiler does.
+#[allow(clippy::wildcard_enum_match_arm, reason = "all others keep the width of their types")]
 pub(crate) fn computes_in_bits(program: &Program, kind: &ExprKind) -> bool {
     let value_of = |id: ExprId| {
         let mut id = id;
@@ -187,6 +189,7 @@ impl Printer<'_> {
     }
 
     /// A record that is a value, or in one: what declares an object that is like it, and the record in that.
+    #[allow(clippy::wildcard_enum_match_arm, reason = "all others are objects")]
     fn made(&self, expr: ExprId) -> Option<(String, String)> {
         const OBJECT: &str = "__ferry_made";
         let node = self.program.exprs.find(expr)?;

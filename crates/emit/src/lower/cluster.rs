@@ -5,7 +5,7 @@ use ir::program::{ExprId, ExprKind, FunctionId, Program, StmtKind};
 use ir::types::{FloatKind, IntKind, RecordId, Ty, TypeKind};
 use ir::walk::Part;
 use rustc_hash::FxHashSet;
-use source::{Diagnostic, Span};
+use source::Span;
 
 use super::Lowering;
 use super::device::{Kernel, selected};
@@ -146,14 +146,7 @@ impl Lowering<'_> {
     }
 
     fn not_for_cluster(&self, span: Span, what: &str) {
-        let fault =
-            Diagnostic::error("F0710", format!("{what} cannot be compiled for `{DEVICE}` yet"))
-                .at(span, "needed on the device here")
-                .help("compile for other devices: `--device cpu` or `--device cpu:separate`");
-        let mut state = self.state.borrow_mut();
-        if !state.faults.iter().any(|it| *it == fault) {
-            state.faults.push(fault);
-        }
+        self.not_for(DEVICE, span, what);
     }
 }
 

@@ -267,9 +267,9 @@ impl Script<'_> {
         self.c.pragma(format!("{word}({part})"));
         let elements = (low..high).step_by(stride);
         if to {
-            self.all[k].object.to_device(elements);
+            self.all[k].object.send(elements);
         } else {
-            self.all[k].object.from_device(elements);
+            self.all[k].object.fetch(elements);
         }
     }
 

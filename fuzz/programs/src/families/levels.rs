@@ -57,7 +57,7 @@ pub(super) fn nested(c: &mut Check) {
         ("omp target teams distribute", "omp parallel for simd"),
         ("omp target teams distribute", "omp simd"),
         ("omp target parallel for", "omp simd"),
-        ("omp target teams loop", "omp loop bind(parallel)"),
+        ("omp target teams loop", "omp simd"),
         ("omp target teams loop", "omp loop bind(thread)"),
     ]);
     let data = if outer.starts_with("acc") { "copy(hit)" } else { "map(tofrom: hit)" };

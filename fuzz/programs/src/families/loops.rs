@@ -184,12 +184,15 @@ fn unsigned(it: i64) -> String {
     format!("{}ULL", it as u64)
 }
 
-/// Two or three loops, made one or dealt to levels; the inner ones may depend on the outer one.
+/// Where an inner loop begins or ends, in an iteration of the outer one.
+type Bound = Box<dyn Fn(i64) -> i64>;
+
+/// Two loops, made one or dealt to levels; the inner ones may depend on the outer one.
 pub(super) fn nest(c: &mut Check) {
     let openmp = c.rng.chance(60);
     let rows = c.rng.range(1, 6);
     let triangle = c.rng.chance(50);
-    let (low, high): (Box<dyn Fn(i64) -> i64>, Box<dyn Fn(i64) -> i64>);
+    let (low, high): (Bound, Bound);
     let (low_text, high_text);
     let columns = c.rng.range(1, 6);
     if triangle {
@@ -272,7 +275,7 @@ pub(super) fn nest(c: &mut Check) {
     c.line(format!("for ({counter} j = {low_text}; j < {high_text}; j++) {{ hit[i * 24 + j + 2] += 1 + i * j; sum += i + 2 * j; }}"));
     let mut sum = 5;
     for i in 0..rows {
-        let mut marks = vec![0; 24];
+        let mut marks = [0; 24];
         for j in low(i)..high(i) {
             marks[(j + 2) as usize] += 1 + i * j;
             sum += i + 2 * j;

@@ -4,7 +4,7 @@ use crate::rng::Rng;
 
 /// An arithmetic type. Values of all of them are kept as whole numbers, which floating-point types hold exactly.
 #[derive(Clone, Copy)]
-pub struct Type {
+pub(crate) struct Type {
     /// As C spells it.
     pub name: &'static str,
     /// The smallest whole number it is given.
@@ -20,7 +20,7 @@ const fn integer(name: &'static str, min: i64, max: i64) -> Type {
 }
 
 /// All integer types that counters and reductions have.
-pub const INTEGERS: [Type; 10] = [
+pub(crate) const INTEGERS: [Type; 10] = [
     integer("int", i32::MIN as i64, i32::MAX as i64),
     integer("unsigned", 0, u32::MAX as i64),
     integer("long", i64::MIN, i64::MAX),
@@ -34,13 +34,13 @@ pub const INTEGERS: [Type; 10] = [
 ];
 
 /// Both floating-point types, with whole numbers that stay exact in sums of a few.
-pub const FLOATS: [Type; 2] = [
+pub(crate) const FLOATS: [Type; 2] = [
     Type { name: "float", min: -100_000, max: 100_000, float: true },
     Type { name: "double", min: -1_000_000_000, max: 1_000_000_000, float: true },
 ];
 
 /// Any arithmetic type; `int` and `double` more often.
-pub fn any(rng: &Rng) -> Type {
+pub(crate) fn any(rng: &Rng) -> Type {
     match rng.below(10) {
         0..4 => INTEGERS[0],
         4 | 5 => FLOATS[1],
@@ -51,7 +51,7 @@ pub fn any(rng: &Rng) -> Type {
 
 /// The operators of reductions that both standards have.
 #[derive(Clone, Copy, PartialEq)]
-pub enum Op {
+pub(crate) enum Op {
     Add,
     Mul,
     Max,
@@ -68,12 +68,12 @@ impl Op {
         [Op::Add, Op::Mul, Op::Max, Op::Min, Op::And, Op::Or, Op::Xor, Op::Both, Op::Either];
 
     /// One that values of the type can be combined with.
-    pub fn of(rng: &Rng, ty: Type) -> Op {
+    pub(crate) fn of(rng: &Rng, ty: Type) -> Op {
         if ty.float { rng.pick(&[Op::Add, Op::Mul, Op::Max, Op::Min]) } else { rng.pick(&Op::ALL) }
     }
 
     /// As clauses spell it.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Op::Add => "+",
             Op::Mul => "*",
@@ -88,12 +88,12 @@ impl Op {
     }
 
     /// Combining a value with itself changes nothing.
-    pub fn idempotent(self) -> bool {
+    pub(crate) fn idempotent(self) -> bool {
         matches!(self, Op::Max | Op::Min | Op::And | Op::Or | Op::Both | Op::Either)
     }
 
     /// What private copies begin with; none where the type's is not one whole number.
-    pub fn identity(self, ty: Type) -> Option<i64> {
+    pub(crate) fn identity(self, ty: Type) -> Option<i64> {
         match self {
             Op::Add | Op::Or | Op::Xor | Op::Either => Some(0),
             Op::Mul | Op::Both => Some(1),
@@ -105,7 +105,7 @@ impl Op {
     }
 
     /// Two values combined.
-    pub fn apply(self, a: i64, b: i64) -> i64 {
+    pub(crate) fn apply(self, a: i64, b: i64) -> i64 {
         match self {
             Op::Add => a + b,
             Op::Mul => a * b,
@@ -120,7 +120,7 @@ impl Op {
     }
 
     /// A statement that combines `into` with `value`.
-    pub fn statement(self, rng: &Rng, into: &str, value: &str) -> String {
+    pub(crate) fn statement(self, rng: &Rng, into: &str, value: &str) -> String {
         let short = rng.chance(50);
         match self {
             Op::Add | Op::Mul | Op::And | Op::Or | Op::Xor => {
@@ -144,7 +144,7 @@ impl Op {
     }
 
     /// An original value and `count` values whose combination the type holds at every step, in every order.
-    pub fn values(self, rng: &Rng, ty: Type, count: usize) -> (i64, Vec<i64>) {
+    pub(crate) fn values(self, rng: &Rng, ty: Type, count: usize) -> (i64, Vec<i64>) {
         let room = |limit: i64| (limit / (2 * count.max(1) as i64 + 2)).min(1000);
         match self {
             Op::Add => {

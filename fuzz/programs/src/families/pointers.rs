@@ -85,9 +85,7 @@ pub(super) fn device(c: &mut Check) {
     let (by, other) = (c.rng.range(1, 50), c.rng.range(1, 50));
     let ty = c.rng.pick(&["int", "double", "long"]);
     if c.rng.chance(50) {
-        c.line(format!(
-            "int device = omp_get_default_device(), at_home = omp_get_initial_device();"
-        ));
+        c.line("int device = omp_get_default_device(), at_home = omp_get_initial_device();");
         c.line(format!("{ty} a[{size}], b[{size}], *d = omp_target_alloc(sizeof a, device);"));
         c.line(format!("for (int i = 0; i < {size}; i++) a[i] = i + {other}, b[i] = 0;"));
         c.line("omp_target_memcpy(d, a, sizeof a, 0, 0, device, at_home);");
@@ -119,14 +117,7 @@ pub(super) fn device(c: &mut Check) {
     c.line("{");
     c.line("a[0] = 300;");
     if openmp {
-        c.pragma(
-            c.rng
-                .pick(&[
-                    "omp target data use_device_ptr(a)",
-                    "omp target data use_device_addr(a[0:1])",
-                ])
-                .replace("use_device_addr(a[0:1])", "use_device_ptr(a)"),
-        );
+        c.pragma("omp target data use_device_ptr(a)");
         c.pragma("omp target is_device_ptr(a)");
     } else {
         c.pragma("acc host_data use_device(a)");

@@ -1,7 +1,7 @@
 //! Copies of variables: `private`, `firstprivate`, `lastprivate`, what is implied, and atomic accesses to what is not copied.
 
 use super::numbers::{self, INTEGERS};
-use crate::check::{Check, number};
+use crate::check::Check;
 
 /// What a region does to its own copies is not seen outside.
 pub(super) fn copies(c: &mut Check) {
@@ -48,7 +48,7 @@ pub(super) fn copies(c: &mut Check) {
     c.pragma(format!("{words}{clauses}"));
     c.line("{");
     c.line(format!("x = x / 2 + {new};"));
-    c.line(if words.contains("got") { "got = x + 1;" } else { "got = x + 1;" });
+    c.line("got = x + 1;");
     let mut want = x / 2 + new + 1;
     if listed {
         c.line("list[1] += 7;");
@@ -256,5 +256,4 @@ pub(super) fn atomic(c: &mut Check) {
         c.line(format!("for (int i = 0; i < {count}; i++) total += seen[i];"));
         c.same("total", total);
     }
-    let _ = number;
 }

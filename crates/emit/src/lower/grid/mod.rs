@@ -79,7 +79,11 @@ impl Lowering<'_> {
 
     /// What this device cannot do is said, with the place, and nothing is made of it.
     pub(super) fn not_for_grid(&self, span: Span, what: &str) {
-        let device = self.grid.map_or("", crate::c::Grid::device);
+        self.not_for(self.grid.map_or("", crate::c::Grid::device), span, what);
+    }
+
+    /// The same for any device.
+    pub(super) fn not_for(&self, device: &str, span: Span, what: &str) {
         let fault =
             Diagnostic::error("F0710", format!("{what} cannot be compiled for `{device}` yet"))
                 .at(span, "needed on the device here")
