@@ -163,6 +163,5 @@ fn components(out: &mut Out<'_>, entries: &Entries) {
 
 /// Whether an entry asks for more than a place in the object, which is there as a whole.
 fn is_more_than_storage(entry: &Entry) -> bool {
-    entry.mapper.is_some()
-        || entry.bits.has_any(MapType::TO | MapType::FROM | MapType::PTR_AND_OBJ)
+    entry.mapper.is_some() || entry.bits.has_any(MapType::TO | MapType::FROM | MapType::PTR_AND_OBJ)
 }
