@@ -1,4 +1,5 @@
-// On devices another function stands for one: by name, by a string, before or behind its definition.
+// On devices another function stands for one: by name, by a string, before or behind its definition; not where the host
+// runs the region.
 #include <openacc.h>
 #include <stdio.h>
 
@@ -27,6 +28,28 @@ int main(void) {
     sum += here(i);
   if (a != 101 || b != 201 || sum != 1045) {
     printf("on the device: %d %d %d\n", a, b, sum);
+    failures++;
+  }
+  for (int leaves = 0; leaves < 2; leaves++) {
+    int n = 10, c = 0;
+    sum = 0;
+#pragma acc parallel loop reduction(+ : sum) copyin(n) copyout(c) if (leaves)
+    for (int i = 0; i < n; i++) {
+      sum += here(i);
+      if (i == 0) c = second(1);
+    }
+    if (sum != (leaves ? 1045 : 55) || c != (leaves ? 201 : 3)) {
+      printf("a region that leaves the host %d times: %d %d\n", leaves, sum, c);
+      failures++;
+    }
+  }
+  a = b = 0;
+#pragma acc serial copyout(a) self
+  a = here(1);
+#pragma acc kernels copyout(b) if (0)
+  b = second(1);
+  if (a != 2 || b != 3) {
+    printf("regions of the host: %d %d\n", a, b);
     failures++;
   }
   if (here(1) != 2 || second(1) != 3) {

@@ -73,6 +73,7 @@ static void motion(int apart)
   struct three s = { 1, 2, 3 };
   int got = 0;
 #pragma omp target enter data map(to : s)
+  expect(omp_target_is_present(&s, omp_get_default_device()), "the object is there");
   s.a = 20;
   s.b = 30;
 #pragma omp target update to(s)
@@ -95,7 +96,7 @@ static void motion(int apart)
   }
   expect(s.b == 40 || !apart, "always");
 #pragma omp target exit data map(from : s)
-  expect(!omp_target_is_present(&s, omp_get_default_device()) , "the object is gone");
+  expect(!omp_target_is_present(&s, omp_get_default_device()), "the object is gone");
 
   struct three grid[4][4];
   for (int i = 0; i < 16; i++) grid[i / 4][i % 4] = (struct three){ i, 0, 5 };
@@ -192,7 +193,7 @@ static void nested(int apart)
   expect(!omp_target_is_present(p[2].x, omp_get_default_device()), "released as a whole");
 }
 
-static int inner(int apart)
+static int inner(void)
 {
   struct three s = { 1, 2, 3 };
 #pragma omp declare mapper(struct three s) map(tofrom : s.a)
@@ -201,7 +202,7 @@ static int inner(int apart)
   return s.a;
 }
 
-static int other(int apart)
+static int other(void)
 {
   struct three s = { 1, 2, 3 };
 #pragma omp declare mapper(struct three s) map(tofrom : s.c)
@@ -216,7 +217,7 @@ int main(void)
   members(apart);
   motion(apart);
   nested(apart);
-  expect(inner(apart) == 6 && other(apart) == 8, "a mapper of the function");
+  expect(inner() == 6 && other() == 8, "a mapper of the function");
   printf(failures ? "FAILED\n" : "passed\n");
   return failures != 0;
 }

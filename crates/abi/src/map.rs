@@ -57,7 +57,8 @@ impl MapType {
     /// With `IMPLICIT`: all of it is touched, so that part of it is not enough where memory is not
     /// shared; an address of the device's own is left as it is.
     pub const EXACT: MapType = MapType(1 << 37);
-    /// Update only: all of the mapped object that begin points into; nothing where that is null.
+    /// Updates and ends: all of the mapped object that begin points into, nothing where that is null; an end takes
+    /// the pointer at the base where no such object is.
     pub const OBJECT: MapType = MapType(1 << 38);
     /// Update only: begin points to [`crate::Dimension`]s, size is their number.
     pub const NON_CONTIG: MapType = MapType(0x1000_0000_0000);

@@ -42,9 +42,9 @@ pub use host::{
     ALLOCATOR_CALLS, ALLOCATOR_TYPE, DEFAULT_DEVICE, EVENT_TYPE, GROUP_ALLOCATORS, HEADERS,
     HOST_DIALECT, HOST_LIBRARY, IS_ON_HOST, MOST_THREADS, PREPROCESSOR_FLAGS, RUNTIME_SYMBOLS,
     SET_DEFAULT_DEVICE, STANDALONE_ROUTINES, STATIC_LINKER_FLAGS, STORAGE_CALLS, Switch,
-    TEAM_NUMBER, THREAD_ALLOCATOR, asks_devices, declared_reduction, fewer_threads, fit_for_clang, generated_flags,
-    host_compiler_flags, host_linker_flags, is_directive_word, is_refused_in_teams,
-    preprocessor_flags, switch, version_flags, without_directives,
+    TEAM_NUMBER, THREAD_ALLOCATOR, asks_devices, declared_reduction, fewer_threads, fit_for_clang,
+    generated_flags, host_compiler_flags, host_linker_flags, is_directive_word,
+    is_refused_in_teams, preprocessor_flags, switch, version_flags, without_directives,
 };
 pub use selector::{
     MatchRule, Trait, match_rule, memory_order, named_construct, requirement, selector_trait,

@@ -8,6 +8,8 @@
 //!
 //! The laws of this form are in [`crate::verify`], its text in [`crate::print`].
 
+use std::sync::Arc;
+
 use source::{Arena, Id, Name, Names, Span};
 
 use crate::construct::{Construct, Phase};
@@ -70,6 +72,18 @@ pub struct Program {
     pub declarations: Vec<Declaration>,
     /// Where the program is not what its text says, since a directive has chosen.
     pub rewrites: Vec<Rewrite>,
+    /// The same program with the host's choices in regions that leave the host, where they are others:
+    /// what runs when such a region stays there.
+    pub fallback: Option<Arc<Fallback>>,
+}
+
+/// What the host runs of regions that stay there.
+#[derive(Clone, Debug)]
+pub struct Fallback {
+    /// All of the program.
+    pub program: Program,
+    /// The directives of regions that differ.
+    pub regions: Vec<Span>,
 }
 
 impl Program {
@@ -89,6 +103,7 @@ impl Program {
             regions: Arena::new(),
             declarations: Vec::new(),
             rewrites: Vec::new(),
+            fallback: None,
         }
     }
 }

@@ -103,12 +103,29 @@ impl MapArgs {
             Item {
                 base: *self.bases.add(index) as usize,
                 begin: *self.begins.add(index) as usize,
-                size: usize::try_from(*self.sizes.add(index)).unwrap_or(0),
+                size: usize::try_from(*self.sizes.add(index)).unwrap_or(usize::MAX),
                 map: MapType(*self.types.add(index) as u64),
                 name: element(self.names, index).map(|it| Name(it.cast())),
                 mapper,
             }
         }
+    }
+
+    /// Refuses an entry whose size no object has: what was computed for it was negative, or did not fit.
+    pub(crate) fn check_size(&self, index: usize, item: &Item) -> Result<(), Error> {
+        if item.size < i64::MAX as usize {
+            return Ok(());
+        }
+        debug_assert!(index < self.count);
+        // SAFETY: `new` was promised `count` elements.
+        let size = unsafe { *self.sizes.add(index) };
+        let name = item.name.map_or_else(|| "unknown".to_owned(), |it| it.to_string());
+        let message = match size < 0 {
+            true => format!("`{name}` has a negative size ({size} bytes)"),
+            false => format!("`{name}` has more bytes than there are addresses"),
+        };
+        let help = "look at what its length is computed from".to_owned();
+        Err(Error::Argument { message, help })
     }
 
     /// The map type alone, if there is such an entry.

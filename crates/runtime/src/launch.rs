@@ -250,8 +250,11 @@ pub(crate) fn launch_on_host(region: &Region, args: &MapArgs) -> Result<(), Erro
     };
     let mut words = Words::new();
     let mut copies: Vec<Box<[u128]>> = Vec::new();
-    for (_, item) in args.items().filter(|(_, it)| it.map.has(MapType::TARGET_PARAM)) {
+    for (index, item) in args.items().filter(|(_, it)| it.map.has(MapType::TARGET_PARAM)) {
         let is_private = item.map.has(MapType::PRIVATE) && !item.map.has(MapType::LITERAL);
+        if is_private {
+            args.check_size(index, &item)?;
+        }
         words.push(match is_private && item.size > 0 {
             false => host_base(&item) as u64,
             true => {
@@ -311,6 +314,7 @@ impl Arguments {
             let word = if item.map.has(MapType::LITERAL) {
                 item.base as u64
             } else if item.map.has(MapType::PRIVATE) {
+                args.check_size(index, &item)?;
                 self.private_copy(cx, &item)?.0.wrapping_add(before)
             } else if is_identity {
                 host_base(&item) as u64

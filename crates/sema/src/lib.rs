@@ -37,9 +37,11 @@ mod types;
 
 pub use regions::places::OUTSIDE_FUNCTIONS;
 
+use std::sync::Arc;
+
 use directive::Directives;
 use ir::layout::{DataModel, Layouts};
-use ir::program::{Expr, ExprId, ExprKind, Program, RegionId};
+use ir::program::{Expr, ExprId, ExprKind, Fallback, Program, RegionId};
 use ir::types::{RecordId, Ty};
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::{Diagnostic, Diagnostics, Name, Severity, Span};
@@ -74,8 +76,26 @@ pub fn check(mut tree: Tree, directives: &Directives, model: &'static DataModel)
         cx.translation_unit();
     }
     cx.choose_functions();
-    let Cx { mut program, faults: mut diagnostics, .. } = cx;
+    let Cx { mut program, faults: mut diagnostics, sides, differing, .. } = cx;
     regions::fill(&mut program, &mut diagnostics);
+    if !differing.is_empty() {
+        let names = program.names.clone();
+        let mut host = Cx::new(&tree, directives, model, names, sides);
+        host.stays = true;
+        host.translation_unit();
+        host.choose_functions();
+        let Cx { program: mut other, mut faults, .. } = host;
+        regions::fill(&mut other, &mut faults);
+        let is_new = |it: &&Diagnostic| {
+            it.severity == Severity::Error
+                && !diagnostics
+                    .iter()
+                    .any(|known| known.code == it.code && known.primary == it.primary)
+        };
+        let new: Vec<Diagnostic> = faults.iter().filter(is_new).cloned().collect();
+        new.into_iter().for_each(|it| diagnostics.push(it));
+        program.fallback = Some(Arc::new(Fallback { program: other, regions: differing }));
+    }
     Checked { program, diagnostics }
 }
 
@@ -123,6 +143,10 @@ pub(crate) struct Cx<'t> {
     sides: FxHashMap<Name, Side>,
     /// Functions with choices that would be others on a device.
     asks_for_side: FxHashSet<Name>,
+    /// Regions that leave the host are read as the host runs them.
+    stays: bool,
+    /// The directives of such regions in which the host would choose otherwise.
+    differing: Vec<Span>,
 }
 
 impl<'t> Cx<'t> {
@@ -160,6 +184,8 @@ impl<'t> Cx<'t> {
             statics: None,
             sides,
             asks_for_side: FxHashSet::default(),
+            stays: false,
+            differing: Vec::new(),
         }
     }
 

@@ -5,10 +5,10 @@
 //! host and device share code, which then calls what the host calls: that is said aloud.
 
 use ir::construct::{ClauseKind, Leaf};
-use ir::program::{ExprId, ExprKind, FunctionId, Program};
+use ir::program::{ExprId, ExprKind, FunctionId, Program, StmtId};
 use ir::walk::Part;
 use rustc_hash::FxHashMap;
-use source::{Diagnostic, Diagnostics};
+use source::{Diagnostic, Diagnostics, Span};
 
 use super::levels::Leveled;
 
@@ -51,6 +51,19 @@ pub(super) fn rename(written: &Program, leveled: Option<Leveled>) -> Option<Leve
     }
     leveled.faults.append(faults);
     Some(leveled)
+}
+
+/// The directives of regions in which functions stand for others.
+pub(super) fn regions(program: &Program) -> Vec<Span> {
+    let bound = bound(program, &mut Diagnostics::new());
+    if bound.is_empty() {
+        return Vec::new();
+    }
+    let is_offload = |it: &Leaf| matches!(it, Leaf::Offload | Leaf::Kernels);
+    let regions = program.regions.iter().map(|it| it.1);
+    let regions = regions.filter(|it| it.construct.leaves.iter().any(is_offload));
+    let calls = |it: StmtId| !calls_in(program, Part::Stmt(it), &bound).is_empty();
+    regions.filter(|it| it.body.is_some_and(calls)).map(|it| it.construct.span).collect()
 }
 
 /// Which function stands for which.

@@ -7,7 +7,8 @@ use std::collections::BTreeSet;
 
 use directive::{DEFAULT_DEVICE, IS_ON_HOST, SET_DEFAULT_DEVICE};
 use ir::construct::{Args, Leaf};
-use ir::program::{RegionId, Rewritten};
+use ir::program::{ExprId, ExprKind, RegionId, Rewritten};
+use ir::walk::Part;
 use source::Edits;
 
 use super::{Lowering, lines, offset};
@@ -45,7 +46,9 @@ impl Lowering<'_> {
                     (whole, format!("{}\n{{\n{}", pragma(id), marker.trim_end()))
                 }
                 Rewritten::Expr(expr) => {
-                    self.declare_questions();
+                    if !self.standalone || self.asks(expr) {
+                        self.declare_questions();
+                    }
                     (word, format!("({})", printer.expr(expr)))
                 }
                 Rewritten::Name(name) => (word, self.program.names.text(name).to_owned()),
@@ -90,6 +93,24 @@ impl Lowering<'_> {
         if let Some(body) = self.program.regions[id].body {
             printer.stmt(body, out);
         }
+    }
+
+    /// Whether an expression asks the runtime something.
+    fn asks(&self, expr: ExprId) -> bool {
+        let mut open = vec![Part::Expr(expr)];
+        while let Some(part) = open.pop() {
+            if let Part::Expr(id) = part
+                && let ExprKind::Function(function) = self.program.exprs[id].kind
+            {
+                let name = self.program.names.text(self.program.functions[function].name);
+                let (is, pointer) = (abi::names::DEVICE_IS, abi::names::DEVICE_POINTER);
+                if [IS_ON_HOST, is, pointer].contains(&name) {
+                    return true;
+                }
+            }
+            self.program.parts(part, &mut |it| open.push(it));
+        }
+        false
     }
 
     /// Declares what generated tests and calls ask the runtime.

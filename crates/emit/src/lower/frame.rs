@@ -59,6 +59,11 @@ static __inline__ __attribute__((unused)) __ferry_i64 __ferry_device(__ferry_i64
 static __inline__ __attribute__((unused)) __ferry_i64 __ferry_trips(__ferry_i64 __b, \
 __ferry_i64 __e, __ferry_i64 __s) {{ __ferry_i64 __n = __s > 0 ? (__e - __b + __s - 1) / __s : \
 __s < 0 ? (__b - __e - __s - 1) / -__s : 0; return __n > 0 ? __n : 0; }}
+static __inline__ __attribute__((unused)) __ferry_i64 __ferry_bytes(__ferry_i64 __n, \
+__ferry_i64 __each) {{ __ferry_i64 __b; return !__builtin_mul_overflow(__n, __each, &__b) ? __b : \
+__n < 0 ? {least} : {most_bytes}; }}
+static __inline__ __attribute__((unused)) __ferry_i64 __ferry_extent(__ferry_i64 __n, \
+__ferry_i64 __each) {{ return __n > 0 ? __ferry_bytes(__n, __each) : 0; }}
 struct __ferry_scope {{ const struct __ferry_ident *__place; __ferry_i64 __device; int __count; \
 void **__bases, **__begins; __ferry_i64 *__sizes, *__types; void **__names; }};
 static __inline__ __attribute__((unused)) void __ferry_enter(struct __ferry_scope *__s, \
@@ -85,6 +90,8 @@ static __inline__ __attribute__((unused)) __ferry_i64 __ferry_member(__ferry_i64
 {{ return (__ferry_i64)((__ferry_u64)(__of < {most} ? __of : {most}) << {shift}); }}
 ",
         host = abi::DEVICE_HOST,
+        least = "(-0x7fffffffffffffffll - 1)",
+        most_bytes = "0x7fffffffffffffffll",
         copies = (MapType::TO | MapType::FROM).0,
         // How a mapper's user reaches the object holds for its storage; copies are its parts' own.
         spoken = (MapType::TO | MapType::FROM | MapType::TARGET_PARAM | MapType::RETURN_PARAM).0,

@@ -19,6 +19,7 @@ mod data;
 mod device;
 mod dispatch;
 mod entries;
+mod fallback;
 mod frame;
 mod grid;
 mod group;
@@ -65,6 +66,7 @@ use source::{Diagnostic, Diagnostics, EditError, Edits, FileId, Locator, SourceM
 
 use crate::c::{Grid, Hook, Out, Place, Printer, Setting};
 use crate::reshape;
+use fallback::Stays;
 use frame::Row;
 pub(crate) use grid::known as is_library_function;
 pub use levels::{About, Note};
@@ -186,26 +188,33 @@ pub fn lower_with(
     });
     let is_foreign = |it: &ir::region::Region| it.construct.dialect != directive::HOST_DIALECT;
     let has_foreign = program.regions.iter().any(|it| is_foreign(it.1));
-    let named =
-        mapping.as_ref().filter(|_| has_foreign).map(|it| reshape::name_levels(program, it));
-    let shaped = named.as_ref().map_or(program, |it| &it.program);
-    let without_lanes = named.as_ref().map(|it| it.without_lanes.clone()).unwrap_or_default();
-    let mut leveled =
-        levels::assign(shaped, reassociates, options.trust, mapping.as_ref(), &without_lanes);
-    leveled = criticals::combine(shaped, leveled);
-    leveled = bound::rename(shaped, leveled);
+    // The levels of loops, and who is called: on devices functions may stand for others.
+    let prepared = |program: &Program, leaves: bool| {
+        let named =
+            mapping.as_ref().filter(|_| has_foreign).map(|it| reshape::name_levels(program, it));
+        let shaped = named.as_ref().map_or(program, |it| &it.program);
+        let without_lanes = named.as_ref().map(|it| it.without_lanes.clone()).unwrap_or_default();
+        let mut leveled =
+            levels::assign(shaped, reassociates, options.trust, mapping.as_ref(), &without_lanes);
+        leveled = criticals::combine(shaped, leveled);
+        if leaves {
+            leveled = bound::rename(shaped, leveled);
+        }
+        let within = named.as_ref().map(|it| it.within.clone()).unwrap_or_default();
+        if let Some(leveled) = &mut leveled {
+            leveled.share_inside(&within);
+        }
+        if let Some(mapping) = &mapping {
+            leveled = nests::remap(shaped, leveled, mapping);
+        }
+        leveled = team_sizes::drop_unobserved(shaped, leveled, locator);
+        (named, leveled)
+    };
+    let (named, leveled) = prepared(program, true);
     let for_grids = mapping
         .as_ref()
         .filter(|_| !options.grids.is_empty())
         .and_then(|it| for_grids(written, has_foreign, options.trust, it));
-    let within = named.as_ref().map(|it| it.within.clone()).unwrap_or_default();
-    if let Some(leveled) = &mut leveled {
-        leveled.share_inside(&within);
-    }
-    if let Some(mapping) = &mapping {
-        leveled = nests::remap(shaped, leveled, mapping);
-    }
-    leveled = team_sizes::drop_unobserved(shaped, leveled, locator);
     let program = leveled.as_ref().map_or(written, |it| &it.program);
     let changed = leveled.as_ref().map(|it| it.changed.clone()).unwrap_or_default();
     let place = |span: Span| {
@@ -214,8 +223,35 @@ pub fn lower_with(
     };
     let grid_program = for_grids.as_ref().map_or(written, |it| &it.program);
     let grid_changed = for_grids.as_ref().map(|it| it.changed.clone()).unwrap_or_default();
+    let bound = bound::regions(written);
+    let chosen_otherwise = written.fallback.as_deref();
+    let differing = chosen_otherwise.map(|it| it.regions.clone()).unwrap_or_default();
+    let differing: Vec<Span> = differing.into_iter().chain(bound).collect();
+    let staying = chosen_otherwise.map_or(written, |it| &it.program);
+    let stays_leveled = (!differing.is_empty()).then(|| prepared(staying, false).1).flatten();
+    let stays_changed = stays_leveled.as_ref().map(|it| it.changed.clone()).unwrap_or_default();
+    let stays = Stays {
+        program: stays_leveled.as_ref().map_or(staying, |it| &it.program),
+        written: staying,
+        changed: &stays_changed,
+        regions: differing,
+    };
+    let wants_device = options.wants_device || options.wants_cluster;
+    let away = wants_device.then(|| fallback::answered(program, false)).flatten();
+    let away = away.as_ref().unwrap_or(program);
+    let grid_away = (!options.grids.is_empty()).then(|| fallback::answered(grid_program, false));
+    let grid_away = grid_away.flatten();
+    let grid_program = grid_away.as_ref().unwrap_or(grid_program);
+    // Without the runtime the text of the host runs there only.
+    let here = options.standalone.then(|| fallback::answered(program, true)).flatten();
+    let here = here.as_ref().unwrap_or(program);
     let lowering = |is_device, grid: Option<Grid>| Lowering {
-        program: if grid.is_some() { grid_program } else { program },
+        program: match is_device {
+            _ if grid.is_some() => grid_program,
+            true => away,
+            false => here,
+        },
+        stays: (!is_device).then_some(&stays),
         written,
         changed: if grid.is_some() { &grid_changed } else { &changed },
         locator,
@@ -372,6 +408,8 @@ struct Lowering<'p> {
     grid: Option<Grid>,
     /// What is known of loops, if arrays are brought into the scratchpad of a cluster.
     near: Option<&'p Analysis<'p>>,
+    /// The program as the host runs it, in the host's text.
+    stays: Option<&'p Stays<'p>>,
     state: RefCell<State>,
 }
 
@@ -656,7 +694,14 @@ impl Hook for Lowering<'_> {
             Kind::Host if self.unknown(printer, id, out) => {}
             Kind::Host => {
                 let leaves = construct.leaves.clone();
-                self.construct(printer, id, &leaves, out);
+                if !self.is_atomic_of_team(id) {
+                    return self.construct(printer, id, &leaves, out);
+                }
+                // The host's compiler takes none but of threads: the team's one is a thread.
+                out.raw("#pragma omp parallel num_threads(1)");
+                out.line("{");
+                out.indented(|out| self.construct(printer, id, &leaves, out));
+                out.line("}");
             }
         }
     }
@@ -723,6 +768,16 @@ impl Hook for Lowering<'_> {
         if self.is_device && it.within.is_none() && it.construct.has(Leaf::DeclareVariant) {
             it.functions.iter().for_each(|it| printer.prototype(*it, out));
         }
+    }
+}
+
+impl Lowering<'_> {
+    /// Whether a construct is an atomic access by the one thread that a team begins with.
+    fn is_atomic_of_team(&self, id: RegionId) -> bool {
+        let region = &self.program.regions[id];
+        let around = region.parent.map(|it| &self.program.regions[it].construct);
+        region.construct.leaves == [Leaf::Atomic]
+            && around.is_some_and(|it| it.leaves.last() == Some(&Leaf::Teams))
     }
 }
 

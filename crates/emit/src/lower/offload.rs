@@ -8,6 +8,7 @@ use source::Span;
 
 use super::device::Kernel;
 use super::entries::{self, Access, Entries};
+use super::fallback::Version;
 use super::frame::Row;
 use super::stub::{self, At};
 use super::unknown::lone;
@@ -23,7 +24,8 @@ impl Lowering<'_> {
         self.reached(printer, id, &mut entries);
         let limit = thread_limit(region)
             .and_then(|it| entries.value(format!("(void *)(__ferry_word)({})", printer.expr(it))));
-        let kernel = self.add_kernel(id, &at, &entries, limit);
+        let version = self.host_version(id, &mut entries);
+        let kernel = self.add_kernel(id, &at, &entries, limit, version);
         let order = self.order(printer, id);
         let task = self.task(printer, id, &entries);
         out.beside(region.span);
@@ -68,7 +70,14 @@ impl Lowering<'_> {
     }
 
     /// Makes the kernel and its row; answers its name.
-    fn add_kernel(&self, id: RegionId, at: &At, entries: &Entries, limit: Option<usize>) -> String {
+    fn add_kernel(
+        &self,
+        id: RegionId,
+        at: &At,
+        entries: &Entries,
+        limit: Option<usize>,
+        version: Option<Version>,
+    ) -> String {
         let prefix = abi::names::KERNEL_PREFIX;
         let stem = match self.standalone {
             true => format!("{}_l{}", at.function, at.line),
@@ -118,7 +127,10 @@ impl Lowering<'_> {
             });
         }
         let kernel = Kernel { region: id, entries: entries.clone(), limit, name: name.clone() };
-        let text = self.kernel_text(&kernel, Setting::Appended);
+        let text = match version {
+            Some(version) => self.both_kernels(&kernel, version),
+            None => self.kernel_text(&kernel, Setting::Appended),
+        };
         let mut state = self.state.borrow_mut();
         if has_host {
             state.functions.push(text);

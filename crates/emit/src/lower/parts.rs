@@ -104,7 +104,9 @@ impl Lowering<'_> {
             if is_dealt {
                 let mut inner = self.fitted(printer, id, rest);
                 inner.clauses.retain(|it| {
-                    !matches!(it.kind, ClauseKind::Private(_) | ClauseKind::FirstPrivate { .. })
+                    let is_made =
+                        matches!(it.kind, ClauseKind::Private(_) | ClauseKind::FirstPrivate { .. });
+                    !is_made && it.on.is_none_or(|it| rest.contains(&it))
                 });
                 let around = self.for_host(&inside, id, &mut inner);
                 around.put(self, &inside, id, self.pragma(&inner), out);

@@ -71,6 +71,18 @@ impl Place {
         self.dims.iter().fold(element, |text, it| format!("({}) * {text}", it.length))
     }
 
+    /// The same, checked when the program runs: a size that is negative or too large stays one that nothing has;
+    /// of a section that was computed here, a negative length is none.
+    pub(super) fn size(&self, is_computed: bool) -> String {
+        let is_literal = |it: &Dim| it.length.bytes().all(|it| it.is_ascii_digit());
+        if self.dims.iter().all(is_literal) {
+            return self.bytes();
+        }
+        let helper = if is_computed { "__ferry_extent" } else { "__ferry_bytes" };
+        let element = format!("sizeof({})", self.first);
+        self.dims.iter().fold(element, |text, it| format!("{helper}({}, {text})", it.length))
+    }
+
     /// Whether its elements do not follow each other.
     pub(super) fn is_strided(&self) -> bool {
         self.dims.iter().any(|it| it.stride.as_deref().is_some_and(|it| it != "1"))

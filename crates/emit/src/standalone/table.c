@@ -273,6 +273,13 @@ static void remember(char *pointer, const struct ferry_item *item, ferry_word de
   lead_count += i == lead_count;
 }
 
+/* No object has such a size. */
+static void check_size(const struct ferry_item *item) {
+  if (has(item, FERRY_STRIDED) || (item->size >= 0 && item->size < 0x7fffffffffffffffll)) return;
+  if (item->size < 0) fail("`%s` has a negative size (%lld bytes)", named(item), item->size);
+  fail("`%s` has more bytes than there are addresses", named(item));
+}
+
 static void enter(struct ferry_item *items, int count) {
   for (int i = 0; i < count; i++) {
     struct ferry_item item = items[i];
@@ -280,6 +287,7 @@ static void enter(struct ferry_item *items, int count) {
     ferry_word at;
     enum fit fit;
     if (item.how & (FERRY_VALUE | FERRY_PRIVATE)) continue;
+    check_size(&item);
     if (has(&item, FERRY_POINTEE | FERRY_UNCOUNTED)) {
       attach_pointee(pointer);
       continue;
@@ -331,11 +339,26 @@ static void release(const struct ferry_item *item) {
   if (!is_part && range->count == 0 && range->hold == 0) remove_range(range);
 }
 
+/* What a pointer without a length stands for when it leaves: the data it leads to, or else itself. */
+static int as_entered(struct ferry_item *item) {
+  enum fit fit;
+  struct range *range = item->begin ? find(item->begin, 0, &fit) : 0;
+  if (range) {
+    item->begin = range->begin, item->size = range->end - range->begin;
+    return 1;
+  }
+  range = find(item->base, sizeof(void *), &fit);
+  item->begin = item->base, item->size = sizeof(void *), item->how &= ~(ferry_i64)FERRY_POINTEE;
+  return range && fit == WHOLE;
+}
+
 static void leave(struct ferry_item *items, int count) {
   for (int i = count - 1; i >= 0; i--) {
-    struct ferry_item *item = items + i;
+    struct ferry_item found = items[i], *item = &found;
     enum fit fit;
     if (item->how & (FERRY_VALUE | FERRY_PRIVATE)) continue;
+    check_size(item);
+    if (has(item, FERRY_OBJECT) && !as_entered(item)) continue;
     if (has(item, FERRY_POINTEE | FERRY_UNCOUNTED)) {
       detach(item->base, has(item, FERRY_DELETE));
       continue;
@@ -380,6 +403,7 @@ static void update(struct ferry_item *items, int count) {
   for (int i = 0; i < count; i++) {
     struct ferry_item *item = items + i;
     if (item->how & (FERRY_VALUE | FERRY_PRIVATE) || (has(item, FERRY_OBJECT) && !item->begin)) continue;
+    check_size(item);
     if (has(item, FERRY_STRIDED)) move_strided(item, item->base, item->begin, item->size);
     else move(item, item->begin, item->size);
   }

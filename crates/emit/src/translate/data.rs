@@ -175,7 +175,18 @@ impl Translator<'_> {
                             plan.unsaid.ends.push((rows, motion));
                             continue;
                         }
-                        let item = self.words.expr(*item);
+                        let item = match self.as_mapped(*item) {
+                            Some(pointer) if copies => {
+                                let written = Some(self.words.expr(pointer));
+                                let text = "how much is mapped where the pointer leads is not said; \
+                                            name the elements: `p[0:n]`";
+                                let code = Some(codes::NO_COUNTERPART);
+                                plan.remark(Fate::Refused, code, written, text);
+                                continue;
+                            }
+                            Some(pointer) => format!("{}[:0]", self.words.expr(pointer)),
+                            None => self.words.expr(*item),
+                        };
                         if is_final && copies {
                             back.push(item.clone());
                         }
@@ -300,6 +311,14 @@ impl Translator<'_> {
         let is_whole = matches!(self.program.exprs[item].kind, ExprKind::Var(_));
         let var = base(self.program, item).filter(|_| is_whole);
         var.is_some_and(|it| self.program.vars[it].device.is_some())
+    }
+
+    /// The pointer of an item that stands for all that is mapped where it leads.
+    fn as_mapped(&self, item: ExprId) -> Option<ExprId> {
+        let ExprKind::Section(section) = &self.program.exprs[item].kind else { return None };
+        let is_open = section.lower.is_none() && section.length.is_none();
+        let ty = self.program.exprs[section.base].ty;
+        (is_open && self.program.types.is_pointer(ty)).then_some(section.base)
     }
 
     fn has_stride(&self, item: ExprId) -> bool {

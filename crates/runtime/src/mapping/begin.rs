@@ -33,6 +33,7 @@ pub(crate) fn begin(cx: &Cx<'_>, args: &MapArgs, in_mapper: bool) -> Result<(), 
         if item.is_unmapped() {
             continue;
         }
+        args.check_size(index, &item)?;
         if let Some(mapper) = item.mapper {
             components::expand(mapper, &item, |parts| begin(cx, parts, true))?;
             continue;

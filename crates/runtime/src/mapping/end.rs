@@ -2,7 +2,7 @@
 //!
 //! Members come before their parent, see its count still at one, and so copy back what is theirs.
 
-use abi::MapType;
+use abi::{MapType, POINTER_SIZE};
 use smallvec::SmallVec;
 
 use crate::args::{Item, MapArgs};
@@ -51,6 +51,8 @@ fn release_all(
         if item.is_unmapped() {
             continue;
         }
+        args.check_size(index, &item)?;
+        let Some(item) = as_entered(cx, item) else { continue };
         if let Some(mapper) = item.mapper {
             components::expand(mapper, &item, |parts| release_all(cx, parts, true, removed))?;
             continue;
@@ -65,6 +67,25 @@ fn release_all(
         removed.extend(release(cx, &item, in_mapper && index == 0)?);
     }
     Ok(())
+}
+
+/// What an entry without a length stands for: the data that its pointer leads to, or else that pointer.
+fn as_entered(cx: &Cx<'_>, item: Item) -> Option<Item> {
+    if !item.map.has(MapType::OBJECT) {
+        return Some(item);
+    }
+    let mapping = &cx.device.mapping;
+    if item.begin != 0 {
+        let (mut table, found) = mapping.look_up(item.begin, 0);
+        if let Some(data) = found.and_then(|it| table.get_mut(it.key)) {
+            let size = data.end.saturating_sub(data.begin);
+            return Some(Item { begin: data.begin, size, ..item });
+        }
+    }
+    let map = item.map.without(MapType::OBJECT | MapType::PTR_AND_OBJ);
+    let pointer = Item { begin: item.base, size: POINTER_SIZE, map, ..item };
+    let (_table, found) = mapping.look_up(pointer.begin, pointer.size);
+    found.filter(|it| it.fit == Fit::Contained).map(|_| pointer)
 }
 
 /// Whether the entry's own count holds its data: if not, its end is of no effect.

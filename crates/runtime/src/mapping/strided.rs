@@ -6,6 +6,28 @@
 
 use abi::Dimension;
 
+use crate::args::Name;
+use crate::error::Error;
+
+/// Refuses a section whose lengths are negative, or that has more bytes than there are addresses.
+pub(crate) fn check(dimensions: &[Dimension], name: Option<Name>) -> Result<(), Error> {
+    let name = name.map_or_else(|| "unknown".to_owned(), |it| it.to_string());
+    let help = "look at what its lengths are computed from".to_owned();
+    let length = dimensions.iter().map(|it| it.count as i64).find(|it| *it < 0);
+    if let Some(length) = length {
+        let message = format!("`{name}` has a negative length ({length} elements)");
+        return Err(Error::Argument { message, help });
+    }
+    let ends = dimensions.iter().map(|it| it.count.checked_mul(it.stride));
+    match ends.fold(Some(0u64), |sum, it| sum?.checked_add(it?)) {
+        Some(end) if i64::try_from(end).is_ok() => Ok(()),
+        _ => {
+            let message = format!("`{name}` has more bytes than there are addresses");
+            Err(Error::Argument { message, help })
+        }
+    }
+}
+
 /// The runs of a section; none for an empty section or one whose offsets do not fit an address.
 pub(crate) fn runs(dimensions: &[Dimension]) -> impl Iterator<Item = (usize, usize)> {
     let (outer, run) = split(dimensions).unwrap_or((&[], (0, 0)));

@@ -15,7 +15,8 @@ use crate::mapping::{Cx, components, transfer};
 
 /// Copies all entries as their types say.
 pub(crate) fn update(cx: &Cx<'_>, args: &MapArgs) -> Result<(), Error> {
-    for (_, item) in args.items() {
+    for (index, item) in args.items() {
+        args.check_size(index, &item)?;
         let is_null = item.map.has(MapType::OBJECT) && item.begin == 0;
         if item.is_unmapped() || is_null {
             continue;
@@ -23,7 +24,9 @@ pub(crate) fn update(cx: &Cx<'_>, args: &MapArgs) -> Result<(), Error> {
         if let Some(mapper) = item.mapper {
             components::expand(mapper, &item, |parts| update(cx, parts))?;
         } else if item.map.has(MapType::NON_CONTIG) {
-            for (offset, size) in strided::runs(dimensions(&item)) {
+            let dimensions = dimensions(&item);
+            strided::check(dimensions, item.name)?;
+            for (offset, size) in strided::runs(dimensions) {
                 let begin = item.base.wrapping_add(offset);
                 move_contiguous(cx, &Item { begin, size, ..item })?;
             }

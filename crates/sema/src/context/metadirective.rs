@@ -258,7 +258,12 @@ impl<'t> Cx<'t> {
         let (typed, _) = self.typed(construct);
         let alternatives = self.alternatives(construct, &typed);
         let selectors: Vec<Selector> = alternatives.iter().map(|it| it.selector.clone()).collect();
-        let spot = Spot { constructs: Vec::new(), side: Side::Host, span: construct.span };
+        let spot = Spot {
+            constructs: Vec::new(),
+            side: Side::Host,
+            offloaded: None,
+            span: construct.span,
+        };
         let Plan::Take(index) = self.plan(&selectors, &spot) else { return None };
         let written = construct.clauses.iter().filter_map(|it| match &it.kind {
             ClauseKind::When(_, it) => Some((false, it)),

@@ -11,7 +11,8 @@
 //! - [`metadirective`]: choosing directives
 //! - [`variants`], [`calls`], [`dispatch`], [`arguments`]: choosing functions
 //!
-//! Code of a function that runs on both sides is made once, and asks where it is.
+//! Code of a function that runs on both sides is made once, and asks where it is. A region that leaves the host is
+//! read for devices; where the host would choose otherwise it is read again, for when it stays there.
 
 mod arguments;
 mod calls;
@@ -48,6 +49,8 @@ pub(crate) struct Spot {
     /// Constructs around it that its context consists of, from the outside in.
     pub(crate) constructs: Vec<Leaf>,
     pub(crate) side: Side,
+    /// The directive of the region around it that leaves the host.
+    pub(crate) offloaded: Option<Span>,
     pub(crate) span: Span,
 }
 
@@ -70,13 +73,15 @@ impl Cx<'_> {
                 if is_device {
                     // What is outside of it does not belong to the context.
                     constructs.reverse();
-                    return Spot { constructs, side: Side::Device, span };
+                    let side = if self.stays { Side::Host } else { Side::Device };
+                    let offloaded = Some(self.program.regions[region].construct.span);
+                    return Spot { constructs, side, offloaded, span };
                 }
             }
         }
         constructs.reverse();
         constructs.splice(0..0, outside.iter().copied());
-        Spot { constructs, side, span }
+        Spot { constructs, side, offloaded: None, span }
     }
 
     /// Chooses among `selectors`.
@@ -87,6 +92,12 @@ impl Cx<'_> {
             constructs.insert(0, Leaf::Offload);
         }
         let on_device = self.fits(selectors, &constructs, true);
+        if let Some(region) = spot.offloaded
+            && on_host != on_device
+            && !self.differing.contains(&region)
+        {
+            self.differing.push(region);
+        }
         match spot.side {
             Side::Host => self.chain(selectors, &on_host, spot.span),
             Side::Device => self.chain(selectors, &on_device, spot.span),

@@ -6,13 +6,14 @@
 //! constant, or made of parameters that the function never changes and that no other name of it
 //! hides. Where there is none, the clause keeps meaning the pointer, and that is said.
 //!
-//! A clause that only says that data are on the device already needs no length: there every pointer stands
-//! for what it points to, `p[0:0]`, as programs are written. An update of a pointer needs none either: it moves
-//! what is mapped behind it, `p[:]`. But for pointers that a clause or a declaration has put on the device themselves.
+//! A clause that only asks for data that are on the device already needs no length: there every pointer stands
+//! for what it points to, `p[0:0]`, as programs are written. An update of a pointer needs none either, nor does its
+//! exit: what is mapped behind it is moved or goes, `p[:]`. But for pointers that a clause or a declaration has put on
+//! the device themselves.
 
-use ir::construct::{ClauseKind, Construct, Presence};
+use ir::construct::{ClauseKind, Construct, Leaf, Presence};
 use ir::program::{Expr, ExprId, ExprKind, FunctionId, Program, Section, Typed, VarId, VarStorage};
-use ir::types::{ArrayLen, IntKind, TypeKind};
+use ir::types::{ArrayLen, IntKind, RecordId, TypeKind};
 use source::{Diagnostics, Span};
 
 use super::walk::{self, Access, Visit};
@@ -64,7 +65,10 @@ fn shaped(
     for (at, clause) in (0u32..).zip(&construct.clauses) {
         // What a pointer stands for that says no length.
         let (list, unsaid): (_, Option<fn() -> Len>) = match &clause.kind {
-            ClauseKind::Map(map) if map.presence == Presence::Required => {
+            ClauseKind::Map(map) if construct.has(Leaf::ExitData) => {
+                (&map.items, Some(|| Len::AsMapped))
+            }
+            ClauseKind::Map(map) if map.presence != Presence::Any => {
                 (&map.items, Some(|| Len::Known(0)))
             }
             ClauseKind::Map(map) => (&map.items, None),
@@ -74,7 +78,7 @@ fn shaped(
         for &item in list {
             let Some((var, declared)) = array_parameter(program, item) else {
                 if let Some(unsaid) = unsaid
-                    && is_pointer_to_data(program, item)
+                    && is_pointer_to_data(program, construct, item)
                     && !is_mapped_itself(program, item)
                 {
                     sections.push((item, unsaid()));
@@ -101,7 +105,11 @@ fn array_parameter(program: &Program, item: ExprId) -> Option<(VarId, ArrayLen)>
 }
 
 /// The item is a pointer to objects, of which the device has no copy by declaration.
-fn is_pointer_to_data(program: &Program, item: ExprId) -> bool {
+fn is_pointer_to_data(program: &Program, construct: &Construct<Typed>, item: ExprId) -> bool {
+    if construct.has(Leaf::ExitData) && member(program, item).is_some() {
+        let pointee = program.types.pointee(program.exprs[item].ty);
+        return pointee.is_some_and(|it| program.types.is_complete(it));
+    }
     let Some(var) = items::plain(program, item) else { return false };
     let pointee = program.types.pointee(program.vars[var].ty);
     pointee.is_some_and(|it| program.types.is_complete(it))
@@ -110,20 +118,36 @@ fn is_pointer_to_data(program: &Program, item: ExprId) -> bool {
 
 /// Some clause of the program gives the pointer itself a place on the device.
 fn is_mapped_itself(program: &Program, item: ExprId) -> bool {
-    let var = items::plain(program, item);
-    var.is_some_and(|it| {
-        program.regions.iter().any(|(_, region)| names(program, &region.construct, it))
-    })
+    let mut regions = program.regions.iter().map(|it| &it.1.construct);
+    match (items::plain(program, item), member(program, item)) {
+        (Some(var), _) => regions.any(|it| names(program, it, var)),
+        (None, Some(of)) => regions
+            .any(|it| enters(it).any(|&that| member(program, that).is_some_and(|it| it == of))),
+        (None, None) => false,
+    }
 }
 
 /// A clause of the construct gives the variable itself a place on the device.
 fn names(program: &Program, construct: &Construct<Typed>, var: VarId) -> bool {
-    construct.clauses.iter().any(|clause| match &clause.kind {
-        ClauseKind::Map(map) if map.presence != Presence::Required => {
-            map.items.iter().any(|&it| items::plain(program, it) == Some(var))
-        }
-        _ => false,
-    })
+    enters(construct).any(|&it| items::plain(program, it) == Some(var))
+}
+
+/// What the construct puts on the device.
+fn enters(construct: &Construct<Typed>) -> impl Iterator<Item = &ExprId> {
+    let is_exit = construct.has(Leaf::ExitData);
+    let maps = construct.clauses.iter().filter_map(move |clause| match &clause.kind {
+        ClauseKind::Map(map) if map.presence == Presence::Any && !is_exit => Some(&map.items),
+        _ => None,
+    });
+    maps.flatten()
+}
+
+/// The member that an item is, of whichever object.
+fn member(program: &Program, item: ExprId) -> Option<(RecordId, u32)> {
+    match program.exprs[item].kind {
+        ExprKind::Member(_, record, index) => Some((record, index)),
+        _ => None,
+    }
 }
 
 /// What the declaration says, if it still holds.

@@ -81,7 +81,7 @@ impl Entries {
                 Some(_) => base.clone(),
                 None => begin.clone(),
             };
-            let mut made = entry(base, begin, wish.place.bytes(), wish.bits, &wish.name);
+            let mut made = entry(base, begin, wish.size(), wish.bits, &wish.name);
             made.mapper = wish.mapper;
             made.repeats = wish.repeats;
             // Pieces of one object lie on the device as they do on the host: in what spans them.
@@ -90,6 +90,10 @@ impl Entries {
             }
             if made.parent.is_none() {
                 attach(&mut made);
+            }
+            // The runtime looks at the pointer too.
+            if made.bits.has(MapType::OBJECT) && starts_at_pointer {
+                made.base = format!("(void *)&{root_name}");
             }
             let index = match made.parent.is_some() || !made.repeats.is_empty() {
                 true => {
@@ -118,7 +122,7 @@ impl Entries {
         // A mapper is handed objects that follow each other.
         let wish = if is_apart && wish.mapper.is_some() { one_by_one(wish) } else { wish };
         let begin = format!("(void *)&{}", wish.place.first);
-        let mut made = entry(begin.clone(), begin, wish.place.bytes(), wish.bits, &wish.name);
+        let mut made = entry(begin.clone(), begin, wish.size(), wish.bits, &wish.name);
         if wish.place.is_strided() || wish.place.dims.len() > 1 {
             made.bits |= MapType::NON_CONTIG;
             made.strided = Some(wish.place.dims.clone());
@@ -189,7 +193,7 @@ fn one_by_one(mut wish: Wish) -> Wish {
 pub(super) fn span(direct: &[Wish], attached: &[Wish], depth: usize) -> (String, String) {
     let pieces: Vec<(String, String)> = direct
         .iter()
-        .map(|it| (format!("&{}", it.place.first), it.place.bytes()))
+        .map(|it| (format!("&{}", it.place.first), it.size()))
         .chain(attached.iter().filter(|it| it.place.rows.is_empty()).filter_map(|it| {
             let pointer = it.place.pointers.get(depth)?;
             Some((format!("&{pointer}"), format!("sizeof({pointer})")))

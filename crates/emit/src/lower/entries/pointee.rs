@@ -57,7 +57,7 @@ impl Entries {
         let mut first = None;
         for wish in wishes {
             let begin = format!("(void *)&{}", wish.place.first);
-            let mut made = entry(base.clone(), begin, wish.place.bytes(), wish.bits, &wish.name);
+            let mut made = entry(base.clone(), begin, wish.size(), wish.bits, &wish.name);
             match around {
                 Some(_) => made.parent = around,
                 None => {
@@ -108,6 +108,7 @@ fn pointer_wish(wish: &Wish, depth: usize) -> Option<Wish> {
         name: wish.name.clone(),
         mapper: None,
         repeats: wish.repeats.clone(),
+        is_computed: false,
     })
 }
 

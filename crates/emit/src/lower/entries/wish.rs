@@ -26,9 +26,16 @@ pub(super) struct Wish {
     pub(super) name: String,
     pub(super) mapper: Option<String>,
     pub(super) repeats: Vec<Repeat>,
+    /// Its lengths were computed here, and what is not there has a negative one.
+    pub(super) is_computed: bool,
 }
 
 impl Wish {
+    /// The size of all of it, checked when the program runs.
+    pub(super) fn size(&self) -> String {
+        self.place.size(self.is_computed)
+    }
+
     /// Whether both speak of the same bytes.
     fn is_same_place(&self, other: &Wish) -> bool {
         self.place.first == other.place.first
@@ -96,14 +103,15 @@ pub(super) fn wishes(
     let mapper = mappers.of(program, map.and_then(|it| it.mapper), place.ty, region.construct.span);
     let iterators = map.map(|it| &*it.iterators).unwrap_or_default();
     let repeats = repeats(printer, iterators);
-    with_spines(Wish { place, bits, name, mapper, repeats })
+    let is_computed = mapping.origin == Origin::Rule(Rule::Touched);
+    with_spines(Wish { place, bits, name, mapper, repeats, is_computed })
 }
 
 /// A variable as a whole.
 pub(super) fn whole_wish(printer: &Printer<'_>, var: VarId, bits: MapType) -> Wish {
     let place = Place::whole(printer, var);
     let name = printer.declared_name(var);
-    Wish { place, bits, name, mapper: None, repeats: Vec::new() }
+    Wish { place, bits, name, mapper: None, repeats: Vec::new(), is_computed: false }
 }
 
 pub(super) fn map_wishes(
@@ -124,7 +132,15 @@ pub(super) fn map_wishes(
     }
     let (mappers, mapper) = ((mappers, construct.span), map.mapper);
     let wishes = items(printer, mappers, &map.items, bits, mapper, &map.iterators);
-    wishes.into_iter().flat_map(with_spines).collect()
+    let as_mapped = map.items.iter().map(|it| is_as_mapped(printer.program(), *it));
+    let wishes = wishes.into_iter().zip(as_mapped).map(|(mut wish, as_mapped)| {
+        // What is behind the pointer leaves as it was entered.
+        if as_mapped && construct.has(Leaf::ExitData) && construct.rules.declared_shapes {
+            wish.bits |= MapType::OBJECT;
+        }
+        wish
+    });
+    wishes.flat_map(with_spines).collect()
 }
 
 /// Variables of a function that live on the device while the function runs.
@@ -189,6 +205,7 @@ fn items(
             name: printer.as_written().expr(*item),
             mapper,
             repeats: repeats(printer, iterators),
+            is_computed: false,
         }
     };
     items.iter().map(one).collect()

@@ -188,6 +188,16 @@ pub(crate) fn bad_section(span: Span, what: String, why: String) -> Diagnostic {
     Diagnostic::error("F0532", what).at(span, why)
 }
 
+pub(crate) fn no_element(span: Span, index: i128, size: u64) -> Diagnostic {
+    let last = size.saturating_sub(1);
+    bad_section(
+        span,
+        "a clause names an element that is not in its array".to_owned(),
+        format!("element {index}, but the last is {last}"),
+    )
+    .help(format!("for the whole array write its name alone, or a section: `[0:{size}]`"))
+}
+
 pub(crate) fn const_item(
     program: &Program,
     construct: &Construct<Typed>,

@@ -1,7 +1,7 @@
 //! What may be named in which list: variables, parts of them, of which types.
 
 use ir::construct::{ClauseKind, Construct, Leaf};
-use ir::program::{ExprId, ExprKind, Program, Section, Typed, VarId};
+use ir::program::{CastKind, ExprId, ExprKind, Program, Section, Typed, VarId};
 use ir::types::{ArrayLen, TypeKind};
 use source::Diagnostics;
 
@@ -24,15 +24,18 @@ pub(super) fn check(program: &Program, construct: &Construct<Typed>, faults: &mu
                 | Leaf::Define
         )
     });
+    let cx = Cx { program, construct };
+    if construct.has(Leaf::DeclareMapper) {
+        items::all(construct).for_each(|it| cx.sections(it.expr, true, faults));
+    }
     if declares {
         return;
     }
-    let cx = Cx { program, construct };
     for item in items::all(construct) {
         cx.item(item, faults);
     }
     for &item in items::args(construct) {
-        cx.sections(item, faults);
+        cx.sections(item, false, faults);
     }
 }
 
@@ -47,7 +50,9 @@ impl Cx<'_> {
         if matches!(expr.kind, ExprKind::Error) || self.program.types.is_error(expr.ty) {
             return;
         }
-        self.sections(item.expr, faults);
+        // What tasks depend on is an address.
+        let is_data = !matches!(item.role, Role::Depend | Role::Affinity);
+        self.sections(item.expr, is_data, faults);
         let Some(var) = items::plain(self.program, item.expr) else {
             self.part(item, faults);
             return;
@@ -176,8 +181,8 @@ impl Cx<'_> {
         })
     }
 
-    /// Sections inside an item, from the outside in.
-    fn sections(&self, item: ExprId, faults: &mut Diagnostics) {
+    /// Sections inside an item, from the outside in, and elements where it is data.
+    fn sections(&self, item: ExprId, is_data: bool, faults: &mut Diagnostics) {
         let mut at = item;
         loop {
             at = match &self.program.exprs[at].kind {
@@ -185,13 +190,38 @@ impl Cx<'_> {
                     self.section(at, section, faults);
                     section.base
                 }
-                ExprKind::Index(base, _)
-                | ExprKind::Member(base, ..)
-                | ExprKind::Deref(base)
-                | ExprKind::Cast(_, base) => *base,
+                ExprKind::Index(base, index) => {
+                    if is_data && self.is_behind(at, *base, *index, faults) {
+                        return;
+                    }
+                    *base
+                }
+                ExprKind::Member(base, ..) | ExprKind::Deref(base) | ExprKind::Cast(_, base) => {
+                    *base
+                }
                 _ => return,
             };
         }
+    }
+
+    /// Whether an element is none of its array's; that is reported.
+    fn is_behind(&self, id: ExprId, base: ExprId, index: ExprId, faults: &mut Diagnostics) -> bool {
+        let program = self.program;
+        let array = match program.exprs[base].kind {
+            ExprKind::Cast(CastKind::ArrayToPointer, array) => array,
+            _ => base,
+        };
+        let TypeKind::Array(_, ArrayLen::Known(size)) =
+            program.types.shape(program.exprs[array].ty)
+        else {
+            return false;
+        };
+        let Some(index) = constant::int(program, index) else { return false };
+        if (0..i128::from(*size)).contains(&index) {
+            return false;
+        }
+        faults.push(messages::no_element(program.exprs[id].span, index, *size));
+        true
     }
 
     fn section(&self, id: ExprId, section: &Section, faults: &mut Diagnostics) {
