@@ -158,10 +158,7 @@ impl Analysis<'_> {
     }
 
     fn number(&self, expr: ExprId) -> Option<i64> {
-        match self.program.exprs[expr].kind {
-            ExprKind::Int(it) => Some(it),
-            _ => None,
-        }
+        if let ExprKind::Int(it) = self.program.exprs[expr].kind { Some(it) } else { None }
     }
 
     /// Whether a construct starts one thread or team only, or may.
@@ -330,7 +327,7 @@ impl Analysis<'_> {
         match touch.place.base {
             Base::Var(_) => self.is_shared(var, chain),
             // The pointer may be each one's own, if all lead to the same place.
-            _ => {
+            Base::Pointee(_) | Base::Held(_) | Base::Unknown | Base::Nowhere => {
                 let is_alike =
                     matches!(sharing, None | Some(Sharing::Shared | Sharing::FirstPrivate));
                 is_alike && !it.written
@@ -367,9 +364,8 @@ impl Analysis<'_> {
 /// Whether the loop may have a second iteration.
 fn has_second(body: &Body) -> bool {
     let Some(room) = &body.around.room else { return false };
-    let second = |atom: Atom| match atom.value {
-        Value::Trip(0) => Poly::constant(1),
-        _ => Poly::from(atom),
+    let second = |atom: Atom| {
+        if atom.value == Value::Trip(0) { Poly::constant(1) } else { Poly::from(atom) }
     };
     room.replace(&second).is_some_and(|it| it.as_constant().is_none_or(|it| it >= 0))
 }

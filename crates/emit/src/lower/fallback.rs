@@ -118,6 +118,7 @@ impl<'p> Lowering<'p> {
             apart: storage::apart(stays.program),
             is_device: false,
             standalone: self.standalone,
+            rounds_each: self.rounds_each,
             text: self.text,
             grid: None,
             near: None,

@@ -84,10 +84,8 @@ pub(super) fn open() -> Result<Vec<DeviceState>, Error> {
 
 /// Says why there is none of a kind.
 fn absent(kind: &Plugin, error: DeviceError) -> String {
-    match error {
-        DeviceError::Failed(why) => format!("`{}`: {why}", kind.name),
-        error => format!("`{}`: {error}", kind.name),
-    }
+    let why = if let DeviceError::Failed(why) = error { why } else { error.to_string() };
+    format!("`{}`: {why}", kind.name)
 }
 
 /// How many devices of a kind are here, of those that are asked for: all of them where no number is given.

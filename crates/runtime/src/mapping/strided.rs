@@ -18,8 +18,8 @@ pub(crate) fn check(dimensions: &[Dimension], name: Option<Name>) -> Result<(), 
         let message = format!("`{name}` has a negative length ({length} elements)");
         return Err(Error::Argument { message, help });
     }
-    let ends = dimensions.iter().map(|it| it.count.checked_mul(it.stride));
-    match ends.fold(Some(0u64), |sum, it| sum?.checked_add(it?)) {
+    let mut ends = dimensions.iter().map(|it| it.count.checked_mul(it.stride));
+    match ends.try_fold(0u64, |sum, it| sum.checked_add(it?)) {
         Some(end) if i64::try_from(end).is_ok() => Ok(()),
         _ => {
             let message = format!("`{name}` has more bytes than there are addresses");

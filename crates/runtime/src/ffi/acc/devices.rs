@@ -38,17 +38,14 @@ pub(super) fn current_kind() -> (c_int, c_int) {
 /// What a type means to the calling thread: the current one where none is named, any device where the maker has none
 /// here.
 fn meant(kind: Kind) -> Result<Kind, Error> {
-    let kind = match kind {
-        Kind::Unsaid => Kind::numbered(current_kind().0)?,
-        kind => kind,
-    };
-    Ok(match kind {
-        Kind::Maker(word) if kind.count() == 0 => {
-            stand_in(word);
-            Kind::Default
-        }
-        kind => kind,
-    })
+    let kind = if kind == Kind::Unsaid { Kind::numbered(current_kind().0)? } else { kind };
+    if let Kind::Maker(word) = kind
+        && kind.count() == 0
+    {
+        stand_in(word);
+        return Ok(Kind::Default);
+    }
+    Ok(kind)
 }
 
 /// Makes a device of a type current; without a number the one that was.
@@ -60,10 +57,8 @@ pub(crate) fn select(kind: Kind, number: Option<c_int>) -> Result<(), Error> {
     // Negative numbers say that it does not matter.
     let number = number.filter(|it| *it >= 0);
     // With a number the current type is that of a device where there are some.
-    let kind = match kind {
-        Kind::Unsaid if is_host && number.is_some() => Kind::Default,
-        kind => meant(kind)?,
-    };
+    let is_default = kind == Kind::Unsaid && is_host && number.is_some();
+    let kind = if is_default { Kind::Default } else { meant(kind)? };
     let wants_host = match kind {
         Kind::Host => true,
         Kind::Default => kinds.is_empty(),
@@ -104,11 +99,9 @@ pub(crate) fn chosen(
     kind: Kind,
     number: Option<c_int>,
 ) -> Result<Vec<&'static DeviceState>, Error> {
-    let kind = match kind {
-        // What is current may be any of several.
-        Kind::Unsaid if !matches!(current()?, Target::Host) => Kind::Device,
-        kind => meant(kind)?,
-    };
+    // What is current may be any of several.
+    let is_any = kind == Kind::Unsaid && !matches!(current()?, Target::Host);
+    let kind = if is_any { Kind::Device } else { meant(kind)? };
     let devices = all();
     let is_host = match kind {
         Kind::Host => true,
