@@ -1,6 +1,7 @@
 // Loops whose bounds are further apart than their variable's type can tell, and loops over all of a narrow type; loops that ask
 // for workers or lanes without a gang around them, which gangs share.
 #include <limits.h>
+#include <omp.h>
 #include <stdio.h>
 
 static int failures;
@@ -73,6 +74,10 @@ static void gang_implied(void)
 
 int main(void)
 {
+  int on_device = 0;
+#pragma omp target map(from : on_device)
+  on_device = !omp_is_initial_device();
+  expect(on_device, "regions run on the device");
   wide();
   gang_implied();
   if (failures == 0) printf("right\n");

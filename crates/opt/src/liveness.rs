@@ -11,7 +11,7 @@ use std::cell::RefCell;
 
 use ir::construct::{ClauseKind, Convert, Motion};
 use ir::program::{ExprId, ExprKind, InitId, Program, StmtId, StmtKind, Typed, VarId, VarStorage};
-use ir::region::{Mapping, Region, Sharing};
+use ir::region::{Mapping, Origin, Region, Sharing};
 use ir::types::Ty;
 use ir::walk::Part;
 use rustc_hash::FxHashMap;
@@ -103,11 +103,14 @@ impl Liveness {
     }
 }
 
-/// Whether the code of a region works on a copy of a variable that goes with it.
+/// Whether the code of a region works on a copy of a variable that goes with it, by the word of a clause. What counts a
+/// loop may have a copy because of a directive that nobody wrote.
 fn is_copied(region: &Region, var: VarId) -> bool {
     let Some(it) = region.vars.iter().find(|it| it.var == var) else { return false };
-    let sharing = it.sharing.as_ref().map(|it| &it.value);
-    let is_own = matches!(sharing, Some(Sharing::Private | Sharing::FirstPrivate));
+    let is_own = it.sharing.as_ref().is_some_and(|it| {
+        matches!(it.value, Sharing::Private | Sharing::FirstPrivate)
+            && matches!(it.origin, Origin::Clause(_))
+    });
     is_own && !it.mappings.iter().any(|it| matches!(it.value, Mapping::Map(..)))
 }
 

@@ -53,7 +53,7 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use ir::construct::{ClauseKind, Construct, Leaf};
+use ir::construct::{Clause, ClauseKind, Construct, Leaf};
 use ir::program::{
     ExprId, ExprKind, FunctionId, Program, RegionId, StmtId, StmtKind, Typed, VarId,
 };
@@ -698,7 +698,11 @@ impl Hook for Lowering<'_> {
                     return self.construct(printer, id, &leaves, out);
                 }
                 // The host's compiler takes none but of threads: the team's one is a thread.
-                out.raw("#pragma omp parallel num_threads(1)");
+                let one = ClauseKind::NumThreads { strict: None, counts: vec!["1".to_owned()] };
+                let span = construct.span;
+                let one = Clause { kind: one, on: None, group: None, switch: None, span };
+                let alone = unknown::lone(Leaf::Parallel, vec![one], span);
+                out.raw(&self.pragma(&alone).unwrap_or_default());
                 out.line("{");
                 out.indented(|out| self.construct(printer, id, &leaves, out));
                 out.line("}");

@@ -126,10 +126,14 @@ fn literal(text: &str, quote: char) -> usize {
     text.len()
 }
 
+/// What our names begin with.
+const OURS: &str = "__ferry_";
+
 /// The name that people read in the place of one of ours.
 fn plain(word: &str) -> Option<String> {
-    if let Some(name) = word.strip_prefix("__ferry_") {
-        return Some(format!("ferry_{name}"));
+    // Names may be made of names.
+    if word.starts_with(OURS) {
+        return Some(word.replace(OURS, "ferry_"));
     }
     let numbered = [("__fv", "ferry_on"), ("__fg", "ferry_scope"), ("__fd", "ferry_steps")];
     numbered.iter().find_map(|(ours, plain)| {
@@ -351,6 +355,14 @@ impl Lowering<'_> {
         }
     }
 
+    /// Whether the text has a name in that place.
+    fn is_in_text(&self, name: &str, span: Span) -> bool {
+        let (text, base) = self.text;
+        let place = super::offset(base, span.start)..super::offset(base, span.end);
+        let bytes = text.get(place).unwrap_or_default();
+        String::from_utf8_lossy(bytes).contains(name)
+    }
+
     /// Names of the user's that would meet ours.
     fn refuse_own_names(&self) {
         let program = self.program;
@@ -361,6 +373,8 @@ impl Lowering<'_> {
         let taken: Vec<(&str, Span)> = named
             .filter_map(|(name, span)| Some((program.names.text(name?), span)))
             .filter(|(name, _)| name.starts_with("ferry_") || plain(name).is_some())
+            // Others were made for calls.
+            .filter(|(name, span)| self.is_in_text(name, *span))
             .collect();
         for (name, span) in taken {
             self.not_standalone(span, &format!("`{name}`, a name like ours,"));

@@ -32,6 +32,11 @@ pub(super) fn drop_unobserved(
     let mut dropped: Vec<(RegionId, Drop)> = Vec::new();
     for id in sized {
         let Some(teams) = teams_of(now, id) else { continue };
+        // Numbers of gangs have been followed already, in several dimensions.
+        let is_ours = |it: &Region| it.construct.dialect == HOST_DIALECT;
+        if !written.regions.find(teams).is_some_and(is_ours) {
+            continue;
+        }
         if is_unobserved(now, teams, locator) {
             let keeps_chunks = !is_even(now, id, locator);
             dropped.push((id, Drop { keeps_chunks }));
@@ -75,9 +80,8 @@ fn is_size(kind: &ClauseKind<Typed>) -> bool {
 fn teams_of(program: &Program, id: RegionId) -> Option<RegionId> {
     let has = |id: &RegionId, leaf| program.regions[*id].construct.has(leaf);
     let teams = program.around(id).find(|it| has(it, Leaf::Teams))?;
-    let is_ours = program.regions[teams].construct.dialect == HOST_DIALECT;
     let leaves_host = program.around(teams).any(|it| has(&it, Leaf::Offload));
-    (is_ours && leaves_host).then_some(teams)
+    leaves_host.then_some(teams)
 }
 
 /// Whether nobody can tell how many teams and threads run a construct, and who of them runs what.

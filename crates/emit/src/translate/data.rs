@@ -262,7 +262,9 @@ impl Translator<'_> {
                 let text = "this compiler takes no parts of arrays with strides";
                 plan.remark(Fate::Refused, Some(codes::NO_COUNTERPART), None, text);
             }
-            let block = it.items.iter().find(|it| self.has_gaps(**it));
+            // Rows that pointers lead to are moved one by one.
+            let is_block = |it: &&ExprId| self.has_gaps(**it) && self.rows(**it).is_none();
+            let block = it.items.iter().find(is_block);
             if let Some(item) = block.filter(|_| !self.profile().moves_blocks) {
                 let written = Some(self.words.expr(*item));
                 let text = "this compiler moves no parts of arrays that lie apart: update whole rows, or each row by itself";
