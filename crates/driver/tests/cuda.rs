@@ -307,7 +307,7 @@ fn a_crash_is_told_with_its_region() -> Option<String> {
     let said = told(&ran.output);
     let is_right = ran.output.status.code() == Some(1)
         && said.contains("a.c:2:")
-        && said.contains("_main_l2` the kernel crashed: it used memory that is not there");
+        && said.contains("`main:2` the kernel crashed: it used memory that is not there");
     (!is_right).then_some(said)
 }
 
@@ -493,7 +493,7 @@ fn a_crash_before_a_large_copy_is_told() -> Option<String> {
     let ran = with_driver(program, "cuda", &[("CRASH", "1"), ("FERRY_COPY_THREADS", "2")])?;
     let said = told(&ran.output);
     let is_right = ran.output.status.code() == Some(1)
-        && said.contains("_main_l2` the kernel crashed: it used memory that is not there");
+        && said.contains("`main:2` the kernel crashed: it used memory that is not there");
     (!is_right).then_some(said)
 }
 

@@ -30,22 +30,23 @@ pub(crate) fn make_mandatory() {
     IS_BUILT_MANDATORY.store(true, Ordering::Relaxed);
 }
 
-/// The policy; a word that is not one of the three is reported and means the default.
+/// The policy: what the environment says, else what the program was built for. A word that is not one of the three is
+/// reported and means the default.
 pub(crate) fn policy() -> Policy {
-    static POLICY: OnceLock<Policy> = OnceLock::new();
-    *POLICY.get_or_init(|| {
-        let word = env::var("OMP_TARGET_OFFLOAD").unwrap_or_default();
-        if word.trim().is_empty() && IS_BUILT_MANDATORY.load(Ordering::Relaxed) {
-            return Policy::Mandatory;
-        }
-        policy_of(&word).unwrap_or_else(|| {
+    static SAID: OnceLock<Option<Policy>> = OnceLock::new();
+    let said = *SAID.get_or_init(|| {
+        let word = env::var("OMP_TARGET_OFFLOAD").ok().filter(|it| !it.trim().is_empty())?;
+        Some(policy_of(&word).unwrap_or_else(|| {
             crate::report::warn(&format!(
                 "OMP_TARGET_OFFLOAD={word} is not understood and ignored; say MANDATORY, DISABLED \
                  or DEFAULT"
             ));
             Policy::Default
-        })
-    })
+        }))
+    });
+    // The program says so after its files are registered.
+    let is_built_mandatory = IS_BUILT_MANDATORY.load(Ordering::Relaxed);
+    said.unwrap_or(if is_built_mandatory { Policy::Mandatory } else { Policy::Default })
 }
 
 fn policy_of(word: &str) -> Option<Policy> {

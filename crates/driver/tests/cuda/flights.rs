@@ -244,10 +244,10 @@ fn a_crash_is_told() -> Option<String> {
     let said = told(&ran.output);
     let is_right = ran.output.status.code() == Some(1)
         && said.contains("a.c:3:")
-        && said.contains("_main_l3` the kernel crashed: it used memory that is not there")
+        && said.contains("`main:3` the kernel crashed: it used memory that is not there")
         && said.contains("may have been one of them: `")
-        && said.contains("_main_l5` (a.c:5:")
-        && !said.contains("_main_l3` (");
+        && said.contains("`main:5` (a.c:5:")
+        && !said.contains("`main:3` (");
     (!is_right).then_some(said)
 }
 
