@@ -9,7 +9,8 @@ use std::borrow::Cow;
 use ir::program::OffsetStep;
 use ir::types::{AliasId, ArrayLen, EnumId, Field, FunctionType, RecordId, Ty, TypeKind};
 
-use super::{Out, Printer};
+use super::bits::has_bits;
+use super::{Grid, Out, Printer};
 
 /// What the text may say of lengths that are computed.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -184,6 +185,20 @@ impl Printer<'_> {
         if record.pack.is_some() {
             out.raw("#pragma pack(pop)");
         }
+        self.assert_layout(id, out);
+    }
+
+    /// Has the compiler refuse a record with bit-fields that it lays out otherwise than the host's does.
+    fn assert_layout(&self, id: RecordId, out: &mut Out<'_>) {
+        let is_native = matches!(self.grid, Some(Grid::Cuda | Grid::Hip));
+        let record = self.program.types.records.find(id).filter(|it| is_native && has_bits(it));
+        let layout = self.program.model.record(&self.program.types, id);
+        let (Some(_), Ok(layout)) = (record, layout) else { return };
+        let name = self.record_name(id);
+        out.line(&format!(
+            "static_assert(sizeof({name}) == {}, \"{name} is laid out otherwise here\");",
+            layout.size
+        ));
     }
 
     /// `typedef int name __attribute__((aligned(16)));`

@@ -117,6 +117,15 @@ impl Lowering<'_> {
         {
             return Some("a change of a bit-field that is found by an expression with effects");
         }
+        // NVIDIA's compiler places those otherwise; AMD's was not tried.
+        if let ExprKind::Member(_, record, _) = kind
+            && grid.is_cpp()
+            && let it = &program.types.records[*record]
+            && (it.packed || it.pack.is_some())
+            && it.fields.iter().flatten().any(|it| it.bits.is_some())
+        {
+            return Some("a packed record with bit-fields");
+        }
         let is_odd = computes_in_bits(program, kind);
         is_odd.then_some("a number as wide as a bit-field, which is wider than `int`,")
     }
