@@ -1,0 +1,205 @@
+//! Makes typed expressions, statements and variables in a program.
+
+use ir::program::{
+    BinaryOp, CastKind, Expr, ExprId, ExprKind, FunctionId, HostWords, Init, InitId, Program,
+    StepOp, Stmt, StmtId, StmtKind, UnaryOp, Var, VarId, VarStorage,
+};
+use ir::types::{ArrayLen, IntKind, Ty, TypeKind};
+use source::Span;
+
+/// Adds to a program what belongs to code at one place.
+#[derive(Debug)]
+pub struct Builder<'p> {
+    /// What is added to.
+    pub program: &'p mut Program,
+    /// The function that new variables belong to.
+    pub function: FunctionId,
+    /// Where the code was written.
+    pub span: Span,
+}
+
+impl Builder<'_> {
+    /// `unsigned long` of 64 bits: the type of numbers of iterations, threads and teams.
+    pub fn number_type(&mut self) -> Ty {
+        self.program.types.get(TypeKind::Int(IntKind::ULong))
+    }
+
+    /// `int`
+    pub fn int_type(&mut self) -> Ty {
+        self.program.types.get(TypeKind::Int(IntKind::Int))
+    }
+
+    /// An expression.
+    pub fn expr(&mut self, kind: ExprKind, ty: Ty) -> ExprId {
+        self.program.exprs.push(Expr { kind, ty, span: self.span })
+    }
+
+    /// A statement.
+    pub fn stmt(&mut self, kind: StmtKind) -> StmtId {
+        self.program.stmts.push(Stmt { kind, span: self.span })
+    }
+
+    /// A constant of a type.
+    pub fn int(&mut self, value: i64, ty: Ty) -> ExprId {
+        self.expr(ExprKind::Int(value), ty)
+    }
+
+    /// A number of 64 bits.
+    pub fn number(&mut self, value: i64) -> ExprId {
+        let ty = self.number_type();
+        self.int(value, ty)
+    }
+
+    /// A variable.
+    pub fn var(&mut self, var: VarId) -> ExprId {
+        let ty = self.program.vars[var].ty;
+        self.expr(ExprKind::Var(var), ty)
+    }
+
+    /// The type of an expression, without qualifiers on top.
+    pub fn type_of(&self, e: ExprId) -> Ty {
+        self.program.exprs[e].ty.plain()
+    }
+
+    /// The value in another type; the expression itself if it has that type.
+    pub fn cast(&mut self, e: ExprId, ty: Ty) -> ExprId {
+        let types = &self.program.types;
+        if types.resolve(self.type_of(e)).plain() == types.resolve(ty).plain() {
+            return e;
+        }
+        self.expr(ExprKind::Cast(CastKind::Explicit, e), ty.plain())
+    }
+
+    /// The value as a number of 64 bits.
+    pub fn as_number(&mut self, e: ExprId) -> ExprId {
+        let ty = self.number_type();
+        self.cast(e, ty)
+    }
+
+    /// `a op b`, of operands of one type.
+    pub fn binary(&mut self, op: BinaryOp, a: ExprId, b: ExprId) -> ExprId {
+        let ty = match op {
+            BinaryOp::Lt
+            | BinaryOp::Gt
+            | BinaryOp::Le
+            | BinaryOp::Ge
+            | BinaryOp::Eq
+            | BinaryOp::Ne => self.int_type(),
+            BinaryOp::Mul
+            | BinaryOp::Div
+            | BinaryOp::Rem
+            | BinaryOp::Add
+            | BinaryOp::Sub
+            | BinaryOp::Shl
+            | BinaryOp::Shr
+            | BinaryOp::BitAnd
+            | BinaryOp::BitXor
+            | BinaryOp::BitOr => self.type_of(a),
+        };
+        self.expr(ExprKind::Binary(op, a, b), ty)
+    }
+
+    /// `!e`
+    pub fn not(&mut self, e: ExprId) -> ExprId {
+        let ty = self.int_type();
+        self.expr(ExprKind::Unary(UnaryOp::Not, e), ty)
+    }
+
+    /// `a && b`
+    pub fn and(&mut self, a: ExprId, b: ExprId) -> ExprId {
+        let ty = self.int_type();
+        self.expr(ExprKind::And(a, b), ty)
+    }
+
+    /// `c ? a : b`
+    pub fn either(&mut self, c: ExprId, a: ExprId, b: ExprId) -> ExprId {
+        let ty = self.type_of(a);
+        self.expr(ExprKind::Conditional(c, Some(a), b), ty)
+    }
+
+    /// The smaller of two variables or constants: both are evaluated twice.
+    pub fn min(&mut self, a: ExprId, b: ExprId) -> ExprId {
+        let is_less = self.binary(BinaryOp::Lt, a, b);
+        self.either(is_less, a, b)
+    }
+
+    /// `a = b`, with `b` in the type of `a`.
+    pub fn assign(&mut self, a: ExprId, b: ExprId) -> ExprId {
+        let ty = self.type_of(a);
+        let b = self.cast(b, ty);
+        self.expr(ExprKind::Assign(a, b), ty)
+    }
+
+    /// `var = value`
+    pub fn set(&mut self, var: VarId, value: ExprId) -> ExprId {
+        let place = self.var(var);
+        self.assign(place, value)
+    }
+
+    /// `var++`
+    pub fn increment(&mut self, var: VarId) -> ExprId {
+        let place = self.var(var);
+        let ty = self.type_of(place);
+        self.expr(ExprKind::Step(StepOp::PostInc, place), ty)
+    }
+
+    /// `a[i]`, of an array or a pointer.
+    pub fn element(&mut self, base: ExprId, at: ExprId) -> Option<ExprId> {
+        let types = &self.program.types;
+        let ty = self.program.exprs[base].ty;
+        let element = types.element(ty).or_else(|| types.pointee(ty))?;
+        Some(self.expr(ExprKind::Index(base, at), element))
+    }
+
+    /// `&e`
+    pub fn address(&mut self, e: ExprId) -> ExprId {
+        let ty = self.program.exprs[e].ty;
+        let ty = self.program.types.pointer_to(ty);
+        self.expr(ExprKind::AddrOf(e), ty)
+    }
+
+    /// `*e`
+    pub fn deref(&mut self, e: ExprId) -> Option<ExprId> {
+        let ty = self.program.types.pointee(self.type_of(e))?;
+        Some(self.expr(ExprKind::Deref(e), ty))
+    }
+
+    /// The type of an array of so many.
+    pub fn array_of(&mut self, element: Ty, count: u64) -> Ty {
+        self.program.types.get(TypeKind::Array(element, ArrayLen::Known(count)))
+    }
+
+    /// A new variable without a value; its name ends like `like`.
+    pub fn fresh(&mut self, like: &str, ty: Ty) -> VarId {
+        let name = format!("__ferry_k{}_{like}", self.program.vars.len());
+        let name = self.program.names.intern(&name);
+        self.program.vars.push(Var {
+            name: Some(name),
+            ty: ty.plain(),
+            declared_len: None,
+            storage: VarStorage::Local(self.function),
+            thread_local: false,
+            align: None,
+            init: None,
+            device: None,
+            host: HostWords::default(),
+            span: self.span,
+        })
+    }
+
+    /// A new number of 64 bits.
+    pub fn fresh_number(&mut self, like: &str) -> VarId {
+        let ty = self.number_type();
+        self.fresh(like, ty)
+    }
+
+    /// An initialiser that is a value.
+    pub fn init(&mut self, value: ExprId) -> InitId {
+        self.program.inits.push(Init::Expr(value))
+    }
+
+    /// The user's name of a variable, for names of what is made of it.
+    pub fn name_of(&self, var: VarId) -> String {
+        self.program.vars[var].name.map_or("unnamed", |it| self.program.names.text(it)).to_owned()
+    }
+}

@@ -1,0 +1,241 @@
+//! Copies code with other variables in it.
+//!
+//! In: expressions and statements of a program, and which variables stand for which. Out: the same code in
+//! terms of the others; what names none of them is not copied. Variables that are declared in copied code get
+//! copies where their initialiser changes. Constructs in the code are copied with their clauses.
+
+use ir::construct::Convert;
+use ir::program::{
+    Asm, Expr, ExprId, ExprKind, For, FunctionId, Init, InitElement, InitId, Program, RegionId,
+    Stmt, StmtId, StmtKind, Typed, VarId,
+};
+use ir::region::Loop;
+use ir::types::Ty;
+use rustc_hash::FxHashMap;
+use source::Name;
+
+/// Which variables stand for which, and what calls become.
+pub struct Copier<'p> {
+    /// The program that is read and added to.
+    pub program: &'p mut Program,
+    /// A variable and the one that stands for it.
+    pub vars: FxHashMap<VarId, VarId>,
+    /// What a call of a function without a body is replaced by: given the function and its copied arguments.
+    pub calls: &'p dyn Fn(&mut Program, FunctionId, &[ExprId]) -> Option<ExprId>,
+}
+
+impl std::fmt::Debug for Copier<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Copier").field("vars", &self.vars).finish_non_exhaustive()
+    }
+}
+
+/// No call is replaced.
+pub fn no_calls(_: &mut Program, _: FunctionId, _: &[ExprId]) -> Option<ExprId> {
+    None
+}
+
+impl Copier<'_> {
+    /// An expression.
+    pub fn expr(&mut self, id: ExprId) -> ExprId {
+        let Some(expr) = self.program.exprs.find(id).cloned() else { return id };
+        let mut kind = expr.kind.clone();
+        match &mut kind {
+            ExprKind::Var(var) => {
+                if let Some(other) = self.vars.get(var) {
+                    *var = *other;
+                }
+            }
+            ExprKind::CompoundLiteral(var) => *var = self.local(*var),
+            ExprKind::StmtExpr(body) => *body = self.stmt(*body),
+            _ => kind.operands_mut(&mut |it| *it = self.expr(*it)),
+        }
+        if let ExprKind::Call(callee, args) = &kind
+            && let Some(function) = callee_of(self.program, *callee)
+            && let Some(answer) = (self.calls)(self.program, function, args)
+        {
+            return answer;
+        }
+        if kind == expr.kind {
+            return id;
+        }
+        // A variable of another type stands there in its own.
+        let ty = match &kind {
+            ExprKind::Var(var) => {
+                let quals = expr.ty.quals;
+                let own = self.program.vars[*var].ty;
+                if own.plain() == expr.ty.plain() { expr.ty } else { own.qualified(quals) }
+            }
+            _ => expr.ty,
+        };
+        self.program.exprs.push(Expr { kind, ty, span: expr.span })
+    }
+
+    /// An initialiser.
+    pub fn init(&mut self, id: InitId) -> InitId {
+        let Some(init) = self.program.inits.find(id).cloned() else { return id };
+        let copied = match &init {
+            Init::Expr(e) => Init::Expr(self.expr(*e)),
+            Init::List(ty, elements) => {
+                let copy =
+                    |it: &InitElement| InitElement { value: self.init(it.value), ..it.clone() };
+                Init::List(*ty, elements.iter().map(copy).collect())
+            }
+        };
+        if copied == init { id } else { self.program.inits.push(copied) }
+    }
+
+    /// A variable that is declared in the code.
+    pub fn local(&mut self, var: VarId) -> VarId {
+        let Some(init) = self.program.vars[var].init else { return var };
+        let copied = self.init(init);
+        if copied == init {
+            return var;
+        }
+        let mut other = self.program.vars[var].clone();
+        other.init = Some(copied);
+        if let Some(name) = other.name {
+            let like = self.program.names.text(name);
+            let text = format!("__ferry_k{}_{like}", self.program.vars.len());
+            other.name = Some(self.program.names.intern(&text));
+        }
+        let other = self.program.vars.push(other);
+        self.vars.insert(var, other);
+        other
+    }
+
+    /// A statement.
+    pub fn stmt(&mut self, id: StmtId) -> StmtId {
+        let Some(stmt) = self.program.stmts.find(id).cloned() else { return id };
+        let kind = match &stmt.kind {
+            StmtKind::Error
+            | StmtKind::Empty
+            | StmtKind::Goto(_)
+            | StmtKind::Continue
+            | StmtKind::Break
+            | StmtKind::Return(None)
+            | StmtKind::Declaration(_) => return id,
+            StmtKind::Block(list) => {
+                StmtKind::Block(list.iter().map(|it| self.stmt(*it)).collect())
+            }
+            StmtKind::Local(var) => StmtKind::Local(self.local(*var)),
+            StmtKind::Expr(e) => StmtKind::Expr(self.expr(*e)),
+            StmtKind::GotoExpr(e) => StmtKind::GotoExpr(self.expr(*e)),
+            StmtKind::Return(Some(e)) => StmtKind::Return(Some(self.expr(*e))),
+            StmtKind::If(c, then, other) => {
+                let c = self.expr(*c);
+                StmtKind::If(c, self.stmt(*then), other.map(|it| self.stmt(it)))
+            }
+            StmtKind::While(c, body) => {
+                let c = self.expr(*c);
+                StmtKind::While(c, self.stmt(*body))
+            }
+            StmtKind::DoWhile(body, c) => {
+                let body = self.stmt(*body);
+                StmtKind::DoWhile(body, self.expr(*c))
+            }
+            StmtKind::For(it) => {
+                let init = it.init.iter().map(|it| self.stmt(*it)).collect();
+                let cond = it.cond.map(|it| self.expr(it));
+                let step = it.step.map(|it| self.expr(it));
+                StmtKind::For(Box::new(For { init, cond, step, body: self.stmt(it.body) }))
+            }
+            StmtKind::Switch(e, body) => {
+                let e = self.expr(*e);
+                StmtKind::Switch(e, self.stmt(*body))
+            }
+            StmtKind::Case(low, high, body) => StmtKind::Case(*low, *high, self.stmt(*body)),
+            StmtKind::Default(body) => StmtKind::Default(self.stmt(*body)),
+            StmtKind::Label(label, body) => StmtKind::Label(*label, self.stmt(*body)),
+            StmtKind::Asm(asm) => {
+                let mut copy: Asm = asm.as_ref().clone();
+                let operands = copy.outputs.iter_mut().chain(&mut copy.inputs);
+                operands.for_each(|it| it.1 = self.expr(it.1));
+                StmtKind::Asm(Box::new(copy))
+            }
+            StmtKind::Region(region) => StmtKind::Region(self.region(*region)),
+        };
+        if kind == stmt.kind { id } else { self.program.stmts.push(Stmt { kind, span: stmt.span }) }
+    }
+
+    /// A construct with its body.
+    pub fn region(&mut self, id: RegionId) -> RegionId {
+        let Some(region) = self.program.regions.find(id).cloned() else { return id };
+        let mut copy = region.clone();
+        copy.construct = region.construct.convert(self);
+        copy.body = region.body.map(|it| self.stmt(it));
+        for var in &mut copy.vars {
+            var.var = self.vars.get(&var.var).copied().unwrap_or(var.var);
+        }
+        copy.loops =
+            region.loops.iter().map(|it| self.nest_loop(it, region.body, copy.body)).collect();
+        if copy == region { id } else { self.program.regions.push(copy) }
+    }
+
+    /// One of a construct's loops: its parts are in the copied body.
+    fn nest_loop(&mut self, it: &Loop, from: Option<StmtId>, to: Option<StmtId>) -> Loop {
+        let stmt = from.zip(to).and_then(|(from, to)| counterpart(self.program, it.stmt, from, to));
+        let stmt = stmt.unwrap_or(it.stmt);
+        let body = match &self.program.stmts[stmt].kind {
+            StmtKind::For(it) => it.body,
+            _ => it.body,
+        };
+        Loop {
+            stmt,
+            body,
+            var: self.vars.get(&it.var).copied().unwrap_or(it.var),
+            begin: self.expr(it.begin),
+            bound: self.expr(it.bound),
+            step: it.step.map(|it| self.expr(it)),
+            ..it.clone()
+        }
+    }
+}
+
+impl Convert<Typed, Typed> for Copier<'_> {
+    fn expr(&mut self, expr: &ExprId) -> ExprId {
+        Copier::expr(self, *expr)
+    }
+
+    fn ty(&mut self, ty: &Ty) -> Ty {
+        *ty
+    }
+
+    fn init(&mut self, init: &InitId) -> InitId {
+        Copier::init(self, *init)
+    }
+
+    fn name(&mut self, name: &Name) -> Name {
+        *name
+    }
+}
+
+/// The function that is called by name.
+pub fn callee_of(program: &Program, callee: ExprId) -> Option<FunctionId> {
+    match program.exprs.find(callee)?.kind {
+        ExprKind::Function(id) => Some(id),
+        ExprKind::Cast(_, inner) => callee_of(program, inner),
+        _ => None,
+    }
+}
+
+/// The statement that became of `wanted`, which is in `from`, when that became `to`.
+fn counterpart(program: &Program, wanted: StmtId, from: StmtId, to: StmtId) -> Option<StmtId> {
+    let mut open = vec![(from, to)];
+    while let Some((from, to)) = open.pop() {
+        if from == wanted {
+            return Some(to);
+        }
+        let inner = |id: StmtId| {
+            let mut found = Vec::new();
+            program.stmts.find(id)?.kind.parts(&mut |it| match it {
+                ir::walk::Part::Stmt(id) => found.push(id),
+                ir::walk::Part::Region(id) => found.extend(program.regions[id].body),
+                ir::walk::Part::Expr(_) | ir::walk::Part::Local(_) | ir::walk::Part::Init(_) => {}
+            });
+            Some(found)
+        };
+        open.extend(inner(from)?.into_iter().zip(inner(to)?));
+    }
+    None
+}

@@ -1,0 +1,16 @@
+//! Kernels as values: what a region is on a device, before any language has spelt it.
+//!
+//! A [`Module`] holds a typed program and kernels over it. Expressions, types and serial code are the
+//! program's own (`ir`); a kernel is a tree of [`Stmt`]s around them in which parallelism is said and not
+//! implied: who runs what, which iterations are dealt to whom and how, where all wait, what is combined, and
+//! in which memory each variable lies. [`build`] makes typed expressions, [`copy`] copies code with other
+//! variables in it.
+
+pub mod build;
+pub mod copy;
+mod module;
+
+pub use module::{
+    Block, Crew, Dim, Kernel, Loop, LoopKind, Module, Parallel, Range, Reduce, Schedule, Share,
+    Space, Stmt, StmtKind, Teams, Who,
+};
