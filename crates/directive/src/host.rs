@@ -324,6 +324,51 @@ pub fn alone_answer(name: &str) -> Option<&'static str> {
     })
 }
 
+/// What code may ask about the threads and teams that run it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CrewQuery {
+    /// My number in the team.
+    ThreadNumber,
+    /// How many threads the team has.
+    Threads,
+    /// How many threads a team would have that began here.
+    MostThreads,
+    /// How many threads the league lets a team have.
+    ThreadLimit,
+    /// The number of my team.
+    TeamNumber,
+    /// How many teams there are.
+    Teams,
+    /// Whether more than one thread runs this.
+    InParallel,
+    /// How many parallel regions are around.
+    Level,
+    /// How many of them have more than one thread.
+    ActiveLevel,
+    /// The number that I or my ancestor had at a level.
+    AncestorNumber,
+    /// How many threads the team of a level has.
+    TeamSize,
+}
+
+/// The question that a routine asks, if it is one about threads and teams.
+pub fn crew_query(name: &str) -> Option<CrewQuery> {
+    Some(match name {
+        "omp_get_thread_num" => CrewQuery::ThreadNumber,
+        "omp_get_num_threads" => CrewQuery::Threads,
+        "omp_get_max_threads" => CrewQuery::MostThreads,
+        "omp_get_thread_limit" => CrewQuery::ThreadLimit,
+        "omp_get_team_num" => CrewQuery::TeamNumber,
+        "omp_get_num_teams" => CrewQuery::Teams,
+        "omp_in_parallel" => CrewQuery::InParallel,
+        "omp_get_level" => CrewQuery::Level,
+        "omp_get_active_level" => CrewQuery::ActiveLevel,
+        "omp_get_ancestor_thread_num" => CrewQuery::AncestorNumber,
+        "omp_get_team_size" => CrewQuery::TeamSize,
+        _ => return None,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -37,7 +37,6 @@ pub use api::{
     call_for_teams, environment, keeps, names_runtime,
 };
 pub use flags::{Meaning, for_devices, foreign, switched_devices};
-pub use host::alone_answer;
 pub use host::{
     ALLOCATOR_CALLS, ALLOCATOR_TYPE, DEFAULT_DEVICE, EVENT_TYPE, GROUP_ALLOCATORS, HEADERS,
     HOST_DIALECT, HOST_LIBRARY, IS_ON_HOST, MOST_THREADS, PREPROCESSOR_FLAGS, RUNTIME_SYMBOLS,
@@ -46,6 +45,7 @@ pub use host::{
     generated_flags, host_compiler_flags, host_linker_flags, is_directive_word,
     is_refused_in_teams, preprocessor_flags, switch, version_flags, without_directives,
 };
+pub use host::{CrewQuery, alone_answer, crew_query};
 pub use selector::{
     MatchRule, Trait, match_rule, memory_order, named_construct, requirement, selector_trait,
     takes_body,

@@ -136,6 +136,18 @@ impl Builder<'_> {
         self.assign(place, value)
     }
 
+    /// `to = from` of two objects of one type, arrays as a whole.
+    pub fn copy(&mut self, to: ExprId, from: ExprId) -> ExprId {
+        let ty = self.program.exprs[to].ty;
+        if !self.program.types.is_array(ty) {
+            return self.assign(to, from);
+        }
+        let number = self.number_type();
+        let size = self.expr(ExprKind::Sizeof(ty.plain()), number);
+        let (to, from) = (self.address(to), self.address(from));
+        crate::intrinsic::copy_bytes(self, to, from, size)
+    }
+
     /// `var++`
     pub fn increment(&mut self, var: VarId) -> ExprId {
         let place = self.var(var);

@@ -6,8 +6,8 @@
 
 use ir::construct::Convert;
 use ir::program::{
-    Asm, Expr, ExprId, ExprKind, For, FunctionId, Init, InitElement, InitId, Program, RegionId,
-    Stmt, StmtId, StmtKind, Typed, VarId,
+    Asm, CastKind, Expr, ExprId, ExprKind, For, FunctionId, Init, InitElement, InitId, Program,
+    RegionId, Stmt, StmtId, StmtKind, Typed, VarId,
 };
 use ir::region::Loop;
 use ir::types::Ty;
@@ -20,6 +20,8 @@ pub struct Copier<'p> {
     pub program: &'p mut Program,
     /// A variable and the one that stands for it.
     pub vars: FxHashMap<VarId, VarId>,
+    /// A variable and the expression that stands for it.
+    pub exprs: FxHashMap<VarId, ExprId>,
     /// What a call of a function without a body is replaced by: given the function and its copied arguments.
     pub calls: &'p dyn Fn(&mut Program, FunctionId, &[ExprId]) -> Option<ExprId>,
 }
@@ -42,6 +44,9 @@ impl Copier<'_> {
         let mut kind = expr.kind.clone();
         match &mut kind {
             ExprKind::Var(var) => {
+                if let Some(other) = self.exprs.get(var) {
+                    return *other;
+                }
                 if let Some(other) = self.vars.get(var) {
                     *var = *other;
                 }
@@ -55,6 +60,12 @@ impl Copier<'_> {
             && let Some(answer) = (self.calls)(self.program, function, args)
         {
             return answer;
+        }
+        // A pointer stands for an array.
+        if let ExprKind::Cast(CastKind::ArrayToPointer, inner) = kind
+            && self.program.types.is_pointer(self.program.exprs[inner].ty)
+        {
+            return inner;
         }
         if kind == expr.kind {
             return id;

@@ -8,6 +8,7 @@
 
 pub mod build;
 pub mod copy;
+pub mod intrinsic;
 mod module;
 pub mod text;
 pub mod verify;

@@ -3,7 +3,7 @@
 //! In: an [`ir::program::Program`]. Out: facts, each with what it rests on; the program is not changed.
 //! [`dependence`] answers which loops may run in parallel, [`extent`] how much of the data behind a pointer
 //! a region touches, [`tiles`] which elements each round of a loop does, [`transfer`] what moves between host and device and need not, [`races`] which loops go wrong for certain, [`mod@marks`] all that a
-//! mapping of loops rests on. Passes will stand here too.
+//! mapping of loops rests on. [`passes`] change kernels.
 
 mod access;
 mod alias;
@@ -20,6 +20,7 @@ mod normal;
 pub mod occupancy;
 mod outline;
 mod pairs;
+pub mod passes;
 mod poly;
 mod privatise;
 pub mod profile;

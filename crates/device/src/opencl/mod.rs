@@ -497,7 +497,7 @@ impl OpenCl {
         let units = self.chosen.units;
         let asked = launch.teams as usize;
         let limit = if launch.limit == 0 { usize::MAX } else { launch.limit as usize };
-        if entry.is_solo {
+        if entry.threads == Some(1) {
             return [if asked == 0 { 1 } else { asked }, 1];
         }
         /// So many threads are in a group: two or more hardware groups on all known devices. A processor has
@@ -506,8 +506,10 @@ impl OpenCl {
         /// And so many groups for each unit of the device, so that none is idle at the end.
         const ROUNDS: usize = 16;
         let wanted = if self.chosen.is_processor { 1 } else { THREADS };
-        let threads = wanted.min(entry.most).min(limit).max(1);
+        let threads = entry.threads.unwrap_or_else(|| wanted.min(entry.most).min(limit).max(1));
         let groups = match (asked, launch.trip_count) {
+            // Teams of such a kernel that are more than its groups run one after the other.
+            (0, 0) if entry.threads.is_some() && self.chosen.is_processor => units,
             (0, 0) => units * ROUNDS,
             (0, trips) => {
                 let trips = usize::try_from(trips).unwrap_or(usize::MAX);

@@ -213,9 +213,9 @@ impl Program {
             code => failure("looking for a kernel", code),
         })?;
         let told = |what| kernel::get_kernel_work_group_info(handle, chosen.id, what);
-        let is_solo = match told(CL_KERNEL_COMPILE_WORK_GROUP_SIZE) {
-            Ok(InfoType::VecSize(size)) => size.first() == Some(&1),
-            _ => false,
+        let threads = match told(CL_KERNEL_COMPILE_WORK_GROUP_SIZE) {
+            Ok(InfoType::VecSize(size)) => size.first().copied().filter(|it| *it > 0),
+            _ => None,
         };
         let most = match told(CL_KERNEL_WORK_GROUP_SIZE) {
             Ok(InfoType::Size(size)) => size,
@@ -234,7 +234,7 @@ impl Program {
             variables,
             stack: self.stack,
             parameters,
-            is_solo,
+            threads,
             most,
             handle: Mutex::new(Handle { kernel: handle, told: 0 }),
         })
@@ -347,8 +347,8 @@ pub(super) struct Entry {
     /// How many arguments it takes. Those beyond what it is passed are places that groups leave their parts
     /// of sums in.
     pub(super) parameters: usize,
-    /// One thread in each group.
-    pub(super) is_solo: bool,
+    /// So many threads in each group, if it was compiled for that.
+    pub(super) threads: Option<usize>,
     /// Threads in a group at most.
     pub(super) most: usize,
     handle: Mutex<Handle>,

@@ -122,6 +122,7 @@ impl<'p> Lowering<'p> {
             text: self.text,
             grid: None,
             near: None,
+            spmd: None,
             stays: None,
             state: std::cell::RefCell::default(),
         }

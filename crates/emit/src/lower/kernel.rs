@@ -67,7 +67,7 @@ impl Lowering<'_> {
             Some(form) => {
                 let parts = self.parts_of_sums(id, form);
                 self.state.borrow_mut().parts = parts;
-                self.grid_header(name, entries.slots, parts, matches!(form, Form::Solo(_)))
+                self.grid_header(name, entries.slots, parts, form)
             }
             None => {
                 format!("# 1 \"<ferry>\" 3\n{linkage}void {name}(void *const *__ferry_slots)\n{{")
@@ -105,6 +105,7 @@ impl Lowering<'_> {
             match form {
                 Some(Form::Flat(inner)) => return self.flat(&printer, inner, out),
                 Some(Form::Team(team)) => return self.team_kernel(&printer, id, *team, out),
+                Some(Form::Spmd) => return self.spmd_kernel(&printer, id, out),
                 Some(Form::Solo(_)) => {
                     return self.alone(&printer, id, &region.construct.leaves, out);
                 }

@@ -270,6 +270,7 @@ pub fn lower_with(
         text: (map.bytes(file), map.base(file)),
         grid,
         near: None,
+        spmd: None,
         shared: FxHashMap::default(),
         state: RefCell::default(),
     };
@@ -311,7 +312,9 @@ pub fn lower_with(
         if diagnostics.errors() != 0 {
             break;
         }
-        let lowering = lowering(true, Some(grid));
+        let kernels = lowering(true, Some(grid)).kernels(grid);
+        let (program, spmd) = (&kernels.program, Some(&kernels));
+        let lowering = Lowering { program, spmd, ..lowering(true, Some(grid)) };
         let made = lowering.grid_unit(grid, &state.kernels);
         let made = made.map(|it| if options.standalone { standalone::readable(&it) } else { it });
         if grid == Grid::OpenCl12 && !options.needs_opencl_12 {
@@ -406,6 +409,8 @@ struct Lowering<'p> {
     text: (&'p [u8], u32),
     /// It is made for a grid of threads, in this language.
     grid: Option<Grid>,
+    /// Kernels that went through the kernel form.
+    spmd: Option<&'p grid::Kernels>,
     /// What is known of loops, if arrays are brought into the scratchpad of a cluster.
     near: Option<&'p Analysis<'p>>,
     /// The program as the host runs it, in the host's text.

@@ -53,7 +53,8 @@ pub(super) fn is_there(grid: Grid, function: &Function, name: &str) -> bool {
         Grid::Cuda => false,
     };
     let is_ours = name.strip_prefix(PREFIX).is_some_and(has);
-    is_ours || is_of_clang || library_name(function, name).is_some()
+    let is_of_kernels = kernel::intrinsic::ALL.contains(&name);
+    is_ours || is_of_kernels || is_of_clang || library_name(function, name).is_some()
 }
 
 impl Lowering<'_> {

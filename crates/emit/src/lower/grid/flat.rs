@@ -68,7 +68,7 @@ impl Lowering<'_> {
         let summing = match form {
             Form::Flat(inner) => *inner,
             Form::Team(_) => id,
-            Form::Solo(_) => return 0,
+            Form::Solo(_) | Form::Spmd => return 0,
         };
         let region = &self.program.regions[summing];
         let is_sum = |it: &&ir::region::RegionVar| {
@@ -84,10 +84,10 @@ impl Lowering<'_> {
         };
         match form {
             Form::Team(_) if region.loops.is_empty() => 0,
-            Form::Flat(_) | Form::Team(_) | Form::Solo(_) if is_kept => {
+            Form::Flat(_) | Form::Team(_) | Form::Spmd | Form::Solo(_) if is_kept => {
                 region.vars.iter().filter(is_sum).count()
             }
-            Form::Flat(_) | Form::Team(_) | Form::Solo(_) => 0,
+            Form::Flat(_) | Form::Team(_) | Form::Spmd | Form::Solo(_) => 0,
         }
     }
 

@@ -18,6 +18,8 @@ pub(in crate::lower) enum Form {
     Flat(RegionId),
     /// A group is a team: its threads run the team's code together and share loops in it.
     Team(Box<Team>),
+    /// Every thread runs it from the beginning, as the passes over kernels made it.
+    Spmd,
     /// One thread runs it all, for this reason.
     Solo(&'static str),
 }
@@ -25,6 +27,9 @@ pub(in crate::lower) enum Form {
 impl Lowering<'_> {
     /// The form of a region's kernel.
     pub(in crate::lower) fn form(&self, id: RegionId) -> Form {
+        if self.is_spmd(id) {
+            return Form::Spmd;
+        }
         let Some(why) = self.hindrance(id, id) else { return Form::Flat(id) };
         if let Some(inner) = self.only_region(id)
             && self.hindrance(inner, id).is_none()
@@ -57,9 +62,12 @@ impl Lowering<'_> {
         let told = |kernel: &Kernel| {
             let form = self.form(kernel.region);
             let (text, team) = match &form {
-                Form::Solo(why) => (Some(format!("one thread runs it: {why}")), None),
+                Form::Solo(why) => {
+                    let why = self.not_spmd(kernel.region).unwrap_or(why);
+                    (Some(format!("one thread runs it: {why}")), None)
+                }
                 Form::Team(team) => (self.block_told(team.block()), Some(team.as_ref())),
-                Form::Flat(_) => (None, None),
+                Form::Flat(_) | Form::Spmd => (None, None),
             };
             let mut notes = self.cached_told(grid, kernel, team);
             if let Some((region, text)) = self.written.regions.find(kernel.region).zip(text) {

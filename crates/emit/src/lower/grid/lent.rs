@@ -146,7 +146,7 @@ impl Lowering<'_> {
     }
 
     /// A place for one more variable of such a type: how far it is from the beginning.
-    fn room_on_stack(&self, ty: Ty) -> u64 {
+    pub(super) fn room_on_stack(&self, ty: Ty) -> u64 {
         let (types, model) = (&self.program.types, &self.program.model);
         let size = model.size_of(types, ty).unwrap_or(0);
         let align = model.align_of(types, ty).unwrap_or(1).max(ALIGNED);

@@ -3,11 +3,12 @@
 //! In: the kernels that the host's text calls, and their arguments. Out: one text in OpenCL C with
 //! them, every function they reach and the variables that live on devices ([`unit`]).
 //!
-//! A kernel has one of three forms ([`Form`]). *Flat*: the construct is one nest of loops, and all
+//! A kernel has one of four forms ([`Form`]). *Flat*: the construct is one nest of loops, and all
 //! threads of all groups take its iterations in turns ([`flat`]). *Team*: a group is a team, which runs
 //! its code together and shares the loops for threads in it ([`team`]). *Solo*: one thread runs the region,
 //! and every construct inside means what it means to a team of one ([`solo`]): right for all that
-//! directives can say, and as slow as that sounds; the report names the reason.
+//! directives can say, and as slow as that sounds; the report names the reason. *SPMD*: what would be solo, where the kernel form can say it ([`spmd`]): teams are groups, threads are
+//! theirs.
 //!
 //! Pointers are flat: memory of the device behind one kind of pointer. Where the driver's C has no
 //! such pointers, the device is the host's processor, and all its pointers are.
@@ -24,6 +25,7 @@ mod lent;
 mod linked;
 mod refused;
 mod solo;
+mod spmd;
 mod team;
 mod told;
 mod unit;
@@ -33,6 +35,7 @@ mod variables;
 
 pub(super) use forms::{Form, is_value};
 pub(super) use league::{TEAM, TEAMS};
+pub(super) use spmd::Kernels;
 pub(super) use team::Team;
 pub(crate) use unit::known;
 pub(super) use variables::Placed;

@@ -350,3 +350,22 @@ static unsigned long __ferry_make_allocator(__ferry_word space, int count, const
 }
 static void __ferry_end_allocator(__ferry_word allocator) {}
 static unsigned long __ferry_wider(unsigned long a, unsigned long b) { return a < b ? b : a; }
+/* What kernels of teams and threads use: all threads of all groups run them. */
+#define __ferry_kernel_thread() get_local_id(0)
+#define __ferry_kernel_threads() get_local_size(0)
+#define __ferry_kernel_group() get_group_id(0)
+#define __ferry_kernel_groups() get_num_groups(0)
+#define __ferry_kernel_barrier() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+#define __ferry_kernel_copy __ferry_copy
+#define __ferry_kernel_infinity() ((double)INFINITY)
+#define __ferry_kernel_try_lock __ferry_try
+#define __ferry_kernel_unlock __ferry_give
+#ifdef __FERRY_STACK
+#define __ferry_kernel_begin() \
+  __global char *__ferry_kernel_stack \
+    = (__global char *)(__ferry_stacks + get_group_id(0) * get_local_size(0) * __FERRY_STACK)
+#elif defined(__FERRY_ONE_MEMORY)
+#define __ferry_kernel_flat(at) ((void *)(unsigned long)(at))
+#else
+#define __ferry_kernel_flat(at) ((void *)(at))
+#endif

@@ -44,7 +44,7 @@ impl Lowering<'_> {
                         false => "in order".to_owned(),
                     }
                 }
-                Form::Flat(_) | Form::Solo(_) => "in order".to_owned(),
+                Form::Flat(_) | Form::Solo(_) | Form::Spmd => "in order".to_owned(),
             };
             let name = self.counter(stmt).map_or_else(String::new, |it| format!(" over {it}"));
             lines.push(format!("line {}, loop{name}: {to}", self.line(span.start + 1)));

@@ -10,7 +10,7 @@ use super::super::entries::Access;
 use super::super::{Lowering, mentions};
 use super::flat::MOST_THREADS;
 use super::refused::VARIABLE_ARRAY;
-use super::{block, builtins};
+use super::{Form, block, builtins, spmd};
 use crate::c::{Grid, Out, Printing, Setting, Used};
 
 /// What every text in OpenCL C begins with.
@@ -225,10 +225,15 @@ impl Lowering<'_> {
         name: &str,
         slots: usize,
         parts: usize,
-        is_solo: bool,
+        form: &Form,
     ) -> String {
+        let threads = match form {
+            Form::Solo(_) => Some(1),
+            Form::Spmd => self.grid.map(spmd::threads),
+            Form::Flat(_) | Form::Team(_) => None,
+        };
         if self.grid.is_some_and(Grid::is_cpp) {
-            return cuda_header(name, slots, parts, is_solo);
+            return cuda_header(name, slots, parts, threads);
         }
         let has_variables = self.has_grid_variables();
         let all = slots + usize::from(has_variables);
@@ -240,14 +245,16 @@ impl Lowering<'_> {
             .collect();
         let values: Vec<String> =
             (0..slots).map(|it| format!("__ferry_flat(__ferry_a{it})")).collect();
-        let threads = match is_solo {
-            true => "__attribute__((reqd_work_group_size(1, 1, 1))) ",
-            false => "",
-        };
+        let threads = threads.map_or_else(String::new, |it| {
+            format!("__attribute__((reqd_work_group_size({it}, 1, 1))) ")
+        });
         let mut lines = match self.memory() {
             "" => String::new(),
             _ => "  __ferry_start();\n".to_owned(),
         };
+        if *form == Form::Spmd && !self.memory().is_empty() {
+            lines.push_str("  __ferry_kernel_begin();\n");
+        }
         if !values.is_empty() {
             let (memory, values) = (self.memory(), values.join(", "));
             lines.push_str(&format!("  {memory}void *const __ferry_slots[] = {{ {values} }};\n"));
@@ -263,13 +270,13 @@ impl Lowering<'_> {
     }
 }
 
-fn cuda_header(name: &str, slots: usize, parts: usize, is_solo: bool) -> String {
+fn cuda_header(name: &str, slots: usize, parts: usize, threads: Option<u64>) -> String {
     let params: Vec<String> = (0..slots)
         .map(|it| format!("__ferry_slot __ferry_a{it}"))
         .chain((0..parts).map(|it| format!("unsigned long __ferry_parts{it}")))
         .collect();
     let values: Vec<String> = (0..slots).map(|it| format!("__ferry_a{it}")).collect();
-    let threads = if is_solo { 1 } else { MOST_THREADS };
+    let threads = threads.unwrap_or(MOST_THREADS as u64);
     let lines = match values.is_empty() {
         true => String::new(),
         false => format!("  const __ferry_slot __ferry_slots[] = {{ {} }};", values.join(", ")),

@@ -1,0 +1,260 @@
+//! Kernels that went through the kernel form: every thread of every group runs them from the beginning.
+//!
+//! In: the program for a grid and its regions that have no faster form. Out: the same program in which the bodies of
+//! those regions are what the passes made of them ([`outline()`], [`opt::passes`]), as C that calls the intrinsics of
+//! the text; and which variables lie in the memory of groups.
+
+use ir::construct::Leaf;
+use ir::program::{For, Program, RegionId, StmtId, StmtKind as C, VarId};
+use kernel::build::Builder;
+use kernel::{Block, Kernel, LoopKind, Space, Stmt, StmtKind, intrinsic};
+use opt::passes::{Groups, pipeline};
+use outline::outline;
+use rustc_hash::FxHashMap;
+
+use crate::c::{Grid, Out, Printer};
+use crate::lower::Lowering;
+
+/// A program with such kernels.
+#[derive(Debug)]
+pub(in crate::lower) struct Kernels {
+    /// The program; handles of the one it was made from are good in it.
+    pub(in crate::lower) program: Program,
+    /// Regions and their variables in the memory of groups.
+    pub(super) made: FxHashMap<RegionId, Vec<VarId>>,
+    /// Regions that have none, and why.
+    pub(super) refused: FxHashMap<RegionId, &'static str>,
+}
+
+impl Grid {
+    /// What groups are like that run such a kernel.
+    fn groups(self) -> Groups {
+        match self {
+            Grid::OpenCl | Grid::OpenCl12 => Groups { most_threads: 64, memory: 24 << 10 },
+            Grid::Cuda | Grid::Hip => Groups { most_threads: 128, memory: 40 << 10 },
+        }
+    }
+}
+
+/// Threads of a group that runs such a kernel.
+pub(super) fn threads(grid: Grid) -> u64 {
+    grid.groups().most_threads
+}
+
+impl Lowering<'_> {
+    /// Kernels for regions that one thread would run.
+    pub(in crate::lower) fn kernels(&self, grid: Grid) -> Kernels {
+        let mut none = Kernels {
+            program: Program::new(self.program.model, source::Names::default()),
+            made: FxHashMap::default(),
+            refused: FxHashMap::default(),
+        };
+        let goes = |it: &RegionId| {
+            let construct = &self.program.regions[*it].construct;
+            let leaves_host = construct.has(Leaf::Offload) || construct.has(Leaf::Kernels);
+            leaves_host && !construct.goes_back()
+        };
+        let ids = self.program.regions.iter().map(|it| it.0).filter(goes);
+        let wanted: Vec<RegionId> =
+            ids.filter(|it| matches!(self.form(*it), super::Form::Solo(_))).collect();
+        if wanted.is_empty() || self.standalone {
+            none.program = self.program.clone();
+            return none;
+        }
+        let outlined = outline(self.program, &wanted);
+        let mut kernels = Kernels { program: outlined.module.program, ..none };
+        kernels.refused.extend(outlined.refused.into_iter().map(|(id, it)| (id, it.why)));
+        for kernel in &outlined.module.kernels {
+            // What one thread does is done best by one.
+            if !kernel.body.iter().any(has_crew) {
+                continue;
+            }
+            match pipeline::run(&mut kernels.program, kernel, grid.groups(), None) {
+                Ok(made) => kernels.put(&made, grid.groups()),
+                Err(refusal) => {
+                    kernels.refused.insert(kernel.region, refusal.why);
+                }
+            }
+        }
+        kernels
+    }
+}
+
+/// Whether a statement asks for more than one thread.
+fn has_crew(stmt: &Stmt) -> bool {
+    match &stmt.kind {
+        StmtKind::Teams(_) | StmtKind::Parallel(_) => true,
+        StmtKind::Block(block) | StmtKind::Switch(_, block) | StmtKind::On(_, block) => {
+            block.iter().any(has_crew)
+        }
+        StmtKind::If(_, then, other) => then.iter().chain(other).any(has_crew),
+        StmtKind::Loop(it) => it.body.iter().any(has_crew),
+        StmtKind::Share(it) => it.body.iter().any(has_crew),
+        StmtKind::Code(_)
+        | StmtKind::Local(_)
+        | StmtKind::Eval(_)
+        | StmtKind::Case(..)
+        | StmtKind::Default
+        | StmtKind::Break
+        | StmtKind::Continue
+        | StmtKind::Barrier
+        | StmtKind::Reduce(_) => false,
+    }
+}
+
+impl Kernels {
+    /// Puts a kernel into the program, as the body of its region.
+    fn put(&mut self, kernel: &Kernel, groups: Groups) {
+        let shared: Vec<VarId> =
+            kernel.spaces.iter().filter(|it| it.1 == Space::Group).map(|it| it.0).collect();
+        let (types, model) = (&self.program.types, self.program.model);
+        let size =
+            |var: &VarId| model.size_of(types, self.program.vars[*var].ty).unwrap_or(u64::MAX);
+        if shared.iter().fold(0, |sum: u64, it| sum.saturating_add(size(it))) > groups.memory {
+            let why = "the variables of its teams take more memory than a group has";
+            self.refused.insert(kernel.region, why);
+            return;
+        }
+        let function = self.program.regions[kernel.region].function;
+        let mut code = Code {
+            build: Builder { program: &mut self.program, function, span: kernel.span },
+            kernel,
+        };
+        let body = code.whole();
+        let region = &mut self.program.regions[kernel.region];
+        region.body = Some(body);
+        region.loops.clear();
+        region.construct.leaves.retain(|it| matches!(it, Leaf::Offload | Leaf::Kernels));
+        region.vars.iter_mut().for_each(|it| it.sharing = None);
+        self.made.insert(kernel.region, shared);
+    }
+}
+
+/// Makes C of a kernel in SPMD form.
+struct Code<'a> {
+    build: Builder<'a>,
+    kernel: &'a Kernel,
+}
+
+impl Code<'_> {
+    fn whole(&mut self) -> StmtId {
+        let mut list = Vec::new();
+        let Kernel { threads, groups, body, .. } = self.kernel;
+        for (var, name) in [
+            (threads.number, intrinsic::THREAD),
+            (threads.count, intrinsic::THREADS),
+            (groups.number, intrinsic::GROUP),
+            (groups.count, intrinsic::GROUPS),
+        ] {
+            list.push(self.build.stmt(C::Local(var)));
+            let value = intrinsic::ask(&mut self.build, name);
+            let set = self.build.set(var, value);
+            list.push(self.build.stmt(C::Expr(set)));
+        }
+        list.extend(body.iter().map(|it| self.stmt(it)));
+        self.build.stmt(C::Block(list.into()))
+    }
+
+    fn block(&mut self, block: &Block) -> StmtId {
+        let list: Vec<StmtId> = block.iter().map(|it| self.stmt(it)).collect();
+        self.build.stmt(C::Block(list.into()))
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) -> StmtId {
+        self.build.span = stmt.span;
+        let kind = match &stmt.kind {
+            StmtKind::Code(id) => return *id,
+            StmtKind::Local(var) if self.kernel.space(*var) == Some(Space::Group) => C::Empty,
+            StmtKind::Local(var) => C::Local(*var),
+            StmtKind::Eval(e) => C::Expr(*e),
+            StmtKind::Block(block) => return self.block(block),
+            StmtKind::If(condition, then, other) => {
+                let then = self.block(then);
+                let other = (!other.is_empty()).then(|| self.block(other));
+                C::If(*condition, then, other)
+            }
+            StmtKind::Loop(it) => {
+                let body = self.block(&it.body);
+                match (it.kind, it.condition) {
+                    (LoopKind::After, Some(condition)) => C::DoWhile(body, condition),
+                    (LoopKind::Before | LoopKind::After, cond) => {
+                        C::For(Box::new(For { init: Box::new([]), cond, step: it.step, body }))
+                    }
+                }
+            }
+            StmtKind::Switch(value, body) => C::Switch(*value, self.block(body)),
+            StmtKind::Case(low, high) => {
+                let empty = self.build.stmt(C::Empty);
+                C::Case(*low, *high, empty)
+            }
+            StmtKind::Default => {
+                let empty = self.build.stmt(C::Empty);
+                C::Default(empty)
+            }
+            StmtKind::Break => C::Break,
+            StmtKind::Continue => C::Continue,
+            StmtKind::Barrier => C::Expr(intrinsic::act(&mut self.build, intrinsic::BARRIER)),
+            // The passes have left none of these.
+            StmtKind::Teams(_)
+            | StmtKind::Parallel(_)
+            | StmtKind::Share(_)
+            | StmtKind::On(..)
+            | StmtKind::Reduce(_) => C::Error,
+        };
+        self.build.span = stmt.span;
+        self.build.stmt(kind)
+    }
+}
+
+impl Lowering<'_> {
+    /// Whether a region has such a kernel.
+    pub(super) fn is_spmd(&self, id: RegionId) -> bool {
+        self.spmd.is_some_and(|it| it.made.contains_key(&id))
+    }
+
+    /// Why a region has none, if that is known.
+    pub(super) fn not_spmd(&self, id: RegionId) -> Option<&'static str> {
+        self.spmd.and_then(|it| it.refused.get(&id).copied())
+    }
+
+    /// The body of such a kernel.
+    pub(in crate::lower) fn spmd_kernel(
+        &self,
+        printer: &Printer<'_>,
+        id: RegionId,
+        out: &mut Out<'_>,
+    ) {
+        let mut printer = printer.clone();
+        let shared = self.spmd.and_then(|it| it.made.get(&id)).cloned().unwrap_or_default();
+        for var in shared {
+            self.group_variable(&mut printer, var, out);
+        }
+        if let Some(body) = self.program.regions[id].body {
+            printer.stmt(body, out);
+        }
+    }
+
+    /// A variable in the memory of a group, which the printer then names.
+    fn group_variable(&self, printer: &mut Printer<'_>, var: VarId, out: &mut Out<'_>) {
+        let ty = self.program.vars[var].ty.plain();
+        let name = printer.declared_name(var);
+        match self.grid {
+            Some(Grid::OpenCl) => {
+                out.line(&format!("__local {};", printer.declare(ty, &format!("{name}_room"))));
+                let memory = if self.program.types.is_array(ty) { "__ferry_generic " } else { "" };
+                let pointer = printer.declare(ty, &format!("(*{name})"));
+                out.line(&format!("{memory}{pointer} = __ferry_kernel_flat(&{name}_room);"));
+                printer.substitute(var, format!("(*{name})"));
+            }
+            // All pointers lead to the memory of the device: it is the group's part of that.
+            Some(Grid::OpenCl12) => {
+                let at = self.room_on_stack(ty);
+                let pointer = printer.declare_pointer(ty, "");
+                printer.substitute(var, format!("(*({pointer})(__ferry_kernel_stack + {at}))"));
+            }
+            Some(Grid::Cuda | Grid::Hip) | None => {
+                out.line(&format!("__shared__ {};", printer.declare(ty, &name)));
+            }
+        }
+    }
+}

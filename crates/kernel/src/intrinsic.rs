@@ -1,0 +1,100 @@
+//! Functions that every language of kernels has under a name of ours.
+
+use ir::program::{DeviceFunction, ExprId, ExprKind, Function, FunctionId, HostWords, Program};
+use ir::types::{FunctionType, Ty, TypeKind};
+use source::Span;
+
+use crate::build::Builder;
+
+/// `(to, from, size)`: copies bytes; answers nothing.
+pub const COPY: &str = "__ferry_kernel_copy";
+/// The positive infinity of `double`.
+pub const INFINITY: &str = "__ferry_kernel_infinity";
+/// All threads of the group wait for each other, and see what was written before.
+pub const BARRIER: &str = "__ferry_kernel_barrier";
+/// The number of the thread in its group.
+pub const THREAD: &str = "__ferry_kernel_thread";
+/// How many threads the group has.
+pub const THREADS: &str = "__ferry_kernel_threads";
+/// The number of the group.
+pub const GROUP: &str = "__ferry_kernel_group";
+/// How many groups there are.
+pub const GROUPS: &str = "__ferry_kernel_groups";
+/// Takes the one lock of the program if it is free; answers whether.
+pub const TRY_LOCK: &str = "__ferry_kernel_try_lock";
+/// Gives it back.
+pub const UNLOCK: &str = "__ferry_kernel_unlock";
+
+/// All of them.
+pub const ALL: [&str; 9] =
+    [COPY, INFINITY, BARRIER, THREAD, THREADS, GROUP, GROUPS, TRY_LOCK, UNLOCK];
+
+/// The function of this name, made if the program has none.
+fn function(program: &mut Program, name: &str, ret: Ty, params: &[Ty]) -> FunctionId {
+    let name = program.names.intern(name);
+    if let Some((id, _)) = program.functions.iter().find(|(_, it)| it.name == name) {
+        return id;
+    }
+    let ty = program.types.get(TypeKind::Function(FunctionType {
+        ret,
+        params: params.into(),
+        variadic: false,
+        prototyped: true,
+    }));
+    program.functions.push(Function {
+        name,
+        ty,
+        params: Vec::new(),
+        body: None,
+        is_static: false,
+        is_inline: false,
+        is_external: true,
+        noreturn: false,
+        is_builtin: true,
+        device: DeviceFunction::default(),
+        host: HostWords::default(),
+        calls: Vec::new(),
+        indirect_calls: Vec::new(),
+        span: Span::NONE,
+    })
+}
+
+fn call(build: &mut Builder<'_>, name: &str, ret: Ty, params: &[Ty], args: &[ExprId]) -> ExprId {
+    let id = function(build.program, name, ret, params);
+    let ty = build.program.functions[id].ty;
+    let callee = build.expr(ExprKind::Function(id), ty);
+    build.expr(ExprKind::Call(callee, args.into()), ret)
+}
+
+/// Copies `size` bytes between two places.
+pub fn copy_bytes(build: &mut Builder<'_>, to: ExprId, from: ExprId, size: ExprId) -> ExprId {
+    let void = build.program.types.get(TypeKind::Void);
+    let pointer = build.program.types.pointer_to(void);
+    let number = build.number_type();
+    let (to, from) = (build.cast(to, pointer), build.cast(from, pointer));
+    call(build, COPY, void, &[pointer, pointer, number], &[to, from, size])
+}
+
+/// Infinity.
+pub fn infinity(build: &mut Builder<'_>) -> ExprId {
+    let ty = build.program.types.get(TypeKind::Float(ir::types::FloatKind::Double));
+    call(build, INFINITY, ty, &[], &[])
+}
+
+/// A number of threads or groups.
+pub fn ask(build: &mut Builder<'_>, name: &str) -> ExprId {
+    let ty = build.number_type();
+    call(build, name, ty, &[], &[])
+}
+
+/// Something that is done: a barrier, an unlocking.
+pub fn act(build: &mut Builder<'_>, name: &str) -> ExprId {
+    let void = build.program.types.get(TypeKind::Void);
+    call(build, name, void, &[], &[])
+}
+
+/// Something that is tried.
+pub fn attempt(build: &mut Builder<'_>, name: &str) -> ExprId {
+    let int = build.int_type();
+    call(build, name, int, &[], &[])
+}

@@ -1,0 +1,132 @@
+//! Passes over kernels: each takes a kernel and gives one that means the same and says more of how.
+//!
+//! [`pipeline`] is the order. A pass that meets what it cannot do refuses the kernel, with the place; nothing is
+//! half done, because the kernel that came in is kept until all passes are through.
+
+pub mod pipeline;
+mod reduce;
+mod spmdize;
+mod workshare;
+
+use ir::program::{ExprId, FunctionId, Program, VarId};
+use kernel::build::Builder;
+use kernel::{Block, Kernel, Space, Stmt, StmtKind};
+use source::Span;
+
+/// Why a kernel cannot be given its form.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// What stood in the way, as a clause of a sentence.
+    pub why: &'static str,
+    /// Where it was written.
+    pub span: Span,
+}
+
+/// What a target's groups are like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Groups {
+    /// Threads in a group at most.
+    pub most_threads: u64,
+    /// Bytes of memory that a group has.
+    pub memory: u64,
+}
+
+type Result<T> = std::result::Result<T, Refusal>;
+
+fn refuse<T>(why: &'static str, span: Span) -> Result<T> {
+    Err(Refusal { why, span })
+}
+
+/// A pass at work on one kernel.
+struct Cx<'p> {
+    program: &'p mut Program,
+    kernel: &'p mut Kernel,
+    function: FunctionId,
+    groups: Groups,
+}
+
+impl Cx<'_> {
+    fn build(&mut self, span: Span) -> Builder<'_> {
+        Builder { program: self.program, function: self.function, span }
+    }
+
+    /// A variable that the kernel places, and its declaration.
+    fn fresh(
+        &mut self,
+        like: &str,
+        ty: ir::types::Ty,
+        space: Space,
+        span: Span,
+        out: &mut Block,
+    ) -> VarId {
+        let var = self.build(span).fresh(like, ty);
+        self.kernel.spaces.push((var, space));
+        out.push(Stmt::new(StmtKind::Local(var), span));
+        var
+    }
+
+    fn number(&mut self, like: &str, space: Space, span: Span, out: &mut Block) -> VarId {
+        let ty = self.build(span).number_type();
+        self.fresh(like, ty, space, span, out)
+    }
+
+    /// `var = value`
+    fn set(&mut self, var: VarId, value: ExprId, span: Span, out: &mut Block) {
+        let e = self.build(span).set(var, value);
+        out.push(Stmt::new(StmtKind::Eval(e), span));
+    }
+}
+
+/// Blocks directly in a statement.
+fn blocks_mut(stmt: &mut StmtKind) -> Vec<&mut Block> {
+    match stmt {
+        StmtKind::Code(_)
+        | StmtKind::Local(_)
+        | StmtKind::Eval(_)
+        | StmtKind::Case(..)
+        | StmtKind::Default
+        | StmtKind::Break
+        | StmtKind::Continue
+        | StmtKind::Barrier => Vec::new(),
+        StmtKind::Block(block) | StmtKind::Switch(_, block) | StmtKind::On(_, block) => vec![block],
+        StmtKind::If(_, then, other) => vec![then, other],
+        StmtKind::Loop(it) => vec![&mut it.body],
+        StmtKind::Teams(it) => vec![&mut it.body],
+        StmtKind::Parallel(it) => vec![&mut it.body],
+        StmtKind::Share(it) => vec![&mut it.body, &mut it.last],
+        StmtKind::Reduce(it) => vec![&mut it.combine],
+    }
+}
+
+/// The same, to read.
+fn blocks(stmt: &StmtKind) -> Vec<&Block> {
+    match stmt {
+        StmtKind::Code(_)
+        | StmtKind::Local(_)
+        | StmtKind::Eval(_)
+        | StmtKind::Case(..)
+        | StmtKind::Default
+        | StmtKind::Break
+        | StmtKind::Continue
+        | StmtKind::Barrier => Vec::new(),
+        StmtKind::Block(block) | StmtKind::Switch(_, block) | StmtKind::On(_, block) => vec![block],
+        StmtKind::If(_, then, other) => vec![then, other],
+        StmtKind::Loop(it) => vec![&it.body],
+        StmtKind::Teams(it) => vec![&it.body],
+        StmtKind::Parallel(it) => vec![&it.body],
+        StmtKind::Share(it) => vec![&it.body, &it.last],
+        StmtKind::Reduce(it) => vec![&it.combine],
+    }
+}
+
+/// Replaces statements from the inside out: each by what `made` gives for it.
+fn rewrite(block: Block, made: &mut dyn FnMut(Stmt, &mut Block) -> Result<()>) -> Result<Block> {
+    let mut out = Block::new();
+    for mut stmt in block {
+        for inner in blocks_mut(&mut stmt.kind) {
+            *inner = rewrite(std::mem::take(inner), made)?;
+        }
+        made(stmt, &mut out)?;
+    }
+    Ok(out)
+}

@@ -1,0 +1,608 @@
+//! `workshare`: iterations that are dealt become loops over numbers, as the schedule says.
+//!
+//! A nest whose bounds do not follow each other is counted by products and taken apart by divisions. In one of two
+//! loops whose inner bounds follow the outer variable, each member of the crew walks along the outer loop, from row
+//! to row, as far as its next number. Iterations that run in order are gone through by all, each runs its own, and
+//! all wait after each.
+
+use ir::program::{BinaryOp, ExprId, ExprKind, VarId};
+use ir::region::LoopTest;
+use ir::types::{IntKind, Ty, TypeKind};
+use kernel::{Block, Dim, Loop, LoopKind, Schedule, Share, Space, Stmt, StmtKind, Who};
+use source::Span;
+
+use super::{Cx, Result, blocks, refuse, rewrite};
+
+pub(super) fn run(cx: &mut Cx<'_>) -> Result<()> {
+    let body = std::mem::take(&mut cx.kernel.body);
+    cx.kernel.body = rewrite(body, &mut |stmt, out| match stmt.kind {
+        StmtKind::Share(share) => {
+            let mut block = Block::new();
+            Sharing { cx, span: stmt.span, space: Space::Private }.share(*share, &mut block)?;
+            out.push(Stmt::new(StmtKind::Block(block), stmt.span));
+            Ok(())
+        }
+        kind => {
+            out.push(Stmt::new(kind, stmt.span));
+            Ok(())
+        }
+    })?;
+    Ok(())
+}
+
+/// One shared loop.
+struct Sharing<'a, 'p> {
+    cx: &'a mut Cx<'p>,
+    span: Span,
+    /// Where variables of the loop lie.
+    space: Space,
+}
+
+/// A loop with its values in variables.
+struct Counted {
+    var: VarId,
+    begin: VarId,
+    /// What is added each time, as a number of 64 bits that may stand for a negative one.
+    step: ExprId,
+    trips: VarId,
+}
+
+/// Where a walk along the rows of a nest is.
+struct Walk {
+    outer: Counted,
+    /// The number of the outer iteration, and of the first iteration of its row.
+    row: VarId,
+    first: VarId,
+    inner: Dim,
+    /// Of the row.
+    begin: VarId,
+    trips: VarId,
+}
+
+enum Nest {
+    Even(Vec<Counted>),
+    Rows(Box<Walk>),
+}
+
+impl Sharing<'_, '_> {
+    fn share(&mut self, share: Share, out: &mut Block) -> Result<()> {
+        let span = self.span;
+        self.space = self.cx.kernel.space(share.number).unwrap_or(Space::Private);
+        let total = self.number("total", out);
+        let nest = self.nest(&share.dims, total, out)?;
+        let (low, high) = match share.within {
+            Some(range) => (range.begin, range.end),
+            None => {
+                let low = self.number("low", out);
+                let zero = self.cx.build(span).number(0);
+                self.set(low, zero, out);
+                (low, total)
+            }
+        };
+        let me = share.crew;
+        if share.ordered {
+            return self.in_order(share, &nest, total, (low, high), out);
+        }
+        match share.schedule {
+            Schedule::Blocks => {
+                let (begin, end) = self.own_block(me, low, high, out);
+                self.piece(share, &nest, total, (begin, end), out)
+            }
+            Schedule::RoundRobin(chunk) => {
+                let chunk = self.chunk(chunk, out);
+                let begin = self.number("begin", out);
+                let value = {
+                    let build = &mut self.cx.build(span);
+                    let (number, each, low) =
+                        (build.var(me.number), build.var(chunk), build.var(low));
+                    let far = build.binary(BinaryOp::Mul, number, each);
+                    build.binary(BinaryOp::Add, low, far)
+                };
+                self.set(begin, value, out);
+                let mut body = Block::new();
+                let end = self.number("end", &mut body);
+                let value = {
+                    let build = &mut self.cx.build(span);
+                    let (at, all, each) = (build.var(begin), build.var(high), build.var(chunk));
+                    let left = build.binary(BinaryOp::Sub, all, at);
+                    let is_whole = build.binary(BinaryOp::Gt, left, each);
+                    let next = build.binary(BinaryOp::Add, at, each);
+                    build.either(is_whole, next, all)
+                };
+                self.set(end, value, &mut body);
+                self.piece(share, &nest, total, (begin, end), &mut body)?;
+                let build = &mut self.cx.build(span);
+                let (at, all) = (build.var(begin), build.var(high));
+                let condition = build.binary(BinaryOp::Lt, at, all);
+                let (each, count) = (build.var(chunk), build.var(me.count));
+                let far = build.binary(BinaryOp::Mul, each, count);
+                let next = build.binary(BinaryOp::Add, at, far);
+                let step = build.set(begin, next);
+                out.push(forever(Some(condition), Some(step), body, span));
+                Ok(())
+            }
+        }
+    }
+
+    fn number(&mut self, like: &str, out: &mut Block) -> VarId {
+        self.cx.number(like, self.space, self.span, out)
+    }
+
+    fn set(&mut self, var: VarId, value: ExprId, out: &mut Block) {
+        self.cx.set(var, value, self.span, out);
+    }
+
+    /// How many iterations a piece has: at least one.
+    fn chunk(&mut self, chunk: ExprId, out: &mut Block) -> VarId {
+        let var = self.number("chunk", out);
+        self.set(var, chunk, out);
+        let build = &mut self.cx.build(self.span);
+        let (asked, zero, one) = (build.var(var), build.number(0), build.number(1));
+        let is_some = build.binary(BinaryOp::Ne, asked, zero);
+        let value = build.either(is_some, asked, one);
+        self.set(var, value, out);
+        var
+    }
+
+    /// The one piece of a member of the crew.
+    fn own_block(
+        &mut self,
+        me: kernel::Crew,
+        low: VarId,
+        high: VarId,
+        out: &mut Block,
+    ) -> (VarId, VarId) {
+        let [each, rest, begin, end] =
+            ["each", "rest", "begin", "end"].map(|it| self.number(it, out));
+        let span = self.span;
+        let value = {
+            let build = &mut self.cx.build(span);
+            let (low, high, count) = (build.var(low), build.var(high), build.var(me.count));
+            let all = build.binary(BinaryOp::Sub, high, low);
+            build.binary(BinaryOp::Div, all, count)
+        };
+        self.set(each, value, out);
+        let value = {
+            let build = &mut self.cx.build(span);
+            let (low, high, count) = (build.var(low), build.var(high), build.var(me.count));
+            let all = build.binary(BinaryOp::Sub, high, low);
+            build.binary(BinaryOp::Rem, all, count)
+        };
+        self.set(rest, value, out);
+        let value = {
+            let build = &mut self.cx.build(span);
+            let (low, each, number) = (build.var(low), build.var(each), build.var(me.number));
+            let far = build.binary(BinaryOp::Mul, each, number);
+            let at = build.binary(BinaryOp::Add, low, far);
+            let rest = build.var(rest);
+            let more = build.min(number, rest);
+            build.binary(BinaryOp::Add, at, more)
+        };
+        self.set(begin, value, out);
+        let value = {
+            let build = &mut self.cx.build(span);
+            let (at, each) = (build.var(begin), build.var(each));
+            let end = build.binary(BinaryOp::Add, at, each);
+            let (number, rest) = (build.var(me.number), build.var(rest));
+            let is_longer = build.binary(BinaryOp::Lt, number, rest);
+            let (one, zero) = (build.number(1), build.number(0));
+            let more = build.either(is_longer, one, zero);
+            build.binary(BinaryOp::Add, end, more)
+        };
+        self.set(end, value, out);
+        (begin, end)
+    }
+
+    /// Iterations that follow each other.
+    fn piece(
+        &mut self,
+        share: Share,
+        nest: &Nest,
+        total: VarId,
+        (begin, end): (VarId, VarId),
+        out: &mut Block,
+    ) -> Result<()> {
+        let span = self.span;
+        if let Some(range) = share.pieces {
+            let (from, to) = {
+                let build = &mut self.cx.build(span);
+                (build.var(begin), build.var(end))
+            };
+            let mut body = Block::new();
+            self.set(range.begin, from, &mut body);
+            self.set(range.end, to, &mut body);
+            body.extend(share.body);
+            let build = &mut self.cx.build(span);
+            let (from, to) = (build.var(begin), build.var(end));
+            let is_some = build.binary(BinaryOp::Lt, from, to);
+            out.push(Stmt::new(StmtKind::If(is_some, body, Block::new()), span));
+            return Ok(());
+        }
+        let number = share.number;
+        let from = self.cx.build(span).var(begin);
+        self.set(number, from, out);
+        let mut body = Block::new();
+        self.iteration(share, nest, total, &mut body)?;
+        let build = &mut self.cx.build(span);
+        let (at, to) = (build.var(number), build.var(end));
+        let condition = build.binary(BinaryOp::Lt, at, to);
+        let step = build.increment(number);
+        out.push(forever(Some(condition), Some(step), body, span));
+        Ok(())
+    }
+
+    /// One iteration, whose number is known.
+    fn iteration(
+        &mut self,
+        share: Share,
+        nest: &Nest,
+        total: VarId,
+        out: &mut Block,
+    ) -> Result<()> {
+        let span = self.span;
+        self.place(nest, share.number, out)?;
+        match share.body.iter().any(leaves_iteration) {
+            // What leaves the iteration leaves a loop of one round.
+            true => {
+                let build = &mut self.cx.build(span);
+                let int = build.int_type();
+                let never = build.int(0, int);
+                let kind = LoopKind::After;
+                let once = Loop { kind, condition: Some(never), step: None, body: share.body };
+                out.push(Stmt::new(StmtKind::Loop(Box::new(once)), span));
+            }
+            false => out.push(Stmt::new(StmtKind::Block(share.body), span)),
+        }
+        if !share.last.is_empty() {
+            let build = &mut self.cx.build(span);
+            let (number, one, total) = (build.var(share.number), build.number(1), build.var(total));
+            let next = build.binary(BinaryOp::Add, number, one);
+            let is_last = build.binary(BinaryOp::Eq, next, total);
+            out.push(Stmt::new(StmtKind::If(is_last, share.last, Block::new()), span));
+        }
+        Ok(())
+    }
+
+    /// All go through the iterations together; each runs its own, and all wait.
+    fn in_order(
+        &mut self,
+        share: Share,
+        nest: &Nest,
+        total: VarId,
+        (low, high): (VarId, VarId),
+        out: &mut Block,
+    ) -> Result<()> {
+        let span = self.span;
+        if self.space != Space::Private {
+            return refuse("iterations of teams that run in order", span);
+        }
+        let me = share.crew;
+        let owned = match share.schedule {
+            Schedule::Blocks => {
+                let (begin, end) = self.own_block(me, low, high, out);
+                let build = &mut self.cx.build(span);
+                let number = build.var(share.number);
+                let (begin, end) = (build.var(begin), build.var(end));
+                let is_behind = build.binary(BinaryOp::Ge, number, begin);
+                let is_before = build.binary(BinaryOp::Lt, number, end);
+                build.and(is_behind, is_before)
+            }
+            Schedule::RoundRobin(chunk) => {
+                let chunk = self.chunk(chunk, out);
+                let build = &mut self.cx.build(span);
+                let (number, low, chunk) =
+                    (build.var(share.number), build.var(low), build.var(chunk));
+                let at = build.binary(BinaryOp::Sub, number, low);
+                let piece = build.binary(BinaryOp::Div, at, chunk);
+                let count = build.var(me.count);
+                let whose = build.binary(BinaryOp::Rem, piece, count);
+                let number = build.var(me.number);
+                build.binary(BinaryOp::Eq, whose, number)
+            }
+        };
+        // How many there are is told by the first thread to those that do not take part.
+        let shared = ["first", "end"].map(|it| self.cx.number(it, Space::Group, span, out));
+        let all = ["at", "end"].map(|it| self.cx.number(it, Space::Uniform, span, out));
+        let [[shared_low, shared_high], [at, end]] = [shared, all];
+        let mut tell = Block::new();
+        for (to, from) in [(shared_low, low), (shared_high, high)] {
+            let from = self.cx.build(span).var(from);
+            self.set(to, from, &mut tell);
+        }
+        out.push(Stmt::new(StmtKind::On(Who::Primary, tell), span));
+        out.push(Stmt::new(StmtKind::Barrier, span));
+        for (to, from) in [(at, shared_low), (end, shared_high)] {
+            let from = self.cx.build(span).var(from);
+            self.set(to, from, out);
+        }
+        let mut own = Block::new();
+        let number = share.number;
+        self.iteration(share, nest, total, &mut own)?;
+        let value = self.cx.build(span).var(at);
+        let mut body = Block::new();
+        self.set(number, value, &mut body);
+        body.push(Stmt::new(StmtKind::If(owned, own, Block::new()), span));
+        body.push(Stmt::new(StmtKind::Barrier, span));
+        let build = &mut self.cx.build(span);
+        let (from, to) = (build.var(at), build.var(end));
+        let condition = build.binary(BinaryOp::Lt, from, to);
+        let step = build.increment(at);
+        out.push(forever(Some(condition), Some(step), body, span));
+        Ok(())
+    }
+
+    /// Counts the iterations of a nest.
+    fn nest(&mut self, dims: &[Dim], total: VarId, out: &mut Block) -> Result<Nest> {
+        let span = self.span;
+        if dims.iter().all(|it| it.rectangular) {
+            let mut counted = Vec::new();
+            for dim in dims {
+                counted.push(self.counted(dim, out)?);
+            }
+            let build = &mut self.cx.build(span);
+            let mut product = build.number(1);
+            for (at, it) in counted.iter().enumerate() {
+                let trips = build.var(it.trips);
+                product = if at == 0 { trips } else { build.binary(BinaryOp::Mul, product, trips) };
+            }
+            self.set(total, product, out);
+            return Ok(Nest::Even(counted));
+        }
+        let [outer, inner] = dims else {
+            return refuse("more than two loops whose bounds follow each other", span);
+        };
+        let outer_dim = outer;
+        let outer = self.counted(outer_dim, out)?;
+        let [row, first, trips] = ["row", "first", "trips"].map(|it| self.number(it, out));
+        let ty = self.cx.program.vars[inner.var].ty;
+        let begin = self.cx.fresh("begin", ty, self.space, span, out);
+        let walk = Walk { outer, row, first, inner: inner.clone(), begin, trips };
+        // All rows once, to know how many there are.
+        for var in [row, total] {
+            let zero = self.cx.build(span).number(0);
+            self.set(var, zero, out);
+        }
+        let mut body = Block::new();
+        self.row(&walk, &mut body)?;
+        let sum = {
+            let build = &mut self.cx.build(span);
+            let (all, more) = (build.var(total), build.var(trips));
+            build.binary(BinaryOp::Add, all, more)
+        };
+        self.set(total, sum, &mut body);
+        let (condition, step) = {
+            let build = &mut self.cx.build(span);
+            let (at, end) = (build.var(row), build.var(walk.outer.trips));
+            (build.binary(BinaryOp::Lt, at, end), build.increment(row))
+        };
+        out.push(forever(Some(condition), Some(step), body, span));
+        for var in [row, first, trips] {
+            let zero = self.cx.build(span).number(0);
+            self.set(var, zero, out);
+        }
+        // The first row.
+        let mut body = Block::new();
+        self.row(&walk, &mut body)?;
+        let build = &mut self.cx.build(span);
+        let (zero, end) = (build.number(0), build.var(walk.outer.trips));
+        let is_some = build.binary(BinaryOp::Lt, zero, end);
+        out.push(Stmt::new(StmtKind::If(is_some, body, Block::new()), span));
+        Ok(Nest::Rows(Box::new(walk)))
+    }
+
+    /// The values of a loop.
+    fn counted(&mut self, dim: &Dim, out: &mut Block) -> Result<Counted> {
+        let span = self.span;
+        let ty = self.cx.program.vars[dim.var].ty.plain();
+        let begin = self.cx.fresh("begin", ty, self.space, span, out);
+        let trips = self.number("trips", out);
+        self.set(begin, dim.begin, out);
+        let value = self.trips(dim, begin, out)?;
+        self.set(trips, value, out);
+        let step = self.step(dim);
+        Ok(Counted { var: dim.var, begin, step, trips })
+    }
+
+    /// What is added to a variable each time.
+    fn step(&mut self, dim: &Dim) -> ExprId {
+        let build = &mut self.cx.build(self.span);
+        let step = match dim.step {
+            Some(step) => build.as_number(step),
+            None => build.number(1),
+        };
+        match dim.descending {
+            true => {
+                let zero = build.number(0);
+                build.binary(BinaryOp::Sub, zero, step)
+            }
+            false => step,
+        }
+    }
+
+    /// How often a loop runs that begins with a value.
+    fn trips(&mut self, dim: &Dim, begin: VarId, out: &mut Block) -> Result<ExprId> {
+        let span = self.span;
+        let program = &self.cx.program;
+        let ty = program.vars[dim.var].ty.plain();
+        let bound_type = program.exprs[dim.bound].ty.plain();
+        let is_pointer = program.types.is_pointer(ty);
+        let common: Ty = match is_pointer {
+            true => ty,
+            false => {
+                let kind = program.model.usual(&program.types, ty, bound_type);
+                let Some(kind) = kind else { return refuse("a loop that does not count", span) };
+                self.cx.program.types.get(kind)
+            }
+        };
+        let end = self.cx.fresh("bound", common, self.space, span, out);
+        let value = self.cx.build(span).cast(dim.bound, common);
+        self.set(end, value, out);
+        let step = self.step(dim);
+        let build = &mut self.cx.build(span);
+        let (from, to) = (build.var(begin), build.var(end));
+        let from = build.cast(from, common);
+        let (zero, one) = (build.number(0), build.number(1));
+        // How far it is between two values, in units of the variable.
+        let far = |build: &mut kernel::build::Builder<'_>, high, low| match is_pointer {
+            true => {
+                let long = build.program.types.get(TypeKind::Int(IntKind::Long));
+                let far = build.expr(ExprKind::Binary(BinaryOp::Sub, high, low), long);
+                build.as_number(far)
+            }
+            false => {
+                let (high, low) = (build.as_number(high), build.as_number(low));
+                build.binary(BinaryOp::Sub, high, low)
+            }
+        };
+        let up = far(build, to, from);
+        let down = far(build, from, to);
+        let back = build.binary(BinaryOp::Sub, zero, step);
+        let less_one = |build: &mut kernel::build::Builder<'_>, far, step| {
+            let less = build.binary(BinaryOp::Sub, far, one);
+            let rounds = build.binary(BinaryOp::Div, less, step);
+            build.binary(BinaryOp::Add, rounds, one)
+        };
+        let and_one = |build: &mut kernel::build::Builder<'_>, far, step| {
+            let rounds = build.binary(BinaryOp::Div, far, step);
+            build.binary(BinaryOp::Add, rounds, one)
+        };
+        Ok(match dim.test {
+            LoopTest::Lt => {
+                let is_some = build.binary(BinaryOp::Lt, from, to);
+                let count = less_one(build, up, step);
+                build.either(is_some, count, zero)
+            }
+            LoopTest::Le => {
+                let is_some = build.binary(BinaryOp::Le, from, to);
+                let count = and_one(build, up, step);
+                build.either(is_some, count, zero)
+            }
+            LoopTest::Gt => {
+                let is_some = build.binary(BinaryOp::Gt, from, to);
+                let count = less_one(build, down, back);
+                build.either(is_some, count, zero)
+            }
+            LoopTest::Ge => {
+                let is_some = build.binary(BinaryOp::Ge, from, to);
+                let count = and_one(build, down, back);
+                build.either(is_some, count, zero)
+            }
+            LoopTest::Ne => {
+                let long = build.program.types.get(TypeKind::Int(IntKind::Long));
+                let (signed, none) = (build.cast(step, long), build.int(0, long));
+                let is_up = build.binary(BinaryOp::Gt, signed, none);
+                let ups = build.binary(BinaryOp::Div, up, step);
+                let downs = build.binary(BinaryOp::Div, down, back);
+                build.either(is_up, ups, downs)
+            }
+        })
+    }
+
+    /// Gives the variables of a nest the values of an iteration.
+    fn place(&mut self, nest: &Nest, number: VarId, out: &mut Block) -> Result<()> {
+        let span = self.span;
+        match nest {
+            Nest::Even(counted) => {
+                let mut rest = number;
+                for (at, it) in counted.iter().enumerate().rev() {
+                    if at == 0 {
+                        self.at(it.var, it.begin, it.step, rest, out);
+                        continue;
+                    }
+                    let [index, next] = ["index", "rest"].map(|it| self.number(it, out));
+                    let value = {
+                        let build = &mut self.cx.build(span);
+                        let (all, trips) = (build.var(rest), build.var(it.trips));
+                        build.binary(BinaryOp::Rem, all, trips)
+                    };
+                    self.set(index, value, out);
+                    let value = {
+                        let build = &mut self.cx.build(span);
+                        let (all, trips) = (build.var(rest), build.var(it.trips));
+                        build.binary(BinaryOp::Div, all, trips)
+                    };
+                    self.set(next, value, out);
+                    self.at(it.var, it.begin, it.step, index, out);
+                    rest = next;
+                }
+                Ok(())
+            }
+            Nest::Rows(walk) => {
+                // Numbers only grow: the walk goes on from where it was.
+                let mut body = Block::new();
+                let value = {
+                    let build = &mut self.cx.build(span);
+                    let (first, trips) = (build.var(walk.first), build.var(walk.trips));
+                    build.binary(BinaryOp::Add, first, trips)
+                };
+                self.set(walk.first, value, &mut body);
+                let step = self.cx.build(span).increment(walk.row);
+                body.push(Stmt::new(StmtKind::Eval(step), span));
+                self.row(walk, &mut body)?;
+                let condition = {
+                    let build = &mut self.cx.build(span);
+                    let (number, first) = (build.var(number), build.var(walk.first));
+                    let at = build.binary(BinaryOp::Sub, number, first);
+                    let trips = build.var(walk.trips);
+                    build.binary(BinaryOp::Ge, at, trips)
+                };
+                out.push(forever(Some(condition), None, body, span));
+                self.at(walk.outer.var, walk.outer.begin, walk.outer.step, walk.row, out);
+                let index = self.number("index", out);
+                let value = {
+                    let build = &mut self.cx.build(span);
+                    let (number, first) = (build.var(number), build.var(walk.first));
+                    build.binary(BinaryOp::Sub, number, first)
+                };
+                self.set(index, value, out);
+                let step = self.step(&walk.inner);
+                self.at(walk.inner.var, walk.begin, step, index, out);
+                Ok(())
+            }
+        }
+    }
+
+    /// Where the row begins that the outer loop is at, and how long it is.
+    fn row(&mut self, walk: &Walk, out: &mut Block) -> Result<()> {
+        self.at(walk.outer.var, walk.outer.begin, walk.outer.step, walk.row, out);
+        self.set(walk.begin, walk.inner.begin, out);
+        let value = self.trips(&walk.inner, walk.begin, out)?;
+        self.set(walk.trips, value, out);
+        Ok(())
+    }
+
+    /// `var = begin + index * step`
+    fn at(&mut self, var: VarId, begin: VarId, step: ExprId, index: VarId, out: &mut Block) {
+        let is_pointer = self.cx.program.types.is_pointer(self.cx.program.vars[var].ty);
+        let build = &mut self.cx.build(self.span);
+        let index = build.var(index);
+        let far = build.binary(BinaryOp::Mul, index, step);
+        let begin = build.var(begin);
+        let value = match is_pointer {
+            true => {
+                let long = build.program.types.get(TypeKind::Int(IntKind::Long));
+                let far = build.cast(far, long);
+                build.binary(BinaryOp::Add, begin, far)
+            }
+            false => {
+                let begin = build.as_number(begin);
+                build.binary(BinaryOp::Add, begin, far)
+            }
+        };
+        self.set(var, value, out);
+    }
+}
+
+fn forever(condition: Option<ExprId>, step: Option<ExprId>, body: Block, span: Span) -> Stmt {
+    let it = Loop { kind: LoopKind::Before, condition, step, body };
+    Stmt::new(StmtKind::Loop(Box::new(it)), span)
+}
+
+/// Whether a statement goes on with the next iteration of the loop around it.
+fn leaves_iteration(stmt: &Stmt) -> bool {
+    match &stmt.kind {
+        StmtKind::Continue => true,
+        StmtKind::Loop(_) | StmtKind::Share(_) => false,
+        kind => blocks(kind).into_iter().flatten().any(leaves_iteration),
+    }
+}

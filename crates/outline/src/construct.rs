@@ -1,0 +1,558 @@
+//! Constructs: leagues, teams, shared loops, and what threads of a team do together.
+
+use ir::construct::{BindLevel, ClauseKind, Leaf};
+use ir::program::{BinaryOp, ExprId, ExprKind, RegionId, StmtKind as C};
+use kernel::{Block, Crew, Parallel, Range, Schedule, Share, Space, Stmt, StmtKind, Teams, Who};
+use source::Span;
+
+use crate::data::Copies;
+use crate::share::Deal;
+use crate::stmt::concerns_others;
+use crate::{Outliner, Result, leaves_host, refuse};
+
+impl Outliner<'_> {
+    /// Whether a construct is more than the code of one thread, where it stands.
+    pub(crate) fn is_of_crew(&self, id: RegionId) -> bool {
+        let leaves = &self.program.regions[id].construct.leaves;
+        match self.env.is_team_level() {
+            // What threads share is the first thread's alone.
+            true => leaves.iter().any(|it| {
+                matches!(it, Leaf::Teams | Leaf::Distribute | Leaf::Parallel | Leaf::Loop)
+            }),
+            false => leaves.iter().any(|it| concerns_others(*it)),
+        }
+    }
+
+    /// A construct inside the region.
+    pub(crate) fn region(&mut self, id: RegionId, out: &mut Block) -> Result<()> {
+        let leaves: Vec<Leaf> = self.program.regions[id].construct.leaves.clone();
+        let span = self.program.regions[id].construct.span;
+        if leaves.iter().any(|it| leaves_host(*it)) {
+            return refuse("a region that leaves the host inside another", span);
+        }
+        self.construct(id, &leaves, out)
+    }
+
+    /// The parts of a construct that are left.
+    pub(crate) fn construct(
+        &mut self,
+        id: RegionId,
+        leaves: &[Leaf],
+        out: &mut Block,
+    ) -> Result<()> {
+        let span = self.program.regions[id].construct.span;
+        let env = self.env.clone();
+        let mut block = Block::new();
+        let done = self.parts(id, leaves, span, &mut block);
+        self.env = env;
+        done?;
+        out.push(Stmt::new(StmtKind::Block(block), span));
+        Ok(())
+    }
+
+    fn parts(&mut self, id: RegionId, leaves: &[Leaf], span: Span, out: &mut Block) -> Result<()> {
+        match leaves {
+            [] => {
+                self.privatise(id, out)?;
+                self.body(id, out)
+            }
+            [Leaf::Teams, rest @ ..] => self.teams(id, rest, span, out),
+            [Leaf::Distribute, Leaf::Parallel, Leaf::For, rest @ ..] if is_lanes(rest) => {
+                self.both(id, span, out)
+            }
+            [Leaf::Distribute, rest @ ..] if is_lanes(rest) => self.distribute(id, span, out),
+            [Leaf::Loop, rest @ ..] if is_lanes(rest) => match self.bound(id) {
+                BindLevel::Teams => self.both(id, span, out),
+                BindLevel::Parallel => self.threads_loop(id, true, span, out),
+                BindLevel::Thread => self.alone(id, leaves, out),
+            },
+            [Leaf::Parallel, rest @ ..] => self.parallel(id, rest, span, out),
+            [Leaf::For, rest @ ..] if is_lanes(rest) && !self.env.is_team_level() => {
+                self.threads_loop(id, true, span, out)
+            }
+            [Leaf::Sections] if !self.env.is_team_level() => self.sections(id, true, span, out),
+            [Leaf::Single] if !self.env.is_team_level() => self.single(id, span, out),
+            [Leaf::Masked | Leaf::Master, rest @ ..] if !self.env.is_team_level() => {
+                self.masked(id, rest, span, out)
+            }
+            [Leaf::Scope] if !self.env.is_team_level() => self.scope(id, span, out),
+            [Leaf::Barrier] => {
+                self.barrier(span, out);
+                Ok(())
+            }
+            [Leaf::Ordered] if self.env.is_ordered => self.body(id, out),
+            // Iterations run in order.
+            [Leaf::OrderedPoint] if self.env.is_ordered => Ok(()),
+            _ if self.has_others_inside(id) => {
+                refuse("a construct in which threads of the team meet", span)
+            }
+            _ => self.alone(id, leaves, out),
+        }
+    }
+
+    /// The level of a loop that names none in its own name.
+    fn bound(&self, id: RegionId) -> BindLevel {
+        let said = self.program.regions[id].construct.kinds().find_map(|it| match it {
+            ClauseKind::Bind(level) => Some(*level),
+            _ => None,
+        });
+        said.unwrap_or(match (self.env.team, self.env.teams) {
+            (Some(_), _) => BindLevel::Parallel,
+            (None, Some(_)) => BindLevel::Teams,
+            (None, None) => BindLevel::Thread,
+        })
+    }
+
+    /// Whether a construct that one thread runs has something inside that others take part in.
+    fn has_others_inside(&self, id: RegionId) -> bool {
+        self.program.inside(id).into_iter().any(|it| self.is_of_crew(it))
+    }
+
+    fn body(&mut self, id: RegionId, out: &mut Block) -> Result<()> {
+        match self.program.regions[id].body {
+            Some(body) => {
+                let block = self.block(&[body])?;
+                out.extend(block);
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// A construct that means to a thread what it means to a thread alone.
+    fn alone(&mut self, id: RegionId, leaves: &[Leaf], out: &mut Block) -> Result<()> {
+        let span = self.program.regions[id].construct.span;
+        let mut copy = self.copier(&mut |it| it.region(id));
+        if self.program.regions[copy].construct.leaves != leaves {
+            let mut region = self.program.regions[copy].clone();
+            region.construct.leaves = leaves.to_vec();
+            copy = self.program.regions.push(region);
+        }
+        let code = self.build(span).stmt(C::Region(copy));
+        out.push(Stmt::new(StmtKind::Code(code), span));
+        Ok(())
+    }
+
+    /// Two numbers that say that there is one.
+    fn crew_of_one(
+        &mut self,
+        like: (&str, &str),
+        space: Space,
+        span: Span,
+        out: &mut Block,
+    ) -> Crew {
+        let number = self.number(like.0, space, span, out);
+        let count = self.number(like.1, space, span, out);
+        self.set_number(number, 0, span, out);
+        self.set_number(count, 1, span, out);
+        Crew { number, count }
+    }
+
+    fn teams(&mut self, id: RegionId, rest: &[Leaf], span: Span, out: &mut Block) -> Result<()> {
+        let construct = self.program.regions[id].construct.clone();
+        let (mut teams, mut limit) = (None, None);
+        for kind in construct.kinds() {
+            match kind {
+                ClauseKind::NumTeams { counts, .. } => match counts.as_slice() {
+                    [count] => teams = Some(*count),
+                    _ => return refuse("teams in several dimensions", span),
+                },
+                ClauseKind::ThreadLimit(it) => limit = Some(*it),
+                _ => {}
+            }
+        }
+        let mut build = self.build(span);
+        let crew = Crew { number: build.fresh_number("team"), count: build.fresh_number("teams") };
+        self.spaces.push((crew.number, Space::Uniform));
+        self.spaces.push((crew.count, Space::Uniform));
+        let mut body = Block::new();
+        self.env.teams = Some(crew);
+        self.limit_threads(limit, span, &mut body);
+        self.own_values(id, &mut body)?;
+        let sums = self.reduced(id, crew, Space::Group, true, &mut body)?;
+        match rest {
+            [] => {
+                self.privatise(id, &mut body)?;
+                self.body(id, &mut body)?;
+            }
+            rest => self.construct(id, rest, &mut body)?,
+        }
+        for it in sums {
+            body.push(Stmt::new(StmtKind::Reduce(Box::new(it)), span));
+        }
+        let teams = Teams { crew, teams, limit: None, body };
+        out.push(Stmt::new(StmtKind::Teams(Box::new(teams)), span));
+        Ok(())
+    }
+
+    /// How many threads a team may have: not more than there are, and than are asked for.
+    pub(crate) fn limit_threads(&mut self, limit: Option<ExprId>, span: Span, out: &mut Block) {
+        let Some(limit) = limit else { return };
+        let most = self.number("limit", Space::Uniform, span, out);
+        let all = self.threads.count;
+        let mut build = self.build(span);
+        // Evaluated twice; it is a constant or an argument.
+        let asked = build.as_number(limit);
+        let all = build.var(all);
+        let least = build.min(asked, all);
+        let (zero, one) = (build.number(0), build.number(1));
+        let is_some = build.binary(BinaryOp::Gt, least, zero);
+        let value = build.either(is_some, least, one);
+        let e = build.set(most, value);
+        self.eval(e, out);
+        self.env.limit = Some(most);
+    }
+
+    /// `distribute`: a team's iterations, by its first thread until that asks for more.
+    fn distribute(&mut self, id: RegionId, span: Span, out: &mut Block) -> Result<()> {
+        let crew = match self.env.teams {
+            Some(crew) => crew,
+            None => self.crew_of_one(("team", "teams"), Space::Uniform, span, out),
+        };
+        let copies = self.privatise(id, out)?;
+        let schedule = self.team_schedule(id);
+        let deal = Deal { crew, space: Space::Uniform, schedule, within: None };
+        self.deal(id, deal, &copies, out)
+    }
+
+    /// `distribute parallel for`: teams get pieces, and their threads the iterations of a piece.
+    fn both(&mut self, id: RegionId, span: Span, out: &mut Block) -> Result<()> {
+        let crew = match self.env.teams {
+            Some(crew) => crew,
+            None => self.crew_of_one(("team", "teams"), Space::Uniform, span, out),
+        };
+        let schedule = self.team_schedule(id);
+        let number = self.number("piece", Space::Uniform, span, out);
+        let vars = self.env.vars.clone();
+        let dims = self.dims(id, Space::Uniform, out)?;
+        self.env.vars = vars;
+        let begin = self.number("begin", Space::Uniform, span, out);
+        let end = self.number("end", Space::Uniform, span, out);
+        let range = Range { begin, end };
+        let mut body = Block::new();
+        self.parallel_with(id, span, &mut body, |this, crew, body| {
+            let copies = this.privatise(id, body)?;
+            let schedule = this.schedule(id, span);
+            let deal = Deal { crew, space: Space::Private, schedule, within: Some(range) };
+            this.deal(id, deal, &copies, body)
+        })?;
+        let share = Share {
+            crew,
+            dims,
+            within: None,
+            schedule,
+            ordered: false,
+            pieces: Some(range),
+            number,
+            body,
+            last: Block::new(),
+        };
+        out.push(Stmt::new(StmtKind::Share(Box::new(share)), span));
+        Ok(())
+    }
+
+    fn parallel(&mut self, id: RegionId, rest: &[Leaf], span: Span, out: &mut Block) -> Result<()> {
+        self.parallel_with(id, span, out, |this, _, body| match rest {
+            [] => {
+                this.privatise(id, body)?;
+                this.body(id, body)
+            }
+            [Leaf::For | Leaf::Loop, lanes @ ..] if is_lanes(lanes) => {
+                this.threads_loop(id, false, span, body)
+            }
+            [Leaf::Sections] => this.sections(id, false, span, body),
+            [Leaf::Masked | Leaf::Master, ..] => this.construct(id, rest, body),
+            _ => refuse("this combination of constructs", span),
+        })
+    }
+
+    /// A parallel region, and what its construct combines.
+    fn parallel_with(
+        &mut self,
+        id: RegionId,
+        span: Span,
+        out: &mut Block,
+        inside: impl FnOnce(&mut Self, Crew, &mut Block) -> Result<()>,
+    ) -> Result<()> {
+        let construct = self.program.regions[id].construct.clone();
+        let is_kernel = construct.leaves.iter().any(|it| leaves_host(*it));
+        let (mut threads, mut condition) = (None, None);
+        for clause in construct.clauses.iter().filter(|it| it.group.is_none()) {
+            match &clause.kind {
+                ClauseKind::NumThreads { counts, .. } => threads = counts.first().copied(),
+                // Of a region that left the host it was true.
+                ClauseKind::If(it)
+                    if clause.on == Some(Leaf::Parallel) || clause.on.is_none() && !is_kernel =>
+                {
+                    condition = Some(*it);
+                }
+                _ => {}
+            }
+        }
+        let env = self.env.clone();
+        if !env.is_team_level() {
+            // A team inside a team has one thread.
+            let crew = self.crew_of_one(("thread", "threads"), Space::Private, span, out);
+            self.env.outer = env.outer.or(env.team);
+            self.env.team = Some(crew);
+            self.env.level += 1;
+            self.env.is_lone = true;
+            self.env.is_ordered = false;
+            let mut body = Block::new();
+            let sums = self.reduced(id, crew, Space::Private, false, &mut body)?;
+            inside(self, crew, &mut body)?;
+            sums.into_iter().for_each(|it| body.extend(it.combine));
+            self.env = env;
+            out.push(Stmt::new(StmtKind::Block(body), span));
+            return Ok(());
+        }
+        let threads = threads.map(|it| self.value(it, out)).transpose()?;
+        let condition = condition.map(|it| self.value(it, out)).transpose()?;
+        let number = self.threads.number;
+        let count = self.build(span).fresh_number("threads");
+        self.spaces.push((count, Space::Uniform));
+        let crew = Crew { number, count };
+        self.env.team = Some(crew);
+        self.env.level += 1;
+        self.env.is_lone = false;
+        let mut body = Block::new();
+        let sums = self.reduced(id, crew, Space::Private, false, &mut body)?;
+        inside(self, crew, &mut body)?;
+        for it in sums {
+            body.push(Stmt::new(StmtKind::Reduce(Box::new(it)), span));
+        }
+        let limit = env.limit;
+        self.env = env;
+        let made = Parallel { crew, threads, condition, limit, body };
+        out.push(Stmt::new(StmtKind::Parallel(Box::new(made)), span));
+        Ok(())
+    }
+
+    /// A loop that threads share. `is_own`: what it combines is its own matter, and so is who waits.
+    fn threads_loop(
+        &mut self,
+        id: RegionId,
+        is_own: bool,
+        span: Span,
+        out: &mut Block,
+    ) -> Result<()> {
+        let Some(crew) = self.env.team else {
+            return refuse("a shared loop without threads", span);
+        };
+        let sums = match is_own {
+            true => self.reduced(id, crew, Space::Private, false, out)?,
+            false => Vec::new(),
+        };
+        let copies = self.privatise(id, out)?;
+        let schedule = self.schedule(id, span);
+        let deal = Deal { crew, space: Space::Private, schedule, within: None };
+        self.deal(id, deal, &copies, out)?;
+        self.combine(sums, span, out);
+        if is_own {
+            self.wait(id, span, out);
+        }
+        Ok(())
+    }
+
+    fn combine(&mut self, sums: Vec<kernel::Reduce>, span: Span, out: &mut Block) {
+        for it in sums {
+            match self.env.is_lone {
+                true => out.extend(it.combine),
+                false => out.push(Stmt::new(StmtKind::Reduce(Box::new(it)), span)),
+            }
+        }
+    }
+
+    fn barrier(&mut self, span: Span, out: &mut Block) {
+        if !self.env.is_team_level() && !self.env.is_lone {
+            out.push(Stmt::new(StmtKind::Barrier, span));
+        }
+    }
+
+    /// The end of a construct that threads share: they wait unless it says that they do not.
+    fn wait(&mut self, id: RegionId, span: Span, out: &mut Block) {
+        let is_free = |it: &ClauseKind<_>| match it {
+            ClauseKind::Nowait(None) => true,
+            ClauseKind::Nowait(Some(it)) => {
+                matches!(self.program.exprs[*it].kind, ExprKind::Int(value) if value != 0)
+            }
+            _ => false,
+        };
+        if !self.program.regions[id].construct.kinds().any(is_free) {
+            self.barrier(span, out);
+        }
+    }
+
+    /// Sections: a loop over their numbers, of which each does another thing.
+    fn sections(&mut self, id: RegionId, is_own: bool, span: Span, out: &mut Block) -> Result<()> {
+        let Some(crew) = self.env.team else { return refuse("sections without threads", span) };
+        let sums = match is_own {
+            true => self.reduced(id, crew, Space::Private, false, out)?,
+            false => Vec::new(),
+        };
+        let copies = self.privatise(id, out)?;
+        let body = self.program.regions[id].body;
+        let list = match body.map(|it| self.program.stmts[it].kind.clone()) {
+            Some(C::Block(list)) => list,
+            Some(_) | None => body.into_iter().collect(),
+        };
+        // Code before the first that is marked is one too.
+        let mut bodies: Vec<Block> = Vec::new();
+        for stmt in &list {
+            match self.program.stmts[*stmt].kind {
+                C::Region(inner) if self.program.regions[inner].construct.has(Leaf::Section) => {
+                    let mut block = Block::new();
+                    self.body(inner, &mut block)?;
+                    bodies.push(block);
+                }
+                _ => {
+                    if bodies.is_empty() {
+                        bodies.push(Block::new());
+                    }
+                    let mut block = bodies.pop().unwrap_or_default();
+                    self.stmt(*stmt, &mut block)?;
+                    bodies.push(block);
+                }
+            }
+        }
+        let number = self.number("section", Space::Private, span, out);
+        let var = self.number("at", Space::Private, span, out);
+        let mut build = self.build(span);
+        let (begin, bound) =
+            (build.number(0), build.number(i64::try_from(bodies.len()).unwrap_or(0)));
+        let chunk = build.number(1);
+        let mut block = Block::new();
+        for (at, body) in bodies.into_iter().enumerate() {
+            let mut build = self.build(span);
+            let (index, this) = (build.var(var), build.number(i64::try_from(at).unwrap_or(0)));
+            let is_this = build.binary(BinaryOp::Eq, index, this);
+            block.push(Stmt::new(StmtKind::If(is_this, body, Block::new()), span));
+        }
+        let last = self.end_last(&copies, number);
+        let dim = kernel::Dim {
+            var,
+            begin,
+            bound,
+            test: ir::region::LoopTest::Lt,
+            step: None,
+            descending: false,
+            rectangular: true,
+        };
+        let share = Share {
+            crew,
+            dims: vec![dim],
+            within: None,
+            schedule: Schedule::RoundRobin(chunk),
+            ordered: false,
+            pieces: None,
+            number,
+            body: block,
+            last,
+        };
+        out.push(Stmt::new(StmtKind::Share(Box::new(share)), span));
+        self.combine(sums, span, out);
+        if is_own {
+            self.wait(id, span, out);
+        }
+        Ok(())
+    }
+
+    /// One thread runs the body; the others may get values from it.
+    fn single(&mut self, id: RegionId, span: Span, out: &mut Block) -> Result<()> {
+        let items: Vec<ExprId> = self.program.regions[id]
+            .construct
+            .kinds()
+            .filter_map(|it| match it {
+                ClauseKind::CopyPrivate(items) => Some(items.clone()),
+                _ => None,
+            })
+            .flatten()
+            .collect();
+        let mut given = Vec::new();
+        for item in items {
+            let ExprKind::Var(var) = self.program.exprs[item].kind else {
+                return refuse("a part of an object that one thread gives to the others", span);
+            };
+            let var = self.env.vars.get(&var).copied().unwrap_or(var);
+            if !self.env.is_lone {
+                let shared = self.fresh_like(var, Space::Group, span)?;
+                self.declare(shared, out);
+                given.push((var, shared));
+            }
+        }
+        self.privatise(id, out)?;
+        let mut body = Block::new();
+        self.body(id, &mut body)?;
+        if self.env.is_lone {
+            out.extend(body);
+            return Ok(());
+        }
+        for (var, shared) in &given {
+            self.copy_value(*shared, *var, &mut body);
+        }
+        out.push(Stmt::new(StmtKind::On(Who::Primary, body), span));
+        if !given.is_empty() {
+            self.barrier(span, out);
+            for (var, shared) in &given {
+                let mut build = self.build(span);
+                let (to, from) = (build.var(*var), build.var(*shared));
+                let e = build.copy(to, from);
+                self.eval(e, out);
+            }
+            // The next one may give something else.
+            self.barrier(span, out);
+            return Ok(());
+        }
+        self.wait(id, span, out);
+        Ok(())
+    }
+
+    fn masked(&mut self, id: RegionId, rest: &[Leaf], span: Span, out: &mut Block) -> Result<()> {
+        let filter = self.program.regions[id].construct.kinds().find_map(|it| match it {
+            ClauseKind::Filter(thread) => Some(*thread),
+            _ => None,
+        });
+        let filter = filter.map(|it| self.value(it, out)).transpose()?;
+        let mut body = Block::new();
+        match rest {
+            [] => self.body(id, &mut body)?,
+            rest if self.has_others_inside(id) => {
+                let _ = rest;
+                return refuse("this combination of constructs", span);
+            }
+            rest => self.alone(id, rest, &mut body)?,
+        }
+        let who = match filter {
+            Some(filter) => Who::Numbered(self.build(span).as_number(filter)),
+            None => Who::Primary,
+        };
+        if self.env.is_lone {
+            let mut build = self.build(span);
+            let zero = build.number(0);
+            match who {
+                Who::Primary => out.extend(body),
+                Who::Numbered(thread) => {
+                    let is_it = build.binary(BinaryOp::Eq, thread, zero);
+                    out.push(Stmt::new(StmtKind::If(is_it, body, Block::new()), span));
+                }
+            }
+            return Ok(());
+        }
+        out.push(Stmt::new(StmtKind::On(who, body), span));
+        Ok(())
+    }
+
+    fn scope(&mut self, id: RegionId, span: Span, out: &mut Block) -> Result<()> {
+        let Some(crew) = self.env.team else { return refuse("a scope without threads", span) };
+        let sums = self.reduced(id, crew, Space::Private, false, out)?;
+        let _: Copies = self.privatise(id, out)?;
+        self.body(id, out)?;
+        self.combine(sums, span, out);
+        self.wait(id, span, out);
+        Ok(())
+    }
+}
+
+fn is_lanes(leaves: &[Leaf]) -> bool {
+    matches!(leaves, [] | [Leaf::Simd])
+}

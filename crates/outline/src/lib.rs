@@ -1,0 +1,251 @@
+//! Outlines regions: a construct that leaves the host becomes a [`kernel::Kernel`].
+//!
+//! In: a typed program and the regions that are wanted. Out: the program with what kernels add to it, and for
+//! each region its kernel or what stood in the way. The kernel means what was written: constructs of both
+//! standards become leagues, teams, shared loops, barriers and reductions; variables that a construct has for
+//! itself are variables of their own; functions in which threads of a team meet are put in the place of their
+//! calls; questions for numbers of threads and teams are answered by variables. No device is in mind.
+
+mod construct;
+mod data;
+mod reduction;
+mod share;
+mod stmt;
+
+use ir::construct::{ClauseKind, Leaf};
+use ir::program::{ExprId, FunctionId, Program, RegionId, VarId};
+use ir::region::{Mapping, RegionVar};
+use kernel::build::Builder;
+use kernel::{Block, Crew, Kernel, Module, Space, Stmt, StmtKind};
+use rustc_hash::FxHashMap;
+use source::Span;
+
+/// Why a region has no kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// What cannot be said by a kernel, as a clause of a sentence.
+    pub why: &'static str,
+    /// Where it was written.
+    pub span: Span,
+}
+
+/// What became of the regions.
+#[derive(Clone, Debug)]
+pub struct Outlined {
+    /// Those that have kernels.
+    pub module: Module,
+    /// Those that have none.
+    pub refused: Vec<(RegionId, Refusal)>,
+}
+
+type Result<T> = std::result::Result<T, Refusal>;
+
+/// Outlines `regions` of a program.
+pub fn outline(program: &Program, regions: &[RegionId]) -> Outlined {
+    let mut outlined = Outlined {
+        module: Module { program: program.clone(), kernels: Vec::new() },
+        refused: Vec::new(),
+    };
+    for id in regions {
+        match Outliner::new(&mut outlined.module.program, *id).kernel(*id) {
+            Ok(kernel) => outlined.module.kernels.push(kernel),
+            Err(refusal) => outlined.refused.push((*id, refusal)),
+        }
+    }
+    outlined
+}
+
+/// Whether a part of a directive only says that the region leaves the host.
+fn leaves_host(leaf: Leaf) -> bool {
+    matches!(leaf, Leaf::Offload | Leaf::Kernels)
+}
+
+/// Whether a device gets the value of a variable, and not its place.
+fn comes_as_value(var: &RegionVar) -> bool {
+    var.mappings.iter().any(|it| matches!(it.value, Mapping::FirstPrivate | Mapping::Private))
+}
+
+/// Outlines one region.
+struct Outliner<'p> {
+    program: &'p mut Program,
+    function: FunctionId,
+    threads: Crew,
+    groups: Crew,
+    spaces: Vec<(VarId, Space)>,
+    env: Env,
+    /// Functions that are being put in the place of calls.
+    inlining: Vec<FunctionId>,
+    /// Whether functions have to be.
+    meets: FxHashMap<FunctionId, bool>,
+}
+
+/// What holds where code stands.
+#[derive(Clone, Debug, Default)]
+struct Env {
+    /// Variables and those that stand for them.
+    vars: FxHashMap<VarId, VarId>,
+    /// The teams of the league around, if there is one.
+    teams: Option<Crew>,
+    /// How many threads a team may have at most.
+    limit: Option<VarId>,
+    /// The threads of the innermost parallel region around, if there is one.
+    team: Option<Crew>,
+    /// Those of the outermost, where the innermost is inside another.
+    outer: Option<Crew>,
+    /// Parallel regions around.
+    level: i64,
+    /// The innermost parallel region has one thread: nobody is to be waited for.
+    is_lone: bool,
+    /// The body of a loop whose iterations run in order.
+    is_ordered: bool,
+    /// Where a `return` leads, in a function that stands in the place of its call.
+    returns: Option<Returns>,
+}
+
+/// What a `return` does.
+#[derive(Clone, Copy, Debug)]
+struct Returns {
+    /// Takes the value.
+    value: Option<VarId>,
+    /// Tells loops that are left.
+    left: VarId,
+    /// Loops and switches around, inside the function.
+    depth: usize,
+}
+
+impl Env {
+    /// Whether the code is run by the first thread of a team alone.
+    fn is_team_level(&self) -> bool {
+        self.team.is_none()
+    }
+}
+
+impl<'p> Outliner<'p> {
+    fn new(program: &'p mut Program, id: RegionId) -> Outliner<'p> {
+        let region = &program.regions[id];
+        let (function, span) = (region.function, region.construct.span);
+        let mut build = Builder { program, function, span };
+        let mut crew = |number: &str, count: &str| Crew {
+            number: build.fresh_number(number),
+            count: build.fresh_number(count),
+        };
+        let (threads, groups) = (crew("thread", "threads"), crew("group", "groups"));
+        let spaces = vec![
+            (threads.number, Space::Private),
+            (threads.count, Space::Uniform),
+            (groups.number, Space::Uniform),
+            (groups.count, Space::Uniform),
+        ];
+        Outliner {
+            program,
+            function,
+            threads,
+            groups,
+            spaces,
+            env: Env::default(),
+            inlining: Vec::new(),
+            meets: FxHashMap::default(),
+        }
+    }
+
+    fn kernel(mut self, id: RegionId) -> Result<Kernel> {
+        let region = self.program.regions[id].clone();
+        let span = region.construct.span;
+        if region.construct.goes_back() {
+            return refuse("a region that goes back to the host", span);
+        }
+        let leaves: Vec<Leaf> =
+            region.construct.leaves.iter().copied().filter(|it| !leaves_host(*it)).collect();
+        let mut body = Block::new();
+        if leaves.first() != Some(&Leaf::Teams) {
+            self.limited(id, &mut body)?;
+            self.own_values(id, &mut body)?;
+        }
+        self.construct(id, &leaves, &mut body)?;
+        let Outliner { threads, groups, spaces, .. } = self;
+        Ok(Kernel { region: id, threads, groups, spaces, body, span })
+    }
+
+    /// The limit on threads of a region that has no league to take it.
+    fn limited(&mut self, id: RegionId, out: &mut Block) -> Result<()> {
+        let kinds = self.program.regions[id].construct.kinds();
+        let limit = kinds.fold(None, |found, it| match it {
+            ClauseKind::ThreadLimit(limit) => Some(*limit),
+            _ => found,
+        });
+        // Others are computed on the host, and no argument brings them.
+        let limit = limit
+            .filter(|it| matches!(self.program.exprs[*it].kind, ir::program::ExprKind::Int(_)));
+        self.limit_threads(limit, self.program.regions[id].construct.span, out);
+        Ok(())
+    }
+
+    /// Values that came with the launch and that the region changes: the team has one of each.
+    fn own_values(&mut self, id: RegionId, out: &mut Block) -> Result<()> {
+        let region = self.program.regions[id].clone();
+        for var in region.vars.iter().filter(|it| it.written && comes_as_value(it)) {
+            let span = self.program.vars[var.var].span;
+            let own = self.fresh_like(var.var, Space::Group, span)?;
+            self.declare(own, out);
+            let is_set = !var.mappings.iter().any(|it| matches!(it.value, Mapping::Private));
+            if is_set {
+                self.copy_value(own, var.var, out);
+            }
+            self.env.vars.insert(var.var, own);
+        }
+        Ok(())
+    }
+
+    fn build(&mut self, span: Span) -> Builder<'_> {
+        Builder { program: self.program, function: self.function, span }
+    }
+
+    /// Where a variable of the code that is outlined lies.
+    fn space_here(&self) -> Space {
+        if self.env.is_team_level() { Space::Group } else { Space::Private }
+    }
+
+    /// A variable like another, which the kernel places.
+    fn fresh_like(&mut self, var: VarId, space: Space, span: Span) -> Result<VarId> {
+        let ty = self.program.vars[var].ty.plain();
+        if self.program.types.is_variably_modified(ty) {
+            return refuse("a variable whose type has a computed length", span);
+        }
+        if self.program.vars[var].align.is_some() {
+            return refuse("a variable that is to be aligned", span);
+        }
+        let mut build = self.build(span);
+        let name = build.name_of(var);
+        let own = build.fresh(&name, ty);
+        self.spaces.push((own, space));
+        Ok(own)
+    }
+
+    /// A number of 64 bits, which the kernel places.
+    fn number(&mut self, like: &str, space: Space, span: Span, out: &mut Block) -> VarId {
+        let var = self.build(span).fresh_number(like);
+        self.spaces.push((var, space));
+        self.declare(var, out);
+        var
+    }
+
+    fn declare(&self, var: VarId, out: &mut Block) {
+        out.push(Stmt::new(StmtKind::Local(var), self.program.vars[var].span));
+    }
+
+    fn eval(&self, e: ExprId, out: &mut Block) {
+        out.push(Stmt::new(StmtKind::Eval(e), self.program.exprs[e].span));
+    }
+
+    /// Gives a variable a number.
+    fn set_number(&mut self, var: VarId, value: i64, span: Span, out: &mut Block) {
+        let mut build = self.build(span);
+        let value = build.number(value);
+        let e = build.set(var, value);
+        self.eval(e, out);
+    }
+}
+
+fn refuse<T>(why: &'static str, span: Span) -> Result<T> {
+    Err(Refusal { why, span })
+}

@@ -1,0 +1,291 @@
+//! Loops whose iterations are dealt to threads or teams.
+
+use ir::construct::{ClauseKind, Leaf, ReductionModifier, ReductionOp, ScheduleKind};
+use ir::program::{ExprId, ExprKind, RegionId, StmtId, StmtKind as C, Typed, VarId};
+use kernel::{Block, Crew, Dim, Range, Schedule, Share, Space, Stmt, StmtKind};
+use source::Span;
+
+use crate::data::Copies;
+use crate::{Outliner, Result, refuse};
+
+/// Whose turn iterations are, and what is known of them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Deal {
+    pub(crate) crew: Crew,
+    /// Where variables of the loop lie.
+    pub(crate) space: Space,
+    pub(crate) schedule: Schedule,
+    /// Only these iterations are dealt.
+    pub(crate) within: Option<Range>,
+}
+
+impl Outliner<'_> {
+    /// The iterations of a construct's loops, each with the body.
+    pub(crate) fn deal(
+        &mut self,
+        id: RegionId,
+        deal: Deal,
+        copies: &Copies,
+        out: &mut Block,
+    ) -> Result<()> {
+        let region = self.program.regions[id].clone();
+        let span = region.construct.span;
+        let vars = self.env.vars.clone();
+        let number = self.number("iteration", deal.space, span, out);
+        let dims = self.dims(id, deal.space, out)?;
+        let last_loop = region.loops.last();
+        let Some(body) = last_loop.map(|it| it.body) else { return refuse("no loop", span) };
+        let scanned = self.scanned(id)?;
+        let is_ordered = !scanned.is_empty()
+            || region.construct.kinds().any(|it| matches!(it, ClauseKind::Ordered(_)));
+        let mut block = Block::new();
+        self.begin_iteration(copies, number, &mut block);
+        let around = std::mem::replace(&mut self.env.is_ordered, is_ordered);
+        // What a `continue` leaves is the iteration.
+        match scanned.is_empty() {
+            true => block.extend(self.block(&[body])?),
+            false => self.prefixes(id, body, &scanned, &mut block)?,
+        }
+        self.env.is_ordered = around;
+        let mut last = self.end_last(copies, number);
+        self.keep_counters(id, &dims, &vars, &mut last);
+        self.env.vars = vars;
+        let Deal { crew, mut schedule, within, .. } = deal;
+        // One thread runs them in their order.
+        let is_ordered = is_ordered && !self.env.is_lone;
+        if self.env.is_lone {
+            schedule = Schedule::Blocks;
+        }
+        let share = Share {
+            crew,
+            dims,
+            within,
+            schedule,
+            ordered: is_ordered,
+            pieces: None,
+            number,
+            body: block,
+            last,
+        };
+        out.push(Stmt::new(StmtKind::Share(Box::new(share)), span));
+        Ok(())
+    }
+
+    /// The loops of a construct, whose variables become the kernel's.
+    pub(crate) fn dims(&mut self, id: RegionId, space: Space, out: &mut Block) -> Result<Vec<Dim>> {
+        let region = self.program.regions[id].clone();
+        let span = region.construct.span;
+        if region.loops.is_empty() {
+            return refuse("other directives change its loops", span);
+        }
+        for pair in region.loops.windows(2) {
+            if let [outer, inner] = pair
+                && only_statement(self.program, outer.body) != Some(inner.stmt)
+            {
+                return refuse("code between the loops of a nest", outer.span);
+            }
+        }
+        let mut dims = Vec::new();
+        for it in &region.loops {
+            let begin = self.value(it.begin, out)?;
+            let bound = self.value(it.bound, out)?;
+            let step = it.step.map(|it| self.value(it, out)).transpose()?;
+            let var = self.fresh_like(it.var, space, it.span)?;
+            self.declare(var, out);
+            self.env.vars.insert(it.var, var);
+            let (test, descending, rectangular) = (it.test, it.descending, it.rectangular);
+            dims.push(Dim { var, begin, bound, test, step, descending, rectangular });
+        }
+        Ok(dims)
+    }
+
+    /// Variables that count and keep what they have after the loop.
+    fn keep_counters(
+        &mut self,
+        id: RegionId,
+        dims: &[Dim],
+        outside: &rustc_hash::FxHashMap<VarId, VarId>,
+        last: &mut Block,
+    ) {
+        let region = self.program.regions[id].clone();
+        let is_kept = |var: VarId| {
+            region.construct.kinds().any(|kind| match kind {
+                ClauseKind::LastPrivate { items, .. } => items
+                    .iter()
+                    .any(|it| matches!(self.program.exprs[*it].kind, ExprKind::Var(v) if v == var)),
+                _ => false,
+            })
+        };
+        let kept: Vec<bool> = region.loops.iter().map(|it| is_kept(it.var)).collect();
+        for ((it, dim), kept) in region.loops.iter().zip(dims).zip(kept) {
+            if !kept {
+                continue;
+            }
+            let original = outside.get(&it.var).copied().unwrap_or(it.var);
+            let mut build = self.build(it.span);
+            let at = build.var(dim.var);
+            let int = build.int_type();
+            let step = dim.step.unwrap_or_else(|| build.int(1, int));
+            let op = match dim.descending {
+                true => ir::program::BinaryOp::Sub,
+                false => ir::program::BinaryOp::Add,
+            };
+            let ty = build.type_of(at);
+            let step = match build.program.types.is_pointer(ty) {
+                true => step,
+                false => build.cast(step, ty),
+            };
+            let next = build.binary(op, at, step);
+            let e = build.set(original, next);
+            self.eval(e, last);
+        }
+    }
+
+    /// What a construct makes prefixes of.
+    fn scanned(&self, id: RegionId) -> Result<Vec<(ReductionOp<Typed>, VarId)>> {
+        let mut found = Vec::new();
+        for clause in &self.program.regions[id].construct.clauses {
+            let ClauseKind::Reduction(it) = &clause.kind else { continue };
+            if it.modifier != Some(ReductionModifier::Inscan) {
+                continue;
+            }
+            for item in &it.items {
+                let ExprKind::Var(var) = self.program.exprs[*item].kind else {
+                    return refuse("prefixes of a part of an array", clause.span);
+                };
+                found.push((it.op.clone(), var));
+            }
+        }
+        Ok(found)
+    }
+
+    /// The body of an iteration that is cut in two where prefixes are made: iterations run in order, and the
+    /// original holds what those before it have given.
+    fn prefixes(
+        &mut self,
+        id: RegionId,
+        body: StmtId,
+        scanned: &[(ReductionOp<Typed>, VarId)],
+        out: &mut Block,
+    ) -> Result<()> {
+        let span = self.program.stmts[body].span;
+        let C::Block(list) = self.program.stmts[body].kind.clone() else {
+            return refuse("a body without a place where prefixes are made", span);
+        };
+        let scan_of = |it: &StmtId| match self.program.stmts[*it].kind {
+            C::Region(id) if self.program.regions[id].construct.has(Leaf::Scan) => Some(id),
+            _ => None,
+        };
+        let at = list.iter().position(|it| scan_of(it).is_some());
+        let Some((at, scan)) = at.and_then(|at| Some((at, scan_of(list.get(at)?)?))) else {
+            return refuse("a body without a place where prefixes are made", span);
+        };
+        let (before, after) =
+            (list.get(..at).unwrap_or_default(), list.get(at + 1..).unwrap_or_default());
+        let is_exclusive = self.program.regions[scan]
+            .construct
+            .kinds()
+            .any(|it| matches!(it, ClauseKind::Exclusive(_)));
+        let vars = self.env.vars.clone();
+        let mut sums = Vec::new();
+        for (op, var) in scanned {
+            let original = vars.get(var).copied().unwrap_or(*var);
+            let copy = self.fresh_like(*var, Space::Private, span)?;
+            self.declare(copy, out);
+            self.env.vars.insert(*var, copy);
+            sums.push((op, original, copy));
+        }
+        let begin = |this: &mut Self, out: &mut Block| -> Result<()> {
+            for (op, original, copy) in &sums {
+                let code = this.begin_sum(id, op, *copy, *original, span)?;
+                out.push(Stmt::new(StmtKind::Code(code), span));
+            }
+            Ok(())
+        };
+        let join = |this: &mut Self, out: &mut Block| -> Result<()> {
+            for (op, original, copy) in &sums {
+                let code = this.join_sum(id, op, *original, *copy, span)?;
+                out.push(Stmt::new(StmtKind::Code(code), span));
+            }
+            Ok(())
+        };
+        let show = |this: &mut Self, out: &mut Block| {
+            sums.iter().for_each(|(_, original, copy)| this.copy_value(*copy, *original, out));
+        };
+        match is_exclusive {
+            false => {
+                begin(self, out)?;
+                self.statements(before, out)?;
+                join(self, out)?;
+                show(self, out);
+                self.statements(after, out)?;
+            }
+            true => {
+                show(self, out);
+                self.statements(before, out)?;
+                begin(self, out)?;
+                self.statements(after, out)?;
+                join(self, out)?;
+            }
+        }
+        self.env.vars = vars;
+        Ok(())
+    }
+
+    fn statements(&mut self, list: &[StmtId], out: &mut Block) -> Result<()> {
+        list.iter().try_for_each(|it| self.stmt(*it, out))
+    }
+
+    /// How threads share a loop.
+    pub(crate) fn schedule(&mut self, id: RegionId, span: Span) -> Schedule {
+        let found = self.program.regions[id].construct.kinds().find_map(|it| match it {
+            ClauseKind::Schedule(it) => Some((it.kind, it.chunk)),
+            _ => None,
+        });
+        let one = |this: &mut Self| this.build(span).number(1);
+        match found {
+            // Neighbours in turn: what they use lies side by side.
+            None => Schedule::RoundRobin(one(self)),
+            Some((ScheduleKind::Static | ScheduleKind::Auto | ScheduleKind::Runtime, None)) => {
+                Schedule::Blocks
+            }
+            Some((ScheduleKind::Dynamic | ScheduleKind::Guided, None)) => {
+                Schedule::RoundRobin(one(self))
+            }
+            Some((_, Some(chunk))) => self.round_robin(chunk),
+        }
+    }
+
+    /// How teams share a loop.
+    pub(crate) fn team_schedule(&mut self, id: RegionId) -> Schedule {
+        let found = self.program.regions[id].construct.kinds().find_map(|it| match it {
+            ClauseKind::DistSchedule(chunk) => *chunk,
+            _ => None,
+        });
+        found.map_or(Schedule::Blocks, |it| self.round_robin(it))
+    }
+
+    fn round_robin(&mut self, chunk: ExprId) -> Schedule {
+        let chunk = self.copied(chunk);
+        let span = self.program.exprs[chunk].span;
+        Schedule::RoundRobin(self.build(span).as_number(chunk))
+    }
+}
+
+/// The one statement that a body is, through braces.
+fn only_statement(program: &ir::program::Program, body: StmtId) -> Option<StmtId> {
+    let mut at = body;
+    loop {
+        match &program.stmts[at].kind {
+            C::Block(list) => {
+                let mut rest =
+                    list.iter().filter(|it| !matches!(program.stmts[**it].kind, C::Empty));
+                at = *rest.next()?;
+                if rest.next().is_some() {
+                    return None;
+                }
+            }
+            _ => return Some(at),
+        }
+    }
+}
