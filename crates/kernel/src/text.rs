@@ -15,7 +15,8 @@
 //! __reduce(me, count, "+", copy); { … }   __league(me, count, "+", copy); { … }
 //! ```
 //!
-//! `if`, loops, `switch`, `break`, `continue`, blocks and expressions are kernel statements too. Without `__chunks`
+//! `if`, loops, `switch`, `break`, `continue`, blocks and expressions are kernel statements too. Variables of crews are
+//! declared before the constructs that set them. Without `__chunks`
 //! a loop is shared in blocks. Reductions are `+ - * & | ^ && || min max`, or the name of a user's.
 //! Parsing and checking of the C are the caller's; the writer is with the other printers of C.
 
@@ -83,13 +84,26 @@ pub fn read(program: Program) -> Result<Module> {
         let mut spaces = launched.to_vec();
         let is_launched = |var: VarId| launched.iter().any(|it| it.0 == var);
         spaces.extend(reader.spaces.into_iter().filter(|it| !is_launched(it.0)));
-        let body = body
-            .into_iter()
-            .filter(|it| !matches!(it.kind, StmtKind::Local(var) if is_launched(var)))
-            .collect();
+        // Constructs declare their crews themselves, and so does the kernel.
+        let mut crews: Vec<VarId> = launched.iter().map(|it| it.0).collect();
+        for stmt in crate::walk::all(&body) {
+            if matches!(stmt.kind, StmtKind::Teams(_) | StmtKind::Parallel(_)) {
+                crews.extend(stmt.kind.sets());
+            }
+        }
+        let mut body = body;
+        undeclare(&mut body, &crews);
         module.kernels.push(Kernel { region: id, threads, groups, spaces, body, span });
     }
     Ok(module)
+}
+
+/// Takes declarations of variables away.
+fn undeclare(block: &mut Block, vars: &[VarId]) {
+    block.retain(|it| !matches!(it.kind, StmtKind::Local(var) if vars.contains(&var)));
+    for stmt in block {
+        stmt.kind.blocks_mut().into_iter().for_each(|it| undeclare(it, vars));
+    }
 }
 
 fn fail<T>(text: impl Into<String>, span: Span) -> Result<T> {

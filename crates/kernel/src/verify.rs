@@ -19,13 +19,16 @@
 //! **Serial code** has no construct in it that concerns others, and no jump leaves it.
 //!
 //! **Storage**: a variable that is declared has exactly one space; it is not declared again where it lives, and is
-//! not used elsewhere; variables of serial code are used only there. Group storage has a constant size.
+//! not used elsewhere; variables of serial code are used only there. Leagues and parallel regions declare their crew,
+//! whose variables live in them. In SPMD form group variables live as long as the kernel, declared or not. Group
+//! storage has a constant size.
 //!
 //! **Uniform variables** that live outside of a parallel region are not written in it. Where several threads run,
 //! they are written under uniform conditions, with uniform values, and not by one thread alone or in shared loops.
 //! Uniform are constants, uniform and group variables, and variables from outside that the kernel does not write.
 //!
-//! **Jumps**: `break` and `continue` stand in a loop (or switch) of the same construct, cases directly in a switch.
+//! **Jumps**: `break` and `continue` stand in a loop (or switch) of the same construct, cases directly in a switch; a
+//! `continue` directly in a shared loop ends the iteration.
 //!
 //! **SPMD form**: no league, parallel region, shared loop, code for one thread or reduction is left. All threads of
 //! a group reach a barrier or none does: conditions of what is around it, and of what leaves or cuts short a loop
@@ -160,6 +163,8 @@ struct Around {
 #[derive(Clone, Copy)]
 struct Target {
     is_loop: bool,
+    /// `break` leaves it.
+    is_left: bool,
     has_barrier: bool,
     /// Conditions between it and the statement are uniform.
     is_certain: bool,
@@ -338,14 +343,16 @@ impl<'a> Verifier<'a> {
                 let certain = it.condition.is_none_or(|it| self.is_certain(it));
                 let mut inner = around.under(uniform, certain);
                 let has_barrier = kind.any(&|it| *it == StmtKind::Barrier);
-                inner.targets.push(Target { is_loop: true, has_barrier, is_certain: true });
+                let (is_loop, is_left, is_certain) = (true, true, true);
+                inner.targets.push(Target { is_loop, is_left, has_barrier, is_certain });
                 self.block(&it.body, &inner);
             }
             StmtKind::Switch(e, body) => {
                 self.integer(*e, "what is switched on", span);
                 let mut inner = around.under(self.is_uniform(*e), self.is_certain(*e));
                 let has_barrier = kind.any(&|it| *it == StmtKind::Barrier);
-                inner.targets.push(Target { is_loop: false, has_barrier, is_certain: true });
+                let (is_loop, is_left, is_certain) = (false, true, true);
+                inner.targets.push(Target { is_loop, is_left, has_barrier, is_certain });
                 let alive = self.scope.len();
                 for stmt in body {
                     if let StmtKind::Case(low, high) = stmt.kind {
@@ -363,6 +370,7 @@ impl<'a> Verifier<'a> {
             StmtKind::Break | StmtKind::Continue => {
                 let is_break = *kind == StmtKind::Break;
                 let target = around.targets.iter().rev().find(|it| is_break || it.is_loop);
+                let target = target.filter(|it| !is_break || it.is_left);
                 match target {
                     None => {
                         let text = format!("{} has nothing around it to act on", kind.word());
@@ -388,7 +396,7 @@ impl<'a> Verifier<'a> {
                 let mut inner = around.construct();
                 inner.in_teams = true;
                 inner.crews.push(it.crew);
-                self.block(&it.body, &inner);
+                self.crewed(it.crew, &it.body, &inner);
             }
             StmtKind::Parallel(it) => {
                 let text = "a parallel region stands in another, or in code for one thread";
@@ -397,7 +405,9 @@ impl<'a> Verifier<'a> {
                 self.numbers(it.limit.as_slice(), span);
                 it.threads.iter().for_each(|it| self.integer(*it, "a number of threads", span));
                 it.condition.iter().for_each(|it| self.scalar(*it, span));
-                let is_private = self.kernel.space(it.crew.number) == Some(Space::Private);
+                let is_launched = it.crew.number == self.kernel.threads.number;
+                let is_private =
+                    is_launched || self.kernel.space(it.crew.number) == Some(Space::Private);
                 self.check(is_private, Law::Crew, span, "the number of a thread is not private");
                 let mut inner = around.construct();
                 inner.in_parallel = true;
@@ -405,7 +415,7 @@ impl<'a> Verifier<'a> {
                 inner.crews.push(it.crew);
                 inner.threads = Some(self.scope.len());
                 (inner.is_uniform, inner.is_certain) = (true, true);
-                self.block(&it.body, &inner);
+                self.crewed(it.crew, &it.body, &inner);
             }
             StmtKind::Share(it) => self.share(it, span, around),
             StmtKind::On(who, body) => {
@@ -436,6 +446,18 @@ impl<'a> Verifier<'a> {
         }
     }
 
+    /// The body of a construct in which its crew lives.
+    fn crewed(&mut self, crew: Crew, body: &Block, around: &Around) {
+        let alive = self.scope.len();
+        for var in crew.vars() {
+            if !self.is_alive(var) {
+                self.scope.push(var);
+            }
+        }
+        self.block(body, around);
+        self.scope.truncate(alive);
+    }
+
     fn share(&mut self, it: &Share, span: Span, around: &Around) {
         self.check(!around.in_on, Law::Level, span, "a shared loop stands in code for one thread");
         let text = "a shared loop stands in another of the same crew";
@@ -463,7 +485,10 @@ impl<'a> Verifier<'a> {
             inner.shared.push(it.crew);
             inner = inner.under(false, false);
         }
-        self.block(&it.body, &inner);
+        let (is_loop, is_left, is_certain) = (true, false, true);
+        let target = Target { is_loop, is_left, has_barrier: false, is_certain };
+        let iteration = Around { targets: vec![target], ..inner.clone() };
+        self.block(&it.body, &iteration);
         self.block(&it.last, &inner);
     }
 
@@ -511,7 +536,9 @@ impl<'a> Verifier<'a> {
     /// What a statement names is alive.
     fn names(&mut self, stmt: &Stmt) {
         let mut named: Vec<(VarId, Span)> = Vec::new();
-        let own = stmt.kind.sets().into_iter().chain(stmt.kind.reads());
+        let makes_crew = matches!(stmt.kind, StmtKind::Teams(_) | StmtKind::Parallel(_));
+        let sets = if makes_crew { Vec::new() } else { stmt.kind.sets() };
+        let own = sets.into_iter().chain(stmt.kind.reads());
         named.extend(own.map(|it| (it, stmt.span)));
         for var in stmt.kind.sets() {
             let is_kept = self.kernel.space(var).is_some();
@@ -552,7 +579,8 @@ impl<'a> Verifier<'a> {
     fn is_alive(&self, var: VarId) -> bool {
         let kernel = self.kernel;
         let own = kernel.threads.vars().into_iter().chain(kernel.groups.vars());
-        self.scope.contains(&var) || own.into_iter().any(|it| it == var)
+        let is_everywhere = self.is_spmd && kernel.space(var) == Some(Space::Group);
+        is_everywhere || self.scope.contains(&var) || own.into_iter().any(|it| it == var)
     }
 
     fn scalar(&mut self, e: ExprId, span: Span) {
