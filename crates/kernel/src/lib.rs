@@ -8,6 +8,7 @@
 
 pub mod build;
 pub mod copy;
+pub mod interpret;
 pub mod intrinsic;
 mod module;
 pub mod text;

@@ -16,7 +16,8 @@
 //! ```
 //!
 //! `if`, loops, `switch`, `break`, `continue`, blocks and expressions are kernel statements too. Variables of crews are
-//! declared before the constructs that set them. Without `__chunks`
+//! declared before the constructs that set them. `__next()` is a `continue` that ends an iteration of a shared loop,
+//! where C has no loop around it. Without `__chunks`
 //! a loop is shared in blocks. Reductions are `+ - * & | ^ && || min max`, or the name of a user's.
 //! Parsing and checking of the C are the caller's; the writer is with the other printers of C.
 
@@ -38,7 +39,7 @@ use crate::{
 /// What stands before the text, on one line: the marker functions.
 pub const PRELUDE: &str = "int __launch(), __group(), __uniform(), __code(), __teams(), __parallel(), __ask(), \
 __when(), __limit(), __share(), __number(), __for(), __chunks(), __ordered(), __within(), __pieces(), __last(), \
-__primary(), __only(), __barrier(), __reduce(), __league();\n";
+__primary(), __only(), __barrier(), __next(), __reduce(), __league();\n";
 
 /// What is wrong with a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -304,6 +305,7 @@ impl Reader<'_> {
                 StmtKind::On(Who::Numbered(number), self.body(list.next(), marker)?)
             }
             "__barrier" => StmtKind::Barrier,
+            "__next" => StmtKind::Continue,
             "__reduce" | "__league" => {
                 let crew = self.crew(marker)?;
                 let op = self.op(marker)?;
