@@ -53,8 +53,11 @@ impl Outliner<'_> {
     fn parts(&mut self, id: RegionId, leaves: &[Leaf], span: Span, out: &mut Block) -> Result<()> {
         match leaves {
             [] => {
+                let sums = self.reduced(id, self.threads, self.space_here(), false, out)?;
                 self.privatise(id, out)?;
-                self.body(id, out)
+                self.body(id, out)?;
+                sums.into_iter().for_each(|it| out.extend(it.combine));
+                Ok(())
             }
             [Leaf::Teams, rest @ ..] => self.teams(id, rest, span, out),
             [Leaf::Distribute, Leaf::Parallel, Leaf::For, rest @ ..] if is_lanes(rest) => {
@@ -62,7 +65,14 @@ impl Outliner<'_> {
             }
             [Leaf::Distribute, rest @ ..] if is_lanes(rest) => self.distribute(id, span, out),
             [Leaf::Loop, rest @ ..] if is_lanes(rest) => match self.bound(id) {
+                // Loops inside have the threads.
+                BindLevel::Teams if self.has_threads_inside(id) => self.distribute(id, span, out),
                 BindLevel::Teams => self.both(id, span, out),
+                BindLevel::Parallel if self.env.is_team_level() => {
+                    self.parallel_with(id, span, out, |this, _, body| {
+                        this.threads_loop(id, false, span, body)
+                    })
+                }
                 BindLevel::Parallel => self.threads_loop(id, true, span, out),
                 BindLevel::Thread => self.alone(id, leaves, out),
             },
@@ -106,6 +116,15 @@ impl Outliner<'_> {
     /// Whether a construct that one thread runs has something inside that others take part in.
     fn has_others_inside(&self, id: RegionId) -> bool {
         self.program.inside(id).into_iter().any(|it| self.is_of_crew(it))
+    }
+
+    /// Whether threads share something inside a construct.
+    fn has_threads_inside(&self, id: RegionId) -> bool {
+        self.program.inside(id).into_iter().any(|it| {
+            let construct = &self.program.regions[it].construct;
+            construct.has(Leaf::Parallel)
+                || construct.kinds().any(|it| matches!(it, ClauseKind::Bind(BindLevel::Parallel)))
+        })
     }
 
     fn body(&mut self, id: RegionId, out: &mut Block) -> Result<()> {
@@ -161,6 +180,17 @@ impl Outliner<'_> {
                 _ => {}
             }
         }
+        // Those of the region itself are computed on the host.
+        match construct.leaves.iter().any(|it| leaves_host(*it)) {
+            true => {
+                teams = teams.filter(|it| self.is_given(*it));
+                limit = limit.filter(|it| self.is_given(*it));
+            }
+            false => {
+                teams = teams.map(|it| self.copied(it));
+                limit = limit.map(|it| self.copied(it));
+            }
+        }
         let mut build = self.build(span);
         let crew = Crew { number: build.fresh_number("team"), count: build.fresh_number("teams") };
         self.spaces.push((crew.number, Space::Uniform));
@@ -209,10 +239,26 @@ impl Outliner<'_> {
             Some(crew) => crew,
             None => self.crew_of_one(("team", "teams"), Space::Uniform, span, out),
         };
+        let sums = self.teams_sums(id, crew, out)?;
         let copies = self.privatise(id, out)?;
         let schedule = self.team_schedule(id);
         let deal = Deal { crew, space: Space::Uniform, schedule, within: None };
-        self.deal(id, deal, &copies, out)
+        self.deal(id, deal, &copies, out)?;
+        self.combine(sums, span, out);
+        Ok(())
+    }
+
+    /// What a loop of teams combines, if its league does not.
+    fn teams_sums(
+        &mut self,
+        id: RegionId,
+        crew: Crew,
+        out: &mut Block,
+    ) -> Result<Vec<kernel::Reduce>> {
+        match self.program.regions[id].construct.has(Leaf::Teams) {
+            true => Ok(Vec::new()),
+            false => self.reduced(id, crew, Space::Group, true, out),
+        }
     }
 
     /// `distribute parallel for`: teams get pieces, and their threads the iterations of a piece.
@@ -221,6 +267,7 @@ impl Outliner<'_> {
             Some(crew) => crew,
             None => self.crew_of_one(("team", "teams"), Space::Uniform, span, out),
         };
+        let sums = self.teams_sums(id, crew, out)?;
         let schedule = self.team_schedule(id);
         let number = self.number("piece", Space::Uniform, span, out);
         let vars = self.env.vars.clone();
@@ -248,6 +295,7 @@ impl Outliner<'_> {
             last: Block::new(),
         };
         out.push(Stmt::new(StmtKind::Share(Box::new(share)), span));
+        self.combine(sums, span, out);
         Ok(())
     }
 
@@ -363,7 +411,7 @@ impl Outliner<'_> {
         }
     }
 
-    fn barrier(&mut self, span: Span, out: &mut Block) {
+    pub(crate) fn barrier(&mut self, span: Span, out: &mut Block) {
         if !self.env.is_team_level() && !self.env.is_lone {
             out.push(Stmt::new(StmtKind::Barrier, span));
         }

@@ -79,6 +79,17 @@ impl Outliner<'_> {
         for it in linears.collect::<Vec<Linear<Typed>>>() {
             self.follow(&it, &mut copies, out)?;
         }
+        // Nobody leaves a last value before all have read the first.
+        let is_read = |it: &(VarId, VarId)| {
+            region.vars.iter().any(|var| {
+                let sharing = var.sharing.as_ref().map(|it| &it.value);
+                outside.vars.get(&var.var).copied().unwrap_or(var.var) == it.0
+                    && matches!(sharing, Some(Sharing::FirstLastPrivate))
+            })
+        };
+        if !copies.linear.is_empty() || copies.last.iter().any(is_read) {
+            self.barrier(region.construct.span, out);
+        }
         Ok(copies)
     }
 

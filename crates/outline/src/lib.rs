@@ -17,7 +17,7 @@ use ir::program::{ExprId, FunctionId, Program, RegionId, VarId};
 use ir::region::{Mapping, RegionVar};
 use kernel::build::Builder;
 use kernel::{Block, Crew, Kernel, Module, Space, Stmt, StmtKind};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use source::Span;
 
 /// Why a region has no kernel.
@@ -40,14 +40,15 @@ pub struct Outlined {
 
 type Result<T> = std::result::Result<T, Refusal>;
 
-/// Outlines `regions` of a program.
-pub fn outline(program: &Program, regions: &[RegionId]) -> Outlined {
+/// Outlines `regions` of a program. `computed`: how many teams and threads regions ask for, where the host computes that
+/// and passes it on; others that are no constants nobody can tell from another number.
+pub fn outline(program: &Program, regions: &[RegionId], computed: &FxHashSet<ExprId>) -> Outlined {
     let mut outlined = Outlined {
         module: Module { program: program.clone(), kernels: Vec::new() },
         refused: Vec::new(),
     };
     for id in regions {
-        match Outliner::new(&mut outlined.module.program, *id).kernel(*id) {
+        match Outliner::new(&mut outlined.module.program, *id, computed).kernel(*id) {
             Ok(kernel) => outlined.module.kernels.push(kernel),
             Err(refusal) => outlined.refused.push((*id, refusal)),
         }
@@ -69,6 +70,8 @@ fn comes_as_value(var: &RegionVar) -> bool {
 struct Outliner<'p> {
     program: &'p mut Program,
     function: FunctionId,
+    /// Sizes that the host computes.
+    computed: &'p FxHashSet<ExprId>,
     threads: Crew,
     groups: Crew,
     spaces: Vec<(VarId, Space)>,
@@ -121,7 +124,11 @@ impl Env {
 }
 
 impl<'p> Outliner<'p> {
-    fn new(program: &'p mut Program, id: RegionId) -> Outliner<'p> {
+    fn new(
+        program: &'p mut Program,
+        id: RegionId,
+        computed: &'p FxHashSet<ExprId>,
+    ) -> Outliner<'p> {
         let region = &program.regions[id];
         let (function, span) = (region.function, region.construct.span);
         let mut build = Builder { program, function, span };
@@ -139,6 +146,7 @@ impl<'p> Outliner<'p> {
         Outliner {
             program,
             function,
+            computed,
             threads,
             groups,
             spaces,
@@ -173,11 +181,15 @@ impl<'p> Outliner<'p> {
             ClauseKind::ThreadLimit(limit) => Some(*limit),
             _ => found,
         });
-        // Others are computed on the host, and no argument brings them.
-        let limit = limit
-            .filter(|it| matches!(self.program.exprs[*it].kind, ir::program::ExprKind::Int(_)));
+        let limit = limit.filter(|it| self.is_given(*it));
         self.limit_threads(limit, self.program.regions[id].construct.span, out);
         Ok(())
+    }
+
+    /// Whether a size that the region itself asks for is known on the device.
+    fn is_given(&self, size: ExprId) -> bool {
+        self.computed.contains(&size)
+            || matches!(self.program.exprs[size].kind, ir::program::ExprKind::Int(_))
     }
 
     /// Values that came with the launch and that the region changes: the team has one of each.

@@ -312,7 +312,7 @@ pub fn lower_with(
         if diagnostics.errors() != 0 {
             break;
         }
-        let kernels = lowering(true, Some(grid)).kernels(grid);
+        let kernels = lowering(true, Some(grid)).kernels(grid, &state.kernels);
         let (program, spmd) = (&kernels.program, Some(&kernels));
         let lowering = Lowering { program, spmd, ..lowering(true, Some(grid)) };
         let made = lowering.grid_unit(grid, &state.kernels);

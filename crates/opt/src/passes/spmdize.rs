@@ -142,7 +142,7 @@ impl Spmd<'_, '_> {
                 self.uniform(e, crew, span, &mut out);
                 continue;
             }
-            if !meets(&stmt) && !leaves(&stmt) {
+            if !meets(&stmt) && !leaves(&stmt) && !self.sets_for_all(&stmt, &mut Vec::new()) {
                 pending.push(self.placed(stmt));
                 continue;
             }
@@ -384,6 +384,36 @@ impl Spmd<'_, '_> {
         match self.cx.program.exprs[place].kind {
             ExprKind::Var(var) => self.cx.kernel.space(var) == Some(Space::Uniform),
             _ => false,
+        }
+    }
+
+    /// Whether a statement does so with a variable that was there before it.
+    fn sets_for_all(&self, stmt: &Stmt, own: &mut Vec<VarId>) -> bool {
+        let sets = |e: ExprId, own: &[VarId]| {
+            self.sets_uniform(e)
+                && match self.cx.program.exprs[e].kind {
+                    ExprKind::Assign(place, _)
+                    | ExprKind::AssignOp(_, place, ..)
+                    | ExprKind::Step(_, place) => match self.cx.program.exprs[place].kind {
+                        ExprKind::Var(var) => !own.contains(&var),
+                        _ => false,
+                    },
+                    _ => false,
+                }
+        };
+        match &stmt.kind {
+            StmtKind::Local(var) => {
+                own.push(*var);
+                false
+            }
+            StmtKind::Eval(e) => sets(*e, own),
+            kind => {
+                // The step of a loop comes after what its body declares.
+                let inside =
+                    blocks(kind).into_iter().flatten().any(|it| self.sets_for_all(it, own));
+                inside
+                    || matches!(kind, StmtKind::Loop(it) if it.step.is_some_and(|it| sets(it, own)))
+            }
         }
     }
 

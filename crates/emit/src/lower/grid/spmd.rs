@@ -13,7 +13,7 @@ use outline::outline;
 use rustc_hash::FxHashMap;
 
 use crate::c::{Grid, Out, Printer};
-use crate::lower::Lowering;
+use crate::lower::{Lowering, device};
 
 /// A program with such kernels.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ pub(super) fn threads(grid: Grid) -> u64 {
 
 impl Lowering<'_> {
     /// Kernels for regions that one thread would run.
-    pub(in crate::lower) fn kernels(&self, grid: Grid) -> Kernels {
+    pub(in crate::lower) fn kernels(&self, grid: Grid, launched: &[device::Kernel]) -> Kernels {
         let mut none = Kernels {
             program: Program::new(self.program.model, source::Names::default()),
             made: FxHashMap::default(),
@@ -61,7 +61,8 @@ impl Lowering<'_> {
             none.program = self.program.clone();
             return none;
         }
-        let outlined = outline(self.program, &wanted);
+        let computed = launched.iter().flat_map(|it| &it.entries.computed).map(|it| it.0).collect();
+        let outlined = outline(self.program, &wanted, &computed);
         let mut kernels = Kernels { program: outlined.module.program, ..none };
         kernels.refused.extend(outlined.refused.into_iter().map(|(id, it)| (id, it.why)));
         for kernel in &outlined.module.kernels {
@@ -240,7 +241,8 @@ impl Lowering<'_> {
         let name = printer.declared_name(var);
         match self.grid {
             Some(Grid::OpenCl) => {
-                out.line(&format!("__local {};", printer.declare(ty, &format!("{name}_room"))));
+                // The word stands before the name: it is of the variable, not of what that points to.
+                out.line(&format!("{};", printer.declare(ty, &format!("__local {name}_room"))));
                 let memory = if self.program.types.is_array(ty) { "__ferry_generic " } else { "" };
                 let pointer = printer.declare(ty, &format!("(*{name})"));
                 out.line(&format!("{memory}{pointer} = __ferry_kernel_flat(&{name}_room);"));
