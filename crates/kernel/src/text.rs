@@ -36,10 +36,12 @@ use crate::{
     Who,
 };
 
-/// What stands before the text, on one line: the marker functions.
+/// What stands before the text, on one line: the marker functions, and the intrinsics that passes leave in kernels.
 pub const PRELUDE: &str = "int __launch(), __group(), __uniform(), __code(), __teams(), __parallel(), __ask(), \
 __when(), __limit(), __share(), __number(), __for(), __chunks(), __ordered(), __within(), __pieces(), __last(), \
-__primary(), __only(), __barrier(), __next(), __reduce(), __league();\n";
+__primary(), __only(), __barrier(), __next(), __reduce(), __league(); \
+void __ferry_kernel_copy(void *, void *, unsigned long); double __ferry_kernel_infinity(void); \
+int __ferry_kernel_try_lock(void); void __ferry_kernel_unlock(void);\n";
 
 /// What is wrong with a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -142,7 +144,7 @@ impl Reader<'_> {
         let ExprKind::Call(callee, args) = &expr.kind else { return None };
         let function = crate::copy::callee_of(self.program, *callee)?;
         let name = self.program.names.text(self.program.functions[function].name);
-        let is_marker = PRELUDE.contains(&format!("{name}()")) && name.starts_with("__");
+        let is_marker = name.starts_with("__") && PRELUDE.contains(&format!(" {name}()"));
         is_marker.then(|| Marker { name: name.to_owned(), args: args.to_vec(), span: expr.span })
     }
 

@@ -233,7 +233,7 @@ impl Used {
     }
 
     /// Variables that exist outside of functions.
-    pub(super) fn globals<'a>(&'a self, program: &'a Program) -> impl Iterator<Item = VarId> + 'a {
+    pub(crate) fn globals<'a>(&'a self, program: &'a Program) -> impl Iterator<Item = VarId> + 'a {
         self.vars.iter().copied().filter(|id| {
             program.vars.find(*id).is_some_and(|it| match it.storage {
                 VarStorage::Global | VarStorage::Extern | VarStorage::Static => true,

@@ -1,0 +1,3 @@
+//! Languages that kernels are spelt in.
+
+pub mod kernel;

@@ -1,0 +1,122 @@
+//! Kernels from text, through passes, and run.
+
+use directive::Directives;
+use ir::construct::Leaf;
+use kernel::Module;
+use kernel::interpret::{Form, Machine, Order};
+use kernel::verify::{Fault, verify, verify_spmd};
+use opt::passes::Groups;
+use opt::passes::pipeline::{self, PASSES};
+use source::{Severity, SourceMap};
+
+/// The module that a text means, or what is wrong with the text. `is_c`: C whose regions are outlined.
+pub(crate) fn module(text: &str, is_c: bool) -> Result<Module, String> {
+    let mut map = SourceMap::new();
+    let prelude = if is_c { "" } else { kernel::text::PRELUDE };
+    let marked = format!("{prelude}# 1 \"t.k\"\n{text}");
+    let file = map.add_preprocessed("t.k".to_owned(), marked.into_bytes()).unwrap();
+    let mut directives = Directives::new();
+    let parsed = syntax::parse(map.bytes(file), map.base(file), &mut directives);
+    let checked = sema::check(parsed.tree, &directives, &ir::layout::LP64);
+    let found = parsed.diagnostics.iter().chain(checked.diagnostics.iter());
+    let errors: Vec<String> = found
+        .filter(|it| it.severity == Severity::Error)
+        .map(|it| format!("{}: {}", it.code, it.message))
+        .collect();
+    if !errors.is_empty() {
+        return Err(errors.join("\n"));
+    }
+    let program = checked.program;
+    if !is_c {
+        return kernel::text::read(program).map_err(|it| it.text);
+    }
+    let goes = |it: &ir::region::Region| {
+        it.construct.has(Leaf::Offload) || it.construct.has(Leaf::Kernels)
+    };
+    let computed = rustc_hash::FxHashSet::default();
+    let regions: Vec<_> = program.regions.iter().filter(|it| goes(it.1)).map(|it| it.0).collect();
+    let outlined = outline::outline(&program, &regions, &computed);
+    match outlined.refused.first() {
+        Some((_, refusal)) => Err(format!("not outlined: {}", refusal.why)),
+        None => Ok(outlined.module),
+    }
+}
+
+/// The faults as text.
+pub(crate) fn faults(found: Vec<Fault>) -> String {
+    if found.is_empty() {
+        return "all laws hold\n".to_owned();
+    }
+    found.iter().map(|it| format!("{:?}: {}\n", it.law, it.text)).collect()
+}
+
+/// The module with its kernels after a pass and those before it.
+fn after(module: &Module, pass: &str, threads: u64) -> Result<Module, String> {
+    let mut made = module.clone();
+    let groups = Groups { most_threads: threads, memory: 1 << 20 };
+    for at in 0..made.kernels.len() {
+        let kernel = made.kernels[at].clone();
+        match pipeline::run(&mut made.program, &kernel, groups, Some(pass)) {
+            Ok(kernel) => made.kernels[at] = kernel,
+            Err(refusal) => return Err(format!("refused: {}\n", refusal.why)),
+        }
+    }
+    Ok(made)
+}
+
+/// The values that kernels leave in the file's variables, whichever thread goes first.
+pub(crate) fn values(module: &Module, form: Form, (groups, threads): (u64, u64)) -> String {
+    let mut answers = Vec::new();
+    for order in [Order::Forward, Order::Backward] {
+        let mut machine = Machine::new(module, groups, threads);
+        machine.order = order;
+        let mut answer = String::new();
+        for kernel in &module.kernels {
+            if let Err(error) = machine.run(kernel, form) {
+                answer.push_str(&format!("error: {}\n", error.text));
+            }
+        }
+        for (id, var) in module.program.vars.iter() {
+            let is_of_file = module.program.items.contains(&ir::program::Item::Var(id));
+            if let (true, Some(name), Some(shown)) = (is_of_file, var.name, machine.show(id)) {
+                let name = module.program.names.text(name);
+                answer.push_str(&format!("{name} = {shown}\n"));
+            }
+        }
+        answers.push(answer);
+    }
+    if answers[0] == answers[1] || answers[0].starts_with("error") {
+        return answers.swap_remove(0);
+    }
+    format!("{}backwards:\n{}", answers[0], answers[1])
+}
+
+/// Runs kernels as they are and after each pass: what they leave at first, and what is otherwise later.
+pub(crate) fn same(module: &Module, size: (u64, u64)) -> (String, String) {
+    let first = values(module, Form::Outlined, size);
+    let mut told = String::new();
+    let found = verify(module);
+    if !found.is_empty() {
+        told.push_str(&format!("as outlined: {}", faults(found)));
+    }
+    for pass in PASSES {
+        let is_last = PASSES.last().is_some_and(|it| it.name == pass.name);
+        let made = match after(module, pass.name, size.1) {
+            Ok(made) => made,
+            Err(wrong) => {
+                told.push_str(&format!("after {}: {wrong}", pass.name));
+                break;
+            }
+        };
+        let found = if is_last { verify_spmd(&made) } else { verify(&made) };
+        if !found.is_empty() {
+            told.push_str(&format!("after {}: {}", pass.name, faults(found)));
+        }
+        let form = if is_last { Form::Spmd } else { Form::Outlined };
+        let now = values(&made, form, size);
+        if now != first {
+            told.push_str(&format!("after {}:\n{now}", pass.name));
+        }
+    }
+    (first, told)
+}
