@@ -18,13 +18,14 @@ pub(super) fn check(paths: &[&str]) -> Vec<Finding> {
             findings.push(Finding::error(path, 0, message));
         }
         if let Some(stem) = path.strip_suffix(".expect") {
-            // `NAME.expect` or `NAME.2.expect`, beside `NAME.c`.
+            // `NAME.expect` or `NAME.2.expect`, beside `NAME.c`; of a kernel beside `NAME.k`.
             let name = match stem.rsplit_once('.') {
                 Some((name, number)) if number.parse::<usize>().is_ok() => name,
                 _ => stem,
             };
             let case = format!("{name}.c");
-            if !paths.contains(&case.as_str()) {
+            let kernel = format!("{name}.k");
+            if !paths.contains(&case.as_str()) && !paths.contains(&kernel.as_str()) {
                 findings.push(Finding::error(path, 0, format!("no case `{case}` beside it")));
             }
         }
@@ -38,7 +39,15 @@ mod tests {
 
     #[test]
     fn a_golden_belongs_to_a_case() {
-        let paths = ["t/a.c", "t/a.expect", "t/a.2.expect", "t/b.expect", "t/a.b.expect"];
+        let paths = [
+            "t/a.c",
+            "t/a.expect",
+            "t/a.2.expect",
+            "t/b.expect",
+            "t/a.b.expect",
+            "t/k.k",
+            "t/k.expect",
+        ];
         let found: Vec<String> = check(&paths).into_iter().map(|it| it.path).collect();
         assert_eq!(found, ["t/b.expect", "t/a.b.expect"]);
     }
