@@ -13,7 +13,7 @@ mod share;
 mod stmt;
 
 use ir::construct::{ClauseKind, Leaf};
-use ir::program::{ExprId, FunctionId, Program, RegionId, VarId};
+use ir::program::{ExprId, FunctionId, Program, RegionId, StmtId, VarId};
 use ir::region::{Mapping, RegionVar};
 use kernel::build::Builder;
 use kernel::{Block, Crew, Kernel, Module, Space, Stmt, StmtKind};
@@ -116,8 +116,8 @@ struct Returns {
     value: Option<VarId>,
     /// Tells loops that are left.
     left: VarId,
-    /// Loops and switches around, inside the function.
-    depth: usize,
+    /// The statement at the end of the function, behind which nothing is to be left.
+    end: Option<StmtId>,
 }
 
 impl Env {
