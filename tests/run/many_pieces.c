@@ -20,7 +20,11 @@ static double took(int n, int *wrong) {
   for (int i = 0; i < n; i++) {
 #pragma omp target enter data map(to : pieces[i][0 : 4])
   }
-  *wrong |= n > 0 && !omp_target_is_present(pieces[n / 2], omp_get_default_device());
+  double *middle = pieces[n / 2];
+  int was = -1;
+#pragma omp target map(from : was)
+  was = !omp_is_initial_device() && middle[3] == n / 2;
+  *wrong |= was != 1;
   for (int i = 0; i < n; i++) {
 #pragma omp target exit data map(from : pieces[i][0 : 4])
   }

@@ -52,6 +52,18 @@ pub(crate) fn unknown_directive(
     }
 }
 
+/// Its beginning is right.
+pub(crate) fn misspelt_directive(
+    words: &str,
+    standard: &str,
+    right: &str,
+    place: Span,
+) -> Diagnostic {
+    Diagnostic::error("F0302", format!("`{words}` is no {standard} directive"))
+        .at(place, "not known")
+        .help(format!("did you mean `{right}`?"))
+}
+
 pub(crate) fn cannot_follow(
     next: &str,
     before: &str,
