@@ -226,7 +226,7 @@ impl Reader<'_, '_> {
         let said = if is_two { two.as_str() } else { word };
         let name = heading.name();
         let (wrong, right) = (format!("{name} {said}"), format!("{name} {near}"));
-        Some(messages::misspelt_directive(wrong.trim_end(), standard.name, &right, place))
+        Some(messages::unknown_directive(wrong.trim_end(), standard.name, Some(&right), place))
     }
 
     /// Takes the words of the longest row that fits and is `wanted`.
@@ -290,7 +290,8 @@ impl Reader<'_, '_> {
             let two = format!("{} {}", self.word(), self.word_at(1));
             let is_two = known.iter().any(|it| it.starts_with(&format!("{} ", self.word())));
             let word = if is_two { two.trim_end() } else { self.word() };
-            messages::unknown_directive(word, self.standard.name, &known, place)
+            let near = nearest(word, known.iter().copied());
+            messages::unknown_directive(word, self.standard.name, near, place)
         };
         self.report(fault)
     }
