@@ -122,12 +122,11 @@ impl Helper {
         };
         let greeted = sent.and(limited).and_then(|()| protocol::answered(&ours, &mut is_late));
         let greeted = greeted.map_err(|error| {
-            let why = match error.kind() {
-                io::ErrorKind::TimedOut => {
-                    kill(process);
-                    format!("waited {} seconds for its greeting", (STEP * STEPS_TO_GREET).as_secs())
-                }
-                _ => error.to_string(),
+            let why = if error.kind() == io::ErrorKind::TimedOut {
+                kill(process);
+                format!("waited {} seconds for its greeting", (STEP * STEPS_TO_GREET).as_secs())
+            } else {
+                error.to_string()
             };
             DeviceError::Failed(format!("`{}` does not answer: {why}", path.display()))
         })?;

@@ -46,7 +46,7 @@ fn watch_now() {
 const MARK: &str = ".ferry-";
 
 /// Files that are older than this belong to nobody, wherever they come from.
-const OLD: Duration = Duration::from_hours(24);
+const OLD: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// What the name of a temporary file in a folder begins with; what others have left there is gone then.
 pub(crate) fn prefix(folder: &Path) -> String {
