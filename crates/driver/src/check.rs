@@ -1,6 +1,5 @@
 //! `ferry check`: read programs and report what is wrong with them.
 
-use std::fs;
 use std::process::ExitCode;
 
 use source::{Diagnostic, Diagnostics, Locator, Severity, render};
@@ -49,7 +48,7 @@ pub(crate) fn run(options: &CheckOptions) -> Result<ExitCode, String> {
                 Severity::Info => {}
             }
         }
-        let read = |name: &str| fs::read(name).ok();
+        let read = crate::input::written;
         let locator = Locator::new(&unit.map, &read);
         match format {
             Format::Text => text.push_str(&render::terminal(&wanted, &locator, colour)),

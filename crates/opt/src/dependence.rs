@@ -13,14 +13,16 @@
 //! places it reads and writes; any two of them that may be the same object ([`crate::alias`]) are compared for
 //! different iterations ([`crate::pairs`]).
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use ir::construct::{ClauseKind, ReductionOp};
 use ir::program::{
     ExprId, ExprKind, FunctionId, Program, RegionId, StmtId, StmtKind, Typed, VarId,
 };
 use ir::walk::Part;
+use rustc_hash::FxHashMap;
 use source::Span;
 
 use crate::access::Base;
@@ -346,6 +348,9 @@ pub enum Fact {
     PointsApart(VarId, VarId),
 }
 
+/// A region, and what is read and written in it, if that could be told.
+type Walked = (RegionId, Option<Rc<(Scan, walk::Body)>>);
+
 /// Facts about a whole program, made once.
 #[derive(Debug)]
 pub struct Analysis<'a> {
@@ -355,6 +360,10 @@ pub struct Analysis<'a> {
     pub(crate) outline: Outline,
     liveness: Liveness,
     values: OnceCell<Values>,
+    /// Loops that were examined: those of a nest are asked for by each region around them.
+    findings: RefCell<FxHashMap<StmtId, Finding>>,
+    /// What is read and written in the region that was asked about last.
+    pub(crate) walked: RefCell<Option<Walked>>,
 }
 
 impl<'a> Analysis<'a> {
@@ -364,7 +373,8 @@ impl<'a> Analysis<'a> {
         let effects = Effects::new(program, &aliases);
         let outline = Outline::new(program);
         let (liveness, values) = (Liveness::default(), OnceCell::new());
-        Analysis { program, aliases, effects, outline, liveness, values }
+        let (findings, walked) = (RefCell::default(), RefCell::default());
+        Analysis { program, aliases, effects, outline, liveness, values, findings, walked }
     }
 
     /// Whether a function is known to do nothing but compute from what it is given.
@@ -401,6 +411,15 @@ impl<'a> Analysis<'a> {
 
     /// One loop; a statement that is no `for` is answered with [`Reason::NotNormal`].
     pub fn examine(&self, stmt: StmtId) -> Finding {
+        if let Some(known) = self.findings.borrow().get(&stmt) {
+            return known.clone();
+        }
+        let finding = self.examine_anew(stmt);
+        self.findings.borrow_mut().insert(stmt, finding.clone());
+        finding
+    }
+
+    fn examine_anew(&self, stmt: StmtId) -> Finding {
         let span = self.program.stmts[stmt].span;
         let mut finding = Finding {
             stmt,

@@ -15,7 +15,7 @@ use ir::walk::Part;
 use source::Span;
 
 use crate::access::{Base, Step, Touch};
-use crate::certain;
+use crate::certain::Certain;
 use crate::dependence::{Analysis, DependenceKind, Marked};
 use crate::marks::variable;
 use crate::poly::{Atom, Poly, Value};
@@ -294,6 +294,7 @@ impl Analysis<'_> {
         if written.len().saturating_mul(read.len()) > MAX_PAIRS {
             return None;
         }
+        let certain = Certain::new(self.program, &body.around);
         for write in &written {
             let Some(var) = object(write) else { continue };
             if own.contains(&var) || !self.is_common(write, var, chain) {
@@ -301,9 +302,7 @@ impl Analysis<'_> {
             }
             for read in read.iter().filter(|it| it.place.base == write.place.base) {
                 let distance = distance(write, read);
-                let meet = |first: &Touch, second: &Touch| {
-                    certain::meet(self.program, &body.around, first, second, distance)
-                };
+                let meet = |first: &Touch, second: &Touch| certain.meet(first, second, distance);
                 let what = |kind, first: &Touch, second: &Touch| {
                     Some(What::Memory { var, kind, first: first.span, second: second.span })
                 };

@@ -5,7 +5,6 @@
 //! information are what they would be without us. Languages that are not ours go to it untouched.
 
 use std::ffi::OsString;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use source::{Diagnostic, Diagnostics, Locator, Severity, SourceMap, render};
@@ -134,7 +133,7 @@ fn messages(cx: &Context<'_>, found: &Diagnostics, map: &SourceMap) -> Result<Ve
         }
         wanted.push(diagnostic);
     }
-    let read = |name: &str| fs::read(name).ok();
+    let read = crate::input::written;
     let text = render::terminal(&wanted, &Locator::new(map, &read), cx.colour);
     let said = text.into_bytes();
     if wanted.errors() > 0 { Err(Failure { said, status: 1 }) } else { Ok(said) }
