@@ -12,7 +12,7 @@ use ir::walk::Part;
 use source::{Diagnostic, Span};
 
 use super::kernel::regions_in;
-use super::{Lowering, clauses, known, stub};
+use super::{Lowering, clauses, in_order, known, stub};
 use crate::c::{Out, Printer};
 
 impl Lowering<'_> {
@@ -49,28 +49,25 @@ impl Lowering<'_> {
         }
     }
 
-    /// Routines of the runtime that code of teams calls where the host's compiler would not let it:
-    /// they get other names there. Answers their declarations.
-    fn other_names(&self, printer: &mut Printer<'_>, id: RegionId) -> Vec<String> {
+    /// Whether code of teams calls routines of the runtime where the host's compiler would not let it.
+    pub(super) fn asks_in_teams(&self, id: RegionId) -> bool {
+        let region = &self.program.regions[id];
+        region.construct.leaves.last() == Some(&Leaf::Teams)
+            && !self.calls_of_teams(region).is_empty()
+    }
+
+    /// Such calls, with the names of the routines.
+    fn calls_of_teams(&self, region: &Region) -> Vec<(ExprId, &str)> {
         let program = self.program;
-        let mut lines = Vec::new();
-        let mut open: Vec<Part> =
-            program.regions[id].body.iter().map(|it| Part::Stmt(*it)).collect();
+        let mut found = Vec::new();
+        let mut open: Vec<Part> = region.body.iter().map(|it| Part::Stmt(*it)).collect();
         while let Some(part) = open.pop() {
             if let Part::Expr(expr) = part
                 && let ExprKind::Function(function) = program.exprs[expr].kind
             {
                 let name = program.names.text(program.functions[function].name);
                 if directive::is_refused_in_teams(name) {
-                    let other = format!("__ferry_call_{name}");
-                    let line = format!(
-                        "extern __typeof__({name}) {other} __asm__({});",
-                        stub::quoted(name)
-                    );
-                    if !lines.contains(&line) {
-                        lines.push(line);
-                    }
-                    printer.substitute_expr(expr, other);
+                    found.push((expr, name));
                 }
             }
             // Constructs inside are not the teams' own code any more.
@@ -79,6 +76,21 @@ impl Lowering<'_> {
                     open.push(it);
                 }
             });
+        }
+        found
+    }
+
+    /// Such routines get other names there. Answers their declarations.
+    fn other_names(&self, printer: &mut Printer<'_>, id: RegionId) -> Vec<String> {
+        let mut lines = Vec::new();
+        for (expr, name) in self.calls_of_teams(&self.program.regions[id]) {
+            let other = format!("__ferry_call_{name}");
+            let line =
+                format!("extern __typeof__({name}) {other} __asm__({});", stub::quoted(name));
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
+            printer.substitute_expr(expr, other);
         }
         lines
     }
@@ -125,7 +137,7 @@ impl Lowering<'_> {
         let region = &self.program.regions[id];
         if !leaves.is_empty() {
             let mut spelled = self.fitted(printer, id, leaves);
-            if leaves.starts_with(&[Leaf::Teams]) && !self.tells_teams(id) {
+            if self.is_one_level(id, leaves) {
                 one_level(&mut spelled);
             }
             if region.loops.iter().any(|it| !it.rectangular) && !gives_last_value(region) {
@@ -143,6 +155,19 @@ impl Lowering<'_> {
         if let Some(body) = region.body {
             printer.stmt(body, out);
         }
+    }
+
+    /// Whether threads may take the place of teams: nobody can tell, and none has asked for one team.
+    pub(super) fn is_one_level(&self, id: RegionId, leaves: &[Leaf]) -> bool {
+        leaves.starts_with(&[Leaf::Teams])
+            && !(self.is_in_words_of_host(id) && in_order::asks_one(self.program, id))
+            && !self.tells_teams(id)
+    }
+
+    /// Whether the user has written a construct as the host's compiler reads it.
+    pub(super) fn is_in_words_of_host(&self, id: RegionId) -> bool {
+        let written = self.written.regions.find(id);
+        written.is_some_and(|it| it.construct.dialect == HOST_DIALECT)
     }
 
     /// The line of a directive that is left to the host's compiler.
