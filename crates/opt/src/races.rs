@@ -158,7 +158,15 @@ impl Analysis<'_> {
     }
 
     fn number(&self, expr: ExprId) -> Option<i64> {
-        if let ExprKind::Int(it) = self.program.exprs[expr].kind { Some(it) } else { None }
+        match self.program.exprs[expr].kind {
+            ExprKind::Int(it) => Some(it),
+            ExprKind::Cast(_, inner) => self.number(inner),
+            ExprKind::EnumConst(id, at) => {
+                let constants = self.program.types.enums.find(id)?.constants.as_ref()?;
+                constants.get(at as usize).and_then(|it| i64::try_from(it.1).ok())
+            }
+            _ => None,
+        }
     }
 
     /// Whether a construct starts one thread or team only, or may.

@@ -27,6 +27,7 @@ mod in_order;
 mod indirect;
 mod kernel;
 mod known;
+mod lanes;
 pub(crate) mod levels;
 mod loops;
 mod mapper;
@@ -211,6 +212,7 @@ pub fn lower_with(
             leveled = nests::remap(shaped, leveled, mapping);
         }
         leveled = team_sizes::drop_unobserved(shaped, leveled, locator);
+        leveled = lanes::without_moved_sums(shaped, leveled);
         (named, leveled)
     };
     let (named, leveled) = prepared(written, true);
@@ -284,6 +286,7 @@ pub fn lower_with(
     let base = map.base(file);
     let text = map.bytes(file);
     host.refuse_extensions();
+    host.refuse_literals();
     let made = host.unit(text, base, &mut edits).and_then(|()| edits.apply(text));
     let frame = host.standalone.then(|| host.standalone_frame());
     let state = host.state.into_inner();

@@ -5,7 +5,7 @@
 //! parts do not take was for a part that is gone.
 
 use directive::HOST_DIALECT;
-use ir::construct::{Clause, ClauseKind, Construct, DefaultSharing, Leaf, Spelled};
+use ir::construct::{BindLevel, Clause, ClauseKind, Construct, DefaultSharing, Leaf, Spelled};
 use ir::program::{ExprId, ExprKind, Program, RegionId, StmtId, StmtKind, Typed, VarId};
 use ir::region::{Origin, Region, Sharing};
 use ir::walk::Part;
@@ -95,6 +95,21 @@ impl Lowering<'_> {
         lines
     }
 
+    /// Whether a loop belongs to threads that nobody has started since the loop around it: the one that is there runs it.
+    pub(super) fn binds_nobody(&self, id: RegionId) -> bool {
+        let program = self.program;
+        let region = &program.regions[id];
+        let is_threads = |it: &ClauseKind<_>| matches!(it, ClauseKind::Bind(BindLevel::Parallel));
+        let starts = |it: &RegionId| {
+            let construct = &program.regions[*it].construct;
+            [Leaf::Parallel, Leaf::Loop, Leaf::Teams].into_iter().any(|it| construct.has(it))
+        };
+        let around = program.around(id).skip(1).find(starts).map(|it| &program.regions[it]);
+        region.construct.leaves == [Leaf::Loop]
+            && region.construct.kinds().any(is_threads)
+            && around.is_some_and(|it| it.construct.leaves.last() == Some(&Leaf::Loop))
+    }
+
     /// Some parts of a region's construct as the host's compiler takes them.
     pub(super) fn fitted(
         &self,
@@ -111,6 +126,13 @@ impl Lowering<'_> {
         fit(&mut spelled, is_reduced, self.near.is_some());
         if self.is_device {
             name_allocators(&mut spelled);
+        }
+        if self.binds_nobody(id) {
+            for clause in &mut spelled.clauses {
+                if let ClauseKind::Bind(level) = &mut clause.kind {
+                    *level = BindLevel::Thread;
+                }
+            }
         }
         spelled
     }
@@ -211,6 +233,39 @@ impl Lowering<'_> {
         let mut state = self.state.borrow_mut();
         if !state.faults.iter().any(|it| *it == fault) {
             state.faults.push(fault);
+        }
+    }
+
+    /// Refuses objects without names in reductions that a file declares, where what they begin with is not the same each time:
+    /// the host's compiler takes them for objects of the file, and crashes.
+    pub(super) fn refuse_literals(&self) {
+        let program = self.written;
+        let is_declared = |it: &&ir::program::Declaration| {
+            it.construct.has(Leaf::DeclareReduction) && it.within.is_none()
+        };
+        for declaration in program.declarations.iter().filter(is_declared) {
+            let whole = declaration.construct.span;
+            let is_inside = |span: Span| span.start >= whole.start && span.end <= whole.end;
+            for (_, expr) in program.exprs.iter().filter(|it| is_inside(it.1.span)) {
+                let ExprKind::CompoundLiteral(var) = expr.kind else { continue };
+                let mut open: Vec<Part> =
+                    program.vars[var].init.iter().map(|it| Part::Init(*it)).collect();
+                let mut varies = false;
+                while let Some(part) = open.pop() {
+                    if let Part::Expr(it) = part {
+                        varies |= matches!(program.exprs[it].kind, ExprKind::Var(_));
+                    }
+                    program.parts(part, &mut |it| open.push(it));
+                }
+                if varies {
+                    let why = directive::Unwritable {
+                        what: "compound literal".to_owned(),
+                        why: "in a reduction that a file declares it crashes; call a function that makes the value"
+                            .to_owned(),
+                    };
+                    self.refuse(expr.span, &why);
+                }
+            }
         }
     }
 

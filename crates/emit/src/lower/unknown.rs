@@ -25,6 +25,7 @@ impl Lowering<'_> {
             && !self.names_moved(id)
             && !self.is_atomic_of_team(id)
             && !self.asks_in_teams(id)
+            && !self.binds_nobody(id)
             && self.group_vars(id).is_empty()
     }
 
