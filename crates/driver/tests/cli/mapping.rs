@@ -162,7 +162,7 @@ fn loops_whose_directives_are_not_believed_run_in_order() {
         let built = folder.ferry(&flags);
         assert_eq!(built.status, Some(0), "{}", built.err);
         // What is said is what is done, for each of them.
-        let told = lines(&built.err, "warning[F0704]");
+        let told = lines(&built.err, "warning[F0733]");
         let asked = directives.iter().filter(|it| !it.contains("safelen")).count();
         assert_eq!(told, asked, "{}", built.err);
         assert_eq!(lines(&built.err, "F0730"), 0, "{}", built.err);
@@ -180,7 +180,7 @@ fn loops_whose_directives_are_not_believed_run_in_order() {
     assert_eq!(told.matches("but it runs in order").count(), asked, "{told}");
     // Without the word they run as the directives say, and that is told.
     let built = folder.ferry(&["cc", "-c", "a.c"]);
-    assert_eq!(lines(&built.err, "F0704"), 0, "{}", built.err);
+    assert_eq!(lines(&built.err, "F0733"), 0, "{}", built.err);
     assert!(lines(&built.err, "warning[F0730]") > 10, "{}", built.err);
 }
 

@@ -2,7 +2,7 @@
 //!
 //! In: a program, and how far its user is believed. Out: the same program, in which what starts those who share such a
 //! loop starts one thread, one team and one lane. All devices follow such numbers ([`asks_one`]), and nothing else of the
-//! construct changes: its copies and sums are what they were. That a loop is held so is told (F0704).
+//! construct changes: its copies and sums are what they were. That a loop is held so is told (F0733).
 //!
 //! Loops whose levels are ours to choose are decided on in [`super::levels`].
 
@@ -119,7 +119,7 @@ fn warning(program: &Program, analysis: &Analysis<'_>, id: RegionId, stmt: StmtI
     let span = program.regions[id].construct.span;
     let found = analysis.examine(stmt);
     let Verdict::Carried(it) = &found.verdict else {
-        return Diagnostic::warning("F0704", "this loop is run in order").at(span, "here");
+        return Diagnostic::warning("F0733", "this loop is run in order").at(span, "here");
     };
     let var = it.second.var.or(it.first.var).and_then(|it| program.vars[it].name);
     let name = var.map_or("memory".to_owned(), |it| format!("`{}`", program.names.text(it)));
@@ -130,7 +130,7 @@ fn warning(program: &Program, analysis: &Analysis<'_>, id: RegionId, stmt: StmtI
     };
     let how = if it.certain { "depend" } else { "seem to depend" };
     let message = format!("iterations of this loop {how} on each other: {name} is {what}");
-    Diagnostic::warning("F0704", message)
+    Diagnostic::warning("F0733", message)
         .at(span, "has them run at once")
         .label(it.first.span, "in one iteration")
         .label(it.second.span, "in a later one")
