@@ -158,14 +158,16 @@ impl Analysis<'_> {
     }
 
     fn number(&self, expr: ExprId) -> Option<i64> {
-        match self.program.exprs[expr].kind {
-            ExprKind::Int(it) => Some(it),
-            ExprKind::Cast(_, inner) => self.number(inner),
-            ExprKind::EnumConst(id, at) => {
-                let constants = self.program.types.enums.find(id)?.constants.as_ref()?;
-                constants.get(at as usize).and_then(|it| i64::try_from(it.1).ok())
-            }
-            _ => None,
+        let kind = &self.program.exprs[expr].kind;
+        if let ExprKind::Int(it) = kind {
+            Some(*it)
+        } else if let ExprKind::Cast(_, inner) = kind {
+            self.number(*inner)
+        } else if let ExprKind::EnumConst(id, at) = kind {
+            let constants = self.program.types.enums.find(*id)?.constants.as_ref()?;
+            constants.get(*at as usize).and_then(|it| i64::try_from(it.1).ok())
+        } else {
+            None
         }
     }
 
