@@ -37,7 +37,7 @@ pub(crate) fn run(options: &CheckOptions) -> Result<ExitCode, String> {
         totals.regions += unit.program.as_ref().map_or(0, |it| it.regions.len());
         let mut found = unit.diagnostics.clone();
         if let Some(program) = unit.program.as_ref().filter(|_| found.errors() == 0) {
-            found.append(races::warnings(program, false));
+            found.append(races::warnings(program, None));
             found = front::presentable(&found, &unit.map);
         }
         let wanted = wanted(&found, options);

@@ -29,7 +29,7 @@ use crate::access::Base;
 use crate::alias::Aliases;
 use crate::effects::Effects;
 use crate::liveness::Liveness;
-use crate::marks::Values;
+use crate::marks::{Values, variable};
 use crate::outline::Outline;
 use crate::scan::Scan;
 use crate::{normal, pairs, privatise, reduction, walk};
@@ -527,10 +527,15 @@ impl<'a> Analysis<'a> {
             finding.last_private.insert(0, form.var);
         }
         if !scan.has_jumps {
-            let filled = privatise::arrays(&question, &body);
-            let own: Vec<VarId> = filled.into_iter().filter(|&it| !is_live(it)).collect();
-            body.touches.retain(|it| !matches!(it.place.base, Base::Var(it) if own.contains(&it)));
-            finding.private.extend(own);
+            let mut filled = privatise::objects(&question, &body, &marked.filled);
+            // A copy of what a pointer leads to ends with its construct.
+            filled.retain(|it| !matches!(it, Base::Var(var) if is_live(*var)));
+            body.touches.retain(|it| !filled.contains(&it.place.base));
+            finding.private.extend(
+                filled
+                    .into_iter()
+                    .filter_map(|it| if let Base::Var(var) = it { Some(var) } else { None }),
+            );
         }
         finding.is_settled = true;
         pairs::compare(&question, &body, finding)
@@ -546,7 +551,9 @@ impl Obstacle {
 /// What the directive of the loop says of variables.
 #[derive(Default)]
 pub(crate) struct Marked {
-    pub(crate) private: BTreeSet<VarId>,
+    pub(crate) private: BTreeSet<Base>,
+    /// What pointers lead to of which each thread has a copy that begins with its values.
+    filled: BTreeSet<VarId>,
     pub(crate) reductions: Vec<(VarId, ReductionOp<Typed>)>,
 }
 
@@ -556,6 +563,12 @@ impl Marked {
         for region in governing.iter().map(|&it| &program.regions[it]) {
             marked.private.extend(private_items(program, &region.construct));
             for kind in region.construct.kinds() {
+                if let ClauseKind::FirstPrivate { items, .. } = kind {
+                    let objects = items.iter().filter_map(|&it| object(program, it));
+                    marked.filled.extend(objects.filter_map(|it| {
+                        if let Base::Pointee(var) = it { Some(var) } else { None }
+                    }));
+                }
                 if let ClauseKind::Reduction(it) = kind {
                     let vars = it.items.iter().filter_map(|&it| item_var(program, it));
                     marked.reductions.extend(vars.map(|var| (var, it.op.clone())));
@@ -566,18 +579,26 @@ impl Marked {
     }
 }
 
-/// Variables that a construct makes private without a first or last value.
+/// What a construct makes private without a first or last value.
 pub(crate) fn private_items(
     program: &Program,
     construct: &ir::construct::Construct<Typed>,
-) -> Vec<VarId> {
-    let mut vars = Vec::new();
+) -> Vec<Base> {
+    let mut found = Vec::new();
     for kind in construct.kinds() {
         if let ClauseKind::Private(items) = kind {
-            vars.extend(items.iter().filter_map(|&it| item_var(program, it)));
+            found.extend(items.iter().filter_map(|&it| object(program, it)));
         }
     }
-    vars
+    found
+}
+
+/// The object of which an item names all or a part.
+fn object(program: &Program, item: ir::program::ExprId) -> Option<Base> {
+    let is_part = matches!(program.exprs[item].kind, ExprKind::Section(_));
+    let var = variable(program, item)?;
+    let is_pointer = program.types.is_pointer(program.vars[var].ty);
+    Some(if is_part && is_pointer { Base::Pointee(var) } else { Base::Var(var) })
 }
 
 fn item_var(program: &Program, item: ir::program::ExprId) -> Option<VarId> {

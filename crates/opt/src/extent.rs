@@ -129,7 +129,7 @@ impl Analysis<'_> {
             return None;
         }
         let none = BTreeSet::new();
-        let private: BTreeSet<VarId> =
+        let private: BTreeSet<Base> =
             private_items(program, &region.construct).into_iter().collect();
         let around = self.outline.around(body);
         let question = walk::Question {

@@ -158,7 +158,17 @@ impl Analysis<'_> {
     }
 
     fn number(&self, expr: ExprId) -> Option<i64> {
-        if let ExprKind::Int(it) = self.program.exprs[expr].kind { Some(it) } else { None }
+        let kind = &self.program.exprs[expr].kind;
+        if let ExprKind::Int(it) = kind {
+            Some(*it)
+        } else if let ExprKind::Cast(_, inner) = kind {
+            self.number(*inner)
+        } else if let ExprKind::EnumConst(id, at) = kind {
+            let constants = self.program.types.enums.find(*id)?.constants.as_ref()?;
+            constants.get(*at as usize).and_then(|it| i64::try_from(it.1).ok())
+        } else {
+            None
+        }
     }
 
     /// Whether a construct starts one thread or team only, or may.

@@ -83,7 +83,10 @@ fn ours(cx: &Context<'_>, job: &Job<'_>) -> Result<Done, Failure> {
         return Err(Failure { said, status: 1 });
     };
     if cx.arguments.trust != Believed::Trust {
-        let races = front::presentable(&races::warnings(program, true), &unit.map);
+        let races = front::presentable(
+            &races::warnings(program, Some(cx.arguments.trust.into())),
+            &unit.map,
+        );
         said.extend(messages(cx, &races, &unit.map)?);
     }
     let options = emit::Options {
