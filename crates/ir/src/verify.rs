@@ -95,6 +95,18 @@ pub fn verify(program: &Program) -> Vec<Violation> {
     verifier.found
 }
 
+/// Every broken law of handles, types of expressions and initialisers: what passes may add to a program that no
+/// function of it holds.
+pub fn verify_types(program: &Program) -> Vec<Violation> {
+    let mut verifier = Verifier { program, found: Vec::new() };
+    verifier.handles();
+    if verifier.found.is_empty() {
+        program.exprs.iter().for_each(|(_, expr)| verifier.expr(expr));
+        verifier.vars();
+    }
+    verifier.found
+}
+
 struct Verifier<'a> {
     program: &'a Program,
     found: Vec<Violation>,

@@ -4,12 +4,16 @@
 //! program's own (`ir`); a kernel is a tree of [`Stmt`]s around them in which parallelism is said and not
 //! implied: who runs what, which iterations are dealt to whom and how, where all wait, what is combined, and
 //! in which memory each variable lies. [`build`] makes typed expressions, [`copy`] copies code with other
-//! variables in it.
+//! variables in it, [`verify`] knows the laws, [`text`] reads kernels from text.
 
 pub mod build;
 pub mod copy;
+pub mod interpret;
 pub mod intrinsic;
 mod module;
+pub mod text;
+pub mod verify;
+pub mod walk;
 
 pub use module::{
     Block, Crew, Dim, Kernel, Loop, LoopKind, Module, Parallel, Range, Reduce, Schedule, Share,
