@@ -44,6 +44,17 @@ static void motions(void)
 #pragma acc serial copyin(x) copyout(x)
   x += 1;
   expect(x == 3, "in and out");
+  // What a condition leaves out is not there for regions inside.
+  int both = 3, list[N];
+  for (int i = 0; i < N; i++) list[i] = i;
+#pragma acc data copyout(list) copyin(both) if (N == 0)
+  {
+#pragma acc serial
+    for (int i = 0; i < N; i++) list[i] = list[i] + both;
+#pragma acc serial copy(both)
+    both += list[1];
+  }
+  expect(list[5] == 8 && both == 7, "data under a condition that is false");
   // Zeros do not come from the host, and do not go there before the end.
   for (int i = 0; i < N; i++) d[i] = 7, filed[i] = 7;
   int sum = 0;

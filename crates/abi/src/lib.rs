@@ -21,6 +21,7 @@ pub mod image;
 pub mod map;
 pub mod names;
 pub mod queue;
+pub mod settings;
 
 pub use call::{Dimension, Ident, KernelArgs};
 pub use entry::{BinaryDescriptor, DeviceImage, Entry, FerryRegion};

@@ -41,12 +41,12 @@ pub(crate) fn missing_directive(sentinel: &str, standard: &str, place: Span) -> 
 pub(crate) fn unknown_directive(
     word: &str,
     standard: &str,
-    known: &[&str],
+    near: Option<&str>,
     place: Span,
 ) -> Diagnostic {
     let fault = Diagnostic::error("F0302", format!("`{word}` is no {standard} directive"))
         .at(place, "not known");
-    match nearest(word, known.iter().copied()) {
+    match near {
         Some(near) => fault.help(format!("did you mean `{near}`?")),
         None => fault,
     }

@@ -11,6 +11,7 @@ use syntax::{Parser, TokenKind};
 
 use crate::cursor::{Read, Reader, Reported};
 use crate::subscript::Numbered;
+use crate::suggest::nearest;
 use crate::table::{ClauseRow, DirectiveRow, Heading, Often, ReadClause, Standard};
 use crate::{Written, messages};
 
@@ -185,9 +186,47 @@ impl Reader<'_, '_> {
                 let fault = messages::cannot_follow(wrong.name(), &heading.name(), &names, place);
                 return Err(self.report(fault));
             }
+            if !is_clause && let Some(fault) = self.misspelt_part(&heading, before, place) {
+                return Err(self.report(fault));
+            }
             break;
         }
         Ok(heading)
+    }
+
+    /// A word that is meant as a part of the directive: nearer to one that may follow than to any clause.
+    fn misspelt_part(
+        &self,
+        heading: &Heading,
+        before: &DirectiveRow,
+        place: Span,
+    ) -> Option<source::Diagnostic> {
+        let (word, next) = (self.word(), self.word_at(1));
+        let has_arguments = self.p.peek_at(1) == TokenKind::LParen;
+        if word.is_empty() || has_arguments {
+            return None;
+        }
+        let standard = self.standard;
+        let parts = standard.directives.iter().filter(|it| standard.may_follow(before, it));
+        let parts: Vec<&str> = parts.flat_map(|it| it.words).copied().collect();
+        // `target enter dta` begins as `target enter data`.
+        let longer = standard.directives.iter().flat_map(|it| it.words);
+        let rests: Vec<&str> =
+            longer.filter_map(|it| it.strip_prefix(before.name())?.strip_prefix(' ')).collect();
+        let clauses = heading.clauses(standard);
+        let clauses: Vec<&str> = clauses.iter().map(|it| it.word).collect();
+        let one = nearest(word, parts.iter().chain(&rests).chain(&clauses).copied());
+        let one = one.filter(|it| !clauses.contains(it));
+        let two = format!("{word} {next}");
+        let is_two = rests.iter().any(|it| it.starts_with(&format!("{word} ")));
+        let near = match is_two {
+            true => nearest(&two, rests.iter().copied()),
+            false => one,
+        }?;
+        let said = if is_two { two.as_str() } else { word };
+        let name = heading.name();
+        let (wrong, right) = (format!("{name} {said}"), format!("{name} {near}"));
+        Some(messages::unknown_directive(wrong.trim_end(), standard.name, Some(&right), place))
     }
 
     /// Takes the words of the longest row that fits and is `wanted`.
@@ -251,7 +290,8 @@ impl Reader<'_, '_> {
             let two = format!("{} {}", self.word(), self.word_at(1));
             let is_two = known.iter().any(|it| it.starts_with(&format!("{} ", self.word())));
             let word = if is_two { two.trim_end() } else { self.word() };
-            messages::unknown_directive(word, self.standard.name, &known, place)
+            let near = nearest(word, known.iter().copied());
+            messages::unknown_directive(word, self.standard.name, near, place)
         };
         self.report(fault)
     }

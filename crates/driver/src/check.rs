@@ -1,6 +1,5 @@
 //! `ferry check`: read programs and report what is wrong with them.
 
-use std::fs;
 use std::process::ExitCode;
 
 use source::{Diagnostic, Diagnostics, Locator, Severity, render};
@@ -38,7 +37,7 @@ pub(crate) fn run(options: &CheckOptions) -> Result<ExitCode, String> {
         totals.regions += unit.program.as_ref().map_or(0, |it| it.regions.len());
         let mut found = unit.diagnostics.clone();
         if let Some(program) = unit.program.as_ref().filter(|_| found.errors() == 0) {
-            found.append(races::warnings(program, false));
+            found.append(races::warnings(program, None));
             found = front::presentable(&found, &unit.map);
         }
         let wanted = wanted(&found, options);
@@ -49,7 +48,7 @@ pub(crate) fn run(options: &CheckOptions) -> Result<ExitCode, String> {
                 Severity::Info => {}
             }
         }
-        let read = |name: &str| fs::read(name).ok();
+        let read = crate::input::written;
         let locator = Locator::new(&unit.map, &read);
         match format {
             Format::Text => text.push_str(&render::terminal(&wanted, &locator, colour)),

@@ -1,11 +1,13 @@
 //! `ferry devices`: what programs can run on here.
 
-use std::process::ExitCode;
+use std::collections::BTreeMap;
+use std::process::{Command, ExitCode, Stdio};
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
 use crate::cc::device::{KINDS, Kind};
-use crate::cc::{amd, nvidia, runtime};
+use crate::cc::{amd, nvidia, riscv, runtime};
 use crate::report::{self, Stream};
 
 /// The field names are the JSON report's; they are stable.
@@ -16,22 +18,31 @@ struct Device {
     about: String,
     /// What is missing; empty if it can be used.
     missing: Vec<&'static str>,
+    /// Those that are here, by the names that their makers gave them.
+    found: Vec<String>,
+    /// Why there are none, or what keeps programs from being built for it, with the remedy.
+    why: Option<String>,
 }
 
 pub(crate) fn run(json: bool) -> Result<ExitCode, String> {
     let mut text = String::new();
+    let here = here();
     for (name, kind) in KINDS {
-        let device = device(name, *kind);
+        let device = device(name, *kind, &here);
         if json {
             // Strings under string keys: serialising them cannot fail.
             text.push_str(&serde_json::to_string(&device).unwrap_or_default());
             text.push('\n');
         } else {
-            let state = match device.missing.as_slice() {
-                [] => "ready".to_owned(),
-                missing => format!("not found: {}", missing.join(", ")),
+            let state = match (device.missing.as_slice(), device.found.as_slice()) {
+                ([], []) => "ready".to_owned(),
+                ([], found) => format!("ready: {}", found.join(", ")),
+                (missing, _) => format!("not found: {}", missing.join(", ")),
             };
             text.push_str(&format!("{name:<14}{}\n{:14}{state}\n", device.about, ""));
+            for line in device.why.iter().flat_map(|it| it.lines()) {
+                text.push_str(&format!("{:14}{}\n", "", line.trim()));
+            }
         }
     }
     report::show(&text, Stream::Out)?;
@@ -43,6 +54,9 @@ const NVIDIA: &str = "the NVIDIA driver";
 
 /// The same for AMD's.
 const AMD: &str = "AMD's runtime (libamdhip64.so)";
+
+/// What programs for the cluster are built with.
+const CLUSTER: &str = "tools to compile for it";
 
 /// What stands for all that OpenCL needs.
 const OPENCL: &str = "an OpenCL driver";
@@ -57,7 +71,38 @@ fn has_opencl() -> bool {
     })
 }
 
-fn device(name: &'static str, kind: Kind) -> Device {
+/// What one kind of device answers: the names of those that are here, or why there are none.
+type Here = BTreeMap<String, Result<Vec<String>, String>>;
+
+/// Drivers that say nothing for so long are not waited for.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Asks drivers, in a process of its own: nothing of a kind that did not answer.
+fn here() -> Here {
+    let Some(helper) = runtime::find(runtime::SEPARATE_HELPER) else { return Here::new() };
+    let mut command = Command::new(helper);
+    command.arg("--found").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let Ok(mut child) = command.spawn() else { return Here::new() };
+    let start = Instant::now();
+    while child.try_wait().is_ok_and(|it| it.is_none()) {
+        if start.elapsed() > PATIENCE {
+            let _ = child.kill();
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let Ok(output) = child.wait_with_output() else { return Here::new() };
+    let mut found = Here::new();
+    for line in String::from_utf8_lossy(&output.stdout).lines() {
+        let mut parts = line.split('\t');
+        let (Some(name), Some(state)) = (parts.next(), parts.next()) else { continue };
+        let words: Vec<String> = parts.filter(|it| !it.is_empty()).map(str::to_owned).collect();
+        let answer = if state == "yes" { Ok(words) } else { Err(words.join(" ")) };
+        found.insert(name.to_owned(), answer);
+    }
+    found
+}
+
+fn device(name: &'static str, kind: Kind, here: &Here) -> Device {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let (about, needed): (String, &[&'static str]) = match kind {
         Kind::Cpu => (
@@ -83,18 +128,28 @@ fn device(name: &'static str, kind: Kind) -> Device {
         ),
         Kind::Cuda => ("NVIDIA GPUs".to_owned(), &["libferry.so", NVIDIA]),
         Kind::Hip => ("AMD's GPUs".to_owned(), &["libferry.so", AMD]),
-        Kind::Riscv => ("a simulated cluster of 32-bit RISC-V cores".to_owned(), &["libferry.so"]),
+        Kind::Riscv => {
+            ("a simulated cluster of 32-bit RISC-V cores".to_owned(), &["libferry.so", CLUSTER])
+        }
         Kind::RiscvShared => (
             "the same, whose cores reach the host's memory: nothing is copied".to_owned(),
-            &["libferry.so"],
+            &["libferry.so", CLUSTER],
         ),
     };
-    let is_there = |name: &str| match name {
-        OPENCL => has_opencl(),
-        NVIDIA => nvidia::has_driver(),
-        AMD => amd::has_runtime(),
-        name => runtime::find(name).is_some(),
+    let answer = here.get(name);
+    let tools = needed.contains(&CLUSTER).then(riscv::Tools::find);
+    let is_there = |name: &str| match (name, answer) {
+        (OPENCL | NVIDIA | AMD, Some(answer)) => answer.is_ok(),
+        (OPENCL, None) => has_opencl(),
+        (NVIDIA, None) => nvidia::has_driver(),
+        (AMD, None) => amd::has_runtime(),
+        (CLUSTER, _) => tools.as_ref().is_some_and(Result::is_ok),
+        (name, _) => runtime::find(name).is_some(),
     };
-    let missing = needed.iter().copied().filter(|it| !is_there(it)).collect();
-    Device { name, about, missing }
+    let missing: Vec<&'static str> = needed.iter().copied().filter(|it| !is_there(it)).collect();
+    let lacking = tools.and_then(Result::err);
+    let refused = answer.and_then(|it| it.as_ref().err()).filter(|_| !missing.is_empty());
+    let why = lacking.or_else(|| refused.cloned());
+    let found = answer.and_then(|it| it.as_ref().ok()).cloned().unwrap_or_default();
+    Device { name, about, missing, found, why }
 }

@@ -22,6 +22,8 @@ struct Finding {
     adds: &'static str,
     /// Whether every program needs it.
     required: bool,
+    /// Which part of it is missing, and the remedy, where that is known.
+    lacking: Option<String>,
 }
 
 pub(crate) fn run(json: bool) -> Result<ExitCode, String> {
@@ -34,12 +36,15 @@ pub(crate) fn run(json: bool) -> Result<ExitCode, String> {
             text.push('\n');
             continue;
         }
-        let Finding { piece, found, adds, required } = finding;
+        let Finding { piece, found, adds, required, lacking } = finding;
         text.push_str(&match (found, required) {
             (Some(found), _) => format!("ok       {piece}: {found}\n"),
             (None, true) => format!("MISSING  {piece}: needed for {adds}\n"),
             (None, false) => format!("absent   {piece}: it would add {adds}\n"),
         });
+        for line in lacking.iter().flat_map(|it| it.lines()) {
+            text.push_str(&format!("         {}\n", line.trim()));
+        }
     }
     report::show(&text, Stream::Out)?;
     let is_lacking = findings.iter().any(|it| it.required && it.found.is_none());
@@ -58,7 +63,15 @@ fn findings() -> Vec<Finding> {
         path.map(|it| shown(&it))
     };
     let threads = format!("lib{}.so", directive::HOST_LIBRARY);
-    let finding = |piece, found, adds, required| Finding { piece, found, adds, required };
+    let finding =
+        |piece, found, adds, required| Finding { piece, found, adds, required, lacking: None };
+    let optional = |piece, found: Result<String, String>, adds| {
+        let (found, lacking) = match found {
+            Ok(found) => (Some(found), None),
+            Err(why) => (None, Some(why)),
+        };
+        Finding { piece, found, adds, required: false, lacking }
+    };
     vec![
         finding("C compiler", version, "preprocessing and compiling", true),
         finding(
@@ -87,24 +100,21 @@ fn findings() -> Vec<Finding> {
             "device code in object files (all devices but cpu)",
             false,
         ),
-        finding(
+        optional(
             "NVRTC",
-            nvidia::Compiler::find().ok().map(|it| it.about()),
+            nvidia::Compiler::find().map(|it| it.about()),
             "compiling for the device cuda; `pip install nvidia-cuda-nvrtc-cu12`",
-            false,
         ),
-        finding(
+        optional(
             "clang for AMD's GPUs",
-            amd::Compiler::find().ok().map(|it| it.about()),
+            amd::Compiler::find().map(|it| it.about()),
             "compiling for the device hip; packages clang-19, lld-19 and rocm-device-libs, or ROCm",
-            false,
         ),
-        finding(
+        optional(
             "tools for the cluster",
-            riscv::Tools::find().ok().map(|it| it.about()),
+            riscv::Tools::find().map(|it| it.about()),
             "compiling for the device riscv; packages clang-19, lld-19, llvm-19-dev, gcc-riscv64-unknown-elf, \
              picolibc-riscv64-unknown-elf",
-            false,
         ),
         finding(
             "cache",

@@ -4,7 +4,7 @@
 //! and says what to do. Nothing is read that is not asked for, and nothing is written.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Output, Stdio};
@@ -71,6 +71,12 @@ pub(crate) fn read(path: &Path, input: &Input) -> Result<Text, Diagnostic> {
         let bytes = read_all(file, &name)?;
         preprocess(name, Source::Stdin(&bytes), input)
     }
+}
+
+/// A file that line markers of a text name, to be shown: only plain files are opened, whatever the text says.
+pub(crate) fn written(name: &str) -> Option<Vec<u8>> {
+    let kind = fs::metadata(name).ok()?;
+    if kind.is_file() && kind.len() < LARGEST { fs::read(name).ok() } else { None }
 }
 
 /// Everything that `from` gives, unless its beginning is binary or it has no end.

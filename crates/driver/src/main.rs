@@ -75,6 +75,12 @@ impl Asked {
     }
 
     fn run(&self) -> Result<ExitCode, String> {
+        for it in abi::settings::SETTINGS {
+            let fault = std::env::var_os(it.name).and_then(|value| it.fault(&value));
+            if let Some((message, help)) = fault {
+                return Err(format!("{message}\n  help: {help}"));
+            }
+        }
         match self {
             Asked::Compile(words) => cc::run(words),
             Asked::CompileAndRun(words) => cc::run_program(words),

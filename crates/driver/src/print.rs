@@ -1,6 +1,5 @@
 //! `ferry print`: a program as it was understood, as C or in typed form.
 
-use std::fs;
 use std::process::ExitCode;
 
 use ir::program::Program;
@@ -64,7 +63,7 @@ fn complain(diagnostics: &Diagnostics, map: &SourceMap) -> Result<bool, String> 
     if diagnostics.errors() == 0 {
         return Ok(false);
     }
-    let read = |name: &str| fs::read(name).ok();
+    let read = crate::input::written;
     let locator = Locator::new(map, &read);
     let found = front::presentable(diagnostics, map);
     report::show(&render::terminal(&found, &locator, render::Colour::Never), Stream::Err)?;

@@ -6,6 +6,7 @@
 use ir::construct::{Leaf, ReductionOp};
 use ir::program::{Program, Typed, VarId};
 use opt::dependence::{Analysis, DependenceKind};
+use opt::marks::{Options, Trust};
 use opt::races::{Race, What};
 use source::{Diagnostic, Diagnostics};
 
@@ -16,16 +17,23 @@ const SUM: &str = "F0731";
 /// A variable of which all iterations share one copy.
 const SHARED: &str = "F0732";
 
-/// What is to be told of a program. `is_lowered`: it is lowered too, which tells of those loops that it runs in order.
-pub(crate) fn warnings(program: &Program, is_lowered: bool) -> Diagnostics {
+/// What is to be told of a program. `lowered`: it is lowered too, with so much trust, which tells of those loops that it runs in
+/// order.
+pub(crate) fn warnings(program: &Program, lowered: Option<Trust>) -> Diagnostics {
     let mut found = Diagnostics::new();
     if !program.regions.iter().any(|it| !it.1.loops.is_empty()) {
         return found;
     }
-    for race in Analysis::new(program).races() {
+    let analysis = Analysis::new(program);
+    let marks = Options { trust: lowered.unwrap_or_default(), ..Options::default() };
+    for race in analysis.races() {
         let construct = &program.regions[race.region].construct;
         let is_ordered = construct.rules.orders_refuted;
-        if !(is_lowered && is_ordered && matches!(race.what, What::Memory { .. })) {
+        let is_held = match is_ordered {
+            true => matches!(race.what, What::Memory { .. }),
+            false => analysis.is_distrusted(race.stmt, &marks),
+        };
+        if !(lowered.is_some() && is_held) {
             found.push(warning(program, &race, is_ordered));
         }
     }

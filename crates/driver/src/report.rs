@@ -6,6 +6,7 @@ use std::path::Path;
 
 use source::render;
 
+use crate::cc::leftovers;
 use crate::options::{Colour, Output};
 
 /// Which form a report takes.
@@ -110,7 +111,11 @@ fn write_whole(file: &Path, text: &[u8]) -> io::Result<()> {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
-    let mut neighbour = as_any_new_file(&mut tempfile::Builder::new()).tempfile_in(folder)?;
+    let prefix = leftovers::prefix(folder);
+    let mut builder = tempfile::Builder::new();
+    let mut neighbour = as_any_new_file(&mut builder).prefix(&prefix).tempfile_in(folder)?;
+    leftovers::watch();
+    leftovers::list(neighbour.path());
     neighbour.write_all(text)?;
     neighbour.as_file().sync_all()?;
     if let Ok(kind) = kind {
@@ -129,7 +134,7 @@ pub(crate) fn as_any_new_file<'a, 'b, 's>(
         use std::os::unix::fs::PermissionsExt;
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
-    builder.prefix(".ferry-")
+    builder
 }
 
 /// Why the system refused, without Rust's ` (os error 2)`.

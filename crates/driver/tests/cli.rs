@@ -4,6 +4,7 @@
 #![allow(clippy::expect_used, reason = "a test says what it needs from the machine")]
 
 mod cli {
+    pub(crate) mod architectures;
     pub(crate) mod build_systems;
     pub(crate) mod cc;
     pub(crate) mod cc_files;

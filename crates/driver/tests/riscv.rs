@@ -265,6 +265,47 @@ fn what_the_cluster_cannot_do_is_refused_by_name() {
     check("riscv:none.toml", plain, "name a TOML file");
 }
 
+/// What clang compiles and computes wrongly, or leaves to a library that is not there, is refused at the line of the directive.
+#[test]
+fn what_clang_gets_wrong_is_refused_with_its_line() {
+    if !has_tools() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let check = |text: &str, line: usize, expect: &str| {
+        let built = build(folder.path(), "riscv", &[("a.c", text)]);
+        let said = told(&built);
+        assert_eq!(built.status.code(), Some(1), "{text}\n{said}");
+        assert!(said.contains(expect) && said.contains(&format!("a.c:{line}")), "{text}\n{said}");
+        assert!(!said.contains("ld.lld") && !said.contains("__kmpc"), "{text}\n{said}");
+    };
+    for (construct, device) in [
+        ("target parallel for num_threads(2)", "map(to: a) map(from: in) map(tofrom: s)"),
+        ("target teams distribute parallel for", "map(to: a) map(from: in) map(tofrom: s)"),
+    ] {
+        for (kind, first, second) in
+            [("inclusive", "s += a[i];", "in[i] = s;"), ("exclusive", "in[i] = s;", "s += a[i];")]
+        {
+            let text = format!(
+                "int main(void) {{\n  int a[2] = {{ 1, 2 }}, in[2], s = 5;\n  #pragma omp {construct} \\\n    \
+                 {device} reduction(inscan, +: s)\n  for (int i = 0; i < 2; i++) {{\n    {first}\n    \
+                 #pragma omp scan {kind}(s)\n    {second}\n  }}\n  return s != 8 || in[0] + in[1] < 11;\n}}\n"
+            );
+            check(&text, 3, "inscan");
+        }
+    }
+    for waits in ["depend(sink: i - 1)", "doacross(sink: i - 1)"] {
+        let done = waits.split('(').next().expect("a word");
+        let done = format!("{done}(source{})", if done == "doacross" { ":" } else { "" });
+        let text = format!(
+            "int main(void) {{\n  int g[4] = {{ 1 }};\n  #pragma omp target parallel for ordered(1) map(g)\n  \
+             for (int i = 1; i < 4; i++) {{\n    #pragma omp ordered {waits}\n    g[i] = g[i - 1];\n    \
+             #pragma omp ordered {done}\n  }}\n  return g[3] != 1;\n}}\n"
+        );
+        check(&text, 5, "iterations that wait for others");
+    }
+}
+
 #[test]
 fn a_word_of_the_host_is_changed_by_one_access() {
     let text = r#"

@@ -51,6 +51,7 @@ fn levels_become_teams_of_threads() {
         "levels_macros.c",
         "levels_order.c",
         "levels_calls.c",
+        "levels_own.c",
         "acc_rows.c",
         "acc_extents.c",
     ] {
@@ -261,6 +262,82 @@ fn what_a_header_declares_is_said_there_for_all() {
     let mut run = Command::new(folder.path().join("a"));
     let run = run.env("FERRY_DEVICE", "cpu:separate").output().expect("the program runs");
     assert!(run.status.success(), "{}", told(&run));
+}
+
+/// A header that two files read in different ways, as each knows more or less of what it declares.
+#[test]
+fn readings_of_a_header_that_know_more_or_less_agree() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let write = |name: &str, text: &str| {
+        fs::write(folder.path().join(name), text).expect("written");
+    };
+    let header = "#pragma omp declare target\nextern double rate;\ndouble scaled(double x);\n\
+                  #pragma omp end declare target\n";
+    write("v.h", header);
+    let call = "#include \"v.h\"\nint main(void) {\n    double a[10];\n    rate = 3;\n\
+                #pragma omp target update to(rate)\n\
+                #pragma omp target teams distribute parallel for map(from: a)\n\
+                \x20   for (int i = 0; i < 10; i++) a[i] = scaled(i);\n    return a[3] != 9;\n}\n";
+    write("main.c", call);
+    // Here both are defined, and the variable has a first value.
+    write(
+        "f.c",
+        "#include \"v.h\"\ndouble rate = 2;\ndouble scaled(double x) { return rate * x; }\n",
+    );
+    for files in [["main.c", "f.c"], ["f.c", "main.c"]] {
+        let mut out = vec!["translate", "--to=openacc", "--out-dir=out"];
+        out.extend(files);
+        let made = ferry(&out, folder.path());
+        assert!(made.status.success(), "{}", told(&made));
+        let text = fs::read_to_string(folder.path().join("out/v.h")).expect("the header");
+        assert!(text.contains("#pragma acc declare copyin(rate)"), "{text}");
+        assert!(text.contains("#pragma acc routine seq\ndouble scaled(double x);"), "{text}");
+        assert!(!text.contains("#pragma omp"), "{text}");
+        let flags = ["cc", "--device=cpu:separate", "-w", "out/main.c", "out/f.c", "-o", "a"];
+        let built = ferry(&flags, folder.path());
+        assert!(built.status.success(), "{}", told(&built));
+        let mut run = Command::new(folder.path().join("a"));
+        run.env("FERRY_DEVICE", "cpu:separate").env("OMP_TARGET_OFFLOAD", "MANDATORY");
+        let run = run.output().expect("the program runs");
+        assert!(run.status.success(), "{}\n{text}", told(&run));
+    }
+}
+
+/// Code that no reading meets stays as it is; `--partial` writes the rest of the file.
+#[test]
+fn a_part_of_a_file_is_translated_on_request() {
+    let text = "#if USE_MPI\n#error no mpi here\n#endif\nvoid f(int n, float *restrict a) {\n\
+                #pragma acc parallel loop copy(a[0:n])\n    for (int i = 0; i < n; i++) {\n#if USE_MPI\n\
+                \x20       a[i] += 2;\n#else\n        a[i] += 1;\n#endif\n    }\n\
+                #pragma acc parallel loop copy(a[0:n])\n    for (int i = 0; i < n; i++) a[i] *= 2;\n}\n\
+                int main(void) {\n    float a[3] = { 1, 2, 3 };\n    f(3, a);\n\
+                \x20   return a[0] != 4 || a[2] != 8;\n}\n";
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    fs::write(folder.path().join("a.c"), text).expect("written");
+    let whole = ["translate", "--to=openmp", "--profile=gcc", "--out-dir=out", "a.c"];
+    let refused = ferry(&whole, folder.path());
+    assert_eq!(refused.status.code(), Some(1), "{}", told(&refused));
+    assert!(told(&refused).contains("refused [F0817]"), "{}", told(&refused));
+    assert!(!folder.path().join("out").exists(), "nothing is written");
+    let mut partial = whole.to_vec();
+    partial.push("--partial");
+    let made = ferry(&partial, folder.path());
+    assert!(told(&made).contains("a.c:8") || told(&made).contains("a.c:7"), "{}", told(&made));
+    let new = fs::read_to_string(folder.path().join("out/a.c")).expect("a file");
+    assert_eq!(new.matches("#pragma omp target teams").count(), 2, "{new}");
+    assert_eq!(new.matches("#pragma acc").count(), 0, "{new}");
+    assert!(
+        new.contains("#if USE_MPI\n        a[i] += 2;\n#else"),
+        "what was not read stays: {new}"
+    );
+    let built = ferry(&["cc", "--device=cpu:separate", "-w", "out/a.c", "-o", "a"], folder.path());
+    assert!(built.status.success(), "{}\n{new}", told(&built));
+    let run = Command::new(folder.path().join("a"))
+        .env("FERRY_DEVICE", "cpu:separate")
+        .env("OMP_TARGET_OFFLOAD", "MANDATORY")
+        .output()
+        .expect("the program runs");
+    assert!(run.status.success(), "{}\n{new}", told(&run));
 }
 
 #[test]

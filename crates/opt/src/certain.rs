@@ -7,6 +7,9 @@
 //!
 //! "No" means that it was not shown, not that the iterations are independent.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
 use ir::program::Program;
 
 use crate::access::{Base, Context, Step, Touch};
@@ -40,46 +43,81 @@ struct Instance {
     rooms: Vec<Poly>,
 }
 
-/// Whether `first` in one iteration and `second` in a later one certainly meet.
-pub(crate) fn meet(
-    program: &Program,
-    around: &Around,
-    first: &Touch,
-    second: &Touch,
-    distance: Option<u64>,
-) -> bool {
-    let Some(room) = &around.room else { return false };
-    let is_object = matches!(first.place.base, Base::Var(_) | Base::Pointee(_));
-    if !is_object || first.place.base != second.place.base || !are_alike(first, second) {
-        return false;
+/// What is asked of the accesses of one loop.
+pub(crate) struct Certain<'a> {
+    room: Option<&'a Poly>,
+    /// What holds if the loop has a second iteration.
+    known: Option<System>,
+    /// Whether there are so many iterations, as far as that was asked.
+    runs: RefCell<BTreeMap<i128, bool>>,
+}
+
+impl<'a> Certain<'a> {
+    pub(crate) fn new(program: &Program, around: &'a Around) -> Certain<'a> {
+        let room = around.room.as_ref();
+        let known = room.and_then(|it| at(it, &[(0, 1)])).map(|two| {
+            let mut facts = pairs::with_ranges(program, &around.facts, [&two]);
+            facts.push(two);
+            System { zero: Vec::new(), at_least_zero: facts }
+        });
+        Certain { room, known, runs: RefCell::default() }
     }
-    let in_iteration = |number: i128| at(room, &[(0, number)]);
-    let Some(two) = in_iteration(1) else { return false };
-    let mut facts = pairs::with_ranges(program, &around.facts, [&two]);
-    facts.push(two);
-    let known = System { zero: Vec::new(), at_least_zero: facts };
-    let holds = |poly: &Poly| known.implies_at_least_zero(poly);
-    let distances = (1..=DISTANCES).chain(distance.map(i128::from));
-    for apart in distances {
-        for earlier in 0..FIRST {
-            let later = earlier + apart;
-            if !in_iteration(later).is_some_and(|it| holds(&it)) {
-                continue;
-            }
-            let (Some(left), Some(right)) = (instances(first, earlier), instances(second, later))
-            else {
-                return false;
-            };
-            let is_met = left.iter().any(|a| {
-                let same = right.iter().filter(|b| a.subscripts == b.subscripts);
-                same.into_iter().any(|b| a.rooms.iter().chain(&b.rooms).all(holds))
-            });
-            if is_met {
-                return true;
+
+    /// Whether an iteration is run for certain.
+    fn is_run(&self, known: &System, iteration: i128) -> bool {
+        let ask = || {
+            let room = self.room.and_then(|it| at(it, &[(0, iteration)]));
+            room.is_some_and(|it| known.implies_at_least_zero(&it))
+        };
+        *self.runs.borrow_mut().entry(iteration).or_insert_with(ask)
+    }
+
+    /// Whether `first` in one iteration and `second` in a later one certainly meet.
+    pub(crate) fn meet(&self, first: &Touch, second: &Touch, distance: Option<u64>) -> bool {
+        let Some(known) = &self.known else { return false };
+        let is_object = matches!(first.place.base, Base::Var(_) | Base::Pointee(_));
+        if !is_object
+            || first.place.base != second.place.base
+            || !are_alike(first, second)
+            || differ(first, second)
+        {
+            return false;
+        }
+        let holds = |poly: &Poly| known.implies_at_least_zero(poly);
+        let distances = (1..=DISTANCES).chain(distance.map(i128::from));
+        for apart in distances {
+            for earlier in 0..FIRST {
+                let later = earlier + apart;
+                if !self.is_run(known, later) {
+                    continue;
+                }
+                let (Some(left), Some(right)) =
+                    (instances(first, earlier), instances(second, later))
+                else {
+                    return false;
+                };
+                let is_met = left.iter().any(|a| {
+                    let same = right.iter().filter(|b| a.subscripts == b.subscripts);
+                    same.into_iter().any(|b| a.rooms.iter().chain(&b.rooms).all(holds))
+                });
+                if is_met {
+                    return true;
+                }
             }
         }
+        false
     }
-    false
+}
+
+/// Whether a subscript of two accesses is the same in all rounds of all loops, and not that of the other.
+fn differ(first: &Touch, second: &Touch) -> bool {
+    let is_fixed = |it: &Poly| !it.atoms().any(|it| matches!(it.value, Value::Trip(_)));
+    first.place.path.iter().zip(&second.place.path).any(|it| match it {
+        (Step::Index { by: x, .. }, Step::Index { by: y, .. }) => {
+            x != y && is_fixed(x) && is_fixed(y)
+        }
+        _ => false,
+    })
 }
 
 /// Whether any two iterations meet in the two accesses, or any two at the distance, as far as the loops

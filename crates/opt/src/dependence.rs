@@ -13,21 +13,23 @@
 //! places it reads and writes; any two of them that may be the same object ([`crate::alias`]) are compared for
 //! different iterations ([`crate::pairs`]).
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use ir::construct::{ClauseKind, ReductionOp};
 use ir::program::{
     ExprId, ExprKind, FunctionId, Program, RegionId, StmtId, StmtKind, Typed, VarId,
 };
 use ir::walk::Part;
+use rustc_hash::FxHashMap;
 use source::Span;
 
 use crate::access::Base;
 use crate::alias::Aliases;
 use crate::effects::Effects;
 use crate::liveness::Liveness;
-use crate::marks::Values;
+use crate::marks::{Values, variable};
 use crate::outline::Outline;
 use crate::scan::Scan;
 use crate::{normal, pairs, privatise, reduction, walk};
@@ -346,6 +348,9 @@ pub enum Fact {
     PointsApart(VarId, VarId),
 }
 
+/// A region, and what is read and written in it, if that could be told.
+type Walked = (RegionId, Option<Rc<(Scan, walk::Body)>>);
+
 /// Facts about a whole program, made once.
 #[derive(Debug)]
 pub struct Analysis<'a> {
@@ -355,6 +360,10 @@ pub struct Analysis<'a> {
     pub(crate) outline: Outline,
     liveness: Liveness,
     values: OnceCell<Values>,
+    /// Loops that were examined: those of a nest are asked for by each region around them.
+    findings: RefCell<FxHashMap<StmtId, Finding>>,
+    /// What is read and written in the region that was asked about last.
+    pub(crate) walked: RefCell<Option<Walked>>,
 }
 
 impl<'a> Analysis<'a> {
@@ -364,7 +373,8 @@ impl<'a> Analysis<'a> {
         let effects = Effects::new(program, &aliases);
         let outline = Outline::new(program);
         let (liveness, values) = (Liveness::default(), OnceCell::new());
-        Analysis { program, aliases, effects, outline, liveness, values }
+        let (findings, walked) = (RefCell::default(), RefCell::default());
+        Analysis { program, aliases, effects, outline, liveness, values, findings, walked }
     }
 
     /// Whether a function is known to do nothing but compute from what it is given.
@@ -401,6 +411,15 @@ impl<'a> Analysis<'a> {
 
     /// One loop; a statement that is no `for` is answered with [`Reason::NotNormal`].
     pub fn examine(&self, stmt: StmtId) -> Finding {
+        if let Some(known) = self.findings.borrow().get(&stmt) {
+            return known.clone();
+        }
+        let finding = self.examine_anew(stmt);
+        self.findings.borrow_mut().insert(stmt, finding.clone());
+        finding
+    }
+
+    fn examine_anew(&self, stmt: StmtId) -> Finding {
         let span = self.program.stmts[stmt].span;
         let mut finding = Finding {
             stmt,
@@ -508,10 +527,15 @@ impl<'a> Analysis<'a> {
             finding.last_private.insert(0, form.var);
         }
         if !scan.has_jumps {
-            let filled = privatise::arrays(&question, &body);
-            let own: Vec<VarId> = filled.into_iter().filter(|&it| !is_live(it)).collect();
-            body.touches.retain(|it| !matches!(it.place.base, Base::Var(it) if own.contains(&it)));
-            finding.private.extend(own);
+            let mut filled = privatise::objects(&question, &body, &marked.filled);
+            // A copy of what a pointer leads to ends with its construct.
+            filled.retain(|it| !matches!(it, Base::Var(var) if is_live(*var)));
+            body.touches.retain(|it| !filled.contains(&it.place.base));
+            finding.private.extend(
+                filled
+                    .into_iter()
+                    .filter_map(|it| if let Base::Var(var) = it { Some(var) } else { None }),
+            );
         }
         finding.is_settled = true;
         pairs::compare(&question, &body, finding)
@@ -527,7 +551,9 @@ impl Obstacle {
 /// What the directive of the loop says of variables.
 #[derive(Default)]
 pub(crate) struct Marked {
-    pub(crate) private: BTreeSet<VarId>,
+    pub(crate) private: BTreeSet<Base>,
+    /// What pointers lead to of which each thread has a copy that begins with its values.
+    filled: BTreeSet<VarId>,
     pub(crate) reductions: Vec<(VarId, ReductionOp<Typed>)>,
 }
 
@@ -537,6 +563,12 @@ impl Marked {
         for region in governing.iter().map(|&it| &program.regions[it]) {
             marked.private.extend(private_items(program, &region.construct));
             for kind in region.construct.kinds() {
+                if let ClauseKind::FirstPrivate { items, .. } = kind {
+                    let objects = items.iter().filter_map(|&it| object(program, it));
+                    marked.filled.extend(objects.filter_map(|it| {
+                        if let Base::Pointee(var) = it { Some(var) } else { None }
+                    }));
+                }
                 if let ClauseKind::Reduction(it) = kind {
                     let vars = it.items.iter().filter_map(|&it| item_var(program, it));
                     marked.reductions.extend(vars.map(|var| (var, it.op.clone())));
@@ -547,18 +579,26 @@ impl Marked {
     }
 }
 
-/// Variables that a construct makes private without a first or last value.
+/// What a construct makes private without a first or last value.
 pub(crate) fn private_items(
     program: &Program,
     construct: &ir::construct::Construct<Typed>,
-) -> Vec<VarId> {
-    let mut vars = Vec::new();
+) -> Vec<Base> {
+    let mut found = Vec::new();
     for kind in construct.kinds() {
         if let ClauseKind::Private(items) = kind {
-            vars.extend(items.iter().filter_map(|&it| item_var(program, it)));
+            found.extend(items.iter().filter_map(|&it| object(program, it)));
         }
     }
-    vars
+    found
+}
+
+/// The object of which an item names all or a part.
+fn object(program: &Program, item: ir::program::ExprId) -> Option<Base> {
+    let is_part = matches!(program.exprs[item].kind, ExprKind::Section(_));
+    let var = variable(program, item)?;
+    let is_pointer = program.types.is_pointer(program.vars[var].ty);
+    Some(if is_part && is_pointer { Base::Pointee(var) } else { Base::Var(var) })
 }
 
 fn item_var(program: &Program, item: ir::program::ExprId) -> Option<VarId> {

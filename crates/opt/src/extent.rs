@@ -9,6 +9,7 @@
 //! one does not hold, the part says nothing. Accesses that depend on a condition must lie inside.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use ir::construct::{ClauseKind, Implicit, Leaf, Motion, Presence};
 use ir::program::{ExprId, ExprKind, Program, RegionId, Typed, VarId};
@@ -108,7 +109,18 @@ impl Analysis<'_> {
 
     /// What is read and written in a region, in one walk over its body; none where it jumps: behind a jump nothing is
     /// certain to happen.
-    pub(crate) fn accesses(&self, region: RegionId) -> Option<(Scan, walk::Body)> {
+    pub(crate) fn accesses(&self, region: RegionId) -> Option<Rc<(Scan, walk::Body)>> {
+        if let Some((of, known)) = &*self.walked.borrow()
+            && *of == region
+        {
+            return known.clone();
+        }
+        let found = self.accesses_anew(region).map(Rc::new);
+        self.walked.replace(Some((region, found.clone())));
+        found
+    }
+
+    fn accesses_anew(&self, region: RegionId) -> Option<(Scan, walk::Body)> {
         let program = self.program;
         let region = &program.regions[region];
         let body = region.body?;
@@ -117,7 +129,7 @@ impl Analysis<'_> {
             return None;
         }
         let none = BTreeSet::new();
-        let private: BTreeSet<VarId> =
+        let private: BTreeSet<Base> =
             private_items(program, &region.construct).into_iter().collect();
         let around = self.outline.around(body);
         let question = walk::Question {
@@ -141,7 +153,8 @@ impl Analysis<'_> {
         let program = self.program;
         let it = &program.regions[region];
         let unknown = |span| vec![Extent::Unknown(span); pointers.len()];
-        let Some((scan, done)) = self.accesses(region) else { return unknown(it.span) };
+        let Some(accesses) = self.accesses(region) else { return unknown(it.span) };
+        let (scan, done) = accesses.as_ref();
         if let Some(obstacle) = done.obstacles.first() {
             return unknown(obstacle.span);
         }

@@ -25,6 +25,7 @@ mod poly;
 mod privatise;
 pub mod profile;
 pub mod races;
+mod ready;
 mod reduction;
 mod scan;
 pub mod shape;

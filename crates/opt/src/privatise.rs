@@ -1,6 +1,6 @@
 //! Arrays that each iteration fills before it reads them.
 //!
-//! In: the accesses of an iteration. Out: local arrays of which every element that is read has been written
+//! In: the accesses of an iteration. Out: local arrays, and copies of what pointers lead to, of which every element that is read has been written
 //! earlier in the same iteration, so that each iteration may have an array of its own. Whether the values are needed
 //! after the loop is asked by the caller.
 //!
@@ -18,13 +18,17 @@ use crate::system::System;
 use crate::walk::{Body, Held, Question};
 
 /// Arrays that may be private, and must be for iterations to be independent.
-pub(crate) fn arrays(q: &Question<'_>, body: &Body) -> BTreeSet<VarId> {
-    let mut touches: BTreeMap<VarId, Vec<&Touch>> = BTreeMap::new();
+/// `copied`: pointers that lead each thread to a copy.
+pub(crate) fn objects(q: &Question<'_>, body: &Body, copied: &BTreeSet<VarId>) -> BTreeSet<Base> {
+    let mut touches: BTreeMap<Base, Vec<&Touch>> = BTreeMap::new();
     for touch in &body.touches {
-        if let Base::Var(var) = touch.place.base {
-            touches.entry(var).or_default().push(touch);
-        }
+        touches.entry(touch.place.base).or_default().push(touch);
     }
+    let is_known = |base: Base| match base {
+        Base::Var(var) => is_local_array(q, var),
+        Base::Pointee(var) => copied.contains(&var),
+        Base::Held(_) | Base::Unknown | Base::Nowhere => false,
+    };
     // A value that was taken for unchanging must not come from an array that changes hands.
     let held: BTreeSet<Base> = body
         .held
@@ -36,9 +40,9 @@ pub(crate) fn arrays(q: &Question<'_>, body: &Body) -> BTreeSet<VarId> {
         .collect();
     touches
         .into_iter()
-        .filter(|(var, touches)| {
-            is_local_array(q, *var)
-                && !held.contains(&Base::Var(*var))
+        .filter(|(base, touches)| {
+            is_known(*base)
+                && !held.contains(base)
                 && touches.iter().any(|it| it.writes)
                 && is_filled_first(q.program, touches)
                 && pairs::any_meet(q.program, touches)

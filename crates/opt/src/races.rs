@@ -15,7 +15,7 @@ use ir::walk::Part;
 use source::Span;
 
 use crate::access::{Base, Step, Touch};
-use crate::certain;
+use crate::certain::Certain;
 use crate::dependence::{Analysis, DependenceKind, Marked};
 use crate::marks::variable;
 use crate::poly::{Atom, Poly, Value};
@@ -158,7 +158,17 @@ impl Analysis<'_> {
     }
 
     fn number(&self, expr: ExprId) -> Option<i64> {
-        if let ExprKind::Int(it) = self.program.exprs[expr].kind { Some(it) } else { None }
+        let kind = &self.program.exprs[expr].kind;
+        if let ExprKind::Int(it) = kind {
+            Some(*it)
+        } else if let ExprKind::Cast(_, inner) = kind {
+            self.number(*inner)
+        } else if let ExprKind::EnumConst(id, at) = kind {
+            let constants = self.program.types.enums.find(*id)?.constants.as_ref()?;
+            constants.get(*at as usize).and_then(|it| i64::try_from(it.1).ok())
+        } else {
+            None
+        }
     }
 
     /// Whether a construct starts one thread or team only, or may.
@@ -294,6 +304,7 @@ impl Analysis<'_> {
         if written.len().saturating_mul(read.len()) > MAX_PAIRS {
             return None;
         }
+        let certain = Certain::new(self.program, &body.around);
         for write in &written {
             let Some(var) = object(write) else { continue };
             if own.contains(&var) || !self.is_common(write, var, chain) {
@@ -301,9 +312,7 @@ impl Analysis<'_> {
             }
             for read in read.iter().filter(|it| it.place.base == write.place.base) {
                 let distance = distance(write, read);
-                let meet = |first: &Touch, second: &Touch| {
-                    certain::meet(self.program, &body.around, first, second, distance)
-                };
+                let meet = |first: &Touch, second: &Touch| certain.meet(first, second, distance);
                 let what = |kind, first: &Touch, second: &Touch| {
                     Some(What::Memory { var, kind, first: first.span, second: second.span })
                 };

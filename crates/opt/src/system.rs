@@ -10,7 +10,7 @@
 //! (Fourier and Motzkin; with constant bounds this is Banerjee's test), each divided by the common
 //! divisor of its factors and its constant rounded down.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::poly::{Monomial, Poly};
 
@@ -41,10 +41,9 @@ impl System {
         let mut unknowns = BTreeMap::new();
         let equations = self.zero.iter().map(|it| Row::new(it, &mut unknowns)).collect();
         let bounds = self.at_least_zero.iter().map(|it| Row::new(it, &mut unknowns)).collect();
-        match eliminate(equations, bounds) {
-            Outcome::Contradiction => Answer::Never,
-            Outcome::Open => Answer::Perhaps,
-        }
+        let parts = apart(equations, bounds, unknowns.len());
+        let fails = |(equations, bounds)| eliminate(equations, bounds) == Outcome::Contradiction;
+        if parts.into_iter().any(fails) { Answer::Never } else { Answer::Perhaps }
     }
 
     /// Whether it can never be that `poly` is negative besides.
@@ -119,6 +118,40 @@ fn gcd(a: i128, b: i128) -> i128 {
     }
     // Only the smallest number has no positive counterpart; then 1 divides as well.
     i128::try_from(a).unwrap_or(1)
+}
+
+/// Rows in groups that have no unknown in common: each is asked for itself, and what holds of many loops costs no more than
+/// the loops that the question is about.
+fn apart(equations: Vec<Row>, bounds: Vec<Row>, unknowns: usize) -> Vec<(Vec<Row>, Vec<Row>)> {
+    // The group of an unknown is that of the one it leads to, which leads to itself.
+    let mut leads: Vec<usize> = (0..unknowns).collect();
+    fn root(leads: &mut [usize], mut at: usize) -> usize {
+        while let Some(&next) = leads.get(at)
+            && next != at
+        {
+            let beyond = leads.get(next).copied().unwrap_or(next);
+            leads.iter_mut().skip(at).take(1).for_each(|it| *it = beyond);
+            at = next;
+        }
+        at
+    }
+    for row in equations.iter().chain(&bounds) {
+        let mut ids = row.factors.keys().map(|it| *it as usize);
+        let Some(first) = ids.next() else { continue };
+        for other in ids {
+            let (to, from) = (root(&mut leads, first), root(&mut leads, other));
+            leads.iter_mut().skip(from).take(1).for_each(|it| *it = to);
+        }
+    }
+    let mut groups: BTreeMap<Option<usize>, (Vec<Row>, Vec<Row>)> = BTreeMap::new();
+    let mut group = |row: &Row| row.factors.keys().next().map(|it| root(&mut leads, *it as usize));
+    for row in equations {
+        groups.entry(group(&row)).or_default().0.push(row);
+    }
+    for row in bounds {
+        groups.entry(group(&row)).or_default().1.push(row);
+    }
+    groups.into_values().collect()
 }
 
 /// Eliminates unknowns until a contradiction shows or nothing is left to do.
@@ -217,11 +250,12 @@ fn tightened(bounds: Vec<Row>) -> Option<Vec<Row>> {
 
 /// The unknown whose elimination makes the fewest rows.
 fn cheapest_unknown(bounds: &[Row]) -> Option<u32> {
-    let unknowns: BTreeSet<u32> = bounds.iter().flat_map(|it| it.factors.keys().copied()).collect();
-    unknowns.into_iter().min_by_key(|&unknown| {
-        let sign = |sign| bounds.iter().filter(|it| it.factor(unknown).signum() == sign).count();
-        sign(1) * sign(-1)
-    })
+    let mut signs: BTreeMap<u32, (usize, usize)> = BTreeMap::new();
+    for (unknown, factor) in bounds.iter().flat_map(|it| &it.factors) {
+        let (above, below) = signs.entry(*unknown).or_default();
+        *(if *factor > 0 { above } else { below }) += 1;
+    }
+    signs.into_iter().min_by_key(|(_, (above, below))| above * below).map(|it| it.0)
 }
 
 #[cfg(test)]

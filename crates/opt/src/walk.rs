@@ -46,7 +46,7 @@ pub(crate) struct Question<'a> {
     /// Variables that are only combined into.
     pub(crate) reduced: &'a BTreeSet<VarId>,
     /// Variables that a directive makes private to the iteration.
-    pub(crate) private: &'a BTreeSet<VarId>,
+    pub(crate) private: &'a BTreeSet<Base>,
     /// The statements around the loop, innermost first.
     pub(crate) around: &'a [StmtId],
 }
@@ -114,7 +114,7 @@ pub(crate) struct Walk<'q> {
     varying: u32,
     trips: u32,
     /// Variables that a directive inside the loop makes private.
-    shadowed: BTreeSet<VarId>,
+    shadowed: BTreeSet<Base>,
     /// Reads and writes are not noted while this is not zero.
     quiet: u32,
     /// Before the first iteration: all variables still have the values of loop entry.
@@ -323,9 +323,12 @@ impl Walk<'_> {
 
     /// Each iteration has its own: no other one sees it.
     fn is_own(&self, var: VarId) -> bool {
-        self.q.scan.inner.contains(&var)
-            || self.q.private.contains(&var)
-            || self.shadowed.contains(&var)
+        self.q.scan.inner.contains(&var) || self.is_copied(Base::Var(var))
+    }
+
+    /// A clause gives each iteration its own of an object.
+    fn is_copied(&self, base: Base) -> bool {
+        self.q.private.contains(&base) || self.shadowed.contains(&base)
     }
 
     fn fresh(&mut self) -> Poly {
@@ -372,6 +375,7 @@ impl Walk<'_> {
         match place.base {
             Base::Nowhere => return,
             Base::Var(var) if self.is_own(var) => return,
+            Base::Pointee(_) if self.is_copied(place.base) => return,
             Base::Var(_) | Base::Pointee(_) | Base::Held(_) | Base::Unknown => {}
         }
         let size = ty.and_then(|it| self.program.model.size_of(&self.program.types, it).ok());

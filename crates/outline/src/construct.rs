@@ -192,13 +192,17 @@ impl Outliner<'_> {
             }
         }
         let mut build = self.build(span);
+        // Where teams that were not counted run code that is not shared, one is as good as many.
+        if construct.rules.redundant_teams && teams.is_none() {
+            teams = Some(build.number(1));
+        }
         let crew = Crew { number: build.fresh_number("team"), count: build.fresh_number("teams") };
         self.spaces.push((crew.number, Space::Uniform));
         self.spaces.push((crew.count, Space::Uniform));
         let mut body = Block::new();
         self.env.teams = Some(crew);
-        self.limit_threads(limit, span, &mut body);
-        self.own_values(id, &mut body)?;
+        self.limit_threads(limit.or(self.env.asked_limit), span, &mut body);
+        self.own_values(self.region.unwrap_or(id), &mut body)?;
         let sums = self.reduced(id, crew, Space::Group, true, &mut body)?;
         match rest {
             [] => {

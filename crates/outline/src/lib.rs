@@ -13,7 +13,7 @@ mod share;
 mod stmt;
 
 use ir::construct::{ClauseKind, Leaf};
-use ir::program::{ExprId, FunctionId, Program, RegionId, VarId};
+use ir::program::{ExprId, FunctionId, Program, RegionId, StmtId, VarId};
 use ir::region::{Mapping, RegionVar};
 use kernel::build::Builder;
 use kernel::{Block, Crew, Kernel, Module, Space, Stmt, StmtKind};
@@ -70,6 +70,8 @@ fn comes_as_value(var: &RegionVar) -> bool {
 struct Outliner<'p> {
     program: &'p mut Program,
     function: FunctionId,
+    /// What is outlined.
+    region: Option<RegionId>,
     /// Sizes that the host computes.
     computed: &'p FxHashSet<ExprId>,
     threads: Crew,
@@ -91,6 +93,8 @@ struct Env {
     teams: Option<Crew>,
     /// How many threads a team may have at most.
     limit: Option<VarId>,
+    /// The same as the region asks for it.
+    asked_limit: Option<ExprId>,
     /// The threads of the innermost parallel region around, if there is one.
     team: Option<Crew>,
     /// Those of the outermost, where the innermost is inside another.
@@ -112,8 +116,8 @@ struct Returns {
     value: Option<VarId>,
     /// Tells loops that are left.
     left: VarId,
-    /// Loops and switches around, inside the function.
-    depth: usize,
+    /// The statement at the end of the function, behind which nothing is to be left.
+    end: Option<StmtId>,
 }
 
 impl Env {
@@ -146,6 +150,7 @@ impl<'p> Outliner<'p> {
         Outliner {
             program,
             function,
+            region: None,
             computed,
             threads,
             groups,
@@ -165,8 +170,17 @@ impl<'p> Outliner<'p> {
         let leaves: Vec<Leaf> =
             region.construct.leaves.iter().copied().filter(|it| !leaves_host(*it)).collect();
         let mut body = Block::new();
-        if leaves.first() != Some(&Leaf::Teams) {
-            self.limited(id, &mut body)?;
+        self.region = Some(id);
+        self.env.asked_limit = self.asked_limit(id);
+        // What the league has comes with it.
+        let has_league = self
+            .program
+            .inside(id)
+            .into_iter()
+            .any(|it| self.program.regions[it].construct.has(Leaf::Teams));
+        if leaves.first() != Some(&Leaf::Teams) && !has_league {
+            let limit = self.env.asked_limit;
+            self.limit_threads(limit, span, &mut body);
             self.own_values(id, &mut body)?;
         }
         self.construct(id, &leaves, &mut body)?;
@@ -174,16 +188,14 @@ impl<'p> Outliner<'p> {
         Ok(Kernel { region: id, threads, groups, spaces, body, span })
     }
 
-    /// The limit on threads of a region that has no league to take it.
-    fn limited(&mut self, id: RegionId, out: &mut Block) -> Result<()> {
+    /// The limit on threads that the region itself asks for.
+    fn asked_limit(&self, id: RegionId) -> Option<ExprId> {
         let kinds = self.program.regions[id].construct.kinds();
         let limit = kinds.fold(None, |found, it| match it {
             ClauseKind::ThreadLimit(limit) => Some(*limit),
             _ => found,
         });
-        let limit = limit.filter(|it| self.is_given(*it));
-        self.limit_threads(limit, self.program.regions[id].construct.span, out);
-        Ok(())
+        limit.filter(|it| self.is_given(*it))
     }
 
     /// Whether a size that the region itself asks for is known on the device.

@@ -92,40 +92,50 @@ impl Outliner<'_> {
                 if self.program.types.is_variably_modified(element) {
                     return refuse("a variable whose type has a computed length", span);
                 }
+                // The copy has what comes before the part too: no pointer leads before its beginning.
+                let Some(all) = u64::try_from(lower).ok().and_then(|it| it.checked_add(count))
+                else {
+                    return refuse("a part before the beginning of an array", span);
+                };
                 let mut build = self.build(span);
                 let name = build.name_of(item.var);
-                let array = build.array_of(element.plain(), count);
+                let array = build.array_of(element.plain(), all);
+                let part = build.array_of(element.plain(), count);
                 let copy = build.fresh(&name, array);
-                // The name leads to what the part would be the beginning of.
-                let pointer_type = build.program.types.pointer_to(element.plain());
-                let pointer = build.fresh(&name, pointer_type);
-                let own = build.var(copy);
-                let zero = build.number(0);
-                let Some(first) = build.element(own, zero) else {
-                    return refuse("a part of no array", span);
-                };
-                let first = build.address(first);
                 let long = build.program.types.get(TypeKind::Int(IntKind::Long));
-                let back = build.int(-lower, long);
-                let begin = build.binary(BinaryOp::Add, first, back);
-                let set = build.set(pointer, begin);
-                let at = build.var(outer);
                 let lower = build.int(lower, long);
-                let Some(original) = build.element(at, lower) else {
-                    return refuse("a part of no array", span);
-                };
-                let original = build.address(original);
-                let to_array = build.program.types.pointer_to(array);
-                let original = build.cast(original, to_array);
-                let Some(original) = build.deref(original) else {
+                let (own, at) = (build.var(copy), build.var(outer));
+                let parts = [own, at].map(|it| {
+                    let first = build.element(it, lower)?;
+                    let first = build.address(first);
+                    let to_part = build.program.types.pointer_to(part);
+                    let first = build.cast(first, to_part);
+                    build.deref(first)
+                });
+                let [Some(own), Some(original)] = parts else {
                     return refuse("a part of no array", span);
                 };
                 self.spaces.push((copy, space));
-                self.spaces.push((pointer, space));
                 self.declare(copy, out);
-                self.declare(pointer, out);
-                self.eval(set, out);
-                self.env.vars.insert(item.var, pointer);
+                let by = match is_pointer {
+                    false => copy,
+                    true => {
+                        let mut build = self.build(span);
+                        let pointer_type = build.program.types.pointer_to(element.plain());
+                        let pointer = build.fresh(&name, pointer_type);
+                        let (whole, zero) = (build.var(copy), build.number(0));
+                        let Some(first) = build.element(whole, zero) else {
+                            return refuse("a part of no array", span);
+                        };
+                        let first = build.address(first);
+                        let set = build.set(pointer, first);
+                        self.spaces.push((pointer, space));
+                        self.declare(pointer, out);
+                        self.eval(set, out);
+                        pointer
+                    }
+                };
+                self.env.vars.insert(item.var, by);
                 (copy, original, own)
             }
         };

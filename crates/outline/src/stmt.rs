@@ -79,7 +79,7 @@ impl Outliner<'_> {
             C::Label(..) | C::Goto(_) | C::GotoExpr(_) => return refuse("a jump to a label", span),
             C::Continue => StmtKind::Continue,
             C::Break => StmtKind::Break,
-            C::Return(value) => return self.returned(*value, span, out),
+            C::Return(value) => return self.returned(id, *value, span, out),
             C::Region(region) => return self.region(*region, out),
         };
         out.push(Stmt::new(kind, span));
@@ -104,14 +104,7 @@ impl Outliner<'_> {
     }
 
     fn loop_body(&mut self, body: StmtId) -> Result<Block> {
-        if let Some(it) = &mut self.env.returns {
-            it.depth += 1;
-        }
-        let block = self.block(&[body]);
-        if let Some(it) = &mut self.env.returns {
-            it.depth -= 1;
-        }
-        block
+        self.block(&[body])
     }
 
     /// A loop of C. A condition or step that is more than an expression is refused.
@@ -188,7 +181,13 @@ impl Outliner<'_> {
         self.eval(e, out);
     }
 
-    fn returned(&mut self, value: Option<ExprId>, span: Span, out: &mut Block) -> Result<()> {
+    fn returned(
+        &mut self,
+        id: StmtId,
+        value: Option<ExprId>,
+        span: Span,
+        out: &mut Block,
+    ) -> Result<()> {
         let Some(returns) = self.env.returns else {
             return refuse("a jump out of the region", span);
         };
@@ -200,8 +199,10 @@ impl Outliner<'_> {
             };
             self.eval(e, out);
         }
-        self.set_number(returns.left, 1, span, out);
-        out.push(Stmt::new(StmtKind::Break, span));
+        if returns.end != Some(id) {
+            self.set_number(returns.left, 1, span, out);
+            out.push(Stmt::new(StmtKind::Break, span));
+        }
         Ok(())
     }
 
@@ -299,7 +300,8 @@ impl Outliner<'_> {
         };
         let left = self.number("left", self.space_here(), span, out);
         self.set_number(left, 0, span, out);
-        inner.returns = Some(Returns { value, left, depth: 0 });
+        let end = last_statement(self.program, body);
+        inner.returns = Some(Returns { value, left, end });
         let outer = std::mem::replace(&mut self.env, inner);
         let around = std::mem::replace(&mut self.function, function);
         self.inlining.push(function);
@@ -308,7 +310,7 @@ impl Outliner<'_> {
         self.function = around;
         self.env = outer;
         let block = block?;
-        match has_return(self.program, body) {
+        match returns_early(self.program, body, end) {
             true => {
                 let never = {
                     let mut build = self.build(span);
@@ -482,16 +484,31 @@ fn escapes(program: &Program, id: StmtId) -> bool {
 }
 
 fn has_return(program: &Program, id: StmtId) -> bool {
+    returns_early(program, id, None)
+}
+
+/// Whether there is a `return` in a statement besides the one at its end.
+fn returns_early(program: &Program, id: StmtId, end: Option<StmtId>) -> bool {
     let mut open = vec![Part::Stmt(id)];
     while let Some(part) = open.pop() {
         if let Part::Stmt(id) = part
             && matches!(program.stmts[id].kind, C::Return(_))
+            && Some(id) != end
         {
             return true;
         }
         program.parts(part, &mut |it| open.push(it));
     }
     false
+}
+
+/// The last statement of a body, through braces.
+fn last_statement(program: &Program, body: StmtId) -> Option<StmtId> {
+    let mut at = body;
+    while let C::Block(list) = &program.stmts[at].kind {
+        at = *list.last()?;
+    }
+    Some(at)
 }
 
 fn query(program: &Program, function: FunctionId) -> Option<CrewQuery> {

@@ -184,7 +184,8 @@ impl Region {
         }
         match self.binary.module(device) {
             Ok(Some(module)) => {
-                device.plugin.kernel(module, &self.symbol).map_err(|error| self.failed(error))
+                let kernel = compiling(device, || device.plugin.kernel(module, &self.symbol));
+                kernel.map_err(|error| self.failed(error))
             }
             Ok(None) => Err(Error::NoImage {
                 region: self.name.clone(),
@@ -198,6 +199,15 @@ impl Region {
     fn failed(&self, error: DeviceError) -> Error {
         Error::Crash { region: self.name.clone(), suspect: None, error }
     }
+}
+
+/// Has a device do something for which its driver may compile.
+fn compiling<T>(device: &DeviceState, work: impl FnOnce() -> T) -> T {
+    if device.plugin.runs_in_process() {
+        return work();
+    }
+    let what = format!("compiling for device {} ({})", device.number, device.kind);
+    report::while_waiting(&what, work)
 }
 
 impl Binary {
@@ -228,7 +238,7 @@ impl Binary {
         });
         let Some(image) = fitting else { return Ok(None) };
         let timer = Watch::now().start();
-        let module = device.plugin.load(image)?;
+        let module = compiling(device, || device.plugin.load(image))?;
         Watch::now().loaded(timer, device.number, device.plugin.build_of(module));
         if let Some(remark) = device.plugin.remark() {
             report::warn(&remark);

@@ -10,6 +10,9 @@ use std::io::Write;
 use std::mem::ManuallyDrop;
 use std::os::fd::FromRawFd;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 use crate::error::Error;
 use crate::{llvm, queue};
@@ -40,6 +43,36 @@ pub(crate) fn info(text: &str) {
 /// Something the user should know, and the program goes on.
 pub(crate) fn warn(text: &str) {
     line(&format!("ferry: warning: {text}\n"));
+}
+
+/// Something that mostly is done at once takes longer than this: who waits at a terminal is told why.
+const LONG: Duration = Duration::from_secs(1);
+
+/// Does something that may take long; at a terminal a line says so when it does.
+pub(crate) fn while_waiting<T>(what: &str, work: impl FnOnce() -> T) -> T {
+    // SAFETY: asks what a descriptor is.
+    let is_shown = unsafe { libc::isatty(libc::STDERR_FILENO) } == 1;
+    let text = format!("{what} takes a while");
+    if is_shown { told_after(LONG, move || info(&text), work) } else { work() }
+}
+
+fn told_after<T>(
+    after: Duration,
+    tell: impl FnOnce() + Send + 'static,
+    work: impl FnOnce() -> T,
+) -> T {
+    let (done, waits) = mpsc::channel::<()>();
+    let told = thread::Builder::new().name("ferry-patience".into()).spawn(move || {
+        if waits.recv_timeout(after) == Err(mpsc::RecvTimeoutError::Timeout) {
+            tell();
+        }
+    });
+    let result = work();
+    drop(done);
+    if let Ok(told) = told {
+        let _ = told.join();
+    }
+    result
 }
 
 /// A line that another runtime's tests look for, as it is.
@@ -93,4 +126,19 @@ pub(crate) fn fail(place: &dyn Display, in_kernel: bool, error: &Error) -> ! {
     line(&format!("ferry: error: {place}: {error}{}{help}\n", suspects(error)));
     // SAFETY: exit handlers run as in any C program that calls `exit`; traces are written there.
     unsafe { libc::exit(FAILED) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_takes_long_is_told() {
+        static TOLD: AtomicBool = AtomicBool::new(false);
+        let tell = || TOLD.store(true, Ordering::SeqCst);
+        assert_eq!(told_after(Duration::from_secs(60), tell, || 1), 1);
+        assert!(!TOLD.load(Ordering::SeqCst));
+        told_after(Duration::ZERO, tell, || thread::sleep(Duration::from_millis(200)));
+        assert!(TOLD.load(Ordering::SeqCst));
+    }
 }

@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::{env, iter};
 
+use abi::settings::{SETTINGS, Takes};
 use device::{PLUGINS, Plugin};
 
 use crate::error::Error;
@@ -134,9 +135,25 @@ pub(crate) fn devices() -> Result<Option<Vec<&'static Plugin>>, Error> {
         let number = number.to_str().and_then(|it| it.parse().ok()).unwrap_or(1);
         return Ok(Some(PLUGINS.iter().take(1).cycle().take(number).collect()));
     }
+    check()?;
     let Some(list) = env::var_os("FERRY_DEVICE") else { return Ok(None) };
     let list = list.to_string_lossy();
     if list.trim().is_empty() { Ok(None) } else { devices_of(&list).map(Some) }
+}
+
+/// Whether all that the environment says to the library is allowed.
+fn check() -> Result<(), Error> {
+    for it in SETTINGS.iter().filter(|it| !it.is_of_command) {
+        // What chooses files is not followed with other rights than the user's.
+        let value = match it.takes {
+            Takes::WholeFolder | Takes::Folder | Takes::File => device::library::setting(it.name),
+            Takes::Devices | Takes::Word(_) | Takes::Number(..) => env::var_os(it.name),
+        };
+        if let Some((message, help)) = value.and_then(|value| it.fault(&value)) {
+            return Err(Error::Setting { message, help });
+        }
+    }
+    Ok(())
 }
 
 /// More devices than any program can mean.

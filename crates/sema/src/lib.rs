@@ -131,6 +131,8 @@ pub(crate) struct Cx<'t> {
     undefined: FxHashSet<Span>,
     /// Unknown names are words of an extension, not faults.
     quiet_names: bool,
+    /// A directive is read, whose expressions are evaluated where it is used: none is of an object with static storage.
+    in_directive: bool,
     /// A directive wants to speak of the parameters of the prototypes that follow.
     keeps_params: bool,
     /// Those parameters.
@@ -178,6 +180,7 @@ impl<'t> Cx<'t> {
             registers: FxHashSet::default(),
             undefined: FxHashSet::default(),
             quiet_names: false,
+            in_directive: false,
             keeps_params: false,
             kept_params: Vec::new(),
             silent: 0,

@@ -46,7 +46,7 @@ impl Ancestor {
         };
         let channel = kept.map_or_else(|| self.open(), Ok).map_err(gone)?;
         let answer = upward::ask(&channel, wish, &[])
-            .and_then(|()| protocol::answered(&channel))
+            .and_then(|()| protocol::answered(&channel, &mut protocol::never))
             .map_err(gone)?;
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(channel);
         answer

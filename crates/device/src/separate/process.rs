@@ -17,7 +17,7 @@ use std::process::{self, Command};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use std::{env, mem, thread};
+use std::{env, fs, mem, thread};
 
 use super::arena::Arena;
 use super::protocol::{self, Request, VERSION};
@@ -44,7 +44,17 @@ pub(super) struct Helper {
     process: libc::pid_t,
     /// The process that may speak to it: not one that this one forks.
     owner: u32,
+    /// It was given up: it showed no sign of life.
+    is_silent: AtomicBool,
 }
+
+/// How long a helper may take to greet, and to answer what is answered at once, in steps: time in which this process was
+/// stopped itself is one step at most.
+const STEP: Duration = Duration::from_millis(100);
+const STEPS_TO_GREET: u32 = 100;
+const STEPS_TO_LIVE: u32 = 50;
+/// An answer that takes longer than this may be that of a kernel that computes, or never come: a sign of life tells.
+const QUICK: Duration = Duration::from_secs(1);
 
 /// Helpers to end with the program.
 static HELPERS: Mutex<Vec<Ending>> = Mutex::new(Vec::new());
@@ -63,6 +73,8 @@ struct Ending {
 pub(super) enum Unanswered {
     /// The helper has ended.
     Gone,
+    /// The helper is there and shows no sign of life; it was ended.
+    Silent,
     /// This process is not the one that started it.
     Forked,
 }
@@ -101,8 +113,22 @@ impl Helper {
             .or_else(|_| protocol::ask(&ours, &hello, files.get(..2).unwrap_or_default()));
         // Its end of the channel is the child's alone now.
         drop(command);
-        let greeted = sent.and_then(|()| protocol::answered(&ours)).map_err(|error| {
-            DeviceError::Failed(format!("`{}` does not answer: {error}", path.display()))
+        let limited = ours.set_read_timeout(Some(STEP));
+        let mut steps = 0;
+        let mut is_late = || {
+            steps += 1;
+            let is_over = steps >= STEPS_TO_GREET && !is_traced(process);
+            if is_over { Err(io::ErrorKind::TimedOut.into()) } else { Ok(()) }
+        };
+        let greeted = sent.and(limited).and_then(|()| protocol::answered(&ours, &mut is_late));
+        let greeted = greeted.map_err(|error| {
+            let why = if error.kind() == io::ErrorKind::TimedOut {
+                kill(process);
+                format!("waited {} seconds for its greeting", (STEP * STEPS_TO_GREET).as_secs())
+            } else {
+                error.to_string()
+            };
+            DeviceError::Failed(format!("`{}` does not answer: {why}", path.display()))
         })?;
         greeted.map_err(|error| DeviceError::Failed(format!("`{}`: {error}", path.display())))?;
         let owner = process::id();
@@ -110,7 +136,9 @@ impl Helper {
             lock(&HELPERS).push(Ending { process, owner, control });
         }
         let upward = Mutex::new(Some(upward));
-        Ok(Helper { control: Mutex::new(ours), idle: Mutex::default(), upward, process, owner })
+        let (control, idle) = (Mutex::new(ours), Mutex::default());
+        let is_silent = AtomicBool::new(false);
+        Ok(Helper { control, idle, upward, process, owner, is_silent })
     }
 
     /// Is this the process that has started it?
@@ -150,9 +178,17 @@ impl Helper {
         }
         let kept = lock(&self.idle).pop();
         let channel = kept.map_or_else(|| self.open(), Ok).map_err(|_| Unanswered::Gone)?;
-        let answer =
-            protocol::ask(&channel, request, &[]).and_then(|()| protocol::answered(&channel));
-        let answer = answer.map_err(|_| {
+        let answer = protocol::ask(&channel, request, &[])
+            .and_then(|()| protocol::answered(&channel, &mut || self.lives()));
+        let answer = answer.map_err(|error| {
+            // What is sent is read at once, so that it cannot be sent is silence too.
+            if matches!(error.kind(), io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock) {
+                self.is_silent.store(true, Ordering::Release);
+                kill(self.process);
+            }
+            if self.is_silent.load(Ordering::Acquire) {
+                return Unanswered::Silent;
+            }
             // Another thread ends the program, which says all there is to say.
             while ENDING.load(Ordering::Acquire) {
                 thread::park();
@@ -172,14 +208,50 @@ impl Helper {
 
     fn open(&self) -> io::Result<UnixStream> {
         let (ours, theirs) = UnixStream::pair()?;
+        ours.set_read_timeout(Some(QUICK))?;
+        ours.set_write_timeout(Some(STEP * STEPS_TO_LIVE))?;
         let control = lock(&self.control);
         protocol::ask(&control, &Request::Channel, &[theirs.as_raw_fd()])?;
         Ok(ours)
     }
 }
 
+impl Helper {
+    /// Whether the helper shows that it lives; kernels may compute as long as they like meanwhile.
+    fn lives(&self) -> io::Result<()> {
+        let control = lock(&self.control);
+        if self.is_silent.load(Ordering::Acquire) {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        let mut steps = 0;
+        let mut is_late = || {
+            steps += 1;
+            let is_over = steps >= STEPS_TO_LIVE && !is_traced(self.process);
+            if is_over { Err(io::ErrorKind::TimedOut.into()) } else { Ok(()) }
+        };
+        protocol::ask(&control, &Request::Alive, &[])?;
+        protocol::answered(&control, &mut is_late).map(|_| ())
+    }
+}
+
+/// Whether a debugger holds a process: it may stop it as long as its user likes.
+fn is_traced(process: libc::pid_t) -> bool {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let tracer = status.lines().find_map(|it| it.strip_prefix("TracerPid:"));
+    tracer.is_some_and(|it| it.trim() != "0")
+}
+
+/// Ends a child of ours that does not end by itself, and takes its status.
+fn kill(process: libc::pid_t) {
+    if process > 0 {
+        // SAFETY: a child of ours whose status nobody has taken, so that its number is its own.
+        unsafe { libc::kill(process, libc::SIGKILL) };
+        wait(process);
+    }
+}
+
 /// Waits for a helper that is ending, not for ever; answers its status unless the program has
-/// waited for it itself.
+/// waited for it itself. One that does not end is made to.
 fn wait(process: libc::pid_t) -> Option<i32> {
     const STEP: Duration = Duration::from_millis(1);
     const STEPS: u32 = 2000;
@@ -192,6 +264,8 @@ fn wait(process: libc::pid_t) -> Option<i32> {
             _ => return None,
         }
     }
+    // SAFETY: it is our child still, as it was a moment ago.
+    unsafe { libc::kill(process, libc::SIGKILL) };
     None
 }
 

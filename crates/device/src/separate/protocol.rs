@@ -15,7 +15,7 @@ use std::os::unix::net::UnixStream;
 use crate::{Convention, DeviceError, Result};
 
 /// What both ends must agree on; raised with every change of this file.
-pub(super) const VERSION: u64 = 2;
+pub(super) const VERSION: u64 = 3;
 /// The most files that one message carries.
 const MOST_FILES: usize = 3;
 /// The longest message: an image is the largest thing that is sent.
@@ -36,6 +36,8 @@ pub(super) enum Request {
     },
     /// A new channel travels with it; there is no answer.
     Channel,
+    /// Answered at once, whatever kernels do: by that the helper shows that it lives.
+    Alive,
     /// Answered with a module.
     Load(Vec<u8>),
     Unload(u64),
@@ -71,6 +73,7 @@ mod kind {
     pub(super) const READ: u64 = 6;
     pub(super) const WRITE: u64 = 7;
     pub(super) const LAUNCH: u64 = 8;
+    pub(super) const ALIVE: u64 = 9;
     pub(super) const DONE: u64 = 100;
     pub(super) const FAILED: u64 = 101;
     pub(super) const BAD_IMAGE: u64 = 102;
@@ -88,6 +91,7 @@ impl Request {
                 kind::HELLO
             }
             Request::Channel => kind::CHANNEL,
+            Request::Alive => kind::ALIVE,
             Request::Load(bytes) => {
                 out.extend(bytes);
                 kind::LOAD
@@ -133,6 +137,7 @@ impl Request {
                 Request::Hello { version, parent, number, base, size, library }
             }
             kind::CHANNEL => Request::Channel,
+            kind::ALIVE => Request::Alive,
             kind::LOAD => Request::Load(payload),
             kind::UNLOAD => {
                 let [module] = words(&mut rest)?;
@@ -183,7 +188,7 @@ pub(super) fn ask(stream: &UnixStream, request: &Request, files: &[RawFd]) -> io
 
 /// Receives a request; an end of the stream is an error as well.
 pub(super) fn asked(stream: &UnixStream) -> io::Result<(Request, Vec<File>)> {
-    let (frame, files) = receive(stream)?;
+    let (frame, files) = receive(stream, &mut never)?;
     match Request::decode(frame) {
         Some(request) => Ok((request, files)),
         None => Err(io::Error::other("a message that is not understood")),
@@ -200,9 +205,13 @@ pub(super) fn answer(stream: &UnixStream, answer: &Result<Vec<u8>>) -> io::Resul
     }
 }
 
-/// Receives an answer.
-pub(super) fn answered(stream: &UnixStream) -> io::Result<Result<Vec<u8>>> {
-    let (Frame { kind, payload }, _) = receive(stream)?;
+/// Receives an answer; where the stream has a limit of time, `is_late` says each time it has passed whether to go on
+/// waiting.
+pub(super) fn answered(
+    stream: &UnixStream,
+    is_late: &mut dyn FnMut() -> io::Result<()>,
+) -> io::Result<Result<Vec<u8>>> {
+    let (Frame { kind, payload }, _) = receive(stream, is_late)?;
     let text = || String::from_utf8_lossy(&payload).into_owned();
     Ok(match kind {
         kind::DONE => Ok(payload),
@@ -279,17 +288,25 @@ fn send_bytes(stream: &UnixStream, mut bytes: &[u8], mut files: &[RawFd]) -> io:
     Ok(())
 }
 
-pub(super) fn receive(stream: &UnixStream) -> io::Result<(Frame, Vec<File>)> {
+/// For streams on which anything may take its time.
+pub(super) fn never() -> io::Result<()> {
+    Err(io::ErrorKind::TimedOut.into())
+}
+
+pub(super) fn receive(
+    stream: &UnixStream,
+    is_late: &mut dyn FnMut() -> io::Result<()>,
+) -> io::Result<(Frame, Vec<File>)> {
     let mut head = [0u8; 16];
     let mut files = Vec::new();
-    receive_bytes(stream, &mut head, &mut files)?;
+    receive_bytes(stream, &mut head, &mut files, is_late)?;
     let mut rest = head.as_slice();
     let [kind, len] = words(&mut rest).unwrap_or_default();
     if len > LONGEST {
         return Err(io::Error::other("a message that is too long"));
     }
     let mut payload = vec![0; usize::try_from(len).unwrap_or(0)];
-    receive_bytes(stream, &mut payload, &mut files)?;
+    receive_bytes(stream, &mut payload, &mut files, is_late)?;
     Ok((Frame { kind, payload }, files))
 }
 
@@ -297,6 +314,7 @@ fn receive_bytes(
     stream: &UnixStream,
     mut bytes: &mut [u8],
     files: &mut Vec<File>,
+    is_late: &mut dyn FnMut() -> io::Result<()>,
 ) -> io::Result<()> {
     while !bytes.is_empty() {
         let mut part = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
@@ -322,7 +340,10 @@ fn receive_bytes(
         match usize::try_from(got) {
             Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
             Ok(got) => bytes = bytes.get_mut(got..).unwrap_or_default(),
-            Err(_) => retry(io::Error::last_os_error())?,
+            Err(_) => match io::Error::last_os_error() {
+                error if error.kind() == io::ErrorKind::WouldBlock => is_late()?,
+                error => retry(error)?,
+            },
         }
     }
     Ok(())
@@ -350,6 +371,7 @@ mod tests {
                 library: "/lib/a".into(),
             },
             Request::Channel,
+            Request::Alive,
             Request::Load(vec![1, 2, 3]),
             Request::Unload(7),
             Request::Find { module: 1, name: "kernel".into() },
@@ -388,7 +410,7 @@ mod tests {
             Err(DeviceError::NotFound("k".into())),
         ] {
             answer(&here, &result).unwrap();
-            assert_eq!(answered(&there).unwrap(), result);
+            assert_eq!(answered(&there, &mut never).unwrap(), result);
         }
     }
 }

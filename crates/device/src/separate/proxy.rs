@@ -62,6 +62,12 @@ impl Separate {
         match self.helper.call(request) {
             Ok(answer) => answer,
             Err(Unanswered::Gone) => Err(self.ended(launch)),
+            Err(Unanswered::Silent) => {
+                let kernel = launch.and_then(|it| self.running().get(&it).cloned());
+                let what = kernel.unwrap_or_else(|| awaited(request));
+                let text = "its process shows no sign of life and was ended";
+                Err(DeviceError::Lost(format!("{text}; waited for {what}")))
+            }
             Err(Unanswered::Forked) => Err(forked()),
         }
     }
@@ -90,6 +96,20 @@ impl Separate {
         }
         let culprit = culprit.unwrap_or_else(|| "another kernel".into());
         DeviceError::Lost(format!("{culprit}: {error}"))
+    }
+}
+
+/// What a request waits for, in words.
+fn awaited(request: &Request) -> String {
+    match request {
+        Request::Hello { .. } => "its greeting".into(),
+        Request::Channel | Request::Alive => "a sign of life".into(),
+        Request::Load(_) => "device code to be loaded".into(),
+        Request::Unload(_) => "device code to be unloaded".into(),
+        Request::Find { name, .. } => format!("the address of `{name}`"),
+        Request::Read { len, .. } => format!("{len} bytes of its memory"),
+        Request::Write { bytes, .. } => format!("{} bytes to be written", bytes.len()),
+        Request::Launch { .. } => "a kernel".into(),
     }
 }
 

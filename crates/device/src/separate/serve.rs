@@ -172,7 +172,13 @@ fn listen(control: &UnixStream, parent: u64, server: &Arc<Server>) {
         if news.revents == 0 {
             continue;
         }
-        let Ok((Request::Channel, files)) = protocol::asked(control) else { return };
+        let files = match protocol::asked(control) {
+            Ok((Request::Channel, files)) => files,
+            Ok((Request::Alive, _)) if protocol::answer(control, &Ok(Vec::new())).is_ok() => {
+                continue;
+            }
+            _ => return,
+        };
         for file in files {
             let channel = UnixStream::from(OwnedFd::from(file));
             let server = Arc::clone(server);
@@ -197,7 +203,7 @@ impl Server {
 
     fn handle(&self, request: Request) -> Result<Vec<u8>> {
         match request {
-            Request::Hello { .. } | Request::Channel => {
+            Request::Hello { .. } | Request::Channel | Request::Alive => {
                 Err(DeviceError::Failed("a message that does not belong here".into()))
             }
             Request::Load(image) => {

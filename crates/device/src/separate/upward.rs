@@ -148,7 +148,7 @@ pub(super) fn ask(stream: &UnixStream, wish: &Wish, files: &[RawFd]) -> io::Resu
 }
 
 fn asked(stream: &UnixStream) -> io::Result<(Wish, Vec<File>)> {
-    let (frame, files) = protocol::receive(stream)?;
+    let (frame, files) = protocol::receive(stream, &mut protocol::never)?;
     let wish = Wish::decode(frame);
     wish.map(|it| (it, files)).ok_or_else(|| io::Error::other("a message that is not understood"))
 }

@@ -5,7 +5,6 @@
 //! information are what they would be without us. Languages that are not ours go to it untouched.
 
 use std::ffi::OsString;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use source::{Diagnostic, Diagnostics, Locator, Severity, SourceMap, render};
@@ -84,7 +83,10 @@ fn ours(cx: &Context<'_>, job: &Job<'_>) -> Result<Done, Failure> {
         return Err(Failure { said, status: 1 });
     };
     if cx.arguments.trust != Believed::Trust {
-        let races = front::presentable(&races::warnings(program, true), &unit.map);
+        let races = front::presentable(
+            &races::warnings(program, Some(cx.arguments.trust.into())),
+            &unit.map,
+        );
         said.extend(messages(cx, &races, &unit.map)?);
     }
     let options = emit::Options {
@@ -134,7 +136,7 @@ fn messages(cx: &Context<'_>, found: &Diagnostics, map: &SourceMap) -> Result<Ve
         }
         wanted.push(diagnostic);
     }
-    let read = |name: &str| fs::read(name).ok();
+    let read = crate::input::written;
     let text = render::terminal(&wanted, &Locator::new(map, &read), cx.colour);
     let said = text.into_bytes();
     if wanted.errors() > 0 { Err(Failure { said, status: 1 }) } else { Ok(said) }

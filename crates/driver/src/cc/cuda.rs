@@ -38,7 +38,8 @@ pub(crate) fn images(
     let compiler = Compiler::find().map_err(|why| Failure::told(&why))?;
     let about = compiler.about();
     let mut containers = Vec::new();
-    let all = gpus.architectures();
+    let known = compiler.oldest();
+    let all = gpus.architectures(known);
     for (arch, is_linked) in
         gpus::ways(text).iter().flat_map(|way| all.iter().map(|it| (*it, *way)))
     {
@@ -59,7 +60,7 @@ pub(crate) fn images(
             Ok::<_, Failure>(both)
         })?;
         let [ptx, cubin] = split(&both).ok_or_else(|| Failure::told("a damaged device build"))?;
-        if arch == gpus.oldest() {
+        if arch == gpus.oldest(known) {
             cx.save(source, &format!("sm_{arch}{ending}.ptx"), ptx.payload)?;
             containers.extend(ptx.write());
         }

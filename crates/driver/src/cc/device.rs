@@ -53,17 +53,18 @@ pub(crate) struct Gpus {
 }
 
 impl Gpus {
-    /// The oldest that is meant: assembly is made for it.
-    pub(crate) fn oldest(&self) -> u32 {
+    /// The oldest that is meant, of those that the compiler knows: assembly is made for it.
+    pub(crate) fn oldest(&self, known: u32) -> u32 {
         match (self.all, self.named.first()) {
-            (true, _) | (false, None) => cuda::OLDEST,
+            (true, Some(first)) => known.min(*first),
+            (true, None) | (false, None) => known,
             (false, Some(first)) => *first,
         }
     }
 
-    /// All that something is made for, in order.
-    pub(crate) fn architectures(&self) -> BTreeSet<u32> {
-        self.named.iter().copied().chain([self.oldest()]).collect()
+    /// All that something is made for, in order; `known` is the oldest that the compiler knows.
+    pub(crate) fn architectures(&self, known: u32) -> BTreeSet<u32> {
+        self.named.iter().copied().chain([self.oldest(known)]).collect()
     }
 
     /// Machine code is made for it.
@@ -277,8 +278,8 @@ mod tests {
         let read = |text: &str| Targets::read(text).expect(text);
         let check = |text: &str, runtime: &str, oldest: u32, architectures: &[u32]| {
             let Targets { gpus, text: told, .. } = read(text);
-            assert_eq!((told.as_str(), gpus.oldest()), (runtime, oldest), "{text}");
-            assert_eq!(gpus.architectures(), architectures.iter().copied().collect(), "{text}");
+            assert_eq!((told.as_str(), gpus.oldest(70)), (runtime, oldest), "{text}");
+            assert_eq!(gpus.architectures(70), architectures.iter().copied().collect(), "{text}");
         };
         check("cuda", "cuda", 70, &[70]);
         check("cpu,cuda*2", "cpu,cuda*2", 70, &[70]);
@@ -288,6 +289,9 @@ mod tests {
         check("cuda:sm_90,cuda", "cuda", 70, &[70, 90]);
         check("cuda,cuda", "cuda,cuda", 70, &[70]);
         assert!(read("cuda:sm_90").gpus.is_named(90) && !read("cuda").gpus.is_named(70));
+        // A compiler that has forgotten the oldest of them.
+        assert_eq!((read("cuda").gpus.oldest(75), read("cuda:sm_70").gpus.oldest(75)), (75, 70));
+        assert_eq!(read("cuda,cuda:sm_90").gpus.architectures(75), [75, 90].into());
     }
 
     #[test]

@@ -94,7 +94,7 @@ pub(crate) fn lower(
     chosen: emit::Chosen<'_>,
     device_names: &[&'static str],
 ) -> Lowered {
-    let read = |name: &str| std::fs::read(name).ok();
+    let read = crate::input::written;
     let locator = Locator::new(map, &read);
     let Some(file) = map.files().next() else {
         let diagnostics = Diagnostics::new();

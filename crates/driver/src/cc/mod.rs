@@ -20,7 +20,7 @@ mod hip;
 pub(crate) mod host;
 mod image;
 mod language;
-mod leftovers;
+pub(crate) mod leftovers;
 mod link;
 mod lower;
 pub(crate) mod numbers;

@@ -14,7 +14,7 @@ use std::ptr;
 use cache::Cache;
 use libloading::{Library, Symbol};
 
-use super::{host, runtime};
+use super::{cuda, host, runtime};
 use crate::input;
 
 /// The compiler.
@@ -98,6 +98,16 @@ impl Compiler {
         }
     }
 
+    /// The oldest GPUs that kernels can be made for with it.
+    pub(crate) fn oldest(&self) -> u32 {
+        let known = match self {
+            Compiler::Nvrtc(it) => it.architectures(),
+            Compiler::Nvcc(path) => nvcc_architectures(path),
+        };
+        let known = known.into_iter().filter(|it| *it >= cuda::OLDEST);
+        known.min().unwrap_or(cuda::OLDEST)
+    }
+
     /// Compiles a text for `sm_NN`. An error is what the compiler said.
     pub(crate) fn compile(
         &self,
@@ -111,6 +121,13 @@ impl Compiler {
             Compiler::Nvcc(path) => nvcc(path, text, options, arch, scratch),
         }
     }
+}
+
+/// What nvcc compiles for; nothing if it does not tell.
+fn nvcc_architectures(path: &Path) -> Vec<u32> {
+    let told = Command::new(path).arg("--list-gpu-code").stdin(Stdio::null()).output();
+    let told = told.map(|it| String::from_utf8_lossy(&it.stdout).into_owned()).unwrap_or_default();
+    told.lines().filter_map(|it| it.trim().strip_prefix("sm_")?.parse().ok()).collect()
 }
 
 /// Whether programs can use GPUs here: the driver's library can be opened.

@@ -40,8 +40,10 @@ impl Output {
         };
         // The ending matters to some compilers.
         let ending = wanted.extension().map(|it| format!(".{}", it.display())).unwrap_or_default();
+        let prefix = leftovers::prefix(folder);
         let mut builder = tempfile::Builder::new();
         let file = crate::report::as_any_new_file(&mut builder)
+            .prefix(&prefix)
             .suffix(&ending)
             .tempfile_in(folder)
             .map_err(failed)?;

@@ -99,7 +99,7 @@ fn preprocessed(cx: &Context<'_>, input: &Input) -> Option<Vec<u8>> {
 
 /// `a.cpp:12: target` for each.
 fn note(asked: &[(Span, String)], map: &SourceMap) -> Code {
-    let read = |name: &str| fs::read(name).ok();
+    let read = crate::input::written;
     let locator = Locator::new(map, &read);
     let mut text = String::new();
     for (span, directive) in asked {

@@ -1,7 +1,5 @@
 //! What became of each region at compile time, for people and for programs.
 
-use std::fs;
-
 use serde::Serialize;
 use source::{Diagnostic, Diagnostics, Locator, SourceMap, Span, render};
 
@@ -43,7 +41,7 @@ impl Verdicts {
 
 /// The report on all texts of a run.
 pub(crate) fn report(all: &[Verdicts], form: Report) -> String {
-    let read = |name: &str| fs::read(name).ok();
+    let read = crate::input::written;
     let mut text = String::new();
     let mut log = render::SarifLog::new(env!("CARGO_PKG_VERSION"));
     for verdicts in all {

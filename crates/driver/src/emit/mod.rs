@@ -79,7 +79,7 @@ fn one(
     let (Some(program), Some(id)) = (&unit.program, unit.map.files().next()) else {
         return Ok(None);
     };
-    let read = |name: &str| fs::read(name).ok();
+    let read = crate::input::written;
     let locator = Locator::new(&unit.map, &read);
     let input = &options.input;
     let standard = input.std.iter().map(|it| format!("-std={it}"));
@@ -155,7 +155,7 @@ fn refuse_same(path: &Path, file: &Path) -> Result<(), String> {
 
 /// Shows errors and warnings; tells whether there were errors.
 fn complain(diagnostics: &Diagnostics, map: &SourceMap) -> Result<bool, String> {
-    let read = |name: &str| fs::read(name).ok();
+    let read = crate::input::written;
     let found = front::presentable(diagnostics, map);
     let text = render::terminal(&found, &Locator::new(map, &read), render::Colour::Never);
     report::show(&text, Stream::Err)?;

@@ -13,7 +13,6 @@ mod records;
 mod sarif;
 mod text;
 
-use std::fs;
 use std::process::ExitCode;
 
 use ir::program::Program;
@@ -48,7 +47,7 @@ pub(crate) fn run(options: &ExplainOptions) -> Result<ExitCode, String> {
     for path in &options.input.files {
         progress.step(path);
         let unit = front::check(path, &options.input);
-        let read = |name: &str| fs::read(name).ok();
+        let read = crate::input::written;
         let locator = Locator::new(&unit.map, &read);
         failed |= unit.diagnostics.errors() > 0;
         if !unit.diagnostics.is_empty() {

@@ -10,7 +10,6 @@ mod files;
 mod report;
 
 use std::ffi::OsString;
-use std::fs;
 use std::io::IsTerminal;
 use std::path::Path;
 use std::process::ExitCode;
@@ -129,7 +128,7 @@ impl Work<'_> {
         let unit = front::check(path, input);
         let read = |name: &str| match name == input::STDIN {
             true => input::stdin().ok().map(<[u8]>::to_vec),
-            false => fs::read(name).ok(),
+            false => crate::input::written(name),
         };
         let locator = Locator::new(&unit.map, &read);
         if unit.diagnostics.errors() > 0 {

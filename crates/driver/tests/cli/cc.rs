@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::support::{DOUBTFUL, Folder, GOOD, REGION};
+use super::support::{DOUBTFUL, Folder, GOOD, REGION, Ran};
 
 /// A program that tells how it was compiled.
 const TELLS: &str = r#"
@@ -366,4 +366,34 @@ fn doctor_and_devices_tell_what_is_there() {
     let doctor = folder.ferry(&["doctor"]);
     assert!(doctor.out.contains("ok       C compiler: "), "{}", doctor.out);
     assert_eq!(doctor.status == Some(0), !doctor.out.contains("MISSING"), "{}", doctor.out);
+}
+
+#[test]
+fn what_the_cluster_lacks_is_said_with_its_remedy() {
+    let folder = Folder::new();
+    for words in [&["devices"][..], &["doctor"]] {
+        let mut command = folder.command(words);
+        let ran = command.env("FERRY_RISCV_CLANG", "/nowhere/clang").output().expect("ferry runs");
+        let ran = Ran::of(ran);
+        for word in ["`/nowhere/clang`", "set FERRY_RISCV_CLANG"] {
+            assert!(ran.out.contains(word), "{words:?}: `{word}` is missing in {}", ran.out);
+        }
+    }
+}
+
+#[test]
+fn devices_are_called_by_the_names_of_their_makers() {
+    let folder = Folder::new();
+    let told = folder.ferry(&["devices", "--json"]);
+    for line in told.is_clean().out.lines() {
+        let device: serde_json::Value = serde_json::from_str(line).expect("JSON");
+        let is_missing = device["missing"].as_array().is_some_and(|it| !it.is_empty());
+        if device["name"] == "opencl" && !is_missing {
+            assert!(device["found"].as_array().is_some_and(|it| !it.is_empty()), "{line}");
+        }
+    }
+    let mut command = folder.command(&["devices"]);
+    command.env("OCL_ICD_VENDORS", "/nowhere/at/all");
+    let ran = Ran::of(command.output().expect("ferry runs"));
+    assert!(ran.out.contains("not found: an OpenCL driver"), "{}", ran.out);
 }

@@ -151,3 +151,36 @@ fn headers_are_precompiled_where_gcc_does_it() {
     folder.ferry(&["cc", "-x", "c-header", "h.h", "-o", "other.gch"]).is_clean();
     assert_eq!(folder.names(), ["h.h", "h.h.gch", "other.gch"]);
 }
+
+/// A process that is killed removes nothing; the next one does that for it, and for no process that lives.
+#[test]
+fn what_a_killed_build_leaves_goes_with_the_next_build() {
+    let folder = Folder::new();
+    folder.write("a.c", GOOD);
+    let slow = "#!/bin/sh\ncase \"$*\" in *-E*) exec cc \"$@\";; *) exec sleep 20;; esac\n";
+    folder.write("slow", slow);
+    fs::set_permissions(folder.path("slow"), fs::Permissions::from_mode(0o755)).expect("set");
+    let is_left = |it: &String| it.starts_with(".ferry-");
+    let begun = || {
+        let mut command = folder.command(&["cc", "--ferry-cc", "./slow", "-c", "a.c"]);
+        let child = command.spawn().expect("ferry runs");
+        let name = format!("-{}-", child.id());
+        for _ in 0..400 {
+            if folder.names().iter().any(|it| is_left(it) && it.contains(&name)) {
+                return child;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(25));
+        }
+        panic!("no temporary file in {:?}", folder.names());
+    };
+    let (mut killed, mut living) = (begun(), begun());
+    killed.kill().expect("killed");
+    killed.wait().expect("ended");
+    folder.ferry(&["cc", "-c", "a.c", "-o", "b.o"]).is_clean();
+    let left: Vec<String> = folder.names().into_iter().filter(is_left).collect();
+    assert_eq!(left.len(), 1, "{left:?}");
+    assert!(left[0].contains(&format!("-{}-", living.id())), "{left:?}");
+    folder.run("kill", &["-INT", &living.id().to_string()]);
+    living.wait().expect("ended");
+    assert!(!folder.names().iter().any(is_left), "{:?}", folder.names());
+}

@@ -120,3 +120,77 @@ fn files_that_were_built_for_different_devices_run_where_all_of_them_can() {
         assert_eq!(is_said, second == "cpu", "{}", ran.err);
     }
 }
+
+/// A program for `cpu:separate`, run with these settings; a hang is status 124.
+fn separate(text: &str, settings: &[&str]) -> Ran {
+    let folder = Folder::new();
+    folder.write("a.c", text);
+    let made = folder.ferry(&["cc", "-w", "--device", "cpu:separate", "a.c", "-o", "a"]);
+    assert_eq!(made.status, Some(0), "{}", made.err);
+    let plain = ["60", "env", "-u", "FERRY_DEVICE", "-u", "FERRY_INFO"];
+    folder.run("timeout", &[&plain, settings, &["./a"]].concat())
+}
+
+#[test]
+fn a_device_that_never_greets_is_given_up() {
+    use std::os::unix::fs::PermissionsExt;
+    let helpers = Folder::new();
+    helpers.write("ferry-cpu-device", "#!/bin/sh\nexec sleep 1000\n");
+    let mode = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(helpers.path("ferry-cpu-device"), mode).expect("a script");
+    let setting = format!("FERRY_LIBEXEC={}", helpers.path("").display());
+    let ran = separate(ASKS, &[&setting, "FERRY_DEVICE=cpu:separate"]);
+    ran.fails(1, &["ferry-cpu-device", "does not answer", "for its greeting"]);
+}
+
+/// The kernel stops its own process, as one that hangs would be.
+#[test]
+fn a_device_without_a_sign_of_life_is_given_up() {
+    let text = "#include <signal.h>
+int main(void) {
+  int x = 0;
+#pragma omp target map(tofrom: x)
+  { x = 1; raise(SIGSTOP); }
+  return 0;
+}
+";
+    separate(text, &[]).fails(1, &["no sign of life", "waited for", "a.c:4"]);
+}
+
+/// Longer than it may be silent.
+#[test]
+fn a_kernel_computes_as_long_as_it_likes() {
+    let text = "#include <stdio.h>
+#include <time.h>
+int main(void) {
+  int x = 0;
+#pragma omp target map(tofrom: x)
+  { time_t end = time(0) + 9; while (time(0) < end) x ^= 1; x = 42; }
+  printf(\"%d\\n\", x);
+  return 0;
+}
+";
+    let ran = separate(text, &[]);
+    assert_eq!((ran.status, ran.out.as_str(), ran.err.as_str()), (Some(0), "42\n", ""));
+}
+
+#[test]
+fn odd_settings_are_errors_that_say_what_is_allowed() {
+    let odd = [
+        ("FERRY_INFO", "loud", "0, 1, cycles"),
+        ("FERRY_DEVICE_MEMORY", "4G", "a number, 1 or more"),
+        ("FERRY_COPY_THREADS", "0", "from 1 to"),
+        ("FERRY_CYCLE_LIMIT", "-1", "a number"),
+        ("FERRY_CACHE", "here", "all of its path"),
+        ("FERRY_LIBEXEC", "/nowhere/at/all", "a folder that is there"),
+    ];
+    let folder = built("cpu");
+    for (name, value, allowed) in odd {
+        let words = [name, value, allowed];
+        let setting = format!("{name}={value}");
+        run(&folder, &[&setting]).fails(1, &words);
+        let mut command = folder.command(&["check", "a.c"]);
+        Ran::of(command.env(name, value).output().expect("ferry runs")).fails(1, &words);
+    }
+    assert_eq!(run(&folder, &["FERRY_INFO=", "FERRY_DEVICE_MEMORY= 4096 "]).status, Some(0));
+}

@@ -117,17 +117,12 @@ fn a_log_has_rules_levels_and_places() {
     }
 }
 
-/// The time that `ferry explain` had a processor, as the system tells of a process that has ended.
-fn busy(regions: usize) -> Option<Duration> {
+/// The time that `ferry` had a processor for a file, as the system tells of a process that has ended.
+fn busy(words: &[&str], text: &str) -> Option<Duration> {
     let folder = Folder::new();
-    let part = "#pragma acc parallel loop copyin(x[0:n]) copy(y[0:n])\n\
-                for (i = 0; i < n; i++) { t = x[i]; y[i] += t; }\n\
-                #pragma acc kernels copy(y[0:n])\n\
-                for (i = 1; i < n; i++) y[i] = y[i - 1];\n";
-    let head = "void f(int n, double *restrict x, double *restrict y) { int i; double t;\n";
-    folder.write("a.c", format!("{head}{}}}\n", part.repeat(regions / 2)));
-    let mut command = folder.command(&["explain", "a.c"]);
-    let mut child = command.stdout(Stdio::null()).spawn().ok()?;
+    folder.write("a.c", text);
+    let mut command = folder.command(&[words, &["a.c"]].concat());
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().ok()?;
     let stat = format!("/proc/{}/stat", child.id());
     loop {
         let text = fs::read_to_string(&stat).ok()?;
@@ -143,12 +138,51 @@ fn busy(regions: usize) -> Option<Duration> {
     }
 }
 
-#[test]
-fn time_grows_with_the_program_and_not_with_its_square() {
-    let (Some(few), Some(many)) = (busy(500), busy(4 * 500)) else {
+/// Four times as much takes four times as long; the square would be sixteen times.
+#[track_caller]
+fn grows_evenly(words: &[&str], few: &str, many: &str) {
+    let (Some(few), Some(many)) = (busy(words, few), busy(words, many)) else {
         println!("skipped: the system does not tell how long processes were busy");
         return;
     };
-    // Four times as much; the square would be sixteen times.
     assert!(many < few.max(Duration::from_millis(50)) * 9, "{few:?} became {many:?}");
+}
+
+#[test]
+fn time_grows_with_the_program_and_not_with_its_square() {
+    let part = "#pragma acc parallel loop copyin(x[0:n]) copy(y[0:n])\n\
+                for (i = 0; i < n; i++) { t = x[i]; y[i] += t; }\n\
+                #pragma acc kernels copy(y[0:n])\n\
+                for (i = 1; i < n; i++) y[i] = y[i - 1];\n";
+    let head = "void f(int n, double *restrict x, double *restrict y) { int i; double t;\n";
+    let text = |regions: usize| format!("{head}{}}}\n", part.repeat(regions / 2));
+    grows_evenly(&["explain"], &text(500), &text(4 * 500));
+}
+
+#[test]
+fn time_grows_with_the_arrays_that_no_clause_names() {
+    let text = |many: usize| {
+        let arrays: String = (0..many).map(|it| format!("double v{it}[10];\n")).collect();
+        let uses: String = (0..many).map(|it| format!("v{it}[i] = i;\n")).collect();
+        let head = "#pragma acc parallel loop\nfor (int i = 0; i < 10; i++)";
+        format!("{arrays}void f(void) {{\n{head} {{\n{uses}}}\n}}\n")
+    };
+    grows_evenly(&["explain"], &text(250), &text(4 * 250));
+}
+
+#[test]
+fn time_of_translation_grows_with_loops_and_clauses() {
+    let loops = |many: usize| {
+        let head = "void f(int n, double *restrict p, double *restrict q) { int i;\n\
+                    #pragma acc kernels copy(p[0:n]) copyin(q[0:n])\n{\n";
+        format!("{head}{}}}\n}}\n", "for (i = 0; i < n; i++) p[i] += q[i];\n".repeat(many))
+    };
+    let words = ["translate", "--to", "openmp", "-o", "out.c"];
+    grows_evenly(&words, &loops(250), &loops(4 * 250));
+    let clauses = |many: usize| {
+        let arrays: String = (0..many).map(|it| format!("double v{it}[10];\n")).collect();
+        let clauses: String = (0..many).map(|it| format!(" \\\n copy(v{it})")).collect();
+        format!("void f(void) {{\n{arrays}\n#pragma acc data{clauses}\n{{ }}\n}}\n")
+    };
+    grows_evenly(&words, &clauses(1000), &clauses(4 * 1000));
 }

@@ -26,6 +26,28 @@ fn check(body: &str, words: &[&str]) {
 
 const ARRAY: &str = "  int a[8] = { 0 }, *p = malloc(32);";
 
+/// gcc crashes on it: what it is given without a word, it never comes back from.
+#[test]
+fn values_of_declared_reductions_that_the_host_compiler_crashes_on() {
+    let folder = Folder::new();
+    let text = |first: &str| {
+        format!(
+            "typedef struct {{ int x, y; }} pair;\n#pragma omp declare reduction(most : pair : omp_out = omp_in.x > \
+             omp_out.x ? omp_in : omp_out) \\\n  initializer(omp_priv = {first})\nint main(void) {{\n  pair p = {{ 1, 2 }};\n\
+             #pragma omp parallel for reduction(most : p)\n  for (int i = 0; i < 9; i++) if (i > p.x) p.x = i;\n  \
+             return p.x != 8;\n}}\n"
+        )
+    };
+    folder.write("a.c", text("(pair){ omp_orig.x, 0 }"));
+    folder.ferry(&["check", "a.c"]).is_clean();
+    let refused = folder.ferry(&["cc", "a.c", "-o", "a"]);
+    refused.fails(1, &["F0702", "a.c:3", "compound literal", "call a function"]);
+    // What is the same each time is an object of the file.
+    folder.write("a.c", text("(pair){ 0, 0 }"));
+    assert_eq!(folder.ferry(&["cc", "a.c", "-o", "a"]).status, Some(0));
+    assert_eq!(folder.run("a", &[]).status, Some(0));
+}
+
 #[test]
 fn data_that_must_be_present_and_are_not() {
     let present = format!("{ARRAY}\n#pragma acc serial present(a)\n  a[0] = 1;");

@@ -171,3 +171,29 @@ fn deep_nesting_is_an_error_and_quick() {
         assert!(start.elapsed() < Duration::from_secs(20), "{head}: {:?}", start.elapsed());
     }
 }
+
+/// What is to be shown is looked for in the file that the text names, if that is a file.
+#[test]
+fn lines_of_pipes_devices_and_folders_are_not_opened() {
+    let folder = Folder::new();
+    folder.run("mkfifo", &["pipe"]);
+    for name in ["pipe", "/dev/zero", "/dev/tty", "."] {
+        let text = format!(
+            "#line 3 \"{name}\"\nint f(int n) {{\n#pragma omp target parallel for\n\
+             for (int i = 0; i < n; i++) ;\nreturn nothing; }}\n"
+        );
+        folder.write("a.c", &text).write("b.c", text.replace("nothing", "n"));
+        for words in [
+            &["check", "a.c"][..],
+            &["check", "b.c"],
+            &["explain", "b.c"],
+            &["print", "b.c"],
+            &["translate", "--to", "openacc", "b.c"],
+            &["cc", "-c", "a.c"],
+            &["cc", "-c", "b.c", "--ferry-report"],
+        ] {
+            let ran = folder.run("timeout", &[&["20", super::support::FERRY], words].concat());
+            assert!(ran.status.is_some_and(|it| it < 3), "{name}: {words:?}: {ran:#?}");
+        }
+    }
+}

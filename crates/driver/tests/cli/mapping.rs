@@ -1,6 +1,6 @@
 //! `ferry cc --mapping`: what was decided is written, can be changed and pinned, and is honoured.
 
-use super::support::Folder;
+use super::support::{Folder, Ran};
 
 const NESTS: &str = "double a[500][400], b[500][400];\n\
     void sweep(void) {\n\
@@ -106,6 +106,82 @@ fn directives_are_believed_as_far_as_one_says() {
     assert_eq!(told("trust").matches("but it runs in order").count(), 0);
     assert_eq!(told("verify").matches("but it runs in order").count(), 1);
     assert_eq!(told("strict").matches("but it runs in order").count(), 2);
+}
+
+/// A program in which each of these directives has iterations run at once that depend on each other, with what it says of itself.
+fn dependent(directives: &[&str]) -> String {
+    let mut text =
+        "#include <stdio.h>\nenum { N = 20000 };\nstatic long a[N];\nstatic int wrong;\n\
+         static void check(const char *what) {\n  int right = 0;\n\
+         for (int i = 0; i < N; i++) { right += a[i] == i + 1; a[i] = i == 0; }\n\
+         if (right != N) printf(\"wrong: %s: %d\\n\", what, N - right), wrong++;\n}\n\
+         int main(void) {\n  a[0] = 1;\n"
+            .to_owned();
+    for it in directives {
+        let loops = match it.contains("collapse") {
+            true => "for (int i = 1; i < N; i++) for (int k = 0; k < 1; k++) a[i] = a[i - 1] + 1;",
+            false => "for (int i = 1; i < N; i++) a[i] = a[i - 1] + 1;",
+        };
+        let lines: Vec<String> = it.split('|').map(|it| format!("#pragma omp {it}\n")).collect();
+        text += &format!("{}  {loops}\n  check(\"{it}\");\n", lines.concat());
+    }
+    text + "  return wrong;\n}\n"
+}
+
+#[test]
+fn loops_whose_directives_are_not_believed_run_in_order() {
+    let directives = [
+        "parallel for",
+        "parallel for num_threads(4) schedule(static, 1)",
+        "parallel for simd simdlen(8)",
+        "parallel for order(concurrent)",
+        "parallel loop",
+        "parallel|for",
+        "simd",
+        "simd safelen(16) simdlen(4)",
+        "teams distribute num_teams(3)",
+        "teams loop",
+        "target teams distribute parallel for map(a)",
+        "target teams distribute parallel for simd map(a) num_teams(8) thread_limit(4)",
+        "target teams distribute parallel for collapse(2) map(a)",
+        "target teams distribute map(a)",
+        "target teams loop map(a)",
+        "target parallel for map(a)",
+        "target parallel loop map(a)",
+        "target teams map(a)|distribute parallel for",
+        "target map(a)|teams|distribute",
+        "target map(a)|parallel|for",
+        "target map(a)|simd",
+        "target teams map(a)|loop",
+    ];
+    let folder = Folder::new();
+    folder.write("a.c", dependent(&directives));
+    let lines = |text: &str, part: &str| text.lines().filter(|it| it.contains(part)).count();
+    for device in ["cpu", "cpu:separate"] {
+        let flags = ["cc", "--trust=strict", "-O2", "--device", device, "a.c", "-o", "a"];
+        let built = folder.ferry(&flags);
+        assert_eq!(built.status, Some(0), "{}", built.err);
+        // What is said is what is done, for each of them.
+        let told = lines(&built.err, "warning[F0733]");
+        let asked = directives.iter().filter(|it| !it.contains("safelen")).count();
+        assert_eq!(told, asked, "{}", built.err);
+        assert_eq!(lines(&built.err, "F0730"), 0, "{}", built.err);
+        let ran = Ran::of(
+            std::process::Command::new(folder.path("a"))
+                .env("FERRY_DEVICE", device)
+                .env("OMP_TARGET_OFFLOAD", "MANDATORY")
+                .output()
+                .expect("it runs"),
+        );
+        assert_eq!(ran.status, Some(0), "{device}: {}", ran.out);
+    }
+    let told = folder.ferry(&["explain", "--trust", "strict", "a.c"]).out;
+    let asked = directives.iter().filter(|it| !it.contains("safelen")).count();
+    assert_eq!(told.matches("but it runs in order").count(), asked, "{told}");
+    // Without the word they run as the directives say, and that is told.
+    let built = folder.ferry(&["cc", "-c", "a.c"]);
+    assert_eq!(lines(&built.err, "F0733"), 0, "{}", built.err);
+    assert!(lines(&built.err, "warning[F0730]") > 10, "{}", built.err);
 }
 
 #[test]

@@ -8,8 +8,8 @@
 //! cannot name that, so a variable that some construct inside makes copies of gets a name of its own
 //! for the whole kernel, and its value is carried in and out.
 
-use ir::construct::Leaf;
-use ir::program::{ExprKind, Init, InitId, Program, RegionId, StmtId, VarId, VarStorage};
+use ir::construct::{ClauseKind, Leaf};
+use ir::program::{ExprId, ExprKind, Init, InitId, Program, RegionId, StmtId, VarId, VarStorage};
 use ir::region::{Origin, Region, Rule, Sharing};
 use ir::walk::Part;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -91,6 +91,9 @@ impl Lowering<'_> {
             for captured in &entries.captured {
                 let is_seen = setting == Setting::Appended && !region.construct.goes_back();
                 let align = self.alignment(&printer, id, captured.var);
+                if self.aligned_copy(&mut printer, region, captured, &align, out) {
+                    continue;
+                }
                 let bound = self.bind(&mut printer, captured, &copied, (is_seen, &align), out);
                 if let Some(back) = bound {
                     carried.push(back);
@@ -140,6 +143,56 @@ impl Lowering<'_> {
         out.into_text()
     }
 
+    /// A copy of the kernel's own that is to be aligned: where the runtime has put its value nobody has asked for that.
+    fn aligned_copy(
+        &self,
+        printer: &mut Printer<'_>,
+        region: &Region,
+        captured: &Captured,
+        align: &str,
+        out: &mut Out<'_>,
+    ) -> bool {
+        let is_copy = |it: &ir::region::RegionVar| {
+            let sharing = it.sharing.as_ref().map(|it| &it.value);
+            it.var == captured.var && matches!(sharing, Some(Sharing::FirstPrivate))
+        };
+        // Where there are teams or threads they have copies of it.
+        let is_kernels = region.construct.leaves.len() == 1 && region.vars.iter().any(is_copy);
+        let Some(slot) = captured.slot.filter(|_| captured.access == Access::Reference) else {
+            return false;
+        };
+        if align.is_empty() || !is_kernels {
+            return false;
+        }
+        let own = self.begin_bind(printer, captured, out);
+        let declared = printer.declare(self.program.vars[captured.var].ty.plain(), &own);
+        out.line(&format!(
+            "{declared}{align}; __builtin_memcpy((void *)&{own}, __ferry_slots[{slot}], sizeof({own}));"
+        ));
+        true
+    }
+
+    /// The name of a captured variable in the kernel; lengths in its type get theirs.
+    fn begin_bind(
+        &self,
+        printer: &mut Printer<'_>,
+        captured: &Captured,
+        out: &mut Out<'_>,
+    ) -> String {
+        let own = printer.declared_name(captured.var);
+        if captured.access != Access::Name {
+            printer.restore(captured.var);
+        }
+        for (at, (length, slot)) in captured.lengths.iter().enumerate() {
+            let name = format!("__len{at}_{own}");
+            out.line(&format!(
+                "const __ferry_size {name} = (__ferry_size)(__ferry_word)__ferry_slots[{slot}];"
+            ));
+            printer.substitute_expr(*length, name);
+        }
+        own
+    }
+
     /// Gives a captured variable its name; answers what carries its value back. `is_seen`: variables of
     /// the file can be used by their names; `align`: what the kernel's own variable is declared with.
     fn bind(
@@ -152,17 +205,7 @@ impl Lowering<'_> {
     ) -> Option<String> {
         let program = self.program;
         let var = &program.vars[captured.var];
-        let own = printer.declared_name(captured.var);
-        if captured.access != Access::Name {
-            printer.restore(captured.var);
-        }
-        for (at, (length, slot)) in captured.lengths.iter().enumerate() {
-            let name = format!("__len{at}_{own}");
-            out.line(&format!(
-                "const __ferry_size {name} = (__ferry_size)(__ferry_word)__ferry_slots[{slot}];"
-            ));
-            printer.substitute_expr(*length, name);
-        }
+        let own = self.begin_bind(printer, captured, out);
         let plain = var.ty.plain();
         match captured.access {
             Access::Name => None,
@@ -348,15 +391,16 @@ pub(super) fn is_of_file(program: &Program, var: VarId) -> bool {
 /// Variables that the construct or one inside it makes copies of.
 fn copied_inside(program: &Program, id: RegionId) -> Copied {
     let mut found = Copied::default();
-    let is_lone = program.regions[id].construct.leaves.len() == 1;
+    let region = &program.regions[id];
+    let inside = region.body.map(|it| regions_in(program, it)).unwrap_or_default();
+    let inside: Vec<&Region> = inside.into_iter().map(|it| &program.regions[it]).collect();
+    let all = inside.iter().copied().chain([region]);
+    let parts: Vec<VarId> = all.flat_map(|it| part_vars(program, it)).collect();
+    let is_lone = region.construct.leaves.len() == 1;
     if !is_lone {
-        copied_by(&program.regions[id], &mut found);
+        copied_by(program, region, &parts, &mut found);
     }
-    if let Some(body) = program.regions[id].body {
-        for inner in regions_in(program, body) {
-            copied_by(&program.regions[inner], &mut found);
-        }
-    }
+    inside.into_iter().for_each(|it| copied_by(program, it, &parts, &mut found));
     // A scalar that came by a rule, for no other reason than that it may be changed.
     for var in &program.regions[id].vars {
         let by_rule = var.mappings.iter().all(|it| it.origin == Origin::Rule(Rule::ScalarDefault));
@@ -368,8 +412,12 @@ fn copied_inside(program: &Program, id: RegionId) -> Copied {
     found
 }
 
-fn copied_by(region: &Region, found: &mut Copied) {
+fn copied_by(program: &Program, region: &Region, parts: &[VarId], found: &mut Copied) {
     for var in &region.vars {
+        // Copies of parts are made by hand, of no more than is named: no more may be there.
+        if parts.contains(&var.var) && !names_whole(program, region, var.var) {
+            continue;
+        }
         match var.sharing.as_ref().map(|it| &it.value) {
             Some(
                 Sharing::Private
@@ -386,6 +434,27 @@ fn copied_by(region: &Region, found: &mut Copied) {
             Some(Sharing::Shared | Sharing::ThreadPrivate) | None => {}
         }
     }
+}
+
+/// What clauses for copies name.
+fn copied_items(region: &Region) -> impl Iterator<Item = ExprId> {
+    let items = region.construct.kinds().flat_map(|it| match it {
+        ClauseKind::Private(items) | ClauseKind::FirstPrivate { items, .. } => items.as_slice(),
+        _ => &[],
+    });
+    items.copied()
+}
+
+/// Variables of which such clauses name parts.
+fn part_vars(program: &Program, region: &Region) -> Vec<VarId> {
+    let is_part = |it: &ExprId| !matches!(program.exprs[*it].kind, ExprKind::Var(_));
+    let parts = copied_items(region).filter(is_part);
+    parts.filter_map(|it| super::levels::base(program, it)).collect()
+}
+
+/// Whether one of them names all of a variable.
+fn names_whole(program: &Program, region: &Region, var: VarId) -> bool {
+    copied_items(region).any(|it| program.exprs[it].kind == ExprKind::Var(var))
 }
 
 /// All regions in a statement.

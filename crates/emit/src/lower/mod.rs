@@ -23,9 +23,11 @@ mod fallback;
 mod frame;
 mod grid;
 mod group;
+mod in_order;
 mod indirect;
 mod kernel;
 mod known;
+mod lanes;
 pub(crate) mod levels;
 mod loops;
 mod mapper;
@@ -172,16 +174,18 @@ pub fn lower_with(
     chosen: Chosen<'_>,
 ) -> Lowered {
     let Chosen { decisions, profile } = chosen;
-    let written = program;
     let reassociates = options.reassociates;
+    let marks = opt::marks::Options {
+        reassociates,
+        trust: options.trust,
+        ..opt::marks::Options::default()
+    };
+    let held = in_order::hold(program, &marks);
+    let written = held.as_ref().map_or(program, |it| &it.program);
     let known = Profiles::built_in().get(PROFILE);
     let mapping = profile.or(known.as_ref().ok()).map(|profile| mapping::Mapping {
         profile,
-        marks: opt::marks::Options {
-            reassociates,
-            trust: options.trust,
-            ..opt::marks::Options::default()
-        },
+        marks: marks.clone(),
         decisions,
         locator,
         text: (map.bytes(file), map.base(file)),
@@ -208,28 +212,31 @@ pub fn lower_with(
             leveled = nests::remap(shaped, leveled, mapping);
         }
         leveled = team_sizes::drop_unobserved(shaped, leveled, locator);
+        leveled = lanes::without_moved_sums(shaped, leveled);
         (named, leveled)
     };
-    let (named, leveled) = prepared(program, true);
+    let (named, leveled) = prepared(written, true);
     let for_grids = mapping
         .as_ref()
         .filter(|_| !options.grids.is_empty())
         .and_then(|it| for_grids(written, has_foreign, options.trust, it));
     let program = leveled.as_ref().map_or(written, |it| &it.program);
-    let changed = leveled.as_ref().map(|it| it.changed.clone()).unwrap_or_default();
+    let changed = all_changed(leveled.as_ref(), held.as_ref());
     let place = |span: Span| {
         let at = locator.locate(span)?;
         Some((at.file.to_string(), at.line))
     };
     let grid_program = for_grids.as_ref().map_or(written, |it| &it.program);
-    let grid_changed = for_grids.as_ref().map(|it| it.changed.clone()).unwrap_or_default();
+    let grid_changed = all_changed(for_grids.as_ref(), held.as_ref());
     let bound = bound::regions(written);
     let chosen_otherwise = written.fallback.as_deref();
     let differing = chosen_otherwise.map(|it| it.regions.clone()).unwrap_or_default();
     let differing: Vec<Span> = differing.into_iter().chain(bound).collect();
     let staying = chosen_otherwise.map_or(written, |it| &it.program);
+    let stays_held = chosen_otherwise.and_then(|it| in_order::hold(&it.program, &marks));
+    let staying = stays_held.as_ref().map_or(staying, |it| &it.program);
     let stays_leveled = (!differing.is_empty()).then(|| prepared(staying, false).1).flatten();
-    let stays_changed = stays_leveled.as_ref().map(|it| it.changed.clone()).unwrap_or_default();
+    let stays_changed = all_changed(stays_leveled.as_ref(), stays_held.as_ref());
     let stays = Stays {
         program: stays_leveled.as_ref().map_or(staying, |it| &it.program),
         written: staying,
@@ -280,10 +287,12 @@ pub fn lower_with(
     let base = map.base(file);
     let text = map.bytes(file);
     host.refuse_extensions();
+    host.refuse_literals();
     let made = host.unit(text, base, &mut edits).and_then(|()| edits.apply(text));
     let frame = host.standalone.then(|| host.standalone_frame());
     let state = host.state.into_inner();
     let mut diagnostics = state.faults;
+    diagnostics.append(held.as_ref().map(|it| it.faults.clone()).unwrap_or_default());
     diagnostics.append(leveled.as_ref().map(|it| it.faults.clone()).unwrap_or_default());
     diagnostics.append(named.as_ref().map(|it| it.faults.clone()).unwrap_or_default());
     let mut device = None;
@@ -347,6 +356,15 @@ pub fn lower_with(
     notes.extend(near_notes);
     let verdicts = state.verdicts;
     Lowered { host, device, cluster, standalone, grids, verdicts, notes, decisions, diagnostics }
+}
+
+/// Regions that say something else than their text, by what was done to the program first and later.
+fn all_changed(
+    leveled: Option<&levels::Leveled>,
+    held: Option<&levels::Leveled>,
+) -> FxHashSet<RegionId> {
+    let both = leveled.into_iter().chain(held);
+    both.flat_map(|it| it.changed.iter().copied()).collect()
 }
 
 /// A text that says why there is none.
@@ -784,9 +802,13 @@ impl Lowering<'_> {
     /// Whether a construct is an atomic access by the one thread that a team begins with.
     fn is_atomic_of_team(&self, id: RegionId) -> bool {
         let region = &self.program.regions[id];
-        let around = region.parent.map(|it| &self.program.regions[it].construct);
-        region.construct.leaves == [Leaf::Atomic]
-            && around.is_some_and(|it| it.leaves.last() == Some(&Leaf::Teams))
+        let is_transparent = |it: &RegionId| {
+            let leaves = &self.program.regions[*it].construct.leaves;
+            leaves.iter().all(|it| matches!(it, Leaf::Assume | Leaf::Nothing))
+        };
+        let around = self.program.around(id).skip(1).find(|it| !is_transparent(it));
+        let is_teams = |it| self.program.regions[it].construct.leaves.last() == Some(&Leaf::Teams);
+        region.construct.leaves == [Leaf::Atomic] && around.is_some_and(is_teams)
     }
 }
 

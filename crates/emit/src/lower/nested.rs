@@ -5,14 +5,14 @@
 //! parts do not take was for a part that is gone.
 
 use directive::HOST_DIALECT;
-use ir::construct::{Clause, ClauseKind, Construct, DefaultSharing, Leaf, Spelled};
+use ir::construct::{BindLevel, Clause, ClauseKind, Construct, DefaultSharing, Leaf, Spelled};
 use ir::program::{ExprId, ExprKind, Program, RegionId, StmtId, StmtKind, Typed, VarId};
 use ir::region::{Origin, Region, Sharing};
 use ir::walk::Part;
 use source::{Diagnostic, Span};
 
 use super::kernel::regions_in;
-use super::{Lowering, clauses, known, stub};
+use super::{Lowering, clauses, in_order, known, stub};
 use crate::c::{Out, Printer};
 
 impl Lowering<'_> {
@@ -49,28 +49,25 @@ impl Lowering<'_> {
         }
     }
 
-    /// Routines of the runtime that code of teams calls where the host's compiler would not let it:
-    /// they get other names there. Answers their declarations.
-    fn other_names(&self, printer: &mut Printer<'_>, id: RegionId) -> Vec<String> {
+    /// Whether code of teams calls routines of the runtime where the host's compiler would not let it.
+    pub(super) fn asks_in_teams(&self, id: RegionId) -> bool {
+        let region = &self.program.regions[id];
+        region.construct.leaves.last() == Some(&Leaf::Teams)
+            && !self.calls_of_teams(region).is_empty()
+    }
+
+    /// Such calls, with the names of the routines.
+    fn calls_of_teams(&self, region: &Region) -> Vec<(ExprId, &str)> {
         let program = self.program;
-        let mut lines = Vec::new();
-        let mut open: Vec<Part> =
-            program.regions[id].body.iter().map(|it| Part::Stmt(*it)).collect();
+        let mut found = Vec::new();
+        let mut open: Vec<Part> = region.body.iter().map(|it| Part::Stmt(*it)).collect();
         while let Some(part) = open.pop() {
             if let Part::Expr(expr) = part
                 && let ExprKind::Function(function) = program.exprs[expr].kind
             {
                 let name = program.names.text(program.functions[function].name);
                 if directive::is_refused_in_teams(name) {
-                    let other = format!("__ferry_call_{name}");
-                    let line = format!(
-                        "extern __typeof__({name}) {other} __asm__({});",
-                        stub::quoted(name)
-                    );
-                    if !lines.contains(&line) {
-                        lines.push(line);
-                    }
-                    printer.substitute_expr(expr, other);
+                    found.push((expr, name));
                 }
             }
             // Constructs inside are not the teams' own code any more.
@@ -80,7 +77,37 @@ impl Lowering<'_> {
                 }
             });
         }
+        found
+    }
+
+    /// Such routines get other names there. Answers their declarations.
+    fn other_names(&self, printer: &mut Printer<'_>, id: RegionId) -> Vec<String> {
+        let mut lines = Vec::new();
+        for (expr, name) in self.calls_of_teams(&self.program.regions[id]) {
+            let other = format!("__ferry_call_{name}");
+            let line =
+                format!("extern __typeof__({name}) {other} __asm__({});", stub::quoted(name));
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
+            printer.substitute_expr(expr, other);
+        }
         lines
+    }
+
+    /// Whether a loop belongs to threads that nobody has started since the loop around it: the one that is there runs it.
+    pub(super) fn binds_nobody(&self, id: RegionId) -> bool {
+        let program = self.program;
+        let region = &program.regions[id];
+        let is_threads = |it: &ClauseKind<_>| matches!(it, ClauseKind::Bind(BindLevel::Parallel));
+        let starts = |it: &RegionId| {
+            let construct = &program.regions[*it].construct;
+            [Leaf::Parallel, Leaf::Loop, Leaf::Teams].into_iter().any(|it| construct.has(it))
+        };
+        let around = program.around(id).skip(1).find(starts).map(|it| &program.regions[it]);
+        region.construct.leaves == [Leaf::Loop]
+            && region.construct.kinds().any(is_threads)
+            && around.is_some_and(|it| it.construct.leaves.last() == Some(&Leaf::Loop))
     }
 
     /// Some parts of a region's construct as the host's compiler takes them.
@@ -99,6 +126,13 @@ impl Lowering<'_> {
         fit(&mut spelled, is_reduced, self.near.is_some());
         if self.is_device {
             name_allocators(&mut spelled);
+        }
+        if self.binds_nobody(id) {
+            for clause in &mut spelled.clauses {
+                if let ClauseKind::Bind(level) = &mut clause.kind {
+                    *level = BindLevel::Thread;
+                }
+            }
         }
         spelled
     }
@@ -125,7 +159,7 @@ impl Lowering<'_> {
         let region = &self.program.regions[id];
         if !leaves.is_empty() {
             let mut spelled = self.fitted(printer, id, leaves);
-            if leaves.starts_with(&[Leaf::Teams]) && !self.tells_teams(id) {
+            if self.is_one_level(id, leaves) {
                 one_level(&mut spelled);
             }
             if region.loops.iter().any(|it| !it.rectangular) && !gives_last_value(region) {
@@ -143,6 +177,19 @@ impl Lowering<'_> {
         if let Some(body) = region.body {
             printer.stmt(body, out);
         }
+    }
+
+    /// Whether threads may take the place of teams: nobody can tell, and none has asked for one team.
+    pub(super) fn is_one_level(&self, id: RegionId, leaves: &[Leaf]) -> bool {
+        leaves.starts_with(&[Leaf::Teams])
+            && !(self.is_in_words_of_host(id) && in_order::asks_one(self.program, id))
+            && !self.tells_teams(id)
+    }
+
+    /// Whether the user has written a construct as the host's compiler reads it.
+    pub(super) fn is_in_words_of_host(&self, id: RegionId) -> bool {
+        let written = self.written.regions.find(id);
+        written.is_some_and(|it| it.construct.dialect == HOST_DIALECT)
     }
 
     /// The line of a directive that is left to the host's compiler.
@@ -186,6 +233,39 @@ impl Lowering<'_> {
         let mut state = self.state.borrow_mut();
         if !state.faults.iter().any(|it| *it == fault) {
             state.faults.push(fault);
+        }
+    }
+
+    /// Refuses objects without names in reductions that a file declares, where what they begin with is not the same each time:
+    /// the host's compiler takes them for objects of the file, and crashes.
+    pub(super) fn refuse_literals(&self) {
+        let program = self.written;
+        let is_declared = |it: &&ir::program::Declaration| {
+            it.construct.has(Leaf::DeclareReduction) && it.within.is_none()
+        };
+        for declaration in program.declarations.iter().filter(is_declared) {
+            let whole = declaration.construct.span;
+            let is_inside = |span: Span| span.start >= whole.start && span.end <= whole.end;
+            for (_, expr) in program.exprs.iter().filter(|it| is_inside(it.1.span)) {
+                let ExprKind::CompoundLiteral(var) = expr.kind else { continue };
+                let mut open: Vec<Part> =
+                    program.vars[var].init.iter().map(|it| Part::Init(*it)).collect();
+                let mut varies = false;
+                while let Some(part) = open.pop() {
+                    if let Part::Expr(it) = part {
+                        varies |= matches!(program.exprs[it].kind, ExprKind::Var(_));
+                    }
+                    program.parts(part, &mut |it| open.push(it));
+                }
+                if varies {
+                    let why = directive::Unwritable {
+                        what: "compound literal".to_owned(),
+                        why: "in a reduction that a file declares it crashes; call a function that makes the value"
+                            .to_owned(),
+                    };
+                    self.refuse(expr.span, &why);
+                }
+            }
         }
     }
 

@@ -16,6 +16,7 @@ use opt::dependence::Analysis;
 use opt::marks::{Check, Levels, LoopTree, Parallel};
 use opt::shape::{self, Because, Choice, Respect, Shape, Terms};
 
+use super::in_order;
 use super::levels::{About, Leveled, Note, base, is_straight, plain};
 use super::mapping::{Mapping, Pinned, refused};
 use crate::reshape::{Within, share_inside};
@@ -76,7 +77,9 @@ impl Remap<'_> {
     fn nest(&mut self, id: RegionId, mapping: &Mapping<'_>) {
         let program = self.written;
         let Some(body) = program.regions[id].body else { return };
-        if !self.is_safe(id) {
+        let is_for_one =
+            in_order::asks_one(program, id) || in_order::may_need_one(program, &self.analysis, id);
+        if is_for_one || !self.is_safe(id) {
             return;
         }
         let tree = self.analysis.marks_in(body, &mapping.marks);

@@ -271,7 +271,7 @@ impl Lowering<'_> {
 }
 
 /// The limit on threads of a construct that has no league to take it.
-fn thread_limit(region: &Region) -> Option<ExprId> {
+pub(super) fn thread_limit(region: &Region) -> Option<ExprId> {
     if region.construct.has(Leaf::Teams) {
         return None;
     }

@@ -36,6 +36,8 @@ struct Elements {
     ty: Ty,
     /// Address of the first.
     first: String,
+    /// The same as a number, whatever memory it is in.
+    at: String,
     bytes: String,
 }
 
@@ -174,7 +176,7 @@ impl Lowering<'_> {
     ) -> Sum {
         let elements = self.elements(outside, item);
         let memory = self.own_memory(outside, inside, item, &elements, out);
-        let Elements { ty, first, bytes } = elements;
+        let Elements { ty, first, bytes, .. } = elements;
         let pointer = format!("({}{} *)", self.memory(), outside.type_name(ty));
         let count = format!("({bytes}) / sizeof({})", outside.type_name(ty));
         let at = format!("__ferry_at{}", self.fresh());
@@ -216,17 +218,23 @@ impl Lowering<'_> {
         if let ExprKind::Var(var) = self.program.exprs[item].kind {
             let ty = of(self.program.vars[var].ty);
             let name = printer.var_name(var);
-            let (first, bytes) = match printer.is_decayed(var) {
-                true => (format!("({bytes}){name}"), format!("sizeof(*__ref_{name})")),
-                false => (format!("({bytes})&{name}"), format!("sizeof({name})")),
+            let (at, size) = match printer.is_decayed(var) {
+                true => (name.clone(), format!("sizeof(*__ref_{name})")),
+                false => (format!("&{name}"), format!("sizeof({name})")),
             };
-            return Elements { ty: ty.plain(), first, bytes };
+            return Elements {
+                ty: ty.plain(),
+                first: format!("({bytes}){at}"),
+                at: format!("(__ferry_word){at}"),
+                bytes: size,
+            };
         }
         let place = place::of(printer, item);
         let ty = of(place.ty);
         Elements {
             ty: ty.plain(),
             first: format!("({bytes})&{}", place.first),
+            at: format!("(__ferry_word)&{}", place.first),
             bytes: place.bytes(),
         }
     }
@@ -251,11 +259,9 @@ impl Lowering<'_> {
         let own = format!("__ferry_own{number}");
         let is_whole = matches!(self.program.exprs[item].kind, ExprKind::Var(_));
         // How far the item lies behind the start of what its variable leads to.
-        let shift = |start: &str, first: &str| match is_whole {
+        let shift = |start: &str, at: &str| match is_whole {
             true => memory.clone(),
-            false => {
-                format!("({word}char *){memory} - (({word}char *){first} - ({word}char *){start})")
-            }
+            false => format!("({word}char *){memory} - ({at} - (__ferry_word){start})"),
         };
         if is_pointer {
             // Where a pointer of no value leads to says that as well as any.
@@ -266,10 +272,10 @@ impl Lowering<'_> {
             };
             out.line(&format!("{declared} = 0;"));
             inside.substitute(var, own.clone());
-            let first = if is_whole { String::new() } else { self.elements(inside, item).first };
-            out.line(&format!("{own} = (__typeof__({own}))({});", shift(&own, &first)));
+            let at = if is_whole { String::new() } else { self.elements(inside, item).at };
+            out.line(&format!("{own} = (__typeof__({own}))({});", shift(&own, &at)));
         } else {
-            let shifted = shift(&format!("&{name}"), &elements.first);
+            let shifted = shift(&format!("&{name}"), &elements.at);
             let ty = match self.memory().is_empty() {
                 true => format!("__typeof__({name}) *"),
                 false => outside.declare_pointer(self.program.vars[var].ty, ""),

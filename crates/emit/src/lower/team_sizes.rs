@@ -5,6 +5,7 @@
 //! neighbouring elements to different cores. Out: the same regions without these words, where all that teams and
 //! threads do is to share loops and no code asks for its number: then every iteration runs once, whoever runs it.
 //!
+//! Numbers that say that one thread runs a loop stay: its iterations may depend on each other.
 //! A chunk size stays where iterations may differ in cost: dealing them in turn balances the load.
 
 use directive::HOST_DIALECT;
@@ -14,9 +15,11 @@ use ir::program::{
 };
 use ir::region::{Region, Sharing};
 use ir::walk::Part;
+use opt::dependence::Analysis;
 use rustc_hash::FxHashSet;
 use source::Locator;
 
+use super::in_order;
 use super::levels::{Leveled, assigned_vars, is_quiet_around};
 
 /// Drops sizes that nobody can observe; the program as written, and as it is now.
@@ -29,7 +32,11 @@ pub(super) fn drop_unobserved(
     let is_sized =
         |it: &RegionId| now.regions[*it].construct.clauses.iter().any(|it| is_size(&it.kind));
     let sized: Vec<RegionId> = now.regions.iter().map(|it| it.0).filter(is_sized).collect();
+    if sized.is_empty() {
+        return leveled;
+    }
     let mut dropped: Vec<(RegionId, Drop)> = Vec::new();
+    let analysis = Analysis::new(now);
     for id in sized {
         let Some(teams) = teams_of(now, id) else { continue };
         // Numbers of gangs have been followed already, in several dimensions.
@@ -37,7 +44,7 @@ pub(super) fn drop_unobserved(
         if !written.regions.find(teams).is_some_and(is_ours) {
             continue;
         }
-        if is_unobserved(now, teams, locator) {
+        if is_unobserved(now, teams, locator) && !needs_one(now, &analysis, teams) {
             let keeps_chunks = !is_even(now, id, locator);
             dropped.push((id, Drop { keeps_chunks }));
         }
@@ -50,6 +57,15 @@ pub(super) fn drop_unobserved(
         leveled.program.regions[id].construct.clauses.retain(|it| !drop.applies_to(it));
     }
     Some(leveled)
+}
+
+/// Whether the numbers say that one thread runs a loop, or may where its iterations depend on each other.
+fn needs_one(program: &Program, analysis: &Analysis<'_>, teams: RegionId) -> bool {
+    let inside = program.inside(teams);
+    let loops = std::iter::once(&teams).chain(&inside);
+    loops.filter(|it| !program.regions[**it].loops.is_empty()).any(|it| {
+        in_order::asks_one(program, *it) || in_order::may_need_one(program, analysis, *it)
+    })
 }
 
 /// Which sizes of a construct go.

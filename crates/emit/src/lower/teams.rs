@@ -30,7 +30,7 @@ impl Lowering<'_> {
         out: &mut Out<'_>,
     ) -> bool {
         match leaves {
-            _ if !self.changed.contains(&id) => return false,
+            _ if !self.changed.contains(&id) || self.is_in_words_of_host(id) => return false,
             [Leaf::Teams] => self.all_teams(printer, id, out),
             [Leaf::Distribute] => self.loop_of_team(printer, id, out),
             _ => return false,

@@ -23,6 +23,9 @@ impl Lowering<'_> {
             && !loops::is_linear(self.program, id)
             && !self.counts_points(id)
             && !self.names_moved(id)
+            && !self.is_atomic_of_team(id)
+            && !self.asks_in_teams(id)
+            && !self.binds_nobody(id)
             && self.group_vars(id).is_empty()
     }
 

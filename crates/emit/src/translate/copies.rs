@@ -1,8 +1,12 @@
 //! Variables of which each team, thread or lane has a copy: who makes it, where the standard written has no place for the
 //! clause.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use ir::construct::{ClauseKind, Construct, Leaf, Motion, Presence, Spelled};
-use ir::program::{ExprId, ExprKind, RegionId, VarId};
+use ir::program::{ExprId, ExprKind, Program, RegionId, VarId};
+use rustc_hash::FxHashMap;
+use source::Span;
 
 use super::maps::Maps;
 use super::{Fate, Line, Plan, Translator, clause, codes};
@@ -77,10 +81,7 @@ impl Translator<'_> {
 
     /// Copies that loops ask for which run in order: the directive around makes them, if several run it.
     pub(super) fn lift_copies(&self, id: RegionId, to: &mut Construct<Spelled>, plan: &mut Plan) {
-        for (at, _) in self.made.regions.iter() {
-            if !self.parts(at).is_empty() || self.taker(at) != Some(id) {
-                continue;
-            }
+        for &at in self.takers().get(&id).into_iter().flatten() {
             for var in self.unsaid(at, id) {
                 let is_scalar = self.made.types.is_scalar(self.made.vars[var].ty);
                 let shared = [Leaf::Teams, Leaf::Parallel, Leaf::For];
@@ -121,9 +122,21 @@ impl Translator<'_> {
         vars
     }
 
+    fn takers(&self) -> &Takers {
+        self.takers.get_or_init(|| {
+            let mut found = Takers::new();
+            for (at, _) in self.made.regions.iter().filter(|it| self.parts(it.0).is_empty()) {
+                if let Some(taker) = self.taker(at) {
+                    found.entry(taker).or_default().push(at);
+                }
+            }
+            found
+        })
+    }
+
     /// The nearest directive around that can make copies.
     fn taker(&self, id: RegionId) -> Option<RegionId> {
-        self.above(id).into_iter().find(|it| !self.parts(*it).is_empty())
+        self.made.around(id).skip(1).find(|it| !self.parts(*it).is_empty())
     }
 
     /// Whether a variable is used in the body of one region, but not in that of another inside it.
@@ -133,25 +146,51 @@ impl Translator<'_> {
             region.body.map(|it| self.made.stmts[it].span)
         };
         let (Some(outer), Some(inner)) = (span_of(outer), span_of(inner)) else { return false };
-        self.program.exprs.iter().any(|(_, it)| {
-            it.kind == ExprKind::Var(var)
-                && it.span.start >= outer.start
-                && it.span.end <= outer.end
-                && !(it.span.start >= inner.start && it.span.end <= inner.end)
-                && !self.is_in_directive(it.span)
-        })
-    }
-
-    fn is_in_directive(&self, span: source::Span) -> bool {
-        self.program.regions.iter().any(|(_, it)| {
-            it.construct.span.start <= span.start && span.end <= it.construct.span.end
+        let uses = self.uses.get_or_init(|| uses(self.program));
+        uses.get(&var).into_iter().flatten().any(|it| {
+            it.start >= outer.start
+                && it.end <= outer.end
+                && !(it.start >= inner.start && it.end <= inner.end)
         })
     }
 }
 
+/// By the directive that makes them, the loops whose copies it makes.
+pub(super) type Takers = BTreeMap<RegionId, Vec<RegionId>>;
+
+/// Where each variable is used.
+pub(super) type Uses = FxHashMap<VarId, Vec<Span>>;
+
+/// Where variables are used, those in directives left out.
+fn uses(program: &Program) -> Uses {
+    let mut directives: Vec<Span> =
+        program.regions.iter().map(|(_, it)| it.construct.span).collect();
+    directives.sort_by_key(|it| it.start);
+    // With each, the farthest end up to it: a directive that begins before a place and ends behind it is found by that.
+    let mut farthest = 0;
+    for it in &mut directives {
+        farthest = farthest.max(it.end);
+        it.end = farthest;
+    }
+    let is_in_directive = |span: Span| {
+        let before = directives.partition_point(|it| it.start <= span.start);
+        let last = before.checked_sub(1).and_then(|it| directives.get(it));
+        last.is_some_and(|it| span.end <= it.end)
+    };
+    let mut found = Uses::default();
+    for (_, it) in program.exprs.iter() {
+        if let ExprKind::Var(var) = it.kind
+            && !is_in_directive(it.span)
+        {
+            found.entry(var).or_default().push(it.span);
+        }
+    }
+    found
+}
+
 /// A variable in several lists that make copies has one: with its value, if one of them says so.
 pub(super) fn merge_copies(to: &mut Construct<Spelled>) {
-    let mut seen: Vec<String> = Vec::new();
+    let mut seen: BTreeSet<String> = BTreeSet::new();
     for it in &mut to.clauses {
         let items = match &mut it.kind {
             ClauseKind::Reduction(it) => {

@@ -1,10 +1,13 @@
 //! How the variables of a construct come to the device, as clauses: those only that differ from what the standard
 //! written does by itself.
 
+use std::collections::BTreeSet;
+
 use ir::construct::{ClauseKind, Construct, Leaf, Map, MapFlags, Motion, Presence, Spelled};
 use ir::program::{ExprId, ExprKind, RegionId, Typed};
 use ir::region::{Mapping, Origin, Pointee, RegionVar, Rule};
 
+use super::gathered::Gathered;
 use super::{Fate, Plan, Translator, clause, codes};
 use crate::lower::levels::base;
 
@@ -14,7 +17,7 @@ const LONGEST: usize = 480;
 /// Maps, gathered by what they do.
 #[derive(Debug, Default)]
 pub(super) struct Maps {
-    list: Vec<(Motion, Presence, Vec<String>)>,
+    list: Gathered,
     pub(super) pointers: Vec<String>,
     pub(super) addresses: Vec<String>,
     /// Variables that are summed up.
@@ -24,39 +27,24 @@ pub(super) struct Maps {
     /// Tied to the region whatever others release.
     pub(super) holds: bool,
     /// Copied even if others use it.
-    always: Vec<String>,
+    always: BTreeSet<String>,
 }
 
 impl Maps {
     /// Adds an item; one that is there already gets the copies of both.
     pub(super) fn add(&mut self, motion: Motion, presence: Presence, item: String) {
-        let mut motion = motion;
-        for (other, _, items) in &mut self.list {
-            if items.contains(&item) {
-                motion = both(motion, *other);
-                items.retain(|it| *it != item);
-            }
-        }
-        match self.list.iter_mut().find(|it| it.0 == motion && it.1 == presence) {
-            Some((.., items)) => items.push(item),
-            None => self.list.push((motion, presence, vec![item])),
-        }
+        let motion = self.list.find(&item).map_or(motion, |it| both(motion, it.0));
+        self.list.put(motion, presence, item);
     }
 
     /// Takes an item away.
     pub(super) fn take(&mut self, item: &str) -> Option<Motion> {
-        let (motion, _, items) =
-            self.list.iter_mut().find(|it| it.2.iter().any(|it| it == item))?;
-        items.retain(|it| it != item);
-        Some(*motion)
+        self.list.take(item)
     }
 
     pub(super) fn clauses(self, profile: &super::Profile) -> Vec<ir::construct::Clause<Spelled>> {
         let mut clauses = Vec::new();
-        for (motion, presence, items) in self.list {
-            if items.is_empty() {
-                continue;
-            }
+        for (motion, presence, items) in self.list.groups() {
             let presence = if profile.has_present { presence } else { Presence::Any };
             let (always, others): (Vec<String>, Vec<String>) =
                 items.into_iter().partition(|it| self.always.contains(it));

@@ -16,6 +16,7 @@ mod copies;
 mod data;
 mod declared;
 mod descriptive;
+mod gathered;
 mod league;
 mod made;
 mod maps;
@@ -28,6 +29,7 @@ mod rows;
 mod spot;
 mod words;
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
@@ -205,6 +207,9 @@ pub fn translate(
         reshaped: reshaped.as_ref(),
         words: words::Words::new(program, made, locator),
         request,
+        sequences: OnceCell::new(),
+        takers: OnceCell::new(),
+        uses: OnceCell::new(),
     };
     let mut pen = place::Pen::new(program, locator, request);
     pen.made.bodies = bodies(program, locator, request.to);
@@ -423,6 +428,12 @@ struct Translator<'a> {
     reshaped: Option<&'a Reshaped>,
     words: words::Words<'a>,
     request: &'a Request,
+    /// Sequences of loops, found when first asked for.
+    sequences: OnceCell<nests::Sequences>,
+    /// Who makes the copies of loops that run in order, likewise.
+    takers: OnceCell<copies::Takers>,
+    /// Where variables are used, likewise.
+    uses: OnceCell<copies::Uses>,
 }
 
 impl Translator<'_> {
@@ -478,10 +489,11 @@ impl Translator<'_> {
         }
         let made = self.made.regions.find(id).map_or(&[][..], |it| &it.construct.clauses);
         let gave_way = |at: usize| made.get(at).is_some_and(|it| it.group.is_some());
+        let mut said: BTreeSet<String> =
+            plan.remarks.iter().filter_map(|it| it.clause.clone()).collect();
         for (at, clause) in region.construct.clauses.iter().enumerate() {
             let text = self.words.written(clause.span);
-            let is_said = plan.remarks.iter().any(|it| it.clause.as_deref() == Some(text.as_str()));
-            if is_said {
+            if !said.insert(text.clone()) {
                 continue;
             }
             let group = clause.group.and_then(|it| region.construct.groups.get(usize::from(it)));

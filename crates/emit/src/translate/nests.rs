@@ -2,6 +2,8 @@
 //! one begins when all teams are done with the one before. Programs count on that, though no standard
 //! has teams wait for each other.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use ir::construct::{ClauseKind, Construct, Leaf, Motion, Presence, Spelled};
 use ir::program::{ExprId, ExprKind, RegionId, StmtKind, VarId, VarStorage};
 use ir::region::{Mapping, Origin, Rule};
@@ -10,9 +12,30 @@ use ir::walk::Part;
 use super::maps::Maps;
 use super::{Fate, Line, Plan, Translator, codes};
 
+/// All such constructs of a program.
+#[derive(Debug)]
+pub(super) struct Sequences {
+    constructs: BTreeMap<RegionId, Vec<RegionId>>,
+    /// The loops of all of them.
+    loops: BTreeSet<RegionId>,
+}
+
 impl Translator<'_> {
+    fn sequences(&self) -> &Sequences {
+        self.sequences.get_or_init(|| {
+            let found = self.made.regions.iter().map(|(id, _)| (id, self.loops_of(id)));
+            let constructs: BTreeMap<_, _> = found.filter(|it| !it.1.is_empty()).collect();
+            let loops = constructs.values().flatten().copied().collect();
+            Sequences { constructs, loops }
+        })
+    }
+
     /// The loops of such a construct; none if it is another.
-    pub(super) fn nests(&self, id: RegionId) -> Vec<RegionId> {
+    pub(super) fn nests(&self, id: RegionId) -> &[RegionId] {
+        self.sequences().constructs.get(&id).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    fn loops_of(&self, id: RegionId) -> Vec<RegionId> {
         let Some(written) = self.program.regions.find(id) else { return Vec::new() };
         let construct = &self.made.regions[id].construct;
         let is_compute = construct.leaves == [Leaf::Offload, Leaf::Teams]
@@ -41,7 +64,7 @@ impl Translator<'_> {
 
     /// Whether a loop is one of those of such a construct.
     pub(super) fn is_nest(&self, id: RegionId) -> bool {
-        self.made.regions[id].parent.is_some_and(|it| self.nests(it).contains(&id))
+        self.sequences().loops.contains(&id)
     }
 
     /// The construct becomes the life of its data.

@@ -379,7 +379,6 @@ impl Analysis<'_> {
     fn measure(&self, tree: &mut LoopTree, root: usize, options: &Options) {
         let Some(stmt) = tree.loops.get(root).map(LoopMark::stmt) else { return };
         let scan = Scan::new(self.program, stmt);
-        let none = BTreeSet::new();
         let question = walk::Question {
             program: self.program,
             aliases: &self.aliases,
@@ -388,8 +387,8 @@ impl Analysis<'_> {
             stmt,
             form: None,
             scan: &scan,
-            reduced: &none,
-            private: &none,
+            reduced: &BTreeSet::new(),
+            private: &BTreeSet::new(),
             around: &[],
         };
         let body: Body = walk::run_once(&question);

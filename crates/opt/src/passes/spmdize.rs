@@ -16,7 +16,7 @@ use super::{Cx, Result, blocks, refuse};
 pub(super) fn run(cx: &mut Cx<'_>) -> Result<()> {
     let body = std::mem::take(&mut cx.kernel.body);
     let steady = steady(cx);
-    let mut form = Spmd { cx, steady };
+    let mut form = Spmd { cx, steady, goes: Vec::new() };
     let made = form.league(body)?;
     form.cx.kernel.body = made;
     Ok(())
@@ -35,6 +35,8 @@ fn steady(cx: &Cx<'_>) -> FxHashSet<VarId> {
 struct Spmd<'a, 'p> {
     cx: &'a mut Cx<'p>,
     steady: FxHashSet<VarId>,
+    /// Loops and switches around: what says whether they go on, if something does.
+    goes: Vec<Option<VarId>>,
 }
 
 /// Who runs code.
@@ -222,12 +224,19 @@ impl Spmd<'_, '_> {
             StmtKind::Loop(it) => return self.rounds(*it, crew, span, out),
             StmtKind::Switch(value, body) => {
                 let value = self.decided(value, crew, span, out);
-                StmtKind::Switch(value, self.block(body, crew)?)
+                self.goes.push(None);
+                let body = self.block(body, crew);
+                self.goes.pop();
+                StmtKind::Switch(value, body?)
             }
-            kind @ (StmtKind::Case(..)
-            | StmtKind::Default
-            | StmtKind::Break
-            | StmtKind::Continue) => kind,
+            kind @ (StmtKind::Case(..) | StmtKind::Default | StmtKind::Continue) => kind,
+            StmtKind::Break => {
+                if let Some(Some(goes)) = self.goes.last().copied() {
+                    let zero = self.cx.build(span).number(0);
+                    self.cx.set(goes, zero, span, out);
+                }
+                StmtKind::Break
+            }
             StmtKind::Barrier => {
                 barrier(out, span);
                 return Ok(());
@@ -289,51 +298,85 @@ impl Spmd<'_, '_> {
         Ok(())
     }
 
-    /// A loop in which threads meet: all of them go round it equally often.
+    /// A loop in which threads meet: all of them go round it equally often, and leave it where it begins. A jump out of
+    /// its body leaves a loop of one round inside it.
     fn rounds(&mut self, it: Loop, crew: Crew, span: Span, out: &mut Block) -> Result<()> {
+        let jumps = it.body.iter().any(leaves);
+        let is_once = it.kind == LoopKind::After
+            && it
+                .condition
+                .is_some_and(|it| matches!(self.cx.program.exprs[it].kind, ExprKind::Int(0)));
         let is_plain = it.condition.is_none_or(|it| self.is_uniform(it, crew))
             && it.step.is_none_or(|it| self.sets_uniform(it) && self.is_uniform_effect(it, crew));
-        if is_plain {
-            let body = self.block(it.body, crew)?;
+        if is_plain && !jumps || is_once {
+            self.goes.push(None);
+            let body = self.block(it.body, crew);
+            self.goes.pop();
+            let body = body?;
             out.push(Stmt::new(StmtKind::Loop(Box::new(Loop { body, ..it })), span));
             return Ok(());
         }
-        let begun = self.cx.number("begun", Space::Uniform, span, out);
-        let zero = self.cx.build(span).number(0);
-        self.cx.set(begun, zero, span, out);
-        let mut body = Block::new();
-        // What is between two rounds stands at the beginning of the second, where `continue` leads.
+        let goes = self.cx.number("goes", Space::Uniform, span, out);
+        match (it.kind, it.condition) {
+            (LoopKind::Before, Some(condition)) => self.go_while(goes, condition, crew, span, out),
+            (LoopKind::Before | LoopKind::After, _) => {
+                let one = self.cx.build(span).number(1);
+                self.cx.set(goes, one, span, out);
+            }
+        }
+        self.goes.push(Some(goes));
+        let inner = self.block(it.body, crew);
+        self.goes.pop();
+        let inner = inner?;
         let mut between = Block::new();
         if let Some(step) = it.step {
             let mut pending = vec![Stmt::new(StmtKind::Eval(step), span)];
-            self.flush(&mut pending, crew, span, &mut between);
+            match self.sets_uniform(step) {
+                true => self.uniform(step, crew, span, &mut between),
+                false => self.flush(&mut pending, crew, span, &mut between),
+            }
         }
-        if it.kind == LoopKind::After
-            && let Some(condition) = it.condition
-        {
-            self.leave_unless(condition, crew, span, &mut between);
+        if let Some(condition) = it.condition {
+            self.go_while(goes, condition, crew, span, &mut between);
         }
-        let mut first = Block::new();
-        let one = self.cx.build(span).number(1);
-        self.cx.set(begun, one, span, &mut first);
-        let is_begun = self.cx.build(span).var(begun);
-        body.push(Stmt::new(StmtKind::If(is_begun, between, first), span));
-        if it.kind == LoopKind::Before
-            && let Some(condition) = it.condition
-        {
-            self.leave_unless(condition, crew, span, &mut body);
+        let mut body = Block::new();
+        let build = &mut self.cx.build(span);
+        let still = build.var(goes);
+        match jumps {
+            true => {
+                let int = build.int_type();
+                let never = build.int(0, int);
+                let kind = LoopKind::After;
+                let once = Loop { kind, condition: Some(never), step: None, body: inner };
+                body.push(Stmt::new(StmtKind::Loop(Box::new(once)), span));
+                body.push(Stmt::new(StmtKind::If(still, between, Block::new()), span));
+            }
+            false => {
+                body.extend(inner);
+                body.extend(between);
+            }
         }
-        body.extend(self.block(it.body, crew)?);
-        let made = Loop { kind: LoopKind::Before, condition: None, step: None, body };
+        let made = Loop { kind: LoopKind::Before, condition: Some(still), step: None, body };
         out.push(Stmt::new(StmtKind::Loop(Box::new(made)), span));
         Ok(())
     }
 
-    fn leave_unless(&mut self, condition: ExprId, crew: Crew, span: Span, out: &mut Block) {
+    /// Whether a loop goes on is told to all.
+    fn go_while(
+        &mut self,
+        goes: VarId,
+        condition: ExprId,
+        crew: Crew,
+        span: Span,
+        out: &mut Block,
+    ) {
         let condition = self.decided(condition, crew, span, out);
-        let ends = self.cx.build(span).not(condition);
-        let leave = vec![Stmt::new(StmtKind::Break, span)];
-        out.push(Stmt::new(StmtKind::If(ends, leave, Block::new()), span));
+        let value = {
+            let build = &mut self.cx.build(span);
+            let (one, zero) = (build.number(1), build.number(0));
+            build.either(condition, one, zero)
+        };
+        self.cx.set(goes, value, span, out);
     }
 
     /// The value of an expression by which all threads of the group decide alike.

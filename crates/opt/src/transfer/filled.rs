@@ -24,7 +24,8 @@ impl Analysis<'_> {
         if !dims.iter().all(|(low, count)| is_steady(low) && is_steady(count)) {
             return false;
         }
-        let Some((_, done)) = self.accesses(id) else { return false };
+        let Some(accesses) = self.accesses(id) else { return false };
+        let (_, done) = accesses.as_ref();
         let size = program.model.size_of(&program.types, shape.element).ok();
         done.obstacles.is_empty()
             && done.touches.iter().any(|it| {

@@ -120,7 +120,8 @@ impl Walk<'_> {
     fn memory(&mut self, place: Place, ty: Ty) -> Val {
         let is_seen = match place.base {
             Base::Var(var) => !self.is_own(var) && !self.q.reduced.contains(&var),
-            Base::Pointee(_) | Base::Held(_) => true,
+            Base::Pointee(_) => !self.is_copied(place.base),
+            Base::Held(_) => true,
             Base::Unknown | Base::Nowhere => false,
         };
         // Only a read that was noted is compared.

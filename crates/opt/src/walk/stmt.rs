@@ -6,7 +6,7 @@ use ir::walk::Part;
 
 use super::state::{Frame, FrameKind, Val};
 use super::{Rounds, Walk};
-use crate::access::Context;
+use crate::access::{Base, Context};
 use crate::dependence::{Reason, private_items};
 use crate::normal::{self, Form};
 use crate::poly::{Poly, Value};
@@ -245,21 +245,23 @@ impl Walk<'_> {
         if !is_loop || has_copies(&region.construct) {
             self.obstacle(Reason::Directive, region.span);
         }
-        let hidden: Vec<VarId> = private_items(program, &region.construct)
+        let shadows: Vec<Base> = private_items(program, &region.construct)
             .into_iter()
             .filter(|it| !self.shadowed.contains(it))
             .collect();
+        let is_var = |it: &Base| if let Base::Var(var) = it { Some(*var) } else { None };
+        let hidden: Vec<VarId> = shadows.iter().filter_map(is_var).collect();
         let before: Vec<(VarId, Option<Val>, bool)> = hidden
             .iter()
             .map(|it| (*it, self.state.env.get(it).cloned(), self.state.must.contains(it)))
             .collect();
-        self.shadowed.extend(&hidden);
+        self.shadowed.extend(&shadows);
         self.forget(&hidden);
         if let Some(body) = region.body {
             self.stmt(body);
         }
+        self.shadowed.retain(|it| !shadows.contains(it));
         for (var, value, was_written) in before {
-            self.shadowed.remove(&var);
             match value {
                 Some(value) => _ = self.state.env.insert(var, value),
                 None => _ = self.state.env.remove(&var),

@@ -30,7 +30,12 @@ fn busy() -> Duration {
 
 /// All regions of a function that has `part` many times between `before` and `after`.
 fn examine(before: &str, part: &str, after: &str, many: usize) -> Duration {
-    let text = support::within(&format!("{before}{}{after}", part.repeat(many)));
+    examine_text(&format!("{before}{}{after}", part.repeat(many)))
+}
+
+/// All regions of a function.
+fn examine_text(text: &str) -> Duration {
+    let text = support::within(text);
     let program = support::program(&text);
     let once = || {
         let start = busy();
@@ -77,4 +82,41 @@ fn many_regions_beside_labels() {
 fn many_ways_out() {
     let part = "\n#pragma acc parallel loop private(t)\nfor (i = 0; i < n; i++) { t = p[i]; p[i] = t; }\nif (n > m) return;\n";
     grows_evenly("int i; double t;", part, "u[0] = i;");
+}
+
+/// A nest of so many loops, none of which needs another's bounds.
+fn nest(depth: usize) -> Duration {
+    let mut text = String::from("double a[4][4][4][4];\n#pragma acc kernels\n");
+    for at in 0..depth {
+        text += &format!("for (int i{at} = 0; i{at} < 4; i{at}++)\n");
+    }
+    text += "a[i0][i1][i2][i3] += 1;\n";
+    examine_text(&text)
+}
+
+/// Each of the loops is examined, with all that are inside of it: that is the square of how many there are, and
+/// no more.
+#[test]
+fn deep_nests() {
+    let (few, many) = (nest(24).max(LEAST), nest(96));
+    assert!(many < few * 45, "{few:?} became {many:?}");
+}
+
+/// Elements that are told apart by numbers, as in code that was unrolled by hand.
+fn unrolled(many: usize) -> Duration {
+    let mut text = String::from(
+        "double a[200][3][64][64]; int i, j;\n#pragma acc parallel loop\n\
+         for (i = 1; i < n; i++)\nfor (j = 1; j < m; j++) {\n",
+    );
+    for at in 0..many {
+        text += &format!("a[{at}][1][i][j] = a[{at}][0][i][j] * a[{at}][2][i][j];\n");
+    }
+    examine_text(&(text + "}\n"))
+}
+
+/// Pairs are compared, but what follows from one pair of subscripts is not worked out again.
+#[test]
+fn many_elements_by_number() {
+    let (few, many) = (unrolled(10).max(LEAST), unrolled(100));
+    assert!(many < few * 30, "{few:?} became {many:?}");
 }

@@ -4,7 +4,7 @@
 //! holds the same address, the member's copy on the device is attached to the data that are there
 //! already, as it would have been in the other order.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -25,21 +25,31 @@ pub(crate) struct Lead {
 /// Pointers of the host, by their address, whose data are on one device.
 #[derive(Debug, Default)]
 pub(crate) struct Early {
-    leads: Mutex<BTreeMap<usize, Lead>>,
+    leads: Mutex<Leads>,
     /// How many there are; asked without the lock.
     count: AtomicUsize,
 }
 
+#[derive(Debug, Default)]
+pub(super) struct Leads {
+    by_pointer: BTreeMap<usize, Lead>,
+    /// The same as pairs of data and pointer: what leads to a range is found without looking at all others.
+    by_data: BTreeSet<(usize, usize)>,
+}
+
 impl Early {
-    pub(super) fn lock(&self) -> MutexGuard<'_, BTreeMap<usize, Lead>> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, Leads> {
         self.leads.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Remembers where the pointer at `pointer` leads.
     pub(crate) fn add(&self, pointer: usize, lead: Lead) {
         let mut leads = self.lock();
-        leads.insert(pointer, lead);
-        self.count.store(leads.len(), Ordering::Relaxed);
+        if let Some(old) = leads.by_pointer.insert(pointer, lead) {
+            leads.by_data.remove(&(old.data, pointer));
+        }
+        leads.by_data.insert((lead.data, pointer));
+        self.count.store(leads.by_pointer.len(), Ordering::Relaxed);
     }
 
     /// Pointers that lie in a range of the host, with where they lead.
@@ -48,7 +58,7 @@ impl Early {
             return Vec::new();
         }
         let last = begin.saturating_add(size - POINTER_SIZE);
-        self.lock().range(begin..=last).map(|(at, lead)| (*at, *lead)).collect()
+        self.lock().by_pointer.range(begin..=last).map(|(at, lead)| (*at, *lead)).collect()
     }
 
     /// The data of a range are on the device no more.
@@ -57,13 +67,16 @@ impl Early {
             return;
         }
         let mut leads = self.lock();
-        leads.retain(|_, it| it.data != data);
-        self.count.store(leads.len(), Ordering::Relaxed);
+        while let Some(&(_, pointer)) = leads.by_data.range((data, 0)..=(data, usize::MAX)).next() {
+            leads.by_data.remove(&(data, pointer));
+            leads.by_pointer.remove(&pointer);
+        }
+        self.count.store(leads.by_pointer.len(), Ordering::Relaxed);
     }
 
     /// Nothing is on the device any more.
     pub(crate) fn clear(&self) {
-        self.lock().clear();
+        *self.lock() = Leads::default();
         self.count.store(0, Ordering::Relaxed);
     }
 }
@@ -86,6 +99,9 @@ mod tests {
         assert_eq!(found(&early, 109, 14), [] as [usize; 0]);
         early.forget(0x1000);
         assert_eq!(found(&early, 100, 24), [116]);
+        early.add(116, lead(0x3000));
+        early.forget(0x2000);
+        assert_eq!(found(&early, 100, 24), [116], "it leads elsewhere by now");
         early.clear();
         assert_eq!(found(&early, 100, 24), [] as [usize; 0]);
     }

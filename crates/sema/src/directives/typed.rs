@@ -26,6 +26,7 @@ impl Cx<'_> {
         };
         self.quiet_names = construct.leaves.iter().any(is_extension);
         self.scopes.open();
+        let was_in_directive = std::mem::replace(&mut self.in_directive, true);
         let mut typer = Typer { quiet: self.quiet_names, vars: Vec::new(), cx: self };
         let mut typed = construct.convert(&mut typer);
         let vars = typer.vars;
@@ -34,6 +35,7 @@ impl Cx<'_> {
             self.scopes.close();
         }
         self.quiet_names = quiet;
+        self.in_directive = was_in_directive;
         (typed, vars)
     }
 

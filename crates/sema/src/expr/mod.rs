@@ -172,7 +172,7 @@ impl Cx<'_> {
 
     fn compound_literal(&mut self, ty: ast::TypeNameId, init: ast::InitId, span: Span) -> ExprId {
         let ty = self.type_name(ty);
-        let is_static = self.function.is_none();
+        let is_static = self.function.is_none() && !self.in_directive;
         let (init, ty) = self.initializer(ty, init, is_static);
         self.require_complete(ty, "compound literal", span);
         let storage = match &self.function {

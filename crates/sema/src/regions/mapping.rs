@@ -258,7 +258,16 @@ fn enclosing(program: &Program, uses: &Uses, id: RegionId, var: VarId) -> Vec<At
             continue;
         }
         let items = uses.region(outer).items(var);
-        let found = by_clause(program, construct, items, var, |at| Origin::Enclosing(outer, at));
+        let mut found =
+            by_clause(program, construct, items, var, |at| Origin::Enclosing(outer, at));
+        // Where its condition is false nothing is there, and this region copies for itself.
+        if construct.kinds().any(|it| matches!(it, ClauseKind::If(_))) {
+            for it in &mut found {
+                if let Mapping::Map(motion, ..) = &mut it.value {
+                    *motion = Motion::ToFrom;
+                }
+            }
+        }
         if !found.is_empty() {
             return found;
         }

@@ -1,7 +1,7 @@
 //! What clang compiles without a word and computes wrongly: found in our own text before clang sees it, and refused.
 //!
 //! Clang 19 loses the value of `lastprivate(conditional: …)`, and the last value of a loop variable whose bounds
-//! depend on an outer loop that is collapsed with it.
+//! depend on an outer loop that is collapsed with it. What it does not know, or has no runtime for, is refused by name too.
 
 /// What is wrong with a text, in words for its user.
 pub(super) fn about(text: &str) -> Option<String> {
@@ -19,6 +19,10 @@ pub(super) fn about(text: &str) -> Option<String> {
         }
         if line.contains("depend(sink") || line.contains("depend(source") {
             return Some(format!("iterations that wait for others (doacross){place}"));
+        }
+        // Clang 19 does not know it, and says so in words about something else.
+        if line.contains("allocate(") && line.contains("align(") {
+            return Some(format!("a variable of threads that is to be aligned{place}"));
         }
         if !line.contains("lastprivate(") {
             continue;
@@ -105,6 +109,11 @@ mod tests {
                 "#pragma omp parallel for {clauses}\n# 3 \"a.c\"\n  for (i = 0; i < 9; i++)\n  {{\n    for (long k = {bound}; k < 12; k++)\n"
             )
         };
+        check(
+            "# 7 \"b.c\"\n#pragma omp parallel private(z) allocate(align(64): z)\n",
+            Some("(b.c:7)"),
+        );
+        check("#pragma omp simd aligned(a: 64)\nfor (int i = 0;;)", None);
         check(&nest("i", "collapse(2) lastprivate(k)"), Some("`i`"));
         check(&nest("n + 2 * i", "lastprivate(i, k) collapse(2)"), Some("`i`"));
         check(&nest("ii", "collapse(2) lastprivate(k)"), None);

@@ -58,12 +58,13 @@ impl Tools {
         let lacking =
             |what: &str, help: &str| format!("{ABSENT}: {what} was not found\n  help: {help}");
         let named = env::var_os("FERRY_RISCV_CLANG").filter(|it| !it.is_empty());
+        let what = named.as_ref().map_or_else(
+            || "clang-19".to_owned(),
+            |it| format!("`{}`, which FERRY_RISCV_CLANG names,", it.display()),
+        );
         let clang = named.unwrap_or_else(|| "clang-19".into());
         let clang = host::on_path(&clang).ok_or_else(|| {
-            lacking(
-                "clang-19",
-                "install the packages clang-19 and lld-19, or set FERRY_RISCV_CLANG",
-            )
+            lacking(&what, "install the packages clang-19 and lld-19, or set FERRY_RISCV_CLANG")
         })?;
         let asked = |word: &str| {
             let mut command = Command::new(&clang);

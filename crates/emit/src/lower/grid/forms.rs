@@ -7,6 +7,7 @@ use ir::region::{Mapping, Sharing};
 use super::Team;
 use crate::c::Grid;
 use crate::lower::device::Kernel;
+use crate::lower::in_order;
 use crate::lower::kernel::regions_in;
 use crate::lower::loops;
 use crate::lower::{About, Lowering, Note};
@@ -106,6 +107,9 @@ impl Lowering<'_> {
             .any(|it| matches!(it, Leaf::Distribute | Leaf::For | Leaf::Loop));
         if !leaves.all(deals) || !shares || region.loops.is_empty() {
             return Some("its directive is not one loop for all threads");
+        }
+        if in_order::asks_one(program, id) {
+            return Some("its numbers ask for one thread");
         }
         if loops::needs_loops_made(program, id) {
             return Some("other directives change its loops");

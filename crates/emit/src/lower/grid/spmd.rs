@@ -13,6 +13,7 @@ use outline::outline;
 use rustc_hash::FxHashMap;
 
 use crate::c::{Grid, Out, Printer};
+use crate::lower::offload::thread_limit;
 use crate::lower::{Lowering, device};
 
 /// A program with such kernels.
@@ -61,7 +62,10 @@ impl Lowering<'_> {
             none.program = self.program.clone();
             return none;
         }
-        let computed = launched.iter().flat_map(|it| &it.entries.computed).map(|it| it.0).collect();
+        let limits = launched.iter().filter(|it| it.limit.is_some());
+        let limits = limits.filter_map(|it| thread_limit(&self.program.regions[it.region]));
+        let computed = launched.iter().flat_map(|it| &it.entries.computed).map(|it| it.0);
+        let computed = computed.chain(limits).collect();
         let outlined = outline(self.program, &wanted, &computed);
         let mut kernels = Kernels { program: outlined.module.program, ..none };
         kernels.refused.extend(outlined.refused.into_iter().map(|(id, it)| (id, it.why)));

@@ -20,9 +20,9 @@ use super::flat::Sum;
 use super::forms::goes_there;
 use super::uses::Who;
 use crate::c::{Out, Printer};
-use crate::lower::Lowering;
 use crate::lower::kernel::regions_in;
 use crate::lower::loops::{self, To};
+use crate::lower::{Lowering, in_order};
 
 /// How a team runs a construct.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -113,6 +113,7 @@ impl Lowering<'_> {
         let body = region.body.ok_or(None)?;
         let is_fit = region.loops.iter().all(|it| it.rectangular)
             && !loops::needs_loops_made(program, id)
+            && !(kind == Kind::Loop && in_order::asks_one(program, id))
             && self.is_quiet(id)
             && self.part_items(id).is_empty()
             && self.group_vars(id).is_empty()
@@ -445,6 +446,7 @@ impl Plan<'_, '_> {
             && !region.loops.is_empty()
             && region.loops.iter().all(|it| it.rectangular)
             && !loops::needs_loops_made(program, id)
+            && !in_order::asks_one(program, id)
             && lowering.has_only_thread_regions(id)
             && lowering.has_plain_clauses(id)
             && lowering.part_items(id).is_empty()

@@ -7,6 +7,7 @@ use ir::walk::Part;
 
 use super::super::device::{self, Kernel};
 use super::super::entries::Access;
+use super::super::offload::thread_limit;
 use super::super::{Lowering, mentions};
 use super::flat::MOST_THREADS;
 use super::refused::VARIABLE_ARRAY;
@@ -172,7 +173,10 @@ impl Lowering<'_> {
 
     /// A kernel, and what it wants of the device as far as that is known when it is there.
     fn grid_kernel(&self, kernel: &Kernel) -> String {
-        let mut text = self.kernel(kernel.region, &kernel.entries, &kernel.name, Setting::Alone);
+        let mut entries = kernel.entries.clone();
+        let limit = thread_limit(&self.program.regions[kernel.region]).zip(kernel.limit);
+        entries.computed.extend(limit);
+        let mut text = self.kernel(kernel.region, &entries, &kernel.name, Setting::Alone);
         let (spread, registers) = {
             let mut state = self.state.borrow_mut();
             (state.spread.take(), state.registers.take())

@@ -336,7 +336,7 @@ impl Lowering<'_> {
         // Lanes are for rounds of a tile.
         let leaves: Vec<Leaf> = leaves.iter().copied().filter(|it| *it != Leaf::Simd).collect();
         let mut spelled = self.fitted(printer, id, &leaves);
-        if leaves.starts_with(&[Leaf::Teams]) && !self.tells_teams(id) {
+        if self.is_one_level(id, &leaves) {
             nested::one_level(&mut spelled);
         }
         nested::outer_only(printer, region, &mut spelled);

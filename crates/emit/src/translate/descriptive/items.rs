@@ -3,13 +3,14 @@
 use ir::construct::{Clause, ClauseKind, Map, MapFlags, Motion, Presence, Spelled};
 use ir::program::{ExprId, ExprKind, Typed, VarId};
 
+use super::super::gathered::Gathered;
 use super::super::{Fate, Plan, clause};
 use super::{Descriptive, NO_COUNTERPART};
 
 /// Data clauses, gathered by what they do.
 #[derive(Debug, Default)]
 pub(super) struct Items {
-    list: Vec<(Motion, Presence, Vec<String>)>,
+    list: Gathered,
     /// Copied now, whether they are there or not.
     pub(super) to_device: Vec<String>,
     pub(super) from_device: Vec<String>,
@@ -22,37 +23,29 @@ pub(super) struct Items {
 impl Items {
     /// Adds an item; of several clauses for one item the copies of all are made.
     pub(super) fn add(&mut self, motion: Motion, presence: Presence, item: String) {
-        let mut motion = motion;
-        for (other, there, items) in &mut self.list {
-            if items.contains(&item) {
-                if *there != presence {
-                    return;
-                }
-                motion = match (motion, *other) {
-                    (Motion::Alloc, it) | (it, Motion::Alloc) => it,
-                    (one, it) if one == it => one,
-                    _ => Motion::ToFrom,
-                };
-                items.retain(|it| *it != item);
-            }
+        let known = self.list.find(&item);
+        if known.is_some_and(|it| it.1 != presence) {
+            return;
         }
-        match self.list.iter_mut().find(|it| it.0 == motion && it.1 == presence) {
-            Some((.., items)) => items.push(item),
-            None => self.list.push((motion, presence, vec![item])),
-        }
+        let motion = match (motion, known.map(|it| it.0)) {
+            (it, None) | (Motion::Alloc, Some(it)) | (it, Some(Motion::Alloc)) => it,
+            (one, Some(it)) if one == it => one,
+            _ => Motion::ToFrom,
+        };
+        self.list.put(motion, presence, item);
     }
 
     pub(super) fn clauses(&self) -> Vec<Clause<Spelled>> {
-        let filled = self.list.iter().filter(|it| !it.2.is_empty());
-        filled
+        let groups = self.list.groups().into_iter();
+        groups
             .map(|(motion, presence, items)| {
                 clause(ClauseKind::Map(Map {
-                    motion: *motion,
-                    presence: *presence,
+                    motion,
+                    presence,
                     flags: MapFlags::default(),
                     mapper: None,
                     iterators: Vec::new(),
-                    items: items.clone(),
+                    items,
                 }))
             })
             .collect()

@@ -22,6 +22,7 @@ mod text;
 mod when;
 
 use std::cell::OnceCell;
+use std::collections::BTreeMap;
 
 use ir::construct::Leaf;
 use ir::program::{FunctionId, Level, Program, RegionId};
@@ -46,6 +47,8 @@ pub(super) struct Descriptive<'t, 'a> {
     by_threads: Vec<FunctionId>,
     /// Whether all order among tasks of devices is that of queues.
     named_queues: OnceCell<bool>,
+    /// The regions inside of each, found when first asked for.
+    inside: OnceCell<BTreeMap<RegionId, Vec<RegionId>>>,
 }
 
 /// Translates the directives of a program for readers of levels.
@@ -132,6 +135,7 @@ impl<'t, 'a> Descriptive<'t, 'a> {
             on_device,
             by_threads: Vec::new(),
             named_queues: OnceCell::new(),
+            inside: OnceCell::new(),
         };
         for (id, region) in program.regions.iter() {
             if this.runs_threads(id) && this.is_on_device(id) {
@@ -192,11 +196,14 @@ impl<'t, 'a> Descriptive<'t, 'a> {
 
     /// Regions inside, in the order of the text.
     fn below(&self, id: RegionId) -> impl Iterator<Item = RegionId> {
-        self.program
-            .regions
-            .iter()
-            .map(|it| it.0)
-            .filter(move |it| self.above(*it).any(|up| up == id))
+        let inside = self.inside.get_or_init(|| {
+            let mut found: BTreeMap<RegionId, Vec<RegionId>> = BTreeMap::new();
+            for (id, _) in self.program.regions.iter() {
+                self.above(id).for_each(|it| found.entry(it).or_default().push(id));
+            }
+            found
+        });
+        inside.get(&id).into_iter().flatten().copied()
     }
 
     /// Whether a place belongs to a directive that was chosen among several, or that the running program chooses.

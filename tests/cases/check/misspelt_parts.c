@@ -1,0 +1,18 @@
+// run: check
+void f(int n, double *p) {
+#pragma omp target teams distribte parallel for map(tofrom : p[0 : n])
+  for (int i = 0; i < n; i++)
+    p[i] = 0;
+#pragma omp target enter dat map(to : p[0 : n])
+#pragma omp target updat to(p[0 : n])
+#pragma omp parallel fro
+  for (int i = 0; i < n; i++)
+    ;
+#pragma omp target parallel firstprivat(n)
+  ;
+#pragma acc parallel lopo copy(p[0 : n])
+  for (int i = 0; i < n; i++)
+    p[i] = 0;
+#pragma acc kernels asinc
+  ;
+}
