@@ -14,6 +14,9 @@ use ir::types::Ty;
 use rustc_hash::FxHashMap;
 use source::Name;
 
+/// What a call becomes, if something else.
+pub type Calls<'a> = dyn Fn(&mut Program, FunctionId, &[ExprId]) -> Option<ExprId> + 'a;
+
 /// Which variables stand for which, and what calls become.
 pub struct Copier<'p> {
     /// The program that is read and added to.
@@ -23,7 +26,7 @@ pub struct Copier<'p> {
     /// A variable and the expression that stands for it.
     pub exprs: FxHashMap<VarId, ExprId>,
     /// What a call of a function without a body is replaced by: given the function and its copied arguments.
-    pub calls: &'p dyn Fn(&mut Program, FunctionId, &[ExprId]) -> Option<ExprId>,
+    pub calls: &'p Calls<'p>,
 }
 
 impl std::fmt::Debug for Copier<'_> {

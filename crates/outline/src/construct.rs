@@ -51,6 +51,24 @@ impl Outliner<'_> {
     }
 
     fn parts(&mut self, id: RegionId, leaves: &[Leaf], span: Span, out: &mut Block) -> Result<()> {
+        let is_shared = matches!(
+            leaves,
+            [
+                Leaf::For
+                    | Leaf::Loop
+                    | Leaf::Sections
+                    | Leaf::Single
+                    | Leaf::Scope
+                    | Leaf::Barrier,
+                ..
+            ]
+        );
+        if self.env.is_shared && is_shared && self.bound(id) != BindLevel::Thread {
+            return refuse(
+                "something that threads share inside of iterations that they share",
+                span,
+            );
+        }
         match leaves {
             [] => {
                 let sums = self.reduced(id, self.threads, self.space_here(), false, out)?;
@@ -350,6 +368,7 @@ impl Outliner<'_> {
             self.env.level += 1;
             self.env.is_lone = true;
             self.env.is_ordered = false;
+            self.env.is_shared = false;
             let mut body = Block::new();
             let sums = self.reduced(id, crew, Space::Private, false, &mut body)?;
             inside(self, crew, &mut body)?;

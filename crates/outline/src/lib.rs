@@ -6,10 +6,15 @@
 //! itself are variables of their own; functions in which threads of a team meet are put in the place of their
 //! calls; questions for numbers of threads and teams are answered by variables. No device is in mind.
 
+#[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the clauses it is about")]
 mod construct;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the clauses it is about")]
 mod data;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the clauses it is about")]
 mod reduction;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the clauses it is about")]
 mod share;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the code it is about")]
 mod stmt;
 
 use ir::construct::{ClauseKind, Leaf};
@@ -105,6 +110,8 @@ struct Env {
     is_lone: bool,
     /// The body of a loop whose iterations run in order.
     is_ordered: bool,
+    /// The body of a loop whose iterations threads share.
+    is_shared: bool,
     /// Where a `return` leads, in a function that stands in the place of its call.
     returns: Option<Returns>,
 }
@@ -191,9 +198,8 @@ impl<'p> Outliner<'p> {
     /// The limit on threads that the region itself asks for.
     fn asked_limit(&self, id: RegionId) -> Option<ExprId> {
         let kinds = self.program.regions[id].construct.kinds();
-        let limit = kinds.fold(None, |found, it| match it {
-            ClauseKind::ThreadLimit(limit) => Some(*limit),
-            _ => found,
+        let limit = kinds.fold(None, |found, it| {
+            if let ClauseKind::ThreadLimit(limit) = it { Some(*limit) } else { found }
         });
         limit.filter(|it| self.is_given(*it))
     }

@@ -40,13 +40,15 @@ impl Outliner<'_> {
             || region.construct.kinds().any(|it| matches!(it, ClauseKind::Ordered(_)));
         let mut block = Block::new();
         self.begin_iteration(copies, number, &mut block);
-        let around = std::mem::replace(&mut self.env.is_ordered, is_ordered);
+        let around = self.env.clone();
+        self.env.is_ordered = is_ordered;
+        self.env.is_shared = !self.env.is_team_level() && !self.env.is_lone;
         // What a `continue` leaves is the iteration.
         match scanned.is_empty() {
             true => block.extend(self.block(&[body])?),
             false => self.prefixes(id, body, &scanned, &mut block)?,
         }
-        self.env.is_ordered = around;
+        (self.env.is_ordered, self.env.is_shared) = (around.is_ordered, around.is_shared);
         let mut last = self.end_last(copies, number);
         self.keep_counters(id, &dims, &vars, &mut last);
         self.env.vars = vars;

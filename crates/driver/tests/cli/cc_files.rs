@@ -121,7 +121,7 @@ fn generated_files_are_left_when_asked_for() {
 #[test]
 fn a_build_that_is_broken_off_leaves_nothing() {
     let folder = Folder::new();
-    let slow = "#!/bin/sh\ncase \"$*\" in *-E*) exec cc \"$@\";; *) exec sleep 20;; esac\n";
+    let slow = "#!/bin/sh\ncase \"$*\" in *-E*) exec cc \"$@\";; *) exec sleep 60;; esac\n";
     folder.write("a.c", GOOD).write("slow", slow);
     fs::set_permissions(folder.path("slow"), fs::Permissions::from_mode(0o755)).expect("set");
     fs::create_dir(folder.path("tmp")).expect("a folder");
@@ -157,15 +157,19 @@ fn headers_are_precompiled_where_gcc_does_it() {
 fn what_a_killed_build_leaves_goes_with_the_next_build() {
     let folder = Folder::new();
     folder.write("a.c", GOOD);
-    let slow = "#!/bin/sh\ncase \"$*\" in *-E*) exec cc \"$@\";; *) exec sleep 20;; esac\n";
+    let slow = "#!/bin/sh\ncase \"$*\" in *-E*) exec cc \"$@\";; *) exec sleep 60;; esac\n";
     folder.write("slow", slow);
     fs::set_permissions(folder.path("slow"), fs::Permissions::from_mode(0o755)).expect("set");
     let is_left = |it: &String| it.starts_with(".ferry-");
+    #[allow(
+        clippy::zombie_processes,
+        reason = "whoever calls it waits, unless the test has failed"
+    )]
     let begun = || {
         let mut command = folder.command(&["cc", "--ferry-cc", "./slow", "-c", "a.c"]);
         let child = command.spawn().expect("ferry runs");
         let name = format!("-{}-", child.id());
-        for _ in 0..400 {
+        for _ in 0..2000 {
             if folder.names().iter().any(|it| is_left(it) && it.contains(&name)) {
                 return child;
             }

@@ -276,9 +276,10 @@ impl Writer<'_> {
             StmtKind::Barrier => out.line("__barrier();"),
             StmtKind::Reduce(it) => {
                 let word = if it.is_league { "__league" } else { "__reduce" };
-                let op = match &it.op {
-                    ir::construct::ReductionOp::User(name) => self.program.names.text(*name),
-                    op => op_word(op),
+                let op = if let ir::construct::ReductionOp::User(name) = &it.op {
+                    self.program.names.text(*name)
+                } else {
+                    op_word(&it.op)
                 };
                 let (number, count) = (self.name(it.crew.number), self.name(it.crew.count));
                 let copy = self.name(it.copy);

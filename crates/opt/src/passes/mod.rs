@@ -4,8 +4,11 @@
 //! half done, because the kernel that came in is kept until all passes are through.
 
 pub mod pipeline;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the statements it is about")]
 mod reduce;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the statements it is about")]
 mod spmdize;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the statements it is about")]
 mod workshare;
 
 use ir::program::{ExprId, FunctionId, Program, VarId};
