@@ -459,7 +459,7 @@ fn large_copies_go_in_pieces() -> Option<String> {
     let ran = with_driver(LARGE, "cuda", &[("FERRY_COPY_THREADS", "two")])?;
     let said = told(&ran.output);
     let is_right = ran.output.status.code() == Some(1)
-        && said.contains("FERRY_COPY_THREADS: `two` is no number of threads");
+        && said.contains("FERRY_COPY_THREADS: `two` is not allowed");
     (!is_right).then_some(said)
 }
 

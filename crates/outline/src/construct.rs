@@ -211,7 +211,7 @@ impl Outliner<'_> {
         }
         let mut build = self.build(span);
         // Where teams that were not counted run code that is not shared, one is as good as many.
-        if construct.rules.redundant_teams && teams.is_none() {
+        if construct.rules.redundant_teams && teams.is_none() && rest.is_empty() {
             teams = Some(build.number(1));
         }
         let crew = Crew { number: build.fresh_number("team"), count: build.fresh_number("teams") };

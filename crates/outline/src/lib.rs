@@ -18,8 +18,9 @@ mod share;
 mod stmt;
 
 use ir::construct::{ClauseKind, Leaf};
-use ir::program::{ExprId, FunctionId, Program, RegionId, StmtId, VarId};
-use ir::region::{Mapping, RegionVar};
+use ir::program::{ExprId, ExprKind, FunctionId, Program, RegionId, StmtId, VarId};
+use ir::region::{Mapping, Region, RegionVar};
+use ir::walk::Part;
 use kernel::build::Builder;
 use kernel::{Block, Crew, Kernel, Module, Space, Stmt, StmtKind};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -174,6 +175,7 @@ impl<'p> Outliner<'p> {
         if region.construct.goes_back() {
             return refuse("a region that goes back to the host", span);
         }
+        self.check_grouped(&region)?;
         let leaves: Vec<Leaf> =
             region.construct.leaves.iter().copied().filter(|it| !leaves_host(*it)).collect();
         let mut body = Block::new();
@@ -195,6 +197,24 @@ impl<'p> Outliner<'p> {
         Ok(Kernel { region: id, threads, groups, spaces, body, span })
     }
 
+    /// Refuses variables of which each team has one by declaration, unless they came as a value: then it has.
+    fn check_grouped(&self, region: &Region) -> Result<()> {
+        let grouped = self.program.declarations.iter();
+        let grouped = grouped.filter(|it| it.construct.has(Leaf::Groupprivate));
+        for var in grouped.flat_map(|it| &it.vars) {
+            let is_named = |function: &FunctionId| {
+                let body = self.program.functions[*function].body;
+                let names = |it: &ExprKind| matches!(it, ExprKind::Var(it) if it == var);
+                body.is_some_and(|it| self.program.any_expr(Part::Stmt(it), names))
+            };
+            let is_shared = region.vars.iter().any(|it| it.var == *var && !comes_as_value(it));
+            if is_shared || region.reaches.iter().any(is_named) {
+                return refuse("a variable of which each team has one", region.construct.span);
+            }
+        }
+        Ok(())
+    }
+
     /// The limit on threads that the region itself asks for.
     fn asked_limit(&self, id: RegionId) -> Option<ExprId> {
         let kinds = self.program.regions[id].construct.kinds();
@@ -206,8 +226,7 @@ impl<'p> Outliner<'p> {
 
     /// Whether a size that the region itself asks for is known on the device.
     fn is_given(&self, size: ExprId) -> bool {
-        self.computed.contains(&size)
-            || matches!(self.program.exprs[size].kind, ir::program::ExprKind::Int(_))
+        self.computed.contains(&size) || matches!(self.program.exprs[size].kind, ExprKind::Int(_))
     }
 
     /// Values that came with the launch and that the region changes: the team has one of each.

@@ -77,7 +77,7 @@ struct ferry_kernel {
   const char *name;
   void (*host)(void *const *); /* the same for the host, if the source lets it be asked */
   void *handle;
-  int most, has_memory;
+  int most, has_memory, is_fixed;
 };
 
 #define FERRY_KERNEL(name, host) { &ferry_module, name, host, 0, 0, 0 }

@@ -61,7 +61,8 @@ static void find_kernel(struct ferry_kernel *kernel) {
   if (code != CL_SUCCESS) fail("OpenCL: kernel `%s`: error %d", kernel->name, code);
   clGetKernelWorkGroupInfo(kernel->handle, device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof size, size, 0);
   clGetKernelWorkGroupInfo(kernel->handle, device, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, 0);
-  kernel->most = size[0] == 1 ? 1 : (int)most;
+  kernel->most = size[0] > 0 ? (int)size[0] : (int)most;
+  kernel->is_fixed = size[0] > 0;
 }
 
 static void device_run(struct ferry_kernel *kernel, ferry_word *arguments, int count, unsigned blocks,
@@ -71,7 +72,7 @@ static void device_run(struct ferry_kernel *kernel, ferry_word *arguments, int c
   size_t all = (size_t)blocks * threads, group = threads;
   cl_uint wanted = 0;
   /* A thread of a processor is a group, and takes iterations that follow each other. */
-  if (is_processor && threads > 1) {
+  if (is_processor && threads > 1 && !kernel->is_fixed) {
     group = 1;
     if (all > (size_t)device_units * 16) all = (size_t)device_units * 16;
   }

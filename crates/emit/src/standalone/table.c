@@ -441,7 +441,7 @@ static void shape(const struct ferry_kernel *kernel, ferry_u64 trips, unsigned *
   *blocks = *threads = 1;
   if (kernel->most == 1) return;
   *threads = trips == 0 || trips / 2048 >= (ferry_u64)device_units ? DEVICE_THREADS : 128;
-  if (*threads > (unsigned)kernel->most) *threads = kernel->most;
+  if (*threads > (unsigned)kernel->most || kernel->is_fixed) *threads = kernel->most;
   wanted = trips == 0 ? most : (trips + *threads - 1) / *threads;
   *blocks = wanted < most ? wanted : most;
 }

@@ -117,6 +117,9 @@ impl Lowering<'_> {
         if region.loops.iter().any(|it| !it.rectangular) {
             return Some("the bounds of an inner loop follow an outer one");
         }
+        if region.loops.iter().any(|it| loops::is_spread_wide(program, it)) {
+            return Some("the distance between the bounds of a loop does not fit its type");
+        }
         if self.tells_teams(id) && !self.has_only_thread_regions(id) {
             return Some("its body asks for threads or calls functions that may");
         }

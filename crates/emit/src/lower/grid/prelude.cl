@@ -349,7 +349,6 @@ static unsigned long __ferry_make_allocator(__ferry_word space, int count, const
   return 0x4655ul << 48 | align;
 }
 static void __ferry_end_allocator(__ferry_word allocator) {}
-static unsigned long __ferry_wider(unsigned long a, unsigned long b) { return a < b ? b : a; }
 /* What kernels of teams and threads use: all threads of all groups run them. */
 #define __ferry_kernel_thread() get_local_id(0)
 #define __ferry_kernel_threads() get_local_size(0)
@@ -369,3 +368,4 @@ static unsigned long __ferry_wider(unsigned long a, unsigned long b) { return a 
 #else
 #define __ferry_kernel_flat(at) ((void *)(at))
 #endif
+static unsigned long __ferry_wider(unsigned long a, unsigned long b) { return a < b ? b : a; }

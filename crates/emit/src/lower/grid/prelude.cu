@@ -410,7 +410,6 @@ static __device__ unsigned long __ferry_make_allocator(__ferry_word, int count, 
   return 0x4655ul << 48 | align;
 }
 static __device__ void __ferry_end_allocator(__ferry_word) {}
-static __device__ unsigned long __ferry_wider(unsigned long a, unsigned long b) { return a < b ? b : a; }
 /* What kernels of teams and threads use: all threads of all groups run them. */
 static __device__ unsigned long __ferry_kernel_thread(void) { return threadIdx.x; }
 static __device__ unsigned long __ferry_kernel_threads(void) { return blockDim.x; }
@@ -421,3 +420,4 @@ static __device__ unsigned long __ferry_kernel_groups(void) { return gridDim.x; 
 #define __ferry_kernel_infinity() __builtin_inf()
 #define __ferry_kernel_try_lock __ferry_try
 #define __ferry_kernel_unlock __ferry_give
+static __device__ unsigned long __ferry_wider(unsigned long a, unsigned long b) { return a < b ? b : a; }

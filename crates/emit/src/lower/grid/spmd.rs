@@ -58,7 +58,7 @@ impl Lowering<'_> {
         let ids = self.program.regions.iter().map(|it| it.0).filter(goes);
         let wanted: Vec<RegionId> =
             ids.filter(|it| matches!(self.form(*it), super::Form::Solo(_))).collect();
-        if wanted.is_empty() || self.standalone {
+        if wanted.is_empty() {
             none.program = self.program.clone();
             return none;
         }

@@ -26,6 +26,10 @@ impl Lowering<'_> {
         if let Form::Team(team) = &form {
             lines.extend(self.block_told(team.block()));
         }
+        if form == Form::Spmd {
+            lines.push("every thread runs it from the beginning: a group is a team".to_owned());
+            return format!("/* {} */\n", lines.join("\n   ").replace("*/", "* /"));
+        }
         let [blocks, threads] = match grid {
             Grid::OpenCl | Grid::OpenCl12 => ["work-groups", "work-items"],
             Grid::Cuda | Grid::Hip => ["blocks", "threads"],

@@ -238,6 +238,13 @@ fn is_wide(program: &Program, id: RegionId) -> bool {
         && region.loops.iter().any(|it| may_not_fit(program, it))
 }
 
+/// Whether values of a loop's variable cannot be computed in its type from how many come before them, as far as the bounds
+/// are known. Narrow types are computed with in `int`.
+pub(super) fn is_spread_wide(program: &Program, one: &Loop) -> bool {
+    let size = program.model.size_of(&program.types, program.vars[one.var].ty);
+    size.is_ok_and(|it| it >= 4) && may_not_fit(program, one)
+}
+
 /// Whether the distance between the bounds of a loop, and what is added to round it up, does not fit the type of its variable,
 /// as far as the bounds are known. Of the narrow types few are sure to.
 fn may_not_fit(program: &Program, one: &Loop) -> bool {
