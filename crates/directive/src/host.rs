@@ -299,8 +299,9 @@ pub fn alone_answer(name: &str) -> Option<&'static str> {
         | "omp_get_num_teams"
         | "omp_get_max_threads"
         | "omp_get_num_procs"
-        | "omp_get_thread_limit"
-        | "omp_get_max_teams" => "() 1",
+        | "omp_get_thread_limit" => "() 1",
+        // As many as the device is given.
+        "omp_get_max_teams" => "() 0",
         "omp_get_device_num" => "() __ferry_device",
         "omp_get_default_allocator" => "() 1",
         "omp_init_allocator" => {

@@ -508,8 +508,6 @@ impl OpenCl {
         let wanted = if self.chosen.is_processor { 1 } else { THREADS };
         let threads = entry.threads.unwrap_or_else(|| wanted.min(entry.most).min(limit).max(1));
         let groups = match (asked, launch.trip_count) {
-            // Teams of such a kernel that are more than its groups run one after the other.
-            (0, 0) if entry.threads.is_some() && self.chosen.is_processor => units,
             (0, 0) => units * ROUNDS,
             (0, trips) => {
                 let trips = usize::try_from(trips).unwrap_or(usize::MAX);
