@@ -80,53 +80,11 @@ impl Cx<'_> {
     }
 }
 
-/// Blocks directly in a statement.
-fn blocks_mut(stmt: &mut StmtKind) -> Vec<&mut Block> {
-    match stmt {
-        StmtKind::Code(_)
-        | StmtKind::Local(_)
-        | StmtKind::Eval(_)
-        | StmtKind::Case(..)
-        | StmtKind::Default
-        | StmtKind::Break
-        | StmtKind::Continue
-        | StmtKind::Barrier => Vec::new(),
-        StmtKind::Block(block) | StmtKind::Switch(_, block) | StmtKind::On(_, block) => vec![block],
-        StmtKind::If(_, then, other) => vec![then, other],
-        StmtKind::Loop(it) => vec![&mut it.body],
-        StmtKind::Teams(it) => vec![&mut it.body],
-        StmtKind::Parallel(it) => vec![&mut it.body],
-        StmtKind::Share(it) => vec![&mut it.body, &mut it.last],
-        StmtKind::Reduce(it) => vec![&mut it.combine],
-    }
-}
-
-/// The same, to read.
-fn blocks(stmt: &StmtKind) -> Vec<&Block> {
-    match stmt {
-        StmtKind::Code(_)
-        | StmtKind::Local(_)
-        | StmtKind::Eval(_)
-        | StmtKind::Case(..)
-        | StmtKind::Default
-        | StmtKind::Break
-        | StmtKind::Continue
-        | StmtKind::Barrier => Vec::new(),
-        StmtKind::Block(block) | StmtKind::Switch(_, block) | StmtKind::On(_, block) => vec![block],
-        StmtKind::If(_, then, other) => vec![then, other],
-        StmtKind::Loop(it) => vec![&it.body],
-        StmtKind::Teams(it) => vec![&it.body],
-        StmtKind::Parallel(it) => vec![&it.body],
-        StmtKind::Share(it) => vec![&it.body, &it.last],
-        StmtKind::Reduce(it) => vec![&it.combine],
-    }
-}
-
 /// Replaces statements from the inside out: each by what `made` gives for it.
 fn rewrite(block: Block, made: &mut dyn FnMut(Stmt, &mut Block) -> Result<()>) -> Result<Block> {
     let mut out = Block::new();
     for mut stmt in block {
-        for inner in blocks_mut(&mut stmt.kind) {
+        for inner in stmt.kind.blocks_mut() {
             *inner = rewrite(std::mem::take(inner), made)?;
         }
         made(stmt, &mut out)?;

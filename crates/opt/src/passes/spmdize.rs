@@ -11,7 +11,7 @@ use kernel::{Block, Loop, LoopKind, Parallel, Space, Stmt, StmtKind, Teams, Who}
 use rustc_hash::FxHashSet;
 use source::Span;
 
-use super::{Cx, Result, blocks, refuse};
+use super::{Cx, Result, refuse};
 
 pub(super) fn run(cx: &mut Cx<'_>) -> Result<()> {
     let body = std::mem::take(&mut cx.kernel.body);
@@ -157,7 +157,7 @@ impl Spmd<'_, '_> {
 
     /// What one thread of several runs, in code where nobody meets.
     fn placed(&mut self, mut stmt: Stmt) -> Stmt {
-        for inner in super::blocks_mut(&mut stmt.kind) {
+        for inner in stmt.kind.blocks_mut() {
             let list = std::mem::take(inner);
             *inner = list.into_iter().map(|it| self.placed(it)).collect();
         }
@@ -453,7 +453,7 @@ impl Spmd<'_, '_> {
             kind => {
                 // The step of a loop comes after what its body declares.
                 let inside =
-                    blocks(kind).into_iter().flatten().any(|it| self.sets_for_all(it, own));
+                    kind.blocks().into_iter().flatten().any(|it| self.sets_for_all(it, own));
                 inside
                     || matches!(kind, StmtKind::Loop(it) if it.step.is_some_and(|it| sets(it, own)))
             }
@@ -536,7 +536,7 @@ fn barrier(out: &mut Block, span: Span) {
 fn has_teams(stmt: &Stmt) -> bool {
     match &stmt.kind {
         StmtKind::Teams(_) => true,
-        kind => blocks(kind).into_iter().flatten().any(has_teams),
+        kind => kind.blocks().into_iter().flatten().any(has_teams),
     }
 }
 
@@ -548,7 +548,7 @@ fn meets(stmt: &Stmt) -> bool {
         | StmtKind::Barrier
         | StmtKind::Share(_)
         | StmtKind::Reduce(_) => true,
-        kind => blocks(kind).into_iter().flatten().any(meets),
+        kind => kind.blocks().into_iter().flatten().any(meets),
     }
 }
 
@@ -561,7 +561,7 @@ fn leaves(stmt: &Stmt) -> bool {
             StmtKind::Case(..) | StmtKind::Default => !in_switch,
             StmtKind::Loop(it) => it.body.iter().any(|it| within(it, true, in_switch)),
             StmtKind::Switch(_, body) => body.iter().any(|it| within(it, in_loop, true)),
-            kind => blocks(kind).into_iter().flatten().any(|it| within(it, in_loop, in_switch)),
+            kind => kind.blocks().into_iter().flatten().any(|it| within(it, in_loop, in_switch)),
         }
     }
     within(stmt, false, false)

@@ -11,7 +11,7 @@ use ir::types::{IntKind, Ty, TypeKind};
 use kernel::{Block, Dim, Loop, LoopKind, Schedule, Share, Space, Stmt, StmtKind, Who};
 use source::Span;
 
-use super::{Cx, Result, blocks, refuse, rewrite};
+use super::{Cx, Result, refuse, rewrite};
 
 pub(super) fn run(cx: &mut Cx<'_>) -> Result<()> {
     let body = std::mem::take(&mut cx.kernel.body);
@@ -603,6 +603,6 @@ fn leaves_iteration(stmt: &Stmt) -> bool {
     match &stmt.kind {
         StmtKind::Continue => true,
         StmtKind::Loop(_) | StmtKind::Share(_) => false,
-        kind => blocks(kind).into_iter().flatten().any(leaves_iteration),
+        kind => kind.blocks().into_iter().flatten().any(leaves_iteration),
     }
 }

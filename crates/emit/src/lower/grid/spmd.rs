@@ -87,24 +87,8 @@ impl Lowering<'_> {
 
 /// Whether a statement asks for more than one thread.
 fn has_crew(stmt: &Stmt) -> bool {
-    match &stmt.kind {
-        StmtKind::Teams(_) | StmtKind::Parallel(_) => true,
-        StmtKind::Block(block) | StmtKind::Switch(_, block) | StmtKind::On(_, block) => {
-            block.iter().any(has_crew)
-        }
-        StmtKind::If(_, then, other) => then.iter().chain(other).any(has_crew),
-        StmtKind::Loop(it) => it.body.iter().any(has_crew),
-        StmtKind::Share(it) => it.body.iter().any(has_crew),
-        StmtKind::Code(_)
-        | StmtKind::Local(_)
-        | StmtKind::Eval(_)
-        | StmtKind::Case(..)
-        | StmtKind::Default
-        | StmtKind::Break
-        | StmtKind::Continue
-        | StmtKind::Barrier
-        | StmtKind::Reduce(_) => false,
-    }
+    let is_one = matches!(stmt.kind, StmtKind::Teams(_) | StmtKind::Parallel(_));
+    is_one || stmt.kind.blocks().into_iter().flatten().any(has_crew)
 }
 
 impl Kernels {
