@@ -53,14 +53,17 @@ fn agrees_without_races(form: &str, program: &str, main: &str) {
 fn in_cuda(form: &str, program: &str, main: &str) -> String {
     let text = whole_text(emit::Grid::Cuda, program);
     assert!(text.contains(form), "{text}");
-    let head = text.lines().find(|it| it.contains("__launch_bounds__(256")).unwrap();
+    let head = text.lines().find(|it| it.contains("__launch_bounds__(")).unwrap();
     let name = head.split_once(") ").unwrap().1.split('(').next().unwrap();
+    let slots = head.matches("__ferry_slot ").count();
+    let slots: Vec<String> = (0..slots).map(|it| format!("{{ w[{it}] }}")).collect();
     let parts = if head.contains("__ferry_parts0") { ", w[4]" } else { "" };
+    let slots = slots.join(", ");
     // The text has macros for words of C++, and so stands last.
     format!(
         "{CUDA}\nextern \"C\" void run(unsigned, unsigned, const unsigned long *);\n{main}\n{text}\n\
          extern \"C\" void run(unsigned blocks, unsigned threads, const unsigned long *w)\n{{\n  \
-         launch(blocks, threads, [=] {{ {name}({{ w[0] }}, {{ w[1] }}, {{ w[2] }}, {{ w[3] }}{parts}); }});\n}}\n"
+         launch(blocks, threads, [=] {{ {name}({slots}{parts}); }});\n}}\n"
     )
 }
 
@@ -207,7 +210,7 @@ int main() {
 fn tiles_are_whole_or_not() {
     // The third loop is short, so that tiles have enough iterations in little time.
     agrees(
-        "/* Tiles of",
+        "_staged[",
         "void product(const float *a, const float *b, float *c, int n) {
 #pragma omp target teams distribute parallel for collapse(2) map(to: a[0:n*3], b[0:n*3]) map(from: c[0:n*n])
   for (int i = 0; i < n; i++)
@@ -220,8 +223,8 @@ fn tiles_are_whole_or_not() {
 ",
         "#include <cstdio>
 int main() {
-  for (int n : { 20, 1453 })
-    for (unsigned threads : { 64u, 48u }) {
+  for (int n : { 1, 20, 65, 130, 533, 1453 })
+    for (unsigned threads : { 128u, 48u }) {
       std::vector<float> a(n * 3), b(n * 3), c(n * n, -1.0f);
       for (int i = 0; i < n * 3; i++) a[i] = (float)(i * 37 % 101) / 7 - 5, b[i] = (float)(i * 13 % 29) / 3 - 2;
       const unsigned long words[] = { (unsigned long)n, (unsigned long)a.data(), (unsigned long)b.data(), (unsigned long)c.data() };
@@ -234,6 +237,122 @@ int main() {
         }
     }
   puts(\"same product\");
+}
+",
+    );
+}
+
+#[test]
+fn operands_of_tiles_lie_in_any_order() {
+    // Both operands are transposed, one has another type, and a third is the same for the whole tile.
+    agrees(
+        "_staged[",
+        "void product(const double *a, const int *b, const double *w, double *c, int m, int n, int l) {
+#pragma omp target teams distribute parallel for collapse(2) map(to: a[0:m*l], b[0:n*l], w[0:l]) map(from: c[0:m*n])
+  for (int j = n - 1; j >= 0; j--)
+    for (int i = 0; i < m; i++) {
+      double s = i - j;
+      for (int k = 1; k <= l - 1; k++) {
+        const double t = a[k * m + i] - b[j * l + k];
+        if (t > 0) s += t * w[k];
+      }
+      c[i * n + j] = s;
+    }
+}
+",
+        "#include <cstdio>
+int main() {
+  const int sizes[][3] = { { 70, 33, 1 }, { 33, 70, 2 }, { 64, 128, 40 }, { 600, 900, 9 } };
+  for (auto [m, n, l] : sizes)
+    for (unsigned groups : { 1u, 7u }) {
+      std::vector<double> a(m * l), w(l), c(m * n, -1.0);
+      std::vector<int> b(n * l);
+      for (int i = 0; i < m * l; i++) a[i] = i * 37 % 101 / 7.0 - 5;
+      for (int i = 0; i < n * l; i++) b[i] = i * 13 % 29 - 14;
+      for (int i = 0; i < l; i++) w[i] = i % 5 + 0.25;
+      const unsigned long words[] = { (unsigned long)m, (unsigned long)l, (unsigned long)a.data(), (unsigned long)n, (unsigned long)b.data(), (unsigned long)w.data(), (unsigned long)c.data() };
+      run(groups, 128, words);
+      for (int i = 0; i < m; i++)
+        for (int j = 0; j < n; j++) {
+          double s = i - j;
+          for (int k = 1; k <= l - 1; k++) {
+            const double t = a[k * m + i] - b[j * l + k];
+            if (t > 0) s += t * w[k];
+          }
+          if (s != c[i * n + j]) return printf(\"%d, %d: %.9g, not %.9g\\n\", i, j, c[i * n + j], s), 1;
+        }
+    }
+  puts(\"same products\");
+}
+",
+    );
+}
+
+#[test]
+fn transposed_elements_go_through_group_memory() {
+    agrees(
+        "_staged[",
+        "void turn(const short *a, short *b, int m, int n) {
+#pragma omp target teams distribute parallel for collapse(2) map(to: a[0:m*n]) map(from: b[0:m*n])
+  for (int i = 0; i < m; i++)
+    for (int j = 0; j < n; j++)
+      b[j * m + i] = a[i * n + j];
+}
+",
+        "#include <cstdio>
+int main() {
+  const int sizes[][2] = { { 1, 1 }, { 31, 65 }, { 64, 32 }, { 100, 7 } };
+  for (auto [m, n] : sizes)
+    for (unsigned threads : { 128u, 48u }) {
+      std::vector<short> a(m * n), b(m * n, -1);
+      for (int i = 0; i < m * n; i++) a[i] = (short)(i * 31);
+      const unsigned long words[] = { (unsigned long)m, (unsigned long)n, (unsigned long)a.data(), (unsigned long)b.data() };
+      run(3, threads, words);
+      for (int i = 0; i < m; i++)
+        for (int j = 0; j < n; j++)
+          if (b[j * m + i] != a[i * n + j]) return printf(\"%d, %d\\n\", i, j), 1;
+    }
+  puts(\"same elements\");
+}
+",
+    );
+}
+
+#[test]
+fn neighbours_share_what_they_look_at() {
+    agrees(
+        "_result = ",
+        "enum { W = 3 };
+void smooth(const int *in, int *out, int m, int n) {
+#pragma omp target teams distribute parallel for collapse(2) map(to: in[0:(m+2)*(n+2)]) map(from: out[0:m*n])
+  for (int y = 0; y < m; y++)
+    for (int x = 0; x < n; x++) {
+      int s = 0;
+      for (int i = 0; i < W; i++)
+        for (int j = 0; j < W; j++)
+          s += in[(y + i) * (n + 2) + x + j] * (2 * i - j);
+      out[y * n + x] = s;
+    }
+}
+",
+        "#include <cstdio>
+int main() {
+  const int sizes[][2] = { { 5, 9 }, { 1450, 1453 } };
+  for (auto [m, n] : sizes) {
+    std::vector<int> in((m + 2) * (n + 2)), out(m * n, -1);
+    for (unsigned i = 0; i < in.size(); i++) in[i] = i * 31 % 17 - 8;
+    const unsigned long words[] = { (unsigned long)m, (unsigned long)n, (unsigned long)in.data(), (unsigned long)out.data() };
+    run(2, 128, words);
+    for (int y = 0; y < m; y++)
+      for (int x = 0; x < n; x++) {
+        int s = 0;
+        for (int i = 0; i < 3; i++)
+          for (int j = 0; j < 3; j++)
+            s += in[(y + i) * (n + 2) + x + j] * (2 * i - j);
+        if (s != out[y * n + x]) return printf(\"%d, %d\\n\", y, x), 1;
+      }
+  }
+  puts(\"same sums\");
 }
 ",
     );

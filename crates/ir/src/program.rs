@@ -556,6 +556,8 @@ pub struct For {
     pub step: Option<ExprId>,
     /// The body.
     pub body: StmtId,
+    /// The compiler is asked to write down so many rounds one after the other.
+    pub unroll: Option<u32>,
 }
 
 /// Assembly, with its operands typed.

@@ -180,7 +180,13 @@ fn fill(it: &mut Sample, pointer: Ty) {
     it.assign = it.e(ExprKind::Assign(left, it.add), double);
     let inner = it.s(StmtKind::Expr(it.assign));
     let local = it.s(StmtKind::Local(i));
-    let parts = For { init: [local].into(), cond: Some(it.cond), step: Some(step), body: inner };
+    let parts = For {
+        init: [local].into(),
+        cond: Some(it.cond),
+        step: Some(step),
+        body: inner,
+        unroll: None,
+    };
     it.loop_stmt = it.s(StmtKind::For(Box::new(parts)));
     let region = region(it, begin, n1, inner);
     it.region = it.program.regions.push(region);

@@ -25,6 +25,8 @@ pub struct Copier<'p> {
     pub vars: FxHashMap<VarId, VarId>,
     /// A variable and the expression that stands for it.
     pub exprs: FxHashMap<VarId, ExprId>,
+    /// An expression and the one that stands for it.
+    pub places: FxHashMap<ExprId, ExprId>,
     /// What a call of a function without a body is replaced by: given the function and its copied arguments.
     pub calls: &'p Calls<'p>,
 }
@@ -43,6 +45,9 @@ pub fn no_calls(_: &mut Program, _: FunctionId, _: &[ExprId]) -> Option<ExprId> 
 impl Copier<'_> {
     /// An expression.
     pub fn expr(&mut self, id: ExprId) -> ExprId {
+        if let Some(other) = self.places.get(&id) {
+            return *other;
+        }
         let Some(expr) = self.program.exprs.find(id).cloned() else { return id };
         let mut kind = expr.kind.clone();
         match &mut kind {
@@ -152,7 +157,8 @@ impl Copier<'_> {
                 let init = it.init.iter().map(|it| self.stmt(*it)).collect();
                 let cond = it.cond.map(|it| self.expr(it));
                 let step = it.step.map(|it| self.expr(it));
-                StmtKind::For(Box::new(For { init, cond, step, body: self.stmt(it.body) }))
+                let (body, unroll) = (self.stmt(it.body), it.unroll);
+                StmtKind::For(Box::new(For { init, cond, step, body, unroll }))
             }
             StmtKind::Switch(e, body) => {
                 let e = self.expr(*e);

@@ -189,7 +189,10 @@ impl<'m> Machine<'m> {
     pub fn run(&mut self, kernel: &'m Kernel, form: Form) -> Result<()> {
         // User code nests deeply.
         std::thread::scope(|scope| {
-            let run = || self.launch(kernel, form);
+            let run = || {
+                self.memory.order();
+                self.launch(kernel, form)
+            };
             let started = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, run);
             match started.map(std::thread::ScopedJoinHandle::join) {
                 Ok(Ok(answer)) => answer,

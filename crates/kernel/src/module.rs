@@ -23,6 +23,11 @@ pub struct Kernel {
     pub threads: Crew,
     /// The same of the groups.
     pub groups: Crew,
+    /// The same of the threads of all groups, if the kernel is run by all of them from its beginning: it is in SPMD
+    /// form but for loops that they share, and both are set as the first two are.
+    pub all: Option<Crew>,
+    /// How it wants to be launched.
+    pub launch: Launch,
     /// Where its variables lie that are declared by [`StmtKind::Local`], in the order of declaration.
     pub spaces: Vec<(VarId, Space)>,
     /// What it does. As outlined: what one thread does until a construct asks for more. In SPMD form: what
@@ -32,7 +37,22 @@ pub struct Kernel {
     pub span: Span,
 }
 
+/// How a kernel wants to be launched. It is right with any number of groups and threads.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Launch {
+    /// So many threads for so many iterations of its loops, from this many iterations on; fewer have a thread each.
+    pub spread: Option<[u32; 3]>,
+    /// What passes have chosen, each as a sentence for reports.
+    pub notes: Vec<String>,
+}
+
 impl Kernel {
+    /// The variables that are set when it begins.
+    pub fn launched(&self) -> Vec<VarId> {
+        let crews = [self.threads, self.groups].into_iter().chain(self.all);
+        crews.flat_map(Crew::vars).collect()
+    }
+
     /// Where a variable lies, if the kernel declares it.
     pub fn space(&self, var: VarId) -> Option<Space> {
         self.spaces.iter().find(|it| it.0 == var).map(|it| it.1)

@@ -32,8 +32,8 @@ use source::Span;
 
 use crate::build::Builder;
 use crate::{
-    Block, Crew, Kernel, Loop, LoopKind, Module, Parallel, Reduce, Space, Stmt, StmtKind, Teams,
-    Who,
+    Block, Crew, Kernel, Launch, Loop, LoopKind, Module, Parallel, Reduce, Space, Stmt, StmtKind,
+    Teams, Who,
 };
 
 /// What stands before the text, on one line: the marker functions, and the intrinsics that passes leave in kernels.
@@ -96,7 +96,16 @@ pub fn read(program: Program) -> Result<Module> {
         }
         let mut body = body;
         undeclare(&mut body, &crews);
-        module.kernels.push(Kernel { region: id, threads, groups, spaces, body, span });
+        module.kernels.push(Kernel {
+            region: id,
+            threads,
+            groups,
+            all: None,
+            launch: Launch::default(),
+            spaces,
+            body,
+            span,
+        });
     }
     Ok(module)
 }

@@ -30,6 +30,8 @@
 //! **Jumps**: `break` and `continue` stand in a loop (or switch) of the same construct, cases directly in a switch; a
 //! `continue` directly in a shared loop ends the iteration.
 //!
+//! A kernel that all threads run from its beginning ([`Kernel::all`]) is in SPMD form but for loops that they share.
+//!
 //! **SPMD form**: no league, parallel region, shared loop, code for one thread or reduction is left. All threads of
 //! a group reach a barrier or none does: conditions of what is around it, and of what leaves or cuts short a loop
 //! around it, read only what is uniform, and no memory behind pointers.
@@ -111,6 +113,7 @@ fn verify_as(module: &Module, is_spmd: bool) -> Vec<Fault> {
     }
     for kernel in &module.kernels {
         let mut verifier = Verifier::new(&module.program, kernel, is_spmd);
+        let is_spmd = is_spmd || kernel.all.is_some();
         verifier.handles();
         if verifier.found.is_empty() {
             verifier.storage();
@@ -178,7 +181,7 @@ impl Around {
             in_on: false,
             in_combine: false,
             shared: Vec::new(),
-            crews: vec![kernel.threads, kernel.groups],
+            crews: [kernel.threads, kernel.groups].into_iter().chain(kernel.all).collect(),
             threads: is_spmd.then_some(0),
             is_uniform: true,
             is_certain: true,
@@ -235,8 +238,7 @@ impl<'a> Verifier<'a> {
     fn handles(&mut self) {
         let (program, kernel) = (self.program, self.kernel);
         let known = |it: &VarId| program.vars.find(*it).is_some();
-        let own = kernel.threads.vars().into_iter().chain(kernel.groups.vars());
-        let mut own = own.chain(kernel.spaces.iter().map(|it| it.0));
+        let mut own = kernel.launched().into_iter().chain(kernel.spaces.iter().map(|it| it.0));
         let holds = own.all(|it| known(&it)) && program.regions.find(kernel.region).is_some();
         self.check(holds, Law::Handle, kernel.span, "the kernel names what does not exist");
         for stmt in walk::all(&kernel.body) {
@@ -291,7 +293,7 @@ impl<'a> Verifier<'a> {
                 self.report(Law::Storage, span, text);
             }
         }
-        for crew in [kernel.threads, kernel.groups] {
+        for crew in [kernel.threads, kernel.groups].into_iter().chain(kernel.all) {
             self.numbers(&crew.vars(), kernel.span);
         }
         let is_own = |it: Option<Space>| !matches!(it, Some(Space::Uniform | Space::Group));
@@ -526,8 +528,7 @@ impl<'a> Verifier<'a> {
             self.report(Law::Storage, span, format!("`{name}` is declared where it lives"));
         }
         let kernel = self.kernel;
-        let own = kernel.threads.vars().into_iter().chain(kernel.groups.vars());
-        if own.into_iter().any(|it| it == var) {
+        if kernel.launched().contains(&var) {
             self.report(Law::Storage, span, format!("`{name}` is set when the kernel begins"));
         }
         self.scope.push(var);
@@ -578,9 +579,8 @@ impl<'a> Verifier<'a> {
 
     fn is_alive(&self, var: VarId) -> bool {
         let kernel = self.kernel;
-        let own = kernel.threads.vars().into_iter().chain(kernel.groups.vars());
         let is_everywhere = self.is_spmd && kernel.space(var) == Some(Space::Group);
-        is_everywhere || self.scope.contains(&var) || own.into_iter().any(|it| it == var)
+        is_everywhere || self.scope.contains(&var) || kernel.launched().contains(&var)
     }
 
     fn scalar(&mut self, e: ExprId, span: Span) {

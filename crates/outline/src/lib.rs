@@ -22,7 +22,7 @@ use ir::program::{ExprId, ExprKind, FunctionId, Program, RegionId, StmtId, VarId
 use ir::region::{Mapping, Region, RegionVar};
 use ir::walk::Part;
 use kernel::build::Builder;
-use kernel::{Block, Crew, Kernel, Module, Space, Stmt, StmtKind};
+use kernel::{Block, Crew, Kernel, Launch, Module, Space, Stmt, StmtKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::Span;
 
@@ -194,7 +194,8 @@ impl<'p> Outliner<'p> {
         }
         self.construct(id, &leaves, &mut body)?;
         let Outliner { threads, groups, spaces, .. } = self;
-        Ok(Kernel { region: id, threads, groups, spaces, body, span })
+        let (all, launch) = (None, Launch::default());
+        Ok(Kernel { region: id, threads, groups, all, launch, spaces, body, span })
     }
 
     /// Refuses variables of which each team has one by declaration, unless they came as a value: then it has.

@@ -349,7 +349,13 @@ impl Outliner<'_> {
             self.program.parts(part, &mut |it| open.push(it));
         }
         let vars = FxHashMap::default();
-        copy(&mut Copier { program: self.program, vars, exprs, calls: &no_calls })
+        copy(&mut Copier {
+            program: self.program,
+            vars,
+            exprs,
+            places: FxHashMap::default(),
+            calls: &no_calls,
+        })
     }
 
     /// A statement for each value in two objects of a type that is combined at once.
@@ -383,6 +389,7 @@ impl Outliner<'_> {
                     cond: Some(condition),
                     step: Some(step),
                     body,
+                    unroll: None,
                 }))))
             }
             TypeKind::Record(record) if matches!(how, How::Operator(_)) => {

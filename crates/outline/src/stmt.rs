@@ -361,6 +361,7 @@ impl Outliner<'_> {
             program: self.program,
             vars: self.env.vars.clone(),
             exprs: rustc_hash::FxHashMap::default(),
+            places: rustc_hash::FxHashMap::default(),
             calls: &calls,
         };
         copy(&mut copier)

@@ -160,6 +160,7 @@ impl Printer<'_> {
         let step = it.step.map(|it| self.expr(it)).unwrap_or_default();
         match head {
             Some(head) => {
+                it.unroll.into_iter().for_each(|it| out.raw(&format!("#pragma unroll {it}")));
                 out.line(&format!("for ({head}; {cond}; {step})"));
                 self.governed(it.body, result, false, out);
             }
@@ -168,6 +169,7 @@ impl Printer<'_> {
                 out.line("{");
                 out.indented(|out| {
                     it.init.iter().for_each(|it| self.put_stmt(*it, result, out));
+                    it.unroll.into_iter().for_each(|it| out.raw(&format!("#pragma unroll {it}")));
                     out.line(&format!("for (; {cond}; {step})"));
                     self.governed(it.body, result, false, out);
                 });

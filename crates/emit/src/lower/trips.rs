@@ -20,7 +20,11 @@ impl Lowering<'_> {
         let regions = self.program.regions.iter().filter(|(_, it)| goes(it)).map(|it| it.0);
         let shared = |id: RegionId| match self.form(id) {
             Form::Flat(whole) => Some((id, loops::collapsed(self.program, whole))),
-            Form::Team(_) | Form::Spmd | Form::Solo(_) => None,
+            Form::Spmd => {
+                let is_shared = self.launch(id).is_some_and(|it| it.spread.is_some());
+                is_shared.then(|| (id, loops::collapsed(self.program, id)))
+            }
+            Form::Team(_) | Form::Solo(_) => None,
         };
         regions.filter_map(shared).collect()
     }

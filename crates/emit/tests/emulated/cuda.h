@@ -31,6 +31,7 @@ static std::unique_ptr<std::barrier<>> block;
 #define __global__
 #define __device__
 #define __shared__ static
+#define __align__(bytes) __attribute__((aligned(bytes)))
 #define __launch_bounds__(...)
 
 static void __syncthreads() { block->arrive_and_wait(); }

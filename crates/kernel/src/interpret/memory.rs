@@ -93,6 +93,13 @@ impl Memory {
         fail(format!("{size} bytes are used at {what}"))
     }
 
+    /// Orders all that was done before all that comes: a kernel has ended.
+    pub(super) fn order(&mut self) {
+        for touched in self.objects.iter_mut().filter_map(|it| it.touched.as_mut()) {
+            touched.fill(Touched::default());
+        }
+    }
+
     fn touch(
         &mut self,
         at: usize,

@@ -63,7 +63,11 @@ impl<'m> Machine<'m> {
                     (kernel.groups.number, group),
                     (kernel.groups.count, group_size.0),
                 ];
-                for (var, value) in launched {
+                let all = kernel.all.map(|it| {
+                    let number = group * group_size.1 + number;
+                    [(it.number, number), (it.count, group_size.0 * group_size.1)]
+                });
+                for (var, value) in launched.into_iter().chain(all.into_iter().flatten()) {
                     cx.declare(var)?;
                     cx.set_number(var, value)?;
                 }
@@ -365,9 +369,7 @@ impl<'m> Group<'_, 'm> {
             let who = cx.access();
             let mut found = Vec::new();
             for (var, at) in alive {
-                let is_launched =
-                    kernel.threads.vars().contains(&var) || kernel.groups.vars().contains(&var);
-                if is_launched {
+                if kernel.launched().contains(&var) {
                     continue;
                 }
                 let size = cx.size_of(cx.program().vars[var].ty)?;

@@ -3,11 +3,23 @@
 //! [`pipeline`] is the order. A pass that meets what it cannot do refuses the kernel, with the place; nothing is
 //! half done, because the kernel that came in is kept until all passes are through.
 
+#[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the statements it is about")]
+mod flatten;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the statements it is about")]
+mod interchange;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
+mod jam;
+#[allow(clippy::wildcard_enum_match_arm, reason = "an analysis names the code it is about")]
+mod nest;
 pub mod pipeline;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the statements it is about")]
 mod reduce;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the statements it is about")]
 mod spmdize;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
+mod tile;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the statements it is about")]
+mod transpose;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the statements it is about")]
 mod workshare;
 
@@ -32,6 +44,8 @@ pub struct Groups {
     pub most_threads: u64,
     /// Bytes of memory that a group has.
     pub memory: u64,
+    /// So many iterations keep the device busy though a thread has dozens of them.
+    pub many: u32,
 }
 
 type Result<T> = std::result::Result<T, Refusal>;

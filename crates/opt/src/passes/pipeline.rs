@@ -3,7 +3,9 @@
 use ir::program::Program;
 use kernel::Kernel;
 
-use super::{Cx, Groups, Result, reduce, spmdize, workshare};
+use super::{
+    Cx, Groups, Result, flatten, interchange, jam, reduce, spmdize, tile, transpose, workshare,
+};
 
 /// A pass by its name.
 pub struct Pass {
@@ -20,6 +22,11 @@ impl std::fmt::Debug for Pass {
 
 /// All passes, in order.
 pub const PASSES: &[Pass] = &[
+    Pass { name: "flatten", run: flatten::run },
+    Pass { name: "tile", run: tile::run },
+    Pass { name: "interchange", run: interchange::run },
+    Pass { name: "transpose", run: transpose::run },
+    Pass { name: "jam", run: jam::run },
     Pass { name: "workshare", run: workshare::run },
     Pass { name: "reduce", run: reduce::run },
     Pass { name: "spmdize", run: spmdize::run },

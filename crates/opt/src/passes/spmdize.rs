@@ -14,6 +14,9 @@ use source::Span;
 use super::{Cx, Result, refuse};
 
 pub(super) fn run(cx: &mut Cx<'_>) -> Result<()> {
+    if cx.kernel.all.is_some() {
+        return Ok(());
+    }
     let body = std::mem::take(&mut cx.kernel.body);
     let steady = steady(cx);
     let mut form = Spmd { cx, steady, goes: Vec::new() };

@@ -8,6 +8,7 @@
 use ir::program::{BinaryOp, ExprId, ExprKind, VarId};
 use ir::region::LoopTest;
 use ir::types::{IntKind, Ty, TypeKind};
+use kernel::build::Builder;
 use kernel::{Block, Dim, Loop, LoopKind, Schedule, Share, Space, Stmt, StmtKind, Who};
 use source::Span;
 
@@ -31,20 +32,20 @@ pub(super) fn run(cx: &mut Cx<'_>) -> Result<()> {
 }
 
 /// One shared loop.
-struct Sharing<'a, 'p> {
-    cx: &'a mut Cx<'p>,
-    span: Span,
+pub(super) struct Sharing<'a, 'p> {
+    pub(super) cx: &'a mut Cx<'p>,
+    pub(super) span: Span,
     /// Where variables of the loop lie.
-    space: Space,
+    pub(super) space: Space,
 }
 
 /// A loop with its values in variables.
-struct Counted {
-    var: VarId,
+pub(super) struct Counted {
+    pub(super) var: VarId,
     begin: VarId,
     /// What is added each time, as a number of 64 bits that may stand for a negative one.
     step: ExprId,
-    trips: VarId,
+    pub(super) trips: VarId,
 }
 
 /// Where a walk along the rows of a nest is.
@@ -88,6 +89,12 @@ impl Sharing<'_, '_> {
                 let (begin, end) = self.own_block(me, low, high, out);
                 self.piece(share, &nest, total, (begin, end), out)
             }
+            Schedule::RoundRobin(chunk)
+                if share.pieces.is_none()
+                    && matches!(self.cx.program.exprs[chunk].kind, ExprKind::Int(1)) =>
+            {
+                self.one_by_one(share, &nest, total, (low, high), out)
+            }
             Schedule::RoundRobin(chunk) => {
                 let chunk = self.chunk(chunk, out);
                 let begin = self.number("begin", out);
@@ -121,6 +128,111 @@ impl Sharing<'_, '_> {
                 out.push(forever(Some(condition), Some(step), body, span));
                 Ok(())
             }
+        }
+    }
+
+    /// Iterations that go round one by one. What their numbers are made of in each loop of a nest is found by division once, and
+    /// by addition from then on.
+    fn one_by_one(
+        &mut self,
+        share: Share,
+        nest: &Nest,
+        total: VarId,
+        (low, high): (VarId, VarId),
+        out: &mut Block,
+    ) -> Result<()> {
+        let span = self.span;
+        let (me, number) = (share.crew, share.number);
+        let value = {
+            let build = &mut self.cx.build(span);
+            let (low, at) = (build.var(low), build.var(me.number));
+            build.binary(BinaryOp::Add, low, at)
+        };
+        self.set(number, value, out);
+        let mut body = Block::new();
+        match nest {
+            Nest::Even(counted) if counted.len() > 1 => {
+                let digits = self.digits(number, counted, out);
+                let steps = self.digits(me.count, counted, out);
+                for (it, index) in counted.iter().zip(&digits) {
+                    self.at(it.var, it.begin, it.step, *index, &mut body);
+                }
+                self.body(share, total, &mut body);
+                self.advance(counted, &digits, &steps, &mut body);
+            }
+            Nest::Even(_) | Nest::Rows(_) => self.iteration(share, nest, total, &mut body)?,
+        }
+        let build = &mut self.cx.build(span);
+        let (at, all, by) = (build.var(number), build.var(high), build.var(me.count));
+        let condition = build.binary(BinaryOp::Lt, at, all);
+        let next = build.binary(BinaryOp::Add, at, by);
+        let step = build.set(number, next);
+        out.push(forever(Some(condition), Some(step), body, span));
+        Ok(())
+    }
+
+    /// What a number is made of: how far it is in each loop of a nest.
+    fn digits(&mut self, number: VarId, counted: &[Counted], out: &mut Block) -> Vec<VarId> {
+        let span = self.span;
+        let mut found = Vec::new();
+        let rest = self.number("rest", out);
+        let value = self.cx.build(span).var(number);
+        self.set(rest, value, out);
+        for (at, it) in counted.iter().enumerate().rev() {
+            let index = self.number("index", out);
+            if at == 0 {
+                let value = self.cx.build(span).var(rest);
+                self.set(index, value, out);
+            } else {
+                let (digit, next) = {
+                    let build = &mut self.cx.build(span);
+                    let (all, trips, zero) =
+                        (build.var(rest), build.var(it.trips), build.number(0));
+                    let is_some = build.binary(BinaryOp::Ne, trips, zero);
+                    let digit = build.binary(BinaryOp::Rem, all, trips);
+                    let digit = build.either(is_some, digit, zero);
+                    let next = build.binary(BinaryOp::Div, all, trips);
+                    (digit, build.either(is_some, next, zero))
+                };
+                self.set(index, digit, out);
+                self.set(rest, next, out);
+            }
+            found.push(index);
+        }
+        found.reverse();
+        found
+    }
+
+    /// Adds to what a number is made of.
+    fn advance(&mut self, counted: &[Counted], digits: &[VarId], steps: &[VarId], out: &mut Block) {
+        let span = self.span;
+        let carry = self.number("carry", out);
+        let zero = self.cx.build(span).number(0);
+        self.set(carry, zero, out);
+        for (at, ((it, digit), step)) in counted.iter().zip(digits).zip(steps).enumerate().rev() {
+            let value = {
+                let build = &mut self.cx.build(span);
+                let (digit, by, more) = (build.var(*digit), build.var(*step), build.var(carry));
+                let value = build.binary(BinaryOp::Add, digit, by);
+                build.binary(BinaryOp::Add, value, more)
+            };
+            self.set(*digit, value, out);
+            if at == 0 {
+                continue;
+            }
+            let (value, over) = {
+                let build = &mut self.cx.build(span);
+                let (digit, trips) = (build.var(*digit), build.var(it.trips));
+                let is_over = build.binary(BinaryOp::Ge, digit, trips);
+                let (one, zero) = (build.number(1), build.number(0));
+                let over = build.either(is_over, one, zero);
+                let less = build.binary(BinaryOp::Sub, digit, trips);
+                let still = build.var(carry);
+                let is_carried = build.binary(BinaryOp::Ne, still, zero);
+                (build.either(is_carried, less, digit), over)
+            };
+            self.set(carry, over, out);
+            self.set(*digit, value, out);
         }
     }
 
@@ -239,8 +351,14 @@ impl Sharing<'_, '_> {
         total: VarId,
         out: &mut Block,
     ) -> Result<()> {
-        let span = self.span;
         self.place(nest, share.number, out)?;
+        self.body(share, total, out);
+        Ok(())
+    }
+
+    /// What an iteration does, when its variables have their values.
+    fn body(&mut self, share: Share, total: VarId, out: &mut Block) {
+        let span = self.span;
         match share.body.iter().any(leaves_iteration) {
             // What leaves the iteration leaves a loop of one round.
             true => {
@@ -260,7 +378,6 @@ impl Sharing<'_, '_> {
             let is_last = build.binary(BinaryOp::Eq, next, total);
             out.push(Stmt::new(StmtKind::If(is_last, share.last, Block::new()), span));
         }
-        Ok(())
     }
 
     /// All go through the iterations together; each runs its own, and all wait.
@@ -391,7 +508,7 @@ impl Sharing<'_, '_> {
     }
 
     /// The values of a loop.
-    fn counted(&mut self, dim: &Dim, out: &mut Block) -> Result<Counted> {
+    pub(super) fn counted(&mut self, dim: &Dim, out: &mut Block) -> Result<Counted> {
         let span = self.span;
         let ty = self.cx.program.vars[dim.var].ty.plain();
         let begin = self.cx.fresh("begin", ty, self.space, span, out);
@@ -443,7 +560,7 @@ impl Sharing<'_, '_> {
         let from = build.cast(from, common);
         let (zero, one) = (build.number(0), build.number(1));
         // How far it is between two values, in units of the variable.
-        let far = |build: &mut kernel::build::Builder<'_>, high, low| match is_pointer {
+        let far = |build: &mut Builder<'_>, high, low| match is_pointer {
             true => {
                 let long = build.program.types.get(TypeKind::Int(IntKind::Long));
                 let far = build.expr(ExprKind::Binary(BinaryOp::Sub, high, low), long);
@@ -457,12 +574,12 @@ impl Sharing<'_, '_> {
         let up = far(build, to, from);
         let down = far(build, from, to);
         let back = build.binary(BinaryOp::Sub, zero, step);
-        let less_one = |build: &mut kernel::build::Builder<'_>, far, step| {
+        let less_one = |build: &mut Builder<'_>, far, step| {
             let less = build.binary(BinaryOp::Sub, far, one);
             let rounds = build.binary(BinaryOp::Div, less, step);
             build.binary(BinaryOp::Add, rounds, one)
         };
-        let and_one = |build: &mut kernel::build::Builder<'_>, far, step| {
+        let and_one = |build: &mut Builder<'_>, far, step| {
             let rounds = build.binary(BinaryOp::Div, far, step);
             build.binary(BinaryOp::Add, rounds, one)
         };
@@ -573,23 +690,37 @@ impl Sharing<'_, '_> {
 
     /// `var = begin + index * step`
     fn at(&mut self, var: VarId, begin: VarId, step: ExprId, index: VarId, out: &mut Block) {
-        let is_pointer = self.cx.program.types.is_pointer(self.cx.program.vars[var].ty);
         let build = &mut self.cx.build(self.span);
         let index = build.var(index);
-        let far = build.binary(BinaryOp::Mul, index, step);
-        let begin = build.var(begin);
-        let value = match is_pointer {
-            true => {
-                let long = build.program.types.get(TypeKind::Int(IntKind::Long));
-                let far = build.cast(far, long);
-                build.binary(BinaryOp::Add, begin, far)
-            }
-            false => {
-                let begin = build.as_number(begin);
-                build.binary(BinaryOp::Add, begin, far)
-            }
-        };
+        let value = value_at(build, begin, step, index);
         self.set(var, value, out);
+    }
+}
+
+impl Counted {
+    /// The value of the variable in an iteration, which its number is given of.
+    pub(super) fn value(&self, build: &mut Builder<'_>, index: ExprId) -> ExprId {
+        let value = value_at(build, self.begin, self.step, index);
+        let ty = build.program.vars[self.var].ty.plain();
+        build.cast(value, ty)
+    }
+}
+
+/// `begin + index * step`
+fn value_at(build: &mut Builder<'_>, begin: VarId, step: ExprId, index: ExprId) -> ExprId {
+    let is_pointer = build.program.types.is_pointer(build.program.vars[begin].ty);
+    let far = build.binary(BinaryOp::Mul, index, step);
+    let begin = build.var(begin);
+    match is_pointer {
+        true => {
+            let long = build.program.types.get(TypeKind::Int(IntKind::Long));
+            let far = build.cast(far, long);
+            build.binary(BinaryOp::Add, begin, far)
+        }
+        false => {
+            let begin = build.as_number(begin);
+            build.binary(BinaryOp::Add, begin, far)
+        }
     }
 }
 

@@ -53,7 +53,7 @@ pub(crate) fn faults(found: Vec<Fault>) -> String {
 /// The module with its kernels after a pass and those before it.
 fn after(module: &Module, pass: &str, threads: u64) -> Result<Module, String> {
     let mut made = module.clone();
-    let groups = Groups { most_threads: threads, memory: 1 << 20 };
+    let groups = Groups { most_threads: threads, memory: 1 << 20, many: 100 };
     for at in 0..made.kernels.len() {
         let kernel = made.kernels[at].clone();
         match pipeline::run(&mut made.program, &kernel, groups, Some(pass)) {
@@ -72,6 +72,7 @@ pub(crate) fn values(module: &Module, form: Form, (groups, threads): (u64, u64))
         machine.order = order;
         let mut answer = String::new();
         for kernel in &module.kernels {
+            let form = if kernel.all.is_some() { Form::Spmd } else { form };
             if let Err(error) = machine.run(kernel, form) {
                 answer.push_str(&format!("error: {}\n", error.text));
             }

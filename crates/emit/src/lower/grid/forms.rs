@@ -68,7 +68,11 @@ impl Lowering<'_> {
                     (Some(format!("one thread runs it: {why}")), None)
                 }
                 Form::Team(team) => (self.block_told(team.block()), Some(team.as_ref())),
-                Form::Flat(_) | Form::Spmd => (None, None),
+                Form::Spmd => {
+                    let notes = self.launch(kernel.region).map(|it| it.notes.join("; "));
+                    (notes.filter(|it| !it.is_empty()), None)
+                }
+                Form::Flat(_) => (None, None),
             };
             let mut notes = self.cached_told(grid, kernel, team);
             if let Some((region, text)) = self.written.regions.find(kernel.region).zip(text) {

@@ -5,9 +5,9 @@
 //! the text; and which variables lie in the memory of groups.
 
 use ir::construct::Leaf;
-use ir::program::{For, Program, RegionId, StmtId, StmtKind as C, VarId};
+use ir::program::{BinaryOp, For, Program, RegionId, StmtId, StmtKind as C, VarId};
 use kernel::build::Builder;
-use kernel::{Block, Kernel, LoopKind, Space, Stmt, StmtKind, intrinsic};
+use kernel::{Block, Kernel, Launch, LoopKind, Space, Stmt, StmtKind, intrinsic};
 use opt::passes::{Groups, pipeline};
 use outline::outline;
 use rustc_hash::FxHashMap;
@@ -21,18 +21,28 @@ use crate::lower::{Lowering, device};
 pub(in crate::lower) struct Kernels {
     /// The program; handles of the one it was made from are good in it.
     pub(in crate::lower) program: Program,
-    /// Regions and their variables in the memory of groups.
-    pub(super) made: FxHashMap<RegionId, Vec<VarId>>,
+    /// Regions that have one.
+    pub(super) made: FxHashMap<RegionId, Made>,
     /// Regions that have none, and why.
     pub(super) refused: FxHashMap<RegionId, &'static str>,
+}
+
+/// What is known of a kernel besides its body.
+#[derive(Debug)]
+pub(super) struct Made {
+    /// Variables in the memory of groups.
+    shared: Vec<VarId>,
+    launch: Launch,
 }
 
 impl Grid {
     /// What groups are like that run such a kernel.
     fn groups(self) -> Groups {
         match self {
-            Grid::OpenCl | Grid::OpenCl12 => Groups { most_threads: 64, memory: 24 << 10 },
-            Grid::Cuda | Grid::Hip => Groups { most_threads: 128, memory: 40 << 10 },
+            Grid::OpenCl | Grid::OpenCl12 => {
+                Groups { most_threads: 64, memory: 24 << 10, many: 1 << 21 }
+            }
+            Grid::Cuda | Grid::Hip => Groups { most_threads: 128, memory: 40 << 10, many: 1 << 21 },
         }
     }
 }
@@ -56,8 +66,14 @@ impl Lowering<'_> {
             leaves_host && !construct.goes_back()
         };
         let ids = self.program.regions.iter().map(|it| it.0).filter(goes);
-        let wanted: Vec<RegionId> =
-            ids.filter(|it| matches!(self.form(*it), super::Form::Solo(_))).collect();
+        // What all threads share has a form already, which passes can do better than.
+        let may_gain = grid.is_cpp();
+        let is_wanted = |it: &RegionId| match self.form(*it) {
+            super::Form::Solo(_) => true,
+            super::Form::Flat(_) | super::Form::Team(_) => may_gain,
+            super::Form::Spmd => false,
+        };
+        let wanted: Vec<RegionId> = ids.filter(is_wanted).collect();
         if wanted.is_empty() {
             none.program = self.program.clone();
             return none;
@@ -74,7 +90,9 @@ impl Lowering<'_> {
             if !kernel.body.iter().any(has_crew) {
                 continue;
             }
+            let may_do = !matches!(self.form(kernel.region), super::Form::Solo(_));
             match pipeline::run(&mut kernels.program, kernel, grid.groups(), None) {
+                Ok(made) if may_do && made.launch.notes.is_empty() => {}
                 Ok(made) => kernels.put(&made, grid.groups()),
                 Err(refusal) => {
                     kernels.refused.insert(kernel.region, refusal.why);
@@ -115,7 +133,7 @@ impl Kernels {
         region.loops.clear();
         region.construct.leaves.retain(|it| matches!(it, Leaf::Offload | Leaf::Kernels));
         region.vars.iter_mut().for_each(|it| it.sharing = None);
-        self.made.insert(kernel.region, shared);
+        self.made.insert(kernel.region, Made { shared, launch: kernel.launch.clone() });
     }
 }
 
@@ -128,7 +146,7 @@ struct Code<'a> {
 impl Code<'_> {
     fn whole(&mut self) -> StmtId {
         let mut list = Vec::new();
-        let Kernel { threads, groups, body, .. } = self.kernel;
+        let Kernel { threads, groups, all, body, .. } = self.kernel;
         for (var, name) in [
             (threads.number, intrinsic::THREAD),
             (threads.count, intrinsic::THREADS),
@@ -139,6 +157,20 @@ impl Code<'_> {
             let value = intrinsic::ask(&mut self.build, name);
             let set = self.build.set(var, value);
             list.push(self.build.stmt(C::Expr(set)));
+        }
+        if let Some(all) = all {
+            let build = &mut self.build;
+            let [group, threads, thread, groups] =
+                [groups.number, threads.count, threads.number, groups.count]
+                    .map(|it| build.var(it));
+            let before = build.binary(BinaryOp::Mul, group, threads);
+            let number = build.binary(BinaryOp::Add, before, thread);
+            let count = build.binary(BinaryOp::Mul, groups, threads);
+            for (var, value) in [(all.number, number), (all.count, count)] {
+                list.push(build.stmt(C::Local(var)));
+                let set = build.set(var, value);
+                list.push(build.stmt(C::Expr(set)));
+            }
         }
         list.extend(body.iter().map(|it| self.stmt(it)));
         self.build.stmt(C::Block(list.into()))
@@ -166,9 +198,13 @@ impl Code<'_> {
                 let body = self.block(&it.body);
                 match (it.kind, it.condition) {
                     (LoopKind::After, Some(condition)) => C::DoWhile(body, condition),
-                    (LoopKind::Before | LoopKind::After, cond) => {
-                        C::For(Box::new(For { init: Box::new([]), cond, step: it.step, body }))
-                    }
+                    (LoopKind::Before | LoopKind::After, cond) => C::For(Box::new(For {
+                        init: Box::new([]),
+                        cond,
+                        step: it.step,
+                        body,
+                        unroll: None,
+                    })),
                 }
             }
             StmtKind::Switch(value, body) => C::Switch(*value, self.block(body)),
@@ -201,6 +237,11 @@ impl Lowering<'_> {
         self.spmd.is_some_and(|it| it.made.contains_key(&id))
     }
 
+    /// How a region's kernel wants to be launched, if it is such.
+    pub(in crate::lower) fn launch(&self, id: RegionId) -> Option<&Launch> {
+        self.spmd.and_then(|it| it.made.get(&id)).map(|it| &it.launch)
+    }
+
     /// Why a region has none, if that is known.
     pub(super) fn not_spmd(&self, id: RegionId) -> Option<&'static str> {
         self.spmd.and_then(|it| it.refused.get(&id).copied())
@@ -214,9 +255,12 @@ impl Lowering<'_> {
         out: &mut Out<'_>,
     ) {
         let mut printer = printer.clone();
-        let shared = self.spmd.and_then(|it| it.made.get(&id)).cloned().unwrap_or_default();
-        for var in shared {
-            self.group_variable(&mut printer, var, out);
+        let made = self.spmd.and_then(|it| it.made.get(&id));
+        for var in made.iter().flat_map(|it| &it.shared) {
+            self.group_variable(&mut printer, *var, out);
+        }
+        if let Some(spread) = made.and_then(|it| it.launch.spread) {
+            self.state.borrow_mut().spread = Some(spread.map(|it| it as usize));
         }
         if let Some(body) = self.program.regions[id].body {
             printer.stmt(body, out);
@@ -243,7 +287,9 @@ impl Lowering<'_> {
                 printer.substitute(var, format!("(*({pointer})(__ferry_kernel_stack + {at}))"));
             }
             Some(Grid::Cuda | Grid::Hip) | None => {
-                out.line(&format!("__shared__ {};", printer.declare(ty, &name)));
+                // Neighbouring elements of an array are loaded at once.
+                let word = if self.program.types.is_array(ty) { "__align__(16) " } else { "" };
+                out.line(&format!("__shared__ {word}{};", printer.declare(ty, &name)));
             }
         }
     }

@@ -27,7 +27,14 @@ impl Lowering<'_> {
             lines.extend(self.block_told(team.block()));
         }
         if form == Form::Spmd {
-            lines.push("every thread runs it from the beginning: a group is a team".to_owned());
+            let notes = self.launch(kernel.region).map(|it| it.notes.clone()).unwrap_or_default();
+            match notes.is_empty() {
+                true => {
+                    let text = "every thread runs it from the beginning: a group is a team";
+                    lines.push(text.to_owned());
+                }
+                false => lines.extend(notes),
+            }
             return format!("/* {} */\n", lines.join("\n   ").replace("*/", "* /"));
         }
         let [blocks, threads] = match grid {

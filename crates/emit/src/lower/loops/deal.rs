@@ -80,10 +80,7 @@ impl Lowering<'_> {
         let may_shape =
             to == To::All && !in_team && self.grid == Some(Grid::Cuda) && last.is_empty();
         let mut is_shaped = false;
-        if may_shape && let Some(tiled) = maker.tiled(&nest) {
-            maker.put_tiles(&tiled, &nest, &all, out);
-            is_shaped = true;
-        } else if may_shape && let Some(along) = maker.along(&nest) {
+        if may_shape && let Some(along) = maker.along(&nest) {
             maker.put_along(&along, &all, out);
             is_shaped = true;
         }

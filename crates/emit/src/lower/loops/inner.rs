@@ -3,7 +3,7 @@
 //! In: the body of dealt loops. Out: the loop in it with what stands before and behind, if the order in
 //! which the rounds of several iterations run cannot be told: all that the loop sets are variables of
 //! its iteration, all that it calls is mathematics, and its bounds stay what they are. Not here: what is
-//! made of it ([`super::along`], [`super::tiles`]).
+//! made of it ([`super::along`]).
 
 use ir::program::{
     BinaryOp, ExprId, ExprKind, For, Init, Program, StepOp, StmtId, StmtKind, VarId, VarStorage,
@@ -24,7 +24,6 @@ pub(super) struct Inner {
     pub(super) bound: ExprId,
     pub(super) is_inclusive: bool,
     pub(super) condition: ExprId,
-    pub(super) step: ExprId,
     pub(super) body: Vec<StmtId>,
     /// Variables that the iteration declares, outside of the loop.
     pub(super) own: Vec<VarId>,
@@ -61,7 +60,6 @@ pub(super) fn find(program: &Program, body: StmtId) -> Option<Inner> {
         bound,
         is_inclusive,
         condition: one.cond?,
-        step: one.step?,
         body: listed(program, one.body),
         own,
         set: Vec::new(),

@@ -17,7 +17,6 @@ mod normal;
 mod put;
 mod share;
 mod stretch;
-mod tiles;
 
 use ir::construct::{ClauseKind, Leaf, ReductionModifier, ScheduleKind};
 use ir::program::{BinaryOp, ExprId, ExprKind, Program, RegionId, StmtId, Typed, UnaryOp, VarId};

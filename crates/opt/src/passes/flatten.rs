@@ -1,0 +1,203 @@
+//! `flatten`: a loop that teams share and then their threads becomes one that all threads share, and so does a loop for
+//! threads in a loop for teams.
+//!
+//! Only if nobody can tell who runs an iteration: no number of a team or thread is looked at, and nothing else is done
+//! by teams or threads. The kernel is in SPMD form then, but for that loop.
+
+use ir::construct::{ClauseKind, Leaf};
+use ir::program::{ExprId, ExprKind, Program, RegionId, VarId};
+use ir::walk::Part;
+use kernel::walk::{self, uses};
+use kernel::{Block, Crew, Dim, Schedule, Share, Space, Stmt, StmtKind};
+use rustc_hash::FxHashSet;
+
+use super::{Cx, Result};
+
+pub(super) fn run(cx: &mut Cx<'_>) -> Result<()> {
+    if !asks_for_several(cx.program, cx.kernel.region) {
+        return Ok(());
+    }
+    let Some((around, threads)) = threads_code(&cx.kernel.body, cx) else { return Ok(()) };
+    let Some(share) = only_share(threads, around.pieces) else { return Ok(()) };
+    let follows = |e: ExprId| {
+        let named = uses(cx.program, Part::Expr(e)).0;
+        named.iter().any(|it| around.dims.iter().any(|dim| dim.var == it.var))
+    };
+    let bounds = share.dims.iter().flat_map(|it| [Some(it.begin), Some(it.bound), it.step]);
+    let is_even = share.dims.iter().chain(&around.dims).all(|it| it.rectangular)
+        && !bounds.flatten().any(follows);
+    if share.ordered || share.pieces.is_some() || !around.dims.is_empty() && !is_even {
+        return Ok(());
+    }
+    let span = cx.kernel.span;
+    let mut body = threads.clone();
+    let (number, count) = {
+        let build = &mut cx.build(span);
+        (build.fresh_number("one"), build.fresh_number("all"))
+    };
+    let all = Crew { number, count };
+    let one = cx.build(span).number(1);
+    give(&mut body, all, Schedule::RoundRobin(one), &around.dims);
+    let outer: Vec<VarId> = around.dims.iter().map(|it| it.var).collect();
+    let taken = cx.kernel.threads.vars().into_iter().chain(cx.kernel.groups.vars());
+    let gone: FxHashSet<VarId> =
+        around.declared.into_iter().filter(|it| !outer.contains(it)).chain(taken).collect();
+    if names_any(cx, &body, &gone) {
+        return Ok(());
+    }
+    // Each thread has its own of what was the team's.
+    for (var, space) in cx.kernel.spaces.iter_mut().filter(|it| outer.contains(&it.0)) {
+        *space = Space::Private;
+        body.insert(0, Stmt::new(StmtKind::Local(*var), span));
+    }
+    cx.kernel.spaces.push((number, Space::Private));
+    cx.kernel.spaces.push((count, Space::Uniform));
+    cx.kernel.all = Some(all);
+    cx.kernel.launch.spread = Some([1, 1, 0]);
+    cx.kernel.body = body;
+    Ok(())
+}
+
+/// Whether no construct may ask for one team or one thread: those run iterations in order, and the next may need the last.
+fn asks_for_several(program: &Program, region: RegionId) -> bool {
+    let several = |it: &ExprId| matches!(program.exprs[*it].kind, ExprKind::Int(it) if it > 1);
+    program.inside(region).into_iter().chain([region]).all(|it| {
+        program.regions[it].construct.clauses.iter().all(|clause| match &clause.kind {
+            ClauseKind::NumTeams { counts, .. } | ClauseKind::NumThreads { counts, .. } => {
+                counts.iter().all(several)
+            }
+            ClauseKind::ThreadLimit(size) | ClauseKind::VectorLength(size) => several(size),
+            ClauseKind::If(_) => clause.on != Some(Leaf::Parallel),
+            _ => true,
+        })
+    })
+}
+
+/// What stands around the code of threads.
+#[derive(Default)]
+struct Around {
+    /// Variables that are declared there.
+    declared: Vec<VarId>,
+    /// The iterations that a team has.
+    pieces: Option<kernel::Range>,
+    /// Loops for teams around the loop for threads.
+    dims: Vec<Dim>,
+}
+
+/// The code of the threads, if it is all that teams have.
+fn threads_code<'b>(block: &'b Block, cx: &Cx<'_>) -> Option<(Around, &'b Block)> {
+    let mut around = Around::default();
+    let mut block = block;
+    let mut has_teams = false;
+    loop {
+        let mut inner = None;
+        for stmt in block {
+            match &stmt.kind {
+                _ if inner.is_some() => return None,
+                StmtKind::Local(var) if cx.kernel.space(*var) == Some(Space::Uniform) => {
+                    around.declared.push(*var);
+                }
+                // Of a variable that nobody looks at later.
+                StmtKind::Eval(e) => match cx.program.exprs[*e].kind {
+                    ExprKind::Assign(to, _) => match cx.program.exprs[to].kind {
+                        ExprKind::Var(var) if around.declared.contains(&var) => {}
+                        _ => return None,
+                    },
+                    _ => return None,
+                },
+                StmtKind::Block(_)
+                | StmtKind::Teams(_)
+                | StmtKind::Share(_)
+                | StmtKind::Parallel(_) => inner = Some(&stmt.kind),
+                _ => return None,
+            }
+        }
+        match inner? {
+            StmtKind::Block(inside) => block = inside,
+            StmtKind::Teams(it) => {
+                has_teams = true;
+                around.declared.extend(it.crew.vars());
+                block = &it.body;
+            }
+            StmtKind::Share(it) if has_teams && !it.ordered && it.last.is_empty() => {
+                match it.pieces {
+                    Some(pieces) => {
+                        around.pieces = Some(pieces);
+                        around.declared.extend(pieces.vars());
+                    }
+                    None => around.dims.extend(it.dims.iter().cloned()),
+                }
+                around.declared.push(it.number);
+                block = &it.body;
+            }
+            StmtKind::Parallel(it)
+                if it.condition.is_none()
+                    && (around.pieces.is_some() || !around.dims.is_empty()) =>
+            {
+                around.declared.push(it.crew.count);
+                return Some((around, &it.body));
+            }
+            _ => return None,
+        }
+    }
+}
+
+/// The one loop in the code of threads, which they share; nothing is done behind it, and nobody waits.
+fn only_share(block: &Block, within: Option<kernel::Range>) -> Option<&Share> {
+    let mut found = None;
+    for stmt in block {
+        match &stmt.kind {
+            _ if found.is_some() => return None,
+            StmtKind::Share(it) if it.within == within => found = Some(it.as_ref()),
+            StmtKind::Block(inner) if inner.iter().any(|it| it.kind.any(&is_share)) => {
+                found = Some(only_share(inner, within)?);
+            }
+            StmtKind::Local(_) | StmtKind::Eval(_) | StmtKind::Code(_) => {}
+            _ => return None,
+        }
+    }
+    let share = found?;
+    let is_plain = |it: &Stmt| {
+        !it.kind.any(&|it| {
+            is_share(it)
+                || matches!(
+                    it,
+                    StmtKind::Teams(_)
+                        | StmtKind::Parallel(_)
+                        | StmtKind::On(..)
+                        | StmtKind::Barrier
+                        | StmtKind::Reduce(_)
+                )
+        })
+    };
+    share.body.iter().chain(&share.last).all(is_plain).then_some(share)
+}
+
+fn is_share(kind: &StmtKind) -> bool {
+    matches!(kind, StmtKind::Share(_))
+}
+
+/// Gives the loop to another crew, with other loops around it.
+fn give(block: &mut Block, crew: Crew, schedule: Schedule, outer: &[Dim]) {
+    for stmt in block {
+        match &mut stmt.kind {
+            StmtKind::Share(it) => {
+                (it.crew, it.schedule, it.within) = (crew, schedule, None);
+                it.dims.splice(0..0, outer.iter().cloned());
+            }
+            StmtKind::Block(inner) => give(inner, crew, schedule, outer),
+            _ => {}
+        }
+    }
+}
+
+/// Whether code names one of some variables.
+fn names_any(cx: &Cx<'_>, block: &Block, vars: &FxHashSet<VarId>) -> bool {
+    let named = |part: Part| uses(cx.program, part).0.iter().any(|it| vars.contains(&it.var));
+    walk::all(block).into_iter().any(|stmt| {
+        let own = stmt.kind.reads().into_iter().chain(stmt.kind.sets());
+        own.into_iter().any(|it| vars.contains(&it))
+            || stmt.kind.exprs().into_iter().any(|it| named(Part::Expr(it)))
+            || matches!(&stmt.kind, StmtKind::Code(it) if named(Part::Stmt(*it)))
+    })
+}

@@ -1,0 +1,368 @@
+//! `jam`: a thread has several iterations side by side of a dimension along which elements are used again.
+//!
+//! In: a loop of at least two dimensions that all threads share, whose iterations look at elements that neighbours along a
+//! dimension other than the last look at too: stencils, convolutions. Out: threads with some neighbours each, which look at
+//! everything before they store anything, so that the compiler loads what they share once. Each computes what it computed,
+//! in the same order. Few iterations keep a thread each.
+
+use ir::program::{BinaryOp, ExprId, ExprKind, Init, Program, StmtId, StmtKind as C, VarId};
+use ir::region::LoopTest;
+use ir::walk::Part;
+use kernel::build::Builder;
+use kernel::copy::{Copier, no_calls};
+use kernel::{Block, Dim, Share, Space, Stmt, StmtKind};
+use rustc_hash::{FxHashMap, FxHashSet};
+use source::Span;
+
+use super::nest::{Straight, is_known, size_of, written};
+use super::workshare::{Counted, Sharing};
+use super::{Cx, Result};
+
+/// Iterations of a thread, and of one that has loops in it: they share more.
+const TIMES: [u32; 2] = [4, 8];
+/// Rounds of loops in an iteration at most: they are written down one after the other.
+const ROUNDS: u64 = 64;
+
+pub(super) fn run(cx: &mut Cx<'_>) -> Result<()> {
+    if cx.kernel.all.is_none() {
+        return Ok(());
+    }
+    let body = std::mem::take(&mut cx.kernel.body);
+    cx.kernel.body = jam(cx, body, &mut FxHashSet::default())?;
+    Ok(())
+}
+
+/// Statements with the shared loop so, if that is worth it. `set`: variables that were set before.
+fn jam(cx: &mut Cx<'_>, block: Block, set: &mut FxHashSet<VarId>) -> Result<Block> {
+    let mut out = Block::new();
+    for stmt in block {
+        let span = stmt.span;
+        match stmt.kind {
+            StmtKind::Block(inner) => {
+                let inner = jam(cx, inner, set)?;
+                out.push(Stmt::new(StmtKind::Block(inner), span));
+            }
+            StmtKind::Share(share) => match plan(cx, &share, set) {
+                Some(plan) => {
+                    out.extend(jammed(cx, *share, &plan, span)?);
+                    let many = cx.groups.many;
+                    cx.kernel.launch.spread = Some([1, plan.times, many]);
+                    cx.kernel.launch.notes.push(format!(
+                        "from {many} iterations on, threads have {} neighbours along `{}`",
+                        plan.times, plan.name
+                    ));
+                }
+                None => out.push(Stmt::new(StmtKind::Share(share), span)),
+            },
+            kind => {
+                set.extend(written(cx.program, &kind));
+                out.push(Stmt::new(kind, span));
+            }
+        }
+    }
+    Ok(out)
+}
+
+struct Plan {
+    straight: Straight,
+    /// The dimension along which elements are used again.
+    dim: usize,
+    name: String,
+    /// Iterations of a thread.
+    times: u32,
+    /// Variables of the iteration.
+    own: Vec<VarId>,
+}
+
+fn plan(cx: &mut Cx<'_>, share: &Share, set: &FxHashSet<VarId>) -> Option<Plan> {
+    let [Stmt { kind: StmtKind::Code(code), .. }] = share.body.as_slice() else { return None };
+    let is_whole = share.last.is_empty() && share.pieces.is_none() && share.within.is_none();
+    let is_even = share.dims.iter().all(|it| it.rectangular);
+    if !is_whole || share.ordered || !is_even || share.dims.len() < 2 {
+        return None;
+    }
+    let dims: Vec<VarId> = share.dims.iter().map(|it| it.var).collect();
+    let bounds = share.dims.iter().flat_map(|it| [Some(it.begin), Some(it.bound), it.step]);
+    if !bounds.flatten().all(|it| is_known(cx.program, cx.kernel, it, &dims)) {
+        return None;
+    }
+    let mut taken = set.clone();
+    taken.extend(&dims);
+    taken.insert(share.number);
+    let straight = Straight::find(cx.program, cx.kernel, *code, &taken)?;
+    let program = &cx.program;
+    // One element is stored, by the statement that follows what is looked at.
+    let [store] = straight.after.as_slice() else { return None };
+    let C::Expr(e) = program.stmts[*store].kind else { return None };
+    let ExprKind::Assign(to, _) = program.exprs[e].kind else { return None };
+    if straight.stores.as_slice() != [to] {
+        return None;
+    }
+    let rounds: Option<u64> = straight
+        .before
+        .iter()
+        .try_fold(0u64, |all, it| Some(all.saturating_add(rounds(program, *it)?)));
+    let rounds = rounds?;
+    if rounds > ROUNDS {
+        return None;
+    }
+    let [few, more] = TIMES;
+    let times = if rounds > 1 { more } else { few };
+    let mut own = Vec::new();
+    for stmt in &straight.before {
+        let (uses, declared) = kernel::walk::uses(program, Part::Stmt(*stmt));
+        if let C::Local(var) = program.stmts[*stmt].kind {
+            own.push(var);
+        }
+        let outside = |it: &&kernel::walk::Use| it.how != kernel::walk::How::Named;
+        for var in uses.iter().filter(outside).map(|it| it.var) {
+            if !own.contains(&var) && !declared.contains(&var) {
+                own.push(var);
+            }
+        }
+    }
+    let is_plain = |var: &VarId| {
+        let ty = program.vars[*var].ty;
+        program.types.is_scalar(ty)
+            && !program.types.is_complex(ty)
+            && !matches!(program.vars[*var].init.map(|it| &program.inits[it]), Some(Init::List(..)))
+    };
+    let is_of_thread = |it: &VarId| {
+        matches!(program.vars[*it].storage, ir::program::VarStorage::Local(_))
+            && !taken.contains(it)
+    };
+    let bytes: u64 = own.iter().map(|it| size_of(program, program.vars[*it].ty)).sum();
+    if !own.iter().all(|it| is_plain(it) && is_of_thread(it)) || bytes > 64 {
+        return None;
+    }
+    let last = dims.len() - 1;
+    let dim = (0..last)
+        .rev()
+        .find(|it| dims.get(*it).is_some_and(|it| is_used_again(program, &straight, *it, store)))?;
+    let name = program.vars[*dims.get(dim)?].name.map_or("", |it| program.names.text(it));
+    let name = name.rsplit('_').next().unwrap_or_default().to_owned();
+    Some(Plan { straight, dim, name, times, own })
+}
+
+/// How often code in loops runs, if their bounds are constants.
+fn rounds(program: &Program, stmt: StmtId) -> Option<u64> {
+    let constant = |e: ExprId| match program.exprs[e].kind {
+        ExprKind::Int(value) => Some(value),
+        ExprKind::EnumConst(id, at) => {
+            let constants = program.types.enums[id].constants.as_ref()?;
+            constants.get(at as usize).and_then(|it| i64::try_from(it.1).ok())
+        }
+        _ => None,
+    };
+    match &program.stmts[stmt].kind {
+        C::For(it) => {
+            let dim = super::nest::counted(program, it)?;
+            let begin = constant(strip(program, dim.begin))?;
+            let bound = constant(strip(program, dim.bound))?;
+            let trips =
+                bound.checked_sub(begin)?.checked_add(i64::from(dim.test == LoopTest::Le))?;
+            let inner = rounds(program, it.body)?.max(1);
+            u64::try_from(trips.max(0)).ok()?.checked_mul(inner)
+        }
+        C::Block(list) => list.iter().try_fold(0u64, |all, it| Some(all + rounds(program, *it)?)),
+        C::If(_, then, other) => {
+            let other = other.map_or(Some(0), |it| rounds(program, it))?;
+            Some(rounds(program, *then)?.max(other))
+        }
+        C::Empty | C::Local(_) | C::Expr(_) => Some(0),
+        _ => None,
+    }
+}
+
+fn strip(program: &Program, e: ExprId) -> ExprId {
+    match program.exprs[e].kind {
+        ExprKind::Cast(_, inner) => strip(program, inner),
+        _ => e,
+    }
+}
+
+/// Whether neighbours along a dimension look at the same elements: what is added to its variable is the counter of a loop, or
+/// differs from place to place.
+fn is_used_again(program: &Program, straight: &Straight, var: VarId, store: &StmtId) -> bool {
+    let mut open: Vec<Part> =
+        straight.before.iter().chain([store]).map(|it| Part::Stmt(*it)).collect();
+    let counters: FxHashSet<VarId> = straight
+        .before
+        .iter()
+        .flat_map(|it| kernel::walk::uses(program, Part::Stmt(*it)).1)
+        .collect();
+    let mut offsets: FxHashSet<i64> = FxHashSet::default();
+    while let Some(part) = open.pop() {
+        if let Part::Expr(e) = part {
+            match program.exprs[e].kind {
+                ExprKind::Binary(op @ (BinaryOp::Add | BinaryOp::Sub), a, b) => {
+                    let is_it = |e: ExprId| matches!(program.exprs[strip(program, e)].kind, ExprKind::Var(it) if it == var);
+                    let other = if is_it(a) { Some(b) } else { is_it(b).then_some(a) };
+                    match other.map(|it| &program.exprs[strip(program, it)].kind) {
+                        Some(ExprKind::Var(it)) if counters.contains(it) => return true,
+                        Some(ExprKind::Int(by)) => {
+                            offsets.insert(if op == BinaryOp::Add { *by } else { -*by });
+                            continue;
+                        }
+                        _ => {}
+                    }
+                }
+                ExprKind::Var(it) if it == var => {
+                    offsets.insert(0);
+                }
+                _ => {}
+            }
+        }
+        program.parts(part, &mut |it| open.push(it));
+    }
+    offsets.len() > 2
+}
+
+/// The loop with several iterations a thread, and the loop as it was for few iterations.
+fn jammed(cx: &mut Cx<'_>, share: Share, plan: &Plan, span: Span) -> Result<Block> {
+    let mut out = Block::new();
+    let mut all = cx.build(span).number(1);
+    let mut counted = None;
+    for (at, dim) in share.dims.iter().enumerate() {
+        let it = Sharing { cx, span, space: Space::Uniform }.counted(dim, &mut out)?;
+        let build = &mut cx.build(span);
+        let trips = build.var(it.trips);
+        all = build.binary(BinaryOp::Mul, all, trips);
+        if at == plan.dim {
+            counted = Some(it);
+        }
+    }
+    let Some(counted) = counted else { return super::refuse("a loop without a dimension", span) };
+    let are_many = {
+        let many = i64::from(cx.groups.many);
+        let build = &mut cx.build(span);
+        let many = build.number(many);
+        build.binary(BinaryOp::Ge, all, many)
+    };
+    let mut several = share.clone();
+    let mut inside = Block::new();
+    let block = cx.number("block", Space::Private, span, &mut inside);
+    let bound = {
+        let build = &mut cx.build(span);
+        let (trips, times) = (build.var(counted.trips), build.number(i64::from(plan.times)));
+        let less = build.number(i64::from(plan.times - 1));
+        let more = build.binary(BinaryOp::Add, trips, less);
+        build.binary(BinaryOp::Div, more, times)
+    };
+    let begin = cx.build(span).number(0);
+    let (test, step, descending) = (LoopTest::Lt, None, false);
+    let dim = Dim { var: block, begin, bound, test, step, descending, rectangular: true };
+    if let Some(it) = several.dims.get_mut(plan.dim) {
+        *it = dim;
+    }
+    let code = Maker { cx, plan, counted: &counted, span, block }.iterations();
+    several.body = vec![Stmt::new(StmtKind::Code(code), span)];
+    inside.push(Stmt::new(StmtKind::Share(Box::new(several)), span));
+    let plain = vec![Stmt::new(StmtKind::Share(Box::new(share)), span)];
+    out.push(Stmt::new(StmtKind::If(are_many, inside, plain), span));
+    Ok(vec![Stmt::new(StmtKind::Block(out), span)])
+}
+
+struct Maker<'a, 'p> {
+    cx: &'a mut Cx<'p>,
+    plan: &'a Plan,
+    counted: &'a Counted,
+    span: Span,
+    block: VarId,
+}
+
+impl Maker<'_, '_> {
+    fn build(&mut self) -> Builder<'_> {
+        self.cx.build(self.span)
+    }
+
+    /// All look, then all store.
+    fn iterations(mut self) -> StmtId {
+        let mut list = Vec::new();
+        let mut stores = Vec::new();
+        for time in 0..self.plan.times {
+            let (before, store) = self.one(time);
+            list.extend(before);
+            stores.push(store);
+        }
+        list.extend(stores);
+        self.build().stmt(C::Block(list.into()))
+    }
+
+    /// One of them: what it looks at, and what it stores if there is such an iteration.
+    fn one(&mut self, time: u32) -> (Vec<StmtId>, StmtId) {
+        let (block, trips, times) = (self.block, self.counted.trips, self.plan.times);
+        let build = &mut self.cx.build(self.span);
+        let (block, times) = (build.var(block), build.number(i64::from(times)));
+        let first = build.binary(BinaryOp::Mul, block, times);
+        let time = build.number(i64::from(time));
+        let index = build.binary(BinaryOp::Add, first, time);
+        let (count, one) = (build.var(trips), build.number(1));
+        let is_there = build.binary(BinaryOp::Lt, index, count);
+        let last = build.binary(BinaryOp::Sub, count, one);
+        let index = build.min(index, last);
+        let value = self.counted.value(build, index);
+        let mut vars = FxHashMap::default();
+        let mut made = Vec::new();
+        let declared = |build: &mut Builder<'_>, of: VarId, value: Option<ExprId>| {
+            let (name, ty) = (build.name_of(of), build.program.vars[of].ty.plain());
+            let var = build.fresh(&name, ty);
+            let init = value.map(|it| build.init(it));
+            build.program.vars[var].init = init;
+            (var, build.stmt(C::Local(var)))
+        };
+        let (here, stmt) = declared(build, self.counted.var, Some(value));
+        vars.insert(self.counted.var, here);
+        made.push(stmt);
+        for var in &self.plan.own {
+            let (own, stmt) = declared(build, *var, None);
+            vars.insert(*var, own);
+            made.push(stmt);
+        }
+        let span = self.span;
+        let function = self.cx.function;
+        let mut copier = Copier {
+            program: self.cx.program,
+            vars,
+            exprs: FxHashMap::default(),
+            places: FxHashMap::default(),
+            calls: &no_calls,
+        };
+        for stmt in &self.plan.straight.before {
+            let C::Local(var) = copier.program.stmts[*stmt].kind else {
+                made.push(copier.stmt(*stmt));
+                continue;
+            };
+            // It is declared already.
+            let init = copier.program.vars[var].init.map(|it| copier.program.inits[it].clone());
+            if let (Some(Init::Expr(value)), Some(own)) = (init, copier.vars.get(&var).copied()) {
+                let value = copier.expr(value);
+                let build = &mut Builder { program: copier.program, function, span };
+                let e = build.set(own, value);
+                made.push(build.stmt(C::Expr(e)));
+            }
+        }
+        let mut store = None;
+        for stmt in &self.plan.straight.after {
+            let C::Expr(e) = copier.program.stmts[*stmt].kind else { continue };
+            let ExprKind::Assign(to, value) = copier.program.exprs[e].kind else { continue };
+            let (to, value) = (copier.expr(to), copier.expr(value));
+            let build = &mut Builder { program: copier.program, function, span };
+            let ty = build.type_of(to);
+            let value = build.cast(value, ty);
+            let result = build.fresh("result", ty);
+            let init = build.init(value);
+            build.program.vars[result].init = Some(init);
+            made.push(build.stmt(C::Local(result)));
+            let result = build.var(result);
+            let e = build.assign(to, result);
+            store = Some(build.stmt(C::Expr(e)));
+        }
+        let build = &mut self.build();
+        let store = match store {
+            Some(store) => build.stmt(C::If(is_there, store, None)),
+            None => build.stmt(C::Empty),
+        };
+        (made, store)
+    }
+}
