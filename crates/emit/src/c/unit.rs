@@ -319,6 +319,13 @@ impl Printer<'_> {
         text
     }
 
+    /// A declaration of a variable like another: with its type, and aligned as it is.
+    pub(crate) fn declare_like(&self, id: VarId, name: &str) -> String {
+        let Some(var) = self.program.vars.find(id) else { return String::new() };
+        let align: Vec<String> = var.align.iter().map(|it| format!("aligned({it})")).collect();
+        format!("{}{}", self.declare(var.ty.plain(), name), attribute_list(&align))
+    }
+
     fn var_attributes(&self, id: VarId) -> String {
         let Some(var) = self.program.vars.find(id) else { return String::new() };
         let mut list = self.words(&var.host);

@@ -58,7 +58,6 @@ impl Lowering<'_> {
                 printer.substitute(var, format!("({name})"));
             }
         }
-        self.refuse_aligned(id);
         let copied = copied_inside(program, id);
         let mut out = Out::placed(self.place);
         let linkage = if setting == Setting::Alone { "" } else { "static " };
@@ -165,9 +164,24 @@ impl Lowering<'_> {
             return false;
         }
         let own = self.begin_bind(printer, captured, out);
-        let declared = printer.declare(self.program.vars[captured.var].ty.plain(), &own);
+        let place = self.on_stack(printer, captured.var);
+        if place.is_none() && !self.memory().is_empty() {
+            // Nobody looks at its address.
+            return false;
+        }
+        let place = match (place, self.grid) {
+            (Some(place), _) => place,
+            (None, Some(_)) => self.declare_own(printer, captured.var, &own, "", out),
+            (None, None) => {
+                let declared = printer.declare(self.program.vars[captured.var].ty.plain(), &own);
+                out.line(&format!("{declared}{align};"));
+                own
+            }
+        };
+        printer.substitute(captured.var, place.clone());
         out.line(&format!(
-            "{declared}{align}; __builtin_memcpy((void *)&{own}, __ferry_slots[{slot}], sizeof({own}));"
+            "__builtin_memcpy(({}void *)&{place}, __ferry_slots[{slot}], sizeof({place}));",
+            self.memory()
         ));
         true
     }
@@ -212,6 +226,10 @@ impl Lowering<'_> {
             Access::Own => {
                 match self.on_stack(printer, captured.var) {
                     Some(place) => printer.substitute(captured.var, place),
+                    None if self.grid.is_some() => {
+                        let place = self.declare_own(printer, captured.var, &own, "", out);
+                        printer.substitute(captured.var, place);
+                    }
                     None => out.line(&format!("{}{align};", printer.declare(plain, &own))),
                 }
                 None
@@ -240,7 +258,8 @@ impl Lowering<'_> {
                         self.memory()
                     ));
                 }
-                if let Some(place) = place {
+                let rounded = || self.rounded_copy(printer, captured.var, &own, out);
+                if let Some(place) = place.or_else(rounded) {
                     out.line(&format!("{place} = {own};"));
                     printer.substitute(captured.var, place);
                 }

@@ -249,6 +249,9 @@ pub fn lower_with(
     let grid_away = (!options.grids.is_empty()).then(|| fallback::answered(grid_program, false));
     let grid_away = grid_away.flatten();
     let grid_program = grid_away.as_ref().unwrap_or(grid_program);
+    let grid_aligned =
+        (!options.grids.is_empty()).then(|| storage::aligned(grid_program)).flatten();
+    let grid_program = grid_aligned.as_ref().unwrap_or(grid_program);
     // Without the runtime the text of the host runs there only.
     let here = options.standalone.then(|| fallback::answered(program, true)).flatten();
     let here = here.as_ref().unwrap_or(program);
@@ -464,7 +467,7 @@ struct State {
     /// So many sums of the kernel that is printed are left in parts, for the last group to combine.
     parts: usize,
     /// Variables that are on the stack of a thread in the memory of the device, and where on it.
-    lent: FxHashMap<VarId, u64>,
+    lent: FxHashMap<VarId, grid::StackPlace>,
     /// Strings that pointers lead to, where those must be variables.
     strings: Vec<ExprId>,
     /// How much of that stack is taken.
@@ -489,6 +492,7 @@ impl Lowering<'_> {
         if self.grid.is_some() {
             self.use_places(&mut printer);
             self.use_stack(&mut printer);
+            self.use_rounded(&mut printer);
         }
         printer
     }
@@ -739,7 +743,9 @@ impl Hook for Lowering<'_> {
 
     fn local(&self, printer: &Printer<'_>, var: VarId, out: &mut Out<'_>) -> bool {
         self.grid.is_some()
-            && (self.block_local(printer, var, out) || self.stack_local(printer, var, out))
+            && (self.block_local(printer, var, out)
+                || self.stack_local(printer, var, out)
+                || self.rounded_local(printer, var, out))
     }
 
     fn begins(&self, _: &Printer<'_>, id: FunctionId) -> Vec<String> {
@@ -771,9 +777,6 @@ impl Hook for Lowering<'_> {
         let Some(it) = self.program.declarations.get(index as usize) else { return };
         // What declarations say has been decided, or is for compilers of directives.
         if self.grid.is_some() {
-            if it.construct.kinds().any(|it| matches!(it, ClauseKind::Align(_))) {
-                self.not_for_grid(it.construct.span, "a variable that is to be aligned");
-            }
             return;
         }
         if let Some(stored) = self.stored(printer, it) {

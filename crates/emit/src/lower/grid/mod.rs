@@ -13,6 +13,7 @@
 //! Pointers are flat: memory of the device behind one kind of pointer. Where the driver's C has no
 //! such pointers, the device is the host's processor, and all its pointers are.
 
+mod aligned;
 mod atomic;
 mod bins;
 mod block;
@@ -35,6 +36,7 @@ mod variables;
 
 pub(super) use forms::{Form, is_value};
 pub(super) use league::{TEAM, TEAMS};
+pub(super) use lent::StackPlace;
 pub(super) use spmd::Kernels;
 pub(super) use team::Team;
 pub(crate) use unit::known;
@@ -65,8 +67,7 @@ impl Lowering<'_> {
             true => self.stack_copy(outside, inside, var),
             false => {
                 let name = format!("__ferry_own{}", self.fresh());
-                out.line(&format!("{};", outside.declare(ty, &name)));
-                name
+                self.declare_own(outside, var, &name, "", out)
             }
         };
         if is_copied {
@@ -99,7 +100,6 @@ impl Lowering<'_> {
 
     /// A region inside a kernel, or in a function that kernels call.
     pub(super) fn on_grid(&self, printer: &Printer<'_>, id: RegionId, out: &mut Out<'_>) {
-        self.refuse_aligned(id);
         if self.threads_of_team(printer, id, out)
             || self.loop_of_teams(printer, id, out)
             || self.bring_near(printer, id, out)

@@ -18,6 +18,9 @@ const HEAP: &str = include_str!("heap.cl");
 /// Bytes of it: what other makers of devices give kernels too.
 const HEAP_BYTES: u64 = 8 << 20;
 
+/// What the block begins at a multiple of, and every variable in it: more than any type asks for.
+const BLOCK_ALIGNED: u64 = 64;
+
 /// What a text calls the number of its device.
 const NUMBER: &str = "__ferry_device";
 
@@ -49,6 +52,8 @@ pub(in crate::lower) struct Placed {
     symbol: String,
     /// Its first value, as C.
     init: Option<String>,
+    /// What its address is a multiple of.
+    align: u64,
     /// Linked, it is another file's.
     is_borrowed: bool,
 }
@@ -57,7 +62,7 @@ impl Placed {
     /// One that goes by the same name everywhere.
     fn ours(name: &str) -> Placed {
         let [name, place, symbol] = [name; 3].map(str::to_owned);
-        Placed { name, place, symbol, init: None, is_borrowed: false }
+        Placed { name, place, symbol, init: None, align: BLOCK_ALIGNED, is_borrowed: false }
     }
 
     /// One that every text may have.
@@ -241,7 +246,8 @@ impl Lowering<'_> {
         let init = var.init.map(|it| printer.init(it, var.ty));
         let place = self.place_of(&name, id);
         let symbol = self.symbol(id);
-        let placed = Placed { name, place, symbol, init, is_borrowed: false };
+        let align = var.align.unwrap_or(1).max(BLOCK_ALIGNED);
+        let placed = Placed { name, place, symbol, init, align, is_borrowed: false };
         self.put_variable(placed, &declared, out);
     }
 
@@ -279,25 +285,33 @@ impl Lowering<'_> {
         let (name, symbol) = (printer.declared_name(id), self.symbol(id));
         out.line(&format!("typedef {};", printer.declare(var.ty, &format!("__ferry_t_{name}"))));
         let init = var.init.map(|it| format!(" = {}", printer.init(it, var.ty)));
+        let align = var.align.map(|it| format!(" __attribute__((aligned({it})))"));
         out.line(&format!(
-            "extern \"C\" {{ __device__ __ferry_open<__ferry_t_{name}>::type {symbol}{}; }}",
+            "extern \"C\" {{ __device__ __ferry_open<__ferry_t_{name}>::type {symbol}{}{}; }}",
+            align.unwrap_or_default(),
             init.unwrap_or_default()
         ));
     }
 
     fn put_variable(&self, placed: Placed, declared: &str, out: &mut Out<'_>) {
         let mut state = self.state.borrow_mut();
-        let Placed { name, place, symbol, is_borrowed, .. } = &placed;
+        let Placed { name, place, symbol, align, is_borrowed, .. } = &placed;
         let before =
             state.placed.last().map_or("0".to_owned(), |it| format!("__ferry_e_{}", it.name));
         out.line(declared);
-        // More than any type asks for.
+        // Beyond that its address is rounded up.
+        let gap = align - BLOCK_ALIGNED;
         out.line(&format!(
             "enum {{ __ferry_o_{name} = ({before} + 63) / 64 * 64, __ferry_e_{name} = __ferry_o_{name} + \
-             sizeof(__ferry_t_{name}) }};"
+             sizeof(__ferry_t_{name}) + {gap} }};"
         ));
         let memory = self.memory();
-        let of_block = format!("(({memory}char *)__ferry_flat(__ferry_vars) + __ferry_o_{name})");
+        let mut of_block =
+            format!("(({memory}char *)__ferry_flat(__ferry_vars) + __ferry_o_{name})");
+        if gap > 0 {
+            let mask = align - 1;
+            of_block = format!("(((unsigned long){of_block} + {mask}) & ~{mask}ul)");
+        }
         if *is_borrowed {
             let finder = finder(symbol);
             out.raw(&format!("#ifdef __FERRY_LINKED\nvoid *{finder}(void);"));
