@@ -12,6 +12,7 @@ mod bits;
 mod complex;
 mod constant;
 mod convert;
+mod cpp;
 mod expr;
 mod init;
 mod lengths;

@@ -202,6 +202,9 @@ impl Printer<'_> {
                 };
                 self.put(b, Level::Assign, out);
             }
+            ExprKind::Conditional(c, None, b) if self.is_cpp() => {
+                self.put_either(*c, *b, node.ty, out);
+            }
             ExprKind::Conditional(c, a, b) => {
                 self.put(*c, Level::Or, out);
                 match a {
@@ -265,6 +268,7 @@ impl Printer<'_> {
             }
             ExprKind::Offsetof(ty, path) => out.push_str(&self.offsetof(*ty, path)),
             ExprKind::CompoundLiteral(var) => out.push_str(&self.compound_literal(*var)),
+            ExprKind::StmtExpr(body) if self.is_cpp() => self.put_statements(*body, node.ty, out),
             ExprKind::StmtExpr(body) => {
                 let mut inner = Out::new();
                 self.stmt(*body, &mut inner);
@@ -665,6 +669,11 @@ impl Printer<'_> {
         let Some(var) = self.program.vars.find(id) else { return "0".to_owned() };
         let init = var.init.map_or_else(|| "{}".to_owned(), |it| self.init(it, var.ty));
         let init = if init.starts_with('{') { init } else { format!("{{ {init} }}") };
+        if self.grid.is_some()
+            && let Some(text) = self.kept_literal(id, &init)
+        {
+            return text;
+        }
         match self.is_cpp() {
             true => format!("__ferry_make<{}>{init}", self.type_name(var.ty)),
             false => format!("({}){init}", self.type_name(var.ty)),

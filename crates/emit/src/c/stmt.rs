@@ -51,7 +51,7 @@ impl Printer<'_> {
             }
             StmtKind::For(it) => self.for_stmt(it, result, out),
             StmtKind::Switch(e, body) => {
-                out.line(&format!("switch ({})", self.expr(self.promoted_operand(*e))));
+                out.line(&format!("switch ({})", self.switched(*e, *body)));
                 self.governed(*body, result, false, out);
             }
             StmtKind::Case(low, high, body) => {
@@ -59,6 +59,9 @@ impl Printer<'_> {
                 self.labelled(
                     &match low == high {
                         true => format!("case {low_text}:"),
+                        // Values in the range have been made its first; a range that ends before it begins has none.
+                        false if self.is_cpp() && low < high => format!("case {low_text}:"),
+                        false if self.is_cpp() => String::new(),
                         false => format!("case {low_text} ... {}:", self.case_value(*high)),
                     },
                     *body,

@@ -80,6 +80,9 @@ impl Lowering<'_> {
                 let parts: Vec<Part> = region.body.iter().map(|it| Part::Stmt(*it)).collect();
                 printer.local_types(&parts, &mut FxHashSet::default(), out);
             }
+            let body = region.body.map(Part::Stmt);
+            let rooms = body.map(|it| self.literal_rooms(it)).unwrap_or_default();
+            rooms.iter().for_each(|it| out.line(it));
             for (at, (length, slot)) in entries.lengths.iter().enumerate() {
                 let name = format!("__ferry_len{at}");
                 out.line(&format!(

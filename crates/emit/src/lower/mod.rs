@@ -468,6 +468,8 @@ struct State {
     parts: usize,
     /// Variables that are on the stack of a thread in the memory of the device, and where on it.
     lent: FxHashMap<VarId, grid::StackPlace>,
+    /// Compound literals that have room of their own.
+    literals: Vec<VarId>,
     /// Strings that pointers lead to, where those must be variables.
     strings: Vec<ExprId>,
     /// How much of that stack is taken.
@@ -493,6 +495,7 @@ impl Lowering<'_> {
             self.use_places(&mut printer);
             self.use_stack(&mut printer);
             self.use_rounded(&mut printer);
+            self.use_literals(&mut printer);
         }
         printer
     }
@@ -749,7 +752,7 @@ impl Hook for Lowering<'_> {
     }
 
     fn begins(&self, _: &Printer<'_>, id: FunctionId) -> Vec<String> {
-        self.stack_parameters(id)
+        [self.stack_parameters(id), self.literal_rooms_of(id)].concat()
     }
 
     fn is_offered(&self, id: FunctionId) -> bool {

@@ -86,7 +86,6 @@ impl Lowering<'_> {
                     printed.extend(strings.filter(|it| matches!(self.kind(*it), ExprKind::Str(_))));
                 }
                 if let Some(of) = is_lent.filter(|it| !printed.contains(it)) {
-                    self.check_lent(of);
                     found.extend(self.own_object(of));
                     let is_string = matches!(program.exprs[of].kind, ExprKind::Str(_));
                     self.state.borrow_mut().strings.extend(is_string.then_some(of));
@@ -149,7 +148,9 @@ impl Lowering<'_> {
     /// The variable of a thread that an expression names, or a part of.
     fn own_object(&self, expr: ExprId) -> Option<VarId> {
         match self.program.exprs[expr].kind {
-            ExprKind::Var(var) => Some(var).filter(|it| self.is_of_thread(*it)),
+            ExprKind::Var(var) | ExprKind::CompoundLiteral(var) => {
+                Some(var).filter(|it| self.is_of_thread(*it))
+            }
             ExprKind::Member(of, ..) => self.own_object(of),
             ExprKind::Index(of, _) => match self.program.exprs[of].kind {
                 ExprKind::Cast(CastKind::ArrayToPointer, of) => self.own_object(of),
@@ -158,16 +159,6 @@ impl Lowering<'_> {
             },
             _ => None,
         }
-    }
-
-    /// Refuses pointers to what has no name, and so no place.
-    fn check_lent(&self, of: ExprId) {
-        let what = match self.program.exprs[of].kind {
-            ExprKind::CompoundLiteral(_) => "the address of a compound literal",
-            ExprKind::Member(of, ..) => return self.check_lent(of),
-            _ => return,
-        };
-        self.not_for_grid(self.program.exprs[of].span, what);
     }
 
     /// A place for one more variable like this one.

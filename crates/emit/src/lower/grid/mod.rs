@@ -24,6 +24,7 @@ mod forms;
 mod league;
 mod lent;
 mod linked;
+mod literals;
 mod refused;
 mod solo;
 mod spmd;

@@ -36,6 +36,13 @@ template <class T> struct __ferry_plain { typedef T type; };
 template <class T> struct __ferry_plain<T &> { typedef typename __ferry_plain<T>::type type; };
 template <class T> struct __ferry_plain<const T> { typedef T type; };
 #define __typeof__(...) __ferry_plain<decltype(__VA_ARGS__)>::type
+/* A compound literal that pointers lead to, in room that its function has for it. */
+template <class T> struct __ferry_box { T value; };
+template <class T> static __device__ T &__ferry_keep(void *room, const __ferry_box<T> &box)
+{
+  memcpy(room, &box, sizeof(T));
+  return *(T *)room;
+}
 /* Steps of truth values. */
 static __device__ bool __ferry_stepped(bool &at, int by) { return at = at + by != 0; }
 static __device__ bool __ferry_step(bool &at, int by)

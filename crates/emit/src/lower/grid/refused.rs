@@ -1,7 +1,7 @@
 //! What the C of such devices lacks, looked for in all that a unit prints.
 
 use ir::program::{
-    ExprId, ExprKind, FunctionId, Init, InitId, Program, StmtKind, VarId, VarStorage,
+    ExprId, ExprKind, FunctionId, Init, InitId, Program, StmtId, StmtKind, VarId, VarStorage,
 };
 use ir::types::{FloatKind, IntKind, Ty, TypeKind};
 use ir::walk::Part;
@@ -84,9 +84,6 @@ impl Lowering<'_> {
                     let what = match stmt.kind {
                         StmtKind::Asm(_) => Some("assembly"),
                         StmtKind::GotoExpr(_) => Some("a jump to an address"),
-                        StmtKind::Case(low, high, _) if grid.is_cpp() && low != high => {
-                            Some("a range of cases")
-                        }
                         _ => None,
                     };
                     what.into_iter().for_each(|what| self.not_for_grid(stmt.span, what));
@@ -317,17 +314,44 @@ impl Lengths {
 
 /// What C has and C++ has not.
 fn not_in_cpp(program: &Program, kind: &ExprKind) -> Option<&'static str> {
-    let is_literal = |it: ExprId| matches!(program.exprs[it].kind, ExprKind::CompoundLiteral(_));
     match kind {
-        ExprKind::StmtExpr(_) => Some("a statement in an expression"),
-        ExprKind::Conditional(_, None, _) => Some("`?:` without a second operand"),
+        ExprKind::StmtExpr(body) if is_left(program, *body) => {
+            Some("a jump out of a statement in an expression")
+        }
         ExprKind::LabelAddr(_) => Some("the address of a label"),
-        ExprKind::AddrOf(it) if is_literal(*it) => Some("the address of a compound literal"),
-        ExprKind::CompoundLiteral(var) if program.types.is_array(program.vars[*var].ty) => {
-            Some("an array that is a compound literal")
+        ExprKind::CompoundLiteral(var) if program.vars[*var].storage == VarStorage::Static => {
+            Some("a compound literal of the file")
         }
         _ => None,
     }
+}
+
+/// Whether a jump in a statement leads out of it.
+fn is_left(program: &Program, body: StmtId) -> bool {
+    let (mut labels, mut targets) = (FxHashSet::default(), Vec::new());
+    // Statements, and whether `break` and `continue` in them stay within.
+    let mut open = vec![(Part::Stmt(body), false, false)];
+    while let Some((part, breaks, continues)) = open.pop() {
+        let (mut breaks, mut continues) = (breaks, continues);
+        if let Part::Stmt(id) = part {
+            match program.stmts[id].kind {
+                StmtKind::Return(_) => return true,
+                StmtKind::Break if !breaks => return true,
+                StmtKind::Continue if !continues => return true,
+                StmtKind::Goto(label) => targets.push(label),
+                StmtKind::Label(label, _) => {
+                    labels.insert(label);
+                }
+                StmtKind::While(..) | StmtKind::DoWhile(..) | StmtKind::For(_) => {
+                    (breaks, continues) = (true, true);
+                }
+                StmtKind::Switch(..) => breaks = true,
+                _ => {}
+            }
+        }
+        program.parts(part, &mut |it| open.push((it, breaks, continues)));
+    }
+    targets.iter().any(|it| !labels.contains(it))
 }
 
 fn calls_by_name(program: &Program, callee: ExprId) -> bool {

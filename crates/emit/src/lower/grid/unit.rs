@@ -71,6 +71,7 @@ impl Lowering<'_> {
             }
         }
         self.check_grid(grid, &parts, kernels);
+        self.find_literals(&parts);
         if grid.names_memory() {
             self.lend(&parts, kernels);
         }
