@@ -14,6 +14,7 @@ mod constant;
 mod convert;
 mod cpp;
 mod expr;
+mod function_pointers;
 mod init;
 mod lengths;
 mod names;
@@ -35,6 +36,7 @@ use source::Name;
 
 pub(crate) use bits::{computes_in_bits, is_pure, width_of};
 pub(crate) use expr::Printing;
+pub(crate) use function_pointers::named_callee;
 pub use out::{Out, Place};
 pub use region::{Hook, Pragmas};
 pub(crate) use reserved::is_reserved;

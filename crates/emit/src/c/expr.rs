@@ -8,6 +8,7 @@ use ir::types::{ArrayLen, FloatKind, Ty, TypeKind};
 use syntax::print::Level;
 
 use super::bits::width_of;
+use super::function_pointers::named_callee;
 use super::{Grid, Out, Printer, THREAD};
 
 impl Printer<'_> {
@@ -45,6 +46,9 @@ impl Printer<'_> {
             && let Some(text) = self.without_lengths(node)
         {
             return out.push_str(&text);
+        }
+        if self.put_function(node, out) {
+            return;
         }
         if self.grid.is_some() && self.put_bits(id, node, out) {
             return;
@@ -164,6 +168,13 @@ impl Printer<'_> {
                 }
             }
             ExprKind::Var(var) => out.push_str(&self.var_name(*var)),
+            // One of several with that name.
+            ExprKind::Function(id)
+                if self.is_cpp() && self.hook.has_function(self.plain_name(*id)) =>
+            {
+                let ty = self.declare_pointer(node.ty, "");
+                out.push_str(&format!("(({ty}){})", self.function_name(*id)));
+            }
             ExprKind::Function(id) => out.push_str(&self.function_name(*id)),
             ExprKind::Unary(op, e) => self.put_unary(*op, *e, out),
             ExprKind::Deref(e) => self.put_prefix("*", *e, out),
@@ -572,14 +583,25 @@ impl Printer<'_> {
         let ty = self.ty(callee).and_then(|it| self.program.types.callee(it));
         // A grid has one way to print; a stream, or what checks are wanted, stand before the format.
         let skipped = self.grid.and_then(|_| self.printing(callee)).map(|it| it.before_format);
-        match skipped {
-            Some(_) => out.push_str("printf"),
-            None => self.put(callee, Level::Postfix, out),
+        let mut is_numbered = false;
+        match (skipped, named_callee(self.program, callee)) {
+            (Some(_), _) => out.push_str("printf"),
+            (None, Some((_, id)))
+                if self.is_of_library(callee) || self.grid.is_some_and(Grid::is_opencl) =>
+            {
+                out.push_str(&self.function_name(id));
+            }
+            (None, None) if self.put_caller(callee, out) => is_numbered = true,
+            (None, _) => self.put(callee, Level::Postfix, out),
         }
         let skipped = skipped.unwrap_or(0);
         out.push('(');
-        if self.names_memory() && self.has_body(callee) {
+        if self.names_memory() && (is_numbered || self.has_body(callee)) {
             out.push_str(THREAD);
+            out.push_str(if args.is_empty() && !is_numbered { "" } else { ", " });
+        }
+        if is_numbered {
+            self.put(callee, Level::Assign, out);
             out.push_str(if args.is_empty() { "" } else { ", " });
         }
         for (at, arg) in args.iter().enumerate().skip(skipped) {

@@ -68,6 +68,10 @@ impl Printer<'_> {
                     return (join(memory(is_far), &qualified(ty, &name)), declarator);
                 }
                 ty = types.aliases[*id].ty.qualified(ty.quals);
+            } else if let TypeKind::Pointer(to) = kind
+                && self.is_numbered(*to)
+            {
+                return (join(memory(is_far), &qualified(ty, "unsigned long")), declarator);
             } else if let TypeKind::Pointer(to) = kind {
                 let quals = join(memory(is_far), &quals(ty));
                 let gap = if quals.is_empty() || declarator.is_empty() { "" } else { " " };

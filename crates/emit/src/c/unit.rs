@@ -87,6 +87,7 @@ impl Printer<'_> {
         if self.grid.is_none() {
             selection.vars.iter().for_each(|it| self.define_var(*it, out));
         }
+        self.hook.before_functions(self, out);
         // One without a body is another name: its declaration has said all.
         let with_body =
             |id: &&FunctionId| program.functions.find(**id).is_some_and(|it| it.body.is_some());

@@ -242,7 +242,9 @@ impl Lowering<'_> {
                 let declared = format!("{}{align}", printer.declare(plain, &own));
                 let place = self.on_stack(printer, captured.var);
                 if program.types.is_pointer(var.ty) {
-                    out.line(&format!("{declared} = __ferry_slots[{slot}];"));
+                    let is_number = printer.is_number(var.ty);
+                    let cast = if is_number { "(unsigned long)" } else { "" };
+                    out.line(&format!("{declared} = {cast}__ferry_slots[{slot}];"));
                 } else if program.types.is_integer(var.ty) {
                     let ty = printer.type_name(plain);
                     out.line(&format!("{declared} = ({ty})(__ferry_word)__ferry_slots[{slot}];"));

@@ -59,6 +59,7 @@ use ir::construct::{Clause, ClauseKind, Construct, Leaf};
 use ir::program::{
     ExprId, ExprKind, FunctionId, Program, RegionId, StmtId, StmtKind, Typed, VarId,
 };
+use ir::types::Ty;
 use ir::walk::Part;
 use opt::decisions::{Decision, Decisions};
 use opt::dependence::Analysis;
@@ -468,6 +469,9 @@ struct State {
     parts: usize,
     /// Variables that are on the stack of a thread in the memory of the device, and where on it.
     lent: FxHashMap<VarId, grid::StackPlace>,
+    /// Types of functions that are called through pointers, and functions that pointers lead to.
+    called_types: Vec<Ty>,
+    pointed: Vec<FunctionId>,
     /// Compound literals that have room of their own.
     literals: Vec<VarId>,
     /// Strings that pointers lead to, where those must be variables.
@@ -753,6 +757,18 @@ impl Hook for Lowering<'_> {
 
     fn begins(&self, _: &Printer<'_>, id: FunctionId) -> Vec<String> {
         [self.stack_parameters(id), self.literal_rooms_of(id)].concat()
+    }
+
+    fn before_functions(&self, printer: &Printer<'_>, out: &mut Out<'_>) {
+        self.put_callers(printer, out);
+    }
+
+    fn function_number(&self, id: FunctionId) -> u64 {
+        self.number_of(id)
+    }
+
+    fn caller(&self, ty: Ty) -> String {
+        self.caller_of(ty)
     }
 
     fn is_offered(&self, id: FunctionId) -> bool {

@@ -19,6 +19,7 @@ mod bins;
 mod block;
 mod builtins;
 mod cached;
+mod calls;
 mod flat;
 mod forms;
 mod league;

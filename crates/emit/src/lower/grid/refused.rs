@@ -11,7 +11,7 @@ use source::Span;
 use super::super::device::Kernel;
 use super::builtins;
 use super::unit::known;
-use crate::c::{Grid, Printing, computes_in_bits, is_pure, width_of};
+use crate::c::{Grid, Printing, computes_in_bits, is_pure, named_callee, width_of};
 use crate::lower::Lowering;
 
 impl Lowering<'_> {
@@ -70,12 +70,14 @@ impl Lowering<'_> {
                     if let ExprKind::Call(callee, _) = it.kind
                         && !calls_by_name(program, callee)
                     {
-                        let what = "a call through a pointer";
-                        if grid.is_opencl() {
+                        let callee = program.types.callee(program.exprs[callee].ty);
+                        let has_types = callee.is_some_and(|it| it.prototyped && !it.variadic);
+                        if grid.is_opencl() && !has_types {
+                            let what = "a call through a pointer that tells not all types";
                             self.not_for_grid(it.span, what);
                         } else if self.standalone {
                             // The runtime knows which function of the device a host's stands for.
-                            self.not_standalone(it.span, what);
+                            self.not_standalone(it.span, "a call through a pointer");
                         }
                     }
                 }
@@ -222,10 +224,14 @@ impl Lowering<'_> {
             let mut found = Vec::new();
             let mut open = vec![Part::Stmt(body)];
             while let Some(part) = open.pop() {
-                if let Part::Expr(e) = part
-                    && let ExprKind::Function(callee) = program.exprs[e].kind
-                {
-                    found.push(callee);
+                if let Part::Expr(e) = part {
+                    match program.exprs[e].kind {
+                        ExprKind::Function(callee) => found.push(callee),
+                        ExprKind::Call(callee, _) if !calls_by_name(program, callee) => {
+                            found.extend(self.reached_through(program.exprs[callee].ty));
+                        }
+                        _ => {}
+                    }
                 }
                 program.parts(part, &mut |it| open.push(it));
             }
@@ -355,11 +361,7 @@ fn is_left(program: &Program, body: StmtId) -> bool {
 }
 
 fn calls_by_name(program: &Program, callee: ExprId) -> bool {
-    match program.exprs[callee].kind {
-        ExprKind::Function(_) => true,
-        ExprKind::Cast(_, inner) => calls_by_name(program, inner),
-        _ => false,
-    }
+    named_callee(program, callee).is_some()
 }
 
 /// A type that there is no word for.

@@ -76,6 +76,7 @@ impl Lowering<'_> {
             self.lend(&parts, kernels);
         }
         if grid.is_opencl() {
+            self.find_calls(&parts);
             self.check_recursion(&selection.functions);
         }
 
@@ -97,7 +98,8 @@ impl Lowering<'_> {
         let printer = self.printer(Setting::Alone);
         let mut unit = Out::placed(self.place);
         printer.unit_with(&selection, outer, &mut unit);
-        let addresses = self.grid_addresses(grid);
+        let mut addresses = self.grid_addresses(grid);
+        addresses.push_str(&self.callers());
         let mut heap = self.grid_heap();
         if grid.is_opencl() && self.can_be_linked(&selection) && !self.has_grid_variables() {
             let mut out = Out::new();

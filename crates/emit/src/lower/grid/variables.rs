@@ -21,6 +21,9 @@ const HEAP_BYTES: u64 = 8 << 20;
 /// What the block begins at a multiple of, and every variable in it: more than any type asks for.
 const BLOCK_ALIGNED: u64 = 64;
 
+/// The word that says what fault a kernel has found in itself.
+const FAULT: &str = abi::names::FAULT;
+
 /// What a text calls the number of its device.
 const NUMBER: &str = "__ferry_device";
 
@@ -113,6 +116,10 @@ impl Lowering<'_> {
                 }
             }
         }
+        if self.can_fail() && grid == Grid::OpenCl && !self.standalone {
+            let declared = format!("typedef unsigned long __ferry_t_{FAULT};");
+            self.put_variable(Placed::of_unit(FAULT, self.unit), &declared, &mut out);
+        }
         let named = |it: &FunctionId| {
             let function = &self.program.functions[*it];
             let name = self.program.names.text(function.name);
@@ -154,15 +161,29 @@ impl Lowering<'_> {
         self.reduced_alone(id).iter().any(is_part)
     }
 
-    /// Variables with the addresses of functions that the host has pointers to; where there are no
-    /// such pointers, calls through them are refused.
+    /// Variables with the addresses of functions that the host has pointers to; where there are no such pointers, with
+    /// their numbers.
     pub(super) fn grid_addresses(&self, grid: Grid) -> String {
         let define = |(symbol, function): (String, String)| {
             format!("extern \"C\" {{ __device__ decltype(&{function}) {symbol} = {function}; }}\n")
         };
         match grid {
             Grid::Cuda | Grid::Hip => self.indirect_functions().into_iter().map(define).collect(),
-            Grid::OpenCl | Grid::OpenCl12 => String::new(),
+            Grid::OpenCl | Grid::OpenCl12 => {
+                let mut out = Out::new();
+                for (id, (symbol, _)) in
+                    self.indirect_ids().into_iter().zip(self.indirect_functions())
+                {
+                    let declared = format!("typedef unsigned long __ferry_t_{symbol};");
+                    let init = Some(format!("{}ul", self.number_of(id)));
+                    self.put_variable(
+                        Placed { init, ..Placed::ours(&symbol) },
+                        &declared,
+                        &mut out,
+                    );
+                }
+                out.into_text()
+            }
         }
     }
 
