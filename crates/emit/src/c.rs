@@ -163,6 +163,8 @@ pub struct Printer<'p> {
     enumerations: &'p [&'static str],
     /// The text is for a grid of threads, in its language.
     grid: Option<Grid>,
+    /// What is done before a function ends.
+    at_return: Vec<String>,
     hook: &'p dyn Hook,
 }
 
@@ -186,6 +188,7 @@ impl<'p> Printer<'p> {
             finders: FxHashMap::default(),
             enumerations: &[],
             grid: None,
+            at_return: Vec::new(),
             hook: &Pragmas,
         }
     }

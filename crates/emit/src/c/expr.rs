@@ -201,8 +201,10 @@ impl Printer<'_> {
             ExprKind::Assign(a, b) => {
                 self.put(*a, Level::Unary, out);
                 out.push_str(" = ");
-                let b = self.ty(*a).map_or(*b, |ty| self.assigned(*b, ty));
-                self.put(b, Level::Assign, out);
+                match self.ty(*a) {
+                    Some(ty) => self.put_assigned(*b, ty, Level::Assign, out),
+                    None => self.put(*b, Level::Assign, out),
+                }
             }
             ExprKind::AssignOp(op, a, b, within) => {
                 self.put_changed(*a, Level::Unary, out);
@@ -615,20 +617,19 @@ impl Printer<'_> {
                 continue;
             }
             let param = ty.filter(|it| it.prototyped).and_then(|it| it.params.get(at));
-            let arg = match param {
-                Some(param) => self.assigned(*arg, *param),
-                None => self.passed(*arg),
-            };
             // The library of a grid has one name for functions of all types.
             if let Some(param) = param.filter(|_| self.grid.is_some())
                 && self.program.types.is_arithmetic(*param)
                 && self.is_of_library(callee)
             {
                 out.push_str(&format!("({})", self.type_name(param.plain())));
-                self.put(arg, Level::Cast, out);
+                self.put(self.assigned(*arg, *param), Level::Cast, out);
                 continue;
             }
-            self.put(arg, Level::Assign, out);
+            match param {
+                Some(param) => self.put_assigned(*arg, *param, Level::Assign, out),
+                None => self.put(self.passed(*arg), Level::Assign, out),
+            }
         }
         out.push(')');
     }

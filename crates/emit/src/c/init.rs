@@ -15,7 +15,11 @@ impl Printer<'_> {
         match self.program.inits.find(id) {
             // The characters themselves, wherever strings lie.
             Some(Init::Expr(e)) if self.program.types.is_array(ty) => self.characters(*e),
-            Some(Init::Expr(e)) => self.operand(self.assigned(*e, ty), Level::Assign),
+            Some(Init::Expr(e)) => {
+                let mut text = String::new();
+                self.put_assigned(*e, ty, Level::Assign, &mut text);
+                text
+            }
             Some(Init::List(ty, elements)) => self.list(*ty, elements),
             None => "{}".to_owned(),
         }

@@ -50,6 +50,11 @@ pub trait Hook {
         String::new()
     }
 
+    /// What is done before a function ends.
+    fn ends(&self, _: FunctionId) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Whether other files may call a function of this one.
     fn is_offered(&self, _: FunctionId) -> bool {
         false

@@ -179,14 +179,16 @@ impl Printer<'_> {
         let result = self.program.types.callee(function.ty).map(|it| it.ret);
         out.at(function.span);
         out.line(&self.header(id));
-        let begins = self.hook.begins(self, id);
-        if begins.is_empty() {
+        let (begins, ends) = (self.hook.begins(self, id), self.hook.ends(id));
+        if begins.is_empty() && ends.is_empty() {
             return self.put_stmt(body, result, out);
         }
+        let inside = Printer { at_return: ends, ..self.clone() };
         out.line("{");
         out.indented(|out| {
             begins.iter().for_each(|it| out.line(it));
-            self.put_stmt(body, result, out);
+            inside.put_stmt(body, result, out);
+            inside.at_return.iter().for_each(|it| out.line(it));
         });
         out.line("}");
     }

@@ -50,7 +50,8 @@ impl Lowering<'_> {
         let mut printer = self.printer(setting);
         // In the kernel the compiler would give its name for the function's.
         for (var, it) in program.vars.iter() {
-            if it.storage == VarStorage::LocalStatic(region.function)
+            if self.grid.is_none()
+                && it.storage == VarStorage::LocalStatic(region.function)
                 && entries::is_function_name(program, var)
                 && let Some(name) = it.init
             {
@@ -74,6 +75,10 @@ impl Lowering<'_> {
         };
         out.raw(&header);
         let mut carried = Vec::new();
+        let arrays = match self.grid {
+            Some(_) => self.array_rooms(&[Part::Region(id)]),
+            None => (Vec::new(), Vec::new()),
+        };
         out.indented(|out| {
             // A unit of its own has defined them all.
             if setting != Setting::Alone {
@@ -82,7 +87,7 @@ impl Lowering<'_> {
             }
             let body = region.body.map(Part::Stmt);
             let rooms = body.map(|it| self.literal_rooms(it)).unwrap_or_default();
-            rooms.iter().for_each(|it| out.line(it));
+            rooms.iter().chain(&arrays.0).for_each(|it| out.line(it));
             for (at, (length, slot)) in entries.lengths.iter().enumerate() {
                 let name = format!("__ferry_len{at}");
                 out.line(&format!(
@@ -141,6 +146,7 @@ impl Lowering<'_> {
             // A label before the end of the body may need a statement to stand before.
             out.line(";");
         });
+        arrays.1.iter().for_each(|it| out.line(it));
         out.raw("}");
         out.into_text()
     }
@@ -167,6 +173,12 @@ impl Lowering<'_> {
             return false;
         }
         let own = self.begin_bind(printer, captured, out);
+        if self.grid.is_some() && self.program.types.is_vla(self.program.vars[captured.var].ty) {
+            let from = format!("__ferry_slots[{slot}]");
+            let outside = printer.clone();
+            self.array_copy(&outside, printer, captured.var, Some(&from), out);
+            return true;
+        }
         let place = self.on_stack(printer, captured.var);
         if place.is_none() && !self.memory().is_empty() {
             // Nobody looks at its address.
@@ -229,6 +241,10 @@ impl Lowering<'_> {
             Access::Own => {
                 match self.on_stack(printer, captured.var) {
                     Some(place) => printer.substitute(captured.var, place),
+                    None if self.grid.is_some() && program.types.is_vla(var.ty) => {
+                        let outside = printer.clone();
+                        self.array_copy(&outside, printer, captured.var, None, out);
+                    }
                     None if self.grid.is_some() => {
                         let place = self.declare_own(printer, captured.var, &own, "", out);
                         printer.substitute(captured.var, place);

@@ -469,6 +469,11 @@ struct State {
     parts: usize,
     /// Variables that are on the stack of a thread in the memory of the device, and where on it.
     lent: FxHashMap<VarId, grid::StackPlace>,
+    /// Computed lengths that have names, and the variables in whose types they are; whether there are such arrays; how
+    /// many copies of them there are.
+    lengths: Vec<(VarId, ExprId)>,
+    has_arrays: bool,
+    array_copies: FxHashMap<VarId, u32>,
     /// Types of functions that are called through pointers, and functions that pointers lead to.
     called_types: Vec<Ty>,
     pointed: Vec<FunctionId>,
@@ -500,6 +505,8 @@ impl Lowering<'_> {
             self.use_stack(&mut printer);
             self.use_rounded(&mut printer);
             self.use_literals(&mut printer);
+            self.use_lengths(&mut printer);
+            self.use_function_names(&mut printer);
         }
         printer
     }
@@ -750,13 +757,23 @@ impl Hook for Lowering<'_> {
 
     fn local(&self, printer: &Printer<'_>, var: VarId, out: &mut Out<'_>) -> bool {
         self.grid.is_some()
-            && (self.block_local(printer, var, out)
+            && (self.array_local(printer, var, out)
+                || self.block_local(printer, var, out)
                 || self.stack_local(printer, var, out)
                 || self.rounded_local(printer, var, out))
     }
 
-    fn begins(&self, _: &Printer<'_>, id: FunctionId) -> Vec<String> {
-        [self.stack_parameters(id), self.literal_rooms_of(id)].concat()
+    fn begins(&self, printer: &Printer<'_>, id: FunctionId) -> Vec<String> {
+        let lengths = match self.grid {
+            Some(_) => self.lengths_of_parameters(printer, id),
+            None => Vec::new(),
+        };
+        let rooms = self.array_rooms_of(id).0;
+        [self.stack_parameters(id), lengths, self.literal_rooms_of(id), rooms].concat()
+    }
+
+    fn ends(&self, id: FunctionId) -> Vec<String> {
+        self.array_rooms_of(id).1
     }
 
     fn before_functions(&self, printer: &Printer<'_>, out: &mut Out<'_>) {

@@ -154,7 +154,8 @@ impl Lowering<'_> {
 
     /// Whether the unit has a word for faults.
     pub(super) fn can_fail(&self) -> bool {
-        !self.state.borrow().called_types.is_empty()
+        let state = self.state.borrow();
+        !state.called_types.is_empty() || state.has_arrays
     }
 }
 

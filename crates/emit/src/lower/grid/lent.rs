@@ -5,7 +5,7 @@
 //! No function calls itself ([`super::refused`]): each of them has one place for all calls, known now.
 
 use ir::construct::{ClauseKind, ReductionOp};
-use ir::program::{CastKind, ExprId, ExprKind, FunctionId, VarId, VarStorage};
+use ir::program::{CastKind, ExprId, ExprKind, FunctionId, Init, VarId, VarStorage};
 use ir::region::Sharing;
 use ir::types::Ty;
 use ir::walk::Part;
@@ -14,6 +14,7 @@ use rustc_hash::FxHashSet;
 use crate::c::{Grid, Out, Printer, Printing, Setting, THREAD};
 use crate::lower::Lowering;
 use crate::lower::device::Kernel;
+use crate::lower::entries::is_function_name;
 
 /// What every variable there begins at a multiple of, at least.
 const ALIGNED: u64 = 8;
@@ -86,9 +87,15 @@ impl Lowering<'_> {
                     printed.extend(strings.filter(|it| matches!(self.kind(*it), ExprKind::Str(_))));
                 }
                 if let Some(of) = is_lent.filter(|it| !printed.contains(it)) {
-                    found.extend(self.own_object(of));
-                    let is_string = matches!(program.exprs[of].kind, ExprKind::Str(_));
-                    self.state.borrow_mut().strings.extend(is_string.then_some(of));
+                    match self.string(of) {
+                        Some(string) => {
+                            let strings = &mut self.state.borrow_mut().strings;
+                            if !strings.contains(&string) {
+                                strings.push(string);
+                            }
+                        }
+                        None => found.extend(self.own_object(of)),
+                    }
                 }
             }
             program.parts(part, &mut |it| open.push(it));
@@ -103,11 +110,27 @@ impl Lowering<'_> {
                 }
             }
         }
-        let mut found: Vec<VarId> = found.into_iter().collect();
+        // Those whose length is computed are there already.
+        let is_placed = |it: &VarId| !program.types.is_vla(program.vars[*it].ty);
+        let mut found: Vec<VarId> = found.into_iter().filter(is_placed).collect();
         found.sort_by_key(|it| it.index());
         for var in found {
             let place = self.room_on_stack(var);
             self.state.borrow_mut().lent.insert(var, place);
+        }
+    }
+
+    /// The string that an expression is, or is called by: `__func__`.
+    fn string(&self, expr: ExprId) -> Option<ExprId> {
+        match self.program.exprs[expr].kind {
+            ExprKind::Str(_) => Some(expr),
+            ExprKind::Var(var) if is_function_name(self.program, var) => {
+                match self.program.inits[self.program.vars[var].init?] {
+                    Init::Expr(name) => Some(name),
+                    Init::List(..) => None,
+                }
+            }
+            _ => None,
         }
     }
 

@@ -14,6 +14,7 @@
 //! such pointers, the device is the host's processor, and all its pointers are.
 
 mod aligned;
+mod arrays;
 mod atomic;
 mod bins;
 mod block;
@@ -63,7 +64,9 @@ impl Lowering<'_> {
         let program = self.program;
         let ty = program.vars[var].ty.plain();
         if program.types.is_vla(ty) {
-            self.not_for_grid(program.vars[var].span, refused::VARIABLE_ARRAY);
+            let original = outside.var_name(var);
+            let from = Some(original.as_str()).filter(|_| is_copied);
+            return self.array_copy(outside, inside, var, from, out);
         }
         let name = match self.is_on_stack(var) {
             true => self.stack_copy(outside, inside, var),

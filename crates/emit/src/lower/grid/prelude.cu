@@ -401,6 +401,21 @@ static __device__ void __ferry_leave(void *memory)
   if (memory != 0)
     free(((char **)memory)[-1]);
 }
+/* Memory for an array whose length is computed: what it had, if that is enough. */
+static __device__ void *__ferry_array_room(void *had, unsigned long bytes_had, unsigned long align, unsigned long bytes)
+{
+  if (had != 0 && bytes <= bytes_had)
+    return had;
+  __ferry_leave(had);
+  void *memory = __ferry_room(align, bytes == 0 ? 1 : bytes);
+  if (memory == 0) {
+    printf("ferry: a kernel has no memory left for an array whose length is computed\n");
+    __trap();
+  }
+  return memory;
+}
+#define __ferry_array(room, align, bytes) \
+  (room = __ferry_array_room(room, room##_bytes, align, bytes), room##_bytes = (bytes))
 /* Allocators that a kernel makes have numbers that tell how their memory is aligned. */
 static __device__ unsigned long __ferry_alignment(unsigned long allocator)
 {

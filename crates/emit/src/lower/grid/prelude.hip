@@ -46,6 +46,7 @@ static __device__ void *__ferry_memset(void *to, int byte, unsigned long size)
 {
   return __builtin_memset(to, byte, size);
 }
+#define __trap() __builtin_trap()
 #define memcpy __ferry_memcpy
 #define memset __ferry_memset
 #define printf __builtin_printf

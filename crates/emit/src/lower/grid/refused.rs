@@ -29,10 +29,9 @@ impl Lowering<'_> {
                 Part::Local(var) => {
                     let it = &program.vars[var];
                     self.check_type(var);
-                    if program.types.is_vla(it.ty) {
-                        self.not_for_grid(it.span, VARIABLE_ARRAY);
-                    }
-                    lengths.named.extend(program.types.lengths(it.ty).iter().map(|it| (*it, var)));
+                    let all = program.types.lengths(it.ty);
+                    let unnamed = all.iter().filter(|it| !self.names_length(**it));
+                    lengths.named.extend(unnamed.map(|it| (*it, var)));
                     let is_static = matches!(it.storage, VarStorage::LocalStatic(_));
                     let element = program.types.innermost_element(it.ty);
                     if grid.is_opencl() && is_static && !element.quals.is_const {
@@ -255,8 +254,18 @@ impl Lowering<'_> {
     }
 }
 
-/// What says that room of unknown size would be needed.
+/// What says that the length of an array may have changed since.
 pub(super) const VARIABLE_ARRAY: &str = "an array whose length is computed";
+
+/// Lengths that kernels get.
+pub(super) fn given_lengths(kernels: &[Kernel]) -> FxHashSet<ExprId> {
+    let entries = kernels.iter().map(|it| &it.entries);
+    let given = entries.flat_map(|it| {
+        let of_variables = it.captured.iter().flat_map(|it| &it.lengths);
+        it.lengths.iter().chain(of_variables).map(|it| it.0)
+    });
+    given.collect()
+}
 
 /// Lengths of arrays that variables point to: they are computed anew where they are needed, and must be
 /// what they were when the variable came to life.
@@ -270,12 +279,8 @@ struct Lengths {
 
 impl Lengths {
     fn of(kernels: &[Kernel]) -> Lengths {
-        let entries = kernels.iter().map(|it| &it.entries);
-        let given = entries.flat_map(|it| {
-            let of_variables = it.captured.iter().flat_map(|it| &it.lengths);
-            it.lengths.iter().chain(of_variables).map(|it| it.0)
-        });
-        Lengths { given: given.collect(), named: Vec::new(), changed: FxHashSet::default() }
+        let given = given_lengths(kernels);
+        Lengths { given, named: Vec::new(), changed: FxHashSet::default() }
     }
 
     fn changes(&mut self, program: &Program, kind: &ExprKind) {

@@ -6,11 +6,10 @@ use ir::program::FunctionId;
 use ir::walk::Part;
 
 use super::super::device::{self, Kernel};
-use super::super::entries::Access;
 use super::super::offload::thread_limit;
 use super::super::{Lowering, mentions};
 use super::flat::MOST_THREADS;
-use super::refused::VARIABLE_ARRAY;
+use super::refused::given_lengths;
 use super::{Form, block, builtins, spmd};
 use crate::c::{Grid, Out, Printing, Setting, Used};
 
@@ -66,10 +65,8 @@ impl Lowering<'_> {
         parts.extend(selection.vars.iter().map(|it| Part::Local(*it)));
         for it in kernels.iter().flat_map(|it| &it.entries.captured) {
             self.check_type(it.var);
-            if it.access == Access::Own && program.types.is_vla(program.vars[it.var].ty) {
-                self.not_for_grid(program.vars[it.var].span, VARIABLE_ARRAY);
-            }
         }
+        self.find_arrays(&parts, kernels, &given_lengths(kernels));
         self.check_grid(grid, &parts, kernels);
         self.find_literals(&parts);
         if grid.names_memory() {
@@ -145,6 +142,9 @@ impl Lowering<'_> {
                 }
                 if self.rounds_each {
                     text.push_str("#pragma OPENCL FP_CONTRACT OFF\n");
+                }
+                if self.standalone && self.can_fail() {
+                    text.push_str("#define __FERRY_ALONE\n");
                 }
                 text.push_str(OPENCL_PRELUDE);
                 text.push_str(if body.contains("_Complex ") { OPENCL_COMPLEX } else { "" });

@@ -5,12 +5,13 @@
 //! address and keeps it where the functions that it calls find it; a variable is a macro that leads to its
 //! place in the block, under a name that no parameter or member has.
 
-use ir::program::{DeviceVar, ExprId, ExprKind, FunctionId, RegionId, VarId, VarStorage};
+use ir::program::{DeviceVar, ExprId, ExprKind, FunctionId, Init, RegionId, VarId, VarStorage};
 use ir::walk::Part;
 use rustc_hash::FxHashSet;
 
 use crate::c::{Grid, Out, Printer, is_reserved};
 use crate::lower::Lowering;
+use crate::lower::entries::is_function_name;
 
 /// How memory is handed out to kernels, from a heap behind the block.
 const HEAP: &str = include_str!("heap.cl");
@@ -44,6 +45,17 @@ static void __ferry_heap_leave(__ferry_of_thread __ferry_far void *memory);
 #define __builtin_malloc __ferry_c_malloc
 #define __builtin_free __ferry_c_free
 ";
+
+/// The same for arrays whose length is computed.
+const ARRAY_CALLS: &str = "\
+static __ferry_far void *__ferry_heap_array(__ferry_of_thread __ferry_far void *had, unsigned long bytes_had,
+                                            unsigned long align, unsigned long bytes);
+#define __ferry_array(room, align, bytes) \
+  (room = __ferry_heap_array(__ferry_mine_and room, room##_bytes, align, bytes), room##_bytes = (bytes))
+";
+
+/// What hands out memory for such arrays.
+const ARRAYS: &str = include_str!("arrays.cl");
 
 /// A variable in the block.
 #[derive(Clone, Debug)]
@@ -127,10 +139,14 @@ impl Lowering<'_> {
         };
         let has_heap = functions.iter().any(named)
             || ["__ferry_room", "__ferry_cleared", "__ferry_leave"].into_iter().any(answers)
-            || self.copies_parts(parts);
+            || self.copies_parts(parts)
+            || self.state.borrow().has_arrays;
         self.state.borrow_mut().has_heap = has_heap && grid.is_opencl();
         if has_heap && grid.is_opencl() {
             out.raw(HEAP_CALLS);
+        }
+        if self.state.borrow().has_arrays && grid.is_opencl() {
+            out.raw(ARRAY_CALLS);
         }
         out.into_text()
     }
@@ -196,6 +212,9 @@ impl Lowering<'_> {
             self.put_variable(Placed::of_unit(name, self.unit), &declared, &mut out);
             out.raw(&format!("#define __FERRY_HEAP {HEAP_BYTES}ul"));
             out.raw(HEAP);
+            if self.state.borrow().has_arrays {
+                out.raw(ARRAYS);
+            }
         }
         out.into_text()
     }
@@ -209,6 +228,18 @@ impl Lowering<'_> {
             if is_of_file && var.device != Some(DeviceVar::Link) {
                 let place = self.place_of(&printer.declared_name(id), id);
                 printer.substitute(id, format!("({place})"));
+            }
+        }
+    }
+
+    /// `__func__` and its relatives are the strings that the user's functions have: here functions go by other names.
+    pub(in crate::lower) fn use_function_names(&self, printer: &mut Printer<'_>) {
+        for (id, var) in self.program.vars.iter() {
+            if let Some(Init::Expr(name)) = var.init.map(|it| &self.program.inits[it])
+                && is_function_name(self.program, id)
+            {
+                let text = printer.primary(*name);
+                printer.substitute(id, text);
             }
         }
     }
