@@ -34,7 +34,7 @@ use ir::types::RecordId;
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::Name;
 
-pub(crate) use bits::{computes_in_bits, is_pure, width_of};
+pub(crate) use bits::{computes_in_bits, is_pure, is_split, width_of};
 pub(crate) use expr::Printing;
 pub(crate) use function_pointers::named_callee;
 pub use out::{Out, Place};

@@ -39,10 +39,10 @@ impl Printer<'_> {
         let mut parts: Vec<String> = Vec::new();
         if let Some(record) = types.record_of(ty) {
             match self.is_cpp() {
-                true => self.members_in_order(record, elements, &mut parts),
-                false if self.split_layout(record).is_some() => {
+                _ if self.split_layout(record).is_some() => {
                     self.members_in_bytes(record, elements, &mut parts);
                 }
+                true => self.members_in_order(record, elements, &mut parts),
                 false => self.members(record, elements, &mut parts),
             }
         } else if let Some(element) = types.element(ty).filter(|_| self.is_cpp()) {

@@ -498,6 +498,8 @@ impl Lowering<'_> {
         self.moved.iter().for_each(|(var, text)| printer.substitute(*var, text.clone()));
         if self.is_device {
             self.use_pointers(&mut printer);
+        }
+        if self.is_device && self.grid.is_none() {
             printer.name_enumerations(&[directive::EVENT_TYPE.0]);
         }
         if self.grid.is_some() {
@@ -793,7 +795,10 @@ impl Hook for Lowering<'_> {
     }
 
     fn has_function(&self, name: &str) -> bool {
-        self.grid.is_some() && (grid::known(name) || directive::alone_answer(name).is_some())
+        self.grid.is_some_and(|it| {
+            let is_known = grid::known(name) || grid::by_clock(it, name).is_some();
+            is_known || directive::alone_answer(name).is_some()
+        })
     }
 
     fn variable(

@@ -42,6 +42,7 @@ pub(super) use league::{TEAM, TEAMS};
 pub(super) use lent::StackPlace;
 pub(super) use spmd::Kernels;
 pub(super) use team::Team;
+pub(super) use unit::by_clock;
 pub(crate) use unit::known;
 pub(super) use variables::Placed;
 

@@ -99,8 +99,8 @@ static __device__ void __ferry_give(void)
   atomicExch(&__ferry_lock, 0);
 }
 /* A value as the bits that can be exchanged in one step. */
-template <unsigned long N> struct __ferry_bits { typedef unsigned int type; };
-template <> struct __ferry_bits<8> { typedef unsigned long long type; };
+template <unsigned long N> struct __ferry_exchanged { typedef unsigned int type; };
+template <> struct __ferry_exchanged<8> { typedef unsigned long long type; };
 /* Changes what is at an address in one step; answers what was there. */
 template <class T, class F> static __device__ T __ferry_change(T *at, F next)
 {
@@ -110,7 +110,7 @@ template <class T, class F> static __device__ T __ferry_change(T *at, F next)
     *at = next(old);
     return old;
   }
-  typedef typename __ferry_bits<sizeof(T)>::type bits;
+  typedef typename __ferry_exchanged<sizeof(T)>::type bits;
   const unsigned long shift = (unsigned long)at % sizeof(bits) * 8;
   bits *word = (bits *)((unsigned long)at - shift / 8);
   const bits mask = (sizeof(T) == sizeof(bits) ? ~(bits)0 : ((bits)1 << sizeof(T) * 8 % 64) - 1) << shift;

@@ -105,6 +105,15 @@ __ferry_two(remainder)
 extern "C" __device__ int ilogb(double) __asm__("__ocml_ilogb_f64");
 extern "C" __device__ int ilogbf(float) __asm__("__ocml_ilogb_f32");
 #endif
+/* The clock counts at 100 MHz. */
+#ifndef __ferry_globaltimer
+#if __has_builtin(__builtin_readsteadycounter)
+#define __ferry_globaltimer() (__builtin_readsteadycounter() * 10ul)
+#else
+#define __ferry_globaltimer() (__builtin_amdgcn_s_memrealtime() * 10ul)
+#endif
+#define __nanosleep(time) __builtin_amdgcn_s_sleep(1)
+#endif
 /* Whether an address is in memory of one thread. */
 #define __isLocal(at) __builtin_amdgcn_is_private((const void *)(at))
 /* The value of the thread so many places behind, among those that run in step. */

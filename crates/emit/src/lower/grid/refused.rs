@@ -10,8 +10,8 @@ use source::Span;
 
 use super::super::device::Kernel;
 use super::builtins;
-use super::unit::known;
-use crate::c::{Grid, Printing, computes_in_bits, is_pure, named_callee, width_of};
+use super::unit::{by_clock, known};
+use crate::c::{Grid, Printing, computes_in_bits, is_pure, is_split, named_callee, width_of};
 use crate::lower::Lowering;
 
 impl Lowering<'_> {
@@ -107,7 +107,13 @@ impl Lowering<'_> {
     /// What is done with a bit-field and cannot be done with bytes, or is computed otherwise than by gcc.
     fn odd_bits(&self, grid: Grid, kind: &ExprKind) -> Option<&'static str> {
         let program = self.program;
-        let is_twice = |it: ExprId| grid.is_opencl() || program.types.is_bool(program.exprs[it].ty);
+        let is_twice = |it: ExprId| match program.exprs[it].kind {
+            ExprKind::Member(_, record, _) => {
+                is_split(grid, &program.types.records[record])
+                    || program.types.is_bool(program.exprs[it].ty)
+            }
+            _ => false,
+        };
         if let ExprKind::AssignOp(_, to, ..) | ExprKind::Step(_, to) = kind
             && is_twice(*to)
             && width_of(program, *to).is_some()
@@ -115,36 +121,22 @@ impl Lowering<'_> {
         {
             return Some("a change of a bit-field that is found by an expression with effects");
         }
-        // NVIDIA's compiler places those otherwise; AMD's was not tried.
-        if let ExprKind::Member(_, record, _) = kind
-            && grid.is_cpp()
-            && let it = &program.types.records[*record]
-            && (it.packed || it.pack.is_some())
-            && it.fields.iter().flatten().any(|it| it.bits.is_some())
-        {
-            return Some("a packed record with bit-fields");
-        }
         let is_odd = computes_in_bits(program, kind);
         is_odd.then_some("a number as wide as a bit-field, which is wider than `int`,")
     }
 
-    /// A value that would be computed once for each byte of a bit-field; in a union, one that NVIDIA's compiler does not
-    /// take.
+    /// A value that would be computed once for each byte of a bit-field.
     fn odd_bits_list(&self, grid: Grid, id: InitId) -> Option<Span> {
         let program = self.program;
         let Init::List(ty, elements) = program.inits.find(id)? else { return None };
         let record = program.types.record_of(*ty)?;
         let layout = program.model.record(&program.types, record).ok()?;
-        let is_union = program.types.records[record].is_union;
+        let is_split = is_split(grid, &program.types.records[record]);
         elements.iter().find_map(|it| {
             let place = layout.fields.get(usize::try_from(it.first).ok()?)?;
             let Init::Expr(value) = program.inits.find(it.value)? else { return None };
             let is_of_one = place.bit_offset + place.bit_width? <= 8;
-            let is_odd = match grid {
-                Grid::OpenCl | Grid::OpenCl12 => !is_of_one && !is_pure(program, *value),
-                Grid::Cuda => is_union,
-                Grid::Hip => false,
-            };
+            let is_odd = is_split && !is_of_one && !is_pure(program, *value);
             is_odd.then(|| program.exprs[*value].span)
         })
     }
@@ -187,6 +179,7 @@ impl Lowering<'_> {
             || Printing::of(self.program, id).is_some()
             || is_built_in
             || known(name)
+            || self.grid.is_some_and(|it| by_clock(it, name).is_some())
             || directive::alone_answer(name).is_some();
         let is_missing = !is_known
             && (self.is_of_system(function.span)
