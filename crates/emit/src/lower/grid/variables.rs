@@ -353,9 +353,10 @@ impl Lowering<'_> {
         out.line(declared);
         // Beyond that its address is rounded up.
         let gap = align - BLOCK_ALIGNED;
+        let room = if gap > 0 { format!(" + {gap}") } else { String::new() };
         out.line(&format!(
             "enum {{ __ferry_o_{name} = ({before} + 63) / 64 * 64, __ferry_e_{name} = __ferry_o_{name} + \
-             sizeof(__ferry_t_{name}) + {gap} }};"
+             sizeof(__ferry_t_{name}){room} }};"
         ));
         let memory = self.memory();
         let mut of_block =
