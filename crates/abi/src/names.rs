@@ -48,6 +48,13 @@ pub fn of_file(kernel: &str, file: &str) -> String {
 /// What the name of an `int` begins with that holds the number of the device its image is loaded to. Behind
 /// it stands what stands in the names of the file's kernels too.
 pub const DEVICE_NUMBER: &str = "__ferry_device_";
+/// What the name of a word begins with that says what fault a kernel of a grid has found in itself; behind it stands the
+/// same.
+pub const FAULT: &str = "__ferry_fault";
+/// In that word: a call through a pointer that leads to no function of the device.
+pub const FAULT_FUNCTION: u64 = 2;
+/// In that word: no memory was left for an array whose length is computed.
+pub const FAULT_MEMORY: u64 = 3;
 /// What the name of the pointer to a `link` variable ends with, on both sides.
 pub const LINK_SUFFIX: &str = "_decl_tgt_ref_ptr";
 

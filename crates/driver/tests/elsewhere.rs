@@ -95,3 +95,37 @@ fn what_no_file_defines_for_opencl_is_named() {
         assert!(is_right, "{said}");
     }
 }
+
+/// Calls a function of the host, of which devices know nothing.
+const STRAY: &str = "static int one(int x) { return x + 1; }
+#pragma omp declare target
+static int two(int x) { return x + 2; }
+static int (*known)(int) = two;
+#pragma omp end declare target
+int main(void) {
+  int (*volatile which)(int) = one, result = 0;
+  int (*chosen)(int) = which;
+#pragma omp target map(tofrom: result)
+  result = known(1) + chosen(1);
+  return result != 0;
+}
+";
+
+#[test]
+fn a_pointer_that_leads_to_no_function_of_the_device_is_a_fault_on_opencl() {
+    if !has_driver() {
+        eprintln!("skipped: no OpenCL driver is installed (Debian: pocl-opencl-icd)");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    fs::write(folder.path().join("a.c"), STRAY).expect("a file");
+    let built = ferry(&["cc", "--device", "opencl", "a.c", "-o", "p"], folder.path());
+    assert!(built.status.success(), "{}", told(&built));
+    for device in ["opencl", "opencl:1.2"] {
+        let mut command = Command::new(folder.path().join("p"));
+        command.env("OMP_TARGET_OFFLOAD", "MANDATORY").env("FERRY_DEVICE", device);
+        let said = told(&command.output().expect("the program runs"));
+        assert!(said.contains("a.c:9:"), "{device}: {said}");
+        assert!(said.contains("called a function of which the device knows nothing"), "{said}");
+    }
+}

@@ -12,7 +12,9 @@ mod bits;
 mod complex;
 mod constant;
 mod convert;
+mod cpp;
 mod expr;
+mod function_pointers;
 mod init;
 mod lengths;
 mod names;
@@ -32,8 +34,9 @@ use ir::types::RecordId;
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::Name;
 
-pub(crate) use bits::{computes_in_bits, is_pure, width_of};
+pub(crate) use bits::{computes_in_bits, is_pure, is_split, width_of};
 pub(crate) use expr::Printing;
+pub(crate) use function_pointers::named_callee;
 pub use out::{Out, Place};
 pub use region::{Hook, Pragmas};
 pub(crate) use reserved::is_reserved;
@@ -160,6 +163,8 @@ pub struct Printer<'p> {
     enumerations: &'p [&'static str],
     /// The text is for a grid of threads, in its language.
     grid: Option<Grid>,
+    /// What is done before a function ends.
+    at_return: Vec<String>,
     hook: &'p dyn Hook,
 }
 
@@ -183,6 +188,7 @@ impl<'p> Printer<'p> {
             finders: FxHashMap::default(),
             enumerations: &[],
             grid: None,
+            at_return: Vec::new(),
             hook: &Pragmas,
         }
     }

@@ -138,9 +138,6 @@ impl Outliner<'_> {
                 }
                 ClauseKind::CopyIn(_) => return refuse("a variable that each thread keeps", span),
                 ClauseKind::Induction(_) => return refuse("an induction", span),
-                ClauseKind::Allocate(it) if it.align.is_some() => {
-                    return refuse("a copy that is to be aligned", span);
-                }
                 ClauseKind::DetachEvent(_) => return refuse("`detach`", span),
                 _ => {}
             }

@@ -230,10 +230,15 @@ impl<'p> Outliner<'p> {
         self.computed.contains(&size) || matches!(self.program.exprs[size].kind, ExprKind::Int(_))
     }
 
-    /// Values that came with the launch and that the region changes: the team has one of each.
+    /// Values that came with the launch and that the region changes, or that are to be aligned: the team has one of each.
     fn own_values(&mut self, id: RegionId, out: &mut Block) -> Result<()> {
         let region = self.program.regions[id].clone();
-        for var in region.vars.iter().filter(|it| it.written && comes_as_value(it)) {
+        let is_own = |it: &&RegionVar| {
+            let is_aligned = self.program.vars[it.var].align.is_some();
+            comes_as_value(it) && (it.written || is_aligned)
+        };
+        let own: Vec<&RegionVar> = region.vars.iter().filter(is_own).collect();
+        for var in own {
             let span = self.program.vars[var.var].span;
             let own = self.fresh_like(var.var, Space::Group, span)?;
             self.declare(own, out);
@@ -261,12 +266,11 @@ impl<'p> Outliner<'p> {
         if self.program.types.is_variably_modified(ty) {
             return refuse("a variable whose type has a computed length", span);
         }
-        if self.program.vars[var].align.is_some() {
-            return refuse("a variable that is to be aligned", span);
-        }
+        let align = self.program.vars[var].align;
         let mut build = self.build(span);
         let name = build.name_of(var);
         let own = build.fresh(&name, ty);
+        self.program.vars[own].align = align;
         self.spaces.push((own, space));
         Ok(own)
     }

@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use abi::image::OPENCL_MEMORIES;
+use abi::names::{FAULT_FUNCTION, FAULT_MEMORY};
 use cl3::command_queue as queue;
 use cl3::kernel;
 use cl3::memory::{self, CL_MEM_READ_WRITE};
@@ -37,7 +38,8 @@ const GROWTH: usize = 4;
 const WHERE: &str =
     "__kernel void ferry_where(__global char *m, __global ulong *at) { *at = (ulong)m; }";
 
-/// Whether a kernel has found a buffer elsewhere than before: a word that the driver copies here behind every kernel.
+/// Whether a kernel has found a buffer elsewhere than before, or another fault in itself: a word that the driver copies here
+/// behind every kernel.
 #[derive(Debug, Default)]
 pub(super) struct Moved(AtomicU64);
 
@@ -46,6 +48,7 @@ impl Moved {
     pub(super) fn check(&self) -> Result<()> {
         match self.0.load(Ordering::Acquire) {
             0 => Ok(()),
+            FAULT_FUNCTION | FAULT_MEMORY => found(self.0.load(Ordering::Acquire)),
             _ => Err(DeviceError::Failed(
                 "OpenCL: the driver moves memory between kernels, so pointers in data lead nowhere: this device \
                  cannot be used"
@@ -53,6 +56,16 @@ impl Moved {
             )),
         }
     }
+}
+
+/// What a kernel says of a fault that it has found in itself; zero for none.
+pub(super) fn found(fault: u64) -> Result<()> {
+    let what = match fault {
+        0 => return Ok(()),
+        FAULT_MEMORY => "it has no memory left for an array whose length is computed",
+        _ => "it called a function of which the device knows nothing",
+    };
+    Err(DeviceError::Fault { address: None, what: what.into() })
 }
 
 /// The buffers of a device.

@@ -555,6 +555,11 @@ impl Device for OpenCl {
         let mut programs = Program::build(self.context, &self.chosen, &self.cache, image)?;
         for program in programs.iter_mut().filter(|it| it.has_variables) {
             self.make_variables(program)?;
+            for fault in program.faults.clone() {
+                let asks = program::asking_for(&program::name(&fault)?)?;
+                let entry = program.entry(Module(0), &asks, &self.chosen)?;
+                program.words.push(self.ask(&entry)?.address);
+            }
         }
         let mut modules = self.modules();
         modules.last += 1;
@@ -693,8 +698,19 @@ impl Device for OpenCl {
     unsafe fn launch(&self, kernel: Kernel, args: &[u64], launch: &Launch<'_>) -> Result<()> {
         let entry = self.entry(kernel)?;
         let shape = self.shape(&entry, launch);
+        if entry.faults.is_empty() {
+            // SAFETY: the caller's promise.
+            return unsafe { self.run(&entry, args, shape, Work::Kernel(launch.name)) };
+        }
         // SAFETY: the caller's promise.
-        unsafe { self.run(&entry, args, shape, Work::Kernel(launch.name)) }
+        unsafe { self.run(&entry, args, shape, Work::Done) }?;
+        for at in &entry.faults {
+            let mut word = [0u8; WORD];
+            // SAFETY: a word of the image.
+            unsafe { self.copy_out(word.as_mut_ptr(), *at, WORD) }?;
+            buffers::found(u64::from_ne_bytes(word))?;
+        }
+        Ok(())
     }
 
     fn go_ahead(&self) -> bool {

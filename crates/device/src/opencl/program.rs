@@ -50,6 +50,10 @@ pub(super) struct Program {
     pub(super) blocks: Vec<DevicePtr>,
     /// Bytes of a thread's stack, in 1.2.
     stack: Option<usize>,
+    /// Names of words in which its kernels say what fault they found in themselves.
+    pub(super) faults: Vec<String>,
+    /// Where these are.
+    pub(super) words: Vec<DevicePtr>,
 }
 
 // SAFETY: a program may be used from all threads.
@@ -118,8 +122,9 @@ impl Program {
             }
         };
         let has_variables = texts.iter().any(|it| it.contains(OPENCL_VARIABLES));
-        let (variables, blocks) = (None, Vec::new());
-        Ok(Program { handle, variables, has_variables, build, files, blocks, stack })
+        let faults = texts.iter().filter_map(|it| fault_of(it)).map(str::to_owned).collect();
+        let (variables, blocks, words) = (None, Vec::new(), Vec::new());
+        Ok(Program { handle, variables, has_variables, build, files, blocks, stack, faults, words })
     }
 
     /// Compiles texts, each by itself, and what they have in common, and links them.
@@ -233,6 +238,7 @@ impl Program {
             module,
             variables,
             stack: self.stack,
+            faults: self.words.clone(),
             parameters,
             threads,
             most,
@@ -301,6 +307,13 @@ fn of_level(file: &str, level: Level) -> Result<&str> {
     }
 }
 
+/// The name of the word for faults of a text, if it has one.
+fn fault_of(text: &str) -> Option<&str> {
+    let asks = [abi::names::ASKS_PREFIX, abi::names::FAULT, "_"].concat();
+    let rest = text.get(text.find(&asks)? + abi::names::ASKS_PREFIX.len()..)?;
+    rest.split(|it: char| !it.is_ascii_alphanumeric() && it != '_').next()
+}
+
 /// Bytes of a thread's stack, as a text for 1.2 says.
 fn stack_of(text: &str) -> Option<usize> {
     let line = text.lines().find_map(|it| it.strip_prefix(OPENCL_STACK))?;
@@ -344,6 +357,8 @@ pub(super) struct Entry {
     pub(super) variables: Option<DevicePtr>,
     /// Bytes of the stack of each of its threads, if it is told where that is.
     pub(super) stack: Option<usize>,
+    /// Words in which it says what fault it found in itself.
+    pub(super) faults: Vec<DevicePtr>,
     /// How many arguments it takes. Those beyond what it is passed are places that groups leave their parts
     /// of sums in.
     pub(super) parameters: usize,

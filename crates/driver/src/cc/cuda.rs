@@ -153,8 +153,8 @@ fn refused(source: &Path, said: &str) -> Failure {
     if let Some(record) = said.lines().find_map(|it| it.split_once(" is laid out otherwise here")) {
         let record = record.0.rsplit_once('"').map_or(record.0, |it| it.1);
         return Failure::told(&format!(
-            "`{source}`: NVIDIA's compiler places the bit-fields of `{record}` otherwise than the host's\n  \
-             help: use members without widths, or compile for other devices: `--device cpu`"
+            "`{source}`: NVIDIA's compiler lays out `{record}` otherwise than the host's\n  \
+             help: change its members or their attributes, or compile for other devices: `--device cpu`"
         ));
     }
     let missing = said.split_once("Unresolved extern ").map(|it| it.1);

@@ -1,4 +1,4 @@
-//! Bit-fields, in a language that has none: bytes where the host's compiler puts them, and functions that take a value
+//! Bit-fields, in a language that has none, or whose compiler lays them out in its own way: bytes where the host's compiler puts them, and functions that take a value
 //! out of them and put one in.
 //!
 //! Members side by side that are bit-fields are one array of bytes, which reaches to the next other member or to the end
@@ -40,6 +40,16 @@ pub(super) struct Bits {
 /// Whether a record has bit-fields.
 pub(super) fn has_bits(record: &Record) -> bool {
     record.fields.iter().flatten().any(|it| it.bits.is_some())
+}
+
+/// Whether a record's bit-fields are bytes in the language of a grid: NVIDIA's compiler places those of packed records
+/// otherwise, and does not take what those of unions begin with.
+pub(crate) fn is_split(grid: Grid, record: &Record) -> bool {
+    let is_packed = |record: &Record| {
+        let fields = record.fields.iter().flatten();
+        record.packed || record.pack.is_some() || fields.into_iter().any(|it| it.packed)
+    };
+    has_bits(record) && (grid.is_opencl() || is_packed(record) || record.is_union)
 }
 
 /// Whether an expression can be evaluated twice.
@@ -98,15 +108,10 @@ pub(crate) fn computes_in_bits(program: &Program, kind: &ExprKind) -> bool {
 }
 
 impl Printer<'_> {
-    /// Whether bit-fields are bytes here.
-    fn splits(&self) -> bool {
-        self.grid.is_some_and(Grid::is_opencl)
-    }
-
     /// The layout of a record whose bit-fields are bytes here.
     pub(super) fn split_layout(&self, id: RecordId) -> Option<Arc<RecordLayout>> {
-        let record = self.program.types.records.find(id).filter(|_| self.splits())?;
-        if !has_bits(record) {
+        let record = self.program.types.records.find(id)?;
+        if !is_split(self.grid?, record) {
             return None;
         }
         self.program.model.record(&self.program.types, id).ok()
@@ -152,7 +157,7 @@ impl Printer<'_> {
 
     /// Where the bit-field is that an expression names, and of what.
     pub(super) fn bits_of(&self, expr: ExprId) -> Option<(ExprId, Bits)> {
-        let node = self.program.exprs.find(expr).filter(|_| self.splits())?;
+        let node = self.program.exprs.find(expr).filter(|_| self.grid.is_some())?;
         let ExprKind::Member(base, record, at) = node.kind else { return None };
         Some((base, self.bits_at(record, at as usize)?))
     }
@@ -229,7 +234,11 @@ impl Printer<'_> {
         };
         let Bits { name, bit, width, .. } = bits;
         let text = format!("__ferry_bits({object}.{name}, {bit}, {width})");
-        out.push_str(&format!("({{ {declared} {}; }})", self.as_number(bits, &text)));
+        let number = self.as_number(bits, &text);
+        out.push_str(&match self.is_cpp() {
+            true => format!("[&] {{ {declared} return {number}; }}()"),
+            false => format!("({{ {declared} {number}; }})"),
+        });
     }
 
     /// An assignment to one; `value` can be the operand of a cast.
@@ -327,14 +336,52 @@ impl Printer<'_> {
                 text.push_str(&moved);
             }
         }
-        self.members(record, &others, parts);
-        for (name, bytes) in runs {
+        let listed = |bytes: &[String]| {
             let byte = |it: &String| match it.is_empty() {
                 true => "0".to_owned(),
                 false => format!("(unsigned char)({it})"),
             };
             let bytes: Vec<String> = bytes.iter().map(byte).collect();
-            parts.push(format!(".{name} = {{ {} }}", bytes.join(", ")));
+            format!("{{ {} }}", bytes.join(", "))
+        };
+        if self.is_cpp() {
+            return self.bytes_in_order(record, &others, parts, |name| {
+                runs.iter().find(|it| it.0 == name).map(|it| listed(&it.1))
+            });
+        }
+        self.members(record, &others, parts);
+        parts.extend(runs.iter().map(|(name, bytes)| format!(".{name} = {}", listed(bytes))));
+    }
+
+    /// The same one after the other, with nothing for those that are not given; of a union the one that is. `run`: the
+    /// bytes of a run by its name.
+    fn bytes_in_order(
+        &self,
+        id: RecordId,
+        others: &[InitElement],
+        parts: &mut Vec<String>,
+        run: impl Fn(&str) -> Option<String>,
+    ) {
+        let Some(record) = self.program.types.records.find(id) else { return };
+        let runs = self.split_layout(id).map(|it| self.runs(id, &it)).unwrap_or_default();
+        let given = |at: usize| others.iter().find(|it| usize::try_from(it.first) == Ok(at));
+        for (at, field) in record.fields.iter().flatten().enumerate() {
+            let (member, value) = if field.bits.is_some() {
+                let Some(bytes) = runs.iter().find(|it| it.first == at) else { continue };
+                let member = name(id, bytes);
+                (member.clone(), run(&member))
+            } else {
+                let member = u32::try_from(at).ok().and_then(|at| self.field_name(id, at));
+                (
+                    member.map(|it| it.into_owned()).unwrap_or_default(),
+                    given(at).map(|it| self.init(it.value, field.ty)),
+                )
+            };
+            match (value, record.is_union) {
+                (Some(value), true) => return parts.push(format!(".{member} = {value}")),
+                (None, true) => {}
+                (value, false) => parts.push(value.unwrap_or_else(|| "{}".to_owned())),
+            }
         }
     }
 }

@@ -7,6 +7,8 @@
 use ir::program::{CastKind, ExprId, ExprKind};
 use ir::types::{Ty, TypeKind};
 
+use syntax::print::Level;
+
 use super::Printer;
 
 impl Printer<'_> {
@@ -34,6 +36,23 @@ impl Printer<'_> {
     pub(super) fn assigned(&self, expr: ExprId, to: Ty) -> ExprId {
         let (Some(inner), Some(ty)) = (self.under(expr), self.ty(expr)) else { return expr };
         if self.is_same(ty, to) && self.is_silent(inner, ty) { inner } else { expr }
+    }
+
+    /// The same as text, where nothing looser than `least` may stand: where pointers to arrays of computed length are
+    /// others, what leads to one is converted.
+    pub(super) fn put_assigned(&self, expr: ExprId, to: Ty, least: Level, out: &mut String) {
+        let inner = self.assigned(expr, to);
+        let types = &self.program.types;
+        let is_computed = |ty: Ty| types.is_pointer(ty) && types.is_variably_modified(ty);
+        if self.grid.is_some()
+            && let Some(from) = self.ty(inner)
+            && (is_computed(to) || is_computed(from))
+            && self.type_name(to.plain()) != self.type_name(from.plain())
+        {
+            out.push_str(&format!("({})", self.type_name(to.plain())));
+            return out.push_str(&self.operand(inner, Level::Cast));
+        }
+        out.push_str(&self.operand(inner, least));
     }
 
     /// An argument that no parameter is declared for.

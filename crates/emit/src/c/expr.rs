@@ -8,6 +8,7 @@ use ir::types::{ArrayLen, FloatKind, Ty, TypeKind};
 use syntax::print::Level;
 
 use super::bits::width_of;
+use super::function_pointers::named_callee;
 use super::{Grid, Out, Printer, THREAD};
 
 impl Printer<'_> {
@@ -45,6 +46,9 @@ impl Printer<'_> {
             && let Some(text) = self.without_lengths(node)
         {
             return out.push_str(&text);
+        }
+        if self.put_function(node, out) {
+            return;
         }
         if self.grid.is_some() && self.put_bits(id, node, out) {
             return;
@@ -164,6 +168,13 @@ impl Printer<'_> {
                 }
             }
             ExprKind::Var(var) => out.push_str(&self.var_name(*var)),
+            // One of several with that name.
+            ExprKind::Function(id)
+                if self.is_cpp() && self.hook.has_function(self.plain_name(*id)) =>
+            {
+                let ty = self.declare_pointer(node.ty, "");
+                out.push_str(&format!("(({ty}){})", self.function_name(*id)));
+            }
             ExprKind::Function(id) => out.push_str(&self.function_name(*id)),
             ExprKind::Unary(op, e) => self.put_unary(*op, *e, out),
             ExprKind::Deref(e) => self.put_prefix("*", *e, out),
@@ -190,8 +201,10 @@ impl Printer<'_> {
             ExprKind::Assign(a, b) => {
                 self.put(*a, Level::Unary, out);
                 out.push_str(" = ");
-                let b = self.ty(*a).map_or(*b, |ty| self.assigned(*b, ty));
-                self.put(b, Level::Assign, out);
+                match self.ty(*a) {
+                    Some(ty) => self.put_assigned(*b, ty, Level::Assign, out),
+                    None => self.put(*b, Level::Assign, out),
+                }
             }
             ExprKind::AssignOp(op, a, b, within) => {
                 self.put_changed(*a, Level::Unary, out);
@@ -201,6 +214,9 @@ impl Printer<'_> {
                     false => self.balanced_right(*a, *b, *within),
                 };
                 self.put(b, Level::Assign, out);
+            }
+            ExprKind::Conditional(c, None, b) if self.is_cpp() => {
+                self.put_either(*c, *b, node.ty, out);
             }
             ExprKind::Conditional(c, a, b) => {
                 self.put(*c, Level::Or, out);
@@ -265,6 +281,7 @@ impl Printer<'_> {
             }
             ExprKind::Offsetof(ty, path) => out.push_str(&self.offsetof(*ty, path)),
             ExprKind::CompoundLiteral(var) => out.push_str(&self.compound_literal(*var)),
+            ExprKind::StmtExpr(body) if self.is_cpp() => self.put_statements(*body, node.ty, out),
             ExprKind::StmtExpr(body) => {
                 let mut inner = Out::new();
                 self.stmt(*body, &mut inner);
@@ -568,14 +585,25 @@ impl Printer<'_> {
         let ty = self.ty(callee).and_then(|it| self.program.types.callee(it));
         // A grid has one way to print; a stream, or what checks are wanted, stand before the format.
         let skipped = self.grid.and_then(|_| self.printing(callee)).map(|it| it.before_format);
-        match skipped {
-            Some(_) => out.push_str("printf"),
-            None => self.put(callee, Level::Postfix, out),
+        let mut is_numbered = false;
+        match (skipped, named_callee(self.program, callee)) {
+            (Some(_), _) => out.push_str("printf"),
+            (None, Some((_, id)))
+                if self.is_of_library(callee) || self.grid.is_some_and(Grid::is_opencl) =>
+            {
+                out.push_str(&self.function_name(id));
+            }
+            (None, None) if self.put_caller(callee, out) => is_numbered = true,
+            (None, _) => self.put(callee, Level::Postfix, out),
         }
         let skipped = skipped.unwrap_or(0);
         out.push('(');
-        if self.names_memory() && self.has_body(callee) {
+        if self.names_memory() && (is_numbered || self.has_body(callee)) {
             out.push_str(THREAD);
+            out.push_str(if args.is_empty() && !is_numbered { "" } else { ", " });
+        }
+        if is_numbered {
+            self.put(callee, Level::Assign, out);
             out.push_str(if args.is_empty() { "" } else { ", " });
         }
         for (at, arg) in args.iter().enumerate().skip(skipped) {
@@ -589,20 +617,19 @@ impl Printer<'_> {
                 continue;
             }
             let param = ty.filter(|it| it.prototyped).and_then(|it| it.params.get(at));
-            let arg = match param {
-                Some(param) => self.assigned(*arg, *param),
-                None => self.passed(*arg),
-            };
             // The library of a grid has one name for functions of all types.
             if let Some(param) = param.filter(|_| self.grid.is_some())
                 && self.program.types.is_arithmetic(*param)
                 && self.is_of_library(callee)
             {
                 out.push_str(&format!("({})", self.type_name(param.plain())));
-                self.put(arg, Level::Cast, out);
+                self.put(self.assigned(*arg, *param), Level::Cast, out);
                 continue;
             }
-            self.put(arg, Level::Assign, out);
+            match param {
+                Some(param) => self.put_assigned(*arg, *param, Level::Assign, out),
+                None => self.put(self.passed(*arg), Level::Assign, out),
+            }
         }
         out.push(')');
     }
@@ -665,6 +692,11 @@ impl Printer<'_> {
         let Some(var) = self.program.vars.find(id) else { return "0".to_owned() };
         let init = var.init.map_or_else(|| "{}".to_owned(), |it| self.init(it, var.ty));
         let init = if init.starts_with('{') { init } else { format!("{{ {init} }}") };
+        if self.grid.is_some()
+            && let Some(text) = self.kept_literal(id, &init)
+        {
+            return text;
+        }
         match self.is_cpp() {
             true => format!("__ferry_make<{}>{init}", self.type_name(var.ty)),
             false => format!("({}){init}", self.type_name(var.ty)),

@@ -15,7 +15,11 @@ impl Printer<'_> {
         match self.program.inits.find(id) {
             // The characters themselves, wherever strings lie.
             Some(Init::Expr(e)) if self.program.types.is_array(ty) => self.characters(*e),
-            Some(Init::Expr(e)) => self.operand(self.assigned(*e, ty), Level::Assign),
+            Some(Init::Expr(e)) => {
+                let mut text = String::new();
+                self.put_assigned(*e, ty, Level::Assign, &mut text);
+                text
+            }
             Some(Init::List(ty, elements)) => self.list(*ty, elements),
             None => "{}".to_owned(),
         }
@@ -35,10 +39,10 @@ impl Printer<'_> {
         let mut parts: Vec<String> = Vec::new();
         if let Some(record) = types.record_of(ty) {
             match self.is_cpp() {
-                true => self.members_in_order(record, elements, &mut parts),
-                false if self.split_layout(record).is_some() => {
+                _ if self.split_layout(record).is_some() => {
                     self.members_in_bytes(record, elements, &mut parts);
                 }
+                true => self.members_in_order(record, elements, &mut parts),
                 false => self.members(record, elements, &mut parts),
             }
         } else if let Some(element) = types.element(ty).filter(|_| self.is_cpp()) {

@@ -22,6 +22,13 @@ impl Printer<'_> {
         ty
     }
 
+    /// A length as it is computed, and not by its name.
+    pub(crate) fn computed(&self, length: ExprId) -> String {
+        let mut printer = self.clone();
+        printer.lengths.remove(&length);
+        printer.primary(length)
+    }
+
     /// How many such parts an array has.
     pub fn known_parts(&self, ty: Ty) -> String {
         let types = &self.program.types;

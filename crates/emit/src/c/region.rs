@@ -37,6 +37,24 @@ pub trait Hook {
         Vec::new()
     }
 
+    /// What follows the declarations of a unit and stands before its functions.
+    fn before_functions(&self, _: &Printer<'_>, _: &mut Out<'_>) {}
+
+    /// The number that pointers to a function are, in a language that has no such pointers.
+    fn function_number(&self, _: FunctionId) -> u64 {
+        0
+    }
+
+    /// The function that calls those of a type by their numbers, there.
+    fn caller(&self, _: Ty) -> String {
+        String::new()
+    }
+
+    /// What is done before a function ends.
+    fn ends(&self, _: FunctionId) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Whether other files may call a function of this one.
     fn is_offered(&self, _: FunctionId) -> bool {
         false

@@ -51,7 +51,7 @@ impl Printer<'_> {
             }
             StmtKind::For(it) => self.for_stmt(it, result, out),
             StmtKind::Switch(e, body) => {
-                out.line(&format!("switch ({})", self.expr(self.promoted_operand(*e))));
+                out.line(&format!("switch ({})", self.switched(*e, *body)));
                 self.governed(*body, result, false, out);
             }
             StmtKind::Case(low, high, body) => {
@@ -59,6 +59,9 @@ impl Printer<'_> {
                 self.labelled(
                     &match low == high {
                         true => format!("case {low_text}:"),
+                        // Values in the range have been made its first; a range that ends before it begins has none.
+                        false if self.is_cpp() && low < high => format!("case {low_text}:"),
+                        false if self.is_cpp() => String::new(),
                         false => format!("case {low_text} ... {}:", self.case_value(*high)),
                     },
                     *body,
@@ -76,15 +79,32 @@ impl Printer<'_> {
             }
             StmtKind::Continue => out.line("continue;"),
             StmtKind::Break => out.line("break;"),
-            StmtKind::Return(None) => out.line("return;"),
-            StmtKind::Return(Some(e)) => {
+            StmtKind::Return(None) if self.at_return.is_empty() => out.line("return;"),
+            StmtKind::Return(Some(e)) if self.at_return.is_empty() => {
                 let e = result.map_or(*e, |ty| self.assigned(*e, ty));
                 out.line(&format!("return {};", self.expr(e)));
+            }
+            StmtKind::Return(value) => {
+                out.line("{");
+                out.indented(|out| self.return_at_last(*value, out));
+                out.line("}");
             }
             StmtKind::Asm(asm) => out.line(&self.asm(asm)),
             StmtKind::Region(region) => self.hook.region(self, *region, out),
             StmtKind::Declaration(index) => self.hook.declaration(self, *index, out),
         }
+    }
+
+    /// A return from a function that has something to do before.
+    fn return_at_last(&self, value: Option<ExprId>, out: &mut Out<'_>) {
+        let ty = value.and_then(|it| self.ty(it)).filter(|it| !self.program.types.is_void(*it));
+        if let Some(value) = value {
+            let declared =
+                ty.map(|it| format!("{} = ", self.declare(it.plain(), "__ferry_result")));
+            out.line(&format!("{}{};", declared.unwrap_or_default(), self.expr(value)));
+        }
+        self.at_return.iter().for_each(|it| out.line(it));
+        out.line(if ty.is_some() { "return __ferry_result;" } else { "return;" });
     }
 
     /// What a condition or loop governs; with braces where they are needed to keep it that way.
@@ -185,7 +205,9 @@ impl Printer<'_> {
         for id in vars {
             let var = self.program.vars.find(*id)?;
             // Such is not declared here.
-            if self.names_memory() && self.substitutes.contains_key(id) {
+            let is_elsewhere = self.names_memory() && self.substitutes.contains_key(id);
+            let is_computed = self.program.types.is_variably_modified(var.ty);
+            if is_elsewhere || self.grid.is_some() && is_computed {
                 return None;
             }
             let (base, declarator) = self.declarator(var.ty, &self.declared_name(*id));

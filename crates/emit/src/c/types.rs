@@ -6,11 +6,12 @@
 
 use std::borrow::Cow;
 
+use ir::layout::RecordLayout;
 use ir::program::OffsetStep;
-use ir::types::{AliasId, ArrayLen, EnumId, Field, FunctionType, RecordId, Ty, TypeKind};
+use ir::types::{AliasId, ArrayLen, EnumId, Field, FunctionType, Record, RecordId, Ty, TypeKind};
 
 use super::bits::has_bits;
-use super::{Grid, Out, Printer};
+use super::{Out, Printer};
 
 /// What the text may say of lengths that are computed.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -68,6 +69,10 @@ impl Printer<'_> {
                     return (join(memory(is_far), &qualified(ty, &name)), declarator);
                 }
                 ty = types.aliases[*id].ty.qualified(ty.quals);
+            } else if let TypeKind::Pointer(to) = kind
+                && self.is_numbered(*to)
+            {
+                return (join(memory(is_far), &qualified(ty, "unsigned long")), declarator);
             } else if let TypeKind::Pointer(to) = kind {
                 let quals = join(memory(is_far), &quals(ty));
                 let gap = if quals.is_empty() || declarator.is_empty() { "" } else { " " };
@@ -188,10 +193,14 @@ impl Printer<'_> {
         self.assert_layout(id, out);
     }
 
-    /// Has the compiler refuse a record with bit-fields that it lays out otherwise than the host's does.
+    /// Has the compiler refuse a record that it lays out otherwise than the host's does, where that is in doubt.
     fn assert_layout(&self, id: RecordId, out: &mut Out<'_>) {
-        let is_native = matches!(self.grid, Some(Grid::Cuda | Grid::Hip));
-        let record = self.program.types.records.find(id).filter(|it| is_native && has_bits(it));
+        let is_odd = |it: &&Record| {
+            let is_asked = it.packed || it.pack.is_some() || it.align.is_some();
+            let mut fields = it.fields.iter().flatten();
+            has_bits(it) || is_asked || fields.any(|it| it.packed || it.align.is_some())
+        };
+        let record = self.program.types.records.find(id).filter(is_odd).filter(|_| self.is_cpp());
         let layout = self.program.model.record(&self.program.types, id);
         let (Some(_), Ok(layout)) = (record, layout) else { return };
         let name = self.record_name(id);
@@ -215,10 +224,13 @@ impl Printer<'_> {
     /// `struct node { int x; }`, without tag for an anonymous member.
     fn record_body(&self, id: RecordId, name: Option<&str>) -> String {
         let Some(record) = self.program.types.records.find(id) else { return String::new() };
-        let word = if record.is_union { "union" } else { "struct" };
-        let mut text = name.unwrap_or(word).to_owned();
-        text.push_str(" {");
         let split = self.split_layout(id);
+        // NVIDIA's compiler does not look at those that stand behind.
+        let attrs = self.record_attributes(record, split.as_deref());
+        let word = if record.is_union { "union" } else { "struct" };
+        let tag = name.and_then(|it| it.split_once(' ')).map(|it| it.1).unwrap_or_default();
+        let mut text = join(&format!("{word}{}", attributes(&attrs)), tag);
+        text.push_str(" {");
         for (at, field) in record.fields.iter().flatten().enumerate() {
             if let Some(layout) = split.as_deref().filter(|_| field.bits.is_some()) {
                 if let Some(bytes) = self.bytes_member(id, layout, at) {
@@ -231,17 +243,19 @@ impl Printer<'_> {
             text.push(';');
         }
         text.push_str("\n}");
+        // Of a union that is not complete nobody knows whether it can be one.
+        text.push_str(if record.transparent { " __attribute__((transparent_union))" } else { "" });
+        text
+    }
+
+    fn record_attributes(&self, record: &Record, split: Option<&RecordLayout>) -> Vec<String> {
         let mut attrs = Vec::new();
         if record.packed {
             attrs.push("packed".to_owned());
         }
         let align = split.map(|it| it.align).or(record.align);
         attrs.extend(align.map(|it| format!("aligned({it})")));
-        if record.transparent {
-            attrs.push("transparent_union".to_owned());
-        }
-        text.push_str(&attributes(&attrs));
-        text
+        attrs
     }
 
     fn field(&self, field: &Field, at: usize) -> String {

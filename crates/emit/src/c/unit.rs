@@ -87,6 +87,7 @@ impl Printer<'_> {
         if self.grid.is_none() {
             selection.vars.iter().for_each(|it| self.define_var(*it, out));
         }
+        self.hook.before_functions(self, out);
         // One without a body is another name: its declaration has said all.
         let with_body =
             |id: &&FunctionId| program.functions.find(**id).is_some_and(|it| it.body.is_some());
@@ -178,14 +179,16 @@ impl Printer<'_> {
         let result = self.program.types.callee(function.ty).map(|it| it.ret);
         out.at(function.span);
         out.line(&self.header(id));
-        let begins = self.hook.begins(self, id);
-        if begins.is_empty() {
+        let (begins, ends) = (self.hook.begins(self, id), self.hook.ends(id));
+        if begins.is_empty() && ends.is_empty() {
             return self.put_stmt(body, result, out);
         }
+        let inside = Printer { at_return: ends, ..self.clone() };
         out.line("{");
         out.indented(|out| {
             begins.iter().for_each(|it| out.line(it));
-            self.put_stmt(body, result, out);
+            inside.put_stmt(body, result, out);
+            inside.at_return.iter().for_each(|it| out.line(it));
         });
         out.line("}");
     }
@@ -317,6 +320,13 @@ impl Printer<'_> {
             text.push_str(&format!(" = {}", self.init(init, var.ty)));
         }
         text
+    }
+
+    /// A declaration of a variable like another: with its type, and aligned as it is.
+    pub(crate) fn declare_like(&self, id: VarId, name: &str) -> String {
+        let Some(var) = self.program.vars.find(id) else { return String::new() };
+        let align: Vec<String> = var.align.iter().map(|it| format!("aligned({it})")).collect();
+        format!("{}{}", self.declare(var.ty.plain(), name), attribute_list(&align))
     }
 
     fn var_attributes(&self, id: VarId) -> String {

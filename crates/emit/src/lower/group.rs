@@ -74,8 +74,7 @@ impl Lowering<'_> {
             let mut inside = printer.clone();
             for var in vars {
                 let name = format!("__ferry_group{}", self.fresh());
-                let ty = self.program.vars[*var].ty.plain();
-                out.line(&format!("{};", printer.declare(ty, &name)));
+                out.line(&format!("{};", printer.declare_like(*var, &name)));
                 out.line(&format!("__builtin_memset(&{name}, 0, sizeof({name}));"));
                 inside.substitute(*var, name);
             }

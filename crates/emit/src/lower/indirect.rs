@@ -37,6 +37,11 @@ impl Lowering<'_> {
         indirect(self.program).into_iter().map(named).collect()
     }
 
+    /// The functions.
+    pub(super) fn indirect_ids(&self) -> Vec<FunctionId> {
+        indirect(self.program)
+    }
+
     fn address_symbol(&self, id: FunctionId) -> String {
         format!("__ferry_f_{:016x}_{}", self.unit, self.name_of(id))
     }

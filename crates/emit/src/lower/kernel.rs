@@ -50,7 +50,8 @@ impl Lowering<'_> {
         let mut printer = self.printer(setting);
         // In the kernel the compiler would give its name for the function's.
         for (var, it) in program.vars.iter() {
-            if it.storage == VarStorage::LocalStatic(region.function)
+            if self.grid.is_none()
+                && it.storage == VarStorage::LocalStatic(region.function)
                 && entries::is_function_name(program, var)
                 && let Some(name) = it.init
             {
@@ -58,7 +59,6 @@ impl Lowering<'_> {
                 printer.substitute(var, format!("({name})"));
             }
         }
-        self.refuse_aligned(id);
         let copied = copied_inside(program, id);
         let mut out = Out::placed(self.place);
         let linkage = if setting == Setting::Alone { "" } else { "static " };
@@ -75,12 +75,19 @@ impl Lowering<'_> {
         };
         out.raw(&header);
         let mut carried = Vec::new();
+        let arrays = match self.grid {
+            Some(_) => self.array_rooms(&[Part::Region(id)]),
+            None => (Vec::new(), Vec::new()),
+        };
         out.indented(|out| {
             // A unit of its own has defined them all.
             if setting != Setting::Alone {
                 let parts: Vec<Part> = region.body.iter().map(|it| Part::Stmt(*it)).collect();
                 printer.local_types(&parts, &mut FxHashSet::default(), out);
             }
+            let body = region.body.map(Part::Stmt);
+            let rooms = body.map(|it| self.literal_rooms(it)).unwrap_or_default();
+            rooms.iter().chain(&arrays.0).for_each(|it| out.line(it));
             for (at, (length, slot)) in entries.lengths.iter().enumerate() {
                 let name = format!("__ferry_len{at}");
                 out.line(&format!(
@@ -139,6 +146,7 @@ impl Lowering<'_> {
             // A label before the end of the body may need a statement to stand before.
             out.line(";");
         });
+        arrays.1.iter().for_each(|it| out.line(it));
         out.raw("}");
         out.into_text()
     }
@@ -165,9 +173,30 @@ impl Lowering<'_> {
             return false;
         }
         let own = self.begin_bind(printer, captured, out);
-        let declared = printer.declare(self.program.vars[captured.var].ty.plain(), &own);
+        if self.grid.is_some() && self.program.types.is_vla(self.program.vars[captured.var].ty) {
+            let from = format!("__ferry_slots[{slot}]");
+            let outside = printer.clone();
+            self.array_copy(&outside, printer, captured.var, Some(&from), out);
+            return true;
+        }
+        let place = self.on_stack(printer, captured.var);
+        if place.is_none() && !self.memory().is_empty() {
+            // Nobody looks at its address.
+            return false;
+        }
+        let place = match (place, self.grid) {
+            (Some(place), _) => place,
+            (None, Some(_)) => self.declare_own(printer, captured.var, &own, "", out),
+            (None, None) => {
+                let declared = printer.declare(self.program.vars[captured.var].ty.plain(), &own);
+                out.line(&format!("{declared}{align};"));
+                own
+            }
+        };
+        printer.substitute(captured.var, place.clone());
         out.line(&format!(
-            "{declared}{align}; __builtin_memcpy((void *)&{own}, __ferry_slots[{slot}], sizeof({own}));"
+            "__builtin_memcpy(({}void *)&{place}, __ferry_slots[{slot}], sizeof({place}));",
+            self.memory()
         ));
         true
     }
@@ -212,6 +241,14 @@ impl Lowering<'_> {
             Access::Own => {
                 match self.on_stack(printer, captured.var) {
                     Some(place) => printer.substitute(captured.var, place),
+                    None if self.grid.is_some() && program.types.is_vla(var.ty) => {
+                        let outside = printer.clone();
+                        self.array_copy(&outside, printer, captured.var, None, out);
+                    }
+                    None if self.grid.is_some() => {
+                        let place = self.declare_own(printer, captured.var, &own, "", out);
+                        printer.substitute(captured.var, place);
+                    }
                     None => out.line(&format!("{}{align};", printer.declare(plain, &own))),
                 }
                 None
@@ -221,7 +258,9 @@ impl Lowering<'_> {
                 let declared = format!("{}{align}", printer.declare(plain, &own));
                 let place = self.on_stack(printer, captured.var);
                 if program.types.is_pointer(var.ty) {
-                    out.line(&format!("{declared} = __ferry_slots[{slot}];"));
+                    let is_number = printer.is_number(var.ty);
+                    let cast = if is_number { "(unsigned long)" } else { "" };
+                    out.line(&format!("{declared} = {cast}__ferry_slots[{slot}];"));
                 } else if program.types.is_integer(var.ty) {
                     let ty = printer.type_name(plain);
                     out.line(&format!("{declared} = ({ty})(__ferry_word)__ferry_slots[{slot}];"));
@@ -240,7 +279,8 @@ impl Lowering<'_> {
                         self.memory()
                     ));
                 }
-                if let Some(place) = place {
+                let rounded = || self.rounded_copy(printer, captured.var, &own, out);
+                if let Some(place) = place.or_else(rounded) {
                     out.line(&format!("{place} = {own};"));
                     printer.substitute(captured.var, place);
                 }

@@ -59,6 +59,7 @@ use ir::construct::{Clause, ClauseKind, Construct, Leaf};
 use ir::program::{
     ExprId, ExprKind, FunctionId, Program, RegionId, StmtId, StmtKind, Typed, VarId,
 };
+use ir::types::Ty;
 use ir::walk::Part;
 use opt::decisions::{Decision, Decisions};
 use opt::dependence::Analysis;
@@ -249,6 +250,9 @@ pub fn lower_with(
     let grid_away = (!options.grids.is_empty()).then(|| fallback::answered(grid_program, false));
     let grid_away = grid_away.flatten();
     let grid_program = grid_away.as_ref().unwrap_or(grid_program);
+    let grid_aligned =
+        (!options.grids.is_empty()).then(|| storage::aligned(grid_program)).flatten();
+    let grid_program = grid_aligned.as_ref().unwrap_or(grid_program);
     // Without the runtime the text of the host runs there only.
     let here = options.standalone.then(|| fallback::answered(program, true)).flatten();
     let here = here.as_ref().unwrap_or(program);
@@ -464,7 +468,17 @@ struct State {
     /// So many sums of the kernel that is printed are left in parts, for the last group to combine.
     parts: usize,
     /// Variables that are on the stack of a thread in the memory of the device, and where on it.
-    lent: FxHashMap<VarId, u64>,
+    lent: FxHashMap<VarId, grid::StackPlace>,
+    /// Computed lengths that have names, and the variables in whose types they are; whether there are such arrays; how
+    /// many copies of them there are.
+    lengths: Vec<(VarId, ExprId)>,
+    has_arrays: bool,
+    array_copies: FxHashMap<VarId, u32>,
+    /// Types of functions that are called through pointers, and functions that pointers lead to.
+    called_types: Vec<Ty>,
+    pointed: Vec<FunctionId>,
+    /// Compound literals that have room of their own.
+    literals: Vec<VarId>,
     /// Strings that pointers lead to, where those must be variables.
     strings: Vec<ExprId>,
     /// How much of that stack is taken.
@@ -484,11 +498,17 @@ impl Lowering<'_> {
         self.moved.iter().for_each(|(var, text)| printer.substitute(*var, text.clone()));
         if self.is_device {
             self.use_pointers(&mut printer);
+        }
+        if self.is_device && self.grid.is_none() {
             printer.name_enumerations(&[directive::EVENT_TYPE.0]);
         }
         if self.grid.is_some() {
             self.use_places(&mut printer);
             self.use_stack(&mut printer);
+            self.use_rounded(&mut printer);
+            self.use_literals(&mut printer);
+            self.use_lengths(&mut printer);
+            self.use_function_names(&mut printer);
         }
         printer
     }
@@ -739,11 +759,35 @@ impl Hook for Lowering<'_> {
 
     fn local(&self, printer: &Printer<'_>, var: VarId, out: &mut Out<'_>) -> bool {
         self.grid.is_some()
-            && (self.block_local(printer, var, out) || self.stack_local(printer, var, out))
+            && (self.array_local(printer, var, out)
+                || self.block_local(printer, var, out)
+                || self.stack_local(printer, var, out)
+                || self.rounded_local(printer, var, out))
     }
 
-    fn begins(&self, _: &Printer<'_>, id: FunctionId) -> Vec<String> {
-        self.stack_parameters(id)
+    fn begins(&self, printer: &Printer<'_>, id: FunctionId) -> Vec<String> {
+        let lengths = match self.grid {
+            Some(_) => self.lengths_of_parameters(printer, id),
+            None => Vec::new(),
+        };
+        let rooms = self.array_rooms_of(id).0;
+        [self.stack_parameters(id), lengths, self.literal_rooms_of(id), rooms].concat()
+    }
+
+    fn ends(&self, id: FunctionId) -> Vec<String> {
+        self.array_rooms_of(id).1
+    }
+
+    fn before_functions(&self, printer: &Printer<'_>, out: &mut Out<'_>) {
+        self.put_callers(printer, out);
+    }
+
+    fn function_number(&self, id: FunctionId) -> u64 {
+        self.number_of(id)
+    }
+
+    fn caller(&self, ty: Ty) -> String {
+        self.caller_of(ty)
     }
 
     fn is_offered(&self, id: FunctionId) -> bool {
@@ -751,7 +795,10 @@ impl Hook for Lowering<'_> {
     }
 
     fn has_function(&self, name: &str) -> bool {
-        self.grid.is_some() && (grid::known(name) || directive::alone_answer(name).is_some())
+        self.grid.is_some_and(|it| {
+            let is_known = grid::known(name) || grid::by_clock(it, name).is_some();
+            is_known || directive::alone_answer(name).is_some()
+        })
     }
 
     fn variable(
@@ -771,9 +818,6 @@ impl Hook for Lowering<'_> {
         let Some(it) = self.program.declarations.get(index as usize) else { return };
         // What declarations say has been decided, or is for compilers of directives.
         if self.grid.is_some() {
-            if it.construct.kinds().any(|it| matches!(it, ClauseKind::Align(_))) {
-                self.not_for_grid(it.construct.span, "a variable that is to be aligned");
-            }
             return;
         }
         if let Some(stored) = self.stored(printer, it) {

@@ -8,7 +8,7 @@ use ir::construct::{ClauseKind, Leaf};
 use ir::program::{Declaration, DeviceVar, ExprId, ExprKind, Program, RegionId, VarId, VarStorage};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::Lowering;
+use super::{Lowering, loops};
 use crate::c::Printer;
 
 /// Where memory comes from, as text.
@@ -53,6 +53,36 @@ pub(super) fn moved(program: &Program, is_device: bool) -> FxHashMap<VarId, Stri
         }
     }
     moved
+}
+
+/// The same program where variables are aligned as directives and clauses ask for them or for copies of them; none if
+/// there are none. Copies are aligned as their variables are.
+pub(super) fn aligned(program: &Program) -> Option<Program> {
+    let mut asked: Vec<(VarId, i64)> = Vec::new();
+    for declaration in program.declarations.iter().filter(|it| it.construct.has(Leaf::Allocate)) {
+        let aligns = declaration.construct.kinds().filter_map(|it| match it {
+            ClauseKind::Align(align) => loops::constant(program, *align),
+            _ => None,
+        });
+        asked.extend(aligns.flat_map(|align| declaration.vars.iter().map(move |it| (*it, align))));
+    }
+    for kind in program.regions.iter().flat_map(|it| it.1.construct.kinds()) {
+        if let ClauseKind::Allocate(it) = kind
+            && let Some(align) = it.align.and_then(|it| loops::constant(program, it))
+        {
+            let vars = it.items.iter().filter_map(|it| named(program, *it));
+            asked.extend(vars.map(|it| (it, align)));
+        }
+    }
+    if asked.is_empty() {
+        return None;
+    }
+    let mut aligned = program.clone();
+    for (var, align) in asked {
+        let var = &mut aligned.vars[var];
+        var.align = var.align.max(u64::try_from(align).ok());
+    }
+    Some(aligned)
 }
 
 /// Variables that begin as zeros on devices, somewhere: then they are not the host's own, even where
@@ -177,27 +207,18 @@ impl Lowering<'_> {
 
     /// What the kernel of a region declares a variable of its own with, where a clause asks for an alignment.
     pub(super) fn alignment(&self, printer: &Printer<'_>, id: RegionId, var: VarId) -> String {
+        if self.grid.is_some() {
+            let align =
+                self.program.vars[var].align.map(|it| format!(" __attribute__((aligned({it})))"));
+            return align.unwrap_or_default();
+        }
         let is_it = |it: &ExprId| named(self.program, *it) == Some(var);
         let align = self.program.regions[id].construct.kinds().find_map(|it| match it {
             ClauseKind::Allocate(it) if it.items.iter().any(is_it) => it.align,
             _ => None,
         });
-        match (align, self.grid) {
-            (Some(align), None) => {
-                format!(" __attribute__((aligned({})))", printer.expr(align))
-            }
-            _ => String::new(),
-        }
-    }
-
-    /// Refuses alignments that a clause asks for where variables of kernels have none.
-    pub(super) fn refuse_aligned(&self, id: RegionId) {
-        let is_aligned =
-            |it: &ClauseKind<_>| matches!(it, ClauseKind::Allocate(it) if it.align.is_some());
-        let clauses = &self.program.regions[id].construct.clauses;
-        if let (Some(it), Some(_)) = (clauses.iter().find(|it| is_aligned(&it.kind)), self.grid) {
-            self.not_for_grid(it.span, "a variable that is to be aligned");
-        }
+        let align = align.map(|it| format!(" __attribute__((aligned({})))", printer.expr(it)));
+        align.unwrap_or_default()
     }
 
     /// A pointer to memory for a variable of the type of `like`, which goes with its block.

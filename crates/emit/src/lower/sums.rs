@@ -114,11 +114,10 @@ impl Lowering<'_> {
         let ty = program.vars[var].ty.plain();
         let original = outside.var_name(var);
         let own = match self.is_on_stack(var) {
-            true => self.new_on_stack(outside, ty),
+            true => self.new_on_stack(outside, var),
             false => {
                 let name = format!("__ferry_own{}", self.fresh());
-                out.line(&format!("{};", outside.declare(ty, &name)));
-                name
+                self.declare_own(outside, var, &name, "", out)
             }
         };
         out.line(&self.begins(outside, &own, ty, op));

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <barrier>
 #include <cfenv>
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -33,6 +34,10 @@ static std::unique_ptr<std::barrier<>> block;
 #define __shared__ static
 #define __align__(bytes) __attribute__((aligned(bytes)))
 #define __launch_bounds__(...)
+#define __trap() __builtin_trap()
+#define __ferry_globaltimer() \
+  ((unsigned long)std::chrono::steady_clock::now().time_since_epoch().count())
+#define __nanosleep(time) std::this_thread::yield()
 
 static void __syncthreads() { block->arrive_and_wait(); }
 static Warp &warp() { return *warps[threadIdx.x / WARP]; }

@@ -111,9 +111,11 @@ impl Lowering<'_> {
     pub(super) fn bytes_of(&self, block: &[Near]) -> u64 {
         let program = self.program;
         let sizes = block.iter().map(|it| {
-            let size = program.model.size_of(&program.types, program.vars[it.var].ty).ok()?;
+            let var = &program.vars[it.var];
+            let size = program.model.size_of(&program.types, var.ty).ok()?;
             // Each may begin at a place that suits all types.
-            size.checked_next_multiple_of(16)
+            let gap = var.align.unwrap_or(0);
+            size.checked_next_multiple_of(16)?.checked_add(gap)
         });
         sizes.fold(0, |all, it| it.map_or(u64::MAX, |it| it.saturating_add(all)))
     }
@@ -265,9 +267,8 @@ impl Lowering<'_> {
         out: &mut Out<'_>,
     ) {
         for near in block {
-            let it = &self.program.vars[near.var];
             near.name = format!("__ferry_team{}_{}", self.fresh(), self.own_name(near.var));
-            let declared = printer.declare(it.ty.plain(), &near.name);
+            let declared = printer.declare_like(near.var, &near.name);
             out.line(&format!("__ferry_near {declared};"));
             if near.of.is_none() {
                 printer.substitute(near.var, near.name.clone());

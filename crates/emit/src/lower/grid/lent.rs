@@ -14,9 +14,35 @@ use rustc_hash::FxHashSet;
 use crate::c::{Grid, Out, Printer, Printing, Setting, THREAD};
 use crate::lower::Lowering;
 use crate::lower::device::Kernel;
+use crate::lower::entries::is_function_name;
 
 /// What every variable there begins at a multiple of, at least.
 const ALIGNED: u64 = 8;
+
+/// What every stack begins at a multiple of.
+const STACKS_ALIGNED: u64 = 64;
+
+/// A variable's place on the stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::lower) struct StackPlace {
+    /// How far it is from the beginning.
+    at: u64,
+    /// What its address is rounded up to, where the stack is not aligned as much as the variable.
+    rounded: Option<u64>,
+}
+
+impl StackPlace {
+    /// Its address, on a stack that begins at `stack`.
+    pub(super) fn address(self, stack: &str) -> String {
+        let StackPlace { at, rounded } = self;
+        match rounded {
+            Some(align) => {
+                format!("(((unsigned long)({stack} + {at}) + {}) & ~{}ul)", align - 1, align - 1)
+            }
+            None => format!("({stack} + {at})"),
+        }
+    }
+}
 
 impl Lowering<'_> {
     /// The word before what a pointer leads to, where the language wants one.
@@ -61,10 +87,15 @@ impl Lowering<'_> {
                     printed.extend(strings.filter(|it| matches!(self.kind(*it), ExprKind::Str(_))));
                 }
                 if let Some(of) = is_lent.filter(|it| !printed.contains(it)) {
-                    self.check_lent(of);
-                    found.extend(self.own_object(of));
-                    let is_string = matches!(program.exprs[of].kind, ExprKind::Str(_));
-                    self.state.borrow_mut().strings.extend(is_string.then_some(of));
+                    match self.string(of) {
+                        Some(string) => {
+                            let strings = &mut self.state.borrow_mut().strings;
+                            if !strings.contains(&string) {
+                                strings.push(string);
+                            }
+                        }
+                        None => found.extend(self.own_object(of)),
+                    }
                 }
             }
             program.parts(part, &mut |it| open.push(it));
@@ -79,11 +110,27 @@ impl Lowering<'_> {
                 }
             }
         }
-        let mut found: Vec<VarId> = found.into_iter().collect();
+        // Those whose length is computed are there already.
+        let is_placed = |it: &VarId| !program.types.is_vla(program.vars[*it].ty);
+        let mut found: Vec<VarId> = found.into_iter().filter(is_placed).collect();
         found.sort_by_key(|it| it.index());
         for var in found {
-            let at = self.room_on_stack(program.vars[var].ty);
-            self.state.borrow_mut().lent.insert(var, at);
+            let place = self.room_on_stack(var);
+            self.state.borrow_mut().lent.insert(var, place);
+        }
+    }
+
+    /// The string that an expression is, or is called by: `__func__`.
+    fn string(&self, expr: ExprId) -> Option<ExprId> {
+        match self.program.exprs[expr].kind {
+            ExprKind::Str(_) => Some(expr),
+            ExprKind::Var(var) if is_function_name(self.program, var) => {
+                match self.program.inits[self.program.vars[var].init?] {
+                    Init::Expr(name) => Some(name),
+                    Init::List(..) => None,
+                }
+            }
+            _ => None,
         }
     }
 
@@ -124,7 +171,9 @@ impl Lowering<'_> {
     /// The variable of a thread that an expression names, or a part of.
     fn own_object(&self, expr: ExprId) -> Option<VarId> {
         match self.program.exprs[expr].kind {
-            ExprKind::Var(var) => Some(var).filter(|it| self.is_of_thread(*it)),
+            ExprKind::Var(var) | ExprKind::CompoundLiteral(var) => {
+                Some(var).filter(|it| self.is_of_thread(*it))
+            }
             ExprKind::Member(of, ..) => self.own_object(of),
             ExprKind::Index(of, _) => match self.program.exprs[of].kind {
                 ExprKind::Cast(CastKind::ArrayToPointer, of) => self.own_object(of),
@@ -135,41 +184,35 @@ impl Lowering<'_> {
         }
     }
 
-    /// Refuses pointers to what has no name, and so no place.
-    fn check_lent(&self, of: ExprId) {
-        let what = match self.program.exprs[of].kind {
-            ExprKind::CompoundLiteral(_) => "the address of a compound literal",
-            ExprKind::Member(of, ..) => return self.check_lent(of),
-            _ => return,
-        };
-        self.not_for_grid(self.program.exprs[of].span, what);
-    }
-
-    /// A place for one more variable of such a type: how far it is from the beginning.
-    pub(super) fn room_on_stack(&self, ty: Ty) -> u64 {
+    /// A place for one more variable like this one.
+    pub(super) fn room_on_stack(&self, var: VarId) -> StackPlace {
         let (types, model) = (&self.program.types, &self.program.model);
-        let size = model.size_of(types, ty).unwrap_or(0);
-        let align = model.align_of(types, ty).unwrap_or(1).max(ALIGNED);
+        let var = &self.program.vars[var];
+        let size = model.size_of(types, var.ty).unwrap_or(0);
+        let align = model.align_of(types, var.ty).unwrap_or(1).max(ALIGNED);
+        let align = align.max(var.align.unwrap_or(1));
+        let rounded = Some(align).filter(|it| *it > STACKS_ALIGNED);
         let mut state = self.state.borrow_mut();
-        let at = state.stack.next_multiple_of(align);
-        state.stack = at.saturating_add(size);
-        at
+        let at = state.stack.next_multiple_of(align.min(STACKS_ALIGNED));
+        state.stack = at.saturating_add(size).saturating_add(rounded.unwrap_or(0));
+        StackPlace { at, rounded }
     }
 
     /// Bytes of a thread's stack.
     pub(super) fn stack_bytes(&self) -> u64 {
-        self.state.borrow().stack.next_multiple_of(64)
+        self.state.borrow().stack.next_multiple_of(STACKS_ALIGNED)
     }
 
     /// What names a variable there.
-    fn place_on_stack(&self, printer: &Printer<'_>, ty: Ty, at: u64) -> String {
-        format!("(*({})({THREAD}->__stack + {at}))", printer.declare_pointer(ty.plain(), ""))
+    fn place_on_stack(&self, printer: &Printer<'_>, ty: Ty, place: StackPlace) -> String {
+        let address = place.address(&format!("{THREAD}->__stack"));
+        format!("(*({}){address})", printer.declare_pointer(ty.plain(), ""))
     }
 
-    /// A new variable of a thread, if such are on its stack.
-    pub(in crate::lower) fn new_on_stack(&self, printer: &Printer<'_>, ty: Ty) -> String {
-        let at = self.room_on_stack(ty);
-        self.place_on_stack(printer, ty, at)
+    /// A new variable of a thread that is like another, if such are on its stack.
+    pub(in crate::lower) fn new_on_stack(&self, printer: &Printer<'_>, like: VarId) -> String {
+        let place = self.room_on_stack(like);
+        self.place_on_stack(printer, self.program.vars[like].ty, place)
     }
 
     /// A copy of a variable there, which the printer then names.
@@ -179,7 +222,7 @@ impl Lowering<'_> {
         inside: &mut Printer<'_>,
         var: VarId,
     ) -> String {
-        let place = self.new_on_stack(outside, self.program.vars[var].ty);
+        let place = self.new_on_stack(outside, var);
         inside.substitute(var, place.clone());
         place
     }
@@ -191,8 +234,8 @@ impl Lowering<'_> {
 
     /// The variable there, if it is one of them.
     pub(in crate::lower) fn on_stack(&self, printer: &Printer<'_>, var: VarId) -> Option<String> {
-        let at = self.state.borrow().lent.get(&var).copied()?;
-        Some(self.place_on_stack(printer, self.program.vars[var].ty, at))
+        let place = self.state.borrow().lent.get(&var).copied()?;
+        Some(self.place_on_stack(printer, self.program.vars[var].ty, place))
     }
 
     /// Variables there go by their places, and strings by the names of theirs.
@@ -236,16 +279,7 @@ impl Lowering<'_> {
             return true;
         };
         let (place, ty) = (printer.var_name(var), self.program.vars[var].ty);
-        let is_value = matches!(self.program.inits[init], Init::Expr(_));
-        if is_value && !self.program.types.is_array(ty) {
-            out.line(&format!("{place} = {};", printer.init(init, ty)));
-            return true;
-        }
-        let first = format!("__ferry_first{}", self.fresh());
-        out.line("{");
-        out.line(&format!("{} = {};", printer.declare(ty.plain(), &first), printer.init(init, ty)));
-        out.line(&format!("__ferry_put(&{place}, &{first}, sizeof({first}));"));
-        out.line("}");
+        self.put_first(printer, (&place, ty), init, out);
         true
     }
 

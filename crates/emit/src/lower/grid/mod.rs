@@ -13,16 +13,20 @@
 //! Pointers are flat: memory of the device behind one kind of pointer. Where the driver's C has no
 //! such pointers, the device is the host's processor, and all its pointers are.
 
+mod aligned;
+mod arrays;
 mod atomic;
 mod bins;
 mod block;
 mod builtins;
 mod cached;
+mod calls;
 mod flat;
 mod forms;
 mod league;
 mod lent;
 mod linked;
+mod literals;
 mod refused;
 mod solo;
 mod spmd;
@@ -35,8 +39,10 @@ mod variables;
 
 pub(super) use forms::{Form, is_value};
 pub(super) use league::{TEAM, TEAMS};
+pub(super) use lent::StackPlace;
 pub(super) use spmd::Kernels;
 pub(super) use team::Team;
+pub(super) use unit::by_clock;
 pub(crate) use unit::known;
 pub(super) use variables::Placed;
 
@@ -59,14 +65,15 @@ impl Lowering<'_> {
         let program = self.program;
         let ty = program.vars[var].ty.plain();
         if program.types.is_vla(ty) {
-            self.not_for_grid(program.vars[var].span, refused::VARIABLE_ARRAY);
+            let original = outside.var_name(var);
+            let from = Some(original.as_str()).filter(|_| is_copied);
+            return self.array_copy(outside, inside, var, from, out);
         }
         let name = match self.is_on_stack(var) {
             true => self.stack_copy(outside, inside, var),
             false => {
                 let name = format!("__ferry_own{}", self.fresh());
-                out.line(&format!("{};", outside.declare(ty, &name)));
-                name
+                self.declare_own(outside, var, &name, "", out)
             }
         };
         if is_copied {
@@ -99,7 +106,6 @@ impl Lowering<'_> {
 
     /// A region inside a kernel, or in a function that kernels call.
     pub(super) fn on_grid(&self, printer: &Printer<'_>, id: RegionId, out: &mut Out<'_>) {
-        self.refuse_aligned(id);
         if self.threads_of_team(printer, id, out)
             || self.loop_of_teams(printer, id, out)
             || self.bring_near(printer, id, out)

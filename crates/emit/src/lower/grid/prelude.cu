@@ -36,6 +36,13 @@ template <class T> struct __ferry_plain { typedef T type; };
 template <class T> struct __ferry_plain<T &> { typedef typename __ferry_plain<T>::type type; };
 template <class T> struct __ferry_plain<const T> { typedef T type; };
 #define __typeof__(...) __ferry_plain<decltype(__VA_ARGS__)>::type
+/* A compound literal that pointers lead to, in room that its function has for it. */
+template <class T> struct __ferry_box { T value; };
+template <class T> static __device__ T &__ferry_keep(void *room, const __ferry_box<T> &box)
+{
+  memcpy(room, &box, sizeof(T));
+  return *(T *)room;
+}
 /* Steps of truth values. */
 static __device__ bool __ferry_stepped(bool &at, int by) { return at = at + by != 0; }
 static __device__ bool __ferry_step(bool &at, int by)
@@ -92,8 +99,8 @@ static __device__ void __ferry_give(void)
   atomicExch(&__ferry_lock, 0);
 }
 /* A value as the bits that can be exchanged in one step. */
-template <unsigned long N> struct __ferry_bits { typedef unsigned int type; };
-template <> struct __ferry_bits<8> { typedef unsigned long long type; };
+template <unsigned long N> struct __ferry_exchanged { typedef unsigned int type; };
+template <> struct __ferry_exchanged<8> { typedef unsigned long long type; };
 /* Changes what is at an address in one step; answers what was there. */
 template <class T, class F> static __device__ T __ferry_change(T *at, F next)
 {
@@ -103,7 +110,7 @@ template <class T, class F> static __device__ T __ferry_change(T *at, F next)
     *at = next(old);
     return old;
   }
-  typedef typename __ferry_bits<sizeof(T)>::type bits;
+  typedef typename __ferry_exchanged<sizeof(T)>::type bits;
   const unsigned long shift = (unsigned long)at % sizeof(bits) * 8;
   bits *word = (bits *)((unsigned long)at - shift / 8);
   const bits mask = (sizeof(T) == sizeof(bits) ? ~(bits)0 : ((bits)1 << sizeof(T) * 8 % 64) - 1) << shift;
@@ -394,6 +401,21 @@ static __device__ void __ferry_leave(void *memory)
   if (memory != 0)
     free(((char **)memory)[-1]);
 }
+/* Memory for an array whose length is computed: what it had, if that is enough. */
+static __device__ void *__ferry_array_room(void *had, unsigned long bytes_had, unsigned long align, unsigned long bytes)
+{
+  if (had != 0 && bytes <= bytes_had)
+    return had;
+  __ferry_leave(had);
+  void *memory = __ferry_room(align, bytes == 0 ? 1 : bytes);
+  if (memory == 0) {
+    printf("ferry: a kernel has no memory left for an array whose length is computed\n");
+    __trap();
+  }
+  return memory;
+}
+#define __ferry_array(room, align, bytes) \
+  (room = __ferry_array_room(room, room##_bytes, align, bytes), room##_bytes = (bytes))
 /* Allocators that a kernel makes have numbers that tell how their memory is aligned. */
 static __device__ unsigned long __ferry_alignment(unsigned long allocator)
 {

@@ -46,6 +46,7 @@ static __device__ void *__ferry_memset(void *to, int byte, unsigned long size)
 {
   return __builtin_memset(to, byte, size);
 }
+#define __trap() __builtin_trap()
 #define memcpy __ferry_memcpy
 #define memset __ferry_memset
 #define printf __builtin_printf
@@ -103,6 +104,15 @@ __ferry_two(atan2) __ferry_two(fdim) __ferry_two(fmod) __ferry_two(hypot) __ferr
 __ferry_two(remainder)
 extern "C" __device__ int ilogb(double) __asm__("__ocml_ilogb_f64");
 extern "C" __device__ int ilogbf(float) __asm__("__ocml_ilogb_f32");
+#endif
+/* The clock counts at 100 MHz. */
+#ifndef __ferry_globaltimer
+#if __has_builtin(__builtin_readsteadycounter)
+#define __ferry_globaltimer() (__builtin_readsteadycounter() * 10ul)
+#else
+#define __ferry_globaltimer() (__builtin_amdgcn_s_memrealtime() * 10ul)
+#endif
+#define __nanosleep(time) __builtin_amdgcn_s_sleep(1)
 #endif
 /* Whether an address is in memory of one thread. */
 #define __isLocal(at) __builtin_amdgcn_is_private((const void *)(at))

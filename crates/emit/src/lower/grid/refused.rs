@@ -1,7 +1,7 @@
 //! What the C of such devices lacks, looked for in all that a unit prints.
 
 use ir::program::{
-    ExprId, ExprKind, FunctionId, Init, InitId, Program, StmtKind, VarId, VarStorage,
+    ExprId, ExprKind, FunctionId, Init, InitId, Program, StmtId, StmtKind, VarId, VarStorage,
 };
 use ir::types::{FloatKind, IntKind, Ty, TypeKind};
 use ir::walk::Part;
@@ -10,8 +10,8 @@ use source::Span;
 
 use super::super::device::Kernel;
 use super::builtins;
-use super::unit::known;
-use crate::c::{Grid, Printing, computes_in_bits, is_pure, width_of};
+use super::unit::{by_clock, known};
+use crate::c::{Grid, Printing, computes_in_bits, is_pure, is_split, named_callee, width_of};
 use crate::lower::Lowering;
 
 impl Lowering<'_> {
@@ -29,10 +29,9 @@ impl Lowering<'_> {
                 Part::Local(var) => {
                     let it = &program.vars[var];
                     self.check_type(var);
-                    if program.types.is_vla(it.ty) {
-                        self.not_for_grid(it.span, VARIABLE_ARRAY);
-                    }
-                    lengths.named.extend(program.types.lengths(it.ty).iter().map(|it| (*it, var)));
+                    let all = program.types.lengths(it.ty);
+                    let unnamed = all.iter().filter(|it| !self.names_length(**it));
+                    lengths.named.extend(unnamed.map(|it| (*it, var)));
                     let is_static = matches!(it.storage, VarStorage::LocalStatic(_));
                     let element = program.types.innermost_element(it.ty);
                     if grid.is_opencl() && is_static && !element.quals.is_const {
@@ -70,12 +69,14 @@ impl Lowering<'_> {
                     if let ExprKind::Call(callee, _) = it.kind
                         && !calls_by_name(program, callee)
                     {
-                        let what = "a call through a pointer";
-                        if grid.is_opencl() {
+                        let callee = program.types.callee(program.exprs[callee].ty);
+                        let has_types = callee.is_some_and(|it| it.prototyped && !it.variadic);
+                        if grid.is_opencl() && !has_types {
+                            let what = "a call through a pointer that tells not all types";
                             self.not_for_grid(it.span, what);
                         } else if self.standalone {
                             // The runtime knows which function of the device a host's stands for.
-                            self.not_standalone(it.span, what);
+                            self.not_standalone(it.span, "a call through a pointer");
                         }
                     }
                 }
@@ -84,9 +85,6 @@ impl Lowering<'_> {
                     let what = match stmt.kind {
                         StmtKind::Asm(_) => Some("assembly"),
                         StmtKind::GotoExpr(_) => Some("a jump to an address"),
-                        StmtKind::Case(low, high, _) if grid.is_cpp() && low != high => {
-                            Some("a range of cases")
-                        }
                         _ => None,
                     };
                     what.into_iter().for_each(|what| self.not_for_grid(stmt.span, what));
@@ -109,7 +107,13 @@ impl Lowering<'_> {
     /// What is done with a bit-field and cannot be done with bytes, or is computed otherwise than by gcc.
     fn odd_bits(&self, grid: Grid, kind: &ExprKind) -> Option<&'static str> {
         let program = self.program;
-        let is_twice = |it: ExprId| grid.is_opencl() || program.types.is_bool(program.exprs[it].ty);
+        let is_twice = |it: ExprId| match program.exprs[it].kind {
+            ExprKind::Member(_, record, _) => {
+                is_split(grid, &program.types.records[record])
+                    || program.types.is_bool(program.exprs[it].ty)
+            }
+            _ => false,
+        };
         if let ExprKind::AssignOp(_, to, ..) | ExprKind::Step(_, to) = kind
             && is_twice(*to)
             && width_of(program, *to).is_some()
@@ -117,36 +121,22 @@ impl Lowering<'_> {
         {
             return Some("a change of a bit-field that is found by an expression with effects");
         }
-        // NVIDIA's compiler places those otherwise; AMD's was not tried.
-        if let ExprKind::Member(_, record, _) = kind
-            && grid.is_cpp()
-            && let it = &program.types.records[*record]
-            && (it.packed || it.pack.is_some())
-            && it.fields.iter().flatten().any(|it| it.bits.is_some())
-        {
-            return Some("a packed record with bit-fields");
-        }
         let is_odd = computes_in_bits(program, kind);
         is_odd.then_some("a number as wide as a bit-field, which is wider than `int`,")
     }
 
-    /// A value that would be computed once for each byte of a bit-field; in a union, one that NVIDIA's compiler does not
-    /// take.
+    /// A value that would be computed once for each byte of a bit-field.
     fn odd_bits_list(&self, grid: Grid, id: InitId) -> Option<Span> {
         let program = self.program;
         let Init::List(ty, elements) = program.inits.find(id)? else { return None };
         let record = program.types.record_of(*ty)?;
         let layout = program.model.record(&program.types, record).ok()?;
-        let is_union = program.types.records[record].is_union;
+        let is_split = is_split(grid, &program.types.records[record]);
         elements.iter().find_map(|it| {
             let place = layout.fields.get(usize::try_from(it.first).ok()?)?;
             let Init::Expr(value) = program.inits.find(it.value)? else { return None };
             let is_of_one = place.bit_offset + place.bit_width? <= 8;
-            let is_odd = match grid {
-                Grid::OpenCl | Grid::OpenCl12 => !is_of_one && !is_pure(program, *value),
-                Grid::Cuda => is_union,
-                Grid::Hip => false,
-            };
+            let is_odd = is_split && !is_of_one && !is_pure(program, *value);
             is_odd.then(|| program.exprs[*value].span)
         })
     }
@@ -189,6 +179,7 @@ impl Lowering<'_> {
             || Printing::of(self.program, id).is_some()
             || is_built_in
             || known(name)
+            || self.grid.is_some_and(|it| by_clock(it, name).is_some())
             || directive::alone_answer(name).is_some();
         let is_missing = !is_known
             && (self.is_of_system(function.span)
@@ -225,10 +216,14 @@ impl Lowering<'_> {
             let mut found = Vec::new();
             let mut open = vec![Part::Stmt(body)];
             while let Some(part) = open.pop() {
-                if let Part::Expr(e) = part
-                    && let ExprKind::Function(callee) = program.exprs[e].kind
-                {
-                    found.push(callee);
+                if let Part::Expr(e) = part {
+                    match program.exprs[e].kind {
+                        ExprKind::Function(callee) => found.push(callee),
+                        ExprKind::Call(callee, _) if !calls_by_name(program, callee) => {
+                            found.extend(self.reached_through(program.exprs[callee].ty));
+                        }
+                        _ => {}
+                    }
                 }
                 program.parts(part, &mut |it| open.push(it));
             }
@@ -252,8 +247,18 @@ impl Lowering<'_> {
     }
 }
 
-/// What says that room of unknown size would be needed.
+/// What says that the length of an array may have changed since.
 pub(super) const VARIABLE_ARRAY: &str = "an array whose length is computed";
+
+/// Lengths that kernels get.
+pub(super) fn given_lengths(kernels: &[Kernel]) -> FxHashSet<ExprId> {
+    let entries = kernels.iter().map(|it| &it.entries);
+    let given = entries.flat_map(|it| {
+        let of_variables = it.captured.iter().flat_map(|it| &it.lengths);
+        it.lengths.iter().chain(of_variables).map(|it| it.0)
+    });
+    given.collect()
+}
 
 /// Lengths of arrays that variables point to: they are computed anew where they are needed, and must be
 /// what they were when the variable came to life.
@@ -267,12 +272,8 @@ struct Lengths {
 
 impl Lengths {
     fn of(kernels: &[Kernel]) -> Lengths {
-        let entries = kernels.iter().map(|it| &it.entries);
-        let given = entries.flat_map(|it| {
-            let of_variables = it.captured.iter().flat_map(|it| &it.lengths);
-            it.lengths.iter().chain(of_variables).map(|it| it.0)
-        });
-        Lengths { given: given.collect(), named: Vec::new(), changed: FxHashSet::default() }
+        let given = given_lengths(kernels);
+        Lengths { given, named: Vec::new(), changed: FxHashSet::default() }
     }
 
     fn changes(&mut self, program: &Program, kind: &ExprKind) {
@@ -317,25 +318,48 @@ impl Lengths {
 
 /// What C has and C++ has not.
 fn not_in_cpp(program: &Program, kind: &ExprKind) -> Option<&'static str> {
-    let is_literal = |it: ExprId| matches!(program.exprs[it].kind, ExprKind::CompoundLiteral(_));
     match kind {
-        ExprKind::StmtExpr(_) => Some("a statement in an expression"),
-        ExprKind::Conditional(_, None, _) => Some("`?:` without a second operand"),
+        ExprKind::StmtExpr(body) if is_left(program, *body) => {
+            Some("a jump out of a statement in an expression")
+        }
         ExprKind::LabelAddr(_) => Some("the address of a label"),
-        ExprKind::AddrOf(it) if is_literal(*it) => Some("the address of a compound literal"),
-        ExprKind::CompoundLiteral(var) if program.types.is_array(program.vars[*var].ty) => {
-            Some("an array that is a compound literal")
+        ExprKind::CompoundLiteral(var) if program.vars[*var].storage == VarStorage::Static => {
+            Some("a compound literal of the file")
         }
         _ => None,
     }
 }
 
-fn calls_by_name(program: &Program, callee: ExprId) -> bool {
-    match program.exprs[callee].kind {
-        ExprKind::Function(_) => true,
-        ExprKind::Cast(_, inner) => calls_by_name(program, inner),
-        _ => false,
+/// Whether a jump in a statement leads out of it.
+fn is_left(program: &Program, body: StmtId) -> bool {
+    let (mut labels, mut targets) = (FxHashSet::default(), Vec::new());
+    // Statements, and whether `break` and `continue` in them stay within.
+    let mut open = vec![(Part::Stmt(body), false, false)];
+    while let Some((part, breaks, continues)) = open.pop() {
+        let (mut breaks, mut continues) = (breaks, continues);
+        if let Part::Stmt(id) = part {
+            match program.stmts[id].kind {
+                StmtKind::Return(_) => return true,
+                StmtKind::Break if !breaks => return true,
+                StmtKind::Continue if !continues => return true,
+                StmtKind::Goto(label) => targets.push(label),
+                StmtKind::Label(label, _) => {
+                    labels.insert(label);
+                }
+                StmtKind::While(..) | StmtKind::DoWhile(..) | StmtKind::For(_) => {
+                    (breaks, continues) = (true, true);
+                }
+                StmtKind::Switch(..) => breaks = true,
+                _ => {}
+            }
+        }
+        program.parts(part, &mut |it| open.push((it, breaks, continues)));
     }
+    targets.iter().any(|it| !labels.contains(it))
+}
+
+fn calls_by_name(program: &Program, callee: ExprId) -> bool {
+    named_callee(program, callee).is_some()
 }
 
 /// A type that there is no word for.

@@ -54,8 +54,12 @@ impl Lowering<'_> {
     fn own_body(&self, printer: &Printer<'_>, id: RegionId, out: &mut Out<'_>) {
         let region = &self.program.regions[id];
         let Some(body) = region.body else { return };
-        if region.construct.kinds().any(|it| matches!(it, ClauseKind::DetachEvent(_))) {
-            return self.not_for_grid(region.construct.span, "`detach`");
+        let is_detached =
+            region.construct.kinds().any(|it| matches!(it, ClauseKind::DetachEvent(_)));
+        if is_detached && self.state.borrow().team.is_some() {
+            // Another thread may have the event, and nobody would wait for it.
+            return self
+                .not_for_grid(region.construct.span, "`detach`, where threads work together,");
         }
         let group_vars = self.group_vars(id);
         let is_counted = self.changed.contains(&id);

@@ -115,8 +115,11 @@ impl Kernels {
         let shared: Vec<VarId> =
             kernel.spaces.iter().filter(|it| it.1 == Space::Group).map(|it| it.0).collect();
         let (types, model) = (&self.program.types, self.program.model);
-        let size =
-            |var: &VarId| model.size_of(types, self.program.vars[*var].ty).unwrap_or(u64::MAX);
+        let size = |var: &VarId| {
+            let var = &self.program.vars[*var];
+            let gap = var.align.unwrap_or(0);
+            model.size_of(types, var.ty).unwrap_or(u64::MAX).saturating_add(gap)
+        };
         if shared.iter().fold(0, |sum: u64, it| sum.saturating_add(size(it))) > groups.memory {
             let why = "the variables of its teams take more memory than a group has";
             self.refused.insert(kernel.region, why);
@@ -273,23 +276,25 @@ impl Lowering<'_> {
         let name = printer.declared_name(var);
         match self.grid {
             Some(Grid::OpenCl) => {
-                // The word stands before the name: it is of the variable, not of what that points to.
-                out.line(&format!("{};", printer.declare(ty, &format!("__local {name}_room"))));
+                let room = format!("{name}_room");
+                let room = self.declare_own(printer, var, &room, "__local ", out);
                 let memory = if self.program.types.is_array(ty) { "__ferry_generic " } else { "" };
                 let pointer = printer.declare(ty, &format!("(*{name})"));
-                out.line(&format!("{memory}{pointer} = __ferry_kernel_flat(&{name}_room);"));
+                out.line(&format!("{memory}{pointer} = __ferry_kernel_flat(&{room});"));
                 printer.substitute(var, format!("(*{name})"));
             }
             // All pointers lead to the memory of the device: it is the group's part of that.
             Some(Grid::OpenCl12) => {
-                let at = self.room_on_stack(ty);
+                let address = self.room_on_stack(var).address("__ferry_kernel_stack");
                 let pointer = printer.declare_pointer(ty, "");
-                printer.substitute(var, format!("(*({pointer})(__ferry_kernel_stack + {at}))"));
+                printer.substitute(var, format!("(*({pointer}){address})"));
             }
             Some(Grid::Cuda | Grid::Hip) | None => {
                 // Neighbouring elements of an array are loaded at once.
-                let word = if self.program.types.is_array(ty) { "__align__(16) " } else { "" };
-                out.line(&format!("__shared__ {word}{};", printer.declare(ty, &name)));
+                let is_bare =
+                    self.program.types.is_array(ty) && self.program.vars[var].align.is_none();
+                let word = if is_bare { "__align__(16) " } else { "" };
+                out.line(&format!("__shared__ {word}{};", printer.declare_like(var, &name)));
             }
         }
     }

@@ -201,11 +201,12 @@ impl Lowering<'_> {
         if let Some(count) = league {
             self.each_team(printer, id, count, out);
         } else if region.loops.is_empty() {
-            out.line("if (__ferry_team() != 0)");
-            out.line("  return;");
+            out.line("if (__ferry_team() == 0)");
+            out.line("{");
             printer.stmt(body, out);
             out.leave();
             out.line(";");
+            out.line("}");
         } else {
             let mut inside = printer.clone();
             let dealt = self.copies_of_threads(printer, &mut inside, id, out);

@@ -6,11 +6,10 @@ use ir::program::FunctionId;
 use ir::walk::Part;
 
 use super::super::device::{self, Kernel};
-use super::super::entries::Access;
 use super::super::offload::thread_limit;
 use super::super::{Lowering, mentions};
 use super::flat::MOST_THREADS;
-use super::refused::VARIABLE_ARRAY;
+use super::refused::given_lengths;
 use super::{Form, block, builtins, spmd};
 use crate::c::{Grid, Out, Printing, Setting, Used};
 
@@ -29,12 +28,17 @@ const CUDA_COMPLEX: &str = include_str!("complex.cu");
 
 /// What those need that have bit-fields.
 const OPENCL_BITS: &str = include_str!("bits.cl");
+const CUDA_BITS: &str = include_str!("bits.cu");
 
 /// What kernels use whose threads share rows, or that have instructions of their own.
 const CUDA_SHAPES: &str = include_str!("shapes.cu");
 
 /// Functions of the C library that the language has under another name, or under the same.
 const LIBRARY: &str = include_str!("library.txt");
+
+/// Functions that ask for the time or wait, which GPUs have a clock for; OpenCL C has none.
+const CLOCK: &str = include_str!("clock.txt");
+const CUDA_CLOCK: &str = include_str!("clock.cu");
 
 /// CUDA has no pragma for it: who compiles the text passes the option on.
 const ROUNDS_EACH: &str = "// compile with --fmad=false\n";
@@ -66,15 +70,15 @@ impl Lowering<'_> {
         parts.extend(selection.vars.iter().map(|it| Part::Local(*it)));
         for it in kernels.iter().flat_map(|it| &it.entries.captured) {
             self.check_type(it.var);
-            if it.access == Access::Own && program.types.is_vla(program.vars[it.var].ty) {
-                self.not_for_grid(program.vars[it.var].span, VARIABLE_ARRAY);
-            }
         }
+        self.find_arrays(&parts, kernels, &given_lengths(kernels));
         self.check_grid(grid, &parts, kernels);
+        self.find_literals(&parts);
         if grid.names_memory() {
             self.lend(&parts, kernels);
         }
         if grid.is_opencl() {
+            self.find_calls(&parts);
             self.check_recursion(&selection.functions);
         }
 
@@ -96,7 +100,8 @@ impl Lowering<'_> {
         let printer = self.printer(Setting::Alone);
         let mut unit = Out::placed(self.place);
         printer.unit_with(&selection, outer, &mut unit);
-        let addresses = self.grid_addresses(grid);
+        let mut addresses = self.grid_addresses(grid);
+        addresses.push_str(&self.callers());
         let mut heap = self.grid_heap();
         if grid.is_opencl() && self.can_be_linked(&selection) && !self.has_grid_variables() {
             let mut out = Out::new();
@@ -143,6 +148,9 @@ impl Lowering<'_> {
                 if self.rounds_each {
                     text.push_str("#pragma OPENCL FP_CONTRACT OFF\n");
                 }
+                if self.standalone && self.can_fail() {
+                    text.push_str("#define __FERRY_ALONE\n");
+                }
                 text.push_str(OPENCL_PRELUDE);
                 text.push_str(if body.contains("_Complex ") { OPENCL_COMPLEX } else { "" });
                 text.push_str(if body.contains("_bits(") { OPENCL_BITS } else { "" });
@@ -155,6 +163,8 @@ impl Lowering<'_> {
                 text.push_str(if has_complex(&body) { CUDA_COMPLEX } else { "" });
                 text.push_str(if is_shaped(&body) { CUDA_SHAPES } else { "" });
                 text.push_str(CUDA_PRELUDE);
+                text.push_str(if has_clock(&body) { CUDA_CLOCK } else { "" });
+                text.push_str(if body.contains("_bits(") { CUDA_BITS } else { "" });
             }
             Grid::Hip => {
                 text.push_str(abi::image::HIP);
@@ -164,6 +174,8 @@ impl Lowering<'_> {
                 text.push_str(HIP_PRELUDE);
                 text.push_str(if has_complex(&body) { CUDA_COMPLEX } else { "" });
                 text.push_str(CUDA_PRELUDE);
+                text.push_str(if has_clock(&body) { CUDA_CLOCK } else { "" });
+                text.push_str(if body.contains("_bits(") { CUDA_BITS } else { "" });
             }
         }
         text.push_str(&body);
@@ -208,6 +220,10 @@ impl Lowering<'_> {
             let name = self.program.names.text(function.name);
             if let Some(plain) = builtins::library_name(function, name) {
                 let other = spelled(grid, &plain).unwrap_or(&plain);
+                text.push_str(&format!("#define {name} {other}\n"));
+            } else if function.body.is_none()
+                && let Some(other) = by_clock(grid, name)
+            {
                 text.push_str(&format!("#define {name} {other}\n"));
             } else if function.body.is_none() && known(name) {
                 if let Some(other) = spelled(grid, name) {
@@ -296,12 +312,23 @@ pub(crate) fn known(name: &str) -> bool {
     LIBRARY.lines().any(|line| line.split_whitespace().next() == Some(name))
 }
 
+/// What a function is called that needs the clock of a grid, where it has one.
+pub(in crate::lower) fn by_clock(grid: Grid, name: &str) -> Option<&'static str> {
+    let mut words = CLOCK.lines().filter_map(|line| line.split_once(' '));
+    words.find(|it| it.0 == name && grid.is_cpp()).map(|it| it.1)
+}
+
 /// What it is called there, if something else.
 fn spelled(grid: Grid, name: &str) -> Option<&'static str> {
     let mut found = LIBRARY.lines().filter(|it| it.split_whitespace().next() == Some(name));
     let other = found.next().and_then(|line| line.split_whitespace().nth(1))?;
     // CUDA has the names of C; what is ours is needed everywhere.
     (grid.is_opencl() || other.starts_with("__ferry")).then_some(other)
+}
+
+/// Whether a text uses [`CUDA_CLOCK`].
+fn has_clock(text: &str) -> bool {
+    CLOCK.lines().filter_map(|line| line.split_once(' ')).any(|it| text.contains(it.1))
 }
 
 /// Whether a text in C++ has complex numbers.

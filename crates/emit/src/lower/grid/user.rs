@@ -49,8 +49,11 @@ impl Lowering<'_> {
         let ty = self.program.vars[var].ty.plain();
         let original = printer.var_name(var);
         let own = match self.is_on_stack(var) {
-            true => self.new_on_stack(printer, ty),
-            false => format!("__ferry_own{}", self.fresh()),
+            true => self.new_on_stack(printer, var),
+            false => {
+                let name = format!("__ferry_own{}", self.fresh());
+                self.declare_own(printer, var, &name, "", out)
+            }
         };
         let [to, from, fresh, old, ..] = directive::REDUCTION_VARIABLES;
         // In its own words the declaration names nothing of the region.
@@ -64,21 +67,12 @@ impl Lowering<'_> {
             ClauseKind::Initializer(it) => Some(it),
             _ => None,
         });
-        let is_assigned = matches!(start, Some(ReductionInit::Assign(_)));
-        if !self.is_on_stack(var) && !is_assigned {
-            out.line(&format!("{};", printer.declare(ty, &own)));
-        }
         match start {
             Some(ReductionInit::Assign(init)) => {
                 let value = named(Part::Init(*init), begins).init(*init, ty);
-                let declared = match self.is_on_stack(var) {
-                    true => format!("const {}", printer.declare(ty, "__ferry_first")),
-                    false => printer.declare(ty, &own),
-                };
-                out.line(&format!("{declared} = {value};"));
-                if self.is_on_stack(var) {
-                    out.line(&format!("{own} = __ferry_first;"));
-                }
+                let first = format!("__ferry_first{}", self.fresh());
+                out.line(&format!("const {} = {value};", printer.declare(ty, &first)));
+                out.line(&format!("{own} = {first};"));
             }
             Some(ReductionInit::Call(call)) => {
                 out.line(&format!("{};", named(Part::Expr(*call), begins).expr(*call)));

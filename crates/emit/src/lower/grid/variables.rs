@@ -5,18 +5,25 @@
 //! address and keeps it where the functions that it calls find it; a variable is a macro that leads to its
 //! place in the block, under a name that no parameter or member has.
 
-use ir::program::{DeviceVar, ExprId, ExprKind, FunctionId, RegionId, VarId, VarStorage};
+use ir::program::{DeviceVar, ExprId, ExprKind, FunctionId, Init, RegionId, VarId, VarStorage};
 use ir::walk::Part;
 use rustc_hash::FxHashSet;
 
 use crate::c::{Grid, Out, Printer, is_reserved};
 use crate::lower::Lowering;
+use crate::lower::entries::is_function_name;
 
 /// How memory is handed out to kernels, from a heap behind the block.
 const HEAP: &str = include_str!("heap.cl");
 
 /// Bytes of it: what other makers of devices give kernels too.
 const HEAP_BYTES: u64 = 8 << 20;
+
+/// What the block begins at a multiple of, and every variable in it: more than any type asks for.
+const BLOCK_ALIGNED: u64 = 64;
+
+/// The word that says what fault a kernel has found in itself.
+const FAULT: &str = abi::names::FAULT;
 
 /// What a text calls the number of its device.
 const NUMBER: &str = "__ferry_device";
@@ -39,6 +46,17 @@ static void __ferry_heap_leave(__ferry_of_thread __ferry_far void *memory);
 #define __builtin_free __ferry_c_free
 ";
 
+/// The same for arrays whose length is computed.
+const ARRAY_CALLS: &str = "\
+static __ferry_far void *__ferry_heap_array(__ferry_of_thread __ferry_far void *had, unsigned long bytes_had,
+                                            unsigned long align, unsigned long bytes);
+#define __ferry_array(room, align, bytes) \
+  (room = __ferry_heap_array(__ferry_mine_and room, room##_bytes, align, bytes), room##_bytes = (bytes))
+";
+
+/// What hands out memory for such arrays.
+const ARRAYS: &str = include_str!("arrays.cl");
+
 /// A variable in the block.
 #[derive(Clone, Debug)]
 pub(in crate::lower) struct Placed {
@@ -49,6 +67,8 @@ pub(in crate::lower) struct Placed {
     symbol: String,
     /// Its first value, as C.
     init: Option<String>,
+    /// What its address is a multiple of.
+    align: u64,
     /// Linked, it is another file's.
     is_borrowed: bool,
 }
@@ -57,7 +77,7 @@ impl Placed {
     /// One that goes by the same name everywhere.
     fn ours(name: &str) -> Placed {
         let [name, place, symbol] = [name; 3].map(str::to_owned);
-        Placed { name, place, symbol, init: None, is_borrowed: false }
+        Placed { name, place, symbol, init: None, align: BLOCK_ALIGNED, is_borrowed: false }
     }
 
     /// One that every text may have.
@@ -108,6 +128,10 @@ impl Lowering<'_> {
                 }
             }
         }
+        if self.can_fail() && grid == Grid::OpenCl && !self.standalone {
+            let declared = format!("typedef unsigned long __ferry_t_{FAULT};");
+            self.put_variable(Placed::of_unit(FAULT, self.unit), &declared, &mut out);
+        }
         let named = |it: &FunctionId| {
             let function = &self.program.functions[*it];
             let name = self.program.names.text(function.name);
@@ -115,10 +139,14 @@ impl Lowering<'_> {
         };
         let has_heap = functions.iter().any(named)
             || ["__ferry_room", "__ferry_cleared", "__ferry_leave"].into_iter().any(answers)
-            || self.copies_parts(parts);
+            || self.copies_parts(parts)
+            || self.state.borrow().has_arrays;
         self.state.borrow_mut().has_heap = has_heap && grid.is_opencl();
         if has_heap && grid.is_opencl() {
             out.raw(HEAP_CALLS);
+        }
+        if self.state.borrow().has_arrays && grid.is_opencl() {
+            out.raw(ARRAY_CALLS);
         }
         out.into_text()
     }
@@ -149,15 +177,29 @@ impl Lowering<'_> {
         self.reduced_alone(id).iter().any(is_part)
     }
 
-    /// Variables with the addresses of functions that the host has pointers to; where there are no
-    /// such pointers, calls through them are refused.
+    /// Variables with the addresses of functions that the host has pointers to; where there are no such pointers, with
+    /// their numbers.
     pub(super) fn grid_addresses(&self, grid: Grid) -> String {
         let define = |(symbol, function): (String, String)| {
             format!("extern \"C\" {{ __device__ decltype(&{function}) {symbol} = {function}; }}\n")
         };
         match grid {
             Grid::Cuda | Grid::Hip => self.indirect_functions().into_iter().map(define).collect(),
-            Grid::OpenCl | Grid::OpenCl12 => String::new(),
+            Grid::OpenCl | Grid::OpenCl12 => {
+                let mut out = Out::new();
+                for (id, (symbol, _)) in
+                    self.indirect_ids().into_iter().zip(self.indirect_functions())
+                {
+                    let declared = format!("typedef unsigned long __ferry_t_{symbol};");
+                    let init = Some(format!("{}ul", self.number_of(id)));
+                    self.put_variable(
+                        Placed { init, ..Placed::ours(&symbol) },
+                        &declared,
+                        &mut out,
+                    );
+                }
+                out.into_text()
+            }
         }
     }
 
@@ -170,6 +212,9 @@ impl Lowering<'_> {
             self.put_variable(Placed::of_unit(name, self.unit), &declared, &mut out);
             out.raw(&format!("#define __FERRY_HEAP {HEAP_BYTES}ul"));
             out.raw(HEAP);
+            if self.state.borrow().has_arrays {
+                out.raw(ARRAYS);
+            }
         }
         out.into_text()
     }
@@ -183,6 +228,18 @@ impl Lowering<'_> {
             if is_of_file && var.device != Some(DeviceVar::Link) {
                 let place = self.place_of(&printer.declared_name(id), id);
                 printer.substitute(id, format!("({place})"));
+            }
+        }
+    }
+
+    /// `__func__` and its relatives are the strings that the user's functions have: here functions go by other names.
+    pub(in crate::lower) fn use_function_names(&self, printer: &mut Printer<'_>) {
+        for (id, var) in self.program.vars.iter() {
+            if let Some(Init::Expr(name)) = var.init.map(|it| &self.program.inits[it])
+                && is_function_name(self.program, id)
+            {
+                let text = printer.primary(*name);
+                printer.substitute(id, text);
             }
         }
     }
@@ -241,7 +298,8 @@ impl Lowering<'_> {
         let init = var.init.map(|it| printer.init(it, var.ty));
         let place = self.place_of(&name, id);
         let symbol = self.symbol(id);
-        let placed = Placed { name, place, symbol, init, is_borrowed: false };
+        let align = var.align.unwrap_or(1).max(BLOCK_ALIGNED);
+        let placed = Placed { name, place, symbol, init, align, is_borrowed: false };
         self.put_variable(placed, &declared, out);
     }
 
@@ -279,25 +337,34 @@ impl Lowering<'_> {
         let (name, symbol) = (printer.declared_name(id), self.symbol(id));
         out.line(&format!("typedef {};", printer.declare(var.ty, &format!("__ferry_t_{name}"))));
         let init = var.init.map(|it| format!(" = {}", printer.init(it, var.ty)));
+        let align = var.align.map(|it| format!(" __attribute__((aligned({it})))"));
         out.line(&format!(
-            "extern \"C\" {{ __device__ __ferry_open<__ferry_t_{name}>::type {symbol}{}; }}",
+            "extern \"C\" {{ __device__ __ferry_open<__ferry_t_{name}>::type {symbol}{}{}; }}",
+            align.unwrap_or_default(),
             init.unwrap_or_default()
         ));
     }
 
     fn put_variable(&self, placed: Placed, declared: &str, out: &mut Out<'_>) {
         let mut state = self.state.borrow_mut();
-        let Placed { name, place, symbol, is_borrowed, .. } = &placed;
+        let Placed { name, place, symbol, align, is_borrowed, .. } = &placed;
         let before =
             state.placed.last().map_or("0".to_owned(), |it| format!("__ferry_e_{}", it.name));
         out.line(declared);
-        // More than any type asks for.
+        // Beyond that its address is rounded up.
+        let gap = align - BLOCK_ALIGNED;
+        let room = if gap > 0 { format!(" + {gap}") } else { String::new() };
         out.line(&format!(
             "enum {{ __ferry_o_{name} = ({before} + 63) / 64 * 64, __ferry_e_{name} = __ferry_o_{name} + \
-             sizeof(__ferry_t_{name}) }};"
+             sizeof(__ferry_t_{name}){room} }};"
         ));
         let memory = self.memory();
-        let of_block = format!("(({memory}char *)__ferry_flat(__ferry_vars) + __ferry_o_{name})");
+        let mut of_block =
+            format!("(({memory}char *)__ferry_flat(__ferry_vars) + __ferry_o_{name})");
+        if gap > 0 {
+            let mask = align - 1;
+            of_block = format!("(((unsigned long){of_block} + {mask}) & ~{mask}ul)");
+        }
         if *is_borrowed {
             let finder = finder(symbol);
             out.raw(&format!("#ifdef __FERRY_LINKED\nvoid *{finder}(void);"));
