@@ -318,6 +318,19 @@ impl Program {
     }
 }
 
+/// All regions in a statement.
+pub fn regions_in(program: &Program, stmt: StmtId) -> Vec<RegionId> {
+    let mut found = Vec::new();
+    let mut open = vec![Part::Stmt(stmt)];
+    while let Some(part) = open.pop() {
+        if let Part::Region(id) = part {
+            found.push(id);
+        }
+        program.parts(part, &mut |it| open.push(it));
+    }
+    found
+}
+
 fn lengths(types: &Types, ty: Ty, each: &mut impl FnMut(Part)) {
     types.lengths(ty).into_iter().for_each(|it| each(Part::Expr(it)));
 }

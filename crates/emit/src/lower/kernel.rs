@@ -9,12 +9,11 @@
 //! for the whole kernel, and its value is carried in and out.
 
 use ir::construct::{Args, ClauseKind, Leaf, ReductionDecl};
-use ir::program::{
-    ExprId, ExprKind, Init, InitId, Program, RegionId, StmtId, Typed, VarId, VarStorage,
-};
+use ir::program::{ExprId, ExprKind, Init, InitId, Program, RegionId, Typed, VarId, VarStorage};
 use ir::region::{Origin, Region, Rule, Sharing};
 use ir::types::Ty;
 use ir::walk::Part;
+pub(super) use ir::walk::regions_in;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Lowering;
@@ -481,17 +480,4 @@ fn part_vars(program: &Program, region: &Region) -> Vec<VarId> {
 /// Whether one of them names all of a variable.
 fn names_whole(program: &Program, region: &Region, var: VarId) -> bool {
     copied_items(region).any(|it| program.exprs[it].kind == ExprKind::Var(var))
-}
-
-/// All regions in a statement.
-pub(super) fn regions_in(program: &Program, stmt: StmtId) -> Vec<RegionId> {
-    let mut found = Vec::new();
-    let mut open = vec![Part::Stmt(stmt)];
-    while let Some(part) = open.pop() {
-        if let Part::Region(id) = part {
-            found.push(id);
-        }
-        program.parts(part, &mut |it| open.push(it));
-    }
-    found
 }
