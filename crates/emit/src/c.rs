@@ -15,6 +15,7 @@ mod convert;
 mod expr;
 mod init;
 mod lengths;
+pub(crate) mod library;
 mod names;
 mod out;
 mod region;

@@ -69,7 +69,6 @@ use crate::c::{Grid, Hook, Out, Place, Printer, Setting};
 use ::levels::{self, mapping, reshape};
 use fallback::Stays;
 use frame::Row;
-pub(crate) use grid::known as is_library_function;
 pub use levels::{About, Note};
 use mapper::Mappers;
 pub use standalone::{Standalone, host_file, host_header, kernel_ending};

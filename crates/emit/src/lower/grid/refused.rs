@@ -10,7 +10,7 @@ use source::Span;
 
 use super::super::device::Kernel;
 use super::builtins;
-use super::unit::known;
+use crate::c::library::known;
 use crate::c::{Grid, Printing, computes_in_bits, is_pure, width_of};
 use crate::lower::Lowering;
 

@@ -12,6 +12,7 @@ use super::super::{Lowering, mentions};
 use super::flat::MOST_THREADS;
 use super::refused::VARIABLE_ARRAY;
 use super::{Form, block, builtins, spmd};
+use crate::c::library::{known, spelled};
 use crate::c::{Grid, Out, Printing, Setting, Used};
 
 /// What every text in OpenCL C begins with.
@@ -32,9 +33,6 @@ const OPENCL_BITS: &str = include_str!("bits.cl");
 
 /// What kernels use whose threads share rows, or that have instructions of their own.
 const CUDA_SHAPES: &str = include_str!("shapes.cu");
-
-/// Functions of the C library that the language has under another name, or under the same.
-const LIBRARY: &str = include_str!("library.txt");
 
 /// CUDA has no pragma for it: who compiles the text passes the option on.
 const ROUNDS_EACH: &str = "// compile with --fmad=false\n";
@@ -289,19 +287,6 @@ fn cuda_header(name: &str, slots: usize, parts: usize, threads: Option<u64>) -> 
         "# 1 \"<ferry>\" 3\nextern \"C\" __global__ void __launch_bounds__({threads}) {name}({})\n{{\n{lines}",
         params.join(", ")
     )
-}
-
-/// Whether the language has a function of the C library.
-pub(crate) fn known(name: &str) -> bool {
-    LIBRARY.lines().any(|line| line.split_whitespace().next() == Some(name))
-}
-
-/// What it is called there, if something else.
-fn spelled(grid: Grid, name: &str) -> Option<&'static str> {
-    let mut found = LIBRARY.lines().filter(|it| it.split_whitespace().next() == Some(name));
-    let other = found.next().and_then(|line| line.split_whitespace().nth(1))?;
-    // CUDA has the names of C; what is ours is needed everywhere.
-    (grid.is_opencl() || other.starts_with("__ferry")).then_some(other)
 }
 
 /// Whether a text in C++ has complex numbers.
