@@ -22,6 +22,7 @@ pub mod map;
 pub mod names;
 pub mod queue;
 pub mod settings;
+pub mod target;
 
 pub use call::{Dimension, Ident, KernelArgs};
 pub use entry::{BinaryDescriptor, DeviceImage, Entry, FerryRegion};

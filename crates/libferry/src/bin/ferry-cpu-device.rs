@@ -18,10 +18,10 @@ fn found() -> ExitCode {
             Ok(names) => {
                 let names = names.unwrap_or_default();
                 let plain = names.iter().map(|it| it.replace(['\t', '\n'], " "));
-                format!("{}\tyes\t{}", plugin.name, plain.collect::<Vec<_>>().join("\t"))
+                format!("{}\tyes\t{}", plugin.name(), plain.collect::<Vec<_>>().join("\t"))
             }
             Err(why) => {
-                format!("{}\tno\t{}", plugin.name, why.to_string().replace(['\t', '\n'], " "))
+                format!("{}\tno\t{}", plugin.name(), why.to_string().replace(['\t', '\n'], " "))
             }
         };
         // Nobody reads on: nothing is left to do.

@@ -27,19 +27,17 @@ pub(in crate::lower) struct Kernels {
     pub(super) refused: FxHashMap<RegionId, &'static str>,
 }
 
-impl Grid {
-    /// What groups are like that run such a kernel.
-    fn groups(self) -> Groups {
-        match self {
-            Grid::OpenCl | Grid::OpenCl12 => Groups { most_threads: 64, memory: 24 << 10 },
-            Grid::Cuda | Grid::Hip => Groups { most_threads: 128, memory: 40 << 10 },
-        }
+/// What groups are like that run such a kernel.
+fn groups(grid: Grid) -> Groups {
+    match grid {
+        Grid::OpenCl | Grid::OpenCl12 => Groups { most_threads: 64, memory: 24 << 10 },
+        Grid::Cuda | Grid::Hip => Groups { most_threads: 128, memory: 40 << 10 },
     }
 }
 
 /// Threads of a group that runs such a kernel.
 pub(super) fn threads(grid: Grid) -> u64 {
-    grid.groups().most_threads
+    groups(grid).most_threads
 }
 
 impl Lowering<'_> {
@@ -74,8 +72,8 @@ impl Lowering<'_> {
             if !kernel.body.iter().any(has_crew) {
                 continue;
             }
-            match pipeline::run(&mut kernels.program, kernel, grid.groups(), None) {
-                Ok(made) => kernels.put(&made, grid.groups()),
+            match pipeline::run(&mut kernels.program, kernel, groups(grid), None) {
+                Ok(made) => kernels.put(&made, groups(grid)),
                 Err(refusal) => {
                     kernels.refused.insert(kernel.region, refusal.why);
                 }
