@@ -32,6 +32,7 @@ pub(crate) mod riscv;
 mod run;
 pub(crate) mod runtime;
 mod table;
+mod toolchain;
 mod unread;
 mod verdict;
 

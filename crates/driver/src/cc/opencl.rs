@@ -2,13 +2,53 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use abi::image::{HAS, USES};
+use abi::image::{HAS, ImageKind, USES};
 
+use super::bundle::Code;
+use super::compile::Job;
 use super::gpus::not_defined;
 use super::image::Part;
+use super::numbers::Numbers;
+use super::toolchain::{Program, Texts, Toolchain};
+use super::{Context, Failure, unread};
+
+/// Drivers of OpenCL devices, which compile and link texts when a program begins.
+pub(crate) struct Driver;
+
+impl Toolchain for Driver {
+    fn compile(
+        &self,
+        cx: &Context<'_>,
+        job: &Job<'_>,
+        texts: &Texts<'_>,
+        _: &Numbers,
+    ) -> Result<Vec<Code>, Failure> {
+        let older = texts.grid(emit::Grid::OpenCl12);
+        if let Some(text) = older {
+            cx.save(&job.input.path, "1.2.cl", text)?;
+        }
+        let Some(text) = texts.grid(emit::Grid::OpenCl) else { return Ok(Vec::new()) };
+        cx.save(&job.input.path, "cl", text)?;
+        // One image: the driver's version says which of the two it is given.
+        Ok(vec![Code::of([text, older.unwrap_or_default()].concat())])
+    }
+
+    fn owns(&self, code: &Code) -> bool {
+        code.kind == ImageKind::Source && !unread::is_note(code)
+    }
+
+    fn link(
+        &self,
+        _: &Context<'_>,
+        parts: Vec<Part>,
+        _: &Program<'_>,
+    ) -> Result<Vec<Code>, Failure> {
+        Ok(vec![Code::of(join(parts).map_err(|why| Failure::told(&why))?)])
+    }
+}
 
 /// The image of a program of several files: all texts, one behind the other.
-pub(crate) fn join(parts: Vec<Part>) -> Result<Vec<u8>, String> {
+fn join(parts: Vec<Part>) -> Result<Vec<u8>, String> {
     let texts: Vec<(&str, std::borrow::Cow<'_, str>)> = parts
         .iter()
         .map(|it| (it.name.as_str(), String::from_utf8_lossy(&it.code.bytes)))
@@ -52,7 +92,6 @@ fn calls_itself(name: &str, has: &BTreeMap<&str, Vec<&str>>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::bundle::Code;
     use super::*;
 
     fn joined(texts: &[&str]) -> Result<Vec<u8>, String> {
