@@ -17,6 +17,7 @@ pub mod call;
 pub mod cluster;
 pub mod control;
 pub mod entry;
+pub mod facts;
 pub mod image;
 pub mod map;
 pub mod names;
