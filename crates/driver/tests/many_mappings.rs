@@ -1,6 +1,6 @@
 //! A million mappings in no order: time grows with their number.
 
-#![allow(missing_docs, clippy::unwrap_used, reason = "a test")]
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 
 mod support;
 

@@ -202,7 +202,7 @@ mod tests {
 
     #[track_caller]
     fn check(list: &str, expect: &[&str]) {
-        let names: Vec<_> = devices_of(list).unwrap().iter().map(|it| it.name).collect();
+        let names: Vec<_> = devices_of(list).unwrap().iter().map(|it| it.name()).collect();
         assert_eq!(names, expect);
     }
 
