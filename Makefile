@@ -58,13 +58,13 @@ setup-tests:
 	@scripts/setup tests
 
 build: setup
-	$(CARGO) build --release --package driver --package runtime
+	$(CARGO) build --release --package driver --package libferry
 	@$(optimised)
 
 # The shared library once more, alone, as only then it is optimised as a whole. The archive stays in parts: programs without
 # shared libraries leave out the part with the host's names (crate interpose). What debuggers and compilers read of it goes.
 define optimised
-$(CARGO) rustc --release --package runtime --lib --crate-type cdylib && \
+$(CARGO) rustc --release --package libferry --lib --crate-type cdylib && \
 if command -v objcopy >/dev/null; then \
 objcopy --strip-debug --remove-section=.llvmbc --remove-section=.llvmcmd $(built)/libferry.a; fi
 endef
@@ -77,7 +77,7 @@ narrow: setup
 # For programs of clang 19 and flang 19: libferry with the name and symbol version they were linked
 # with. Put the folder into their library path.
 dropin: setup
-	$(CARGO) build --release --package runtime
+	$(CARGO) build --release --package libferry
 	@CC='$(CC)' scripts/dropin $(built)/libferry.a $(built)/dropin
 	@echo 'built $(built)/dropin/libomptarget.so.19.1; run programs with LD_LIBRARY_PATH=$(built)/dropin'
 

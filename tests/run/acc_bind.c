@@ -16,6 +16,12 @@ static int second(int x);
 #pragma acc routine(second) seq bind("by_string")
 static int second(int x) { return x + 2; }
 
+// Through functions that host and device share.
+#pragma acc routine seq
+static int through(int x) { return here(x) + second(x); }
+#pragma acc routine seq
+static int deep(int x) { return through(x) + here(x); }
+
 int main(void) {
   int failures = 0, a = 0, b = 0, sum = 0;
 #pragma acc parallel copyout(a, b)
@@ -29,6 +35,15 @@ int main(void) {
   if (a != 101 || b != 201 || sum != 1045) {
     printf("on the device: %d %d %d\n", a, b, sum);
     failures++;
+  }
+  for (int leaves = 0; leaves < 2; leaves++) {
+    int both[2] = { 0, 0 };
+#pragma acc parallel loop copy(both) if (leaves)
+    for (int i = 0; i < 2; i++) both[i] = i ? deep(4) : through(1);
+    if (both[0] != (leaves ? 302 : 5) || both[1] != (leaves ? 412 : 16) || through(1) != 5) {
+      printf("through functions, %d: %d %d\n", leaves, both[0], both[1]);
+      failures++;
+    }
   }
   for (int leaves = 0; leaves < 2; leaves++) {
     int n = 10, c = 0;

@@ -7,6 +7,7 @@
 use std::fmt;
 use std::path::Path;
 
+mod circles;
 mod code;
 mod codes;
 mod crates;
@@ -91,6 +92,7 @@ pub(crate) fn run(root: &Path) -> Result<bool, String> {
     findings.extend(goldens::check(&paths));
     findings.extend(codes::check(&files));
     findings.extend(crates::check(root)?);
+    findings.extend(circles::check(&files));
     findings.sort();
     findings.dedup();
 

@@ -35,20 +35,6 @@ pub const CUDA: &str = "// ferry: kernels in CUDA C++\n";
 /// The same for HIP.
 pub const HIP: &str = "// ferry: kernels in HIP\n";
 
-/// The last lines of texts for GPUs: they use what other files define, and have what other files may use. A text is
-/// then compiled to be linked, with `__FERRY_LINKED` defined.
-pub const NEEDS_OTHERS: &str = "// ferry: needs other files\n";
-/// See above.
-pub const FOR_OTHERS: &str = "// ferry: is for other files\n";
-
-/// What lines behind those begin with in OpenCL C: the number of the file, which ends the names of what every
-/// linked text has; functions and variables of other files; those for them, each with what it calls in others.
-pub const FILE: &str = "// ferry: file ";
-/// See above.
-pub const USES: &str = "// ferry: uses ";
-/// See above.
-pub const HAS: &str = "// ferry: has ";
-
 /// The function of a linked text in OpenCL C that is told where the variables of all linked texts are, and, with the
 /// number of a file behind it, where those of that file are.
 pub const ENTER: &str = "__ferry_enter";

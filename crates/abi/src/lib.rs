@@ -17,11 +17,13 @@ pub mod call;
 pub mod cluster;
 pub mod control;
 pub mod entry;
+pub mod facts;
 pub mod image;
 pub mod map;
 pub mod names;
 pub mod queue;
 pub mod settings;
+pub mod target;
 
 pub use call::{Dimension, Ident, KernelArgs};
 pub use entry::{BinaryDescriptor, DeviceImage, Entry, FerryRegion};

@@ -23,7 +23,7 @@
 //! - [`upcalls`]: what kernels may ask of the host
 //! - [`library`], [`parameters`]: shared objects from memory, calls by address
 //! - `shape`, `parts`: what GPUs of all makers share: sizes of launches, images of several files
-//! - [`PLUGINS`]: the table of devices; one more device is one file and one line there
+//! - [`PLUGINS`]: how devices of each kind are opened; one more is one file and one line there, and one in [`abi::target`]
 
 mod blocks;
 pub mod cpu;
@@ -47,7 +47,7 @@ use std::ffi::CStr;
 use std::sync::Arc;
 
 use abi::entry::KernelFn;
-use abi::requires;
+use abi::target::{Kind, Target};
 
 pub use error::DeviceError;
 pub use memory::{DevicePtr, MemoryKind};
@@ -56,19 +56,13 @@ pub use upcalls::{Original, Upcalls};
 /// What every method answers.
 pub type Result<T> = std::result::Result<T, DeviceError>;
 
-/// One kind of device.
+/// How devices of a kind are found and opened.
 #[derive(Clone, Copy, Debug)]
 pub struct Plugin {
-    /// As the user writes it in `FERRY_DEVICE`.
-    pub name: &'static str,
-    /// What it is, in a few words.
-    pub about: &'static str,
-    /// What programs may require of devices and this kind cannot give: bits of [`abi::requires`].
-    pub lacks: u32,
-    /// What of that a certain device gives all the same; asked only where a program requires it.
+    /// Which kind; what is known of it is in [`abi::target::TARGETS`].
+    pub kind: Kind,
+    /// What a certain device gives though its kind lacks it, see [`Target::lacks`]; asked only where a program requires it.
     pub gives: fn(number: usize) -> u32,
-    /// Host addresses are device addresses, see [`Device::shares_host_memory`].
-    pub shares_host_memory: bool,
     /// Those that are on this machine, by the names their makers gave them, or why there are none. Nothing where there are
     /// as many as are asked for.
     pub found: fn() -> Result<Option<Vec<String>>>,
@@ -76,86 +70,71 @@ pub struct Plugin {
     pub open: fn(number: usize) -> Result<Box<dyn Device>>,
 }
 
-/// Every kind of device there is; the first lacks nothing and stands in for others.
+impl Plugin {
+    /// What is known of the kind.
+    pub fn target(&self) -> &'static Target {
+        self.kind.target()
+    }
+
+    /// As the user writes it in `FERRY_DEVICE`.
+    pub fn name(&self) -> &'static str {
+        self.target().name
+    }
+}
+
+/// A plugin for every kind of device; the first lacks nothing and stands in for others.
 pub const PLUGINS: &[Plugin] = &[
     Plugin {
-        name: "cpu",
-        about: "the host's processor and memory: nothing is copied",
-        lacks: 0,
+        kind: Kind::Cpu,
         gives: |_| 0,
-        shares_host_memory: true,
         found: || Ok(None),
         open: |_| Ok(Box::new(cpu::Cpu::new(cpu::Memory::Shared))),
     },
     Plugin {
-        name: "cpu:copy",
-        about: "the host's processor with copies of mapped data in the same process",
-        lacks: requires::REVERSE_OFFLOAD,
+        kind: Kind::CpuCopy,
         gives: |_| 0,
-        shares_host_memory: false,
         found: || Ok(None),
         open: |_| Ok(Box::new(cpu::Cpu::new(cpu::Memory::Copies))),
     },
     Plugin {
-        name: "cpu:separate",
-        about: "the host's processor with memory and a process of its own",
-        lacks: requires::UNIFIED_SHARED_MEMORY,
+        kind: Kind::CpuSeparate,
         gives: |_| 0,
-        shares_host_memory: false,
         found: separate::found,
         open: |number| Ok(Box::new(separate::Separate::open(number)?)),
     },
     Plugin {
-        name: "opencl",
-        about: "a device of an OpenCL driver",
-        lacks: requires::UNIFIED_SHARED_MEMORY | requires::REVERSE_OFFLOAD,
+        kind: Kind::OpenCl,
         gives: opencl::gives,
-        shares_host_memory: false,
         found: opencl::found,
         open: |number| Ok(Box::new(opencl::OpenCl::open(number)?)),
     },
     Plugin {
-        name: "opencl:1.2",
-        about: "the same, with nothing that came after version 1.2",
-        lacks: requires::UNIFIED_SHARED_MEMORY | requires::REVERSE_OFFLOAD,
+        kind: Kind::OpenCl12,
         gives: |_| 0,
-        shares_host_memory: false,
         found: opencl::found,
         open: |number| Ok(Box::new(opencl::OpenCl::open_as_12(number)?)),
     },
     Plugin {
-        name: "cuda",
-        about: "an NVIDIA GPU",
-        lacks: requires::UNIFIED_SHARED_MEMORY | requires::REVERSE_OFFLOAD,
+        kind: Kind::Cuda,
         gives: cuda::gives,
-        shares_host_memory: false,
         found: cuda::found,
         open: |number| Ok(Box::new(cuda::Cuda::open(number)?)),
     },
     Plugin {
-        name: "hip",
-        about: "a GPU of AMD",
-        lacks: requires::UNIFIED_SHARED_MEMORY | requires::REVERSE_OFFLOAD,
+        kind: Kind::Hip,
         gives: |_| 0,
-        shares_host_memory: false,
         found: hip::found,
         open: |number| Ok(Box::new(hip::Hip::open(number)?)),
     },
     Plugin {
-        name: "riscv",
-        about: "a simulated cluster of 32-bit RISC-V cores",
-        lacks: requires::UNIFIED_SHARED_MEMORY | requires::REVERSE_OFFLOAD,
+        kind: Kind::Riscv,
         gives: |_| 0,
-        shares_host_memory: false,
         found: || Ok(None),
         open: |number| Ok(Box::new(riscv::Riscv::open(number, riscv::Sharing::Copies)?)),
     },
     Plugin {
-        name: "riscv:shared",
-        about: "the same, whose cores reach the host's memory: nothing is copied",
-        lacks: requires::REVERSE_OFFLOAD,
+        kind: Kind::RiscvShared,
         gives: |_| 0,
-        shares_host_memory: true,
         found: || Ok(None),
         open: |number| Ok(Box::new(riscv::Riscv::open(number, riscv::Sharing::Shared)?)),
     },

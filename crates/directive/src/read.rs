@@ -112,7 +112,7 @@ impl Reader<'_, '_> {
     fn body(&mut self, heading: &Heading, start: Span) -> Read<Construct<Written>> {
         let head_span = self.what_span;
         let args = match heading.rows.last().and_then(|it| it.args) {
-            Some(row) => self.args(row.read),
+            Some(row) => self.args(heading, row.read),
             None => Ok(Args::None),
         };
         let mut construct = Construct {
@@ -131,14 +131,22 @@ impl Reader<'_, '_> {
         if self.depth > 0 && !is_whole { Err(Reported) } else { Ok(construct) }
     }
 
-    /// What stands behind the words; on a fault what is left of the parentheses is skipped.
+    /// What stands behind the words; on a fault it is skipped, as far as it can be told from clauses.
     fn args(
         &mut self,
+        heading: &Heading,
         read: fn(&mut Reader<'_, '_>) -> Read<Args<Written>>,
     ) -> Read<Args<Written>> {
         let open = self.p.span();
         if !self.p.at(TokenKind::LParen) {
-            return read(self);
+            let args = read(self);
+            // A word that is wrong here is not a clause as well.
+            let word = self.word().to_owned();
+            let is_clause = heading.clauses(self.standard).iter().any(|it| it.is_spelt(&word));
+            if args.is_err() && self.p.span() == open && !is_clause && !word.is_empty() {
+                self.p.bump();
+            }
+            return args;
         }
         let Some(close) = self.closing() else {
             let fault = messages::unclosed(&self.what, open);

@@ -152,6 +152,8 @@ fn mistakes_are_named_where_they_are() {
     faults("parallel if num_threads(2)", &[("F0308", "")]);
     faults("taskyield(1)", &[("F0317", "(")]);
     faults("loop bind(team)", &[("F0312", "team")]);
+    faults("cancel prallel if(x)", &[("F0312", "prallel")]);
+    faults("cancel if(x)", &[("F0312", "if")]);
     faults("parallel private(x", &[("F0310", "(")]);
     faults("parallel private()", &[("F0311", ")")]);
     faults("for schedule(dinamic, 4) nowait(1", &[("F0312", "dinamic"), ("F0310", "(")]);

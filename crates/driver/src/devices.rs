@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
+use abi::target::{Kind, TARGETS, Target};
 use serde::Serialize;
 
-use crate::cc::device::{KINDS, Kind};
 use crate::cc::{amd, nvidia, riscv, runtime};
 use crate::report::{self, Stream};
 
@@ -27,7 +27,7 @@ struct Device {
 pub(crate) fn run(json: bool) -> Result<ExitCode, String> {
     let mut text = String::new();
     let here = here();
-    for (name, kind) in KINDS {
+    for Target { name, kind, .. } in &TARGETS {
         let device = device(name, *kind, &here);
         if json {
             // Strings under string keys: serialising them cannot fail.

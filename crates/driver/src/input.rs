@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 
 use source::{Diagnostic, looks_binary};
 
-use crate::cc::Unread;
+use crate::language::Unread;
 use crate::options::Input;
 use crate::report::reason;
 

@@ -13,6 +13,8 @@ mod emit;
 mod explain;
 mod front;
 mod input;
+mod language;
+mod leftovers;
 mod man;
 mod options;
 mod print;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use source::render;
 
-use crate::cc::leftovers;
+use crate::leftovers;
 use crate::options::{Colour, Output};
 
 /// Which form a report takes.

@@ -259,7 +259,7 @@ fn every_function_of_the_library_is_there() -> Option<String> {
     if !has_compiler() {
         return None;
     }
-    const LIBRARY: &str = include_str!("../../emit/src/lower/grid/library.txt");
+    const LIBRARY: &str = include_str!("../../emit/src/c/library.txt");
     /// Those that take something else than numbers.
     const OTHER: &str = "printf fprintf __printf_chk __fprintf_chk malloc calloc free memcpy memmove memset memcmp \
                          strlen strcmp strcpy strncmp strchr strrchr creal crealf cimag cimagf cabs cabsf conj conjf";

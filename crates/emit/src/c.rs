@@ -17,6 +17,7 @@ mod expr;
 mod function_pointers;
 mod init;
 mod lengths;
+pub(crate) mod library;
 mod names;
 mod out;
 mod region;
@@ -34,6 +35,7 @@ use ir::types::RecordId;
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::Name;
 
+pub use abi::target::Grid;
 pub(crate) use bits::{computes_in_bits, is_pure, is_split, width_of};
 pub(crate) use expr::Printing;
 pub(crate) use function_pointers::named_callee;
@@ -60,57 +62,6 @@ pub enum Setting {
     Appended,
     /// Where it was written: all that the user saw there is seen.
     InPlace,
-}
-
-/// The languages of grids of threads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Grid {
-    /// OpenCL C 2.0: a pointer leads to memory of any kind.
-    OpenCl,
-    /// OpenCL C 1.2: all pointers lead to the memory of the device, a text has no variables, and what threads
-    /// have is passed from function to function.
-    OpenCl12,
-    /// CUDA C++, which is a C++ without the extensions of other compilers.
-    Cuda,
-    /// HIP, which is the same C++ for AMD's GPUs.
-    Hip,
-}
-
-impl Grid {
-    /// The kind of device that has it, as users write it.
-    pub fn device(self) -> &'static str {
-        match self {
-            Grid::OpenCl | Grid::OpenCl12 => "opencl",
-            Grid::Cuda => "cuda",
-            Grid::Hip => "hip",
-        }
-    }
-
-    /// Whether it is C++.
-    pub fn is_cpp(self) -> bool {
-        match self {
-            Grid::OpenCl | Grid::OpenCl12 => false,
-            Grid::Cuda | Grid::Hip => true,
-        }
-    }
-
-    /// Whether it is OpenCL C.
-    pub fn is_opencl(self) -> bool {
-        !self.is_cpp()
-    }
-
-    /// Whether types say what kind of memory a pointer leads to: all to that of the device.
-    pub fn names_memory(self) -> bool {
-        match self {
-            Grid::OpenCl12 => true,
-            Grid::OpenCl | Grid::Cuda | Grid::Hip => false,
-        }
-    }
-
-    /// The word before what a pointer leads to, where types say that.
-    pub fn memory(self) -> &'static str {
-        if self.names_memory() { "__global " } else { "" }
-    }
 }
 
 /// How an element of an array is found that may lie in either of two places: `open`, the element as it is written,

@@ -7,18 +7,7 @@ pub mod c;
 pub mod dialect;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the clauses it is about")]
 mod lower;
-#[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the clauses it is about")]
-mod reshape;
-#[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the clauses it is about")]
-mod translate;
-#[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the code it is about")]
-mod updates;
 
 pub use c::Grid;
-pub use translate::{
-    Change, Fate, Keep, Macros, Optimize, PROFILES, Profile, Reads, Record, Remark, Request,
-    Translation, profile, translate,
-};
-
 pub use lower::{About, Chosen, Lowered, Note, Options, Standalone, Verdict, lower, lower_with};
 pub use lower::{host_file, host_header, kernel_ending};

@@ -42,14 +42,35 @@ int f(int x) {
 }
 
 #[test]
-fn shared_code_and_unknown_names_are_told() {
+fn code_that_host_and_device_share_asks_where_it_is() {
+    let text = lowered(
+        "#pragma acc routine seq
+int there(int);
+#pragma acc routine seq bind(there)
+int here(int);
+#pragma acc routine seq
+int through(int x) { int (*it)(int) = &here; return here(x) + it(x); }
+int f(int x) {
+#pragma acc serial copy(x)
+  x = through(x);
+  return x;
+}
+",
+    );
+    let asks = "(omp_is_initial_device() ? here : there)";
+    assert!(text.contains(&format!("(*it)(int) = {asks};")), "{text}");
+    assert!(text.contains(&format!("return {asks}(x) + it(x);")), "{text}");
+}
+
+#[test]
+fn static_variables_and_unknown_names_are_told() {
     let told = faults(
         "#pragma acc routine seq
 int there(int);
 #pragma acc routine seq bind(there)
 int here(int);
 #pragma acc routine seq
-int through(int x) { return here(x); }
+int through(int x) { static int (*it)(int) = here; return it(x); }
 #pragma acc routine seq bind(\"nowhere\")
 int lost(int);
 int f(int x) {
@@ -63,7 +84,7 @@ int f(int x) {
         told,
         [
             "F0711: the function for devices is not declared here",
-            "F0712: on `cpu`, `through` calls this and not `there`"
+            "F0712: on `cpu`, a variable of `through` starts with this and not with `there`"
         ]
     );
 }

@@ -273,6 +273,28 @@ pub struct Function {
     pub span: Span,
 }
 
+impl Function {
+    /// One that is declared and nothing else is known of.
+    pub fn declared(name: Name, ty: Ty, span: Span) -> Function {
+        Function {
+            name,
+            ty,
+            params: Vec::new(),
+            body: None,
+            is_static: false,
+            is_inline: false,
+            is_external: false,
+            noreturn: false,
+            is_builtin: false,
+            device: DeviceFunction::default(),
+            host: HostWords::default(),
+            calls: Vec::new(),
+            indirect_calls: Vec::new(),
+            span,
+        }
+    }
+}
+
 /// What declarations say of a function on devices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct DeviceFunction {

@@ -5,9 +5,11 @@
 
 use crate::construct::{ClauseKind, Leaf};
 use crate::program::{
-    ExprId, ExprKind, Init, InitId, OffsetStep, Program, RegionId, StmtId, StmtKind, Typed, VarId,
+    Declaration, ExprId, ExprKind, FunctionId, Init, InitId, OffsetStep, Program, RegionId, StmtId,
+    StmtKind, Typed, VarId,
 };
 use crate::types::{ArrayLen, Ty, TypeKind, Types};
+use source::Span;
 
 /// What a node refers to directly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -215,6 +217,32 @@ impl Program {
         std::iter::successors(Some(id), |it| self.regions[*it].parent)
     }
 
+    /// The declarations in the scope of a place that directives in its function or at file scope make, in order.
+    pub fn declarations_seen(&self, from: Span) -> impl Iterator<Item = (usize, &Declaration)> {
+        self.declarations.iter().enumerate().filter(move |(at, it)| {
+            let Some(function) = it.within else { return true };
+            let is_before = it.construct.span.start < from.start;
+            is_before && self.block_of(function, *at).is_some_and(|it| it.contains(from))
+        })
+    }
+
+    /// The block of a function in which a declaration stands.
+    fn block_of(&self, function: FunctionId, declaration: usize) -> Option<Span> {
+        let body = self.functions[function].body?;
+        let is_it = |it: &StmtId| matches!(self.stmts[*it].kind, StmtKind::Declaration(at) if at as usize == declaration);
+        let mut open = vec![Part::Stmt(body)];
+        while let Some(part) = open.pop() {
+            if let Part::Stmt(id) = part
+                && let StmtKind::Block(stmts) = &self.stmts[id].kind
+                && stmts.iter().any(is_it)
+            {
+                return Some(self.stmts[id].span);
+            }
+            self.parts(part, &mut |it| open.push(it));
+        }
+        None
+    }
+
     /// Whether teams share the iterations of a loop though it names only threads or lanes: no loop around it or inside it is
     /// theirs, and all of them would run it whole.
     pub fn implies_teams(&self, id: RegionId) -> bool {
@@ -288,6 +316,19 @@ impl Program {
         }
         false
     }
+}
+
+/// All regions in a statement.
+pub fn regions_in(program: &Program, stmt: StmtId) -> Vec<RegionId> {
+    let mut found = Vec::new();
+    let mut open = vec![Part::Stmt(stmt)];
+    while let Some(part) = open.pop() {
+        if let Part::Region(id) = part {
+            found.push(id);
+        }
+        program.parts(part, &mut |it| open.push(it));
+    }
+    found
 }
 
 fn lengths(types: &Types, ty: Ty, each: &mut impl FnMut(Part)) {

@@ -193,15 +193,15 @@ impl Outliner<'_> {
             None => types.innermost_element(ty),
         };
         let element = types.resolve(element).plain();
-        let function = self.program.regions[id].function;
-        let declared = self.program.declarations.iter().rev().find_map(|it| {
-            let is_seen = it.within.is_none_or(|it| it == function);
+        let from = self.program.regions[id].construct.span;
+        let seen: Vec<_> = self.program.declarations_seen(from).collect();
+        let declared = seen.into_iter().rev().find_map(|(_, it)| {
             let Args::Reduction(declared) = &it.construct.args else { return None };
             let [only] = declared.types.as_slice() else { return None };
             let is_meant = it.construct.has(Leaf::DeclareReduction)
                 && declared.name == *op
                 && types.compatible(types.resolve(*only).plain(), element);
-            (is_seen && is_meant).then(|| (it.construct.clone(), declared.as_ref().clone()))
+            is_meant.then(|| (it.construct.clone(), declared.as_ref().clone()))
         });
         match (op, declared) {
             (ReductionOp::User(_), None) => refuse("a reduction that nobody has declared", span),

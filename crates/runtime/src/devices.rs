@@ -51,7 +51,7 @@ impl DeviceState {
     /// One that is opened when it is first used: the `nth` of its kind.
     fn later(number: usize, kind: &'static Plugin, nth: usize) -> DeviceState {
         let plugin = Plugged { device: OnceLock::new(), open: Some((kind, number, nth)) };
-        DeviceState::with(number, kind.name, kind.shares_host_memory, plugin)
+        DeviceState::with(number, kind.name(), kind.target().shares_host_memory, plugin)
     }
 
     fn with(
@@ -175,7 +175,7 @@ pub(crate) fn kinds() -> Vec<&'static str> {
     if DEVICES.get().is_none() && is_settled() {
         // A wrong list is an error where the devices are needed.
         let asked = asked_for().ok().flatten().unwrap_or_default();
-        return asked.into_iter().map(|it| it.name).collect();
+        return asked.into_iter().map(|it| it.name()).collect();
     }
     all().iter().map(|it| it.kind).collect()
 }
@@ -216,10 +216,10 @@ fn open() -> Result<Vec<DeviceState>, Error> {
     separate::tell_number(plugins.len());
     for (number, plugin) in plugins.into_iter().enumerate() {
         let among = |name: &str| devices.iter().filter(|it| it.kind == name).count();
-        let plugin = stand_in(plugin, among(plugin.name));
-        let device = opened_device(plugin, number, among(plugin.name))
+        let plugin = stand_in(plugin, among(plugin.name()));
+        let device = opened_device(plugin, number, among(plugin.name()))
             .map_err(|error| unusable(plugin, number, error))?;
-        devices.push(DeviceState::new(number, plugin.name, device));
+        devices.push(DeviceState::new(number, plugin.name(), device));
     }
     Ok(devices)
 }
@@ -236,7 +236,7 @@ fn opened_device(kind: &Plugin, number: usize, nth: usize) -> device::Result<Box
 
 fn unusable(kind: &Plugin, number: usize, error: DeviceError) -> Error {
     Error::Setting {
-        message: format!("device {number}, `{}`, cannot be used: {error}", kind.name),
+        message: format!("device {number}, `{}`, cannot be used: {error}", kind.name()),
         help: "choose another with FERRY_DEVICE, or FERRY_DEVICE=cpu".into(),
     }
 }
@@ -245,7 +245,8 @@ fn unusable(kind: &Plugin, number: usize, error: DeviceError) -> Error {
 /// kind cannot give, nor the one with that number among its kind, which is said aloud.
 fn stand_in(plugin: &'static Plugin, number: usize) -> &'static Plugin {
     // Programs of clang know only what their own device can do.
-    let missing = if llvm::is_program() { 0 } else { registry::current().requires & plugin.lacks };
+    let missing =
+        if llvm::is_program() { 0 } else { registry::current().requires & plugin.target().lacks };
     let missing = if missing == 0 { 0 } else { missing & !(plugin.gives)(number) };
     let clause = match missing {
         it if it & requires::UNIFIED_SHARED_MEMORY != 0 => "unified_shared_memory",
@@ -253,15 +254,16 @@ fn stand_in(plugin: &'static Plugin, number: usize) -> &'static Plugin {
         _ => return plugin,
     };
     // The same device, whose kernels see the host's memory, is what was asked for.
-    let shared = format!("{}:shared", plugin.name);
-    let is_shared = |it: &&Plugin| it.name == shared && it.lacks & missing == 0;
+    let shared = format!("{}:shared", plugin.name());
+    let is_shared = |it: &&Plugin| it.name() == shared && it.target().lacks & missing == 0;
     if let Some(shared) = PLUGINS.iter().find(is_shared) {
         return shared;
     }
     let Some(other) = PLUGINS.first() else { return plugin };
     report::warn(&format!(
         "the program requires `{clause}`, which device `{}` does not offer: `{}` is used instead",
-        plugin.name, other.name
+        plugin.name(),
+        other.name()
     ));
     other
 }

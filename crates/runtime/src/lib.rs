@@ -1,4 +1,4 @@
-//! `libferry`: what compiled programs call while they run.
+//! What `libferry` is made of: all that compiled programs call while they run.
 //!
 //! A program hands over its regions and data; this library decides on which device they go, keeps
 //! track of what is mapped there, copies, launches and reports. The interface is LLVM 19's offload

@@ -183,9 +183,9 @@ pub(crate) fn kinds_of(list: &str) -> Result<Vec<(&'static Plugin, Option<usize>
                 help: "write a number behind the star, as in cpu*4".into(),
             });
         }
-        let Some(plugin) = PLUGINS.iter().find(|it| it.name == name) else {
+        let Some(plugin) = PLUGINS.iter().find(|it| it.name() == name) else {
             let known: Vec<String> =
-                PLUGINS.iter().map(|it| format!("{} ({})", it.name, it.about)).collect();
+                PLUGINS.iter().map(|it| format!("{} ({})", it.name(), it.target().about)).collect();
             return Err(Error::Setting {
                 message: format!("FERRY_DEVICE: there is no device `{name}`"),
                 help: format!("choose among {}; or none", known.join(", ")),
@@ -202,7 +202,7 @@ mod tests {
 
     #[track_caller]
     fn check(list: &str, expect: &[&str]) {
-        let names: Vec<_> = devices_of(list).unwrap().iter().map(|it| it.name).collect();
+        let names: Vec<_> = devices_of(list).unwrap().iter().map(|it| it.name()).collect();
         assert_eq!(names, expect);
     }
 

@@ -554,21 +554,6 @@ impl Cx<'_> {
 
     /// A function that nothing is known of but its type.
     pub(crate) fn new_function(&mut self, name: Name, ty: Ty, span: Span) -> FunctionId {
-        self.program.functions.push(ir::program::Function {
-            name,
-            ty,
-            params: Vec::new(),
-            body: None,
-            is_static: false,
-            is_inline: false,
-            is_external: false,
-            noreturn: false,
-            is_builtin: false,
-            device: ir::program::DeviceFunction::default(),
-            host: HostWords::default(),
-            calls: Vec::new(),
-            indirect_calls: Vec::new(),
-            span,
-        })
+        self.program.functions.push(ir::program::Function::declared(name, ty, span))
     }
 }

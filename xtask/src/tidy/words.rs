@@ -27,10 +27,7 @@ const NAMES_A_STANDARD: &[Exception] = &[
     ("crates/runtime/src/tool/start.rs", "names that the tools interface fixes"),
     ("crates/runtime/src/settings.rs", "variables of the environment"),
     ("crates/emit/src/dialect/kernel.rs", "kernels stand in a directive that the front end reads"),
-    (
-        "crates/emit/src/translate/profile.rs",
-        "names of compilers and standards, as users type them",
-    ),
+    ("crates/translate/src/profile.rs", "names of compilers and standards, as users type them"),
     ("crates/driver/src/options.rs", "tells users of the command line what it reads"),
 ];
 

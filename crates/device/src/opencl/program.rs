@@ -4,10 +4,8 @@ use std::ffi::{CStr, CString, c_void};
 use std::ptr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use abi::image::{
-    ENTER, FILE, LOCK, NEEDS_OTHERS, OPENCL, OPENCL_12, OPENCL_12_LACKS, OPENCL_STACK,
-    OPENCL_VARIABLES,
-};
+use abi::facts::Facts;
+use abi::image::{ENTER, LOCK, OPENCL, OPENCL_12, OPENCL_12_LACKS, OPENCL_STACK, OPENCL_VARIABLES};
 use abi::names::of_file;
 use cache::{Cache, Key};
 use cl3::error_codes::CL_INVALID_KERNEL_NAME;
@@ -75,8 +73,8 @@ impl Program {
         let texts: Result<Vec<&str>> = texts.map(|it| of_level(it, chosen.level)).collect();
         let texts = texts?;
         let (linked, alone): (Vec<&str>, Vec<&str>) =
-            match texts.iter().any(|it| it.contains(NEEDS_OTHERS)) {
-                true => texts.into_iter().partition(|it| it.contains(FILE)),
+            match texts.iter().any(|it| Facts::read(it).needs_others) {
+                true => texts.into_iter().partition(|it| Facts::read(it).file.is_some()),
                 false => (Vec::new(), texts),
             };
         let sources = alone.into_iter().map(|it| vec![it]);
@@ -98,11 +96,10 @@ impl Program {
             (Level::V12, false) => OPTIONS_12,
         };
         let stack = texts.iter().find_map(|it| stack_of(it));
-        let needs_others = texts.iter().any(|it| it.contains(NEEDS_OTHERS));
-        let files: Vec<String> = match needs_others {
-            true => texts.iter().filter_map(|it| file_of(it)).map(str::to_owned).collect(),
-            false => Vec::new(),
-        };
+        let facts: Vec<Facts> = texts.iter().map(|it| Facts::read(it)).collect();
+        let needs_others = facts.iter().any(|it| it.needs_others);
+        let files: Vec<String> =
+            facts.into_iter().filter_map(|it| it.file).filter(|_| needs_others).collect();
         let key = Key::new("opencl").with(options.to_bytes()).with(&[u8::from(needs_others)]);
         let key = texts.iter().fold(key, |key, it| key.with(it.as_bytes()));
         let key = chosen.words.iter().fold(key, |key, it| key.with(it.as_bytes()));
@@ -318,11 +315,6 @@ fn fault_of(text: &str) -> Option<&str> {
 fn stack_of(text: &str) -> Option<usize> {
     let line = text.lines().find_map(|it| it.strip_prefix(OPENCL_STACK))?;
     line.trim_end_matches("ul").parse().ok()
-}
-
-/// The number of a text that can be linked.
-fn file_of(text: &str) -> Option<&str> {
-    text.lines().find_map(|it| it.strip_prefix(FILE))
 }
 
 /// What linked texts have in common: a lock, and what tells each of them where its variables are.

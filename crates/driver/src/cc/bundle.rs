@@ -10,14 +10,13 @@ use std::io::{self, Write as _};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use abi::cluster;
 use abi::image::{Container, ImageKind, OPENCL};
 use abi::names::{DEVICE_SECTION, IMAGE_SECTION, REGISTER};
 use object::read::archive::ArchiveFile;
 use object::{Object, ObjectSection, ObjectSymbol};
 
+use super::Failure;
 use super::host::Host;
-use super::{Failure, hip, unread};
 use crate::input;
 use crate::report::reason;
 
@@ -32,21 +31,6 @@ pub(crate) struct Code {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// Who makes an image of device code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Linker {
-    /// The host's linker.
-    Host,
-    /// The driver that compiles it.
-    Driver,
-    /// The tools for the cluster.
-    Cluster,
-    /// Nobody: the driver loads one after the other.
-    Nobody,
-    /// Nobody: it is no code, but a note.
-    Note,
-}
-
 impl Code {
     /// An object or image for the kind of machine that the driver runs on, or a text in OpenCL C.
     pub(crate) fn of(bytes: Vec<u8>) -> Code {
@@ -58,17 +42,10 @@ impl Code {
         Code { kind, triple, arch: String::new(), bytes }
     }
 
-    pub(crate) fn linker(&self) -> Linker {
-        match self.kind {
-            ImageKind::Bitcode | ImageKind::Object if self.triple == hip::TRIPLE => Linker::Nobody,
-            ImageKind::Bitcode | ImageKind::Object if self.triple == cluster::TRIPLE => {
-                Linker::Cluster
-            }
-            ImageKind::Object | ImageKind::Bitcode | ImageKind::Fatbinary => Linker::Host,
-            ImageKind::Source if self.triple == unread::TRIPLE => Linker::Note,
-            ImageKind::Source => Linker::Driver,
-            ImageKind::Cubin | ImageKind::Ptx => Linker::Nobody,
-        }
+    /// What is in a container.
+    pub(crate) fn read(container: &Container<'_>) -> Code {
+        let Container { kind, triple, arch, payload } = *container;
+        Code { kind, triple: triple.to_owned(), arch: arch.to_owned(), bytes: payload.to_vec() }
     }
 
     /// In its container.
@@ -183,9 +160,7 @@ fn codes(file: &object::File<'_>, section: &str) -> Vec<Code> {
     for section in file.sections().filter(|it| it.name() == Ok(section)) {
         let mut rest = section.data().unwrap_or_default();
         while let (Ok(container), Ok(len)) = (Container::read(rest), Container::len_of(rest)) {
-            let Container { kind, triple, arch, payload } = container;
-            let (triple, arch) = (triple.to_owned(), arch.to_owned());
-            found.push(Code { kind, triple, arch, bytes: payload.to_vec() });
+            found.push(Code::read(&container));
             rest = rest.get(len.max(1)..).unwrap_or_default();
         }
     }

@@ -19,8 +19,9 @@ use super::numbers::Numbers;
 use super::output::Output;
 use super::preprocess::{self, Preprocessed};
 use super::table::Stop;
+use super::toolchain::{TOOLCHAINS, Texts};
 use super::verdict::Verdicts;
-use super::{Context, Failure, bundle, cuda, hip, image, refused, riscv, unread};
+use super::{Context, Failure, bundle, refused, unread};
 use crate::front;
 use crate::input::{self, Text};
 use crate::options::Believed;
@@ -116,8 +117,9 @@ fn ours(cx: &Context<'_>, job: &Job<'_>) -> Result<Done, Failure> {
     if let Some(why) = numbers.refused(cx.arguments.targets.kinds()) {
         return Err(Failure::told(&format!("`{}`: {why}", job.input.path.display())));
     }
-    let devices = [device.as_deref(), cluster.as_deref()];
-    said.extend(generated(cx, job, &host, devices, &grids, &numbers)?);
+    let (device, cluster) = (device.as_deref(), cluster.as_deref());
+    let texts = Texts { device, cluster, grids: &grids };
+    said.extend(generated(cx, job, &host, &texts, &numbers)?);
     Ok(Done { said, verdicts, decided, is_lowered: true })
 }
 
@@ -193,52 +195,21 @@ fn bundled(
     }
 }
 
-/// Compiles the text that lowering gave, and its device text if there is one.
+/// Compiles the text that lowering gave, and its texts for devices.
 fn generated(
     cx: &Context<'_>,
     job: &Job<'_>,
     host: &[u8],
-    [device, cluster]: [Option<&[u8]>; 2],
-    grids: &[(emit::Grid, Vec<u8>)],
+    texts: &Texts<'_>,
     numbers: &Numbers,
 ) -> Result<Vec<u8>, Failure> {
-    let mut containers = Vec::new();
-    if let Some(text) = device {
+    if let Some(text) = texts.device {
         cx.save(&job.input.path, "device.c", text)?;
-        if cx.arguments.targets.need_image() {
-            let object = image::object(cx, job, text, numbers)?;
-            cx.save(&job.input.path, "device.o", &object)?;
-            containers.extend(Code::of(object).container());
-        }
-        if cx.arguments.targets.has_cluster() {
-            let text = cluster.unwrap_or(text);
-            cx.save(&job.input.path, "riscv.c", text)?;
-            let code = riscv::bitcode(cx, &job.input.path, text, numbers)?;
-            cx.save(&job.input.path, "riscv.bc", &code.bytes)?;
-            containers.extend(code.container());
-        }
     }
-    for (grid, text) in grids {
-        match grid {
-            emit::Grid::OpenCl => {
-                cx.save(&job.input.path, "cl", text)?;
-                // One image: the driver's version says which of the two it is given.
-                let older = grids.iter().find(|it| it.0 == emit::Grid::OpenCl12);
-                let older = older.map_or(&[][..], |it| it.1.as_slice());
-                containers.extend(Code::of([text.as_slice(), older].concat()).container());
-            }
-            emit::Grid::OpenCl12 => cx.save(&job.input.path, "1.2.cl", text)?,
-            emit::Grid::Hip => {
-                cx.save(&job.input.path, "hip", text)?;
-                let gpus = &cx.arguments.targets.amd;
-                containers.extend(hip::images(cx, &job.input.path, text, gpus, numbers)?);
-            }
-            emit::Grid::Cuda => {
-                cx.save(&job.input.path, "cu", text)?;
-                let gpus = &cx.arguments.targets.gpus;
-                containers.extend(cuda::images(cx, &job.input.path, text, gpus, numbers)?);
-            }
-        }
+    let mut containers = Vec::new();
+    for toolchain in TOOLCHAINS {
+        let codes = toolchain.compile(cx, job, texts, numbers)?;
+        containers.extend(codes.iter().flat_map(Code::container));
     }
     let host = [host, built_for(host, &cx.arguments.targets.text).as_bytes()].concat();
     let file = cx.temporary(&job.input.path, "host.i", &host)?;

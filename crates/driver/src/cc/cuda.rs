@@ -14,11 +14,13 @@ use cache::Key;
 
 use super::args::Arguments;
 use super::bundle::Code;
+use super::compile::Job;
 use super::device::Gpus;
 use super::gpus::{self, LINKED, has_lines};
 use super::image::Part;
 use super::numbers::Numbers;
 use super::nvidia::{Compiled, Compiler};
+use super::toolchain::{Program, Texts, Toolchain};
 use super::{Context, Failure};
 
 /// What images for GPUs are called in containers.
@@ -27,17 +29,47 @@ pub(crate) const TRIPLE: &str = "nvptx64-nvidia-cuda";
 /// The oldest GPUs that kernels are made for: from these on threads make progress by themselves.
 pub(crate) const OLDEST: u32 = 70;
 
+/// NVIDIA's compilers of CUDA C++; the driver links.
+pub(crate) struct Nvidia;
+
+impl Toolchain for Nvidia {
+    fn compile(
+        &self,
+        cx: &Context<'_>,
+        job: &Job<'_>,
+        texts: &Texts<'_>,
+        numbers: &Numbers,
+    ) -> Result<Vec<Code>, Failure> {
+        let Some(text) = texts.grid(emit::Grid::Cuda) else { return Ok(Vec::new()) };
+        cx.save(&job.input.path, "cu", text)?;
+        images(cx, &job.input.path, text, &cx.arguments.targets.gpus, numbers)
+    }
+
+    fn owns(&self, code: &Code) -> bool {
+        matches!(code.kind, ImageKind::Cubin | ImageKind::Ptx)
+    }
+
+    fn link(
+        &self,
+        _: &Context<'_>,
+        parts: Vec<Part>,
+        _: &Program<'_>,
+    ) -> Result<Vec<Code>, Failure> {
+        join(parts).map_err(|why| Failure::told(&why))
+    }
+}
+
 /// Compiles a text for all GPUs that are meant, or takes what was compiled before.
-pub(crate) fn images(
+fn images(
     cx: &Context<'_>,
     source: &Path,
     text: &[u8],
     gpus: &Gpus,
     numbers: &Numbers,
-) -> Result<Vec<u8>, Failure> {
+) -> Result<Vec<Code>, Failure> {
     let compiler = Compiler::find().map_err(|why| Failure::told(&why))?;
     let about = compiler.about();
-    let mut containers = Vec::new();
+    let mut codes = Vec::new();
     let known = compiler.oldest();
     let all = gpus.architectures(known);
     for (arch, is_linked) in
@@ -62,14 +94,14 @@ pub(crate) fn images(
         let [ptx, cubin] = split(&both).ok_or_else(|| Failure::told("a damaged device build"))?;
         if arch == gpus.oldest(known) {
             cx.save(source, &format!("sm_{arch}{ending}.ptx"), ptx.payload)?;
-            containers.extend(ptx.write());
+            codes.push(Code::read(&ptx));
         }
         if gpus.is_named(arch) {
             cx.save(source, &format!("sm_{arch}{ending}.cubin"), cubin.payload)?;
-            containers.extend(cubin.write());
+            codes.push(Code::read(&cubin));
         }
     }
-    Ok(containers)
+    Ok(codes)
 }
 
 fn contained(kind: ImageKind, arch: &str, payload: &[u8]) -> Vec<u8> {
@@ -85,7 +117,7 @@ fn split(both: &[u8]) -> Option<[Container<'_>; 2]> {
 
 /// The images of a program of several files: assembly first and newer GPUs later, as devices take the
 /// last that they can run.
-pub(crate) fn join(parts: Vec<Part>) -> Result<Vec<Code>, String> {
+fn join(parts: Vec<Part>) -> Result<Vec<Code>, String> {
     let (alone, linked) = gpus::chosen(parts);
     if let Some((file, name)) = undefined(&linked) {
         return Err(gpus::not_defined(file, &name, "cuda"));

@@ -2,43 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use abi::target::{Code, Kind, TARGETS, named};
+
 use super::{cuda, hip};
-
-/// A kind of device that `--device` knows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// The processor, sharing the host's memory: kernels are part of the host object.
-    Cpu,
-    /// The processor with copies of mapped data, in the same process: kernels are an image.
-    CpuCopy,
-    /// The processor with memory of its own, in another process: kernels are an image.
-    CpuSeparate,
-    /// What an OpenCL driver offers: kernels are a text, which the driver compiles.
-    OpenCl,
-    /// The same, with nothing that came after version 1.2.
-    OpenCl12,
-    /// NVIDIA GPUs: kernels are machine code or assembly.
-    Cuda,
-    /// AMD's GPUs: kernels are machine code.
-    Hip,
-    /// The simulated cluster: kernels are a program for it.
-    Riscv,
-    /// The same, whose cores reach the host's memory.
-    RiscvShared,
-}
-
-/// Their names.
-pub(crate) const KINDS: &[(&str, Kind)] = &[
-    ("cpu", Kind::Cpu),
-    ("cpu:copy", Kind::CpuCopy),
-    ("cpu:separate", Kind::CpuSeparate),
-    ("opencl", Kind::OpenCl),
-    ("opencl:1.2", Kind::OpenCl12),
-    ("cuda", Kind::Cuda),
-    ("hip", Kind::Hip),
-    ("riscv", Kind::Riscv),
-    ("riscv:shared", Kind::RiscvShared),
-];
 
 /// What stands before the name of a GPU: `cuda:sm_80`.
 const GPU: &str = "cuda:sm_";
@@ -177,7 +143,7 @@ impl Targets {
             } else {
                 name
             };
-            let kind = KINDS.iter().find(|(it, _)| *it == plain).map(|it| it.1);
+            let kind = named(plain).map(|it| it.kind);
             let Some(kind) = kind else { return Err(unknown(name)) };
             if !count.trim().parse::<u16>().is_ok_and(|it| it > 0) {
                 return Err(format!("`{part}`: `*` is followed by a number of devices"));
@@ -207,35 +173,26 @@ impl Targets {
 
     /// Whether any of them runs kernels from an image that the host's compiler makes.
     pub(crate) fn need_image(&self) -> bool {
-        self.kinds.iter().any(|it| match it {
-            Kind::Cpu | Kind::OpenCl | Kind::OpenCl12 | Kind::Cuda | Kind::Hip => false,
-            Kind::Riscv | Kind::RiscvShared => false,
-            Kind::CpuCopy | Kind::CpuSeparate => true,
-        })
+        self.kinds.iter().any(|it| it.target().code == Code::Image)
     }
 
     /// The devices that one device text serves, by name.
     pub(crate) fn image_names(&self) -> Vec<&'static str> {
-        let of_host: &[&str] = if self.need_image() { &["cpu:copy", "cpu:separate"] } else { &[] };
-        let of_cluster: &[&str] = if self.has_cluster() { &["riscv"] } else { &[] };
-        [of_host, of_cluster].concat()
+        let of_host = TARGETS.iter().filter(|it| it.code == Code::Image && self.need_image());
+        let of_cluster = self.has_cluster().then(|| Kind::Riscv.target());
+        of_host.chain(of_cluster).map(|it| it.name).collect()
     }
 
     /// Whether the simulated cluster is among them.
     pub(crate) fn has_cluster(&self) -> bool {
-        self.kinds.iter().any(|it| matches!(it, Kind::Riscv | Kind::RiscvShared))
+        self.kinds.iter().any(|it| it.target().code == Code::Cluster)
     }
 
     /// The languages that grids of threads among them want.
     pub(crate) fn grids(&self) -> Vec<emit::Grid> {
-        let grid = |it: &Kind| -> &[emit::Grid] {
-            match it {
-                Kind::OpenCl | Kind::OpenCl12 => &[emit::Grid::OpenCl, emit::Grid::OpenCl12],
-                Kind::Cuda => &[emit::Grid::Cuda],
-                Kind::Hip => &[emit::Grid::Hip],
-                Kind::Cpu | Kind::CpuCopy | Kind::CpuSeparate => &[],
-                Kind::Riscv | Kind::RiscvShared => &[],
-            }
+        let grid = |it: &Kind| match it.target().code {
+            Code::Grids(grids) => grids,
+            Code::Host | Code::Image | Code::Cluster => &[],
         };
         let mut found: Vec<emit::Grid> = Vec::new();
         for it in self.kinds.iter().flat_map(grid) {
@@ -251,7 +208,7 @@ impl Targets {
 }
 
 fn unknown(name: &str) -> String {
-    let known: Vec<String> = KINDS.iter().map(|(it, _)| format!("`{it}`")).collect();
+    let known: Vec<String> = TARGETS.iter().map(|it| format!("`{}`", it.name)).collect();
     format!("no device is called `{name}`; known are {}", known.join(", "))
 }
 

@@ -5,7 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use abi::image::{FOR_OTHERS, ImageKind, NEEDS_OTHERS};
+use abi::facts::Facts;
+use abi::image::ImageKind;
 
 use super::args::{Arguments, Step};
 use super::bundle::Code;
@@ -16,8 +17,8 @@ pub(crate) const LINKED: &str = "+linked";
 
 /// The ways to compile a text: whether it is to be linked.
 pub(crate) fn ways(text: &[u8]) -> &'static [bool] {
-    let has = |line: &str| text.windows(line.len()).any(|it| it == line.as_bytes());
-    match (has(NEEDS_OTHERS), has(FOR_OTHERS)) {
+    let facts = Facts::read(&String::from_utf8_lossy(text));
+    match (facts.needs_others, facts.is_for_others) {
         (true, _) => &[true],
         (false, true) => &[false, true],
         (false, false) => &[false],

@@ -6,15 +6,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use abi::image::{Container, ImageKind};
+use abi::image::ImageKind;
 
 use super::amd::Compiler;
 use super::args::Arguments;
 use super::bundle::Code;
+use super::compile::Job;
 use super::device::AmdGpus;
 use super::gpus::{self, LINKED, has_lines};
 use super::image::Part;
 use super::numbers::Numbers;
+use super::toolchain::{Program, Texts, Toolchain};
 use super::{Context, Failure};
 use cache::Key;
 
@@ -27,17 +29,47 @@ pub(crate) const USUAL: &str = "gfx90a";
 /// The oldest generation of GPUs that AMD's runtime still serves: `gfx900` and its kin.
 pub(crate) const OLDEST: u32 = 9;
 
+/// AMD's compiler and linker of HIP.
+pub(crate) struct Amd;
+
+impl Toolchain for Amd {
+    fn compile(
+        &self,
+        cx: &Context<'_>,
+        job: &Job<'_>,
+        texts: &Texts<'_>,
+        numbers: &Numbers,
+    ) -> Result<Vec<Code>, Failure> {
+        let Some(text) = texts.grid(emit::Grid::Hip) else { return Ok(Vec::new()) };
+        cx.save(&job.input.path, "hip", text)?;
+        images(cx, &job.input.path, text, &cx.arguments.targets.amd, numbers)
+    }
+
+    fn owns(&self, code: &Code) -> bool {
+        code.triple == TRIPLE && matches!(code.kind, ImageKind::Object | ImageKind::Bitcode)
+    }
+
+    fn link(
+        &self,
+        cx: &Context<'_>,
+        parts: Vec<Part>,
+        _: &Program<'_>,
+    ) -> Result<Vec<Code>, Failure> {
+        join(cx, parts)
+    }
+}
+
 /// Compiles a text for all GPUs that are meant, or takes what was compiled before.
-pub(crate) fn images(
+fn images(
     cx: &Context<'_>,
     source: &Path,
     text: &[u8],
     gpus: &AmdGpus,
     numbers: &Numbers,
-) -> Result<Vec<u8>, Failure> {
+) -> Result<Vec<Code>, Failure> {
     let compiler = Compiler::find().map_err(|why| Failure::told(&why))?;
     let about = compiler.about();
-    let mut containers = Vec::new();
+    let mut codes = Vec::new();
     let all = gpus.architectures();
     for (arch, is_linked) in gpus::ways(text).iter().flat_map(|way| all.iter().map(|it| (it, *way)))
     {
@@ -62,14 +94,13 @@ pub(crate) fn images(
             false => (ImageKind::Object, arch.clone(), "hsaco"),
         };
         cx.save(source, &format!("{name}.{ending}"), &payload)?;
-        containers
-            .extend(Container { kind, triple: TRIPLE, arch: &name, payload: &payload }.write());
+        codes.push(Code { kind, triple: TRIPLE.to_owned(), arch: name, bytes: payload });
     }
-    Ok(containers)
+    Ok(codes)
 }
 
 /// The images of a program of several files, those that need each other linked to one.
-pub(crate) fn join(cx: &Context<'_>, parts: Vec<Part>) -> Result<Vec<Code>, Failure> {
+fn join(cx: &Context<'_>, parts: Vec<Part>) -> Result<Vec<Code>, Failure> {
     joined(parts, |arch, parts, files| linked(cx, arch, parts, files))
 }
 
@@ -210,6 +241,8 @@ fn plain(symbol: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use abi::image::Container;
+
     use super::*;
     use std::ffi::OsString;
 

@@ -7,6 +7,8 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use abi::cluster;
+use abi::image::ImageKind;
 use abi::names::{ENTRIES_START, ENTRIES_STOP, IMAGE_COUNT, IMAGE_SECTION, IMAGES};
 use cache::Key;
 
@@ -15,7 +17,8 @@ use super::bundle::Code;
 use super::compile::Job;
 use super::host::Voice;
 use super::numbers::Numbers;
-use super::{Context, Failure, refused};
+use super::toolchain::{Program, Texts, Toolchain};
+use super::{Context, Failure, hip, refused};
 
 /// A device object of a program, and the name its user knows it by: `a.o`, `libm.a(b.o)`.
 #[derive(Clone)]
@@ -24,8 +27,49 @@ pub(crate) struct Part {
     pub(crate) code: Code,
 }
 
+/// The host's own compiler and linker: for devices that are processors like the host's.
+pub(crate) struct HostCompiler;
+
+impl Toolchain for HostCompiler {
+    fn compile(
+        &self,
+        cx: &Context<'_>,
+        job: &Job<'_>,
+        texts: &Texts<'_>,
+        numbers: &Numbers,
+    ) -> Result<Vec<Code>, Failure> {
+        let text = texts.device.filter(|_| cx.arguments.targets.need_image());
+        let Some(text) = text else { return Ok(Vec::new()) };
+        let object = object(cx, job, text, numbers)?;
+        cx.save(&job.input.path, "device.o", &object)?;
+        Ok(vec![Code::of(object)])
+    }
+
+    fn owns(&self, code: &Code) -> bool {
+        let is_others = [hip::TRIPLE, cluster::TRIPLE].contains(&code.triple.as_str());
+        match code.kind {
+            ImageKind::Object | ImageKind::Bitcode | ImageKind::Fatbinary => !is_others,
+            ImageKind::Cubin | ImageKind::Ptx | ImageKind::Source => false,
+        }
+    }
+
+    fn link(
+        &self,
+        cx: &Context<'_>,
+        parts: Vec<Part>,
+        program: &Program<'_>,
+    ) -> Result<Vec<Code>, Failure> {
+        // Those of libraries that drivers read are loaded with the library.
+        let images = program.images.iter().filter(|it| self.owns(it));
+        let images: Vec<Vec<u8>> = images.map(|it| it.bytes.clone()).collect();
+        let image = link(cx, &parts, &images, program.flags)?;
+        cx.save(program.output, "device.so", &image)?;
+        Ok(vec![Code::of(image)])
+    }
+}
+
 /// Compiles a device text to an object that can be part of an image.
-pub(crate) fn object(
+fn object(
     cx: &Context<'_>,
     job: &Job<'_>,
     text: &[u8],
@@ -58,7 +102,7 @@ pub(crate) fn object(
 }
 
 /// Links the device objects of a program, and the images of its shared libraries, to its image.
-pub(crate) fn link(
+fn link(
     cx: &Context<'_>,
     parts: &[Part],
     images: &[Vec<u8>],

@@ -6,12 +6,13 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use super::args::{Item, Step};
-use super::bundle::{self, Code, Contents, Linker};
+use super::bundle::{self, Code, Contents};
 use super::host::Voice;
 use super::image::{self, Part};
 use super::output::Output;
 use super::runtime::{self, Need, Runtime};
-use super::{Context, Failure, cuda, hip, opencl, riscv, unread};
+use super::toolchain::{Program, TOOLCHAINS};
+use super::{Context, Failure, unread};
 use crate::input;
 
 /// Links to `output`. `objects` stands for the inputs: what each was translated to, or itself.
@@ -39,7 +40,7 @@ pub(crate) fn run(
     if any(Contents::has_device_code) && !is_relocatable(cx) {
         let trace = members_linked(cx, objects, &seen, &runtime)?;
         let (parts, images) = collect(&seen, trace.as_ref());
-        let (told, parts) = parts.into_iter().partition(|it| it.code.linker() == Linker::Note);
+        let (told, parts) = parts.into_iter().partition(|it| unread::is_note(&it.code));
         notes = told;
         let made = images_of(cx, &seen, parts, images, output)?;
         if !made.is_empty() {
@@ -56,7 +57,7 @@ pub(crate) fn run(
     Ok(said)
 }
 
-/// The images of a program, one of each kind. Devices take the last that they can run.
+/// The images of a program.
 fn images_of(
     cx: &Context<'_>,
     seen: &[Seen],
@@ -64,34 +65,15 @@ fn images_of(
     images: Vec<Code>,
     output: &Path,
 ) -> Result<Vec<Code>, Failure> {
-    let (mut objects, mut texts) = (Vec::new(), Vec::new());
-    let (mut nvidia, mut amd, mut cluster) = (Vec::new(), Vec::new(), Vec::new());
-    for part in parts {
-        match part.code.linker() {
-            Linker::Host => objects.push(part),
-            Linker::Driver => texts.push(part),
-            Linker::Cluster => cluster.push(part),
-            Linker::Note => {}
-            Linker::Nobody if part.code.triple == hip::TRIPLE => amd.push(part),
-            Linker::Nobody => nvidia.push(part),
+    let flags = device_flags(cx, seen);
+    let program = Program { images: &images, flags: &flags, output };
+    let mut made = Vec::new();
+    for toolchain in TOOLCHAINS {
+        let own: Vec<Part> = parts.iter().filter(|it| toolchain.owns(&it.code)).cloned().collect();
+        if !own.is_empty() {
+            made.extend(toolchain.link(cx, own, &program)?);
         }
     }
-    let mut made = Vec::new();
-    if !objects.is_empty() {
-        // Those of libraries that drivers read are loaded with the library.
-        let is_linked = |it: &Code| it.linker() == Linker::Host;
-        let images: Vec<Vec<u8>> =
-            images.into_iter().filter(is_linked).map(|it| it.bytes).collect();
-        let image = image::link(cx, &objects, &images, &device_flags(cx, seen))?;
-        cx.save(output, "device.so", &image)?;
-        made.push(Code::of(image));
-    }
-    if !texts.is_empty() {
-        made.push(Code::of(opencl::join(texts).map_err(|why| Failure::told(&why))?));
-    }
-    made.extend(cuda::join(nvidia).map_err(|why| Failure::told(&why))?);
-    made.extend(hip::join(cx, amd)?);
-    made.extend(riscv::link(cx, &cluster, output)?);
     Ok(made)
 }
 

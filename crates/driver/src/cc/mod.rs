@@ -19,8 +19,6 @@ mod gpus;
 mod hip;
 pub(crate) mod host;
 mod image;
-mod language;
-pub(crate) mod leftovers;
 mod link;
 mod lower;
 pub(crate) mod numbers;
@@ -34,6 +32,7 @@ pub(crate) mod riscv;
 mod run;
 pub(crate) mod runtime;
 mod table;
+mod toolchain;
 mod unread;
 mod verdict;
 
@@ -52,15 +51,14 @@ use tempfile::TempDir;
 use self::args::{Arguments, Question, Report, Step};
 use self::compile::{Done, Job};
 use self::host::{Host, Voice};
-use self::language::Language;
 use self::table::Stop;
 use opt::decisions::Decisions;
 use opt::profile::{Kind, Profile};
 
-use crate::profiles;
+use crate::language::{self, Language};
 use crate::report::{self, Stream, reason};
+use crate::{leftovers, profiles};
 
-pub(crate) use self::language::Unread;
 pub(crate) use self::run::run as run_program;
 
 /// Why a compilation ended: what to show, and the status to exit with.

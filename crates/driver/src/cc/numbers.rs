@@ -7,7 +7,7 @@
 
 use ir::layout::{self, DataModel};
 
-use super::device::Kind;
+use abi::target::Kind;
 
 /// What a flag is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

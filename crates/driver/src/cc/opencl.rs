@@ -2,29 +2,67 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use abi::image::{HAS, USES};
+use abi::facts::Facts;
+use abi::image::ImageKind;
+use abi::target::Kind;
 
+use super::bundle::Code;
+use super::compile::Job;
 use super::gpus::not_defined;
 use super::image::Part;
+use super::numbers::Numbers;
+use super::toolchain::{Program, Texts, Toolchain};
+use super::{Context, Failure, unread};
+
+/// Drivers of OpenCL devices, which compile and link texts when a program begins.
+pub(crate) struct Driver;
+
+impl Toolchain for Driver {
+    fn compile(
+        &self,
+        cx: &Context<'_>,
+        job: &Job<'_>,
+        texts: &Texts<'_>,
+        _: &Numbers,
+    ) -> Result<Vec<Code>, Failure> {
+        let older = texts.grid(emit::Grid::OpenCl12);
+        if let Some(text) = older {
+            cx.save(&job.input.path, "1.2.cl", text)?;
+        }
+        let Some(text) = texts.grid(emit::Grid::OpenCl) else { return Ok(Vec::new()) };
+        cx.save(&job.input.path, "cl", text)?;
+        // One image: the driver's version says which of the two it is given.
+        Ok(vec![Code::of([text, older.unwrap_or_default()].concat())])
+    }
+
+    fn owns(&self, code: &Code) -> bool {
+        code.kind == ImageKind::Source && !unread::is_note(code)
+    }
+
+    fn link(
+        &self,
+        _: &Context<'_>,
+        parts: Vec<Part>,
+        _: &Program<'_>,
+    ) -> Result<Vec<Code>, Failure> {
+        Ok(vec![Code::of(join(parts).map_err(|why| Failure::told(&why))?)])
+    }
+}
 
 /// The image of a program of several files: all texts, one behind the other.
-pub(crate) fn join(parts: Vec<Part>) -> Result<Vec<u8>, String> {
-    let texts: Vec<(&str, std::borrow::Cow<'_, str>)> = parts
+fn join(parts: Vec<Part>) -> Result<Vec<u8>, String> {
+    let facts: Vec<(&str, Facts)> = parts
         .iter()
-        .map(|it| (it.name.as_str(), String::from_utf8_lossy(&it.code.bytes)))
+        .map(|it| (it.name.as_str(), Facts::read(&String::from_utf8_lossy(&it.code.bytes))))
         .collect();
     // What files have, and what each of it calls in others.
-    let mut has: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for (_, text) in &texts {
-        for line in text.lines().filter_map(|it| it.strip_prefix(HAS)) {
-            let mut words = line.split(' ');
-            has.extend(words.next().map(|name| (name, words.collect())));
-        }
-    }
-    for (file, text) in &texts {
-        let mut uses = text.lines().filter_map(|it| it.strip_prefix(USES));
-        if let Some(name) = uses.find(|it| !has.contains_key(it)) {
-            return Err(not_defined(file, name, "opencl"));
+    let has: BTreeMap<&str, &[String]> = facts
+        .iter()
+        .flat_map(|(_, it)| it.has.iter().map(|(name, calls)| (name.as_str(), calls.as_slice())))
+        .collect();
+    for (file, facts) in &facts {
+        if let Some(name) = facts.uses.iter().find(|it| !has.contains_key(it.as_str())) {
+            return Err(not_defined(file, name, Kind::OpenCl.target().name));
         }
     }
     if let Some(name) = has.keys().find(|it| calls_itself(it, &has)) {
@@ -36,15 +74,16 @@ pub(crate) fn join(parts: Vec<Part>) -> Result<Vec<u8>, String> {
     Ok(parts.into_iter().flat_map(|it| it.code.bytes).collect())
 }
 
-fn calls_itself(name: &str, has: &BTreeMap<&str, Vec<&str>>) -> bool {
+fn calls_itself(name: &str, has: &BTreeMap<&str, &[String]>) -> bool {
+    let called = |name: &str| has.get(name).into_iter().copied().flatten().map(String::as_str);
     let mut seen: BTreeSet<&str> = BTreeSet::new();
-    let mut open: Vec<&str> = has.get(name).cloned().unwrap_or_default();
+    let mut open: Vec<&str> = called(name).collect();
     while let Some(next) = open.pop() {
         if next == name {
             return true;
         }
         if seen.insert(next) {
-            open.extend(has.get(next).into_iter().flatten());
+            open.extend(called(next));
         }
     }
     false
@@ -52,7 +91,6 @@ fn calls_itself(name: &str, has: &BTreeMap<&str, Vec<&str>>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::bundle::Code;
     use super::*;
 
     fn joined(texts: &[&str]) -> Result<Vec<u8>, String> {

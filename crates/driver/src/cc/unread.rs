@@ -23,6 +23,11 @@ use super::{Context, Failure, preprocess};
 /// What stands for a kind of machine in notes.
 pub(crate) const TRIPLE: &str = "unread";
 
+/// Whether it is no code, but what was left unread.
+pub(crate) fn is_note(code: &Code) -> bool {
+    code.kind == ImageKind::Source && code.triple == TRIPLE
+}
+
 /// What was found in a file.
 pub(crate) struct Found {
     pub(crate) map: SourceMap,

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use emit::{Change, Translation};
 use ir::construct::Dialect;
 use source::{Edits, Locator, unified_diff};
+use translate::{Change, Translation};
 
 use super::conditions::{self, Settings, blanked};
 use crate::input;

@@ -15,8 +15,8 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use emit::{Fate, Keep, PROFILES, Profile, Reads, Request};
 use source::{Locator, Severity, render};
+use translate::{Fate, Keep, PROFILES, Profile, Reads, Request};
 
 use opt::decisions::{Decision, Decisions};
 use opt::profile::{Kind, Profile as Device};
@@ -143,9 +143,10 @@ impl Work<'_> {
         let device = self.device.as_ref().zip(unit.map.files().next());
         let optimize = device.map(|((profile, marks), file)| {
             let text = (unit.map.bytes(file), unit.map.base(file));
-            emit::Optimize { profile, marks: marks.clone(), decisions: self.before, text }
+            translate::Optimize { profile, marks: marks.clone(), decisions: self.before, text }
         });
-        let mut translation = emit::translate(program, &locator, self.request, optimize.as_ref());
+        let mut translation =
+            translate::translate(program, &locator, self.request, optimize.as_ref());
         if !translation.faults.is_empty() && !is_tried {
             let colour = colour_of_terminal(std::io::stderr().is_terminal());
             let told = render::terminal(&translation.faults, &locator, colour);

@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use emit::{Fate, Remark, Translation};
 use serde_json::{Value, json};
 use source::{Diagnostic, Diagnostics, Locator, Span, render};
+use translate::{Fate, Remark, Translation};
 
 use super::files::Unread;
 use crate::options::{ReportForm, TranslateOptions};

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use super::Grid;
+use super::{Grid, library};
 
 /// Keywords of OpenCL C, and names that every text has.
 const OPENCL: &[&str] = &[
@@ -81,7 +81,7 @@ pub(crate) fn is_reserved(grid: Grid, name: &str) -> bool {
         || has(&[MACROS])
         || BEGINNINGS.iter().any(|it| name.starts_with(it))
         || is_vector(name)
-        || crate::lower::is_library_function(name)
+        || library::known(name)
 }
 
 /// `float4`, `uint3`

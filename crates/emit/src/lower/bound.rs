@@ -1,13 +1,17 @@
 //! Functions that others stand for on devices: calls in regions are calls of those.
 //!
 //! In: declarations that bind a function to another name. Out: the program with such calls renamed in
-//! every region that leaves the host, and in the functions that regions reach. These exist once where
-//! host and device share code, which then calls what the host calls: that is said aloud.
+//! every region that leaves the host. Functions that regions reach exist once where host and device share
+//! code: there the call asks where it is.
 
 use ir::construct::{ClauseKind, Leaf};
-use ir::program::{ExprId, ExprKind, FunctionId, Program, StmtId};
+use ir::program::{
+    CastKind, Expr, ExprId, ExprKind, Function, FunctionId, Program, Rewrite, Rewritten, StmtId,
+    VarStorage,
+};
+use ir::types::{FunctionType, IntKind, TypeKind};
 use ir::walk::Part;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use source::{Diagnostic, Diagnostics, Span};
 
 use super::levels::Leveled;
@@ -39,11 +43,24 @@ pub(super) fn rename(written: &Program, leveled: Option<Leveled>) -> Option<Leve
         calls.extend(found);
         leveled.program.regions[id].reaches.extend(others);
     }
-    for function in reached {
+    calls.iter().for_each(|it| reached.push(it.1));
+    let mut known: FxHashSet<FunctionId> = FxHashSet::default();
+    while let Some(function) = reached.pop() {
+        if !known.insert(function) {
+            continue;
+        }
+        reached.extend(&written.functions[function].calls);
         let Some(body) = written.functions[function].body else { continue };
-        for (call, other) in calls_in(written, Part::Stmt(body), &bound) {
-            faults.push(only_in_regions(written, call, function, other));
-            calls.push((call, other));
+        for name in names_in(written, body, &bound) {
+            reached.push(name.other);
+            if name.is_static {
+                let span = written.exprs[name.expr].span;
+                faults.push(only_elsewhere(written, span, function, name.other));
+                leveled.program.exprs[name.function].kind = ExprKind::Function(name.other);
+                continue;
+            }
+            choose(&mut leveled.program, &name);
+            leveled.program.functions[function].calls.push(name.other);
         }
     }
     for (call, other) in calls {
@@ -97,20 +114,100 @@ fn bound(program: &Program, faults: &mut Diagnostics) -> FxHashMap<FunctionId, F
     bound
 }
 
-/// Code that host and device share calls the host's function.
-fn only_in_regions(
+/// What a variable starts with is known before the program runs: it is the host's.
+fn only_elsewhere(
     program: &Program,
-    call: ExprId,
+    span: Span,
     within: FunctionId,
     other: FunctionId,
 ) -> Diagnostic {
     let name = |id: FunctionId| program.names.text(program.functions[id].name);
     Diagnostic::warning(
         "F0712",
-        format!("on `cpu`, `{}` calls this and not `{}`", name(within), name(other)),
+        format!(
+            "on `cpu`, a variable of `{}` starts with this and not with `{}`",
+            name(within),
+            name(other)
+        ),
     )
-    .at(program.exprs[call].span, "on devices with memory of their own the other is called")
-    .note("host and `cpu` share the code of functions; only regions have code of their own there")
+    .at(span, "on devices with memory of their own it starts with the other")
+    .note("host and `cpu` share the variable")
+    .help("give it its value where it is used")
+}
+
+/// A name of a function for which another stands, in a function that host and device share.
+struct Named {
+    /// The name, or the pointer that is made of it.
+    expr: ExprId,
+    function: ExprId,
+    here: FunctionId,
+    other: FunctionId,
+    /// It is part of what a variable of the whole run starts with.
+    is_static: bool,
+}
+
+fn names_in(
+    program: &Program,
+    body: StmtId,
+    bound: &FxHashMap<FunctionId, FunctionId>,
+) -> Vec<Named> {
+    let mut found = Vec::new();
+    let mut open = vec![(Part::Stmt(body), false)];
+    while let Some((part, is_static)) = open.pop() {
+        if let Part::Expr(expr) = part {
+            let function = match program.exprs[expr].kind {
+                ExprKind::AddrOf(it) | ExprKind::Cast(CastKind::FunctionToPointer, it) => it,
+                _ => expr,
+            };
+            if let ExprKind::Function(here) = program.exprs[function].kind {
+                let named =
+                    |other: &FunctionId| Named { expr, function, here, other: *other, is_static };
+                found.extend(bound.get(&here).map(named));
+                continue;
+            }
+        }
+        let starts = matches!(part, Part::Local(it)
+            if matches!(program.vars[it].storage, VarStorage::LocalStatic(_)));
+        program.parts(part, &mut |it| open.push((it, is_static || starts)));
+    }
+    found
+}
+
+/// Puts a choice into the place of a name: on the host it is the function itself.
+fn choose(program: &mut Program, name: &Named) {
+    let Expr { ty, span, .. } = program.exprs[name.expr];
+    let ty = match program.types.shape(ty) {
+        TypeKind::Function(_) => program.types.pointer_to(ty),
+        _ => ty,
+    };
+    let mut value = |id: FunctionId| {
+        let kind = ExprKind::Function(id);
+        let function = program.exprs.push(Expr { kind, ty: program.functions[id].ty, span });
+        let kind = ExprKind::Cast(CastKind::FunctionToPointer, function);
+        program.exprs.push(Expr { kind, ty, span })
+    };
+    let (here, other) = (value(name.here), value(name.other));
+    let test = on_host(program, span);
+    program.exprs[name.expr].kind = ExprKind::Conditional(test, Some(here), other);
+    program.exprs[name.expr].ty = ty;
+    program.rewrites.push(Rewrite { span, by: Rewritten::Expr(name.expr) });
+}
+
+/// A call that asks whether the host runs the code.
+fn on_host(program: &mut Program, span: Span) -> ExprId {
+    let name = program.names.intern(directive::IS_ON_HOST);
+    let int = program.types.get(TypeKind::Int(IntKind::Int));
+    let known = program.functions.iter().find(|it| it.1.name == name).map(|it| it.0);
+    let function = known.unwrap_or_else(|| {
+        let ty =
+            FunctionType { ret: int, params: Box::default(), variadic: false, prototyped: true };
+        let ty = program.types.get(TypeKind::Function(ty));
+        // Generated text declares it.
+        program.functions.push(Function { is_builtin: true, ..Function::declared(name, ty, span) })
+    });
+    let ty = program.functions[function].ty;
+    let callee = program.exprs.push(Expr { kind: ExprKind::Function(function), ty, span });
+    program.exprs.push(Expr { kind: ExprKind::Call(callee, Box::default()), ty: int, span })
 }
 
 /// Names of functions for which others stand.

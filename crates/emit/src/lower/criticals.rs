@@ -5,7 +5,7 @@
 //! itself. The order in which threads take turns was open before, so no result changes that was certain.
 //!
 //! Sections that change elements of arrays, each by a value that depends on none of them: small arrays are combined by the loop
-//! too, else each change becomes an indivisible access ([`crate::updates`]).
+//! too, else each change becomes an indivisible access ([`levels::updates`]).
 //!
 //! Sections of code that stays on the host are left alone, and so is all that is more than this.
 
@@ -16,7 +16,7 @@ use ir::walk::Part;
 use opt::dependence::Analysis;
 
 use super::levels::{About, Leveled, Note, plain};
-use crate::updates::Update;
+use levels::updates::Update;
 
 /// Makes reductions of critical sections that are nothing else.
 pub(super) fn combine(written: &Program, leveled: Option<Leveled>) -> Option<Leveled> {
@@ -36,7 +36,7 @@ pub(super) fn combine(written: &Program, leveled: Option<Leveled>) -> Option<Lev
     for id in sections {
         section(written, &analysis, id, &mut leveled);
         let is_done = leveled.program.regions[id].construct.leaves.is_empty();
-        if !is_done && let Some(updates) = crate::updates::updates(written, id) {
+        if !is_done && let Some(updates) = levels::updates::updates(written, id) {
             changes(written, id, &updates, &mut leveled);
         }
     }
@@ -54,7 +54,7 @@ fn changes(program: &Program, id: RegionId, updates: &[Update], leveled: &mut Le
         deals && !leveled.changed.contains(outer)
     });
     // A copy of a thread's own is not what others see meanwhile.
-    let is_alone = |it: &Update| !crate::updates::is_used_otherwise(program, id, updates, it.var);
+    let is_alone = |it: &Update| !levels::updates::is_used_otherwise(program, id, updates, it.var);
     let reduced =
         outer.filter(|at| updates.iter().all(|it| is_small(program, *at, it) && is_alone(it)));
     let mut vars: Vec<VarId> = Vec::new();

@@ -15,6 +15,7 @@ use ir::walk::Part;
 use rustc_hash::FxHashSet;
 
 use super::entries::{self, Entries};
+use super::kernel::block_reductions;
 use super::{Lowering, frame, is_for_host_compiler, mentions, stub};
 use crate::c::{Grid, Out, Printer, Selection, Setting, Used};
 
@@ -214,6 +215,10 @@ fn kernel_uses(program: &Program, kernel: &Kernel, used: &mut Used) {
     let region = &program.regions[kernel.region];
     region.body.iter().for_each(|it| used.part(program, Part::Stmt(*it)));
     kernel.entries.captured.iter().for_each(|it| used.var(program, it.var));
+    for at in block_reductions(program, region) {
+        let declared = program.declarations.get(at as usize);
+        declared.into_iter().for_each(|it| used.construct(program, &it.construct));
+    }
     let clauses = region.construct.clauses.iter().filter(|it| mentions::stays(it));
     let only = Construct { clauses: clauses.cloned().collect(), ..region.construct.clone() };
     used.construct(program, &only);

@@ -8,10 +8,12 @@
 //! cannot name that, so a variable that some construct inside makes copies of gets a name of its own
 //! for the whole kernel, and its value is carried in and out.
 
-use ir::construct::{ClauseKind, Leaf};
-use ir::program::{ExprId, ExprKind, Init, InitId, Program, RegionId, StmtId, VarId, VarStorage};
+use ir::construct::{Args, ClauseKind, Leaf, ReductionDecl};
+use ir::program::{ExprId, ExprKind, Init, InitId, Program, RegionId, Typed, VarId, VarStorage};
 use ir::region::{Origin, Region, Rule, Sharing};
+use ir::types::Ty;
 use ir::walk::Part;
+pub(super) use ir::walk::regions_in;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Lowering;
@@ -19,7 +21,7 @@ use super::entries::{self, Access, Captured, Entries};
 use super::grid::Form;
 use super::sums::Alone;
 use super::teams::release;
-use crate::c::{Grid, Out, Printer, Setting};
+use crate::c::{Grid, Hook, Out, Printer, Setting};
 
 /// How a captured variable is called in the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,6 +90,10 @@ impl Lowering<'_> {
             let body = region.body.map(Part::Stmt);
             let rooms = body.map(|it| self.literal_rooms(it)).unwrap_or_default();
             rooms.iter().chain(&arrays.0).for_each(|it| out.line(it));
+            if self.grid.is_none() {
+                let seen = block_reductions(program, region);
+                seen.iter().for_each(|it| self.declaration(&printer, *it, out));
+            }
             for (at, (length, slot)) in entries.lengths.iter().enumerate() {
                 let name = format!("__ferry_len{at}");
                 out.line(&format!(
@@ -363,6 +369,25 @@ impl Lowering<'_> {
     }
 }
 
+/// Reductions that blocks around a region declare: in its kernel the host's compiler does not see them. Of those that
+/// combine the same type under the same name the innermost holds.
+pub(super) fn block_reductions(program: &Program, region: &Region) -> Vec<u32> {
+    let types = &program.types;
+    let mut found: Vec<(u32, &ReductionDecl<Typed>)> = Vec::new();
+    for (at, it) in program.declarations_seen(region.construct.span) {
+        let Args::Reduction(declared) = &it.construct.args else { continue };
+        if it.within.is_none() || !it.construct.has(Leaf::DeclareReduction) {
+            continue;
+        }
+        found.retain(|(_, that)| {
+            let is_same = |(one, other): (&Ty, &Ty)| types.compatible(*one, *other);
+            that.name != declared.name || !that.types.iter().zip(&declared.types).all(is_same)
+        });
+        found.extend(u32::try_from(at).map(|at| (at, declared.as_ref())));
+    }
+    found.into_iter().map(|it| it.0).collect()
+}
+
 /// The initial value of a variable that has it for ever, if that is made of literals.
 fn constant(program: &Program, var: VarId, copied: &Copied) -> Option<InitId> {
     let element = program.types.innermost_element(program.vars[var].ty);
@@ -495,17 +520,4 @@ fn part_vars(program: &Program, region: &Region) -> Vec<VarId> {
 /// Whether one of them names all of a variable.
 fn names_whole(program: &Program, region: &Region, var: VarId) -> bool {
     copied_items(region).any(|it| program.exprs[it].kind == ExprKind::Var(var))
-}
-
-/// All regions in a statement.
-pub(super) fn regions_in(program: &Program, stmt: StmtId) -> Vec<RegionId> {
-    let mut found = Vec::new();
-    let mut open = vec![Part::Stmt(stmt)];
-    while let Some(part) = open.pop() {
-        if let Part::Region(id) = part {
-            found.push(id);
-        }
-        program.parts(part, &mut |it| open.push(it));
-    }
-    found
 }

@@ -5,7 +5,7 @@
 
 use abi::MapType;
 use ir::construct::{Args, Leaf};
-use ir::program::{FunctionId, Program, VarId};
+use ir::program::{Declaration, Program, VarId};
 use ir::types::Ty;
 use source::{Name, Span};
 
@@ -33,16 +33,6 @@ pub(super) struct Mapper {
     pub(super) declaration: usize,
     /// The function it becomes.
     pub(super) function: String,
-}
-
-impl Mapper {
-    /// Whether a clause at `from` is in its scope.
-    fn is_seen(&self, program: &Program, from: Span) -> bool {
-        let Some(declaration) = program.declarations.get(self.declaration) else { return false };
-        let body = |it: FunctionId| program.functions[it].body.map(|it| program.stmts[it].span);
-        let is_around = |it: FunctionId| body(it).is_some_and(|it| it.contains(from));
-        declaration.construct.span.start < from.start && declaration.within.is_none_or(is_around)
-    }
 }
 
 impl Mappers {
@@ -75,11 +65,14 @@ impl Mappers {
     ) -> Option<String> {
         let is_default = |it: Option<Name>| it.is_none_or(|it| program.names.text(it) == "default");
         let record = program.types.record_of(program.types.innermost_element(ty))?;
+        let is_before = |it: &Declaration| it.construct.span.start < from.start;
+        let seen: Vec<usize> =
+            program.declarations_seen(from).filter(|it| is_before(it.1)).map(|it| it.0).collect();
         self.list
             .iter()
             .filter(|it| program.types.record_of(it.ty) == Some(record))
             .filter(|it| if is_default(name) { is_default(it.name) } else { it.name == name })
-            .rfind(|it| it.is_seen(program, from))
+            .rfind(|it| seen.contains(&it.declaration))
             .map(|it| it.function.clone())
     }
 }

@@ -8,6 +8,7 @@
 //! variables are seen; what remains inside is left to the host's compiler ([`nested`]).
 
 mod allocators;
+mod atomics;
 mod bound;
 mod chosen;
 mod clauses;
@@ -28,10 +29,8 @@ mod indirect;
 mod kernel;
 mod known;
 mod lanes;
-pub(crate) mod levels;
 mod loops;
 mod mapper;
-pub(crate) mod mapping;
 mod mentions;
 mod nested;
 mod nests;
@@ -44,7 +43,7 @@ mod scope;
 mod standalone;
 mod storage;
 mod stub;
-pub(crate) mod sums;
+mod sums;
 mod team_sizes;
 mod teams;
 mod thread;
@@ -55,7 +54,7 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use ir::construct::{Clause, ClauseKind, Construct, Leaf};
+use ir::construct::{Construct, Leaf};
 use ir::program::{
     ExprId, ExprKind, FunctionId, Program, RegionId, StmtId, StmtKind, Typed, VarId,
 };
@@ -68,10 +67,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use source::{Diagnostic, Diagnostics, EditError, Edits, FileId, Locator, SourceMap, Span};
 
 use crate::c::{Grid, Hook, Out, Place, Printer, Setting};
-use crate::reshape;
+use ::levels::{self, mapping, reshape};
 use fallback::Stays;
 use frame::Row;
-pub(crate) use grid::known as is_library_function;
 pub use levels::{About, Note};
 use mapper::Mappers;
 pub use standalone::{Standalone, host_file, host_header, kernel_ending};
@@ -740,15 +738,7 @@ impl Hook for Lowering<'_> {
                 if !self.is_atomic_of_team(id) {
                     return self.construct(printer, id, &leaves, out);
                 }
-                // The host's compiler takes none but of threads: the team's one is a thread.
-                let one = ClauseKind::NumThreads { strict: None, counts: vec!["1".to_owned()] };
-                let span = construct.span;
-                let one = Clause { kind: one, on: None, group: None, switch: None, span };
-                let alone = unknown::lone(Leaf::Parallel, vec![one], span);
-                out.raw(&self.pragma(&alone).unwrap_or_default());
-                out.line("{");
-                out.indented(|out| self.construct(printer, id, &leaves, out));
-                out.line("}");
+                self.atomic_of_team(printer, id, out);
             }
         }
     }
@@ -839,20 +829,6 @@ impl Hook for Lowering<'_> {
         if self.is_device && it.within.is_none() && it.construct.has(Leaf::DeclareVariant) {
             it.functions.iter().for_each(|it| printer.prototype(*it, out));
         }
-    }
-}
-
-impl Lowering<'_> {
-    /// Whether a construct is an atomic access by the one thread that a team begins with.
-    fn is_atomic_of_team(&self, id: RegionId) -> bool {
-        let region = &self.program.regions[id];
-        let is_transparent = |it: &RegionId| {
-            let leaves = &self.program.regions[*it].construct.leaves;
-            leaves.iter().all(|it| matches!(it, Leaf::Assume | Leaf::Nothing))
-        };
-        let around = self.program.around(id).skip(1).find(|it| !is_transparent(it));
-        let is_teams = |it| self.program.regions[it].construct.leaves.last() == Some(&Leaf::Teams);
-        region.construct.leaves == [Leaf::Atomic] && around.is_some_and(is_teams)
     }
 }
 

@@ -70,9 +70,8 @@ impl Lowering<'_> {
                     found.push((expr, name));
                 }
             }
-            // Constructs inside are not the teams' own code any more.
             program.parts(part, &mut |it| {
-                if !matches!(it, Part::Region(_)) {
+                if self.is_code_of_team(it) {
                     open.push(it);
                 }
             });

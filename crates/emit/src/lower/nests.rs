@@ -19,7 +19,7 @@ use opt::shape::{self, Because, Choice, Respect, Shape, Terms};
 use super::in_order;
 use super::levels::{About, Leveled, Note, base, is_straight, plain};
 use super::mapping::{Mapping, Pinned, refused};
-use crate::reshape::{Within, share_inside};
+use levels::reshape::{Within, share_inside};
 
 /// Chooses for nests of teams and threads; the program as written, and as it is now.
 pub(super) fn remap(

@@ -209,8 +209,10 @@ impl Task<'_> {
             total.push(format!("{} * {}", it.items.len(), trips.join(" * ")));
         }
         out.line(&format!("const __ferry_i64 __fdc = {};", total.join(" + ")));
-        out.line("struct __ferry_dependence __fd[__fdc + 1];");
-        out.line("int __fdj = 0;");
+        let table = "__attribute__((cleanup(__ferry_drop))) struct __ferry_dependence *__fd";
+        out.line(&format!("{table} = __ferry_table(__fdc, sizeof *__fd);"));
+        out.line("int __fdj = __fd ? 0 : -1;");
+        out.line("if (__fd) {");
         let put = |rows: &[String], out: &mut Out<'_>| {
             out.line("{");
             for row in rows {
@@ -223,6 +225,7 @@ impl Task<'_> {
             loops(printer, &it.iterators, out);
             put(&rows(printer, it), out);
         }
+        out.line("}");
         out.line(&format!("{begin}(&__fi, {is_deferred}, __fdj, __fd);"));
     }
 }

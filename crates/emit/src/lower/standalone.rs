@@ -210,7 +210,7 @@ impl Lowering<'_> {
         }
         stub::strided(out, list);
         if list.iter().any(|it| !it.repeats.is_empty()) {
-            repeated(out, list);
+            repeated(out, list, at);
             return Tables { count: "__ferry_count".to_owned(), has_mappers, is_empty };
         }
         out.line("struct __ferry_item __ferry_items[] = {");
@@ -418,14 +418,17 @@ fn row(entry: &Entry, begin: &str, how: &str) -> String {
 }
 
 /// Items whose number is known when the program runs.
-fn repeated(out: &mut Out<'_>, list: &[Entry]) {
+fn repeated(out: &mut Out<'_>, list: &[Entry], at: &At) {
     let single = list.iter().filter(|it| it.repeats.is_empty()).count();
     let mut total = vec![single.to_string()];
     for entry in list.iter().filter(|it| !it.repeats.is_empty()) {
         let trips: Vec<String> = entry.repeats.iter().map(|it| it.trips()).collect();
         total.push(trips.join(" * "));
     }
-    out.line(&format!("struct __ferry_item __ferry_items[{} + 1];", total.join(" + ")));
+    let (table, place) =
+        ("__attribute__((cleanup(__ferry_free_items))) struct __ferry_item *", at.place());
+    let total = total.join(" + ");
+    out.line(&format!("{table}__ferry_items = __ferry_new_items({place}, {total});"));
     out.line("int __ferry_count = 0;");
     for (index, (entry, begin)) in list.iter().zip(stub::begins(list)).enumerate() {
         if list.iter().any(|it| it.parent == Some(index)) {

@@ -172,6 +172,9 @@ fn name(entry: &Entry, at: &At) -> String {
     quoted(&format!(";{};{};{};{};;", entry.name, at.file, at.line, at.column))
 }
 
+/// Memory of a block that is given back where that is left.
+const TABLE: &str = "__attribute__((cleanup(__ferry_drop))) __ferry_i64 *__fo";
+
 /// Tables whose length is known when the program runs: entries that are repeated for the values of
 /// iterators. Gives the name of the count.
 fn repeated(out: &mut Out<'_>, list: &[Entry], at: &At, has_mappers: bool) -> String {
@@ -182,12 +185,21 @@ fn repeated(out: &mut Out<'_>, list: &[Entry], at: &At, has_mappers: bool) -> St
         total.push(trips.join(" * "));
     }
     out.line(&format!("const __ferry_i64 __fc = {};", total.join(" + ")));
-    out.line("void *__fb[__fc + 1]; void *__fp[__fc + 1]; __ferry_i64 __fs[__fc + 1];");
-    out.line("__ferry_i64 __ft[__fc + 1]; const char *__fn[__fc + 1];");
+    // They may be more than a stack holds.
+    out.line(&format!("{TABLE} = __ferry_table(__fc, 6 * sizeof(__ferry_i64));"));
+    let column =
+        |at: u32, ty: &str, name: &str| format!("{ty}{name} = ({ty})(__fo + {at} * __fc);");
+    out.line(&column(0, "void **", "__fb"));
+    out.line(&column(1, "void **", "__fp"));
+    out.line(&column(2, "__ferry_i64 *", "__fs"));
+    out.line(&column(3, "__ferry_i64 *", "__ft"));
+    out.line(&column(4, "const char **", "__fn"));
     if has_mappers {
-        out.line("void *__fm[__fc + 1];");
+        out.line(&column(5, "void **", "__fm"));
     }
-    out.line("int __fj = 0;");
+    // The runtime says that there is no room for them.
+    out.line("int __fj = __fo ? 0 : -1;");
+    out.line("if (__fo) {");
     for (index, entry) in list.iter().enumerate() {
         if list.iter().any(|it| it.parent == Some(index)) {
             // Where it is depends on how often others before it are repeated.
@@ -223,6 +235,7 @@ fn repeated(out: &mut Out<'_>, list: &[Entry], at: &At, has_mappers: bool) -> St
             name(entry, at)
         ));
     }
+    out.line("}");
     "__fj".to_owned()
 }
 

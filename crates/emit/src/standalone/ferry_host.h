@@ -90,6 +90,9 @@ struct ferry_scope {
   int count;
 };
 
+/* Items that a directive repeats. */
+struct ferry_item *ferry_new_items(const char *place, ferry_i64 count);
+void ferry_free_items(struct ferry_item **items);
 void ferry_enter_data(const char *place, ferry_i64 device, struct ferry_item *items, int count);
 void ferry_exit_data(const char *place, ferry_i64 device, struct ferry_item *items, int count);
 void ferry_update(const char *place, ferry_i64 device, struct ferry_item *items, int count);

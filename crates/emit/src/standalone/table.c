@@ -516,6 +516,19 @@ static int begins(const char *where, ferry_i64 device) {
 
 static void ends(void) { pthread_mutex_unlock(&lock); }
 
+struct ferry_item *ferry_new_items(const char *where, ferry_i64 count) {
+  int is_few = count >= 0 && count < 0x7fffffff;
+  struct ferry_item *items = is_few ? malloc((ferry_size)count * sizeof *items + 1) : 0;
+  if (!items) {
+    pthread_mutex_lock(&lock);
+    place = where;
+    fail("there is no memory for the %lld items of this directive", count);
+  }
+  return items;
+}
+
+void ferry_free_items(struct ferry_item **items) { free(*items); }
+
 void ferry_enter_data(const char *where, ferry_i64 device, struct ferry_item *items, int count) {
   if (begins(where, device)) enter(items, count), device_wait();
   ends();

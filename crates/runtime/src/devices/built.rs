@@ -31,7 +31,7 @@ fn common(registry: &Registry) -> Result<Vec<Wanted>, String> {
     let mut lists = registry.built_for().map(|it| (it, settings::kinds_of(it).unwrap_or_default()));
     let Some((first, mut wanted)) = lists.next() else { return Ok(Vec::new()) };
     for (_, list) in lists {
-        wanted.retain(|(it, _)| list.iter().any(|(that, _)| that.name == it.name));
+        wanted.retain(|(it, _)| list.iter().any(|(that, _)| that.name() == it.name()));
     }
     if wanted.is_empty() { Err(first.to_owned()) } else { Ok(wanted) }
 }
@@ -64,11 +64,11 @@ pub(super) fn open() -> Result<Vec<DeviceState>, Error> {
                 continue;
             }
         };
-        if wanted.first().is_some_and(|(it, _)| it.name != kind.name) {
+        if wanted.first().is_some_and(|(it, _)| it.name() != kind.name()) {
             let missing = missing.join("; ");
-            report::warn(&format!("the program runs on `{}`; not here is {missing}", kind.name));
+            report::warn(&format!("the program runs on `{}`; not here is {missing}", kind.name()));
         }
-        let first = DeviceState::new(0, plugin.name, device);
+        let first = DeviceState::new(0, plugin.name(), device);
         let others = present
             .iter()
             .enumerate()
@@ -85,7 +85,7 @@ pub(super) fn open() -> Result<Vec<DeviceState>, Error> {
 /// Says why there is none of a kind.
 fn absent(kind: &Plugin, error: DeviceError) -> String {
     let why = if let DeviceError::Failed(why) = error { why } else { error.to_string() };
-    format!("`{}`: {why}", kind.name)
+    format!("`{}`: {why}", kind.name())
 }
 
 /// How many devices of a kind are here, of those that are asked for: all of them where no number is given.
@@ -110,5 +110,5 @@ fn fall_back(why: String) -> Result<Vec<DeviceState>, Error> {
 fn cpu() -> Result<Vec<DeviceState>, Error> {
     let Some(cpu) = PLUGINS.first() else { return Ok(Vec::new()) };
     let device = opened_device(cpu, 0, 0).map_err(|error| unusable(cpu, 0, error))?;
-    Ok(vec![DeviceState::new(0, cpu.name, device)])
+    Ok(vec![DeviceState::new(0, cpu.name(), device)])
 }

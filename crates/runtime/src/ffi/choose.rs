@@ -5,6 +5,7 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
 use std::sync::{Mutex, PoisonError};
 
+use abi::target::{self, Is};
 use abi::{DEVICE_DEFAULT, TraitAxis};
 
 use super::answer;
@@ -26,27 +27,22 @@ fn processor_is(axis: c_int, word: &str) -> bool {
 }
 
 /// Whether a kind of device, or the host, has a trait.
-fn is_so(kind: Option<&str>, axis: c_int, word: &str) -> bool {
-    let is_gpu = matches!(kind, Some("cuda" | "hip"));
-    let is_cluster = matches!(kind, Some("riscv" | "riscv:shared"));
+fn is_so(kind: Option<&target::Target>, axis: c_int, word: &str) -> bool {
     if axis == TraitAxis::Kind as c_int {
+        let is = kind.map_or(Is::Processor, |it| it.is);
         return match word {
             "any" => true,
             "host" => kind.is_none(),
             "nohost" => kind.is_some(),
-            "gpu" => is_gpu,
-            "cpu" => !is_gpu && !is_cluster,
+            "gpu" => is == Is::Gpu,
+            "cpu" => is == Is::Processor,
             _ => false,
         };
     }
-    let arch: &[&str] = match kind {
-        Some("cuda") => &["nvptx64", "nvptx"],
-        Some("hip") => &["amdgcn", "gcn"],
-        Some("riscv" | "riscv:shared") => &["riscv32", "riscv"],
-        // The host's processor.
-        _ => return processor_is(axis, word),
-    };
-    axis == TraitAxis::Arch as c_int && arch.contains(&word)
+    match kind.map_or(&[][..], |it| it.arch) {
+        [] => processor_is(axis, word),
+        arch => axis == TraitAxis::Arch as c_int && arch.contains(&word),
+    }
 }
 
 fn device(number: i64) -> Result<Target, Error> {
@@ -70,7 +66,7 @@ pub unsafe extern "C" fn __ferry_device_is(number: i64, axis: c_int, word: *cons
     answer("__ferry_device_is", 0, || {
         let kind = match device(number) {
             Ok(Target::Host) => None,
-            Ok(Target::Device(device)) => Some(device.kind),
+            Ok(Target::Device(device)) => target::named(device.kind),
             Err(_) => return Ok(0),
         };
         Ok(c_int::from(is_so(kind, axis, word)))

@@ -105,10 +105,8 @@ pub unsafe extern "C" fn __ferry_task_begin(
     // SAFETY: the caller's promise.
     let place = unsafe { Place::new(location) };
     guard(&place, false, || {
-        let count = usize::try_from(count).unwrap_or(0);
-        if count > 0 && dependences.is_null() {
-            return Err(Error::BadCall("a task without its dependences"));
-        }
+        let count = usize::try_from(count).ok().filter(|it| *it == 0 || !dependences.is_null());
+        let count = count.ok_or(Error::BadCall("the dependences are null or too many"))?;
         let list = match count {
             0 => Vec::new(),
             // SAFETY: the caller's promise.

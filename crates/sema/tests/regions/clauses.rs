@@ -26,6 +26,18 @@ fn lists_name_variables() {
 }
 
 #[test]
+fn what_is_not_in_the_copied_part_is_not_used() {
+    let used = |clause: &str, code: &str| format!("#pragma acc serial {clause}\n{code}");
+    bad_body(&used("private(a[0:4])", "a[4] = a[3];"), &["F0592 | a[4]"]);
+    bad_body(&used("firstprivate(a[2:4])", "a[1] = a[5];"), &["F0592 | a[1]"]);
+    bad_body(&used("private(b[1:2][0:3])", "b[1][3] = b[2][2];"), &["F0592 | b[1][3]"]);
+    good_body(&used("private(a[0:n])", "a[40] = 1;"));
+    good_body(&used("private(a)", "a[40] = 1;"));
+    good_body(&used("private(a[0:4])", "a[n] = 1;"));
+    good_body(&used("copy(a[0:4]) private(x)", "a[3] = 1;"));
+}
+
+#[test]
 fn mapped_objects_have_a_size() {
     bad(
         "extern int open[];\nvoid f(void) {\n#pragma omp target map(open)\nopen[0] = 1;\n}\n",

@@ -21,17 +21,53 @@ use self::program::{Machine, Model, Request};
 use self::tools::Asked;
 pub(crate) use self::tools::Tools;
 use super::bundle::Code;
+use super::compile::Job;
 use super::gpus::has_lines;
 use super::image::Part;
 use super::numbers::Numbers;
+use super::toolchain::{Program, Texts, Toolchain};
 use super::{Context, Failure};
 use crate::report::reason;
 
 /// The cluster that is meant where none is named.
 pub(crate) const USUAL: &str = "hero-rtl";
 
+/// clang, `ferry-narrow` and the cluster's own runtime.
+pub(crate) struct Cluster;
+
+impl Toolchain for Cluster {
+    fn compile(
+        &self,
+        cx: &Context<'_>,
+        job: &Job<'_>,
+        texts: &Texts<'_>,
+        numbers: &Numbers,
+    ) -> Result<Vec<Code>, Failure> {
+        let text = texts.device.filter(|_| cx.arguments.targets.has_cluster());
+        let Some(text) = text else { return Ok(Vec::new()) };
+        let text = texts.cluster.unwrap_or(text);
+        cx.save(&job.input.path, "riscv.c", text)?;
+        let code = bitcode(cx, &job.input.path, text, numbers)?;
+        cx.save(&job.input.path, "riscv.bc", &code.bytes)?;
+        Ok(vec![code])
+    }
+
+    fn owns(&self, code: &Code) -> bool {
+        code.triple == TRIPLE && matches!(code.kind, ImageKind::Object | ImageKind::Bitcode)
+    }
+
+    fn link(
+        &self,
+        cx: &Context<'_>,
+        parts: Vec<Part>,
+        program: &Program<'_>,
+    ) -> Result<Vec<Code>, Failure> {
+        Ok(vec![link(cx, &parts, program.output)?])
+    }
+}
+
 /// Compiles a device text to bitcode, in its container's terms.
-pub(crate) fn bitcode(
+fn bitcode(
     cx: &Context<'_>,
     source: &Path,
     text: &[u8],
@@ -106,14 +142,7 @@ pub(crate) fn cluster(name: &str) -> Result<(Config, String), String> {
 }
 
 /// The image of a program, if it has code for the cluster.
-pub(crate) fn link(
-    cx: &Context<'_>,
-    parts: &[Part],
-    output: &Path,
-) -> Result<Option<Code>, Failure> {
-    if parts.is_empty() {
-        return Ok(None);
-    }
+fn link(cx: &Context<'_>, parts: &[Part], output: &Path) -> Result<Code, Failure> {
     let tools = Tools::find().map_err(|why| Failure::told(&why))?;
     let name = cx.arguments.targets.cluster.as_deref().unwrap_or(USUAL);
     let (config, description) = cluster(name).map_err(|why| Failure::told(&why))?;
@@ -133,7 +162,7 @@ pub(crate) fn link(
     })?;
     cx.save(output, "riscv.elf", &image)?;
     let (triple, arch) = (TRIPLE.to_owned(), String::new());
-    Ok(Some(Code { kind: ImageKind::Object, triple, arch, bytes: image }))
+    Ok(Code { kind: ImageKind::Object, triple, arch, bytes: image })
 }
 
 /// What a tool said, in the user's names, and what to do about functions that are missing.

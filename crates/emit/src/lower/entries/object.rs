@@ -106,6 +106,16 @@ impl Entries {
                 parent = Some(index);
             }
         }
+        if is_param && slot.is_none() {
+            // All of it is repeated: the kernel asks where the object lies once its pieces are there.
+            slot = self.param(entry(
+                base.clone(),
+                base,
+                "0".to_owned(),
+                MapType::IMPLICIT,
+                &root_name,
+            ));
+        }
         match parent {
             // Pointers that lie in none of these may be on the device or not.
             None => by_last_pointer(attached).into_iter().for_each(|(pointer, group)| {

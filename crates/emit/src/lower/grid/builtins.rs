@@ -5,8 +5,8 @@
 use ir::program::{Function, FunctionId};
 
 use super::super::Lowering;
-use super::unit::known;
 use crate::c::Grid;
+use crate::c::library::known;
 
 const PREFIX: &str = "__builtin_";
 

@@ -9,7 +9,7 @@ use ir::types::{FunctionType, Ty};
 use ir::walk::Part;
 use rustc_hash::FxHashSet;
 
-use super::unit::known;
+use crate::c::library::known;
 use crate::c::{Out, Printer, Setting, THREAD, named_callee};
 use crate::lower::{Lowering, fingerprint};
 

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeSet;
 
+use abi::facts::Facts;
 use ir::construct::Leaf;
 use ir::program::{FunctionId, VarId, VarStorage};
 use rustc_hash::FxHashSet;
@@ -96,36 +97,38 @@ impl Lowering<'_> {
             Grid::OpenCl | Grid::OpenCl12 => self.linked_parts(),
         };
         let uses = &self.state.borrow().uses;
-        text.push_str(if uses.is_empty() { "" } else { abi::image::NEEDS_OTHERS });
-        let offers = self.has_for_others(selection);
-        text.push_str(if offers { abi::image::FOR_OTHERS } else { "" });
+        let mut facts = Facts {
+            needs_others: !uses.is_empty(),
+            is_for_others: self.has_for_others(selection),
+            ..Facts::default()
+        };
         if grid.is_opencl() {
-            text.push_str(&format!("{}{:016x}\n", abi::image::FILE, self.unit));
-            let line = |word: &str, name: &str| format!("{word}{name}\n");
-            text.extend(uses.iter().map(|it| line(abi::image::USES, it)));
+            facts.file = Some(format!("{:016x}", self.unit));
+            facts.uses = uses.iter().cloned().collect();
             let functions = selection.functions.iter().filter(|it| self.offers(**it));
-            text.extend(functions.map(|it| line(abi::image::HAS, &self.with_calls(*it, uses))));
             let vars = selection.vars.iter().filter(|it| self.is_for_others(**it));
-            text.extend(vars.map(|it| line(abi::image::HAS, &self.symbol(*it))));
+            let vars = vars.map(|it| (self.symbol(*it), Vec::new()));
+            facts.has = functions.map(|it| self.with_calls(*it, uses)).chain(vars).collect();
         }
+        text.push_str(&facts.write());
         text
     }
 
     /// A function, and what it calls in other files.
-    fn with_calls(&self, id: FunctionId, uses: &BTreeSet<String>) -> String {
+    fn with_calls(&self, id: FunctionId, uses: &BTreeSet<String>) -> (String, Vec<String>) {
         let name = |id: FunctionId| self.program.names.text(self.program.functions[id].name);
-        let mut words = vec![name(id)];
+        let first = name(id).to_owned();
+        let mut calls = Vec::new();
         let (mut seen, mut open) = (FxHashSet::default(), vec![id]);
         while let Some(id) = open.pop() {
             if seen.insert(id) {
                 let function = &self.program.functions[id];
-                words.extend(
-                    Some(name(id)).filter(|it| function.body.is_none() && uses.contains(*it)),
-                );
+                let is_used = function.body.is_none() && uses.contains(name(id));
+                calls.extend(is_used.then(|| name(id).to_owned()));
                 open.extend(&function.calls);
             }
         }
-        words.join(" ")
+        (first, calls)
     }
 
     /// Names that every linked text has for itself.

@@ -37,13 +37,13 @@ mod user;
 mod uses;
 mod variables;
 
+pub(super) use crate::c::library::known;
 pub(super) use forms::{Form, is_value};
 pub(super) use league::{TEAM, TEAMS};
 pub(super) use lent::StackPlace;
 pub(super) use spmd::Kernels;
 pub(super) use team::Team;
 pub(super) use unit::by_clock;
-pub(crate) use unit::known;
 pub(super) use variables::Placed;
 
 use ir::program::{RegionId, VarId};

@@ -10,7 +10,8 @@ use source::Span;
 
 use super::super::device::Kernel;
 use super::builtins;
-use super::unit::{by_clock, known};
+use super::unit::by_clock;
+use crate::c::library::known;
 use crate::c::{Grid, Printing, computes_in_bits, is_pure, is_split, named_callee, width_of};
 use crate::lower::Lowering;
 

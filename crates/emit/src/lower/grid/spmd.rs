@@ -35,21 +35,19 @@ pub(super) struct Made {
     launch: Launch,
 }
 
-impl Grid {
-    /// What groups are like that run such a kernel.
-    fn groups(self) -> Groups {
-        match self {
-            Grid::OpenCl | Grid::OpenCl12 => {
-                Groups { most_threads: 64, memory: 24 << 10, many: 1 << 21 }
-            }
-            Grid::Cuda | Grid::Hip => Groups { most_threads: 128, memory: 40 << 10, many: 1 << 21 },
+/// What groups are like that run such a kernel.
+fn groups(grid: Grid) -> Groups {
+    match grid {
+        Grid::OpenCl | Grid::OpenCl12 => {
+            Groups { most_threads: 64, memory: 24 << 10, many: 1 << 21 }
         }
+        Grid::Cuda | Grid::Hip => Groups { most_threads: 128, memory: 40 << 10, many: 1 << 21 },
     }
 }
 
 /// Threads of a group that runs such a kernel.
 pub(super) fn threads(grid: Grid) -> u64 {
-    grid.groups().most_threads
+    groups(grid).most_threads
 }
 
 impl Lowering<'_> {
@@ -91,9 +89,9 @@ impl Lowering<'_> {
                 continue;
             }
             let may_do = !matches!(self.form(kernel.region), super::Form::Solo(_));
-            match pipeline::run(&mut kernels.program, kernel, grid.groups(), None) {
+            match pipeline::run(&mut kernels.program, kernel, groups(grid), None) {
                 Ok(made) if may_do && made.launch.notes.is_empty() => {}
-                Ok(made) => kernels.put(&made, grid.groups()),
+                Ok(made) => kernels.put(&made, groups(grid)),
                 Err(refusal) => {
                     kernels.refused.insert(kernel.region, refusal.why);
                 }

@@ -11,6 +11,7 @@ use super::super::{Lowering, mentions};
 use super::flat::MOST_THREADS;
 use super::refused::given_lengths;
 use super::{Form, block, builtins, spmd};
+use crate::c::library::{known, spelled};
 use crate::c::{Grid, Out, Printing, Setting, Used};
 
 /// What every text in OpenCL C begins with.
@@ -32,9 +33,6 @@ const CUDA_BITS: &str = include_str!("bits.cu");
 
 /// What kernels use whose threads share rows, or that have instructions of their own.
 const CUDA_SHAPES: &str = include_str!("shapes.cu");
-
-/// Functions of the C library that the language has under another name, or under the same.
-const LIBRARY: &str = include_str!("library.txt");
 
 /// Functions that ask for the time or wait, which GPUs have a clock for; OpenCL C has none.
 const CLOCK: &str = include_str!("clock.txt");
@@ -307,23 +305,10 @@ fn cuda_header(name: &str, slots: usize, parts: usize, threads: Option<u64>) -> 
     )
 }
 
-/// Whether the language has a function of the C library.
-pub(crate) fn known(name: &str) -> bool {
-    LIBRARY.lines().any(|line| line.split_whitespace().next() == Some(name))
-}
-
 /// What a function is called that needs the clock of a grid, where it has one.
 pub(in crate::lower) fn by_clock(grid: Grid, name: &str) -> Option<&'static str> {
     let mut words = CLOCK.lines().filter_map(|line| line.split_once(' '));
     words.find(|it| it.0 == name && grid.is_cpp()).map(|it| it.1)
-}
-
-/// What it is called there, if something else.
-fn spelled(grid: Grid, name: &str) -> Option<&'static str> {
-    let mut found = LIBRARY.lines().filter(|it| it.split_whitespace().next() == Some(name));
-    let other = found.next().and_then(|line| line.split_whitespace().nth(1))?;
-    // CUDA has the names of C; what is ours is needed everywhere.
-    (grid.is_opencl() || other.starts_with("__ferry")).then_some(other)
 }
 
 /// Whether a text uses [`CUDA_CLOCK`].

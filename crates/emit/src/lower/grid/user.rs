@@ -17,16 +17,16 @@ impl Lowering<'_> {
         var: VarId,
     ) -> Option<(&Construct<Typed>, &ReductionDecl<Typed>)> {
         let types = &self.program.types;
-        let function = self.program.regions[id].function;
+        let from = self.program.regions[id].construct.span;
+        let seen: Vec<_> = self.program.declarations_seen(from).collect();
         let ty = types.resolve(self.program.vars[var].ty).plain();
-        self.program.declarations.iter().rev().find_map(|it| {
-            let is_seen = it.within.is_none_or(|it| it == function);
+        seen.into_iter().rev().find_map(|(_, it)| {
             let Args::Reduction(declared) = &it.construct.args else { return None };
             let [only] = declared.types.as_slice() else { return None };
             let is_meant = it.construct.has(Leaf::DeclareReduction)
                 && declared.name == *op
                 && types.compatible(types.resolve(*only).plain(), ty);
-            (is_seen && is_meant).then_some((&it.construct, declared.as_ref()))
+            is_meant.then_some((&it.construct, declared.as_ref()))
         })
     }
 

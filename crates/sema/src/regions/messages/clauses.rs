@@ -188,6 +188,13 @@ pub(crate) fn bad_section(span: Span, what: String, why: String) -> Diagnostic {
     Diagnostic::error("F0532", what).at(span, why)
 }
 
+pub(crate) fn outside_of_copy(span: Span, index: i128, item: Span) -> Diagnostic {
+    Diagnostic::warning("F0592", format!("element {index} is not in the part that is copied"))
+        .at(span, "where this lies in here is not said")
+        .label(item, "copies are made of this part alone")
+        .help("name a part with all elements that are used, or the whole array")
+}
+
 pub(crate) fn no_element(span: Span, index: i128, size: u64) -> Diagnostic {
     let last = size.saturating_sub(1);
     bad_section(

@@ -11,6 +11,7 @@ mod levels;
 mod lists;
 mod nesting;
 mod numbers;
+mod parts;
 mod reductions;
 mod stops;
 
@@ -26,9 +27,10 @@ pub(super) fn check(program: &Program, uses: &Uses, faults: &mut Diagnostics) {
         lists::check(program, construct, faults);
         numbers::check(program, construct, faults);
         conflicts::check(program, construct, faults);
-        reductions::types(program, construct, Some(region.function), faults);
+        reductions::types(program, construct, faults);
         reductions::meeting(program, uses, id, faults);
         atomics::check(program, region, faults);
+        parts::check(program, id, faults);
         stops::check(program, construct, faults);
     }
     for declaration in &program.declarations {

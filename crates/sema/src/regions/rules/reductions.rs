@@ -1,7 +1,7 @@
 //! What can be reduced how, and what the threads around have of variables that are copied.
 
 use ir::construct::{Args, ClauseKind, Construct, Leaf, Reduction, ReductionOp};
-use ir::program::{ExprId, ExprKind, FunctionId, Program, RegionId, Typed, VarId};
+use ir::program::{ExprId, ExprKind, Program, RegionId, Typed, VarId};
 use ir::region::Sharing;
 use ir::types::Ty;
 use source::{Diagnostics, Span};
@@ -10,12 +10,7 @@ use crate::regions::items::{self, Role};
 use crate::regions::uses::Uses;
 use crate::regions::{ancestors, has_static_storage, messages};
 
-pub(super) fn types(
-    program: &Program,
-    construct: &Construct<Typed>,
-    function: Option<FunctionId>,
-    faults: &mut Diagnostics,
-) {
+pub(super) fn types(program: &Program, construct: &Construct<Typed>, faults: &mut Diagnostics) {
     for clause in &construct.clauses {
         let (ClauseKind::Reduction(it)
         | ClauseKind::InReduction(it)
@@ -24,7 +19,7 @@ pub(super) fn types(
             continue;
         };
         for &item in &it.items {
-            one(program, (construct, it), item, clause.span, function, faults);
+            one(program, (construct, it), item, clause.span, faults);
         }
     }
 }
@@ -34,7 +29,6 @@ fn one(
     (construct, reduction): (&Construct<Typed>, &Reduction<Typed>),
     item: ExprId,
     place: Span,
-    function: Option<FunctionId>,
     faults: &mut Diagnostics,
 ) {
     let types = &program.types;
@@ -48,11 +42,9 @@ fn one(
     if fits(program, &reduction.op, ty, has_members) || types.is_vector(ty) {
         return;
     }
-    let declared = program.declarations.iter().filter(|it| {
-        it.construct.has(Leaf::DeclareReduction) && (it.within.is_none() || it.within == function)
-    });
+    let declared = program.declarations_seen(construct.span);
     let mut other = None;
-    for declaration in declared {
+    for (_, declaration) in declared.filter(|it| it.1.construct.has(Leaf::DeclareReduction)) {
         let Args::Reduction(declared) = &declaration.construct.args else { continue };
         if declared.name != reduction.op {
             continue;

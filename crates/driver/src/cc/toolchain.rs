@@ -1,0 +1,95 @@
+//! Who makes device code: one table of toolchains, each in a file of its own.
+//!
+//! A toolchain compiles the texts that lowering made of a file to device code, which travels in the file's object; and it
+//! makes images of all device code of a program that is its own, when that is linked.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use super::bundle::Code;
+use super::compile::Job;
+use super::image::{HostCompiler, Part};
+use super::numbers::Numbers;
+use super::{Context, Failure, cuda, hip, opencl, riscv};
+
+/// Every toolchain, in the order in which images of a program lie in it. Devices take the last that they can run.
+pub(crate) const TOOLCHAINS: &[&dyn Toolchain] =
+    &[&HostCompiler, &opencl::Driver, &cuda::Nvidia, &hip::Amd, &riscv::Cluster];
+
+/// What lowering made of a file for devices.
+pub(crate) struct Texts<'a> {
+    /// C for devices that do not see the host's memory.
+    pub(crate) device: Option<&'a [u8]>,
+    /// The same for the cluster, where it differs.
+    pub(crate) cluster: Option<&'a [u8]>,
+    /// Texts for grids of threads.
+    pub(crate) grids: &'a [(emit::Grid, Vec<u8>)],
+}
+
+impl Texts<'_> {
+    /// The text in a language of grids, if that was asked for.
+    pub(crate) fn grid(&self, grid: emit::Grid) -> Option<&[u8]> {
+        self.grids.iter().find(|it| it.0 == grid).map(|it| it.1.as_slice())
+    }
+}
+
+/// A program that is linked.
+pub(crate) struct Program<'a> {
+    /// Images of its shared libraries.
+    pub(crate) images: &'a [Code],
+    /// The user's folders and libraries that device code may use.
+    pub(crate) flags: &'a [OsString],
+    pub(crate) output: &'a Path,
+}
+
+/// What makes device code of texts, and images of device code.
+pub(crate) trait Toolchain: Sync {
+    /// Compiles what is meant for it: device code for the file's object.
+    fn compile(
+        &self,
+        cx: &Context<'_>,
+        job: &Job<'_>,
+        texts: &Texts<'_>,
+        numbers: &Numbers,
+    ) -> Result<Vec<Code>, Failure>;
+
+    /// Whether it makes images of such device code.
+    fn owns(&self, code: &Code) -> bool;
+
+    /// The images of a program of its device code, which is not empty.
+    fn link(
+        &self,
+        cx: &Context<'_>,
+        parts: Vec<Part>,
+        program: &Program<'_>,
+    ) -> Result<Vec<Code>, Failure>;
+}
+
+#[cfg(test)]
+mod tests {
+    use abi::image::ImageKind;
+
+    use super::*;
+
+    #[test]
+    fn all_device_code_belongs_to_one_toolchain() {
+        let code = |kind, triple: &str| {
+            let (arch, bytes) = (String::new(), Vec::new());
+            Code { kind, triple: triple.to_owned(), arch, bytes }
+        };
+        let own = [
+            Code::of(Vec::new()),
+            Code::of(abi::image::OPENCL.as_bytes().to_vec()),
+            code(ImageKind::Ptx, cuda::TRIPLE),
+            code(ImageKind::Cubin, cuda::TRIPLE),
+            code(ImageKind::Object, hip::TRIPLE),
+            code(ImageKind::Bitcode, hip::TRIPLE),
+            code(ImageKind::Bitcode, abi::cluster::TRIPLE),
+        ];
+        for it in &own {
+            assert_eq!(TOOLCHAINS.iter().filter(|that| that.owns(it)).count(), 1, "{it:?}");
+        }
+        let note = code(ImageKind::Source, super::super::unread::TRIPLE);
+        assert!(!TOOLCHAINS.iter().any(|it| it.owns(&note)));
+    }
+}

@@ -1,0 +1,263 @@
+//! Constructs that leave the host: who runs them.
+//!
+//! A construct with loops for teams is run by the threads of the device, each a team. Where the user
+//! says how many teams there are and that can be seen, exactly so many are counted and dealt to the
+//! threads. Without loops for teams one team is enough.
+
+use ir::construct::{ClauseKind, Leaf};
+use ir::program::{ExprId, ExprKind, Level, Program, RegionId};
+use ir::region::{Attribute, Mapping, Sharing};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::asked::Asked;
+use super::choose::{How, Why};
+use super::proof::Judged;
+use super::{About, Machine, Note, Pass, effects};
+
+/// Who runs a construct.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Crew {
+    /// One thread, loops included.
+    Serial,
+    /// One thread, which starts others for loops.
+    One,
+    /// All threads, each a team.
+    Threads,
+    /// As many teams as the user says, dealt to threads.
+    Counted,
+}
+
+/// A construct that leaves the host, while its loops are decided on.
+#[derive(Debug)]
+pub(super) struct Region {
+    pub(super) id: RegionId,
+    pub(super) crew: Crew,
+    /// Independence is not taken for granted.
+    pub(super) proves: bool,
+    /// Its loops, outer ones first; itself among them if it is one.
+    pub(super) loops: Vec<RegionId>,
+    pub(super) chosen: FxHashMap<RegionId, How>,
+}
+
+impl Pass<'_> {
+    pub(super) fn compute(&mut self, id: RegionId) {
+        let inside = self.inside(id);
+        let program = self.program();
+        let construct = &program.regions[id].construct;
+        let is_loop = |it: &RegionId| {
+            let construct = &program.regions[*it].construct;
+            construct.has(Leaf::Loop) && construct.dialect != directive::HOST_DIALECT
+        };
+        let loops: Vec<RegionId> =
+            std::iter::once(id).chain(inside).filter(|it| is_loop(it)).collect();
+        let mut region = Region {
+            id,
+            crew: Crew::Serial,
+            proves: construct.has(Leaf::Kernels),
+            loops,
+            chosen: FxHashMap::default(),
+        };
+        self.own_pointers(id);
+        self.imply_data(id);
+        self.judge(&region);
+        region.crew = self.crew(&region);
+        for at in region.loops.clone() {
+            let how = self.choose(&region, at);
+            if region.crew != Crew::Serial && self.is_vouched(&region, at) {
+                self.warn_refuted(at);
+            }
+            if let How::NewThreads { .. } = how {
+                self.keep_terms(at);
+            }
+            let how = self.with_lanes(at, how);
+            region.chosen.insert(at, how);
+            self.done.insert(at);
+        }
+        if self.machine == Machine::League {
+            self.share_inside(&mut region);
+        }
+        for at in region.loops.clone() {
+            let Some(how) = region.chosen.get(&at).copied() else { continue };
+            self.note(id, at, how);
+            // What a loop inside of one that is dealt sums up is for who runs that iteration.
+            let is_within = self.around(&region, at).iter().any(|it| it.1.is_dealt());
+            if how == How::Teams || how.is_dealt() && !is_within {
+                self.bring_sums(&region, at);
+            }
+            if at != id {
+                self.restate_loop(Some(&region), at, how);
+            }
+        }
+        if region.proves && !region.chosen.get(&id).is_some_and(|it| it.is_dealt()) {
+            self.unmarked(&region);
+        }
+        self.restate_compute(&region);
+    }
+
+    /// Pointers that come as arguments are each team's own, like all that comes so, wherever they lead.
+    fn own_pointers(&mut self, id: RegionId) {
+        let region = &mut self.leveled.program.regions[id];
+        if !region.construct.rules.copies_per_team {
+            return;
+        }
+        for var in &mut region.vars {
+            let mapping = var.mappings.iter().find(|it| it.value == Mapping::PointerToMapped);
+            let is_shared = var.sharing.as_ref().is_some_and(|it| it.value == Sharing::Shared);
+            if let (Some(it), true) = (mapping, is_shared) {
+                var.sharing = Some(Attribute { value: Sharing::FirstPrivate, origin: it.origin });
+            }
+        }
+    }
+
+    fn crew(&self, region: &Region) -> Crew {
+        let program = self.program();
+        let construct = &program.regions[region.id].construct;
+        if construct.has(Leaf::Kernels) {
+            return Crew::One;
+        }
+        if !construct.has(Leaf::Teams) {
+            return Crew::Serial;
+        }
+
+        if construct.has(Leaf::Loop) {
+            // All its effects are those of its loop, and that is run once.
+            let asked = Asked::of(construct);
+            let is_unknown = asked.auto && !self.is_shown(region.id) || self.is_denied(region.id);
+            return match asked.seq || is_unknown || !self.is_for_teams(region, region.id, &asked) {
+                true => Crew::One,
+                false => Crew::Threads,
+            };
+        }
+        let calls_teams = program.regions[region.id]
+            .reaches
+            .iter()
+            .any(|it| program.functions[*it].device.level == Some(Level::Team));
+        if calls_teams {
+            // What functions do with their teams is theirs to know: one is right for all of them.
+            return match counts(program, region.id) {
+                _ if self.machine == Machine::League => Crew::Counted,
+                None => Crew::One,
+                Some([one]) if is_one(program, *one) => Crew::One,
+                Some(_) => Crew::Counted,
+            };
+        }
+        let dealt = self.for_teams(region);
+        // What is to be done in order is to be done once, not by every team.
+        let is_shared = |it: &RegionId| {
+            let up = program.around(*it);
+            up.take_while(|it| *it != region.id).any(|it| dealt.contains(&it))
+        };
+        if region.loops.iter().any(|it| self.is_denied(*it) && !is_shared(it)) {
+            return Crew::One;
+        }
+        // What stands between loops for several dimensions of teams is run by many of them.
+        let innermost = |it: &&RegionId| {
+            let inside = self.inside(**it);
+            !inside.iter().any(|it| Asked::of(&program.regions[*it].construct).teams)
+        };
+        let innermost: FxHashSet<RegionId> = match counts(program, region.id) {
+            Some([_, _, ..]) => {
+                self.teams_asked(region).iter().filter(innermost).copied().collect()
+            }
+            _ => dealt.clone(),
+        };
+        match counts(program, region.id) {
+            None if dealt.is_empty() => Crew::One,
+            None => Crew::Threads,
+            Some([one]) if is_one(program, *one) => Crew::One,
+            Some(_) if effects::is_quiet(program, region.id, &innermost) => {
+                match dealt.is_empty() {
+                    true => Crew::One,
+                    false => Crew::Threads,
+                }
+            }
+            Some(_) => Crew::Counted,
+        }
+    }
+
+    /// The loops that teams share, if there are any.
+    fn for_teams(&self, region: &Region) -> FxHashSet<RegionId> {
+        let regions = &self.program().regions;
+        let mut dealt: FxHashSet<RegionId> = FxHashSet::default();
+        for id in &region.loops {
+            let asked = Asked::of(&regions[*id].construct);
+            let up = self.program().around(*id).skip(1);
+            let is_inner = up.take_while(|it| *it != region.id).any(|it| dealt.contains(&it));
+            let is_unknown = asked.auto && !self.is_shown(*id) || self.is_denied(*id);
+            let may = !asked.seq && !is_unknown && !regions[*id].loops.is_empty();
+            if may && !is_inner && self.is_for_teams(region, *id, &asked) {
+                dealt.insert(*id);
+            }
+        }
+        dealt
+    }
+
+    /// Whether a loop that threads share as they are is shown to be independent: what it sums up
+    /// would need a clause.
+    pub(super) fn is_shown(&self, id: RegionId) -> bool {
+        let Some(Judged::Proven(terms)) = self.judged.get(&id) else { return false };
+        let clauses = self.program().regions[id].construct.kinds();
+        let mut sums = clauses.filter(|it| matches!(it, ClauseKind::Reduction(_)));
+        !terms.has_sums() || sums.next().is_some()
+    }
+
+    /// Loops that name teams.
+    fn teams_asked(&self, region: &Region) -> Vec<RegionId> {
+        let regions = &self.program().regions;
+        let is_asked = |it: &&RegionId| Asked::of(&regions[**it].construct).teams;
+        region.loops.iter().filter(is_asked).copied().collect()
+    }
+
+    fn note(&mut self, region: RegionId, id: RegionId, how: How) {
+        let program = self.program();
+        let it = &program.regions[id];
+        let names: Vec<&str> = it
+            .loops
+            .iter()
+            .map(|it| program.vars[it.var].name.map_or("", |it| program.names.text(it)))
+            .collect();
+        let names = if names.is_empty() { "loop".to_owned() } else { names.join(", ") };
+        let (because, at) = match (how, self.judged.get(&id)) {
+            (
+                How::InOrder(Why::Unproven),
+                Some(Judged::Unproven(why, at) | Judged::Denied(why, at)),
+            ) => (format!(": {why}"), *at),
+            (How::InOrder(Why::Unproven), Some(Judged::Refuted(why, _, at))) => {
+                (format!(": {why}"), Some(*at))
+            }
+            _ => (String::new(), None),
+        };
+        let implied = match how {
+            How::Threads { .. } | How::NewThreads { .. } | How::Teams
+                if self.written.implies_teams(id) =>
+            {
+                "; gangs share it too: that is implied"
+            }
+            _ => "",
+        };
+        let note = Note {
+            about: About::Loop,
+            region: program.regions[region].construct.span,
+            span: it.loops.first().map_or(it.span, |it| it.span),
+            text: format!("{names}: {}{because}{implied}", how.text()),
+            at,
+        };
+        self.leveled.notes.push(note);
+    }
+}
+
+/// How many teams the user asks for, per dimension.
+pub fn counts(program: &Program, id: RegionId) -> Option<&[ExprId]> {
+    program.regions[id].construct.kinds().find_map(|it| match it {
+        ClauseKind::NumTeams { counts, .. } => Some(counts.as_slice()),
+        _ => None,
+    })
+}
+
+fn is_one(program: &Program, id: ExprId) -> bool {
+    match program.exprs[id].kind {
+        ExprKind::Int(value) => value == 1,
+        ExprKind::Cast(_, inner) => is_one(program, inner),
+        _ => false,
+    }
+}
