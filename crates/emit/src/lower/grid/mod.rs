@@ -36,6 +36,7 @@ mod variables;
 pub(super) use forms::{Form, is_value};
 pub(super) use league::{TEAM, TEAMS};
 pub(super) use spmd::Kernels;
+pub(crate) use spmd::bug;
 pub(super) use team::Team;
 pub(crate) use unit::known;
 pub(super) use variables::Placed;

@@ -11,6 +11,7 @@ use kernel::{Block, Kernel, LoopKind, Space, Stmt, StmtKind, intrinsic};
 use opt::passes::{Groups, pipeline};
 use outline::outline;
 use rustc_hash::FxHashMap;
+use source::{Diagnostic, Diagnostics};
 
 use crate::c::{Grid, Out, Printer};
 use crate::lower::offload::thread_limit;
@@ -25,11 +26,13 @@ pub(in crate::lower) struct Kernels {
     pub(super) made: FxHashMap<RegionId, Vec<VarId>>,
     /// Regions that have none, and why.
     pub(super) refused: FxHashMap<RegionId, &'static str>,
+    /// Laws that passes have broken: bugs of ours.
+    pub(in crate::lower) bugs: Diagnostics,
 }
 
 impl Grid {
     /// What groups are like that run such a kernel.
-    fn groups(self) -> Groups {
+    pub(crate) fn groups(self) -> Groups {
         match self {
             Grid::OpenCl | Grid::OpenCl12 => Groups { most_threads: 64, memory: 24 << 10 },
             Grid::Cuda | Grid::Hip => Groups { most_threads: 128, memory: 40 << 10 },
@@ -49,6 +52,7 @@ impl Lowering<'_> {
             program: Program::new(self.program.model, source::Names::default()),
             made: FxHashMap::default(),
             refused: FxHashMap::default(),
+            bugs: Diagnostics::default(),
         };
         let goes = |it: &RegionId| {
             let construct = &self.program.regions[*it].construct;
@@ -77,12 +81,22 @@ impl Lowering<'_> {
             match pipeline::run(&mut kernels.program, kernel, grid.groups(), None) {
                 Ok(made) => kernels.put(&made, grid.groups()),
                 Err(refusal) => {
+                    bug(&refusal).into_iter().for_each(|it| kernels.bugs.push(it));
                     kernels.refused.insert(kernel.region, refusal.why);
                 }
             }
         }
         kernels
     }
+}
+
+/// What is said of a law that a pass has broken.
+pub(crate) fn bug(refusal: &opt::passes::Refusal) -> Option<Diagnostic> {
+    let text = refusal.bug.as_ref()?;
+    Some(
+        Diagnostic::error("F0999", format!("bug of ferry: {text}"))
+            .at(refusal.span, "made of this"),
+    )
 }
 
 /// Whether a statement asks for more than one thread.
