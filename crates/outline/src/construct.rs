@@ -8,7 +8,7 @@ use source::Span;
 use crate::data::Copies;
 use crate::share::Deal;
 use crate::stmt::concerns_others;
-use crate::{Outliner, Result, leaves_host, refuse};
+use crate::{Outliner, Result, leaves_host, refuse, transform};
 
 impl Outliner<'_> {
     /// Whether a construct is more than the code of one thread, where it stands.
@@ -293,7 +293,10 @@ impl Outliner<'_> {
         let schedule = self.team_schedule(id);
         let number = self.number("piece", Space::Uniform, span, out);
         let vars = self.env.vars.clone();
-        let dims = self.dims(id, Space::Uniform, out)?;
+        let dims = match transform::are_changed(self.program, id) {
+            true => self.transformed(id, Space::Uniform, out)?.dims,
+            false => self.dims(id, Space::Uniform, out)?,
+        };
         self.env.vars = vars;
         let begin = self.number("begin", Space::Uniform, span, out);
         let end = self.number("end", Space::Uniform, span, out);

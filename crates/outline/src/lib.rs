@@ -6,6 +6,8 @@
 //! itself are variables of their own; functions in which threads of a team meet are put in the place of their
 //! calls; questions for numbers of threads and teams are answered by variables. No device is in mind.
 
+#[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the code it is about")]
+mod between;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the clauses it is about")]
 mod construct;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the clauses it is about")]
@@ -16,6 +18,8 @@ mod reduction;
 mod share;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the code it is about")]
 mod stmt;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the clauses it is about")]
+mod transform;
 
 use ir::construct::{ClauseKind, Leaf};
 use ir::program::{ExprId, ExprKind, FunctionId, Program, RegionId, StmtId, VarId};

@@ -6,13 +6,12 @@
 use ir::construct::{
     Args, ClauseKind, Construct, Leaf, ReductionDecl, ReductionInit, ReductionModifier, ReductionOp,
 };
-use ir::program::{
-    BinaryOp, ExprId, ExprKind, For, Program, RegionId, StmtId, StmtKind as C, Typed, VarId,
-};
+use ir::program::{BinaryOp, ExprId, ExprKind, For, RegionId, StmtId, StmtKind as C, Typed, VarId};
 use ir::types::{ArrayLen, IntKind, Ty, TypeKind};
 use ir::walk::Part;
 use kernel::build::Builder;
 use kernel::copy::{Copier, no_calls};
+use kernel::count::constant;
 use kernel::{Block, Crew, Reduce, Space, Stmt, StmtKind};
 use rustc_hash::FxHashMap;
 use source::Span;
@@ -413,15 +412,6 @@ impl Outliner<'_> {
     }
 }
 
-/// The value of a constant expression.
-fn constant(program: &Program, id: ExprId) -> Option<i64> {
-    match program.exprs[id].kind {
-        ExprKind::Int(value) => Some(value),
-        ExprKind::Cast(_, inner) => constant(program, inner),
-        _ => None,
-    }
-}
-
 /// The value that changes nothing, in the type of an object.
 fn identity(build: &mut Builder<'_>, op: &ReductionOp<Typed>, of: ExprId) -> Option<ExprId> {
     let ty = build.type_of(of);
@@ -469,6 +459,7 @@ fn joined(build: &mut Builder<'_>, op: &ReductionOp<Typed>, a: ExprId, b: ExprId
             true => build.program.types.get(kind),
             false => ty,
         };
+        let b = build.cast(b, computed);
         build.expr(ExprKind::AssignOp(op, a, b, computed), ty)
     };
     match op {

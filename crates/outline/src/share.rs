@@ -6,7 +6,7 @@ use kernel::{Block, Crew, Dim, Range, Schedule, Share, Space, Stmt, StmtKind};
 use source::Span;
 
 use crate::data::Copies;
-use crate::{Outliner, Result, refuse};
+use crate::{Outliner, Result, refuse, transform};
 
 /// Whose turn iterations are, and what is known of them.
 #[derive(Clone, Copy, Debug)]
@@ -32,9 +32,15 @@ impl Outliner<'_> {
         let span = region.construct.span;
         let vars = self.env.vars.clone();
         let number = self.number("iteration", deal.space, span, out);
-        let dims = self.dims(id, deal.space, out)?;
-        let last_loop = region.loops.last();
-        let Some(body) = last_loop.map(|it| it.body) else { return refuse("no loop", span) };
+        let made = match transform::are_changed(self.program, id) {
+            true => Some(self.transformed(id, deal.space, out)?),
+            false => None,
+        };
+        let dims = match &made {
+            Some(made) => made.dims.clone(),
+            None => self.dims(id, deal.space, out)?,
+        };
+        let body = region.loops.last().map(|it| it.body);
         let scanned = self.scanned(id)?;
         let is_ordered = !scanned.is_empty()
             || region.construct.kinds().any(|it| matches!(it, ClauseKind::Ordered(_)));
@@ -44,13 +50,21 @@ impl Outliner<'_> {
         self.env.is_ordered = is_ordered;
         self.env.is_shared = !self.env.is_team_level() && !self.env.is_lone;
         // What a `continue` leaves is the iteration.
-        match scanned.is_empty() {
-            true => block.extend(self.block(&[body])?),
-            false => self.prefixes(id, body, &scanned, &mut block)?,
+        match (&made, body, scanned.is_empty()) {
+            (Some(made), _, true) => block.extend(self.transformed_body(made)?),
+            (None, Some(body), true) => block.extend(self.iteration(id, body, &dims)?),
+            (None, Some(body), false) if self.is_perfect(id) => {
+                self.prefixes(id, body, &scanned, &mut block)?;
+            }
+            (None, None, _) => return refuse("no loop", span),
+            (_, _, false) => return refuse("prefixes of a nest that is more than its loops", span),
         }
         (self.env.is_ordered, self.env.is_shared) = (around.is_ordered, around.is_shared);
         let mut last = self.end_last(copies, number);
-        self.keep_counters(id, &dims, &vars, &mut last);
+        match &made {
+            Some(made) => self.transformed_ends(made, &mut last),
+            None => self.keep_counters(id, &dims, &vars, &mut last),
+        }
         self.env.vars = vars;
         let Deal { crew, mut schedule, within, .. } = deal;
         // One thread runs them in their order.
@@ -80,13 +94,6 @@ impl Outliner<'_> {
         if region.loops.is_empty() {
             return refuse("other directives change its loops", span);
         }
-        for pair in region.loops.windows(2) {
-            if let [outer, inner] = pair
-                && only_statement(self.program, outer.body) != Some(inner.stmt)
-            {
-                return refuse("code between the loops of a nest", outer.span);
-            }
-        }
         let mut dims = Vec::new();
         for it in &region.loops {
             let begin = self.value(it.begin, out)?;
@@ -101,6 +108,16 @@ impl Outliner<'_> {
         Ok(dims)
     }
 
+    /// Whether a variable that counts keeps what it has after the loop.
+    pub(crate) fn is_kept(&self, id: RegionId, var: VarId) -> bool {
+        let is_it =
+            |it: &ExprId| matches!(self.program.exprs[*it].kind, ExprKind::Var(v) if v == var);
+        self.program.regions[id].construct.kinds().any(|kind| match kind {
+            ClauseKind::LastPrivate { items, .. } => items.iter().any(is_it),
+            _ => false,
+        })
+    }
+
     /// Variables that count and keep what they have after the loop.
     fn keep_counters(
         &mut self,
@@ -110,35 +127,14 @@ impl Outliner<'_> {
         last: &mut Block,
     ) {
         let region = self.program.regions[id].clone();
-        let is_kept = |var: VarId| {
-            region.construct.kinds().any(|kind| match kind {
-                ClauseKind::LastPrivate { items, .. } => items
-                    .iter()
-                    .any(|it| matches!(self.program.exprs[*it].kind, ExprKind::Var(v) if v == var)),
-                _ => false,
-            })
-        };
-        let kept: Vec<bool> = region.loops.iter().map(|it| is_kept(it.var)).collect();
+        let kept: Vec<bool> = region.loops.iter().map(|it| self.is_kept(id, it.var)).collect();
         for ((it, dim), kept) in region.loops.iter().zip(dims).zip(kept) {
             if !kept {
                 continue;
             }
             let original = outside.get(&it.var).copied().unwrap_or(it.var);
-            let mut build = self.build(it.span);
-            let at = build.var(dim.var);
-            let int = build.int_type();
-            let step = dim.step.unwrap_or_else(|| build.int(1, int));
-            let op = match dim.descending {
-                true => ir::program::BinaryOp::Sub,
-                false => ir::program::BinaryOp::Add,
-            };
-            let ty = build.type_of(at);
-            let step = match build.program.types.is_pointer(ty) {
-                true => step,
-                false => build.cast(step, ty),
-            };
-            let next = build.binary(op, at, step);
-            let e = build.set(original, next);
+            let next = self.next_value(dim);
+            let e = self.build(it.span).set(original, next);
             self.eval(e, last);
         }
     }
@@ -271,23 +267,5 @@ impl Outliner<'_> {
         let chunk = self.copied(chunk);
         let span = self.program.exprs[chunk].span;
         Schedule::RoundRobin(self.build(span).as_number(chunk))
-    }
-}
-
-/// The one statement that a body is, through braces.
-fn only_statement(program: &ir::program::Program, body: StmtId) -> Option<StmtId> {
-    let mut at = body;
-    loop {
-        match &program.stmts[at].kind {
-            C::Block(list) => {
-                let mut rest =
-                    list.iter().filter(|it| !matches!(program.stmts[**it].kind, C::Empty));
-                at = *rest.next()?;
-                if rest.next().is_some() {
-                    return None;
-                }
-            }
-            _ => return Some(at),
-        }
     }
 }
