@@ -15,6 +15,8 @@ mod data;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the clauses it is about")]
 mod reduction;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the clauses it is about")]
+mod scan;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the clauses it is about")]
 mod share;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the code it is about")]
 mod stmt;
@@ -101,6 +103,8 @@ struct Env {
     vars: FxHashMap<VarId, VarId>,
     /// The teams of the league around, if there is one.
     teams: Option<Crew>,
+    /// Those along each of its dimensions, if there are several.
+    dimensions: Vec<Crew>,
     /// How many threads a team may have at most.
     limit: Option<VarId>,
     /// The same as the region asks for it.

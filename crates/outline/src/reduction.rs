@@ -347,8 +347,8 @@ impl Outliner<'_> {
             }
             self.program.parts(part, &mut |it| open.push(it));
         }
-        let vars = FxHashMap::default();
-        copy(&mut Copier { program: self.program, vars, exprs, calls: &no_calls })
+        let (vars, labels) = (FxHashMap::default(), FxHashMap::default());
+        copy(&mut Copier { program: self.program, vars, labels, exprs, calls: &no_calls })
     }
 
     /// A statement for each value in two objects of a type that is combined at once.

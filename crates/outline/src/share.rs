@@ -1,11 +1,12 @@
 //! Loops whose iterations are dealt to threads or teams.
 
-use ir::construct::{ClauseKind, Leaf, ReductionModifier, ReductionOp, ScheduleKind};
-use ir::program::{ExprId, ExprKind, RegionId, StmtId, StmtKind as C, Typed, VarId};
+use ir::construct::{ClauseKind, ScheduleKind};
+use ir::program::{ExprId, ExprKind, RegionId, StmtId, VarId};
 use kernel::{Block, Crew, Dim, Range, Schedule, Share, Space, Stmt, StmtKind};
 use source::Span;
 
 use crate::data::Copies;
+use crate::scan::Rounds;
 use crate::{Outliner, Result, refuse, transform};
 
 /// Whose turn iterations are, and what is known of them.
@@ -44,6 +45,16 @@ impl Outliner<'_> {
         let scanned = self.scanned(id)?;
         let is_ordered = !scanned.is_empty()
             || region.construct.kinds().any(|it| matches!(it, ClauseKind::Ordered(_)));
+        if let (false, false, Some(body), None) =
+            (scanned.is_empty(), self.env.is_lone, body, &made)
+            && self.is_perfect(id)
+            && dims.iter().all(|it| it.rectangular)
+        {
+            let rounds = Rounds { crew: deal.crew, number, dims: &dims, copies, outside: &vars };
+            self.scan_in_rounds(id, body, &scanned, &rounds, out)?;
+            self.env.vars = vars;
+            return Ok(());
+        }
         let mut block = Block::new();
         self.begin_iteration(copies, number, &mut block);
         let around = self.env.clone();
@@ -119,7 +130,7 @@ impl Outliner<'_> {
     }
 
     /// Variables that count and keep what they have after the loop.
-    fn keep_counters(
+    pub(crate) fn keep_counters(
         &mut self,
         id: RegionId,
         dims: &[Dim],
@@ -139,98 +150,7 @@ impl Outliner<'_> {
         }
     }
 
-    /// What a construct makes prefixes of.
-    fn scanned(&self, id: RegionId) -> Result<Vec<(ReductionOp<Typed>, VarId)>> {
-        let mut found = Vec::new();
-        for clause in &self.program.regions[id].construct.clauses {
-            let ClauseKind::Reduction(it) = &clause.kind else { continue };
-            if it.modifier != Some(ReductionModifier::Inscan) {
-                continue;
-            }
-            for item in &it.items {
-                let ExprKind::Var(var) = self.program.exprs[*item].kind else {
-                    return refuse("prefixes of a part of an array", clause.span);
-                };
-                found.push((it.op.clone(), var));
-            }
-        }
-        Ok(found)
-    }
-
-    /// The body of an iteration that is cut in two where prefixes are made: iterations run in order, and the
-    /// original holds what those before it have given.
-    fn prefixes(
-        &mut self,
-        id: RegionId,
-        body: StmtId,
-        scanned: &[(ReductionOp<Typed>, VarId)],
-        out: &mut Block,
-    ) -> Result<()> {
-        let span = self.program.stmts[body].span;
-        let C::Block(list) = self.program.stmts[body].kind.clone() else {
-            return refuse("a body without a place where prefixes are made", span);
-        };
-        let scan_of = |it: &StmtId| match self.program.stmts[*it].kind {
-            C::Region(id) if self.program.regions[id].construct.has(Leaf::Scan) => Some(id),
-            _ => None,
-        };
-        let at = list.iter().position(|it| scan_of(it).is_some());
-        let Some((at, scan)) = at.and_then(|at| Some((at, scan_of(list.get(at)?)?))) else {
-            return refuse("a body without a place where prefixes are made", span);
-        };
-        let (before, after) =
-            (list.get(..at).unwrap_or_default(), list.get(at + 1..).unwrap_or_default());
-        let is_exclusive = self.program.regions[scan]
-            .construct
-            .kinds()
-            .any(|it| matches!(it, ClauseKind::Exclusive(_)));
-        let vars = self.env.vars.clone();
-        let mut sums = Vec::new();
-        for (op, var) in scanned {
-            let original = vars.get(var).copied().unwrap_or(*var);
-            let copy = self.fresh_like(*var, Space::Private, span)?;
-            self.declare(copy, out);
-            self.env.vars.insert(*var, copy);
-            sums.push((op, original, copy));
-        }
-        let begin = |this: &mut Self, out: &mut Block| -> Result<()> {
-            for (op, original, copy) in &sums {
-                let code = this.begin_sum(id, op, *copy, *original, span)?;
-                out.push(Stmt::new(StmtKind::Code(code), span));
-            }
-            Ok(())
-        };
-        let join = |this: &mut Self, out: &mut Block| -> Result<()> {
-            for (op, original, copy) in &sums {
-                let code = this.join_sum(id, op, *original, *copy, span)?;
-                out.push(Stmt::new(StmtKind::Code(code), span));
-            }
-            Ok(())
-        };
-        let show = |this: &mut Self, out: &mut Block| {
-            sums.iter().for_each(|(_, original, copy)| this.copy_value(*copy, *original, out));
-        };
-        match is_exclusive {
-            false => {
-                begin(self, out)?;
-                self.statements(before, out)?;
-                join(self, out)?;
-                show(self, out);
-                self.statements(after, out)?;
-            }
-            true => {
-                show(self, out);
-                self.statements(before, out)?;
-                begin(self, out)?;
-                self.statements(after, out)?;
-                join(self, out)?;
-            }
-        }
-        self.env.vars = vars;
-        Ok(())
-    }
-
-    fn statements(&mut self, list: &[StmtId], out: &mut Block) -> Result<()> {
+    pub(crate) fn statements(&mut self, list: &[StmtId], out: &mut Block) -> Result<()> {
         list.iter().try_for_each(|it| self.stmt(*it, out))
     }
 

@@ -72,7 +72,8 @@ impl Verifier<'_> {
 
 /// Whether a part of a directive says something of other threads than the one that meets it.
 fn concerns_others(leaf: Leaf, in_parallel: bool) -> bool {
-    let makes_crew = matches!(leaf, Leaf::Teams | Leaf::Distribute | Leaf::Parallel);
+    let makes_crew =
+        matches!(leaf, Leaf::Teams | Leaf::Distribute | Leaf::Parallel | Leaf::Barrier);
     let is_shared = matches!(
         leaf,
         Leaf::For
@@ -82,7 +83,6 @@ fn concerns_others(leaf: Leaf, in_parallel: bool) -> bool {
             | Leaf::Master
             | Leaf::Scope
             | Leaf::Workdistribute
-            | Leaf::Barrier
     );
     makes_crew || in_parallel && is_shared
 }
