@@ -68,7 +68,12 @@ impl Outliner<'_> {
             }
             C::Switch(e, body) => {
                 let e = self.value(*e, out)?;
-                StmtKind::Switch(e, self.loop_body(*body)?)
+                // Cases stand directly in it.
+                let list = match &self.program.stmts[*body].kind {
+                    C::Block(list) => list.to_vec(),
+                    _ => vec![*body],
+                };
+                StmtKind::Switch(e, self.block(&list)?)
             }
             C::Case(low, high, body) => {
                 out.push(Stmt::new(StmtKind::Case(*low, *high), span));
