@@ -47,7 +47,7 @@ help:
 	@echo 'make setup              install missing system packages (asked first by demo; test asks for more)'
 	@echo 'make fmt                format the Rust code'
 	@echo 'make lint               formatting, clippy and the rules of the repository'
-	@echo 'make fuzz SECONDS=60    throw mutated programs at the front end'
+	@echo 'make fuzz SECONDS=60    throw mutated programs at the front end, random kernels at the passes'
 	@echo 'make clean              remove build output'
 
 setup:

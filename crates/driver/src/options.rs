@@ -145,7 +145,7 @@ pub(crate) enum Command {
     /// Print a program as it was understood
     ///
     /// As C, the text compiles to the same program; as typed form, names are resolved and all
-    /// conversions are written out.
+    /// conversions are written out; with --after, the kernels of its regions after a pass.
     #[command(after_help = AFTER)]
     Print(PrintOptions),
     /// Say directives of one standard in the words of the other
@@ -331,8 +331,14 @@ pub(crate) struct PrintOptions {
     #[command(flatten)]
     pub(crate) input: Input,
     /// Print the typed form instead of C
-    #[arg(long)]
+    #[arg(long, group = "form")]
     pub(crate) typed: bool,
+    /// Print the kernels of its regions instead, after a pass and those before it; `outline` makes them
+    #[arg(long, group = "form", value_name = "PASS", value_parser = passes())]
+    pub(crate) after: Option<String>,
+    /// The device whose kernels --after prints
+    #[arg(long, value_enum, default_value_t = Grids::Cuda, requires = "after", value_name = "NAME")]
+    pub(crate) device: Grids,
     /// Write to a file, which appears only when whole; `-` is standard output
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
@@ -402,12 +408,43 @@ pub(crate) struct EmitOptions {
     /// The language of the kernels, and the API that the host's side calls
     #[arg(long, value_enum, value_name = "NAME")]
     pub(crate) dialect: Dialect,
-    /// The folder to write to, made if it is not there (default: the name of the dialect)
+    /// The folder to write to, made if it is not there (default: the name of the dialect; standard output for kernel)
     #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) out_dir: Option<PathBuf>,
     /// How far to believe directives that say that iterations are independent
     #[arg(long, value_enum, default_value_t = Believed::Verify, value_name = "HOW")]
     pub(crate) trust: Believed,
+}
+
+/// The passes over kernels by their names, in their order.
+fn passes() -> clap::builder::PossibleValuesParser {
+    let names = opt::passes::pipeline::PASSES.iter().map(|it| it.name);
+    ["outline"].into_iter().chain(names).collect::<Vec<&str>>().into()
+}
+
+/// Devices that are grids of threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Grids {
+    /// NVIDIA's GPUs
+    Cuda,
+    /// OpenCL 2.0
+    Opencl,
+    /// OpenCL 1.2
+    #[value(name = "opencl:1.2")]
+    Opencl12,
+    /// AMD's GPUs
+    Hip,
+}
+
+impl From<Grids> for emit::Grid {
+    fn from(it: Grids) -> emit::Grid {
+        match it {
+            Grids::Cuda => emit::Grid::Cuda,
+            Grids::Opencl => emit::Grid::OpenCl,
+            Grids::Opencl12 => emit::Grid::OpenCl12,
+            Grids::Hip => emit::Grid::Hip,
+        }
+    }
 }
 
 /// Languages of kernels.
@@ -422,6 +459,8 @@ pub(crate) enum Dialect {
     Opencl12,
     /// HIP for AMD's GPUs, and its module API
     Hip,
+    /// Kernels as Ferry has them before a language has spelt them, for people: on standard output, or in FILE.k
+    Kernel,
 }
 
 /// Forms of a report of what became of directives.

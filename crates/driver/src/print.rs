@@ -1,12 +1,13 @@
-//! `ferry print`: a program as it was understood, as C or in typed form.
+//! `ferry print`: a program as it was understood, as C or in typed form, or its kernels after a pass.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use ir::program::Program;
 use source::{Diagnostic, Diagnostics, Locator, SourceMap, render};
 
 use crate::front;
-use crate::options::PrintOptions;
+use crate::options::{Input, PrintOptions};
 use crate::report::{self, Stream};
 
 pub(crate) fn run(options: &PrintOptions) -> Result<ExitCode, String> {
@@ -14,7 +15,13 @@ pub(crate) fn run(options: &PrintOptions) -> Result<ExitCode, String> {
     let mut text = String::new();
     let (mut failed, mut broken) = (false, false);
     for path in &options.input.files {
-        if options.typed {
+        if let Some(after) = &options.after {
+            let last = (after != "outline").then_some(after.as_str());
+            match kernels(path, &options.input, options.device.into(), last)? {
+                Ok(made) => text.push_str(&made),
+                Err(status) => return Ok(status),
+            }
+        } else if options.typed {
             let unit = front::check(path, &options.input);
             failed |= complain(&unit.diagnostics, &unit.map)?;
             if let Some(program) = &unit.program {
@@ -48,6 +55,27 @@ pub(crate) fn run(options: &PrintOptions) -> Result<ExitCode, String> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// The kernels of a file after a pass, or as outlined; else the status, after what is wrong was said.
+pub(crate) fn kernels(
+    path: &Path,
+    input: &Input,
+    grid: emit::Grid,
+    last: Option<&str>,
+) -> Result<Result<String, ExitCode>, String> {
+    let unit = front::check(path, input);
+    let is_wrong = complain(&unit.diagnostics, &unit.map)?;
+    let Some(program) = unit.program.as_ref().filter(|_| !is_wrong) else {
+        return Ok(Err(ExitCode::from(1)));
+    };
+    let Some(file) = unit.map.files().next() else { return Ok(Err(ExitCode::from(1))) };
+    let read = crate::input::written;
+    let locator = Locator::new(&unit.map, &read);
+    let made = emit::dialect::outlined(program, &unit.map, file, &locator, (grid, last));
+    let is_broken = made.diagnostics.errors() > 0;
+    show(&made.diagnostics, &unit.map)?;
+    Ok(if is_broken { Err(ExitCode::from(4)) } else { Ok(made.text) })
+}
+
 /// The typed form of a program without errors obeys its laws; where it does not, that is our bug.
 fn broken_laws(program: &Program) -> Diagnostics {
     let mut found = Diagnostics::new();
@@ -63,9 +91,13 @@ fn complain(diagnostics: &Diagnostics, map: &SourceMap) -> Result<bool, String> 
     if diagnostics.errors() == 0 {
         return Ok(false);
     }
+    show(diagnostics, map)?;
+    Ok(true)
+}
+
+fn show(diagnostics: &Diagnostics, map: &SourceMap) -> Result<(), String> {
     let read = crate::input::written;
     let locator = Locator::new(map, &read);
     let found = front::presentable(diagnostics, map);
-    report::show(&render::terminal(&found, &locator, render::Colour::Never), Stream::Err)?;
-    Ok(true)
+    report::show(&render::terminal(&found, &locator, render::Colour::Never), Stream::Err)
 }

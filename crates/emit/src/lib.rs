@@ -4,6 +4,7 @@
 //! is to be printed, and what a construct becomes, is said by the caller.
 
 pub mod c;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the clauses it is about")]
 pub mod dialect;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the clauses it is about")]
 mod lower;

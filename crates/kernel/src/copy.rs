@@ -6,8 +6,8 @@
 
 use ir::construct::Convert;
 use ir::program::{
-    Asm, CastKind, Expr, ExprId, ExprKind, For, FunctionId, Init, InitElement, InitId, Program,
-    RegionId, Stmt, StmtId, StmtKind, Typed, VarId,
+    Asm, CastKind, Expr, ExprId, ExprKind, For, FunctionId, Init, InitElement, InitId, LabelId,
+    Program, RegionId, Stmt, StmtId, StmtKind, Typed, VarId,
 };
 use ir::region::Loop;
 use ir::types::Ty;
@@ -23,6 +23,8 @@ pub struct Copier<'p> {
     pub program: &'p mut Program,
     /// A variable and the one that stands for it.
     pub vars: FxHashMap<VarId, VarId>,
+    /// A label and the one that stands for it.
+    pub labels: FxHashMap<LabelId, LabelId>,
     /// A variable and the expression that stands for it.
     pub exprs: FxHashMap<VarId, ExprId>,
     /// An expression and the one that stands for it.
@@ -40,6 +42,20 @@ impl std::fmt::Debug for Copier<'_> {
 /// No call is replaced.
 pub fn no_calls(_: &mut Program, _: FunctionId, _: &[ExprId]) -> Option<ExprId> {
     None
+}
+
+impl<'p> Copier<'p> {
+    /// Copies with nothing replaced.
+    pub fn new(program: &'p mut Program) -> Copier<'p> {
+        Copier {
+            program,
+            vars: FxHashMap::default(),
+            labels: FxHashMap::default(),
+            exprs: FxHashMap::default(),
+            places: FxHashMap::default(),
+            calls: &no_calls,
+        }
+    }
 }
 
 impl Copier<'_> {
@@ -129,7 +145,6 @@ impl Copier<'_> {
         let kind = match &stmt.kind {
             StmtKind::Error
             | StmtKind::Empty
-            | StmtKind::Goto(_)
             | StmtKind::Continue
             | StmtKind::Break
             | StmtKind::Return(None)
@@ -166,7 +181,13 @@ impl Copier<'_> {
             }
             StmtKind::Case(low, high, body) => StmtKind::Case(*low, *high, self.stmt(*body)),
             StmtKind::Default(body) => StmtKind::Default(self.stmt(*body)),
-            StmtKind::Label(label, body) => StmtKind::Label(*label, self.stmt(*body)),
+            StmtKind::Label(label, body) => {
+                let label = self.labels.get(label).copied().unwrap_or(*label);
+                StmtKind::Label(label, self.stmt(*body))
+            }
+            StmtKind::Goto(label) => {
+                StmtKind::Goto(self.labels.get(label).copied().unwrap_or(*label))
+            }
             StmtKind::Asm(asm) => {
                 let mut copy: Asm = asm.as_ref().clone();
                 let operands = copy.outputs.iter_mut().chain(&mut copy.inputs);

@@ -9,6 +9,8 @@
 pub mod build;
 #[allow(clippy::wildcard_enum_match_arm, reason = "only what names variables is changed")]
 pub mod copy;
+#[allow(clippy::wildcard_enum_match_arm, reason = "constants are made of few kinds of expressions")]
+pub mod count;
 pub mod interpret;
 pub mod intrinsic;
 mod module;

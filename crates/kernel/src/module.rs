@@ -268,6 +268,6 @@ pub struct Reduce {
     pub op: ReductionOp<Typed>,
     /// What each has.
     pub copy: VarId,
-    /// Combines `copy` with the original.
+    /// Combines `copy` with the original. It may change `copy` too: each finds its own as it was left.
     pub combine: Block,
 }

@@ -16,7 +16,8 @@
 //! numbers the kernel keeps in variables of its own; never that of a construct which is elsewhere. The number of a
 //! thread is private.
 //!
-//! **Serial code** has no construct in it that concerns others, and no jump leaves it.
+//! **Serial code** has no construct in it that concerns others, and no jump leaves it. Outside of parallel regions what
+//! threads share concerns the one thread that is there.
 //!
 //! **Storage**: a variable that is declared has exactly one space; it is not declared again where it lives, and is
 //! not used elsewhere; variables of serial code are used only there. Leagues and parallel regions declare their crew,
@@ -98,7 +99,12 @@ pub fn verify_spmd(module: &Module) -> Vec<Fault> {
 }
 
 fn verify_as(module: &Module, is_spmd: bool) -> Vec<Fault> {
-    let of_program = ir::verify::verify_types(&module.program);
+    verify_kernels(&module.program, &module.kernels, is_spmd)
+}
+
+/// Every broken law of kernels over a program. `is_spmd`: they are in SPMD form.
+pub fn verify_kernels(program: &Program, kernels: &[Kernel], is_spmd: bool) -> Vec<Fault> {
+    let of_program = ir::verify::verify_types(program);
     let mut found: Vec<Fault> = of_program
         .into_iter()
         .map(|it| Fault {
@@ -111,8 +117,8 @@ fn verify_as(module: &Module, is_spmd: bool) -> Vec<Fault> {
     if found.iter().any(|it| it.law == Law::Handle) {
         return found;
     }
-    for kernel in &module.kernels {
-        let mut verifier = Verifier::new(&module.program, kernel, is_spmd);
+    for kernel in kernels {
+        let mut verifier = Verifier::new(program, kernel, is_spmd);
         let is_spmd = is_spmd || kernel.all.is_some();
         verifier.handles();
         if verifier.found.is_empty() {
@@ -327,7 +333,7 @@ impl<'a> Verifier<'a> {
         }
         match kind {
             StmtKind::Code(code) => {
-                self.serial(*code, span);
+                self.serial(*code, around.in_parallel, span);
                 self.writes(Part::Stmt(*code), span, around);
             }
             StmtKind::Local(var) => self.local(*var, span),

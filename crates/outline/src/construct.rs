@@ -1,14 +1,15 @@
 //! Constructs: leagues, teams, shared loops, and what threads of a team do together.
 
-use ir::construct::{BindLevel, ClauseKind, Leaf};
+use ir::construct::{BindLevel, ClauseKind, GangArg, Leaf};
 use ir::program::{BinaryOp, ExprId, ExprKind, RegionId, StmtKind as C};
+use kernel::count::constant;
 use kernel::{Block, Crew, Parallel, Range, Schedule, Share, Space, Stmt, StmtKind, Teams, Who};
 use source::Span;
 
 use crate::data::Copies;
 use crate::share::Deal;
 use crate::stmt::concerns_others;
-use crate::{Outliner, Result, leaves_host, refuse};
+use crate::{Outliner, Result, leaves_host, refuse, transform};
 
 impl Outliner<'_> {
     /// Whether a construct is more than the code of one thread, where it stands.
@@ -17,7 +18,10 @@ impl Outliner<'_> {
         match self.env.is_team_level() {
             // What threads share is the first thread's alone.
             true => leaves.iter().any(|it| {
-                matches!(it, Leaf::Teams | Leaf::Distribute | Leaf::Parallel | Leaf::Loop)
+                matches!(
+                    it,
+                    Leaf::Teams | Leaf::Distribute | Leaf::Parallel | Leaf::Loop | Leaf::Barrier
+                )
             }),
             false => leaves.iter().any(|it| concerns_others(*it)),
         }
@@ -187,13 +191,10 @@ impl Outliner<'_> {
 
     fn teams(&mut self, id: RegionId, rest: &[Leaf], span: Span, out: &mut Block) -> Result<()> {
         let construct = self.program.regions[id].construct.clone();
-        let (mut teams, mut limit) = (None, None);
+        let (mut counts, mut limit) = (Vec::new(), None);
         for kind in construct.kinds() {
             match kind {
-                ClauseKind::NumTeams { counts, .. } => match counts.as_slice() {
-                    [count] => teams = Some(*count),
-                    _ => return refuse("teams in several dimensions", span),
-                },
+                ClauseKind::NumTeams { counts: asked, .. } => counts = asked.clone(),
                 ClauseKind::ThreadLimit(it) => limit = Some(*it),
                 _ => {}
             }
@@ -201,14 +202,20 @@ impl Outliner<'_> {
         // Those of the region itself are computed on the host.
         match construct.leaves.iter().any(|it| leaves_host(*it)) {
             true => {
-                teams = teams.filter(|it| self.is_given(*it));
+                if !counts.iter().all(|it| self.is_given(*it)) {
+                    if counts.len() > 1 {
+                        return refuse("teams in several dimensions that nobody counts", span);
+                    }
+                    counts.clear();
+                }
                 limit = limit.filter(|it| self.is_given(*it));
             }
             false => {
-                teams = teams.map(|it| self.copied(it));
+                counts = counts.into_iter().map(|it| self.copied(it)).collect();
                 limit = limit.map(|it| self.copied(it));
             }
         }
+        let mut teams = self.all_teams(&counts, span);
         let mut build = self.build(span);
         // Where teams that were not counted run code that is not shared, one is as good as many.
         if construct.rules.redundant_teams && teams.is_none() && rest.is_empty() {
@@ -219,6 +226,7 @@ impl Outliner<'_> {
         self.spaces.push((crew.count, Space::Uniform));
         let mut body = Block::new();
         self.env.teams = Some(crew);
+        self.env.dimensions = self.dimensions(crew, &counts, span, &mut body);
         self.limit_threads(limit.or(self.env.asked_limit), span, &mut body);
         self.own_values(self.region.unwrap_or(id), &mut body)?;
         let sums = self.reduced(id, crew, Space::Group, true, &mut body)?;
@@ -235,6 +243,80 @@ impl Outliner<'_> {
         let teams = Teams { crew, teams, limit: None, body };
         out.push(Stmt::new(StmtKind::Teams(Box::new(teams)), span));
         Ok(())
+    }
+
+    /// How many teams there are in all dimensions.
+    fn all_teams(&mut self, counts: &[ExprId], span: Span) -> Option<ExprId> {
+        if let [count] = counts {
+            return Some(*count);
+        }
+        let mut all: Option<ExprId> = None;
+        for count in counts {
+            let count = self.some_teams(*count, span);
+            all = Some(match all {
+                Some(others) => self.build(span).binary(BinaryOp::Mul, others, count),
+                None => count,
+            });
+        }
+        all
+    }
+
+    /// A number of teams that is asked for: at least one.
+    fn some_teams(&mut self, count: ExprId, span: Span) -> ExprId {
+        let mut build = self.build(span);
+        let count = build.as_number(count);
+        let (zero, one) = (build.number(0), build.number(1));
+        let long = build.program.types.get(ir::types::TypeKind::Int(ir::types::IntKind::Long));
+        let (signed, none) = (build.cast(count, long), build.cast(zero, long));
+        let is_some = build.binary(BinaryOp::Gt, signed, none);
+        build.either(is_some, count, one)
+    }
+
+    /// The teams along each dimension, where there are several: numbers grow along the first.
+    fn dimensions(
+        &mut self,
+        crew: Crew,
+        counts: &[ExprId],
+        span: Span,
+        out: &mut Block,
+    ) -> Vec<Crew> {
+        let mut made = Vec::new();
+        let mut rest = crew.number;
+        for count in counts.iter().filter(|_| counts.len() > 1) {
+            let asked = self.some_teams(*count, span);
+            let all = self.number("teams", Space::Uniform, span, out);
+            let e = self.build(span).set(all, asked);
+            self.eval(e, out);
+            let mut along = |this: &mut Self, like: &str, op: BinaryOp| {
+                let var = this.number(like, Space::Uniform, span, out);
+                let mut build = this.build(span);
+                let (whole, by) = (build.var(rest), build.var(all));
+                let value = build.binary(op, whole, by);
+                let e = build.set(var, value);
+                this.eval(e, out);
+                var
+            };
+            let number = along(self, "team", BinaryOp::Rem);
+            rest = along(self, "rest", BinaryOp::Div);
+            made.push(Crew { number, count: all });
+        }
+        made
+    }
+
+    /// The teams that share a loop.
+    fn teams_of(&mut self, id: RegionId, span: Span, out: &mut Block) -> Crew {
+        let Some(crew) = self.env.teams else {
+            return self.crew_of_one(("team", "teams"), self.team_space(), span, out);
+        };
+        let dimension = self.program.regions[id].construct.kinds().find_map(|it| match it {
+            ClauseKind::Gang(args) => args.iter().find_map(|it| match it {
+                GangArg::Dim(it) => constant(self.program, *it),
+                GangArg::Static(_) | GangArg::Num(..) => None,
+            }),
+            _ => None,
+        });
+        let at = usize::try_from(dimension.unwrap_or(1).saturating_sub(1)).unwrap_or(0);
+        self.env.dimensions.get(at).copied().unwrap_or(crew)
     }
 
     /// How many threads a team may have: not more than there are, and than are asked for.
@@ -257,17 +339,19 @@ impl Outliner<'_> {
 
     /// `distribute`: a team's iterations, by its first thread until that asks for more.
     fn distribute(&mut self, id: RegionId, span: Span, out: &mut Block) -> Result<()> {
-        let crew = match self.env.teams {
-            Some(crew) => crew,
-            None => self.crew_of_one(("team", "teams"), Space::Uniform, span, out),
-        };
+        let crew = self.teams_of(id, span, out);
         let sums = self.teams_sums(id, crew, out)?;
         let copies = self.privatise(id, out)?;
         let schedule = self.team_schedule(id);
-        let deal = Deal { crew, space: Space::Uniform, schedule, within: None };
+        let deal = Deal { crew, space: self.team_space(), schedule, within: None };
         self.deal(id, deal, &copies, out)?;
         self.combine(sums, span, out);
         Ok(())
+    }
+
+    /// Where variables of a loop that teams share lie: a thread that has such a loop for itself has them, too.
+    fn team_space(&self) -> Space {
+        if self.env.is_team_level() { Space::Uniform } else { Space::Private }
     }
 
     /// What a loop of teams combines, if its league does not.
@@ -279,24 +363,37 @@ impl Outliner<'_> {
     ) -> Result<Vec<kernel::Reduce>> {
         match self.program.regions[id].construct.has(Leaf::Teams) {
             true => Ok(Vec::new()),
-            false => self.reduced(id, crew, Space::Group, true, out),
+            false => {
+                let sums = self.reduced(id, crew, Space::Group, true, out)?;
+                let span = self.program.regions[id].construct.span;
+                match self.env.is_team_level() || sums.is_empty() {
+                    true => Ok(sums),
+                    false => {
+                        refuse("what teams combine inside of iterations that threads share", span)
+                    }
+                }
+            }
         }
     }
 
     /// `distribute parallel for`: teams get pieces, and their threads the iterations of a piece.
     fn both(&mut self, id: RegionId, span: Span, out: &mut Block) -> Result<()> {
-        let crew = match self.env.teams {
-            Some(crew) => crew,
-            None => self.crew_of_one(("team", "teams"), Space::Uniform, span, out),
-        };
+        let crew = self.teams_of(id, span, out);
+        if !self.scanned(id)?.is_empty() {
+            return refuse("prefixes over iterations that teams share", span);
+        }
         let sums = self.teams_sums(id, crew, out)?;
         let schedule = self.team_schedule(id);
-        let number = self.number("piece", Space::Uniform, span, out);
+        let space = self.team_space();
+        let number = self.number("piece", space, span, out);
         let vars = self.env.vars.clone();
-        let dims = self.dims(id, Space::Uniform, out)?;
+        let dims = match transform::are_changed(self.program, id) {
+            true => self.transformed(id, space, out)?.dims,
+            false => self.dims(id, space, out)?,
+        };
         self.env.vars = vars;
-        let begin = self.number("begin", Space::Uniform, span, out);
-        let end = self.number("end", Space::Uniform, span, out);
+        let begin = self.number("begin", space, span, out);
+        let end = self.number("end", space, span, out);
         let range = Range { begin, end };
         let mut body = Block::new();
         self.parallel_with(id, span, &mut body, |this, crew, body| {

@@ -33,9 +33,12 @@ impl Outliner<'_> {
         let is_kernel = region.construct.leaves.iter().any(|it| leaves_host(*it));
         let mut copies = Copies::default();
         let outside = self.env.clone();
+        let parts = self.own_parts(id)?;
         for var in &region.vars {
             let Some(sharing) = &var.sharing else { continue };
-            if region.loops.iter().any(|it| it.var == var.var) {
+            if region.loops.iter().any(|it| it.var == var.var)
+                || parts.iter().any(|it| it.0 == var.var)
+            {
                 continue;
             }
             let is_own = matches!(
@@ -71,6 +74,15 @@ impl Outliner<'_> {
                 copies.last.push((original, copy));
             }
             self.env.vars.insert(var.var, copy);
+        }
+        for (var, part, is_set) in parts {
+            let span = region.construct.span;
+            let space = self.space_here();
+            let (_, original, own) = self.copied_part(var, part, space, span, out)?;
+            if is_set {
+                let e = self.build(span).copy(own, original);
+                self.eval(e, out);
+            }
         }
         let linears = region.construct.kinds().filter_map(|it| match it {
             ClauseKind::Linear(it) => Some(it.clone()),
@@ -118,6 +130,24 @@ impl Outliner<'_> {
         Ok(())
     }
 
+    /// Parts of arrays that a construct has for itself: first element and how many, and whether they begin with values.
+    fn own_parts(&self, id: RegionId) -> Result<Vec<(VarId, (i64, u64), bool)>> {
+        let clauses = self.program.regions[id].construct.clauses.iter();
+        let mut found = Vec::new();
+        for clause in clauses.filter(|it| it.group.is_none()) {
+            let (items, is_set) = match &clause.kind {
+                ClauseKind::Private(items) => (items, false),
+                ClauseKind::FirstPrivate { items, .. } => (items, true),
+                _ => continue,
+            };
+            for item in items {
+                let item = self.item(*item)?;
+                found.extend(item.part.map(|part| (item.var, part, is_set)));
+            }
+        }
+        Ok(found)
+    }
+
     /// Refuses clauses that name what has no copy here.
     fn check_items(&mut self, id: RegionId) -> Result<()> {
         let region = &self.program.regions[id];
@@ -127,9 +157,7 @@ impl Outliner<'_> {
                 ClauseKind::LastPrivate { conditional: true, .. } => {
                     return refuse("the last iteration that sets a variable decides", span);
                 }
-                ClauseKind::Private(items)
-                | ClauseKind::FirstPrivate { items, .. }
-                | ClauseKind::LastPrivate { items, .. } => {
+                ClauseKind::LastPrivate { items, .. } => {
                     let is_whole =
                         |it: &ExprId| matches!(self.program.exprs[*it].kind, ExprKind::Var(_));
                     if !items.iter().all(is_whole) {

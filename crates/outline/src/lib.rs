@@ -6,6 +6,8 @@
 //! itself are variables of their own; functions in which threads of a team meet are put in the place of their
 //! calls; questions for numbers of threads and teams are answered by variables. No device is in mind.
 
+#[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the code it is about")]
+mod between;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the clauses it is about")]
 mod construct;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the clauses it is about")]
@@ -13,9 +15,13 @@ mod data;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the clauses it is about")]
 mod reduction;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the clauses it is about")]
+mod scan;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the clauses it is about")]
 mod share;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the code it is about")]
 mod stmt;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the clauses it is about")]
+mod transform;
 
 use ir::construct::{ClauseKind, Leaf};
 use ir::program::{ExprId, ExprKind, FunctionId, Program, RegionId, StmtId, VarId};
@@ -97,6 +103,8 @@ struct Env {
     vars: FxHashMap<VarId, VarId>,
     /// The teams of the league around, if there is one.
     teams: Option<Crew>,
+    /// Those along each of its dimensions, if there are several.
+    dimensions: Vec<Crew>,
     /// How many threads a team may have at most.
     limit: Option<VarId>,
     /// The same as the region asks for it.

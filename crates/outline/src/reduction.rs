@@ -6,13 +6,12 @@
 use ir::construct::{
     Args, ClauseKind, Construct, Leaf, ReductionDecl, ReductionInit, ReductionModifier, ReductionOp,
 };
-use ir::program::{
-    BinaryOp, ExprId, ExprKind, For, Program, RegionId, StmtId, StmtKind as C, Typed, VarId,
-};
+use ir::program::{BinaryOp, ExprId, ExprKind, For, RegionId, StmtId, StmtKind as C, Typed, VarId};
 use ir::types::{ArrayLen, IntKind, Ty, TypeKind};
 use ir::walk::Part;
 use kernel::build::Builder;
-use kernel::copy::{Copier, no_calls};
+use kernel::copy::Copier;
+use kernel::count::constant;
 use kernel::{Block, Crew, Reduce, Space, Stmt, StmtKind};
 use rustc_hash::FxHashMap;
 use source::Span;
@@ -29,10 +28,10 @@ enum How {
 }
 
 /// What a clause names.
-struct Item {
-    var: VarId,
+pub(crate) struct Item {
+    pub(crate) var: VarId,
     /// First element and number of elements, of a part of an array.
-    part: Option<(i64, u64)>,
+    pub(crate) part: Option<(i64, u64)>,
 }
 
 impl Outliner<'_> {
@@ -86,58 +85,7 @@ impl Outliner<'_> {
                 self.env.vars.insert(item.var, copy);
                 (copy, original, own)
             }
-            Some((lower, count)) => {
-                let element = self.program.types.element(ty).or(self.program.types.pointee(ty));
-                let Some(element) = element else { return refuse("a part of no array", span) };
-                if self.program.types.is_variably_modified(element) {
-                    return refuse("a variable whose type has a computed length", span);
-                }
-                // The copy has what comes before the part too: no pointer leads before its beginning.
-                let Some(all) = u64::try_from(lower).ok().and_then(|it| it.checked_add(count))
-                else {
-                    return refuse("a part before the beginning of an array", span);
-                };
-                let mut build = self.build(span);
-                let name = build.name_of(item.var);
-                let array = build.array_of(element.plain(), all);
-                let part = build.array_of(element.plain(), count);
-                let copy = build.fresh(&name, array);
-                let long = build.program.types.get(TypeKind::Int(IntKind::Long));
-                let lower = build.int(lower, long);
-                let (own, at) = (build.var(copy), build.var(outer));
-                let parts = [own, at].map(|it| {
-                    let first = build.element(it, lower)?;
-                    let first = build.address(first);
-                    let to_part = build.program.types.pointer_to(part);
-                    let first = build.cast(first, to_part);
-                    build.deref(first)
-                });
-                let [Some(own), Some(original)] = parts else {
-                    return refuse("a part of no array", span);
-                };
-                self.spaces.push((copy, space));
-                self.declare(copy, out);
-                let by = match is_pointer {
-                    false => copy,
-                    true => {
-                        let mut build = self.build(span);
-                        let pointer_type = build.program.types.pointer_to(element.plain());
-                        let pointer = build.fresh(&name, pointer_type);
-                        let (whole, zero) = (build.var(copy), build.number(0));
-                        let Some(first) = build.element(whole, zero) else {
-                            return refuse("a part of no array", span);
-                        };
-                        let first = build.address(first);
-                        let set = build.set(pointer, first);
-                        self.spaces.push((pointer, space));
-                        self.declare(pointer, out);
-                        self.eval(set, out);
-                        pointer
-                    }
-                };
-                self.env.vars.insert(item.var, by);
-                (copy, original, own)
-            }
+            Some(part) => self.copied_part(item.var, part, space, span, out)?,
         };
         let begin = self.begins(whole, original, &how, span)?;
         out.push(Stmt::new(StmtKind::Code(begin), span));
@@ -146,7 +94,71 @@ impl Outliner<'_> {
         Ok(Reduce { crew, is_league, op: op.clone(), copy, combine })
     }
 
-    fn item(&self, item: ExprId) -> Result<Item> {
+    /// A copy of a part of an array, which stands for the array from here on: the copy, the part of the original, and the
+    /// part of the copy.
+    pub(crate) fn copied_part(
+        &mut self,
+        var: VarId,
+        (lower, count): (i64, u64),
+        space: Space,
+        span: Span,
+        out: &mut Block,
+    ) -> Result<(VarId, ExprId, ExprId)> {
+        let ty = self.program.vars[var].ty;
+        let is_pointer = self.program.types.is_pointer(ty);
+        let outer = self.env.vars.get(&var).copied().unwrap_or(var);
+        let element = self.program.types.element(ty).or(self.program.types.pointee(ty));
+        let Some(element) = element else { return refuse("a part of no array", span) };
+        if self.program.types.is_variably_modified(element) {
+            return refuse("a variable whose type has a computed length", span);
+        }
+        // The copy has what comes before the part too: no pointer leads before its beginning.
+        let Some(all) = u64::try_from(lower).ok().and_then(|it| it.checked_add(count)) else {
+            return refuse("a part before the beginning of an array", span);
+        };
+        let mut build = self.build(span);
+        let name = build.name_of(var);
+        let array = build.array_of(element.plain(), all);
+        let part = build.array_of(element.plain(), count);
+        let copy = build.fresh(&name, array);
+        let long = build.program.types.get(TypeKind::Int(IntKind::Long));
+        let lower = build.int(lower, long);
+        let (own, at) = (build.var(copy), build.var(outer));
+        let parts = [own, at].map(|it| {
+            let first = build.element(it, lower)?;
+            let first = build.address(first);
+            let to_part = build.program.types.pointer_to(part);
+            let first = build.cast(first, to_part);
+            build.deref(first)
+        });
+        let [Some(own), Some(original)] = parts else {
+            return refuse("a part of no array", span);
+        };
+        self.spaces.push((copy, space));
+        self.declare(copy, out);
+        let by = match is_pointer {
+            false => copy,
+            true => {
+                let mut build = self.build(span);
+                let pointer_type = build.program.types.pointer_to(element.plain());
+                let pointer = build.fresh(&name, pointer_type);
+                let (whole, zero) = (build.var(copy), build.number(0));
+                let Some(first) = build.element(whole, zero) else {
+                    return refuse("a part of no array", span);
+                };
+                let first = build.address(first);
+                let set = build.set(pointer, first);
+                self.spaces.push((pointer, space));
+                self.declare(pointer, out);
+                self.eval(set, out);
+                pointer
+            }
+        };
+        self.env.vars.insert(var, by);
+        Ok((copy, original, own))
+    }
+
+    pub(crate) fn item(&self, item: ExprId) -> Result<Item> {
         let span = self.program.exprs[item].span;
         let constant = |it: Option<ExprId>| match it.map(|it| constant(self.program, it)) {
             None => Some(None),
@@ -348,14 +360,7 @@ impl Outliner<'_> {
             }
             self.program.parts(part, &mut |it| open.push(it));
         }
-        let vars = FxHashMap::default();
-        copy(&mut Copier {
-            program: self.program,
-            vars,
-            exprs,
-            places: FxHashMap::default(),
-            calls: &no_calls,
-        })
+        copy(&mut Copier { exprs, ..Copier::new(self.program) })
     }
 
     /// A statement for each value in two objects of a type that is combined at once.
@@ -420,15 +425,6 @@ impl Outliner<'_> {
     }
 }
 
-/// The value of a constant expression.
-fn constant(program: &Program, id: ExprId) -> Option<i64> {
-    match program.exprs[id].kind {
-        ExprKind::Int(value) => Some(value),
-        ExprKind::Cast(_, inner) => constant(program, inner),
-        _ => None,
-    }
-}
-
 /// The value that changes nothing, in the type of an object.
 fn identity(build: &mut Builder<'_>, op: &ReductionOp<Typed>, of: ExprId) -> Option<ExprId> {
     let ty = build.type_of(of);
@@ -476,6 +472,7 @@ fn joined(build: &mut Builder<'_>, op: &ReductionOp<Typed>, a: ExprId, b: ExprId
             true => build.program.types.get(kind),
             false => ty,
         };
+        let b = build.cast(b, computed);
         build.expr(ExprKind::AssignOp(op, a, b, computed), ty)
     };
     match op {

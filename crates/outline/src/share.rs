@@ -1,12 +1,13 @@
 //! Loops whose iterations are dealt to threads or teams.
 
-use ir::construct::{ClauseKind, Leaf, ReductionModifier, ReductionOp, ScheduleKind};
-use ir::program::{ExprId, ExprKind, RegionId, StmtId, StmtKind as C, Typed, VarId};
+use ir::construct::{ClauseKind, ScheduleKind};
+use ir::program::{ExprId, ExprKind, RegionId, StmtId, VarId};
 use kernel::{Block, Crew, Dim, Range, Schedule, Share, Space, Stmt, StmtKind};
 use source::Span;
 
 use crate::data::Copies;
-use crate::{Outliner, Result, refuse};
+use crate::scan::Rounds;
+use crate::{Outliner, Result, refuse, transform};
 
 /// Whose turn iterations are, and what is known of them.
 #[derive(Clone, Copy, Debug)]
@@ -32,25 +33,49 @@ impl Outliner<'_> {
         let span = region.construct.span;
         let vars = self.env.vars.clone();
         let number = self.number("iteration", deal.space, span, out);
-        let dims = self.dims(id, deal.space, out)?;
-        let last_loop = region.loops.last();
-        let Some(body) = last_loop.map(|it| it.body) else { return refuse("no loop", span) };
+        let made = match transform::are_changed(self.program, id) {
+            true => Some(self.transformed(id, deal.space, out)?),
+            false => None,
+        };
+        let dims = match &made {
+            Some(made) => made.dims.clone(),
+            None => self.dims(id, deal.space, out)?,
+        };
+        let body = region.loops.last().map(|it| it.body);
         let scanned = self.scanned(id)?;
         let is_ordered = !scanned.is_empty()
             || region.construct.kinds().any(|it| matches!(it, ClauseKind::Ordered(_)));
+        if let (false, false, Some(body), None) =
+            (scanned.is_empty(), self.env.is_lone, body, &made)
+            && self.is_perfect(id)
+            && dims.iter().all(|it| it.rectangular)
+        {
+            let rounds = Rounds { crew: deal.crew, number, dims: &dims, copies, outside: &vars };
+            self.scan_in_rounds(id, body, &scanned, &rounds, out)?;
+            self.env.vars = vars;
+            return Ok(());
+        }
         let mut block = Block::new();
         self.begin_iteration(copies, number, &mut block);
         let around = self.env.clone();
         self.env.is_ordered = is_ordered;
         self.env.is_shared = !self.env.is_team_level() && !self.env.is_lone;
         // What a `continue` leaves is the iteration.
-        match scanned.is_empty() {
-            true => block.extend(self.block(&[body])?),
-            false => self.prefixes(id, body, &scanned, &mut block)?,
+        match (&made, body, scanned.is_empty()) {
+            (Some(made), _, true) => block.extend(self.transformed_body(made)?),
+            (None, Some(body), true) => block.extend(self.iteration(id, body, &dims)?),
+            (None, Some(body), false) if self.is_perfect(id) => {
+                self.prefixes(id, body, &scanned, &mut block)?;
+            }
+            (None, None, _) => return refuse("no loop", span),
+            (_, _, false) => return refuse("prefixes of a nest that is more than its loops", span),
         }
         (self.env.is_ordered, self.env.is_shared) = (around.is_ordered, around.is_shared);
         let mut last = self.end_last(copies, number);
-        self.keep_counters(id, &dims, &vars, &mut last);
+        match &made {
+            Some(made) => self.transformed_ends(made, &mut last),
+            None => self.keep_counters(id, &dims, &vars, &mut last),
+        }
         self.env.vars = vars;
         let Deal { crew, mut schedule, within, .. } = deal;
         // One thread runs them in their order.
@@ -80,13 +105,6 @@ impl Outliner<'_> {
         if region.loops.is_empty() {
             return refuse("other directives change its loops", span);
         }
-        for pair in region.loops.windows(2) {
-            if let [outer, inner] = pair
-                && only_statement(self.program, outer.body) != Some(inner.stmt)
-            {
-                return refuse("code between the loops of a nest", outer.span);
-            }
-        }
         let mut dims = Vec::new();
         for it in &region.loops {
             let begin = self.value(it.begin, out)?;
@@ -101,8 +119,18 @@ impl Outliner<'_> {
         Ok(dims)
     }
 
+    /// Whether a variable that counts keeps what it has after the loop.
+    pub(crate) fn is_kept(&self, id: RegionId, var: VarId) -> bool {
+        let is_it =
+            |it: &ExprId| matches!(self.program.exprs[*it].kind, ExprKind::Var(v) if v == var);
+        self.program.regions[id].construct.kinds().any(|kind| match kind {
+            ClauseKind::LastPrivate { items, .. } => items.iter().any(is_it),
+            _ => false,
+        })
+    }
+
     /// Variables that count and keep what they have after the loop.
-    fn keep_counters(
+    pub(crate) fn keep_counters(
         &mut self,
         id: RegionId,
         dims: &[Dim],
@@ -110,131 +138,19 @@ impl Outliner<'_> {
         last: &mut Block,
     ) {
         let region = self.program.regions[id].clone();
-        let is_kept = |var: VarId| {
-            region.construct.kinds().any(|kind| match kind {
-                ClauseKind::LastPrivate { items, .. } => items
-                    .iter()
-                    .any(|it| matches!(self.program.exprs[*it].kind, ExprKind::Var(v) if v == var)),
-                _ => false,
-            })
-        };
-        let kept: Vec<bool> = region.loops.iter().map(|it| is_kept(it.var)).collect();
+        let kept: Vec<bool> = region.loops.iter().map(|it| self.is_kept(id, it.var)).collect();
         for ((it, dim), kept) in region.loops.iter().zip(dims).zip(kept) {
             if !kept {
                 continue;
             }
             let original = outside.get(&it.var).copied().unwrap_or(it.var);
-            let mut build = self.build(it.span);
-            let at = build.var(dim.var);
-            let int = build.int_type();
-            let step = dim.step.unwrap_or_else(|| build.int(1, int));
-            let op = match dim.descending {
-                true => ir::program::BinaryOp::Sub,
-                false => ir::program::BinaryOp::Add,
-            };
-            let ty = build.type_of(at);
-            let step = match build.program.types.is_pointer(ty) {
-                true => step,
-                false => build.cast(step, ty),
-            };
-            let next = build.binary(op, at, step);
-            let e = build.set(original, next);
+            let next = self.next_value(dim);
+            let e = self.build(it.span).set(original, next);
             self.eval(e, last);
         }
     }
 
-    /// What a construct makes prefixes of.
-    fn scanned(&self, id: RegionId) -> Result<Vec<(ReductionOp<Typed>, VarId)>> {
-        let mut found = Vec::new();
-        for clause in &self.program.regions[id].construct.clauses {
-            let ClauseKind::Reduction(it) = &clause.kind else { continue };
-            if it.modifier != Some(ReductionModifier::Inscan) {
-                continue;
-            }
-            for item in &it.items {
-                let ExprKind::Var(var) = self.program.exprs[*item].kind else {
-                    return refuse("prefixes of a part of an array", clause.span);
-                };
-                found.push((it.op.clone(), var));
-            }
-        }
-        Ok(found)
-    }
-
-    /// The body of an iteration that is cut in two where prefixes are made: iterations run in order, and the
-    /// original holds what those before it have given.
-    fn prefixes(
-        &mut self,
-        id: RegionId,
-        body: StmtId,
-        scanned: &[(ReductionOp<Typed>, VarId)],
-        out: &mut Block,
-    ) -> Result<()> {
-        let span = self.program.stmts[body].span;
-        let C::Block(list) = self.program.stmts[body].kind.clone() else {
-            return refuse("a body without a place where prefixes are made", span);
-        };
-        let scan_of = |it: &StmtId| match self.program.stmts[*it].kind {
-            C::Region(id) if self.program.regions[id].construct.has(Leaf::Scan) => Some(id),
-            _ => None,
-        };
-        let at = list.iter().position(|it| scan_of(it).is_some());
-        let Some((at, scan)) = at.and_then(|at| Some((at, scan_of(list.get(at)?)?))) else {
-            return refuse("a body without a place where prefixes are made", span);
-        };
-        let (before, after) =
-            (list.get(..at).unwrap_or_default(), list.get(at + 1..).unwrap_or_default());
-        let is_exclusive = self.program.regions[scan]
-            .construct
-            .kinds()
-            .any(|it| matches!(it, ClauseKind::Exclusive(_)));
-        let vars = self.env.vars.clone();
-        let mut sums = Vec::new();
-        for (op, var) in scanned {
-            let original = vars.get(var).copied().unwrap_or(*var);
-            let copy = self.fresh_like(*var, Space::Private, span)?;
-            self.declare(copy, out);
-            self.env.vars.insert(*var, copy);
-            sums.push((op, original, copy));
-        }
-        let begin = |this: &mut Self, out: &mut Block| -> Result<()> {
-            for (op, original, copy) in &sums {
-                let code = this.begin_sum(id, op, *copy, *original, span)?;
-                out.push(Stmt::new(StmtKind::Code(code), span));
-            }
-            Ok(())
-        };
-        let join = |this: &mut Self, out: &mut Block| -> Result<()> {
-            for (op, original, copy) in &sums {
-                let code = this.join_sum(id, op, *original, *copy, span)?;
-                out.push(Stmt::new(StmtKind::Code(code), span));
-            }
-            Ok(())
-        };
-        let show = |this: &mut Self, out: &mut Block| {
-            sums.iter().for_each(|(_, original, copy)| this.copy_value(*copy, *original, out));
-        };
-        match is_exclusive {
-            false => {
-                begin(self, out)?;
-                self.statements(before, out)?;
-                join(self, out)?;
-                show(self, out);
-                self.statements(after, out)?;
-            }
-            true => {
-                show(self, out);
-                self.statements(before, out)?;
-                begin(self, out)?;
-                self.statements(after, out)?;
-                join(self, out)?;
-            }
-        }
-        self.env.vars = vars;
-        Ok(())
-    }
-
-    fn statements(&mut self, list: &[StmtId], out: &mut Block) -> Result<()> {
+    pub(crate) fn statements(&mut self, list: &[StmtId], out: &mut Block) -> Result<()> {
         list.iter().try_for_each(|it| self.stmt(*it, out))
     }
 
@@ -271,23 +187,5 @@ impl Outliner<'_> {
         let chunk = self.copied(chunk);
         let span = self.program.exprs[chunk].span;
         Schedule::RoundRobin(self.build(span).as_number(chunk))
-    }
-}
-
-/// The one statement that a body is, through braces.
-fn only_statement(program: &ir::program::Program, body: StmtId) -> Option<StmtId> {
-    let mut at = body;
-    loop {
-        match &program.stmts[at].kind {
-            C::Block(list) => {
-                let mut rest =
-                    list.iter().filter(|it| !matches!(program.stmts[**it].kind, C::Empty));
-                at = *rest.next()?;
-                if rest.next().is_some() {
-                    return None;
-                }
-            }
-            _ => return Some(at),
-        }
     }
 }

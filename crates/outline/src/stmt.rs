@@ -6,8 +6,10 @@
 use directive::CrewQuery;
 use ir::construct::Leaf;
 use ir::program::{
-    BinaryOp, ExprId, ExprKind, FunctionId, Init, InitId, Program, StmtId, StmtKind as C, VarId,
+    BinaryOp, ExprId, ExprKind, FunctionId, Init, InitId, LabelId, Program, StmtId, StmtKind as C,
+    VarId,
 };
+use ir::types::Ty;
 use ir::walk::Part;
 use kernel::build::Builder;
 use kernel::copy::{Copier, callee_of};
@@ -66,7 +68,12 @@ impl Outliner<'_> {
             }
             C::Switch(e, body) => {
                 let e = self.value(*e, out)?;
-                StmtKind::Switch(e, self.loop_body(*body)?)
+                // Cases stand directly in it.
+                let list = match &self.program.stmts[*body].kind {
+                    C::Block(list) => list.to_vec(),
+                    _ => vec![*body],
+                };
+                StmtKind::Switch(e, self.block(&list)?)
             }
             C::Case(low, high, body) => {
                 out.push(Stmt::new(StmtKind::Case(*low, *high), span));
@@ -97,10 +104,44 @@ impl Outliner<'_> {
 
     fn block_in(&mut self, list: &[StmtId]) -> Result<Block> {
         let mut block = Block::new();
-        for it in list {
-            self.stmt(*it, &mut block)?;
+        let mut at = 0;
+        while let Some(it) = list.get(at) {
+            let together = self.jumping(list, at);
+            match together.filter(|it| it.len() > 1) {
+                Some(several) => {
+                    let span = self.program.stmts[*it].span;
+                    let code = self.build(span).stmt(C::Block(several.into()));
+                    self.stmt(code, &mut block)?;
+                    at += several.len();
+                }
+                None => {
+                    self.stmt(*it, &mut block)?;
+                    at += 1;
+                }
+            }
         }
         Ok(block)
+    }
+
+    /// The statements from a place on between which jumps go, as far as they are one thread's own code and declare nothing.
+    fn jumping<'l>(&mut self, list: &'l [StmtId], at: usize) -> Option<&'l [StmtId]> {
+        let mut jumps = Jumps::default();
+        for (many, it) in list.get(at..)?.iter().enumerate() {
+            let more = Jumps::of(self.program, *it);
+            if many == 0 && more.labels.is_empty() && more.targets.is_empty() {
+                return None;
+            }
+            let is_declared = matches!(self.program.stmts[*it].kind, C::Local(_));
+            if is_declared || self.has_crew_code(Part::Stmt(*it)) {
+                return None;
+            }
+            jumps.labels.extend(more.labels);
+            jumps.targets.extend(more.targets);
+            if jumps.are_closed(self.program, self.function) {
+                return list.get(at..=at + many);
+            }
+        }
+        None
     }
 
     fn loop_body(&mut self, body: StmtId) -> Result<Block> {
@@ -227,18 +268,22 @@ impl Outliner<'_> {
         }
         let expr = self.program.exprs[id].clone();
         let mut kind = expr.kind.clone();
-        let fixed: Vec<ExprId> = match &kind {
-            ExprKind::And(_, b) | ExprKind::Or(_, b) => vec![*b],
-            ExprKind::Conditional(_, a, b) => a.iter().copied().chain([*b]).collect(),
-            ExprKind::Comma(_, b) => vec![*b],
-            ExprKind::StmtExpr(_) | ExprKind::CompoundLiteral(_) => vec![id],
-            _ => Vec::new(),
-        };
-        if fixed.iter().any(|it| self.calls_meeting(Part::Expr(*it))) {
-            return refuse(
-                "a call under a condition, to a function in which threads meet",
-                expr.span,
-            );
+        match kind {
+            ExprKind::And(a, b) => return self.short_cut(a, b, true, expr.span, out),
+            ExprKind::Or(a, b) => return self.short_cut(a, b, false, expr.span, out),
+            ExprKind::Conditional(c, a, b) => return self.chosen((c, a, b), &expr, out),
+            ExprKind::Comma(a, b) => {
+                let first = self.value(a, out)?;
+                self.eval(first, out);
+                return self.value(b, out);
+            }
+            ExprKind::StmtExpr(_) | ExprKind::CompoundLiteral(_) => {
+                return refuse(
+                    "a call in a statement inside an expression, to a function in which threads meet",
+                    expr.span,
+                );
+            }
+            _ => {}
         }
         let mut failed = None;
         kind.operands_mut(&mut |it| match self.value(*it, out) {
@@ -261,6 +306,90 @@ impl Outliner<'_> {
             }
         }
         Ok(self.build(expr.span).expr(kind, expr.ty))
+    }
+
+    /// A variable of the code that takes the value of an expression.
+    fn temporary(&mut self, like: &str, ty: Ty, span: Span, out: &mut Block) -> VarId {
+        let var = self.build(span).fresh(like, ty);
+        self.spaces.push((var, self.space_here()));
+        self.declare(var, out);
+        var
+    }
+
+    /// `a && b` or `a || b`, in which `b` stands for code.
+    fn short_cut(
+        &mut self,
+        a: ExprId,
+        b: ExprId,
+        is_and: bool,
+        span: Span,
+        out: &mut Block,
+    ) -> Result<ExprId> {
+        let int = self.build(span).int_type();
+        let truth = self.temporary("truth", int, span, out);
+        let set = |this: &mut Self, value: ExprId, out: &mut Block| {
+            let mut build = this.build(span);
+            let is_not = build.not(value);
+            let value = build.not(is_not);
+            let e = build.set(truth, value);
+            this.eval(e, out);
+        };
+        let first = self.value(a, out)?;
+        set(self, first, out);
+        let mut block = Block::new();
+        let second = self.value(b, &mut block)?;
+        set(self, second, &mut block);
+        let mut build = self.build(span);
+        let first = build.var(truth);
+        let goes_on = if is_and { first } else { build.not(first) };
+        out.push(Stmt::new(StmtKind::If(goes_on, block, Block::new()), span));
+        Ok(self.build(span).var(truth))
+    }
+
+    /// `c ? a : b`, in which `a` or `b` stand for code.
+    fn chosen(
+        &mut self,
+        (c, a, b): (ExprId, Option<ExprId>, ExprId),
+        whole: &ir::program::Expr,
+        out: &mut Block,
+    ) -> Result<ExprId> {
+        let span = whole.span;
+        let mut condition = self.value(c, out)?;
+        if a.is_none() {
+            // The value is its own condition.
+            let ty = self.build(span).type_of(condition);
+            let kept = self.temporary("kept", ty, span, out);
+            let e = self.build(span).set(kept, condition);
+            self.eval(e, out);
+            condition = self.build(span).var(kept);
+        }
+        let is_void = self.program.types.is_void(whole.ty);
+        let taken = match is_void {
+            true => None,
+            false => Some(self.temporary("taken", whole.ty.plain(), span, out)),
+        };
+        let arm = |this: &mut Self, value: Option<ExprId>| -> Result<Block> {
+            let mut block = Block::new();
+            let value = value.map_or(Ok(condition), |it| this.value(it, &mut block))?;
+            let e = taken.map_or(value, |var| this.build(span).set(var, value));
+            this.eval(e, &mut block);
+            Ok(block)
+        };
+        let (then, other) = (arm(self, a)?, arm(self, Some(b))?);
+        out.push(Stmt::new(StmtKind::If(condition, then, other), span));
+        Ok(match taken {
+            Some(var) => self.build(span).var(var),
+            None => self.nothing(span),
+        })
+    }
+
+    /// An expression without a value.
+    fn nothing(&mut self, span: Span) -> ExprId {
+        let mut build = self.build(span);
+        let ty = build.program.types.get(ir::types::TypeKind::Void);
+        let int = build.int_type();
+        let zero = build.int(0, int);
+        build.expr(ExprKind::Cast(ir::program::CastKind::Explicit, zero), ty)
     }
 
     /// The code of a function, in the place of a call; answers what it returns.
@@ -323,17 +452,9 @@ impl Outliner<'_> {
             }
             false => out.push(Stmt::new(StmtKind::Block(block), span)),
         }
-        let mut build = self.build(span);
         Ok(match value {
-            Some(value) => build.var(value),
-            None => {
-                let ty = build.program.types.get(ir::types::TypeKind::Void);
-                let zero = {
-                    let int = build.int_type();
-                    build.int(0, int)
-                };
-                build.expr(ExprKind::Cast(ir::program::CastKind::Explicit, zero), ty)
-            }
+            Some(value) => self.build(span).var(value),
+            None => self.nothing(span),
         })
     }
 
@@ -342,8 +463,20 @@ impl Outliner<'_> {
         self.copier(&mut |it| it.expr(id))
     }
 
+    /// The same of a statement; its labels are new ones, since it may stand in a kernel several times.
     pub(crate) fn copied_stmt(&mut self, id: StmtId) -> StmtId {
-        self.copier(&mut |it| it.stmt(id))
+        let mut labels = rustc_hash::FxHashMap::default();
+        for old in Jumps::of(self.program, id).labels {
+            let mut label = self.program.labels[old].clone();
+            let name = self.program.names.text(label.name);
+            let name = format!("__ferry_k{}_{name}", self.program.labels.len());
+            label.name = self.program.names.intern(&name);
+            labels.insert(old, self.program.labels.push(label));
+        }
+        self.copier(&mut |it| {
+            it.labels.clone_from(&labels);
+            it.stmt(id)
+        })
     }
 
     fn copied_init(&mut self, id: InitId) -> InitId {
@@ -357,20 +490,15 @@ impl Outliner<'_> {
         let calls = |program: &mut Program, function: FunctionId, args: &[ExprId]| {
             answer(program, &env, threads, function, args, Span::NONE)
         };
-        let mut copier = Copier {
-            program: self.program,
-            vars: self.env.vars.clone(),
-            exprs: rustc_hash::FxHashMap::default(),
-            places: rustc_hash::FxHashMap::default(),
-            calls: &calls,
-        };
+        let vars = self.env.vars.clone();
+        let mut copier = Copier { vars, calls: &calls, ..Copier::new(self.program) };
         copy(&mut copier)
     }
 
     /// Whether a statement is more than one thread's own code, or leaves itself.
     fn is_split(&mut self, id: StmtId) -> bool {
         matches!(self.program.stmts[id].kind, C::Local(_))
-            || escapes(self.program, id)
+            || escapes(self.program, self.function, id)
             || self.has_crew_code(Part::Stmt(id))
     }
 
@@ -460,28 +588,76 @@ pub(crate) fn concerns_others(leaf: Leaf) -> bool {
     )
 }
 
-/// Whether a statement is left by a jump to somewhere outside.
-fn escapes(program: &Program, id: StmtId) -> bool {
-    fn within(program: &Program, id: StmtId, in_loop: bool, in_switch: bool) -> bool {
+/// Whether a statement is left by a jump to somewhere outside, or may be entered by one.
+fn escapes(program: &Program, function: FunctionId, id: StmtId) -> bool {
+    fn within(
+        program: &Program,
+        id: StmtId,
+        (in_loop, in_switch): (bool, bool),
+        jumps: &mut Jumps,
+    ) -> bool {
         let kind = &program.stmts[id].kind;
         let (in_loop, in_switch) = match kind {
             C::Break => return !in_loop && !in_switch,
             C::Continue => return !in_loop,
-            C::Return(_) | C::Goto(_) | C::GotoExpr(_) | C::Label(..) => return true,
+            C::Return(_) | C::GotoExpr(_) => return true,
             C::Case(..) | C::Default(_) if !in_switch => return true,
             C::While(..) | C::DoWhile(..) | C::For(_) => (true, in_switch),
             C::Switch(..) => (in_loop, true),
             _ => (in_loop, in_switch),
         };
+        jumps.add(kind);
         let mut inner = Vec::new();
         kind.parts(&mut |it| match it {
             Part::Stmt(id) => inner.push(id),
             Part::Region(id) => inner.extend(program.regions[id].body),
             Part::Expr(_) | Part::Local(_) | Part::Init(_) => {}
         });
-        inner.into_iter().any(|it| within(program, it, in_loop, in_switch))
+        inner.into_iter().any(|it| within(program, it, (in_loop, in_switch), jumps))
     }
-    within(program, id, false, false)
+    let mut jumps = Jumps::default();
+    within(program, id, (false, false), &mut jumps) || !jumps.are_closed(program, function)
+}
+
+/// Labels and what jumps to them.
+#[derive(Default)]
+struct Jumps {
+    labels: Vec<LabelId>,
+    targets: Vec<LabelId>,
+}
+
+impl Jumps {
+    fn add(&mut self, kind: &C) {
+        match kind {
+            C::Label(label, _) => self.labels.push(*label),
+            C::Goto(label) => self.targets.push(*label),
+            _ => {}
+        }
+    }
+
+    fn of(program: &Program, id: StmtId) -> Jumps {
+        let mut jumps = Jumps::default();
+        let mut open = vec![Part::Stmt(id)];
+        while let Some(part) = open.pop() {
+            if let Part::Stmt(id) = part {
+                jumps.add(&program.stmts[id].kind);
+            }
+            program.parts(part, &mut |it| open.push(it));
+        }
+        jumps
+    }
+
+    /// All targets are among the labels, and nothing else of the function jumps to those.
+    fn are_closed(&self, program: &Program, function: FunctionId) -> bool {
+        if self.labels.is_empty() {
+            return self.targets.is_empty();
+        }
+        let Some(body) = program.functions[function].body else { return false };
+        let all = Jumps::of(program, body).targets;
+        let times = |list: &[LabelId], label| list.iter().filter(|it| **it == label).count();
+        self.targets.iter().all(|it| self.labels.contains(it))
+            && self.labels.iter().all(|it| times(&self.targets, *it) == times(&all, *it))
+    }
 }
 
 fn has_return(program: &Program, id: StmtId) -> bool {

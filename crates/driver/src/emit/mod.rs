@@ -30,6 +30,7 @@ pub(crate) fn run(options: &EmitOptions) -> Result<ExitCode, String> {
         Dialect::Opencl12 => emit::Grid::OpenCl12,
         Dialect::Cuda => emit::Grid::Cuda,
         Dialect::Hip => emit::Grid::Hip,
+        Dialect::Kernel => return kernels(options),
     };
     let folder = options.out_dir.clone().unwrap_or_else(|| PathBuf::from(grid.device()));
     let mut made: Vec<Made> = Vec::new();
@@ -54,15 +55,49 @@ pub(crate) fn run(options: &EmitOptions) -> Result<ExitCode, String> {
     made.extend(
         beside.map(|(name, text)| Made { path: folder.join(name), text: text.into_bytes() }),
     );
+    write_all(&folder, &made)?;
+    report::show(&told(&made, options, grid), Stream::Out)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Kernels as outlined: on standard output, or in a folder.
+fn kernels(options: &EmitOptions) -> Result<ExitCode, String> {
+    let mut made: Vec<Made> = Vec::new();
+    for path in &options.input.files {
+        let text = match crate::print::kernels(path, &options.input, emit::Grid::Cuda, None)? {
+            Ok(text) => text.into_bytes(),
+            Err(status) => return Ok(status),
+        };
+        let folder = options.out_dir.clone().unwrap_or_default();
+        let mut file = folder.join(path.file_name().unwrap_or(path.as_os_str()));
+        file.set_extension("k");
+        if made.iter().any(|it| it.path == file) {
+            return Err(format!("two files would be written to `{}`", file.display()));
+        }
+        made.push(Made { path: file, text });
+    }
+    let Some(folder) = &options.out_dir else {
+        let texts: Vec<_> = made.iter().map(|it| String::from_utf8_lossy(&it.text)).collect();
+        report::show(&texts.concat(), Stream::Out)?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    write_all(folder, &made)?;
+    for Made { path, .. } in &made {
+        report::show(&format!("{}\n", path.display()), Stream::Out)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes files in a folder, which is made if it is not there.
+fn write_all(folder: &Path, made: &[Made]) -> Result<(), String> {
     let failed = |path: &Path, error: std::io::Error| {
         format!("cannot write `{}`: {}", path.display(), reason(&error))
     };
-    fs::create_dir_all(&folder).map_err(|error| failed(&folder, error))?;
-    for Made { path, text } in &made {
+    fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
+    for Made { path, text } in made {
         fs::write(path, text).map_err(|error| failed(path, error))?;
     }
-    report::show(&told(&made, options, grid), Stream::Out)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// The files that one file becomes; none if something is wrong with it, which was said.

@@ -19,11 +19,9 @@ pub fn text(module: &Module) -> String {
     let mut out = Out::new();
     let mut selection = Selection::default();
     let mut used = Used::default();
-    let mut named = FxHashSet::default();
     for kernel in &module.kernels {
         for part in parts(kernel) {
             used.part(program, part);
-            named.extend(walk::uses(program, part).0.into_iter().map(|it| it.var));
         }
     }
     let mut open: Vec<FunctionId> = used.functions.clone();
@@ -39,9 +37,11 @@ pub fn text(module: &Module) -> String {
     printer.unit_with(&selection, used, &mut out);
     for (at, kernel) in module.kernels.iter().enumerate() {
         let writer = Writer { printer: named_in(&printer, program, kernel), program, kernel };
+        let named = parts(kernel).into_iter().flat_map(|it| walk::uses(program, it).0);
         let mut outside: Vec<VarId> =
-            named.iter().copied().filter(|it| writer.is_captured(*it)).collect();
+            named.map(|it| it.var).filter(|it| writer.is_captured(*it)).collect();
         outside.sort_unstable();
+        outside.dedup();
         let function = &program.functions[program.regions[kernel.region].function];
         out.line(&format!("void kernel_{at}_{}(void) {{", program.names.text(function.name)));
         out.indented(|out| {

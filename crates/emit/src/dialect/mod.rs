@@ -1,3 +1,6 @@
 //! Languages that kernels are spelt in.
 
 pub mod kernel;
+mod outlined;
+
+pub use outlined::{Outlined, outlined};

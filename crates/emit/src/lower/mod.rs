@@ -70,6 +70,7 @@ use crate::c::{Grid, Hook, Out, Place, Printer, Setting};
 use ::levels::{self, mapping, reshape};
 use fallback::Stays;
 use frame::Row;
+pub(crate) use grid::{bug, groups};
 pub use levels::{About, Note};
 use mapper::Mappers;
 pub use standalone::{Standalone, host_file, host_header, kernel_ending};
@@ -324,6 +325,7 @@ pub fn lower_with(
             break;
         }
         let kernels = lowering(true, Some(grid)).kernels(grid, &state.kernels);
+        diagnostics.append(kernels.bugs.clone());
         let (program, spmd) = (&kernels.program, Some(&kernels));
         let lowering = Lowering { program, spmd, ..lowering(true, Some(grid)) };
         let made = lowering.grid_unit(grid, &state.kernels);
@@ -392,6 +394,32 @@ fn for_grids(
     let without_lanes = named.as_ref().map(|it| it.without_lanes.clone()).unwrap_or_default();
     let leveled = levels::assign_grid(shaped, trust, &without_lanes);
     bound::rename(shaped, criticals::combine(shaped, leveled))
+}
+
+/// The program whose regions become kernels of a grid: loops have levels, and choices are made as on a device.
+pub(crate) fn grid_program(
+    program: &Program,
+    map: &SourceMap,
+    file: FileId,
+    locator: &Locator<'_>,
+) -> Program {
+    let marks = opt::marks::Options::default();
+    let held = in_order::hold(program, &marks);
+    let written = held.as_ref().map_or(program, |it| &it.program);
+    let profile = Profiles::built_in().get(PROFILE);
+    let text = (map.bytes(file), map.base(file));
+    let mapping = profile.as_ref().ok().map(|profile| mapping::Mapping {
+        profile,
+        marks: marks.clone(),
+        decisions: None,
+        locator,
+        text,
+    });
+    let is_foreign = |it: &ir::region::Region| it.construct.dialect != directive::HOST_DIALECT;
+    let has_foreign = program.regions.iter().any(|it| is_foreign(it.1));
+    let leveled = mapping.and_then(|it| for_grids(written, has_foreign, marks.trust, &it));
+    let leveled = leveled.as_ref().map_or(written, |it| &it.program);
+    fallback::answered(leveled, false).unwrap_or_else(|| leveled.clone())
 }
 
 /// A number that tells this text from others, for names.

@@ -18,7 +18,7 @@ struct Place {
 
 impl Verifier<'_> {
     /// Looks at serial code.
-    pub(super) fn serial(&mut self, code: StmtId, span: Span) {
+    pub(super) fn serial(&mut self, code: StmtId, in_parallel: bool, span: Span) {
         let program = self.program;
         let mut labels = FxHashSet::default();
         let mut wanted = Vec::new();
@@ -58,7 +58,7 @@ impl Verifier<'_> {
                 }
             } else if let Part::Region(id) = place.part {
                 let construct = &program.regions[id].construct;
-                if construct.leaves.iter().any(|it| concerns_others(*it)) {
+                if construct.leaves.iter().any(|it| concerns_others(*it, in_parallel)) {
                     self.report(Law::Code, span, "a construct in serial code concerns others");
                 }
             }
@@ -71,19 +71,18 @@ impl Verifier<'_> {
 }
 
 /// Whether a part of a directive says something of other threads than the one that meets it.
-fn concerns_others(leaf: Leaf) -> bool {
-    matches!(
+fn concerns_others(leaf: Leaf, in_parallel: bool) -> bool {
+    let makes_crew =
+        matches!(leaf, Leaf::Teams | Leaf::Distribute | Leaf::Parallel | Leaf::Barrier);
+    let is_shared = matches!(
         leaf,
-        Leaf::Teams
-            | Leaf::Distribute
-            | Leaf::Parallel
-            | Leaf::For
+        Leaf::For
             | Leaf::Sections
             | Leaf::Single
             | Leaf::Masked
             | Leaf::Master
             | Leaf::Scope
             | Leaf::Workdistribute
-            | Leaf::Barrier
-    )
+    );
+    makes_crew || in_parallel && is_shared
 }

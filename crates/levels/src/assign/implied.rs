@@ -88,7 +88,18 @@ impl Make<'_> {
 
     fn binary(&mut self, op: BinaryOp, a: ExprId, b: ExprId) -> ExprId {
         let ty = self.long();
+        let (a, b) = (self.converted(a), self.converted(b));
         self.push(ExprKind::Binary(op, a, b), ty)
+    }
+
+    /// The value as C makes it wide where it stands.
+    fn converted(&mut self, e: ExprId) -> ExprId {
+        let ty = self.long();
+        let types = &self.program.types;
+        match types.resolve(self.program.exprs[e].ty).plain() == types.resolve(ty).plain() {
+            true => e,
+            false => self.push(ExprKind::Cast(CastKind::Implicit, e), ty),
+        }
     }
 
     /// `cond ? yes : no`, said without a branch: clang 19 ends with an error of its own at `?:`, `&&` and
@@ -104,6 +115,7 @@ impl Make<'_> {
     }
 
     fn compared(&mut self, op: BinaryOp, a: ExprId, b: ExprId) -> ExprId {
+        let (a, b) = (self.converted(a), self.converted(b));
         let ty = self.program.types.get(TypeKind::Int(IntKind::Int));
         self.push(ExprKind::Binary(op, a, b), ty)
     }

@@ -9,7 +9,8 @@ use ir::program::{BinaryOp, ExprId, ExprKind, Init, Program, StmtId, StmtKind as
 use ir::region::LoopTest;
 use ir::walk::Part;
 use kernel::build::Builder;
-use kernel::copy::{Copier, no_calls};
+use kernel::copy::Copier;
+use kernel::count::constant;
 use kernel::{Block, Dim, Share, Space, Stmt, StmtKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::Span;
@@ -146,19 +147,11 @@ fn plan(cx: &mut Cx<'_>, share: &Share, set: &FxHashSet<VarId>) -> Option<Plan> 
 
 /// How often code in loops runs, if their bounds are constants.
 fn rounds(program: &Program, stmt: StmtId) -> Option<u64> {
-    let constant = |e: ExprId| match program.exprs[e].kind {
-        ExprKind::Int(value) => Some(value),
-        ExprKind::EnumConst(id, at) => {
-            let constants = program.types.enums[id].constants.as_ref()?;
-            constants.get(at as usize).and_then(|it| i64::try_from(it.1).ok())
-        }
-        _ => None,
-    };
     match &program.stmts[stmt].kind {
         C::For(it) => {
             let dim = super::nest::counted(program, it)?;
-            let begin = constant(strip(program, dim.begin))?;
-            let bound = constant(strip(program, dim.bound))?;
+            let begin = constant(program, dim.begin)?;
+            let bound = constant(program, dim.bound)?;
             let trips =
                 bound.checked_sub(begin)?.checked_add(i64::from(dim.test == LoopTest::Le))?;
             let inner = rounds(program, it.body)?.max(1);
@@ -321,13 +314,7 @@ impl Maker<'_, '_> {
         }
         let span = self.span;
         let function = self.cx.function;
-        let mut copier = Copier {
-            program: self.cx.program,
-            vars,
-            exprs: FxHashMap::default(),
-            places: FxHashMap::default(),
-            calls: &no_calls,
-        };
+        let mut copier = Copier { vars, ..Copier::new(self.cx.program) };
         for stmt in &self.plan.straight.before {
             let C::Local(var) = copier.program.stmts[*stmt].kind else {
                 made.push(copier.stmt(*stmt));

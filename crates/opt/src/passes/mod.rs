@@ -35,6 +35,8 @@ pub struct Refusal {
     pub why: &'static str,
     /// Where it was written.
     pub span: Span,
+    /// The law that a pass has broken, if that is why: a bug of ours.
+    pub bug: Option<String>,
 }
 
 /// What a target's groups are like.
@@ -51,7 +53,7 @@ pub struct Groups {
 type Result<T> = std::result::Result<T, Refusal>;
 
 fn refuse<T>(why: &'static str, span: Span) -> Result<T> {
-    Err(Refusal { why, span })
+    Err(Refusal { why, span, bug: None })
 }
 
 /// A pass at work on one kernel.

@@ -11,7 +11,7 @@ use ir::program::{
 use ir::region::LoopTest;
 use ir::walk::Part;
 use kernel::build::Builder;
-use kernel::copy::{Copier, callee_of, no_calls};
+use kernel::copy::{Copier, callee_of};
 use kernel::walk::How;
 use kernel::{Dim, Kernel, Space};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -454,13 +454,7 @@ fn resolved(program: &mut Program, e: ExprId, constants: &FxHashMap<VarId, ExprI
         if !mentions(program, e, |it| constants.contains_key(&it)) {
             break;
         }
-        let mut copier = Copier {
-            program,
-            vars: FxHashMap::default(),
-            exprs: constants.clone(),
-            places: FxHashMap::default(),
-            calls: &no_calls,
-        };
+        let mut copier = Copier { exprs: constants.clone(), ..Copier::new(program) };
         e = copier.expr(e);
     }
     e

@@ -1,10 +1,12 @@
-//! The order of passes.
+//! The order of passes. In builds with debug assertions the laws are asked for before the first and after each.
 
 use ir::program::Program;
 use kernel::Kernel;
+use kernel::verify::verify_kernels;
 
 use super::{
-    Cx, Groups, Result, flatten, interchange, jam, reduce, spmdize, tile, transpose, workshare,
+    Cx, Groups, Refusal, Result, flatten, interchange, jam, reduce, spmdize, tile, transpose,
+    workshare,
 };
 
 /// A pass by its name.
@@ -41,11 +43,31 @@ pub fn run(
 ) -> Result<Kernel> {
     let mut made = kernel.clone();
     let function = program.regions[kernel.region].function;
-    for pass in PASSES {
+    lawful(program, &made, "outline", false)?;
+    for (at, pass) in PASSES.iter().enumerate() {
         (pass.run)(&mut Cx { program, kernel: &mut made, function, groups })?;
+        lawful(program, &made, pass.name, at + 1 == PASSES.len())?;
         if last == Some(pass.name) {
             break;
         }
     }
     Ok(made)
+}
+
+/// Whether a kernel keeps all laws after a pass; asked only with debug assertions.
+fn lawful(program: &Program, kernel: &Kernel, after: &str, is_spmd: bool) -> Result<()> {
+    if !cfg!(debug_assertions) {
+        return Ok(());
+    }
+    match verify_kernels(program, std::slice::from_ref(kernel), is_spmd).into_iter().next() {
+        Some(fault) => Err(Refusal {
+            why: "a bug of ferry",
+            span: fault.span,
+            bug: Some(format!(
+                "after `{after}` a kernel breaks the law {:?}: {}",
+                fault.law, fault.text
+            )),
+        }),
+        None => Ok(()),
+    }
 }

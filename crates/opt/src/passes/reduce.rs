@@ -1,9 +1,11 @@
 //! `reduce`: what each of a crew has is combined, one after the other.
 //!
-//! Threads leave theirs in memory of the group, and the first combines them in the order of their numbers; what
-//! takes too much room there is combined by each thread in its turn. Teams combine theirs under the lock.
+//! Threads leave theirs in memory of the group, and the first combines them in the order of their numbers; where that
+//! changes what they have (prefixes), they find it there. What takes too much room is combined by each thread in its turn. Teams combine theirs under the lock.
 
-use ir::program::{BinaryOp, ExprKind};
+use ir::program::{BinaryOp, ExprId, ExprKind, Program, VarId};
+use ir::walk::Part;
+use kernel::walk::{self, How};
 use kernel::{Block, Loop, LoopKind, Reduce, Space, Stmt, StmtKind, Who, intrinsic};
 use source::Span;
 
@@ -41,7 +43,8 @@ fn threads(cx: &mut Cx<'_>, it: Reduce, span: Span, out: &mut Block) {
     let most = cx.groups.most_threads;
     let array = cx.build(span).array_of(ty, most);
     let slots = cx.fresh("slots", array, Space::Group, span, out);
-    let (leave, take, at) = {
+    let is_changed = changes(cx.program, &it);
+    let (leave, take, give, find, at) = {
         let at = cx.build(span).fresh_number("at");
         let build = &mut cx.build(span);
         let (all, number, copy) = (build.var(slots), build.var(it.crew.number), build.var(it.copy));
@@ -50,13 +53,17 @@ fn threads(cx: &mut Cx<'_>, it: Reduce, span: Span, out: &mut Block) {
         let (all, index, copy) = (build.var(slots), build.var(at), build.var(it.copy));
         let other = build.expr(ExprKind::Index(all, index), ty);
         let take = build.copy(copy, other);
-        (leave, take, at)
+        let (give, find) = (build.copy(other, copy), build.copy(copy, own));
+        (leave, take, give, find, at)
     };
     out.push(Stmt::new(StmtKind::Eval(leave), span));
     out.push(Stmt::new(StmtKind::Barrier, span));
     cx.kernel.spaces.push((at, Space::Private));
     let mut body = vec![Stmt::new(StmtKind::Eval(take), span)];
     body.extend(it.combine);
+    if is_changed {
+        body.push(Stmt::new(StmtKind::Eval(give), span));
+    }
     let mut first = vec![Stmt::new(StmtKind::Local(at), span)];
     let zero = cx.build(span).number(0);
     cx.set(at, zero, span, &mut first);
@@ -68,6 +75,32 @@ fn threads(cx: &mut Cx<'_>, it: Reduce, span: Span, out: &mut Block) {
     first.push(Stmt::new(StmtKind::Loop(Box::new(each)), span));
     out.push(Stmt::new(StmtKind::On(Who::Primary, first), span));
     out.push(Stmt::new(StmtKind::Barrier, span));
+    if is_changed {
+        // Others leave theirs only after all have met again.
+        out.push(Stmt::new(StmtKind::Eval(find), span));
+        out.push(Stmt::new(StmtKind::Barrier, span));
+    }
+}
+
+/// Whether what each has is another after it was combined.
+fn changes(program: &Program, it: &Reduce) -> bool {
+    let writes = |part| {
+        let (uses, _) = walk::uses(program, part);
+        uses.iter().any(|one| one.how == How::Written && one.var == it.copy)
+    };
+    walk::all(&it.combine).iter().any(|stmt| {
+        let mut exprs = stmt.kind.exprs().into_iter();
+        let in_code = matches!(stmt.kind, StmtKind::Code(code) if writes(Part::Stmt(code)));
+        in_code || exprs.any(|e| writes(Part::Expr(e)) || copies_to(program, e, it.copy))
+    })
+}
+
+/// Whether an expression copies bytes to a variable.
+fn copies_to(program: &Program, e: ExprId, var: VarId) -> bool {
+    let ExprKind::Call(_, args) = &program.exprs[e].kind else { return false };
+    let Some(to) = args.first() else { return false };
+    let names = |it: &ExprKind| matches!(it, ExprKind::Var(it) if *it == var);
+    program.any_expr(Part::Expr(*to), names)
 }
 
 /// Each thread combines its own when it is its turn.

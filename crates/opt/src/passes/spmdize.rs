@@ -166,6 +166,13 @@ impl Spmd<'_, '_> {
         }
         let span = stmt.span;
         match stmt.kind {
+            // Those who run the code have it, not all.
+            StmtKind::Local(var) => {
+                let spaces = self.cx.kernel.spaces.iter_mut();
+                let own = spaces.filter(|it| **it == (var, Space::Uniform));
+                own.for_each(|it| it.1 = Space::Private);
+                Stmt::new(StmtKind::Local(var), span)
+            }
             StmtKind::On(who, body) => {
                 let me = self.cx.kernel.threads.number;
                 let build = &mut self.cx.build(span);

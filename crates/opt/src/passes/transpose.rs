@@ -7,7 +7,7 @@
 
 use ir::program::{BinaryOp, ExprId, StmtId, StmtKind as C, VarId};
 use kernel::build::Builder;
-use kernel::copy::{Copier, no_calls};
+use kernel::copy::Copier;
 use kernel::{Block, Loop, LoopKind, Share, Space, Stmt, StmtKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::Span;
@@ -381,7 +381,6 @@ impl Maker<'_, '_> {
         vars: FxHashMap<VarId, VarId>,
         places: FxHashMap<ExprId, ExprId>,
     ) -> Copier<'_> {
-        let exprs = FxHashMap::default();
-        Copier { program: self.cx.program, vars, exprs, places, calls: &no_calls }
+        Copier { vars, places, ..Copier::new(self.cx.program) }
     }
 }

@@ -1,14 +1,12 @@
 //! `workshare`: iterations that are dealt become loops over numbers, as the schedule says.
 //!
-//! A nest whose bounds do not follow each other is counted by products and taken apart by divisions. In one of two
-//! loops whose inner bounds follow the outer variable, each member of the crew walks along the outer loop, from row
-//! to row, as far as its next number. Iterations that run in order are gone through by all, each runs its own, and
-//! all wait after each.
+//! A nest whose bounds do not follow each other is counted by products and taken apart by divisions. In one whose inner
+//! bounds follow outer variables, each member of the crew walks along the rows of the innermost loop, as far as its next
+//! number. Iterations that run in order are gone through by all, each runs its own, and all wait after each.
 
 use ir::program::{BinaryOp, ExprId, ExprKind, VarId};
-use ir::region::LoopTest;
-use ir::types::{IntKind, Ty, TypeKind};
 use kernel::build::Builder;
+use kernel::count;
 use kernel::{Block, Dim, Loop, LoopKind, Schedule, Share, Space, Stmt, StmtKind, Who};
 use source::Span;
 
@@ -48,16 +46,18 @@ pub(super) struct Counted {
     pub(super) trips: VarId,
 }
 
-/// Where a walk along the rows of a nest is.
+/// Where a walk along the rows of a nest is: a row is all iterations of the innermost loop that follow each other.
 struct Walk {
-    outer: Counted,
-    /// The number of the outer iteration, and of the first iteration of its row.
-    row: VarId,
+    levels: Vec<Level>,
+    /// The number of the first iteration of the row.
     first: VarId,
-    inner: Dim,
-    /// Of the row.
-    begin: VarId,
-    trips: VarId,
+}
+
+/// One loop of such a nest: its values where the walk is, and how many times it has gone round.
+struct Level {
+    dim: Dim,
+    counted: Counted,
+    at: VarId,
 }
 
 enum Nest {
@@ -158,7 +158,7 @@ impl Sharing<'_, '_> {
                     self.at(it.var, it.begin, it.step, *index, &mut body);
                 }
                 self.body(share, total, &mut body);
-                self.advance(counted, &digits, &steps, &mut body);
+                self.add_digits(counted, &digits, &steps, &mut body);
             }
             Nest::Even(_) | Nest::Rows(_) => self.iteration(share, nest, total, &mut body)?,
         }
@@ -204,7 +204,13 @@ impl Sharing<'_, '_> {
     }
 
     /// Adds to what a number is made of.
-    fn advance(&mut self, counted: &[Counted], digits: &[VarId], steps: &[VarId], out: &mut Block) {
+    fn add_digits(
+        &mut self,
+        counted: &[Counted],
+        digits: &[VarId],
+        steps: &[VarId],
+        out: &mut Block,
+    ) {
         let span = self.span;
         let carry = self.number("carry", out);
         let zero = self.cx.build(span).number(0);
@@ -465,46 +471,120 @@ impl Sharing<'_, '_> {
             self.set(total, product, out);
             return Ok(Nest::Even(counted));
         }
-        let [outer, inner] = dims else {
-            return refuse("more than two loops whose bounds follow each other", span);
-        };
-        let outer_dim = outer;
-        let outer = self.counted(outer_dim, out)?;
-        let [row, first, trips] = ["row", "first", "trips"].map(|it| self.number(it, out));
-        let ty = self.cx.program.vars[inner.var].ty;
-        let begin = self.cx.fresh("begin", ty, self.space, span, out);
-        let walk = Walk { outer, row, first, inner: inner.clone(), begin, trips };
-        // All rows once, to know how many there are.
-        for var in [row, total] {
-            let zero = self.cx.build(span).number(0);
-            self.set(var, zero, out);
+        let mut levels = Vec::new();
+        for dim in dims {
+            let at = self.number("at", out);
+            let counted = match dim.rectangular {
+                true => self.counted(dim, out)?,
+                false => self.uncounted(dim, out),
+            };
+            levels.push(Level { dim: dim.clone(), counted, at });
         }
+        let first = self.number("first", out);
+        let walk = Walk { levels, first };
+        // All rows once, to know how many iterations there are.
+        self.zero(total, out);
+        self.count_rows(&walk, 0, total, out)?;
+        self.zero(first, out);
+        // The first row; without iterations there is none.
         let mut body = Block::new();
-        self.row(&walk, &mut body)?;
-        let sum = {
-            let build = &mut self.cx.build(span);
-            let (all, more) = (build.var(total), build.var(trips));
-            build.binary(BinaryOp::Add, all, more)
-        };
-        self.set(total, sum, &mut body);
-        let (condition, step) = {
-            let build = &mut self.cx.build(span);
-            let (at, end) = (build.var(row), build.var(walk.outer.trips));
-            (build.binary(BinaryOp::Lt, at, end), build.increment(row))
-        };
-        out.push(forever(Some(condition), Some(step), body, span));
-        for var in [row, first, trips] {
-            let zero = self.cx.build(span).number(0);
-            self.set(var, zero, out);
+        for level in 0..walk.levels.len() {
+            self.enter(&walk, level, &mut body)?;
         }
-        // The first row.
-        let mut body = Block::new();
-        self.row(&walk, &mut body)?;
         let build = &mut self.cx.build(span);
-        let (zero, end) = (build.number(0), build.var(walk.outer.trips));
-        let is_some = build.binary(BinaryOp::Lt, zero, end);
+        let (zero, all) = (build.number(0), build.var(total));
+        let is_some = build.binary(BinaryOp::Lt, zero, all);
         out.push(Stmt::new(StmtKind::If(is_some, body, Block::new()), span));
         Ok(Nest::Rows(Box::new(walk)))
+    }
+
+    fn zero(&mut self, var: VarId, out: &mut Block) {
+        let zero = self.cx.build(self.span).number(0);
+        self.set(var, zero, out);
+    }
+
+    /// Adds up how long the rows are, from a level inwards.
+    fn count_rows(
+        &mut self,
+        walk: &Walk,
+        level: usize,
+        total: VarId,
+        out: &mut Block,
+    ) -> Result<()> {
+        let span = self.span;
+        let Some(it) = walk.levels.get(level) else { return Ok(()) };
+        self.begin_level(it, out)?;
+        if level + 1 == walk.levels.len() {
+            let build = &mut self.cx.build(span);
+            let (all, more) = (build.var(total), build.var(it.counted.trips));
+            let sum = build.binary(BinaryOp::Add, all, more);
+            self.set(total, sum, out);
+            return Ok(());
+        }
+        self.zero(it.at, out);
+        let mut body = Block::new();
+        self.at_level(it, &mut body);
+        self.count_rows(walk, level + 1, total, &mut body)?;
+        let build = &mut self.cx.build(span);
+        let (at, end) = (build.var(it.at), build.var(it.counted.trips));
+        let condition = build.binary(BinaryOp::Lt, at, end);
+        let step = build.increment(it.at);
+        out.push(forever(Some(condition), Some(step), body, span));
+        Ok(())
+    }
+
+    /// The values of a loop where the loops around it are.
+    fn begin_level(&mut self, it: &Level, out: &mut Block) -> Result<()> {
+        if it.dim.rectangular {
+            return Ok(());
+        }
+        self.set(it.counted.begin, it.dim.begin, out);
+        let value = self.trips(&it.dim, it.counted.begin, out)?;
+        self.set(it.counted.trips, value, out);
+        Ok(())
+    }
+
+    fn at_level(&mut self, it: &Level, out: &mut Block) {
+        self.at(it.counted.var, it.counted.begin, it.counted.step, it.at, out);
+    }
+
+    /// Goes to the first iteration of a loop, or where it has none to one of the next round of the loops around it. The
+    /// innermost may have none.
+    fn enter(&mut self, walk: &Walk, level: usize, out: &mut Block) -> Result<()> {
+        let Some(it) = walk.levels.get(level) else { return Ok(()) };
+        self.begin_level(it, out)?;
+        self.zero(it.at, out);
+        if level + 1 == walk.levels.len() {
+            return Ok(());
+        }
+        self.settle(walk, level, out)?;
+        self.at_level(it, out);
+        Ok(())
+    }
+
+    /// While a loop is at its end, the loop around it goes on.
+    fn settle(&mut self, walk: &Walk, level: usize, out: &mut Block) -> Result<()> {
+        let span = self.span;
+        let Some(it) = walk.levels.get(level).filter(|_| level > 0) else { return Ok(()) };
+        let mut body = Block::new();
+        self.advance(walk, level - 1, &mut body)?;
+        self.begin_level(it, &mut body)?;
+        self.zero(it.at, &mut body);
+        let build = &mut self.cx.build(span);
+        let (at, end) = (build.var(it.at), build.var(it.counted.trips));
+        let condition = build.binary(BinaryOp::Ge, at, end);
+        out.push(forever(Some(condition), None, body, span));
+        Ok(())
+    }
+
+    /// Goes on with the next iteration of a loop; there is one, in it or in a later round of those around it.
+    fn advance(&mut self, walk: &Walk, level: usize, out: &mut Block) -> Result<()> {
+        let Some(it) = walk.levels.get(level) else { return Ok(()) };
+        let step = self.cx.build(self.span).increment(it.at);
+        out.push(Stmt::new(StmtKind::Eval(step), self.span));
+        self.settle(walk, level, out)?;
+        self.at_level(it, out);
+        Ok(())
     }
 
     /// The values of a loop.
@@ -520,99 +600,29 @@ impl Sharing<'_, '_> {
         Ok(Counted { var: dim.var, begin, step, trips })
     }
 
-    /// What is added to a variable each time.
+    /// Variables for the values of a loop that are not known yet.
+    fn uncounted(&mut self, dim: &Dim, out: &mut Block) -> Counted {
+        let ty = self.cx.program.vars[dim.var].ty.plain();
+        let begin = self.cx.fresh("begin", ty, self.space, self.span, out);
+        let trips = self.number("trips", out);
+        let step = self.step(dim);
+        Counted { var: dim.var, begin, step, trips }
+    }
+
     fn step(&mut self, dim: &Dim) -> ExprId {
-        let build = &mut self.cx.build(self.span);
-        let step = match dim.step {
-            Some(step) => build.as_number(step),
-            None => build.number(1),
-        };
-        match dim.descending {
-            true => {
-                let zero = build.number(0);
-                build.binary(BinaryOp::Sub, zero, step)
-            }
-            false => step,
-        }
+        count::step(&mut self.cx.build(self.span), dim)
     }
 
     /// How often a loop runs that begins with a value.
     fn trips(&mut self, dim: &Dim, begin: VarId, out: &mut Block) -> Result<ExprId> {
         let span = self.span;
-        let program = &self.cx.program;
-        let ty = program.vars[dim.var].ty.plain();
-        let bound_type = program.exprs[dim.bound].ty.plain();
-        let is_pointer = program.types.is_pointer(ty);
-        let common: Ty = match is_pointer {
-            true => ty,
-            false => {
-                let kind = program.model.usual(&program.types, ty, bound_type);
-                let Some(kind) = kind else { return refuse("a loop that does not count", span) };
-                self.cx.program.types.get(kind)
-            }
+        let Some(common) = count::common(self.cx.program, dim) else {
+            return refuse("a loop that does not count", span);
         };
         let end = self.cx.fresh("bound", common, self.space, span, out);
         let value = self.cx.build(span).cast(dim.bound, common);
         self.set(end, value, out);
-        let step = self.step(dim);
-        let build = &mut self.cx.build(span);
-        let (from, to) = (build.var(begin), build.var(end));
-        let from = build.cast(from, common);
-        let (zero, one) = (build.number(0), build.number(1));
-        // How far it is between two values, in units of the variable.
-        let far = |build: &mut Builder<'_>, high, low| match is_pointer {
-            true => {
-                let long = build.program.types.get(TypeKind::Int(IntKind::Long));
-                let far = build.expr(ExprKind::Binary(BinaryOp::Sub, high, low), long);
-                build.as_number(far)
-            }
-            false => {
-                let (high, low) = (build.as_number(high), build.as_number(low));
-                build.binary(BinaryOp::Sub, high, low)
-            }
-        };
-        let up = far(build, to, from);
-        let down = far(build, from, to);
-        let back = build.binary(BinaryOp::Sub, zero, step);
-        let less_one = |build: &mut Builder<'_>, far, step| {
-            let less = build.binary(BinaryOp::Sub, far, one);
-            let rounds = build.binary(BinaryOp::Div, less, step);
-            build.binary(BinaryOp::Add, rounds, one)
-        };
-        let and_one = |build: &mut Builder<'_>, far, step| {
-            let rounds = build.binary(BinaryOp::Div, far, step);
-            build.binary(BinaryOp::Add, rounds, one)
-        };
-        Ok(match dim.test {
-            LoopTest::Lt => {
-                let is_some = build.binary(BinaryOp::Lt, from, to);
-                let count = less_one(build, up, step);
-                build.either(is_some, count, zero)
-            }
-            LoopTest::Le => {
-                let is_some = build.binary(BinaryOp::Le, from, to);
-                let count = and_one(build, up, step);
-                build.either(is_some, count, zero)
-            }
-            LoopTest::Gt => {
-                let is_some = build.binary(BinaryOp::Gt, from, to);
-                let count = less_one(build, down, back);
-                build.either(is_some, count, zero)
-            }
-            LoopTest::Ge => {
-                let is_some = build.binary(BinaryOp::Ge, from, to);
-                let count = and_one(build, down, back);
-                build.either(is_some, count, zero)
-            }
-            LoopTest::Ne => {
-                let long = build.program.types.get(TypeKind::Int(IntKind::Long));
-                let (signed, none) = (build.cast(step, long), build.int(0, long));
-                let is_up = build.binary(BinaryOp::Gt, signed, none);
-                let ups = build.binary(BinaryOp::Div, up, step);
-                let downs = build.binary(BinaryOp::Div, down, back);
-                build.either(is_up, ups, downs)
-            }
-        })
+        Ok(count::trips(&mut self.cx.build(span), dim, begin, end))
     }
 
     /// Gives the variables of a nest the values of an iteration.
@@ -645,54 +655,45 @@ impl Sharing<'_, '_> {
                 Ok(())
             }
             Nest::Rows(walk) => {
+                let [.., row] = walk.levels.as_slice() else { return Ok(()) };
                 // Numbers only grow: the walk goes on from where it was.
                 let mut body = Block::new();
                 let value = {
                     let build = &mut self.cx.build(span);
-                    let (first, trips) = (build.var(walk.first), build.var(walk.trips));
+                    let (first, trips) = (build.var(walk.first), build.var(row.counted.trips));
                     build.binary(BinaryOp::Add, first, trips)
                 };
                 self.set(walk.first, value, &mut body);
-                let step = self.cx.build(span).increment(walk.row);
-                body.push(Stmt::new(StmtKind::Eval(step), span));
-                self.row(walk, &mut body)?;
+                self.advance(walk, walk.levels.len().saturating_sub(2), &mut body)?;
+                self.begin_level(row, &mut body)?;
                 let condition = {
                     let build = &mut self.cx.build(span);
                     let (number, first) = (build.var(number), build.var(walk.first));
                     let at = build.binary(BinaryOp::Sub, number, first);
-                    let trips = build.var(walk.trips);
+                    let trips = build.var(row.counted.trips);
                     build.binary(BinaryOp::Ge, at, trips)
                 };
                 out.push(forever(Some(condition), None, body, span));
-                self.at(walk.outer.var, walk.outer.begin, walk.outer.step, walk.row, out);
-                let index = self.number("index", out);
+                // The body may have changed what counts the loops around it.
+                let around = walk.levels.iter().take(walk.levels.len().saturating_sub(1));
+                around.for_each(|it| self.at_level(it, out));
                 let value = {
                     let build = &mut self.cx.build(span);
                     let (number, first) = (build.var(number), build.var(walk.first));
                     build.binary(BinaryOp::Sub, number, first)
                 };
-                self.set(index, value, out);
-                let step = self.step(&walk.inner);
-                self.at(walk.inner.var, walk.begin, step, index, out);
+                self.set(row.at, value, out);
+                self.at_level(row, out);
                 Ok(())
             }
         }
-    }
-
-    /// Where the row begins that the outer loop is at, and how long it is.
-    fn row(&mut self, walk: &Walk, out: &mut Block) -> Result<()> {
-        self.at(walk.outer.var, walk.outer.begin, walk.outer.step, walk.row, out);
-        self.set(walk.begin, walk.inner.begin, out);
-        let value = self.trips(&walk.inner, walk.begin, out)?;
-        self.set(walk.trips, value, out);
-        Ok(())
     }
 
     /// `var = begin + index * step`
     fn at(&mut self, var: VarId, begin: VarId, step: ExprId, index: VarId, out: &mut Block) {
         let build = &mut self.cx.build(self.span);
         let index = build.var(index);
-        let value = value_at(build, begin, step, index);
+        let value = count::value(build, begin, step, index);
         self.set(var, value, out);
     }
 }
@@ -700,27 +701,9 @@ impl Sharing<'_, '_> {
 impl Counted {
     /// The value of the variable in an iteration, which its number is given of.
     pub(super) fn value(&self, build: &mut Builder<'_>, index: ExprId) -> ExprId {
-        let value = value_at(build, self.begin, self.step, index);
+        let value = count::value(build, self.begin, self.step, index);
         let ty = build.program.vars[self.var].ty.plain();
         build.cast(value, ty)
-    }
-}
-
-/// `begin + index * step`
-fn value_at(build: &mut Builder<'_>, begin: VarId, step: ExprId, index: ExprId) -> ExprId {
-    let is_pointer = build.program.types.is_pointer(build.program.vars[begin].ty);
-    let far = build.binary(BinaryOp::Mul, index, step);
-    let begin = build.var(begin);
-    match is_pointer {
-        true => {
-            let long = build.program.types.get(TypeKind::Int(IntKind::Long));
-            let far = build.cast(far, long);
-            build.binary(BinaryOp::Add, begin, far)
-        }
-        false => {
-            let begin = build.as_number(begin);
-            build.binary(BinaryOp::Add, begin, far)
-        }
     }
 }
 

@@ -127,6 +127,8 @@ impl Cx<'_> {
                 *arg = self.convert(found, ty);
             }
         }
+        let wanted = self.program.functions[variant.function].ty;
+        let wanted = self.program.types.callee(wanted).map(|it| it.params.clone());
         for at in 0..variant.appended {
             // Our devices belong to no foreign runtime: an object of none has the value zero.
             let object = match given.get(at) {
@@ -137,7 +139,8 @@ impl Cx<'_> {
                     self.int(0, int, span)
                 }
             };
-            args.push(object);
+            let ty = wanted.as_ref().and_then(|it| it.get(args.len()).copied());
+            args.push(ty.map_or(object, |it| self.convert(object, it)));
         }
         args
     }

@@ -42,6 +42,7 @@ pub(super) use forms::{Form, is_value};
 pub(super) use league::{TEAM, TEAMS};
 pub(super) use lent::StackPlace;
 pub(super) use spmd::Kernels;
+pub(crate) use spmd::{bug, groups};
 pub(super) use team::Team;
 pub(super) use unit::by_clock;
 pub(super) use variables::Placed;

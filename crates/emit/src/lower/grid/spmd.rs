@@ -11,6 +11,7 @@ use kernel::{Block, Kernel, Launch, LoopKind, Space, Stmt, StmtKind, intrinsic};
 use opt::passes::{Groups, pipeline};
 use outline::outline;
 use rustc_hash::FxHashMap;
+use source::{Diagnostic, Diagnostics};
 
 use crate::c::{Grid, Out, Printer};
 use crate::lower::offload::thread_limit;
@@ -25,6 +26,8 @@ pub(in crate::lower) struct Kernels {
     pub(super) made: FxHashMap<RegionId, Made>,
     /// Regions that have none, and why.
     pub(super) refused: FxHashMap<RegionId, &'static str>,
+    /// Laws that passes have broken: bugs of ours.
+    pub(in crate::lower) bugs: Diagnostics,
 }
 
 /// What is known of a kernel besides its body.
@@ -36,7 +39,7 @@ pub(super) struct Made {
 }
 
 /// What groups are like that run such a kernel.
-fn groups(grid: Grid) -> Groups {
+pub(crate) fn groups(grid: Grid) -> Groups {
     match grid {
         Grid::OpenCl | Grid::OpenCl12 => {
             Groups { most_threads: 64, memory: 24 << 10, many: 1 << 21 }
@@ -57,6 +60,7 @@ impl Lowering<'_> {
             program: Program::new(self.program.model, source::Names::default()),
             made: FxHashMap::default(),
             refused: FxHashMap::default(),
+            bugs: Diagnostics::default(),
         };
         let goes = |it: &RegionId| {
             let construct = &self.program.regions[*it].construct;
@@ -93,12 +97,22 @@ impl Lowering<'_> {
                 Ok(made) if may_do && made.launch.notes.is_empty() => {}
                 Ok(made) => kernels.put(&made, groups(grid)),
                 Err(refusal) => {
+                    bug(&refusal).into_iter().for_each(|it| kernels.bugs.push(it));
                     kernels.refused.insert(kernel.region, refusal.why);
                 }
             }
         }
         kernels
     }
+}
+
+/// What is said of a law that a pass has broken.
+pub(crate) fn bug(refusal: &opt::passes::Refusal) -> Option<Diagnostic> {
+    let text = refusal.bug.as_ref()?;
+    Some(
+        Diagnostic::error("F0999", format!("bug of ferry: {text}"))
+            .at(refusal.span, "made of this"),
+    )
 }
 
 /// Whether a statement asks for more than one thread.

@@ -19,12 +19,13 @@ mod share;
 mod stretch;
 
 use ir::construct::{ClauseKind, Leaf, ReductionModifier, ScheduleKind};
-use ir::program::{BinaryOp, ExprId, ExprKind, Program, RegionId, StmtId, Typed, UnaryOp, VarId};
+use ir::program::{ExprId, ExprKind, Program, RegionId, StmtId, Typed, VarId};
 use ir::region::{Loop, LoopTest};
 use rustc_hash::FxHashSet;
 use source::Span;
 
 pub(super) use deal::To;
+pub(super) use kernel::count::constant;
 pub(super) use share::Share;
 
 use super::Lowering;
@@ -314,31 +315,4 @@ pub(super) fn collapsed(program: &Program, id: RegionId) -> usize {
         _ => None,
     });
     count.and_then(|it| usize::try_from(it).ok()).unwrap_or(1).max(1)
-}
-
-/// The value of a constant.
-pub(super) fn constant(program: &Program, id: ExprId) -> Option<i64> {
-    match program.exprs.find(id)?.kind {
-        ExprKind::Int(value) => Some(value),
-        ExprKind::Cast(_, inner) => constant(program, inner),
-        ExprKind::EnumConst(id, at) => {
-            let constants = program.types.enums.find(id)?.constants.as_ref()?;
-            constants.get(at as usize).and_then(|it| i64::try_from(it.1).ok())
-        }
-        ExprKind::Unary(UnaryOp::Minus, of) => constant(program, of)?.checked_neg(),
-        ExprKind::Binary(op, left, right) => {
-            let (left, right) = (constant(program, left)?, constant(program, right)?);
-            match op {
-                BinaryOp::Add => left.checked_add(right),
-                BinaryOp::Sub => left.checked_sub(right),
-                BinaryOp::Mul => left.checked_mul(right),
-                BinaryOp::Shl => {
-                    let most = u32::try_from(right).ok().filter(|it| *it < 63)?;
-                    left.checked_mul(1 << most)
-                }
-                _ => None,
-            }
-        }
-        _ => None,
-    }
 }

@@ -7,6 +7,8 @@
 use ir::construct::ClauseKind;
 use ir::program::{ExprKind, StmtId, StmtKind, VarId};
 use ir::region::{Loop, LoopTest, Sharing};
+use ir::walk::Part;
+use kernel::walk::How;
 use rustc_hash::FxHashSet;
 
 use super::find::{self, What};
@@ -220,20 +222,16 @@ impl<'a, 'p> Maker<'a, 'p> {
         Code::Seq(code)
     }
 
-    /// A declaration, or an assignment to a variable that each thread has for itself.
+    /// A declaration, or what sets a variable that each thread has for itself.
     fn is_own(&self, stmt: StmtId) -> bool {
         let program = self.lowering.program;
-        match program.stmts[stmt].kind {
-            StmtKind::Local(_) | StmtKind::Declaration(_) => true,
-            StmtKind::Expr(e) => match program.exprs[e].kind {
-                ExprKind::Assign(to, _) => match program.exprs[to].kind {
-                    ExprKind::Var(var) => self.is_private(var),
-                    _ => false,
-                },
-                _ => false,
-            },
-            _ => false,
+        if matches!(program.stmts[stmt].kind, StmtKind::Local(_) | StmtKind::Declaration(_)) {
+            return true;
         }
+        let (uses, declared) = kernel::walk::uses(program, Part::Stmt(stmt));
+        let is_set =
+            |it: &&kernel::walk::Use| it.how == How::Written && !declared.contains(&it.var);
+        uses.iter().filter(is_set).any(|it| self.is_private(it.var))
     }
 
     fn is_private(&self, var: VarId) -> bool {

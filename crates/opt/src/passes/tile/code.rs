@@ -3,7 +3,7 @@
 use ir::program::{BinaryOp, ExprId, ExprKind, For, Init, StmtId, StmtKind as C, VarId};
 use ir::types::Ty;
 use kernel::build::Builder;
-use kernel::copy::{Copier, no_calls};
+use kernel::copy::Copier;
 use kernel::{Block, Loop, LoopKind, Share, Space, Stmt, StmtKind};
 use rustc_hash::FxHashMap;
 use source::Span;
@@ -380,13 +380,7 @@ impl<'a, 'p> Maker<'a, 'p> {
     }
 
     fn copier(&mut self, vars: FxHashMap<VarId, VarId>) -> Copier<'_> {
-        Copier {
-            program: self.cx.program,
-            vars,
-            exprs: FxHashMap::default(),
-            places: FxHashMap::default(),
-            calls: &no_calls,
-        }
+        Copier { vars, ..Copier::new(self.cx.program) }
     }
 
     /// Elements of a row of what is staged, with room between rows so that threads that store a column meet less.
@@ -546,7 +540,7 @@ impl<'a, 'p> Maker<'a, 'p> {
         let exprs = self.here(row, column);
         let mut vars = self.others.clone();
         vars.extend(counter);
-        let mut copier = Copier { program: self.cx.program, vars, exprs, places, calls: &no_calls };
+        let mut copier = Copier { vars, exprs, places, ..Copier::new(self.cx.program) };
         let mut made = Vec::new();
         for stmt in list {
             let kind = copier.program.stmts[*stmt].kind.clone();

@@ -1,0 +1,78 @@
+//! Kernels of a program in their text form, as outlined or after a pass.
+//!
+//! In: a program, a device, and the last pass. Out: the text of all regions that leave the host, and which have no kernel
+//! or lose theirs in a pass. What the host computes for a region (numbers of teams and threads) comes with the launch.
+
+use ir::construct::{ClauseKind, Leaf};
+use ir::program::{ExprId, Program, RegionId};
+use opt::passes::pipeline;
+use outline::outline;
+use rustc_hash::FxHashSet;
+use source::{Diagnostic, Diagnostics, FileId, Locator, SourceMap};
+
+use crate::c::Grid;
+use crate::lower::groups;
+
+/// Kernels as text.
+#[derive(Debug)]
+pub struct Outlined {
+    /// Those that there are.
+    pub text: String,
+    /// Regions without one (warnings), and laws that are broken (errors).
+    pub diagnostics: Diagnostics,
+}
+
+/// The kernels of a program after `last` and the passes before it; as outlined if that is none.
+pub fn outlined(
+    program: &Program,
+    map: &SourceMap,
+    file: FileId,
+    locator: &Locator<'_>,
+    (grid, last): (Grid, Option<&str>),
+) -> Outlined {
+    let program = &crate::lower::grid_program(program, map, file, locator);
+    let goes = |it: &RegionId| {
+        let construct = &program.regions[*it].construct;
+        let leaves_host = construct.has(Leaf::Offload) || construct.has(Leaf::Kernels);
+        leaves_host && !construct.goes_back()
+    };
+    let regions: Vec<RegionId> = program.regions.iter().map(|it| it.0).filter(goes).collect();
+    let computed: FxHashSet<ExprId> = regions.iter().flat_map(|it| sizes(program, *it)).collect();
+    let made = outline(program, &regions, &computed);
+    let mut diagnostics = Diagnostics::new();
+    for (_, refusal) in &made.refused {
+        diagnostics.push(without(refusal.why).at(refusal.span, "this stands in the way"));
+    }
+    let mut module = made.module;
+    let kernels = std::mem::take(&mut module.kernels);
+    for kernel in kernels {
+        let run = last.map(|_| pipeline::run(&mut module.program, &kernel, groups(grid), last));
+        match run {
+            None => module.kernels.push(kernel),
+            Some(Ok(kernel)) => module.kernels.push(kernel),
+            Some(Err(refusal)) => diagnostics.push(match crate::lower::bug(&refusal) {
+                Some(bug) => bug,
+                None => without(refusal.why).at(refusal.span, "this stands in the way"),
+            }),
+        }
+    }
+    Outlined { text: super::kernel::text(&module), diagnostics }
+}
+
+fn without(why: &str) -> Diagnostic {
+    Diagnostic::warning("F0735", format!("this region has no kernel in this form: {why}"))
+        .help("one thread runs such a region where threads of a grid run others")
+}
+
+/// What a region itself asks for in numbers.
+fn sizes(program: &Program, id: RegionId) -> Vec<ExprId> {
+    let mut found = Vec::new();
+    for kind in program.regions[id].construct.kinds() {
+        match kind {
+            ClauseKind::NumTeams { counts, .. } => found.extend(counts),
+            ClauseKind::ThreadLimit(limit) => found.push(*limit),
+            _ => {}
+        }
+    }
+    found
+}

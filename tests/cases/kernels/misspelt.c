@@ -1,0 +1,3 @@
+// run: print --after workshar
+// The passes are listed.
+void nothing(void) {}
