@@ -25,6 +25,9 @@ pub(crate) struct Following {
     pub(crate) step: Option<ExprId>,
 }
 
+/// A part of an array that a construct has for itself: its first element and how many, and whether it begins with values.
+type OwnPart = (VarId, (i64, u64), bool);
+
 impl Outliner<'_> {
     /// Copies of what a construct has for itself, but for what it combines and what counts its loops.
     pub(crate) fn privatise(&mut self, id: RegionId, out: &mut Block) -> Result<Copies> {
@@ -130,8 +133,8 @@ impl Outliner<'_> {
         Ok(())
     }
 
-    /// Parts of arrays that a construct has for itself: first element and how many, and whether they begin with values.
-    fn own_parts(&self, id: RegionId) -> Result<Vec<(VarId, (i64, u64), bool)>> {
+    /// Parts of arrays that a construct has for itself.
+    fn own_parts(&self, id: RegionId) -> Result<Vec<OwnPart>> {
         let clauses = self.program.regions[id].construct.clauses.iter();
         let mut found = Vec::new();
         for clause in clauses.filter(|it| it.group.is_none()) {

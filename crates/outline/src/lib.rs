@@ -12,6 +12,8 @@ mod between;
 mod construct;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the clauses it is about")]
 mod data;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the code it is about")]
+mod jumps;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the clauses it is about")]
 mod reduction;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the clauses it is about")]

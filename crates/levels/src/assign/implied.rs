@@ -87,9 +87,20 @@ impl Make<'_> {
     }
 
     fn binary(&mut self, op: BinaryOp, a: ExprId, b: ExprId) -> ExprId {
-        let ty = self.long();
-        let (a, b) = (self.converted(a), self.converted(b));
+        let (a, b, ty) = self.alike(a, b);
         self.push(ExprKind::Binary(op, a, b), ty)
+    }
+
+    /// Two values in one type, as C makes them alike.
+    fn alike(&mut self, a: ExprId, b: ExprId) -> (ExprId, ExprId, Ty) {
+        let (first, second) = (self.program.exprs[a].ty.plain(), self.program.exprs[b].ty.plain());
+        let promoted = self.program.model.promote(&self.program.types, first);
+        let promoted = self.program.types.get(promoted);
+        let plain = |it: Ty| self.program.types.resolve(it).plain();
+        if plain(first) == plain(second) && plain(first) == plain(promoted) {
+            return (a, b, first);
+        }
+        (self.converted(a), self.converted(b), self.long())
     }
 
     /// The value as C makes it wide where it stands.
@@ -115,7 +126,7 @@ impl Make<'_> {
     }
 
     fn compared(&mut self, op: BinaryOp, a: ExprId, b: ExprId) -> ExprId {
-        let (a, b) = (self.converted(a), self.converted(b));
+        let (a, b, _) = self.alike(a, b);
         let ty = self.program.types.get(TypeKind::Int(IntKind::Int));
         self.push(ExprKind::Binary(op, a, b), ty)
     }

@@ -110,7 +110,7 @@ impl Lowering<'_> {
 pub(crate) fn bug(refusal: &opt::passes::Refusal) -> Option<Diagnostic> {
     let text = refusal.bug.as_ref()?;
     Some(
-        Diagnostic::error("F0999", format!("bug of ferry: {text}"))
+        Diagnostic::error("F0998", format!("bug of ferry: {text}"))
             .at(refusal.span, "made of this"),
     )
 }
