@@ -63,7 +63,9 @@ int main(void) {
     {
       int (*none)(void) = 0, (**which)(void) = &none;
       *which = something;
-      int two = none();
+      if (none() != 2)
+        *which = nothing;
+      int two = (*something)() + (&nothing)() - 40;
       none = i == 1 ? something : nothing;
       sum = folded(values, 4, one) + folded(values, two, i == 2 ? sub : add) + (*which)();
     }

@@ -26,7 +26,7 @@ static int scalars(void)
   int on_device = 0, kept = 5;
   char letter = 'a';
   float half = 0.5f;
-  long double wide = 2.0L;
+  double wide = 2.0;
 #pragma omp target map(from : on_device) map(tofrom : letter)
   {
     on_device = !omp_is_initial_device();
@@ -36,7 +36,7 @@ static int scalars(void)
     wide *= 2;
   }
   expect(letter == 'f', "scalar by value");
-  expect(kept == 5 && half == 0.5f && wide == 2.0L, "copies stay copies");
+  expect(kept == 5 && half == 0.5f && wide == 2.0, "copies stay copies");
   return on_device;
 }
 

@@ -1,6 +1,6 @@
 //! What C and its extensions say in expressions and C++ does not: functions without a name, called at once, say it.
 
-use ir::program::{ExprId, Program, StmtId, StmtKind, VarId};
+use ir::program::{ExprId, Program, StmtId, StmtKind, VarId, VarStorage};
 use ir::types::{ArrayLen, Ty, TypeKind};
 use ir::walk::Part;
 use syntax::print::Level;
@@ -61,7 +61,8 @@ impl Printer<'_> {
 
     /// A compound literal that pointers lead to, in room that its function has for it.
     pub(super) fn kept_literal(&self, id: VarId, init: &str) -> Option<String> {
-        let ty = self.program.vars.find(id)?.ty;
+        let var = self.program.vars.find(id)?;
+        let ty = matches!(var.storage, VarStorage::Local(_)).then_some(var.ty)?;
         let (room, ty) = (self.substitutes.get(&id)?, self.type_name(ty));
         let number = id.index();
         Some(match self.grid? {

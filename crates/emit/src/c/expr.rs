@@ -636,14 +636,9 @@ impl Printer<'_> {
 
     /// Whether a callee is a function that is defined here.
     fn has_body(&self, callee: ExprId) -> bool {
-        let mut callee = callee;
-        while let Some(ExprKind::Cast(_, of)) = self.program.exprs.find(callee).map(|it| &it.kind) {
-            callee = *of;
-        }
-        let kind = self.program.exprs.find(callee).map(|it| &it.kind);
-        let Some(ExprKind::Function(id)) = kind else { return false };
-        let is_defined = self.program.functions.find(*id).is_some_and(|it| it.body.is_some());
-        is_defined && Printing::of(self.program, *id).is_none()
+        let Some((_, id)) = named_callee(self.program, callee) else { return false };
+        let is_defined = self.program.functions.find(id).is_some_and(|it| it.body.is_some());
+        is_defined && Printing::of(self.program, id).is_none()
     }
 
     /// Whether a callee is a function that needs no declaration.

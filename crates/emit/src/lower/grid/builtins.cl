@@ -127,21 +127,70 @@ static float __ferry_powif(float x, int n)
 }
 #define __builtin_powi __ferry_powi
 #define __builtin_powif __ferry_powif
-#define __builtin_sadd_overflow __builtin_add_overflow
-#define __builtin_saddl_overflow __builtin_add_overflow
-#define __builtin_saddll_overflow __builtin_add_overflow
-#define __builtin_uadd_overflow __builtin_add_overflow
-#define __builtin_uaddl_overflow __builtin_add_overflow
-#define __builtin_uaddll_overflow __builtin_add_overflow
-#define __builtin_ssub_overflow __builtin_sub_overflow
-#define __builtin_ssubl_overflow __builtin_sub_overflow
-#define __builtin_ssubll_overflow __builtin_sub_overflow
-#define __builtin_usub_overflow __builtin_sub_overflow
-#define __builtin_usubl_overflow __builtin_sub_overflow
-#define __builtin_usubll_overflow __builtin_sub_overflow
-#define __builtin_smul_overflow __builtin_mul_overflow
-#define __builtin_smull_overflow __builtin_mul_overflow
-#define __builtin_smulll_overflow __builtin_mul_overflow
-#define __builtin_umul_overflow __builtin_mul_overflow
-#define __builtin_umull_overflow __builtin_mul_overflow
-#define __builtin_umulll_overflow __builtin_mul_overflow
+/* Sums, differences and products in all their bits, and whether they fit. */
+typedef struct { unsigned long lo; long hi; } __ferry_whole;
+#define __ferry_of_whole(type) \
+  static __ferry_whole __attribute__((overloadable)) __ferry_widened(type x) \
+  { \
+    const __ferry_whole whole = { (unsigned long)x, x < 0 ? -1 : 0 }; \
+    return whole; \
+  }
+__ferry_of_whole(int)
+__ferry_of_whole(unsigned)
+__ferry_of_whole(long)
+__ferry_of_whole(unsigned long)
+static __ferry_whole __ferry_whole_sum(__ferry_whole a, __ferry_whole b)
+{
+  const __ferry_whole sum = { a.lo + b.lo, a.hi + b.hi + (a.lo + b.lo < a.lo) };
+  return sum;
+}
+static __ferry_whole __ferry_whole_difference(__ferry_whole a, __ferry_whole b)
+{
+  const __ferry_whole difference = { a.lo - b.lo, a.hi - b.hi - (a.lo < b.lo) };
+  return difference;
+}
+static __ferry_whole __ferry_whole_product(__ferry_whole a, __ferry_whole b)
+{
+  const unsigned long hi = mul_hi(a.lo, b.lo) + (unsigned long)a.hi * b.lo + a.lo * (unsigned long)b.hi;
+  const __ferry_whole product = { a.lo * b.lo, (long)hi };
+  return product;
+}
+#define __ferry_of_fit(memory, type) \
+  static int __attribute__((overloadable)) __ferry_overflows(__ferry_whole all, memory type *result) \
+  { \
+    const type part = (type)all.lo; \
+    *result = part; \
+    return all.lo != (unsigned long)part || all.hi != (part < 0 ? -1 : 0); \
+  }
+#define __ferry_of_fits(memory) \
+  __ferry_of_fit(memory, char) __ferry_of_fit(memory, signed char) __ferry_of_fit(memory, unsigned char) \
+  __ferry_of_fit(memory, short) __ferry_of_fit(memory, unsigned short) \
+  __ferry_of_fit(memory, int) __ferry_of_fit(memory, unsigned) \
+  __ferry_of_fit(memory, long) __ferry_of_fit(memory, unsigned long)
+__ferry_of_fits()
+#ifdef __FERRY_STACK
+__ferry_of_fits(__global)
+#endif
+#define __ferry_checked(how, a, b, result) \
+  __ferry_overflows(__ferry_whole_##how(__ferry_widened(a), __ferry_widened(b)), result)
+#define __builtin_add_overflow(a, b, result) __ferry_checked(sum, a, b, result)
+#define __builtin_sub_overflow(a, b, result) __ferry_checked(difference, a, b, result)
+#define __builtin_mul_overflow(a, b, result) __ferry_checked(product, a, b, result)
+#define __builtin_sadd_overflow(a, b, result) __ferry_checked(sum, (int)(a), (int)(b), result)
+#define __builtin_saddl_overflow(a, b, result) __ferry_checked(sum, (long)(a), (long)(b), result)
+#define __builtin_saddll_overflow(a, b, result) __ferry_checked(sum, (long)(a), (long)(b), result)
+#define __builtin_ssub_overflow(a, b, result) __ferry_checked(difference, (int)(a), (int)(b), result)
+#define __builtin_ssubl_overflow(a, b, result) __ferry_checked(difference, (long)(a), (long)(b), result)
+#define __builtin_ssubll_overflow(a, b, result) __ferry_checked(difference, (long)(a), (long)(b), result)
+#define __builtin_smul_overflow(a, b, result) __ferry_checked(product, (int)(a), (int)(b), result)
+#define __builtin_smull_overflow(a, b, result) __ferry_checked(product, (long)(a), (long)(b), result)
+#define __builtin_smulll_overflow(a, b, result) __ferry_checked(product, (long)(a), (long)(b), result)
+#define __builtin_uadd_overflow(a, b, result) __ferry_checked(sum, (unsigned int)(a), (unsigned int)(b), result)
+#define __builtin_uaddl_overflow(a, b, result) __ferry_checked(sum, (unsigned long)(a), (unsigned long)(b), result)
+#define __builtin_uaddll_overflow(a, b, result) __ferry_checked(sum, (unsigned long)(a), (unsigned long)(b), result)
+#define __builtin_usub_overflow(a, b, result) __ferry_checked(difference, (unsigned int)(a), (unsigned int)(b), result)
+#define __builtin_usubl_overflow(a, b, result) __ferry_checked(difference, (unsigned long)(a), (unsigned long)(b), result)
+#define __builtin_usubll_overflow(a, b, result) __ferry_checked(difference, (unsigned long)(a), (unsigned long)(b), result)
+#define __builtin_umul_overflow(a, b, result) __ferry_checked(product, (unsigned int)(a), (unsigned int)(b), result)
+#define __builtin_umull_overflow(a, b, result) __ferry_checked(product, (unsigned long)(a), (unsigned long)(b), result)
+#define __builtin_umulll_overflow(a, b, result) __ferry_checked(product, (unsigned long)(a), (unsigned long)(b), result)

@@ -1,3 +1,19 @@
+/* From their parts, which not all compilers have a word for. */
+static _Complex double __attribute__((overloadable)) __ferry_complex(double real, double imaginary)
+{
+  _Complex double z;
+  __real__ z = real;
+  __imag__ z = imaginary;
+  return z;
+}
+static _Complex float __attribute__((overloadable)) __ferry_complex(float real, float imaginary)
+{
+  _Complex float z;
+  __real__ z = real;
+  __imag__ z = imaginary;
+  return z;
+}
+#define __builtin_complex __ferry_complex
 /* What compilers call for products and quotients of complex numbers. */
 _Complex double __muldc3(double a, double b, double c, double d)
 {

@@ -1,7 +1,8 @@
 //! What the C of such devices lacks, looked for in all that a unit prints.
 
 use ir::program::{
-    ExprId, ExprKind, FunctionId, Init, InitId, Program, StmtId, StmtKind, VarId, VarStorage,
+    CastKind, ExprId, ExprKind, FunctionId, Init, InitId, Program, StmtId, StmtKind, VarId,
+    VarStorage,
 };
 use ir::types::{FloatKind, IntKind, Ty, TypeKind};
 use ir::walk::Part;
@@ -324,10 +325,21 @@ fn not_in_cpp(program: &Program, kind: &ExprKind) -> Option<&'static str> {
             Some("a jump out of a statement in an expression")
         }
         ExprKind::LabelAddr(_) => Some("the address of a label"),
-        ExprKind::CompoundLiteral(var) if program.vars[*var].storage == VarStorage::Static => {
-            Some("a compound literal of the file")
+        ExprKind::AddrOf(of) | ExprKind::Cast(CastKind::ArrayToPointer, of)
+            if is_literal_of_file(program, *of) =>
+        {
+            Some("the address of a compound literal of the file")
         }
         _ => None,
+    }
+}
+
+/// Whether an expression is a compound literal outside of functions, or a part of one.
+fn is_literal_of_file(program: &Program, e: ExprId) -> bool {
+    match program.exprs[e].kind {
+        ExprKind::CompoundLiteral(var) => program.vars[var].storage == VarStorage::Static,
+        ExprKind::Member(of, ..) => is_literal_of_file(program, of),
+        _ => false,
     }
 }
 
