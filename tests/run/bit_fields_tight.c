@@ -45,7 +45,8 @@ static long work(struct both *it, struct halves *half, int i) {
   half->wide -= 1L << 33;
   half->rest = half->rest * 3 + i;
   half->last--;
-  union either begun = {.high = -5}, other = {.low = 100}, first = {3};
+  union either begun, other = {.low = 100}, first = {3};
+  begun.high = -5;
   struct halves list[2] = {{1, -2, 3}, {.rest = i}};
   struct tight copy = made(i);
   copy.b--;

@@ -7,7 +7,7 @@
 #define LARGER(a, b) ({ __typeof__(a) one = (a), other = (b); one > other ? one : other; })
 
 struct pair { int first; double second[2]; };
-union either { int i; float f; };
+union either { float f; int i; };
 
 #pragma omp declare target
 static int kind(long value) {

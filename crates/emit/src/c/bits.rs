@@ -378,6 +378,7 @@ impl Printer<'_> {
                 )
             };
             match (value, record.is_union) {
+                (Some(value), true) if at == 0 => return parts.push(value),
                 (Some(value), true) => return parts.push(format!(".{member} = {value}")),
                 (None, true) => {}
                 (value, false) => parts.push(value.unwrap_or_else(|| "{}".to_owned())),

@@ -105,7 +105,11 @@ impl Printer<'_> {
             {
                 let name = u32::try_from(at).ok().and_then(|at| self.field_name(record, at));
                 let value = self.init(it.value, field.ty);
-                parts.push(format!(".{} = {value}", name.unwrap_or_default()));
+                // Older C++ has no names in lists.
+                parts.push(match at {
+                    0 => value,
+                    _ => format!(".{} = {value}", name.unwrap_or_default()),
+                });
             }
             return;
         }

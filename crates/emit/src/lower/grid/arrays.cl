@@ -11,9 +11,6 @@ static __ferry_far void *__ferry_heap_array(__ferry_of_thread __ferry_far void *
       return memory;
     __ferry_fail(3ul);
   }
-#ifdef __FERRY_ALONE
-  return 0;
-#endif
   /* The program ends when the kernel is done: until then any memory will do that is large enough. */
   return bytes <= __FERRY_HEAP ? __ferry_flat(__ferry_vars + __ferry_e___ferry_heap) : (__ferry_far void *)0;
 }

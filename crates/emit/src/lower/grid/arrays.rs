@@ -27,14 +27,19 @@ impl Lowering<'_> {
         let mut locals = Vec::new();
         let regions = kernels.iter().map(|it| Part::Region(it.region));
         let all: Vec<Part> = parts.iter().copied().chain(regions).collect();
-        let mut is_needed = false;
+        let mut needed = None;
         self.each_part(&all, |part| match part {
             Part::Local(var) => locals.push(var),
-            Part::Region(id) => is_needed |= !self.array_copies(id).is_empty(),
+            Part::Region(id) => needed = needed.or(self.array_copies(id).first().copied()),
             Part::Expr(_) | Part::Stmt(_) | Part::Init(_) => {}
         });
         locals.sort_by_key(|it| it.index());
-        is_needed |= locals.iter().any(|it| types.is_vla(self.program.vars[*it].ty));
+        let is_array = |it: &&VarId| types.is_vla(self.program.vars[**it].ty);
+        needed = needed.or(locals.iter().find(is_array).copied());
+        if let Some(var) = needed.filter(|_| self.standalone) {
+            // Nobody would look whether there was memory for it.
+            self.not_standalone(self.program.vars[var].span, super::refused::VARIABLE_ARRAY);
+        }
         let mut state = self.state.borrow_mut();
         for var in locals {
             for length in self.own_lengths(self.program.vars[var].ty) {
@@ -43,7 +48,7 @@ impl Lowering<'_> {
                 }
             }
         }
-        state.has_arrays = is_needed;
+        state.has_arrays = needed.is_some();
     }
 
     /// Goes through parts and all that is in them, each once.

@@ -129,19 +129,13 @@ static void __ferry_gave(volatile __global int *lock)
 #define __ferry_try() __ferry_took(&__ferry_lock)
 #define __ferry_give() __ferry_gave(&__ferry_lock)
 #endif
-/* A fault that a kernel has found in itself, which is told when it is done; without Ferry's runtime it crashes. */
-#ifdef __FERRY_ALONE
-#define __ferry_failed() 0
-#elif defined(__FERRY_STACK)
+/* A fault that a kernel has found in itself, which is told when it is done. */
+#ifdef __FERRY_STACK
 #define __ferry_failed() (((volatile __global unsigned long *)__ferry_me->__lock)[-1])
 #else
 #define __ferry_failed() (*(volatile __ferry_far unsigned long *)&__ferry_fault)
 #endif
-#ifdef __FERRY_ALONE
-#define __ferry_fail(what) printf("a kernel has no memory left for an array whose length is computed\n")
-#else
 #define __ferry_fail(what) (__ferry_failed() = (what))
-#endif
 /* What groups have summed up: a word that counts those who are done, and a word for each. */
 #define __ferry_part(type, parts, group) (*(volatile __global type *)((parts) + 8 + 8 * (group)))
 /* Whether a group that leaves its part is the last, and all parts are there. The next launch counts anew. */

@@ -146,9 +146,6 @@ impl Lowering<'_> {
                 if self.rounds_each {
                     text.push_str("#pragma OPENCL FP_CONTRACT OFF\n");
                 }
-                if self.standalone && self.can_fail() {
-                    text.push_str("#define __FERRY_ALONE\n");
-                }
                 text.push_str(OPENCL_PRELUDE);
                 text.push_str(if body.contains("_Complex ") { OPENCL_COMPLEX } else { "" });
                 text.push_str(if body.contains("_bits(") { OPENCL_BITS } else { "" });
