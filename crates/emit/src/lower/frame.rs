@@ -67,7 +67,7 @@ __ferry_i64 __each) {{ return __n > 0 ? __ferry_bytes(__n, __each) : 0; }}
 static __inline__ __attribute__((unused)) void *__ferry_table(__ferry_i64 __n, __ferry_size __each) {{ \
 __ferry_size __b; return __n >= 0 && __n <= 0x7fffffff && \
 !__builtin_mul_overflow((__ferry_size)__n, __each, &__b) ? __builtin_malloc(__b + 1) : 0; }}
-static __inline__ __attribute__((unused)) void __ferry_drop(void *__p) {{ \
+static __inline__ __attribute__((unused)) void __ferry_drop_table(void *__p) {{ \
 void *__t; __builtin_memcpy(&__t, __p, sizeof(__t)); __builtin_free(__t); }}
 struct __ferry_scope {{ const struct __ferry_ident *__place; __ferry_i64 __device; int __count; \
 void **__bases, **__begins; __ferry_i64 *__sizes, *__types; void **__names; }};

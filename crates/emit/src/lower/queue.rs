@@ -209,7 +209,7 @@ impl Task<'_> {
             total.push(format!("{} * {}", it.items.len(), trips.join(" * ")));
         }
         out.line(&format!("const __ferry_i64 __fdc = {};", total.join(" + ")));
-        let table = "__attribute__((cleanup(__ferry_drop))) struct __ferry_dependence *__fd";
+        let table = "__attribute__((cleanup(__ferry_drop_table))) struct __ferry_dependence *__fd";
         out.line(&format!("{table} = __ferry_table(__fdc, sizeof *__fd);"));
         out.line("int __fdj = __fd ? 0 : -1;");
         out.line("if (__fd) {");

@@ -173,7 +173,7 @@ fn name(entry: &Entry, at: &At) -> String {
 }
 
 /// Memory of a block that is given back where that is left.
-const TABLE: &str = "__attribute__((cleanup(__ferry_drop))) __ferry_i64 *__fo";
+const TABLE: &str = "__attribute__((cleanup(__ferry_drop_table))) __ferry_i64 *__fo";
 
 /// Tables whose length is known when the program runs: entries that are repeated for the values of
 /// iterators. Gives the name of the count.
