@@ -74,6 +74,8 @@ pub(crate) struct Rounds {
     /// Its counter is [`Value::Trip`] of this.
     pub(crate) number: u32,
     pub(crate) stmt: StmtId,
+    /// What it begins with, if that is known.
+    pub(crate) begin: Option<Poly>,
     /// What is not negative in just those rounds that are run.
     pub(crate) room: Option<Poly>,
     /// What is added each time, if it counts.

@@ -159,7 +159,7 @@ fn callee_of(program: &Program, callee: ExprId) -> Option<FunctionId> {
     if let ExprKind::Function(id) = program.exprs[at].kind { Some(id) } else { None }
 }
 
-/// How often a loop runs, and whether that is the same in all iterations of the loops around it.
+/// How often a loop runs, and whether its bounds are the same in all iterations of the loops around it.
 pub(super) fn of(
     analysis: &Analysis<'_>,
     tree: &LoopTree,
@@ -181,12 +181,14 @@ pub(super) fn of(
         })
     });
     let step = rounds.step.unsigned_abs().max(1);
-    let is_rectangular = first.as_ref().is_some_and(Poly::is_invariant);
+    // As many rounds everywhere are not enough: they may begin elsewhere.
+    let begins_alike = rounds.begin.as_ref().is_some_and(Poly::is_invariant);
+    let is_rectangular = begins_alike && first.as_ref().is_some_and(Poly::is_invariant);
     let count = first.as_ref().filter(|_| step == 1).and_then(|it| Sum::of(&it.plus(1)?));
     if let Some(constant) = first.as_ref().and_then(Poly::as_constant) {
         let rounds = constant.checked_div(step as i128).and_then(|it| u64::try_from(it + 1).ok());
         let trips = Trips { count, estimate: rounds.unwrap_or(0), from: TripsFrom::Constant };
-        return (trips, true);
+        return (trips, begins_alike);
     }
     if let Some(estimate) = counter.and_then(given) {
         return (Trips { count, estimate, from: TripsFrom::Given }, is_rectangular);

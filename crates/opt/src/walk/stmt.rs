@@ -160,6 +160,10 @@ impl Walk<'_> {
         let number = self.trips;
         self.trips += 1;
         let mut room = None;
+        let first = match &begin {
+            Some((_, Val::Int(begin))) => Some(begin.clone()),
+            Some((_, Val::Addr(_) | Val::Other)) | None => None,
+        };
         match begin {
             Some((form, Val::Int(begin))) => {
                 let trip = Poly::atom(Value::Trip(number));
@@ -181,7 +185,8 @@ impl Walk<'_> {
             }
         }
         let step_by = form.map_or(0, |it| it.step);
-        self.body.loops.push(Rounds { number, stmt: id, room: room.clone(), step: step_by });
+        let rounds = Rounds { number, stmt: id, begin: first, room: room.clone(), step: step_by };
+        self.body.loops.push(rounds);
         let head = self.state.clone();
         self.frames.push(Frame::new(FrameKind::Loop));
         self.within(Context::Loop(number, room), |walk| {
