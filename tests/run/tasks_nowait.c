@@ -128,6 +128,9 @@ static void grouped(void) {
 }
 
 int main(void) {
+  // To open a device takes its time.
+#pragma omp target
+  ;
   chain(0);
   data();
   copies();

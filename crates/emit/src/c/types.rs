@@ -198,7 +198,9 @@ impl Printer<'_> {
         let is_odd = |it: &&Record| {
             let is_asked = it.packed || it.pack.is_some() || it.align.is_some();
             let mut fields = it.fields.iter().flatten();
-            has_bits(it) || is_asked || fields.any(|it| it.packed || it.align.is_some())
+            let is_odd =
+                |it: &Field| it.packed || it.align.is_some() || self.loose_alignment(it).is_some();
+            has_bits(it) || is_asked || fields.any(is_odd)
         };
         let record = self.program.types.records.find(id).filter(is_odd).filter(|_| self.is_cpp());
         let layout = self.program.model.record(&self.program.types, id);
@@ -274,12 +276,23 @@ impl Printer<'_> {
             text.push_str(&format!(" : {bits}"));
         }
         let mut attrs = Vec::new();
-        if field.packed {
+        let loose = self.loose_alignment(field);
+        if field.packed || loose.is_some() {
             attrs.push("packed".to_owned());
         }
-        attrs.extend(field.align.map(|it| format!("aligned({it})")));
+        let align = field.align.or(loose.filter(|it| *it > 1));
+        attrs.extend(align.map(|it| format!("aligned({it})")));
         text.push_str(&attributes(&attrs));
         text
+    }
+
+    /// The alignment of a member whose type has a name that asks for less than the type itself does: NVIDIA's compiler
+    /// takes that from the member only.
+    fn loose_alignment(&self, field: &Field) -> Option<u64> {
+        let (types, model) = (&self.program.types, self.program.model);
+        let asked = model.align_of(types, field.ty).ok()?;
+        let natural = model.align_of(types, types.resolve(field.ty)).ok()?;
+        (self.is_cpp() && field.bits.is_none() && asked < natural).then_some(asked)
     }
 
     /// The name of a member; nothing for an anonymous one, where it needs none.

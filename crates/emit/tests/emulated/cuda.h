@@ -32,7 +32,6 @@ static std::unique_ptr<std::barrier<>> block;
 #define __global__
 #define __device__
 #define __shared__ static
-#define __align__(bytes) __attribute__((aligned(bytes)))
 #define __launch_bounds__(...)
 #define __trap() __builtin_trap()
 #define __ferry_globaltimer() \

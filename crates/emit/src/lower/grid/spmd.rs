@@ -30,6 +30,9 @@ pub(in crate::lower) struct Kernels {
     pub(in crate::lower) bugs: Diagnostics,
 }
 
+/// A thread for each iteration, which needs no word.
+const EVEN: [u32; 3] = [1, 1, 0];
+
 /// What is known of a kernel besides its body.
 #[derive(Debug)]
 pub(super) struct Made {
@@ -274,7 +277,8 @@ impl Lowering<'_> {
         for var in made.iter().flat_map(|it| &it.shared) {
             self.group_variable(&mut printer, *var, out);
         }
-        if let Some(spread) = made.and_then(|it| it.launch.spread) {
+        let is_asked = |it: &[u32; 3]| self.grid.is_some_and(Grid::is_cpp) && *it != EVEN;
+        if let Some(spread) = made.and_then(|it| it.launch.spread).filter(is_asked) {
             self.state.borrow_mut().spread = Some(spread.map(|it| it as usize));
         }
         if let Some(body) = self.program.regions[id].body {
@@ -305,7 +309,7 @@ impl Lowering<'_> {
                 // Neighbouring elements of an array are loaded at once.
                 let is_bare =
                     self.program.types.is_array(ty) && self.program.vars[var].align.is_none();
-                let word = if is_bare { "__align__(16) " } else { "" };
+                let word = if is_bare { "__attribute__((aligned(16))) " } else { "" };
                 out.line(&format!("__shared__ {word}{};", printer.declare_like(var, &name)));
             }
         }
