@@ -99,9 +99,28 @@ static void threads(int asked)
   expect(nested == 2, "a team inside a team");
 }
 
+typedef struct { int n; double sum; } pair;
+#pragma omp declare reduction(join : pair : omp_out.n += omp_in.n, omp_out.sum += omp_in.sum) initializer(omp_priv = { 0, 0 })
+
+/* Fewer iterations than a piece has: one thread gets all of them. */
+static void short_loops(void)
+{
+  int a[3] = { 105, 7, 9 }, on_device = 0;
+  pair one = { 7, 23 }, two = { 1, 2 };
+#pragma omp target parallel for schedule(dynamic, 2) reduction(join : one) map(to : a) map(tofrom : one, on_device)
+  for (int i = 0; i < 1; i++) {
+    one.n++, one.sum += a[i];
+    on_device = !omp_is_initial_device();
+  }
+#pragma omp target parallel for schedule(static, 5) reduction(join : two) map(to : a) map(tofrom : two)
+  for (int i = 0; i < 3; i++) two.n++, two.sum += a[i];
+  expect(on_device && one.n == 8 && one.sum == 128 && two.n == 4 && two.sum == 123, "fewer iterations than a piece has");
+}
+
 int main(void)
 {
   leagues(3);
+  short_loops();
   threads(3);
   if (!wrong) puts("right");
   return wrong;

@@ -42,6 +42,8 @@ pub struct Kernel {
 pub struct Launch {
     /// So many threads for so many iterations of its loops, from this many iterations on; fewer have a thread each.
     pub spread: Option<[u32; 3]>,
+    /// How many of its loops, from the outermost on, those iterations are of.
+    pub loops: usize,
     /// What passes have chosen, each as a sentence for reports.
     pub notes: Vec<String>,
 }

@@ -1,7 +1,8 @@
 //! Constructs: leagues, teams, shared loops, and what threads of a team do together.
 
 use ir::construct::{BindLevel, ClauseKind, GangArg, Leaf};
-use ir::program::{BinaryOp, ExprId, ExprKind, RegionId, StmtKind as C};
+use ir::program::{BinaryOp, ExprId, ExprKind, RegionId, StmtKind as C, VarId};
+use ir::region::{RegionVar, Sharing};
 use kernel::count::constant;
 use kernel::{Block, Crew, Parallel, Range, Schedule, Share, Space, Stmt, StmtKind, Teams, Who};
 use source::Span;
@@ -9,7 +10,7 @@ use source::Span;
 use crate::data::Copies;
 use crate::share::Deal;
 use crate::stmt::concerns_others;
-use crate::{Outliner, Result, leaves_host, refuse, transform};
+use crate::{Outliner, Result, comes_as_value, leaves_host, refuse, transform};
 
 impl Outliner<'_> {
     /// Whether a construct is more than the code of one thread, where it stands.
@@ -337,8 +338,29 @@ impl Outliner<'_> {
         self.env.limit = Some(most);
     }
 
+    /// Refuses a loop of teams whose last iteration replaces a value that others begin with: no team knows whether all
+    /// have begun.
+    fn check_first_values(&self, id: RegionId, span: Span) -> Result<()> {
+        let values: Vec<VarId> = match self.region.map(|it| &self.program.regions[it].vars) {
+            Some(vars) => vars.iter().filter(|it| comes_as_value(it)).map(|it| it.var).collect(),
+            None => Vec::new(),
+        };
+        let region = &self.program.regions[id];
+        let is_replaced = |it: &RegionVar| {
+            let sharing = it.sharing.as_ref().map(|it| &it.value);
+            matches!(sharing, Some(Sharing::FirstLastPrivate | Sharing::Linear))
+                && !values.contains(&it.var)
+                && !region.loops.iter().any(|one| one.var == it.var)
+        };
+        match self.env.teams.is_some() && region.vars.iter().any(is_replaced) {
+            true => refuse("the last iteration of its teams replaces what others begin with", span),
+            false => Ok(()),
+        }
+    }
+
     /// `distribute`: a team's iterations, by its first thread until that asks for more.
     fn distribute(&mut self, id: RegionId, span: Span, out: &mut Block) -> Result<()> {
+        self.check_first_values(id, span)?;
         let crew = self.teams_of(id, span, out);
         let sums = self.teams_sums(id, crew, out)?;
         let copies = self.privatise(id, out)?;
@@ -378,6 +400,7 @@ impl Outliner<'_> {
 
     /// `distribute parallel for`: teams get pieces, and their threads the iterations of a piece.
     fn both(&mut self, id: RegionId, span: Span, out: &mut Block) -> Result<()> {
+        self.check_first_values(id, span)?;
         let crew = self.teams_of(id, span, out);
         if !self.scanned(id)?.is_empty() {
             return refuse("prefixes over iterations that teams share", span);

@@ -21,8 +21,8 @@ impl Lowering<'_> {
         let shared = |id: RegionId| match self.form(id) {
             Form::Flat(whole) => Some((id, loops::collapsed(self.program, whole))),
             Form::Spmd => {
-                let is_shared = self.launch(id).is_some_and(|it| it.spread.is_some());
-                is_shared.then(|| (id, loops::collapsed(self.program, id)))
+                let launch = self.launch(id).filter(|it| it.spread.is_some());
+                launch.map(|it| (id, it.loops))
             }
             Form::Team(_) | Form::Solo(_) => None,
         };

@@ -24,6 +24,7 @@ pub(super) fn run(cx: &mut Cx<'_>) -> Result<()> {
         named.iter().any(|it| around.dims.iter().any(|dim| dim.var == it.var))
     };
     let bounds = share.dims.iter().flat_map(|it| [Some(it.begin), Some(it.bound), it.step]);
+    let loops = share.dims.len() + around.dims.len();
     let is_even = share.dims.iter().chain(&around.dims).all(|it| it.rectangular)
         && !bounds.flatten().any(follows);
     if share.ordered || share.pieces.is_some() || !around.dims.is_empty() && !is_even {
@@ -53,7 +54,7 @@ pub(super) fn run(cx: &mut Cx<'_>) -> Result<()> {
     cx.kernel.spaces.push((number, Space::Private));
     cx.kernel.spaces.push((count, Space::Uniform));
     cx.kernel.all = Some(all);
-    cx.kernel.launch.spread = Some([1, 1, 0]);
+    (cx.kernel.launch.spread, cx.kernel.launch.loops) = (Some([1, 1, 0]), loops);
     cx.kernel.body = body;
     Ok(())
 }

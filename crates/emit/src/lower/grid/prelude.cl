@@ -357,10 +357,11 @@ static unsigned long __ferry_make_allocator(__ferry_word space, int count, const
 }
 static void __ferry_end_allocator(__ferry_word allocator) {}
 /* What kernels of teams and threads use: all threads of all groups run them. */
-#define __ferry_kernel_thread() get_local_id(0)
-#define __ferry_kernel_threads() get_local_size(0)
-#define __ferry_kernel_group() get_group_id(0)
-#define __ferry_kernel_groups() get_num_groups(0)
+/* They are small: PoCL (3.1, at least) loses what a loop computes that goes by a product of numbers it knows nothing of. */
+#define __ferry_kernel_thread() ((unsigned)get_local_id(0))
+#define __ferry_kernel_threads() ((unsigned)get_local_size(0))
+#define __ferry_kernel_group() ((unsigned)get_group_id(0))
+#define __ferry_kernel_groups() ((unsigned)get_num_groups(0))
 #define __ferry_kernel_barrier() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 #define __ferry_kernel_copy __ferry_copy
 #define __ferry_kernel_infinity() ((double)INFINITY)
