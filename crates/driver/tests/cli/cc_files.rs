@@ -157,7 +157,8 @@ fn headers_are_precompiled_where_gcc_does_it() {
 fn what_a_killed_build_leaves_goes_with_the_next_build() {
     let folder = Folder::new();
     folder.write("a.c", GOOD);
-    let slow = "#!/bin/sh\ncase \"$*\" in *-E*) exec cc \"$@\";; *) exec sleep 60;; esac\n";
+    // It says when it compiles: before that, temporary files come and go.
+    let slow = "#!/bin/sh\ncase \"$*\" in *-E*) exec cc \"$@\";; *) : > began-$PPID; exec sleep 60;; esac\n";
     folder.write("slow", slow);
     fs::set_permissions(folder.path("slow"), fs::Permissions::from_mode(0o755)).expect("set");
     let is_left = |it: &String| it.starts_with(".ferry-");
@@ -168,9 +169,11 @@ fn what_a_killed_build_leaves_goes_with_the_next_build() {
     let begun = || {
         let mut command = folder.command(&["cc", "--ferry-cc", "./slow", "-c", "a.c"]);
         let child = command.spawn().expect("ferry runs");
-        let name = format!("-{}-", child.id());
+        let (name, began) = (format!("-{}-", child.id()), format!("began-{}", child.id()));
         for _ in 0..2000 {
-            if folder.names().iter().any(|it| is_left(it) && it.contains(&name)) {
+            let names = folder.names();
+            let has_left = names.iter().any(|it| is_left(it) && it.contains(&name));
+            if has_left && names.contains(&began) {
                 return child;
             }
             std::thread::sleep(std::time::Duration::from_millis(25));

@@ -95,9 +95,15 @@ impl Lowering<'_> {
             if !kernel.body.iter().any(has_crew) {
                 continue;
             }
-            let may_do = !matches!(self.form(kernel.region), super::Form::Solo(_));
+            // The host does not tell how many iterations loops for threads have in loops for teams: what is launched with
+            // few groups then must gain more than neighbours do.
+            let is_worth = |launch: &Launch| match self.form(kernel.region) {
+                super::Form::Solo(_) | super::Form::Spmd => true,
+                super::Form::Flat(_) => !launch.notes.is_empty(),
+                super::Form::Team(_) => launch.spread.is_some_and(|[threads, ..]| threads > 1),
+            };
             match pipeline::run(&mut kernels.program, kernel, groups(grid), None) {
-                Ok(made) if may_do && made.launch.notes.is_empty() => {}
+                Ok(made) if !is_worth(&made.launch) => {}
                 Ok(made) => kernels.put(&made, groups(grid)),
                 Err(refusal) => {
                     bug(&refusal).into_iter().for_each(|it| kernels.bugs.push(it));
