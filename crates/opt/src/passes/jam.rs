@@ -15,7 +15,7 @@ use kernel::{Block, Dim, Share, Space, Stmt, StmtKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::Span;
 
-use super::nest::{Straight, is_known, size_of, written};
+use super::nest::{Straight, is_known, nest_code, replace_share, size_of, taken};
 use super::workshare::{Counted, Sharing};
 use super::{Cx, Result};
 
@@ -25,43 +25,17 @@ const TIMES: [u32; 2] = [4, 8];
 const ROUNDS: u64 = 64;
 
 pub(super) fn run(cx: &mut Cx<'_>) -> Result<()> {
-    if cx.kernel.all.is_none() {
-        return Ok(());
-    }
-    let body = std::mem::take(&mut cx.kernel.body);
-    cx.kernel.body = jam(cx, body, &mut FxHashSet::default())?;
-    Ok(())
-}
-
-/// Statements with the shared loop so, if that is worth it. `set`: variables that were set before.
-fn jam(cx: &mut Cx<'_>, block: Block, set: &mut FxHashSet<VarId>) -> Result<Block> {
-    let mut out = Block::new();
-    for stmt in block {
-        let span = stmt.span;
-        match stmt.kind {
-            StmtKind::Block(inner) => {
-                let inner = jam(cx, inner, set)?;
-                out.push(Stmt::new(StmtKind::Block(inner), span));
-            }
-            StmtKind::Share(share) => match plan(cx, &share, set) {
-                Some(plan) => {
-                    out.extend(jammed(cx, *share, &plan, span)?);
-                    let many = cx.groups.many;
-                    cx.kernel.launch.spread = Some([1, plan.times, many]);
-                    cx.kernel.launch.notes.push(format!(
-                        "from {many} iterations on, threads have {} neighbours along `{}`",
-                        plan.times, plan.name
-                    ));
-                }
-                None => out.push(Stmt::new(StmtKind::Share(share), span)),
-            },
-            kind => {
-                set.extend(written(cx.program, &kind));
-                out.push(Stmt::new(kind, span));
-            }
-        }
-    }
-    Ok(out)
+    replace_share(cx, &mut |cx, share, set, span| {
+        let Some(plan) = plan(cx, share, set) else { return Ok(None) };
+        let made = jammed(cx, share.clone(), &plan, span)?;
+        let many = cx.groups.many;
+        cx.kernel.launch.spread = Some([1, plan.times, many]);
+        cx.kernel.launch.notes.push(format!(
+            "from {many} iterations on, threads have {} neighbours along `{}`",
+            plan.times, plan.name
+        ));
+        Ok(Some(made))
+    })
 }
 
 struct Plan {
@@ -76,21 +50,14 @@ struct Plan {
 }
 
 fn plan(cx: &mut Cx<'_>, share: &Share, set: &FxHashSet<VarId>) -> Option<Plan> {
-    let [Stmt { kind: StmtKind::Code(code), .. }] = share.body.as_slice() else { return None };
-    let is_whole = share.last.is_empty() && share.pieces.is_none() && share.within.is_none();
-    let is_even = share.dims.iter().all(|it| it.rectangular);
-    if !is_whole || share.ordered || !is_even || share.dims.len() < 2 {
-        return None;
-    }
+    let code = nest_code(share)?;
     let dims: Vec<VarId> = share.dims.iter().map(|it| it.var).collect();
     let bounds = share.dims.iter().flat_map(|it| [Some(it.begin), Some(it.bound), it.step]);
     if !bounds.flatten().all(|it| is_known(cx.program, cx.kernel, it, &dims)) {
         return None;
     }
-    let mut taken = set.clone();
-    taken.extend(&dims);
-    taken.insert(share.number);
-    let straight = Straight::find(cx.program, cx.kernel, *code, &taken)?;
+    let taken = taken(share, set);
+    let straight = Straight::find(cx.program, cx.kernel, code, &taken)?;
     let program = &cx.program;
     // One element is stored, by the statement that follows what is looked at.
     let [store] = straight.after.as_slice() else { return None };

@@ -13,11 +13,13 @@ use ir::walk::Part;
 use kernel::build::Builder;
 use kernel::copy::{Copier, callee_of};
 use kernel::walk::How;
-use kernel::{Dim, Kernel, Space};
+use kernel::{Block, Dim, Kernel, Share, Space, Stmt};
 use rustc_hash::{FxHashMap, FxHashSet};
+use source::Span;
 
 use crate::alias::Aliases;
 use crate::effects::Effects;
+use crate::passes::{Cx, Result};
 
 /// An iteration in three parts.
 pub(in crate::passes) struct Nest {
@@ -226,7 +228,7 @@ pub(in crate::passes) fn stores(program: &Program, code: StmtId) -> Vec<ExprId> 
 }
 
 /// The variables that a statement of a kernel sets, or takes the address of.
-pub(in crate::passes) fn written(program: &Program, kind: &kernel::StmtKind) -> Vec<VarId> {
+fn written(program: &Program, kind: &kernel::StmtKind) -> Vec<VarId> {
     let part = match kind {
         kernel::StmtKind::Eval(e) => Part::Expr(*e),
         kernel::StmtKind::Code(it) => Part::Stmt(*it),
@@ -234,6 +236,65 @@ pub(in crate::passes) fn written(program: &Program, kind: &kernel::StmtKind) -> 
     };
     let uses = kernel::walk::uses(program, part).0.into_iter();
     uses.filter(|it| it.how != How::Named).map(|it| it.var).collect()
+}
+
+/// What a pass makes of a loop that all threads share, if anything; it gets the variables that were set before.
+pub(in crate::passes) type Make<'a> =
+    dyn FnMut(&mut Cx<'_>, &Share, &FxHashSet<VarId>, Span) -> Result<Option<Block>> + 'a;
+
+/// Puts what a pass makes of the loop that all threads share in its place.
+pub(in crate::passes) fn replace_share(cx: &mut Cx<'_>, make: &mut Make<'_>) -> Result<()> {
+    if cx.kernel.all.is_none() {
+        return Ok(());
+    }
+    let body = std::mem::take(&mut cx.kernel.body);
+    cx.kernel.body = replaced(cx, body, &mut FxHashSet::default(), make)?;
+    Ok(())
+}
+
+fn replaced(
+    cx: &mut Cx<'_>,
+    block: Block,
+    set: &mut FxHashSet<VarId>,
+    make: &mut Make<'_>,
+) -> Result<Block> {
+    let mut out = Block::new();
+    for stmt in block {
+        let span = stmt.span;
+        match stmt.kind {
+            kernel::StmtKind::Block(inner) => {
+                let inner = replaced(cx, inner, set, make)?;
+                out.push(Stmt::new(kernel::StmtKind::Block(inner), span));
+            }
+            kernel::StmtKind::Share(share) => match make(cx, &share, set, span)? {
+                Some(made) => out.extend(made),
+                None => out.push(Stmt::new(kernel::StmtKind::Share(share), span)),
+            },
+            kind => {
+                set.extend(written(cx.program, &kind));
+                out.push(Stmt::new(kind, span));
+            }
+        }
+    }
+    Ok(out)
+}
+
+/// The code of an iteration of a whole nest of at least two loops whose bounds do not follow each other, and whose order
+/// nobody asks for.
+pub(in crate::passes) fn nest_code(share: &Share) -> Option<StmtId> {
+    let [Stmt { kind: kernel::StmtKind::Code(code), .. }] = share.body.as_slice() else {
+        return None;
+    };
+    let is_whole = share.last.is_empty() && share.pieces.is_none() && share.within.is_none();
+    let is_even = share.dims.iter().all(|it| it.rectangular);
+    (is_whole && !share.ordered && is_even && share.dims.len() >= 2).then_some(*code)
+}
+
+/// Variables that are not an iteration's own though a thread has its own of them: those that were set before, and those
+/// that count.
+pub(in crate::passes) fn taken(share: &Share, set: &FxHashSet<VarId>) -> FxHashSet<VarId> {
+    let counted = share.dims.iter().map(|it| it.var).chain([share.number]);
+    set.iter().copied().chain(counted).collect()
 }
 
 /// Bytes that a value takes.

@@ -12,7 +12,9 @@ use kernel::{Block, Loop, LoopKind, Share, Space, Stmt, StmtKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::Span;
 
-use super::nest::{Load, Straight, is_contiguous, is_known, mentions};
+use super::nest::{
+    Load, Straight, is_contiguous, is_known, mentions, nest_code, replace_share, taken,
+};
 use super::workshare::{Counted, Sharing};
 use super::{Cx, Result};
 
@@ -20,44 +22,18 @@ use super::{Cx, Result};
 const TILE: u32 = 32;
 
 pub(super) fn run(cx: &mut Cx<'_>) -> Result<()> {
-    if cx.kernel.all.is_none() {
-        return Ok(());
-    }
-    let body = std::mem::take(&mut cx.kernel.body);
-    cx.kernel.body = transpose(cx, body, &mut FxHashSet::default())?;
-    Ok(())
-}
-
-/// Statements with the shared loop in tiles, if that is worth it. `set`: variables that were set before.
-fn transpose(cx: &mut Cx<'_>, block: Block, set: &mut FxHashSet<VarId>) -> Result<Block> {
-    let mut out = Block::new();
-    for stmt in block {
-        let span = stmt.span;
-        match stmt.kind {
-            StmtKind::Block(inner) => {
-                let inner = transpose(cx, inner, set)?;
-                out.push(Stmt::new(StmtKind::Block(inner), span));
-            }
-            StmtKind::Share(share) => match plan(cx, &share, set) {
-                Some(plan) => {
-                    out.extend(Maker::tiles(cx, *share, &plan, span)?);
-                    // Tiles at the edges have fewer iterations: twice as many groups as whole tiles need.
-                    let threads = u32::try_from(cx.groups.most_threads).unwrap_or(1);
-                    cx.kernel.launch.spread = Some([2 * threads, TILE * TILE, 0]);
-                    cx.kernel.launch.notes.push(format!(
-                        "tiles of {TILE} x {TILE} iterations, with elements of {} in group memory",
-                        if plan.staged.len() == 1 { "one operand" } else { "some operands" }
-                    ));
-                }
-                None => out.push(Stmt::new(StmtKind::Share(share), span)),
-            },
-            kind => {
-                set.extend(super::nest::written(cx.program, &kind));
-                out.push(Stmt::new(kind, span));
-            }
-        }
-    }
-    Ok(out)
+    replace_share(cx, &mut |cx, share, set, span| {
+        let Some(plan) = plan(cx, share, set) else { return Ok(None) };
+        let made = Maker::tiles(cx, share, &plan, span)?;
+        // Tiles at the edges have fewer iterations: twice as many groups as whole tiles need.
+        let threads = u32::try_from(cx.groups.most_threads).unwrap_or(1);
+        cx.kernel.launch.spread = Some([2 * threads, TILE * TILE, 0]);
+        cx.kernel.launch.notes.push(format!(
+            "tiles of {TILE} x {TILE} iterations, with elements of {} in group memory",
+            if plan.staged.len() == 1 { "one operand" } else { "some operands" }
+        ));
+        Ok(Some(made))
+    })
 }
 
 struct Plan {
@@ -69,21 +45,13 @@ struct Plan {
 }
 
 fn plan(cx: &mut Cx<'_>, share: &Share, set: &FxHashSet<VarId>) -> Option<Plan> {
-    let [Stmt { kind: StmtKind::Code(code), .. }] = share.body.as_slice() else { return None };
-    let is_whole = share.last.is_empty() && share.pieces.is_none() && share.within.is_none();
-    let is_even = share.dims.iter().all(|it| it.rectangular);
-    if !is_whole || share.ordered || !is_even || share.dims.len() < 2 {
-        return None;
-    }
+    let code = nest_code(share)?;
     let dims: Vec<VarId> = share.dims.iter().map(|it| it.var).collect();
     let bounds = share.dims.iter().flat_map(|it| [Some(it.begin), Some(it.bound), it.step]);
     if !bounds.flatten().all(|it| is_known(cx.program, cx.kernel, it, &dims)) {
         return None;
     }
-    let mut taken = set.clone();
-    taken.extend(&dims);
-    taken.insert(share.number);
-    let straight = Straight::find(cx.program, cx.kernel, *code, &taken)?;
+    let straight = Straight::find(cx.program, cx.kernel, code, &taken(share, set))?;
     let (column, others) = dims.split_last()?;
     let program = &cx.program;
     let beside = |it: &ExprId| is_contiguous(program, *it, *column);
@@ -101,7 +69,7 @@ fn plan(cx: &mut Cx<'_>, share: &Share, set: &FxHashSet<VarId>) -> Option<Plan> 
     let bytes: u64 =
         staged.iter().map(|it| super::nest::size_of(program, program.exprs[it.value].ty)).sum();
     let room = u64::from(TILE * (TILE + 1)).saturating_mul(bytes);
-    (room <= cx.groups.memory).then_some(Plan { code: *code, rows, staged })
+    (room <= cx.groups.memory).then_some(Plan { code, rows, staged })
 }
 
 /// Makes the tiles.
@@ -118,7 +86,7 @@ struct Maker<'a, 'p> {
 }
 
 impl Maker<'_, '_> {
-    fn tiles(cx: &mut Cx<'_>, share: Share, plan: &Plan, span: Span) -> Result<Block> {
+    fn tiles(cx: &mut Cx<'_>, share: &Share, plan: &Plan, span: Span) -> Result<Block> {
         let mut out = Block::new();
         let mut dims = Vec::new();
         for dim in &share.dims {

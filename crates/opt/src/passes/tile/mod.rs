@@ -9,29 +9,31 @@
 mod code;
 
 use ir::program::{ExprId, ExprKind, Program, VarId};
-use kernel::{Block, Dim, Share, Stmt, StmtKind};
+use kernel::{Dim, Share, Stmt, StmtKind};
 use rustc_hash::FxHashSet;
 use source::Span;
 
-use super::nest::{Nest, is_contiguous, is_known, mentions, size_of, stores, written};
+use super::nest::{
+    Nest, is_contiguous, is_known, mentions, nest_code, replace_share, size_of, stores, taken,
+};
 use super::{Cx, Groups, Result};
 
 /// Bytes of registers that a thread has for what its iterations have of their own.
 const REGISTERS: u64 = 256;
 
 pub(super) fn run(cx: &mut Cx<'_>) -> Result<()> {
-    if cx.kernel.all.is_none() || threads(cx.groups).is_none() {
-        return Ok(());
-    }
-    let body = std::mem::take(&mut cx.kernel.body);
-    cx.kernel.body = tile(cx, body, &mut FxHashSet::default())?;
-    Ok(())
+    replace_share(cx, &mut |cx, share, set, span| {
+        let Some(plan) = plan(cx, share, set) else { return Ok(None) };
+        let made = code::tiles(cx, share.clone(), &plan, span)?;
+        plan.tell(cx);
+        Ok(Some(made))
+    })
 }
 
 /// Rows and columns of threads that a group is.
 fn threads(groups: Groups) -> Option<[u32; 2]> {
     let all = u32::try_from(groups.most_threads).ok()?;
-    let columns = 1 << all.ilog2().div_ceil(2);
+    let columns = 1 << all.checked_ilog2()?.div_ceil(2);
     (all >= 4 && all.is_power_of_two()).then_some([all / columns, columns])
 }
 
@@ -112,43 +114,10 @@ enum Side {
     Neither,
 }
 
-/// Statements with the shared loop in tiles, if that is worth it. `set`: variables that were set before.
-fn tile(cx: &mut Cx<'_>, block: Block, set: &mut FxHashSet<VarId>) -> Result<Block> {
-    let mut out = Block::new();
-    for stmt in block {
-        let span = stmt.span;
-        match stmt.kind {
-            StmtKind::Block(inner) => {
-                let inner = tile(cx, inner, set)?;
-                out.push(Stmt::new(StmtKind::Block(inner), span));
-            }
-            StmtKind::Share(share) => match plan(cx, &share, set) {
-                Some(plan) => {
-                    out.extend(code::tiles(cx, *share, &plan, span)?);
-                    plan.tell(cx);
-                }
-                None => out.push(Stmt::new(StmtKind::Share(share), span)),
-            },
-            kind => {
-                set.extend(written(cx.program, &kind));
-                out.push(Stmt::new(kind, span));
-            }
-        }
-    }
-    Ok(out)
-}
-
 fn plan(cx: &mut Cx<'_>, share: &Share, set: &FxHashSet<VarId>) -> Option<Plan> {
-    let [Stmt { kind: StmtKind::Code(code), .. }] = share.body.as_slice() else { return None };
-    let is_whole = share.last.is_empty() && share.pieces.is_none() && share.within.is_none();
-    let is_even = share.dims.iter().all(|it| it.rectangular);
-    if !is_whole || share.ordered || !is_even || share.dims.len() < 2 {
-        return None;
-    }
-    let mut taken = set.clone();
-    taken.extend(share.dims.iter().map(|it| it.var));
-    taken.insert(share.number);
-    let nest = Nest::find(cx.program, cx.kernel, *code, &taken)?;
+    let code = nest_code(share)?;
+    let threads = threads(cx.groups)?;
+    let nest = Nest::find(cx.program, cx.kernel, code, &taken(share, set))?;
     let bounds = |it: &Dim| [Some(it.begin), Some(it.bound), it.step];
     let all = share.dims.iter().chain(std::iter::once(&nest.rounds)).flat_map(bounds);
     let dims: Vec<VarId> = share.dims.iter().map(|it| it.var).collect();
@@ -169,7 +138,7 @@ fn plan(cx: &mut Cx<'_>, share: &Share, set: &FxHashSet<VarId>) -> Option<Plan> 
     }
     let (_, rows, columns, staged) = found?;
     let own = nest.own.iter().map(|it| size_of(cx.program, cx.program.vars[*it].ty)).sum();
-    let sizes = Sizes::all(threads(cx.groups)?, own);
+    let sizes = Sizes::all(threads, own);
     Some(Plan { nest, rows, columns, sizes, staged })
 }
 
