@@ -45,8 +45,12 @@ pub const LOCK: &str = "__ferry_lock";
 /// What a variable is called, up to the number of its file, that is in images that must be linked.
 pub const LINKED: &str = "__ferry_linked_";
 
-/// The variable of an image that says how many sums a kernel leaves in parts: it takes a place for those of each
-/// as one argument more.
+/// So many words in front of what groups leave in a place of a launch: each counts those that have, for one question
+/// whether all have. They are zero when a launch begins, and when it ends.
+pub const QUESTIONS: usize = 8;
+
+/// The variable of an image that says how many places a kernel takes for what its groups leave, each as one argument
+/// more, and how many words each group leaves in each.
 pub fn sums(kernel: &str) -> String {
     format!("{kernel}_sums")
 }

@@ -163,6 +163,27 @@ impl Builder<'_> {
         Some(self.expr(ExprKind::Index(base, at), element))
     }
 
+    /// The element of an array, whatever its dimensions, or of arrays that a pointer leads to, with this number in the
+    /// order of memory.
+    pub fn nth(&mut self, base: ExprId, number: ExprId) -> Option<ExprId> {
+        let types = &self.program.types;
+        let ty = self.program.exprs[base].ty;
+        let inside = types.element(ty).or_else(|| types.pointee(ty))?;
+        let Some(count) = self.count_of(inside)? else { return self.element(base, number) };
+        let count = self.number(i64::try_from(count).ok()?);
+        let row = self.binary(BinaryOp::Div, number, count);
+        let row = self.element(base, row)?;
+        let rest = self.binary(BinaryOp::Rem, number, count);
+        self.nth(row, rest)
+    }
+
+    /// How many elements an array has in all its dimensions: nothing if it is none, and no answer if nobody knows.
+    pub fn count_of(&self, ty: Ty) -> Option<Option<u64>> {
+        let TypeKind::Array(inside, len) = self.program.types.shape(ty) else { return Some(None) };
+        let ArrayLen::Known(count) = len else { return None };
+        Some(Some(count.checked_mul(self.count_of(*inside)?.unwrap_or(1))?))
+    }
+
     /// `&e`
     pub fn address(&mut self, e: ExprId) -> ExprId {
         let ty = self.program.exprs[e].ty;

@@ -74,6 +74,10 @@ pub struct Machine<'m> {
     globals: FxHashMap<VarId, u64>,
     strings: FxHashMap<ExprId, u64>,
     functions: FxHashMap<FunctionId, u64>,
+    /// What groups have left, by word and group.
+    left: FxHashMap<(u64, u64), (Vec<u8>, Vec<bool>)>,
+    /// How many groups have left it, by word.
+    counts: FxHashMap<u64, u64>,
     /// How many groups are launched, and how many teams there are where none are asked for.
     pub groups: u64,
     /// How many threads a group has.
@@ -146,6 +150,8 @@ impl<'m> Machine<'m> {
             globals: FxHashMap::default(),
             strings: FxHashMap::default(),
             functions: FxHashMap::default(),
+            left: FxHashMap::default(),
+            counts: FxHashMap::default(),
             groups: groups.max(1),
             threads: threads.max(1),
             order: Order::Forward,

@@ -24,10 +24,18 @@ pub const GROUPS: &str = "__ferry_kernel_groups";
 pub const TRY_LOCK: &str = "__ferry_kernel_try_lock";
 /// Gives it back.
 pub const UNLOCK: &str = "__ferry_kernel_unlock";
+/// `(word, from, size)`: leaves bytes in memory of the launch, in the group's place, from a word of 64 bits on.
+pub const LEAVE: &str = "__ferry_kernel_leave";
+/// `(word, to, size, group)`: takes bytes that a group has left.
+pub const TAKE: &str = "__ferry_kernel_take";
+/// `(question)`: asked once by each group that has left something; answers whether it is the last to do so. Questions
+/// that are asked in a kernel are numbered from 0.
+pub const IS_LAST: &str = "__ferry_kernel_is_last";
 
 /// All of them.
-pub const ALL: [&str; 9] =
-    [COPY, INFINITY, BARRIER, THREAD, THREADS, GROUP, GROUPS, TRY_LOCK, UNLOCK];
+pub const ALL: [&str; 12] = [
+    COPY, INFINITY, BARRIER, THREAD, THREADS, GROUP, GROUPS, TRY_LOCK, UNLOCK, LEAVE, TAKE, IS_LAST,
+];
 
 /// The function of this name, made if the program has none.
 fn function(program: &mut Program, name: &str, ret: Ty, params: &[Ty]) -> FunctionId {
@@ -73,6 +81,31 @@ pub fn copy_bytes(build: &mut Builder<'_>, to: ExprId, from: ExprId, size: ExprI
     let number = build.number_type();
     let (to, from) = (build.cast(to, pointer), build.cast(from, pointer));
     call(build, COPY, void, &[pointer, pointer, number], &[to, from, size])
+}
+
+/// Leaves the object at an address in memory of the launch.
+pub fn leave(build: &mut Builder<'_>, word: ExprId, from: ExprId, size: u64) -> ExprId {
+    let void = build.program.types.get(TypeKind::Void);
+    let pointer = build.program.types.pointer_to(void);
+    let number = build.number_type();
+    let (from, size) = (build.cast(from, pointer), build.number(size.cast_signed()));
+    call(build, LEAVE, void, &[number, pointer, number], &[word, from, size])
+}
+
+/// Takes what a group has left there.
+pub fn take(build: &mut Builder<'_>, word: ExprId, to: ExprId, size: u64, group: ExprId) -> ExprId {
+    let void = build.program.types.get(TypeKind::Void);
+    let pointer = build.program.types.pointer_to(void);
+    let number = build.number_type();
+    let (to, size) = (build.cast(to, pointer), build.number(size.cast_signed()));
+    call(build, TAKE, void, &[number, pointer, number, number], &[word, to, size, group])
+}
+
+/// Whether the group is the last to ask this question, of several.
+pub fn is_last(build: &mut Builder<'_>, question: u64) -> ExprId {
+    let (int, number) = (build.int_type(), build.number_type());
+    let question = build.number(question.cast_signed());
+    call(build, IS_LAST, int, &[number], &[question])
 }
 
 /// Infinity.

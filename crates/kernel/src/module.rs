@@ -44,6 +44,10 @@ pub struct Launch {
     pub spread: Option<[u32; 3]>,
     /// How many of its loops, from the outermost on, those iterations are of.
     pub loops: usize,
+    /// How many words of 64 bits each group leaves in memory of the launch.
+    pub words: u64,
+    /// How many times each group asks whether it is the last.
+    pub questions: u64,
     /// What passes have chosen, each as a sentence for reports.
     pub notes: Vec<String>,
 }
@@ -270,6 +274,32 @@ pub struct Reduce {
     pub op: ReductionOp<Typed>,
     /// What each has.
     pub copy: VarId,
-    /// Combines `copy` with the original. It may change `copy` too: each finds its own as it was left.
+    /// If it is an array: what is combined are its elements, one by one.
+    pub elements: Option<Elements>,
+    /// Combines `copy`, or an element of it, with the original. It may change `copy` too: each finds its own as it was
+    /// left.
     pub combine: Block,
+    /// Combines two copies, if that can be done before any of them is combined with the original.
+    pub join: Option<Join>,
+}
+
+/// The elements of an array that is combined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Elements {
+    /// Which of them is combined, counted in the order of memory: an unsigned number of 64 bits that lives in the code
+    /// of the reduction.
+    pub index: VarId,
+    /// The first.
+    pub begin: u64,
+    /// One behind the last.
+    pub end: u64,
+}
+
+/// Combines two copies of a reduction, or an element of each.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Join {
+    /// A private variable of the type that the copy or its element has; it lives in `code`.
+    pub other: VarId,
+    /// Combines the copy or its element with `other`, and leaves the result there.
+    pub code: Block,
 }

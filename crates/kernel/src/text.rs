@@ -12,7 +12,8 @@
 //! __share(me, count, __number(i), __for(j = 0, j < n, j += 2), …, __chunks(4), __ordered(),
 //!         __within(b, e), __pieces(b, e)); { … } __last(); { … }
 //! __primary(); { … }   __only(e); { … }   __barrier();
-//! __reduce(me, count, "+", copy); { … }   __league(me, count, "+", copy); { … }
+//! __reduce(me, count, "+", copy, __elements(i, 0, 8)); { … } __join(other); { … }
+//! __league(me, count, "+", copy); { … }
 //! ```
 //!
 //! `if`, loops, `switch`, `break`, `continue`, blocks and expressions are kernel statements too. Variables of crews are
@@ -32,16 +33,18 @@ use source::Span;
 
 use crate::build::Builder;
 use crate::{
-    Block, Crew, Kernel, Launch, Loop, LoopKind, Module, Parallel, Reduce, Space, Stmt, StmtKind,
-    Teams, Who,
+    Block, Crew, Elements, Join, Kernel, Launch, Loop, LoopKind, Module, Parallel, Reduce, Space,
+    Stmt, StmtKind, Teams, Who,
 };
 
 /// What stands before the text, on one line: the marker functions, and the intrinsics that passes leave in kernels.
 pub const PRELUDE: &str = "int __launch(), __group(), __uniform(), __code(), __teams(), __parallel(), __ask(), \
 __when(), __limit(), __share(), __number(), __for(), __chunks(), __ordered(), __within(), __pieces(), __last(), \
-__primary(), __only(), __barrier(), __next(), __reduce(), __league(); \
+__primary(), __only(), __barrier(), __next(), __reduce(), __league(), __join(), __elements(); \
 void __ferry_kernel_copy(void *, void *, unsigned long); double __ferry_kernel_infinity(void); \
-int __ferry_kernel_try_lock(void); void __ferry_kernel_unlock(void);\n";
+int __ferry_kernel_try_lock(void); void __ferry_kernel_unlock(void); \
+void __ferry_kernel_leave(unsigned long, void *, unsigned long); int __ferry_kernel_is_last(unsigned long); \
+void __ferry_kernel_take(unsigned long, void *, unsigned long, unsigned long);\n";
 
 /// What is wrong with a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,6 +95,10 @@ pub fn read(program: Program) -> Result<Module> {
         for stmt in crate::walk::all(&body) {
             if matches!(stmt.kind, StmtKind::Teams(_) | StmtKind::Parallel(_)) {
                 crews.extend(stmt.kind.sets());
+            }
+            if let StmtKind::Reduce(it) = &stmt.kind {
+                crews.extend(it.join.as_ref().map(|it| it.other));
+                crews.extend(it.elements.map(|it| it.index));
             }
         }
         let mut body = body;
@@ -176,6 +183,14 @@ impl Reader<'_> {
         match named.map(|it| &self.program.exprs[it].kind) {
             Some(ExprKind::Var(var)) => Ok(*var),
             _ => fail(format!("`{}` wants a variable", marker.name), marker.span),
+        }
+    }
+
+    fn constant(&self, marker: &Marker, at: usize) -> Result<u64> {
+        let value = marker.args.get(at).and_then(|it| crate::count::constant(self.program, *it));
+        match value.and_then(|it| u64::try_from(it).ok()) {
+            Some(value) => Ok(value),
+            None => fail(format!("`{}` wants a constant", marker.name), marker.span),
         }
     }
 
@@ -322,8 +337,29 @@ impl Reader<'_> {
                 let op = self.op(marker)?;
                 let copy = self.var(marker, 3)?;
                 let is_league = marker.name == "__league";
+                let mut elements = None;
+                for option in self.options(marker, 4)? {
+                    match option.name.as_str() {
+                        "__elements" => {
+                            let index = self.var(&option, 0)?;
+                            let [begin, end] = [1, 2].map(|at| self.constant(&option, at));
+                            elements = Some(Elements { index, begin: begin?, end: end? });
+                        }
+                        other => return fail(format!("`{other}` is no option here"), option.span),
+                    }
+                }
                 let combine = self.body(list.next(), marker)?;
-                StmtKind::Reduce(Box::new(Reduce { crew, is_league, op, copy, combine }))
+                let mut join = None;
+                if let Some(first) = list.as_slice().first()
+                    && let CodeKind::Expr(e) = self.program.stmts[*first].kind
+                    && let Some(marker) = self.marker(e).filter(|it| it.name == "__join")
+                {
+                    list.next();
+                    let other = self.var(&marker, 0)?;
+                    join = Some(Join { other, code: self.body(list.next(), &marker)? });
+                }
+                let made = Reduce { crew, is_league, op, copy, elements, combine, join };
+                StmtKind::Reduce(Box::new(made))
             }
             other => return fail(format!("`{other}` begins no statement"), span),
         };

@@ -512,7 +512,28 @@ impl<'a> Verifier<'a> {
         let mut inner = around.construct();
         inner.in_combine = true;
         inner = inner.under(false, false);
+        let alive = self.scope.len();
+        if let Some(elements) = &it.elements {
+            self.numbers(&[elements.index], span);
+            self.own_variable(elements.index, span);
+        }
         self.block(&it.combine, &inner);
+        if let Some(join) = &it.join {
+            let is_private = self.kernel.space(join.other) == Some(Space::Private);
+            let text = "the other copy of a reduction is not private";
+            self.check(is_private, Law::Storage, span, text);
+            self.own_variable(join.other, span);
+            self.block(&join.code, &inner);
+        }
+        self.scope.truncate(alive);
+    }
+
+    /// A variable that a construct declares itself.
+    fn own_variable(&mut self, var: VarId, span: Span) {
+        let is_new = self.kernel.space(var).is_some() && !self.is_alive(var);
+        let text = "a variable of a construct has no space, or is declared where it lives";
+        self.check(is_new, Law::Storage, span, text);
+        self.scope.push(var);
     }
 
     /// Those who share work are there.

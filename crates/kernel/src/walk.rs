@@ -27,7 +27,9 @@ impl StmtKind {
             StmtKind::Teams(it) => vec![&it.body],
             StmtKind::Parallel(it) => vec![&it.body],
             StmtKind::Share(it) => vec![&it.body, &it.last],
-            StmtKind::Reduce(it) => vec![&it.combine],
+            StmtKind::Reduce(it) => {
+                std::iter::once(&it.combine).chain(it.join.as_ref().map(|it| &it.code)).collect()
+            }
         }
     }
 
@@ -48,7 +50,10 @@ impl StmtKind {
             StmtKind::Teams(it) => vec![&mut it.body],
             StmtKind::Parallel(it) => vec![&mut it.body],
             StmtKind::Share(it) => vec![&mut it.body, &mut it.last],
-            StmtKind::Reduce(it) => vec![&mut it.combine],
+            StmtKind::Reduce(it) => {
+                let join = it.join.as_mut().map(|it| &mut it.code);
+                std::iter::once(&mut it.combine).chain(join).collect()
+            }
         }
     }
 

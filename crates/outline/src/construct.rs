@@ -79,7 +79,7 @@ impl Outliner<'_> {
                 let sums = self.reduced(id, self.threads, self.space_here(), false, out)?;
                 self.privatise(id, out)?;
                 self.body(id, out)?;
-                sums.into_iter().for_each(|it| out.extend(it.combine));
+                sums.into_iter().for_each(|it| self.combined(it, span, out));
                 Ok(())
             }
             [Leaf::Teams, rest @ ..] => self.teams(id, rest, span, out),
@@ -492,7 +492,7 @@ impl Outliner<'_> {
             let mut body = Block::new();
             let sums = self.reduced(id, crew, Space::Private, false, &mut body)?;
             inside(self, crew, &mut body)?;
-            sums.into_iter().for_each(|it| body.extend(it.combine));
+            sums.into_iter().for_each(|it| self.combined(it, span, &mut body));
             self.env = env;
             out.push(Stmt::new(StmtKind::Block(body), span));
             return Ok(());
@@ -548,7 +548,7 @@ impl Outliner<'_> {
     fn combine(&mut self, sums: Vec<kernel::Reduce>, span: Span, out: &mut Block) {
         for it in sums {
             match self.env.is_lone {
-                true => out.extend(it.combine),
+                true => self.combined(it, span, out),
                 false => out.push(Stmt::new(StmtKind::Reduce(Box::new(it)), span)),
             }
         }

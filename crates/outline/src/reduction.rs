@@ -12,7 +12,7 @@ use ir::walk::Part;
 use kernel::build::Builder;
 use kernel::copy::Copier;
 use kernel::count::constant;
-use kernel::{Block, Crew, Reduce, Space, Stmt, StmtKind};
+use kernel::{Block, Crew, Elements, Join, Loop, LoopKind, Reduce, Space, Stmt, StmtKind};
 use rustc_hash::FxHashMap;
 use source::Span;
 
@@ -89,9 +89,72 @@ impl Outliner<'_> {
         };
         let begin = self.begins(whole, original, &how, span)?;
         out.push(Stmt::new(StmtKind::Code(begin), span));
-        let combine = self.combines(original, whole, &how, span)?;
+        let elements = self.elements(copy, item.part, span)?;
+        let mut build = self.build(span);
+        let (own, at) = (build.var(copy), build.var(outer));
+        let (own, at) = match elements {
+            None => (own, at),
+            Some(it) => {
+                let index = build.var(it.index);
+                let (Some(own), Some(at)) = (build.nth(own, index), build.nth(at, index)) else {
+                    return refuse("an array that is combined", span);
+                };
+                (own, at)
+            }
+        };
+        let (ty, name) = (build.type_of(own).plain(), build.name_of(item.var));
+        let other = build.fresh(&name, ty);
+        let another = build.var(other);
+        self.spaces.push((other, Space::Private));
+        let combine = self.combines(at, own, &how, span)?;
         let combine = vec![Stmt::new(StmtKind::Code(combine), span)];
-        Ok(Reduce { crew, is_league, op: op.clone(), copy, combine })
+        let code = self.combines(own, another, &how, span)?;
+        let join = Some(Join { other, code: vec![Stmt::new(StmtKind::Code(code), span)] });
+        Ok(Reduce { crew, is_league, op: op.clone(), copy, elements, combine, join })
+    }
+
+    /// The elements of a copy that are combined, if it is an array.
+    fn elements(
+        &mut self,
+        copy: VarId,
+        part: Option<(i64, u64)>,
+        span: Span,
+    ) -> Result<Option<Elements>> {
+        let ty = self.program.vars[copy].ty;
+        let build = self.build(span);
+        let count = match build.count_of(ty) {
+            Some(None) => return Ok(None),
+            Some(Some(count)) => Some(count),
+            None => None,
+        };
+        let inside = build.program.types.element(ty).and_then(|it| build.count_of(it));
+        let lower = part.map_or(Some(0), |it| u64::try_from(it.0).ok());
+        let begin = lower.zip(inside).and_then(|(it, each)| it.checked_mul(each.unwrap_or(1)));
+        let (Some(begin), Some(end)) = (begin, count) else {
+            return refuse("an array that is combined", span);
+        };
+        let index = self.build(span).fresh_number("index");
+        self.spaces.push((index, Space::Private));
+        Ok(Some(Elements { index, begin, end }))
+    }
+
+    /// What one thread does to combine a copy.
+    pub(crate) fn combined(&mut self, it: Reduce, span: Span, out: &mut Block) {
+        let Some(elements) = it.elements else { return out.extend(it.combine) };
+        let mut build = self.build(span);
+        let [begin, end] = [elements.begin, elements.end]
+            .map(|it| build.number(i64::try_from(it).unwrap_or(i64::MAX)));
+        let index = build.var(elements.index);
+        let condition = build.binary(BinaryOp::Lt, index, end);
+        let step = build.increment(elements.index);
+        let first = build.set(elements.index, begin);
+        let (kind, condition, step) = (LoopKind::Before, Some(condition), Some(step));
+        let each = Loop { kind, condition, step, body: it.combine };
+        let mut block = Block::new();
+        self.declare(elements.index, &mut block);
+        self.eval(first, &mut block);
+        block.push(Stmt::new(StmtKind::Loop(Box::new(each)), span));
+        out.push(Stmt::new(StmtKind::Block(block), span));
     }
 
     /// A copy of a part of an array, which stands for the array from here on: the copy, the part of the original, and the
@@ -121,16 +184,7 @@ impl Outliner<'_> {
         let array = build.array_of(element.plain(), all);
         let part = build.array_of(element.plain(), count);
         let copy = build.fresh(&name, array);
-        let long = build.program.types.get(TypeKind::Int(IntKind::Long));
-        let lower = build.int(lower, long);
-        let (own, at) = (build.var(copy), build.var(outer));
-        let parts = [own, at].map(|it| {
-            let first = build.element(it, lower)?;
-            let first = build.address(first);
-            let to_part = build.program.types.pointer_to(part);
-            let first = build.cast(first, to_part);
-            build.deref(first)
-        });
+        let parts = [copy, outer].map(|it| part_of(&mut build, it, lower, part));
         let [Some(own), Some(original)] = parts else {
             return refuse("a part of no array", span);
         };
@@ -423,6 +477,17 @@ impl Outliner<'_> {
             },
         }
     }
+}
+
+/// The part of an array, or of what a pointer leads to, that begins with an element and has this type.
+fn part_of(build: &mut Builder<'_>, var: VarId, lower: i64, ty: Ty) -> Option<ExprId> {
+    let long = build.program.types.get(TypeKind::Int(IntKind::Long));
+    let (whole, lower) = (build.var(var), build.int(lower, long));
+    let first = build.element(whole, lower)?;
+    let first = build.address(first);
+    let to_part = build.program.types.pointer_to(ty);
+    let first = build.cast(first, to_part);
+    build.deref(first)
 }
 
 /// The value that changes nothing, in the type of an object.

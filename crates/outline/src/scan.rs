@@ -69,7 +69,15 @@ impl Outliner<'_> {
         for (op, original, copy) in &sums {
             let combine = self.prefix(id, op, (*original, *copy), is_exclusive, span)?;
             let (crew, is_league) = (rounds.crew, false);
-            let made = Reduce { crew, is_league, op: (*op).clone(), copy: *copy, combine };
+            let made = Reduce {
+                crew,
+                is_league,
+                op: (*op).clone(),
+                copy: *copy,
+                elements: None,
+                combine,
+                join: None,
+            };
             round.push(Stmt::new(StmtKind::Reduce(Box::new(made)), span));
         }
         let inner = self.block(&using)?;

@@ -244,10 +244,10 @@ pub(super) fn spread(modules: &[CUmodule], kernel: &CStr) -> Option<Spread> {
     Spread::of(words(modules, &abi::image::spread(&kernel.to_string_lossy()))?)
 }
 
-/// How many sums a kernel leaves in parts.
-pub(super) fn sums(modules: &[CUmodule], kernel: &CStr) -> usize {
-    let [count] = words(modules, &abi::image::sums(&kernel.to_string_lossy())).unwrap_or([0]);
-    count as usize
+/// How many places a kernel takes for what its groups leave, and how many words each group leaves there.
+pub(super) fn sums(modules: &[CUmodule], kernel: &CStr) -> [usize; 2] {
+    let found = words(modules, &abi::image::sums(&kernel.to_string_lossy()));
+    found.unwrap_or([0, 0]).map(|it| it as usize)
 }
 
 /// The value of a variable that an image may have.

@@ -89,8 +89,8 @@ struct Entry {
     module: Module,
     handle: CUfunction,
     like: shape::Kernel,
-    /// How many sums it leaves in parts.
-    sums: usize,
+    /// How many places it takes for what its groups leave, and how many words each leaves there.
+    sums: [usize; 2],
 }
 
 /// Memory for the parts of a sum.
@@ -243,15 +243,16 @@ impl Cuda {
     }
 
     /// Where so many sums have their parts in a launch of this stream. The context is current.
-    fn parts(&self, lane: &Lane, sums: usize, blocks: u32) -> Result<Vec<u64>> {
-        /// Bytes of a part, and of the number of those that are there.
+    fn parts(&self, lane: &Lane, [sums, words]: [usize; 2], blocks: u32) -> Result<Vec<u64>> {
+        /// Bytes of a word.
         const WORD: usize = 8;
         /// Bytes that are asked for at least: launches of few blocks are followed by larger ones.
         const LEAST: usize = 16 << 10;
         if sums == 0 {
             return Ok(Vec::new());
         }
-        let bytes = (usize::try_from(blocks).unwrap_or(usize::MAX) + 1).saturating_mul(WORD);
+        let words = usize::try_from(blocks).unwrap_or(usize::MAX).saturating_mul(words);
+        let bytes = words.saturating_add(abi::image::QUESTIONS).saturating_mul(WORD);
         let of = lane.handle() as usize;
         let all = || self.parts.lock().unwrap_or_else(PoisonError::into_inner);
         let fitting = |it: &&Parts| it.bytes >= bytes;

@@ -275,6 +275,8 @@ impl Writer<'_> {
             }
             StmtKind::Barrier => out.line("__barrier();"),
             StmtKind::Reduce(it) => {
+                it.join.iter().for_each(|it| self.local(it.other, out));
+                it.elements.iter().for_each(|it| self.local(it.index, out));
                 let word = if it.is_league { "__league" } else { "__reduce" };
                 let op = if let ir::construct::ReductionOp::User(name) = &it.op {
                     self.program.names.text(*name)
@@ -283,8 +285,16 @@ impl Writer<'_> {
                 };
                 let (number, count) = (self.name(it.crew.number), self.name(it.crew.count));
                 let copy = self.name(it.copy);
-                let head = format!("{word}({number}, {count}, \"{op}\", {copy}); ");
+                let elements = it.elements.map_or_else(String::new, |it| {
+                    let (index, begin, end) = (self.name(it.index), it.begin, it.end);
+                    format!(", __elements({index}, {begin}, {end})")
+                });
+                let head = format!("{word}({number}, {count}, \"{op}\", {copy}{elements}); ");
                 self.braced(&head, &it.combine, false, "", out);
+                if let Some(join) = &it.join {
+                    let head = format!("__join({}); ", self.name(join.other));
+                    self.braced(&head, &join.code, false, "", out);
+                }
             }
         }
     }

@@ -46,7 +46,8 @@ pub fn outlined(
     let mut module = made.module;
     let kernels = std::mem::take(&mut module.kernels);
     for kernel in kernels {
-        let run = last.map(|_| pipeline::run(&mut module.program, &kernel, groups(grid), last));
+        let run =
+            last.map(|_| pipeline::run(&mut module.program, &kernel, groups(grid, true), last));
         match run {
             None => module.kernels.push(kernel),
             Some(Ok(kernel)) => module.kernels.push(kernel),

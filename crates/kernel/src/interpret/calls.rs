@@ -92,6 +92,35 @@ impl Cx<'_, '_> {
                 self.copy(int(0)? as u64, int(1)? as u64, int(2)? as u64)?;
                 return Ok(Value::Void);
             }
+            intrinsic::LEAVE => {
+                let (word, from, size) = (int(0)? as u64, int(1)? as u64, int(2)? as u64);
+                let left = self.m.memory.read(from, size, self.access())?;
+                self.m.left.insert((word, self.team.number), left);
+                return Ok(Value::Void);
+            }
+            intrinsic::TAKE => {
+                let (word, to, size) = (int(0)? as u64, int(1)? as u64, int(2)? as u64);
+                let group = int(3)? as u64;
+                let who = self.access();
+                match self.m.left.get(&(word, group)) {
+                    Some((bytes, known)) if bytes.len() as u64 == size => {
+                        self.m.memory.write(to, bytes, known, who)?;
+                    }
+                    _ => return fail(format!("group {group} has left nothing of {size} bytes")),
+                }
+                return Ok(Value::Void);
+            }
+            intrinsic::IS_LAST => {
+                let count = self.m.counts.entry(int(0)? as u64).or_default();
+                *count += 1;
+                let is_last = *count == self.m.groups;
+                if is_last {
+                    *count = 0;
+                    // What others did before they asked has been done.
+                    self.m.memory.order();
+                }
+                return Ok(Value::Int(i128::from(is_last)));
+            }
             intrinsic::INFINITY => return Ok(Value::Float(f64::INFINITY)),
             // Groups run one after the other, and so do threads.
             intrinsic::TRY_LOCK => {

@@ -447,10 +447,11 @@ impl<'m> Group<'_, 'm> {
         order.sort_unstable();
         for (_, at) in order {
             self.by(at, |cx| {
-                // Teams combine under a lock.
-                cx.thread.exempt += u32::from(it.is_league);
-                let flow = cx.singles(&it.combine);
-                cx.thread.exempt -= u32::from(it.is_league);
+                // Teams and groups combine while no other does.
+                let is_alone = it.is_league || Some(it.crew) == cx.kernel.all;
+                cx.thread.exempt += u32::from(is_alone);
+                let flow = cx.combine(it);
+                cx.thread.exempt -= u32::from(is_alone);
                 match flow? {
                     Flow::Next => Ok(()),
                     Flow::Break | Flow::Continue | Flow::Return(_) | Flow::Goto(_) => {
@@ -465,6 +466,26 @@ impl<'m> Group<'_, 'm> {
 }
 
 impl<'m> Cx<'_, 'm> {
+    /// What a reduction does with one copy.
+    fn combine(&mut self, it: &'m Reduce) -> Result<Flow> {
+        let Some(elements) = it.elements else { return self.singles(&it.combine) };
+        let mark = self.mark();
+        let at = self.declare(elements.index)?;
+        let ty = self.program().vars[elements.index].ty;
+        for index in elements.begin..elements.end {
+            let place = super::object::Place { at, ty, bits: None };
+            self.store(&place, &super::value::Value::Int(i128::from(index)))?;
+            match self.singles(&it.combine)? {
+                Flow::Next => {}
+                flow @ (Flow::Break | Flow::Continue | Flow::Return(_) | Flow::Goto(_)) => {
+                    return Ok(flow);
+                }
+            }
+        }
+        self.release(mark);
+        Ok(Flow::Next)
+    }
+
     /// Statements in which nobody meets others, in a scope of their own.
     pub(super) fn singles(&mut self, block: &[Stmt]) -> Result<Flow> {
         let mark = self.mark();

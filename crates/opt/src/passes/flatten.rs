@@ -2,13 +2,15 @@
 //! threads in a loop for teams.
 //!
 //! Only if nobody can tell who runs an iteration: no number of a team or thread is looked at, and nothing else is done
-//! by teams or threads. The kernel is in SPMD form then, but for that loop.
+//! by teams or threads but to combine what the iterations have given: what threads combine for their team, and teams for
+//! all, all threads combine at once. The kernel is in SPMD form then, but for that loop and those reductions.
 
 use ir::construct::{ClauseKind, Leaf};
-use ir::program::{ExprId, ExprKind, Program, RegionId, VarId};
+use ir::program::{ExprId, ExprKind, Program, RegionId, StmtId, VarId};
 use ir::walk::Part;
+use kernel::copy::Copier;
 use kernel::walk::{self, uses};
-use kernel::{Block, Crew, Dim, Schedule, Share, Space, Stmt, StmtKind};
+use kernel::{Block, Crew, Dim, Reduce, Schedule, Share, Space, Stmt, StmtKind};
 use rustc_hash::FxHashSet;
 
 use super::{Cx, Result};
@@ -32,6 +34,9 @@ pub(super) fn run(cx: &mut Cx<'_>) -> Result<()> {
     }
     let span = cx.kernel.span;
     let mut body = threads.clone();
+    if combine_at_once(cx.program, &mut body, &around.sums).is_none() {
+        return Ok(());
+    }
     let (number, count) = {
         let build = &mut cx.build(span);
         (build.fresh_number("one"), build.fresh_number("all"))
@@ -46,6 +51,7 @@ pub(super) fn run(cx: &mut Cx<'_>) -> Result<()> {
     if names_any(cx, &body, &gone) {
         return Ok(());
     }
+    cx.kernel.spaces.retain(|it| it.1 != Space::Group || !gone.contains(&it.0));
     // Each thread has its own of what was the team's.
     for (var, space) in cx.kernel.spaces.iter_mut().filter(|it| outer.contains(&it.0)) {
         *space = Space::Private;
@@ -83,6 +89,8 @@ struct Around {
     pieces: Option<kernel::Range>,
     /// Loops for teams around the loop for threads.
     dims: Vec<Dim>,
+    /// What teams combine, and what gives a team's copy its first value.
+    sums: Vec<(Reduce, StmtId)>,
 }
 
 /// The code of the threads, if it is all that teams have.
@@ -92,11 +100,28 @@ fn threads_code<'b>(block: &'b Block, cx: &Cx<'_>) -> Option<(Around, &'b Block)
     let mut has_teams = false;
     loop {
         let mut inner = None;
+        let sums = block.iter().filter_map(|it| match &it.kind {
+            StmtKind::Reduce(it) if it.is_league => Some(it.as_ref()),
+            _ => None,
+        });
+        let sums: Vec<Reduce> = sums.cloned().collect();
+        // A copy of what teams combine that has got its place, and now gets its first value.
+        let mut begins = None;
         for stmt in block {
             match &stmt.kind {
+                StmtKind::Reduce(it) if inner.is_some() && it.is_league => {}
                 _ if inner.is_some() => return None,
                 StmtKind::Local(var) if cx.kernel.space(*var) == Some(Space::Uniform) => {
                     around.declared.push(*var);
+                }
+                StmtKind::Local(var)
+                    if begins.is_some() || sums.iter().any(|it| it.copy == *var) =>
+                {
+                    begins = begins.or_else(|| sums.iter().find(|it| it.copy == *var));
+                    around.declared.push(*var);
+                }
+                StmtKind::Code(code) if begins.is_some() => {
+                    around.sums.extend(begins.take().map(|it| (it.clone(), *code)));
                 }
                 // Of a variable that nobody looks at later.
                 StmtKind::Eval(e) => match cx.program.exprs[*e].kind {
@@ -112,6 +137,9 @@ fn threads_code<'b>(block: &'b Block, cx: &Cx<'_>) -> Option<(Around, &'b Block)
                 | StmtKind::Parallel(_) => inner = Some(&stmt.kind),
                 _ => return None,
             }
+        }
+        if sums.iter().any(|it| !around.sums.iter().any(|one| one.0.copy == it.copy)) {
+            return None;
         }
         match inner? {
             StmtKind::Block(inside) => block = inside,
@@ -148,6 +176,7 @@ fn only_share(block: &Block, within: Option<kernel::Range>) -> Option<&Share> {
     let mut found = None;
     for stmt in block {
         match &stmt.kind {
+            StmtKind::Reduce(it) if found.is_some() && !it.is_league => {}
             _ if found.is_some() => return None,
             StmtKind::Share(it) if it.within == within => found = Some(it.as_ref()),
             StmtKind::Block(inner) if inner.iter().any(|it| it.kind.any(&is_share)) => {
@@ -178,6 +207,60 @@ fn is_share(kind: &StmtKind) -> bool {
     matches!(kind, StmtKind::Share(_))
 }
 
+/// Threads begin and combine as teams would, which `sums` says; answers whether that is all that is combined.
+fn combine_at_once(
+    program: &mut Program,
+    body: &mut Block,
+    sums: &[(Reduce, StmtId)],
+) -> Option<()> {
+    let mut left: Vec<&(Reduce, StmtId)> = sums.iter().collect();
+    let mut begins = Vec::new();
+    for stmt in body.iter_mut() {
+        match &mut stmt.kind {
+            StmtKind::Block(inner) if inner.iter().any(|it| it.kind.any(&is_reduce)) => {
+                return None;
+            }
+            StmtKind::Reduce(it) => {
+                let is_named = |sum: &Reduce| {
+                    let named = |code| uses(program, Part::Stmt(code)).0;
+                    it.combine.iter().any(|stmt| match stmt.kind {
+                        StmtKind::Code(code) => named(code).iter().any(|it| it.var == sum.copy),
+                        _ => false,
+                    })
+                };
+                let at = left.iter().position(|it| is_named(&it.0))?;
+                let (sum, begin) = left.remove(at);
+                let mut copier = Copier::new(program);
+                copier.vars.insert(sum.copy, it.copy);
+                let indices = sum.elements.zip(it.elements);
+                copier.vars.extend(indices.map(|(from, to)| (from.index, to.index)));
+                begins.push((it.copy, copier.stmt(*begin)));
+                it.combine.clone_from(&sum.combine);
+                for stmt in &mut it.combine {
+                    let StmtKind::Code(code) = &mut stmt.kind else { return None };
+                    *code = copier.stmt(*code);
+                }
+            }
+            _ => {}
+        }
+    }
+    let mut list = body.iter_mut();
+    while let Some(stmt) = list.next() {
+        let StmtKind::Local(var) = stmt.kind else { continue };
+        let Some((_, begin)) = begins.iter().find(|it| it.0 == var) else { continue };
+        let code = list.find_map(|it| match &mut it.kind {
+            StmtKind::Code(code) => Some(code),
+            _ => None,
+        });
+        *code? = *begin;
+    }
+    left.is_empty().then_some(())
+}
+
+fn is_reduce(kind: &StmtKind) -> bool {
+    matches!(kind, StmtKind::Reduce(_))
+}
+
 /// Gives the loop to another crew, with other loops around it.
 fn give(block: &mut Block, crew: Crew, schedule: Schedule, outer: &[Dim]) {
     for stmt in block {
@@ -186,6 +269,7 @@ fn give(block: &mut Block, crew: Crew, schedule: Schedule, outer: &[Dim]) {
                 (it.crew, it.schedule, it.within) = (crew, schedule, None);
                 it.dims.splice(0..0, outer.iter().cloned());
             }
+            StmtKind::Reduce(it) => it.crew = crew,
             StmtKind::Block(inner) => give(inner, crew, schedule, outer),
             _ => {}
         }

@@ -46,6 +46,10 @@ pub struct Groups {
     pub most_threads: u64,
     /// Bytes of memory that a group has.
     pub memory: u64,
+    /// Words of 64 bits that each group can leave in memory of the launch, for the last of them.
+    pub words: u64,
+    /// How many times each can ask whether it is the last.
+    pub questions: u64,
     /// So many iterations keep the device busy though a thread has dozens of them.
     pub many: u32,
 }

@@ -1,18 +1,22 @@
-//! `reduce`: what each of a crew has is combined, one after the other.
+//! `reduce`: what each of a crew has is combined.
 //!
-//! Threads leave theirs in memory of the group, and the first combines them in the order of their numbers; where that
-//! changes what they have (prefixes), they find it there. What takes too much room is combined by each thread in its turn. Teams combine theirs under the lock.
+//! Threads leave theirs in memory of the group and combine them in pairs, neighbours first, so that the order is that of
+//! their numbers. Where what they have changes while it is combined (prefixes) the first does it, one after the other;
+//! what takes too much room is combined by each thread in its turn. Groups leave theirs in memory of the launch, and the
+//! last of them combines all; where there is no such memory, and with teams, under the lock.
 
 use ir::program::{BinaryOp, ExprId, ExprKind, Program, VarId};
 use ir::walk::Part;
+use kernel::build::Builder;
+use kernel::copy::Copier;
 use kernel::walk::{self, How};
-use kernel::{Block, Loop, LoopKind, Reduce, Space, Stmt, StmtKind, Who, intrinsic};
+use kernel::{
+    Block, Elements, Join, Loop, LoopKind, Reduce, Space, Stmt, StmtKind, Who, intrinsic,
+};
 use source::Span;
 
+use super::nest::size_of;
 use super::{Cx, Result, rewrite};
-
-/// Bytes of the group's memory that one reduction may take.
-const ROOM: u64 = 4096;
 
 pub(super) fn run(cx: &mut Cx<'_>) -> Result<()> {
     let body = std::mem::take(&mut cx.kernel.body);
@@ -20,6 +24,7 @@ pub(super) fn run(cx: &mut Cx<'_>) -> Result<()> {
         StmtKind::Reduce(it) => {
             let mut block = Block::new();
             match it.is_league {
+                _ if Some(it.crew) == cx.kernel.all => groups(cx, *it, stmt.span, &mut block),
                 true => teams(cx, *it, stmt.span, &mut block),
                 false => threads(cx, *it, stmt.span, &mut block),
             }
@@ -34,15 +39,289 @@ pub(super) fn run(cx: &mut Cx<'_>) -> Result<()> {
     Ok(())
 }
 
-fn threads(cx: &mut Cx<'_>, it: Reduce, span: Span, out: &mut Block) {
-    let ty = cx.program.vars[it.copy].ty.plain();
-    let size = cx.program.model.size_of(&cx.program.types, ty).unwrap_or(u64::MAX);
-    if size.saturating_mul(cx.groups.most_threads) > ROOM {
-        return in_turn(cx, it, span, out);
+/// What is combined of a copy: all of it, or the element that `index` says.
+struct Value {
+    expr: ExprId,
+    size: u64,
+    /// Memory of the group for one such value of each thread.
+    slots: VarId,
+}
+
+impl Value {
+    /// Nothing if there is no room.
+    fn of(cx: &mut Cx<'_>, it: &Reduce, span: Span, out: &mut Block) -> Option<Value> {
+        let build = &mut cx.build(span);
+        let copy = build.var(it.copy);
+        let expr = match it.elements {
+            None => copy,
+            Some(elements) => {
+                let index = build.var(elements.index);
+                build.nth(copy, index)?
+            }
+        };
+        let ty = build.type_of(expr).plain();
+        let size = size_of(cx.program, ty);
+        let of_groups = cx.kernel.spaces.iter().filter(|it| it.1 == Space::Group);
+        let taken = of_groups.map(|it| size_of(cx.program, cx.program.vars[it.0].ty));
+        let taken = taken.fold(0, u64::saturating_add);
+        let most = cx.groups.most_threads;
+        // Half of what is left is for others.
+        if size.saturating_mul(most) > cx.groups.memory.saturating_sub(taken) / 2 {
+            return None;
+        }
+        let array = cx.build(span).array_of(ty, most);
+        Some(Value { expr, size, slots: cx.fresh("slots", array, Space::Group, span, out) })
     }
-    let most = cx.groups.most_threads;
-    let array = cx.build(span).array_of(ty, most);
-    let slots = cx.fresh("slots", array, Space::Group, span, out);
+}
+
+fn threads(cx: &mut Cx<'_>, it: Reduce, span: Span, out: &mut Block) {
+    // Each finds its copy changed: a prefix.
+    if it.join.is_none() {
+        return one_by_one(cx, it, span, out);
+    }
+    let value = Value::of(cx, &it, span, out);
+    let (Some(value), Some(join)) = (value, &it.join) else { return in_turn(cx, it, span, out) };
+    let mut body = Block::new();
+    tree(cx, join, &value, it.crew.count, span, &mut body);
+    body.push(Stmt::new(StmtKind::On(Who::Primary, it.combine), span));
+    each_element(cx, it.elements, body, Space::Uniform, span, out);
+    out.push(Stmt::new(StmtKind::Barrier, span));
+}
+
+/// Runs code for each element, if there are any.
+fn each_element(
+    cx: &mut Cx<'_>,
+    elements: Option<Elements>,
+    body: Block,
+    space: Space,
+    span: Span,
+    out: &mut Block,
+) {
+    let Some(Elements { index, begin, end }) = elements else { return out.extend(body) };
+    cx.kernel.spaces.iter_mut().filter(|it| it.0 == index).for_each(|it| it.1 = space);
+    let mut block = vec![Stmt::new(StmtKind::Local(index), span)];
+    let begin = cx.build(span).number(begin.cast_signed());
+    cx.set(index, begin, span, &mut block);
+    let build = &mut cx.build(span);
+    let (at, end) = (build.var(index), build.number(end.cast_signed()));
+    let condition = build.binary(BinaryOp::Lt, at, end);
+    let step = build.increment(index);
+    let each = Loop { kind: LoopKind::Before, condition: Some(condition), step: Some(step), body };
+    block.push(Stmt::new(StmtKind::Loop(Box::new(each)), span));
+    out.push(Stmt::new(StmtKind::Block(block), span));
+}
+
+/// The first thread has what all have, combined in pairs. Those with numbers from `count` on have nothing.
+fn tree(cx: &mut Cx<'_>, join: &Join, value: &Value, count: VarId, span: Span, out: &mut Block) {
+    let me = cx.kernel.threads.number;
+    let far = cx.number("far", Space::Uniform, span, out);
+    let mut leave = Block::new();
+    let mut pair = vec![Stmt::new(StmtKind::Local(join.other), span)];
+    let (is_there, has_pair) = {
+        let build = &mut cx.build(span);
+        let (all, number) = (build.var(value.slots), build.var(me));
+        let ty = build.type_of(value.expr);
+        let own = build.expr(ExprKind::Index(all, number), ty);
+        let keep = build.copy(own, value.expr);
+        let (by, count) = (build.var(far), build.var(count));
+        let next = build.binary(BinaryOp::Add, number, by);
+        let another = build.expr(ExprKind::Index(all, next), ty);
+        let other = build.var(join.other);
+        let take = build.copy(other, another);
+        leave.push(Stmt::new(StmtKind::Eval(keep), span));
+        pair.push(Stmt::new(StmtKind::Eval(take), span));
+        pair.extend(join.code.iter().cloned());
+        pair.push(Stmt::new(StmtKind::Eval(keep), span));
+        let two = build.number(2);
+        let pairs = build.binary(BinaryOp::Mul, by, two);
+        let rest = build.binary(BinaryOp::Rem, number, pairs);
+        let zero = build.number(0);
+        let is_first = build.binary(BinaryOp::Eq, rest, zero);
+        let is_some = build.binary(BinaryOp::Lt, next, count);
+        (build.binary(BinaryOp::Lt, number, count), build.and(is_first, is_some))
+    };
+    out.push(Stmt::new(StmtKind::If(is_there, leave, Block::new()), span));
+    out.push(Stmt::new(StmtKind::Barrier, span));
+    let one = cx.build(span).number(1);
+    cx.set(far, one, span, out);
+    let build = &mut cx.build(span);
+    let (by, all, two) = (build.var(far), build.var(count), build.number(2));
+    let condition = build.binary(BinaryOp::Lt, by, all);
+    let next = build.binary(BinaryOp::Mul, by, two);
+    let step = build.set(far, next);
+    let body = vec![
+        Stmt::new(StmtKind::If(has_pair, pair, Block::new()), span),
+        Stmt::new(StmtKind::Barrier, span),
+    ];
+    let each = Loop { kind: LoopKind::Before, condition: Some(condition), step: Some(step), body };
+    out.push(Stmt::new(StmtKind::Loop(Box::new(each)), span));
+}
+
+/// What all threads of all groups have, in a kernel that they run from its beginning.
+fn groups(cx: &mut Cx<'_>, it: Reduce, span: Span, out: &mut Block) {
+    let value = Value::of(cx, &it, span, out);
+    let (Some(value), Some(join)) = (value, &it.join) else {
+        // Each thread for itself.
+        return locked(cx, it.elements, it.combine, span, out);
+    };
+    let threads = cx.kernel.threads;
+    let count = it.elements.map_or(1, |it| it.end - it.begin);
+    let each = value.size.div_ceil(8);
+    let launch = &mut cx.kernel.launch;
+    let (first_word, question) = (launch.words, launch.questions);
+    let words = first_word.saturating_add(count.saturating_mul(each));
+    let mut body = Block::new();
+    tree(cx, join, &value, threads.count, span, &mut body);
+    if words > cx.groups.words || question >= cx.groups.questions {
+        each_element(cx, it.elements, body, Space::Uniform, span, out);
+        let mut body = Block::new();
+        let elements = other_index(cx, it.elements, span);
+        let combine = with_index(cx, it.elements, elements, &it.combine);
+        locked(cx, elements, combine, span, &mut body);
+        let is_first = first(cx, span);
+        out.push(Stmt::new(StmtKind::If(is_first, body, Block::new()), span));
+        return;
+    }
+    (cx.kernel.launch.words, cx.kernel.launch.questions) = (words, question + 1);
+    let at = Left { first: first_word, each, size: value.size, elements: it.elements };
+    let leave = {
+        let build = &mut cx.build(span);
+        let (word, from) = (at.word(build), build.address(value.expr));
+        intrinsic::leave(build, word, from, value.size)
+    };
+    let is_first = first(cx, span);
+    let leave = vec![Stmt::new(StmtKind::Eval(leave), span)];
+    body.push(Stmt::new(StmtKind::If(is_first, leave, Block::new()), span));
+    each_element(cx, it.elements, body, Space::Uniform, span, out);
+    let int = cx.build(span).int_type();
+    let last = cx.fresh("last", int, Space::Group, span, out);
+    let mut ask = Block::new();
+    let answer = intrinsic::is_last(&mut cx.build(span), question);
+    cx.set(last, answer, span, &mut ask);
+    let is_first = first(cx, span);
+    out.push(Stmt::new(StmtKind::If(is_first, ask, Block::new()), span));
+    out.push(Stmt::new(StmtKind::Barrier, span));
+    let mut body = Block::new();
+    let count = taken(cx, &at, join, value.expr, span, &mut body);
+    tree(cx, join, &value, count, span, &mut body);
+    let is_first = first(cx, span);
+    body.push(Stmt::new(StmtKind::If(is_first, it.combine, Block::new()), span));
+    let mut all = Block::new();
+    each_element(cx, it.elements, body, Space::Uniform, span, &mut all);
+    let is_last = cx.build(span).var(last);
+    out.push(Stmt::new(StmtKind::If(is_last, all, Block::new()), span));
+}
+
+/// Where a group leaves what it has.
+struct Left {
+    /// The first word.
+    first: u64,
+    /// Words of each element.
+    each: u64,
+    /// Bytes of each.
+    size: u64,
+    elements: Option<Elements>,
+}
+
+impl Left {
+    /// The first word of an element.
+    fn word(&self, build: &mut Builder<'_>) -> ExprId {
+        let first = build.number(self.first.cast_signed());
+        let Some(Elements { index, begin, .. }) = self.elements else { return first };
+        let (index, begin) = (build.var(index), build.number(begin.cast_signed()));
+        let (number, each) =
+            (build.binary(BinaryOp::Sub, index, begin), build.number(self.each.cast_signed()));
+        let far = build.binary(BinaryOp::Mul, number, each);
+        build.binary(BinaryOp::Add, first, far)
+    }
+}
+
+/// Each thread takes what some groups have left, and combines it; answers how many threads have something then.
+fn taken(
+    cx: &mut Cx<'_>,
+    part: &Left,
+    join: &Join,
+    value: ExprId,
+    span: Span,
+    out: &mut Block,
+) -> VarId {
+    let (threads, groups) = (cx.kernel.threads, cx.kernel.groups);
+    let count = cx.number("count", Space::Uniform, span, out);
+    let least = {
+        let build = &mut cx.build(span);
+        let (threads, groups) = (build.var(threads.count), build.var(groups.count));
+        build.min(threads, groups)
+    };
+    cx.set(count, least, span, out);
+    let mut body = Block::new();
+    let at = cx.number("at", Space::Private, span, &mut body);
+    let (own, more, begin) = {
+        let build = &mut cx.build(span);
+        let (word, other) = (part.word(build), build.var(join.other));
+        let (own, other) = (build.address(value), build.address(other));
+        let (number, group) = (build.var(threads.number), build.var(at));
+        let by = build.var(threads.count);
+        let own = intrinsic::take(build, word, own, part.size, number);
+        let more = intrinsic::take(build, word, other, part.size, group);
+        (own, more, build.binary(BinaryOp::Add, number, by))
+    };
+    body.push(Stmt::new(StmtKind::Eval(own), span));
+    cx.set(at, begin, span, &mut body);
+    let mut round =
+        vec![Stmt::new(StmtKind::Local(join.other), span), Stmt::new(StmtKind::Eval(more), span)];
+    round.extend(join.code.iter().cloned());
+    let build = &mut cx.build(span);
+    let (group, all, by) = (build.var(at), build.var(groups.count), build.var(threads.count));
+    let condition = build.binary(BinaryOp::Lt, group, all);
+    let next = build.binary(BinaryOp::Add, group, by);
+    let step = build.set(at, next);
+    let (number, some) = (build.var(threads.number), build.var(count));
+    let is_some = build.binary(BinaryOp::Lt, number, some);
+    let (kind, condition, step) = (LoopKind::Before, Some(condition), Some(step));
+    let each = Loop { kind, condition, step, body: round };
+    body.push(Stmt::new(StmtKind::Loop(Box::new(each)), span));
+    out.push(Stmt::new(StmtKind::If(is_some, body, Block::new()), span));
+    count
+}
+
+/// Whether a thread is the first of its group.
+fn first(cx: &mut Cx<'_>, span: Span) -> ExprId {
+    let me = cx.kernel.threads.number;
+    let build = &mut cx.build(span);
+    let (me, zero) = (build.var(me), build.number(0));
+    build.binary(BinaryOp::Eq, me, zero)
+}
+
+/// The same elements, counted by another variable.
+fn other_index(cx: &mut Cx<'_>, elements: Option<Elements>, span: Span) -> Option<Elements> {
+    let elements = elements?;
+    let index = cx.build(span).fresh_number("index");
+    cx.kernel.spaces.push((index, Space::Private));
+    Some(Elements { index, ..elements })
+}
+
+/// Code with another variable that counts elements.
+fn with_index(
+    cx: &mut Cx<'_>,
+    from: Option<Elements>,
+    to: Option<Elements>,
+    code: &Block,
+) -> Block {
+    let mut copier = Copier::new(cx.program);
+    copier.vars.extend(from.zip(to).map(|(from, to)| (from.index, to.index)));
+    let copied = |stmt: &Stmt| match stmt.kind {
+        StmtKind::Code(id) => Stmt::new(StmtKind::Code(copier.stmt(id)), stmt.span),
+        _ => stmt.clone(),
+    };
+    code.iter().map(copied).collect()
+}
+
+/// The first combines what threads have left, one after the other, and they find what it has become.
+fn one_by_one(cx: &mut Cx<'_>, it: Reduce, span: Span, out: &mut Block) {
+    let ty = cx.program.vars[it.copy].ty.plain();
+    let Some(Value { slots, .. }) = Value::of(cx, &it, span, out) else {
+        return in_turn(cx, it, span, out);
+    };
     let is_changed = changes(cx.program, &it);
     let (leave, take, give, find, at) = {
         let at = cx.build(span).fresh_number("at");
@@ -114,8 +393,10 @@ fn in_turn(cx: &mut Cx<'_>, it: Reduce, span: Span, out: &mut Block) {
     let count = build.var(it.crew.count);
     let condition = build.binary(BinaryOp::Lt, at, count);
     let step = build.increment(turn);
+    let mut combine = Block::new();
+    each_element(cx, it.elements, it.combine, Space::Private, span, &mut combine);
     let body = vec![
-        Stmt::new(StmtKind::If(is_mine, it.combine, Block::new()), span),
+        Stmt::new(StmtKind::If(is_mine, combine, Block::new()), span),
         Stmt::new(StmtKind::Barrier, span),
     ];
     let each = Loop { kind: LoopKind::Before, condition: Some(condition), step: Some(step), body };
@@ -125,10 +406,17 @@ fn in_turn(cx: &mut Cx<'_>, it: Reduce, span: Span, out: &mut Block) {
 /// The first thread of each team combines its own while no other does.
 fn teams(cx: &mut Cx<'_>, it: Reduce, span: Span, out: &mut Block) {
     let mut block = Block::new();
-    let done = cx.number("done", Space::Private, span, &mut block);
+    locked(cx, it.elements, it.combine, span, &mut block);
+    out.push(Stmt::new(StmtKind::On(Who::Primary, block), span));
+}
+
+/// Runs code for each element while no other thread does.
+fn locked(cx: &mut Cx<'_>, elements: Option<Elements>, code: Block, span: Span, out: &mut Block) {
+    let done = cx.number("done", Space::Private, span, out);
     let zero = cx.build(span).number(0);
-    cx.set(done, zero, span, &mut block);
-    let mut body = it.combine;
+    cx.set(done, zero, span, out);
+    let mut body = Block::new();
+    each_element(cx, elements, code, Space::Private, span, &mut body);
     let build = &mut cx.build(span);
     let unlock = intrinsic::act(build, intrinsic::UNLOCK);
     let one = build.number(1);
@@ -140,6 +428,5 @@ fn teams(cx: &mut Cx<'_>, it: Reduce, span: Span, out: &mut Block) {
     let condition = build.not(is_done);
     let body = vec![Stmt::new(StmtKind::If(attempt, body, Block::new()), span)];
     let wait = Loop { kind: LoopKind::Before, condition: Some(condition), step: None, body };
-    block.push(Stmt::new(StmtKind::Loop(Box::new(wait)), span));
-    out.push(Stmt::new(StmtKind::On(Who::Primary, block), span));
+    out.push(Stmt::new(StmtKind::Loop(Box::new(wait)), span));
 }

@@ -68,7 +68,12 @@ impl Lowering<'_> {
         let summing = match form {
             Form::Flat(inner) => *inner,
             Form::Team(_) => id,
-            Form::Solo(_) | Form::Spmd => return 0,
+            Form::Spmd => {
+                let words = self.launch(id).map_or(0, |it| it.words);
+                let places = if self.grid == Some(Grid::Cuda) { words.min(1) } else { words };
+                return usize::try_from(places).unwrap_or(0);
+            }
+            Form::Solo(_) => return 0,
         };
         let region = &self.program.regions[summing];
         let is_sum = |it: &&ir::region::RegionVar| {

@@ -42,18 +42,25 @@ pub(super) struct Made {
 }
 
 /// What groups are like that run such a kernel.
-pub(crate) fn groups(grid: Grid) -> Groups {
+pub(crate) fn groups(grid: Grid, standalone: bool) -> Groups {
+    let many = 1 << 21;
     match grid {
+        // A word is an argument of the kernel.
         Grid::OpenCl | Grid::OpenCl12 => {
-            Groups { most_threads: 64, memory: 24 << 10, many: 1 << 21 }
+            Groups { most_threads: 64, memory: 24 << 10, words: 32, questions: 32, many }
         }
-        Grid::Cuda | Grid::Hip => Groups { most_threads: 128, memory: 40 << 10, many: 1 << 21 },
+        Grid::Cuda | Grid::Hip => {
+            let has_words = grid == Grid::Cuda && !standalone;
+            let words = if has_words { 1024 } else { 0 };
+            let questions = abi::image::QUESTIONS as u64;
+            Groups { most_threads: 128, memory: 40 << 10, words, questions, many }
+        }
     }
 }
 
 /// Threads of a group that runs such a kernel.
 pub(super) fn threads(grid: Grid) -> u64 {
-    groups(grid).most_threads
+    groups(grid, false).most_threads
 }
 
 impl Lowering<'_> {
@@ -88,6 +95,7 @@ impl Lowering<'_> {
         let computed = launched.iter().flat_map(|it| &it.entries.computed).map(|it| it.0);
         let computed = computed.chain(limits).collect();
         let outlined = outline(self.program, &wanted, &computed);
+        let groups = groups(grid, self.standalone);
         let mut kernels = Kernels { program: outlined.module.program, ..none };
         kernels.refused.extend(outlined.refused.into_iter().map(|(id, it)| (id, it.why)));
         for kernel in &outlined.module.kernels {
@@ -102,9 +110,9 @@ impl Lowering<'_> {
                 super::Form::Flat(_) => !launch.notes.is_empty(),
                 super::Form::Team(_) => launch.spread.is_some_and(|[threads, ..]| threads > 1),
             };
-            match pipeline::run(&mut kernels.program, kernel, groups(grid), None) {
+            match pipeline::run(&mut kernels.program, kernel, groups, None) {
                 Ok(made) if !is_worth(&made.launch) => {}
-                Ok(made) => kernels.put(&made, groups(grid)),
+                Ok(made) => kernels.put(&made, groups),
                 Err(refusal) => {
                     bug(&refusal).into_iter().for_each(|it| kernels.bugs.push(it));
                     kernels.refused.insert(kernel.region, refusal.why);
@@ -282,6 +290,12 @@ impl Lowering<'_> {
         let made = self.spmd.and_then(|it| it.made.get(&id));
         for var in made.iter().flat_map(|it| &it.shared) {
             self.group_variable(&mut printer, *var, out);
+        }
+        let words = made.map_or(0, |it| it.launch.words);
+        if words > 0 && self.grid.is_some_and(Grid::is_opencl) {
+            let parts: Vec<String> = (0..words).map(|it| format!("__ferry_parts{it}")).collect();
+            let parts = parts.join(", ");
+            out.line(&format!("const unsigned long __ferry_all_parts[] = {{ {parts} }};"));
         }
         let is_asked = |it: &[u32; 3]| self.grid.is_some_and(Grid::is_cpp) && *it != EVEN;
         if let Some(spread) = made.and_then(|it| it.launch.spread).filter(is_asked) {

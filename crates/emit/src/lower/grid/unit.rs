@@ -202,7 +202,10 @@ impl Lowering<'_> {
         let parts = std::mem::take(&mut self.state.borrow_mut().parts);
         if parts > 0 && self.grid == Some(Grid::Cuda) && !self.standalone {
             let name = abi::image::sums(&kernel.name);
-            text.push_str(&format!("extern \"C\" __device__ unsigned {name} = {parts};\n"));
+            let words = self.launch(kernel.region).map_or(1, |it| it.words.max(1));
+            text.push_str(&format!(
+                "extern \"C\" __device__ unsigned {name}[2] = {{ {parts}, {words} }};\n"
+            ));
         }
         text
     }
