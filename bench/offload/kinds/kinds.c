@@ -1,60 +1,7 @@
-/* Kernels of many kinds, each timed alone with its data on the device; kinds.cu has the same in CUDA.
+/* Kernels of many kinds, products of matrices and what has reuse above all; kinds.cu has the same in CUDA.
    ferry cc -O3 --device cuda:sm_90 kinds.c -o kinds -lm && FERRY_DEVICE=cuda ./kinds
-   Prints for each: its name, microseconds (the median of some runs), and a sum of its results. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
-enum { RUNS = 9 };
-
-static double now(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return 1e6 * t.tv_sec + 1e-3 * t.tv_nsec;
-}
-
-static int less(const void *a, const void *b)
-{
-  const double x = *(const double *)a, y = *(const double *)b;
-  return x < y ? -1 : x > y;
-}
-
-static const char *wanted;
-static double times[RUNS];
-
-static double begin;
-
-static void ended(int run)
-{
-  if (run >= 0)
-    times[run] = now() - begin;
-}
-
-/* What follows is run some times and timed. */
-#define MEASURE for (int run = -2; run < RUNS && (begin = now()) > 0; ended(run++))
-
-static void tell(const char *name, double sum)
-{
-  qsort(times, RUNS, sizeof *times, less);
-  printf("%-24s %10.1f  %.9g\n", name, times[RUNS / 2], sum);
-  fflush(stdout);
-}
-
-static int is_wanted(const char *name) { return !wanted || strstr(name, wanted); }
-
-/* Small whole numbers: sums are exact in any order. */
-static int value(long i) { return (int)((unsigned)(i * 2654435761u) >> 28) - 8; }
-
-#define FILL(array, count) \
-  for (long fill = 0; fill < (long)(count); fill++) \
-  (array)[fill] = value(fill)
-#define SUM(array, count) \
-  double sum = 0; \
-  for (long at = 0; at < (long)(count); at++) \
-  sum += (double)(array)[at] * (1 + at % 7)
+   What it prints: kinds.h; first.c and held.c have more kernels. */
+#include "kinds.h"
 
 /* c = a * b, with operands as the two expressions say. */
 #define PRODUCT(name, type, rows, columns, depth, left, right) \
@@ -99,7 +46,8 @@ static void batched(void)
   if (!is_wanted("batched"))
     return;
   enum { N = 32, MANY = 8192 };
-  float(*a)[N][N] = malloc(sizeof *a * MANY), (*b)[N][N] = malloc(sizeof *b * MANY), (*c)[N][N] = malloc(sizeof *c * MANY);
+  float(*a)[N][N] = malloc(sizeof *a * MANY), (*b)[N][N] = malloc(sizeof *b * MANY);
+  float(*c)[N][N] = malloc(sizeof *c * MANY);
   FILL(&a[0][0][0], MANY * N * N);
   FILL(&b[0][0][0], MANY * N * N);
 #pragma omp target data map(to: a[0:MANY], b[0:MANY]) map(from: c[0:MANY])

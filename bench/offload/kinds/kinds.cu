@@ -1,70 +1,6 @@
-/* The kernels of kinds.c in CUDA: as they are written there, a thread for each iteration ("naive"), and as one would write them
-   for the GPU ("tuned"). nvcc -O3 -arch=sm_90 kinds.cu -o kinds_cuda && ./kinds_cuda */
-#include <algorithm>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <ctime>
-#include <vector>
-
-static double now()
-{
-  timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return 1e6 * t.tv_sec + 1e-3 * t.tv_nsec;
-}
-static const char *wanted;
-static bool is_wanted(const char *name) { return !wanted || strstr(name, wanted); }
-static int value(long i) { return (int)((unsigned)(i * 2654435761u) >> 28) - 8; }
-static void failed(cudaError_t e)
-{
-  if (e != cudaSuccess) {
-    fprintf(stderr, "%s\n", cudaGetErrorString(e));
-    exit(1);
-  }
-}
-
-template <class T> struct Array {
-  T *at;
-  long count;
-  explicit Array(long n) : count(n) { failed(cudaMalloc(&at, n * sizeof(T))); }
-  ~Array() { cudaFree(at); }
-  void fill()
-  {
-    std::vector<T> host(count);
-    for (long i = 0; i < count; i++)
-      host[i] = value(i);
-    failed(cudaMemcpy(at, host.data(), count * sizeof(T), cudaMemcpyHostToDevice));
-  }
-  double sum()
-  {
-    std::vector<T> host(count);
-    failed(cudaMemcpy(host.data(), at, count * sizeof(T), cudaMemcpyDeviceToHost));
-    double sum = 0;
-    for (long i = 0; i < count; i++)
-      sum += (double)host[i] * (1 + i % 7);
-    return sum;
-  }
-};
-
-template <class F> static double median(F run)
-{
-  std::vector<double> times;
-  for (int i = -2; i < 9; i++) {
-    const double begin = now();
-    run();
-    failed(cudaDeviceSynchronize());
-    if (i >= 0)
-      times.push_back(now() - begin);
-  }
-  std::sort(times.begin(), times.end());
-  return times[times.size() / 2];
-}
-static void tell(const char *name, const char *how, double time, double sum)
-{
-  printf("%-24s %-6s %10.1f  %.9g\n", name, how, time, sum);
-  fflush(stdout);
-}
+/* The kernels of kinds.c in CUDA: as they are written there, a thread for each iteration ("naive"), and as one would
+   write them for the GPU ("tuned"). nvcc -O3 -arch=sm_90 kinds.cu -o kinds_cuda && ./kinds_cuda */
+#include "kinds.cuh"
 
 /* Operand layouts: row-major, or transposed. */
 template <class T, bool TA, bool TB>
@@ -142,7 +78,8 @@ template <class T, bool TA, bool TB, int TM, int TN> static void product(const c
   tell(name, "tuned", time, c.sum());
 }
 
-__global__ void batched_naive(int many, const float *__restrict__ a, const float *__restrict__ b, float *__restrict__ c)
+__global__ void batched_naive(int many, const float *__restrict__ a, const float *__restrict__ b,
+                              float *__restrict__ c)
 {
   const int at = blockIdx.x * blockDim.x + threadIdx.x, t = at / 1024, i = at / 32 % 32, j = at % 32;
   if (t >= many)
@@ -336,10 +273,8 @@ static void stencil()
   const int n = 384;
   Array<float> a((long)n * n * n), b((long)n * n * n);
   a.fill();
-  failed(cudaMemset(b.at, 0, sizeof(float) * n * n * n));
-  const double time = median([&] { stencil_naive<<<dim3(n / 32, n / 8, n), dim3(32, 8)>>>(n, a.at, b.at); });
-  tell("stencil", "naive", time, b.sum());
-  tell("stencil", "tuned", time, b.sum());
+  const dim3 grid(n / 32, n / 8, n);
+  only("stencil", EXACT, [&] { stencil_naive<<<grid, dim3(32, 8)>>>(n, a.at, b.at); }, [&] { return b.sum(); });
 }
 
 __global__ void compaction_naive(int n, const int *__restrict__ a, int *__restrict__ b, int *count)
@@ -407,15 +342,13 @@ static void chain()
   const int n = 4096;
   Array<float> a(n), b(n);
   a.fill();
-  failed(cudaMemset(b.at, 0, 4 * n));
-  const double time = median([&] {
+  const auto run = [&] {
     for (int step = 0; step < 500; step++) {
       chain_smooth<<<n / 256, 256>>>(n, a.at, b.at);
       chain_copy<<<n / 256, 256>>>(n, b.at, a.at);
     }
-  });
-  tell("chain", "naive", time, a.sum());
-  tell("chain", "tuned", time, a.sum());
+  };
+  only("chain", EXACT, run, [&] { return a.sum(); });
 }
 
 __global__ void columns_naive(int n, const double *__restrict__ a, double *__restrict__ s)
