@@ -11,81 +11,149 @@ use kernel::build::Builder;
 use kernel::copy::Copier;
 use kernel::walk::{self, How};
 use kernel::{
-    Block, Elements, Join, Loop, LoopKind, Reduce, Space, Stmt, StmtKind, Who, intrinsic,
+    Block, Crew, Elements, Join, Loop, LoopKind, Reduce, Space, Stmt, StmtKind, Who, intrinsic,
 };
 use source::Span;
 
 use super::nest::size_of;
-use super::{Cx, Result, rewrite};
+use super::{Cx, Result};
 
 pub(super) fn run(cx: &mut Cx<'_>) -> Result<()> {
     let body = std::mem::take(&mut cx.kernel.body);
-    cx.kernel.body = rewrite(body, &mut |stmt, out| match stmt.kind {
-        StmtKind::Reduce(it) => {
-            let mut block = Block::new();
-            match it.is_league {
-                _ if Some(it.crew) == cx.kernel.all => groups(cx, *it, stmt.span, &mut block),
-                true => teams(cx, *it, stmt.span, &mut block),
-                false => threads(cx, *it, stmt.span, &mut block),
-            }
-            out.push(Stmt::new(StmtKind::Block(block), stmt.span));
-            Ok(())
-        }
-        kind => {
-            out.push(Stmt::new(kind, stmt.span));
-            Ok(())
-        }
-    })?;
+    cx.kernel.body = block(cx, body);
     Ok(())
 }
 
-/// What is combined of a copy: all of it, or the element that `index` says.
-struct Value {
-    expr: ExprId,
+/// Reductions that follow each other are done at once.
+fn block(cx: &mut Cx<'_>, stmts: Block) -> Block {
+    let mut out = Block::new();
+    let mut list = stmts.into_iter().peekable();
+    while let Some(mut stmt) = list.next() {
+        let span = stmt.span;
+        for inner in stmt.kind.blocks_mut() {
+            *inner = block(cx, std::mem::take(inner));
+        }
+        let StmtKind::Reduce(first) = stmt.kind else {
+            out.push(stmt);
+            continue;
+        };
+        let mut made = Block::new();
+        match Sum::of(cx, *first, span, &mut made) {
+            Ok(sum) => {
+                let mut sums = vec![sum];
+                while let Some(next) = list.next_if(|it| is_alike(it, &sums)) {
+                    let StmtKind::Reduce(it) = next.kind else { continue };
+                    match Sum::of(cx, *it, next.span, &mut made) {
+                        Ok(sum) => sums.push(sum),
+                        Err(it) => alone(cx, *it, next.span, &mut made),
+                    }
+                }
+                match sums.first().map(|it| it.crew) == cx.kernel.all {
+                    true => groups(cx, &sums, span, &mut made),
+                    false => threads(cx, &sums, span, &mut made),
+                }
+            }
+            Err(it) => alone(cx, *it, span, &mut made),
+        }
+        out.push(Stmt::new(StmtKind::Block(made), span));
+    }
+    out
+}
+
+/// Whether a statement is a reduction that can be done with others.
+fn is_alike(stmt: &Stmt, sums: &[Sum]) -> bool {
+    let StmtKind::Reduce(it) = &stmt.kind else { return false };
+    let is_whole = it.elements.is_none() && it.join.is_some() && !it.is_league;
+    is_whole && sums.iter().all(|sum| sum.crew == it.crew && sum.elements.is_none())
+}
+
+/// A reduction that is done by itself.
+fn alone(cx: &mut Cx<'_>, it: Reduce, span: Span, out: &mut Block) {
+    match it.is_league {
+        // Each thread for itself.
+        _ if Some(it.crew) == cx.kernel.all => locked(cx, it.elements, it.combine, span, out),
+        true => teams(cx, it, span, out),
+        // Each finds its copy changed: a prefix.
+        false if it.join.is_none() => one_by_one(cx, it, span, out),
+        false => in_turn(cx, it, span, out),
+    }
+}
+
+/// A reduction whose copies are combined in pairs.
+struct Sum {
+    crew: Crew,
+    elements: Option<Elements>,
+    join: Join,
+    combine: Block,
+    /// What is combined of a copy: all of it, or the element that the index says.
+    value: ExprId,
     size: u64,
     /// Memory of the group for one such value of each thread.
     slots: VarId,
 }
 
-impl Value {
-    /// Nothing if there is no room.
-    fn of(cx: &mut Cx<'_>, it: &Reduce, span: Span, out: &mut Block) -> Option<Value> {
-        let build = &mut cx.build(span);
-        let copy = build.var(it.copy);
-        let expr = match it.elements {
-            None => copy,
-            Some(elements) => {
-                let index = build.var(elements.index);
-                build.nth(copy, index)?
-            }
+impl Sum {
+    /// Gives the reduction back if it cannot be done so.
+    fn of(
+        cx: &mut Cx<'_>,
+        it: Reduce,
+        span: Span,
+        out: &mut Block,
+    ) -> std::result::Result<Sum, Box<Reduce>> {
+        let is_of_teams = it.is_league && Some(it.crew) != cx.kernel.all;
+        let Some(join) = it.join.clone().filter(|_| !is_of_teams) else { return Err(it.into()) };
+        let value = value(cx, &it, span);
+        let Some((value, size, slots)) = value.and_then(|it| slots(cx, it, span, out)) else {
+            return Err(it.into());
         };
-        let ty = build.type_of(expr).plain();
-        let size = size_of(cx.program, ty);
-        let of_groups = cx.kernel.spaces.iter().filter(|it| it.1 == Space::Group);
-        let taken = of_groups.map(|it| size_of(cx.program, cx.program.vars[it.0].ty));
-        let taken = taken.fold(0, u64::saturating_add);
-        let most = cx.groups.most_threads;
-        // Half of what is left is for others.
-        if size.saturating_mul(most) > cx.groups.memory.saturating_sub(taken) / 2 {
-            return None;
-        }
-        let array = cx.build(span).array_of(ty, most);
-        Some(Value { expr, size, slots: cx.fresh("slots", array, Space::Group, span, out) })
+        let Reduce { crew, elements, combine, .. } = it;
+        Ok(Sum { crew, elements, join, combine, value, size, slots })
     }
 }
 
-fn threads(cx: &mut Cx<'_>, it: Reduce, span: Span, out: &mut Block) {
-    // Each finds its copy changed: a prefix.
-    if it.join.is_none() {
-        return one_by_one(cx, it, span, out);
+/// What is combined of a copy.
+fn value(cx: &mut Cx<'_>, it: &Reduce, span: Span) -> Option<ExprId> {
+    let build = &mut cx.build(span);
+    let copy = build.var(it.copy);
+    let Some(elements) = it.elements else { return Some(copy) };
+    let index = build.var(elements.index);
+    build.nth(copy, index)
+}
+
+/// Memory of the group for one such value of each thread, and bytes of a value; nothing if there is no room.
+fn slots(
+    cx: &mut Cx<'_>,
+    value: ExprId,
+    span: Span,
+    out: &mut Block,
+) -> Option<(ExprId, u64, VarId)> {
+    let ty = cx.build(span).type_of(value).plain();
+    let size = size_of(cx.program, ty);
+    let of_groups = cx.kernel.spaces.iter().filter(|it| it.1 == Space::Group);
+    let taken = of_groups.map(|it| size_of(cx.program, cx.program.vars[it.0].ty));
+    let taken = taken.fold(0, u64::saturating_add);
+    let most = cx.groups.most_threads;
+    // Half of what is left is for others.
+    if size.saturating_mul(most) > cx.groups.memory.saturating_sub(taken) / 2 {
+        return None;
     }
-    let value = Value::of(cx, &it, span, out);
-    let (Some(value), Some(join)) = (value, &it.join) else { return in_turn(cx, it, span, out) };
+    let array = cx.build(span).array_of(ty, most);
+    Some((value, size, cx.fresh("slots", array, Space::Group, span, out)))
+}
+
+fn threads(cx: &mut Cx<'_>, sums: &[Sum], span: Span, out: &mut Block) {
+    let Some(count) = sums.first().map(|it| it.crew.count) else { return };
     let mut body = Block::new();
-    tree(cx, join, &value, it.crew.count, span, &mut body);
-    body.push(Stmt::new(StmtKind::On(Who::Primary, it.combine), span));
-    each_element(cx, it.elements, body, Space::Uniform, span, out);
+    tree(cx, sums, count, span, &mut body);
+    let combine = sums.iter().flat_map(|it| it.combine.iter().cloned()).collect();
+    body.push(Stmt::new(StmtKind::On(Who::Primary, combine), span));
+    each_element(cx, elements(sums), body, Space::Uniform, span, out);
     out.push(Stmt::new(StmtKind::Barrier, span));
+}
+
+/// Those of the one array, if it is one.
+fn elements(sums: &[Sum]) -> Option<Elements> {
+    sums.first().and_then(|it| it.elements)
 }
 
 /// Runs code for each element, if there are any.
@@ -112,43 +180,38 @@ fn each_element(
 }
 
 /// The first thread has what all have, combined in pairs. Those with numbers from `count` on have nothing.
-fn tree(cx: &mut Cx<'_>, join: &Join, value: &Value, count: VarId, span: Span, out: &mut Block) {
+fn tree(cx: &mut Cx<'_>, sums: &[Sum], count: VarId, span: Span, out: &mut Block) {
     let me = cx.kernel.threads.number;
     let far = cx.number("far", Space::Uniform, span, out);
-    let mut leave = Block::new();
-    let mut pair = vec![Stmt::new(StmtKind::Local(join.other), span)];
-    let (is_there, has_pair) = {
-        let build = &mut cx.build(span);
-        let (all, number) = (build.var(value.slots), build.var(me));
-        let ty = build.type_of(value.expr);
-        let own = build.expr(ExprKind::Index(all, number), ty);
-        let keep = build.copy(own, value.expr);
-        let (by, count) = (build.var(far), build.var(count));
-        let next = build.binary(BinaryOp::Add, number, by);
-        let another = build.expr(ExprKind::Index(all, next), ty);
+    let (mut leave, mut pair) = (Block::new(), Block::new());
+    let build = &mut cx.build(span);
+    let (number, by, all) = (build.var(me), build.var(far), build.var(count));
+    let next = build.binary(BinaryOp::Add, number, by);
+    for Sum { join, value, slots, .. } in sums {
+        let (slots, ty) = (build.var(*slots), build.type_of(*value));
+        let own = build.expr(ExprKind::Index(slots, number), ty);
+        let another = build.expr(ExprKind::Index(slots, next), ty);
         let other = build.var(join.other);
-        let take = build.copy(other, another);
+        let (keep, take) = (build.copy(own, *value), build.copy(other, another));
         leave.push(Stmt::new(StmtKind::Eval(keep), span));
+        pair.push(Stmt::new(StmtKind::Local(join.other), span));
         pair.push(Stmt::new(StmtKind::Eval(take), span));
         pair.extend(join.code.iter().cloned());
         pair.push(Stmt::new(StmtKind::Eval(keep), span));
-        let two = build.number(2);
-        let pairs = build.binary(BinaryOp::Mul, by, two);
-        let rest = build.binary(BinaryOp::Rem, number, pairs);
-        let zero = build.number(0);
-        let is_first = build.binary(BinaryOp::Eq, rest, zero);
-        let is_some = build.binary(BinaryOp::Lt, next, count);
-        (build.binary(BinaryOp::Lt, number, count), build.and(is_first, is_some))
-    };
+    }
+    let (two, zero) = (build.number(2), build.number(0));
+    let pairs = build.binary(BinaryOp::Mul, by, two);
+    let rest = build.binary(BinaryOp::Rem, number, pairs);
+    let is_first = build.binary(BinaryOp::Eq, rest, zero);
+    let is_some = build.binary(BinaryOp::Lt, next, all);
+    let has_pair = build.and(is_first, is_some);
+    let is_there = build.binary(BinaryOp::Lt, number, all);
+    let condition = build.binary(BinaryOp::Lt, by, all);
+    let step = build.set(far, pairs);
+    let one = build.number(1);
     out.push(Stmt::new(StmtKind::If(is_there, leave, Block::new()), span));
     out.push(Stmt::new(StmtKind::Barrier, span));
-    let one = cx.build(span).number(1);
     cx.set(far, one, span, out);
-    let build = &mut cx.build(span);
-    let (by, all, two) = (build.var(far), build.var(count), build.number(2));
-    let condition = build.binary(BinaryOp::Lt, by, all);
-    let next = build.binary(BinaryOp::Mul, by, two);
-    let step = build.set(far, next);
     let body = vec![
         Stmt::new(StmtKind::If(has_pair, pair, Block::new()), span),
         Stmt::new(StmtKind::Barrier, span),
@@ -158,41 +221,43 @@ fn tree(cx: &mut Cx<'_>, join: &Join, value: &Value, count: VarId, span: Span, o
 }
 
 /// What all threads of all groups have, in a kernel that they run from its beginning.
-fn groups(cx: &mut Cx<'_>, it: Reduce, span: Span, out: &mut Block) {
-    let value = Value::of(cx, &it, span, out);
-    let (Some(value), Some(join)) = (value, &it.join) else {
-        // Each thread for itself.
-        return locked(cx, it.elements, it.combine, span, out);
-    };
+fn groups(cx: &mut Cx<'_>, sums: &[Sum], span: Span, out: &mut Block) {
     let threads = cx.kernel.threads;
-    let count = it.elements.map_or(1, |it| it.end - it.begin);
-    let each = value.size.div_ceil(8);
-    let launch = &mut cx.kernel.launch;
-    let (first_word, question) = (launch.words, launch.questions);
-    let words = first_word.saturating_add(count.saturating_mul(each));
+    let elements = elements(sums);
+    let question = cx.kernel.launch.questions;
+    let mut words = cx.kernel.launch.words;
+    let mut places = Vec::new();
+    for Sum { size, elements, .. } in sums {
+        let (first, each) = (words, size.div_ceil(8));
+        let count = elements.map_or(1, |it| it.end - it.begin);
+        words = words.saturating_add(count.saturating_mul(each));
+        places.push(Left { first, each, elements: *elements });
+    }
     let mut body = Block::new();
-    tree(cx, join, &value, threads.count, span, &mut body);
+    tree(cx, sums, threads.count, span, &mut body);
     if words > cx.groups.words || question >= cx.groups.questions {
-        each_element(cx, it.elements, body, Space::Uniform, span, out);
+        each_element(cx, elements, body, Space::Uniform, span, out);
         let mut body = Block::new();
-        let elements = other_index(cx, it.elements, span);
-        let combine = with_index(cx, it.elements, elements, &it.combine);
-        locked(cx, elements, combine, span, &mut body);
+        for sum in sums {
+            let elements = other_index(cx, sum.elements, span);
+            let combine = with_index(cx, sum.elements, elements, &sum.combine);
+            locked(cx, elements, combine, span, &mut body);
+        }
         let is_first = first(cx, span);
         out.push(Stmt::new(StmtKind::If(is_first, body, Block::new()), span));
         return;
     }
     (cx.kernel.launch.words, cx.kernel.launch.questions) = (words, question + 1);
-    let at = Left { first: first_word, each, size: value.size, elements: it.elements };
-    let leave = {
+    let mut leave = Block::new();
+    for (sum, at) in sums.iter().zip(&places) {
         let build = &mut cx.build(span);
-        let (word, from) = (at.word(build), build.address(value.expr));
-        intrinsic::leave(build, word, from, value.size)
-    };
+        let (word, from) = (at.word(build), build.address(sum.value));
+        let left = intrinsic::leave(build, word, from, sum.size);
+        leave.push(Stmt::new(StmtKind::Eval(left), span));
+    }
     let is_first = first(cx, span);
-    let leave = vec![Stmt::new(StmtKind::Eval(leave), span)];
     body.push(Stmt::new(StmtKind::If(is_first, leave, Block::new()), span));
-    each_element(cx, it.elements, body, Space::Uniform, span, out);
+    each_element(cx, elements, body, Space::Uniform, span, out);
     let int = cx.build(span).int_type();
     let last = cx.fresh("last", int, Space::Group, span, out);
     let mut ask = Block::new();
@@ -201,15 +266,19 @@ fn groups(cx: &mut Cx<'_>, it: Reduce, span: Span, out: &mut Block) {
     let is_first = first(cx, span);
     out.push(Stmt::new(StmtKind::If(is_first, ask, Block::new()), span));
     out.push(Stmt::new(StmtKind::Barrier, span));
+    // All groups go the same way, the last with something to do: compilers fail at barriers of loops in conditions.
     let mut body = Block::new();
-    let count = taken(cx, &at, join, value.expr, span, &mut body);
-    tree(cx, join, &value, count, span, &mut body);
-    let is_first = first(cx, span);
-    body.push(Stmt::new(StmtKind::If(is_first, it.combine, Block::new()), span));
-    let mut all = Block::new();
-    each_element(cx, it.elements, body, Space::Uniform, span, &mut all);
-    let is_last = cx.build(span).var(last);
-    out.push(Stmt::new(StmtKind::If(is_last, all, Block::new()), span));
+    let count = taken(cx, sums, &places, last, span, &mut body);
+    tree(cx, sums, count, span, &mut body);
+    let is_mine = {
+        let is_first = first(cx, span);
+        let build = &mut cx.build(span);
+        let last = build.var(last);
+        build.and(last, is_first)
+    };
+    let combine = sums.iter().flat_map(|it| it.combine.iter().cloned()).collect();
+    body.push(Stmt::new(StmtKind::If(is_mine, combine, Block::new()), span));
+    each_element(cx, elements, body, Space::Uniform, span, out);
 }
 
 /// Where a group leaves what it has.
@@ -218,8 +287,6 @@ struct Left {
     first: u64,
     /// Words of each element.
     each: u64,
-    /// Bytes of each.
-    size: u64,
     elements: Option<Elements>,
 }
 
@@ -236,12 +303,13 @@ impl Left {
     }
 }
 
-/// Each thread takes what some groups have left, and combines it; answers how many threads have something then.
+/// Each thread of the last group takes what some groups have left, and combines it; answers how many threads have
+/// something then.
 fn taken(
     cx: &mut Cx<'_>,
-    part: &Left,
-    join: &Join,
-    value: ExprId,
+    sums: &[Sum],
+    places: &[Left],
+    last: VarId,
     span: Span,
     out: &mut Block,
 ) -> VarId {
@@ -250,33 +318,33 @@ fn taken(
     let least = {
         let build = &mut cx.build(span);
         let (threads, groups) = (build.var(threads.count), build.var(groups.count));
-        build.min(threads, groups)
+        let (least, none, last) = (build.min(threads, groups), build.number(0), build.var(last));
+        build.either(last, least, none)
     };
     cx.set(count, least, span, out);
     let mut body = Block::new();
     let at = cx.number("at", Space::Private, span, &mut body);
-    let (own, more, begin) = {
-        let build = &mut cx.build(span);
-        let (word, other) = (part.word(build), build.var(join.other));
-        let (own, other) = (build.address(value), build.address(other));
-        let (number, group) = (build.var(threads.number), build.var(at));
-        let by = build.var(threads.count);
-        let own = intrinsic::take(build, word, own, part.size, number);
-        let more = intrinsic::take(build, word, other, part.size, group);
-        (own, more, build.binary(BinaryOp::Add, number, by))
-    };
-    body.push(Stmt::new(StmtKind::Eval(own), span));
-    cx.set(at, begin, span, &mut body);
-    let mut round =
-        vec![Stmt::new(StmtKind::Local(join.other), span), Stmt::new(StmtKind::Eval(more), span)];
-    round.extend(join.code.iter().cloned());
+    let mut round = Block::new();
     let build = &mut cx.build(span);
-    let (group, all, by) = (build.var(at), build.var(groups.count), build.var(threads.count));
+    let (number, group, by) = (build.var(threads.number), build.var(at), build.var(threads.count));
+    for (Sum { join, value, size, .. }, place) in sums.iter().zip(places) {
+        let (word, other) = (place.word(build), build.var(join.other));
+        let (own, other) = (build.address(*value), build.address(other));
+        let own = intrinsic::take(build, word, own, *size, number);
+        let more = intrinsic::take(build, word, other, *size, group);
+        body.push(Stmt::new(StmtKind::Eval(own), span));
+        round.push(Stmt::new(StmtKind::Local(join.other), span));
+        round.push(Stmt::new(StmtKind::Eval(more), span));
+        round.extend(join.code.iter().cloned());
+    }
+    let begin = build.binary(BinaryOp::Add, number, by);
+    let all = build.var(groups.count);
     let condition = build.binary(BinaryOp::Lt, group, all);
     let next = build.binary(BinaryOp::Add, group, by);
     let step = build.set(at, next);
-    let (number, some) = (build.var(threads.number), build.var(count));
+    let some = build.var(count);
     let is_some = build.binary(BinaryOp::Lt, number, some);
+    cx.set(at, begin, span, &mut body);
     let (kind, condition, step) = (LoopKind::Before, Some(condition), Some(step));
     let each = Loop { kind, condition, step, body: round };
     body.push(Stmt::new(StmtKind::Loop(Box::new(each)), span));
@@ -319,7 +387,8 @@ fn with_index(
 /// The first combines what threads have left, one after the other, and they find what it has become.
 fn one_by_one(cx: &mut Cx<'_>, it: Reduce, span: Span, out: &mut Block) {
     let ty = cx.program.vars[it.copy].ty.plain();
-    let Some(Value { slots, .. }) = Value::of(cx, &it, span, out) else {
+    let value = value(cx, &it, span);
+    let Some((.., slots)) = value.and_then(|it| slots(cx, it, span, out)) else {
         return in_turn(cx, it, span, out);
     };
     let is_changed = changes(cx.program, &it);

@@ -368,19 +368,19 @@ static void __ferry_end_allocator(__ferry_word allocator) {}
 #define __ferry_kernel_try_lock __ferry_try
 #define __ferry_kernel_unlock __ferry_give
 /* What groups leave in memory of the launch: each word has a place of its own, in which groups are side by side. */
-static void __ferry_leave(const unsigned long *parts, const __ferry_far void *from, unsigned size, unsigned group)
+static void __ferry_leave_part(const unsigned long *parts, const __ferry_far void *from, unsigned size, unsigned group)
 {
   for (unsigned at = 0; at < size; at++)
     ((volatile __global char *)&__ferry_part(unsigned long, parts[at / 8], group))[at % 8] = ((const __ferry_far char *)from)[at];
 }
-static void __ferry_take(const unsigned long *parts, __ferry_far void *to, unsigned size, unsigned long group)
+static void __ferry_take_part(const unsigned long *parts, __ferry_far void *to, unsigned size, unsigned long group)
 {
   for (unsigned at = 0; at < size; at++)
     ((__ferry_far char *)to)[at] = ((volatile __global char *)&__ferry_part(unsigned long, parts[at / 8], group))[at % 8];
 }
 #define __ferry_kernel_leave(word, from, size) \
-  __ferry_leave(__ferry_all_parts + (word), from, size, (unsigned)get_group_id(0))
-#define __ferry_kernel_take(word, to, size, group) __ferry_take(__ferry_all_parts + (word), to, size, group)
+  __ferry_leave_part(__ferry_all_parts + (word), from, size, (unsigned)get_group_id(0))
+#define __ferry_kernel_take(word, to, size, group) __ferry_take_part(__ferry_all_parts + (word), to, size, group)
 #define __ferry_kernel_is_last(question) __ferry_is_last(__ferry_all_parts[question])
 #ifdef __FERRY_STACK
 #define __ferry_kernel_begin() \

@@ -443,7 +443,7 @@ static __device__ unsigned long __ferry_kernel_groups(void) { return gridDim.x; 
 #define __ferry_kernel_try_lock __ferry_try
 #define __ferry_kernel_unlock __ferry_give
 /* What groups leave in memory of the launch, word by word: those of all groups are side by side. */
-static __device__ void __ferry_leave(unsigned long parts, unsigned long word, const void *from, unsigned long size)
+static __device__ void __ferry_leave_part(unsigned long parts, unsigned long word, const void *from, unsigned long size)
 {
   for (unsigned long at = 0; at < size; at += 8) {
     unsigned long bits = 0;
@@ -451,14 +451,14 @@ static __device__ void __ferry_leave(unsigned long parts, unsigned long word, co
     __ferry_part(unsigned long, parts, (word + at / 8) * gridDim.x + blockIdx.x) = bits;
   }
 }
-static __device__ void __ferry_take(unsigned long parts, unsigned long word, void *to, unsigned long size, unsigned long group)
+static __device__ void __ferry_take_part(unsigned long parts, unsigned long word, void *to, unsigned long size, unsigned long group)
 {
   for (unsigned long at = 0; at < size; at += 8) {
     const unsigned long bits = __ferry_part(unsigned long, parts, (word + at / 8) * gridDim.x + group);
     memcpy((char *)to + at, &bits, size - at < 8 ? size - at : 8);
   }
 }
-#define __ferry_kernel_leave(word, from, size) __ferry_leave(__ferry_parts0, word, from, size)
-#define __ferry_kernel_take(word, to, size, group) __ferry_take(__ferry_parts0, word, to, size, group)
+#define __ferry_kernel_leave(word, from, size) __ferry_leave_part(__ferry_parts0, word, from, size)
+#define __ferry_kernel_take(word, to, size, group) __ferry_take_part(__ferry_parts0, word, to, size, group)
 #define __ferry_kernel_is_last(question) __ferry_is_last(__ferry_parts0 + 8 * (question))
 static __device__ unsigned long __ferry_wider(unsigned long a, unsigned long b) { return a < b ? b : a; }
