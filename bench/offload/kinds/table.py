@@ -37,7 +37,8 @@ def main(directives, cuda):
         if not {"naive", "tuned"} <= theirs.get(name, {}).keys():
             faults.append(f"{name}: not both naive and tuned")
             continue
-        (time, total), (naive, naive_sum), (tuned, tuned_sum) = ours[name], *(theirs[name][how] for how in ("naive", "tuned"))
+        time, total = ours[name]
+        (naive, naive_sum), (tuned, tuned_sum) = (theirs[name][how] for how in ("naive", "tuned"))
         to_naive.append(time / naive)
         to_tuned.append(time / tuned)
         print(f"| {name} | {time:.0f} | {naive:.0f} | {tuned:.0f} | {to_naive[-1]:.2f} | {to_tuned[-1]:.2f} |")
