@@ -3,8 +3,8 @@
 //! Where the language has exchanges of all sizes, an atomic access is one, or a sum is the one
 //! instruction that there is for it. Otherwise, and always for critical sections, the work is done
 //! under one lock of the image; the lock is taken in a loop whose body does the work, so that threads
-//! which run in step cannot wait for each other. Both ways must not meet at one variable: if one
-//! access of a program needs the lock, all take it.
+//! which run in step cannot wait for each other. Both ways must not meet at one variable: objects that are
+//! too large to be exchanged are always locked, and if an access to a smaller one has a form that is not known, all are.
 
 use ir::construct::{AtomicKind, ClauseKind, Leaf, MemoryOrder};
 use ir::program::{BinaryOp, ExprId, ExprKind, RegionId, StepOp, StmtId, StmtKind};
@@ -18,8 +18,7 @@ use crate::lower::Lowering;
 struct Access {
     /// What is done to the object.
     change: Change,
-    /// The variable that takes its value.
-    taken: Option<Taken>,
+    taken: Taken,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -30,13 +29,21 @@ enum Change {
     Write(ExprId, ExprId),
     /// `x = x op value`; nothing for a value of 1.
     Update { object: ExprId, op: BinaryOp, value: Option<ExprId>, is_right: bool },
+    /// `if (x op with) x = value`, or `if (with op x)`.
+    Compare { object: ExprId, op: BinaryOp, with: ExprId, is_right: bool, value: ExprId },
 }
 
-#[derive(Clone, Copy, Debug)]
+/// Who takes something of an access.
+#[derive(Clone, Copy, Debug, Default)]
 struct Taken {
-    by: ExprId,
-    /// The value before the change, not the one after it.
-    is_old: bool,
+    /// Takes the value before the change.
+    before: Option<ExprId>,
+    /// Takes the value after it.
+    after: Option<ExprId>,
+    /// Takes the value if a comparison does not hold.
+    otherwise: Option<ExprId>,
+    /// Takes whether a comparison holds.
+    holds: Option<ExprId>,
 }
 
 impl Lowering<'_> {
@@ -47,7 +54,7 @@ impl Lowering<'_> {
         out.beside(region.span);
         if region.construct.has(Leaf::Atomic)
             && self.exchanges()
-            && let Some(access) = self.access(printer, id)
+            && let Some(access) = self.access(printer, id).filter(|it| self.fits(it))
         {
             // What others wrote before it is seen after it, if it is to order anything.
             let orders = region.construct.kinds().any(
@@ -78,9 +85,12 @@ impl Lowering<'_> {
         printer: &Printer<'_>,
         id: RegionId,
     ) -> Option<(ExprId, BinaryOp)> {
-        let access = self.access(printer, id).filter(|_| self.exchanges())?;
-        match (access.change, access.taken) {
-            (Change::Update { object, op, is_right: false, .. }, None) => Some((object, op)),
+        let access = self.access(printer, id).filter(|it| self.exchanges() && self.fits(it))?;
+        let Taken { before: None, after: None, otherwise: None, holds: None } = access.taken else {
+            return None;
+        };
+        match access.change {
+            Change::Update { object, op, is_right: false, .. } => Some((object, op)),
             _ => None,
         }
     }
@@ -93,7 +103,7 @@ impl Lowering<'_> {
             && all.all(|(id, _)| self.access(&printer, id).is_some())
     }
 
-    /// What a statement does; nothing if it has another form, or another size.
+    /// What a statement does; nothing if it has another form.
     fn access(&self, printer: &Printer<'_>, id: RegionId) -> Option<Access> {
         let region = &self.program.regions[id];
         let kinds: Vec<AtomicKind> = region
@@ -102,27 +112,39 @@ impl Lowering<'_> {
             .filter_map(|it| if let ClauseKind::AtomicKind(kind) = it { Some(*kind) } else { None })
             .collect();
         let body = region.body?;
-        let access = if kinds.contains(&AtomicKind::Compare) {
-            return None;
-        } else if kinds.contains(&AtomicKind::Capture) {
-            self.captured(printer, body)?
-        } else if kinds.contains(&AtomicKind::Read) {
+        let is_captured = kinds.contains(&AtomicKind::Capture);
+        if kinds.contains(&AtomicKind::Compare) {
+            return self.compared(printer, body);
+        }
+        if is_captured {
+            return self.captured(printer, body);
+        }
+        if kinds.contains(&AtomicKind::Read) {
             let ExprKind::Assign(by, object) = self.kind(self.single(body)?) else { return None };
-            let taken = Some(Taken { by: *by, is_old: true });
-            Access { change: Change::Read(self.peeled(*object)), taken }
-        } else if kinds.contains(&AtomicKind::Write) {
-            let ExprKind::Assign(object, value) = self.kind(self.single(body)?) else {
-                return None;
-            };
-            Access { change: Change::Write(*object, *value), taken: None }
+            let taken = Taken { before: Some(*by), ..Taken::default() };
+            return Some(Access { change: Change::Read(self.peeled(*object)), taken });
+        }
+        let expr = self.single(body)?;
+        let change = if kinds.contains(&AtomicKind::Write) {
+            let ExprKind::Assign(object, value) = self.kind(expr) else { return None };
+            Change::Write(*object, *value)
         } else {
-            Access { change: self.update(printer, self.single(body)?)?, taken: None }
+            self.update(printer, expr)?
         };
-        let object = object(access.change);
+        Some(Access { change, taken: Taken::default() })
+    }
+
+    /// Whether an object can be exchanged in one step.
+    fn fits(&self, access: &Access) -> bool {
         let types = &self.program.types;
-        let ty = self.program.exprs[object].ty;
-        let size = self.program.model.size_of(types, ty).ok()?;
-        (types.is_scalar(ty) && [1, 2, 4, 8].contains(&size)).then_some(access)
+        let ty = self.program.exprs[object(access.change)].ty;
+        let size = self.program.model.size_of(types, ty).unwrap_or(0);
+        types.is_scalar(ty) && [1, 2, 4, 8].contains(&size)
+    }
+
+    /// Whether two expressions are the same object.
+    fn is_same(&self, printer: &Printer<'_>, a: ExprId, b: ExprId) -> bool {
+        printer.expr(self.peeled(a)) == printer.expr(self.peeled(b))
     }
 
     /// `v = x++`, `{ v = x; x += 1; }` and the like.
@@ -132,34 +154,130 @@ impl Lowering<'_> {
             let value = self.peeled(*value);
             let is_old =
                 matches!(self.kind(value), ExprKind::Step(StepOp::PostInc | StepOp::PostDec, _));
-            let taken = Some(Taken { by: *by, is_old });
-            return Some(Access { change: self.update(printer, value)?, taken });
+            return Some(Access {
+                change: self.update(printer, value)?,
+                taken: taken(*by, is_old),
+            });
         }
         let StmtKind::Block(list) = &self.program.stmts[body].kind else { return None };
         let [first, second] = list.as_ref() else { return None };
-        let (first, second) = (self.single(*first)?, self.single(*second)?);
         let change = |it| {
             self.update(printer, it).or_else(|| match self.kind(it) {
                 ExprKind::Assign(object, value) => Some(Change::Write(*object, *value)),
                 _ => None,
             })
         };
-        // Which of the two takes the value is told by what it names.
-        let takes = |it: ExprId, change: Change| match self.kind(it) {
-            ExprKind::Assign(by, value) => {
-                let names = |it| printer.expr(self.peeled(it));
-                (names(*value) == names(object(change))).then_some(*by)
-            }
-            _ => None,
-        };
-        for (taking, changing, is_old) in [(first, second, true), (second, first, false)] {
-            if let Some(change) = change(changing)
-                && let Some(by) = takes(taking, change)
+        for (taking, changing, is_old) in [(*first, *second, true), (*second, *first, false)] {
+            if let Some(change) = self.single(changing).and_then(change)
+                && let Some(by) = self.taker(printer, taking, object(change))
             {
-                return Some(Access { change, taken: Some(Taken { by, is_old }) });
+                return Some(Access { change, taken: taken(by, is_old) });
             }
         }
         None
+    }
+
+    /// What takes the value of an object: which of two statements does so is told by what it names.
+    fn taker(&self, printer: &Printer<'_>, stmt: StmtId, object: ExprId) -> Option<ExprId> {
+        let ExprKind::Assign(by, value) = self.kind(self.single(stmt)?) else { return None };
+        self.is_same(printer, *value, object).then_some(*by)
+    }
+
+    /// `if (x < e) x = e;`, `x = x == e ? d : x;` and the like, and what takes a value or the answer.
+    fn compared(&self, printer: &Printer<'_>, body: StmtId) -> Option<Access> {
+        if let Some(change) = self.comparison(printer, body) {
+            return Some(Access { change, taken: Taken::default() });
+        }
+        if let Some(access) = self.comparison_or_else(printer, body) {
+            return Some(access);
+        }
+        let StmtKind::Block(list) = &self.program.stmts[body].kind else { return None };
+        let [first, second] = list.as_ref() else {
+            let [only] = list.as_ref() else { return None };
+            return self.compared(printer, *only);
+        };
+        for (taking, changing, is_old) in [(*first, *second, true), (*second, *first, false)] {
+            if let Some(change) = self.comparison(printer, changing)
+                && let Some(by) = self.taker(printer, taking, object(change))
+            {
+                return Some(Access { change, taken: taken(by, is_old) });
+            }
+        }
+        // `r = x == e; if (r) x = d; else v = x;`
+        let ExprKind::Assign(holds, question) = self.kind(self.single(*first)?) else {
+            return None;
+        };
+        let StmtKind::If(condition, then, other) = self.program.stmts[*second].kind else {
+            return None;
+        };
+        if !self.is_same(printer, condition, *holds) {
+            return None;
+        }
+        let ExprKind::Assign(object, value) = self.kind(self.single(then)?) else { return None };
+        let change = self.question(printer, *question, *object, *value)?;
+        let otherwise = match other {
+            Some(other) => Some(self.taker(printer, other, *object)?),
+            None => None,
+        };
+        let taken = Taken { holds: Some(*holds), otherwise, ..Taken::default() };
+        Some(Access { change, taken })
+    }
+
+    /// `if (x == e) x = d; else v = x;`
+    fn comparison_or_else(&self, printer: &Printer<'_>, body: StmtId) -> Option<Access> {
+        let StmtKind::If(condition, then, Some(other)) = self.program.stmts[body].kind else {
+            return None;
+        };
+        let ExprKind::Assign(object, value) = self.kind(self.single(then)?) else { return None };
+        let change = self.question(printer, condition, *object, *value)?;
+        let otherwise = Some(self.taker(printer, other, *object)?);
+        Some(Access { change, taken: Taken { otherwise, ..Taken::default() } })
+    }
+
+    /// `if (x < e) x = e;` or `x = x < e ? e : x;`
+    fn comparison(&self, printer: &Printer<'_>, stmt: StmtId) -> Option<Change> {
+        match &self.program.stmts[stmt].kind {
+            StmtKind::Block(list) => match list.as_ref() {
+                [only] => self.comparison(printer, *only),
+                _ => None,
+            },
+            StmtKind::If(condition, then, None) => {
+                let ExprKind::Assign(object, value) = self.kind(self.single(*then)?) else {
+                    return None;
+                };
+                self.question(printer, *condition, *object, *value)
+            }
+            StmtKind::Expr(e) => {
+                let ExprKind::Assign(object, chosen) = self.kind(*e) else { return None };
+                let ExprKind::Conditional(condition, Some(value), kept) = self.kind(*chosen) else {
+                    return None;
+                };
+                let is_kept = self.is_same(printer, *kept, *object);
+                is_kept.then(|| self.question(printer, *condition, *object, *value)).flatten()
+            }
+            _ => None,
+        }
+    }
+
+    /// A comparison with an object, which gets a value if it holds.
+    fn question(
+        &self,
+        printer: &Printer<'_>,
+        condition: ExprId,
+        object: ExprId,
+        value: ExprId,
+    ) -> Option<Change> {
+        let ExprKind::Binary(op, left, right) = self.kind(condition) else { return None };
+        if !matches!(op, BinaryOp::Lt | BinaryOp::Gt | BinaryOp::Eq) {
+            return None;
+        }
+        let (with, is_right) =
+            match (self.is_same(printer, *left, object), self.is_same(printer, *right, object)) {
+                (true, _) => (*right, false),
+                (false, true) => (*left, true),
+                (false, false) => return None,
+            };
+        Some(Change::Compare { object, op: *op, with, is_right, value })
     }
 
     fn update(&self, printer: &Printer<'_>, expr: ExprId) -> Option<Change> {
@@ -177,7 +295,7 @@ impl Lowering<'_> {
             }
             ExprKind::Assign(object, value) => {
                 let ExprKind::Binary(op, left, right) = self.kind(*value) else { return None };
-                let is_object = |it: ExprId| printer.expr(self.peeled(it)) == printer.expr(*object);
+                let is_object = |it: ExprId| self.is_same(printer, it, *object);
                 let (value, is_right) = match (is_object(*left), is_object(*right)) {
                     (true, _) => (*right, false),
                     (false, true) => (*left, true),
@@ -194,12 +312,30 @@ impl Lowering<'_> {
         let object = object(access.change);
         let ty = printer.type_name(self.program.exprs[object].ty.plain());
         let place = format!("&{}", printer.primary(object));
+        let mut holds = String::new();
         let (done, after) = match access.change {
             Change::Read(_) => (format!("__ferry_read({place})"), None),
             Change::Write(_, value) => {
                 let value = printer.primary(value);
                 out.line(&format!("const {ty} __ferry_e = ({ty}){value};"));
                 (format!("__ferry_change({place}, [=]({ty}) {{ return __ferry_e; }})"), None)
+            }
+            Change::Compare { op, with, is_right, value, .. } => {
+                let (with, value) = (printer.primary(with), printer.primary(value));
+                out.line(&format!("const auto __ferry_e = {with};"));
+                out.line(&format!("const {ty} __ferry_d = ({ty}){value};"));
+                let word = crate::c::operator(op);
+                let question = |it: &str| match is_right {
+                    true => format!("__ferry_e {word} {it}"),
+                    false => format!("{it} {word} __ferry_e"),
+                };
+                holds = question("__ferry_was");
+                let next = |it: &str| format!("{} ? __ferry_d : {it}", question(it));
+                let done = format!(
+                    "__ferry_change({place}, [=]({ty} __ferry_x) {{ return ({ty})({}); }})",
+                    next("__ferry_x")
+                );
+                (done, Some(next("__ferry_was")))
             }
             Change::Update { op, value, is_right, .. } => {
                 let value_text = value.map_or("1".to_owned(), |it| printer.primary(it));
@@ -223,23 +359,24 @@ impl Lowering<'_> {
                 (done, Some(next("__ferry_was")))
             }
         };
-        match access.taken {
-            None => out.line(&format!("{done};")),
-            Some(Taken { by, is_old }) => {
-                let by = printer.expr(by);
-                match (is_old, after) {
-                    (false, Some(after)) => {
-                        out.line(&format!("const {ty} __ferry_was = {done};"));
-                        out.line(&format!("{by} = {after};"));
-                    }
-                    // What was written is what is there.
-                    (false, None) => {
-                        out.line(&format!("{done};"));
-                        out.line(&format!("{by} = __ferry_e;"));
-                    }
-                    (true, _) => out.line(&format!("{by} = {done};")),
-                }
-            }
+        let Taken { before, after: later, otherwise, holds: answer } = access.taken;
+        if before.or(later).or(otherwise).or(answer).is_none() {
+            return out.line(&format!("{done};"));
+        }
+        out.line(&format!("const {ty} __ferry_was = {done};"));
+        if let Some(by) = before {
+            out.line(&format!("{} = __ferry_was;", printer.expr(by)));
+        }
+        if let Some(by) = later {
+            // What was written is what is there.
+            let after = after.unwrap_or_else(|| "__ferry_e".to_owned());
+            out.line(&format!("{} = {after};", printer.expr(by)));
+        }
+        if let Some(by) = answer {
+            out.line(&format!("{} = {holds};", printer.expr(by)));
+        }
+        if let Some(by) = otherwise {
+            out.line(&format!("if (!({holds})) {} = __ferry_was;", printer.expr(by)));
         }
     }
 
@@ -283,6 +420,17 @@ impl Lowering<'_> {
 
 fn object(change: Change) -> ExprId {
     match change {
-        Change::Read(object) | Change::Write(object, _) | Change::Update { object, .. } => object,
+        Change::Read(object)
+        | Change::Write(object, _)
+        | Change::Update { object, .. }
+        | Change::Compare { object, .. } => object,
+    }
+}
+
+/// What takes the value before a change, or the one after it.
+fn taken(by: ExprId, is_old: bool) -> Taken {
+    match is_old {
+        true => Taken { before: Some(by), ..Taken::default() },
+        false => Taken { after: Some(by), ..Taken::default() },
     }
 }
