@@ -12,6 +12,8 @@ mod jam;
 #[allow(clippy::wildcard_enum_match_arm, reason = "an analysis names the code it is about")]
 mod nest;
 pub mod pipeline;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
+mod rectangularize;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the statements it is about")]
 mod reduce;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the statements it is about")]

@@ -5,8 +5,8 @@ use kernel::Kernel;
 use kernel::verify::verify_kernels;
 
 use super::{
-    Cx, Groups, Refusal, Result, flatten, interchange, jam, reduce, spmdize, tile, transpose,
-    workshare,
+    Cx, Groups, Refusal, Result, flatten, interchange, jam, rectangularize, reduce, spmdize, tile,
+    transpose, workshare,
 };
 
 /// A pass by its name.
@@ -25,6 +25,7 @@ impl std::fmt::Debug for Pass {
 /// All passes, in order.
 pub const PASSES: &[Pass] = &[
     Pass { name: "flatten", run: flatten::run },
+    Pass { name: "rectangularize", run: rectangularize::run },
     Pass { name: "tile", run: tile::run },
     Pass { name: "interchange", run: interchange::run },
     Pass { name: "transpose", run: transpose::run },
