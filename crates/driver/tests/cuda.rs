@@ -16,8 +16,8 @@
 mod both;
 #[path = "cuda/files.rs"]
 mod files;
-#[path = "cuda/flights.rs"]
-mod flights;
+#[path = "cuda/nowait.rs"]
+mod nowait;
 #[path = "support/programs.rs"]
 mod programs;
 mod support;
@@ -50,7 +50,7 @@ fn main() -> ExitCode {
         let stray = listed(LIST).into_keys().find(|it| !programs.contains_key(*it));
         checked(stray.map(|it| format!("`{it}` is not there")))
     }));
-    for (name, test) in OWN.iter().chain(flights::OWN).chain(files::OWN) {
+    for (name, test) in OWN.iter().chain(nowait::OWN).chain(files::OWN) {
         trials.push(Trial::test(*name, move || checked(test())));
     }
     libtest_mimic::run(&arguments, trials).exit_code()

@@ -11,7 +11,7 @@
 //! - [`launch`], [`runner`], [`host`], [`host_task`]: regions, the threads they run on, the host's threading runtime
 //! - [`ancestor`]: regions that kernels hand back to the host
 //! - [`queue`]: work that the caller does not wait for; [`steps`]: what of a call waits in a queue;
-//!   [`flight`]: regions that are started at once and left
+//!   [`submitted`]: regions that are started at once and finished later
 //! - [`fork`]: locks while the process is copied; [`ending`]: threads that use devices while it ends
 //! - [`watch`], [`trace`], [`report`], [`llvm`], [`account`]: what users read; [`tool`]: what their tools are told
 //!
@@ -27,7 +27,6 @@ mod devices;
 mod ending;
 mod error;
 pub mod ffi;
-mod flight;
 mod fork;
 mod host;
 mod host_task;
@@ -40,6 +39,7 @@ mod report;
 mod runner;
 mod settings;
 mod steps;
+mod submitted;
 mod sync;
 mod tool;
 mod trace;

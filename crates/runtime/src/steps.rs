@@ -13,7 +13,7 @@ use device::DevicePtr;
 
 use crate::args::{MapArgs, Name};
 use crate::error::Error;
-use crate::launch::{Ahead, Kept};
+use crate::launch::Kept;
 use crate::mapping::Cx;
 use crate::mapping::table::Mapped;
 use crate::mapping::transfer::{self, Piece};
@@ -168,8 +168,9 @@ impl Steps {
 
     /// Takes them, now.
     pub(crate) fn run(self, cx: &Cx<'_>, args: &MapArgs) -> Result<(), Error> {
-        let ahead = Ahead::go(cx);
+        let stream = cx.open_stream();
+        let cx = &Cx { stream: stream.as_deref().or(cx.stream), ..*cx };
         self.take_all(cx, args)?;
-        ahead.stay().map_err(|error| Error::Device { doing: "waiting", what: None, error })
+        cx.synchronise().map_err(|error| Error::Device { doing: "waiting", what: None, error })
     }
 }

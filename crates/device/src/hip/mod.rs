@@ -18,9 +18,10 @@ use std::ffi::{CStr, CString, c_int, c_void};
 use std::ptr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::gpu::parts;
+use crate::gpu::shape::{self, Spread};
 use crate::memory::{DevicePtr, MemoryKind};
-use crate::shape::{self, Spread};
-use crate::{Convention, Device, DeviceError, Held, Kernel, Launch, Module, Result, Symbol, parts};
+use crate::{Convention, Device, DeviceError, Held, Kernel, Launch, Module, Result, Symbol};
 use runtime::{BLOCK_MEMORY, Code, DEINITIALIZED, MOST_THREADS, NOT_FOUND, OUT_OF_MEMORY, Runtime};
 use runtime::{SUCCESS, UNITS};
 

@@ -9,7 +9,6 @@ use crate::account::Account;
 use crate::args::{MapArgs, Place};
 use crate::devices::{self, Target};
 use crate::error::Error;
-use crate::launch::Ahead;
 use crate::mapping::components::{Component, Components};
 use crate::mapping::{Cx, begin, end, update};
 use crate::queue::deferred::{self, Call};
@@ -57,7 +56,8 @@ pub(crate) fn run(walk: Walk, place: Place, device: i64, args: Option<MapArgs>) 
         registry.resolve(device)?;
         let watch = Watch::now();
         let timer = watch.start();
-        let cx = Cx { device, place, watch, unified: registry.is_unified(), later: None };
+        let cx =
+            Cx { device, place, watch, unified: registry.is_unified(), later: None, stream: None };
         begin(&cx, walk, &args)?.close(&cx, timer);
         Ok(())
     });
@@ -77,7 +77,8 @@ pub(crate) fn begin(cx: &Cx<'_>, walk: Walk, args: &MapArgs) -> Result<Account, 
     }
     let scope = tool::scope(cx.watch, construct, number, cx.place);
     // One copy need not wait for the other.
-    let ahead = Ahead::go(cx);
+    let stream = cx.open_stream();
+    let cx = &Cx { stream: stream.as_deref().or(cx.stream), ..*cx };
     match walk {
         Walk::Begin => {
             begin::begin(cx, args, false)?;
@@ -89,7 +90,7 @@ pub(crate) fn begin(cx: &Cx<'_>, walk: Walk, args: &MapArgs) -> Result<Account, 
         }
         Walk::Update => update::update(cx, args)?,
     }
-    ahead.stay().map_err(|error| Error::Device {
+    cx.synchronise().map_err(|error| Error::Device {
         doing: "copying to the device",
         what: None,
         error,

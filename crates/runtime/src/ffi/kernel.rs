@@ -100,7 +100,7 @@ pub(crate) fn run(
         }
     };
     registry.resolve(device)?;
-    let cx = Cx { device, place, watch, unified: registry.is_unified(), later: None };
+    let cx = Cx { device, place, watch, unified: registry.is_unified(), later: None, stream: None };
     let region = region.ok_or(Error::UnknownRegion { id })?;
     begin(&cx, region, args, shape)?.close(&cx, timer);
     Ok(DONE)

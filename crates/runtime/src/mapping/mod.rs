@@ -27,7 +27,7 @@ pub(crate) mod update;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use abi::MapType;
-use device::{DevicePtr, Held, Original};
+use device::{DeviceError, DevicePtr, Held, Original, Stream};
 
 use crate::args::Place;
 use crate::devices::DeviceState;
@@ -49,6 +49,21 @@ pub(crate) struct Cx<'a> {
     pub(crate) unified: bool,
     /// Where steps go that wait for their turn; `None`: they are taken at once.
     pub(crate) later: Option<&'a Later>,
+    /// Where copies and launches go; `None`: each is waited for.
+    pub(crate) stream: Option<&'a dyn Stream>,
+}
+
+impl<'a> Cx<'a> {
+    /// A stream for the copies and launches of one call, unless somebody watches how long things take.
+    pub(crate) fn open_stream(&self) -> Option<Box<dyn Stream + 'a>> {
+        let may = self.later.is_none() && self.stream.is_none() && !self.watch.is_on();
+        may.then(|| self.device.plugin.stream()).flatten()
+    }
+
+    /// Waits for what is in the stream.
+    pub(crate) fn synchronise(&self) -> Result<(), DeviceError> {
+        self.stream.map_or(Ok(()), |it| it.synchronise())
+    }
 }
 
 /// The table of one device.

@@ -66,13 +66,23 @@ fn host() -> usize {
 pub(crate) fn copy_in(cx: &Cx<'_>, piece: &Piece) -> Result<(), Error> {
     // SAFETY: the program says that these bytes are its own (it maps them), and the table says that the
     // device has room for them there.
-    runs_in(cx, piece, |to, from, len| unsafe { cx.device.plugin.copy_in(to, from, len) })
+    runs_in(cx, piece, |to, from, len| unsafe {
+        match cx.stream {
+            Some(stream) => stream.copy_in(to, from, len),
+            None => cx.device.plugin.copy_in(to, from, len),
+        }
+    })
 }
 
 /// The same to memory that only this call knows.
 pub(crate) fn copy_in_own(cx: &Cx<'_>, piece: &Piece) -> Result<(), Error> {
     // SAFETY: as above.
-    runs_in(cx, piece, |to, from, len| unsafe { cx.device.plugin.copy_in_own(to, from, len) })
+    runs_in(cx, piece, |to, from, len| unsafe {
+        match cx.stream {
+            Some(stream) => stream.copy_in_own(to, from, len),
+            None => cx.device.plugin.copy_in(to, from, len),
+        }
+    })
 }
 
 fn runs_in(
@@ -128,8 +138,13 @@ fn runs_out(cx: &Cx<'_>, piece: &Piece) -> Result<(), Error> {
     for (offset, len) in piece.runs() {
         let (to, from) = (piece.host.wrapping_add(offset), piece.device.offset(offset));
         // SAFETY: as in `copy_in`.
-        unsafe { cx.device.plugin.copy_out(to as *mut u8, from, len) }
-            .map_err(|error| Error::device("copying from the device", piece.section(), error))?;
+        let copied = unsafe {
+            match cx.stream {
+                Some(stream) => stream.copy_out(to as *mut u8, from, len),
+                None => cx.device.plugin.copy_out(to as *mut u8, from, len),
+            }
+        };
+        copied.map_err(|error| Error::device("copying from the device", piece.section(), error))?;
     }
     Ok(())
 }
@@ -150,7 +165,12 @@ pub(crate) fn write_pointer(cx: &Cx<'_>, slot: &Piece, value: DevicePtr) -> Resu
         name: slot.name,
     };
     // SAFETY: the table says that a pointer lies there; the bytes are ours.
-    let write = || unsafe { cx.device.plugin.copy_in(slot.device, bytes.as_ptr(), bytes.len()) };
+    let write = || unsafe {
+        match cx.stream {
+            Some(stream) => stream.copy_in(slot.device, bytes.as_ptr(), bytes.len()),
+            None => cx.device.plugin.copy_in(slot.device, bytes.as_ptr(), bytes.len()),
+        }
+    };
     tool::operation(cx.watch, op, |_| None, write)
         .map_err(|error| Error::device("attaching a pointer", slot.section(), error))?;
     cx.watch.transfer(timer, cx, Direction::In, slot);
@@ -193,7 +213,12 @@ pub(crate) fn clear(cx: &Cx<'_>, at: DevicePtr, bytes: usize) -> Result<(), Devi
         return Ok(());
     }
     // SAFETY: the caller has just allocated it.
-    unsafe { cx.device.plugin.fill(at, 0, bytes) }
+    unsafe {
+        match cx.stream {
+            Some(stream) => stream.fill(at, 0, bytes),
+            None => cx.device.plugin.fill(at, 0, bytes),
+        }
+    }
 }
 
 /// Gives device memory back that a range owned.
@@ -217,8 +242,9 @@ pub(crate) fn free(
         bytes,
         name: None,
     };
-    // SAFETY: it came from this device's `alloc`, and the range that owned it is out of the table.
-    let free = || unsafe { cx.device.plugin.free(owned) };
+    // A kernel in the stream may still use it. SAFETY: it came from this device's `alloc`, and the range that
+    // owned it is out of the table.
+    let free = || cx.synchronise().and_then(|()| unsafe { cx.device.plugin.free(owned) });
     tool::operation(cx.watch, op, |_| None, free).map_err(|error| Error::Device {
         doing: "freeing device memory",
         what: name.map(|it| {

@@ -23,13 +23,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use abi::queue;
-use device::{Flight, Held};
+use device::{Event, Held};
 use smallvec::SmallVec;
 
 use crate::devices::{self, Target};
 use crate::error::Error;
 use crate::ffi::guard;
-use crate::flight::{Aloft, Note};
+use crate::submitted::{Note, Submitted};
 use crate::{fork, report};
 use graph::{Graph, Hire, Key, Reserved, Ticket};
 
@@ -233,7 +233,7 @@ pub(crate) fn wait_for(tickets: &[Ticket]) {
         return;
     }
     let (claimed, tickets) = GRAPH.claim(tickets);
-    land_together(&claimed);
+    wait_together(&claimed);
     do_claimed(claimed);
     let own = own();
     let is_pending = |pending: &graph::Pending<'_, _, _>| {
@@ -244,20 +244,20 @@ pub(crate) fn wait_for(tickets: &[Ticket]) {
 
 /// Waits for regions that were started, in one go. Those that then copy something to the host are waited
 /// for one by one: each copies while the next is still at work.
-fn land_together(claimed: &[(Ticket, (Option<i64>, Work))]) {
+fn wait_together(claimed: &[(Ticket, (Option<i64>, Work))]) {
     if claimed.len() < 2 {
         return;
     }
-    let flights: Vec<(usize, Flight)> = GRAPH.ask(|pending| {
+    let events: Vec<(usize, Event)> = GRAPH.ask(|pending| {
         let notes = claimed.iter().filter_map(|it| pending.note(it.0));
-        notes.filter(|it| !it.writes_host).map(|it| (it.device, it.flight)).collect()
+        notes.filter(|it| !it.writes_host).map(|it| (it.device, it.event)).collect()
     });
     for device in devices::opened() {
-        let of_device = flights.iter().filter(|it| it.0 == device.number);
-        let flights: Vec<Flight> = of_device.map(|it| it.1).collect();
-        if flights.len() > 1 {
-            // What fails here fails again when they land one by one, and is told then.
-            let _ = device.plugin.land_together(&flights);
+        let of_device = events.iter().filter(|it| it.0 == device.number);
+        let events: Vec<Event> = of_device.map(|it| it.1).collect();
+        if events.len() > 1 {
+            // What fails here fails again when they are waited for one by one, and is told then.
+            let _ = device.plugin.wait_for_all(&events);
         }
     }
 }
@@ -271,15 +271,15 @@ fn do_claimed(claimed: Vec<(Ticket, (Option<i64>, Work))>) {
 }
 
 /// Leaves a region that was started until somebody waits for it, or has other work come after it.
-fn leave(behind: &[Ticket], note: Note, aloft: Aloft) -> Ticket {
-    let ticket = GRAPH.leave(behind, note, (None, landing(aloft)));
+fn leave(behind: &[Ticket], note: Note, region: Submitted) -> Ticket {
+    let ticket = GRAPH.leave(behind, note, (None, finishing(region)));
     started(Hire::None);
     ticket
 }
 
 /// The same for a place that was reserved in a queue.
-fn leave_at(ticket: Ticket, queue: i64, behind: &[Ticket], note: Note, aloft: Aloft) {
-    started(GRAPH.leave_at(ticket, behind, note, (Some(queue), landing(aloft))));
+fn leave_at(ticket: Ticket, queue: i64, behind: &[Ticket], note: Note, region: Submitted) {
+    started(GRAPH.leave_at(ticket, behind, note, (Some(queue), finishing(region))));
 }
 
 /// Some of these copy to the host when they are waited for.
@@ -288,25 +288,25 @@ fn write_host(tickets: &[Ticket]) -> bool {
 }
 
 /// What is done when it is waited for.
-fn landing(aloft: Aloft) -> Work {
-    let place = aloft.place;
-    Box::new(move || guard(&place, true, || aloft.land()))
+fn finishing(region: Submitted) -> Work {
+    let place = region.place;
+    Box::new(move || guard(&place, true, || region.finish()))
 }
 
-/// The flights among these that are not done, which a region of that device can be started behind; `None`
+/// The events of those among these that are not done, which a region of that device can be started behind; `None`
 /// if something else is among them, or something that does not `agree`.
-fn flights(
+fn events(
     tickets: impl Iterator<Item = Ticket>,
     device: usize,
     agree: impl Fn(&Note) -> bool,
-) -> Option<SmallVec<[Flight; 8]>> {
+) -> Option<SmallVec<[Event; 8]>> {
     GRAPH.ask(|pending| {
         let pending_ones = tickets.filter(|it| pending.has(*it));
-        let flight = |it: Ticket| {
+        let event = |it: Ticket| {
             let note = pending.note(it).filter(|it| it.device == device && agree(it));
-            note.map(|it| it.flight)
+            note.map(|it| it.event)
         };
-        pending_ones.map(flight).collect()
+        pending_ones.map(event).collect()
     })
 }
 

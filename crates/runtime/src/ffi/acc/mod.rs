@@ -79,5 +79,5 @@ fn context(device: &'static DeviceState, place: Place) -> Result<Cx<'static>, Er
     let registry = registry::current();
     registry.resolve(device)?;
     let (watch, unified) = (Watch::now(), registry.is_unified());
-    Ok(Cx { device, place, watch, unified, later: None })
+    Ok(Cx { device, place, watch, unified, later: None, stream: None })
 }

@@ -8,17 +8,17 @@
 use std::collections::BTreeMap;
 
 /// What the driver is asked for where small blocks are to be cut.
-pub(super) const CHUNK: usize = 4 << 20;
+pub(crate) const CHUNK: usize = 4 << 20;
 /// Blocks up to this size are.
 const SMALL: usize = CHUNK / 16;
 /// Blocks begin at multiples of this, as the driver's do.
-pub(super) const GRAIN: usize = 256;
+pub(crate) const GRAIN: usize = 256;
 /// Blocks of this size and more are multiples of it: the GPU's pages.
 const PAGE: usize = 2 << 20;
 
 /// Whose memory a block is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Origin {
+pub(crate) enum Origin {
     /// A piece of a chunk, which is never given back.
     Chunk,
     /// The driver's, of the device.
@@ -31,14 +31,14 @@ pub(super) enum Origin {
 
 /// A block that is handed out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Block {
-    pub(super) size: usize,
-    pub(super) origin: Origin,
+pub(crate) struct Block {
+    pub(crate) size: usize,
+    pub(crate) origin: Origin,
 }
 
 /// What to do for a new block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub(crate) enum Found {
     /// Here it is.
     At(u64),
     /// Ask the driver for a chunk, hand it over with [`Heap::add_chunk`], ask again.
@@ -49,7 +49,7 @@ pub(super) enum Found {
 
 /// The memory of a device.
 #[derive(Debug)]
-pub(super) struct Heap {
+pub(crate) struct Heap {
     /// Handed out, by address.
     used: BTreeMap<u64, Block>,
     /// Kept, by size: pieces of chunks.
@@ -66,7 +66,7 @@ pub(super) struct Heap {
 
 impl Heap {
     /// A heap that keeps so much memory at most.
-    pub(super) fn new(limit: usize) -> Heap {
+    pub(crate) fn new(limit: usize) -> Heap {
         Heap {
             used: BTreeMap::new(),
             small: BTreeMap::new(),
@@ -78,7 +78,7 @@ impl Heap {
     }
 
     /// A block of `bytes`.
-    pub(super) fn take(&mut self, bytes: usize) -> Found {
+    pub(crate) fn take(&mut self, bytes: usize) -> Found {
         let size = rounded(bytes);
         // One that is larger by an eighth will do.
         let fitting = size..=size.saturating_add(size / 8);
@@ -105,7 +105,7 @@ impl Heap {
     }
 
     /// A chunk that the driver has given.
-    pub(super) fn add_chunk(&mut self, at: u64) {
+    pub(crate) fn add_chunk(&mut self, at: u64) {
         let (old, left) = self.rest;
         if left > 0 {
             self.small.entry(left).or_default().push(old);
@@ -114,12 +114,12 @@ impl Heap {
     }
 
     /// Memory that the driver has given and that is handed out.
-    pub(super) fn add(&mut self, at: u64, size: usize, origin: Origin) {
+    pub(crate) fn add(&mut self, at: u64, size: usize, origin: Origin) {
         self.used.insert(at, Block { size, origin });
     }
 
     /// Takes a block back; an answer is to be given to the driver.
-    pub(super) fn put(&mut self, at: u64) -> Option<(u64, Origin)> {
+    pub(crate) fn put(&mut self, at: u64) -> Option<(u64, Origin)> {
         let block = self.used.remove(&at)?;
         match block.origin {
             Origin::Chunk => self.small.entry(block.size).or_default().push(at),
@@ -133,13 +133,13 @@ impl Heap {
     }
 
     /// All memory that is kept and can be given back: it is wanted elsewhere.
-    pub(super) fn drain(&mut self) -> Vec<u64> {
+    pub(crate) fn drain(&mut self) -> Vec<u64> {
         self.kept = 0;
         std::mem::take(&mut self.large).into_values().flatten().collect()
     }
 
     /// Whether an address lies in a block that is handed out.
-    pub(super) fn has(&self, at: u64) -> bool {
+    pub(crate) fn has(&self, at: u64) -> bool {
         let below = self.used.range(..=at).next_back();
         below.is_some_and(|(begin, block)| at - begin < block.size as u64)
     }
