@@ -10,7 +10,7 @@ pub(crate) mod built;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Deref;
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use abi::{DEVICE_ANCESTOR, DEVICE_DEFAULT, DEVICE_HOST, requires};
@@ -38,6 +38,8 @@ pub(crate) struct DeviceState {
     pub(crate) announced: AtomicBool,
     /// What the program has allocated here by hand: address and bytes.
     allocated: Mutex<BTreeMap<u64, usize>>,
+    /// The program knows addresses of it.
+    is_known: AtomicBool,
 }
 
 impl DeviceState {
@@ -70,7 +72,23 @@ impl DeviceState {
             resolved: AtomicU64::new(0),
             announced: AtomicBool::new(false),
             allocated: Mutex::default(),
+            is_known: AtomicBool::new(false),
         }
+    }
+
+    /// Whether the program knows addresses of it.
+    pub(crate) fn is_known(&self) -> bool {
+        self.is_known.load(Ordering::SeqCst)
+    }
+
+    /// From now on it does; whether it did before.
+    pub(crate) fn know(&self) -> bool {
+        self.is_known.swap(true, Ordering::SeqCst)
+    }
+
+    /// Whether it was used.
+    pub(crate) fn is_open(&self) -> bool {
+        self.plugin.device.get().is_some()
     }
 
     /// Takes all locks of the device until the answers are dropped.

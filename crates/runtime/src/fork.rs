@@ -21,7 +21,7 @@ use std::sync::{Mutex, MutexGuard, Once, OnceLock, PoisonError};
 use device::Held;
 
 use crate::ffi::profile;
-use crate::{devices, queue, registry, runner, trace};
+use crate::{devices, left, queue, registry, runner, trace};
 
 thread_local! {
     /// What the thread holds from before until after it forks.
@@ -100,6 +100,7 @@ extern "C" fn after() {
 extern "C" fn in_child() {
     after();
     queue::forget_all();
+    left::forget();
     for device in devices::opened() {
         device.mapping.settle_all();
     }

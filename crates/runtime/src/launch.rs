@@ -48,7 +48,9 @@ pub(crate) fn launch(
     let cx = &Cx { stream: stream.as_deref().or(cx.stream), ..*cx };
     with_data(cx, args, first, |words| {
         let Some(later) = cx.later else {
-            return prepared.run(cx, region, (args, words), |_, item| is_mapped(cx, item));
+            prepared.run(cx, region, (args, words), |_, item| is_mapped(cx, item))?;
+            cx.leave();
+            return Ok(());
         };
         // Only a message needs it, and on devices in process nobody can write one.
         let mapped = match cx.device.plugin.runs_in_process() {
@@ -67,7 +69,7 @@ pub(crate) fn launch(
         }
         error
     })?;
-    cx.synchronise().map_err(|error| crash(region, args, error, |_, item| is_mapped(cx, item)))
+    cx.wait_unless_left().map_err(|error| crash(region, args, error, |_, item| is_mapped(cx, item)))
 }
 
 /// Runs `go` with the arguments that the entries become, `first` before them, while their data are on
@@ -110,8 +112,8 @@ fn with_present(
     arguments.words.extend(first);
     arguments.build(cx, args, Some(present))?;
     go(&mut arguments.words)?;
-    // Nobody takes the data away before the kernel is done.
-    cx.synchronise().map_err(|error| Error::Device {
+    // Nobody takes the data away before the kernel is done, or all that comes is behind it.
+    cx.wait_unless_left().map_err(|error| Error::Device {
         doing: "waiting for the region",
         what: None,
         error,

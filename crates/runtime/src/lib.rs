@@ -11,7 +11,7 @@
 //! - [`launch`], [`runner`], [`host`], [`host_task`]: regions, the threads they run on, the host's threading runtime
 //! - [`ancestor`]: regions that kernels hand back to the host
 //! - [`queue`]: work that the caller does not wait for; [`steps`]: what of a call waits in a queue;
-//!   [`submitted`]: regions that are started at once and finished later
+//!   [`submitted`]: regions that are started at once and finished later; [`left`]: work that nobody waits for
 //! - [`fork`]: locks while the process is copied; [`ending`]: threads that use devices while it ends
 //! - [`watch`], [`trace`], [`report`], [`llvm`], [`account`]: what users read; [`tool`]: what their tools are told
 //!
@@ -31,6 +31,7 @@ mod fork;
 mod host;
 mod host_task;
 mod launch;
+mod left;
 mod llvm;
 mod mapping;
 mod queue;

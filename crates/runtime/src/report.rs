@@ -123,7 +123,14 @@ pub(crate) fn fail(place: &dyn Display, in_kernel: bool, error: &Error) -> ! {
     }
     let help = error.help();
     let help = if help.is_empty() { String::new() } else { format!("\n  help: {help}") };
-    line(&format!("ferry: error: {place}: {error}{}{help}\n", suspects(error)));
+    // The place is that of the region, which others find dead.
+    let (place, found) = match error.earlier() {
+        Some([only]) if !only.source.is_empty() => {
+            (only.source.clone(), format!("\n  note: nobody waited for it; found at {place}"))
+        }
+        _ => (place.to_string(), String::new()),
+    };
+    line(&format!("ferry: error: {place}: {error}{found}{}{help}\n", suspects(error)));
     // SAFETY: exit handlers run as in any C program that calls `exit`; traces are written there.
     unsafe { libc::exit(FAILED) }
 }

@@ -48,6 +48,7 @@ const KNOWN: &[Known] = &[
             "host",
             "host_task",
             "launch",
+            "left",
             "llvm",
             "mapping",
             "queue",

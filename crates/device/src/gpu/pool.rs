@@ -18,6 +18,7 @@ use std::any::Any;
 use std::collections::VecDeque;
 use std::ffi::c_void;
 use std::fmt::Debug;
+use std::process;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -252,6 +253,8 @@ pub(crate) struct Pool {
     copying: AtomicUsize,
     /// Grows when there is more of that.
     changes: AtomicU64,
+    /// Whose streams they are.
+    process: u32,
     /// The thread that has taken a stream last; 0 before the first.
     user: AtomicUsize,
     /// How many streams it has taken in a row.
@@ -268,6 +271,7 @@ impl Pool {
             count: AtomicUsize::new(0),
             copying: AtomicUsize::new(0),
             changes: AtomicU64::new(0),
+            process: process::id(),
             user: AtomicUsize::new(0),
             turns: AtomicU32::new(ALONE),
         }
@@ -352,9 +356,9 @@ impl Pool {
         left
     }
 
-    /// Whether there may be work that was left.
+    /// Whether there may be work that was left, by this process and not by the one that it was forked from.
     pub(crate) fn has_left(&self) -> bool {
-        self.copying.load(Ordering::Acquire) > 0
+        self.copying.load(Ordering::Acquire) > 0 && self.process == process::id()
     }
 
     /// Waits for all work that was left.

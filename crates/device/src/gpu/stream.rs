@@ -218,7 +218,8 @@ impl<G: Gpu + ?Sized> Stream for Open<'_, G> {
     }
 
     fn is_left(&self) -> bool {
-        self.is_left.get() && self.own.borrow().as_ref().is_some_and(Own::has_read)
+        let is_safe = |own: &Own| own.has_read() && (own.has_left() || !self.is_behind.get());
+        self.is_left.get() && self.own.borrow().as_ref().is_some_and(is_safe)
     }
 
     fn submit(self: Box<Self>) -> Result<Event> {

@@ -377,3 +377,14 @@ fn a_crash_is_told_with_the_kernels_that_were_left() {
     assert_eq!(names(error), ["`main:1` (a.c:1:1)", "`main:2` (a.c:2:1)"], "in any stream");
     drop(holder);
 }
+
+#[test]
+fn what_is_put_behind_an_empty_stream_that_was_left_is_waited_for() {
+    let gpu = Fake::new();
+    let stream = open(&gpu);
+    assert!(stream.leave() && stream.is_left(), "there is nothing to wait for");
+    copy_in(&*stream, 1, 8);
+    assert!(!stream.is_left(), "others do not know of it");
+    drop(stream);
+    assert_eq!(gpu.done(), [1]);
+}

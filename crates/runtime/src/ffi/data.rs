@@ -85,12 +85,17 @@ pub(crate) fn begin(cx: &Cx<'_>, walk: Walk, args: &MapArgs) -> Result<Account, 
             tool::mapped(cx, args, Phase::Begin);
         }
         Walk::End => {
+            // Regions that were left come before all that others do with the memory that is given back.
+            cx.leave();
             tool::mapped(cx, args, Phase::End);
             end::end(cx, args)?;
         }
         Walk::Update => update::update(cx, args)?,
     }
-    cx.synchronise().map_err(|error| Error::Device {
+    if walk != Walk::End {
+        cx.leave();
+    }
+    cx.wait_unless_left().map_err(|error| Error::Device {
         doing: "copying to the device",
         what: None,
         error,

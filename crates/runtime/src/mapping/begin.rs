@@ -68,6 +68,7 @@ pub(crate) fn begin(cx: &Cx<'_>, args: &MapArgs, in_mapper: bool) -> Result<(), 
             Placed::InPlace | Placed::Absent => item.base as u64,
         };
         if item.map.has(MapType::RETURN_PARAM) {
+            cx.device.make_known()?;
             args.set_base(index, base);
         }
         let is_attached = item.map.has(MapType::PTR_AND_OBJ)

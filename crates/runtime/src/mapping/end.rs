@@ -141,8 +141,9 @@ fn release(cx: &Cx<'_>, item: &Item, is_first_of_mapper: bool) -> Result<Option<
             false => later.uses(mapped),
         }
     }
-    // A kernel that may still use the data must be done before anybody else can take them away.
-    let wants_wait = !wants_copy && cx.stream.is_some_and(|it| !it.is_idle());
+    // A kernel that may still use the data must be done before anybody else can take them away, or before all that
+    // comes later.
+    let wants_wait = !wants_copy && cx.stream.is_some_and(|it| !it.is_idle() && !it.is_left());
     if wants_copy || wants_wait {
         let piece = shared_part(item, mapped).around(&mapped.attached);
         // What a queue still does with the data is done before they are copied.
@@ -155,7 +156,7 @@ fn release(cx: &Cx<'_>, item: &Item, is_first_of_mapper: bool) -> Result<Option<
         queue::wait_for(&uses);
         let copied = match wants_copy {
             true => transfer::copy_out(cx, &piece),
-            false => cx.synchronise().map_err(|error| Error::Device {
+            false => cx.wait_unless_left().map_err(|error| Error::Device {
                 doing: "waiting for the region",
                 what: None,
                 error,

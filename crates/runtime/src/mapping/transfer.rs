@@ -244,7 +244,7 @@ pub(crate) fn free(
     };
     // A kernel in the stream may still use it. SAFETY: it came from this device's `alloc`, and the range that
     // owned it is out of the table.
-    let free = || cx.synchronise().and_then(|()| unsafe { cx.device.plugin.free(owned) });
+    let free = || cx.wait_unless_left().and_then(|()| unsafe { cx.device.plugin.free(owned) });
     tool::operation(cx.watch, op, |_| None, free).map_err(|error| Error::Device {
         doing: "freeing device memory",
         what: name.map(|it| {

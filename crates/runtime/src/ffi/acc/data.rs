@@ -173,6 +173,7 @@ pub extern "C" fn acc_map_data(host: *mut c_void, at: *mut c_void, size: usize) 
             return Ok(());
         }
         let cx = context(device, place)?;
+        device.make_known()?;
         let bytes = Bytes::new(host, size)?;
         let mapped = Mapped::permanent(bytes.at, size, DevicePtr(at as u64));
         if device.mapping.add_permanent(mapped) {
@@ -219,6 +220,7 @@ pub extern "C" fn acc_deviceptr(host: *mut c_void) -> *mut c_void {
             return Ok(host);
         }
         context(device, place)?;
+        device.make_known()?;
         Ok(address(device, host as usize, 1).unwrap_or(ptr::null_mut()))
     })
 }

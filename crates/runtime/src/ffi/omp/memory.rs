@@ -94,6 +94,7 @@ pub extern "C" fn omp_get_mapped_ptr(at: *const c_void, number: c_int) -> *mut c
             return Ok(ptr::null_mut());
         }
         registry::current().resolve(device)?;
+        device.make_known()?;
         let found = device.mapping.translate(at as usize, 1);
         Ok(found.map_or(ptr::null_mut(), |it| it.0 as *mut c_void))
     })
