@@ -131,7 +131,7 @@ fn device(name: &'static str, kind: Kind, here: &Here) -> Device {
             &["libferry.so", OPENCL],
         ),
         Kind::Cuda => (format!("NVIDIA GPUs; {LEFT}"), &["libferry.so", NVIDIA]),
-        Kind::Hip => ("AMD's GPUs".to_owned(), &["libferry.so", AMD]),
+        Kind::Hip => (format!("AMD's GPUs; {LEFT}"), &["libferry.so", AMD]),
         Kind::Riscv => {
             ("a simulated cluster of 32-bit RISC-V cores".to_owned(), &["libferry.so", CLUSTER])
         }

@@ -39,7 +39,7 @@ use cudarc::driver::sys::{
     CUmodule, CUresult,
 };
 
-use crate::gpu::heap::{CHUNK, Found, GRAIN, Heap, Origin};
+use crate::gpu::heap::{self, GRAIN, Heap, Origin, Source};
 use crate::gpu::pool::{Own, Pool, Work};
 use crate::gpu::relay::Relay;
 use crate::gpu::stream::{self, Gpu, Open};
@@ -169,50 +169,6 @@ impl Cuda {
         found.ok_or_else(|| DeviceError::BadImage("it is not loaded any more".into()))
     }
 
-    /// Memory of the GPU from the driver, for which memory that is only kept is given up if need be.
-    #[allow(unsafe_code, reason = "asks the driver")]
-    fn fresh(&self, bytes: usize) -> Result<u64> {
-        let ask = || {
-            let mut at = 0;
-            // SAFETY: writes one address; the context is current.
-            (unsafe { sys::cuMemAlloc_v2(&raw mut at, bytes) }, at)
-        };
-        let (mut code, mut at) = ask();
-        if code == CUresult::CUDA_ERROR_OUT_OF_MEMORY {
-            let kept = self.heap().drain();
-            if !kept.is_empty() {
-                stream::wait_for_left(self)?;
-                for at in kept {
-                    give_back(at, Origin::Device)?;
-                }
-                (code, at) = ask();
-            }
-        }
-        match code {
-            CUresult::CUDA_ERROR_OUT_OF_MEMORY => Err(DeviceError::OutOfMemory { bytes }),
-            code => check("allocating memory", code).map(|()| at),
-        }
-    }
-
-    /// A block of the GPU's own memory.
-    fn block(&self, bytes: usize) -> Result<u64> {
-        loop {
-            let found = self.heap().take(bytes);
-            match found {
-                Found::At(at) => return Ok(at),
-                Found::NeedsChunk => {
-                    let at = self.fresh(CHUNK)?;
-                    self.heap().add_chunk(at);
-                }
-                Found::Needs(size) => {
-                    let at = self.fresh(size).map_err(|error| asked_for(error, bytes))?;
-                    self.heap().add(at, size, Origin::Device);
-                    return Ok(at);
-                }
-            }
-        }
-    }
-
     /// Where so many sums have their parts in a launch of this stream. The context is current.
     fn parts(&self, on: &Own, sums: usize, blocks: u32) -> Result<Vec<u64>> {
         /// Bytes of a part, and of the number of those that are there.
@@ -229,7 +185,7 @@ impl Cuda {
         let kept = all().get(&of).map_or(0, |it| it.iter().filter(fitting).count());
         for _ in kept..sums {
             let bytes = bytes.next_power_of_two().max(LEAST);
-            let at = self.block(bytes)?;
+            let at = heap::block(self, bytes)?;
             // SAFETY: memory of this device that nobody else knows.
             #[allow(unsafe_code, reason = "memory that was just made")]
             let cleared = unsafe { sys::cuMemsetD8Async(at, 0, bytes, on.handle().cast()) };
@@ -269,14 +225,6 @@ impl Cuda {
     }
 }
 
-/// The bytes that were asked for, not those that the driver was asked for.
-fn asked_for(error: DeviceError, bytes: usize) -> DeviceError {
-    if matches!(error, DeviceError::OutOfMemory { .. }) {
-        return DeviceError::OutOfMemory { bytes };
-    }
-    error
-}
-
 /// The arguments of a kernel as the driver takes them; `bytes` is how many there are. All parameters have 8
 /// bytes, so they lie as the kernel wants them.
 fn arguments(args: &[u64], bytes: &mut usize) -> [*mut c_void; 5] {
@@ -289,18 +237,38 @@ fn arguments(args: &[u64], bytes: &mut usize) -> [*mut c_void; 5] {
     ]
 }
 
-/// Gives memory back to the driver.
 #[allow(unsafe_code, reason = "asks the driver")]
-fn give_back(at: u64, origin: Origin) -> Result<()> {
-    // SAFETY: it came from the driver, as memory of that kind, and is not used again.
-    let code = unsafe {
-        match origin {
-            Origin::Host => sys::cuMemFreeHost(at as *mut c_void),
-            Origin::Device | Origin::Shared => sys::cuMemFree_v2(at),
-            Origin::Chunk => CUresult::CUDA_SUCCESS,
+impl Source for Cuda {
+    fn with_heap<T>(&self, act: impl FnOnce(&mut Heap) -> T) -> T {
+        act(&mut self.heap())
+    }
+
+    fn ask(&self, bytes: usize) -> Result<Option<u64>> {
+        let _here = self.enter()?;
+        let mut at = 0;
+        // SAFETY: writes one address; the context is current.
+        match unsafe { sys::cuMemAlloc_v2(&raw mut at, bytes) } {
+            CUresult::CUDA_ERROR_OUT_OF_MEMORY => Ok(None),
+            code => check("allocating memory", code).map(|()| Some(at)),
         }
-    };
-    check("freeing memory", code)
+    }
+
+    fn give_back(&self, at: u64, origin: Origin) -> Result<()> {
+        let _here = self.enter()?;
+        // SAFETY: it came from the driver, as memory of that kind, and is not used again.
+        let code = unsafe {
+            match origin {
+                Origin::Host => sys::cuMemFreeHost(at as *mut c_void),
+                Origin::Device | Origin::Shared => sys::cuMemFree_v2(at),
+                Origin::Chunk => CUresult::CUDA_SUCCESS,
+            }
+        };
+        check("freeing memory", code)
+    }
+
+    fn settle(&self) -> Result<()> {
+        stream::wait_for_left(self)
+    }
 }
 
 #[allow(unsafe_code, reason = "memory and kernels of a GPU, by address")]
@@ -558,15 +526,10 @@ impl Device for Cuda {
         }
         let at = match kind {
             MemoryKind::Device => {
-                let found = self.heap().take(bytes);
-                match found {
-                    // The driver is not asked, so its context need not be entered.
-                    Found::At(at) if self.lost.get().is_none() => at,
-                    Found::At(_) | Found::NeedsChunk | Found::Needs(_) => {
-                        let _here = self.enter()?;
-                        self.block(bytes)?
-                    }
+                if let Some(why) = self.lost.get() {
+                    return Err(DeviceError::Lost(why.clone()));
                 }
+                heap::block(self, bytes)?
             }
             MemoryKind::Host | MemoryKind::Shared => {
                 let _here = self.enter()?;
@@ -582,12 +545,7 @@ impl Device for Cuda {
     }
 
     unsafe fn free(&self, ptr: DevicePtr) -> Result<()> {
-        let given_back = self.heap().put(ptr.0);
-        let Some((at, origin)) = given_back else { return Ok(()) };
-        // What was left may still use it; the next who gets memory that is kept comes after that.
-        stream::wait_for_left(self)?;
-        let _here = self.enter()?;
-        give_back(at, origin)
+        heap::free(self, ptr.0)
     }
 
     unsafe fn lock_host(&self, at: *mut u8, bytes: usize) -> Result<()> {

@@ -2,10 +2,12 @@
 //!
 //! Asking the driver for memory takes longer than a small kernel runs, and giving it back waits for
 //! everything that runs. So small blocks are cut from chunks, blocks that come back are kept by size,
-//! and only what is large beyond a limit goes back at once. Nothing here calls the driver:
-//! [`Heap::take`] says what to ask for, [`Heap::put`] what to give back.
+//! and only what is large beyond a limit goes back at once. [`Heap`] does not call the driver:
+//! [`Heap::take`] says what to ask for, [`Heap::put`] what to give back; [`block`] and [`free`] do so, of a [`Source`].
 
 use std::collections::BTreeMap;
+
+use crate::{DeviceError, Result};
 
 /// What the driver is asked for where small blocks are to be cut.
 pub(crate) const CHUNK: usize = 4 << 20;
@@ -145,6 +147,63 @@ impl Heap {
     }
 }
 
+/// Where the memory of a heap comes from.
+pub(crate) trait Source {
+    /// Does something with the heap while nobody else does.
+    fn with_heap<T>(&self, act: impl FnOnce(&mut Heap) -> T) -> T;
+
+    /// Memory of the driver's, of so many bytes; `None` if it has none left.
+    fn ask(&self, bytes: usize) -> Result<Option<u64>>;
+
+    /// Gives memory back to the driver that nothing uses any more.
+    fn give_back(&self, at: u64, origin: Origin) -> Result<()>;
+
+    /// Waits for all that may still use memory that was put back into the heap.
+    fn settle(&self) -> Result<()>;
+}
+
+/// A block of the device's own memory; what is only kept is given up for it if need be.
+pub(crate) fn block(source: &impl Source, bytes: usize) -> Result<u64> {
+    loop {
+        match source.with_heap(|it| it.take(bytes)) {
+            Found::At(at) => return Ok(at),
+            Found::NeedsChunk => match source.ask(CHUNK)? {
+                Some(at) => source.with_heap(|it| it.add_chunk(at)),
+                // A little may be left of what a chunk needs all of.
+                None => return alone(source, bytes, rounded(bytes)),
+            },
+            Found::Needs(size) => return alone(source, bytes, size),
+        }
+    }
+}
+
+/// A block that is the driver's as a whole.
+fn alone(source: &impl Source, bytes: usize, size: usize) -> Result<u64> {
+    let mut found = source.ask(size)?;
+    if found.is_none() {
+        let kept = source.with_heap(Heap::drain);
+        if !kept.is_empty() {
+            source.settle()?;
+            kept.into_iter().try_for_each(|it| source.give_back(it, Origin::Device))?;
+            found = source.ask(size)?;
+        }
+    }
+    let at = found.ok_or(DeviceError::OutOfMemory { bytes })?;
+    source.with_heap(|it| it.add(at, size, Origin::Device));
+    Ok(at)
+}
+
+/// Takes a block back. The next who gets it comes after all that still uses it.
+pub(crate) fn free(source: &impl Source, at: u64) -> Result<()> {
+    match source.with_heap(|it| it.put(at)) {
+        None => Ok(()),
+        Some((at, origin)) => {
+            source.settle()?;
+            source.give_back(at, origin)
+        }
+    }
+}
+
 /// The first block of these sizes.
 fn first_of<'a>(
     lists: impl Iterator<Item = (&'a usize, &'a mut Vec<u64>)>,
@@ -165,6 +224,8 @@ fn rounded(bytes: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::{Cell, RefCell};
+
     use super::*;
 
     /// A heap with its first chunk, at an address that tells.
@@ -223,6 +284,81 @@ mod tests {
         let mut heap = heap();
         heap.add(0x5000, 4096, Origin::Host);
         assert_eq!(heap.put(0x5000), Some((0x5000, Origin::Host)));
+    }
+
+    /// A driver with so many bytes.
+    struct Small {
+        heap: RefCell<Heap>,
+        left: Cell<usize>,
+        sizes: RefCell<BTreeMap<u64, usize>>,
+        calls: RefCell<Vec<&'static str>>,
+    }
+
+    impl Source for Small {
+        fn with_heap<T>(&self, act: impl FnOnce(&mut Heap) -> T) -> T {
+            act(&mut self.heap.borrow_mut())
+        }
+
+        fn ask(&self, bytes: usize) -> Result<Option<u64>> {
+            if bytes > self.left.get() {
+                return Ok(None);
+            }
+            self.left.set(self.left.get() - bytes);
+            let at = (self.sizes.borrow().len() as u64 + 1) << 32;
+            self.sizes.borrow_mut().insert(at, bytes);
+            self.calls.borrow_mut().push("ask");
+            Ok(Some(at))
+        }
+
+        fn give_back(&self, at: u64, _: Origin) -> Result<()> {
+            self.left.set(self.left.get() + self.sizes.borrow()[&at]);
+            self.calls.borrow_mut().push("back");
+            Ok(())
+        }
+
+        fn settle(&self) -> Result<()> {
+            self.calls.borrow_mut().push("settle");
+            Ok(())
+        }
+    }
+
+    fn small(bytes: usize) -> Small {
+        Small {
+            heap: RefCell::new(Heap::new(64 << 20)),
+            left: Cell::new(bytes),
+            sizes: RefCell::default(),
+            calls: RefCell::default(),
+        }
+    }
+
+    #[test]
+    fn what_is_kept_is_given_up_under_pressure_when_nothing_uses_it() {
+        let source = small(100 << 20);
+        let first = block(&source, 50 << 20).unwrap();
+        free(&source, first).unwrap();
+        assert_eq!(block(&source, 50 << 20).unwrap(), first, "kept for the next");
+        free(&source, first).unwrap();
+        assert_eq!(*source.calls.borrow(), ["ask"]);
+        assert_ne!(block(&source, 80 << 20).unwrap(), first);
+        assert_eq!(*source.calls.borrow(), ["ask", "settle", "back", "ask"]);
+        let error = block(&source, 30 << 20).unwrap_err();
+        assert_eq!(error, DeviceError::OutOfMemory { bytes: 30 << 20 });
+    }
+
+    #[test]
+    fn little_memory_is_enough_for_small_blocks() {
+        let source = small(CHUNK - 1);
+        let at = block(&source, 100).unwrap();
+        assert_ne!(block(&source, 100).unwrap(), at);
+        assert_eq!(block(&source, CHUNK), Err(DeviceError::OutOfMemory { bytes: CHUNK }));
+    }
+
+    #[test]
+    fn what_goes_back_to_the_driver_is_not_in_use() {
+        let source = small(1 << 30);
+        let at = block(&source, 65 << 20).unwrap();
+        free(&source, at).unwrap();
+        assert_eq!(*source.calls.borrow(), ["ask", "settle", "back"], "more than is kept");
     }
 
     #[test]

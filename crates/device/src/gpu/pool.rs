@@ -15,7 +15,7 @@
 //! What a stream is, a plugin says ([`DriverStream`]).
 
 use std::any::Any;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::ffi::c_void;
 use std::fmt::Debug;
 use std::process;
@@ -98,11 +98,11 @@ pub(crate) struct Shared {
     /// How many of them are done, as far as anybody has looked.
     done: AtomicU64,
     /// Kernels that were left since it was waited for, each of a name once.
-    left: Mutex<Vec<Started>>,
+    left: Mutex<BTreeSet<Started>>,
 }
 
 impl Shared {
-    fn left(&self) -> MutexGuard<'_, Vec<Started>> {
+    fn left(&self) -> MutexGuard<'_, BTreeSet<Started>> {
         self.left.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -329,7 +329,7 @@ impl Pool {
         if let Some(it) = started {
             let mut left = own.shared.left();
             if !left.contains(it) {
-                left.push(it.clone());
+                left.insert(it.clone());
             }
         }
         if own.shared.copies.swap(LEFT, Ordering::AcqRel) == NONE {
@@ -350,10 +350,8 @@ impl Pool {
     /// Kernels that were left and not waited for, each of a name once.
     pub(crate) fn left(&self) -> Vec<Started> {
         let all = self.all().clone();
-        let mut left: Vec<Started> = all.iter().flat_map(|it| it.left().clone()).collect();
-        left.sort_unstable();
-        left.dedup();
-        left
+        let left: BTreeSet<Started> = all.iter().flat_map(|it| it.left().clone()).collect();
+        left.into_iter().collect()
     }
 
     /// Whether there may be work that was left, by this process and not by the one that it was forked from.

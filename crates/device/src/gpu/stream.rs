@@ -129,17 +129,13 @@ impl<'a, G: Gpu + ?Sized> Open<'a, G> {
 /// What an error means where kernels may be under way that nobody has waited for. `started` is the last one of who
 /// has waited.
 fn noted<G: Gpu + ?Sized>(gpu: &G, error: DeviceError, started: Option<&Started>) -> DeviceError {
-    let error = match error {
-        DeviceError::Fault { address, what } => {
-            let mut kernels = gpu.pool().left();
-            kernels.extend(started.filter(|it| !kernels.contains(it)).cloned());
-            match (kernels.as_slice(), started) {
-                ([], _) => DeviceError::Fault { address, what },
-                ([only], Some(started)) if only == started => DeviceError::Fault { address, what },
-                _ => DeviceError::Earlier { kernels, what },
-            }
-        }
-        other => other,
+    let error = if let DeviceError::Fault { what, .. } = &error {
+        let mut kernels = gpu.pool().left();
+        kernels.extend(started.filter(|it| !kernels.contains(it)).cloned());
+        let is_own = kernels.iter().all(|it| Some(it) == started);
+        if is_own { error } else { DeviceError::Earlier { kernels, what: what.clone() } }
+    } else {
+        error
     };
     gpu.noted(error, started.map(|it| it.name.as_str()))
 }

@@ -348,9 +348,9 @@ fn there_is_an_end_to_what_is_left() {
 #[test]
 fn a_crash_is_told_with_the_kernels_that_were_left() {
     let die = |gpu: &Fake| gpu.driver.0.lock().unwrap().is_dead = true;
-    let names = |error: DeviceError| match error {
-        DeviceError::Earlier { kernels, .. } => kernels.iter().map(ToString::to_string).collect(),
-        other => vec![other.to_string()],
+    let names = |error: DeviceError| {
+        let DeviceError::Earlier { kernels, .. } = &error else { return vec![error.to_string()] };
+        kernels.iter().map(ToString::to_string).collect()
     };
     let gpu = Fake::new();
     left(&gpu, 1);

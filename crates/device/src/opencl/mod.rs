@@ -33,7 +33,7 @@ use cl3::context;
 use cl3::memory::{self, CL_MEM_READ_WRITE};
 use cl3::types::{CL_BLOCKING, CL_NON_BLOCKING, cl_bool, cl_context, cl_event, cl_int};
 
-use crate::gpu::heap::{CHUNK, Found, Heap, Origin};
+use crate::gpu::heap::{self, Heap, Origin, Source};
 use crate::gpu::parts;
 use crate::gpu::pool::{Own, Pool, STAGED, Work};
 use crate::gpu::stream::{self, Gpu, Open};
@@ -400,45 +400,6 @@ impl OpenCl {
         Ok(parts.map(|it| it.at.0).take(sums).collect())
     }
 
-    /// Memory from the driver, for which memory that is only kept is given up if need be.
-    #[allow(unsafe_code, reason = "asks the driver")]
-    fn fresh(&self, bytes: usize) -> Option<u64> {
-        let align = u32::try_from(ALIGNED).unwrap_or(0);
-        let ask = || match &self.memory {
-            // SAFETY: asks for memory of the context.
-            Memory::Shared => unsafe {
-                let made = memory::svm_alloc(self.context, CL_MEM_READ_WRITE, bytes, align);
-                made.ok().map(|it| it as u64)
-            },
-            Memory::Buffers(it) => it.take(bytes).ok().flatten(),
-        };
-        let at = ask().or_else(|| {
-            let kept = self.blocks().heap.drain();
-            let waited = stream::wait_for_left(self);
-            let given_back = kept.into_iter().try_for_each(|it| self.give_back(it));
-            waited.and(given_back).ok().and_then(|()| ask())
-        })?;
-        let mut blocks = self.blocks();
-        blocks.of_driver.insert(at);
-        blocks.version += 1;
-        Some(at)
-    }
-
-    /// Gives memory back to the driver.
-    #[allow(unsafe_code, reason = "asks the driver")]
-    fn give_back(&self, at: u64) -> Result<()> {
-        let mut blocks = self.blocks();
-        blocks.of_driver.remove(&at);
-        blocks.version += 1;
-        if let Memory::Buffers(it) = &self.memory {
-            it.put(at);
-            return Ok(());
-        }
-        // SAFETY: it came from the driver and is not used again.
-        unsafe { memory::svm_free(self.context, at as *mut c_void) }
-            .map_err(|code| failure("freeing memory", code))
-    }
-
     /// All memory of the device, for a kernel that has not been told since it changed.
     fn reached(&self) -> impl FnOnce(u64) -> Option<(u64, Vec<u64>)> + '_ {
         move |known| {
@@ -472,6 +433,48 @@ impl OpenCl {
             (asked, _) => asked,
         };
         [groups, threads]
+    }
+}
+
+#[allow(unsafe_code, reason = "asks the driver")]
+impl Source for OpenCl {
+    fn with_heap<T>(&self, act: impl FnOnce(&mut Heap) -> T) -> T {
+        act(&mut self.blocks().heap)
+    }
+
+    fn ask(&self, bytes: usize) -> Result<Option<u64>> {
+        let align = u32::try_from(ALIGNED).unwrap_or(0);
+        // Drivers answer a lack of memory in several ways.
+        let made = match &self.memory {
+            // SAFETY: asks for memory of the context.
+            Memory::Shared => unsafe {
+                let made = memory::svm_alloc(self.context, CL_MEM_READ_WRITE, bytes, align);
+                made.ok().map(|it| it as u64)
+            },
+            Memory::Buffers(it) => it.take(bytes).ok().flatten(),
+        };
+        let Some(at) = made else { return Ok(None) };
+        let mut blocks = self.blocks();
+        blocks.of_driver.insert(at);
+        blocks.version += 1;
+        Ok(Some(at))
+    }
+
+    fn give_back(&self, at: u64, _: Origin) -> Result<()> {
+        let mut blocks = self.blocks();
+        blocks.of_driver.remove(&at);
+        blocks.version += 1;
+        if let Memory::Buffers(it) = &self.memory {
+            it.put(at);
+            return Ok(());
+        }
+        // SAFETY: it came from the driver and is not used again.
+        unsafe { memory::svm_free(self.context, at as *mut c_void) }
+            .map_err(|code| failure("freeing memory", code))
+    }
+
+    fn settle(&self) -> Result<()> {
+        stream::wait_for_left(self)
     }
 }
 
@@ -661,21 +664,7 @@ impl Device for OpenCl {
     }
 
     fn alloc(&self, bytes: usize, _align: usize, _kind: MemoryKind) -> Result<DevicePtr> {
-        loop {
-            let found = self.blocks().heap.take(bytes);
-            match found {
-                Found::At(at) => return Ok(DevicePtr(at)),
-                Found::NeedsChunk => {
-                    let at = self.fresh(CHUNK).ok_or(DeviceError::OutOfMemory { bytes })?;
-                    self.blocks().heap.add_chunk(at);
-                }
-                Found::Needs(size) => {
-                    let at = self.fresh(size).ok_or(DeviceError::OutOfMemory { bytes })?;
-                    self.blocks().heap.add(at, size, Origin::Device);
-                    return Ok(DevicePtr(at));
-                }
-            }
-        }
+        heap::block(self, bytes).map(DevicePtr)
     }
 
     fn owns(&self, at: DevicePtr) -> bool {
@@ -683,11 +672,7 @@ impl Device for OpenCl {
     }
 
     unsafe fn free(&self, ptr: DevicePtr) -> Result<()> {
-        let given_back = self.blocks().heap.put(ptr.0);
-        let Some((at, _)) = given_back else { return Ok(()) };
-        // What was left may still use it; the next who gets memory that is kept comes after that.
-        stream::wait_for_left(self)?;
-        self.give_back(at)
+        heap::free(self, ptr.0)
     }
 
     unsafe fn copy_in(&self, dst: DevicePtr, src: *const u8, len: usize) -> Result<()> {
