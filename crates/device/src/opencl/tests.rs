@@ -144,6 +144,47 @@ fn a_thread_goes_on_while_its_kernel_runs() {
 }
 
 #[test]
+fn what_is_left_goes_on_and_comes_first() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let Some(device) = opened(folder.path()) else { return };
+    let module = device.load(&image()).expect("it loads");
+    let kernel = |name| device.kernel(module, name).expect("a kernel");
+    let (spin, twice) = (kernel(c"spin"), kernel(c"twice"));
+    let at = device.alloc(8, 8, MemoryKind::Device).expect("memory");
+    let (mut rounds, mut took) = (1_u64 << 16, Duration::ZERO);
+    while took < Duration::from_millis(300) {
+        rounds *= 2;
+        let began = Instant::now();
+        run(&device, spin, &[at.0, rounds]);
+        took = began.elapsed();
+    }
+    let alone = word(&device, at);
+    let left = || {
+        let stream = device.stream().expect("a stream");
+        put(&*stream, spin, &[at.0, rounds]);
+        assert!(stream.leave() && stream.is_left());
+        stream
+    };
+    let began = Instant::now();
+    drop(left());
+    assert!(began.elapsed() < took / 2, "{:?} of {took:?}", began.elapsed());
+    assert_eq!(word(&device, at), alone, "who looks waits");
+    // Beside it, in another queue, and in one for work that is submitted.
+    let first = left();
+    let second = device.stream().expect("a stream");
+    put(&*second, twice, &[at.0]);
+    second.synchronise().expect("it is done");
+    assert_eq!(word(&device, at), alone.wrapping_mul(2));
+    drop((first, second));
+    drop(left());
+    let stream = device.stream_behind(&[]).expect("a stream");
+    put(&*stream, twice, &[at.0]);
+    let event = stream.submit().expect("an event");
+    device.wait(event, "twice").expect("it is done");
+    assert_eq!(word(&device, at), alone.wrapping_mul(2));
+}
+
+#[test]
 fn what_is_copied_is_what_was_there_at_the_call() {
     let folder = tempfile::tempdir().expect("a folder");
     let Some(device) = opened(folder.path()) else { return };
