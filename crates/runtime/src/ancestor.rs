@@ -18,7 +18,7 @@ use device::{Convention, Device, DeviceError, DevicePtr, Kernel, Launch, Origina
 use crate::args::{MapArgs, Place};
 use crate::devices::{self, DeviceState};
 use crate::error::Error;
-use crate::ffi::guard;
+use crate::guard::guard;
 use crate::mapping::Cx;
 use crate::watch::Watch;
 use crate::{launch, registry, runner};

@@ -183,6 +183,21 @@ pub(crate) fn opened() -> &'static [DeviceState] {
     DEVICES.get().map_or(&[], Vec::as_slice)
 }
 
+/// Lets nobody begin a call whose copies wait in a queue, on any device.
+pub(crate) fn hold_stages(held: &mut Vec<Box<dyn Held>>) {
+    held.extend(opened().iter().filter_map(|it| it.mapping.hold_stage()));
+}
+
+/// Takes all locks of all devices.
+pub(crate) fn hold_all(held: &mut Vec<Box<dyn Held>>) {
+    held.extend(opened().iter().flat_map(DeviceState::hold));
+}
+
+/// In a process that was forked: the threads are gone that worked on ranges.
+pub(crate) fn settle_all() {
+    opened().iter().for_each(|it| it.mapping.settle_all());
+}
+
 /// How many devices there are, or will be once they are needed.
 pub(crate) fn count() -> i32 {
     i32::try_from(kinds().len()).unwrap_or(i32::MAX)
@@ -208,7 +223,7 @@ pub(crate) fn all() -> &'static [DeviceState] {
     let devices = fork::once(&DEVICES, || {
         let opened = open().and_then(|devices| {
             let kinds: Vec<&str> = devices.iter().map(|it| it.kind).collect();
-            ffi::choose_first(&kinds)?;
+            ffi::opened(&kinds)?;
             Ok(devices)
         });
         opened.unwrap_or_else(|error| report::fail(&"starting", false, &error))

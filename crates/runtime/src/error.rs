@@ -5,12 +5,9 @@
 
 use std::fmt;
 
-use abi::MapType;
 use device::{DeviceError, Started};
 
 use crate::args::Item;
-use crate::mapping::section;
-use crate::mapping::table::Mapped;
 
 /// Some bytes of the host, as users know them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,12 +73,6 @@ pub(crate) enum Error {
 }
 
 impl Error {
-    /// Only a part of what the entry asks for is mapped.
-    pub(crate) fn overlap(item: &Item, mapped: &Mapped) -> Error {
-        let is_required = item.map.has(MapType::PRESENT);
-        Error::Overlap { what: Section::of(item), mapped: section(mapped), is_required }
-    }
-
     pub(crate) fn device(doing: &'static str, what: Section, error: DeviceError) -> Error {
         Error::Device { doing, what: Some(what), error }
     }

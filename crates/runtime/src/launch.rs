@@ -21,7 +21,7 @@ use crate::registry::Region;
 use crate::steps::Step;
 use crate::tool::{self, Kind, Phase};
 use crate::watch::Watch;
-use crate::{llvm, runner};
+use crate::{llvm_info, runner};
 
 /// Arguments of most kernels need no allocation.
 pub(crate) type Words = SmallVec<[u64; 24]>;
@@ -194,8 +194,8 @@ impl Prepared {
             name: &region.name,
             source,
         };
-        if cx.watch.has_llvm(llvm::info::LAUNCHES) {
-            llvm::info::launched(cx.device.number, &launch);
+        if cx.watch.has_llvm(llvm_info::LAUNCHES) {
+            llvm_info::launched(cx.device.number, &launch);
         }
         // SAFETY: the kernel is of this device and the arguments are what its compiler said it takes;
         // what they point to is mapped, or private, and freed after this.

@@ -12,9 +12,9 @@ use device::DeviceError;
 
 use crate::devices::{self, DeviceState};
 use crate::error::Error;
-use crate::ffi::guard;
+use crate::guard::guard;
 use crate::mapping::Cx;
-use crate::{fork, report, settings};
+use crate::{report, settings};
 
 /// Some call may have left work.
 static IS_LEFT: AtomicBool = AtomicBool::new(false);
@@ -76,10 +76,9 @@ pub(crate) fn forget() {
 
 fn at_end() {
     static AT_EXIT: Once = Once::new();
-    AT_EXIT.call_once(|| {
-        fork::watch();
-        // SAFETY: `end` is a C function without arguments that never unwinds.
-        unsafe { libc::atexit(end) };
+    // SAFETY: `end` is a C function without arguments that never unwinds.
+    AT_EXIT.call_once(|| unsafe {
+        libc::atexit(end);
     });
 }
 

@@ -4,8 +4,9 @@
 //! track of what is mapped there, copies, launches and reports. The interface is LLVM 19's offload
 //! interface plus the routines of the standard; structures and bits are in crate `abi`.
 //!
-//! - [`ffi`]: the C entry points: validation, and the net that no panic passes
-//! - [`registry`]: binaries, regions, images
+//! - [`ffi`]: the C entry points, which validate; [`guard`]: the net that no panic passes
+//! - [`directives`]: regions and data directives as a whole, from an entry point or a queue
+//! - [`registry`]: binaries, regions, images; [`loaded`]: files of the process
 //! - [`devices`], [`settings`]: which devices there are, and what the environment says
 //! - [`mapping`]: the mapping table of a device and the walks over map entries
 //! - [`launch`], [`runner`], [`host`], [`host_task`]: regions, the threads they run on, the host's threading runtime
@@ -13,7 +14,7 @@
 //! - [`queue`]: work that the caller does not wait for; [`steps`]: what of a call waits in a queue;
 //!   [`submitted`]: regions that are started at once and finished later; [`left`]: work that nobody waits for
 //! - [`fork`]: locks while the process is copied; [`ending`]: threads that use devices while it ends
-//! - [`watch`], [`trace`], [`report`], [`llvm`], [`account`]: what users read; [`tool`]: what their tools are told
+//! - [`watch`], [`trace`], [`report`], [`llvm`], [`llvm_info`], [`account`]: what users read; [`tool`]: what their tools are told
 //!
 //! Nothing unwinds into C, and no lock is held across a call of a device.
 
@@ -24,15 +25,19 @@ mod account;
 mod ancestor;
 mod args;
 mod devices;
+mod directives;
 mod ending;
 mod error;
 pub mod ffi;
 mod fork;
+mod guard;
 mod host;
 mod host_task;
 mod launch;
 mod left;
 mod llvm;
+mod llvm_info;
+mod loaded;
 mod mapping;
 mod queue;
 mod registry;

@@ -12,7 +12,7 @@ use device::Build;
 use crate::args::Name;
 use crate::mapping::Cx;
 use crate::mapping::transfer::Piece;
-use crate::{llvm, queue, report, settings, trace};
+use crate::{llvm_info, queue, report, settings, trace};
 
 const INFO: u32 = 1;
 const TRACE: u32 = 2;
@@ -62,8 +62,8 @@ impl Watch {
     /// A copy has been made.
     pub(crate) fn transfer(self, timer: Timer, cx: &Cx<'_>, direction: Direction, piece: &Piece) {
         let Some(began) = timer.0 else { return };
-        if self.has_llvm(llvm::info::COPIES) {
-            llvm::info::copied(cx.device.number, direction, piece);
+        if self.has_llvm(llvm_info::COPIES) {
+            llvm_info::copied(cx.device.number, direction, piece);
         }
         let bytes = piece.size;
         let name = piece.name.map_or_else(|| "unnamed data".to_owned(), |it| it.to_string());
@@ -142,7 +142,7 @@ impl Watch {
     /// Sets which lines of LLVM's are printed.
     pub(crate) fn set_llvm(bits: u32) {
         let own = Watch::now().0 & (INFO | TRACE | TOOL | PROFILER | COUNTS);
-        WATCHERS.store(own | (bits & llvm::info::ALL) << LLVM_SHIFT, Ordering::Relaxed);
+        WATCHERS.store(own | (bits & llvm_info::ALL) << LLVM_SHIFT, Ordering::Relaxed);
     }
 
     /// A tool wants to be called from now on.
@@ -183,8 +183,8 @@ impl Watch {
 
     /// The device address of something was asked for that is not there.
     pub(crate) fn without_counterpart(self, cx: &Cx<'_>, name: Option<Name>) {
-        if self.has_llvm(llvm::info::NO_COUNTERPART) {
-            llvm::info::without_counterpart(cx.device.number, name);
+        if self.has_llvm(llvm_info::NO_COUNTERPART) {
+            llvm_info::without_counterpart(cx.device.number, name);
         }
     }
 
@@ -212,7 +212,7 @@ fn first() -> u32 {
         Some(path) if trace::open(&path) => TRACE,
         _ => 0,
     };
-    let lines = (settings::llvm_info() & llvm::info::ALL) << LLVM_SHIFT;
+    let lines = (settings::llvm_info() & llvm_info::ALL) << LLVM_SHIFT;
     let counts = if settings::counts() { COUNTS } else { 0 };
     let all = info | trace | lines | counts;
     WATCHERS.store(all, Ordering::Relaxed);

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use crate::args::{Item, MapArgs};
 use crate::error::{Error, Section};
-use crate::llvm::{self, info::Change};
+use crate::llvm_info::{self, Change};
 use crate::mapping::begin::shared_part;
 use crate::mapping::table::{Fit, Mapped};
 use crate::mapping::{Cx, attach, components, counter, transfer};
@@ -26,8 +26,8 @@ pub(crate) fn end(cx: &Cx<'_>, args: &MapArgs) -> Result<(), Error> {
         if cx.device.shares_memory {
             cx.device.mapping.left(&range);
         }
-        if cx.watch.has_llvm(llvm::info::CHANGES) {
-            llvm::info::removed(cx.device.number, &range);
+        if cx.watch.has_llvm(llvm_info::CHANGES) {
+            llvm_info::removed(cx.device.number, &range);
         }
         if !cx.is_in_place(&range) {
             tool::deleted(cx.watch, &range);
@@ -109,7 +109,7 @@ fn release(cx: &Cx<'_>, item: &Item, is_first_of_mapper: bool) -> Result<Option<
         && item.map.has(MapType::WHOLE)
         && let Some(mapped) = table.get_mut(found.key)
     {
-        return Err(Error::overlap(item, mapped));
+        return Err(super::overlap(item, mapped));
     }
     let found = found.filter(|it| it.fit == Fit::Contained || is_implicit);
     let mapped = found.and_then(|it| table.get_mut(it.key));
@@ -121,13 +121,13 @@ fn release(cx: &Cx<'_>, item: &Item, is_first_of_mapper: bool) -> Result<Option<
         };
     };
     let is_last = mapped.release(counter(item.map), item.map.has(MapType::DELETE), update);
-    if cx.watch.has_llvm(llvm::info::EXISTING) {
+    if cx.watch.has_llvm(llvm_info::EXISTING) {
         let change = match (update, item.map.has(MapType::DELETE)) {
             (false, _) => Change::Suppressed,
             (true, true) => Change::Reset,
             (true, false) => Change::Decremented,
         };
-        llvm::info::exists(cx.device.number, item, mapped, counter(item.map), change);
+        llvm_info::exists(cx.device.number, item, mapped, counter(item.map), change);
     }
     let key = mapped.begin;
     let wants_copy = item.map.has(MapType::FROM)
@@ -175,6 +175,6 @@ fn release(cx: &Cx<'_>, item: &Item, is_first_of_mapper: bool) -> Result<Option<
     }
     let removed = if leaves { table.remove(key) } else { None };
     // Where memory is shared there is nothing to give back, and mostly nobody to tell.
-    let matters = !cx.device.shares_memory || cx.watch.has_llvm(llvm::info::CHANGES);
+    let matters = !cx.device.shares_memory || cx.watch.has_llvm(llvm_info::CHANGES);
     Ok(removed.filter(|_| matters))
 }

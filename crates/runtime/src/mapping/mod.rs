@@ -29,9 +29,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use abi::MapType;
 use device::{DeviceError, DevicePtr, Held, Original, Stream};
 
-use crate::args::Place;
+use crate::args::{Item, Place};
 use crate::devices::DeviceState;
-use crate::error::Section;
+use crate::error::{Error, Section};
 use crate::steps::Later;
 use crate::sync::MutexGuard;
 use crate::watch::Watch;
@@ -244,6 +244,12 @@ impl Mapping {
 /// The counter that a map type asks for.
 pub(crate) fn counter(map: MapType) -> Counter {
     if map.has(MapType::HOLD) { Counter::Hold } else { Counter::Dynamic }
+}
+
+/// Only a part of what the entry asks for is mapped.
+pub(crate) fn overlap(item: &Item, mapped: &Mapped) -> Error {
+    let is_required = item.map.has(MapType::PRESENT);
+    Error::Overlap { what: Section::of(item), mapped: section(mapped), is_required }
 }
 
 /// A range of the table as users know it.

@@ -28,9 +28,9 @@ use smallvec::SmallVec;
 
 use crate::devices::{self, Target};
 use crate::error::Error;
-use crate::ffi::guard;
+use crate::guard::guard;
+use crate::report;
 use crate::submitted::{Note, Submitted};
-use crate::{fork, report};
 use graph::{Graph, Hire, Key, Reserved, Ticket};
 
 /// What is done when its turn has come. It reports its own failures.
@@ -350,7 +350,7 @@ pub(crate) fn forget_all() {
 fn started(hire: Hire) {
     static AT_EXIT: Once = Once::new();
     AT_EXIT.call_once(|| {
-        fork::watch();
+        report::on_crash(under_way);
         // SAFETY: `at_exit` is a C function without arguments that never unwinds.
         unsafe { libc::atexit(at_exit) };
     });

@@ -9,7 +9,7 @@ use crate::account::Account;
 use crate::args::{MapArgs, Place};
 use crate::devices::DeviceState;
 use crate::error::Error;
-use crate::ffi::guard;
+use crate::guard::guard;
 use crate::mapping::Cx;
 use crate::queue::{self, Work};
 use crate::registry;

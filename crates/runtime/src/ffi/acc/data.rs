@@ -13,8 +13,8 @@ use super::queues::{SYNC, staged};
 use super::{context, current, place, routine};
 use crate::args::{MapArgs, Place};
 use crate::devices::{DeviceState, Target};
+use crate::directives::{self, Walk};
 use crate::error::{Error, Section};
-use crate::ffi::data::{self, Walk};
 use crate::ffi::hand;
 use crate::mapping::Cx;
 use crate::mapping::table::{Fit, INFINITE, Mapped};
@@ -92,7 +92,7 @@ fn change(
             Walk::End => _ = check_whole(cx, bytes, false)?,
             Walk::Update => _ = check_whole(cx, bytes, true)?,
         }
-        data::begin(cx, walk, args)
+        directives::begin_data(cx, walk, args)
     })?;
     Ok(args.item(0).base as *mut c_void)
 }

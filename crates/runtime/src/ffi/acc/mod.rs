@@ -29,7 +29,7 @@ use std::ffi::c_int;
 use crate::args::Place;
 use crate::devices::{DeviceState, Target, all, numbered};
 use crate::error::Error;
-use crate::ffi::guard;
+use crate::guard::guard;
 use crate::mapping::Cx;
 use crate::watch::Watch;
 use crate::{host, registry};

@@ -7,7 +7,7 @@ use ::device::DevicePtr;
 use super::device;
 use crate::devices::{Target, all};
 use crate::error::Error;
-use crate::ffi::answer;
+use crate::guard::answer;
 use crate::mapping::table::{INFINITE, Mapped};
 use crate::tool::{self, DataOp, Operation};
 use crate::watch::Watch;

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use super::explicit::next;
-use crate::ffi::guard;
+use crate::guard::guard;
 use crate::left;
 
 /// Seconds since some moment; regions before the call are done.

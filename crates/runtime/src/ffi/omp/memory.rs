@@ -7,7 +7,8 @@ use ::device::MemoryKind;
 
 use super::{INITIAL_DEVICE, device, initial_device};
 use crate::devices::Target;
-use crate::ffi::{answer, hand};
+use crate::ffi::hand;
+use crate::guard::answer;
 use crate::registry;
 
 /// Allocates; null if there is no memory, no bytes were asked for or there is no such device.
