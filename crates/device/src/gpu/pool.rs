@@ -367,10 +367,10 @@ impl Pool {
             self.put(own);
             waited?;
         }
-        // Others may have some in streams that they use now.
+        // Others may have some in streams that they use now, with copies behind it.
         let all = self.all().clone();
-        let has_left = |it: &&Arc<Shared>| it.copies.load(Ordering::Acquire) == LEFT;
-        all.iter().filter(has_left).try_for_each(|it| it.stream.wait(what))
+        let is_used = |it: &&Arc<Shared>| it.copies.load(Ordering::Acquire) != NONE;
+        all.iter().filter(is_used).try_for_each(|it| it.stream.wait(what))
     }
 
     fn idle(&self) -> MutexGuard<'_, Idle> {

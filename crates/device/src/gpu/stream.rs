@@ -113,29 +113,49 @@ impl<'a, G: Gpu + ?Sized> Open<'a, G> {
         let Some(own) = own.as_mut() else { return Err(gone()) };
         let ordered = self.gpu.pool().order(own, work);
         self.is_behind.set(true);
-        let done = ordered.and_then(|()| act(own)).map_err(|error| self.noted(error));
+        let done = ordered.and_then(|()| act(own)).map_err(|error| self.noted(error, When::Put));
         if work == Work::Copy {
             self.gpu.pool().changed(own);
         }
         done
     }
 
-    fn noted(&self, error: DeviceError) -> DeviceError {
+    fn noted(&self, error: DeviceError, when: When) -> DeviceError {
         let started = self.started.borrow();
-        noted(self.gpu, error, started.as_ref())
+        noted(self.gpu, (error, when), started.as_ref())
     }
+}
+
+/// When an error was found.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum When {
+    /// While something was put into a stream: it may be the fault of that.
+    Put,
+    /// While work was waited for.
+    Waited,
 }
 
 /// What an error means where kernels may be under way that nobody has waited for. `started` is the last one of who
 /// has waited.
-fn noted<G: Gpu + ?Sized>(gpu: &G, error: DeviceError, started: Option<&Started>) -> DeviceError {
-    let error = if let DeviceError::Fault { what, .. } = &error {
-        let mut kernels = gpu.pool().left();
-        kernels.extend(started.filter(|it| !kernels.contains(it)).cloned());
-        let is_own = kernels.iter().all(|it| Some(it) == started);
-        if is_own { error } else { DeviceError::Earlier { kernels, what: what.clone() } }
+fn noted<G: Gpu + ?Sized>(
+    gpu: &G,
+    (error, when): (DeviceError, When),
+    started: Option<&Started>,
+) -> DeviceError {
+    let what = if let DeviceError::Fault { what, .. } = &error {
+        Some(what.clone())
+    } else if let DeviceError::Failed(what) = &error {
+        // Some drivers have other words for a crash.
+        (when == When::Waited).then(|| what.clone())
     } else {
-        error
+        None
+    };
+    let mut kernels = if what.is_some() { gpu.pool().left() } else { Vec::new() };
+    kernels.extend(started.filter(|it| !kernels.contains(it)).cloned());
+    let is_own = kernels.iter().all(|it| Some(it) == started);
+    let error = match what {
+        Some(what) if !is_own => DeviceError::Earlier { kernels, what },
+        _ => error,
     };
     gpu.noted(error, started.map(|it| it.name.as_str()))
 }
@@ -201,7 +221,7 @@ impl<G: Gpu + ?Sized> Stream for Open<'_, G> {
         let Some(own) = own.as_mut().filter(|_| self.is_behind.replace(false)) else {
             return Ok(());
         };
-        self.gpu.pool().wait(own, "waiting").map_err(|error| self.noted(error))
+        self.gpu.pool().wait(own, "waiting").map_err(|error| self.noted(error, When::Waited))
     }
 
     fn leave(&self) -> bool {
@@ -252,7 +272,8 @@ pub(crate) fn wait_for<G: Gpu + ?Sized>(gpu: &G, event: Event, kernel: &str) -> 
     let Some(stream) = gpu.pool().under_way(event) else { return Ok(()) };
     let _here = gpu.enter()?;
     let started = Started { name: kernel.to_owned(), source: String::new() };
-    gpu.pool().wait_for(&stream).map_err(|error| noted(gpu, error, Some(&started)))
+    let waited = gpu.pool().wait_for(&stream);
+    waited.map_err(|error| noted(gpu, (error, When::Waited), Some(&started)))
 }
 
 /// Waits for all work that was left.
@@ -261,7 +282,7 @@ pub(crate) fn wait_for_left<G: Gpu + ?Sized>(gpu: &G) -> Result<()> {
         return Ok(());
     }
     let _here = gpu.enter()?;
-    gpu.pool().wait_for_left().map_err(|error| noted(gpu, error, None))
+    gpu.pool().wait_for_left().map_err(|error| noted(gpu, (error, When::Waited), None))
 }
 
 /// Waits for several at once.

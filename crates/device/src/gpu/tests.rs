@@ -24,7 +24,8 @@ struct State {
     streams: Vec<(Vec<Deed>, usize)>,
     done: Vec<u64>,
     follows: usize,
-    is_dead: bool,
+    /// What waiting ends with.
+    failure: Option<DeviceError>,
 }
 
 impl State {
@@ -68,8 +69,8 @@ impl DriverStream for Line {
     fn wait(&self, _: &'static str) -> Result<()> {
         let until = self.len();
         let mut state = self.driver.0.lock().unwrap();
-        if state.is_dead {
-            return Err(DeviceError::Fault { address: None, what: "it died".into() });
+        if let Some(failure) = &state.failure {
+            return Err(failure.clone());
         }
         state.run(self.number, until);
         Ok(())
@@ -347,7 +348,8 @@ fn there_is_an_end_to_what_is_left() {
 
 #[test]
 fn a_crash_is_told_with_the_kernels_that_were_left() {
-    let die = |gpu: &Fake| gpu.driver.0.lock().unwrap().is_dead = true;
+    let fail = |gpu: &Fake, with| gpu.driver.0.lock().unwrap().failure = Some(with);
+    let die = |gpu: &Fake| fail(gpu, DeviceError::Fault { address: None, what: "it died".into() });
     let names = |error: DeviceError| {
         let DeviceError::Earlier { kernels, .. } = &error else { return vec![error.to_string()] };
         kernels.iter().map(ToString::to_string).collect()
@@ -376,6 +378,22 @@ fn a_crash_is_told_with_the_kernels_that_were_left() {
     let error = other.synchronise().unwrap_err();
     assert_eq!(names(error), ["`main:1` (a.c:1:1)", "`main:2` (a.c:2:1)"], "in any stream");
     drop(holder);
+
+    let gpu = Fake::new();
+    left(&gpu, 1);
+    fail(&gpu, DeviceError::Failed("out of resources".into()));
+    let error = stream::wait_for_left(&gpu).unwrap_err();
+    assert_eq!(names(error), ["`main:1` (a.c:1:1)"], "drivers have other words for it");
+}
+
+#[test]
+fn who_waits_for_what_is_left_finds_it_in_streams_of_others() {
+    let gpu = Fake::new();
+    left(&gpu, 1);
+    let stream = open(&gpu);
+    copy_in(&*stream, 2, 8);
+    stream::wait_for_left(&gpu).unwrap();
+    assert_eq!(gpu.done(), [1, 2]);
 }
 
 #[test]
