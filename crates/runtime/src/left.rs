@@ -60,9 +60,9 @@ fn waited(device: &DeviceState) -> Result<(), Error> {
     waited.map_err(|error| Error::Device { doing: "waiting for regions", what: None, error })
 }
 
-/// Waits for all that was left, on all devices.
+/// Waits for all that was left, on all devices; not in a program that ends by a failure.
 pub(crate) fn wait() -> Result<(), Error> {
-    if !IS_LEFT.load(Ordering::Relaxed) {
+    if !IS_LEFT.load(Ordering::Relaxed) || report::is_failing() {
         return Ok(());
     }
     IS_LEFT.store(false, Ordering::SeqCst);
@@ -83,7 +83,5 @@ fn at_end() {
 }
 
 extern "C" fn end() {
-    if !report::is_failing() {
-        guard(&"the end of the program", true, wait);
-    }
+    guard(&"the end of the program", true, wait);
 }
