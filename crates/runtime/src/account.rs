@@ -38,7 +38,7 @@ impl Account {
         let Account { scope, kind, what, is_of_table } = self;
         drop(scope);
         if is_of_table && cx.watch.has_llvm(llvm_info::TABLE) {
-            llvm_info::table(cx);
+            llvm_info::table(cx.device.number, &cx.device.mapping.snapshot(), &cx.place);
         }
         if !what.is_empty() {
             cx.watch.finished(timer, &cx.place, kind, &what);

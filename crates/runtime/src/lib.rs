@@ -8,10 +8,10 @@
 //! - [`directives`]: regions and data directives as a whole, from an entry point or a queue
 //! - [`registry`]: binaries, regions, images; [`loaded`]: files of the process
 //! - [`devices`], [`settings`]: which devices there are, and what the environment says
-//! - [`mapping`]: the mapping table of a device and the walks over map entries
+//! - [`mapping`]: the mapping table of a device and the walks over map entries; [`table`], [`piece`]: its ranges
 //! - [`launch`], [`runner`], [`host`], [`host_task`]: regions, the threads they run on, the host's threading runtime
 //! - [`ancestor`]: regions that kernels hand back to the host
-//! - [`queue`]: work that the caller does not wait for; [`steps`]: what of a call waits in a queue;
+//! - [`queue`]: work that the caller does not wait for, in an order ([`graph`], [`running`]); [`steps`]: what of a call waits in a queue;
 //!   [`submitted`]: regions that are started at once and finished later; [`left`]: work that nobody waits for
 //! - [`fork`]: locks while the process is copied; [`ending`]: threads that use devices while it ends
 //! - [`watch`], [`trace`], [`report`], [`llvm`], [`llvm_info`], [`account`]: what users read; [`tool`]: what their tools are told
@@ -30,6 +30,7 @@ mod ending;
 mod error;
 pub mod ffi;
 mod fork;
+mod graph;
 mod guard;
 mod host;
 mod host_task;
@@ -39,14 +40,17 @@ mod llvm;
 mod llvm_info;
 mod loaded;
 mod mapping;
+mod piece;
 mod queue;
 mod registry;
 mod report;
 mod runner;
+mod running;
 mod settings;
 mod steps;
 mod submitted;
 mod sync;
+mod table;
 mod tool;
 mod trace;
 mod watch;

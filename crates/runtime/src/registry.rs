@@ -21,8 +21,8 @@ use rustc_hash::FxHashMap;
 use crate::args::{Name, Place};
 use crate::devices::{self, DeviceState};
 use crate::error::Error;
-use crate::mapping::table::Mapped;
-use crate::mapping::transfer::Piece;
+use crate::piece::Piece;
+use crate::table::Mapped;
 use crate::watch::{Direction, Watch};
 use crate::{fork, llvm, llvm_info, loaded, report, tool};
 
@@ -304,7 +304,7 @@ impl Binary {
         for device in devices::all() {
             let Some(module) = self.modules.get(device) else { continue };
             for variable in &self.variables {
-                let is_ours = |it: &Mapped| it.dynamic == crate::mapping::table::INFINITE;
+                let is_ours = |it: &Mapped| it.dynamic == crate::table::INFINITE;
                 device.mapping.remove_if(variable.address, is_ours);
                 device.mapping.rooms.remove(variable.address);
             }

@@ -13,12 +13,13 @@ use device::DevicePtr;
 
 use crate::args::{MapArgs, Name};
 use crate::error::Error;
+use crate::graph::{Reserved, Ticket};
 use crate::launch::Kept;
 use crate::mapping::Cx;
-use crate::mapping::table::Mapped;
-use crate::mapping::transfer::{self, Piece};
-use crate::queue::graph::{Reserved, Ticket};
+use crate::mapping::transfer;
+use crate::piece::Piece;
 use crate::registry::Region;
+use crate::table::Mapped;
 
 /// One thing that is done later.
 #[derive(Debug)]

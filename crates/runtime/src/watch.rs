@@ -9,10 +9,9 @@ use std::time::Instant;
 
 use device::Build;
 
-use crate::args::Name;
-use crate::mapping::Cx;
-use crate::mapping::transfer::Piece;
-use crate::{llvm_info, queue, report, settings, trace};
+use crate::args::{Name, Place};
+use crate::piece::Piece;
+use crate::{llvm_info, report, running, settings, trace};
 
 const INFO: u32 = 1;
 const TRACE: u32 = 2;
@@ -60,14 +59,19 @@ impl Watch {
     }
 
     /// A copy has been made.
-    pub(crate) fn transfer(self, timer: Timer, cx: &Cx<'_>, direction: Direction, piece: &Piece) {
+    pub(crate) fn transfer(
+        self,
+        timer: Timer,
+        (number, place): (usize, Place),
+        direction: Direction,
+        piece: &Piece,
+    ) {
         let Some(began) = timer.0 else { return };
         if self.has_llvm(llvm_info::COPIES) {
-            llvm_info::copied(cx.device.number, direction, piece);
+            llvm_info::copied(number, direction, piece);
         }
         let bytes = piece.size;
         let name = piece.name.map_or_else(|| "unnamed data".to_owned(), |it| it.to_string());
-        let number = cx.device.number;
         let (verb, way) = match direction {
             Direction::In => ("to", "copy to device"),
             Direction::Out => ("from", "copy to host"),
@@ -75,14 +79,13 @@ impl Watch {
         let ended = Instant::now();
         if self.0 & INFO != 0 {
             let micros = micros(began, ended);
-            let place = cx.place;
             let line =
                 format!("{place}: {name}: {bytes} bytes {verb} device {number}, {micros} us");
             report::info(&line);
         }
         if self.0 & TRACE != 0 {
             let mut args = format!("\"bytes\":{bytes},\"device\":{number}");
-            let _ = write!(args, ",\"place\":{}", trace::quoted(&cx.place.to_string()));
+            let _ = write!(args, ",\"place\":{}", trace::quoted(&place.to_string()));
             trace::event(way, &name, began, ended, &args);
         }
     }
@@ -119,7 +122,7 @@ impl Watch {
     ) {
         let Some(began) = timer.0 else { return };
         let ended = Instant::now();
-        let queue = queue::running();
+        let queue = running::queue();
         if self.0 & INFO != 0 {
             let queue = queue.map_or_else(String::new, |it| format!(", queue {it}"));
             let took = micros(began, ended);
@@ -182,9 +185,9 @@ impl Watch {
     }
 
     /// The device address of something was asked for that is not there.
-    pub(crate) fn without_counterpart(self, cx: &Cx<'_>, name: Option<Name>) {
+    pub(crate) fn without_counterpart(self, device: usize, name: Option<Name>) {
         if self.has_llvm(llvm_info::NO_COUNTERPART) {
-            llvm_info::without_counterpart(cx.device.number, name);
+            llvm_info::without_counterpart(device, name);
         }
     }
 

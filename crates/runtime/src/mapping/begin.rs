@@ -12,9 +12,10 @@ use crate::llvm;
 use crate::llvm_info::{self, Change};
 use crate::mapping::attach::Counting;
 use crate::mapping::early::Lead;
-use crate::mapping::table::{Fit, Mapped};
-use crate::mapping::transfer::{self, Piece};
+use crate::mapping::transfer;
 use crate::mapping::{Cx, attach, components, counter};
+use crate::piece::Piece;
+use crate::table::{Fit, Mapped};
 use crate::tool;
 
 /// Where something that was asked for lies.
@@ -63,7 +64,7 @@ pub(crate) fn begin(cx: &Cx<'_>, args: &MapArgs, in_mapper: bool) -> Result<(), 
             Placed::Device(at) => at.0.wrapping_sub(before),
             // What is not mapped keeps its value; LLVM's runtime makes it null.
             Placed::Absent if item.map.has(MapType::RETURN_PARAM) && llvm::is_program() => {
-                cx.watch.without_counterpart(cx, item.name);
+                cx.watch.without_counterpart(cx.device.number, item.name);
                 0u64.wrapping_sub(before)
             }
             Placed::InPlace | Placed::Absent => item.base as u64,

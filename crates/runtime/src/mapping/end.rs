@@ -7,11 +7,11 @@ use smallvec::SmallVec;
 
 use crate::args::{Item, MapArgs};
 use crate::error::{Error, Section};
+use crate::graph::Ticket;
 use crate::llvm_info::{self, Change};
 use crate::mapping::begin::shared_part;
-use crate::mapping::table::{Fit, Mapped};
 use crate::mapping::{Cx, attach, components, counter, transfer};
-use crate::queue::graph::Ticket;
+use crate::table::{Fit, Mapped};
 use crate::{queue, tool};
 
 /// Ranges that have left the table; most calls remove few.

@@ -1,6 +1,6 @@
 //! What is mapped to one device, for many threads at once.
 //!
-//! [`Mapping`] guards a [`table::Table`] by busy marks ([`shared`]): no lock is held across a call of the
+//! [`Mapping`] guards a [`Table`] by busy marks ([`shared`]): no lock is held across a call of the
 //! device. A thread waits only while it has no range busy itself, so nobody waits in a circle.
 //!
 //! - [`begin`], [`end`], [`update`]: the three walks over the entries of a call
@@ -20,7 +20,6 @@ pub(crate) mod present;
 pub(crate) mod rooms;
 mod shared;
 pub(crate) mod strided;
-pub(crate) mod table;
 pub(crate) mod transfer;
 pub(crate) mod update;
 
@@ -34,10 +33,10 @@ use crate::devices::DeviceState;
 use crate::error::{Error, Section};
 use crate::steps::Later;
 use crate::sync::MutexGuard;
+use crate::table::{self, Counter, Fit, Mapped, Table};
 use crate::watch::Watch;
 pub(crate) use shared::Found;
 use shared::{Shared, Stage};
-use table::{Counter, Fit, Mapped, Table};
 
 /// What every step of a call knows.
 #[derive(Clone, Copy)]

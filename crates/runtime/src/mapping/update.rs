@@ -10,8 +10,8 @@ use crate::args::{Item, MapArgs};
 use crate::error::{Error, Section};
 use crate::mapping::begin::shared_part;
 use crate::mapping::strided;
-use crate::mapping::table::Fit;
 use crate::mapping::{Cx, components, transfer};
+use crate::table::Fit;
 
 /// Copies all entries as their types say.
 pub(crate) fn update(cx: &Cx<'_>, args: &MapArgs) -> Result<(), Error> {

@@ -2,17 +2,16 @@
 //!
 //! A queue belongs to a device and has a number; what is put into it runs in order, and different
 //! queues run at the same time. [`tasks`] orders work by the data it names instead. Both are chains in
-//! one [`graph`], worked off by a few threads that sleep when there is nothing to do. Work is finished
+//! one [`crate::graph`], worked off by a few threads that sleep when there is nothing to do. Work is finished
 //! before the program ends, unless it ends by a failure or out of such work; a child of fork has none.
 //!
 //! - [`deferred`]: a call of the offload interface, kept until its turn
 //! - [`staged`]: one of which only copies and launches are
-//! - [`graph`]: the order
+//! - [`crate::graph`]: the order
 //! - [`tasks`]: order by dependences
 #![allow(unsafe_code, reason = "asks the C library to call back at exit")]
 
 pub(crate) mod deferred;
-pub(crate) mod graph;
 pub(crate) mod staged;
 pub(crate) mod tasks;
 
@@ -28,10 +27,11 @@ use smallvec::SmallVec;
 
 use crate::devices::{self, Target};
 use crate::error::Error;
+use crate::graph::{self, Graph, Hire, Key, Reserved, Ticket};
 use crate::guard::guard;
 use crate::report;
+use crate::running::{self, Running};
 use crate::submitted::{Note, Submitted};
-use graph::{Graph, Hire, Key, Reserved, Ticket};
 
 /// What is done when its turn has come. It reports its own failures.
 pub(crate) type Work = Box<dyn FnOnce() + Send>;
@@ -48,42 +48,14 @@ const FIRST: i64 = 0;
 thread_local! {
     /// The queue that `async` without a number means to this thread.
     static DEFAULT: Cell<i64> = const { Cell::new(FIRST) };
-    /// What this thread works off at the moment.
-    static RUNNING: Cell<Option<Running>> = const { Cell::new(None) };
     /// This thread takes work from queues.
     static IS_WORKER: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Work that is not waited for in place.
-#[derive(Clone, Copy)]
-struct Running {
-    /// `None`: the caller itself does it, on behalf of the queue.
-    ticket: Option<Ticket>,
-    queue: Option<i64>,
-}
-
-/// The piece of work that the current thread has taken.
-fn own() -> Option<Ticket> {
-    RUNNING.get().and_then(|it| it.ticket)
-}
-
 /// Does something that belongs to a queue, in the caller's own time.
 fn on_behalf_of<T>(queue: i64, work: impl FnOnce() -> T) -> T {
-    let running = Running { ticket: own(), queue: Some(queue) };
-    let outer = RUNNING.replace(Some(running));
-    let result = work();
-    RUNNING.set(outer);
-    result
-}
-
-/// The queue that the current thread works off, if that has a number.
-pub(crate) fn running() -> Option<i64> {
-    RUNNING.get().and_then(|it| it.queue)
-}
-
-/// The current thread works off something that nobody waits for in place.
-pub(crate) fn is_deferred() -> bool {
-    RUNNING.get().is_some()
+    let _running = Running { ticket: running::own(), queue: Some(queue) }.begin();
+    work()
 }
 
 /// The queue of this thread for work without a number.
@@ -160,10 +132,8 @@ pub(crate) fn run_elsewhere(work: Work) {
 
 /// Runs such work in the calling thread.
 pub(crate) fn run_here(work: Work) {
-    let running = Running { ticket: own(), queue: None };
-    let outer = RUNNING.replace(Some(running));
+    let _running = Running { ticket: running::own(), queue: None }.begin();
     work();
-    RUNNING.set(outer);
 }
 
 /// Runs work after others, in no queue.
@@ -205,7 +175,7 @@ pub(crate) fn wait_any(queues: &[Key]) -> Option<usize> {
 
 /// Has everything been done that was put into these queues; `None`: into all of the device?
 pub(crate) fn test(device: usize, queues: Option<&[i64]>) -> bool {
-    let own = own();
+    let own = running::own();
     let ends = GRAPH.ask(|it| it.ends(device, queues));
     // Who asks again and again is told some time.
     want(&ends);
@@ -221,7 +191,7 @@ fn want(tickets: &[Ticket]) {
 
 /// What a thread outside of queues may wait for: all that is not done on a device.
 pub(crate) fn pending(device: usize) -> Vec<Ticket> {
-    match is_used() && own().is_none() {
+    match is_used() && running::own().is_none() {
         true => GRAPH.ask(|it| it.ends(device, None)),
         false => Vec::new(),
     }
@@ -235,7 +205,7 @@ pub(crate) fn wait_for(tickets: &[Ticket]) {
     let (claimed, tickets) = GRAPH.claim(tickets);
     wait_together(&claimed);
     do_claimed(claimed);
-    let own = own();
+    let own = running::own();
     let is_pending = |pending: &graph::Pending<'_, _, _>| {
         tickets.iter().any(|it| Some(*it) != own && pending.has(*it))
     };
@@ -326,7 +296,7 @@ pub(crate) fn finish_all() {
     if IS_WORKER.get() || report::is_failing() {
         return;
     }
-    let own = own();
+    let own = running::own();
     loop {
         do_claimed(GRAPH.claim_all());
         GRAPH.wait(false, |it| it.has_other(own) && !it.has_unwanted(), hire);
@@ -391,13 +361,12 @@ fn take_work() {
 }
 
 fn run(ticket: Ticket, queue: Option<i64>, work: Work) {
-    let outer = RUNNING.replace(Some(Running { ticket: Some(ticket), queue }));
+    let _running = Running { ticket: Some(ticket), queue }.begin();
     // Work reports its own failures; what is left is a bug of ours.
     if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(work)) {
         std::mem::forget(payload);
         report::fail(&"a queue", false, &Error::Panicked);
     }
-    RUNNING.set(outer);
 }
 
 #[cfg(test)]

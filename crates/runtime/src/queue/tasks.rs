@@ -16,11 +16,11 @@ use abi::queue::{Dependence, DependenceKind};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::graph::Ticket;
 use super::{GRAPH, Work, leave, put_after, wait_for, want};
 use crate::args::{MapArgs, Place};
 use crate::devices::{self, Target};
 use crate::error::Error;
+use crate::graph::Ticket;
 use crate::launch::Shape;
 use crate::submitted::{self, Note};
 use crate::{host, host_task, registry};

@@ -17,8 +17,8 @@ use crate::directives::{self, Walk};
 use crate::error::{Error, Section};
 use crate::ffi::hand;
 use crate::mapping::Cx;
-use crate::mapping::table::{Fit, INFINITE, Mapped};
 use crate::queue;
+use crate::table::{Fit, INFINITE, Mapped};
 
 /// Some bytes of the host. Of a null pointer there are none.
 #[derive(Clone, Copy)]

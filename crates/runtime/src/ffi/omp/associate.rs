@@ -8,7 +8,7 @@ use super::device;
 use crate::devices::{Target, all};
 use crate::error::Error;
 use crate::guard::answer;
-use crate::mapping::table::{INFINITE, Mapped};
+use crate::table::{INFINITE, Mapped};
 use crate::tool::{self, DataOp, Operation};
 use crate::watch::Watch;
 use crate::{llvm, report};
