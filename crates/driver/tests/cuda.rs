@@ -261,7 +261,7 @@ fn run_with_driver(path: &Path, settings: &[(&str, &str)]) -> Ran {
     let mut command = Command::new(path.join("program"));
     command.env("FERRY_DEVICE", "cuda*2").env("OMP_TARGET_OFFLOAD", "MANDATORY");
     command.env("LD_LIBRARY_PATH", path).env("CALLS", path.join("calls"));
-    command.envs(settings.iter().copied()).env_remove("FERRY_INFO");
+    command.env_remove("FERRY_INFO").envs(settings.iter().copied());
     let output = command.output().expect("the program runs");
     let calls = fs::read_to_string(path.join("calls")).unwrap_or_default();
     Ran { output, calls: calls.lines().map(str::to_owned).collect() }

@@ -20,6 +20,7 @@ use crate::ancestor::Answers;
 use crate::error::Error;
 use crate::mapping::Mapping;
 use crate::settings::{self, Policy};
+use crate::watch::Watch;
 use crate::{ffi, fork, host, llvm, registry, report};
 
 /// A device with what is known of it.
@@ -263,6 +264,9 @@ fn opened_device(kind: &Plugin, number: usize, nth: usize) -> device::Result<Box
     let calls_back = registry::current().requires & requires::REVERSE_OFFLOAD != 0;
     if calls_back && !device.runs_in_process() {
         Answers::start(number, device.as_ref())?;
+    }
+    if device.stream().is_some() {
+        Watch::now().opened(number, kind.name());
     }
     Ok(device)
 }

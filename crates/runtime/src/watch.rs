@@ -100,6 +100,15 @@ impl Watch {
         report::info(&format!("{place}: {kernel}: {counts}"));
     }
 
+    /// A device is open that works by itself.
+    pub(crate) fn opened(self, device: usize, kind: &str) {
+        if self.0 & INFO != 0 {
+            report::info(&format!(
+                "device {device} ({kind}): each call is waited for while this is told, otherwise when results are read"
+            ));
+        }
+    }
+
     /// A device has the code of a program.
     pub(crate) fn loaded(self, timer: Timer, device: usize, build: Option<Build>) {
         let (Some(began), Some(build)) = (timer.0, build) else { return };

@@ -7,6 +7,7 @@ use super::{Ran, told, with_driver};
 pub(super) const OWN: &[(&str, super::Test)] = &[
     ("a_chain_of_regions_is_waited_for_once", a_chain),
     ("who_wants_it_waits_for_each_region", always),
+    ("who_is_told_of_regions_is_told_that_they_are_waited_for", told_of),
     ("what_a_region_was_passed_may_change_at_once", what_was_passed),
     ("locked_memory_is_read_before_a_region_returns", locked_memory),
     ("updates_and_regions_keep_their_order", updates),
@@ -62,6 +63,13 @@ fn always() -> Option<String> {
     let ran = with_driver(CHAIN, "cuda", &[("SUMS", "1"), ("FERRY_WAIT", "always")])?;
     let waits = ran.count("wait");
     ran.fails().or_else(|| (waits < 100).then(|| format!("{waits} waits")))
+}
+
+fn told_of() -> Option<String> {
+    let ran = with_driver(CHAIN, "cuda", &[("SUMS", "1"), ("FERRY_INFO", "1")])?;
+    let said = told(&ran.output);
+    let is_right = said.matches("each call is waited for while this is told").count() == 2;
+    ran.fails().or_else(|| (ran.count("wait") < 100 || !is_right).then_some(said))
 }
 
 fn what_was_passed() -> Option<String> {
