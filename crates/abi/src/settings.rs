@@ -38,6 +38,7 @@ pub const SETTINGS: &[Setting] = &[
     of_both("FERRY_DEVICE", Takes::Devices),
     of_both("FERRY_INFO", Takes::Word(&["0", "1", "cycles"])),
     of_both("FERRY_TRACE", Takes::File),
+    of_both("FERRY_WAIT", Takes::Word(&["always"])),
     of_both("FERRY_DEVICE_MEMORY", Takes::Number(1, u64::MAX)),
     of_both("FERRY_COPY_THREADS", Takes::Number(1, 1024)),
     of_both("FERRY_CYCLE_LIMIT", Takes::Number(1, u64::MAX)),

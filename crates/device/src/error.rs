@@ -2,6 +2,23 @@
 
 use std::fmt;
 
+/// A kernel that was started.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Started {
+    /// What people call it: `main:8`.
+    pub name: String,
+    /// `file:line:column` of its region.
+    pub source: String,
+}
+
+/// `` `main:8` (a.c:8:3) ``
+impl fmt::Display for Started {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}`", self.name)?;
+        if self.source.is_empty() { Ok(()) } else { write!(f, " ({})", self.source) }
+    }
+}
+
 /// Why a device did not do what it was told.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeviceError {
@@ -21,6 +38,13 @@ pub enum DeviceError {
         /// The address it touched, where known.
         address: Option<u64>,
         /// What happened: `read of an unmapped address`, `division by zero`.
+        what: String,
+    },
+    /// A kernel did that which nobody had waited for; found by a call that came later.
+    Earlier {
+        /// Those that it may have been.
+        kernels: Vec<Started>,
+        /// What happened.
         what: String,
     },
     /// A kernel has written behind the end of memory that is given back.
@@ -52,6 +76,11 @@ impl fmt::Display for DeviceError {
                 write!(f, "the kernel crashed: {what} at {address:#x}")
             }
             DeviceError::Fault { address: None, what } => write!(f, "the kernel crashed: {what}"),
+            DeviceError::Earlier { kernels, what } => {
+                let names: Vec<String> = kernels.iter().map(ToString::to_string).collect();
+                let one = if kernels.len() > 1 { "one of the kernels" } else { "the kernel" };
+                write!(f, "{one} of {} crashed: {what}", names.join(", "))
+            }
             DeviceError::Overrun { behind } => {
                 write!(f, "a kernel has written behind its end, beginning with byte {behind} there")
             }

@@ -6,8 +6,8 @@
 //! answers with [`DeviceError::Unsupported`], never with silent success.
 //!
 //! All methods may be called from many threads at once, and the caller holds no lock while it
-//! calls. Calls block until their work is done, launches too, unless the caller lets its own go ahead
-//! ([`Device::go_ahead`]). Plugins know neither the runtime nor one another.
+//! calls. Calls block until their work is done, launches too; work that its caller does not wait for in place is put
+//! into a [`Stream`], and waited for there or by its [`Event`]. Plugins know neither the runtime nor one another.
 //!
 //! - [`cpu`]: the host's processor, in process
 //! - [`separate`]: the same in a process and memory of its own
@@ -17,30 +17,23 @@
 //! - [`riscv`]: a simulated cluster of 32-bit cores
 //! - [`memory`], [`error`]: the plain types of the contract
 //! - `blocks`: parts of a range of memory
-//! - `heap`: memory that is kept for the next who asks
-//! - `lanes`: calls that return before their work is done, for plugins whose drivers have queues
-//! - `relay`: large copies in pieces, for plugins whose drivers copy them with one thread
+//! - `gpu`: what GPUs of all makers share: streams, memory that is kept, large copies, sizes of launches
 //! - [`upcalls`]: what kernels may ask of the host
 //! - [`library`], [`parameters`]: shared objects from memory, calls by address
-//! - `shape`, `parts`: what GPUs of all makers share: sizes of launches, images of several files
 //! - [`PLUGINS`]: how devices of each kind are opened; one more is one file and one line there, and one in [`abi::target`]
 
 mod blocks;
 pub mod cpu;
 pub mod cuda;
 pub mod error;
-mod heap;
+mod gpu;
 pub mod hip;
-mod lanes;
 pub mod library;
 pub mod memory;
 pub mod opencl;
 pub mod parameters;
-mod parts;
-mod relay;
 pub mod riscv;
 pub mod separate;
-mod shape;
 pub mod upcalls;
 
 use std::ffi::CStr;
@@ -49,7 +42,7 @@ use std::sync::Arc;
 use abi::entry::KernelFn;
 use abi::target::{Kind, Target};
 
-pub use error::DeviceError;
+pub use error::{DeviceError, Started};
 pub use memory::{DevicePtr, MemoryKind};
 pub use upcalls::{Original, Upcalls};
 
@@ -192,14 +185,69 @@ pub struct Launch<'a> {
     pub source: &'a str,
 }
 
-/// Work of a device that goes on while nobody waits for it: see [`Device::take_off`]. The numbers mean what
-/// the device wants them to mean.
+/// A place in a stream: all that was put into it before. The numbers mean what the device wants them to mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Flight {
-    /// Work of one lane is done in its order.
-    pub lane: usize,
-    /// The place in the lane.
+pub struct Event {
+    /// Work of one stream is done in its order.
+    pub stream: usize,
+    /// The place in the stream.
     pub number: u64,
+}
+
+/// Work of a device that is done in its order, of one caller: calls return when their work is put into it. Data that
+/// it copies to the device are there for all calls that come later; what kernels have written others find when it was
+/// waited for. A stream that is dropped is waited for, unless its work was left ([`Stream::leave`]).
+#[allow(unsafe_code, reason = "addresses of two memories: what they mean is the caller's promise")]
+pub trait Stream {
+    /// Copies from the host to this device.
+    ///
+    /// # Safety
+    /// As [`Device::copy_in`]; of more than 64 KiB the source stays as it is until the stream was waited for.
+    unsafe fn copy_in(&self, dst: DevicePtr, src: *const u8, len: usize) -> Result<()>;
+
+    /// The same for memory of which nobody else knows.
+    ///
+    /// # Safety
+    /// As [`Stream::copy_in`].
+    unsafe fn copy_in_own(&self, dst: DevicePtr, src: *const u8, len: usize) -> Result<()>;
+
+    /// Copies from this device to the host, and waits.
+    ///
+    /// # Safety
+    /// As [`Device::copy_out`].
+    unsafe fn copy_out(&self, dst: *mut u8, src: DevicePtr, len: usize) -> Result<()>;
+
+    /// Sets `len` bytes to `byte`.
+    ///
+    /// # Safety
+    /// As [`Device::fill`].
+    unsafe fn fill(&self, dst: DevicePtr, byte: u8, len: usize) -> Result<()>;
+
+    /// Runs a kernel. A crash of it is [`DeviceError::Fault`] in the call that waits for it.
+    ///
+    /// # Safety
+    /// As [`Device::launch`]; what the arguments point to on the device stays there until the kernel is done.
+    unsafe fn launch(&self, kernel: Kernel, args: &[u64], launch: &Launch<'_>) -> Result<()>;
+
+    /// Nothing was put into it that was not waited for.
+    fn is_idle(&self) -> bool;
+
+    /// Waits for all that was put into it.
+    fn synchronise(&self) -> Result<()>;
+
+    /// Nobody needs to wait for it: all that is asked of the device from now on, by anybody, comes after what is in it.
+    /// What is put into it later is not meant. False: its work must be waited for.
+    fn leave(&self) -> bool {
+        false
+    }
+
+    /// Its work was left, and nothing in it reads the caller's memory any more: it need not be waited for.
+    fn is_left(&self) -> bool {
+        false
+    }
+
+    /// Its work goes on without the caller, who may wait for the event.
+    fn submit(self: Box<Self>) -> Result<Event>;
 }
 
 /// Something that is only kept and then dropped: locks.
@@ -302,15 +350,6 @@ pub trait Device: Send + Sync {
     /// memory of this device.
     unsafe fn copy_in(&self, dst: DevicePtr, src: *const u8, len: usize) -> Result<()>;
 
-    /// The same for memory of which nobody else knows.
-    ///
-    /// # Safety
-    /// As [`Device::copy_in`].
-    unsafe fn copy_in_own(&self, dst: DevicePtr, src: *const u8, len: usize) -> Result<()> {
-        // SAFETY: the caller's promise.
-        unsafe { self.copy_in(dst, src, len) }
-    }
-
     /// Copies from this device to the host.
     ///
     /// # Safety
@@ -393,53 +432,34 @@ pub trait Device: Send + Sync {
         Ok(None)
     }
 
-    /// Lets calls of the calling thread return before their work is done, until it says
-    /// [`Device::stay`]; the work is done in the order of the calls, and copies to the host are done
-    /// when they return. Other threads find what was copied to the device; what kernels have written
-    /// they find after [`Device::catch_up`]. False: nothing changes, and `stay` must not be said.
-    fn go_ahead(&self) -> bool {
-        false
-    }
-
-    /// Whether work of the calling thread may be undone.
-    fn is_behind(&self) -> bool {
-        false
-    }
-
-    /// Waits for the work of the calling thread. A kernel that has crashed is
-    /// [`DeviceError::Fault`] here or in the call before that waited for it.
-    fn catch_up(&self) -> Result<()> {
-        Ok(())
-    }
-
-    /// Does so, and calls block again.
-    fn stay(&self) -> Result<()> {
-        Ok(())
-    }
-
-    /// As [`Device::go_ahead`], for work that comes after these flights and is one itself when the thread
-    /// has said [`Device::leave`]. False: nothing changes.
-    fn take_off(&self, after: &[Flight]) -> bool {
-        let _ = after;
-        false
-    }
-
-    /// Calls of the thread block again, and its work goes on without it. `None`: it has not taken off.
-    fn leave(&self) -> Option<Flight> {
+    /// A stream for work that the caller waits for; `None` where all calls wait.
+    fn stream(&self) -> Option<Box<dyn Stream + '_>> {
         None
     }
 
-    /// Waits for such work, by any thread and any number of times. A crash is told as one of `kernel`,
-    /// which is the last that the flight has started.
-    fn land(&self, flight: Flight, kernel: &str) -> Result<()> {
-        let _ = (flight, kernel);
+    /// A stream for work that is submitted ([`Stream::submit`]) and comes after these events. Of at most 64 KiB it
+    /// has read what is copied when the call returns.
+    fn stream_behind(&self, events: &[Event]) -> Option<Box<dyn Stream + '_>> {
+        let _ = events;
+        None
+    }
+
+    /// Waits for an event, by any thread and any number of times. A crash is told as one of `kernel`,
+    /// which is the last that was started before it.
+    fn wait(&self, event: Event, kernel: &str) -> Result<()> {
+        let _ = (event, kernel);
         Ok(())
     }
 
-    /// Waits for several at once, where that is less work than for one after another; who lands them
-    /// then finds them done.
-    fn land_together(&self, flights: &[Flight]) -> Result<()> {
-        let _ = flights;
+    /// Waits for several at once, where that is less work than for one after another; who waits for each
+    /// then finds that they have come.
+    fn wait_for_all(&self, events: &[Event]) -> Result<()> {
+        let _ = events;
+        Ok(())
+    }
+
+    /// Waits for all work that was left ([`Stream::leave`]), by whichever thread.
+    fn wait_for_left(&self) -> Result<()> {
         Ok(())
     }
 

@@ -58,6 +58,9 @@ const AMD: &str = "AMD's runtime (libamdhip64.so)";
 /// What programs for the cluster are built with.
 const CLUSTER: &str = "tools to compile for it";
 
+/// When regions of a device are waited for that works by itself.
+const LEFT: &str = "waits for regions when results are read (FERRY_WAIT=always: at their end)";
+
 /// What stands for all that OpenCL needs.
 const OPENCL: &str = "an OpenCL driver";
 
@@ -119,15 +122,16 @@ fn device(name: &'static str, kind: Kind, here: &Here) -> Device {
             ),
             &["libferry.so", runtime::SEPARATE_HELPER],
         ),
-        Kind::OpenCl => {
-            ("what OpenCL drivers offer, processors last".to_owned(), &["libferry.so", OPENCL])
-        }
+        Kind::OpenCl => (
+            format!("what OpenCL drivers offer, processors last; {LEFT}"),
+            &["libferry.so", OPENCL],
+        ),
         Kind::OpenCl12 => (
             "the same, with nothing that came after version 1.2".to_owned(),
             &["libferry.so", OPENCL],
         ),
-        Kind::Cuda => ("NVIDIA GPUs".to_owned(), &["libferry.so", NVIDIA]),
-        Kind::Hip => ("AMD's GPUs".to_owned(), &["libferry.so", AMD]),
+        Kind::Cuda => (format!("NVIDIA GPUs; {LEFT}"), &["libferry.so", NVIDIA]),
+        Kind::Hip => (format!("AMD's GPUs; {LEFT}"), &["libferry.so", AMD]),
         Kind::Riscv => {
             ("a simulated cluster of 32-bit RISC-V cores".to_owned(), &["libferry.so", CLUSTER])
         }

@@ -498,9 +498,10 @@ fn data_go_there_and_back() -> Option<String> {
         return 0; }";
     let ran = with_runtime(&[("a.c", program)], "hip", Kernels::Whole, &[])?;
     // The GPU has two multiprocessors; blocks have 128 threads.
-    let words = ["memory", "in", "blocks", "threads", "kernel", "out", "back"];
-    let expect = "memory 4096,in 4096,memory 2048,blocks 4,threads 128,kernel 2,blocks 8,threads 128,kernel 2,\
-                  out 4096,back 0,back 0";
+    let words = ["memory", "in", "blocks", "threads", "kernel", "out", "back", "wait"];
+    // Small pieces of memory are cut from one; nobody waits before the results are read.
+    let expect = "memory 4194304,in 4096,blocks 4,threads 128,kernel 2,blocks 8,threads 128,kernel 2,\
+                  out 4096,wait 0";
     ran.calls_are(&words, &expect.split(',').collect::<Vec<_>>())
 }
 
@@ -584,8 +585,8 @@ fn memory_of_all_kinds_is_there() -> Option<String> {
         omp_target_free(own, 0), omp_free(locked, pinned);
         return wrong; }";
     let ran = with_runtime(&[("a.c", program)], "hip", Kernels::Whole, &[])?;
-    let expect = "lock 5000,memory 200,in 100,memory 100,within 100,within 100,back 0,out 100,memory 10,memory 20,back 0,\
-                  back 0,back 0,unlock 0";
+    let expect = "lock 5000,memory 4194304,in 100,within 100,within 100,out 100,memory 10,memory 20,back 0,\
+                  back 0,unlock 0";
     let words = ["memory", "in", "within", "out", "back", "lock", "unlock"];
     ran.calls_are(&words, &expect.split(',').collect::<Vec<_>>())
 }

@@ -67,5 +67,6 @@ pass_on! {
     omp_realloc = __wrap_omp_realloc(
         at: *mut c_void, size: usize, allocator: usize, old: usize
     ) -> *mut c_void;
+    omp_get_wtime = __wrap_omp_get_wtime() -> f64;
     omp_free = __wrap_omp_free(at: *mut c_void, allocator: usize);
 }

@@ -3,7 +3,7 @@
 //! For a call in place that is at its end. For a call in a queue it is when its last step is taken, by
 //! another thread: [`Account::hand_over`] and [`HandedOver::take_over`] lie between.
 
-use crate::llvm;
+use crate::llvm_info;
 use crate::mapping::Cx;
 use crate::tool::{Scope, Suspended};
 use crate::watch::Timer;
@@ -37,8 +37,8 @@ impl Account {
     pub(crate) fn close(self, cx: &Cx<'_>, timer: Timer) {
         let Account { scope, kind, what, is_of_table } = self;
         drop(scope);
-        if is_of_table && cx.watch.has_llvm(llvm::info::TABLE) {
-            llvm::info::table(cx);
+        if is_of_table && cx.watch.has_llvm(llvm_info::TABLE) {
+            llvm_info::table(cx.device.number, &cx.device.mapping.snapshot(), &cx.place);
         }
         if !what.is_empty() {
             cx.watch.finished(timer, &cx.place, kind, &what);

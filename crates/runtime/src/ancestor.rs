@@ -18,7 +18,7 @@ use device::{Convention, Device, DeviceError, DevicePtr, Kernel, Launch, Origina
 use crate::args::{MapArgs, Place};
 use crate::devices::{self, DeviceState};
 use crate::error::Error;
-use crate::ffi::guard;
+use crate::guard::guard;
 use crate::mapping::Cx;
 use crate::watch::Watch;
 use crate::{launch, registry, runner};
@@ -56,7 +56,8 @@ pub(crate) fn run(
         name.filter(|it| !it.is_null()).map(|it| CStr::from_ptr(it).to_string_lossy())
     };
     let name = name.ok_or(Error::BadCall("a region without a name"))?;
-    let cx = Cx { device: host, place, watch: Watch::now(), unified: false, later: None };
+    let cx =
+        Cx { device: host, place, watch: Watch::now(), unified: false, later: None, stream: None };
     let source = place.to_string();
     let launch = Launch {
         convention: Convention::Slots,

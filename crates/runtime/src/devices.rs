@@ -10,7 +10,7 @@ pub(crate) mod built;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Deref;
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use abi::{DEVICE_ANCESTOR, DEVICE_DEFAULT, DEVICE_HOST, requires};
@@ -20,6 +20,7 @@ use crate::ancestor::Answers;
 use crate::error::Error;
 use crate::mapping::Mapping;
 use crate::settings::{self, Policy};
+use crate::watch::Watch;
 use crate::{ffi, fork, host, llvm, registry, report};
 
 /// A device with what is known of it.
@@ -38,6 +39,8 @@ pub(crate) struct DeviceState {
     pub(crate) announced: AtomicBool,
     /// What the program has allocated here by hand: address and bytes.
     allocated: Mutex<BTreeMap<u64, usize>>,
+    /// The program knows addresses of it.
+    is_known: AtomicBool,
 }
 
 impl DeviceState {
@@ -70,7 +73,23 @@ impl DeviceState {
             resolved: AtomicU64::new(0),
             announced: AtomicBool::new(false),
             allocated: Mutex::default(),
+            is_known: AtomicBool::new(false),
         }
+    }
+
+    /// Whether the program knows addresses of it.
+    pub(crate) fn is_known(&self) -> bool {
+        self.is_known.load(Ordering::SeqCst)
+    }
+
+    /// From now on it does; whether it did before.
+    pub(crate) fn know(&self) -> bool {
+        self.is_known.swap(true, Ordering::SeqCst)
+    }
+
+    /// Whether it was used.
+    pub(crate) fn is_open(&self) -> bool {
+        self.plugin.device.get().is_some()
     }
 
     /// Takes all locks of the device until the answers are dropped.
@@ -165,6 +184,21 @@ pub(crate) fn opened() -> &'static [DeviceState] {
     DEVICES.get().map_or(&[], Vec::as_slice)
 }
 
+/// Lets nobody begin a call whose copies wait in a queue, on any device.
+pub(crate) fn hold_stages(held: &mut Vec<Box<dyn Held>>) {
+    held.extend(opened().iter().filter_map(|it| it.mapping.hold_stage()));
+}
+
+/// Takes all locks of all devices.
+pub(crate) fn hold_all(held: &mut Vec<Box<dyn Held>>) {
+    held.extend(opened().iter().flat_map(DeviceState::hold));
+}
+
+/// In a process that was forked: the threads are gone that worked on ranges.
+pub(crate) fn settle_all() {
+    opened().iter().for_each(|it| it.mapping.settle_all());
+}
+
 /// How many devices there are, or will be once they are needed.
 pub(crate) fn count() -> i32 {
     i32::try_from(kinds().len()).unwrap_or(i32::MAX)
@@ -190,7 +224,7 @@ pub(crate) fn all() -> &'static [DeviceState] {
     let devices = fork::once(&DEVICES, || {
         let opened = open().and_then(|devices| {
             let kinds: Vec<&str> = devices.iter().map(|it| it.kind).collect();
-            ffi::choose_first(&kinds)?;
+            ffi::opened(&kinds)?;
             Ok(devices)
         });
         opened.unwrap_or_else(|error| report::fail(&"starting", false, &error))
@@ -230,6 +264,9 @@ fn opened_device(kind: &Plugin, number: usize, nth: usize) -> device::Result<Box
     let calls_back = registry::current().requires & requires::REVERSE_OFFLOAD != 0;
     if calls_back && !device.runs_in_process() {
         Answers::start(number, device.as_ref())?;
+    }
+    if device.stream().is_some() {
+        Watch::now().opened(number, kind.name());
     }
     Ok(device)
 }

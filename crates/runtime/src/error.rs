@@ -5,12 +5,9 @@
 
 use std::fmt;
 
-use abi::MapType;
-use device::DeviceError;
+use device::{DeviceError, Started};
 
 use crate::args::Item;
-use crate::mapping::section;
-use crate::mapping::table::Mapped;
 
 /// Some bytes of the host, as users know them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,14 +73,24 @@ pub(crate) enum Error {
 }
 
 impl Error {
-    /// Only a part of what the entry asks for is mapped.
-    pub(crate) fn overlap(item: &Item, mapped: &Mapped) -> Error {
-        let is_required = item.map.has(MapType::PRESENT);
-        Error::Overlap { what: Section::of(item), mapped: section(mapped), is_required }
-    }
-
     pub(crate) fn device(doing: &'static str, what: Section, error: DeviceError) -> Error {
         Error::Device { doing, what: Some(what), error }
+    }
+
+    /// What the device has said, if it was that.
+    fn of_device(&self) -> Option<&DeviceError> {
+        if let Error::Crash { error, .. } | Error::Device { error, .. } = self {
+            return Some(error);
+        }
+        None
+    }
+
+    /// Kernels that nobody had waited for, of which one has crashed.
+    pub(crate) fn earlier(&self) -> Option<&[Started]> {
+        match self.of_device() {
+            Some(DeviceError::Earlier { kernels, .. }) => Some(kernels),
+            _ => None,
+        }
     }
 
     /// A kernel has crashed, and with it the device: which, if that is known.
@@ -100,6 +107,9 @@ impl Error {
 
     /// What the user can do about it; empty if nothing is known to help.
     pub(crate) fn help(&self) -> String {
+        if self.earlier().is_some_and(|it| it.len() > 1) {
+            return "with FERRY_WAIT=always each region is waited for, and the one is named".into();
+        }
         match self {
             Error::Overlap { mapped, .. } => {
                 format!("map the whole object at first, or unmap {mapped} before this")
@@ -165,6 +175,13 @@ impl Error {
 /// Without place and help.
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.of_device(), self.earlier()) {
+            (Some(DeviceError::Earlier { what, .. }), Some([only])) => {
+                return write!(f, "in `{}` the kernel crashed: {what}", only.name);
+            }
+            (Some(error), Some(_)) => return write!(f, "{error}"),
+            _ => {}
+        }
         match self {
             Error::Overlap { what, mapped, .. } => {
                 write!(f, "{what} is mapped in part only: {mapped} is, the rest is not")

@@ -1,14 +1,8 @@
 //! A program that forks: the child gets locks that nobody holds.
 //!
 //! While a process is copied, the thread that forks holds all locks of the library, so that no other
-//! thread is in the middle of a change that only it could finish. This is the one place that knows them
-//! all, in the order in which threads take one inside another:
-//!
-//! 1. the stage of each device: a call that is not through with the mapping table
-//! 2. [`once`]: what is made when it is first needed
-//! 3. the registry
-//! 4. of each device: table, early pointers, rooms, memory by hand; locks of its plugin
-//! 5. those inside of which no other is taken: work in queues, idle threads, callbacks, the trace
+//! thread is in the middle of a change that only it could finish. Who has locks is told in one table ([`Part`]), in the
+//! order in which threads take one inside another; [`once`] comes after the stages.
 //!
 //! Threads of the library, and the locks with which they are handed work, are left behind by a fork; the
 //! lists of them know their process. In the child ranges that another thread was working on are settled,
@@ -16,12 +10,10 @@
 #![allow(unsafe_code, reason = "asks the C library to call back around fork")]
 
 use std::cell::{Cell, RefCell};
-use std::sync::{Mutex, MutexGuard, Once, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use device::Held;
-
-use crate::ffi::profile;
-use crate::{devices, queue, registry, runner, trace};
 
 thread_local! {
     /// What the thread holds from before until after it forks.
@@ -29,6 +21,22 @@ thread_local! {
     /// The thread is making something, see [`once`].
     static IS_MAKING: Cell<bool> = const { Cell::new(false) };
 }
+
+/// A part of the library that has locks.
+pub(crate) struct Part {
+    /// Its locks are taken before anything is made, see [`once`].
+    pub(crate) is_stage: bool,
+    /// Takes them.
+    pub(crate) hold: fn(&mut Vec<Box<dyn Held>>),
+    /// What follows in the child, where nobody holds them.
+    pub(crate) in_child: fn(),
+}
+
+/// All of them.
+static PARTS: OnceLock<&'static [Part]> = OnceLock::new();
+
+/// How many things were made.
+static MADE: AtomicUsize = AtomicUsize::new(0);
 
 /// Held while something is made.
 static MAKING: Mutex<()> = Mutex::new(());
@@ -60,32 +68,37 @@ pub(crate) fn once<T>(cell: &OnceLock<T>, make: impl FnOnce() -> T) -> &T {
         return made;
     }
     let _making = Making::begin();
-    cell.get_or_init(make)
+    cell.get_or_init(|| {
+        let made = make();
+        MADE.fetch_add(1, Ordering::Relaxed);
+        made
+    })
 }
 
-/// From now on forks are prepared for.
-pub(crate) fn watch() {
-    static WATCHED: Once = Once::new();
+/// From now on forks are prepared for, as these parts want it.
+pub(crate) fn watch(parts: &'static [Part]) {
     // SAFETY: C functions without arguments that never unwind.
-    WATCHED.call_once(|| unsafe {
+    PARTS.get_or_init(|| unsafe {
         libc::pthread_atfork(Some(before), Some(after), Some(in_child));
+        parts
     });
+}
+
+fn parts() -> &'static [Part] {
+    PARTS.get().copied().unwrap_or_default()
 }
 
 extern "C" fn before() {
     let held = loop {
-        let devices = devices::opened();
+        let made = MADE.load(Ordering::Relaxed);
         let mut held: Vec<Box<dyn Held>> = Vec::new();
-        held.extend(devices.iter().filter_map(|it| it.mapping.hold_stage()));
+        parts().iter().filter(|it| it.is_stage).for_each(|it| (it.hold)(&mut held));
         held.extend(Making::begin().map(|it| Box::new(it) as Box<dyn Held>));
         // Devices may have been opened while this thread waited.
-        if devices.len() != devices::opened().len() {
+        if made != MADE.load(Ordering::Relaxed) {
             continue;
         }
-        held.push(registry::hold());
-        held.extend(devices.iter().flat_map(|it| it.hold()));
-        held.extend([queue::hold(), runner::hold(), profile::hold()]);
-        held.extend(trace::hold());
+        parts().iter().filter(|it| !it.is_stage).for_each(|it| (it.hold)(&mut held));
         break held;
     };
     // A thread that ends while it forks has nothing to keep: then nothing is held either.
@@ -99,9 +112,5 @@ extern "C" fn after() {
 
 extern "C" fn in_child() {
     after();
-    queue::forget_all();
-    for device in devices::opened() {
-        device.mapping.settle_all();
-    }
-    trace::leave();
+    parts().iter().for_each(|it| (it.in_child)());
 }

@@ -87,6 +87,7 @@ linked! {
     "omp_aligned_calloc" "__real_omp_aligned_calloc",
     "omp_realloc" "__real_omp_realloc",
     "omp_free" "__real_omp_free",
+    "omp_get_wtime" "__real_omp_get_wtime",
     "GOMP_task" "__real_GOMP_task",
     "GOMP_taskloop" "__real_GOMP_taskloop",
     "GOMP_taskloop_ull" "__real_GOMP_taskloop_ull",

@@ -9,19 +9,20 @@
 use std::sync::Arc;
 
 use abi::{KernelArgs, MapType, POINTER_SIZE};
-use device::{Convention, Device, DeviceError, DevicePtr, Kernel, Launch};
+use device::{Convention, DeviceError, DevicePtr, Kernel, Launch};
 use smallvec::SmallVec;
 
 use crate::args::{Item, MapArgs};
 use crate::error::{Error, Section};
 use crate::mapping::present::Present;
-use crate::mapping::transfer::{self, Piece};
+use crate::mapping::transfer;
 use crate::mapping::{Cx, begin, end};
+use crate::piece::Piece;
 use crate::registry::Region;
 use crate::steps::Step;
 use crate::tool::{self, Kind, Phase};
 use crate::watch::Watch;
-use crate::{llvm, runner};
+use crate::{llvm_info, runner};
 
 /// Arguments of most kernels need no allocation.
 pub(crate) type Words = SmallVec<[u64; 24]>;
@@ -44,10 +45,13 @@ pub(crate) fn launch(
     shape: &Shape,
 ) -> Result<(), Error> {
     let (prepared, first) = Prepared::new(cx, region, shape)?;
-    let ahead = Ahead::go(cx);
+    let stream = cx.open_stream();
+    let cx = &Cx { stream: stream.as_deref().or(cx.stream), ..*cx };
     with_data(cx, args, first, |words| {
         let Some(later) = cx.later else {
-            return prepared.run(cx, region, (args, words), |_, item| is_mapped(cx, item));
+            prepared.run(cx, region, (args, words), |_, item| is_mapped(cx, item))?;
+            cx.leave();
+            return Ok(());
         };
         // Only a message needs it, and on devices in process nobody can write one.
         let mapped = match cx.device.plugin.runs_in_process() {
@@ -66,34 +70,7 @@ pub(crate) fn launch(
         }
         error
     })?;
-    ahead.stay().map_err(|error| crash(region, args, error, |_, item| is_mapped(cx, item)))
-}
-
-/// The device's work may be behind what is asked of it, until this ends: between the copies and the
-/// launch of one region nobody needs to wait.
-pub(crate) struct Ahead<'a>(pub(crate) Option<&'a dyn Device>);
-
-impl<'a> Ahead<'a> {
-    /// Begins, if nobody watches how long things take.
-    pub(crate) fn go(cx: &Cx<'a>) -> Ahead<'a> {
-        let plugin = &*cx.device.plugin;
-        let may = cx.later.is_none() && !cx.watch.is_on() && plugin.go_ahead();
-        Ahead(may.then_some(plugin))
-    }
-
-    /// Waits for what is not done yet.
-    pub(crate) fn stay(mut self) -> Result<(), DeviceError> {
-        self.0.take().map_or(Ok(()), |it| it.stay())
-    }
-}
-
-impl Drop for Ahead<'_> {
-    fn drop(&mut self) {
-        if let Some(plugin) = self.0.take() {
-            // There was a failure before, which is reported.
-            let _ = plugin.stay();
-        }
-    }
+    cx.wait_unless_left().map_err(|error| crash(region, args, error, |_, item| is_mapped(cx, item)))
 }
 
 /// Runs `go` with the arguments that the entries become, `first` before them, while their data are on
@@ -136,9 +113,12 @@ fn with_present(
     arguments.words.extend(first);
     arguments.build(cx, args, Some(present))?;
     go(&mut arguments.words)?;
-    // Nobody takes the data away before the kernel is done.
-    let waited = cx.device.plugin.catch_up();
-    waited.map_err(|error| Error::Device { doing: "waiting for the region", what: None, error })?;
+    // Nobody takes the data away before the kernel is done, or all that comes is behind it.
+    cx.wait_unless_left().map_err(|error| Error::Device {
+        doing: "waiting for the region",
+        what: None,
+        error,
+    })?;
     if !present.release(cx) {
         end::end(cx, args)?;
     }
@@ -215,17 +195,19 @@ impl Prepared {
             name: &region.name,
             source,
         };
-        if cx.watch.has_llvm(llvm::info::LAUNCHES) {
-            llvm::info::launched(cx.device.number, &launch);
+        if cx.watch.has_llvm(llvm_info::LAUNCHES) {
+            llvm_info::launched(cx.device.number, &launch);
         }
         // SAFETY: the kernel is of this device and the arguments are what its compiler said it takes;
         // what they point to is mapped, or private, and freed after this.
         let go = || unsafe { plugin.launch(self.kernel, words, &launch) };
-        let launched = tool::submit(cx.watch, &launch, || {
-            match plugin.runs_in_process() && region.host.is_some() {
-                true => runner::run(cx.device.number, go),
-                false => go(),
+        let launched = tool::submit(cx.watch, &launch, || match cx.stream {
+            // SAFETY: as above.
+            Some(stream) => unsafe { stream.launch(self.kernel, words, &launch) },
+            None if plugin.runs_in_process() && region.host.is_some() => {
+                runner::run(cx.device.number, go)
             }
+            None => go(),
         });
         if cx.watch.wants_counts()
             && let Some(counts) = plugin.account()
@@ -393,6 +375,7 @@ pub(crate) fn crash(
         | DeviceError::OutOfMemory { .. }
         | DeviceError::BadImage(_)
         | DeviceError::NotFound(_)
+        | DeviceError::Earlier { .. }
         | DeviceError::Overrun { .. }
         | DeviceError::Lost(_)
         | DeviceError::Failed(_) => None,

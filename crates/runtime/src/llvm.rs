@@ -2,16 +2,14 @@
 //!
 //! A program is LLVM's if this library was loaded under the name of LLVM's, or if it registered a
 //! kernel and none of ours. It gets devices and messages as LLVM's own runtime has them; the texts
-//! here are interface, not prose. Its information lines are in [`info`].
-
-pub(crate) mod info;
+//! here are interface, not prose. Its information lines are in [`crate::llvm_info`].
 
 use std::fmt::{Display, Write};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::{Error, Section};
-use crate::registry;
+use crate::loaded;
 
 /// Said when a pointer that is held by a region is disassociated.
 pub(crate) const HELD_POINTER: &str =
@@ -33,7 +31,7 @@ pub(crate) fn saw_kernel(is_ours: bool) {
 pub(crate) fn is_program() -> bool {
     static HAS_THEIR_NAME: OnceLock<bool> = OnceLock::new();
     let has_their_name = || {
-        let own = registry::file_of(saw_kernel as *const () as usize);
+        let own = loaded::file_of(saw_kernel as *const () as usize);
         own.rsplit('/').next().is_some_and(|it| it.starts_with("libomptarget.so"))
     };
     let is_theirs =

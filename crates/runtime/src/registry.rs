@@ -5,7 +5,7 @@
 //! permanent mappings.
 #![allow(unsafe_code, reason = "tables and images of the program, by address")]
 
-use std::ffi::{CStr, CString, c_void};
+use std::ffi::{CStr, CString};
 use std::slice;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
@@ -21,10 +21,10 @@ use rustc_hash::FxHashMap;
 use crate::args::{Name, Place};
 use crate::devices::{self, DeviceState};
 use crate::error::Error;
-use crate::mapping::table::Mapped;
-use crate::mapping::transfer::Piece;
+use crate::piece::Piece;
+use crate::table::Mapped;
 use crate::watch::{Direction, Watch};
-use crate::{fork, llvm, report, tool};
+use crate::{fork, llvm, llvm_info, loaded, report, tool};
 
 /// One state of the registry.
 #[derive(Debug, Default)]
@@ -258,10 +258,10 @@ impl Binary {
                 let mut bytes = [0u8; 8];
                 // SAFETY: such a symbol holds one function address.
                 unsafe { device.plugin.copy_out(bytes.as_mut_ptr(), at, bytes.len()) }?;
-                if Watch::now().has_llvm(llvm::info::COPIES) {
+                if Watch::now().has_llvm(llvm_info::COPIES) {
                     let (host, size) = (variable.address, variable.size);
                     let piece = Piece { host, device: at, size, name: None, skip: Vec::new() };
-                    llvm::info::copied(device.number, Direction::Out, &piece);
+                    llvm_info::copied(device.number, Direction::Out, &piece);
                 }
                 at = DevicePtr(u64::from_ne_bytes(bytes));
             }
@@ -304,7 +304,7 @@ impl Binary {
         for device in devices::all() {
             let Some(module) = self.modules.get(device) else { continue };
             for variable in &self.variables {
-                let is_ours = |it: &Mapped| it.dynamic == crate::mapping::table::INFINITE;
+                let is_ours = |it: &Mapped| it.dynamic == crate::table::INFINITE;
                 device.mapping.remove_if(variable.address, is_ours);
                 device.mapping.rooms.remove(variable.address);
             }
@@ -342,7 +342,7 @@ pub(crate) unsafe fn register(descriptor: &BinaryDescriptor) -> Result<(), Error
     let kernels: Vec<&Entry> = entries.iter().filter(|it| is_kernel(it)).collect();
     let binary = Arc::new(Binary {
         id,
-        name: file_of(id),
+        name: loaded::file_of(id),
         images,
         variables,
         regions: kernels.iter().map(|it| it.addr as usize).collect(),
@@ -474,17 +474,4 @@ unsafe fn between(begin: *const Entry, end: *const Entry) -> Vec<Entry> {
     let count = if begin.is_null() { 0 } else { bytes / Entry::SIZE };
     // SAFETY: the caller's promise. Linkers do not align the section.
     (0..count).map(|index| unsafe { begin.add(index).read_unaligned() }).collect()
-}
-
-/// The file that an address of this process comes from.
-pub(crate) fn file_of(address: usize) -> String {
-    // SAFETY: the structure is plain numbers and pointers, for which zero is valid; the loader fills
-    // it in, with a text of its own that stays as long as the binary.
-    unsafe {
-        let mut info: libc::Dl_info = std::mem::zeroed();
-        if libc::dladdr(address as *const c_void, &raw mut info) == 0 || info.dli_fname.is_null() {
-            return "the program".into();
-        }
-        CStr::from_ptr(info.dli_fname).to_string_lossy().into_owned()
-    }
 }

@@ -10,15 +10,41 @@ use std::io::Write;
 use std::mem::ManuallyDrop;
 use std::os::fd::FromRawFd;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc;
+use std::sync::{OnceLock, mpsc};
 use std::thread;
 use std::time::Duration;
 
 use crate::error::Error;
-use crate::{llvm, queue};
+use crate::llvm;
 
 /// Exit status of a program that ends because something of its offload failed.
 pub(crate) const FAILED: i32 = 1;
+
+/// Names regions, but for one.
+type Names = fn(Option<&str>) -> Vec<String>;
+
+/// Those that are under way, where there are such.
+static UNDER_WAY: OnceLock<Names> = OnceLock::new();
+
+/// Who is told of the error that ends the program.
+static WITNESS: OnceLock<fn(&Error)> = OnceLock::new();
+
+/// From now on this names the regions, but for one, that are under way when a device is lost.
+pub(crate) fn on_crash(under_way: Names) {
+    let _ = UNDER_WAY.set(under_way);
+}
+
+/// From now on this is told of an error before it ends the program.
+pub(crate) fn on_failure(witness: fn(&Error)) {
+    let _ = WITNESS.set(witness);
+}
+
+/// Tells of an error that is going to end the program.
+pub(crate) fn tell_failure(error: &Error) {
+    if let Some(witness) = WITNESS.get() {
+        witness(error);
+    }
+}
 
 /// The program has said its last words.
 static FAILING: AtomicBool = AtomicBool::new(false);
@@ -90,7 +116,8 @@ pub(crate) fn failed_call(routine: &str, error: &Error) {
 /// Regions that ran when a device was lost: it does not tell which of them was to blame.
 fn suspects(error: &Error) -> String {
     let Some(region) = error.crash() else { return String::new() };
-    match queue::under_way(region).as_slice() {
+    let others = UNDER_WAY.get().map(|it| it(region)).unwrap_or_default();
+    match others.as_slice() {
         [] => String::new(),
         others => format!(
             "\n  note: these ran at the same time, and it may have been one of them: {}; with \
@@ -123,7 +150,14 @@ pub(crate) fn fail(place: &dyn Display, in_kernel: bool, error: &Error) -> ! {
     }
     let help = error.help();
     let help = if help.is_empty() { String::new() } else { format!("\n  help: {help}") };
-    line(&format!("ferry: error: {place}: {error}{}{help}\n", suspects(error)));
+    // The place is that of the region, which others find dead.
+    let (place, found) = match error.earlier() {
+        Some([only]) if !only.source.is_empty() => {
+            (only.source.clone(), format!("\n  note: nobody waited for it; found at {place}"))
+        }
+        _ => (place.to_string(), String::new()),
+    };
+    line(&format!("ferry: error: {place}: {error}{found}{}{help}\n", suspects(error)));
     // SAFETY: exit handlers run as in any C program that calls `exit`; traces are written there.
     unsafe { libc::exit(FAILED) }
 }

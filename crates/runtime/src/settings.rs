@@ -112,6 +112,12 @@ pub(crate) fn llvm_info() -> u32 {
     bits.and_then(|it| it.trim().parse::<i64>().ok()).unwrap_or(0) as u32
 }
 
+/// `FERRY_WAIT`: whether every region is waited for in place.
+pub(crate) fn waits_always() -> bool {
+    static SAID: OnceLock<bool> = OnceLock::new();
+    *SAID.get_or_init(|| env::var_os("FERRY_WAIT").is_some_and(|it| it == "always"))
+}
+
 /// `FERRY_TRACE`: the file to write.
 pub(crate) fn trace() -> Option<std::path::PathBuf> {
     device::library::setting("FERRY_TRACE").map(Into::into)

@@ -13,12 +13,13 @@ use device::DevicePtr;
 
 use crate::args::{MapArgs, Name};
 use crate::error::Error;
-use crate::launch::{Ahead, Kept};
+use crate::graph::{Reserved, Ticket};
+use crate::launch::Kept;
 use crate::mapping::Cx;
-use crate::mapping::table::Mapped;
-use crate::mapping::transfer::{self, Piece};
-use crate::queue::graph::{Reserved, Ticket};
+use crate::mapping::transfer;
+use crate::piece::Piece;
 use crate::registry::Region;
+use crate::table::Mapped;
 
 /// One thing that is done later.
 #[derive(Debug)]
@@ -168,8 +169,9 @@ impl Steps {
 
     /// Takes them, now.
     pub(crate) fn run(self, cx: &Cx<'_>, args: &MapArgs) -> Result<(), Error> {
-        let ahead = Ahead::go(cx);
+        let stream = cx.open_stream();
+        let cx = &Cx { stream: stream.as_deref().or(cx.stream), ..*cx };
         self.take_all(cx, args)?;
-        ahead.stay().map_err(|error| Error::Device { doing: "waiting", what: None, error })
+        cx.synchronise().map_err(|error| Error::Device { doing: "waiting", what: None, error })
     }
 }

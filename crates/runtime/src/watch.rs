@@ -9,10 +9,9 @@ use std::time::Instant;
 
 use device::Build;
 
-use crate::args::Name;
-use crate::mapping::Cx;
-use crate::mapping::transfer::Piece;
-use crate::{llvm, queue, report, settings, trace};
+use crate::args::{Name, Place};
+use crate::piece::Piece;
+use crate::{llvm_info, report, running, settings, trace};
 
 const INFO: u32 = 1;
 const TRACE: u32 = 2;
@@ -60,14 +59,19 @@ impl Watch {
     }
 
     /// A copy has been made.
-    pub(crate) fn transfer(self, timer: Timer, cx: &Cx<'_>, direction: Direction, piece: &Piece) {
+    pub(crate) fn transfer(
+        self,
+        timer: Timer,
+        (number, place): (usize, Place),
+        direction: Direction,
+        piece: &Piece,
+    ) {
         let Some(began) = timer.0 else { return };
-        if self.has_llvm(llvm::info::COPIES) {
-            llvm::info::copied(cx.device.number, direction, piece);
+        if self.has_llvm(llvm_info::COPIES) {
+            llvm_info::copied(number, direction, piece);
         }
         let bytes = piece.size;
         let name = piece.name.map_or_else(|| "unnamed data".to_owned(), |it| it.to_string());
-        let number = cx.device.number;
         let (verb, way) = match direction {
             Direction::In => ("to", "copy to device"),
             Direction::Out => ("from", "copy to host"),
@@ -75,14 +79,13 @@ impl Watch {
         let ended = Instant::now();
         if self.0 & INFO != 0 {
             let micros = micros(began, ended);
-            let place = cx.place;
             let line =
                 format!("{place}: {name}: {bytes} bytes {verb} device {number}, {micros} us");
             report::info(&line);
         }
         if self.0 & TRACE != 0 {
             let mut args = format!("\"bytes\":{bytes},\"device\":{number}");
-            let _ = write!(args, ",\"place\":{}", trace::quoted(&cx.place.to_string()));
+            let _ = write!(args, ",\"place\":{}", trace::quoted(&place.to_string()));
             trace::event(way, &name, began, ended, &args);
         }
     }
@@ -95,6 +98,15 @@ impl Watch {
     /// What a device has counted during a launch.
     pub(crate) fn counted(place: &dyn std::fmt::Display, kernel: &str, counts: &str) {
         report::info(&format!("{place}: {kernel}: {counts}"));
+    }
+
+    /// A device is open that works by itself.
+    pub(crate) fn opened(self, device: usize, kind: &str) {
+        if self.0 & INFO != 0 {
+            report::info(&format!(
+                "device {device} ({kind}): each call is waited for while this is told, otherwise when results are read"
+            ));
+        }
     }
 
     /// A device has the code of a program.
@@ -119,7 +131,7 @@ impl Watch {
     ) {
         let Some(began) = timer.0 else { return };
         let ended = Instant::now();
-        let queue = queue::running();
+        let queue = running::queue();
         if self.0 & INFO != 0 {
             let queue = queue.map_or_else(String::new, |it| format!(", queue {it}"));
             let took = micros(began, ended);
@@ -142,7 +154,7 @@ impl Watch {
     /// Sets which lines of LLVM's are printed.
     pub(crate) fn set_llvm(bits: u32) {
         let own = Watch::now().0 & (INFO | TRACE | TOOL | PROFILER | COUNTS);
-        WATCHERS.store(own | (bits & llvm::info::ALL) << LLVM_SHIFT, Ordering::Relaxed);
+        WATCHERS.store(own | (bits & llvm_info::ALL) << LLVM_SHIFT, Ordering::Relaxed);
     }
 
     /// A tool wants to be called from now on.
@@ -182,9 +194,9 @@ impl Watch {
     }
 
     /// The device address of something was asked for that is not there.
-    pub(crate) fn without_counterpart(self, cx: &Cx<'_>, name: Option<Name>) {
-        if self.has_llvm(llvm::info::NO_COUNTERPART) {
-            llvm::info::without_counterpart(cx.device.number, name);
+    pub(crate) fn without_counterpart(self, device: usize, name: Option<Name>) {
+        if self.has_llvm(llvm_info::NO_COUNTERPART) {
+            llvm_info::without_counterpart(device, name);
         }
     }
 
@@ -212,7 +224,7 @@ fn first() -> u32 {
         Some(path) if trace::open(&path) => TRACE,
         _ => 0,
     };
-    let lines = (settings::llvm_info() & llvm::info::ALL) << LLVM_SHIFT;
+    let lines = (settings::llvm_info() & llvm_info::ALL) << LLVM_SHIFT;
     let counts = if settings::counts() { COUNTS } else { 0 };
     let all = info | trace | lines | counts;
     WATCHERS.store(all, Ordering::Relaxed);

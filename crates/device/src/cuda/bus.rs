@@ -1,4 +1,4 @@
-//! The way between memory of the host and a GPU, for large copies ([`crate::relay`]).
+//! The way between memory of the host and a GPU, for large copies ([`crate::gpu::relay`]).
 
 use std::alloc::{self, Layout};
 use std::ptr;
@@ -10,7 +10,7 @@ use cudarc::driver::sys::{
 
 use super::driver::check;
 use crate::Result;
-use crate::relay::{BYTES, On, PLACES};
+use crate::gpu::relay::{BYTES, On, PLACES};
 
 /// Of the context that is current.
 #[derive(Debug, Default)]
@@ -42,7 +42,7 @@ impl Bus {
 }
 
 #[allow(unsafe_code, reason = "asks the driver")]
-impl crate::relay::Bus for Bus {
+impl crate::gpu::relay::Bus for Bus {
     fn reaches(&self, at: *const u8) -> bool {
         let mut kind = 0_u32;
         let asked = Attribute::CU_POINTER_ATTRIBUTE_MEMORY_TYPE;

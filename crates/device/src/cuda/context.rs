@@ -9,7 +9,8 @@ use std::ptr;
 use cudarc::driver::sys::{self, CUcontext, CUdevice, CUdevice_attribute_enum as Attribute};
 
 use super::driver::{self, check};
-use crate::{DeviceError, Held, Result, shape};
+use crate::gpu::shape;
+use crate::{DeviceError, Held, Result};
 
 /// A GPU and its context.
 #[derive(Debug)]
@@ -141,9 +142,6 @@ pub(super) struct Entered {
 }
 
 impl Entered {
-    /// Somebody above has entered it.
-    pub(super) const BEFORE: Entered = Entered { before: None };
-
     /// To be kept; that needs no memory where there is nothing to put back.
     pub(super) fn held(self) -> Box<dyn Held> {
         if self.before.is_some() { Box::new(self) } else { Box::new(()) }

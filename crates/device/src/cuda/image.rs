@@ -12,8 +12,9 @@ use cudarc::driver::sys::{
 };
 
 use super::driver::{self, spelt};
-use crate::shape::Spread;
-use crate::{DeviceError, Result, parts};
+use crate::gpu::parts;
+use crate::gpu::shape::Spread;
+use crate::{DeviceError, Result};
 
 /// NVIDIA's number among the machines of ELF files.
 const MACHINE: u16 = 190;

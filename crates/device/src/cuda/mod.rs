@@ -7,12 +7,11 @@
 //!
 //! - [`driver`]: the library, and what its answers mean
 //! - [`context`]: one GPU
-//! - [`streams`]: what is done in an order; each call has one ([`crate::lanes`]), so threads do not wait
-//!   for each other
+//! - [`streams`]: what is done in an order ([`crate::gpu::pool`]); each call has one, so threads do not wait for each other
 //! - [`batch`]: small kernels that nobody waits for, started together
 //! - [`bus`]: large copies
 //!
-//! Memory that is given back is kept for the next who asks ([`crate::heap`]).
+//! Memory that is given back is kept for the next who asks ([`crate::gpu::heap`]).
 //!
 //! A kernel that crashes takes the context with it: the call that waited for it says so, and every
 //! later call that the device is lost.
@@ -28,10 +27,10 @@ mod driver;
 mod image;
 mod streams;
 
-use std::cell::Cell;
 use std::collections::HashMap;
 use std::ffi::{CStr, c_void};
 use std::ptr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use abi::requires;
@@ -40,12 +39,14 @@ use cudarc::driver::sys::{
     CUmodule, CUresult,
 };
 
-use crate::heap::{CHUNK, Found, GRAIN, Heap, Origin};
-use crate::lanes::{Lane, Lanes, Work};
+use crate::gpu::heap::{self, GRAIN, Heap, Origin, Source};
+use crate::gpu::pool::{Own, Pool, Work};
+use crate::gpu::relay::Relay;
+use crate::gpu::stream::{self, Gpu, Open};
+use crate::gpu::{parts, shape};
 use crate::memory::{DevicePtr, MemoryKind};
-use crate::relay::Relay;
 use crate::{
-    Convention, Device, DeviceError, Flight, Held, Kernel, Launch, Module, Result, Symbol, shape,
+    Convention, Device, DeviceError, Event, Held, Kernel, Launch, Module, Result, Stream, Symbol,
 };
 use batch::{Keeper, Start};
 use bus::Bus;
@@ -58,12 +59,14 @@ use streams::{Line, Streams};
 pub struct Cuda {
     context: Context,
     keeper: Option<Arc<Keeper>>,
-    lanes: Lanes,
+    pool: Pool,
     relay: Relay,
     modules: Mutex<Modules>,
     heap: Mutex<Heap>,
     /// Where launches in a stream leave parts of sums, by the stream.
     parts: Mutex<HashMap<usize, Vec<Parts>>>,
+    /// Kernels of it may print.
+    prints: AtomicBool,
     /// Why it is of no use any more.
     lost: OnceLock<String>,
 }
@@ -123,12 +126,13 @@ impl Cuda {
         let relay = Relay::new(Box::new(Bus::default()))?;
         Ok(Cuda {
             context,
-            lanes: Lanes::new(Box::new(Streams(keeper.clone()))),
+            pool: Pool::new(Box::new(Streams(keeper.clone()))),
             keeper,
             relay,
             modules: Mutex::default(),
             heap,
             parts: Mutex::default(),
+            prints: AtomicBool::new(false),
             lost: OnceLock::new(),
         })
     }
@@ -145,47 +149,13 @@ impl Cuda {
     fn enter(&self) -> Result<Entered> {
         match self.lost.get() {
             Some(why) => Err(DeviceError::Lost(why.clone())),
-            None if self.lanes.is_ahead() => Ok(Entered::BEFORE),
             None => self.context.enter(),
         }
     }
 
-    /// Does something in a stream that nobody else uses meanwhile.
-    fn act(
-        &self,
-        what: &'static str,
-        work: Work<'_>,
-        act: impl FnOnce(&mut Lane) -> CUresult,
-    ) -> Result<()> {
-        self.act_then(what, work, |lane| check(what, act(lane)), || ())
-    }
-
-    /// And something after it.
-    fn act_then(
-        &self,
-        what: &'static str,
-        work: Work<'_>,
-        act: impl FnOnce(&mut Lane) -> Result<()>,
-        then: impl FnOnce(),
-    ) -> Result<()> {
-        let _here = self.enter()?;
-        let done = self.lanes.with(what, work, act, then);
-        done.map_err(|error| match work {
-            Work::Kernel(name) => self.noted(error, Some(name.to_owned())),
-            Work::Done | Work::Copy | Work::Own => self.noted(error, self.lanes.kernel()),
-        })
-    }
-
-    /// A crash makes the device useless. Whose kernel it was is told what it did, all others that the
-    /// device is lost.
-    fn noted(&self, error: DeviceError, kernel: Option<String>) -> DeviceError {
-        let DeviceError::Fault { what, .. } = &error else { return error };
-        let name = kernel.as_ref().map_or_else(String::new, |it| format!(" `{it}`"));
-        let is_news = self.lost.set(format!("kernel{name} has crashed: {what}")).is_ok();
-        match self.lost.get() {
-            Some(why) if !is_news || kernel.is_none() => DeviceError::Lost(why.clone()),
-            _ => error,
-        }
+    /// Puts something into a stream of its own, and waits for it.
+    fn waited(&self, what: &'static str, act: impl FnOnce(&mut Own) -> CUresult) -> Result<()> {
+        stream::waited(self, |it| it.put(Work::Own, |on| check(what, act(on))))
     }
 
     fn entry(&self, kernel: Kernel) -> Result<Entry> {
@@ -199,51 +169,8 @@ impl Cuda {
         found.ok_or_else(|| DeviceError::BadImage("it is not loaded any more".into()))
     }
 
-    /// Memory of the GPU from the driver, for which memory that is only kept is given up if need be.
-    #[allow(unsafe_code, reason = "asks the driver")]
-    fn fresh(&self, bytes: usize) -> Result<u64> {
-        let ask = || {
-            let mut at = 0;
-            // SAFETY: writes one address; the context is current.
-            (unsafe { sys::cuMemAlloc_v2(&raw mut at, bytes) }, at)
-        };
-        let (mut code, mut at) = ask();
-        if code == CUresult::CUDA_ERROR_OUT_OF_MEMORY {
-            let kept = self.heap().drain();
-            if !kept.is_empty() {
-                for at in kept {
-                    give_back(at, Origin::Device)?;
-                }
-                (code, at) = ask();
-            }
-        }
-        match code {
-            CUresult::CUDA_ERROR_OUT_OF_MEMORY => Err(DeviceError::OutOfMemory { bytes }),
-            code => check("allocating memory", code).map(|()| at),
-        }
-    }
-
-    /// A block of the GPU's own memory.
-    fn block(&self, bytes: usize) -> Result<u64> {
-        loop {
-            let found = self.heap().take(bytes);
-            match found {
-                Found::At(at) => return Ok(at),
-                Found::NeedsChunk => {
-                    let at = self.fresh(CHUNK)?;
-                    self.heap().add_chunk(at);
-                }
-                Found::Needs(size) => {
-                    let at = self.fresh(size).map_err(|error| asked_for(error, bytes))?;
-                    self.heap().add(at, size, Origin::Device);
-                    return Ok(at);
-                }
-            }
-        }
-    }
-
     /// Where so many sums have their parts in a launch of this stream. The context is current.
-    fn parts(&self, lane: &Lane, [sums, words]: [usize; 2], blocks: u32) -> Result<Vec<u64>> {
+    fn parts(&self, on: &Own, [sums, words]: [usize; 2], blocks: u32) -> Result<Vec<u64>> {
         /// Bytes of a word.
         const WORD: usize = 8;
         /// Bytes that are asked for at least: launches of few blocks are followed by larger ones.
@@ -253,60 +180,22 @@ impl Cuda {
         }
         let words = usize::try_from(blocks).unwrap_or(usize::MAX).saturating_mul(words);
         let bytes = words.saturating_add(abi::image::QUESTIONS).saturating_mul(WORD);
-        let of = lane.handle() as usize;
+        let of = on.handle() as usize;
         let all = || self.parts.lock().unwrap_or_else(PoisonError::into_inner);
         let fitting = |it: &&Parts| it.bytes >= bytes;
         let kept = all().get(&of).map_or(0, |it| it.iter().filter(fitting).count());
         for _ in kept..sums {
             let bytes = bytes.next_power_of_two().max(LEAST);
-            let at = self.block(bytes)?;
+            let at = heap::block(self, bytes)?;
             // SAFETY: memory of this device that nobody else knows.
             #[allow(unsafe_code, reason = "memory that was just made")]
-            let cleared = unsafe { sys::cuMemsetD8Async(at, 0, bytes, lane.handle().cast()) };
+            let cleared = unsafe { sys::cuMemsetD8Async(at, 0, bytes, on.handle().cast()) };
             check("filling memory", cleared)?;
             all().entry(of).or_default().push(Parts { at, bytes });
         }
         let all = all();
         let parts = all.get(&of).into_iter().flatten().filter(fitting);
         Ok(parts.map(|it| it.at).take(sums).collect())
-    }
-
-    /// # Safety
-    /// As [`Device::copy_in`].
-    #[allow(unsafe_code, reason = "addresses of two memories")]
-    unsafe fn copied_in(
-        &self,
-        work: Work<'_>,
-        dst: DevicePtr,
-        src: *const u8,
-        len: usize,
-    ) -> Result<()> {
-        if len == 0 {
-            return Ok(());
-        }
-        let what = "copying to the device";
-        let copy = |lane: &mut Lane| {
-            let mut from = src;
-            if let Some(room) = lane.room_to_read(len)? {
-                // SAFETY: `len` bytes at `src` can be read by contract, and the room, which nobody
-                // else uses, has as many.
-                unsafe { ptr::copy_nonoverlapping(src, room, len) };
-                from = room;
-            } else {
-                // SAFETY: as above; what the relay has read may change.
-                let done = unsafe { self.relay.copy_in(lane.handle(), dst.0, src, len) };
-                if let Some(done) = done {
-                    return done;
-                }
-            }
-            // SAFETY: both ranges are the caller's promise or the lane's own. From memory that is not
-            // locked the driver has read when it returns; locked memory stays as it is until the
-            // stream was waited for, as its owner is in a call of the runtime until then.
-            let code =
-                unsafe { sys::cuMemcpyHtoDAsync_v2(dst.0, from.cast(), len, lane.handle().cast()) };
-            check(what, code)
-        };
-        self.act_then(what, work, copy, || ())
     }
 
     /// Memory of another kind, which is asked for seldom: the driver's, each time.
@@ -337,14 +226,6 @@ impl Cuda {
     }
 }
 
-/// The bytes that were asked for, not those that the driver was asked for.
-fn asked_for(error: DeviceError, bytes: usize) -> DeviceError {
-    if matches!(error, DeviceError::OutOfMemory { .. }) {
-        return DeviceError::OutOfMemory { bytes };
-    }
-    error
-}
-
 /// The arguments of a kernel as the driver takes them; `bytes` is how many there are. All parameters have 8
 /// bytes, so they lie as the kernel wants them.
 fn arguments(args: &[u64], bytes: &mut usize) -> [*mut c_void; 5] {
@@ -357,18 +238,177 @@ fn arguments(args: &[u64], bytes: &mut usize) -> [*mut c_void; 5] {
     ]
 }
 
-/// Gives memory back to the driver.
 #[allow(unsafe_code, reason = "asks the driver")]
-fn give_back(at: u64, origin: Origin) -> Result<()> {
-    // SAFETY: it came from the driver, as memory of that kind, and is not used again.
-    let code = unsafe {
-        match origin {
-            Origin::Host => sys::cuMemFreeHost(at as *mut c_void),
-            Origin::Device | Origin::Shared => sys::cuMemFree_v2(at),
-            Origin::Chunk => CUresult::CUDA_SUCCESS,
+impl Source for Cuda {
+    fn with_heap<T>(&self, act: impl FnOnce(&mut Heap) -> T) -> T {
+        act(&mut self.heap())
+    }
+
+    fn ask(&self, bytes: usize) -> Result<Option<u64>> {
+        let _here = self.enter()?;
+        let mut at = 0;
+        // SAFETY: writes one address; the context is current.
+        match unsafe { sys::cuMemAlloc_v2(&raw mut at, bytes) } {
+            CUresult::CUDA_ERROR_OUT_OF_MEMORY => Ok(None),
+            code => check("allocating memory", code).map(|()| Some(at)),
         }
-    };
-    check("freeing memory", code)
+    }
+
+    fn give_back(&self, at: u64, origin: Origin) -> Result<()> {
+        let _here = self.enter()?;
+        // SAFETY: it came from the driver, as memory of that kind, and is not used again.
+        let code = unsafe {
+            match origin {
+                Origin::Host => sys::cuMemFreeHost(at as *mut c_void),
+                Origin::Device | Origin::Shared => sys::cuMemFree_v2(at),
+                Origin::Chunk => CUresult::CUDA_SUCCESS,
+            }
+        };
+        check("freeing memory", code)
+    }
+
+    fn settle(&self) -> Result<()> {
+        stream::wait_for_left(self)
+    }
+}
+
+#[allow(unsafe_code, reason = "memory and kernels of a GPU, by address")]
+impl Gpu for Cuda {
+    fn pool(&self) -> &Pool {
+        &self.pool
+    }
+
+    fn enter(&self) -> Result<Box<dyn Held>> {
+        Cuda::enter(self).map(Entered::held)
+    }
+
+    unsafe fn put_copy_in(
+        &self,
+        on: &mut Own,
+        dst: DevicePtr,
+        src: *const u8,
+        len: usize,
+    ) -> Result<()> {
+        let mut from = src;
+        if let Some(room) = on.room_to_read(len)? {
+            // SAFETY: `len` bytes at `src` can be read by contract, and the room, which nobody
+            // else uses, has as many.
+            unsafe { ptr::copy_nonoverlapping(src, room, len) };
+            from = room;
+        } else {
+            // SAFETY: as above; what the relay has read may change.
+            let done = unsafe { self.relay.copy_in(on.handle(), dst.0, src, len) };
+            if let Some(done) = done {
+                return done;
+            }
+            // From memory that is not locked the driver has read when it returns, but whose is not?
+            on.reads_later();
+        }
+        // SAFETY: both ranges are the caller's promise or the stream's own, until that was waited for.
+        let code =
+            unsafe { sys::cuMemcpyHtoDAsync_v2(dst.0, from.cast(), len, on.handle().cast()) };
+        check("copying to the device", code)
+    }
+
+    unsafe fn put_copy_out(
+        &self,
+        on: &mut Own,
+        dst: *mut u8,
+        src: DevicePtr,
+        len: usize,
+    ) -> Result<Option<*const u8>> {
+        let room = on.room(len);
+        if room.is_none() {
+            // SAFETY: the caller's promise.
+            let done = unsafe { self.relay.copy_out(on.handle(), dst, src.0, len) };
+            if let Some(done) = done {
+                return done.map(|()| None);
+            }
+        }
+        let to = room.unwrap_or(dst);
+        // SAFETY: both ranges are the caller's promise or the stream's own, until it was waited for.
+        let code = unsafe { sys::cuMemcpyDtoHAsync_v2(to.cast(), src.0, len, on.handle().cast()) };
+        check("copying from the device", code).map(|()| room.map(<*mut u8>::cast_const))
+    }
+
+    unsafe fn put_fill(&self, on: &mut Own, dst: DevicePtr, byte: u8, len: usize) -> Result<()> {
+        // SAFETY: the range is the caller's promise.
+        let code = unsafe { sys::cuMemsetD8Async(dst.0, byte, len, on.handle().cast()) };
+        check("filling memory", code)
+    }
+
+    unsafe fn put_launch(
+        &self,
+        on: &mut Own,
+        kernel: Kernel,
+        args: &[u64],
+        launch: &Launch<'_>,
+    ) -> Result<()> {
+        if launch.convention == Convention::Parameters {
+            return Err(DeviceError::Unsupported("kernels of other compilers"));
+        }
+        /// What every GPU passes to kernels.
+        const MOST_ARGUMENTS: usize = 4096 / 8;
+        if args.len() > MOST_ARGUMENTS {
+            return Err(DeviceError::Unsupported("kernels with more than 512 arguments"));
+        }
+        let entry = self.entry(kernel)?;
+        let [blocks, threads] = shape::of(self.context.shape, entry.like, launch);
+        // One that leaves most of the GPU to others, so that it may start a moment later.
+        let is_small = usize::try_from(blocks).is_ok_and(|it| it <= self.context.shape.units);
+        let parts = self.parts(on, entry.sums, blocks)?;
+        let args: &[u64] = if parts.is_empty() { args } else { &[args, &parts].concat() };
+        let start = Start { kernel: entry.handle, blocks, threads, args };
+        let gatherer = on.gatherer::<Line>().filter(|_| is_small && parts.is_empty());
+        if gatherer.is_some_and(|it| it.gather(&start)) {
+            return Ok(());
+        }
+        let mut bytes = args.len() * 8;
+        let mut extra = arguments(args, &mut bytes);
+        let extra = if args.is_empty() { ptr::null_mut() } else { extra.as_mut_ptr() };
+        // SAFETY: the kernel is of this context and takes these arguments by contract; the
+        // driver copies them before it returns.
+        let code = unsafe {
+            sys::cuLaunchKernel(
+                entry.handle,
+                blocks,
+                1,
+                1,
+                threads,
+                1,
+                1,
+                0,
+                on.handle().cast(),
+                ptr::null_mut(),
+                extra,
+            )
+        };
+        check("running a kernel", code)
+    }
+
+    /// What kernels print appears when they were waited for.
+    fn may_leave(&self) -> bool {
+        !self.prints.load(Ordering::Relaxed)
+    }
+
+    /// A crash makes the device useless. Whose kernel it was is told what it did, all others that the
+    /// device is lost.
+    fn noted(&self, error: DeviceError, kernel: Option<&str>) -> DeviceError {
+        let why = match (&error, kernel) {
+            (DeviceError::Fault { what, .. }, Some(name)) => {
+                format!("kernel `{name}` has crashed: {what}")
+            }
+            (DeviceError::Fault { what, .. }, None) => format!("kernel has crashed: {what}"),
+            (DeviceError::Earlier { .. }, _) => error.to_string(),
+            _ => return error,
+        };
+        let is_news = self.lost.set(why).is_ok();
+        let is_of_nobody = matches!(error, DeviceError::Fault { .. }) && kernel.is_none();
+        match self.lost.get() {
+            Some(why) if !is_news || is_of_nobody => DeviceError::Lost(why.clone()),
+            _ => error,
+        }
+    }
 }
 
 #[allow(unsafe_code, reason = "memory and kernels of a GPU, by address")]
@@ -386,8 +426,7 @@ impl Device for Cuda {
     }
 
     fn hold(&self) -> Option<Box<dyn Held + '_>> {
-        let lanes = (self.lanes.idle(), self.lanes.aloft(), self.lanes.all());
-        Some(Box::new((self.modules(), self.heap(), lanes)))
+        Some(Box::new((self.modules(), self.heap(), self.pool.hold())))
     }
 
     fn accepts(&self, image: &[u8]) -> bool {
@@ -397,6 +436,9 @@ impl Device for Cuda {
     fn load(&self, image: &[u8]) -> Result<Module> {
         let _here = self.enter()?;
         let handles = image::load_all(image, self.context.driver)?;
+        if parts::has_name(image, &["vprintf", "__assertfail"]) {
+            self.prints.store(true, Ordering::Relaxed);
+        }
         let mut modules = self.modules();
         modules.last += 1;
         let number = modules.last;
@@ -411,6 +453,7 @@ impl Device for Cuda {
         }
         let handles = modules.loaded.remove(&module.0);
         drop(modules);
+        stream::wait_for_left(self)?;
         let _here = self.enter()?;
         for handle in handles.iter().flat_map(|it| it.iter()) {
             // SAFETY: a module of this context; kernels of it are not started any more.
@@ -484,15 +527,10 @@ impl Device for Cuda {
         }
         let at = match kind {
             MemoryKind::Device => {
-                let found = self.heap().take(bytes);
-                match found {
-                    // The driver is not asked, so its context need not be entered.
-                    Found::At(at) if self.lost.get().is_none() => at,
-                    Found::At(_) | Found::NeedsChunk | Found::Needs(_) => {
-                        let _here = self.enter()?;
-                        self.block(bytes)?
-                    }
+                if let Some(why) = self.lost.get() {
+                    return Err(DeviceError::Lost(why.clone()));
                 }
+                heap::block(self, bytes)?
             }
             MemoryKind::Host | MemoryKind::Shared => {
                 let _here = self.enter()?;
@@ -508,12 +546,7 @@ impl Device for Cuda {
     }
 
     unsafe fn free(&self, ptr: DevicePtr) -> Result<()> {
-        // A kernel of this thread may still use it.
-        self.catch_up()?;
-        let given_back = self.heap().put(ptr.0);
-        let Some((at, origin)) = given_back else { return Ok(()) };
-        let _here = self.enter()?;
-        give_back(at, origin)
+        heap::free(self, ptr.0)
     }
 
     unsafe fn lock_host(&self, at: *mut u8, bytes: usize) -> Result<()> {
@@ -524,8 +557,6 @@ impl Device for Cuda {
     }
 
     unsafe fn unlock_host(&self, at: *mut u8) -> Result<()> {
-        // What is copied from or to it must be done.
-        self.catch_up()?;
         let _here = self.enter()?;
         // SAFETY: it was locked by contract.
         check("unlocking memory", unsafe { sys::cuMemHostUnregister(at.cast()) })
@@ -533,41 +564,12 @@ impl Device for Cuda {
 
     unsafe fn copy_in(&self, dst: DevicePtr, src: *const u8, len: usize) -> Result<()> {
         // SAFETY: the caller's promise.
-        unsafe { self.copied_in(Work::Copy, dst, src, len) }
-    }
-
-    unsafe fn copy_in_own(&self, dst: DevicePtr, src: *const u8, len: usize) -> Result<()> {
-        // SAFETY: the caller's promise.
-        unsafe { self.copied_in(Work::Own, dst, src, len) }
+        stream::waited(self, |it| unsafe { it.copy_in(dst, src, len) })
     }
 
     unsafe fn copy_out(&self, dst: *mut u8, src: DevicePtr, len: usize) -> Result<()> {
-        if len == 0 {
-            return Ok(());
-        }
-        let (room, what) = (Cell::new(None), "copying from the device");
-        let copy = |lane: &mut Lane| {
-            room.set(lane.room(len));
-            if room.get().is_none() {
-                // SAFETY: the caller's promise.
-                let done = unsafe { self.relay.copy_out(lane.handle(), dst, src.0, len) };
-                if let Some(done) = done {
-                    return done;
-                }
-            }
-            let to = room.get().unwrap_or(dst);
-            // SAFETY: both ranges are the caller's promise or the lane's own, and the call waits.
-            let code =
-                unsafe { sys::cuMemcpyDtoHAsync_v2(to.cast(), src.0, len, lane.handle().cast()) };
-            check(what, code)
-        };
-        self.act_then(what, Work::Done, copy, || {
-            if let Some(room) = room.get() {
-                // SAFETY: the bytes have arrived in the lane's own memory, and `len` bytes at `dst` can
-                // be written by contract.
-                unsafe { ptr::copy_nonoverlapping(room, dst, len) };
-            }
-        })
+        // SAFETY: the caller's promise.
+        stream::waited(self, |it| unsafe { it.copy_out(dst, src, len) })
     }
 
     unsafe fn copy_within(&self, dst: DevicePtr, src: DevicePtr, len: usize) -> Result<()> {
@@ -577,16 +579,16 @@ impl Device for Cuda {
         }
         if dst.0.abs_diff(src.0) >= len as u64 {
             // SAFETY: both are memory of this device and do not overlap.
-            return self.act(what, Work::Done, |lane| unsafe {
-                sys::cuMemcpyDtoDAsync_v2(dst.0, src.0, len, lane.handle().cast())
+            return self.waited(what, |on| unsafe {
+                sys::cuMemcpyDtoDAsync_v2(dst.0, src.0, len, on.handle().cast())
             });
         }
         let between = self.alloc(len, GRAIN, MemoryKind::Device)?;
         // SAFETY: `between` has `len` bytes and overlaps with neither; one copy follows the other.
-        let copied = self.act(what, Work::Done, |lane| unsafe {
-            match sys::cuMemcpyDtoDAsync_v2(between.0, src.0, len, lane.handle().cast()) {
+        let copied = self.waited(what, |on| unsafe {
+            match sys::cuMemcpyDtoDAsync_v2(between.0, src.0, len, on.handle().cast()) {
                 CUresult::CUDA_SUCCESS => {
-                    sys::cuMemcpyDtoDAsync_v2(dst.0, between.0, len, lane.handle().cast())
+                    sys::cuMemcpyDtoDAsync_v2(dst.0, between.0, len, on.handle().cast())
                 }
                 code => code,
             }
@@ -610,112 +612,47 @@ impl Device for Cuda {
             return Err(DeviceError::Unsupported("direct copies to devices of another kind"));
         }
         let (to, from) = (peer.peer_handle() as CUcontext, self.context.handle);
-        self.act("copying to another GPU", Work::Done, |lane| {
+        self.waited("copying to another GPU", |on| {
             // SAFETY: both ranges are the caller's promise, in the contexts of their devices, which
             // stay as long as these.
-            unsafe { sys::cuMemcpyPeerAsync(dst.0, to, src.0, from, len, lane.handle().cast()) }
+            unsafe { sys::cuMemcpyPeerAsync(dst.0, to, src.0, from, len, on.handle().cast()) }
         })
     }
 
     unsafe fn fill(&self, dst: DevicePtr, byte: u8, len: usize) -> Result<()> {
-        if len == 0 {
-            return Ok(());
-        }
-        self.act("filling memory", Work::Copy, |lane| {
-            // SAFETY: the range is the caller's promise.
-            unsafe { sys::cuMemsetD8Async(dst.0, byte, len, lane.handle().cast()) }
-        })
+        // SAFETY: the caller's promise.
+        stream::waited(self, |it| unsafe { it.fill(dst, byte, len) })
     }
 
     unsafe fn launch(&self, kernel: Kernel, args: &[u64], launch: &Launch<'_>) -> Result<()> {
-        if launch.convention == Convention::Parameters {
-            return Err(DeviceError::Unsupported("kernels of other compilers"));
-        }
-        /// What every GPU passes to kernels.
-        const MOST_ARGUMENTS: usize = 4096 / 8;
-        if args.len() > MOST_ARGUMENTS {
-            return Err(DeviceError::Unsupported("kernels with more than 512 arguments"));
-        }
-        let entry = self.entry(kernel)?;
-        let [blocks, threads] = shape::of(self.context.shape, entry.like, launch);
-        // One that leaves most of the GPU to others, so that it may start a moment later.
-        let is_small = usize::try_from(blocks).is_ok_and(|it| it <= self.context.shape.units);
-        let what = "running a kernel";
-        let run = |lane: &mut Lane| {
-            let parts = self.parts(lane, entry.sums, blocks)?;
-            let args: &[u64] = if parts.is_empty() { args } else { &[args, &parts].concat() };
-            let start = Start { kernel: entry.handle, blocks, threads, args };
-            let gatherer = lane.gatherer::<Line>().filter(|_| is_small && parts.is_empty());
-            if gatherer.is_some_and(|it| it.gather(&start)) {
-                return Ok(());
-            }
-            let mut bytes = args.len() * 8;
-            let mut extra = arguments(args, &mut bytes);
-            let extra = if args.is_empty() { ptr::null_mut() } else { extra.as_mut_ptr() };
-            // SAFETY: the kernel is of this context and takes these arguments by contract; the
-            // driver copies them before it returns.
-            let code = unsafe {
-                sys::cuLaunchKernel(
-                    entry.handle,
-                    blocks,
-                    1,
-                    1,
-                    threads,
-                    1,
-                    1,
-                    0,
-                    lane.handle().cast(),
-                    ptr::null_mut(),
-                    extra,
-                )
-            };
-            check(what, code)
-        };
-        self.act_then(what, Work::Kernel(launch.name), run, || ())
+        // SAFETY: the caller's promise.
+        stream::waited(self, |it| unsafe { it.launch(kernel, args, launch) })
     }
 
-    fn go_ahead(&self) -> bool {
+    fn stream(&self) -> Option<Box<dyn Stream + '_>> {
         // What fails here fails again in the next call, which says so.
-        let here = self.enter();
-        here.is_ok_and(|here| self.lanes.go_ahead(here.held()).unwrap_or(false))
+        Open::new(self).ok().map(|it| Box::new(it) as Box<dyn Stream>)
     }
 
-    fn is_behind(&self) -> bool {
-        self.lanes.is_behind()
-    }
-
-    fn catch_up(&self) -> Result<()> {
-        // Who is behind has entered the context.
-        self.lanes.catch_up().map_err(|error| self.noted(error, self.lanes.kernel()))
-    }
-
-    fn stay(&self) -> Result<()> {
-        self.lanes.stay().map_err(|(error, kernel)| self.noted(error, kernel))
-    }
-
-    fn take_off(&self, after: &[Flight]) -> bool {
+    fn stream_behind(&self, events: &[Event]) -> Option<Box<dyn Stream + '_>> {
         // As above.
-        let here = self.enter();
-        here.is_ok_and(|here| self.lanes.take_off(here.held(), after).unwrap_or(false))
+        let opened = Open::behind(self, events).ok().flatten();
+        opened.map(|it| Box::new(it) as Box<dyn Stream>)
     }
 
-    fn leave(&self) -> Option<Flight> {
-        self.lanes.leave()
+    fn wait(&self, event: Event, kernel: &str) -> Result<()> {
+        stream::wait_for(self, event, kernel)
     }
 
-    fn land(&self, flight: Flight, kernel: &str) -> Result<()> {
-        let Some(line) = self.lanes.under_way(flight) else { return Ok(()) };
-        let _here = self.enter()?;
-        self.lanes.land(&line).map_err(|error| self.noted(error, Some(kernel.to_owned())))
+    fn wait_for_all(&self, events: &[Event]) -> Result<()> {
+        stream::wait_for_all(self, events)
     }
 
-    fn land_together(&self, flights: &[Flight]) -> Result<()> {
-        let _here = self.enter()?;
-        self.lanes.land_together(flights)
+    fn wait_for_left(&self) -> Result<()> {
+        stream::wait_for_left(self)
     }
 
     fn synchronize(&self) -> Result<()> {
-        self.catch_up()?;
         // Other threads wait for their own; this is for the program's CUDA code.
         let _here = self.enter()?;
         if let Some(keeper) = &self.keeper {

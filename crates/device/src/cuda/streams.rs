@@ -10,7 +10,7 @@ use cudarc::driver::sys::{self, CUevent, CUevent_flags_enum, CUstream, CUstream_
 use super::batch::{Batch, Keeper, Start};
 use super::driver::check;
 use crate::Result;
-use crate::lanes::{Maker, STAGED, Stream};
+use crate::gpu::pool::{DriverStream, Maker, STAGED};
 
 /// Makes streams of the context that is current.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ impl Line {
 
 #[allow(unsafe_code, reason = "asks the driver")]
 impl Maker for Streams {
-    fn stream(&self) -> Result<Box<dyn Stream>> {
+    fn stream(&self) -> Result<Box<dyn DriverStream>> {
         let (mut stream, mut event, mut turn) = (ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
         let flags = CUstream_flags_enum::CU_STREAM_NON_BLOCKING as u32;
         // SAFETY: writes one handle; the context is current.
@@ -71,7 +71,7 @@ impl Maker for Streams {
 }
 
 #[allow(unsafe_code, reason = "asks the driver")]
-impl Stream for Line {
+impl DriverStream for Line {
     fn handle(&self) -> *mut c_void {
         // What failed is told who waits.
         if let Some((_, batch)) = &self.batch {
@@ -99,7 +99,7 @@ impl Stream for Line {
         check("ordering copies", unsafe { sys::cuEventRecord(self.event, self.stream) })
     }
 
-    fn follow_mark(&self, other: &dyn Stream) -> Result<()> {
+    fn follow_mark(&self, other: &dyn DriverStream) -> Result<()> {
         other.with_mark(&mut |mark| {
             // SAFETY: a stream and an event of this device, which are never given back.
             let code = unsafe { sys::cuStreamWaitEvent(self.stream, mark.cast(), 0) };
@@ -107,7 +107,7 @@ impl Stream for Line {
         })
     }
 
-    fn follow(&self, other: &dyn Stream) -> Result<()> {
+    fn follow(&self, other: &dyn DriverStream) -> Result<()> {
         let other = other.handle().cast();
         // SAFETY: streams and an event of this device, which are never given back.
         check("ordering regions", unsafe { sys::cuEventRecord(self.turn, other) })?;

@@ -2,7 +2,7 @@
 
 use abi::image::Payload;
 
-use crate::parts;
+use crate::gpu::parts;
 
 /// AMD's number among the machines of ELF files.
 const MACHINE: u16 = 224;

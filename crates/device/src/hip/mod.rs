@@ -7,22 +7,32 @@
 //!
 //! - [`runtime`]: the library, and what its answers mean
 //! - [`image`]: which images a GPU runs
+//! - [`streams`]: what is done in an order ([`crate::gpu::pool`])
 //!
-//! Every call waits for its work, in the stream that all threads share.
+//! Memory that is given back is kept for the next who asks ([`crate::gpu::heap`]).
 
 mod image;
 mod runtime;
+mod streams;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::ffi::{CStr, CString, c_int, c_void};
 use std::ptr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::gpu::heap::{self, GRAIN, Heap, Origin, Source};
+use crate::gpu::parts;
+use crate::gpu::pool::{Own, Pool, Work};
+use crate::gpu::shape::{self, Spread};
+use crate::gpu::stream::{self, Gpu, Open};
 use crate::memory::{DevicePtr, MemoryKind};
-use crate::shape::{self, Spread};
-use crate::{Convention, Device, DeviceError, Held, Kernel, Launch, Module, Result, Symbol, parts};
+use crate::{
+    Convention, Device, DeviceError, Event, Held, Kernel, Launch, Module, Result, Stream, Symbol,
+};
 use runtime::{BLOCK_MEMORY, Code, DEINITIALIZED, MOST_THREADS, NOT_FOUND, OUT_OF_MEMORY, Runtime};
 use runtime::{SUCCESS, UNITS};
+use streams::Streams;
 
 /// The device.
 #[derive(Debug)]
@@ -35,15 +45,11 @@ pub struct Hip {
     memory: usize,
     /// What it is called, with its settings.
     target: String,
+    pool: Pool,
     modules: Mutex<Modules>,
-    blocks: Mutex<BTreeMap<u64, Block>>,
-}
-
-/// Memory that was handed out.
-#[derive(Clone, Copy, Debug)]
-struct Block {
-    bytes: usize,
-    kind: MemoryKind,
+    heap: Mutex<Heap>,
+    /// Kernels of it may print.
+    prints: AtomicBool,
 }
 
 #[derive(Debug, Default)]
@@ -79,9 +85,6 @@ unsafe impl Send for Handle {}
 // SAFETY: as above.
 #[allow(unsafe_code, reason = "handles of a library that is safe for threads")]
 unsafe impl Sync for Handle {}
-
-/// Every call gets memory that is aligned so.
-const GRAIN: usize = 256;
 
 /// The device is the current one of this thread; the one before is put back when this is dropped.
 struct Entered {
@@ -142,8 +145,11 @@ impl Hip {
             units: usize::try_from(units).unwrap_or(1).max(1),
             memory,
             target: runtime.target(ordinal)?,
+            pool: Pool::new(Box::new(Streams(runtime))),
             modules: Mutex::default(),
-            blocks: Mutex::default(),
+            // A fourth is kept when it is given back; other programs want some too.
+            heap: Mutex::new(Heap::new(memory / 4)),
+            prints: AtomicBool::new(false),
         })
     }
 
@@ -151,8 +157,8 @@ impl Hip {
         self.modules.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn blocks(&self) -> MutexGuard<'_, BTreeMap<u64, Block>> {
-        self.blocks.lock().unwrap_or_else(PoisonError::into_inner)
+    fn heap(&self) -> MutexGuard<'_, Heap> {
+        self.heap.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Makes it the current device of this thread until the answer is dropped.
@@ -171,13 +177,41 @@ impl Hip {
         Ok(Entered { runtime, before: Some(before) })
     }
 
-    /// Does something and waits for it: some calls of the runtime return before they are done.
+    /// Puts something into a stream of its own, and waits for it.
+    fn waited(&self, what: &'static str, act: impl FnOnce(&mut Own) -> Code) -> Result<()> {
+        let put = |on: &mut Own| self.runtime.check(what, act(on));
+        stream::waited(self, |it| it.put(Work::Own, put))
+    }
+
+    fn entry(&self, kernel: Kernel) -> Result<Entry> {
+        let number = usize::try_from(kernel.0).unwrap_or(usize::MAX);
+        let found = self.modules().kernels.get(number).copied().flatten();
+        found.ok_or_else(|| DeviceError::BadImage("it is not loaded any more".into()))
+    }
+
+    /// Memory of another kind, which is asked for seldom: the runtime's, each time.
     #[allow(unsafe_code, reason = "asks the runtime")]
-    fn act(&self, what: &'static str, act: impl FnOnce(&Runtime) -> Code) -> Result<()> {
+    fn of_kind(&self, bytes: usize, origin: Origin) -> Result<u64> {
+        /// For all devices, and at an address that both sides know.
+        const HOST_FLAGS: u32 = 0x1 | 0x2;
+        const MANAGED_FLAGS: u32 = 0x1;
         let _here = self.enter()?;
-        self.runtime.check(what, act(self.runtime))?;
-        // SAFETY: waits for the stream that all calls here use.
-        self.runtime.check(what, unsafe { (self.runtime.wait)(ptr::null_mut()) })
+        let (runtime, mut at) = (self.runtime, ptr::null_mut());
+        // SAFETY: each writes one address.
+        let code = unsafe {
+            match origin {
+                Origin::Shared => (runtime.malloc_managed)(&raw mut at, bytes, MANAGED_FLAGS),
+                Origin::Host | Origin::Device | Origin::Chunk => {
+                    (runtime.malloc_host)(&raw mut at, bytes, HOST_FLAGS)
+                }
+            }
+        };
+        match code {
+            OUT_OF_MEMORY => return Err(DeviceError::OutOfMemory { bytes }),
+            code => runtime.check("allocating memory", code)?,
+        }
+        self.heap().add(at as u64, bytes, origin);
+        Ok(at as u64)
     }
 
     fn loaded(&self, module: Module) -> Result<Arc<[Loaded]>> {
@@ -246,6 +280,155 @@ impl Hip {
     }
 }
 
+#[allow(unsafe_code, reason = "asks the runtime")]
+impl Source for Hip {
+    fn with_heap<T>(&self, act: impl FnOnce(&mut Heap) -> T) -> T {
+        act(&mut self.heap())
+    }
+
+    fn ask(&self, bytes: usize) -> Result<Option<u64>> {
+        let _here = self.enter()?;
+        let mut at = ptr::null_mut();
+        // SAFETY: writes one address.
+        match unsafe { (self.runtime.malloc)(&raw mut at, bytes) } {
+            OUT_OF_MEMORY => Ok(None),
+            code => self.runtime.check("allocating memory", code).map(|()| Some(at as u64)),
+        }
+    }
+
+    fn give_back(&self, at: u64, origin: Origin) -> Result<()> {
+        let _here = self.enter()?;
+        let at = address(DevicePtr(at));
+        // SAFETY: it came from the runtime, as memory of that kind, and is not used again.
+        let code = unsafe {
+            match origin {
+                Origin::Device | Origin::Shared => (self.runtime.free)(at),
+                Origin::Host => (self.runtime.free_host)(at),
+                Origin::Chunk => SUCCESS,
+            }
+        };
+        self.runtime.check("freeing memory", code)
+    }
+
+    fn settle(&self) -> Result<()> {
+        stream::wait_for_left(self)
+    }
+}
+
+#[allow(unsafe_code, reason = "memory and kernels of a GPU, by address")]
+impl Gpu for Hip {
+    fn pool(&self) -> &Pool {
+        &self.pool
+    }
+
+    fn enter(&self) -> Result<Box<dyn Held>> {
+        let here = Hip::enter(self)?;
+        // That needs no memory where there is nothing to put back.
+        Ok(if here.before.is_some() { Box::new(here) } else { Box::new(()) })
+    }
+
+    /// What kernels print appears when they were waited for.
+    fn may_leave(&self) -> bool {
+        !self.prints.load(Ordering::Relaxed)
+    }
+
+    unsafe fn put_copy_in(
+        &self,
+        on: &mut Own,
+        dst: DevicePtr,
+        src: *const u8,
+        len: usize,
+    ) -> Result<()> {
+        let mut from = src;
+        if let Some(room) = on.room_to_read(len)? {
+            // SAFETY: `len` bytes at `src` can be read by contract, and the room, which nobody
+            // else uses, has as many.
+            unsafe { ptr::copy_nonoverlapping(src, room, len) };
+            from = room;
+        } else {
+            on.reads_later();
+        }
+        // SAFETY: both ranges are the caller's promise or the stream's own, until that was waited for; the
+        // source is only read.
+        let code = unsafe {
+            (self.runtime.copy_in)(address(dst), from.cast_mut().cast(), len, on.handle())
+        };
+        self.runtime.check("copying to the device", code)
+    }
+
+    unsafe fn put_copy_out(
+        &self,
+        on: &mut Own,
+        dst: *mut u8,
+        src: DevicePtr,
+        len: usize,
+    ) -> Result<Option<*const u8>> {
+        let room = on.room(len);
+        let to = room.unwrap_or(dst);
+        // SAFETY: both ranges are the caller's promise or the stream's own, until that was waited for.
+        let code = unsafe { (self.runtime.copy_out)(to.cast(), address(src), len, on.handle()) };
+        let copied = self.runtime.check("copying from the device", code);
+        copied.map(|()| room.map(<*mut u8>::cast_const))
+    }
+
+    unsafe fn put_fill(&self, on: &mut Own, dst: DevicePtr, byte: u8, len: usize) -> Result<()> {
+        // SAFETY: the range is the caller's promise.
+        let code =
+            unsafe { (self.runtime.fill)(address(dst), c_int::from(byte), len, on.handle()) };
+        self.runtime.check("filling memory", code)
+    }
+
+    unsafe fn put_launch(
+        &self,
+        on: &mut Own,
+        kernel: Kernel,
+        args: &[u64],
+        launch: &Launch<'_>,
+    ) -> Result<()> {
+        if launch.convention == Convention::Parameters {
+            return Err(DeviceError::Unsupported("kernels of other compilers"));
+        }
+        let entry = self.entry(kernel)?;
+        let [blocks, threads] =
+            shape::of(shape::Gpu { units: self.units, memory: None }, entry.like, launch);
+        // AMD counts all threads of a launch with 32 bits.
+        let blocks = blocks.min(u32::MAX / threads.max(1));
+        /// What `hipModuleLaunchKernel` calls the pieces of `extra`.
+        const POINTER: usize = 1;
+        const SIZE: usize = 2;
+        const END: usize = 3;
+        let mut bytes = args.len() * 8;
+        // All parameters have 8 bytes, so the arguments lie as the kernel wants them.
+        let mut extra: [*mut c_void; 5] = [
+            ptr::without_provenance_mut(POINTER),
+            args.as_ptr().cast_mut().cast(),
+            ptr::without_provenance_mut(SIZE),
+            (&raw mut bytes).cast(),
+            ptr::without_provenance_mut(END),
+        ];
+        let extra = if args.is_empty() { ptr::null_mut() } else { extra.as_mut_ptr() };
+        let none: *mut c_void = ptr::null_mut();
+        // SAFETY: the kernel is of this device and takes these arguments by contract; the runtime copies
+        // them before it returns.
+        let code = unsafe {
+            (self.runtime.launch)(
+                entry.handle.0,
+                blocks,
+                1,
+                1,
+                threads,
+                1,
+                1,
+                0,
+                on.handle(),
+                none.cast(),
+                extra,
+            )
+        };
+        self.runtime.check("running a kernel", code)
+    }
+}
+
 #[allow(unsafe_code, reason = "memory and kernels of a GPU, by address")]
 impl Device for Hip {
     fn name(&self) -> &str {
@@ -261,7 +444,7 @@ impl Device for Hip {
     }
 
     fn hold(&self) -> Option<Box<dyn Held + '_>> {
-        Some(Box::new((self.modules(), self.blocks())))
+        Some(Box::new((self.modules(), self.heap(), self.pool.hold())))
     }
 
     fn accepts(&self, image: &[u8]) -> bool {
@@ -273,6 +456,9 @@ impl Device for Hip {
         let loaded: Result<Vec<Loaded>> =
             parts::of(image).into_iter().map(|it| self.load_part(it)).collect();
         let loaded = loaded?;
+        if parts::has_name(image, &["printf", "hostcall"]) {
+            self.prints.store(true, Ordering::Relaxed);
+        }
         let mut modules = self.modules();
         modules.last += 1;
         let number = modules.last;
@@ -287,6 +473,7 @@ impl Device for Hip {
         }
         let loaded = modules.loaded.remove(&module.0);
         drop(modules);
+        stream::wait_for_left(self)?;
         let _here = self.enter()?;
         for it in loaded.iter().flat_map(|it| it.iter()) {
             // SAFETY: a module of this device; kernels of it are not started any more.
@@ -337,47 +524,20 @@ impl Device for Hip {
         if align > GRAIN {
             return Err(DeviceError::Unsupported("memory that is aligned to more than 256 bytes"));
         }
-        /// For all devices, and at an address that both sides know.
-        const HOST_FLAGS: u32 = 0x1 | 0x2;
-        const MANAGED_FLAGS: u32 = 0x1;
-        let _here = self.enter()?;
-        let mut at = ptr::null_mut();
-        let runtime = self.runtime;
-        // SAFETY: each writes one address.
-        let code = unsafe {
-            match kind {
-                MemoryKind::Device => (runtime.malloc)(&raw mut at, bytes),
-                MemoryKind::Host => (runtime.malloc_host)(&raw mut at, bytes, HOST_FLAGS),
-                MemoryKind::Shared => (runtime.malloc_managed)(&raw mut at, bytes, MANAGED_FLAGS),
-            }
+        let at = match kind {
+            MemoryKind::Device => heap::block(self, bytes)?,
+            MemoryKind::Host => self.of_kind(bytes, Origin::Host)?,
+            MemoryKind::Shared => self.of_kind(bytes, Origin::Shared)?,
         };
-        match code {
-            OUT_OF_MEMORY => return Err(DeviceError::OutOfMemory { bytes }),
-            code => runtime.check("allocating memory", code)?,
-        }
-        self.blocks().insert(at as u64, Block { bytes, kind });
-        Ok(DevicePtr(at as u64))
+        Ok(DevicePtr(at))
     }
 
     fn owns(&self, at: DevicePtr) -> bool {
-        let blocks = self.blocks();
-        let below = blocks.range(..=at.0).next_back();
-        below.is_some_and(|(start, it)| {
-            it.kind == MemoryKind::Device && at.0 - start < it.bytes as u64
-        })
+        self.heap().has(at.0)
     }
 
     unsafe fn free(&self, ptr: DevicePtr) -> Result<()> {
-        let block = self.blocks().remove(&ptr.0);
-        let _here = self.enter()?;
-        // SAFETY: it came from the runtime, as memory of that kind, and is not used again.
-        let code = unsafe {
-            match block.map_or(MemoryKind::Device, |it| it.kind) {
-                MemoryKind::Device | MemoryKind::Shared => (self.runtime.free)(address(ptr)),
-                MemoryKind::Host => (self.runtime.free_host)(address(ptr)),
-            }
-        };
-        self.runtime.check("freeing memory", code)
+        heap::free(self, ptr.0)
     }
 
     unsafe fn lock_host(&self, at: *mut u8, bytes: usize) -> Result<()> {
@@ -396,41 +556,31 @@ impl Device for Hip {
     }
 
     unsafe fn copy_in(&self, dst: DevicePtr, src: *const u8, len: usize) -> Result<()> {
-        if len == 0 {
-            return Ok(());
-        }
-        // SAFETY: both ranges are the caller's promise, and the call waits; the source is only read.
-        self.act("copying to the device", |runtime| unsafe {
-            (runtime.copy_in)(address(dst), src.cast_mut().cast(), len)
-        })
+        // SAFETY: the caller's promise.
+        stream::waited(self, |it| unsafe { it.copy_in(dst, src, len) })
     }
 
     unsafe fn copy_out(&self, dst: *mut u8, src: DevicePtr, len: usize) -> Result<()> {
-        if len == 0 {
-            return Ok(());
-        }
-        // SAFETY: both ranges are the caller's promise, and the call waits.
-        self.act("copying from the device", |runtime| unsafe {
-            (runtime.copy_out)(dst.cast(), address(src), len)
-        })
+        // SAFETY: the caller's promise.
+        stream::waited(self, |it| unsafe { it.copy_out(dst, src, len) })
     }
 
     unsafe fn copy_within(&self, dst: DevicePtr, src: DevicePtr, len: usize) -> Result<()> {
-        let what = "copying within the device";
+        let (what, runtime) = ("copying within the device", self.runtime);
         if len == 0 {
             return Ok(());
         }
         if dst.0.abs_diff(src.0) >= len as u64 {
             // SAFETY: both are memory of this device and do not overlap.
-            return self.act(what, |runtime| unsafe {
-                (runtime.copy_within)(address(dst), address(src), len)
+            return self.waited(what, |on| unsafe {
+                (runtime.copy_within)(address(dst), address(src), len, on.handle())
             });
         }
         let between = self.alloc(len, GRAIN, MemoryKind::Device)?;
         // SAFETY: `between` has `len` bytes and overlaps with neither; one copy follows the other.
-        let copied = self.act(what, |runtime| unsafe {
-            match (runtime.copy_within)(address(between), address(src), len) {
-                SUCCESS => (runtime.copy_within)(address(dst), address(between), len),
+        let copied = self.waited(what, |on| unsafe {
+            match (runtime.copy_within)(address(between), address(src), len, on.handle()) {
+                SUCCESS => (runtime.copy_within)(address(dst), address(between), len, on.handle()),
                 code => code,
             }
         });
@@ -439,64 +589,43 @@ impl Device for Hip {
     }
 
     unsafe fn fill(&self, dst: DevicePtr, byte: u8, len: usize) -> Result<()> {
-        if len == 0 {
-            return Ok(());
-        }
-        // SAFETY: the range is the caller's promise.
-        self.act("filling memory", |runtime| unsafe {
-            (runtime.fill)(address(dst), c_int::from(byte), len)
-        })
+        // SAFETY: the caller's promise.
+        stream::waited(self, |it| unsafe { it.fill(dst, byte, len) })
     }
 
     unsafe fn launch(&self, kernel: Kernel, args: &[u64], launch: &Launch<'_>) -> Result<()> {
-        if launch.convention == Convention::Parameters {
-            return Err(DeviceError::Unsupported("kernels of other compilers"));
-        }
-        let number = usize::try_from(kernel.0).unwrap_or(usize::MAX);
-        let entry = self.modules().kernels.get(number).copied().flatten();
-        let entry =
-            entry.ok_or_else(|| DeviceError::BadImage("it is not loaded any more".into()))?;
-        let [blocks, threads] =
-            shape::of(shape::Gpu { units: self.units, memory: None }, entry.like, launch);
-        // AMD counts all threads of a launch with 32 bits.
-        let blocks = blocks.min(u32::MAX / threads.max(1));
-        /// What `hipModuleLaunchKernel` calls the pieces of `extra`.
-        const POINTER: usize = 1;
-        const SIZE: usize = 2;
-        const END: usize = 3;
-        let mut bytes = args.len() * 8;
-        // All parameters have 8 bytes, so the arguments lie as the kernel wants them.
-        let mut extra: [*mut c_void; 5] = [
-            ptr::without_provenance_mut(POINTER),
-            args.as_ptr().cast_mut().cast(),
-            ptr::without_provenance_mut(SIZE),
-            (&raw mut bytes).cast(),
-            ptr::without_provenance_mut(END),
-        ];
-        let extra = if args.is_empty() { ptr::null_mut() } else { extra.as_mut_ptr() };
-        let none = ptr::null_mut();
-        // SAFETY: the kernel is of this device and takes these arguments by contract; the runtime copies
-        // them before it returns.
-        self.act("running a kernel", |runtime| unsafe {
-            (runtime.launch)(
-                entry.handle.0,
-                blocks,
-                1,
-                1,
-                threads,
-                1,
-                1,
-                0,
-                none,
-                none.cast(),
-                extra,
-            )
-        })
+        // SAFETY: the caller's promise.
+        stream::waited(self, |it| unsafe { it.launch(kernel, args, launch) })
+    }
+
+    fn stream(&self) -> Option<Box<dyn Stream + '_>> {
+        // What fails here fails again in the next call, which says so.
+        Open::new(self).ok().map(|it| Box::new(it) as Box<dyn Stream>)
+    }
+
+    fn stream_behind(&self, events: &[Event]) -> Option<Box<dyn Stream + '_>> {
+        // As above.
+        let opened = Open::behind(self, events).ok().flatten();
+        opened.map(|it| Box::new(it) as Box<dyn Stream>)
+    }
+
+    fn wait(&self, event: Event, kernel: &str) -> Result<()> {
+        stream::wait_for(self, event, kernel)
+    }
+
+    fn wait_for_all(&self, events: &[Event]) -> Result<()> {
+        stream::wait_for_all(self, events)
+    }
+
+    fn wait_for_left(&self) -> Result<()> {
+        stream::wait_for_left(self)
     }
 
     fn synchronize(&self) -> Result<()> {
-        // Every call waits; this is for the program's own code in HIP.
-        self.act("waiting", |_| SUCCESS)
+        // Threads wait for their own; this is for the program's own code in HIP.
+        let _here = self.enter()?;
+        // SAFETY: waits for the current device.
+        self.runtime.check("waiting", unsafe { (self.runtime.wait_for_all)() })
     }
 }
 

@@ -77,10 +77,10 @@ functions! {
     free_host = hipHostFree(*mut c_void);
     lock = hipHostRegister(*mut c_void, usize, c_uint);
     unlock = hipHostUnregister(*mut c_void);
-    copy_in = hipMemcpyHtoD(*mut c_void, *mut c_void, usize);
-    copy_out = hipMemcpyDtoH(*mut c_void, *mut c_void, usize);
-    copy_within = hipMemcpyDtoD(*mut c_void, *mut c_void, usize);
-    fill = hipMemset(*mut c_void, c_int, usize);
+    copy_in = hipMemcpyHtoDAsync(*mut c_void, *mut c_void, usize, *mut c_void);
+    copy_out = hipMemcpyDtoHAsync(*mut c_void, *mut c_void, usize, *mut c_void);
+    copy_within = hipMemcpyDtoDAsync(*mut c_void, *mut c_void, usize, *mut c_void);
+    fill = hipMemsetAsync(*mut c_void, c_int, usize, *mut c_void);
     load = hipModuleLoadData(*mut *mut c_void, *const c_void);
     unload = hipModuleUnload(*mut c_void);
     function = hipModuleGetFunction(*mut *mut c_void, *mut c_void, *const c_char);
@@ -90,7 +90,12 @@ functions! {
         *mut c_void, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, *mut c_void,
         *mut *mut c_void, *mut *mut c_void
     );
+    make_stream = hipStreamCreateWithFlags(*mut *mut c_void, c_uint);
+    make_event = hipEventCreateWithFlags(*mut *mut c_void, c_uint);
+    record = hipEventRecord(*mut c_void, *mut c_void);
+    follow = hipStreamWaitEvent(*mut c_void, *mut c_void, c_uint);
     wait = hipStreamSynchronize(*mut c_void);
+    wait_for_all = hipDeviceSynchronize();
 }
 
 impl fmt::Debug for Runtime {

@@ -10,7 +10,7 @@
 //! others share their iterations among as many threads as there are. On a processor a group is one
 //! thread, which takes iterations that follow each other.
 //!
-//! Every call has a queue that nobody else uses meanwhile ([`crate::lanes`]), so calls may return before their work is done.
+//! Every call has a queue that nobody else uses meanwhile ([`crate::gpu::pool`]), so calls may return before their work is done.
 //!
 //! The library of drivers is opened when the first such device is: its absence is an answer.
 
@@ -22,6 +22,7 @@ mod queues;
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::{CStr, c_void};
 use std::ptr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use abi::names::{VARIABLES_INIT, VARIABLES_SIZE, of_file};
@@ -32,10 +33,14 @@ use cl3::context;
 use cl3::memory::{self, CL_MEM_READ_WRITE};
 use cl3::types::{CL_BLOCKING, CL_NON_BLOCKING, cl_bool, cl_context, cl_event, cl_int};
 
-use crate::heap::{CHUNK, Found, Heap, Origin};
-use crate::lanes::{Lane, Lanes, STAGED, Work};
+use crate::gpu::heap::{self, Heap, Origin, Source};
+use crate::gpu::parts;
+use crate::gpu::pool::{Own, Pool, STAGED, Work};
+use crate::gpu::stream::{self, Gpu, Open};
 use crate::memory::{DevicePtr, MemoryKind, PIECE, in_pieces};
-use crate::{Build, Device, DeviceError, Flight, Held, Kernel, Launch, Module, Result, Symbol};
+use crate::{
+    Build, Device, DeviceError, Event, Held, Kernel, Launch, Module, Result, Stream, Symbol,
+};
 use buffers::Buffers;
 use choose::{Chosen, Level, Reach};
 use program::{Entry, Program, WORD};
@@ -50,7 +55,7 @@ pub struct OpenCl {
     name: String,
     chosen: Chosen,
     context: cl_context,
-    lanes: Lanes,
+    pool: Pool,
     /// What drivers have compiled before.
     cache: Cache,
     modules: Mutex<Modules>,
@@ -60,6 +65,8 @@ pub struct OpenCl {
     parts: Mutex<HashMap<usize, Vec<Parts>>>,
     /// Memory for stacks of threads, likewise.
     stacks: Mutex<HashMap<usize, Parts>>,
+    /// Kernels of it may print.
+    prints: AtomicBool,
 }
 
 /// Where the memory of a device comes from.
@@ -147,14 +154,14 @@ impl OpenCl {
             Memory::Shared => None,
             Memory::Buffers(it) => Some(it.moved.clone()),
         };
-        let lanes = Lanes::new(Box::new(Queues { context, device: chosen.id, moved }));
+        let pool = Pool::new(Box::new(Queues { context, device: chosen.id, moved }));
         Ok(OpenCl {
             name: if most == Level::V12 { "opencl:1.2" } else { "opencl" }.to_owned(),
             memory,
             stacks: Mutex::default(),
             chosen,
             context,
-            lanes,
+            pool,
             cache,
             modules: Mutex::default(),
             blocks: Mutex::new(Blocks {
@@ -163,6 +170,7 @@ impl OpenCl {
                 version: 0,
             }),
             parts: Mutex::default(),
+            prints: AtomicBool::new(false),
         })
     }
 
@@ -178,58 +186,13 @@ impl OpenCl {
         self.parts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Does something in a queue that nobody else uses meanwhile.
-    fn act(
+    /// Puts something into a queue of its own, and waits for it.
+    fn waited(
         &self,
         what: &'static str,
-        work: Work<'_>,
-        act: impl FnOnce(&mut Lane) -> std::result::Result<cl_event, cl_int>,
+        act: impl FnOnce(&Own) -> std::result::Result<cl_event, cl_int>,
     ) -> Result<()> {
-        let asked = |lane: &mut Lane| {
-            queues::release(act(lane).map_err(|code| failure(what, code))?);
-            // It begins, though nobody may wait for it yet.
-            queue::flush(lane.handle()).map_err(|code| failure(what, code))
-        };
-        self.lanes.with(what, work, asked, || ())
-    }
-
-    /// # Safety
-    /// As [`Device::copy_in`].
-    #[allow(unsafe_code, reason = "addresses of two memories")]
-    unsafe fn copied_in(
-        &self,
-        work: Work<'_>,
-        dst: DevicePtr,
-        src: *const u8,
-        len: usize,
-    ) -> Result<()> {
-        if len == 0 {
-            return Ok(());
-        }
-        let what = "copying to the device";
-        let copy = |lane: &mut Lane| {
-            let room = lane.room_to_read(len)?;
-            if let Some(room) = room {
-                // SAFETY: `len` bytes at `src` can be read by contract, and the room, which nobody
-                // else uses, has as many.
-                unsafe { ptr::copy_nonoverlapping(src, room, len) };
-            }
-            // Data of the program stay as they are until the queue was waited for, unless the thread goes
-            // away before; what is small may be a value of the runtime's, which changes at once.
-            let must_wait = room.is_none() && (lane.is_left() || len <= STAGED);
-            let from = room.map_or(src, <*mut u8>::cast_const);
-            let how = if must_wait { CL_BLOCKING } else { CL_NON_BLOCKING };
-            // SAFETY: both ranges are the caller's promise or the lane's own.
-            let asked = unsafe {
-                match &self.memory {
-                    Memory::Shared => copied(lane, how, dst.0 as *mut c_void, from.cast(), len),
-                    Memory::Buffers(it) => it.write(lane.handle(), how, dst, from.cast(), len),
-                }
-            };
-            queues::release(asked.map_err(|code| failure(what, code))?);
-            Ok(())
-        };
-        self.lanes.with(what, work, copy, || ())
+        stream::waited(self, |it| it.put(Work::Own, |on| began(what, on, act(on))))
     }
 
     fn entry(&self, kernel: Kernel) -> Result<Arc<Entry>> {
@@ -287,7 +250,7 @@ impl OpenCl {
         // SAFETY: this kernel of our compiler takes nothing but the place of the variables.
         #[allow(unsafe_code, reason = "a kernel of the image")]
         unsafe {
-            self.run(&init, &[0], [1, 1], Work::Done)
+            self.run(&init, &[0], [1, 1])
         }
     }
 
@@ -299,7 +262,7 @@ impl OpenCl {
         // SAFETY: such a kernel takes the address of two words and writes them.
         #[allow(unsafe_code, reason = "a kernel of the image")]
         let answer = unsafe {
-            let ran = self.run(entry, &[at.0], [1, 1], Work::Done);
+            let ran = self.run(entry, &[at.0], [1, 1]);
             let copied = ran.and_then(|()| self.copy_out(words.as_mut_ptr().cast(), at, WORDS * 8));
             self.free(at).and(copied)
         };
@@ -308,26 +271,16 @@ impl OpenCl {
         Ok(Symbol { address: DevicePtr(address), size: usize::try_from(size).unwrap_or(0) })
     }
 
-    /// Runs a kernel with so many groups of so many threads.
+    /// Runs a kernel with so many groups of so many threads, and waits for it.
     ///
     /// # Safety
     /// As for [`Device::launch`].
     #[allow(unsafe_code, reason = "starts a kernel")]
-    unsafe fn run(
-        &self,
-        entry: &Entry,
-        args: &[u64],
-        shape: [usize; 2],
-        work: Work<'_>,
-    ) -> Result<()> {
-        let what = "running a kernel";
-        let start = |lane: &mut Lane| {
+    unsafe fn run(&self, entry: &Entry, args: &[u64], shape: [usize; 2]) -> Result<()> {
+        stream::waited(self, |it| {
             // SAFETY: the caller's promise.
-            let asked = unsafe { self.enqueue(lane, entry, args, shape) }?;
-            queues::release(asked);
-            queue::flush(lane.handle()).map_err(|code| failure(what, code))
-        };
-        self.lanes.with(what, work, start, || ())
+            it.put(Work::Own, |on| unsafe { self.enqueue(on, entry, args, shape) })
+        })
     }
 
     /// Puts a kernel into a queue.
@@ -337,20 +290,20 @@ impl OpenCl {
     #[allow(unsafe_code, reason = "starts a kernel")]
     unsafe fn enqueue(
         &self,
-        lane: &Lane,
+        on: &Own,
         entry: &Entry,
         args: &[u64],
         [groups, threads]: [usize; 2],
-    ) -> Result<cl_event> {
+    ) -> Result<()> {
         let (global, local) = ([groups * threads], [threads]);
         let variables = entry.variables.map(|it| it.0);
-        let stacks = entry.stack.map(|it| self.stacks(lane, it * groups * threads)).transpose()?;
+        let stacks = entry.stack.map(|it| self.stacks(on, it * groups * threads)).transpose()?;
         let memories = match (&self.memory, stacks) {
             (Memory::Buffers(it), Some(stacks)) => [it.arguments(), vec![stacks]].concat(),
             (Memory::Buffers(_) | Memory::Shared, _) => Vec::new(),
         };
         let passed = args.len() + usize::from(variables.is_some()) + memories.len();
-        let parts = self.parts(lane, entry.parameters.saturating_sub(passed), groups)?;
+        let parts = self.parts(on, entry.parameters.saturating_sub(passed), groups)?;
         let mut kernel = entry.arguments();
         if matches!(self.memory, Memory::Shared) {
             kernel.reach(self.reached())?;
@@ -362,7 +315,7 @@ impl OpenCl {
         // SAFETY: the kernel takes what was set, by contract; sizes are of one dimension.
         let asked = unsafe {
             queue::enqueue_nd_range_kernel(
-                lane.handle(),
+                on.handle(),
                 kernel.handle(),
                 1,
                 ptr::null(),
@@ -372,19 +325,21 @@ impl OpenCl {
                 ptr::null(),
             )
         };
-        let asked = asked.map_err(|code| failure("running a kernel", code))?;
-        if let Memory::Buffers(it) = &self.memory {
-            queues::release(asked);
-            return it.look(lane.handle()).map_err(|code| failure("running a kernel", code));
+        let what = "running a kernel";
+        match &self.memory {
+            Memory::Shared => began(what, on, asked),
+            Memory::Buffers(it) => {
+                queues::release(asked.map_err(|code| failure(what, code))?);
+                began(what, on, it.look(on.handle()))
+            }
         }
-        Ok(asked)
     }
 
     /// Where the stacks of threads are in a launch of this queue.
-    fn stacks(&self, lane: &Lane, bytes: usize) -> Result<u64> {
+    fn stacks(&self, on: &Own, bytes: usize) -> Result<u64> {
         /// Bytes that are asked for at least.
         const LEAST: usize = 1 << 16;
-        let of = lane.handle() as usize;
+        let of = on.handle() as usize;
         let kept = self.all_stacks().get(&of).filter(|it| it.bytes >= bytes).map(|it| it.at);
         if let Some(at) = kept {
             return Ok(at.0);
@@ -407,21 +362,21 @@ impl OpenCl {
     #[allow(unsafe_code, reason = "memory by address")]
     unsafe fn filled(
         &self,
-        lane: &Lane,
+        on: &Own,
         at: DevicePtr,
         byte: u8,
         len: usize,
     ) -> std::result::Result<cl_event, cl_int> {
         if let Memory::Buffers(it) = &self.memory {
-            return it.fill(lane.handle(), at, byte, len);
+            return it.fill(on.handle(), at, byte, len);
         }
         let (to, pattern) = (at.0 as *mut c_void, (&raw const byte).cast());
         // SAFETY: the caller's promise; the pattern is one byte, which the driver copies now.
-        unsafe { queue::enqueue_svm_mem_fill(lane.handle(), to, pattern, 1, len, 0, ptr::null()) }
+        unsafe { queue::enqueue_svm_mem_fill(on.handle(), to, pattern, 1, len, 0, ptr::null()) }
     }
 
     /// Where so many sums have their parts in a launch of this queue.
-    fn parts(&self, lane: &Lane, sums: usize, groups: usize) -> Result<Vec<u64>> {
+    fn parts(&self, on: &Own, sums: usize, groups: usize) -> Result<Vec<u64>> {
         /// Bytes that are asked for at least: launches of few groups are followed by larger ones.
         const LEAST: usize = 4096;
         if sums == 0 {
@@ -429,58 +384,20 @@ impl OpenCl {
         }
         let bytes = (groups + 1) * WORD;
         let fitting = |it: &&Parts| it.bytes >= bytes;
-        let of = lane.handle() as usize;
+        let of = on.handle() as usize;
         let kept = self.all_parts().get(&of).map_or(0, |it| it.iter().filter(fitting).count());
         for _ in kept..sums {
             let bytes = bytes.next_power_of_two().max(LEAST);
             let at = self.alloc(bytes, WORD, MemoryKind::Device)?;
             // SAFETY: memory of this device that nobody else knows.
             #[allow(unsafe_code, reason = "memory that was just made")]
-            let cleared = unsafe { self.filled(lane, at, 0, bytes) };
+            let cleared = unsafe { self.filled(on, at, 0, bytes) };
             queues::release(cleared.map_err(|code| failure("filling memory", code))?);
             self.all_parts().entry(of).or_default().push(Parts { at, bytes });
         }
         let all = self.all_parts();
         let parts = all.get(&of).into_iter().flatten().filter(fitting);
         Ok(parts.map(|it| it.at.0).take(sums).collect())
-    }
-
-    /// Memory from the driver, for which memory that is only kept is given up if need be.
-    #[allow(unsafe_code, reason = "asks the driver")]
-    fn fresh(&self, bytes: usize) -> Option<u64> {
-        let align = u32::try_from(ALIGNED).unwrap_or(0);
-        let ask = || match &self.memory {
-            // SAFETY: asks for memory of the context.
-            Memory::Shared => unsafe {
-                let made = memory::svm_alloc(self.context, CL_MEM_READ_WRITE, bytes, align);
-                made.ok().map(|it| it as u64)
-            },
-            Memory::Buffers(it) => it.take(bytes).ok().flatten(),
-        };
-        let at = ask().or_else(|| {
-            let kept = self.blocks().heap.drain();
-            let given_back = kept.into_iter().try_for_each(|it| self.give_back(it));
-            given_back.ok().and_then(|()| ask())
-        })?;
-        let mut blocks = self.blocks();
-        blocks.of_driver.insert(at);
-        blocks.version += 1;
-        Some(at)
-    }
-
-    /// Gives memory back to the driver.
-    #[allow(unsafe_code, reason = "asks the driver")]
-    fn give_back(&self, at: u64) -> Result<()> {
-        let mut blocks = self.blocks();
-        blocks.of_driver.remove(&at);
-        blocks.version += 1;
-        if let Memory::Buffers(it) = &self.memory {
-            it.put(at);
-            return Ok(());
-        }
-        // SAFETY: it came from the driver and is not used again.
-        unsafe { memory::svm_free(self.context, at as *mut c_void) }
-            .map_err(|code| failure("freeing memory", code))
     }
 
     /// All memory of the device, for a kernel that has not been told since it changed.
@@ -519,6 +436,141 @@ impl OpenCl {
     }
 }
 
+#[allow(unsafe_code, reason = "asks the driver")]
+impl Source for OpenCl {
+    fn with_heap<T>(&self, act: impl FnOnce(&mut Heap) -> T) -> T {
+        act(&mut self.blocks().heap)
+    }
+
+    fn ask(&self, bytes: usize) -> Result<Option<u64>> {
+        let align = u32::try_from(ALIGNED).unwrap_or(0);
+        // Drivers answer a lack of memory in several ways.
+        let made = match &self.memory {
+            // SAFETY: asks for memory of the context.
+            Memory::Shared => unsafe {
+                let made = memory::svm_alloc(self.context, CL_MEM_READ_WRITE, bytes, align);
+                made.ok().map(|it| it as u64)
+            },
+            Memory::Buffers(it) => it.take(bytes).ok().flatten(),
+        };
+        let Some(at) = made else { return Ok(None) };
+        let mut blocks = self.blocks();
+        blocks.of_driver.insert(at);
+        blocks.version += 1;
+        Ok(Some(at))
+    }
+
+    fn give_back(&self, at: u64, _: Origin) -> Result<()> {
+        let mut blocks = self.blocks();
+        blocks.of_driver.remove(&at);
+        blocks.version += 1;
+        if let Memory::Buffers(it) = &self.memory {
+            it.put(at);
+            return Ok(());
+        }
+        // SAFETY: it came from the driver and is not used again.
+        unsafe { memory::svm_free(self.context, at as *mut c_void) }
+            .map_err(|code| failure("freeing memory", code))
+    }
+
+    fn settle(&self) -> Result<()> {
+        stream::wait_for_left(self)
+    }
+}
+
+#[allow(unsafe_code, reason = "memory and kernels of a driver, by address")]
+impl Gpu for OpenCl {
+    fn pool(&self) -> &Pool {
+        &self.pool
+    }
+
+    /// What kernels print may appear when they were waited for.
+    fn may_leave(&self) -> bool {
+        !self.prints.load(Ordering::Relaxed)
+    }
+
+    fn enter(&self) -> Result<Box<dyn Held>> {
+        Ok(Box::new(()))
+    }
+
+    unsafe fn put_copy_in(
+        &self,
+        on: &mut Own,
+        dst: DevicePtr,
+        src: *const u8,
+        len: usize,
+    ) -> Result<()> {
+        let room = on.room_to_read(len)?;
+        if let Some(room) = room {
+            // SAFETY: `len` bytes at `src` can be read by contract, and the room, which nobody
+            // else uses, has as many.
+            unsafe { ptr::copy_nonoverlapping(src, room, len) };
+        }
+        // Data of the program stay as they are until the queue was waited for, unless the work is submitted;
+        // what is small may be a value of the runtime's, which changes at once.
+        let must_wait = room.is_none() && (on.is_submitted() || len <= STAGED);
+        let from = room.map_or(src, <*mut u8>::cast_const);
+        let how = if must_wait { CL_BLOCKING } else { CL_NON_BLOCKING };
+        if room.is_none() && !must_wait {
+            on.reads_later();
+        }
+        // SAFETY: both ranges are the caller's promise or the queue's own.
+        let asked = unsafe {
+            match &self.memory {
+                Memory::Shared => copied(on, how, dst.0 as *mut c_void, from.cast(), len),
+                Memory::Buffers(it) => it.write(on.handle(), how, dst, from.cast(), len),
+            }
+        };
+        queues::release(asked.map_err(|code| failure("copying to the device", code))?);
+        Ok(())
+    }
+
+    unsafe fn put_copy_out(
+        &self,
+        on: &mut Own,
+        dst: *mut u8,
+        src: DevicePtr,
+        len: usize,
+    ) -> Result<Option<*const u8>> {
+        // SAFETY: both ranges are the caller's promise, until the queue was waited for.
+        let asked = unsafe {
+            match &self.memory {
+                Memory::Shared => {
+                    copied(on, CL_NON_BLOCKING, dst.cast(), src.0 as *const c_void, len)
+                }
+                Memory::Buffers(it) => it.read(on.handle(), dst.cast(), src, len),
+            }
+        };
+        began("copying from the device", on, asked).map(|()| None)
+    }
+
+    unsafe fn put_fill(&self, on: &mut Own, dst: DevicePtr, byte: u8, len: usize) -> Result<()> {
+        // SAFETY: the range is the caller's promise.
+        began("filling memory", on, unsafe { self.filled(on, dst, byte, len) })
+    }
+
+    unsafe fn put_launch(
+        &self,
+        on: &mut Own,
+        kernel: Kernel,
+        args: &[u64],
+        launch: &Launch<'_>,
+    ) -> Result<()> {
+        let entry = self.entry(kernel)?;
+        let shape = self.shape(&entry, launch);
+        // SAFETY: the caller's promise.
+        unsafe { self.enqueue(on, &entry, args, shape) }?;
+        for at in &entry.faults {
+            let mut word = [0u8; WORD];
+            // SAFETY: a word of the image, behind the kernel, which is waited for.
+            unsafe { self.put_copy_out(on, word.as_mut_ptr(), *at, WORD) }?;
+            on.wait("running a kernel")?;
+            buffers::found(u64::from_ne_bytes(word))?;
+        }
+        Ok(())
+    }
+}
+
 #[allow(unsafe_code, reason = "memory and kernels of a driver, by address")]
 impl Device for OpenCl {
     fn name(&self) -> &str {
@@ -534,13 +586,12 @@ impl Device for OpenCl {
     }
 
     fn hold(&self) -> Option<Box<dyn Held + '_>> {
-        let lanes = (self.lanes.idle(), self.lanes.aloft(), self.lanes.all());
         let buffers = match &self.memory {
             Memory::Shared => None,
             Memory::Buffers(it) => Some(it.hold()),
         };
         let (parts, stacks) = (self.all_parts(), self.all_stacks());
-        Some(Box::new((self.modules(), self.blocks(), parts, stacks, buffers, lanes)))
+        Some(Box::new((self.modules(), self.blocks(), parts, stacks, buffers, self.pool.hold())))
     }
 
     fn remark(&self) -> Option<String> {
@@ -553,6 +604,9 @@ impl Device for OpenCl {
 
     fn load(&self, image: &[u8]) -> Result<Module> {
         let mut programs = Program::build(self.context, &self.chosen, &self.cache, image)?;
+        if parts::has_name(image, &["printf("]) {
+            self.prints.store(true, Ordering::Relaxed);
+        }
         for program in programs.iter_mut().filter(|it| it.has_variables) {
             self.make_variables(program)?;
             for fault in program.faults.clone() {
@@ -580,6 +634,7 @@ impl Device for OpenCl {
         modules.kernels.retain(|_, it| it.module != module);
         let programs = modules.loaded.remove(&module.0);
         drop(modules);
+        stream::wait_for_left(self)?;
         for block in programs.iter().flatten().flat_map(|it| &it.blocks) {
             // SAFETY: it came from `alloc`, and no kernel is left that knows it.
             unsafe { self.free(*block) }?;
@@ -609,21 +664,7 @@ impl Device for OpenCl {
     }
 
     fn alloc(&self, bytes: usize, _align: usize, _kind: MemoryKind) -> Result<DevicePtr> {
-        loop {
-            let found = self.blocks().heap.take(bytes);
-            match found {
-                Found::At(at) => return Ok(DevicePtr(at)),
-                Found::NeedsChunk => {
-                    let at = self.fresh(CHUNK).ok_or(DeviceError::OutOfMemory { bytes })?;
-                    self.blocks().heap.add_chunk(at);
-                }
-                Found::Needs(size) => {
-                    let at = self.fresh(size).ok_or(DeviceError::OutOfMemory { bytes })?;
-                    self.blocks().heap.add(at, size, Origin::Device);
-                    return Ok(DevicePtr(at));
-                }
-            }
-        }
+        heap::block(self, bytes).map(DevicePtr)
     }
 
     fn owns(&self, at: DevicePtr) -> bool {
@@ -631,48 +672,28 @@ impl Device for OpenCl {
     }
 
     unsafe fn free(&self, ptr: DevicePtr) -> Result<()> {
-        // A kernel of this thread may still use it.
-        self.catch_up()?;
-        let given_back = self.blocks().heap.put(ptr.0);
-        given_back.map_or(Ok(()), |(at, _)| self.give_back(at))
+        heap::free(self, ptr.0)
     }
 
     unsafe fn copy_in(&self, dst: DevicePtr, src: *const u8, len: usize) -> Result<()> {
         // SAFETY: the caller's promise.
-        unsafe { self.copied_in(Work::Copy, dst, src, len) }
-    }
-
-    unsafe fn copy_in_own(&self, dst: DevicePtr, src: *const u8, len: usize) -> Result<()> {
-        // SAFETY: the caller's promise.
-        unsafe { self.copied_in(Work::Own, dst, src, len) }
+        stream::waited(self, |it| unsafe { it.copy_in(dst, src, len) })
     }
 
     unsafe fn copy_out(&self, dst: *mut u8, src: DevicePtr, len: usize) -> Result<()> {
-        if len == 0 {
-            return Ok(());
-        }
-        self.act("copying from the device", Work::Done, |lane| {
-            // SAFETY: both ranges are the caller's promise, and the call waits.
-            unsafe {
-                match &self.memory {
-                    Memory::Shared => {
-                        copied(lane, CL_NON_BLOCKING, dst.cast(), src.0 as *const c_void, len)
-                    }
-                    Memory::Buffers(it) => it.read(lane.handle(), dst.cast(), src, len),
-                }
-            }
-        })
+        // SAFETY: the caller's promise.
+        stream::waited(self, |it| unsafe { it.copy_out(dst, src, len) })
     }
 
     unsafe fn copy_within(&self, dst: DevicePtr, src: DevicePtr, len: usize) -> Result<()> {
         let overlap = dst.0.abs_diff(src.0) < len as u64;
         if !overlap {
-            return self.act("copying within the device", Work::Done, |lane| match &self.memory {
+            return self.waited("copying within the device", |on| match &self.memory {
                 // SAFETY: both are memory of this device.
                 Memory::Shared => unsafe {
-                    copied(lane, CL_NON_BLOCKING, dst.0 as *mut c_void, src.0 as *const c_void, len)
+                    copied(on, CL_NON_BLOCKING, dst.0 as *mut c_void, src.0 as *const c_void, len)
                 },
-                Memory::Buffers(it) => it.copy(lane.handle(), dst, src, len),
+                Memory::Buffers(it) => it.copy(on.handle(), dst, src, len),
             });
         }
         let mut piece = vec![0u8; len.min(PIECE)];
@@ -686,71 +707,47 @@ impl Device for OpenCl {
     }
 
     unsafe fn fill(&self, dst: DevicePtr, byte: u8, len: usize) -> Result<()> {
-        if len == 0 {
-            return Ok(());
-        }
-        self.act("filling memory", Work::Copy, |lane| {
-            // SAFETY: the range is the caller's promise.
-            unsafe { self.filled(lane, dst, byte, len) }
-        })
+        // SAFETY: the caller's promise.
+        stream::waited(self, |it| unsafe { it.fill(dst, byte, len) })
     }
 
     unsafe fn launch(&self, kernel: Kernel, args: &[u64], launch: &Launch<'_>) -> Result<()> {
-        let entry = self.entry(kernel)?;
-        let shape = self.shape(&entry, launch);
-        if entry.faults.is_empty() {
-            // SAFETY: the caller's promise.
-            return unsafe { self.run(&entry, args, shape, Work::Kernel(launch.name)) };
-        }
         // SAFETY: the caller's promise.
-        unsafe { self.run(&entry, args, shape, Work::Done) }?;
-        for at in &entry.faults {
-            let mut word = [0u8; WORD];
-            // SAFETY: a word of the image.
-            unsafe { self.copy_out(word.as_mut_ptr(), *at, WORD) }?;
-            buffers::found(u64::from_ne_bytes(word))?;
-        }
-        Ok(())
+        stream::waited(self, |it| unsafe { it.launch(kernel, args, launch) })
     }
 
-    fn go_ahead(&self) -> bool {
+    fn stream(&self) -> Option<Box<dyn Stream + '_>> {
         // What fails here fails again in the next call, which says so.
-        self.lanes.go_ahead(Box::new(())).unwrap_or(false)
+        Open::new(self).ok().map(|it| Box::new(it) as Box<dyn Stream>)
     }
 
-    fn is_behind(&self) -> bool {
-        self.lanes.is_behind()
-    }
-
-    fn catch_up(&self) -> Result<()> {
-        self.lanes.catch_up()
-    }
-
-    fn stay(&self) -> Result<()> {
-        self.lanes.stay().map_err(|(error, _)| error)
-    }
-
-    fn take_off(&self, after: &[Flight]) -> bool {
+    fn stream_behind(&self, events: &[Event]) -> Option<Box<dyn Stream + '_>> {
         // As above.
-        self.lanes.take_off(Box::new(()), after).unwrap_or(false)
+        let opened = Open::behind(self, events).ok().flatten();
+        opened.map(|it| Box::new(it) as Box<dyn Stream>)
     }
 
-    fn leave(&self) -> Option<Flight> {
-        self.lanes.leave()
+    fn wait(&self, event: Event, kernel: &str) -> Result<()> {
+        stream::wait_for(self, event, kernel)
     }
 
-    fn land(&self, flight: Flight, _kernel: &str) -> Result<()> {
-        self.lanes.under_way(flight).map_or(Ok(()), |line| self.lanes.land(&line))
+    fn wait_for_all(&self, events: &[Event]) -> Result<()> {
+        stream::wait_for_all(self, events)
     }
 
-    fn land_together(&self, flights: &[Flight]) -> Result<()> {
-        self.lanes.land_together(flights)
+    fn wait_for_left(&self) -> Result<()> {
+        stream::wait_for_left(self)
     }
 
     fn synchronize(&self) -> Result<()> {
-        self.catch_up()?;
-        self.lanes.wait_for_all()
+        self.pool.wait_for_everything()
     }
+}
+
+/// The driver begins with what it was asked for, though nobody may wait for it yet.
+fn began(what: &'static str, on: &Own, asked: std::result::Result<cl_event, cl_int>) -> Result<()> {
+    queues::release(asked.map_err(|code| failure(what, code))?);
+    queue::flush(on.handle()).map_err(|code| failure(what, code))
 }
 
 /// Asks for a copy of memory that the device reaches, at its turn.
@@ -759,14 +756,14 @@ impl Device for OpenCl {
 /// Both ranges have `len` bytes and stay until it is done.
 #[allow(unsafe_code, reason = "memory by address")]
 unsafe fn copied(
-    lane: &Lane,
+    on: &Own,
     how: cl_bool,
     to: *mut c_void,
     from: *const c_void,
     len: usize,
 ) -> std::result::Result<cl_event, cl_int> {
     // SAFETY: the caller's promise.
-    unsafe { queue::enqueue_svm_mem_cpy(lane.handle(), how, to, from, len, 0, ptr::null()) }
+    unsafe { queue::enqueue_svm_mem_cpy(on.handle(), how, to, from, len, 0, ptr::null()) }
 }
 
 /// What the driver answered, with the name that its manual has for it.

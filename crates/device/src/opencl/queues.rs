@@ -11,7 +11,7 @@ use cl3::{command_queue as queue, event};
 use super::buffers::Moved;
 use super::failure;
 use crate::Result;
-use crate::lanes::{Maker, STAGED, Stream};
+use crate::gpu::pool::{DriverStream, Maker, STAGED};
 
 /// Makes queues of a device.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ unsafe impl Sync for Line {}
 
 impl Maker for Queues {
     #[allow(unsafe_code, reason = "a handle for another")]
-    fn stream(&self) -> Result<Box<dyn Stream>> {
+    fn stream(&self) -> Result<Box<dyn DriverStream>> {
         // SAFETY: the device is the one of the context; no properties: in order.
         let queue = unsafe {
             match self.moved {
@@ -95,7 +95,7 @@ pub(super) fn release(it: cl_event) {
     let _: std::result::Result<(), cl_int> = unsafe { event::release_event(it) };
 }
 
-impl Stream for Line {
+impl DriverStream for Line {
     fn handle(&self) -> *mut c_void {
         self.queue
     }
@@ -119,11 +119,11 @@ impl Stream for Line {
         Ok(())
     }
 
-    fn follow_mark(&self, other: &dyn Stream) -> Result<()> {
+    fn follow_mark(&self, other: &dyn DriverStream) -> Result<()> {
         other.with_mark(&mut |mark| stand_behind(self.queue, mark))
     }
 
-    fn follow(&self, other: &dyn Stream) -> Result<()> {
+    fn follow(&self, other: &dyn DriverStream) -> Result<()> {
         let there = reached(other.handle())?;
         let follows = stand_behind(self.queue, there);
         release(there);

@@ -37,17 +37,23 @@ fn opened_as(most: Level, folder: &Path) -> Option<OpenCl> {
     }
 }
 
+const LAUNCH: Launch<'static> = Launch {
+    convention: Convention::Slots,
+    teams: 1,
+    limit: 1,
+    trip_count: 1,
+    name: "test",
+    source: "",
+};
+
 fn run(device: &OpenCl, kernel: Kernel, args: &[u64]) {
-    let launch = Launch {
-        convention: Convention::Slots,
-        teams: 1,
-        limit: 1,
-        trip_count: 1,
-        name: "test",
-        source: "",
-    };
     // SAFETY: the kernels of the test take these.
-    unsafe { device.launch(kernel, args, &launch) }.expect("it runs");
+    unsafe { device.launch(kernel, args, &LAUNCH) }.expect("it runs");
+}
+
+fn put(stream: &dyn Stream, kernel: Kernel, args: &[u64]) {
+    // SAFETY: as above; their memory is never given back.
+    unsafe { stream.launch(kernel, args, &LAUNCH) }.expect("it is put into the stream");
 }
 
 fn word(device: &OpenCl, at: DevicePtr) -> u64 {
@@ -116,23 +122,65 @@ fn a_thread_goes_on_while_its_kernel_runs() {
     let alone = word(&device, at);
 
     let began = Instant::now();
-    assert!(device.go_ahead());
-    run(&device, spin, &[at.0, rounds]);
-    run(&device, twice, &[at.0]);
-    assert!(device.is_behind());
+    let stream = device.stream().expect("a stream");
+    put(&*stream, spin, &[at.0, rounds]);
+    put(&*stream, twice, &[at.0]);
+    assert!(!stream.is_idle());
     assert!(began.elapsed() < took / 2, "{:?} of {took:?}", began.elapsed());
-    device.stay().expect("it is done");
+    stream.synchronise().expect("it is done");
+    assert!(stream.is_idle());
     assert_eq!(word(&device, at), alone.wrapping_mul(2));
 
     let began = Instant::now();
-    assert!(device.take_off(&[]));
-    run(&device, spin, &[at.0, rounds]);
-    let first = device.leave().expect("a flight");
-    assert!(device.take_off(&[first]));
-    run(&device, twice, &[at.0]);
-    let second = device.leave().expect("a flight");
+    let stream = device.stream_behind(&[]).expect("a stream");
+    put(&*stream, spin, &[at.0, rounds]);
+    let first = stream.submit().expect("an event");
+    let stream = device.stream_behind(&[first]).expect("a stream");
+    put(&*stream, twice, &[at.0]);
+    let second = stream.submit().expect("an event");
     assert!(began.elapsed() < took / 2, "{:?} of {took:?}", began.elapsed());
-    device.land(second, "twice").expect("it is done");
+    device.wait(second, "twice").expect("it is done");
+    assert_eq!(word(&device, at), alone.wrapping_mul(2));
+}
+
+#[test]
+fn what_is_left_goes_on_and_comes_first() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let Some(device) = opened(folder.path()) else { return };
+    let module = device.load(&image()).expect("it loads");
+    let kernel = |name| device.kernel(module, name).expect("a kernel");
+    let (spin, twice) = (kernel(c"spin"), kernel(c"twice"));
+    let at = device.alloc(8, 8, MemoryKind::Device).expect("memory");
+    let (mut rounds, mut took) = (1_u64 << 16, Duration::ZERO);
+    while took < Duration::from_millis(300) {
+        rounds *= 2;
+        let began = Instant::now();
+        run(&device, spin, &[at.0, rounds]);
+        took = began.elapsed();
+    }
+    let alone = word(&device, at);
+    let left = || {
+        let stream = device.stream().expect("a stream");
+        put(&*stream, spin, &[at.0, rounds]);
+        assert!(stream.leave() && stream.is_left());
+        stream
+    };
+    let began = Instant::now();
+    drop(left());
+    assert!(began.elapsed() < took / 2, "{:?} of {took:?}", began.elapsed());
+    assert_eq!(word(&device, at), alone, "who looks waits");
+    // Beside it, in another queue, and in one for work that is submitted.
+    let first = left();
+    let second = device.stream().expect("a stream");
+    put(&*second, twice, &[at.0]);
+    second.synchronise().expect("it is done");
+    assert_eq!(word(&device, at), alone.wrapping_mul(2));
+    drop((first, second));
+    drop(left());
+    let stream = device.stream_behind(&[]).expect("a stream");
+    put(&*stream, twice, &[at.0]);
+    let event = stream.submit().expect("an event");
+    device.wait(event, "twice").expect("it is done");
     assert_eq!(word(&device, at), alone.wrapping_mul(2));
 }
 
@@ -143,15 +191,15 @@ fn what_is_copied_is_what_was_there_at_the_call() {
     // More than there is room to put aside.
     let count = 2 * STAGED as u64 / 8;
     let at = device.alloc(8 * count as usize, 8, MemoryKind::Device).expect("memory");
-    assert!(device.go_ahead());
+    let stream = device.stream().expect("a stream");
     let mut value = [0; 8];
     for number in 0..count {
         value = number.to_ne_bytes();
         // SAFETY: eight bytes on both sides.
-        unsafe { device.copy_in(DevicePtr(at.0 + 8 * number), value.as_ptr(), 8) }.expect("a copy");
+        unsafe { stream.copy_in(DevicePtr(at.0 + 8 * number), value.as_ptr(), 8) }.expect("a copy");
     }
     value.fill(0xff);
-    device.stay().expect("it is done");
+    stream.synchronise().expect("it is done");
     for number in 0..count {
         assert_eq!(word(&device, DevicePtr(at.0 + 8 * number)), number, "{value:?}");
     }
@@ -241,16 +289,8 @@ fn memory_that_a_driver_moves_is_an_error_not_a_wrong_answer() {
     let kernel = device.kernel(module, c"twice").expect("a kernel");
     let at = device.alloc(8, 8, MemoryKind::Device).expect("memory");
     buffers(&device).pretend_moved();
-    let launch = Launch {
-        convention: Convention::Slots,
-        teams: 1,
-        limit: 1,
-        trip_count: 1,
-        name: "test",
-        source: "",
-    };
     // SAFETY: the kernel takes the address of a word.
-    let ran = unsafe { device.launch(kernel, &[at.0], &launch) };
+    let ran = unsafe { device.launch(kernel, &[at.0], &LAUNCH) };
     let said = ran.and_then(|()| device.synchronize()).expect_err("memory has moved");
     assert!(said.to_string().contains("moves memory between kernels"), "{said}");
 }

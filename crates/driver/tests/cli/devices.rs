@@ -178,6 +178,7 @@ int main(void) {
 fn odd_settings_are_errors_that_say_what_is_allowed() {
     let odd = [
         ("FERRY_INFO", "loud", "0, 1, cycles"),
+        ("FERRY_WAIT", "never", "always"),
         ("FERRY_DEVICE_MEMORY", "4G", "a number, 1 or more"),
         ("FERRY_COPY_THREADS", "0", "from 1 to"),
         ("FERRY_CYCLE_LIMIT", "-1", "a number"),

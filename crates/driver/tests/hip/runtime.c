@@ -1,4 +1,5 @@
-/* AMD's runtime without a GPU, for tests: memory of the device is the host's. Code objects are read: kernels and
+/* AMD's runtime without a GPU, for tests: memory of the device is the host's, and what is put into a stream is done when
+   that is waited for, as late as may be. Code objects are read: kernels and
    variables are those that their tables have, with what their notes say. If KERNELS names a library, kernels are its
    functions, which do on the host what the code object would do; else they do nothing. What is asked is written to the
    file that CALLS names, a line each. GPU is what the device is (gfx90a), CRASH makes kernels crash, MEMORY is the number
@@ -69,7 +70,11 @@ int hipMalloc(char **at, word bytes) {
   return taken(*at, bytes), say("memory", bytes);
 }
 int hipMallocManaged(char **at, word bytes, unsigned flags) { return flags == 1 ? hipMalloc(at, bytes) : WRONG; }
-int hipHostMalloc(char **at, word bytes, unsigned flags) { return flags == 3 ? hipMalloc(at, bytes) : WRONG; }
+int hipHostMalloc(char **at, word bytes, unsigned flags) {
+  /* What Ferry passes small things through. */
+  if (flags == 1) return *at = malloc(bytes), 0;
+  return flags == 3 ? hipMalloc(at, bytes) : WRONG;
+}
 int hipFree(char *at) {
   pthread_mutex_lock(&lock);
   int code = WRONG;
@@ -83,18 +88,87 @@ int hipHostFree(char *at) { return hipFree(at); }
 int hipHostRegister(void *at, word bytes, unsigned flags) { return at && flags == 1 ? say("lock", bytes) : WRONG; }
 int hipHostUnregister(void *at) { return at ? say("unlock", 0) : WRONG; }
 
-int hipMemcpyHtoD(char *to, const char *from, word bytes) {
-  return within(to, bytes) ? memcpy(to, from, bytes), say("in", bytes) : WRONG;
+/* Something to do: a copy, a fill, a kernel, or to do what another stream has to do up to some point. */
+struct deed {
+  enum { COPY, FILL, KERNEL, FOLLOW } what;
+  char *to, *from;
+  word bytes;
+  struct stream *other;
+  void (*run)(unsigned, unsigned, const word *);
+  unsigned blocks, threads;
+  const word *arguments;
+};
+struct stream {
+  struct deed *deeds;
+  word done, count, room;
+};
+struct event {
+  struct stream *stream;
+  word count;
+};
+static int crashed;
+/* One after the other, as on a small GPU. */
+static pthread_mutex_t busy = PTHREAD_MUTEX_INITIALIZER;
+static int put(struct stream *stream, struct deed deed) {
+  pthread_mutex_lock(&busy);
+  if (stream->count == stream->room)
+    stream->deeds = realloc(stream->deeds, (stream->room = 2 * stream->room + 64) * sizeof deed);
+  stream->deeds[stream->count++] = deed;
+  pthread_mutex_unlock(&busy);
+  return 0;
 }
-int hipMemcpyDtoH(char *to, const char *from, word bytes) {
-  return within(from, bytes) ? memcpy(to, from, bytes), say("out", bytes) : WRONG;
+static void run(struct stream *stream, word count) {
+  while (stream->done < count) {
+    struct deed it = stream->deeds[stream->done++];
+    switch (it.what) {
+    case COPY: memmove(it.to, it.from, it.bytes); break;
+    case FILL: memset(it.to, (int)(word)it.from, it.bytes); break;
+    case KERNEL: if (it.run) it.run(it.blocks, it.threads, it.arguments); break;
+    case FOLLOW: run(it.other, it.bytes); break;
+    }
+  }
 }
-int hipMemcpyDtoD(char *to, const char *from, word bytes) {
+int hipStreamCreateWithFlags(struct stream **stream, unsigned flags) {
+  return *stream = calloc(1, sizeof **stream), flags == 1 ? say("stream", flags) : WRONG;
+}
+int hipEventCreateWithFlags(struct event **event, unsigned flags) {
+  return *event = calloc(1, sizeof **event), flags == 2 ? 0 : WRONG;
+}
+int hipEventRecord(struct event *event, struct stream *stream) {
+  pthread_mutex_lock(&busy);
+  *event = (struct event){ stream, stream->count };
+  pthread_mutex_unlock(&busy);
+  return say("mark", 0);
+}
+int hipStreamWaitEvent(struct stream *stream, struct event *event, unsigned flags) {
+  return put(stream, (struct deed){ FOLLOW, 0, 0, event->count, event->stream }), say("follow", flags);
+}
+int hipStreamSynchronize(struct stream *stream) {
+  if (!stream) return WRONG;
+  pthread_mutex_lock(&busy);
+  run(stream, stream->count);
+  pthread_mutex_unlock(&busy);
+  return crashed ? ILLEGAL_ADDRESS : say("wait", 0);
+}
+int hipDeviceSynchronize(void) { return crashed ? ILLEGAL_ADDRESS : 0; }
+
+int hipMemcpyHtoDAsync(char *to, const char *from, word bytes, struct stream *stream) {
+  if (!within(to, bytes) || !stream) return WRONG;
+  return put(stream, (struct deed){ COPY, to, (char *)from, bytes }), say("in", bytes);
+}
+int hipMemcpyDtoHAsync(char *to, const char *from, word bytes, struct stream *stream) {
+  if (!within(from, bytes) || !stream) return WRONG;
+  return put(stream, (struct deed){ COPY, to, (char *)from, bytes }), say("out", bytes);
+}
+int hipMemcpyDtoDAsync(char *to, const char *from, word bytes, struct stream *stream) {
   int may = within(to, bytes) && within(from, bytes) && (to + bytes <= from || from + bytes <= to);
-  return may ? memcpy(to, from, bytes), say("within", bytes) : WRONG;
+  if (!may || !stream) return WRONG;
+  return put(stream, (struct deed){ COPY, to, (char *)from, bytes }), say("within", bytes);
 }
-int hipMemset(char *at, int byte, word bytes) { return within(at, bytes) ? memset(at, byte, bytes), say("fill", bytes) : WRONG; }
-int hipStreamSynchronize(void *stream) { return stream ? WRONG : 0; }
+int hipMemsetAsync(char *at, int byte, word bytes, struct stream *stream) {
+  if (!within(at, bytes) || !stream) return WRONG;
+  return put(stream, (struct deed){ FILL, at, (char *)(word)byte, bytes }), say("fill", bytes);
+}
 
 /* Code objects. */
 struct module {
@@ -177,16 +251,13 @@ int hipFuncGetAttribute(int *value, int which, struct kernel *kernel) {
   return *value = which == 0 ? kernel->threads : which == 1 ? kernel->memory : -1, which > 1;
 }
 int hipModuleLaunchKernel(struct kernel *kernel, unsigned x, unsigned y, unsigned z, unsigned a, unsigned b, unsigned c,
-                          unsigned shared, void *stream, void **arguments, void **extra) {
-  if (y != 1 || z != 1 || b != 1 || c != 1 || shared || stream || arguments || !x || !a) return WRONG;
+                          unsigned shared, struct stream *stream, void **arguments, void **extra) {
+  if (y != 1 || z != 1 || b != 1 || c != 1 || shared || !stream || arguments || !x || !a) return WRONG;
   if (extra && (extra[0] != (void *)1 || extra[2] != (void *)2 || extra[4] != (void *)3)) return WRONG;
   if (a > kernel->threads) return TOO_MANY;
-  say("gpu", current), say("blocks", x), say("threads", a), say("kernel", extra ? *(word *)extra[3] / 8 : 0);
-  if (getenv("CRASH")) return ILLEGAL_ADDRESS;
-  /* One after the other, as in one stream. */
-  static pthread_mutex_t busy = PTHREAD_MUTEX_INITIALIZER;
-  pthread_mutex_lock(&busy);
-  if (kernel->run) kernel->run(x, a, extra ? extra[1] : 0);
-  pthread_mutex_unlock(&busy);
-  return 0;
+  word count = extra ? *(word *)extra[3] / 8 : 0;
+  say("gpu", current), say("blocks", x), say("threads", a), say("kernel", count);
+  crashed = getenv("CRASH") != 0;
+  word *words = memcpy(calloc(count + 1, 8), count ? extra[1] : "", 8 * count);
+  return put(stream, (struct deed){ KERNEL, .run = kernel->run, .blocks = x, .threads = a, .arguments = words });
 }

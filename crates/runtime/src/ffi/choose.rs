@@ -8,9 +8,9 @@ use std::sync::{Mutex, PoisonError};
 use abi::target::{self, Is};
 use abi::{DEVICE_DEFAULT, TraitAxis};
 
-use super::answer;
 use crate::devices::{Target, all, numbered};
 use crate::error::Error;
+use crate::guard::answer;
 use crate::{host, registry};
 
 /// What the words of an architecture are, and instructions that every processor of it has.

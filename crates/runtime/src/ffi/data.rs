@@ -4,26 +4,14 @@ use std::ffi::c_void;
 
 use abi::Ident;
 
-use super::{EntryPoint, guard};
-use crate::account::Account;
+use super::EntryPoint;
 use crate::args::{MapArgs, Place};
-use crate::devices::{self, Target};
-use crate::error::Error;
-use crate::launch::Ahead;
+use crate::devices;
+use crate::directives::{self, Walk};
+use crate::guard::guard;
 use crate::mapping::components::{Component, Components};
-use crate::mapping::{Cx, begin, end, update};
 use crate::queue::deferred::{self, Call};
-use crate::tool::{self, Kind, Phase};
-use crate::watch::Watch;
-use crate::{ending, llvm, queue, registry};
-
-/// Which directive it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Walk {
-    Begin,
-    End,
-    Update,
-}
+use crate::{ending, queue};
 
 /// Runs a data directive, or keeps it until its turn.
 fn run_or_keep(walk: Walk, place: Place, device: i64, args: Option<MapArgs>) {
@@ -43,62 +31,9 @@ fn run_or_keep(walk: Walk, place: Place, device: i64, args: Option<MapArgs>) {
                     Ok(())
                 });
             }
-            run(walk, place, device, args);
+            directives::run_data(walk, place, device, args);
         }
     }
-}
-
-/// Runs a data directive on a device, or does nothing if its device is the host.
-pub(crate) fn run(walk: Walk, place: Place, device: i64, args: Option<MapArgs>) {
-    guard(&place, false, || {
-        let args = args.ok_or(Error::BadCall("a map array is null, misaligned or too long"))?;
-        let Target::Device(device) = devices::target(device)? else { return Ok(()) };
-        let registry = registry::current();
-        registry.resolve(device)?;
-        let watch = Watch::now();
-        let timer = watch.start();
-        let cx = Cx { device, place, watch, unified: registry.is_unified(), later: None };
-        begin(&cx, walk, &args)?.close(&cx, timer);
-        Ok(())
-    });
-}
-
-/// Makes a data directive, as far as the context does not leave it for later.
-pub(crate) fn begin(cx: &Cx<'_>, walk: Walk, args: &MapArgs) -> Result<Account, Error> {
-    args.check()?;
-    let (construct, words, kind) = match walk {
-        Walk::Begin => (Kind::EnterData, llvm::info::BEGIN, "map"),
-        Walk::End => (Kind::ExitData, llvm::info::END, "unmap"),
-        Walk::Update => (Kind::Update, llvm::info::UPDATE, "update"),
-    };
-    let number = cx.device.number;
-    if cx.watch.has_llvm(llvm::info::ARGUMENTS) {
-        llvm::info::arguments(number, &cx.place, words, args);
-    }
-    let scope = tool::scope(cx.watch, construct, number, cx.place);
-    // One copy need not wait for the other.
-    let ahead = Ahead::go(cx);
-    match walk {
-        Walk::Begin => {
-            begin::begin(cx, args, false)?;
-            tool::mapped(cx, args, Phase::Begin);
-        }
-        Walk::End => {
-            tool::mapped(cx, args, Phase::End);
-            end::end(cx, args)?;
-        }
-        Walk::Update => update::update(cx, args)?,
-    }
-    ahead.stay().map_err(|error| Error::Device {
-        doing: "copying to the device",
-        what: None,
-        error,
-    })?;
-    let what = match cx.watch.is_on() {
-        true => format!("of {} entries on device {number}", args.count),
-        false => String::new(),
-    };
-    Ok(Account { scope, kind, what, is_of_table: walk != Walk::Update })
 }
 
 /// The two spellings of each data directive; dependences were made tasks by the compiler.

@@ -8,8 +8,8 @@ use std::ffi::c_void;
 use abi::Ident;
 use device::parameters;
 
-use super::guard;
 use crate::error::Error;
+use crate::guard::guard;
 
 /// A kernel begins; -1 says: run the user's code.
 #[unsafe(no_mangle)]

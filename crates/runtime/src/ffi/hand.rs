@@ -63,6 +63,7 @@ pub(super) fn allocate(
         error,
     })?;
     device.remember(at, bytes);
+    device.make_known()?;
     Ok(at.0 as *mut c_void)
 }
 
@@ -152,6 +153,7 @@ unsafe fn copy_untold(
             }
             (Target::Device(to), Target::Device(from)) => {
                 let (dst, src) = (DevicePtr(dst), DevicePtr(src));
+                to.plugin.wait_for_left()?;
                 match from.plugin.copy_to_peer(&*to.plugin, dst, src, len) {
                     Err(DeviceError::Unsupported(_)) => {
                         let mut stage = vec![0u8; len.min(STAGE)];

@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use super::guard;
+use crate::guard::guard;
 use crate::{ancestor, host};
 
 /// From now on the calling thread, and every thread and task that it creates, runs for the device.

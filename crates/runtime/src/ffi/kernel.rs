@@ -1,26 +1,16 @@
 //! Regions: the one entry point that runs code.
 
 use std::ffi::{c_int, c_void};
-use std::sync::Arc;
 
-use abi::{DEVICE_ANCESTOR, Ident, KernelArgs};
+use abi::{Ident, KernelArgs};
 
-use super::guard;
-use crate::account::Account;
 use crate::args::{MapArgs, Place};
-use crate::devices::{self, Target};
+use crate::directives::{self, DONE};
+use crate::ending;
 use crate::error::Error;
-use crate::launch::{self, Shape};
-use crate::mapping::Cx;
+use crate::guard::guard;
+use crate::launch::Shape;
 use crate::queue::deferred::{self, Call};
-use crate::registry::Region;
-use crate::tool::{self, Kind};
-use crate::watch::Watch;
-use crate::{ancestor, ending, llvm, registry};
-
-/// What the caller is told: done, or run the host's version yourself.
-const DONE: c_int = 0;
-const RUN_ON_HOST: c_int = -1;
 
 /// Runs a region. The answer is 0 when it has run; otherwise the caller runs the host's version.
 /// Regions of ours always have run: the host's version is known here too.
@@ -65,69 +55,6 @@ pub unsafe extern "C" fn __tgt_target_kernel(
             deferred::keep(call, place, device, &args)?;
             return Ok(DONE);
         }
-        run(place, device, region as usize, &args, &shape)
+        directives::run_region(place, device, region as usize, &args, &shape)
     })
-}
-
-pub(crate) fn run(
-    place: Place,
-    device: i64,
-    id: usize,
-    args: &MapArgs,
-    shape: &Shape,
-) -> Result<c_int, Error> {
-    if device == DEVICE_ANCESTOR
-        && let Some(host) = ancestor::host()
-    {
-        return ancestor::run(host, place, id, args).map(|()| DONE);
-    }
-    let registry = registry::current();
-    let target = devices::target(device)?;
-    let watch = Watch::now();
-    let timer = watch.start();
-    let region = registry.region(id);
-    let device = match target {
-        Target::Device(device) => device,
-        Target::Host => {
-            let Some(region) = region.filter(|it| it.host.is_some()) else {
-                return Ok(RUN_ON_HOST);
-            };
-            launch::launch_on_host(region, args)?;
-            if watch.is_on() {
-                watch.finished(timer, &place, "region", &format!("{} on the host", region.name));
-            }
-            return Ok(DONE);
-        }
-    };
-    registry.resolve(device)?;
-    let cx = Cx { device, place, watch, unified: registry.is_unified(), later: None };
-    let region = region.ok_or(Error::UnknownRegion { id })?;
-    begin(&cx, region, args, shape)?.close(&cx, timer);
-    Ok(DONE)
-}
-
-/// Runs a region on a device, as far as the context does not leave it for later.
-pub(crate) fn begin(
-    cx: &Cx<'_>,
-    region: &Arc<Region>,
-    args: &MapArgs,
-    shape: &Shape,
-) -> Result<Account, Error> {
-    args.check()?;
-    let (number, watch) = (cx.device.number, cx.watch);
-    if watch.has_llvm(llvm::info::ARGUMENTS) {
-        llvm::info::arguments(number, &cx.place, llvm::info::KERNEL, args);
-    }
-    let scope = tool::scope(watch, Kind::Target, number, cx.place);
-    launch::launch(cx, region, args, shape)?;
-    let what = match watch.is_on() {
-        true => {
-            let (name, device) = (&region.name, cx.device.kind);
-            let memory = if cx.device.shares_memory { ", nothing copied" } else { "" };
-            let entries = args.count;
-            format!("{name} on device {number} ({device}), {entries} entries{memory}")
-        }
-        false => String::new(),
-    };
-    Ok(Account { scope, kind: "region", what, is_of_table: true })
 }

@@ -5,12 +5,13 @@ use std::ptr::null_mut;
 
 use abi::{Ident, KernelArgs};
 
+use super::EntryPoint;
 use super::data::{
     __tgt_target_data_begin_mapper, __tgt_target_data_end_mapper, __tgt_target_data_update_mapper,
 };
 use super::kernel::__tgt_target_kernel;
-use super::{EntryPoint, guard};
 use crate::devices;
+use crate::guard::guard;
 use crate::report;
 use crate::watch::Watch;
 

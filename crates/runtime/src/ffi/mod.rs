@@ -28,12 +28,9 @@ pub mod queue;
 pub mod register;
 pub mod scratchpad;
 
-use std::fmt::Display;
-use std::mem;
-use std::panic::{self, AssertUnwindSafe};
-
 use crate::error::Error;
-use crate::report;
+use crate::fork::{self, Part};
+use crate::{devices, left, queue as queues, registry, runner, trace};
 
 pub(crate) use acc::prof as profile;
 
@@ -51,9 +48,28 @@ fn begin() -> Result<(), Error> {
     acc::start::register()
 }
 
-/// Reads what the environment says of the first device, once: there are devices of these kinds.
-pub(crate) fn choose_first(kinds: &[&str]) -> Result<(), Error> {
+/// Devices of these kinds are there, for the first time: reads what the environment says of the first one.
+pub(crate) fn opened(kinds: &[&str]) -> Result<(), Error> {
+    watch_forks();
     acc::start::choose(kinds)
+}
+
+/// All that has locks, in the order in which threads take one inside another: the stage of each device (a call that is
+/// not through with the mapping table); the registry; of each device table, early pointers, rooms, memory by hand and
+/// the locks of its plugin; then those inside of which no other is taken.
+static AROUND_FORK: [Part; 7] = [
+    Part { is_stage: true, hold: devices::hold_stages, in_child: || () },
+    Part { is_stage: false, hold: |held| held.push(registry::hold()), in_child: || () },
+    Part { is_stage: false, hold: devices::hold_all, in_child: devices::settle_all },
+    Part { is_stage: false, hold: |held| held.push(queues::hold()), in_child: queues::forget_all },
+    Part { is_stage: false, hold: |held| held.push(runner::hold()), in_child: left::forget },
+    Part { is_stage: false, hold: |held| held.push(profile::hold()), in_child: || () },
+    Part { is_stage: false, hold: |held| held.extend(trace::hold()), in_child: trace::leave },
+];
+
+/// From now on forks are prepared for.
+fn watch_forks() {
+    fork::watch(&AROUND_FORK);
 }
 
 /// The address of a function.
@@ -61,44 +77,3 @@ pub(crate) struct EntryPoint(*const ());
 
 // SAFETY: an address that is only compared.
 unsafe impl Sync for EntryPoint {}
-
-/// Runs `body`; a failure or a panic ends the program with a message, as no value can tell the caller.
-pub(crate) fn guard<T>(
-    place: &dyn Display,
-    in_kernel: bool,
-    body: impl FnOnce() -> Result<T, Error>,
-) -> T {
-    match caught(body) {
-        Ok(value) => value,
-        Err(error) => {
-            profile::failed(&error);
-            report::fail(place, in_kernel, &error)
-        }
-    }
-}
-
-/// Runs `body`; a failure or a panic is reported and answered with `otherwise`.
-pub(crate) fn answer<T>(
-    routine: &'static str,
-    otherwise: T,
-    body: impl FnOnce() -> Result<T, Error>,
-) -> T {
-    match caught(body) {
-        Ok(value) => value,
-        Err(error) => {
-            report::failed_call(routine, &error);
-            otherwise
-        }
-    }
-}
-
-fn caught<T>(body: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
-    match panic::catch_unwind(AssertUnwindSafe(body)) {
-        Ok(result) => result,
-        Err(payload) => {
-            // Its destructor may panic again.
-            mem::forget(payload);
-            Err(Error::Panicked)
-        }
-    }
-}

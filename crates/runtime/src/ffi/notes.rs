@@ -2,8 +2,8 @@
 
 use std::ffi::{CStr, c_char, c_int};
 
-use super::guard;
 use crate::error::Error;
+use crate::guard::guard;
 use crate::settings::{self, Policy};
 
 /// Takes note that offload must happen, and of regions that were compiled for the host alone, because directives of

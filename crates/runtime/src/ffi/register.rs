@@ -4,9 +4,9 @@ use std::ffi::{c_int, c_void};
 
 use abi::BinaryDescriptor;
 
-use super::guard;
 use crate::error::Error;
-use crate::{devices, ending, fork, queue, registry, tool};
+use crate::guard::guard;
+use crate::{devices, ending, left, queue, registry, tool};
 
 /// Adds the regions, variables and images of a binary.
 ///
@@ -20,7 +20,7 @@ pub unsafe extern "C" fn __tgt_register_lib(descriptor: *const BinaryDescriptor)
         let descriptor = descriptor.ok_or(Error::BadCall("registration without descriptor"))?;
         // SAFETY: the caller's promise.
         unsafe { registry::register(descriptor) }?;
-        fork::watch();
+        super::watch_forks();
         ending::watch();
         super::begin()?;
         tool::start();
@@ -34,6 +34,7 @@ pub extern "C" fn __tgt_unregister_lib(descriptor: *const BinaryDescriptor) {
     guard(&"ending", false, || {
         // Work that is left needs the binary.
         queue::finish_all();
+        left::wait()?;
         // And so do other threads, which end with the program.
         if ending::is_crowded() {
             return Ok(());

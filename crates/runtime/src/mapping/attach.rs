@@ -10,9 +10,10 @@ use abi::POINTER_SIZE;
 use device::DevicePtr;
 
 use crate::error::Error;
-use crate::mapping::table::{Attached, Fit, Table};
-use crate::mapping::transfer::{self, Piece};
+use crate::mapping::transfer;
 use crate::mapping::{Cx, Found};
+use crate::piece::Piece;
+use crate::table::{Attached, Fit, Table};
 
 /// What it means to attach a pointer that points to the right data already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,12 +8,14 @@ use device::{DeviceError, DevicePtr, Original};
 
 use crate::args::{Item, MapArgs};
 use crate::error::{Error, Section};
-use crate::llvm::{self, info::Change};
+use crate::llvm;
+use crate::llvm_info::{self, Change};
 use crate::mapping::attach::Counting;
 use crate::mapping::early::Lead;
-use crate::mapping::table::{Fit, Mapped};
-use crate::mapping::transfer::{self, Piece};
+use crate::mapping::transfer;
 use crate::mapping::{Cx, attach, components, counter};
+use crate::piece::Piece;
+use crate::table::{Fit, Mapped};
 use crate::tool;
 
 /// Where something that was asked for lies.
@@ -62,12 +64,13 @@ pub(crate) fn begin(cx: &Cx<'_>, args: &MapArgs, in_mapper: bool) -> Result<(), 
             Placed::Device(at) => at.0.wrapping_sub(before),
             // What is not mapped keeps its value; LLVM's runtime makes it null.
             Placed::Absent if item.map.has(MapType::RETURN_PARAM) && llvm::is_program() => {
-                cx.watch.without_counterpart(cx, item.name);
+                cx.watch.without_counterpart(cx.device.number, item.name);
                 0u64.wrapping_sub(before)
             }
             Placed::InPlace | Placed::Absent => item.base as u64,
         };
         if item.map.has(MapType::RETURN_PARAM) {
+            cx.device.make_known()?;
             args.set_base(index, base);
         }
         let is_attached = item.map.has(MapType::PTR_AND_OBJ)
@@ -142,14 +145,14 @@ pub(crate) fn acquire(
         let Some(mapped) = table.get_mut(found.key) else { return Ok(Placed::Absent) };
         let wants_all = item.map.has(MapType::EXACT) && !cx.device.shares_memory;
         if found.fit == Fit::Partial && (wants_all || !item.map.has(MapType::IMPLICIT)) {
-            return Err(Error::overlap(item, mapped));
+            return Err(super::overlap(item, mapped));
         }
         if update {
             mapped.acquire(counter(item.map));
         }
-        if cx.watch.has_llvm(llvm::info::EXISTING) {
+        if cx.watch.has_llvm(llvm_info::EXISTING) {
             let change = if update { Change::Incremented } else { Change::Suppressed };
-            llvm::info::exists(cx.device.number, item, mapped, counter(item.map), change);
+            llvm_info::exists(cx.device.number, item, mapped, counter(item.map), change);
         }
         let is_new = !update && mapped.is_fresh() && !mapped.is_original;
         if wants_copy && (is_new || item.map.has(MapType::ALWAYS)) && !cx.is_in_place(mapped) {
@@ -278,12 +281,12 @@ fn make(
             (owned, owned.offset(padding))
         }
     };
-    if cx.watch.has_llvm(llvm::info::CHANGES) || cx.watch.has_profiler() {
+    if cx.watch.has_llvm(llvm_info::CHANGES) || cx.watch.has_profiler() {
         let mapped = Mapped::new(item.base, item.begin, item.size, counter(item.map));
         let made = Mapped { owned, device, name: item.name, ..mapped };
         tool::created(cx.watch, &made);
-        if cx.watch.has_llvm(llvm::info::CHANGES) {
-            llvm::info::created(cx.device.number, &made);
+        if cx.watch.has_llvm(llvm_info::CHANGES) {
+            llvm_info::created(cx.device.number, &made);
         }
     }
     let filled = if wants_copy {

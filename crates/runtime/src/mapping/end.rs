@@ -7,11 +7,11 @@ use smallvec::SmallVec;
 
 use crate::args::{Item, MapArgs};
 use crate::error::{Error, Section};
-use crate::llvm::{self, info::Change};
+use crate::graph::Ticket;
+use crate::llvm_info::{self, Change};
 use crate::mapping::begin::shared_part;
-use crate::mapping::table::{Fit, Mapped};
 use crate::mapping::{Cx, attach, components, counter, transfer};
-use crate::queue::graph::Ticket;
+use crate::table::{Fit, Mapped};
 use crate::{queue, tool};
 
 /// Ranges that have left the table; most calls remove few.
@@ -26,8 +26,8 @@ pub(crate) fn end(cx: &Cx<'_>, args: &MapArgs) -> Result<(), Error> {
         if cx.device.shares_memory {
             cx.device.mapping.left(&range);
         }
-        if cx.watch.has_llvm(llvm::info::CHANGES) {
-            llvm::info::removed(cx.device.number, &range);
+        if cx.watch.has_llvm(llvm_info::CHANGES) {
+            llvm_info::removed(cx.device.number, &range);
         }
         if !cx.is_in_place(&range) {
             tool::deleted(cx.watch, &range);
@@ -109,7 +109,7 @@ fn release(cx: &Cx<'_>, item: &Item, is_first_of_mapper: bool) -> Result<Option<
         && item.map.has(MapType::WHOLE)
         && let Some(mapped) = table.get_mut(found.key)
     {
-        return Err(Error::overlap(item, mapped));
+        return Err(super::overlap(item, mapped));
     }
     let found = found.filter(|it| it.fit == Fit::Contained || is_implicit);
     let mapped = found.and_then(|it| table.get_mut(it.key));
@@ -121,13 +121,13 @@ fn release(cx: &Cx<'_>, item: &Item, is_first_of_mapper: bool) -> Result<Option<
         };
     };
     let is_last = mapped.release(counter(item.map), item.map.has(MapType::DELETE), update);
-    if cx.watch.has_llvm(llvm::info::EXISTING) {
+    if cx.watch.has_llvm(llvm_info::EXISTING) {
         let change = match (update, item.map.has(MapType::DELETE)) {
             (false, _) => Change::Suppressed,
             (true, true) => Change::Reset,
             (true, false) => Change::Decremented,
         };
-        llvm::info::exists(cx.device.number, item, mapped, counter(item.map), change);
+        llvm_info::exists(cx.device.number, item, mapped, counter(item.map), change);
     }
     let key = mapped.begin;
     let wants_copy = item.map.has(MapType::FROM)
@@ -141,8 +141,9 @@ fn release(cx: &Cx<'_>, item: &Item, is_first_of_mapper: bool) -> Result<Option<
             false => later.uses(mapped),
         }
     }
-    // A kernel that may still use the data must be done before anybody else can take them away.
-    let wants_wait = !wants_copy && cx.later.is_none() && cx.device.plugin.is_behind();
+    // A kernel that may still use the data must be done before anybody else can take them away, or before all that
+    // comes later.
+    let wants_wait = !wants_copy && cx.stream.is_some_and(|it| !it.is_idle() && !it.is_left());
     if wants_copy || wants_wait {
         let piece = shared_part(item, mapped).around(&mapped.attached);
         // What a queue still does with the data is done before they are copied.
@@ -155,7 +156,7 @@ fn release(cx: &Cx<'_>, item: &Item, is_first_of_mapper: bool) -> Result<Option<
         queue::wait_for(&uses);
         let copied = match wants_copy {
             true => transfer::copy_out(cx, &piece),
-            false => cx.device.plugin.catch_up().map_err(|error| Error::Device {
+            false => cx.wait_unless_left().map_err(|error| Error::Device {
                 doing: "waiting for the region",
                 what: None,
                 error,
@@ -174,6 +175,6 @@ fn release(cx: &Cx<'_>, item: &Item, is_first_of_mapper: bool) -> Result<Option<
     }
     let removed = if leaves { table.remove(key) } else { None };
     // Where memory is shared there is nothing to give back, and mostly nobody to tell.
-    let matters = !cx.device.shares_memory || cx.watch.has_llvm(llvm::info::CHANGES);
+    let matters = !cx.device.shares_memory || cx.watch.has_llvm(llvm_info::CHANGES);
     Ok(removed.filter(|_| matters))
 }

@@ -1,6 +1,6 @@
 //! What is mapped to one device, for many threads at once.
 //!
-//! [`Mapping`] guards a [`table::Table`] by busy marks ([`shared`]): no lock is held across a call of the
+//! [`Mapping`] guards a [`Table`] by busy marks ([`shared`]): no lock is held across a call of the
 //! device. A thread waits only while it has no range busy itself, so nobody waits in a circle.
 //!
 //! - [`begin`], [`end`], [`update`]: the three walks over the entries of a call
@@ -20,24 +20,23 @@ pub(crate) mod present;
 pub(crate) mod rooms;
 mod shared;
 pub(crate) mod strided;
-pub(crate) mod table;
 pub(crate) mod transfer;
 pub(crate) mod update;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use abi::MapType;
-use device::{DevicePtr, Held, Original};
+use device::{DeviceError, DevicePtr, Held, Original, Stream};
 
-use crate::args::Place;
+use crate::args::{Item, Place};
 use crate::devices::DeviceState;
-use crate::error::Section;
+use crate::error::{Error, Section};
 use crate::steps::Later;
 use crate::sync::MutexGuard;
+use crate::table::{self, Counter, Fit, Mapped, Table};
 use crate::watch::Watch;
 pub(crate) use shared::Found;
 use shared::{Shared, Stage};
-use table::{Counter, Fit, Mapped, Table};
 
 /// What every step of a call knows.
 #[derive(Clone, Copy)]
@@ -49,6 +48,21 @@ pub(crate) struct Cx<'a> {
     pub(crate) unified: bool,
     /// Where steps go that wait for their turn; `None`: they are taken at once.
     pub(crate) later: Option<&'a Later>,
+    /// Where copies and launches go; `None`: each is waited for.
+    pub(crate) stream: Option<&'a dyn Stream>,
+}
+
+impl<'a> Cx<'a> {
+    /// A stream for the copies and launches of one call, unless somebody watches how long things take.
+    pub(crate) fn open_stream(&self) -> Option<Box<dyn Stream + 'a>> {
+        let may = self.later.is_none() && self.stream.is_none() && !self.watch.is_on();
+        may.then(|| self.device.plugin.stream()).flatten()
+    }
+
+    /// Waits for what is in the stream.
+    pub(crate) fn synchronise(&self) -> Result<(), DeviceError> {
+        self.stream.map_or(Ok(()), |it| it.synchronise())
+    }
 }
 
 /// The table of one device.
@@ -229,6 +243,12 @@ impl Mapping {
 /// The counter that a map type asks for.
 pub(crate) fn counter(map: MapType) -> Counter {
     if map.has(MapType::HOLD) { Counter::Hold } else { Counter::Dynamic }
+}
+
+/// Only a part of what the entry asks for is mapped.
+pub(crate) fn overlap(item: &Item, mapped: &Mapped) -> Error {
+    let is_required = item.map.has(MapType::PRESENT);
+    Error::Overlap { what: Section::of(item), mapped: section(mapped), is_required }
 }
 
 /// A range of the table as users know it.

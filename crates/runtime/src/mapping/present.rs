@@ -7,8 +7,8 @@ use abi::MapType;
 use smallvec::SmallVec;
 
 use crate::args::{Item, MapArgs};
-use crate::mapping::table::{Counter, Fit, Mapped, Table};
 use crate::mapping::{Cx, counter};
+use crate::table::{Counter, Fit, Mapped, Table};
 
 /// Entries that are counted.
 #[derive(Debug, Default)]

@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use device::DevicePtr;
 
-use super::table::{Fit, Mapped, Table};
 use crate::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use crate::table::{Fit, Mapped, Table};
 
 /// The table, and who waits for it.
 #[derive(Debug, Default)]

@@ -4,58 +4,17 @@
 //! and the host's a host address, and each keeps its own. So a copy goes around them, piece by piece.
 #![allow(unsafe_code, reason = "addresses of both memories")]
 
-use std::collections::BTreeMap;
-
-use abi::POINTER_SIZE;
 use device::{DeviceError, DevicePtr, MemoryKind};
 
 use crate::args::Name;
 use crate::devices;
 use crate::error::{Error, Section};
 use crate::mapping::Cx;
+use crate::piece::Piece;
 use crate::queue;
 use crate::steps::Step;
 use crate::tool::{self, DataOp, Operation};
 use crate::watch::Direction;
-
-/// One range on both sides.
-#[derive(Clone, Debug)]
-pub(crate) struct Piece {
-    pub(crate) host: usize,
-    pub(crate) device: DevicePtr,
-    pub(crate) size: usize,
-    pub(crate) name: Option<Name>,
-    /// Host addresses inside the range that are not copied, each of a pointer; ascending.
-    pub(crate) skip: Vec<usize>,
-}
-
-impl Piece {
-    /// The pointers of `attached` that lie in the range.
-    pub(crate) fn around<T>(mut self, attached: &BTreeMap<usize, T>) -> Piece {
-        let end = self.host.saturating_add(self.size);
-        let first = self.host.saturating_sub(POINTER_SIZE - 1);
-        self.skip = attached.range(first..end).map(|(at, _)| *at).collect();
-        self
-    }
-
-    /// The runs of bytes between the skipped pointers, as offset and length.
-    fn runs(&self) -> impl Iterator<Item = (usize, usize)> {
-        let pointers = self.skip.iter().map(|at| {
-            let begin = at.saturating_sub(self.host);
-            (begin, at.saturating_add(POINTER_SIZE).saturating_sub(self.host).min(self.size))
-        });
-        let mut from = 0;
-        pointers.chain([(self.size, self.size)]).filter_map(move |(begin, end)| {
-            let run = (from, begin.saturating_sub(from));
-            from = end.max(from);
-            (run.1 > 0).then_some(run)
-        })
-    }
-
-    fn section(&self) -> Section {
-        Section { name: self.name.map(|it| it.to_string()), at: self.host, size: self.size }
-    }
-}
 
 /// The host as tools number it, after the last device.
 fn host() -> usize {
@@ -66,13 +25,23 @@ fn host() -> usize {
 pub(crate) fn copy_in(cx: &Cx<'_>, piece: &Piece) -> Result<(), Error> {
     // SAFETY: the program says that these bytes are its own (it maps them), and the table says that the
     // device has room for them there.
-    runs_in(cx, piece, |to, from, len| unsafe { cx.device.plugin.copy_in(to, from, len) })
+    runs_in(cx, piece, |to, from, len| unsafe {
+        match cx.stream {
+            Some(stream) => stream.copy_in(to, from, len),
+            None => cx.device.plugin.copy_in(to, from, len),
+        }
+    })
 }
 
 /// The same to memory that only this call knows.
 pub(crate) fn copy_in_own(cx: &Cx<'_>, piece: &Piece) -> Result<(), Error> {
     // SAFETY: as above.
-    runs_in(cx, piece, |to, from, len| unsafe { cx.device.plugin.copy_in_own(to, from, len) })
+    runs_in(cx, piece, |to, from, len| unsafe {
+        match cx.stream {
+            Some(stream) => stream.copy_in_own(to, from, len),
+            None => cx.device.plugin.copy_in(to, from, len),
+        }
+    })
 }
 
 fn runs_in(
@@ -101,7 +70,7 @@ fn runs_in(
         Ok(())
     };
     tool::operation(cx.watch, op, |_| None, copies)?;
-    cx.watch.transfer(timer, cx, Direction::In, piece);
+    cx.watch.transfer(timer, (cx.device.number, cx.place), Direction::In, piece);
     Ok(())
 }
 
@@ -120,7 +89,7 @@ pub(crate) fn copy_out(cx: &Cx<'_>, piece: &Piece) -> Result<(), Error> {
         name: piece.name,
     };
     tool::operation(cx.watch, op, |_| None, || runs_out(cx, piece))?;
-    cx.watch.transfer(timer, cx, Direction::Out, piece);
+    cx.watch.transfer(timer, (cx.device.number, cx.place), Direction::Out, piece);
     Ok(())
 }
 
@@ -128,8 +97,13 @@ fn runs_out(cx: &Cx<'_>, piece: &Piece) -> Result<(), Error> {
     for (offset, len) in piece.runs() {
         let (to, from) = (piece.host.wrapping_add(offset), piece.device.offset(offset));
         // SAFETY: as in `copy_in`.
-        unsafe { cx.device.plugin.copy_out(to as *mut u8, from, len) }
-            .map_err(|error| Error::device("copying from the device", piece.section(), error))?;
+        let copied = unsafe {
+            match cx.stream {
+                Some(stream) => stream.copy_out(to as *mut u8, from, len),
+                None => cx.device.plugin.copy_out(to as *mut u8, from, len),
+            }
+        };
+        copied.map_err(|error| Error::device("copying from the device", piece.section(), error))?;
     }
     Ok(())
 }
@@ -150,10 +124,15 @@ pub(crate) fn write_pointer(cx: &Cx<'_>, slot: &Piece, value: DevicePtr) -> Resu
         name: slot.name,
     };
     // SAFETY: the table says that a pointer lies there; the bytes are ours.
-    let write = || unsafe { cx.device.plugin.copy_in(slot.device, bytes.as_ptr(), bytes.len()) };
+    let write = || unsafe {
+        match cx.stream {
+            Some(stream) => stream.copy_in(slot.device, bytes.as_ptr(), bytes.len()),
+            None => cx.device.plugin.copy_in(slot.device, bytes.as_ptr(), bytes.len()),
+        }
+    };
     tool::operation(cx.watch, op, |_| None, write)
         .map_err(|error| Error::device("attaching a pointer", slot.section(), error))?;
-    cx.watch.transfer(timer, cx, Direction::In, slot);
+    cx.watch.transfer(timer, (cx.device.number, cx.place), Direction::In, slot);
     Ok(())
 }
 
@@ -193,7 +172,12 @@ pub(crate) fn clear(cx: &Cx<'_>, at: DevicePtr, bytes: usize) -> Result<(), Devi
         return Ok(());
     }
     // SAFETY: the caller has just allocated it.
-    unsafe { cx.device.plugin.fill(at, 0, bytes) }
+    unsafe {
+        match cx.stream {
+            Some(stream) => stream.fill(at, 0, bytes),
+            None => cx.device.plugin.fill(at, 0, bytes),
+        }
+    }
 }
 
 /// Gives device memory back that a range owned.
@@ -217,8 +201,9 @@ pub(crate) fn free(
         bytes,
         name: None,
     };
-    // SAFETY: it came from this device's `alloc`, and the range that owned it is out of the table.
-    let free = || unsafe { cx.device.plugin.free(owned) };
+    // A kernel in the stream may still use it. SAFETY: it came from this device's `alloc`, and the range that
+    // owned it is out of the table.
+    let free = || cx.wait_unless_left().and_then(|()| unsafe { cx.device.plugin.free(owned) });
     tool::operation(cx.watch, op, |_| None, free).map_err(|error| Error::Device {
         doing: "freeing device memory",
         what: name.map(|it| {
@@ -239,27 +224,4 @@ pub(crate) fn host_pointer(at: usize) -> usize {
     // SAFETY: the compiled program says that a pointer lies there. Members of packed structures
     // need not be aligned.
     unsafe { (at as *const usize).read_unaligned() }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[track_caller]
-    fn check(skip: &[usize], expect: &[(usize, usize)]) {
-        let device = DevicePtr(0x1000);
-        let attached = skip.iter().map(|at| (*at, device)).collect();
-        let piece = Piece { host: 100, device, size: 40, name: None, skip: Vec::new() };
-        let runs: Vec<_> = piece.around(&attached).runs().collect();
-        assert_eq!(runs, expect, "{skip:?}");
-    }
-
-    #[test]
-    fn copies_go_around_attached_pointers() {
-        check(&[], &[(0, 40)]);
-        check(&[108], &[(0, 8), (16, 24)]);
-        check(&[100, 108, 132], &[(16, 16)]);
-        check(&[96, 136], &[(4, 32)]);
-        check(&[92, 140], &[(0, 40)]);
-    }
 }

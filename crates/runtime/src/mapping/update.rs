@@ -10,8 +10,8 @@ use crate::args::{Item, MapArgs};
 use crate::error::{Error, Section};
 use crate::mapping::begin::shared_part;
 use crate::mapping::strided;
-use crate::mapping::table::Fit;
 use crate::mapping::{Cx, components, transfer};
+use crate::table::Fit;
 
 /// Copies all entries as their types say.
 pub(crate) fn update(cx: &Cx<'_>, args: &MapArgs) -> Result<(), Error> {
@@ -44,7 +44,7 @@ fn move_contiguous(cx: &Cx<'_>, item: &Item) -> Result<(), Error> {
         && item.map.has(MapType::WHOLE)
         && let Some(mapped) = table.get_mut(found.key)
     {
-        return Err(Error::overlap(item, mapped));
+        return Err(super::overlap(item, mapped));
     }
     let found = found.filter(|it| it.fit == Fit::Contained);
     let Some(mapped) = found.and_then(|it| table.get_mut(it.key)) else {

@@ -17,9 +17,9 @@ use super::staged::Goal;
 use super::tasks::{self, Start};
 use crate::args::{MapArgs, Place};
 use crate::devices::{self, Target};
+use crate::directives::{self, Walk};
 use crate::error::Error;
-use crate::ffi::data::{self, Walk};
-use crate::ffi::{guard, kernel};
+use crate::guard::guard;
 use crate::launch::Shape;
 use crate::{registry, tool};
 
@@ -83,10 +83,12 @@ pub(crate) fn keep(call: Call, place: Place, device: i64, args: &MapArgs) -> Res
             Call::Kernel { region, shape } => {
                 let registry = registry::current();
                 let known = registry.region(region).ok_or(Error::UnknownRegion { id: region })?;
-                goal.put(place, args, true, |cx, args| kernel::begin(cx, known, args, &shape))
+                goal.put(place, args, true, |cx, args| {
+                    directives::begin_region(cx, known, args, &shape)
+                })
             }
             Call::Data(walk) => {
-                goal.put(place, args, false, |cx, args| data::begin(cx, walk, args))
+                goal.put(place, args, false, |cx, args| directives::begin_data(cx, walk, args))
             }
         };
     }
@@ -127,9 +129,11 @@ impl Deferred {
         let (place, device) = (self.place, self.device);
         match self.call {
             Call::Kernel { region, shape } => {
-                guard(&place, true, || kernel::run(place, device, region, &args, &shape));
+                guard(&place, true, || {
+                    directives::run_region(place, device, region, &args, &shape)
+                });
             }
-            Call::Data(walk) => data::run(walk, place, device, Some(args)),
+            Call::Data(walk) => directives::run_data(walk, place, device, Some(args)),
         }
     }
 }

@@ -2,17 +2,16 @@
 //!
 //! A queue belongs to a device and has a number; what is put into it runs in order, and different
 //! queues run at the same time. [`tasks`] orders work by the data it names instead. Both are chains in
-//! one [`graph`], worked off by a few threads that sleep when there is nothing to do. Work is finished
+//! one [`crate::graph`], worked off by a few threads that sleep when there is nothing to do. Work is finished
 //! before the program ends, unless it ends by a failure or out of such work; a child of fork has none.
 //!
 //! - [`deferred`]: a call of the offload interface, kept until its turn
 //! - [`staged`]: one of which only copies and launches are
-//! - [`graph`]: the order
+//! - [`crate::graph`]: the order
 //! - [`tasks`]: order by dependences
 #![allow(unsafe_code, reason = "asks the C library to call back at exit")]
 
 pub(crate) mod deferred;
-pub(crate) mod graph;
 pub(crate) mod staged;
 pub(crate) mod tasks;
 
@@ -23,15 +22,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use abi::queue;
-use device::{Flight, Held};
+use device::{Event, Held};
 use smallvec::SmallVec;
 
 use crate::devices::{self, Target};
 use crate::error::Error;
-use crate::ffi::guard;
-use crate::flight::{Aloft, Note};
-use crate::{fork, report};
-use graph::{Graph, Hire, Key, Reserved, Ticket};
+use crate::graph::{self, Graph, Hire, Key, Reserved, Ticket};
+use crate::guard::guard;
+use crate::report;
+use crate::running::{self, Running};
+use crate::submitted::{Note, Submitted};
 
 /// What is done when its turn has come. It reports its own failures.
 pub(crate) type Work = Box<dyn FnOnce() + Send>;
@@ -48,42 +48,14 @@ const FIRST: i64 = 0;
 thread_local! {
     /// The queue that `async` without a number means to this thread.
     static DEFAULT: Cell<i64> = const { Cell::new(FIRST) };
-    /// What this thread works off at the moment.
-    static RUNNING: Cell<Option<Running>> = const { Cell::new(None) };
     /// This thread takes work from queues.
     static IS_WORKER: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Work that is not waited for in place.
-#[derive(Clone, Copy)]
-struct Running {
-    /// `None`: the caller itself does it, on behalf of the queue.
-    ticket: Option<Ticket>,
-    queue: Option<i64>,
-}
-
-/// The piece of work that the current thread has taken.
-fn own() -> Option<Ticket> {
-    RUNNING.get().and_then(|it| it.ticket)
-}
-
 /// Does something that belongs to a queue, in the caller's own time.
 fn on_behalf_of<T>(queue: i64, work: impl FnOnce() -> T) -> T {
-    let running = Running { ticket: own(), queue: Some(queue) };
-    let outer = RUNNING.replace(Some(running));
-    let result = work();
-    RUNNING.set(outer);
-    result
-}
-
-/// The queue that the current thread works off, if that has a number.
-pub(crate) fn running() -> Option<i64> {
-    RUNNING.get().and_then(|it| it.queue)
-}
-
-/// The current thread works off something that nobody waits for in place.
-pub(crate) fn is_deferred() -> bool {
-    RUNNING.get().is_some()
+    let _running = Running { ticket: running::own(), queue: Some(queue) }.begin();
+    work()
 }
 
 /// The queue of this thread for work without a number.
@@ -160,10 +132,8 @@ pub(crate) fn run_elsewhere(work: Work) {
 
 /// Runs such work in the calling thread.
 pub(crate) fn run_here(work: Work) {
-    let running = Running { ticket: own(), queue: None };
-    let outer = RUNNING.replace(Some(running));
+    let _running = Running { ticket: running::own(), queue: None }.begin();
     work();
-    RUNNING.set(outer);
 }
 
 /// Runs work after others, in no queue.
@@ -205,7 +175,7 @@ pub(crate) fn wait_any(queues: &[Key]) -> Option<usize> {
 
 /// Has everything been done that was put into these queues; `None`: into all of the device?
 pub(crate) fn test(device: usize, queues: Option<&[i64]>) -> bool {
-    let own = own();
+    let own = running::own();
     let ends = GRAPH.ask(|it| it.ends(device, queues));
     // Who asks again and again is told some time.
     want(&ends);
@@ -221,7 +191,7 @@ fn want(tickets: &[Ticket]) {
 
 /// What a thread outside of queues may wait for: all that is not done on a device.
 pub(crate) fn pending(device: usize) -> Vec<Ticket> {
-    match is_used() && own().is_none() {
+    match is_used() && running::own().is_none() {
         true => GRAPH.ask(|it| it.ends(device, None)),
         false => Vec::new(),
     }
@@ -233,9 +203,9 @@ pub(crate) fn wait_for(tickets: &[Ticket]) {
         return;
     }
     let (claimed, tickets) = GRAPH.claim(tickets);
-    land_together(&claimed);
+    wait_together(&claimed);
     do_claimed(claimed);
-    let own = own();
+    let own = running::own();
     let is_pending = |pending: &graph::Pending<'_, _, _>| {
         tickets.iter().any(|it| Some(*it) != own && pending.has(*it))
     };
@@ -244,20 +214,20 @@ pub(crate) fn wait_for(tickets: &[Ticket]) {
 
 /// Waits for regions that were started, in one go. Those that then copy something to the host are waited
 /// for one by one: each copies while the next is still at work.
-fn land_together(claimed: &[(Ticket, (Option<i64>, Work))]) {
+fn wait_together(claimed: &[(Ticket, (Option<i64>, Work))]) {
     if claimed.len() < 2 {
         return;
     }
-    let flights: Vec<(usize, Flight)> = GRAPH.ask(|pending| {
+    let events: Vec<(usize, Event)> = GRAPH.ask(|pending| {
         let notes = claimed.iter().filter_map(|it| pending.note(it.0));
-        notes.filter(|it| !it.writes_host).map(|it| (it.device, it.flight)).collect()
+        notes.filter(|it| !it.writes_host).map(|it| (it.device, it.event)).collect()
     });
     for device in devices::opened() {
-        let of_device = flights.iter().filter(|it| it.0 == device.number);
-        let flights: Vec<Flight> = of_device.map(|it| it.1).collect();
-        if flights.len() > 1 {
-            // What fails here fails again when they land one by one, and is told then.
-            let _ = device.plugin.land_together(&flights);
+        let of_device = events.iter().filter(|it| it.0 == device.number);
+        let events: Vec<Event> = of_device.map(|it| it.1).collect();
+        if events.len() > 1 {
+            // What fails here fails again when they are waited for one by one, and is told then.
+            let _ = device.plugin.wait_for_all(&events);
         }
     }
 }
@@ -271,15 +241,15 @@ fn do_claimed(claimed: Vec<(Ticket, (Option<i64>, Work))>) {
 }
 
 /// Leaves a region that was started until somebody waits for it, or has other work come after it.
-fn leave(behind: &[Ticket], note: Note, aloft: Aloft) -> Ticket {
-    let ticket = GRAPH.leave(behind, note, (None, landing(aloft)));
+fn leave(behind: &[Ticket], note: Note, region: Submitted) -> Ticket {
+    let ticket = GRAPH.leave(behind, note, (None, finishing(region)));
     started(Hire::None);
     ticket
 }
 
 /// The same for a place that was reserved in a queue.
-fn leave_at(ticket: Ticket, queue: i64, behind: &[Ticket], note: Note, aloft: Aloft) {
-    started(GRAPH.leave_at(ticket, behind, note, (Some(queue), landing(aloft))));
+fn leave_at(ticket: Ticket, queue: i64, behind: &[Ticket], note: Note, region: Submitted) {
+    started(GRAPH.leave_at(ticket, behind, note, (Some(queue), finishing(region))));
 }
 
 /// Some of these copy to the host when they are waited for.
@@ -288,25 +258,25 @@ fn write_host(tickets: &[Ticket]) -> bool {
 }
 
 /// What is done when it is waited for.
-fn landing(aloft: Aloft) -> Work {
-    let place = aloft.place;
-    Box::new(move || guard(&place, true, || aloft.land()))
+fn finishing(region: Submitted) -> Work {
+    let place = region.place;
+    Box::new(move || guard(&place, true, || region.finish()))
 }
 
-/// The flights among these that are not done, which a region of that device can be started behind; `None`
+/// The events of those among these that are not done, which a region of that device can be started behind; `None`
 /// if something else is among them, or something that does not `agree`.
-fn flights(
+fn events(
     tickets: impl Iterator<Item = Ticket>,
     device: usize,
     agree: impl Fn(&Note) -> bool,
-) -> Option<SmallVec<[Flight; 8]>> {
+) -> Option<SmallVec<[Event; 8]>> {
     GRAPH.ask(|pending| {
         let pending_ones = tickets.filter(|it| pending.has(*it));
-        let flight = |it: Ticket| {
+        let event = |it: Ticket| {
             let note = pending.note(it).filter(|it| it.device == device && agree(it));
-            note.map(|it| it.flight)
+            note.map(|it| it.event)
         };
-        pending_ones.map(flight).collect()
+        pending_ones.map(event).collect()
     })
 }
 
@@ -326,7 +296,7 @@ pub(crate) fn finish_all() {
     if IS_WORKER.get() || report::is_failing() {
         return;
     }
-    let own = own();
+    let own = running::own();
     loop {
         do_claimed(GRAPH.claim_all());
         GRAPH.wait(false, |it| it.has_other(own) && !it.has_unwanted(), hire);
@@ -350,7 +320,7 @@ pub(crate) fn forget_all() {
 fn started(hire: Hire) {
     static AT_EXIT: Once = Once::new();
     AT_EXIT.call_once(|| {
-        fork::watch();
+        report::on_crash(under_way);
         // SAFETY: `at_exit` is a C function without arguments that never unwinds.
         unsafe { libc::atexit(at_exit) };
     });
@@ -391,13 +361,12 @@ fn take_work() {
 }
 
 fn run(ticket: Ticket, queue: Option<i64>, work: Work) {
-    let outer = RUNNING.replace(Some(Running { ticket: Some(ticket), queue }));
+    let _running = Running { ticket: Some(ticket), queue }.begin();
     // Work reports its own failures; what is left is a bug of ours.
     if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(work)) {
         std::mem::forget(payload);
         report::fail(&"a queue", false, &Error::Panicked);
     }
-    RUNNING.set(outer);
 }
 
 #[cfg(test)]

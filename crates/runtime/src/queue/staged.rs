@@ -1,7 +1,7 @@
 //! Calls in two stages: the mapping table at once, copies and launches in a queue.
 //!
 //! See [`crate::steps`]. The second stage of a region is started at once where the device works by itself and
-//! all before it in the queue is such work ([`crate::flight`]). Order between queues is the program's business: who uses data of which another
+//! all before it in the queue is such work ([`crate::submitted`]). Order between queues is the program's business: who uses data of which another
 //! queue still makes the copy has to wait for that queue.
 
 use super::deferred::Arrays;
@@ -9,12 +9,12 @@ use crate::account::Account;
 use crate::args::{MapArgs, Place};
 use crate::devices::DeviceState;
 use crate::error::Error;
-use crate::ffi::guard;
-use crate::flight::{self, Note};
+use crate::guard::guard;
 use crate::mapping::Cx;
 use crate::queue::{self, Work};
 use crate::registry;
 use crate::steps::Later;
+use crate::submitted::{self, Note};
 use crate::watch::Watch;
 
 /// A caller that finds all queues empty moves so many bytes itself: that is sooner done than handed over to
@@ -47,26 +47,27 @@ impl Goal {
         let reserved = queue::reserve(device.number, number);
         let ticket = reserved.ticket;
         let later = Later::new(number, reserved);
-        let cx = Cx { device, place, watch: Watch::now(), unified, later: Some(&later) };
+        let cx =
+            Cx { device, place, watch: Watch::now(), unified, later: Some(&later), stream: None };
         let account =
             queue::on_behalf_of(number, || begin(&cx, &arrays.args()).map(Account::hand_over))?;
         let (mut steps, others) = later.take();
         let is_quick = steps.is_empty() || steps.cost() <= MOST_BYTES && later.before.is_empty();
         stage.made = later.made();
-        // What a flight before copies to the host when it lands cannot be read here.
+        // What a region before copies to the host when it is finished cannot be read here.
         let agree = |it: &Note| !(it.writes_host && steps.read_host());
-        let flights = queue::flights(others.iter().copied(), device.number, agree);
-        if let Some(after) = flights.filter(|_| !is_quick && !device.shares_memory) {
+        let events = queue::events(others.iter().copied(), device.number, agree);
+        if let Some(after) = events.filter(|_| !is_quick && !device.shares_memory) {
             // The table is through with the call, and the next one comes after it.
             drop(stage);
             let cx = Cx { later: None, ..cx };
             let writes_host = queue::write_host(&others);
             let started = queue::on_behalf_of(number, || {
-                flight::start_steps(&cx, device, (arrays, steps), &after, writes_host)
+                submitted::submit_steps(&cx, device, (arrays, steps), &after, writes_host)
             });
             (arrays, steps) = match started? {
-                Ok((aloft, note)) => {
-                    queue::leave_at(ticket, number, &others, note, aloft);
+                Ok((region, note)) => {
+                    queue::leave_at(ticket, number, &others, note, region);
                     return Ok(());
                 }
                 Err(back) => back,
@@ -74,7 +75,8 @@ impl Goal {
         }
         let second = move || {
             guard(&place, in_kernel, || {
-                let cx = Cx { device, place, watch: Watch::now(), unified, later: None };
+                let cx =
+                    Cx { device, place, watch: Watch::now(), unified, later: None, stream: None };
                 let (account, timer) = (account.take_over(), cx.watch.start());
                 steps.run(&cx, &arrays.args())?;
                 account.close(&cx, timer);

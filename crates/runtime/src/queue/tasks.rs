@@ -16,13 +16,13 @@ use abi::queue::{Dependence, DependenceKind};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::graph::Ticket;
 use super::{GRAPH, Work, leave, put_after, wait_for, want};
 use crate::args::{MapArgs, Place};
 use crate::devices::{self, Target};
 use crate::error::Error;
-use crate::flight::{self, Note};
+use crate::graph::Ticket;
 use crate::launch::Shape;
+use crate::submitted::{self, Note};
 use crate::{host, host_task, registry};
 
 thread_local! {
@@ -165,16 +165,17 @@ pub(crate) fn start_region(start: &Start<'_>, dependences: &[Dependence]) -> Res
     };
     registry.resolve(device)?;
     let before = WORK.with_borrow(|it| it.before(dependences));
-    // Data that go when a region lands must have gone before the next one looks for them.
-    let after = super::flights(before.iter().copied(), device.number, |it: &Note| !it.is_sole);
+    // Data that go when a region is finished must have gone before the next one looks for them.
+    let after = super::events(before.iter().copied(), device.number, |it: &Note| !it.is_sole);
     let Some(after) = after else { return Ok(false) };
     let here = (device, start.place);
     let order = (registry.is_unified(), after.as_slice());
-    let Some((aloft, note)) = flight::start(here, region, start.args, start.shape, order)? else {
+    let Some((region, note)) = submitted::submit(here, region, start.args, start.shape, order)?
+    else {
         return Ok(false);
     };
     let is_sole = note.is_sole;
-    let ticket = leave(&before, note, aloft);
+    let ticket = leave(&before, note, region);
     if is_sole {
         // What it copies to the host need not wait for who asks for it.
         want(&[ticket]);

@@ -21,8 +21,8 @@ use device::Launch;
 use crate::args;
 use crate::devices::{self, DeviceState};
 use crate::ffi::profile::{self, Span};
-use crate::mapping::table::Mapped;
-use crate::queue;
+use crate::running;
+use crate::table::Mapped;
 use crate::watch::Watch;
 
 pub(crate) use maps::{Phase, mapped};
@@ -192,7 +192,7 @@ fn caller() -> usize {
 /// What a construct is to a tool: those that nobody waits for in place have numbers of their own.
 fn number(kind: Kind) -> c_int {
     const NOWAIT: c_int = 8;
-    kind as c_int + if queue::is_deferred() { NOWAIT } else { 0 }
+    kind as c_int + if running::is_deferred() { NOWAIT } else { 0 }
 }
 
 /// Tells the tool that a construct begins; its end is told when the answer is dropped.

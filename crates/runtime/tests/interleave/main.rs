@@ -10,14 +10,12 @@
     reason = "a test fails so"
 )]
 
-#[path = "../../src/queue/graph.rs"]
+#[path = "../../src/graph.rs"]
 mod graph;
 mod mapping;
 mod sync;
-
-mod queue {
-    pub(crate) use crate::graph;
-}
+#[path = "../../src/table.rs"]
+mod table;
 
 mod args {
     /// Ranges have no names here.

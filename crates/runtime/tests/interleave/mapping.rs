@@ -2,8 +2,6 @@
 
 #[path = "../../src/mapping/shared.rs"]
 mod shared;
-#[path = "../../src/mapping/table.rs"]
-mod table;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,9 +10,9 @@ use device::DevicePtr;
 
 use crate::graph::{Graph, Hire, Key, Reserved};
 use crate::sync::{Job, Mutex, run};
+use crate::table::{Counter, Fit, Mapped};
 use crate::{MOST, worker};
 use shared::Shared;
-use table::{Counter, Fit, Mapped};
 
 /// A device that remembers what it has given.
 #[derive(Default)]

@@ -13,12 +13,12 @@ use super::queues::{SYNC, staged};
 use super::{context, current, place, routine};
 use crate::args::{MapArgs, Place};
 use crate::devices::{DeviceState, Target};
+use crate::directives::{self, Walk};
 use crate::error::{Error, Section};
-use crate::ffi::data::{self, Walk};
 use crate::ffi::hand;
 use crate::mapping::Cx;
-use crate::mapping::table::{Fit, INFINITE, Mapped};
 use crate::queue;
+use crate::table::{Fit, INFINITE, Mapped};
 
 /// Some bytes of the host. Of a null pointer there are none.
 #[derive(Clone, Copy)]
@@ -92,7 +92,7 @@ fn change(
             Walk::End => _ = check_whole(cx, bytes, false)?,
             Walk::Update => _ = check_whole(cx, bytes, true)?,
         }
-        data::begin(cx, walk, args)
+        directives::begin_data(cx, walk, args)
     })?;
     Ok(args.item(0).base as *mut c_void)
 }
@@ -173,6 +173,7 @@ pub extern "C" fn acc_map_data(host: *mut c_void, at: *mut c_void, size: usize) 
             return Ok(());
         }
         let cx = context(device, place)?;
+        device.make_known()?;
         let bytes = Bytes::new(host, size)?;
         let mapped = Mapped::permanent(bytes.at, size, DevicePtr(at as u64));
         if device.mapping.add_permanent(mapped) {
@@ -219,6 +220,7 @@ pub extern "C" fn acc_deviceptr(host: *mut c_void) -> *mut c_void {
             return Ok(host);
         }
         context(device, place)?;
+        device.make_known()?;
         Ok(address(device, host as usize, 1).unwrap_or(ptr::null_mut()))
     })
 }

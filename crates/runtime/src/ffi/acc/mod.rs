@@ -29,7 +29,7 @@ use std::ffi::c_int;
 use crate::args::Place;
 use crate::devices::{DeviceState, Target, all, numbered};
 use crate::error::Error;
-use crate::ffi::guard;
+use crate::guard::guard;
 use crate::mapping::Cx;
 use crate::watch::Watch;
 use crate::{host, registry};
@@ -79,5 +79,5 @@ fn context(device: &'static DeviceState, place: Place) -> Result<Cx<'static>, Er
     let registry = registry::current();
     registry.resolve(device)?;
     let (watch, unified) = (Watch::now(), registry.is_unified());
-    Ok(Cx { device, place, watch, unified, later: None })
+    Ok(Cx { device, place, watch, unified, later: None, stream: None })
 }

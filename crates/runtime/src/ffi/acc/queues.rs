@@ -11,9 +11,10 @@ use crate::account::Account;
 use crate::args::{MapArgs, Place};
 use crate::devices::{DeviceState, Target};
 use crate::error::Error;
-use crate::ffi::guard;
+use crate::graph::Key;
+use crate::guard::guard;
 use crate::mapping::Cx;
-use crate::queue::{self, graph::Key, staged::Goal};
+use crate::queue::{self, staged::Goal};
 use crate::watch::Watch;
 
 /// No queue: the caller waits.

@@ -7,8 +7,8 @@ use ::device::DevicePtr;
 use super::device;
 use crate::devices::{Target, all};
 use crate::error::Error;
-use crate::ffi::answer;
-use crate::mapping::table::{INFINITE, Mapped};
+use crate::guard::answer;
+use crate::table::{INFINITE, Mapped};
 use crate::tool::{self, DataOp, Operation};
 use crate::watch::Watch;
 use crate::{llvm, report};
@@ -33,6 +33,7 @@ pub extern "C" fn omp_target_associate_ptr(
         let Target::Device(device) = device(number)? else {
             return Err(Error::BadCall("associating with memory of the host"));
         };
+        device.make_known()?;
         let at = DevicePtr(at as u64).offset(offset);
         let mapped = Mapped::permanent(host as usize, size, at);
         let op = DataOp {

@@ -10,7 +10,8 @@ use abi::queue::Dependence;
 use super::device;
 use crate::devices::Target;
 use crate::error::Error;
-use crate::ffi::{answer, hand};
+use crate::ffi::hand;
+use crate::guard::answer;
 use crate::queue::tasks;
 use crate::{host, llvm};
 

@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use super::{INITIAL_DEVICE, device, initial_device};
 use crate::devices::{DeviceState, Target, all, opened};
 use crate::error::Error;
-use crate::ffi::{answer, guard};
+use crate::guard::{answer, guard};
 use crate::{host, queue, runner, tool};
 
 /// The number of devices, the host not counted.

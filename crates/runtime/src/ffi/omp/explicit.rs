@@ -14,7 +14,7 @@ use std::sync::OnceLock;
 use smallvec::SmallVec;
 
 use super::waiting;
-use crate::ffi::guard;
+use crate::guard::guard;
 use crate::host;
 
 type Body = unsafe extern "C" fn(*mut c_void);

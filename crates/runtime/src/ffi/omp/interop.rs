@@ -9,7 +9,7 @@ use std::ptr;
 use abi::{DEVICE_DEFAULT, Ident};
 
 use crate::devices::{self, Target};
-use crate::ffi::guard;
+use crate::guard::guard;
 use crate::host;
 
 /// What an object is. Programs see its address only.

@@ -7,7 +7,8 @@ use ::device::MemoryKind;
 
 use super::{INITIAL_DEVICE, device, initial_device};
 use crate::devices::Target;
-use crate::ffi::{answer, hand};
+use crate::ffi::hand;
+use crate::guard::answer;
 use crate::registry;
 
 /// Allocates; null if there is no memory, no bytes were asked for or there is no such device.
@@ -94,6 +95,7 @@ pub extern "C" fn omp_get_mapped_ptr(at: *const c_void, number: c_int) -> *mut c
             return Ok(ptr::null_mut());
         }
         registry::current().resolve(device)?;
+        device.make_known()?;
         let found = device.mapping.translate(at as usize, 1);
         Ok(found.map_or(ptr::null_mut(), |it| it.0 as *mut c_void))
     })

@@ -2,6 +2,7 @@
 //!
 //! - [`devices`]: numbers and places
 //! - [`memory`]: allocation and presence
+//! - [`clock`]: time, when regions are done
 //! - [`copy`]: copies and fills, contiguous and rectangular
 //! - [`associate`]: pointers that the program maps itself
 //! - [`explicit`]: whether a thread runs an explicit task
@@ -13,6 +14,7 @@
 //! - [`vendor`]: additions that LLVM's runtime has
 
 pub mod associate;
+pub mod clock;
 pub mod copy;
 pub mod devices;
 pub mod explicit;

@@ -13,7 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::explicit::next;
 use crate::devices::{self, DeviceState};
-use crate::ffi::guard;
+use crate::guard::guard;
 
 /// A trait, as the header has it.
 #[derive(Clone, Copy)]

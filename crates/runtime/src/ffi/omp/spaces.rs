@@ -9,7 +9,7 @@ use std::slice;
 
 use super::device;
 use crate::devices::Target;
-use crate::ffi::answer;
+use crate::guard::answer;
 
 const NO_SPACE: usize = usize::MAX;
 const NO_ALLOCATOR: usize = 0;

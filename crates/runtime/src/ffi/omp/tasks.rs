@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_void};
 use std::mem;
 
-use crate::ffi::{answer, guard};
+use crate::guard::{answer, guard};
 use crate::{host, tool};
 
 type Init = unsafe extern "C" fn(*mut c_void);

@@ -8,8 +8,8 @@ use ::device::MemoryKind;
 
 use super::memory::{allocate, release};
 use crate::args::Place;
-use crate::ffi::guard;
-use crate::{devices, llvm};
+use crate::guard::guard;
+use crate::{devices, llvm_info};
 
 /// Allocation and release of one kind of memory.
 macro_rules! kind {
@@ -56,7 +56,9 @@ pub extern "C" fn llvm_omp_target_dynamic_shared_alloc() -> *mut c_void {
 #[unsafe(no_mangle)]
 pub extern "C" fn ompx_dump_mapping_tables() {
     guard(&"ompx_dump_mapping_tables", false, || {
-        let table = |it| llvm::info::table_text(it, &Place::default());
+        let table = |it: &devices::DeviceState| {
+            llvm_info::table_text(it.number, &it.mapping.snapshot(), &Place::default())
+        };
         let text: String = devices::all().iter().map(table).collect();
         let _ = std::io::stdout().write_all(text.as_bytes());
         Ok(())

@@ -20,7 +20,7 @@ use super::register;
 use crate::args::{Name, Place};
 use crate::devices;
 use crate::error::Error;
-use crate::queue;
+use crate::running;
 use crate::watch::Watch;
 
 /// What an event is about.
@@ -114,7 +114,7 @@ pub(crate) fn construct(watch: Watch, event: Event, device: usize, place: Place)
     if !watch.has_profiler() {
         return Span::NONE;
     }
-    begin(event, Here { place, device: Some(device), queue: queue::running() })
+    begin(event, Here { place, device: Some(device), queue: running::queue() })
 }
 
 /// The thread waits for a queue, or for all of them.

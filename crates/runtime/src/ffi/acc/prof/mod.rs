@@ -8,6 +8,6 @@ mod events;
 pub(crate) mod layout;
 pub mod register;
 
-pub(crate) use events::{Detail, Span, construct, failed, moment, part, routine, waiting};
+pub(crate) use events::{Detail, Span, construct, moment, part, routine, waiting};
 pub(crate) use layout::Event;
 pub(crate) use register::hold;

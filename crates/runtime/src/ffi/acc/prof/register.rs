@@ -95,6 +95,7 @@ impl Callbacks {
             Watch::remove_profiler();
         } else {
             Watch::add_profiler();
+            report::on_failure(super::events::failed);
         }
     }
 

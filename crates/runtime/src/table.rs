@@ -11,7 +11,7 @@ use std::ops::Bound;
 use device::DevicePtr;
 
 use crate::args::Name;
-use crate::queue::graph::Ticket;
+use crate::graph::Ticket;
 
 /// A count that neither grows nor shrinks: variables of the program, associated pointers.
 pub(crate) const INFINITE: u64 = u64::MAX;

@@ -9,11 +9,9 @@ use abi::MapType;
 use device::Launch;
 
 use crate::args::{Item, MapArgs, Name, Place};
-use crate::devices::DeviceState;
-use crate::mapping::Cx;
-use crate::mapping::table::{Counter, INFINITE, Mapped};
-use crate::mapping::transfer::Piece;
+use crate::piece::Piece;
 use crate::report;
+use crate::table::{Counter, INFINITE, Mapped};
 use crate::watch::Direction;
 
 /// The entries of each call.
@@ -159,14 +157,12 @@ pub(crate) fn removed(number: usize, mapped: &Mapped) {
 }
 
 /// The table after a call.
-pub(crate) fn table(cx: &Cx<'_>) {
-    report::raw(&table_text(cx.device, &cx.place));
+pub(crate) fn table(number: usize, mapped: &[Mapped], at: &Place) {
+    report::raw(&table_text(number, mapped, at));
 }
 
 /// All lines of a table.
-pub(crate) fn table_text(device: &DeviceState, at: &Place) -> String {
-    let number = device.number;
-    let mapped = device.mapping.snapshot();
+pub(crate) fn table_text(number: usize, mapped: &[Mapped], at: &Place) -> String {
     let at = place(at.parts());
     let prefix = format!("omptarget device {number} info: ");
     if mapped.is_empty() {

@@ -1,22 +1,21 @@
-//! Regions that the calling thread starts on a device and leaves alone: nobody waits in place, and no
-//! other thread is asked.
+//! Regions that the calling thread submits to a device: nobody waits in place, and no other thread is asked.
 //!
-//! What a region maps is mapped when it is started and counted until it has *landed*: until somebody has
+//! What a region maps is mapped when it is submitted and counted until it is *finished*: until somebody has
 //! waited for it and ended its maps. So what other regions find meanwhile is what they would find while
 //! another thread runs it. Of a call in a queue the maps were ended when it was made; there the steps
-//! behind its launch wait until it has landed. Who lands it is decided elsewhere ([`crate::queue`]).
+//! behind its launch wait until then. Who finishes it is decided elsewhere ([`crate::queue`]).
 //!
-//! Only what is soon done is started so: see [`may_fly`] and [`Steps::split`].
+//! Only what is soon done is submitted so: see [`is_quick`] and [`Steps::split`].
 
 use std::sync::Arc;
 
 use abi::MapType;
-use device::Flight;
+use device::{Event, Stream};
 
 use crate::args::{MapArgs, Place};
 use crate::devices::DeviceState;
 use crate::error::Error;
-use crate::launch::{self, Ahead, Arguments, Prepared, Private, Shape};
+use crate::launch::{self, Arguments, Prepared, Private, Shape};
 use crate::mapping::present::Present;
 use crate::mapping::{Cx, begin, end, transfer};
 use crate::queue::deferred::Arrays;
@@ -27,14 +26,14 @@ use crate::watch::Watch;
 /// So many bytes of data may be new to the device, or private: they are copied while the caller waits.
 const MOST_BYTES: usize = 1 << 16;
 
-/// A region that was started and has not landed.
+/// A region that was submitted and is not finished.
 #[derive(Debug)]
-pub(crate) struct Aloft {
+pub(crate) struct Submitted {
     pub(crate) place: Place,
     device: &'static DeviceState,
     unified: bool,
     region: Arc<Region>,
-    flight: Flight,
+    event: Event,
     rest: Rest,
 }
 
@@ -52,10 +51,10 @@ enum Rest {
 pub(crate) struct Note {
     /// The number of its device.
     pub(crate) device: usize,
-    pub(crate) flight: Flight,
-    /// Nobody else holds some of its data: they go when it lands.
+    pub(crate) event: Event,
+    /// Nobody else holds some of its data: they go when it is finished.
     pub(crate) is_sole: bool,
-    /// When it lands data are copied to the host, or were to be by one that it comes after.
+    /// When it is finished data are copied to the host, or were to be by one that it comes after.
     pub(crate) writes_host: bool,
     region: Arc<Region>,
 }
@@ -71,33 +70,32 @@ impl Note {
     }
 }
 
-/// Starts a region behind others of the same device; `None`: it must be run in another way, and nothing
+/// Submits a region behind others of the same device; `None`: it must be run in another way, and nothing
 /// was done.
-pub(crate) fn start(
+pub(crate) fn submit(
     (device, place): (&'static DeviceState, Place),
     region: &Arc<Region>,
     args: &MapArgs,
     shape: &Shape,
-    (unified, after): (bool, &[Flight]),
-) -> Result<Option<(Aloft, Note)>, Error> {
+    (unified, after): (bool, &[Event]),
+) -> Result<Option<(Submitted, Note)>, Error> {
     let watch = Watch::now();
-    let cx = Cx { device, place, watch, unified, later: None };
+    let cx = Cx { device, place, watch, unified, later: None, stream: None };
     // Who watches wants to know when each thing begins and ends.
     let is_watched = watch.is_on() || watch.has_tools();
-    if is_watched || !may_fly(&cx, args, !after.is_empty()) {
+    if is_watched || !is_quick(&cx, args, !after.is_empty()) {
         return Ok(None);
     }
     let maps = args.items().any(|(_, it)| !it.is_unmapped());
     let mut present = Present::default();
     let present = (maps && present.acquire(&cx, args)).then_some(present);
-    if !device.plugin.take_off(after) {
+    let Some(stream) = device.plugin.stream_behind(after) else {
         if present.is_some_and(|it| !it.release(&cx)) {
             end::end(&cx, args)?;
         }
         return Ok(None);
-    }
-    // However this ends, the thread waits again.
-    let mut ahead = Ahead(Some(&*device.plugin));
+    };
+    let cx = Cx { stream: Some(&*stream), ..cx };
     let (prepared, first) = Prepared::new(&cx, region, shape)?;
     let mut arguments = Arguments::default();
     arguments.words.extend(first);
@@ -108,52 +106,52 @@ pub(crate) fn start(
     let is_sole = is_new && holds_alone(&cx, args);
     arguments.build(&cx, args, present.as_ref())?;
     prepared.run(&cx, region, (args, &arguments.words), |_, _| true)?;
-    let Some(flight) = device.plugin.leave() else {
-        return Err(Error::BadCall("a region that was started is not there"));
-    };
-    ahead.0 = None;
+    let event = submitted(stream)?;
     let maps = maps.then(|| (Arrays::new(args), present));
     let rest = Rest::Maps(maps.map(Box::new), arguments.private);
     let region = Arc::clone(region);
-    let aloft = Aloft { place, device, unified, region, flight, rest };
-    let note = aloft.note(is_sole, is_sole);
-    Ok(Some((aloft, note)))
+    let submitted = Submitted { place, device, unified, region, event, rest };
+    let note = submitted.note(is_sole, is_sole);
+    Ok(Some((submitted, note)))
 }
 
 /// Takes the first steps of a call in a queue, up to its launch, behind others of the same device. The
 /// error gives all back: nothing was done.
 #[allow(clippy::type_complexity, reason = "what came in, as it came in")]
-pub(crate) fn start_steps(
+pub(crate) fn submit_steps(
     cx: &Cx<'_>,
     device: &'static DeviceState,
     (mut arrays, steps): (Arrays, Steps),
-    after: &[Flight],
+    after: &[Event],
     writes_host: bool,
-) -> Result<Result<(Aloft, Note), (Arrays, Steps)>, Error> {
+) -> Result<Result<(Submitted, Note), (Arrays, Steps)>, Error> {
     let is_watched = cx.watch.is_on() || cx.watch.has_tools();
     let (Some(region), false) = (steps.region(), is_watched) else {
         return Ok(Err((arrays, steps)));
     };
-    if steps.before_launch() > MOST_BYTES || !device.plugin.take_off(after) {
+    let is_quick = steps.before_launch() <= MOST_BYTES;
+    let Some(stream) = is_quick.then(|| device.plugin.stream_behind(after)).flatten() else {
         return Ok(Err((arrays, steps)));
-    }
-    let mut ahead = Ahead(Some(&*device.plugin));
-    let (first, rest) = steps.split();
-    first.take_all(cx, &arrays.args())?;
-    let Some(flight) = device.plugin.leave() else {
-        return Err(Error::BadCall("a region that was started is not there"));
     };
-    ahead.0 = None;
+    let (first, rest) = steps.split();
+    first.take_all(&Cx { stream: Some(&*stream), ..*cx }, &arrays.args())?;
+    let event = submitted(stream)?;
     let writes_host = writes_host || rest.copy_out();
     let rest = Rest::Steps(arrays, rest);
-    let aloft = Aloft { place: cx.place, device, unified: cx.unified, region, flight, rest };
-    let note = aloft.note(false, writes_host);
-    Ok(Ok((aloft, note)))
+    let submitted = Submitted { place: cx.place, device, unified: cx.unified, region, event, rest };
+    let note = submitted.note(false, writes_host);
+    Ok(Ok((submitted, note)))
+}
+
+/// The work of a stream goes on by itself.
+fn submitted(stream: Box<dyn Stream + '_>) -> Result<Event, Error> {
+    let submitted = stream.submit();
+    submitted.map_err(|error| Error::Device { doing: "submitting a region", what: None, error })
 }
 
 /// Nothing of the call takes long, or has to wait for what is not done yet. `is_behind`: some regions that
-/// it comes after have not landed, so data that they copy to the host at their end are not there.
-fn may_fly(cx: &Cx<'_>, args: &MapArgs, is_behind: bool) -> bool {
+/// it comes after are not finished, so data that they copy to the host at their end are not there.
+fn is_quick(cx: &Cx<'_>, args: &MapArgs, is_behind: bool) -> bool {
     let mut bytes = 0usize;
     args.items().all(|(_, item)| {
         let is_late = is_behind && item.map.has(MapType::ALWAYS | MapType::TO);
@@ -180,18 +178,18 @@ fn holds_alone(cx: &Cx<'_>, args: &MapArgs) -> bool {
     })
 }
 
-impl Aloft {
+impl Submitted {
     fn note(&self, is_sole: bool, writes_host: bool) -> Note {
-        let (device, flight) = (self.device.number, self.flight);
-        Note { device, flight, is_sole, writes_host, region: Arc::clone(&self.region) }
+        let (device, event) = (self.device.number, self.event);
+        Note { device, event, is_sole, writes_host, region: Arc::clone(&self.region) }
     }
 
     /// Waits for the region and does the rest.
-    pub(crate) fn land(self) -> Result<(), Error> {
-        let Aloft { place, device, unified, region, flight, rest } = self;
-        let landed = device.plugin.land(flight, &region.name);
-        landed.map_err(|error| launch::crash(&region, &MapArgs::NONE, error, |_, _| true))?;
-        let cx = Cx { device, place, watch: Watch::now(), unified, later: None };
+    pub(crate) fn finish(self) -> Result<(), Error> {
+        let Submitted { place, device, unified, region, event, rest } = self;
+        let waited = device.plugin.wait(event, &region.name);
+        waited.map_err(|error| launch::crash(&region, &MapArgs::NONE, error, |_, _| true))?;
+        let cx = Cx { device, place, watch: Watch::now(), unified, later: None, stream: None };
         match rest {
             Rest::Steps(mut arrays, steps) => steps.run(&cx, &arrays.args()),
             Rest::Maps(maps, private) => {
@@ -199,9 +197,10 @@ impl Aloft {
                     it.1.as_ref().is_some_and(|it| it.release(&cx))
                 };
                 if let Some((mut arrays, _)) = maps.filter(|it| !is_released(it)).map(|it| *it) {
-                    let ahead = Ahead::go(&cx);
+                    let stream = cx.open_stream();
+                    let cx = Cx { stream: stream.as_deref(), ..cx };
                     end::end(&cx, &arrays.args())?;
-                    ahead.stay().map_err(|error| Error::Device {
+                    cx.synchronise().map_err(|error| Error::Device {
                         doing: "waiting",
                         what: None,
                         error,
