@@ -188,16 +188,17 @@ impl Allocator {
     }
 
     /// A block of its memory space; null if there is no room.
-    fn block(&self, bytes: usize, align: usize, is_zero: bool) -> *mut u8 {
+    /// `spare`: bytes behind it that nobody has asked for.
+    fn block(&self, bytes: usize, spare: usize, align: usize, is_zero: bool) -> *mut u8 {
         let front = if self.has_header() { HEADER } else { 0 };
-        let Some(whole) = bytes.checked_add(front) else { return ptr::null_mut() };
+        let Some(whole) = bytes.checked_add(front + spare) else { return ptr::null_mut() };
         if front > 0 && !self.takes(bytes) {
             return ptr::null_mut();
         }
         let is_direct = self.is_direct()
             || (*self.place() != Place::default() && (whole > MOST_BYTES || align > MOST_ALIGN));
         let at = if is_direct {
-            self.direct(bytes, align)
+            self.direct(bytes, spare, align)
         } else {
             let at = self.small(whole, align, front, is_zero);
             if at.is_null() || front == 0 {
@@ -238,13 +239,14 @@ impl Allocator {
         ptr::null_mut()
     }
 
-    fn direct(&self, bytes: usize, align: usize) -> *mut u8 {
+    fn direct(&self, bytes: usize, spare: usize, align: usize) -> *mut u8 {
         let place = self.place();
         let page = match place.pages {
             Pages::Huge(size) => size,
             Pages::System | Pages::Transparent => os::page_size(),
         };
-        let Some(whole) = os::round_up(bytes.max(1), page) else { return ptr::null_mut() };
+        let whole = bytes.max(1).checked_add(spare).and_then(|it| os::round_up(it, page));
+        let Some(whole) = whole else { return ptr::null_mut() };
         if !arena::has_room(&arena::must(place), whole) {
             return ptr::null_mut();
         }
@@ -380,6 +382,17 @@ pub fn fast(handle: usize, bytes: usize) -> *mut u8 {
 
 /// A block, with its fall-backs; null if there is none and that was asked for, or if nothing is asked for.
 pub fn alloc(handle: usize, bytes: usize, align: usize, is_zero: bool) -> Result<*mut u8, Fault> {
+    alloc_spare(handle, bytes, 0, align, is_zero)
+}
+
+/// The same with bytes behind the block that count against no limit.
+pub(crate) fn alloc_spare(
+    handle: usize,
+    bytes: usize,
+    spare: usize,
+    align: usize,
+    is_zero: bool,
+) -> Result<*mut u8, Fault> {
     if bytes == 0 {
         return Ok(ptr::null_mut());
     }
@@ -390,7 +403,7 @@ pub fn alloc(handle: usize, bytes: usize, align: usize, is_zero: bool) -> Result
         if !align.is_power_of_two() {
             return Err(Fault::Alignment { align });
         }
-        let at = allocator.block(bytes, align, is_zero);
+        let at = allocator.block(bytes, spare, align, is_zero);
         if !at.is_null() {
             return Ok(at);
         }
@@ -484,6 +497,12 @@ pub struct Block {
     pub is_direct: bool,
 }
 
+/// Whether an allocator counts what its blocks have: they must be given back when they are.
+pub(crate) fn is_limited(handle: usize) -> bool {
+    find(handle)
+        .is_none_or(|it| it.has_header() || matches!(it.traits.fallback, Fallback::Allocator(_)))
+}
+
 /// What is known of a block by its beginning; `None` if it is none.
 ///
 /// # Safety
@@ -511,6 +530,23 @@ unsafe fn header(at: *const u8) -> Option<usize> {
     }
 }
 
+/// Gives a block back to the allocator that is named, if it is a plain block of it; else [`free`] must be asked. Without a
+/// name the first allocator is tried.
+///
+/// # Safety
+/// As for [`free`].
+#[inline]
+pub unsafe fn free_fast(at: *mut u8, handle: usize) -> bool {
+    let Some(heap) = Heap::of(at) else { return false };
+    let named = PREDEFINED.get(handle.max(DEFAULT) - 1).or_else(|| handles::find(handle));
+    let is_its_own = named.is_some_and(|it| it.fast.load(Ordering::Acquire) == heap.address());
+    if is_its_own {
+        // SAFETY: a block of that heap; the caller's promise.
+        unsafe { arena::free(at) };
+    }
+    is_its_own
+}
+
 /// Gives a block back to the allocator that gave it. `handle`: the one that was asked, if that is said.
 ///
 /// # Safety
@@ -522,14 +558,6 @@ pub unsafe fn free(at: *mut u8, handle: usize) -> Result<(), Fault> {
     let Some(heap) = Heap::of(at) else {
         return give_back_direct(at, handle);
     };
-    // Mostly it is the allocator that is named.
-    if let Some(named) = PREDEFINED.get(handle.wrapping_sub(1))
-        && named.fast.load(Ordering::Acquire) == heap.address()
-    {
-        // SAFETY: a block of that heap; the caller's promise.
-        unsafe { arena::free(at) };
-        return Ok(());
-    }
     let Some(owner) = owner(heap) else { return Err(Fault::NotAllocated { at: at as usize }) };
     may_free(at, owner.handle, handle)?;
     // SAFETY: the caller's promise.

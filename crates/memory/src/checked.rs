@@ -28,6 +28,8 @@ struct Kept {
     at: usize,
     live: Live,
     freed: String,
+    /// Its memory was given back at once: the allocator counts it.
+    is_gone: bool,
 }
 
 struct State {
@@ -51,10 +53,7 @@ pub fn alloc(
     is_zero: bool,
     who: &str,
 ) -> Result<*mut u8, Fault> {
-    let Some(whole) = bytes.checked_add(FENCE).filter(|_| bytes > 0) else {
-        return Ok(std::ptr::null_mut());
-    };
-    let at = allocator::alloc(handle, whole, align, is_zero)?;
+    let at = allocator::alloc_spare(handle, bytes, FENCE, align, is_zero)?;
     if !at.is_null() {
         // SAFETY: so many bytes are behind the block.
         unsafe { at.add(bytes).write_bytes(FENCE_BYTE, FENCE) };
@@ -86,12 +85,21 @@ pub unsafe fn free(at: *mut u8, handle: usize, who: &str) -> Result<(), Fault> {
     }
     fence(at as usize, live)?;
     let Some(live) = state.live.remove(&(at as usize)) else { return Ok(()) };
-    // SAFETY: a block that its user does not use any more.
-    unsafe { at.write_bytes(FREED_BYTE, live.bytes) };
-    state.kept_bytes += live.bytes;
-    state.kept.push_back(Kept { at: at as usize, live, freed: who.to_owned() });
+    let is_gone = allocator::is_limited(live.handle);
+    if is_gone {
+        // SAFETY: a block that its user does not use any more.
+        unsafe { allocator::free(at, allocator::NONE)? };
+    } else {
+        // SAFETY: as above.
+        unsafe { at.write_bytes(FREED_BYTE, live.bytes) };
+        state.kept_bytes += live.bytes;
+    }
+    state.kept.push_back(Kept { at: at as usize, live, freed: who.to_owned(), is_gone });
     while state.kept.len() > MOST_KEPT || state.kept_bytes > MOST_BYTES_KEPT {
         let Some(oldest) = state.kept.pop_front() else { break };
+        if oldest.is_gone {
+            continue;
+        }
         state.kept_bytes -= oldest.live.bytes;
         untouched(&oldest)?;
         // SAFETY: nobody has it any more.
@@ -129,6 +137,9 @@ fn fence(at: usize, live: &Live) -> Result<(), Fault> {
 }
 
 fn untouched(kept: &Kept) -> Result<(), Fault> {
+    if kept.is_gone {
+        return Ok(());
+    }
     // SAFETY: a block that is kept.
     let bytes = unsafe { std::slice::from_raw_parts(kept.at as *const u8, kept.live.bytes) };
     match bytes.iter().position(|it| *it != FREED_BYTE) {
@@ -175,6 +186,18 @@ mod tests {
                 unreachable!()
             };
             assert_eq!(freed, "first");
+        }
+    }
+
+    #[test]
+    fn limits_are_the_same_as_without() {
+        let list = [(4, 1000), (5, 12)].map(|(key, value)| crate::traits::Trait { key, value });
+        let pool = allocator::make(0, &list).unwrap();
+        for _ in 0..5 {
+            let at = alloc(pool, 1000, 1, false, "a").unwrap();
+            assert!(!at.is_null() && alloc(pool, 1, 1, false, "b").unwrap().is_null());
+            give(at, pool, "c").unwrap();
+            assert!(matches!(give(at, pool, "d"), Err(Fault::Twice { .. })));
         }
     }
 

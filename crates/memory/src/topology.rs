@@ -108,6 +108,72 @@ impl Machine {
     }
 }
 
+/// Columns of [`Machine::draw`], before the distances.
+const HEAD: [&str; 8] = ["node", "processors", "memory", "free", "tier", "GB/s", "ns", "cache"];
+
+impl Machine {
+    /// A table for people: nodes with what the kernel tells of them, distances, sizes of pages.
+    pub fn draw(&self) -> String {
+        let mut head = HEAD.map(String::from).to_vec();
+        head.extend(self.nodes.iter().map(|to| format!("to {}", to.number)));
+        let mut rows = vec![head];
+        for node in &self.nodes {
+            let known = |it: u64, text: String| if it > 0 { text } else { "-".to_owned() };
+            let speed = node.performance.unwrap_or_default();
+            let mut row = vec![
+                node.number.to_string(),
+                node.processors.len().to_string(),
+                size(node.total),
+                size(node.free),
+                node.tier.map_or_else(|| "-".to_owned(), |it| it.to_string()),
+                known(speed.read_bandwidth, (speed.read_bandwidth / 1000).to_string()),
+                known(speed.read_latency, speed.read_latency.to_string()),
+                known(node.cache, size(node.cache)),
+            ];
+            row.extend(self.nodes.iter().map(|to| match self.distance(node.number, to.number) {
+                u32::MAX => "-".to_owned(),
+                far => far.to_string(),
+            }));
+            rows.push(row);
+        }
+        let columns = rows.first().map_or(0, Vec::len);
+        let width =
+            |at: usize| rows.iter().filter_map(|it| it.get(at)).map(String::len).max().unwrap_or(0);
+        let widths: Vec<usize> = (0..columns).map(width).collect();
+        let mut text = String::new();
+        for row in &rows {
+            let cells: Vec<String> =
+                row.iter().zip(&widths).map(|(it, width)| format!("{it:>width$}")).collect();
+            text.push_str(cells.join("  ").trim_end());
+            text.push('\n');
+        }
+        let huge = self.huge_pages.iter().map(|bytes| {
+            let of = |pick: fn(&(usize, u64, u64)) -> u64| -> u64 {
+                let all = self.nodes.iter().flat_map(|it| &it.huge_pages);
+                all.filter(|it| it.0 == *bytes).map(pick).sum()
+            };
+            format!("{} ({} of {} free)", size(*bytes as u64), of(|it| it.2), of(|it| it.1))
+        });
+        let mut huge: Vec<String> = huge.collect();
+        if self.has_transparent_huge_pages {
+            huge.push("made by the kernel".to_owned());
+        }
+        let huge = if huge.is_empty() { "none".to_owned() } else { huge.join(", ") };
+        text.push_str(&format!("huge pages: {huge}\n"));
+        text
+    }
+}
+
+/// Bytes for people.
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..1024 => format!("{bytes} B"),
+        1024..1_048_576 => format!("{} KiB", bytes >> 10),
+        1_048_576..1_073_741_824 => format!("{} MiB", bytes >> 20),
+        _ => format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30)),
+    }
+}
+
 /// Knights Landing and Knights Mill.
 const PACKAGE_MEMORY: [&str; 2] = ["fam0006mod0057", "fam0006mod0085"];
 

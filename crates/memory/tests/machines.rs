@@ -83,3 +83,17 @@ fn the_nearest_memory_comes_first() {
     assert_eq!(machine("grace-hopper").nearest(0), [0, 1]);
     assert_eq!(max.nodes[2].huge_pages, [(2 << 20, 512, 500)]);
 }
+
+#[test]
+fn a_machine_is_drawn_with_all_that_is_known() {
+    let text = machine("xeon-max-flat").draw();
+    let rows: Vec<Vec<&str>> = text.lines().map(|it| it.split_whitespace().collect()).collect();
+    assert_eq!(rows[3][..3], ["2", "0", "64.0"], "{text}");
+    assert_eq!(rows[3][rows[3].len() - 4..], ["13", "23", "10", "23"], "{text}");
+    assert!(rows[3].contains(&"819") && rows[3].contains(&"130"), "{text}");
+    assert!(
+        text.contains("huge pages: 2 MiB (500 of 512 free), 1.0 GiB (0 of 0 free), made by"),
+        "{text}"
+    );
+    assert!(machine("mi300a").draw().contains("huge pages: none"));
+}

@@ -63,8 +63,8 @@ extern "C" fn end() {
         }
     }
     if let Err(fault) = checked::at_end() {
-        // SAFETY: the program ends; other handlers have run or will not.
         report::failed_call("at the end of the program", &argument(&fault));
+        // SAFETY: the program ends; other handlers have run or will not.
         unsafe { libc::_exit(report::FAILED) };
     }
 }
@@ -73,10 +73,10 @@ extern "C" fn end() {
 fn lock(at: *mut u8, bytes: usize, device: Option<i32>) -> Option<usize> {
     guard(&"locking memory", false, || {
         let named = device.and_then(|it| usize::try_from(it).ok());
-        // SAFETY: memory of that size which nobody else knows yet, and which is unlocked before it goes.
         let can = |(number, it): &(usize, &devices::DeviceState)| {
-            named.is_none_or(|named| named == *number)
-                && unsafe { it.plugin.lock_host(at.cast(), bytes) }.is_ok()
+            let is_meant = named.is_none_or(|named| named == *number);
+            // SAFETY: memory of that size which nobody else knows yet, and which is unlocked before it goes.
+            is_meant && unsafe { it.plugin.lock_host(at.cast(), bytes) }.is_ok()
         };
         Ok(devices::all().iter().enumerate().find(can).map(|it| it.0))
     })
@@ -113,6 +113,7 @@ fn meant(allocator: Allocator) -> Allocator {
 }
 
 /// Blocks that may have wishes, or that the default does not have.
+#[inline(never)]
 fn made(
     routine: &'static str,
     bytes: Option<usize>,
@@ -320,11 +321,18 @@ pub unsafe extern "C" fn __wrap_omp_realloc(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __wrap_omp_free(at: *mut c_void, allocator: Allocator) {
     // SAFETY: the caller's promise.
-    unsafe { give_back("omp_free", at, allocator) }
+    unsafe {
+        if MODE.load(Ordering::Acquire) == PLAIN && allocator::free_fast(at.cast(), allocator) {
+            return;
+        }
+        give_back("omp_free", at, allocator);
+    }
 }
 
 /// # Safety
 /// Nobody uses the memory.
+#[cold]
+#[inline(never)]
 unsafe fn give_back(routine: &'static str, at: *mut c_void, allocator: Allocator) {
     // SAFETY: the caller's promise.
     let answer = unsafe {
