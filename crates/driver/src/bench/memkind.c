@@ -1,5 +1,6 @@
 // Cost of memory that each thread uses in parallel regions: allocated and released in each, or its own by the directive.
 // Prints a line for each size and run: size, nanoseconds of a region beyond an empty one with malloc, and with memkind. What is
+// The same follows for iterations of all threads within one region, after the word "inside". What is
 // compared runs turn about in short rounds, and the middle of the differences of all rounds is the run's: a busy moment of the machine meets both sides.
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,6 +64,31 @@ static double middle(double *all) {
     printf("%d %f %f\n", size, middle(base), middle(own));                                                             \
   }
 
+#define INSIDE(variable, ...)                                                                                          \
+  do {                                                                                                                 \
+    double begin_ = now();                                                                                             \
+    _Pragma("omp parallel") for (int i_ = 0; i_ < ITERATIONS; i_++) { __VA_ARGS__ }                                    \
+    variable = (now() - begin_) / ITERATIONS;                                                                          \
+  } while (0)
+
+#define MEASURE_INSIDE(size)                                                                                           \
+  for (int run = 0; run < RUNS; run++) {                                                                               \
+    double base[ROUNDS], own[ROUNDS];                                                                                  \
+    for (int round = 0; round < ROUNDS; round++) {                                                                     \
+      double empty;                                                                                                    \
+      INSIDE(empty, __asm__ volatile("" ::: "memory"););                                                               \
+      INSIDE(base[round], {                                                                                            \
+        char *p = malloc(size);                                                                                        \
+        USE(p, size);                                                                                                  \
+        free(p);                                                                                                       \
+      });                                                                                                              \
+      INSIDE(own[round], USE(a##size, size););                                                                         \
+      base[round] -= empty;                                                                                            \
+      own[round] -= empty;                                                                                             \
+    }                                                                                                                  \
+    printf("inside %d %f %f\n", size, middle(base), middle(own));                                                      \
+  }
+
 int main(void) {
   // Threads and their memory are there before anything is timed.
   double ready;
@@ -79,5 +105,10 @@ int main(void) {
   MEASURE(64)
   MEASURE(1024)
   MEASURE(65536)
+  MEASURE_INSIDE(8)
+  MEASURE_INSIDE(16)
+  MEASURE_INSIDE(64)
+  MEASURE_INSIDE(1024)
+  MEASURE_INSIDE(65536)
   return 0;
 }

@@ -186,7 +186,7 @@ impl Cx<'_> {
                     self.add_declaration(&rest, &about);
                 }
                 if !team.is_empty() {
-                    let leaves = vec![Leaf::Groupprivate].into();
+                    let leaves = vec![Leaf::Groupprivate];
                     let args = Args::Items(items);
                     let grouped = Construct { leaves, args, ..construct.clone() };
                     self.add_declaration(&grouped, &about);
