@@ -269,6 +269,12 @@ fn with_store<T>(call: impl FnOnce(&mut Store) -> Result<T, Problem>) -> Result<
     call(store.insert(Store::open(folder)?))
 }
 
+/// Whether the process is a copy of the one that has opened the data: they are not its own.
+pub fn is_copy() -> bool {
+    let store = STORE.lock().unwrap_or_else(PoisonError::into_inner);
+    store.as_ref().is_some_and(|it| !it.is_ours())
+}
+
 /// Makes all data that persist count as they are now.
 ///
 /// # Safety

@@ -12,6 +12,7 @@ use std::io::{self, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::process;
 
 /// What is wrong with data that persist. Fields: files, numbers of bytes and of layouts.
 #[allow(missing_docs, reason = "the names of fields say it")]
@@ -114,6 +115,8 @@ pub struct Store {
     /// Held as long as the folder is used.
     _lock: File,
     committed: u64,
+    /// The process that has opened it: a copy of it must not write what its parent goes on with.
+    process: u32,
 }
 
 /// A header of one of the two places.
@@ -176,7 +179,7 @@ impl Store {
                 forget(&entry.path(), committed)?;
             }
         }
-        Ok(Store { folder: folder.to_owned(), _lock: lock, committed })
+        Ok(Store { folder: folder.to_owned(), _lock: lock, committed, process: process::id() })
     }
 
     /// Opens a piece of data, of which committed bytes are copied to `bytes`; what was never committed leaves them as they
@@ -253,8 +256,16 @@ impl Store {
         Ok(true)
     }
 
+    /// Whether this process has opened it, and not one that it is a copy of.
+    pub fn is_ours(&self) -> bool {
+        self.process == process::id()
+    }
+
     /// Makes these bytes count, all of them or none.
     pub fn commit(&mut self, all: &mut [(&mut Data, &[u8])]) -> Result<(), Problem> {
+        if !self.is_ours() {
+            return Err(Problem::InUse { path: self.folder.clone() });
+        }
         let number = self.committed + 1;
         let mut changed: Vec<(&mut Data, u64, u64)> = Vec::new();
         for (data, bytes) in all.iter_mut() {
@@ -428,6 +439,18 @@ mod tests {
         drop((store, one));
         assert_eq!(found(folder.path(), "one", 8).unwrap(), [3; 8]);
         assert_eq!(found(folder.path(), "two", 8).unwrap(), [1; 8]);
+    }
+
+    #[test]
+    fn a_copy_of_the_process_commits_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = Store::open(folder.path()).unwrap();
+        let mut data = store.data("a", &mut [0; 3]).unwrap();
+        put(&mut store, &mut data, &[1, 2, 3]);
+        store.process += 1;
+        assert!(matches!(store.commit(&mut [(&mut data, &[4, 5, 6])]), Err(Problem::InUse { .. })));
+        drop((store, data));
+        assert_eq!(found(folder.path(), "a", 3).unwrap(), [1, 2, 3]);
     }
 
     #[test]

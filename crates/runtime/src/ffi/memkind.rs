@@ -52,7 +52,7 @@ fn define_file(file: &Path) -> Result<(), Error> {
 
 /// The program ends: data that persist are committed, and each variable is told of.
 extern "C" fn end() {
-    if report::is_failing() {
+    if report::is_failing() || instance::is_copy() {
         return;
     }
     // SAFETY: the program ends; who still writes has lost the race that every end is.
