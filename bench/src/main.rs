@@ -1,4 +1,4 @@
-//! Times ferry: the front end, what offloading and mappings cost, loops in regions, the simulated cluster.
+//! Times ferry: the front end, what offloading and mappings cost, loops in regions, the simulated cluster, allocators.
 //!
 //! `bench [--quick] [--only PART] [--cases NAME,…] FERRY [CC]`, PART one of those in [`PARTS`], NAME a kernel or
 //! nest of it. Whatever is compared runs turn about, so that a busy moment of the machine meets all; ratios are what
@@ -6,6 +6,7 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool")]
 
+mod allocators;
 mod cluster;
 mod front;
 mod layouts;
@@ -26,7 +27,7 @@ const USAGE: &str = "usage: bench [--quick] [--only PART] [--cases NAME,…] FER
 type Part = fn(&Tools) -> Result<(), Box<dyn Error>>;
 
 /// What can be timed by itself; without a choice all of it is.
-const PARTS: [(&str, Part); 8] = [
+const PARTS: [(&str, Part); 9] = [
     ("front", front::run),
     ("overheads", overheads::run),
     ("mapping", mapping::run),
@@ -35,6 +36,7 @@ const PARTS: [(&str, Part); 8] = [
     ("sizes", sizes::run),
     ("mapping-quality", shapes::run),
     ("sim", cluster::run),
+    ("allocators", allocators::run),
 ];
 
 /// The programs that are compared.

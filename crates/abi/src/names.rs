@@ -90,6 +90,13 @@ pub const DEVICE_IS: &str = "__ferry_device_is";
 pub const DEVICE_POINTER: &str = "__ferry_device_pointer";
 /// `void *(void *host, void *first, const void *fresh, size_t size)`: which copy of a variable the calling
 /// code has, of which every device has one: the host's, that of the first device, or one that begins as
+/// `void *(const struct __ferry_kind *, void **slot)`: the calling thread's own of a variable with a memory kind. It is kept in the
+/// slot, which is the thread's.
+pub const INSTANCE: &str = "__ferry_instance";
+/// The structure that describes such a variable: where its first value lies, size, alignment, kind, name, the name of the
+/// data that persist, file, line, and whether what it points to lives there.
+pub const KIND_STRUCT: &str = "struct __ferry_kind { const void *origin; unsigned long size, align; \
+    const char *kind, *name, *file; unsigned int line, is_reference; };\n";
 /// `fresh`.
 pub const LOCAL_COPY: &str = "__ferry_local_copy";
 /// `void (const Ident *, int64_t device, int64_t queue)`: until [`QUEUE_END`] the offload calls of this

@@ -37,6 +37,9 @@ pub enum Takes {
 pub const SETTINGS: &[Setting] = &[
     of_both("FERRY_DEVICE", Takes::Devices),
     of_both("FERRY_INFO", Takes::Word(&["0", "1", "cycles"])),
+    of_both("FERRY_MEMORY_CHECK", Takes::Word(&["0", "1"])),
+    of_both("FERRY_MEMORY_KINDS", Takes::File),
+    of_both("FERRY_PERSISTENT", Takes::File),
     of_both("FERRY_TRACE", Takes::File),
     of_both("FERRY_WAIT", Takes::Word(&["always"])),
     of_both("FERRY_DEVICE_MEMORY", Takes::Number(1, u64::MAX)),

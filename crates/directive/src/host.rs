@@ -121,9 +121,10 @@ pub const STATIC_LINKER_FLAGS: &[&str] = &[
     "-Wl,--wrap=GOMP_barrier,--wrap=omp_get_default_device,--wrap=omp_set_default_device",
     "-Wl,--wrap=omp_init_allocator,--wrap=omp_destroy_allocator,--wrap=omp_realloc",
     "-Wl,--wrap=omp_alloc,--wrap=omp_aligned_alloc,--wrap=omp_calloc,--wrap=omp_aligned_calloc",
-    "-Wl,--wrap=omp_free,--wrap=omp_get_wtime",
+    "-Wl,--wrap=omp_free,--wrap=omp_get_wtime,--wrap=GOMP_alloc,--wrap=GOMP_free",
+    "-Wl,--wrap=omp_get_default_allocator,--wrap=omp_set_default_allocator",
     "-Wl,--undefined=omp_fulfill_event,--undefined=omp_get_level,--undefined=gomp_ialias_omp_get_default_device",
-    "-Wl,--undefined=GOMP_barrier_cancel,--undefined=GOMP_alloc",
+    "-Wl,--undefined=GOMP_barrier_cancel,--undefined=gomp_ialias_omp_get_default_allocator",
     "-Wl,-z,muldefs",
 ];
 

@@ -46,6 +46,12 @@ pub(crate) fn run(json: bool) -> Result<ExitCode, String> {
             text.push_str(&format!("         {}\n", line.trim()));
         }
     }
+    if !json {
+        text.push_str("memory\n");
+        for line in memory::topology::Machine::here().draw().lines() {
+            text.push_str(&format!("         {line}\n"));
+        }
+    }
     report::show(&text, Stream::Out)?;
     let is_lacking = findings.iter().any(|it| it.required && it.found.is_none());
     Ok(ExitCode::from(u8::from(is_lacking)))

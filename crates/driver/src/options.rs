@@ -79,7 +79,7 @@ fn with_tip(mut error: clap::Error) -> clap::Error {
 pub(crate) struct BenchOptions {
     /// What to measure
     pub(crate) what: Benched,
-    /// Leave the table and a figure in this folder (mixed-data-model.md, .svg)
+    /// Leave the table and a figure in this folder (mixed-data-model.md, .svg; memkind.md, .svg)
     #[arg(short, long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
     pub(crate) output: Option<PathBuf>,
     /// Sizes of the kernels
@@ -95,6 +95,9 @@ pub(crate) struct BenchOptions {
     /// Places of the buffers in the scratchpad, a bank apart, over which cycles are averaged
     #[arg(long, value_name = "COUNT", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=16))]
     pub(crate) places: u32,
+    /// Runs of `memkind`
+    #[arg(long, value_name = "COUNT", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=10000))]
+    pub(crate) runs: u32,
 }
 
 /// What can be measured.
@@ -102,6 +105,8 @@ pub(crate) struct BenchOptions {
 pub(crate) enum Benched {
     /// What pointers of two sizes cost
     MixedDataModel,
+    /// What memory costs that each thread uses in parallel regions
+    Memkind,
 }
 
 /// Types of loop variables.

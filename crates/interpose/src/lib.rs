@@ -56,6 +56,8 @@ pass_on! {
         space: usize, count: c_int, traits: *const c_void
     ) -> usize;
     omp_destroy_allocator = __wrap_omp_destroy_allocator(allocator: usize);
+    omp_get_default_allocator = __wrap_omp_get_default_allocator() -> usize;
+    omp_set_default_allocator = __wrap_omp_set_default_allocator(allocator: usize);
     omp_alloc = __wrap_omp_alloc(size: usize, allocator: usize) -> *mut c_void;
     omp_aligned_alloc = __wrap_omp_aligned_alloc(
         alignment: usize, size: usize, allocator: usize
@@ -69,4 +71,8 @@ pass_on! {
     ) -> *mut c_void;
     omp_get_wtime = __wrap_omp_get_wtime() -> f64;
     omp_free = __wrap_omp_free(at: *mut c_void, allocator: usize);
+    GOMP_alloc = __wrap_GOMP_alloc(
+        alignment: usize, size: usize, allocator: usize
+    ) -> *mut c_void;
+    GOMP_free = __wrap_GOMP_free(at: *mut c_void, allocator: usize);
 }

@@ -113,6 +113,175 @@ fn a_trace_is_json_with_an_event_per_region_and_copy() {
     assert_eq!(events[0]["args"]["place"], "t.c:12:1");
 }
 
+fn program(name: &str, folder: &Path, flags: &[&str]) -> PathBuf {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/c/{name}.c"));
+    build(&source, folder, flags)
+}
+
+#[test]
+fn wrong_use_of_memory_ends_with_a_message_that_names_the_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = program("memory_wrong", folder.path(), &[]);
+    let always = [
+        ("allocator", "is memory of `omp_high_bw_mem_alloc` and is given back to allocator 0x"),
+        ("none", "is not the beginning of memory that an allocator has given"),
+        (
+            "memory",
+            "there are no 101 bytes of low-latency memory for an allocator of at most 100 bytes",
+        ),
+        ("handle", "there is no allocator 0x4d"),
+        ("default", "there is no allocator 0x12345678"),
+        ("alignment", "alignment 48 is no power of two"),
+        ("destroyed", "there is no allocator 0x"),
+        ("trait", "trait `pool_size` cannot be 0"),
+    ];
+    let checked = [
+        ("overrun", "byte 1 behind the end of the 50 bytes at"),
+        ("twice", "are given back again: omp_free, called at"),
+        ("late", "byte 7 of the 50 bytes at"),
+    ];
+    let cases = always.iter().flat_map(|it| [("0", it), ("1", it)]);
+    for (mode, (case, expected)) in cases.chain(checked.iter().map(|it| ("1", it))) {
+        let output = Command::new(&program)
+            .arg(case)
+            .env_remove("LD_LIBRARY_PATH")
+            .env("FERRY_MEMORY_CHECK", mode)
+            .output()
+            .unwrap();
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{case}, {mode}: {err}");
+        assert!(err.contains(expected), "{case}, {mode}: {err}");
+        // The last is found where nothing is called.
+        assert!(*case == "late" || err.contains("program+0x"), "{case}, {mode}: {err}");
+    }
+    for mode in ["0", "1"] {
+        let output = run(&program, &format!("FERRY_MEMORY_CHECK={mode}"));
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+#[test]
+fn the_environment_names_the_default_allocator() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("default.c");
+    let text = "#include <stdint.h>\n#include <stdio.h>\ntypedef uintptr_t handle;\n\
+         extern void *omp_alloc(size_t, handle); extern handle omp_get_default_allocator(void);\n\
+         int main(void) { handle it = omp_get_default_allocator();\n\
+         printf(\"%d %d %d\", it == 4, (uintptr_t)omp_alloc(5, 0) % 4096 == 0, omp_alloc(500, 0) == 0); }\n";
+    fs::write(&source, text).unwrap();
+    let program = build(&source, folder.path(), &[]);
+    let answers = |value: &str| {
+        let output = run(&program, &format!("OMP_ALLOCATOR={value}"));
+        assert!(output.status.success());
+        let text = |it: &[u8]| String::from_utf8_lossy(it).into_owned();
+        (text(&output.stdout), text(&output.stderr))
+    };
+    assert!(answers("omp_high_bw_mem_alloc").0.starts_with("1 "));
+    let traits = "omp_default_mem_space:alignment=4096,pool_size=100,fallback=null_fb";
+    assert_eq!(answers(traits).0, "0 1 1");
+    let (_, said) = answers("omp_fast_space");
+    assert!(said.contains("OMP_ALLOCATOR=omp_fast_space is not understood and ignored"), "{said}");
+}
+
+/// Kills that a test of every day makes; `FERRY_KILLS` asks for more.
+const KILLS: usize = 40;
+
+#[test]
+fn data_that_persist_survive_kills_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = program("persistent", folder.path(), &[]);
+    let data = folder.path().join("data");
+    let start = |steps: &str| {
+        let mut command = Command::new(&program);
+        command.arg(steps).env_remove("LD_LIBRARY_PATH").env("FERRY_PERSISTENT", &data);
+        command.stdout(std::process::Stdio::piped());
+        command
+    };
+    let kills = env::var("FERRY_KILLS").ok().and_then(|it| it.parse().ok()).unwrap_or(KILLS);
+    let (mut seed, mut told) = (std::process::id() as u64, 0_i64);
+    for round in 0..kills {
+        let mut child = start("0").spawn().unwrap();
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        std::thread::sleep(std::time::Duration::from_micros(2000 + (seed >> 33) % 20_000));
+        child.kill().unwrap();
+        let output = child.wait_with_output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let Some(first) = text.lines().next() else { continue };
+        let found: i64 = first.strip_prefix("found ").expect(&text).parse().unwrap();
+        // The number that was told last counts, or the one that was being told.
+        assert!(
+            found == told || found == told + 1,
+            "round {round}: {told} was told, {found} is found"
+        );
+        // A line that was cut off has not been told.
+        let whole = text.rsplit_once('\n').map_or("", |it| it.0);
+        told = whole.lines().skip(1).last().map_or(found, |it| it.parse().unwrap());
+    }
+    let output = start("1").output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success() && text.starts_with("found "), "{text}");
+    assert!(told > 0, "no commit was ever reached");
+}
+
+#[test]
+fn data_that_cannot_persist_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let (first, other) = (folder.path().join("one"), folder.path().join("two"));
+    fs::create_dir(&first).unwrap();
+    fs::create_dir(&other).unwrap();
+    let now = program("persistent", &first, &[]);
+    let larger = program("persistent", &other, &["-DWORDS=4000"]);
+    let data = folder.path().join("data");
+    #[track_caller]
+    fn refused(program: &Path, data: &Path, expected: &str) {
+        let output = run_with(program, data);
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{err}");
+        assert!(err.contains(expected) && err.contains("persistent.c:20: `"), "{err}");
+        assert!(err.contains("help: "), "{err}");
+    }
+    fn run_with(program: &Path, data: &Path) -> Output {
+        let mut command = Command::new(program);
+        command
+            .arg("1")
+            .env_remove("LD_LIBRARY_PATH")
+            .env("FERRY_PERSISTENT", data)
+            .output()
+            .unwrap()
+    }
+    assert!(run_with(&now, &data).status.success());
+    refused(&larger, &data, "holds 24000 bytes, and the variable has 32000 now");
+    refused(&now, Path::new("/proc/nowhere"), "making `/proc/nowhere` failed");
+    // No room: a file of unlimited size cannot be made on a device of one that is full.
+    if Path::new("/dev/full").exists() {
+        let full = folder.path().join("full");
+        fs::create_dir(&full).unwrap();
+        std::os::unix::fs::symlink("/dev/full", full.join("many.0.data")).unwrap();
+        refused(&now, &full, "failed");
+    }
+    let file = data.join("many.0.data");
+    let good = fs::read(&file).unwrap();
+    let mut bad = good.clone();
+    for byte in bad.iter_mut().skip(4096).step_by(28_672).take(2) {
+        *byte ^= 1;
+    }
+    fs::write(&file, bad).unwrap();
+    refused(&now, &data, "is damaged");
+    fs::write(&file, &good).unwrap();
+    let mut running = Command::new(&now)
+        .arg("0")
+        .env_remove("LD_LIBRARY_PATH")
+        .env("FERRY_PERSISTENT", &data)
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    refused(&now, &data, "another program uses");
+    running.kill().unwrap();
+    running.wait().unwrap();
+    assert!(run_with(&now, &data).status.success());
+}
+
 #[test]
 fn libraries_come_and_go() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c/late.c");

@@ -22,10 +22,14 @@ type Wait = unsafe extern "C" fn();
 type WaitAt = unsafe extern "C" fn(*mut c_void, c_int) -> c_int;
 type ThreadAt = unsafe extern "C" fn(*mut c_void) -> c_int;
 
+/// Beginnings of the names that it has.
+pub(crate) const HOST_NAMES: [&[u8]; 2] = [b"omp_", b"GOMP_"];
+
 /// What was found of it.
 struct HostRuntime {
     default_device: Option<(Get, Set)>,
     level: Option<Get>,
+    thread: Option<Get>,
     wait: Option<Wait>,
     wait_at: Option<(WaitAt, ThreadAt)>,
 }
@@ -49,6 +53,7 @@ fn runtime() -> &'static HostRuntime {
             HostRuntime {
                 default_device: get.zip(set),
                 level: find(c"omp_get_level").map(|it| mem::transmute::<_, Get>(it)),
+                thread: find(c"omp_get_thread_num").map(|it| mem::transmute::<_, Get>(it)),
                 wait: find(c"GOMP_taskwait").map(|it| mem::transmute::<_, Wait>(it)),
                 wait_at: wait_at.zip(thread),
             }
@@ -75,19 +80,14 @@ macro_rules! linked {
 
 linked! {
     "omp_get_level" "omp_get_level",
+    "omp_get_thread_num" "omp_get_thread_num",
     "omp_init_lock" "omp_init_lock",
     "omp_init_nest_lock" "omp_init_nest_lock",
     "omp_get_default_device" "__real_omp_get_default_device",
     "omp_set_default_device" "__real_omp_set_default_device",
-    "omp_init_allocator" "__real_omp_init_allocator",
-    "omp_destroy_allocator" "__real_omp_destroy_allocator",
-    "omp_alloc" "__real_omp_alloc",
-    "omp_aligned_alloc" "__real_omp_aligned_alloc",
-    "omp_calloc" "__real_omp_calloc",
-    "omp_aligned_calloc" "__real_omp_aligned_calloc",
-    "omp_realloc" "__real_omp_realloc",
-    "omp_free" "__real_omp_free",
     "omp_get_wtime" "__real_omp_get_wtime",
+    "omp_get_default_allocator" "__real_omp_get_default_allocator",
+    "omp_set_default_allocator" "__real_omp_set_default_allocator",
     "GOMP_task" "__real_GOMP_task",
     "GOMP_taskloop" "__real_GOMP_taskloop",
     "GOMP_taskloop_ull" "__real_GOMP_taskloop_ull",
@@ -264,6 +264,12 @@ impl Drop for Marked {
 pub(crate) fn level() -> i32 {
     // SAFETY: a function of the runtime that takes nothing.
     runtime().level.map_or(0, |level| unsafe { level() })
+}
+
+/// The number of the current thread in its team.
+pub(crate) fn thread_number() -> i32 {
+    // SAFETY: a function of the runtime that takes nothing.
+    runtime().thread.map_or(0, |number| unsafe { number() })
 }
 
 /// The current thread is inside a parallel region.

@@ -98,6 +98,26 @@ pub(crate) fn info() -> bool {
     word.is_some_and(|it| !it.is_empty() && it != "0" && it != CYCLES)
 }
 
+/// `FERRY_MEMORY_CHECK`: wrong use of memory from allocators is looked for.
+pub(crate) fn checks_memory() -> bool {
+    env::var_os("FERRY_MEMORY_CHECK").is_some_and(|it| !it.is_empty() && it != "0")
+}
+
+/// `FERRY_PERSISTENT`: the folder of data that persist.
+pub(crate) fn persistent() -> Option<std::path::PathBuf> {
+    device::library::setting("FERRY_PERSISTENT").map(Into::into)
+}
+
+/// `FERRY_MEMORY_KINDS`: the file with a user's memory kinds.
+pub(crate) fn kinds() -> Option<std::path::PathBuf> {
+    device::library::setting("FERRY_MEMORY_KINDS").map(Into::into)
+}
+
+/// `OMP_ALLOCATOR`: the first default allocator.
+pub(crate) fn allocator() -> Option<String> {
+    env::var("OMP_ALLOCATOR").ok().filter(|it| !it.trim().is_empty())
+}
+
 /// What asks for the lines on cycles alone.
 const CYCLES: &str = "cycles";
 

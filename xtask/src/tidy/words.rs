@@ -19,6 +19,8 @@ const SPELLS_A_STANDARD: &[&str] =
 const NAMES_A_STANDARD: &[Exception] = &[
     ("crates/abi/src/names.rs", "names that LLVM's interface fixes"),
     ("crates/interpose/src/lib.rs", "functions of the host's threading runtime"),
+    ("crates/memory/src/fault.rs", "names of allocators and routines, as users know them"),
+    ("crates/memory/src/traits.rs", "names of allocators, as users type them"),
     ("crates/runtime/src/ffi/mod.rs", "names the folder of the routines"),
     ("crates/runtime/src/host.rs", "functions of the host's threading runtime"),
     ("crates/runtime/src/host_task.rs", "functions of the host's threading runtime"),
@@ -39,6 +41,7 @@ const ASKS_THE_HOST: &[Exception] = &[
     ("crates/runtime/src/ffi/acc/prof/layout.rs", "checks its own layout"),
     ("crates/abi/src/call.rs", "checks its own layout"),
     ("crates/abi/src/entry.rs", "checks its own layout"),
+    ("crates/memory/src/instance.rs", "variables of this process"),
     ("crates/device/src/cpu.rs", "the host is the device"),
     ("crates/device/src/separate/protocol.rs", "messages of the host's own system"),
 ];

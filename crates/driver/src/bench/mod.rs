@@ -4,11 +4,12 @@
 //! data model, with and without proof of which pointers stay in the accelerator, for the three ways in which hardware makes
 //! addresses of 64 bits. Cycles are counted by the kernels, from the first copy in to the last copy out, and are the mean
 //! over places of the buffers in the scratchpad. Every result is compared with what plain Rust computes ([`known`]). Then
-//! [`direct`]: loops over the host's memory beside the same by hand.
+//! [`direct`]: loops over the host's memory beside the same by hand. `ferry bench memkind` is in [`memkind`].
 
 mod chart;
 mod direct;
 mod known;
+mod memkind;
 
 use std::fmt::Write as _;
 use std::fs;
@@ -19,7 +20,7 @@ use sim::{Cluster, Config, PrivateMemory, Stop};
 
 use crate::cc::riscv::program::{Machine, Model, Request, compile_words};
 use crate::cc::riscv::{Tools, cluster};
-use crate::options::BenchOptions;
+use crate::options::{BenchOptions, Benched};
 use crate::progress::Progress;
 use crate::report::{self, Stream, reason};
 
@@ -64,6 +65,13 @@ struct Row {
 
 /// Runs the bench that was asked for.
 pub(crate) fn run(options: &BenchOptions) -> Result<ExitCode, String> {
+    match options.what {
+        Benched::MixedDataModel => mixed_data_model(options),
+        Benched::Memkind => memkind::run(options),
+    }
+}
+
+fn mixed_data_model(options: &BenchOptions) -> Result<ExitCode, String> {
     let tools = Tools::find()?;
     let (config, description) = cluster(&options.cluster)?;
     let steps = 1 + BUILDS.len() + direct::BUILDS.len();

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use directive::directive_name;
 use emit::Note;
-use ir::construct::{Construct, Leaf, Motion, Presence, ReductionOp};
+use ir::construct::{Args, Construct, Leaf, MemoryBy, Motion, Presence, ReductionOp};
 use ir::program::{Declaration, FunctionId, Program, RegionId, Typed, VarId};
 use ir::region::{
     Attribute, Loop, LoopTest, Mapping, Origin, Pointee, Region, RegionVar, Rule, Sharing,
@@ -17,7 +17,7 @@ use source::{Diagnostics, Files, Locator, SourceMap, Span};
 use super::moves::Numbers;
 use super::records::{
     AccessRecord, AttributeRecord, ConstructRecord, DeclarationRecord, FileRecord, FunctionRecord,
-    LoopRecord, Place, PointeeRecord, RegionRecord, ScratchpadRecord, VariableRecord,
+    LoopRecord, MemoryRecord, Place, PointeeRecord, RegionRecord, ScratchpadRecord, VariableRecord,
 };
 
 /// Everything there is to tell of one file.
@@ -164,7 +164,40 @@ impl Collect<'_> {
             written: self.written(declaration.construct.span),
             functions: functions.collect(),
             variables: variables.collect(),
+            memory: self.memory(declaration),
         }
+    }
+
+    /// In which memory a directive stores variables.
+    fn memory(&self, declaration: &Declaration) -> Vec<MemoryRecord> {
+        let Args::Memory(parts) = &declaration.construct.args else { return Vec::new() };
+        let mut records = Vec::new();
+        for part in parts {
+            let kind = part.space.map_or("fastmem", |it| self.program.names.text(it));
+            let lies = match kind {
+                "fastmem" => "the memory of highest bandwidth; other memory where it is full",
+                "volatile" => "ordinary memory",
+                "persistent" => "ordinary memory, with a file that outlives the program",
+                _ => {
+                    "the memory that a user defines by this name; ordinary memory where nobody does"
+                }
+            };
+            let instances = match part.by {
+                Some(MemoryBy::Reference) => "each thread has an object that it points to at first",
+                Some(MemoryBy::Value) | None => "each thread has its own, with the first value",
+            };
+            let until = match kind {
+                "persistent" => "for each number of a thread, in this run and later ones",
+                _ => "from its first use to the end of the thread",
+            };
+            records.extend(part.items.iter().map(|it| MemoryRecord {
+                variable: self.expr(*it),
+                kind: kind.to_owned(),
+                instances: format!("{instances}, {until}"),
+                lies: lies.to_owned(),
+            }));
+        }
+        records
     }
 
     fn loop_record(&self, it: &Loop) -> LoopRecord {

@@ -304,4 +304,19 @@ pub(crate) struct DeclarationRecord {
     /// What it is about.
     pub(crate) functions: Vec<String>,
     pub(crate) variables: Vec<String>,
+    /// In which memory the variables are stored, where the directive says so.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) memory: Vec<MemoryRecord>,
+}
+
+/// The memory of a variable.
+#[derive(Debug, Serialize)]
+pub(crate) struct MemoryRecord {
+    pub(crate) variable: String,
+    /// The kind, as written.
+    pub(crate) kind: String,
+    /// Who has one, and for how long.
+    pub(crate) instances: String,
+    /// Where it will lie.
+    pub(crate) lies: String,
 }

@@ -37,6 +37,11 @@ fn write_file(
         if !declaration.variables.is_empty() {
             writeln!(out, "  variables  {}", declaration.variables.join(", "))?;
         }
+        for it in &declaration.memory {
+            writeln!(out, "  memory     {}: {}", it.variable, it.kind)?;
+            writeln!(out, "               {}", it.instances)?;
+            writeln!(out, "               lies in {}", it.lies)?;
+        }
     }
     for region in &file.regions {
         writeln!(out)?;

@@ -4,7 +4,7 @@
 //! In: directives that say so. Out: what stands in their place, and the text that names such a
 //! variable from then on ([`moved`]): a pointer is followed, since C cannot give memory a name.
 
-use ir::construct::{ClauseKind, Leaf};
+use ir::construct::{Args, ClauseKind, Leaf, MemoryBy};
 use ir::program::{Declaration, DeviceVar, ExprId, ExprKind, Program, RegionId, VarId, VarStorage};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -41,6 +41,16 @@ pub(super) fn moved(program: &Program, is_device: bool) -> FxHashMap<VarId, Stri
         };
         moved.entry(var).or_insert(text);
     }
+    for (id, _, _) in kinds(program) {
+        let Some(name) = program.vars[id].name.map(|it| program.names.text(it)) else { continue };
+        let number = moved.len();
+        let text = format!(
+            "(*(__typeof__({name}) *)(__ferry_own{number} ? __ferry_own{number} \
+             : {}(&__ferry_kind{number}, &__ferry_own{number})))",
+            abi::names::INSTANCE
+        );
+        moved.entry(id).or_insert(text);
+    }
     for (id, var) in program.vars.iter() {
         if let (Some(DeviceVar::Local), Some(name), false) = (var.device, var.name, is_device) {
             let name = program.names.text(name);
@@ -54,6 +64,28 @@ pub(super) fn moved(program: &Program, is_device: bool) -> FxHashMap<VarId, Stri
     }
     moved
 }
+
+/// Variables with a memory kind, each with the kind's name and whether what it points to lives there. Without a name it is
+/// the fast memory.
+fn kinds(program: &Program) -> Vec<(VarId, String, bool)> {
+    let mut found: Vec<(VarId, String, bool)> = Vec::new();
+    for declaration in &program.declarations {
+        let Args::Memory(parts) = &declaration.construct.args else { continue };
+        for part in parts {
+            let kind = part.space.map_or(FAST_MEMORY, |it| program.names.text(it));
+            let is_reference = part.by == Some(MemoryBy::Reference);
+            for var in part.items.iter().filter_map(|it| named(program, *it)) {
+                if !found.iter().any(|it| it.0 == var) {
+                    found.push((var, kind.to_owned(), is_reference));
+                }
+            }
+        }
+    }
+    found
+}
+
+/// The memory kind that is meant where none is named.
+const FAST_MEMORY: &str = "fastmem";
 
 /// The same program where variables are aligned as directives and clauses ask for them or for copies of them; none if
 /// there are none. Copies are aligned as their variables are.
@@ -124,6 +156,9 @@ impl Lowering<'_> {
         }
         if it.construct.has(Leaf::Allocate) {
             return Some(self.allocations(printer, it, &vars));
+        }
+        if it.construct.has(Leaf::Memory) {
+            return Some(self.own_of_threads(printer, it, &vars));
         }
         let is_local = it.construct.kinds().any(|it| matches!(it, ClauseKind::DeviceLocal(_)));
         is_local.then(|| self.device_copies(printer, &vars))
@@ -235,6 +270,64 @@ impl Lowering<'_> {
              __ferry_aligned_alloc({align}, (sizeof({like}) + {align} - 1) / {align} * {align}, \
              (unsigned long)({allocator})); if (!{pointer}) __builtin_abort();"
         )
+    }
+
+    /// Descriptions of variables that threads have in a memory of some kind.
+    fn own_of_threads(&self, printer: &Printer<'_>, it: &Declaration, vars: &[VarId]) -> String {
+        if self.standalone {
+            self.not_standalone(it.construct.span, "a variable with a memory kind");
+        }
+        let call = format!(
+            "{}extern void *{}(const struct __ferry_kind *, void **);\n",
+            abi::names::KIND_STRUCT,
+            abi::names::INSTANCE
+        );
+        let mut state = self.state.borrow_mut();
+        if !state.declarations.contains(&call) {
+            state.declarations.push(call);
+        }
+        drop(state);
+        let mut text = String::new();
+        for (id, kind, is_reference) in kinds(self.program) {
+            let Some(moved) = self.moved.get(&id).filter(|_| vars.contains(&id)) else { continue };
+            let number: String = moved
+                .split("__ferry_own")
+                .nth(1)
+                .unwrap_or("")
+                .chars()
+                .take_while(char::is_ascii_digit)
+                .collect();
+            let name = printer.declared_name(id);
+            let object = if is_reference { format!("*{name}") } else { name.clone() };
+            let at = self.locator.locate(self.program.vars[id].span);
+            let (file, line) = at.map_or((String::new(), 0), |it| (it.file.to_string(), it.line));
+            let unused = "__attribute__((unused))";
+            text.push_str(&format!(
+                "static __thread void *__ferry_own{number} {unused}; \
+                 static const struct __ferry_kind __ferry_kind{number} {unused} = {{ &{name}, sizeof({object}), \
+                 __alignof__({object}), \"{kind}\", \"{}\", {}, {line}, {} }}; ",
+                self.lasting_name(id),
+                super::stub::quoted(&file),
+                u32::from(is_reference)
+            ));
+        }
+        text
+    }
+
+    /// What a variable is called in every run of the program: names that other files may have are told apart.
+    fn lasting_name(&self, id: VarId) -> String {
+        let var = &self.program.vars[id];
+        let name = var.name.map_or("", |it| self.program.names.text(it));
+        let file = self.locator.locate(var.span).map_or_else(String::new, |it| it.file.to_string());
+        let file = file.rsplit('/').next().unwrap_or_default();
+        match var.storage {
+            VarStorage::Global | VarStorage::Extern => name.to_owned(),
+            VarStorage::Static => format!("{file}.{name}"),
+            VarStorage::LocalStatic(of) | VarStorage::Local(of) | VarStorage::Param(of) => {
+                let function = self.program.names.text(self.program.functions[of].name);
+                format!("{file}.{function}.{name}")
+            }
+        }
     }
 
     /// The copies that devices have.

@@ -6,6 +6,7 @@
 //! - `kernel`: regions
 //! - `flang`: what host images of flang call
 //! - `legacy`: entry points of older compilers, thin
+//! - `memkind`: variables with a memory kind, where memory lies
 //! - `inside`: what the process of a device calls
 //! - `queue`: calls that are not waited for
 //! - `omp`, `acc`: the routines of the standards
@@ -22,6 +23,7 @@ mod hand;
 pub mod inside;
 pub mod kernel;
 pub mod legacy;
+pub mod memkind;
 pub mod notes;
 pub mod omp;
 pub mod queue;

@@ -4,7 +4,7 @@
 //! to is the answer. Only done for a tool: it costs microseconds.
 #![allow(unsafe_code, reason = "walks the stack")]
 
-use std::ffi::{c_int, c_void};
+use std::ffi::{CStr, c_int, c_void};
 
 use crate::ffi;
 
@@ -41,7 +41,7 @@ extern "C" fn visit(frame: *mut Frame, state: *mut c_void) -> c_int {
     // A return address may lie behind its function's end, so the byte before is asked.
     // SAFETY: only looks the address up in tables.
     let function = unsafe { _Unwind_FindEnclosingFunction((at.wrapping_sub(1)) as *mut c_void) };
-    let is_border = ffi::is_entry_point(function as usize);
+    let is_border = ffi::is_entry_point(function as usize) || is_passed_on(function);
     if walk.was_border && !is_border {
         walk.found = at;
         return STOP;
@@ -57,4 +57,44 @@ pub(crate) fn caller() -> usize {
     // SAFETY: the visitor keeps to the contract, and its state lives during the call.
     unsafe { _Unwind_Backtrace(visit, (&raw mut walk).cast()) };
     walk.found
+}
+
+/// What the loader tells of an address.
+fn loaded(at: *const c_void) -> Option<libc::Dl_info> {
+    let mut found = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
+    // SAFETY: any address may be asked for; the answer is written, or 0 is the answer.
+    unsafe { (libc::dladdr(at, found.as_mut_ptr()) != 0).then(|| found.assume_init()) }
+}
+
+/// A name of the host's runtime in this library, which only passes a call on.
+fn is_passed_on(function: *const c_void) -> bool {
+    let own = loaded(caller as *const c_void);
+    let (Some(own), Some(found)) = (own, loaded(function)) else { return false };
+    if own.dli_fbase != found.dli_fbase || found.dli_sname.is_null() {
+        return false;
+    }
+    // SAFETY: a name that ends with a zero byte.
+    let name = unsafe { CStr::from_ptr(found.dli_sname) }.to_bytes();
+    crate::host::HOST_NAMES.iter().any(|it| name.starts_with(it))
+}
+
+/// `./program+0x1189 (main)`: what `addr2line` and debuggers take; nothing if the address is in no file.
+pub(crate) fn describe(at: usize) -> Option<String> {
+    if at == 0 {
+        return None;
+    }
+    // The call stands before the address that it returns to.
+    let found = loaded((at - 1) as *const c_void)?;
+    if found.dli_fname.is_null() {
+        return None;
+    }
+    // SAFETY: names that end with a zero byte.
+    let text = |it| unsafe { CStr::from_ptr(it) }.to_string_lossy().into_owned();
+    let offset = (at - 1).wrapping_sub(found.dli_fbase as usize);
+    let name = if found.dli_sname.is_null() {
+        String::new()
+    } else {
+        format!(" ({})", text(found.dli_sname))
+    };
+    Some(format!("{}+{offset:#x}{name}", text(found.dli_fname)))
 }

@@ -6,7 +6,7 @@
 //! has, a tool that registers both gets the newer one.
 #![allow(unsafe_code, reason = "calls functions of the tool")]
 
-mod caller;
+pub(crate) mod caller;
 mod maps;
 mod start;
 

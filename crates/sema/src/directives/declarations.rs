@@ -4,13 +4,13 @@
 //! [`directive::REDUCTION_VARIABLES`], in that order.
 
 use directive::Written;
-use ir::construct::{Args, ClauseKind, Construct, Leaf, ReductionDecl};
+use ir::construct::{Args, ClauseKind, Construct, Leaf, MemoryKind, ReductionDecl};
 use ir::program::{Declaration, ExprId, ExprKind, FunctionId, Item, Rewritten, Typed, VarId};
 use rustc_hash::FxHashSet;
 use source::Span;
 
 use crate::Cx;
-use crate::regions::{has_static_storage, places};
+use crate::regions::{has_static_storage, is_thread_local, places};
 use crate::scope::Entity;
 
 /// A directive that is about the declarations that follow.
@@ -174,6 +174,24 @@ impl Cx<'_> {
                     self.add_declaration(&one, &about);
                 }
             }
+            Args::Memory(kinds) => {
+                let is_of_team = |it: &&MemoryKind<Written>| {
+                    it.space.is_some_and(|name| self.program.names.text(name) == TEAM_MEMORY)
+                };
+                let (team, others): (Vec<_>, Vec<_>) = kinds.iter().partition(is_of_team);
+                let items = team.iter().flat_map(|it| it.items.clone()).collect();
+                let others: Vec<_> = others.into_iter().cloned().collect();
+                if !others.is_empty() {
+                    let rest = Construct { args: Args::Memory(others), ..construct.clone() };
+                    self.add_declaration(&rest, &about);
+                }
+                if !team.is_empty() {
+                    let leaves = vec![Leaf::Groupprivate];
+                    let args = Args::Items(items);
+                    let grouped = Construct { leaves, args, ..construct.clone() };
+                    self.add_declaration(&grouped, &about);
+                }
+            }
             _ => self.add_declaration(construct, &about),
         }
         self.scopes.close();
@@ -207,10 +225,29 @@ impl Cx<'_> {
                 self.program.vars[var].thread_local |= is_static;
             }
         }
+        if construct.has(Leaf::Memory) {
+            self.keep_per_thread(&typed, &vars);
+        }
         let within = self.function.as_ref().map(|it| it.id);
         let params = self.params_of(about);
         let made = Declaration { construct: typed, functions, vars, params, within, ended: None };
         self.program.declarations.push(made);
+    }
+
+    /// Variables with a memory kind: each thread has its own, which it must not have for another reason already.
+    fn keep_per_thread(&mut self, construct: &Construct<Typed>, vars: &[VarId]) {
+        for &var in vars {
+            if self.program.vars[var].thread_local {
+                let at = items_of(construct).find(
+                    |it| matches!(self.program.exprs[**it].kind, ExprKind::Var(it) if it == var),
+                );
+                let span = at.map_or(construct.span, |it| self.program.exprs[*it].span);
+                let fault = is_thread_local(&self.program, construct, var, span);
+                self.report(fault);
+            } else {
+                self.program.vars[var].thread_local = has_static_storage(&self.program, var);
+            }
+        }
     }
 
     /// The parameters of the one function that a directive stands in front of.
@@ -229,6 +266,9 @@ impl Cx<'_> {
         }
     }
 }
+
+/// The memory of a team, as a memory kind.
+const TEAM_MEMORY: &str = "teamlocal";
 
 /// What a declaring directive names.
 fn items_of(construct: &Construct<Typed>) -> impl Iterator<Item = &ExprId> {

@@ -23,7 +23,7 @@ mod spelling;
 mod uses;
 mod walk;
 
-pub(crate) use messages::places;
+pub(crate) use messages::{is_thread_local, places};
 
 use ir::program::{Program, RegionId, VarId, VarStorage};
 use source::Diagnostics;

@@ -21,6 +21,38 @@ fn names_come_before_uses() {
 }
 
 #[test]
+fn each_thread_has_its_own_of_a_memory_kind() {
+    let memkind = "#pragma omp memkind(fastmem : val : x)\n";
+    bad(&format!("int x;\n{memkind}{memkind}"), &["F0583 | x"]);
+    bad(&format!("int x;\n#pragma omp threadprivate(x)\n{memkind}"), &["F0583 | x"]);
+    bad(&format!("int x;\n{memkind}int *p = &x;\n"), &["F0594 | x"]);
+    good(&format!("int x;\n{memkind}int n = sizeof x;\n"));
+    let within =
+        |text: &str| format!("int x;\n{memkind}void f(void) {{\n{text}\n{{ x = 1; }}\n}}\n");
+    good(&within("#pragma omp parallel"));
+    bad(&within("#pragma omp parallel private(x)"), &["F0534 | x"]);
+    bad(&within("#pragma omp parallel copyin(x)"), &["F0595 | x"]);
+    bad(&within("#pragma omp target"), &["F0527 | x"]);
+}
+
+#[test]
+fn what_a_memory_kind_refers_to_has_a_size() {
+    let by_ref = |ty: &str| format!("{ty} x;\n#pragma omp memkind(persistent : ref : x)\n");
+    good(&by_ref("int *"));
+    good("double (*x)[8];\n#pragma omp memkind(ref : x)\n");
+    bad(&by_ref("int"), &["F0593 | x"]);
+    bad(&by_ref("void *"), &["F0593 | x"]);
+    bad(&by_ref("struct s *"), &["F0593 | x"]);
+}
+
+#[test]
+fn memory_of_a_team_is_no_threads_own() {
+    let text = "int x;\n#pragma omp memkind(teamlocal : x)\nvoid f(void) {\n#pragma omp target teams\n{ x = 1; }\n}\n";
+    good(text);
+    bad("void f(void) { int x;\n#pragma omp memkind(teamlocal : x)\n}\n", &["F0580 | x"]);
+}
+
+#[test]
 fn memory_kinds_are_for_whole_plain_variables() {
     bad("extern int x[];\n#pragma omp memkind(fastmem : val : x)\n", &["F0582 | x"]);
     bad("_Thread_local int x;\n#pragma omp memkind(fastmem : val : x)\n", &["F0583 | x"]);

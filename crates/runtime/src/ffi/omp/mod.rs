@@ -1,5 +1,6 @@
 //! The device routines of the standard, as C programs call them.
 //!
+//! - [`allocators`]: memory of the host by allocators
 //! - [`devices`]: numbers and places
 //! - [`memory`]: allocation and presence
 //! - [`clock`]: time, when regions are done
@@ -7,12 +8,12 @@
 //! - [`associate`]: pointers that the program maps itself
 //! - [`explicit`]: whether a thread runs an explicit task
 //! - [`interop`]: interoperability objects
-//! - [`pinned`]: memory of the host that devices copy by themselves
 //! - [`spaces`]: memory spaces and allocators of devices
 //! - [`tasks`]: locks, tasks and tools, as far as the host's runtime lacks them
 //! - [`waiting`]: host directives that wait for work of ours too
 //! - [`vendor`]: additions that LLVM's runtime has
 
+pub mod allocators;
 pub mod associate;
 pub mod clock;
 pub mod copy;
@@ -20,7 +21,6 @@ pub mod devices;
 pub mod explicit;
 pub mod interop;
 pub mod memory;
-pub mod pinned;
 pub mod spaces;
 pub mod tasks;
 pub mod vendor;
@@ -33,7 +33,7 @@ use crate::error::Error;
 use crate::ffi::EntryPoint;
 
 /// Where a tool's user sees an operation.
-pub(super) static ENTRY_POINTS: [EntryPoint; 12] = [
+pub(super) static ENTRY_POINTS: [EntryPoint; 24] = [
     EntryPoint(memory::omp_target_alloc as *const ()),
     EntryPoint(memory::omp_target_free as *const ()),
     EntryPoint(copy::omp_target_memcpy as *const ()),
@@ -46,6 +46,18 @@ pub(super) static ENTRY_POINTS: [EntryPoint; 12] = [
     EntryPoint(vendor::llvm_omp_target_alloc_device as *const ()),
     EntryPoint(vendor::llvm_omp_target_alloc_host as *const ()),
     EntryPoint(vendor::llvm_omp_target_alloc_shared as *const ()),
+    EntryPoint(allocators::__wrap_omp_init_allocator as *const ()),
+    EntryPoint(allocators::__wrap_omp_destroy_allocator as *const ()),
+    EntryPoint(allocators::__wrap_omp_get_default_allocator as *const ()),
+    EntryPoint(allocators::__wrap_omp_set_default_allocator as *const ()),
+    EntryPoint(allocators::__wrap_omp_alloc as *const ()),
+    EntryPoint(allocators::__wrap_omp_aligned_alloc as *const ()),
+    EntryPoint(allocators::__wrap_omp_calloc as *const ()),
+    EntryPoint(allocators::__wrap_omp_aligned_calloc as *const ()),
+    EntryPoint(allocators::__wrap_omp_realloc as *const ()),
+    EntryPoint(allocators::__wrap_omp_free as *const ()),
+    EntryPoint(allocators::__wrap_GOMP_alloc as *const ()),
+    EntryPoint(allocators::__wrap_GOMP_free as *const ()),
 ];
 
 /// The constant of the standard for the host, beside the number after the last device.

@@ -401,6 +401,40 @@ pub(crate) fn is_thread_local(
         .label(program.vars[id].span, "declared here")
 }
 
+/// `ref` of what does not refer to an object.
+pub(crate) fn refers_to_nothing(program: &Program, ty: ir::types::Ty, span: Span) -> Diagnostic {
+    let ty = program.types.spell(&program.names, ty);
+    Diagnostic::error("F0593", format!("`ref` for a variable of type `{ty}`"))
+        .at(span, "must point to an object whose size is known")
+        .help("say `val`: the variable itself then lives in that memory")
+}
+
+/// A first value with the address of a variable that each thread has for itself.
+pub(crate) fn address_of_own(program: &Program, of: VarId, id: VarId, span: Span) -> Diagnostic {
+    let (name, of) = (var(program, id), var(program, of));
+    Diagnostic::error(
+        "F0594",
+        format!("the first value of `{of}` names `{name}`, which each thread has for itself"),
+    )
+    .at(span, "its address is not known before the program runs")
+    .label(program.vars[id].span, "declared here")
+    .help(format!("give `{of}` its value in a function"))
+}
+
+pub(crate) fn copied_in(
+    program: &Program,
+    construct: &Construct<Typed>,
+    at: u32,
+    id: VarId,
+    span: Span,
+) -> Diagnostic {
+    let (name, of) = (var(program, id), clause(construct, at));
+    Diagnostic::error("F0595", format!("`{name}` in `{of}` has a memory kind"))
+        .at(span, "its copies cannot be given values by this clause yet")
+        .label(program.vars[id].span, "declared here")
+        .help("copy it to a shared variable before the region, and from there in it")
+}
+
 pub(crate) fn other_scope(
     program: &Program,
     construct: &Construct<Typed>,

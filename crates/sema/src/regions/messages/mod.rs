@@ -9,6 +9,7 @@ mod loops;
 mod nesting;
 pub(crate) mod places;
 
+pub(crate) use clauses::is_thread_local;
 pub(super) use clauses::*;
 pub(super) use loops::*;
 pub(super) use nesting::*;

@@ -1,7 +1,8 @@
 //! Directives that declare: storage, types and order of what they name.
 
-use ir::construct::{Args, ClauseKind, Leaf, Requirement};
-use ir::program::{Declaration, DeviceVar, FunctionId, Program, VarId, VarStorage};
+use ir::construct::{Args, ClauseKind, Leaf, MemoryBy, Requirement};
+use ir::program::{Declaration, DeviceVar, ExprKind, FunctionId, Program, VarId, VarStorage};
+use ir::walk::Part;
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::{Diagnostics, Name, Span};
 
@@ -14,7 +15,7 @@ pub(super) fn check(program: &Program, uses: &Uses, faults: &mut Diagnostics) {
     for declaration in &program.declarations {
         let leaf = declaration.construct.leaves.first().copied().unwrap_or(Leaf::Nothing);
         match leaf {
-            Leaf::Threadprivate => {
+            Leaf::Threadprivate | Leaf::Groupprivate => {
                 for &var in &declaration.vars {
                     storage(program, declaration, var, faults);
                     order(program, uses, declaration, var, faults);
@@ -27,16 +28,8 @@ pub(super) fn check(program: &Program, uses: &Uses, faults: &mut Diagnostics) {
                     order(program, uses, declaration, var, faults);
                     complete(program, declaration, var, faults);
                     scope(program, declaration, var, faults);
-                    if program.vars[var].thread_local {
-                        let span = item_span(program, declaration, var);
-                        faults.push(messages::is_thread_local(
-                            program,
-                            &declaration.construct,
-                            var,
-                            span,
-                        ));
-                    }
                 }
+                referred(program, declaration, faults);
             }
             Leaf::DeclareTarget => {
                 let linked = linked(program, declaration);
@@ -54,6 +47,7 @@ pub(super) fn check(program: &Program, uses: &Uses, faults: &mut Diagnostics) {
             _ => {}
         }
     }
+    initial_addresses(program, faults);
 }
 
 /// The functions of the program, the first of each name, for those who name them in words.
@@ -110,6 +104,45 @@ fn complete(program: &Program, declaration: &Declaration, var: VarId, faults: &m
     if !program.types.is_error(ty) && !program.types.is_complete(ty) {
         let span = item_span(program, declaration, var);
         faults.push(messages::declared_incomplete(program, &declaration.construct, var, span));
+    }
+}
+
+/// What a memory kind has of a variable that refers: it must refer to something whose size is known.
+fn referred(program: &Program, declaration: &Declaration, faults: &mut Diagnostics) {
+    let Args::Memory(kinds) = &declaration.construct.args else { return };
+    let by_reference = kinds.iter().filter(|it| it.by == Some(MemoryBy::Reference));
+    for item in by_reference.flat_map(|it| &it.items) {
+        let expr = &program.exprs[*item];
+        let target = program.types.pointee(expr.ty);
+        if !program.types.is_error(expr.ty)
+            && !target.is_some_and(|it| program.types.is_complete(it))
+        {
+            faults.push(messages::refers_to_nothing(program, expr.ty, expr.span));
+        }
+    }
+}
+
+/// Addresses of variables that each thread has for itself are known when the program runs, not before.
+fn initial_addresses(program: &Program, faults: &mut Diagnostics) {
+    let memory = program.declarations.iter().filter(|it| it.construct.has(Leaf::Memory));
+    let kept: FxHashSet<VarId> = memory.flat_map(|it| it.vars.iter().copied()).collect();
+    if kept.is_empty() {
+        return;
+    }
+    for (id, var) in program.vars.iter() {
+        let is_static = !matches!(var.storage, VarStorage::Local(_) | VarStorage::Param(_));
+        let Some(init) = var.init.filter(|_| is_static) else { continue };
+        let mut open = vec![Part::Init(init)];
+        while let Some(part) = open.pop() {
+            if let Part::Expr(e) = part
+                && let ExprKind::Var(named) = program.exprs[e].kind
+                && kept.contains(&named)
+            {
+                let span = program.exprs[e].span;
+                faults.push(messages::address_of_own(program, id, named, span));
+            }
+            program.parts(part, &mut |it| open.push(it));
+        }
     }
 }
 

@@ -148,6 +148,9 @@ impl Cx<'_> {
             Role::CopyIn if !is_thread_local => {
                 faults.push(messages::not_thread_local(program, construct, at, var, span));
             }
+            Role::CopyIn | Role::CopyPrivate if has_memory_kind(program, var) => {
+                faults.push(messages::copied_in(program, construct, at, var, span));
+            }
             Role::Linear if !types.is_integer(ty) && !types.is_pointer(ty) => {
                 let wanted = "an integer or a pointer";
                 faults.push(messages::bad_type(program, construct, at, ty, span, wanted));
@@ -285,6 +288,11 @@ impl Cx<'_> {
             }
         }
     }
+}
+
+/// In a memory of its own, by a directive.
+fn has_memory_kind(program: &Program, var: VarId) -> bool {
+    program.declarations.iter().any(|it| it.construct.has(Leaf::Memory) && it.vars.contains(&var))
 }
 
 fn thread_local_is_wrong(role: Role) -> bool {
