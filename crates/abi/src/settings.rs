@@ -46,7 +46,7 @@ pub const SETTINGS: &[Setting] = &[
     of_both("FERRY_TASKS_HOST", Takes::Number(1, 1024)),
     of_both("FERRY_TASKS_CORES", Takes::Number(0, 32)),
     of_both("FERRY_TASKS_QUEUES", Takes::Word(&["lifo", "fifo"])),
-    of_both("FERRY_TASKS_CROSS", Takes::Word(&["gate", "always"])),
+    of_both("FERRY_TASKS_CROSS", Takes::Word(&["gate", "always", "never"])),
     of_both("FERRY_TASKS_CHECK", Takes::Word(&["0", "1"])),
     of_command("FERRY_CC"),
     of_command("FERRY_NVRTC"),

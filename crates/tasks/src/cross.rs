@@ -23,6 +23,7 @@ use crate::hardware::{Body, Core, Descriptor, ENDED, Hardware, INSIDE, NONE};
 use crate::memory::{Where, memory};
 use crate::pool::{Worker, count};
 use crate::report;
+use crate::settings::Crossing;
 use crate::task::Task;
 use crate::view::{self, Fault};
 
@@ -40,8 +41,8 @@ pub(crate) struct Cross {
 }
 
 impl Cross {
-    pub(crate) fn new(hardware: &'static Hardware, is_open: bool) -> Self {
-        let (gate, deaths) = (Gate::new(is_open), AtomicU32::new(0));
+    pub(crate) fn new(hardware: &'static Hardware, crossing: Crossing) -> Self {
+        let (gate, deaths) = (Gate::new(crossing), AtomicU32::new(0));
         Self { hardware, gate, began: Instant::now(), deaths, burying: Mutex::new(0) }
     }
 

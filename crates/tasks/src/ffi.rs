@@ -8,11 +8,12 @@ use std::ptr;
 use std::slice;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::finish::Finish;
 use crate::hardware::Body;
 use crate::loops::{self, Domain};
 use crate::memory::{Where, memory};
 use crate::pool::{self, Worker};
-use crate::{core, report};
+use crate::{core, memory, report};
 
 /// A buffer that tasks of a scope write to.
 #[repr(C)]
@@ -146,7 +147,24 @@ pub unsafe extern "C" fn ferry_tasks_start_finish(
         },
     };
     let scope = worker.start_finish();
-    if worker.pool.cross.is_some() {
+    if worker.crosses {
+        // SAFETY: the caller's promise.
+        unsafe { name_written(worker, scope, number, buffers) };
+    }
+}
+
+/// Names the buffers that tasks of a scope write to.
+///
+/// # Safety
+/// As [`ferry_tasks_start_finish`].
+#[inline(never)]
+unsafe fn name_written(
+    worker: &'static Worker,
+    scope: &Finish,
+    number: c_int,
+    buffers: *const *const Buffer,
+) {
+    {
         let number = usize::try_from(number).unwrap_or(0);
         let list = match number {
             0 => &[],
@@ -218,9 +236,10 @@ pub extern "C" fn ferry_tasks_malloc(size: usize, near: c_int) -> *mut c_void {
         return ptr::null_mut();
     }
     // Cores are started before there are buffers, so that all of them see the same memory.
-    pool::worker();
+    let worker = pool::worker();
+    let memory = memory::make(worker.crosses);
     let at = if near != 0 { Where::Near } else { Where::Far };
-    memory().and_then(|it| it.take(size, at)).map_or(ptr::null_mut(), |it| it as *mut c_void)
+    memory.and_then(|it| it.take(size, at)).map_or(ptr::null_mut(), |it| it as *mut c_void)
 }
 
 /// `ws_free`.

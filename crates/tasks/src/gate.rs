@@ -7,6 +7,8 @@
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
+use crate::settings::Crossing;
+
 /// Functions that are told apart.
 const PLACES: usize = 64;
 /// So often a function crosses until there is something to go by.
@@ -37,7 +39,7 @@ pub(crate) struct Gate {
     core: AtomicU64,
     /// Nanoseconds that it takes the host to take a task from a core and to tell that it is done.
     taking: AtomicU64,
-    is_open: bool,
+    crossing: Crossing,
 }
 
 /// What goes to a core.
@@ -58,11 +60,11 @@ fn learn(mean: &AtomicU64, value: u64) {
 }
 
 impl Gate {
-    /// One that knows nothing; `is_open`: it lets everything pass.
-    pub(crate) fn new(is_open: bool) -> Self {
+    /// One that knows nothing.
+    pub(crate) fn new(crossing: Crossing) -> Self {
         let known = std::array::from_fn(|_| Known::default());
         let [host, core, taking] = [0, 0, 0].map(AtomicU64::new);
-        Self { known, host, core, taking, is_open }
+        Self { known, host, core, taking, crossing }
     }
 
     fn known(&self, function: usize) -> Option<&Known> {
@@ -98,8 +100,10 @@ impl Gate {
 
     /// What the host should send while so many tasks wait for so many workers.
     pub(crate) fn sends(&self, function: usize, waiting: usize, workers: usize) -> Sends {
-        if self.is_open {
-            return Sends::Oldest;
+        match self.crossing {
+            Crossing::Gate => (),
+            Crossing::Always => return Sends::Oldest,
+            Crossing::Never => return Sends::Nothing,
         }
         let Some(known) = self.known(function) else { return Sends::Nothing };
         let host = self.host.load(Ordering::Relaxed);
@@ -122,7 +126,11 @@ impl Gate {
     pub(crate) fn takes(&self) -> bool {
         let [host, core, taking] =
             [&self.host, &self.core, &self.taking].map(|it| it.load(Ordering::Relaxed));
-        self.is_open || core == 0 || host + taking <= core * 4
+        match self.crossing {
+            Crossing::Gate => core == 0 || host + taking <= core * 4,
+            Crossing::Always => true,
+            Crossing::Never => false,
+        }
     }
 }
 
@@ -133,7 +141,7 @@ mod tests {
     const FUNCTION: usize = 0x1000;
 
     fn gate(host: u64, core: u64, crossing: u64) -> Gate {
-        let gate = Gate::new(false);
+        let gate = Gate::new(Crossing::Gate);
         gate.on_host(host);
         for _ in 0..TRIES {
             gate.on_core(FUNCTION, core + crossing, core, 1);
@@ -143,9 +151,9 @@ mod tests {
 
     #[test]
     fn nothing_known_is_tried() {
-        assert_eq!(Gate::new(false).sends(FUNCTION, 0, 4), Sends::Nothing);
-        assert_eq!(Gate::new(false).sends(FUNCTION, ENOUGH, 4), Sends::Newest);
-        assert!(Gate::new(false).takes());
+        assert_eq!(Gate::new(Crossing::Gate).sends(FUNCTION, 0, 4), Sends::Nothing);
+        assert_eq!(Gate::new(Crossing::Gate).sends(FUNCTION, ENOUGH, 4), Sends::Newest);
+        assert!(Gate::new(Crossing::Gate).takes());
     }
 
     #[test]
@@ -171,7 +179,7 @@ mod tests {
 
     #[test]
     fn a_task_that_becomes_many_counts_as_many() {
-        let gate = Gate::new(false);
+        let gate = Gate::new(Crossing::Gate);
         gate.on_host(1_000);
         for _ in 0..TRIES {
             gate.on_core(FUNCTION, 120_000, 100_000, 200);

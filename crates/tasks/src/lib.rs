@@ -3,7 +3,7 @@
 //!
 //! - [`ffi`]: what C calls; [`loops`]: loops as tasks
 //! - [`pool`], [`task`], [`finish`]: host workers, what they run, what they wait for
-//! - [`deque`], [`count`], [`idle`], [`sync`]: the cores of that, which `tests/interleave` runs in all orders
+//! - [`deque`], [`newest`], [`count`], [`idle`], [`sync`]: the cores of that, which `tests/interleave` runs in all orders
 //! - [`hardware`], [`cluster`], [`core`]: the emulated accelerator: queues, processes, what a core does
 //! - [`cross`], [`gate`]: work that crosses sides, and whether that pays
 //! - [`memory`], [`view`], [`check`]: buffers, how a process sees them, what checking mode finds
@@ -22,6 +22,7 @@ mod hardware;
 mod idle;
 mod loops;
 mod memory;
+mod newest;
 mod pool;
 mod report;
 mod settings;

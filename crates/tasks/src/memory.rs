@@ -43,14 +43,23 @@ pub(crate) enum Where {
     Near,
 }
 
-/// The memory, made when it is first asked for; nothing if there is no room.
+static MEMORY: OnceLock<Option<Memory>> = OnceLock::new();
+
+/// Makes the memory; `is_shared`: other processes will see it. Nothing if there is no room.
+pub(crate) fn make(is_shared: bool) -> Option<&'static Memory> {
+    MEMORY.get_or_init(|| Memory::new(is_shared)).as_ref()
+}
+
+/// The memory, if it was made.
 pub(crate) fn memory() -> Option<&'static Memory> {
-    static MEMORY: OnceLock<Option<Memory>> = OnceLock::new();
-    MEMORY.get_or_init(Memory::new).as_ref()
+    MEMORY.get()?.as_ref()
 }
 
 impl Memory {
-    fn new() -> Option<Self> {
+    fn new(is_shared: bool) -> Option<Self> {
+        if !is_shared {
+            return Self::alone();
+        }
         let mut length = MOST;
         // SAFETY: new files and mappings; one with a fixed address replaces nothing.
         unsafe {
@@ -77,8 +86,8 @@ impl Memory {
                         if main == libc::MAP_FAILED || marks == libc::MAP_FAILED {
                             return None;
                         }
-                        let free = BTreeMap::from([(0, NEAR), (NEAR, length - NEAR)]);
-                        let blocks = Mutex::new(Blocks { free, used: BTreeMap::new() });
+                        libc::madvise(at, length, libc::MADV_HUGEPAGE);
+                        let blocks = Self::all(length);
                         let (main, marks) = (main as usize, marks as usize);
                         return Some(Self { base: BASE, length, file, main, marks, blocks });
                     }
@@ -90,6 +99,50 @@ impl Memory {
             }
         }
         None
+    }
+
+    /// Memory of this process alone, which the system may give in large pages.
+    fn alone() -> Option<Self> {
+        let kind = libc::MAP_PRIVATE
+            | libc::MAP_ANONYMOUS
+            | libc::MAP_NORESERVE
+            | libc::MAP_FIXED_NOREPLACE;
+        let mut length = MOST;
+        while length >= LEAST {
+            // SAFETY: a new mapping that replaces nothing.
+            unsafe {
+                let at = libc::mmap(
+                    BASE as *mut _,
+                    length,
+                    libc::PROT_READ | libc::PROT_WRITE,
+                    kind,
+                    -1,
+                    0,
+                );
+                if at as usize == BASE {
+                    libc::madvise(at, length, libc::MADV_HUGEPAGE);
+                    return Some(Self {
+                        base: BASE,
+                        length,
+                        file: -1,
+                        main: BASE,
+                        marks: 0,
+                        blocks: Self::all(length),
+                    });
+                }
+                if at != libc::MAP_FAILED {
+                    libc::munmap(at, length);
+                }
+            }
+            length = length / 2 / PAGE * PAGE;
+        }
+        None
+    }
+
+    /// Nothing is taken.
+    fn all(length: usize) -> Mutex<Blocks> {
+        let free = BTreeMap::from([(0, NEAR), (NEAR, length - NEAR)]);
+        Mutex::new(Blocks { free, used: BTreeMap::new() })
     }
 
     fn blocks(&self) -> MutexGuard<'_, Blocks> {
@@ -154,7 +207,8 @@ impl Memory {
 
     fn mark(&self, line: usize) -> Option<&AtomicU8> {
         // SAFETY: a byte per line.
-        (line < self.length / LINE).then(|| unsafe { &*((self.marks + line) as *const AtomicU8) })
+        (self.marks != 0 && line < self.length / LINE)
+            .then(|| unsafe { &*((self.marks + line) as *const AtomicU8) })
     }
 
     /// Whether the host has written a line and not flushed it.

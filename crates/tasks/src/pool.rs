@@ -19,14 +19,18 @@ use crate::cross::Cross;
 use crate::deque::{CAPACITY, Deque, Stolen};
 use crate::finish::Finish;
 use crate::hardware::{Body, Hardware};
+use crate::idle::Idle;
 use crate::memory::memory;
+use crate::newest::Newest;
 use crate::settings::{self, Settings};
 use crate::task::{Frames, Task};
 use crate::view::{self, View};
-use crate::{check, cluster, report, sync};
+use crate::{check, cluster, memory, report, sync};
 
 /// Rounds of looking for work before a worker sleeps.
 const ROUNDS: u32 = 256;
+/// One of so many rounds looks at what workers keep to themselves.
+const CLAIM: u32 = 16;
 /// One of so many tasks is timed.
 const TIMED: u64 = 16;
 /// Scopes in which a worker that waits takes tasks of others: deeper stacks wait.
@@ -40,13 +44,18 @@ const STACK: usize = 64 << 20;
 pub(crate) struct Worker {
     pub(crate) pool: &'static Pool,
     pub(crate) number: usize,
+    /// Where others wait for work, and whether there are cores.
+    idle: &'static Idle,
+    pub(crate) crosses: bool,
     pub(crate) deque: Deque<Task>,
+    pub(crate) newest: Newest<Task>,
     pub(crate) frames: Frames,
-    /// The scope that new tasks belong to, and the one that the running task belongs to.
+    /// The scope that new tasks belong to.
     pub(crate) finish: Cell<*const Finish>,
-    floor: Cell<*const Finish>,
     /// Scopes to be used again.
     spare: Cell<*const Finish>,
+    /// The scope that the running task belongs to. Not beside the first one: both would be loaded at once, which waits for their stores.
+    floor: Cell<*const Finish>,
     depth: Cell<u32>,
     random: Cell<u32>,
     pub(crate) facts: Facts,
@@ -139,7 +148,7 @@ impl Pool {
         };
         let mut cross = None;
         if settings.cores != 0 {
-            let Some(memory) = memory() else {
+            let Some(memory) = memory::make(true) else {
                 report::fail(
                     "the memory that host and accelerator cores share cannot be placed below 4 GiB",
                     "unset FERRY_TASKS_CORES, or free the addresses from 0x40000000 on",
@@ -158,7 +167,7 @@ impl Pool {
                     report::fail("there is no memory for checking", "unset FERRY_TASKS_CHECK");
                 }
             }
-            cross = Some(Cross::new(hardware, settings.crosses_always));
+            cross = Some(Cross::new(hardware, settings.crossing));
         }
         let workers = (0..settings.workers + GUESTS).map(|_| OnceLock::new()).collect();
         let (number, left, is_copy) =
@@ -248,7 +257,10 @@ impl Pool {
         place.get_or_init(|| Worker {
             pool: self,
             number,
+            idle: &self.hardware.host,
+            crosses: self.cross.is_some(),
             deque: Deque::new(CAPACITY),
+            newest: Newest::new(),
             frames: Frames::new(),
             finish: Cell::new(ptr::null()),
             floor: Cell::new(ptr::null()),
@@ -267,6 +279,14 @@ impl Pool {
     pub(crate) fn width(&self) -> usize {
         self.settings.workers
     }
+}
+
+#[cold]
+fn wrong_end() -> ! {
+    report::fail(
+        "`end_finish` without `start_finish` in the same task",
+        "a scope ends in the task and on the level that has opened it",
+    )
 }
 
 impl Worker {
@@ -295,14 +315,37 @@ impl Worker {
             } else {
                 scope.count.add_away();
             }
-            if let Err(task) = self.deque.push(task) {
-                return self.run(task);
+            // Where somebody has nothing to do, or a core may want it, it is put where others find it.
+            let is_wanted = self.idle.is_anybody() || self.crosses || !sync::is_asymmetric();
+            let public = if is_wanted { Some(task) } else { self.newest.push(task) };
+            if let Some(task) = public {
+                self.put(task, body);
+            } else {
+                self.idle.publish();
             }
         }
-        self.pool.hardware.host.publish();
+    }
+
+    /// Puts a task where others find it.
+    ///
+    /// # Safety
+    /// As [`Worker::run`].
+    #[inline(never)]
+    unsafe fn put(&'static self, task: *mut Task, body: Body) {
+        if let Err(task) = self.deque.push(task) {
+            // SAFETY: the caller's promise.
+            return unsafe { self.run(task) };
+        }
+        self.idle.publish();
         if let Some(cross) = &self.pool.cross {
             cross.offer(self, body);
         }
+    }
+
+    /// The newest task that waits here.
+    #[inline(always)]
+    fn next(&self) -> Option<*mut Task> {
+        self.newest.pop().or_else(|| self.deque.pop())
     }
 
     /// Runs a task and frees it.
@@ -330,8 +373,9 @@ impl Worker {
     /// Calls the function of a task that belongs to a scope.
     #[inline(always)]
     pub(crate) fn call(&'static self, body: Body, arguments: *mut c_void, finish: *const Finish) {
-        let (outer, floor) = (self.finish.replace(finish), self.floor.replace(finish));
-        if self.pool.cross.is_some() {
+        let outer = self.finish.replace(finish);
+        let floor = self.floor.replace(finish);
+        if self.crosses {
             self.call_timed(body, arguments);
         } else {
             // SAFETY: a function of the program with its arguments.
@@ -345,6 +389,7 @@ impl Worker {
     }
 
     /// Some tasks are timed; one that ran others while it waited says nothing.
+    #[inline(never)]
     fn call_timed(&self, body: Body, arguments: *mut c_void) {
         let tasks = self.facts.tasks.load(Ordering::Relaxed);
         let begin = (tasks % TIMED == 1).then(Instant::now);
@@ -401,21 +446,18 @@ impl Worker {
     pub(crate) fn end(&'static self, is_programs: bool) {
         let finish = self.finish.get();
         if finish == self.floor.get() {
-            report::fail(
-                "`end_finish` without `start_finish` in the same task",
-                "a scope ends in the task and on the level that has opened it",
-            );
+            wrong_end();
         }
         // SAFETY: opened by this worker, and not ended.
         let Some(scope) = (unsafe { finish.as_ref() }) else { return };
         while !scope.count.is_zero() {
-            match self.deque.pop() {
-                // SAFETY: taken from the deque.
+            match self.next() {
+                // SAFETY: taken from where it waited.
                 Some(task) => unsafe { self.run_next(task) },
                 None => self.wait(Some(scope)),
             }
         }
-        if self.pool.cross.is_some() {
+        if self.crosses {
             self.flush_written(scope, is_programs);
         }
         self.finish.set(scope.outer.get());
@@ -429,17 +471,24 @@ impl Worker {
     /// As [`Worker::run`].
     #[inline(always)]
     unsafe fn run_next(&'static self, task: *mut Task) {
-        if let Some(cross) = &self.pool.cross {
-            // SAFETY: the task is this worker's.
-            if let Some(body) = unsafe { (*task).body } {
-                cross.offer(self, body);
+        // SAFETY: the task is this worker's; the caller's promise.
+        unsafe {
+            if self.crosses {
+                self.offer((*task).body);
             }
+            self.run(task);
         }
-        // SAFETY: the caller's promise.
-        unsafe { self.run(task) };
+    }
+
+    #[inline(never)]
+    fn offer(&'static self, body: Option<Body>) {
+        if let (Some(cross), Some(body)) = (&self.pool.cross, body) {
+            cross.offer(self, body);
+        }
     }
 
     /// Buffers that were written become visible on both sides, if anything of the scope has crossed.
+    #[inline(never)]
     fn flush_written(&'static self, scope: &Finish, is_programs: bool) {
         if !scope.has_crossed.swap(false, Ordering::Relaxed) {
             return;
@@ -476,7 +525,7 @@ impl Worker {
     /// What a library thread does.
     fn serve(&'static self) {
         loop {
-            match self.deque.pop() {
+            match self.next() {
                 // SAFETY: taken from the deque.
                 Some(task) => unsafe { self.run_next(task) },
                 None => self.wait(None),
@@ -499,7 +548,7 @@ impl Worker {
                 idle.found();
                 break;
             }
-            if depth < DEEPEST && self.look(|| idle.found()) {
+            if depth < DEEPEST && self.look(rounds % CLAIM == CLAIM - 1, || idle.found()) {
                 break;
             }
             rounds += 1;
@@ -507,7 +556,8 @@ impl Worker {
             if rounds % 32 == 0 {
                 thread::yield_now();
             }
-            if rounds >= ROUNDS && !self.pool.is_copy.load(Ordering::Relaxed) {
+            let is_tired = rounds >= ROUNDS;
+            if is_tired && !self.pool.is_copy.load(Ordering::Relaxed) {
                 rounds = 0;
                 let is_done = scope.is_some_and(|it| it.count.fall_asleep());
                 if !is_done {
@@ -524,31 +574,40 @@ impl Worker {
 
     /// Whether there may be work somewhere.
     fn is_any(&self) -> bool {
-        self.pool.workers().any(|it| it.deque.len() != 0)
+        self.pool.workers().any(|it| it.deque.len() + it.newest.len() != 0)
             || self.pool.cross.as_ref().is_some_and(Cross::is_any)
     }
 
     /// Takes something from somebody and runs it; `found` is called before that. Says whether there was something.
-    fn look(&'static self, found: impl FnOnce()) -> bool {
+    /// `claims`: also among what others have kept to themselves, which is dearer.
+    fn look(&'static self, claims: bool, found: impl FnOnce()) -> bool {
         let random = self.random.get().wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         self.random.set(random);
         let number = self.pool.number.load(Ordering::Acquire);
-        for step in 0..number {
-            let victim = ((random >> 8) as usize + step) % number.max(1);
-            let victim = self.pool.workers.get(victim).and_then(OnceLock::get);
-            let Some(victim) = victim.filter(|it| it.number != self.number) else { continue };
-            let mut stolen = victim.deque.steal();
-            while matches!(stolen, Stolen::Lost) {
-                stolen = victim.deque.steal();
+        let others = || {
+            let places = (0..number).map(|step| ((random >> 8) as usize + step) % number.max(1));
+            let workers = places.filter_map(|it| self.pool.workers.get(it).and_then(OnceLock::get));
+            workers.filter(|it| it.number != self.number)
+        };
+        let mut stolen = others().find_map(|victim| {
+            loop {
+                match victim.deque.steal() {
+                    Stolen::Task(task) => return Some(task),
+                    Stolen::Nothing => return None,
+                    Stolen::Lost => (),
+                }
             }
-            if let Stolen::Task(task) = stolen {
-                found();
-                count(&self.facts.steals);
-                // SAFETY: taken from a deque.
-                unsafe { self.run_next(task) };
-                return true;
-            }
+        });
+        if stolen.is_none() && claims {
+            stolen = others().find_map(|it| it.newest.claim());
         }
-        self.pool.cross.as_ref().is_some_and(|it| it.look(self, found))
+        let Some(task) = stolen else {
+            return self.pool.cross.as_ref().is_some_and(|it| it.look(self, found));
+        };
+        found();
+        count(&self.facts.steals);
+        // SAFETY: taken from where it waited.
+        unsafe { self.run_next(task) };
+        true
     }
 }

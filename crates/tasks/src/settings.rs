@@ -19,10 +19,19 @@ pub(crate) struct Settings {
     pub(crate) is_fifo: bool,
     /// Non-coherence is checked.
     pub(crate) is_checked: bool,
-    /// Work crosses sides whether it pays or not.
-    pub(crate) crosses_always: bool,
+    /// When work crosses sides.
+    pub(crate) crossing: Crossing,
     /// Users want to read what happens.
     pub(crate) info: bool,
+}
+
+/// When work crosses sides; what is for cores alone always does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Crossing {
+    /// If it pays.
+    Gate,
+    Always,
+    Never,
 }
 
 /// Reads them; a value that is not allowed ends the program.
@@ -43,7 +52,11 @@ pub(crate) fn read() -> Settings {
         cores: number("FERRY_TASKS_CORES").unwrap_or(0).min(CORES) as u32,
         is_fifo: is("FERRY_TASKS_QUEUES", "fifo"),
         is_checked: is("FERRY_TASKS_CHECK", "1"),
-        crosses_always: is("FERRY_TASKS_CROSS", "always"),
+        crossing: match () {
+            () if is("FERRY_TASKS_CROSS", "always") => Crossing::Always,
+            () if is("FERRY_TASKS_CROSS", "never") => Crossing::Never,
+            () => Crossing::Gate,
+        },
         info: is("FERRY_INFO", "1"),
     }
 }

@@ -1,6 +1,6 @@
 //! Atomics, barriers and sleeping that the cores of this crate are built on.
 //!
-//! [`crate::deque`], [`crate::count`] and [`crate::idle`] name no others, so that `tests/interleave` can build them upon
+//! [`crate::deque`], [`crate::newest`], [`crate::count`] and [`crate::idle`] name no others, so that `tests/interleave` can build them upon
 //! those of a model checker.
 #![allow(unsafe_code, reason = "calls of the system that Rust has no names for")]
 
@@ -64,4 +64,15 @@ pub(crate) fn sleep(at: &AtomicU32, value: u32) {
 pub(crate) fn wake(at: &AtomicU32, threads: u32) {
     // SAFETY: the number lives.
     unsafe { libc::syscall(libc::SYS_futex, at.as_ptr(), libc::FUTEX_WAKE, threads) };
+}
+
+/// Lets others run while this thread waits for a few instructions of theirs.
+pub(crate) fn relax() {
+    std::thread::yield_now();
+}
+
+/// Whether barriers of one side cost the other side nothing.
+#[inline(always)]
+pub(crate) fn is_asymmetric() -> bool {
+    IS_ASYMMETRIC.load(Ordering::Relaxed)
 }

@@ -163,13 +163,25 @@ impl Task {
     pub(crate) unsafe fn free(task: *mut Self, mine: &Frames) {
         // SAFETY: the caller's promise: the frame is the caller's alone.
         unsafe {
-            if (*task).size > INSIDE {
-                dealloc((*task).outside, layout((*task).size));
-            }
-            if ptr::eq((*task).home, mine) {
+            if ptr::eq((*task).home, mine) && (*task).size <= INSIDE {
                 (*task).next = mine.free.get();
                 mine.free.set(task);
-                return;
+            } else {
+                Self::free_elsewhere(task);
+            }
+        }
+    }
+
+    /// Gives a frame back to another worker, or one with arguments of its own.
+    ///
+    /// # Safety
+    /// As [`Task::free`].
+    #[cold]
+    unsafe fn free_elsewhere(task: *mut Self) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            if (*task).size > INSIDE {
+                dealloc((*task).outside, layout((*task).size));
             }
             let returned = &(*(*task).home).returned;
             let mut next = returned.load(Ordering::Relaxed);

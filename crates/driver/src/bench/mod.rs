@@ -1,4 +1,4 @@
-//! `ferry bench mixed-data-model`: what it costs that host and accelerator have pointers of different size.
+//! `ferry bench`: [`hybrid`] has a file of its own; the rest is `mixed-data-model`: what it costs that host and accelerator have pointers of different size.
 //!
 //! Seven kernels run on the simulated cluster: as a program with pointers of 32 bits only, and as programs of the host's
 //! data model, with and without proof of which pointers stay in the accelerator, for the three ways in which hardware makes
@@ -8,6 +8,8 @@
 
 mod chart;
 mod direct;
+mod hybrid;
+mod hybrid_chart;
 mod known;
 
 use std::fmt::Write as _;
@@ -19,7 +21,7 @@ use sim::{Cluster, Config, PrivateMemory, Stop};
 
 use crate::cc::riscv::program::{Machine, Model, Request, compile_words};
 use crate::cc::riscv::{Tools, cluster};
-use crate::options::BenchOptions;
+use crate::options::{BenchOptions, Benched};
 use crate::progress::Progress;
 use crate::report::{self, Stream, reason};
 
@@ -64,6 +66,13 @@ struct Row {
 
 /// Runs the bench that was asked for.
 pub(crate) fn run(options: &BenchOptions) -> Result<ExitCode, String> {
+    match options.what {
+        Benched::MixedDataModel => mixed_data_model(options),
+        Benched::Hybrid => hybrid::run(options),
+    }
+}
+
+fn mixed_data_model(options: &BenchOptions) -> Result<ExitCode, String> {
     let tools = Tools::find()?;
     let (config, description) = cluster(&options.cluster)?;
     let steps = 1 + BUILDS.len() + direct::BUILDS.len();

@@ -10,6 +10,8 @@ mod count;
 mod deque;
 #[path = "../../src/idle.rs"]
 mod idle;
+#[path = "../../src/newest.rs"]
+mod newest;
 mod sync;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,6 +21,7 @@ use deque::{Deque, Stolen};
 use idle::Idle;
 use loom::sync::Arc;
 use loom::thread;
+use newest::Newest;
 
 /// Threads are switched so often without need.
 fn check(switches: usize, model: impl Fn() + Sync + Send + 'static) {
@@ -106,16 +109,16 @@ fn a_thief_sees_what_was_written_before_the_task_was_made() {
     });
 }
 
-/// A count that home and others share.
-struct Shared(Count);
+/// Something of which a part is home's alone.
+struct Shared<T>(T);
 
 // What home alone uses of it, home alone uses here.
 #[allow(unsafe_code, reason = "as in the pool")]
-// SAFETY: the thread that makes it is the only one that counts at home.
-unsafe impl Sync for Shared {}
+// SAFETY: the thread that makes it is the only one that does what home does.
+unsafe impl<T> Sync for Shared<T> {}
 #[allow(unsafe_code, reason = "as in the pool")]
 // SAFETY: as above.
-unsafe impl Send for Shared {}
+unsafe impl<T> Send for Shared<T> {}
 
 /// Two tasks of home's are run by others; one of them makes a third. Home waits, and sleeps if it likes: it wakes, and all are done then.
 #[test]
@@ -182,5 +185,26 @@ fn no_wake_up_is_lost() {
             idle.publish();
         }
         workers.into_iter().for_each(|it| it.join().unwrap());
+    });
+}
+
+/// The owner adds and takes tasks that another claims: each is had once.
+#[test]
+fn the_newest_tasks_are_had_once() {
+    check(2, || {
+        let newest = Arc::new(Shared(Newest::new()));
+        let tasks = std::sync::Arc::new(Tasks::new(2));
+        let other = {
+            let (newest, tasks) = (Arc::clone(&newest), std::sync::Arc::clone(&tasks));
+            thread::spawn(move || newest.0.claim().into_iter().for_each(|it| tasks.run(it)))
+        };
+        for at in 0..2 {
+            assert!(newest.0.push(tasks.pointer(at)).is_none());
+        }
+        while let Some(task) = newest.0.pop() {
+            tasks.run(task);
+        }
+        other.join().unwrap();
+        tasks.check();
     });
 }

@@ -36,3 +36,7 @@ pub(crate) fn wake(_: &AtomicU32, threads: u32) {
     let _guard = lock.lock().unwrap();
     if threads == 1 { signal.notify_one() } else { signal.notify_all() }
 }
+
+pub(crate) fn relax() {
+    loom::thread::yield_now();
+}
