@@ -16,6 +16,7 @@ mod overheads;
 mod samples;
 mod shapes;
 mod sizes;
+mod tasks;
 mod texts;
 
 use std::error::Error;
@@ -26,7 +27,7 @@ const USAGE: &str = "usage: bench [--quick] [--only PART] [--cases NAME,…] FER
 type Part = fn(&Tools) -> Result<(), Box<dyn Error>>;
 
 /// What can be timed by itself; without a choice all of it is.
-const PARTS: [(&str, Part); 8] = [
+const PARTS: [(&str, Part); 9] = [
     ("front", front::run),
     ("overheads", overheads::run),
     ("mapping", mapping::run),
@@ -35,6 +36,7 @@ const PARTS: [(&str, Part); 8] = [
     ("sizes", sizes::run),
     ("mapping-quality", shapes::run),
     ("sim", cluster::run),
+    ("tasks", tasks::run),
 ];
 
 /// The programs that are compared.
