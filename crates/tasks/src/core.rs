@@ -10,9 +10,8 @@ use std::ffi::{c_char, c_int, c_void};
 use std::mem;
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
 
-use crate::hardware::{Body, Hardware, INSIDE, NONE, SCOPES};
+use crate::hardware::{Body, Descriptor, Hardware, INSIDE, NONE, SCOPES, clock};
 use crate::report;
 use crate::view::{self, Fault, View};
 
@@ -188,16 +187,20 @@ impl Core {
         self.tasks.set(self.tasks.get() + 1);
         let is_hosts = descriptor.host_scope.load(Ordering::Relaxed) != 0;
         if is_hosts {
-            let (begin, tasks) = (Instant::now(), self.tasks.get());
+            let (begin, tasks) = (clock(), self.tasks.get());
             self.start_finish();
             // SAFETY: a function of the program with its arguments.
             unsafe { body(descriptor.arguments()) };
-            self.end_finish();
-            descriptor.busy.store(begin.elapsed().as_nanos() as u64, Ordering::Relaxed);
+            self.wait_finish();
+            self.commit(descriptor);
+            self.close_finish();
+            let end = clock();
+            descriptor.busy.store(end - begin, Ordering::Relaxed);
+            let away = end.saturating_sub(descriptor.sent.load(Ordering::Relaxed));
+            descriptor.away.store(away, Ordering::Relaxed);
             descriptor.tasks.store(self.tasks.get() - tasks + 1, Ordering::Relaxed);
             // SAFETY: what the task has printed is written.
             unsafe { libc::fflush(ptr::null_mut()) };
-            self.hardware.mark(number, NONE);
             self.hardware.done_by_cores.push_head(number);
             self.hardware.host.publish_across();
         } else {
@@ -205,7 +208,7 @@ impl Core {
             // SAFETY: as above.
             unsafe { body(descriptor.arguments()) };
             if self.scope.get() / SCOPES as u32 != self.number {
-                self.flush();
+                self.commit(descriptor);
             }
             self.end_descriptor(number);
         }
@@ -225,6 +228,22 @@ impl Core {
         if let Some(current) = self.hardware.descriptor(self.task.get()) {
             current.is_seen.store(1, Ordering::Relaxed);
         }
+        self.write_back();
+    }
+
+    /// The last flush of a task. If the log has room for it the task is done from then on, even if this core is killed.
+    fn commit(&self, descriptor: &Descriptor) {
+        let log = self.hardware.logs.get(self.number as usize);
+        let is_first = descriptor.is_seen.load(Ordering::Relaxed) == 0 && !self.view.is_strict;
+        if log.is_some_and(|it| is_first && self.view.log(it)) {
+            descriptor.is_logged.store(1, Ordering::Release);
+            self.write_back();
+        } else {
+            self.flush();
+        }
+    }
+
+    fn write_back(&self) {
         let (lines, fault) = self.view.flush();
         if let Some(facts) = self.facts().filter(|_| lines != 0) {
             add(&facts.flushes, 1);
@@ -271,17 +290,26 @@ impl Core {
         self.scope.set(scope);
     }
 
-    /// Waits for the tasks of the scope, and works meanwhile.
+    /// Waits for the tasks of the scope, and works meanwhile; what others have written is seen then.
     pub(crate) fn end_finish(&self) {
-        let scope = self.scope.get();
-        let Some(depth) = self.depth.get().checked_sub(1) else { return };
-        if let Some(it) = self.hardware.scope(scope) {
-            if !it.is_zero() {
-                self.flush();
-                self.work_until(|| it.is_zero());
-            }
+        if self.wait_finish() {
             self.flush();
         }
+        self.close_finish();
+    }
+
+    /// Waits for the tasks of the scope, and works meanwhile; says whether there were any.
+    fn wait_finish(&self) -> bool {
+        let Some(scope) = self.hardware.scope(self.scope.get()) else { return false };
+        if !scope.is_zero() {
+            self.flush();
+            self.work_until(|| scope.is_zero());
+        }
+        scope.is_used()
+    }
+
+    fn close_finish(&self) {
+        let Some(depth) = self.depth.get().checked_sub(1) else { return };
         self.depth.set(depth);
         self.scope.set(self.outer(depth, None));
     }
@@ -312,6 +340,10 @@ impl Core {
         is_for_cores: bool,
     ) {
         let scope = self.scope.get();
+        // From here on the task that runs cannot be run again.
+        if let Some(current) = self.hardware.descriptor(self.task.get()) {
+            current.is_seen.store(1, Ordering::Relaxed);
+        }
         let unused = if size <= INSIDE { self.hardware.take_unused(self.number) } else { None };
         let (Some((number, descriptor)), Some(at)) = (unused, self.hardware.scope(scope)) else {
             // No descriptor has room for it: it is done at once.
@@ -323,13 +355,9 @@ impl Core {
         descriptor.core_scope.store(scope, Ordering::Relaxed);
         descriptor.root.store(self.root.get(), Ordering::Relaxed);
         descriptor.is_for_cores.store(is_for_cores.into(), Ordering::Relaxed);
-        if let Some(current) = self.hardware.descriptor(self.task.get()) {
-            current.is_seen.store(1, Ordering::Relaxed);
-        }
         // Who takes the task sees what this core has written before.
         self.flush();
         at.make(self.number);
-        self.hardware.mark(number, NONE);
         if let Some(own) = self.hardware.own(self.number) {
             match self.hardware.is_fifo.load(Ordering::Relaxed) {
                 0 => own.push_tail(number),

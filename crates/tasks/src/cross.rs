@@ -19,7 +19,7 @@ use crate::core::{SHARED, UNFLUSHED};
 use crate::deque::Stolen;
 use crate::finish::Finish;
 use crate::gate::{Gate, Sends};
-use crate::hardware::{Body, Core, Descriptor, ENDED, Hardware, INSIDE, NONE};
+use crate::hardware::{Body, Core, Descriptor, ENDED, Hardware, INSIDE, NONE, clock};
 use crate::memory::{Where, memory};
 use crate::pool::{Worker, count};
 use crate::report;
@@ -34,7 +34,6 @@ const RESTARTS: u32 = 10_000;
 pub(crate) struct Cross {
     hardware: &'static Hardware,
     pub(crate) gate: Gate,
-    began: Instant,
     /// Deaths that were dealt with.
     deaths: AtomicU32,
     burying: Mutex<u32>,
@@ -43,11 +42,7 @@ pub(crate) struct Cross {
 impl Cross {
     pub(crate) fn new(hardware: &'static Hardware, crossing: Crossing) -> Self {
         let (gate, deaths) = (Gate::new(crossing), AtomicU32::new(0));
-        Self { hardware, gate, began: Instant::now(), deaths, burying: Mutex::new(0) }
-    }
-
-    fn now(&self) -> u64 {
-        self.began.elapsed().as_nanos() as u64
+        Self { hardware, gate, deaths, burying: Mutex::new(0) }
     }
 
     /// Whether cores may have something for the host.
@@ -56,40 +51,58 @@ impl Cross {
             || self.hardware.deaths.load(Ordering::Acquire) != self.deaths.load(Ordering::Relaxed)
     }
 
-    /// A worker has tasks that wait: if a core has nothing to do and it pays, one goes there.
+    /// Between two tasks of a worker: what cores have done is counted; and if tasks wait, cores have nothing to do and it pays, some
+    /// go there.
     #[inline]
-    pub(crate) fn offer(&self, worker: &'static Worker, body: Body) {
-        let waiting = worker.deque.len();
-        if waiting != 0 && self.hardware.free_cores() > self.hardware.to_cores.len() {
-            self.send_one(worker, body, waiting);
+    pub(crate) fn offer(&self, worker: &'static Worker, key: usize, tries: bool) {
+        if self.hardware.done_by_cores.len() != 0 {
+            self.count_done(worker);
+        }
+        if worker.deque.len() != 0 {
+            let free = self.hardware.free_cores().saturating_sub(self.hardware.to_cores.len());
+            for _ in 0..free {
+                if !self.send_one(worker, key, tries) {
+                    break;
+                }
+            }
         }
     }
 
     #[cold]
-    fn send_one(&self, worker: &'static Worker, body: Body, waiting: usize) {
-        let task = match self.gate.sends(body as usize, waiting, worker.pool.width()) {
-            Sends::Nothing => return,
+    fn count_done(&self, worker: &'static Worker) {
+        let take = |it: u32| self.hardware.mark(it, NONE);
+        while let Some(number) = self.hardware.done_by_cores.pop_tail(take) {
+            self.returned(worker, number);
+        }
+    }
+
+    /// Sends a task; says whether another may follow.
+    #[cold]
+    fn send_one(&self, worker: &'static Worker, key: usize, tries: bool) -> bool {
+        let waiting = worker.deque.len();
+        let task = match self.gate.sends(key, waiting, worker.pool.width(), tries) {
+            Sends::Nothing => return false,
             Sends::Newest => worker.deque.pop(),
             Sends::Oldest => match worker.deque.steal() {
                 Stolen::Task(task) => Some(task),
                 Stolen::Nothing | Stolen::Lost => None,
             },
         };
-        if let Some(task) = task {
-            // SAFETY: taken from the deque: it is this worker's alone.
-            unsafe {
-                let (body, finish, size, place) =
-                    ((*task).body, (*task).finish, (*task).size, (*task).place);
-                let arguments = (*task).arguments();
-                let is_sent =
-                    body.is_some_and(|body| self.send(body, arguments, size, place, finish, false));
-                if is_sent {
-                    count(&worker.facts.sent);
-                    Task::free(task, &worker.frames);
-                } else {
-                    worker.run(task);
-                }
+        let Some(task) = task else { return false };
+        // SAFETY: taken from the deque: it is this worker's alone.
+        unsafe {
+            let (body, finish, size, place) =
+                ((*task).body, (*task).finish, (*task).size, (*task).place);
+            let arguments = (*task).arguments();
+            let is_sent =
+                body.is_some_and(|body| self.send(body, arguments, size, place, finish, false));
+            if is_sent {
+                count(&worker.facts.sent);
+                Task::free(task, &worker.frames);
+            } else {
+                worker.run(task);
             }
+            is_sent
         }
     }
 
@@ -122,7 +135,7 @@ impl Cross {
         descriptor.host_scope.store(finish as usize, Ordering::Relaxed);
         descriptor.root.store(finish as usize, Ordering::Relaxed);
         descriptor.is_for_cores.store(is_for_cores.into(), Ordering::Relaxed);
-        descriptor.sent.store(self.now(), Ordering::Relaxed);
+        descriptor.sent.store(clock(), Ordering::Relaxed);
         if let Some(view) = view::current() {
             if let Some((from, bytes)) = memory()
                 .filter(|_| size > INSIDE)
@@ -167,10 +180,12 @@ impl Cross {
     /// A core has done a task of the host's.
     fn returned(&self, worker: &'static Worker, number: u32) {
         let Some(descriptor) = self.hardware.descriptor(number) else { return };
-        let away = self.now().saturating_sub(descriptor.sent.load(Ordering::Relaxed));
+        let away = descriptor.away.load(Ordering::Relaxed);
         let (busy, tasks) =
             (descriptor.busy.load(Ordering::Relaxed), descriptor.tasks.load(Ordering::Relaxed));
-        self.gate.on_core(descriptor.body.load(Ordering::Relaxed), away, busy, tasks);
+        let (place, body) = (&descriptor.place, &descriptor.body);
+        let key = key(place.load(Ordering::Relaxed), body.load(Ordering::Relaxed));
+        self.gate.on_core(key, away, busy, tasks);
         let finish = descriptor.host_scope.load(Ordering::Relaxed) as *const Finish;
         self.release(number, descriptor);
         // SAFETY: the scope waits for this task.
@@ -283,6 +298,10 @@ impl Cross {
             if queues.into_iter().chain(&hardware.own).any(|queue| queue.holds(it)) {
                 continue;
             }
+            if descriptor.is_logged.load(Ordering::Acquire) != 0 {
+                self.complete(it, number, descriptor);
+                continue;
+            }
             if descriptor.is_seen.load(Ordering::Relaxed) != 0 {
                 report::fail(
                     &format!(
@@ -302,6 +321,22 @@ impl Cross {
         self.hardware.cores.ring_all();
     }
 
+    /// A core was killed when all that a task has written was logged: the task is done.
+    fn complete(&self, it: u32, core: u32, descriptor: &Descriptor) {
+        if let (Some(memory), Some(log)) = (memory(), self.hardware.logs.get(core as usize)) {
+            view::replay(memory, log);
+        }
+        if descriptor.host_scope.load(Ordering::Relaxed) != 0 {
+            self.hardware.done_by_cores.push_head(it);
+            return;
+        }
+        let scope = descriptor.core_scope.load(Ordering::Relaxed);
+        self.hardware.give_back(it);
+        if let Some(scope) = self.hardware.scope(scope) {
+            scope.finish(core);
+        }
+    }
+
     /// Where the task that a core ran was made.
     fn place(&self, core: &Core) -> String {
         let descriptor = self.hardware.descriptor(core.task.load(Ordering::Relaxed));
@@ -309,6 +344,11 @@ impl Cross {
             descriptor.map_or(ptr::null(), |it| it.place.load(Ordering::Relaxed) as *const c_char);
         report::place(place) + ": "
     }
+}
+
+/// What tasks are told apart by: where they were made, or their function where that is not known.
+pub(crate) fn key(place: usize, body: usize) -> usize {
+    if place != 0 { place } else { body }
 }
 
 /// A signal in words, and what to do.

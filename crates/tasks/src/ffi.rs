@@ -79,9 +79,19 @@ pub unsafe extern "C" fn ferry_tasks_async(
     unsafe {
         match of(own) {
             Some(worker) => worker.make(body, from, size, place),
-            None => make(body, from, size, place, false),
+            None => make_elsewhere(body, from, size, place),
         }
     }
+}
+
+/// The header does not know what this thread is: it is a core.
+///
+/// # Safety
+/// As [`ferry_tasks_async`].
+#[cold]
+unsafe fn make_elsewhere(body: Body, from: *mut c_void, size: usize, place: *const c_char) {
+    // SAFETY: the caller's promise.
+    unsafe { make(body, from, size, place, false) };
 }
 
 /// `asyncDSP`: a task for the accelerator. Where there is none the host runs it.
@@ -110,11 +120,7 @@ pub unsafe extern "C" fn ferry_tasks_async_core(
         }
         let finish = worker.finish.get();
         if let Some(scope) = finish.as_ref() {
-            if ptr::eq(scope.home, worker) {
-                scope.count.add_at_home(1);
-            } else {
-                scope.count.add_away();
-            }
+            worker.count_in(scope);
             while !cross.send(body, from, size, place, finish, true) {
                 // Descriptors come back when cores are done.
                 if !cross.look(worker, || ()) {
@@ -139,13 +145,30 @@ pub unsafe extern "C" fn ferry_tasks_start_finish(
     buffers: *const *const Buffer,
 ) {
     // SAFETY: the caller's promise.
-    let worker = match unsafe { of(own) } {
-        Some(worker) => worker,
-        None => match core::current() {
-            Some(core) => return core.start_finish(),
-            None => pool::worker(),
-        },
-    };
+    unsafe {
+        match of(own) {
+            Some(worker) if !worker.crosses => {
+                worker.start_finish();
+            }
+            worker => start_elsewhere(worker, number, buffers),
+        }
+    }
+}
+
+/// A scope on a core, or on a host with cores.
+///
+/// # Safety
+/// As [`ferry_tasks_start_finish`].
+#[inline(never)]
+unsafe fn start_elsewhere(
+    worker: Option<&'static Worker>,
+    number: c_int,
+    buffers: *const *const Buffer,
+) {
+    if let (None, Some(core)) = (worker, core::current()) {
+        return core.start_finish();
+    }
+    let worker = worker.unwrap_or_else(pool::worker);
     let scope = worker.start_finish();
     if worker.crosses {
         // SAFETY: the caller's promise.
@@ -193,10 +216,15 @@ pub unsafe extern "C" fn ferry_tasks_end_finish(own: Own) {
     // SAFETY: the caller's promise.
     match unsafe { of(own) } {
         Some(worker) => worker.end_finish(),
-        None => match core::current() {
-            Some(core) => core.end_finish(),
-            None => pool::worker().end_finish(),
-        },
+        None => end_elsewhere(),
+    }
+}
+
+#[cold]
+fn end_elsewhere() {
+    match core::current() {
+        Some(core) => core.end_finish(),
+        None => pool::worker().end_finish(),
     }
 }
 

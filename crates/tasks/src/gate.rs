@@ -9,19 +9,19 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use crate::settings::Crossing;
 
-/// Functions that are told apart.
+/// Tasks that are told apart, by where they were made.
 const PLACES: usize = 64;
-/// So often a function crosses until there is something to go by.
+/// So often tasks of a place cross until there is something to go by.
 const TRIES: u64 = 2;
 /// One of so many that would not pay crosses nevertheless: loads change.
 const AGAIN: u64 = 4096;
 /// Tasks that wait before anything is tried: it is the newest that goes then, which is small.
 const ENOUGH: usize = 2;
 
-/// What is known of a function.
+/// What is known of tasks that were made at one place.
 #[derive(Default)]
 struct Known {
-    function: AtomicUsize,
+    key: AtomicUsize,
     /// Nanoseconds on a core of a task of the host's, with all that became of it there; and how many tasks that was.
     core: AtomicU64,
     tasks: AtomicU64,
@@ -67,10 +67,10 @@ impl Gate {
         Self { known, host, core, taking, crossing }
     }
 
-    fn known(&self, function: usize) -> Option<&Known> {
-        let known = self.known.get((function >> 4) % PLACES)?;
-        if known.function.load(Ordering::Relaxed) != function {
-            known.function.store(function, Ordering::Relaxed);
+    fn known(&self, key: usize) -> Option<&Known> {
+        let known = self.known.get((key ^ key >> 6) % PLACES)?;
+        if known.key.load(Ordering::Relaxed) != key {
+            known.key.store(key, Ordering::Relaxed);
             for it in [&known.core, &known.tasks, &known.crossing, &known.tries] {
                 it.store(0, Ordering::Relaxed);
             }
@@ -84,8 +84,8 @@ impl Gate {
     }
 
     /// A core has run one of the host's, which became `tasks`; it was away so long, and computed so long.
-    pub(crate) fn on_core(&self, function: usize, away: u64, busy: u64, tasks: u64) {
-        let Some(known) = self.known(function) else { return };
+    pub(crate) fn on_core(&self, key: usize, away: u64, busy: u64, tasks: u64) {
+        let Some(known) = self.known(key) else { return };
         learn(&self.core, busy / tasks.max(1));
         learn(&known.core, busy);
         learn(&known.tasks, tasks);
@@ -98,17 +98,18 @@ impl Gate {
         learn(&self.taking, nanoseconds);
     }
 
-    /// What the host should send while so many tasks wait for so many workers.
-    pub(crate) fn sends(&self, function: usize, waiting: usize, workers: usize) -> Sends {
+    /// What the host should send while so many tasks wait for so many workers. `tries`: what is not known may be tried, as the
+    /// newest task is small now: what was just made may still become most of the work.
+    pub(crate) fn sends(&self, key: usize, waiting: usize, workers: usize, tries: bool) -> Sends {
         match self.crossing {
             Crossing::Gate => (),
             Crossing::Always => return Sends::Oldest,
             Crossing::Never => return Sends::Nothing,
         }
-        let Some(known) = self.known(function) else { return Sends::Nothing };
+        let Some(known) = self.known(key) else { return Sends::Nothing };
         let host = self.host.load(Ordering::Relaxed);
         if known.tries.load(Ordering::Relaxed) < TRIES || host == 0 {
-            return if waiting >= ENOUGH { Sends::Newest } else { Sends::Nothing };
+            return if tries && waiting >= ENOUGH { Sends::Newest } else { Sends::Nothing };
         }
         let core = self.core.load(Ordering::Relaxed);
         let there = known.core.load(Ordering::Relaxed) + known.crossing.load(Ordering::Relaxed);
@@ -119,7 +120,7 @@ impl Gate {
             return if core <= host + host / 2 { Sends::Oldest } else { Sends::Newest };
         }
         let is_again = known.refused.fetch_add(1, Ordering::Relaxed) % AGAIN == AGAIN - 1;
-        if is_again && waiting >= ENOUGH { Sends::Newest } else { Sends::Nothing }
+        if is_again && tries && waiting >= ENOUGH { Sends::Newest } else { Sends::Nothing }
     }
 
     /// Whether the host, with nothing else to do, should take a task from a core: unless the core would be done sooner.
@@ -151,29 +152,30 @@ mod tests {
 
     #[test]
     fn nothing_known_is_tried() {
-        assert_eq!(Gate::new(Crossing::Gate).sends(FUNCTION, 0, 4), Sends::Nothing);
-        assert_eq!(Gate::new(Crossing::Gate).sends(FUNCTION, ENOUGH, 4), Sends::Newest);
+        assert_eq!(Gate::new(Crossing::Gate).sends(FUNCTION, 0, 4, true), Sends::Nothing);
+        assert_eq!(Gate::new(Crossing::Gate).sends(FUNCTION, ENOUGH, 4, true), Sends::Newest);
         assert!(Gate::new(Crossing::Gate).takes());
     }
 
     #[test]
     fn fine_tasks_stay_and_plenty_of_them_goes() {
         let gate = gate(1_000, 1_000, 20_000);
-        assert_eq!(gate.sends(FUNCTION, 4, 4), Sends::Nothing);
-        assert_eq!(gate.sends(FUNCTION, 400, 4), Sends::Oldest);
+        assert_eq!(gate.sends(FUNCTION, 4, 4, true), Sends::Nothing);
+        assert_eq!(gate.sends(FUNCTION, 400, 4, true), Sends::Oldest);
     }
 
     #[test]
     fn coarse_tasks_go_unless_the_core_is_too_slow() {
-        assert_eq!(gate(1_000_000, 1_000_000, 20_000).sends(FUNCTION, 4, 4), Sends::Oldest);
-        assert_eq!(gate(1_000_000, 1_900_000, 20_000).sends(FUNCTION, 4, 4), Sends::Newest);
-        assert_eq!(gate(1_000_000, 8_000_000, 20_000).sends(FUNCTION, 4, 4), Sends::Nothing);
+        assert_eq!(gate(1_000_000, 1_000_000, 20_000).sends(FUNCTION, 4, 4, true), Sends::Oldest);
+        assert_eq!(gate(1_000_000, 1_900_000, 20_000).sends(FUNCTION, 4, 4, true), Sends::Newest);
+        assert_eq!(gate(1_000_000, 8_000_000, 20_000).sends(FUNCTION, 4, 4, true), Sends::Nothing);
     }
 
     #[test]
     fn what_did_not_pay_is_tried_again_sometimes() {
         let gate = gate(1_000, 1_000_000, 20_000);
-        let sent = (0..AGAIN).filter(|_| gate.sends(FUNCTION, 4, 4) != Sends::Nothing).count();
+        let sent =
+            (0..AGAIN).filter(|_| gate.sends(FUNCTION, 4, 4, true) != Sends::Nothing).count();
         assert_eq!(sent, 1);
     }
 
@@ -184,7 +186,7 @@ mod tests {
         for _ in 0..TRIES {
             gate.on_core(FUNCTION, 120_000, 100_000, 200);
         }
-        assert_eq!(gate.sends(FUNCTION, 0, 4), Sends::Oldest);
+        assert_eq!(gate.sends(FUNCTION, 0, 4, true), Sends::Oldest);
     }
 
     #[test]

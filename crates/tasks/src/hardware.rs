@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicI32, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, 
 
 use crate::idle::Idle;
 use crate::sync::fence;
+use crate::view::LINE;
 
 /// Most accelerator cores.
 pub(crate) const CORES: usize = 32;
@@ -26,6 +27,14 @@ pub(crate) const NONE: u32 = u32::MAX;
 
 /// The function of a task.
 pub(crate) type Body = unsafe extern "C" fn(*mut c_void);
+
+/// Nanoseconds, the same in all processes.
+pub(crate) fn clock() -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the structure lives during the call.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
 
 /// A queue of descriptors.
 #[repr(C, align(128))]
@@ -153,12 +162,19 @@ pub(crate) struct Descriptor {
     pub(crate) is_for_cores: AtomicU8,
     /// Something of it can be seen outside of the core: it cannot be run a second time.
     pub(crate) is_seen: AtomicU8,
-    /// When it was sent, how long it ran there, and of how many tasks.
+    /// All that it has written is in the log of its core: it is done, whatever becomes of the core.
+    pub(crate) is_logged: AtomicU8,
+    /// When it was sent and how long it was away until it was done; how long it ran, and as how many tasks.
     pub(crate) sent: AtomicU64,
+    pub(crate) away: AtomicU64,
     pub(crate) busy: AtomicU64,
     pub(crate) tasks: AtomicU64,
-    inside: UnsafeCell<[u8; INSIDE]>,
+    inside: UnsafeCell<Inside>,
 }
+
+/// Arguments of any alignment that C has.
+#[repr(C, align(64))]
+struct Inside([u8; INSIDE]);
 
 // SAFETY: the arguments are written by who owns the descriptor and read by who takes it from a queue.
 unsafe impl Sync for Descriptor {}
@@ -167,7 +183,8 @@ impl Descriptor {
     /// What the function is called with.
     pub(crate) fn arguments(&self) -> *mut c_void {
         match self.outside.load(Ordering::Relaxed) {
-            0 => self.inside.get().cast(),
+            // SAFETY: within the descriptor.
+            0 => unsafe { (&raw mut (*self.inside.get()).0).cast() },
             it => it as *mut c_void,
         }
     }
@@ -194,6 +211,7 @@ impl Descriptor {
         self.place.store(place as usize, Ordering::Relaxed);
         self.size.store(size, Ordering::Relaxed);
         self.is_seen.store(0, Ordering::Relaxed);
+        self.is_logged.store(0, Ordering::Relaxed);
         // SAFETY: the caller's promise; there is room for so many.
         unsafe { ptr::copy_nonoverlapping(from.cast::<u8>(), self.arguments().cast(), size) };
     }
@@ -228,6 +246,11 @@ impl Scope {
         Self::count(self.done.get(core as usize));
     }
 
+    /// Whether there was any task.
+    pub(crate) fn is_used(&self) -> bool {
+        self.made.iter().any(|it| it.load(Ordering::Relaxed) != 0)
+    }
+
     /// Whether all are done. What is done is read before what was made: if they are equal, nothing was pending in between, and
     /// only what is pending makes tasks.
     pub(crate) fn is_zero(&self) -> bool {
@@ -235,6 +258,35 @@ impl Scope {
         let done = sum(&self.done);
         fence(Ordering::SeqCst);
         done == sum(&self.made)
+    }
+}
+
+/// Lines that a log has room for.
+pub(crate) const LOGGED: usize = 512;
+
+/// A line that a core has written: where, what it holds now, and what it held.
+#[repr(C)]
+pub(crate) struct Entry {
+    pub(crate) offset: usize,
+    pub(crate) now: [u8; LINE],
+    pub(crate) then: [u8; LINE],
+}
+
+/// What a core is about to write back. It is written before anything of it, and read when the core is dead.
+#[repr(C, align(128))]
+pub(crate) struct Log {
+    pub(crate) number: AtomicUsize,
+    entries: UnsafeCell<[Entry; LOGGED]>,
+}
+
+// SAFETY: written by its core alone, and read by the host when that has ended.
+unsafe impl Sync for Log {}
+
+impl Log {
+    /// The place of an entry.
+    pub(crate) fn entry(&self, at: usize) -> Option<*mut Entry> {
+        // SAFETY: within the array.
+        (at < LOGGED).then(|| unsafe { self.entries.get().cast::<Entry>().add(at) })
     }
 }
 
@@ -290,6 +342,7 @@ pub(crate) struct Hardware {
     /// What each core has to do.
     pub(crate) own: [Queue; CORES],
     pub(crate) core: [Core; CORES],
+    pub(crate) logs: [Log; CORES],
     pub(crate) descriptors: [Descriptor; DESCRIPTORS],
     pub(crate) scopes: [[Scope; SCOPES]; CORES],
 }

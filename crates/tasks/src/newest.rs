@@ -91,6 +91,27 @@ impl<T> Newest<T> {
         oldest
     }
 
+    /// Adds a task if there is room and nobody claims any; says whether it did. Only the owner calls it.
+    #[inline(always)]
+    pub(crate) fn try_push(&self, task: *mut T) -> bool {
+        let length = self.len();
+        if length == ROOM {
+            return false;
+        }
+        self.busy.store(1, Ordering::Relaxed);
+        light_barrier();
+        let is_mine = self.claim.load(Ordering::Acquire) == 0;
+        if is_mine {
+            let length = self.len();
+            if let Some(slot) = self.slot(self.first.get() + length) {
+                slot.set(task);
+            }
+            self.length.store(length as u32 + 1, Ordering::Relaxed);
+        }
+        self.leave();
+        is_mine
+    }
+
     /// Takes the newest. Only the owner calls it.
     #[inline(always)]
     pub(crate) fn pop(&self) -> Option<*mut T> {

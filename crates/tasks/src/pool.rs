@@ -15,7 +15,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::Instant;
 
-use crate::cross::Cross;
+use crate::cross::{Cross, key};
 use crate::deque::{CAPACITY, Deque, Stolen};
 use crate::finish::Finish;
 use crate::hardware::{Body, Hardware};
@@ -303,6 +303,50 @@ impl Worker {
         place: *const c_char,
     ) {
         let finish = self.finish.get();
+        // Where somebody has nothing to do, or a core may want it, it is put where others find it.
+        let is_wanted = self.idle.is_anybody() || self.crosses || !sync::is_asymmetric();
+        // SAFETY: the scope lives until its tasks are done; the caller's promise.
+        unsafe {
+            let Some(scope) = finish.as_ref().filter(|_| !is_wanted) else {
+                return self.make_public(body, from, size, place);
+            };
+            let Some(task) = self.frames.take_short(from, size) else {
+                return self.make_public(body, from, size, place);
+            };
+            (*task).body = Some(body);
+            (*task).finish = finish;
+            (*task).place = place;
+            self.count_in(scope);
+            if !self.newest.try_push(task) {
+                return self.put_oldest(task);
+            }
+        }
+        self.idle.publish();
+    }
+
+    /// A task of the scope is made.
+    #[inline(always)]
+    pub(crate) fn count_in(&self, scope: &Finish) {
+        if ptr::eq(scope.home, self) {
+            scope.count.add_at_home(1);
+        } else {
+            scope.count.add_away();
+        }
+    }
+
+    /// Makes a task that is put where others find it.
+    ///
+    /// # Safety
+    /// As [`Worker::make`].
+    #[inline(never)]
+    unsafe fn make_public(
+        &'static self,
+        body: Body,
+        from: *mut c_void,
+        size: usize,
+        place: *const c_char,
+    ) {
+        let finish = self.finish.get();
         // SAFETY: the scope lives until its tasks are done; the caller's promise.
         unsafe {
             let Some(scope) = finish.as_ref() else { return body(from) };
@@ -310,19 +354,21 @@ impl Worker {
             (*task).body = Some(body);
             (*task).finish = finish;
             (*task).place = place;
-            if ptr::eq(scope.home, self) {
-                scope.count.add_at_home(1);
-            } else {
-                scope.count.add_away();
-            }
-            // Where somebody has nothing to do, or a core may want it, it is put where others find it.
-            let is_wanted = self.idle.is_anybody() || self.crosses || !sync::is_asymmetric();
-            let public = if is_wanted { Some(task) } else { self.newest.push(task) };
-            if let Some(task) = public {
-                self.put(task, body);
-            } else {
-                self.idle.publish();
-            }
+            self.count_in(scope);
+            self.put(task, key(place as usize, body as usize));
+        }
+    }
+
+    /// Keeps a task among the newest, and puts the oldest of them where others find it.
+    ///
+    /// # Safety
+    /// As [`Worker::run`].
+    #[inline(never)]
+    unsafe fn put_oldest(&'static self, task: *mut Task) {
+        match self.newest.push(task) {
+            // SAFETY: the caller's promise.
+            Some(oldest) => unsafe { self.put(oldest, 0) },
+            None => self.idle.publish(),
         }
     }
 
@@ -331,14 +377,14 @@ impl Worker {
     /// # Safety
     /// As [`Worker::run`].
     #[inline(never)]
-    unsafe fn put(&'static self, task: *mut Task, body: Body) {
+    unsafe fn put(&'static self, task: *mut Task, key: usize) {
         if let Err(task) = self.deque.push(task) {
             // SAFETY: the caller's promise.
             return unsafe { self.run(task) };
         }
         self.idle.publish();
         if let Some(cross) = &self.pool.cross {
-            cross.offer(self, body);
+            cross.offer(self, key, false);
         }
     }
 
@@ -427,12 +473,17 @@ impl Worker {
         // SAFETY: scopes are never freed.
         let scope = match unsafe { spare.as_ref() } {
             Some(it) => it,
-            None => Box::leak(Box::new(Finish::new(self))),
+            None => self.new_scope(),
         };
         self.spare.set(if spare.is_null() { ptr::null() } else { scope.outer.get() });
         scope.outer.set(self.finish.get());
         self.finish.set(scope);
         scope
+    }
+
+    #[cold]
+    fn new_scope(&'static self) -> &'static Finish {
+        Box::leak(Box::new(Finish::new(self)))
     }
 
     /// Waits for the tasks of the innermost scope, and works meanwhile.
@@ -474,16 +525,17 @@ impl Worker {
         // SAFETY: the task is this worker's; the caller's promise.
         unsafe {
             if self.crosses {
-                self.offer((*task).body);
+                let body = (*task).body.map_or(0, |it| it as usize);
+                self.offer(key((*task).place as usize, body));
             }
             self.run(task);
         }
     }
 
     #[inline(never)]
-    fn offer(&'static self, body: Option<Body>) {
-        if let (Some(cross), Some(body)) = (&self.pool.cross, body) {
-            cross.offer(self, body);
+    fn offer(&'static self, key: usize) {
+        if let Some(cross) = &self.pool.cross {
+            cross.offer(self, key, true);
         }
     }
 

@@ -15,6 +15,8 @@ use crate::hardware::Body;
 
 /// Arguments that lie in a frame.
 pub(crate) const INSIDE: usize = 192;
+/// Arguments that are copied without a call.
+const SHORT: usize = 16;
 /// Frames that are taken from the system at once.
 const CHUNK: usize = 64;
 
@@ -44,6 +46,25 @@ impl Frames {
         Self { free: Cell::new(ptr::null_mut()), returned: AtomicPtr::new(ptr::null_mut()) }
     }
 
+    /// A frame with a copy of a few arguments, if there is one at hand. Only the worker itself calls it.
+    ///
+    /// # Safety
+    /// So many bytes can be read there.
+    #[inline(always)]
+    pub(crate) unsafe fn take_short(&self, from: *const c_void, size: usize) -> Option<*mut Task> {
+        let task = self.free.get();
+        if task.is_null() || size > SHORT {
+            return None;
+        }
+        // SAFETY: a frame that nobody uses; the caller's promise.
+        unsafe {
+            self.free.set((*task).next);
+            (*task).size = size;
+            copy_short(from.cast(), (&raw mut (*task).inside).cast(), size);
+        }
+        Some(task)
+    }
+
     /// A frame with a copy of the arguments. Only the worker itself calls it.
     ///
     /// # Safety
@@ -60,7 +81,7 @@ impl Frames {
             (*task).size = size;
             let to = &raw mut (*task).inside;
             let (from, to) = (from.cast::<u8>(), to.cast::<u8>());
-            if size <= 16 {
+            if size <= SHORT {
                 copy_short(from, to, size);
             } else if size <= INSIDE {
                 ptr::copy_nonoverlapping(from, to, size);

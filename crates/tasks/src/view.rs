@@ -12,6 +12,7 @@ use std::ptr;
 use std::slice;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicUsize, Ordering};
 
+use crate::hardware::{Entry, Log};
 use crate::memory::Memory;
 
 /// Bytes of a line of the cores' caches.
@@ -296,6 +297,26 @@ impl View {
         (lines, fault)
     }
 
+    /// Writes down what [`View::flush`] would write back; says whether the log has room for it.
+    pub(crate) fn log(&self, log: &Log) -> bool {
+        let mut number = 0;
+        for offset in self.lines_between(0, self.memory.length) {
+            let (here, twin, _) = self.line(offset);
+            // SAFETY: a line in two mappings, and an entry of this core's log.
+            unsafe {
+                let now = here.cast::<[u8; LINE]>().read_volatile();
+                let then = twin.cast::<[u8; LINE]>().read();
+                if now != then {
+                    let Some(entry) = log.entry(number) else { return false };
+                    entry.write(Entry { offset, now, then });
+                    number += 1;
+                }
+            }
+        }
+        log.number.store(number, Ordering::Release);
+        true
+    }
+
     /// The same line in the view, as it was, and in memory.
     fn line(&self, offset: usize) -> (*mut u8, *mut u8, *mut u8) {
         let at = |base: usize| (base + offset) as *mut u8;
@@ -381,6 +402,14 @@ impl View {
         let stale = stale.map(|it| self.memory.base + it);
         self.leave();
         stale
+    }
+}
+
+/// Writes back what a core has logged that was killed.
+pub(crate) fn replay(memory: &Memory, log: &Log) {
+    for entry in (0..log.number.load(Ordering::Acquire)).filter_map(|it| log.entry(it)) {
+        // SAFETY: the core that wrote it has ended; the line is within the memory.
+        unsafe { merge(&(*entry).now, &(*entry).then, (memory.main + (*entry).offset) as *mut u8) };
     }
 }
 

@@ -39,7 +39,7 @@ static void move(void *args, int i) {
 }
 static void nbody(void *args) {
   problem *p = args;
-  loop_domain_t fine = {0, p->n, 1, 16}, coarse = {0, p->n, 1, 512};
+  loop_domain_t fine = {0, p->n, 1, 32}, coarse = {0, p->n, 1, 512};
   ws_args_t a = {p->a, p->n * 32}, b = {p->b, p->n * 32}, c = {p->c, p->n * 32};
   for (int step = 0; step < p->steps; step++) {
     start_finish(1, &b);
@@ -53,7 +53,7 @@ static void nbody(void *args) {
 
 /* Series: the first n pairs of Fourier coefficients of (x+1)^x on [0, 2]. */
 static double integral(int kind, double w) {
-  const int points = 200;
+  const int points = 1000;
   double sum = 0, dx = 2.0 / points;
   for (int i = 0; i <= points; i++) {
     double x = i * dx, value = pow(x + 1, x);
@@ -238,19 +238,19 @@ static size_t numbers(int kind, int n) {
 
 int main(int words, char **word) {
   static const program programs[] = {
-      {"nbody", nbody, 1024, 2, 0, 4, 4, 4},   {"series", series, 512, 0, 0, 4, 0, 0},
-      {"matmul", matmul, 512, 1, 0, 2, 2, 2},  {"uts", uts, 0, 0, 10, 9, 0, 0},
-      {"cholesky", cholesky, 8, 0, 0, 2, 0, 0}, {"stencil", stencil, 96, 4, 0, 3, 3, 0},
+      {"nbody", nbody, 8192, 1, 0, 4, 4, 4},   {"series", series, 256, 0, 0, 4, 0, 0},
+      {"matmul", matmul, 512, 8, 0, 2, 2, 2},  {"uts", uts, 0, 0, 10, 9, 0, 0},
+      {"cholesky", cholesky, 8, 0, 0, 2, 0, 0}, {"stencil", stencil, 96, 32, 0, 3, 3, 0},
   };
   const program *it = NULL;
   for (unsigned i = 0; words > 3 && i < sizeof programs / sizeof *programs; i++)
     if (!strcmp(word[1], programs[i].name)) it = &programs[i];
   if (!it) return 2;
   int scale = atoi(word[2]), n = it->n;
-  /* Twice the scale is about twice the work. */
+  /* Twice the scale is about twice the work; 8 is some tenths of a second. */
   if (!strcmp(it->name, "series")) n *= scale;
   if (!strcmp(it->name, "cholesky")) n = LEAF * (int)(n * cbrt(scale));
-  problem p = {NULL, NULL, NULL, n, it->steps * scale, it->k};
+  problem p = {NULL, NULL, NULL, n, (it->steps * scale + 7) / 8, it->k};
   if (!strcmp(it->name, "uts"))
     for (int s = scale; s > 1; s /= 2) p.k++;
   size_t sizes[] = {numbers(it->a, n), numbers(it->b, n), numbers(it->c, n)};
