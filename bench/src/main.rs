@@ -17,6 +17,7 @@ mod overheads;
 mod samples;
 mod shapes;
 mod sizes;
+mod tasks;
 mod texts;
 
 use std::error::Error;
@@ -27,7 +28,7 @@ const USAGE: &str = "usage: bench [--quick] [--only PART] [--cases NAME,…] FER
 type Part = fn(&Tools) -> Result<(), Box<dyn Error>>;
 
 /// What can be timed by itself; without a choice all of it is.
-const PARTS: [(&str, Part); 9] = [
+const PARTS: [(&str, Part); 10] = [
     ("front", front::run),
     ("overheads", overheads::run),
     ("mapping", mapping::run),
@@ -37,6 +38,7 @@ const PARTS: [(&str, Part); 9] = [
     ("mapping-quality", shapes::run),
     ("sim", cluster::run),
     ("allocators", allocators::run),
+    ("tasks", tasks::run),
 ];
 
 /// The programs that are compared.

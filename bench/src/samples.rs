@@ -30,6 +30,11 @@ impl Samples {
         Ok(())
     }
 
+    /// A time that was taken here.
+    pub(crate) fn add(&mut self, name: &str, time: f64) {
+        self.0.entry(name.to_owned()).or_default().push(time);
+    }
+
     /// The time in the middle: half of them took longer.
     pub(crate) fn median(&self, name: &str) -> Option<f64> {
         let mut times = self.0.get(name)?.clone();

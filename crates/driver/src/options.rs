@@ -79,7 +79,7 @@ fn with_tip(mut error: clap::Error) -> clap::Error {
 pub(crate) struct BenchOptions {
     /// What to measure
     pub(crate) what: Benched,
-    /// Leave the table and a figure in this folder (mixed-data-model.md, .svg; memkind.md, .svg)
+    /// Leave the table and figures in this folder, named after what is measured (.md, .svg)
     #[arg(short, long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
     pub(crate) output: Option<PathBuf>,
     /// Sizes of the kernels
@@ -95,9 +95,18 @@ pub(crate) struct BenchOptions {
     /// Places of the buffers in the scratchpad, a bank apart, over which cycles are averaged
     #[arg(long, value_name = "COUNT", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=16))]
     pub(crate) places: u32,
-    /// Runs of `memkind`
-    #[arg(long, value_name = "COUNT", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=10000))]
-    pub(crate) runs: u32,
+    /// Host workers (hybrid)
+    #[arg(long, value_name = "COUNT", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub(crate) host: u32,
+    /// Emulated accelerator cores (hybrid)
+    #[arg(long, value_name = "COUNT", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=32))]
+    pub(crate) cores: u32,
+    /// Runs of each program (hybrid, 6 if not said) or size (memkind, 50)
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(2..=10000))]
+    pub(crate) runs: Option<u32>,
+    /// How much work the programs have (hybrid)
+    #[arg(long, value_name = "NUMBER", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub(crate) scale: u32,
 }
 
 /// What can be measured.
@@ -107,6 +116,8 @@ pub(crate) enum Benched {
     MixedDataModel,
     /// What memory costs that each thread uses in parallel regions
     Memkind,
+    /// What it gains that host and accelerator steal tasks from each other
+    Hybrid,
 }
 
 /// Types of loop variables.
@@ -186,6 +197,8 @@ pub(crate) enum Command {
     ///
     /// mixed-data-model: seven kernels on the simulated cluster, with pointers of 32 bits and with those of the host. Needs
     /// what the device riscv needs: clang 19 with its linker, and ferry-narrow.
+    ///
+    /// hybrid: six programs with tasks on host workers, on emulated accelerator cores and on both.
     #[command(after_help = AFTER)]
     Bench(BenchOptions),
     /// List the devices that programs can run on here

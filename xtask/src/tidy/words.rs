@@ -43,6 +43,9 @@ const ASKS_THE_HOST: &[Exception] = &[
     ("crates/abi/src/entry.rs", "checks its own layout"),
     ("crates/memory/src/instance.rs", "variables of this process"),
     ("crates/device/src/cpu.rs", "the host is the device"),
+    ("crates/tasks/src/hardware.rs", "memory of this process, for its copies"),
+    ("crates/tasks/src/loops.rs", "blocks of this process, for this process"),
+    ("crates/tasks/src/view.rs", "pages of this process"),
     ("crates/device/src/separate/protocol.rs", "messages of the host's own system"),
 ];
 

@@ -40,7 +40,7 @@ pub(super) fn run(options: &BenchOptions) -> Result<ExitCode, String> {
     let ferry = std::env::current_exe().map_err(|it| reason(&it))?;
     let mut compile = Command::new(ferry);
     compile
-        .args(["cc", "-O2", &format!("-DRUNS={}", options.runs)])
+        .args(["cc", "-O2", &format!("-DRUNS={}", options.runs.unwrap_or(50))])
         .arg(&source)
         .arg("-o")
         .arg(&program);

@@ -1,4 +1,4 @@
-//! `ferry bench mixed-data-model`: what it costs that host and accelerator have pointers of different size.
+//! `ferry bench`: [`hybrid`] has a file of its own; the rest is `mixed-data-model`: what it costs that host and accelerator have pointers of different size.
 //!
 //! Seven kernels run on the simulated cluster: as a program with pointers of 32 bits only, and as programs of the host's
 //! data model, with and without proof of which pointers stay in the accelerator, for the three ways in which hardware makes
@@ -8,6 +8,8 @@
 
 mod chart;
 mod direct;
+mod hybrid;
+mod hybrid_chart;
 mod known;
 mod memkind;
 
@@ -68,6 +70,7 @@ pub(crate) fn run(options: &BenchOptions) -> Result<ExitCode, String> {
     match options.what {
         Benched::MixedDataModel => mixed_data_model(options),
         Benched::Memkind => memkind::run(options),
+        Benched::Hybrid => hybrid::run(options),
     }
 }
 

@@ -62,14 +62,50 @@ unsafe extern "C" fn copy<const WORDS: usize>(to: *mut c_void, from: *mut c_void
     }
 }
 
+/// Arguments with the note behind them.
+#[repr(C, align(16))]
+struct Noted<const WORDS: usize> {
+    arguments: mem::MaybeUninit<[u64; WORDS]>,
+    note: Note,
+}
+
+/// What a task is made with, besides its arguments.
+struct Made {
+    task: Task,
+    align: c_long,
+    is_deferred: bool,
+    flags: c_uint,
+    depend: *mut *mut c_void,
+    priority: c_int,
+    detach: *mut c_void,
+}
+
+/// Makes a task whose arguments are whole words. Their number is known here, so that they are copied without a call.
+unsafe fn make<const WORDS: usize>(body: Body, data: *mut c_void, made: &Made) {
+    let note = Note { body, copy: None, from: data };
+    // SAFETY: so many words are the program's; they may have less alignment.
+    let arguments = unsafe { data.cast::<mem::MaybeUninit<[u64; WORDS]>>().read_unaligned() };
+    let mut noted = Noted { arguments, note };
+    let bytes = ((WORDS + NOTE_WORDS) * size_of::<u64>()) as c_long;
+    let align = made.align.max(align_of::<u64>() as c_long);
+    let Made { task, is_deferred, flags, depend, priority, detach, .. } = *made;
+    let data = (&raw mut noted).cast();
+    // SAFETY: as the program calls it, with a note behind the arguments.
+    unsafe {
+        task(run::<WORDS>, data, None, bytes, align, is_deferred, flags, depend, priority, detach)
+    };
+}
+
+type Make = unsafe fn(Body, *mut c_void, &Made);
+
 macro_rules! sizes {
     ($($words:literal)*) => {
-        [$((run::<$words> as Body, copy::<$words> as CopyArgs)),*]
+        [$((run::<$words> as Body, copy::<$words> as CopyArgs, make::<$words> as Make)),*]
     };
 }
 
 /// One pair of functions for each number of words.
-static SIZES: [(Body, CopyArgs); MOST_WORDS + 1] = sizes!(
+static SIZES: [(Body, CopyArgs, Make); MOST_WORDS + 1] = sizes!(
     0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31
     32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63
 );
@@ -97,7 +133,7 @@ impl Wrapped {
     ) -> Option<Wrapped> {
         let len = usize::try_from(bytes).ok()?;
         let words = len.div_ceil(size_of::<u64>());
-        let (run, copy_noted) = *SIZES.get(words)?;
+        let (run, copy_noted, _) = *SIZES.get(words)?;
         if align > align_of::<u128>() as c_long || (data.is_null() && len > 0) {
             return None;
         }
@@ -176,6 +212,21 @@ pub unsafe extern "C" fn __wrap_GOMP_task(
         return missing();
     };
     let is_followed = flags & DETACHED == 0 || copy.is_none();
+    let words = bytes / size_of::<u64>() as c_long;
+    let is_plain = copy.is_none() && words > 0 && words * size_of::<u64>() as c_long == bytes;
+    let size = usize::try_from(words).ok().and_then(|it| SIZES.get(it)).filter(|_| is_plain);
+    if let Some((_, _, make)) =
+        size.filter(|_| align <= align_of::<u128>() as c_long && !data.is_null())
+    {
+        let made = Made { task, align, is_deferred, flags, depend, priority, detach };
+        // SAFETY: the caller's promise: with this flag there is a list.
+        unsafe {
+            if flags & HAS_DEPENDENCES != 0 {
+                waiting::before(depend);
+            }
+            return make(body, data, &made);
+        }
+    }
     // SAFETY: the caller's promise.
     let wrapped = unsafe { Wrapped::new(body, data, copy, bytes, align) };
     let mut wrapped = wrapped.filter(|_| is_followed);

@@ -1,0 +1,4 @@
+// The program of line.c where nothing is checked: it is right.
+// env: FERRY_TASKS_HOST=1
+// env: FERRY_TASKS_HOST=2 FERRY_TASKS_CORES=1
+#include "line.c"
