@@ -112,6 +112,10 @@ pub fn without_directives(text: &[u8], off: &[Dialect]) -> Option<Vec<u8>> {
     Some(left)
 }
 
+/// Flags for a link of a program with regions: what it measures with the C library's clocks are regions that are done.
+pub const CLOCK_LINKER_FLAGS: &str =
+    "-Wl,--wrap=clock_gettime,--wrap=gettimeofday,--wrap=time,--wrap=clock,--wrap=timespec_get";
+
 /// What a program without shared libraries needs besides: calls that ours answers before that runtime's go
 /// to ours, and the parts of it that they then go to are linked. These bring definitions of theirs for
 /// other routines of ours; the first, ours, is the one.

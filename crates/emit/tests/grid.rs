@@ -401,21 +401,22 @@ int shared(int x) {
 
 #[test]
 fn files_that_do_not_agree_on_atomic_accesses_are_not_linked() {
-    let compares = NEEDING.replace(
+    let locks = NEEDING.replace(
         "a[i] = twice",
-        "#pragma omp atomic compare
-    if (a[0] < i) { a[0] = i; }
+        "#pragma omp atomic
+    wide += 1;
     a[i] = twice",
     );
+    let locks = format!("double _Complex wide;\n#pragma omp declare target(wide)\n{locks}");
     for grid in [Grid::Cuda, Grid::Hip] {
-        let said = on_grid(grid, &compares);
+        let said = on_grid(grid, &locks);
         assert!(
             said.starts_with("F0710: `twice`, which is in another file, beside atomic"),
             "{said}"
         );
     }
     // There all of them take one lock.
-    let text = on_grid(Grid::OpenCl, &compares);
+    let text = on_grid(Grid::OpenCl, &locks);
     assert!(text.contains("// ferry: uses twice"), "{text}");
 }
 

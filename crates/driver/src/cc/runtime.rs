@@ -62,6 +62,9 @@ pub(crate) fn flags(arguments: &Arguments, need: Need) -> Result<Runtime, Failur
             words.extend(["-L".into(), folder.into(), "-lferry".into()]);
             // Through `-Xlinker`: a comma in the name would end a value of `-Wl`.
             words.extend(["-Xlinker".into(), "-rpath".into(), "-Xlinker".into(), folder.into()]);
+            if need == Need::Ours {
+                words.push(directive::CLOCK_LINKER_FLAGS.into());
+            }
         }
     }
     words.extend(directive::host_linker_flags(&arguments.off).iter().map(OsString::from));

@@ -33,6 +33,27 @@ enum Change {
     Compare { object: ExprId, op: BinaryOp, with: ExprId, is_right: bool, value: ExprId },
 }
 
+/// A change that nobody looks at: it can be made to a copy that begins with what changes nothing, and that copy joined
+/// with the object later.
+pub(super) struct Blind {
+    pub(super) object: ExprId,
+    pub(super) join: Join,
+    /// What the object is joined with.
+    pub(super) operands: Vec<ExprId>,
+}
+
+/// How two values become one, in any order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Join {
+    Add,
+    Mul,
+    And,
+    Or,
+    Xor,
+    Min,
+    Max,
+}
+
 /// Who takes something of an access.
 #[derive(Clone, Copy, Debug, Default)]
 struct Taken {
@@ -79,19 +100,40 @@ impl Lowering<'_> {
         out.line("}");
     }
 
-    /// What an atomic region updates without looking at it, and how, if all such are exchanges.
-    pub(super) fn bare_update(
-        &self,
-        printer: &Printer<'_>,
-        id: RegionId,
-    ) -> Option<(ExprId, BinaryOp)> {
+    /// What an atomic region changes without looking at it, if all such are exchanges.
+    pub(super) fn blind(&self, printer: &Printer<'_>, id: RegionId) -> Option<Blind> {
         let access = self.access(printer, id).filter(|it| self.exchanges() && self.fits(it))?;
         let Taken { before: None, after: None, otherwise: None, holds: None } = access.taken else {
             return None;
         };
         match access.change {
-            Change::Update { object, op, is_right: false, .. } => Some((object, op)),
-            _ => None,
+            Change::Update { object, op, is_right, value } => {
+                let join = match op {
+                    BinaryOp::Add => Join::Add,
+                    BinaryOp::Sub if !is_right => Join::Add,
+                    BinaryOp::Mul => Join::Mul,
+                    BinaryOp::BitAnd => Join::And,
+                    BinaryOp::BitOr => Join::Or,
+                    BinaryOp::BitXor => Join::Xor,
+                    _ => return None,
+                };
+                // A sum is one instruction, or no better than others.
+                let is_sum = value.is_none_or(|it| self.adds_alike(object, it));
+                let is_fit = join != Join::Add || is_sum && !is_right;
+                is_fit.then(|| Blind { object, join, operands: value.into_iter().collect() })
+            }
+            Change::Compare { object, op, with, is_right, value } => {
+                let join = match (op, is_right) {
+                    (BinaryOp::Lt, false) | (BinaryOp::Gt, true) => Join::Max,
+                    (BinaryOp::Gt, false) | (BinaryOp::Lt, true) => Join::Min,
+                    _ => return None,
+                };
+                // It is compared in its own type, with what it becomes.
+                let ty = |it: ExprId| printer.type_name(self.program.exprs[it].ty.plain());
+                let is_fit = printer.expr(with) == printer.expr(value) && ty(with) == ty(object);
+                is_fit.then(|| Blind { object, join, operands: vec![with] })
+            }
+            Change::Read(_) | Change::Write(..) => None,
         }
     }
 
@@ -101,6 +143,14 @@ impl Lowering<'_> {
         let mut all = self.program.regions.iter().filter(|it| it.1.construct.has(Leaf::Atomic));
         self.grid.is_some_and(Grid::is_cpp)
             && all.all(|(id, _)| self.access(&printer, id).is_some())
+    }
+
+    /// Whether none of them takes the lock.
+    pub(super) fn only_exchanges(&self) -> bool {
+        let printer = self.printer(crate::c::Setting::Alone);
+        let mut all = self.program.regions.iter().filter(|it| it.1.construct.has(Leaf::Atomic));
+        self.exchanges()
+            && all.all(|(id, _)| self.access(&printer, id).is_some_and(|it| self.fits(&it)))
     }
 
     /// What a statement does; nothing if it has another form.

@@ -65,7 +65,7 @@ impl Lowering<'_> {
     /// Whether atomic accesses of this file and of others keep clear of each other: under the one lock that linked
     /// texts have in OpenCL C, or by exchanges alone.
     pub(super) fn agrees_on_atomics(&self) -> bool {
-        self.grid.is_some_and(Grid::is_opencl) || self.exchanges()
+        self.grid.is_some_and(Grid::is_opencl) || self.only_exchanges()
     }
 
     /// Whether a text needs others, or others may need it.

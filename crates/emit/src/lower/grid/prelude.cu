@@ -196,42 +196,83 @@ template <class T, class F> static __device__ T __ferry_combine(T own, F join)
   __syncthreads();
   return parts[0];
 }
-/* An array that is only added to. The group has its own of the first elements, if the room is enough
-   for all that were mapped; who adds beyond them adds to the array. */
-template <class T> struct __ferry_bins;
-template <class T> struct __ferry_bin {
-  const __ferry_bins<T> &of;
+/* Ways to join two values, and what changes nothing. */
+template <class T> static __device__ T __ferry_least()
+{
+  if ((T)0.5 != 0)
+    return (T)-__builtin_inf();
+  return (T)-1 > 0 ? (T)0 : (T)(1ul << (8 * sizeof(T) - 1));
+}
+template <class T> static __device__ T __ferry_greatest()
+{
+  if ((T)0.5 != 0)
+    return (T)__builtin_inf();
+  return (T)~(unsigned long)__ferry_least<T>();
+}
+#define __ferry_joins(name, start, joined) \
+  struct __ferry_joined_##name { \
+    template <class T> static __device__ T none() { return (T)(start); } \
+    template <class T> static __device__ T join(T a, T b) { return (T)(joined); } \
+  };
+__ferry_joins(add, 0, a + b)
+__ferry_joins(mul, 1, a * b)
+__ferry_joins(and, ~0l, (long)a & (long)b)
+__ferry_joins(or, 0, (long)a | (long)b)
+__ferry_joins(xor, 0, (long)a ^ (long)b)
+__ferry_joins(min, __ferry_greatest<T>(), b < a ? b : a)
+__ferry_joins(max, __ferry_least<T>(), a < b ? b : a)
+/* An array whose elements are only joined with values. The group has its own of the first elements, if the room is enough
+   for all that were mapped; who changes one beyond them changes the array. */
+template <class T, class J> struct __ferry_bins;
+template <class T, class J> struct __ferry_bin {
+  const __ferry_bins<T, J> &of;
   unsigned long at;
   __device__ __ferry_bin operator&() const { return *this; }
 };
-template <class T> struct __ferry_bins {
+template <class T, class J> struct __ferry_bins {
   T *array, *own;
   unsigned long count;
   __device__ __ferry_bins(T *to, T *room, unsigned long most, unsigned long mapped)
     : array(to), own(room), count(mapped <= most ? mapped : 0)
   {
     for (unsigned long at = threadIdx.x; at < count; at += blockDim.x)
-      own[at] = 0;
+      own[at] = J::template none<T>();
     __syncthreads();
   }
-  template <class I> __device__ __ferry_bin<T> operator[](I at) const
+  template <class I> __device__ __ferry_bin<T, J> operator[](I at) const
   {
-    return __ferry_bin<T>{ *this, (unsigned long)at };
+    return __ferry_bin<T, J>{ *this, (unsigned long)at };
   }
   __device__ void pour() const
   {
     __syncthreads();
     for (unsigned long at = threadIdx.x; at < count; at += blockDim.x)
-      if (own[at] != 0)
-        __ferry_add(array + at, own[at]);
+      __ferry_poured(J(), array + at, own[at]);
   }
 };
-template <class T> static __device__ void __ferry_add(__ferry_bin<T> bin, T value)
+template <class T, class J> static __device__ void __ferry_poured(J, T *to, T own)
+{
+  if (own != J::template none<T>())
+    __ferry_change(to, [=](T old) { return J::join(old, own); });
+}
+template <class T> static __device__ void __ferry_poured(__ferry_joined_add, T *to, T own)
+{
+  if (own != 0)
+    __ferry_add(to, own);
+}
+template <class T, class J> static __device__ void __ferry_add(__ferry_bin<T, J> bin, T value)
 {
   if (bin.at < bin.of.count)
     __ferry_add(bin.of.own + bin.at, value);
   else
     __ferry_add(bin.of.array + bin.at, value);
+}
+template <class T, class J, class F> static __device__ void __ferry_change(__ferry_bin<T, J> bin, F next)
+{
+  if (bin.at < bin.of.count)
+    __ferry_change(bin.of.own + bin.at, next);
+  else
+    __ferry_change(bin.of.array + bin.at, next);
 }
 /* A part of an array that the group has near it: where it begins and how long it is in each dimension. Elements in
    the part are there, others where they are. */

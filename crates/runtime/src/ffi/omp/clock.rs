@@ -1,5 +1,8 @@
-//! The clock of the standard: who measures a region wants it done.
+//! Clocks: who measures a region wants it done.
+//!
+//! Programs that Ferry links call these in the place of the C library's (`--wrap`); the library itself does not.
 
+use std::ffi::c_int;
 use std::sync::OnceLock;
 
 use super::explicit::next;
@@ -27,4 +30,32 @@ fn own() -> f64 {
     // SAFETY: writes one value.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut now) };
     now.tv_sec as f64 + now.tv_nsec as f64 * 1e-9
+}
+
+macro_rules! clocks {
+    ($($name:literal $wrap:ident = $theirs:path, ($($param:ident: $type:ty),*) -> $result:ty;)*) => {$(
+        /// The C library's; regions before the call are done.
+        ///
+        /// # Safety
+        /// Called by compiled code, as the C library asks.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $wrap($($param: $type),*) -> $result {
+            guard(&$name, true, left::wait);
+            // SAFETY: the caller's promise.
+            unsafe { $theirs($($param),*) }
+        }
+    )*};
+}
+
+unsafe extern "C" {
+    fn clock() -> libc::clock_t;
+    fn timespec_get(at: *mut libc::timespec, base: c_int) -> c_int;
+}
+
+clocks! {
+    "clock_gettime" __wrap_clock_gettime = libc::clock_gettime, (which: libc::clockid_t, at: *mut libc::timespec) -> c_int;
+    "gettimeofday" __wrap_gettimeofday = libc::gettimeofday, (at: *mut libc::timeval, zone: *mut libc::timezone) -> c_int;
+    "time" __wrap_time = libc::time, (at: *mut libc::time_t) -> libc::time_t;
+    "clock" __wrap_clock = clock, () -> libc::clock_t;
+    "timespec_get" __wrap_timespec_get = timespec_get, (at: *mut libc::timespec, base: c_int) -> c_int;
 }
