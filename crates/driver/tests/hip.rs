@@ -585,7 +585,7 @@ fn memory_of_all_kinds_is_there() -> Option<String> {
         omp_target_free(own, 0), omp_free(locked, pinned);
         return wrong; }";
     let ran = with_runtime(&[("a.c", program)], "hip", Kernels::Whole, &[])?;
-    let expect = "lock 5000,memory 4194304,in 100,within 100,within 100,out 100,memory 10,memory 20,back 0,\
+    let expect = "lock 8192,memory 4194304,in 100,within 100,within 100,out 100,memory 10,memory 20,back 0,\
                   back 0,unlock 0";
     let words = ["memory", "in", "within", "out", "back", "lock", "unlock"];
     ran.calls_are(&words, &expect.split(',').collect::<Vec<_>>())

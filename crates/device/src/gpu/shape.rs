@@ -64,7 +64,7 @@ pub(crate) fn of(gpu: Gpu, kernel: Kernel, launch: &Launch<'_>) -> [u32; 2] {
     /// And so many blocks for each unit, so that none is idle at the end; or where a block is dear: no
     /// more than there is room for at once. Of more blocks each has to find out again how much there is
     /// to do, which takes longer than an iteration.
-    const ROUNDS: (usize, usize) = (16, 8);
+    const ROUNDS: (usize, usize) = (32, 8);
     /// Blocks of a launch at most.
     const MOST_BLOCKS: usize = i32::MAX as usize;
     /// Threads of a GPU go together in groups of this size.
@@ -128,11 +128,11 @@ mod tests {
     #[test]
     fn a_launch_fills_the_gpu_and_not_more() {
         for (asked, blocks, threads) in [
-            (launch(0, 0, 0), 132 * 16, 256),
+            (launch(0, 0, 0), 132 * 32, 256),
             (launch(0, 0, 1), 1, 128),
             (launch(0, 0, 16384), 128, 128),
-            (launch(0, 0, 1 << 27), 132 * 16, 256),
-            (launch(0, 0, u64::MAX), 132 * 16, 256),
+            (launch(0, 0, 1 << 27), 132 * 32, 256),
+            (launch(0, 0, u64::MAX), 132 * 32, 256),
             (launch(7, 0, 1 << 27), 7, 256),
             (launch(7, 100, 1 << 27), 7, 96),
             (launch(0, 10, 100), 10, 10),
@@ -149,11 +149,11 @@ mod tests {
         let wishes = |words| Kernel { spread: Spread::of(words).unwrap(), ..takes(256) };
         let tiled = wishes([1, 64, 1 << 21]);
         assert_eq!(of(H200, tiled, &launch(0, 0, 1 << 22)), [512, 128], "a tile for each thread");
-        assert_eq!(of(H200, tiled, &launch(0, 0, 1 << 20)), [132 * 16, 256], "too few for tiles");
+        assert_eq!(of(H200, tiled, &launch(0, 0, 1 << 20)), [4096, 256], "too few for tiles");
         let along = wishes([4, 1, 0]);
         assert_eq!(of(H200, along, &launch(0, 0, 16384)), [512, 128], "four threads for each");
         assert_eq!(of(H200, along, &launch(0, 0, 1 << 21)), [32768, 256], "as many as it takes");
-        assert_eq!(of(H200, along, &launch(0, 0, 0)), [132 * 16, 256], "nobody knows how many");
+        assert_eq!(of(H200, along, &launch(0, 0, 0)), [132 * 32, 256], "nobody knows how many");
         assert_eq!(of(H200, along, &launch(9, 0, 1 << 21)), [9, 256], "as asked");
         assert_eq!(Spread::of([0, 1, 0]), None, "no threads");
         let summing = Kernel { memory: 2048, ..takes(256) };

@@ -134,6 +134,11 @@ impl Builder {
     }
 
     /// As `like` compares floating-point numbers.
+    pub(crate) fn is_less_float(&self, left: Value, right: Value) -> Value {
+        let predicate = llvm_sys::LLVMRealPredicate::LLVMRealOLT;
+        Value(llvm!(core::LLVMBuildFCmp(self.raw, predicate, left.0, right.0, NO_NAME)))
+    }
+
     pub(crate) fn compare_floats(&self, like: Value, left: Value, right: Value) -> Value {
         let predicate = llvm!(core::LLVMGetFCmpPredicate(like.0));
         Value(llvm!(core::LLVMBuildFCmp(self.raw, predicate, left.0, right.0, NO_NAME)))

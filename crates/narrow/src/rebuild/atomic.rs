@@ -165,10 +165,14 @@ impl Rebuild<'_> {
             AtomicOp::LLVMAtomicRMWBinOpUMin => choose(Predicate::LLVMIntULT),
             AtomicOp::LLVMAtomicRMWBinOpFAdd => builder.binary(Opcode::LLVMFAdd, old, value),
             AtomicOp::LLVMAtomicRMWBinOpFSub => builder.binary(Opcode::LLVMFSub, old, value),
-            AtomicOp::LLVMAtomicRMWBinOpFMax
-            | AtomicOp::LLVMAtomicRMWBinOpFMin
-            | AtomicOp::LLVMAtomicRMWBinOpUIncWrap
-            | AtomicOp::LLVMAtomicRMWBinOpUDecWrap => {
+            // Of what is no number the object keeps its value, as in `x < e ? e : x`.
+            AtomicOp::LLVMAtomicRMWBinOpFMax => {
+                builder.select(builder.is_less_float(old, value), value, old)
+            }
+            AtomicOp::LLVMAtomicRMWBinOpFMin => {
+                builder.select(builder.is_less_float(value, old), value, old)
+            }
+            AtomicOp::LLVMAtomicRMWBinOpUIncWrap | AtomicOp::LLVMAtomicRMWBinOpUDecWrap => {
                 return Err(Error::at(it, "an atomic operation that is not understood"));
             }
         })

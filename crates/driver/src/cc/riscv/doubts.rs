@@ -1,7 +1,8 @@
 //! What clang compiles without a word and computes wrongly: found in our own text before clang sees it, and refused.
 //!
 //! Clang 19 loses the value of `lastprivate(conditional: …)`, and the last value of a loop variable whose bounds
-//! depend on an outer loop that is collapsed with it. What it does not know, or has no runtime for, is refused by name too.
+//! depend on an outer loop that is collapsed with it; of `atomic compare capture` it gives the value before where the one after
+//! is asked for, and -1 for true. What it does not know, or has no runtime for, is refused by name too.
 
 /// What is wrong with a text, in words for its user.
 pub(super) fn about(text: &str) -> Option<String> {
@@ -23,6 +24,17 @@ pub(super) fn about(text: &str) -> Option<String> {
         // Clang 19 does not know it, and says so in words about something else.
         if line.contains("allocate(") && line.contains("align(") {
             return Some(format!("a variable of threads that is to be aligned{place}"));
+        }
+        if has_word(line, "compare") && has_word(line, "capture") {
+            let code = lines.clone().map(str::trim);
+            let mut code = code.filter(|it| !it.is_empty() && !it.starts_with("# "));
+            let is_block = code.next() == Some("{");
+            let first = code.next().unwrap_or_default();
+            if is_block && (first.starts_with("if ") || first.contains(" == ")) {
+                return Some(format!(
+                    "`atomic compare capture` that takes what is there afterwards, or the answer, which clang computes wrongly{place}"
+                ));
+            }
         }
         if !line.contains("lastprivate(") {
             continue;

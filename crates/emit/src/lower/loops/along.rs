@@ -69,7 +69,8 @@ impl Maker<'_, '_> {
                 && !inner::mentions(program, base, |it| it == inner.counter);
             // What is the same for all is loaded once for all.
             walks |= by_row && (starts_apart || has(&is_owners));
-            is_beside |= !by_row && inner::follows(program, index, user.var);
+            // Neighbours among iterations meet such neighbours by themselves, windows that slide included.
+            is_beside |= inner::follows(program, index, user.var);
         }
         (walks && !is_beside).then_some(Along { inner, sums, user })
     }
