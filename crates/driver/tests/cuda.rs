@@ -579,7 +579,7 @@ fn a_grid_is_as_large_as_its_loops() -> Option<String> {
         return 0; }";
     let ran = with_driver(program, "cuda", &[])?;
     // Blocks have 128 threads; the GPU of the driver has ten multiprocessors.
-    ran.calls_are(&["blocks"], &["blocks 8", "blocks 20", "blocks 160"])
+    ran.calls_are(&["blocks"], &["blocks 8", "blocks 20", "blocks 320"])
 }
 
 fn blocks_are_small_where_more_of_them_fit() -> Option<String> {
@@ -591,7 +591,7 @@ fn blocks_are_small_where_more_of_them_fit() -> Option<String> {
         return 0; }";
     let large = with_driver(program, "cuda", &[])?.calls_are(&["blocks"], &["blocks 118"]);
     let small = with_driver(program, "cuda", &[("FEW_REGISTERS", "1")])?;
-    large.or_else(|| small.calls_are(&["blocks"], &["blocks 160"]))
+    large.or_else(|| small.calls_are(&["blocks"], &["blocks 235"]))
 }
 
 fn the_best_image_is_loaded() -> Option<String> {
