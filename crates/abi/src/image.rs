@@ -49,6 +49,15 @@ pub const LINKED: &str = "__ferry_linked_";
 /// whether all have. They are zero when a launch begins, and when it ends.
 pub const QUESTIONS: usize = 8;
 
+/// So many groups of a launch can say that they have left something, each in a half word behind a word that counts
+/// groups which have begun. They too are zero when a launch begins, and when it ends.
+pub const POSTS: usize = 1024;
+
+/// Bytes in front of what groups leave, if there are so many questions.
+pub const fn header(questions: usize) -> usize {
+    8 * questions + 8 + 4 * POSTS
+}
+
 /// The variable of an image that says how many places a kernel takes for what its groups leave, each as one argument
 /// more, and how many words each group leaves in each.
 pub fn sums(kernel: &str) -> String {

@@ -405,7 +405,7 @@ fn sums_that_round_are_combined_by_the_last_group() {
 ",
         "#include <cstdio>
 int main() {
-  unsigned long parts[9] = { 0 };
+  unsigned long parts[521 + 8] = { 0 };
   for (int n : { 3, 4, 31, 257, 1000 })
     for (unsigned blocks : { 1u, 2u, 5u }) {
       std::vector<double> a(n);

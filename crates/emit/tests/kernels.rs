@@ -103,7 +103,14 @@ fn written(first: &Module) -> String {
 
 /// Kernels after a pass and those before it.
 fn after(mut module: Module, pass: &str) -> String {
-    let groups = Groups { most_threads: 4, memory: 1 << 20, words: 32, questions: 8, many: 100 };
+    let groups = Groups {
+        most_threads: 4,
+        memory: 1 << 20,
+        words: 32,
+        questions: 8,
+        posts: 1024,
+        many: 100,
+    };
     let mut text = String::new();
     for at in 0..module.kernels.len() {
         let kernel = module.kernels[at].clone();

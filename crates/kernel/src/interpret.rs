@@ -25,7 +25,7 @@ mod value;
 use ir::layout::Layouts;
 use ir::program::{ExprId, FunctionId, Program, StmtId, VarId, VarStorage};
 use ir::types::{Ty, TypeKind};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use source::Span;
 
 use crate::{Kernel, Module, Space};
@@ -78,6 +78,10 @@ pub struct Machine<'m> {
     left: FxHashMap<(u64, u64), (Vec<u8>, Vec<bool>)>,
     /// How many groups have left it, by word.
     counts: FxHashMap<u64, u64>,
+    /// How many groups have taken a ticket.
+    tickets: u64,
+    /// Places of which somebody has told that what was left is there.
+    posts: FxHashSet<u64>,
     /// How many groups are launched, and how many teams there are where none are asked for.
     pub groups: u64,
     /// How many threads a group has.
@@ -152,6 +156,8 @@ impl<'m> Machine<'m> {
             functions: FxHashMap::default(),
             left: FxHashMap::default(),
             counts: FxHashMap::default(),
+            tickets: 0,
+            posts: FxHashSet::default(),
             groups: groups.max(1),
             threads: threads.max(1),
             order: Order::Forward,

@@ -24,17 +24,28 @@ pub const GROUPS: &str = "__ferry_kernel_groups";
 pub const TRY_LOCK: &str = "__ferry_kernel_try_lock";
 /// Gives it back.
 pub const UNLOCK: &str = "__ferry_kernel_unlock";
-/// `(word, from, size)`: leaves bytes in memory of the launch, in the group's place, from a word of 64 bits on.
+/// `(word, from, size, place)`: leaves bytes in memory of the launch, from a word of 64 bits on. Each group has a place,
+/// by its number or by its [`TICKET`].
 pub const LEAVE: &str = "__ferry_kernel_leave";
-/// `(word, to, size, group)`: takes bytes that a group has left.
+/// `(word, to, size, place)`: takes bytes that a group has left.
 pub const TAKE: &str = "__ferry_kernel_take";
 /// `(question)`: asked once by each group that has left something; answers whether it is the last to do so. Questions
 /// that are asked in a kernel are numbered from 0.
 pub const IS_LAST: &str = "__ferry_kernel_is_last";
 
+/// How many groups have asked before: asked once by each. Groups with lower numbers have begun.
+pub const TICKET: &str = "__ferry_kernel_ticket";
+/// `(place)`: tells others that what was left in a place is there.
+pub const POST: &str = "__ferry_kernel_post";
+/// `(place)`: waits for that.
+pub const AWAIT: &str = "__ferry_kernel_await";
+/// `(place)`: as if nobody had told, for the next launch.
+pub const FORGET: &str = "__ferry_kernel_forget";
+
 /// All of them.
-pub const ALL: [&str; 12] = [
-    COPY, INFINITY, BARRIER, THREAD, THREADS, GROUP, GROUPS, TRY_LOCK, UNLOCK, LEAVE, TAKE, IS_LAST,
+pub const ALL: [&str; 16] = [
+    COPY, INFINITY, BARRIER, THREAD, THREADS, GROUP, GROUPS, TRY_LOCK, UNLOCK, LEAVE, TAKE,
+    IS_LAST, TICKET, POST, AWAIT, FORGET,
 ];
 
 /// The function of this name, made if the program has none.
@@ -84,21 +95,27 @@ pub fn copy_bytes(build: &mut Builder<'_>, to: ExprId, from: ExprId, size: ExprI
 }
 
 /// Leaves the object at an address in memory of the launch.
-pub fn leave(build: &mut Builder<'_>, word: ExprId, from: ExprId, size: u64) -> ExprId {
+pub fn leave(
+    build: &mut Builder<'_>,
+    word: ExprId,
+    from: ExprId,
+    size: u64,
+    place: ExprId,
+) -> ExprId {
     let void = build.program.types.get(TypeKind::Void);
     let pointer = build.program.types.pointer_to(void);
     let number = build.number_type();
     let (from, size) = (build.cast(from, pointer), build.number(size.cast_signed()));
-    call(build, LEAVE, void, &[number, pointer, number], &[word, from, size])
+    call(build, LEAVE, void, &[number, pointer, number, number], &[word, from, size, place])
 }
 
 /// Takes what a group has left there.
-pub fn take(build: &mut Builder<'_>, word: ExprId, to: ExprId, size: u64, group: ExprId) -> ExprId {
+pub fn take(build: &mut Builder<'_>, word: ExprId, to: ExprId, size: u64, place: ExprId) -> ExprId {
     let void = build.program.types.get(TypeKind::Void);
     let pointer = build.program.types.pointer_to(void);
     let number = build.number_type();
     let (to, size) = (build.cast(to, pointer), build.number(size.cast_signed()));
-    call(build, TAKE, void, &[number, pointer, number, number], &[word, to, size, group])
+    call(build, TAKE, void, &[number, pointer, number, number], &[word, to, size, place])
 }
 
 /// Whether the group is the last to ask this question, of several.
@@ -106,6 +123,13 @@ pub fn is_last(build: &mut Builder<'_>, question: u64) -> ExprId {
     let (int, number) = (build.int_type(), build.number_type());
     let question = build.number(question.cast_signed());
     call(build, IS_LAST, int, &[number], &[question])
+}
+
+/// Something that is done about a place.
+pub fn at_place(build: &mut Builder<'_>, name: &str, place: ExprId) -> ExprId {
+    let void = build.program.types.get(TypeKind::Void);
+    let number = build.number_type();
+    call(build, name, void, &[number], &[place])
 }
 
 /// Infinity.

@@ -19,6 +19,6 @@ pub mod verify;
 pub mod walk;
 
 pub use module::{
-    Block, Crew, Dim, Elements, Join, Kernel, Launch, Loop, LoopKind, Module, Parallel, Range,
-    Reduce, Schedule, Share, Space, Stmt, StmtKind, Teams, Who,
+    Block, Crew, Dim, Elements, Join, Kernel, Launch, Loop, LoopKind, Module, Parallel, Prefix,
+    Range, Reduce, Scan, Schedule, Share, Space, Stmt, StmtKind, Teams, Who,
 };

@@ -132,6 +132,8 @@ pub enum StmtKind {
     Barrier,
     /// What each of a crew has is combined.
     Reduce(Box<Reduce>),
+    /// A crew computes prefixes over iterations, and its threads wait for each other at the end.
+    Scan(Box<Scan>),
 }
 
 /// Those who share work: who I am among them and how many they are, both unsigned numbers of 64 bits.
@@ -281,6 +283,36 @@ pub struct Reduce {
     pub combine: Block,
     /// Combines two copies, if that can be done before any of them is combined with the original.
     pub join: Option<Join>,
+}
+
+/// Prefixes: what iterations give is combined in their order, and each finds what those before it have given.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scan {
+    /// The iterations; whose they are is left open. Its body is the half of an iteration that gives.
+    pub share: Share,
+    /// The half that finds the prefix.
+    pub using: Block,
+    /// What an iteration gives itself is not part of what it finds.
+    pub is_exclusive: bool,
+    /// What is given and found.
+    pub prefixes: Vec<Prefix>,
+}
+
+/// What iterations give and find under one name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Prefix {
+    /// How it is combined.
+    pub op: ReductionOp<Typed>,
+    /// What one iteration gives, and then what it finds: a private variable that lives in the iteration.
+    pub copy: VarId,
+    /// What was there before the loop, and the whole after it.
+    pub original: VarId,
+    /// Gives the copy its first value.
+    pub begin: Block,
+    /// Combines the original with the copy, and leaves the result there.
+    pub combine: Block,
+    /// Combines the copy with another.
+    pub join: Join,
 }
 
 /// The elements of an array that is combined.

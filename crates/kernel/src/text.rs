@@ -14,6 +14,8 @@
 //! __primary(); { … }   __only(e); { … }   __barrier();
 //! __reduce(me, count, "+", copy, __elements(i, 0, 8)); { … } __join(other); { … }
 //! __league(me, count, "+", copy); { … }
+//! __scan(me, count, __number(i), __for(…), __exclusive()); { what gives } __uses(); { … } __last(); { … }
+//! __prefix("+", copy, original); { what begins } __combine(); { … } __join(other); { … }   // once or more
 //! ```
 //!
 //! `if`, loops, `switch`, `break`, `continue`, blocks and expressions are kernel statements too. Variables of crews are
@@ -40,11 +42,14 @@ use crate::{
 /// What stands before the text, on one line: the marker functions, and the intrinsics that passes leave in kernels.
 pub const PRELUDE: &str = "int __launch(), __group(), __uniform(), __code(), __teams(), __parallel(), __ask(), \
 __when(), __limit(), __share(), __number(), __for(), __chunks(), __ordered(), __within(), __pieces(), __last(), \
-__primary(), __only(), __barrier(), __next(), __reduce(), __league(), __join(), __elements(); \
+__primary(), __only(), __barrier(), __next(), __reduce(), __league(), __join(), __elements(), \
+__scan(), __exclusive(), __uses(), __prefix(), __combine(); \
 void __ferry_kernel_copy(void *, void *, unsigned long); double __ferry_kernel_infinity(void); \
 int __ferry_kernel_try_lock(void); void __ferry_kernel_unlock(void); \
-void __ferry_kernel_leave(unsigned long, void *, unsigned long); int __ferry_kernel_is_last(unsigned long); \
-void __ferry_kernel_take(unsigned long, void *, unsigned long, unsigned long);\n";
+void __ferry_kernel_leave(unsigned long, void *, unsigned long, unsigned long); int __ferry_kernel_is_last(unsigned long); \
+void __ferry_kernel_take(unsigned long, void *, unsigned long, unsigned long); \
+unsigned long __ferry_kernel_ticket(void); void __ferry_kernel_post(unsigned long); \
+void __ferry_kernel_await(unsigned long); void __ferry_kernel_forget(unsigned long);\n";
 
 /// What is wrong with a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,6 +104,9 @@ pub fn read(program: Program) -> Result<Module> {
             if let StmtKind::Reduce(it) = &stmt.kind {
                 crews.extend(it.join.as_ref().map(|it| it.other));
                 crews.extend(it.elements.map(|it| it.index));
+            }
+            if let StmtKind::Scan(it) = &stmt.kind {
+                crews.extend(it.prefixes.iter().flat_map(|it| [it.copy, it.join.other]));
             }
         }
         let mut body = body;
@@ -315,16 +323,12 @@ impl Reader<'_> {
             "__share" => {
                 let mut share = self.share(marker)?;
                 share.body = self.body(list.next(), marker)?;
-                let rest = list.as_slice();
-                if let Some(first) = rest.first()
-                    && let CodeKind::Expr(e) = self.program.stmts[*first].kind
-                    && let Some(last) = self.marker(e).filter(|it| it.name == "__last")
-                {
-                    list.next();
+                if let Some(last) = self.next_marker("__last", list) {
                     share.last = self.body(list.next(), &last)?;
                 }
                 StmtKind::Share(Box::new(share))
             }
+            "__scan" => StmtKind::Scan(Box::new(self.scan(marker, list)?)),
             "__primary" => StmtKind::On(Who::Primary, self.body(list.next(), marker)?),
             "__only" => {
                 let number = self.value(marker)?;
@@ -334,7 +338,7 @@ impl Reader<'_> {
             "__next" => StmtKind::Continue,
             "__reduce" | "__league" => {
                 let crew = self.crew(marker)?;
-                let op = self.op(marker)?;
+                let op = self.op(marker, 2)?;
                 let copy = self.var(marker, 3)?;
                 let is_league = marker.name == "__league";
                 let mut elements = None;
@@ -350,11 +354,7 @@ impl Reader<'_> {
                 }
                 let combine = self.body(list.next(), marker)?;
                 let mut join = None;
-                if let Some(first) = list.as_slice().first()
-                    && let CodeKind::Expr(e) = self.program.stmts[*first].kind
-                    && let Some(marker) = self.marker(e).filter(|it| it.name == "__join")
-                {
-                    list.next();
+                if let Some(marker) = self.next_marker("__join", list) {
                     let other = self.var(&marker, 0)?;
                     join = Some(Join { other, code: self.body(list.next(), &marker)? });
                 }
@@ -367,13 +367,23 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// How a reduction combines.
-    fn op(&mut self, marker: &Marker) -> Result<ReductionOp<Typed>> {
+    /// The marker that comes next, if it is this one.
+    fn next_marker(&self, name: &str, list: &mut std::slice::Iter<'_, StmtId>) -> Option<Marker> {
+        let CodeKind::Expr(e) = self.program.stmts[*list.as_slice().first()?].kind else {
+            return None;
+        };
+        let found = self.marker(e).filter(|it| it.name == name)?;
+        list.next();
+        Some(found)
+    }
+
+    /// How an argument says that values are combined.
+    fn op(&mut self, marker: &Marker, at: usize) -> Result<ReductionOp<Typed>> {
         let wrong = Error {
             text: format!("`{}` wants its operator as a string", marker.name),
             span: marker.span,
         };
-        let word = marker.args.get(2).map(|it| self.strip(*it));
+        let word = marker.args.get(at).map(|it| self.strip(*it));
         let Some(ExprKind::Str(pieces)) = word.map(|it| &self.program.exprs[it].kind) else {
             return Err(wrong);
         };

@@ -9,8 +9,8 @@
 //!
 //! **Levels** nest downwards: a league stands in no league, parallel region, shared loop or code for one thread; a
 //! parallel region in no other and in no code for one thread; a shared loop in no code for one thread, and in no
-//! other of the same crew. Neither barrier nor reduction stands in code for one thread or in a loop that the same
-//! threads share, and what combines has no construct in it.
+//! other of the same crew. Neither barrier, reduction nor scan stands in code for one thread or in a loop that the
+//! same threads share, and what combines has no construct in it.
 //!
 //! **Crews**: a shared loop or reduction has the crew of the kernel or of a construct around it, or one whose two
 //! numbers the kernel keeps in variables of its own; never that of a construct which is elsewhere. The number of a
@@ -33,7 +33,7 @@
 //!
 //! A kernel that all threads run from its beginning ([`Kernel::all`]) is in SPMD form but for loops that they share.
 //!
-//! **SPMD form**: no league, parallel region, shared loop, code for one thread or reduction is left. All threads of
+//! **SPMD form**: no league, parallel region, shared loop, code for one thread, reduction or scan is left. All threads of
 //! a group reach a barrier or none does: conditions of what is around it, and of what leaves or cuts short a loop
 //! around it, read only what is uniform, and no memory behind pointers.
 //!
@@ -50,7 +50,7 @@ use rustc_hash::FxHashSet;
 use source::Span;
 
 use crate::walk::{self, How};
-use crate::{Block, Crew, Kernel, Module, Reduce, Schedule, Share, Space, Stmt, StmtKind};
+use crate::{Block, Crew, Kernel, Module, Reduce, Scan, Schedule, Share, Space, Stmt, StmtKind};
 
 /// What a fault is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -451,6 +451,7 @@ impl<'a> Verifier<'a> {
                 }
             }
             StmtKind::Reduce(it) => self.reduce(it, span, around),
+            StmtKind::Scan(it) => self.scan(it, span, around),
         }
     }
 
@@ -467,6 +468,45 @@ impl<'a> Verifier<'a> {
     }
 
     fn share(&mut self, it: &Share, span: Span, around: &Around) {
+        let (inner, iteration) = self.shared(it, span, around);
+        self.block(&it.body, &iteration);
+        self.block(&it.last, &inner);
+    }
+
+    fn scan(&mut self, it: &Scan, span: Span, around: &Around) {
+        let text = "a scan stands in a shared loop";
+        self.check(around.shared.is_empty(), Law::Level, span, text);
+        let is_open = it.share.within.is_none() && it.share.pieces.is_none() && !it.share.ordered;
+        self.check(is_open, Law::Type, span, "a scan does not go over all iterations");
+        let (inner, iteration) = self.shared(&it.share, span, around);
+        let alive = self.scope.len();
+        let mut combine = around.construct();
+        combine.in_combine = true;
+        combine = combine.under(false, false);
+        for prefix in &it.prefixes {
+            let of_threads = [prefix.copy, prefix.join.other];
+            let is_private =
+                of_threads.iter().all(|it| self.kernel.space(*it) == Some(Space::Private));
+            let text = "what an iteration gives is not private";
+            self.check(is_private, Law::Storage, span, text);
+            self.own_variable(prefix.copy, span);
+        }
+        for prefix in &it.prefixes {
+            self.block(&prefix.begin, &combine);
+            self.block(&prefix.combine, &combine);
+            let alive = self.scope.len();
+            self.own_variable(prefix.join.other, span);
+            self.block(&prefix.join.code, &combine);
+            self.scope.truncate(alive);
+        }
+        self.block(&it.share.body, &iteration);
+        self.block(&it.using, &iteration);
+        self.block(&it.share.last, &inner);
+        self.scope.truncate(alive);
+    }
+
+    /// Checks a shared loop; answers what is around the code behind its iterations, and around that of one.
+    fn shared(&mut self, it: &Share, span: Span, around: &Around) -> (Around, Around) {
         self.check(!around.in_on, Law::Level, span, "a shared loop stands in code for one thread");
         let text = "a shared loop stands in another of the same crew";
         self.check(!around.shared.contains(&it.crew), Law::Level, span, text);
@@ -496,8 +536,7 @@ impl<'a> Verifier<'a> {
         let (is_loop, is_left, is_certain) = (true, false, true);
         let target = Target { is_loop, is_left, has_barrier: false, is_certain };
         let iteration = Around { targets: vec![target], ..inner.clone() };
-        self.block(&it.body, &iteration);
-        self.block(&it.last, &inner);
+        (inner, iteration)
     }
 
     fn reduce(&mut self, it: &Reduce, span: Span, around: &Around) {
@@ -647,7 +686,8 @@ fn is_construct(kind: &StmtKind) -> bool {
         | StmtKind::Parallel(_)
         | StmtKind::Share(_)
         | StmtKind::On(..)
-        | StmtKind::Reduce(_) => true,
+        | StmtKind::Reduce(_)
+        | StmtKind::Scan(_) => true,
         StmtKind::Code(_)
         | StmtKind::Local(_)
         | StmtKind::Eval(_)

@@ -7,7 +7,7 @@ use ir::construct::ReductionOp;
 use ir::program::{ExprId, ExprKind, Program, StmtKind as CodeKind, VarId};
 use ir::walk::Part;
 
-use crate::{Block, Crew, Range, Schedule, Stmt, StmtKind, Who};
+use crate::{Block, Crew, Prefix, Range, Scan, Schedule, Share, Stmt, StmtKind, Who};
 
 impl StmtKind {
     /// The blocks in it, in the order of the text.
@@ -29,6 +29,12 @@ impl StmtKind {
             StmtKind::Share(it) => vec![&it.body, &it.last],
             StmtKind::Reduce(it) => {
                 std::iter::once(&it.combine).chain(it.join.as_ref().map(|it| &it.code)).collect()
+            }
+            StmtKind::Scan(it) => {
+                let own = [&it.share.body, &it.using, &it.share.last];
+                let of_prefixes =
+                    it.prefixes.iter().flat_map(|it| [&it.begin, &it.combine, &it.join.code]);
+                own.into_iter().chain(of_prefixes).collect()
             }
         }
     }
@@ -54,6 +60,16 @@ impl StmtKind {
                 let join = it.join.as_mut().map(|it| &mut it.code);
                 std::iter::once(&mut it.combine).chain(join).collect()
             }
+            StmtKind::Scan(it) => {
+                let Scan { share, using, prefixes, .. } = it.as_mut();
+                let own = [&mut share.body, using, &mut share.last];
+                let own = own.into_iter();
+                let of_prefixes = prefixes.iter_mut().flat_map(|it| {
+                    let Prefix { begin, combine, join, .. } = it;
+                    [begin, combine, &mut join.code]
+                });
+                own.chain(of_prefixes).collect()
+            }
         }
     }
 
@@ -77,14 +93,8 @@ impl StmtKind {
             StmtKind::Loop(it) => it.condition.into_iter().chain(it.step).collect(),
             StmtKind::Teams(it) => it.teams.into_iter().chain(it.limit).collect(),
             StmtKind::Parallel(it) => it.threads.into_iter().chain(it.condition).collect(),
-            StmtKind::Share(it) => {
-                let dims = it.dims.iter().flat_map(|it| [Some(it.begin), Some(it.bound), it.step]);
-                let chunk = match it.schedule {
-                    Schedule::Blocks => None,
-                    Schedule::RoundRobin(chunk) => Some(chunk),
-                };
-                dims.flatten().chain(chunk).collect()
-            }
+            StmtKind::Share(it) => it.exprs(),
+            StmtKind::Scan(it) => it.share.exprs(),
         }
     }
 
@@ -92,10 +102,13 @@ impl StmtKind {
     pub fn reads(&self) -> Vec<VarId> {
         match self {
             StmtKind::Parallel(it) => it.limit.into_iter().collect(),
-            StmtKind::Share(it) => {
-                let within = it.within.into_iter().flat_map(Range::vars);
-                it.crew.vars().into_iter().chain(within).collect()
-            }
+            StmtKind::Share(it) => it.reads(),
+            StmtKind::Scan(it) => it
+                .share
+                .reads()
+                .into_iter()
+                .chain(it.prefixes.iter().map(|it| it.original))
+                .collect(),
             StmtKind::Reduce(it) => {
                 it.crew.vars().into_iter().chain(std::iter::once(it.copy)).collect()
             }
@@ -121,11 +134,8 @@ impl StmtKind {
         match self {
             StmtKind::Teams(it) => it.crew.vars().to_vec(),
             StmtKind::Parallel(it) => it.crew.vars().to_vec(),
-            StmtKind::Share(it) => {
-                let pieces = it.pieces.into_iter().flat_map(Range::vars);
-                let counted = it.dims.iter().map(|it| it.var);
-                pieces.chain(counted).chain(std::iter::once(it.number)).collect()
-            }
+            StmtKind::Share(it) => it.sets(),
+            StmtKind::Scan(it) => it.share.sets(),
             StmtKind::Code(_)
             | StmtKind::Local(_)
             | StmtKind::Eval(_)
@@ -163,6 +173,7 @@ impl StmtKind {
             StmtKind::On(..) => "code for one thread",
             StmtKind::Barrier => "a barrier",
             StmtKind::Reduce(_) => "a reduction",
+            StmtKind::Scan(_) => "a scan",
         }
     }
 
@@ -188,6 +199,28 @@ pub fn all(block: &Block) -> Vec<&Stmt> {
         open.extend(stmt.kind.blocks().into_iter().rev().flat_map(|it| it.iter().rev()));
     }
     found
+}
+
+impl Share {
+    fn exprs(&self) -> Vec<ExprId> {
+        let dims = self.dims.iter().flat_map(|it| [Some(it.begin), Some(it.bound), it.step]);
+        let chunk = match self.schedule {
+            Schedule::Blocks => None,
+            Schedule::RoundRobin(chunk) => Some(chunk),
+        };
+        dims.flatten().chain(chunk).collect()
+    }
+
+    fn reads(&self) -> Vec<VarId> {
+        let within = self.within.into_iter().flat_map(Range::vars);
+        self.crew.vars().into_iter().chain(within).collect()
+    }
+
+    fn sets(&self) -> Vec<VarId> {
+        let pieces = self.pieces.into_iter().flat_map(Range::vars);
+        let counted = self.dims.iter().map(|it| it.var);
+        pieces.chain(counted).chain(std::iter::once(self.number)).collect()
+    }
 }
 
 impl Crew {

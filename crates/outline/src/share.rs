@@ -6,7 +6,7 @@ use kernel::{Block, Crew, Dim, Range, Schedule, Share, Space, Stmt, StmtKind};
 use source::Span;
 
 use crate::data::Copies;
-use crate::scan::Rounds;
+use crate::scan::Loops;
 use crate::{Outliner, Result, refuse, transform};
 
 /// Whose turn iterations are, and what is known of them.
@@ -50,8 +50,8 @@ impl Outliner<'_> {
             && self.is_perfect(id)
             && dims.iter().all(|it| it.rectangular)
         {
-            let rounds = Rounds { crew: deal.crew, number, dims: &dims, copies, outside: &vars };
-            self.scan_in_rounds(id, body, &scanned, &rounds, out)?;
+            let loops = Loops { crew: deal.crew, number, dims: &dims, copies, outside: &vars };
+            self.scan(id, body, &scanned, &loops, out)?;
             self.env.vars = vars;
             return Ok(());
         }

@@ -3,11 +3,14 @@
 //! In: a module. Out: C in which kernel statements are calls of marker functions. Variables that passes have made get
 //! names that do not depend on what else there is. What the kernels use of the file stands before them.
 
-use ir::program::{FunctionId, Program, VarId, VarStorage};
+use ir::construct::ReductionOp;
+use ir::program::{FunctionId, Program, Typed, VarId, VarStorage};
 use ir::region::LoopTest;
 use ir::walk::Part;
 use kernel::walk::{self, op_word};
-use kernel::{Block, Kernel, LoopKind, Module, Range, Schedule, Share, Space, Stmt, StmtKind, Who};
+use kernel::{
+    Block, Kernel, LoopKind, Module, Range, Scan, Schedule, Share, Space, Stmt, StmtKind, Who,
+};
 use rustc_hash::FxHashSet;
 
 use crate::c::{Out, Printer, Selection, Setting, Used};
@@ -265,10 +268,9 @@ impl Writer<'_> {
             StmtKind::Share(it) => {
                 let head = format!("__share({}); ", self.share(it).join(", "));
                 self.braced(&head, &it.body, false, "", out);
-                if !it.last.is_empty() {
-                    self.braced("__last(); ", &it.last, false, "", out);
-                }
+                self.last(it, out);
             }
+            StmtKind::Scan(it) => self.scan(it, out),
             StmtKind::On(Who::Primary, body) => self.braced("__primary(); ", body, false, "", out),
             StmtKind::On(Who::Numbered(e), body) => {
                 self.braced(&format!("__only({}); ", expr(*e)), body, false, "", out);
@@ -278,11 +280,7 @@ impl Writer<'_> {
                 it.join.iter().for_each(|it| self.local(it.other, out));
                 it.elements.iter().for_each(|it| self.local(it.index, out));
                 let word = if it.is_league { "__league" } else { "__reduce" };
-                let op = if let ir::construct::ReductionOp::User(name) = &it.op {
-                    self.program.names.text(*name)
-                } else {
-                    op_word(&it.op)
-                };
+                let op = self.op(&it.op);
                 let (number, count) = (self.name(it.crew.number), self.name(it.crew.count));
                 let copy = self.name(it.copy);
                 let elements = it.elements.map_or_else(String::new, |it| {
@@ -296,6 +294,41 @@ impl Writer<'_> {
                     self.braced(&head, &join.code, false, "", out);
                 }
             }
+        }
+    }
+
+    fn last(&self, it: &Share, out: &mut Out<'_>) {
+        if !it.last.is_empty() {
+            self.braced("__last(); ", &it.last, false, "", out);
+        }
+    }
+
+    /// How values are combined.
+    fn op(&self, op: &ReductionOp<Typed>) -> &str {
+        match op {
+            ReductionOp::User(name) => self.program.names.text(*name),
+            _ => op_word(op),
+        }
+    }
+
+    fn scan(&self, it: &Scan, out: &mut Out<'_>) {
+        for prefix in &it.prefixes {
+            self.local(prefix.copy, out);
+            self.local(prefix.join.other, out);
+        }
+        let mut words = self.share(&it.share);
+        words.extend(it.is_exclusive.then(|| "__exclusive()".to_owned()));
+        let head = format!("__scan({}); ", words.join(", "));
+        self.braced(&head, &it.share.body, false, "", out);
+        self.braced("__uses(); ", &it.using, false, "", out);
+        self.last(&it.share, out);
+        for prefix in &it.prefixes {
+            let (copy, original) = (self.name(prefix.copy), self.name(prefix.original));
+            let head = format!("__prefix(\"{}\", {copy}, {original}); ", self.op(&prefix.op));
+            self.braced(&head, &prefix.begin, false, "", out);
+            self.braced("__combine(); ", &prefix.combine, false, "", out);
+            let head = format!("__join({}); ", self.name(prefix.join.other));
+            self.braced(&head, &prefix.join.code, false, "", out);
         }
     }
 
@@ -362,6 +395,7 @@ fn makes_crew(kind: &StmtKind) -> Vec<VarId> {
         | StmtKind::Share(_)
         | StmtKind::On(..)
         | StmtKind::Barrier
-        | StmtKind::Reduce(_) => Vec::new(),
+        | StmtKind::Reduce(_)
+        | StmtKind::Scan(_) => Vec::new(),
     }
 }

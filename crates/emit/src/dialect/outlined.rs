@@ -47,7 +47,7 @@ pub fn outlined(
     let kernels = std::mem::take(&mut module.kernels);
     for kernel in kernels {
         let run =
-            last.map(|_| pipeline::run(&mut module.program, &kernel, groups(grid, true), last));
+            last.map(|_| pipeline::run(&mut module.program, &kernel, groups(grid, false), last));
         match run {
             None => module.kernels.push(kernel),
             Some(Ok(kernel)) => module.kernels.push(kernel),

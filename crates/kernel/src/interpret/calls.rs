@@ -94,8 +94,9 @@ impl Cx<'_, '_> {
             }
             intrinsic::LEAVE => {
                 let (word, from, size) = (int(0)? as u64, int(1)? as u64, int(2)? as u64);
+                let place = int(3)? as u64;
                 let left = self.m.memory.read(from, size, self.access())?;
-                self.m.left.insert((word, self.team.number), left);
+                self.m.left.insert((word, place), left);
                 return Ok(Value::Void);
             }
             intrinsic::TAKE => {
@@ -120,6 +121,28 @@ impl Cx<'_, '_> {
                     self.m.memory.order();
                 }
                 return Ok(Value::Int(i128::from(is_last)));
+            }
+            // Groups run one after the other.
+            intrinsic::TICKET => {
+                let ticket = self.m.tickets;
+                self.m.tickets = (ticket + 1) % self.m.groups;
+                return Ok(Value::Int(i128::from(ticket)));
+            }
+            intrinsic::POST => {
+                self.m.posts.insert(int(0)? as u64);
+                return Ok(Value::Void);
+            }
+            intrinsic::AWAIT => {
+                let place = int(0)? as u64;
+                if !self.m.posts.contains(&place) {
+                    return fail(format!("nobody tells that place {place} is ready"));
+                }
+                self.m.memory.order();
+                return Ok(Value::Void);
+            }
+            intrinsic::FORGET => {
+                self.m.posts.remove(&(int(0)? as u64));
+                return Ok(Value::Void);
             }
             intrinsic::INFINITY => return Ok(Value::Float(f64::INFINITY)),
             // Groups run one after the other, and so do threads.

@@ -7,7 +7,8 @@ use rustc_hash::FxHashMap;
 
 use super::{Cx, Error, Flow, Form, Frame, Machine, Order, Result, Team, Thread, fail};
 use crate::{
-    Block, Crew, Kernel, Loop, LoopKind, Parallel, Reduce, Share, Space, Stmt, StmtKind, Teams, Who,
+    Block, Crew, Kernel, Loop, LoopKind, Parallel, Reduce, Scan, Share, Space, Stmt, StmtKind,
+    Teams, Who,
 };
 
 /// Threads of a team, and what they have in common.
@@ -219,6 +220,7 @@ impl<'m> Group<'_, 'm> {
             StmtKind::Teams(it) => self.teams(it, active),
             StmtKind::Share(it) => self.share(it, active),
             StmtKind::Reduce(it) => self.reduce(it, active),
+            StmtKind::Scan(it) => self.scan(it, active),
             StmtKind::On(..) => fail("threads meet in code for one of them"),
             StmtKind::Code(_)
             | StmtKind::Local(_)
@@ -436,6 +438,20 @@ impl<'m> Group<'_, 'm> {
         Ok(())
     }
 
+    /// Iterations run in their order, threads take turns.
+    fn scan(&mut self, it: &'m Scan, active: &[usize]) -> Result<()> {
+        self.meet(active, "a scan")?;
+        let order = self.ordered(active);
+        let Some(first) = order.first() else { return Ok(()) };
+        let own = self.by(*first, |cx| cx.dealt(&it.share))?;
+        let total = own.values.len() as u64;
+        for (number, at) in (0..total).zip(order.iter().cycle()) {
+            self.by(*at, |cx| cx.prefix(it, &own, number))?;
+            self.team.epoch += 1;
+        }
+        Ok(())
+    }
+
     fn reduce(&mut self, it: &'m Reduce, active: &[usize]) -> Result<()> {
         if !it.is_league {
             self.meet(active, "a reduction")?;
@@ -484,6 +500,35 @@ impl<'m> Cx<'_, 'm> {
         }
         self.release(mark);
         Ok(Flow::Next)
+    }
+
+    /// An iteration of a scan.
+    fn prefix(&mut self, it: &'m Scan, own: &super::share::Dealt, number: u64) -> Result<()> {
+        let mark = self.mark();
+        self.begin_iteration(&it.share, own, number)?;
+        for prefix in &it.prefixes {
+            self.declare(prefix.copy)?;
+            self.iteration(&prefix.begin)?;
+        }
+        self.iteration(&it.share.body)?;
+        for prefix in &it.prefixes {
+            let size = self.size_of(self.program().vars[prefix.copy].ty)?;
+            let (copy, original) =
+                (self.address_of(prefix.copy)?, self.address_of(prefix.original)?);
+            let who = self.access();
+            let (before, known) = self.m.memory.read(original, size, who)?;
+            self.iteration(&prefix.combine)?;
+            match it.is_exclusive {
+                true => self.m.memory.write(copy, &before, &known, who)?,
+                false => self.copy(copy, original, size)?,
+            }
+        }
+        self.iteration(&it.using)?;
+        if number + 1 == own.values.len() as u64 {
+            self.iteration(&it.share.last)?;
+        }
+        self.release(mark);
+        Ok(())
     }
 
     /// Statements in which nobody meets others, in a scope of their own.
@@ -554,9 +599,8 @@ impl<'m> Cx<'_, 'm> {
             StmtKind::Teams(_)
             | StmtKind::Parallel(_)
             | StmtKind::Barrier
-            | StmtKind::Reduce(_) => {
-                fail(format!("{} is met by one thread alone", stmt.kind.word()))
-            }
+            | StmtKind::Reduce(_)
+            | StmtKind::Scan(_) => fail(format!("{} is met by one thread alone", stmt.kind.word())),
         }
     }
 
@@ -586,9 +630,11 @@ impl<'m> Cx<'_, 'm> {
 /// Whether threads meet in a statement, or have to take turns.
 fn meets(kind: &StmtKind) -> bool {
     kind.any(&|it| match it {
-        StmtKind::Teams(_) | StmtKind::Parallel(_) | StmtKind::Barrier | StmtKind::Reduce(_) => {
-            true
-        }
+        StmtKind::Teams(_)
+        | StmtKind::Parallel(_)
+        | StmtKind::Barrier
+        | StmtKind::Reduce(_)
+        | StmtKind::Scan(_) => true,
         StmtKind::Share(it) => it.ordered,
         StmtKind::Code(_)
         | StmtKind::Local(_)

@@ -1,16 +1,59 @@
 //! Shared loops in the text form.
 
-use ir::program::{BinaryOp, ExprId, ExprKind, StepOp, VarId};
+use ir::program::{BinaryOp, ExprId, ExprKind, StepOp, StmtId, VarId};
 use ir::region::LoopTest;
 use ir::walk::Part;
 
 use super::{Marker, Reader, Result, fail};
 use crate::walk::{self, How};
-use crate::{Block, Dim, Range, Schedule, Share};
+use crate::{Block, Dim, Join, Prefix, Range, Scan, Schedule, Share};
 
 impl Reader<'_> {
     /// A shared loop, without its body.
     pub(super) fn share(&mut self, marker: &Marker) -> Result<Share> {
+        let options = self.options(marker, 2)?;
+        self.shared(marker, options)
+    }
+
+    /// Prefixes, with what follows the marker.
+    pub(super) fn scan(
+        &mut self,
+        marker: &Marker,
+        list: &mut std::slice::Iter<'_, StmtId>,
+    ) -> Result<Scan> {
+        let mut options = self.options(marker, 2)?;
+        let all = options.len();
+        options.retain(|it| it.name != "__exclusive");
+        let is_exclusive = options.len() < all;
+        let mut share = self.shared(marker, options)?;
+        share.body = self.body(list.next(), marker)?;
+        let Some(uses) = self.next_marker("__uses", list) else {
+            return fail("`__uses` follows what a scan gives", marker.span);
+        };
+        let using = self.body(list.next(), &uses)?;
+        if let Some(last) = self.next_marker("__last", list) {
+            share.last = self.body(list.next(), &last)?;
+        }
+        let mut prefixes = Vec::new();
+        while let Some(it) = self.next_marker("__prefix", list) {
+            let op = self.op(&it, 0)?;
+            let (copy, original) = (self.var(&it, 1)?, self.var(&it, 2)?);
+            let begin = self.body(list.next(), &it)?;
+            let Some(combine) = self.next_marker("__combine", list) else {
+                return fail("`__combine` follows what begins a prefix", it.span);
+            };
+            let combine = self.body(list.next(), &combine)?;
+            let Some(join) = self.next_marker("__join", list) else {
+                return fail("`__join` follows what combines a prefix", it.span);
+            };
+            let other = self.var(&join, 0)?;
+            let join = Join { other, code: self.body(list.next(), &join)? };
+            prefixes.push(Prefix { op, copy, original, begin, combine, join });
+        }
+        Ok(Scan { share, using, is_exclusive, prefixes })
+    }
+
+    fn shared(&mut self, marker: &Marker, options: Vec<Marker>) -> Result<Share> {
         let crew = self.crew(marker)?;
         let mut number = None;
         let mut share = Share {
@@ -24,7 +67,7 @@ impl Reader<'_> {
             body: Block::new(),
             last: Block::new(),
         };
-        for option in self.options(marker, 2)? {
+        for option in options {
             match option.name.as_str() {
                 "__number" => number = Some(self.var(&option, 0)?),
                 "__for" => {
@@ -40,7 +83,7 @@ impl Reader<'_> {
         }
         match number {
             Some(it) => share.number = it,
-            None => return fail("`__share` wants a `__number`", marker.span),
+            None => return fail(format!("`{}` wants a `__number`", marker.name), marker.span),
         }
         Ok(share)
     }

@@ -17,6 +17,8 @@ mod rectangularize;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the statements it is about")]
 mod reduce;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the statements it is about")]
+mod scan;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the statements it is about")]
 mod spmdize;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
 mod tile;
@@ -52,6 +54,8 @@ pub struct Groups {
     pub words: u64,
     /// How many times each can ask whether it is the last.
     pub questions: u64,
+    /// How many groups can tell others that they have left something, and be waited for.
+    pub posts: u64,
     /// So many iterations keep the device busy though a thread has dozens of them.
     pub many: u32,
 }

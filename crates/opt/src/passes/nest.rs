@@ -70,7 +70,7 @@ impl Nest {
         kernel: &Kernel,
         taken: &FxHashSet<VarId>,
     ) -> Option<()> {
-        let mut quiet = Quiet { program, effects: None };
+        let mut quiet = Quiet::new(program);
         let declared_outside = top_locals(program, self.before.iter().chain(&self.after));
         let inside: FxHashSet<VarId> = self
             .body
@@ -381,16 +381,20 @@ fn top_locals<'a>(program: &Program, list: impl Iterator<Item = &'a StmtId>) -> 
 }
 
 /// Finds what code sets.
-struct Quiet<'p> {
+pub(in crate::passes) struct Quiet<'p> {
     program: &'p Program,
     /// What functions do, once somebody calls one.
     effects: Option<Effects>,
 }
 
-impl Quiet<'_> {
+impl<'p> Quiet<'p> {
+    pub(in crate::passes) fn new(program: &'p Program) -> Quiet<'p> {
+        Quiet { program, effects: None }
+    }
+
     /// The variables that a part sets; none if it does something else that can be told from outside. `may_write`: memory
     /// may be written.
-    fn set(&mut self, part: Part, may_write: bool) -> Option<Vec<VarId>> {
+    pub(in crate::passes) fn set(&mut self, part: Part, may_write: bool) -> Option<Vec<VarId>> {
         let program = self.program;
         let mut set = Vec::new();
         let mut open = vec![part];
@@ -417,7 +421,8 @@ impl Quiet<'_> {
                             ExprKind::Var(var) => set.push(var),
                             ExprKind::Index(..) | ExprKind::Deref(_) | ExprKind::Member(..)
                                 if may_write => {}
-                            _ => return None,
+                            // A part of a variable.
+                            _ => set.push(kernel::walk::object(program, *to)?),
                         },
                         ExprKind::AddrOf(of) => match program.exprs[*of].kind {
                             ExprKind::Index(..) => {}

@@ -5,8 +5,8 @@ use kernel::Kernel;
 use kernel::verify::verify_kernels;
 
 use super::{
-    Cx, Groups, Refusal, Result, flatten, interchange, jam, rectangularize, reduce, spmdize, tile,
-    transpose, workshare,
+    Cx, Groups, Refusal, Result, flatten, interchange, jam, rectangularize, reduce, scan, spmdize,
+    tile, transpose, workshare,
 };
 
 /// A pass by its name.
@@ -30,6 +30,7 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "interchange", run: interchange::run },
     Pass { name: "transpose", run: transpose::run },
     Pass { name: "jam", run: jam::run },
+    Pass { name: "scan", run: scan::run },
     Pass { name: "workshare", run: workshare::run },
     Pass { name: "reduce", run: reduce::run },
     Pass { name: "spmdize", run: spmdize::run },

@@ -249,10 +249,12 @@ fn groups(cx: &mut Cx<'_>, sums: &[Sum], span: Span, out: &mut Block) {
     }
     (cx.kernel.launch.words, cx.kernel.launch.questions) = (words, question + 1);
     let mut leave = Block::new();
+    let group = cx.kernel.groups.number;
     for (sum, at) in sums.iter().zip(&places) {
         let build = &mut cx.build(span);
         let (word, from) = (at.word(build), build.address(sum.value));
-        let left = intrinsic::leave(build, word, from, sum.size);
+        let place = build.var(group);
+        let left = intrinsic::leave(build, word, from, sum.size, place);
         leave.push(Stmt::new(StmtKind::Eval(left), span));
     }
     let is_first = first(cx, span);

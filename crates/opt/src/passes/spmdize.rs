@@ -83,7 +83,8 @@ impl Spmd<'_, '_> {
                 | StmtKind::Share(_)
                 | StmtKind::On(..)
                 | StmtKind::Barrier
-                | StmtKind::Reduce(_) => return refuse("code beside the teams", stmt.span),
+                | StmtKind::Reduce(_)
+                | StmtKind::Scan(_) => return refuse("code beside the teams", stmt.span),
             }
         }
         Ok(out)
@@ -257,7 +258,7 @@ impl Spmd<'_, '_> {
             },
             StmtKind::On(..) => return refuse("one thread in what others take part in", span),
             StmtKind::Teams(_) => return refuse("a league inside a team", span),
-            StmtKind::Share(_) | StmtKind::Reduce(_) => {
+            StmtKind::Share(_) | StmtKind::Reduce(_) | StmtKind::Scan(_) => {
                 return refuse("a pass that is missing", span);
             }
             kind @ (StmtKind::Code(_) | StmtKind::Local(_) | StmtKind::Eval(_)) => kind,
@@ -557,7 +558,8 @@ fn meets(stmt: &Stmt) -> bool {
         | StmtKind::Parallel(_)
         | StmtKind::Barrier
         | StmtKind::Share(_)
-        | StmtKind::Reduce(_) => true,
+        | StmtKind::Reduce(_)
+        | StmtKind::Scan(_) => true,
         kind => kind.blocks().into_iter().flatten().any(meets),
     }
 }

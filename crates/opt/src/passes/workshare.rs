@@ -47,7 +47,7 @@ pub(super) struct Counted {
 }
 
 /// Where a walk along the rows of a nest is: a row is all iterations of the innermost loop that follow each other.
-struct Walk {
+pub(super) struct Walk {
     levels: Vec<Level>,
     /// The number of the first iteration of the row.
     first: VarId,
@@ -60,7 +60,7 @@ struct Level {
     at: VarId,
 }
 
-enum Nest {
+pub(super) enum Nest {
     Even(Vec<Counted>),
     Rows(Box<Walk>),
 }
@@ -455,7 +455,7 @@ impl Sharing<'_, '_> {
     }
 
     /// Counts the iterations of a nest.
-    fn nest(&mut self, dims: &[Dim], total: VarId, out: &mut Block) -> Result<Nest> {
+    pub(super) fn nest(&mut self, dims: &[Dim], total: VarId, out: &mut Block) -> Result<Nest> {
         let span = self.span;
         if dims.iter().all(|it| it.rectangular) {
             let mut counted = Vec::new();
@@ -626,7 +626,7 @@ impl Sharing<'_, '_> {
     }
 
     /// Gives the variables of a nest the values of an iteration.
-    fn place(&mut self, nest: &Nest, number: VarId, out: &mut Block) -> Result<()> {
+    pub(super) fn place(&mut self, nest: &Nest, number: VarId, out: &mut Block) -> Result<()> {
         let span = self.span;
         match nest {
             Nest::Even(counted) => {
@@ -707,13 +707,18 @@ impl Counted {
     }
 }
 
-fn forever(condition: Option<ExprId>, step: Option<ExprId>, body: Block, span: Span) -> Stmt {
+pub(super) fn forever(
+    condition: Option<ExprId>,
+    step: Option<ExprId>,
+    body: Block,
+    span: Span,
+) -> Stmt {
     let it = Loop { kind: LoopKind::Before, condition, step, body };
     Stmt::new(StmtKind::Loop(Box::new(it)), span)
 }
 
 /// Whether a statement goes on with the next iteration of the loop around it.
-fn leaves_iteration(stmt: &Stmt) -> bool {
+pub(super) fn leaves_iteration(stmt: &Stmt) -> bool {
     match &stmt.kind {
         StmtKind::Continue => true,
         StmtKind::Loop(_) | StmtKind::Share(_) => false,

@@ -53,8 +53,14 @@ pub(crate) fn faults(found: Vec<Fault>) -> String {
 /// The module with its kernels after a pass and those before it.
 fn after(module: &Module, pass: &str, threads: u64) -> Result<Module, String> {
     let mut made = module.clone();
-    let groups =
-        Groups { most_threads: threads, memory: 1 << 20, words: 32, questions: 8, many: 100 };
+    let groups = Groups {
+        most_threads: threads,
+        memory: 1 << 20,
+        words: 32,
+        questions: 8,
+        posts: 1024,
+        many: 100,
+    };
     for at in 0..made.kernels.len() {
         let kernel = made.kernels[at].clone();
         match pipeline::run(&mut made.program, &kernel, groups, Some(pass)) {

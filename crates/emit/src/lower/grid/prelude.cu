@@ -160,7 +160,7 @@ template <class T> static __device__ T __ferry_add(T *at, T value)
   return __ferry_sum<T>::add(at, value);
 }
 /* What a group has of a sum, in memory of the launch. */
-#define __ferry_part(type, parts, group) (*(volatile type *)((parts) + 64 + 8 * (group)))
+#define __ferry_part(type, parts, group) (*(volatile type *)((parts) + 4168 + 8 * (group)))
 /* Whether a group that leaves its part is the last, and all parts are there. The next launch counts anew. */
 static __device__ int __ferry_is_last(unsigned long parts)
 {
@@ -484,12 +484,12 @@ static __device__ unsigned long __ferry_kernel_groups(void) { return gridDim.x; 
 #define __ferry_kernel_try_lock __ferry_try
 #define __ferry_kernel_unlock __ferry_give
 /* What groups leave in memory of the launch, word by word: those of all groups are side by side. */
-static __device__ void __ferry_leave_part(unsigned long parts, unsigned long word, const void *from, unsigned long size)
+static __device__ void __ferry_leave_part(unsigned long parts, unsigned long word, const void *from, unsigned long size, unsigned long place)
 {
   for (unsigned long at = 0; at < size; at += 8) {
     unsigned long bits = 0;
     memcpy(&bits, (const char *)from + at, size - at < 8 ? size - at : 8);
-    __ferry_part(unsigned long, parts, (word + at / 8) * gridDim.x + blockIdx.x) = bits;
+    __ferry_part(unsigned long, parts, (word + at / 8) * gridDim.x + place) = bits;
   }
 }
 static __device__ void __ferry_take_part(unsigned long parts, unsigned long word, void *to, unsigned long size, unsigned long group)
@@ -499,7 +499,25 @@ static __device__ void __ferry_take_part(unsigned long parts, unsigned long word
     memcpy((char *)to + at, &bits, size - at < 8 ? size - at : 8);
   }
 }
-#define __ferry_kernel_leave(word, from, size) __ferry_leave_part(__ferry_parts0, word, from, size)
-#define __ferry_kernel_take(word, to, size, group) __ferry_take_part(__ferry_parts0, word, to, size, group)
+#define __ferry_kernel_leave(word, from, size, place) __ferry_leave_part(__ferry_parts0, word, from, size, place)
+#define __ferry_kernel_take(word, to, size, place) __ferry_take_part(__ferry_parts0, word, to, size, place)
 #define __ferry_kernel_is_last(question) __ferry_is_last(__ferry_parts0 + 8 * (question))
+/* How many groups have begun before; the last leaves none for the next launch. */
+#define __ferry_kernel_ticket() ((unsigned long)atomicInc((unsigned *)(__ferry_parts0 + 64), gridDim.x - 1))
+/* Whether a group has told that what it left is there. */
+#define __ferry_posted(parts, place) ((unsigned *)((parts) + 72) + (place))
+static __device__ void __ferry_post(unsigned *posted)
+{
+  __threadfence();
+  atomicExch(posted, 1u);
+}
+static __device__ void __ferry_await(volatile unsigned *posted)
+{
+  while (!*posted)
+    ;
+  __threadfence();
+}
+#define __ferry_kernel_post(place) __ferry_post(__ferry_posted(__ferry_parts0, place))
+#define __ferry_kernel_await(place) __ferry_await(__ferry_posted(__ferry_parts0, place))
+#define __ferry_kernel_forget(place) (*__ferry_posted(__ferry_parts0, place) = 0)
 static __device__ unsigned long __ferry_wider(unsigned long a, unsigned long b) { return a < b ? b : a; }
