@@ -18,7 +18,7 @@ use std::process::ExitCode;
 use kernel::interpret::Form;
 use kernel::verify::{verify, verify_spmd};
 use libtest_mimic::{Arguments, Trial};
-use support::{faults, module, same, values};
+use support::{after, faults, module, same, values};
 
 fn main() -> ExitCode {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/kernel");
@@ -84,6 +84,21 @@ fn done(module: &kernel::Module, line: &str) -> String {
             let told = if told.is_empty() { "the same after all passes\n" } else { &told };
             format!("{first}{told}")
         }
+        "notes" => notes(module, size.1),
         other => format!("`{other}` is not known"),
     }
+}
+
+/// What passes have chosen for each kernel.
+fn notes(module: &kernel::Module, threads: u64) -> String {
+    let Some(last) = opt::passes::pipeline::PASSES.last() else { return String::new() };
+    let made = match after(module, last.name, threads) {
+        Ok(made) => made,
+        Err(refused) => return refused,
+    };
+    let told = |it: &kernel::Kernel| match it.launch.notes.as_slice() {
+        [] => "nothing chosen\n".to_owned(),
+        notes => format!("{}\n", notes.join("; ")),
+    };
+    made.kernels.iter().map(told).collect()
 }

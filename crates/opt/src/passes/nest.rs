@@ -282,12 +282,24 @@ fn replaced(
 /// The code of an iteration of a whole nest of at least two loops whose bounds do not follow each other, and whose order
 /// nobody asks for.
 pub(in crate::passes) fn nest_code(share: &Share) -> Option<StmtId> {
-    let [Stmt { kind: kernel::StmtKind::Code(code), .. }] = share.body.as_slice() else {
-        return None;
-    };
+    guarded_code(share).filter(|it| it.1.is_empty()).map(|it| it.0)
+}
+
+/// The same for iterations that are only there if some conditions hold.
+pub(in crate::passes) fn guarded_code(share: &Share) -> Option<(StmtId, Vec<ExprId>)> {
+    let mut body = share.body.as_slice();
+    let mut guards = Vec::new();
+    while let [Stmt { kind: kernel::StmtKind::If(condition, then, other), .. }] = body
+        && other.is_empty()
+    {
+        guards.push(*condition);
+        body = then;
+    }
+    let [Stmt { kind: kernel::StmtKind::Code(code), .. }] = body else { return None };
     let is_whole = share.last.is_empty() && share.pieces.is_none() && share.within.is_none();
     let is_even = share.dims.iter().all(|it| it.rectangular);
-    (is_whole && !share.ordered && is_even && share.dims.len() >= 2).then_some(*code)
+    let is_nest = is_whole && !share.ordered && is_even && share.dims.len() >= 2;
+    is_nest.then_some((*code, guards))
 }
 
 /// Variables that are not an iteration's own though a thread has its own of them: those that were set before, and those

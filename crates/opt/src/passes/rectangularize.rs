@@ -2,8 +2,9 @@
 //!
 //! In: a loop of several dimensions that all threads share, with bounds that are affine in the variables of outer loops:
 //! triangles, bands, trapezoids. Out: inner loops that count from zero to as often as they can run at most, which is found
-//! where the outer ones begin and end; an iteration that the nest does not have does nothing. So each thread finds its
-//! iterations by arithmetic, and threads side by side have iterations side by side.
+//! where the outer ones begin and end; where only one end of a loop follows, it runs from the least value to the largest.
+//! An iteration that the nest does not have does nothing. So each thread finds its iterations by arithmetic, and threads
+//! side by side have iterations side by side.
 
 use ir::program::{BinaryOp, ExprId, ExprKind, Program, UnaryOp, VarId};
 use ir::region::LoopTest;
@@ -61,10 +62,13 @@ fn changed(cx: &mut Cx<'_>, share: &Share, span: Span) -> Option<Block> {
             return None;
         }
         let (mut at, mut most) = (Vec::new(), None);
+        let (mut begins, mut bounds) = (Vec::new(), Vec::new());
         for corner in &corners {
-            let counted = counted(cx, dim, corner, span, &mut made)?;
+            let counted = counted(cx, dim, corner, Space::Uniform, span, &mut made)?;
             let last = last(cx, dim, &counted, span, &mut made);
             at.extend([counted.begin, last]);
+            begins.push(counted.begin);
+            bounds.push(counted.bound);
             most = Some(match most {
                 None => counted.trips,
                 Some(most) => larger(cx, most, counted.trips, span, &mut made),
@@ -75,17 +79,36 @@ fn changed(cx: &mut Cx<'_>, share: &Share, span: Span) -> Option<Block> {
             dims.push(dim.clone());
             continue;
         }
+        let follow = |e: ExprId| mentions(cx.program, e, |it| vars.contains(&it));
+        let follows = [follow(dim.begin), follow(dim.bound)];
+        let is_up = dim.step.is_none()
+            && !dim.descending
+            && matches!(dim.test, LoopTest::Lt | LoopTest::Le);
+        if is_up && follows != [true, true] {
+            let begin = outermost(cx, &begins, BinaryOp::Lt, span, &mut made)?;
+            let bound = outermost(cx, &bounds, BinaryOp::Gt, span, &mut made)?;
+            checks.push(Check::Within(dim, follows));
+            dims.push(Dim { begin, bound, rectangular: true, ..dim.clone() });
+            continue;
+        }
         let index = cx.number("index", Space::Private, span, &mut before);
         let build = &mut cx.build(span);
         let (begin, bound) = (build.number(0), build.var(most?));
         let (test, rectangular) = (LoopTest::Lt, true);
         let step = None;
         dims.push(Dim { var: index, begin, bound, test, step, descending: false, rectangular });
-        checks.push((dim, index));
+        checks.push(Check::Counted(dim, index));
     }
-    for (dim, index) in checks.into_iter().rev() {
+    for check in checks.into_iter().rev() {
+        let (dim, index) = match check {
+            Check::Counted(dim, index) => (dim, index),
+            Check::Within(dim, follows) => {
+                body = within(cx, dim, follows, body, span)?;
+                continue;
+            }
+        };
         let mut check = Block::new();
-        let counted = counted(cx, dim, &[], span, &mut check)?;
+        let counted = counted(cx, dim, &[], Space::Private, span, &mut check)?;
         let mut inside = Block::new();
         let (is_there, value) = {
             let build = &mut cx.build(span);
@@ -110,9 +133,63 @@ fn changed(cx: &mut Cx<'_>, share: &Share, span: Span) -> Option<Block> {
     Some(made)
 }
 
-/// Where a loop begins, and how often it runs.
+/// How an iteration of the box finds out whether the nest has it.
+enum Check<'a> {
+    /// The number of the iteration in its loop is one that there is.
+    Counted(&'a Dim, VarId),
+    /// The value of the variable is between those ends of its loop that follow others.
+    Within(&'a Dim, [bool; 2]),
+}
+
+/// Code that runs only where a loop has its variable's value.
+fn within(
+    cx: &mut Cx<'_>,
+    dim: &Dim,
+    follows: [bool; 2],
+    body: Block,
+    span: Span,
+) -> Option<Block> {
+    let common = count::common(cx.program, dim)?;
+    let build = &mut cx.build(span);
+    let test = if dim.test == LoopTest::Lt { BinaryOp::Lt } else { BinaryOp::Le };
+    let ends = [(dim.begin, BinaryOp::Ge), (dim.bound, test)];
+    let mut body = body;
+    for ((end, op), _) in ends.into_iter().zip(follows).filter(|it| it.1).rev() {
+        let at = build.var(dim.var);
+        let (at, end) = (build.cast(at, common), build.cast(end, common));
+        let is_there = build.binary(op, at, end);
+        body = vec![Stmt::new(StmtKind::If(is_there, body, Block::new()), span)];
+    }
+    Some(body)
+}
+
+/// The one of some variables that is the first in an order.
+fn outermost(
+    cx: &mut Cx<'_>,
+    vars: &[VarId],
+    order: BinaryOp,
+    span: Span,
+    out: &mut Block,
+) -> Option<ExprId> {
+    let (first, rest) = vars.split_first()?;
+    let ty = cx.program.vars[*first].ty.plain();
+    let found = cx.fresh("end", ty, Space::Uniform, span, out);
+    let value = cx.build(span).var(*first);
+    cx.set(found, value, span, out);
+    for var in rest {
+        let build = &mut cx.build(span);
+        let (one, other) = (build.var(*var), build.var(found));
+        let is_before = build.binary(order, one, other);
+        let value = build.either(is_before, one, other);
+        cx.set(found, value, span, out);
+    }
+    Some(cx.build(span).var(found))
+}
+
+/// Where a loop begins and ends, and how often it runs.
 struct Counted {
     begin: VarId,
+    bound: VarId,
     trips: VarId,
 }
 
@@ -121,6 +198,7 @@ fn counted(
     cx: &mut Cx<'_>,
     dim: &Dim,
     corner: &[(VarId, VarId)],
+    space: Space,
     span: Span,
     out: &mut Block,
 ) -> Option<Counted> {
@@ -129,21 +207,21 @@ fn counted(
     copier.vars.extend(corner.iter().copied());
     let (first, bound) = (copier.expr(dim.begin), copier.expr(dim.bound));
     let ty = cx.program.vars[dim.var].ty.plain();
-    let begin = cx.fresh("begin", ty, Space::Private, span, out);
+    let begin = cx.fresh("begin", ty, space, span, out);
     cx.set(begin, first, span, out);
-    let end = cx.fresh("bound", common, Space::Private, span, out);
+    let end = cx.fresh("bound", common, space, span, out);
     let value = cx.build(span).cast(bound, common);
     cx.set(end, value, span, out);
-    let trips = cx.number("trips", Space::Private, span, out);
+    let trips = cx.number("trips", space, span, out);
     let value = count::trips(&mut cx.build(span), dim, begin, end);
     cx.set(trips, value, span, out);
-    Some(Counted { begin, trips })
+    Some(Counted { begin, bound: end, trips })
 }
 
 /// The value that a variable has in the last round of its loop, or the first if there is none.
 fn last(cx: &mut Cx<'_>, dim: &Dim, counted: &Counted, span: Span, out: &mut Block) -> VarId {
     let ty = cx.program.vars[dim.var].ty.plain();
-    let last = cx.fresh("last", ty, Space::Private, span, out);
+    let last = cx.fresh("last", ty, Space::Uniform, span, out);
     let value = {
         let build = &mut cx.build(span);
         let (trips, zero, one) = (build.var(counted.trips), build.number(0), build.number(1));
@@ -158,7 +236,7 @@ fn last(cx: &mut Cx<'_>, dim: &Dim, counted: &Counted, span: Span, out: &mut Blo
 }
 
 fn larger(cx: &mut Cx<'_>, a: VarId, b: VarId, span: Span, out: &mut Block) -> VarId {
-    let var = cx.number("most", Space::Private, span, out);
+    let var = cx.number("most", Space::Uniform, span, out);
     let value = {
         let build = &mut cx.build(span);
         let (a, b) = (build.var(a), build.var(b));

@@ -51,7 +51,7 @@ pub(crate) fn faults(found: Vec<Fault>) -> String {
 }
 
 /// The module with its kernels after a pass and those before it.
-fn after(module: &Module, pass: &str, threads: u64) -> Result<Module, String> {
+pub(crate) fn after(module: &Module, pass: &str, threads: u64) -> Result<Module, String> {
     let mut made = module.clone();
     let groups = Groups {
         most_threads: threads,

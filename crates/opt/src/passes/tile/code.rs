@@ -10,7 +10,7 @@ use source::Span;
 
 use super::super::workshare::{Counted, Sharing};
 use super::super::{Cx, Result};
-use super::{Plan, Side, Sizes, Staged, at, size_of};
+use super::{Guard, Plan, Side, Sizes, Staged, at, size_of};
 
 /// Elements of the inner loop that are brought at a time, if they take four bytes.
 const DEPTH: u32 = 16;
@@ -334,6 +334,14 @@ impl<'a, 'p> Maker<'a, 'p> {
         rounds.bound = self.copier(others).expr(rounds.bound);
         let rounds =
             Sharing { cx: self.cx, span, space: Space::Uniform }.counted(&rounds, &mut out)?;
+        if let Some(guard) = self.plan.guard {
+            // A tile without iterations has no rounds.
+            let is_some = self.has_some(guard);
+            let build = &mut self.build();
+            let (all, none) = (build.var(rounds.trips), build.number(0));
+            let value = build.either(is_some, all, none);
+            self.set(rounds.trips, value, &mut out);
+        }
         out.push(self.own_values());
         let before = self.plan.nest.before.clone();
         out.push(self.each(&before, None));
@@ -377,6 +385,50 @@ impl<'a, 'p> Maker<'a, 'p> {
         let after = self.plan.nest.after.clone();
         out.push(self.each_within(&after));
         Ok(out)
+    }
+
+    /// Whether the tile has iterations: a condition that is linear in rows and columns holds somewhere if it holds in a
+    /// corner.
+    fn has_some(&mut self, guard: Guard) -> ExprId {
+        let by = self.sizes.tile();
+        let sides = [(Side::Rows, self.plan.rows), (Side::Columns, self.plan.columns)];
+        let mut corners = vec![FxHashMap::default()];
+        for ((side, dim), by) in sides.into_iter().zip(by) {
+            let Some(dim) = self.dims.get(dim) else { continue };
+            let last = self.number(by - 1);
+            let begin = self.begin_of(side);
+            let end = self.add(begin, last);
+            let end = self.clamped(end, dim.trips);
+            let ends = [begin, end].map(|it| dim.value(&mut self.build(), it));
+            let with = |corner: &FxHashMap<VarId, ExprId>| {
+                ends.map(|it| {
+                    let mut corner = corner.clone();
+                    corner.insert(dim.var, it);
+                    corner
+                })
+            };
+            corners = corners.iter().flat_map(with).collect();
+        }
+        self.holds_in_any(guard.condition, corners)
+    }
+
+    /// Whether a condition holds for one of several values of variables.
+    fn holds_in_any(&mut self, condition: ExprId, all: Vec<FxHashMap<VarId, ExprId>>) -> ExprId {
+        let mut found = None;
+        for exprs in all {
+            let vars = self.others.clone();
+            let mut copier = Copier { vars, exprs, ..Copier::new(self.cx.program) };
+            let holds = copier.expr(condition);
+            let build = &mut self.build();
+            found = Some(match found {
+                None => holds,
+                Some(before) => {
+                    let int = build.int_type();
+                    build.expr(ExprKind::Or(before, holds), int)
+                }
+            });
+        }
+        found.unwrap_or(condition)
     }
 
     fn copier(&mut self, vars: FxHashMap<VarId, VarId>) -> Copier<'_> {
@@ -594,6 +646,11 @@ impl<'a, 'p> Maker<'a, 'p> {
             let trips = self.var(trips);
             is_there.push(self.op(BinaryOp::Lt, index, trips));
         }
+        if let Some(guard) = self.plan.guard {
+            let (vars, exprs) = (self.others.clone(), self.here(row, column));
+            let mut copier = Copier { vars, exprs, ..Copier::new(self.cx.program) };
+            is_there.push(copier.expr(guard.condition));
+        }
         let build = &mut self.build();
         let body = build.stmt(C::Block(body.into()));
         let condition = is_there.into_iter().reduce(|a, b| build.and(a, b));
@@ -672,13 +729,39 @@ impl<'a, 'p> Maker<'a, 'p> {
                     let value = this.local(dim, index, body);
                     vars.insert(dim.var, value);
                 }
-                let value = this.copier(vars).expr(it.value);
+                let value = this.copier(vars.clone()).expr(it.value);
                 let time = this.var(time);
                 let to = this.element(brought, time);
-                body.push(this.assign(to, value));
+                let mut bring = this.assign(to, value);
+                if let Some(guard) = this.plan.guard
+                    && let Some(outer) = vars.get(&guard.outer).copied()
+                    && dim.and_then(|it| this.dims.get(it)).is_some_and(|it| it.var == guard.outer)
+                {
+                    // What no iteration looks at may not be there.
+                    let is_some = this.has_any(guard, outer);
+                    let zero = this.number(0);
+                    let nothing = this.assign(to, zero);
+                    bring = this.build().stmt(C::If(is_some, bring, Some(nothing)));
+                }
+                body.push(bring);
             }));
         }
         self.code(list)
+    }
+
+    /// Whether there are iterations with a value of the outer dimension.
+    fn has_any(&mut self, guard: Guard, outer: VarId) -> ExprId {
+        let mut ends = Vec::new();
+        if let Some(it) = self.dims.iter().find(|it| it.var == guard.inner) {
+            let build = &mut self.cx.build(self.span);
+            let (trips, zero, one) = (build.var(it.trips), build.number(0), build.number(1));
+            let last = build.binary(BinaryOp::Sub, trips, one);
+            for index in [zero, last] {
+                let (value, outer) = (it.value(build, index), build.var(outer));
+                ends.push(FxHashMap::from_iter([(guard.inner, value), (guard.outer, outer)]));
+            }
+        }
+        self.holds_in_any(guard.condition, ends)
     }
 
     /// Stores what was brought in the memory of the group.

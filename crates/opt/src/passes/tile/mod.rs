@@ -8,13 +8,14 @@
 
 mod code;
 
-use ir::program::{ExprId, ExprKind, Program, VarId};
+use ir::program::{ExprId, ExprKind, Program, StmtId, VarId};
+use ir::walk::Part;
 use kernel::{Dim, Share, Stmt, StmtKind};
 use rustc_hash::FxHashSet;
 use source::Span;
 
 use super::nest::{
-    Nest, is_contiguous, is_known, mentions, nest_code, replace_share, size_of, stores, taken,
+    Nest, guarded_code, is_contiguous, is_known, mentions, replace_share, size_of, stores, taken,
 };
 use super::{Cx, Groups, Result};
 
@@ -75,6 +76,59 @@ struct Plan {
     sizes: [Sizes; 3],
     /// What lies in the memory of the group; what stands there several times is there once.
     staged: Vec<Staged>,
+    /// Which iterations there are, if not all.
+    guard: Option<Guard>,
+}
+
+/// A condition on rows and columns: the variable of one dimension compared with what follows the other.
+#[derive(Clone, Copy, Debug)]
+struct Guard {
+    condition: ExprId,
+    inner: VarId,
+    outer: VarId,
+}
+
+impl Guard {
+    /// Only if iterations that are not there look at nothing but what is staged: others look at it too, or it is not brought.
+    fn find(
+        cx: &Cx<'_>,
+        condition: ExprId,
+        pair: [VarId; 2],
+        nest: &Nest,
+        staged: &[Staged],
+    ) -> Option<Guard> {
+        let program = &*cx.program;
+        let ExprKind::Binary(_, at, end) = program.exprs[condition].kind else { return None };
+        let at = match program.exprs[at].kind {
+            ExprKind::Cast(_, of) => of,
+            _ => at,
+        };
+        let ExprKind::Var(inner) = program.exprs[at].kind else { return None };
+        let [row, column] = pair;
+        let outer = if inner == row { column } else { row };
+        let is_pair = pair.contains(&inner) && is_known(program, cx.kernel, end, &[outer]);
+        let is_staged = |e: ExprId| staged.iter().any(|it| it.places.contains(&e));
+        let mut code = nest.before.iter().chain(&nest.body);
+        let looks_elsewhere = code.any(|it| looks_elsewhere(program, *it, &is_staged));
+        (is_pair && !looks_elsewhere).then_some(Guard { condition, inner, outer })
+    }
+}
+
+/// Whether code looks at memory other than what is staged.
+fn looks_elsewhere(program: &Program, code: StmtId, is_staged: &dyn Fn(ExprId) -> bool) -> bool {
+    let mut open = vec![Part::Stmt(code)];
+    while let Some(part) = open.pop() {
+        if let Part::Expr(e) = part {
+            if is_staged(e) {
+                continue;
+            }
+            if matches!(program.exprs[e].kind, ExprKind::Index(..) | ExprKind::Deref(_)) {
+                return true;
+            }
+        }
+        program.parts(part, &mut |it| open.push(it));
+    }
+    false
 }
 
 impl Plan {
@@ -115,7 +169,7 @@ enum Side {
 }
 
 fn plan(cx: &mut Cx<'_>, share: &Share, set: &FxHashSet<VarId>) -> Option<Plan> {
-    let code = nest_code(share)?;
+    let (code, guards) = guarded_code(share)?;
     let threads = threads(cx.groups)?;
     let nest = Nest::find(cx.program, cx.kernel, code, &taken(share, set))?;
     let bounds = |it: &Dim| [Some(it.begin), Some(it.bound), it.step];
@@ -137,9 +191,15 @@ fn plan(cx: &mut Cx<'_>, share: &Share, set: &FxHashSet<VarId>) -> Option<Plan> 
         }
     }
     let (_, rows, columns, staged) = found?;
+    let pair = [*dims.get(rows)?, *dims.get(columns)?];
+    let guard = match guards.as_slice() {
+        [] => None,
+        [guard] => Some(Guard::find(cx, *guard, pair, &nest, &staged)?),
+        _ => return None,
+    };
     let own = nest.own.iter().map(|it| size_of(cx.program, cx.program.vars[*it].ty)).sum();
     let sizes = Sizes::all(threads, own);
-    Some(Plan { nest, rows, columns, sizes, staged })
+    Some(Plan { nest, rows, columns, sizes, staged, guard })
 }
 
 /// What goes to the memory of the group, if rows and columns of a tile both have something in common.
