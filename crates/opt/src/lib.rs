@@ -27,6 +27,8 @@ pub mod profile;
 pub mod races;
 mod ready;
 mod reduction;
+#[allow(clippy::wildcard_enum_match_arm, reason = "an analysis names the code it is about")]
+pub mod registers;
 mod scan;
 pub mod shape;
 mod system;

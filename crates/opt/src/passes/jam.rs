@@ -5,7 +5,7 @@
 //! everything before they store anything, so that the compiler loads what they share once. Each computes what it computed,
 //! in the same order. Few iterations keep a thread each.
 
-use ir::program::{BinaryOp, ExprId, ExprKind, Init, Program, StmtId, StmtKind as C, VarId};
+use ir::program::{BinaryOp, ExprId, ExprKind, For, Init, Program, StmtId, StmtKind as C, VarId};
 use ir::region::LoopTest;
 use ir::walk::Part;
 use kernel::build::Builder;
@@ -39,6 +39,8 @@ pub(super) fn run(cx: &mut Cx<'_>) -> Result<()> {
 }
 
 struct Plan {
+    /// What an iteration does.
+    code: StmtId,
     straight: Straight,
     /// The dimension along which elements are used again.
     dim: usize,
@@ -109,7 +111,7 @@ fn plan(cx: &mut Cx<'_>, share: &Share, set: &FxHashSet<VarId>) -> Option<Plan> 
         .find(|it| dims.get(*it).is_some_and(|it| is_used_again(program, &straight, *it, store)))?;
     let name = program.vars[*dims.get(dim)?].name.map_or("", |it| program.names.text(it));
     let name = name.rsplit('_').next().unwrap_or_default().to_owned();
-    Some(Plan { straight, dim, name, times, own })
+    Some(Plan { code, straight, dim, name, times, own })
 }
 
 /// How often code in loops runs, if their bounds are constants.
@@ -132,6 +134,29 @@ fn rounds(program: &Program, stmt: StmtId) -> Option<u64> {
         C::Empty | C::Local(_) | C::Expr(_) => Some(0),
         _ => None,
     }
+}
+
+/// Asks the compiler to write loops down round by round, so that it sees which elements neighbours share.
+fn unroll(program: &mut Program, stmt: StmtId) {
+    let mut open = vec![Part::Stmt(stmt)];
+    while let Some(part) = open.pop() {
+        if let Part::Stmt(id) = part
+            && let C::For(it) = &program.stmts[id].kind
+            && let Some(rounds) = rounds(program, id)
+            && let Some(inner) = rounds_of(program, it.body)
+        {
+            let rounds = u32::try_from(rounds / inner).ok();
+            if let C::For(it) = &mut program.stmts[id].kind {
+                it.unroll = it.unroll.or(rounds.filter(|it| *it > 0));
+            }
+        }
+        program.parts(part, &mut |it| open.push(it));
+    }
+}
+
+/// How often the loops in a body run, at least once.
+fn rounds_of(program: &Program, body: StmtId) -> Option<u64> {
+    Some(rounds(program, body)?.max(1))
 }
 
 fn strip(program: &Program, e: ExprId) -> ExprId {
@@ -236,31 +261,61 @@ impl Maker<'_, '_> {
         self.cx.build(self.span)
     }
 
-    /// All look, then all store.
+    /// All look, then all store; where there are fewer, one after the other.
     fn iterations(mut self) -> StmtId {
         let mut list = Vec::new();
         let mut stores = Vec::new();
         for time in 0..self.plan.times {
             let (before, store) = self.one(time);
             list.extend(before);
-            stores.push(store);
+            stores.extend(store);
         }
         list.extend(stores);
-        self.build().stmt(C::Block(list.into()))
+        let whole = self.build().stmt(C::Block(list.into()));
+        let rest = self.rest();
+        let (first, trips, times) = (self.first(), self.counted.trips, self.plan.times);
+        let build = &mut self.build();
+        let by = build.number(i64::from(times));
+        let end = build.binary(BinaryOp::Add, first, by);
+        let all = build.var(trips);
+        let is_whole = build.binary(BinaryOp::Le, end, all);
+        build.stmt(C::If(is_whole, whole, Some(rest)))
     }
 
-    /// One of them: what it looks at, and what it stores if there is such an iteration.
-    fn one(&mut self, time: u32) -> (Vec<StmtId>, StmtId) {
-        let (block, trips, times) = (self.block, self.counted.trips, self.plan.times);
-        let build = &mut self.cx.build(self.span);
+    /// The number of the first of them.
+    fn first(&mut self) -> ExprId {
+        let (block, times) = (self.block, self.plan.times);
+        let build = &mut self.build();
         let (block, times) = (build.var(block), build.number(i64::from(times)));
-        let first = build.binary(BinaryOp::Mul, block, times);
+        build.binary(BinaryOp::Mul, block, times)
+    }
+
+    /// Those that there are at the end.
+    fn rest(&mut self) -> StmtId {
+        let (first, trips, code) = (self.first(), self.counted.trips, self.plan.code);
+        let counted = self.counted;
+        let build = &mut self.cx.build(self.span);
+        let at = build.fresh_number("at");
+        let init = build.init(first);
+        build.program.vars[at].init = Some(init);
+        let declared = build.stmt(C::Local(at));
+        let (index, all) = (build.var(at), build.var(trips));
+        let cond = build.binary(BinaryOp::Lt, index, all);
+        let step = build.increment(at);
+        let value = counted.value(build, index);
+        let place = build.set(counted.var, value);
+        let place = build.stmt(C::Expr(place));
+        let body = build.stmt(C::Block([place, code].into()));
+        let (init, cond, step) = (Box::new([declared]), Some(cond), Some(step));
+        build.stmt(C::For(Box::new(For { init, cond, step, body, unroll: Some(1) })))
+    }
+
+    /// One of them: what it looks at, and what it stores.
+    fn one(&mut self, time: u32) -> (Vec<StmtId>, Option<StmtId>) {
+        let first = self.first();
+        let build = &mut self.cx.build(self.span);
         let time = build.number(i64::from(time));
         let index = build.binary(BinaryOp::Add, first, time);
-        let (count, one) = (build.var(trips), build.number(1));
-        let is_there = build.binary(BinaryOp::Lt, index, count);
-        let last = build.binary(BinaryOp::Sub, count, one);
-        let index = build.min(index, last);
         let value = self.counted.value(build, index);
         let mut vars = FxHashMap::default();
         let mut made = Vec::new();
@@ -284,7 +339,9 @@ impl Maker<'_, '_> {
         let mut copier = Copier { vars, ..Copier::new(self.cx.program) };
         for stmt in &self.plan.straight.before {
             let C::Local(var) = copier.program.stmts[*stmt].kind else {
-                made.push(copier.stmt(*stmt));
+                let copied = copier.stmt(*stmt);
+                unroll(copier.program, copied);
+                made.push(copied);
                 continue;
             };
             // It is declared already.
@@ -312,11 +369,6 @@ impl Maker<'_, '_> {
             let e = build.assign(to, result);
             store = Some(build.stmt(C::Expr(e)));
         }
-        let build = &mut self.build();
-        let store = match store {
-            Some(store) => build.stmt(C::If(is_there, store, None)),
-            None => build.stmt(C::Empty),
-        };
         (made, store)
     }
 }

@@ -88,15 +88,19 @@ impl Lowering<'_> {
             super::Form::Spmd => false,
         };
         let wanted: Vec<RegionId> = ids.filter(is_wanted).collect();
+        let program = match grid.is_cpp() {
+            true => with_registers(self.program),
+            false => self.program.clone(),
+        };
         if wanted.is_empty() {
-            none.program = self.program.clone();
+            none.program = program;
             return none;
         }
         let limits = launched.iter().filter(|it| it.limit.is_some());
         let limits = limits.filter_map(|it| thread_limit(&self.program.regions[it.region]));
         let computed = launched.iter().flat_map(|it| &it.entries.computed).map(|it| it.0);
         let computed = computed.chain(limits).collect();
-        let outlined = outline(self.program, &wanted, &computed);
+        let outlined = outline(&program, &wanted, &computed);
         let groups = groups(grid, self.standalone);
         let mut kernels = Kernels { program: outlined.module.program, ..none };
         kernels.refused.extend(outlined.refused.into_iter().map(|(id, it)| (id, it.why)));
@@ -123,6 +127,17 @@ impl Lowering<'_> {
         }
         kernels
     }
+}
+
+/// The program with loops written down round by round where arrays can lie in registers then.
+fn with_registers(program: &Program) -> Program {
+    let mut program = program.clone();
+    for (stmt, rounds) in opt::registers::unrolled(&program) {
+        if let C::For(it) = &mut program.stmts[stmt].kind {
+            it.unroll = it.unroll.or(Some(rounds));
+        }
+    }
+    program
 }
 
 /// What is said of a law that a pass has broken.
