@@ -2,8 +2,13 @@
 //!
 //! In: a loop of at least two dimensions that all threads share, whose iterations look at elements that neighbours along a
 //! dimension other than the last look at too: stencils, convolutions. Out: threads with some neighbours each, which look at
-//! everything before they store anything, so that the compiler loads what they share once. Each computes what it computed,
-//! in the same order. Few iterations keep a thread each.
+//! everything before they store anything, so that the compiler loads what they share once.
+//!
+//! Or iterations have loops in which they look at elements that are the same for all along a dimension: convolutions of
+//! many channels, filters. Then threads go through the loops once for some iterations each, which are far apart where
+//! neighbours in the dimension are neighbours in memory.
+//!
+//! Each computes what it computed, in the same order. Few iterations keep a thread each.
 
 use ir::program::{BinaryOp, ExprId, ExprKind, For, Init, Program, StmtId, StmtKind as C, VarId};
 use ir::region::LoopTest;
@@ -15,7 +20,9 @@ use kernel::{Block, Dim, Share, Space, Stmt, StmtKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::Span;
 
-use super::nest::{Straight, is_known, nest_code, replace_share, size_of, taken};
+use super::nest::{
+    Straight, is_contiguous, is_known, iteration_code, mentions, replace_share, size_of, taken,
+};
 use super::workshare::{Counted, Sharing};
 use super::{Cx, Result};
 
@@ -30,8 +37,12 @@ pub(super) fn run(cx: &mut Cx<'_>) -> Result<()> {
         let made = jammed(cx, share.clone(), &plan, span)?;
         let many = cx.groups.many;
         cx.kernel.launch.spread = Some([1, plan.times, many]);
+        let what = match plan.form {
+            Form::Unrolled => "neighbours",
+            Form::Loops { .. } => "iterations that share what they load",
+        };
         cx.kernel.launch.notes.push(format!(
-            "from {many} iterations on, threads have {} neighbours along `{}`",
+            "from {many} iterations on, threads have {} {what} along `{}`",
             plan.times, plan.name
         ));
         Ok(Some(made))
@@ -49,10 +60,26 @@ struct Plan {
     times: u32,
     /// Variables of the iteration.
     own: Vec<VarId>,
+    form: Form,
+}
+
+/// How iterations of a thread are put together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// One after the other, with loops written down round by round.
+    Unrolled,
+    /// In the same rounds of loops.
+    Loops {
+        /// They are as far from each other as there are threads along the dimension.
+        are_far: bool,
+    },
 }
 
 fn plan(cx: &mut Cx<'_>, share: &Share, set: &FxHashSet<VarId>) -> Option<Plan> {
-    let code = nest_code(share)?;
+    let (code, guards) = iteration_code(share)?;
+    if !guards.is_empty() {
+        return None;
+    }
     let dims: Vec<VarId> = share.dims.iter().map(|it| it.var).collect();
     let bounds = share.dims.iter().flat_map(|it| [Some(it.begin), Some(it.bound), it.step]);
     if !bounds.flatten().all(|it| is_known(cx.program, cx.kernel, it, &dims)) {
@@ -72,12 +99,7 @@ fn plan(cx: &mut Cx<'_>, share: &Share, set: &FxHashSet<VarId>) -> Option<Plan> 
         .before
         .iter()
         .try_fold(0u64, |all, it| Some(all.saturating_add(rounds(program, *it)?)));
-    let rounds = rounds?;
-    if rounds > ROUNDS {
-        return None;
-    }
-    let [few, more] = TIMES;
-    let times = if rounds > 1 { more } else { few };
+    let rounds = rounds.filter(|it| *it <= ROUNDS);
     let mut own = Vec::new();
     for stmt in &straight.before {
         let (uses, declared) = kernel::walk::uses(program, Part::Stmt(*stmt));
@@ -106,12 +128,24 @@ fn plan(cx: &mut Cx<'_>, share: &Share, set: &FxHashSet<VarId>) -> Option<Plan> 
         return None;
     }
     let last = dims.len() - 1;
-    let dim = (0..last)
-        .rev()
-        .find(|it| dims.get(*it).is_some_and(|it| is_used_again(program, &straight, *it, store)))?;
+    let is_used_again = |it: &usize| {
+        let var = dims.get(*it);
+        rounds.is_some() && var.is_some_and(|it| is_used_again(program, &straight, *it, store))
+    };
+    let [few, more] = TIMES;
+    let (dim, form, times) = match (0..last).rev().find(is_used_again) {
+        Some(dim) => {
+            let has_loops = rounds.is_some_and(|it| it > 1);
+            (dim, Form::Unrolled, if has_loops { more } else { few })
+        }
+        None => {
+            let dim = shared_dim(program, &straight, &dims, &own)?;
+            (dim, Form::Loops { are_far: dim == last }, few)
+        }
+    };
     let name = program.vars[*dims.get(dim)?].name.map_or("", |it| program.names.text(it));
     let name = name.rsplit('_').next().unwrap_or_default().to_owned();
-    Some(Plan { code, straight, dim, name, times, own })
+    Some(Plan { code, straight, dim, name, times, own, form })
 }
 
 /// How often code in loops runs, if their bounds are constants.
@@ -203,6 +237,81 @@ fn is_used_again(program: &Program, straight: &Straight, var: VarId, store: &Stm
     offsets.len() > 2
 }
 
+/// The dimension along which loops look at most elements that are the same for all iterations. Elements that are others
+/// for each thread count twice: all threads of a bundle load the same at once.
+fn shared_dim(
+    program: &Program,
+    straight: &Straight,
+    dims: &[VarId],
+    own: &[VarId],
+) -> Option<usize> {
+    let mut best = None;
+    for (at, dim) in dims.iter().enumerate() {
+        let mut worth = 0;
+        for stmt in &straight.before {
+            worth += shared_in(program, *stmt, *dim, dims, own)?;
+        }
+        if worth > 0 && best.is_none_or(|it: (usize, usize)| worth >= it.0) {
+            best = Some((worth, at));
+        }
+    }
+    best.map(|it| it.1)
+}
+
+/// What is shared in the loops of a statement; nothing if iterations along the dimension do not go through them alike.
+fn shared_in(
+    program: &Program,
+    stmt: StmtId,
+    dim: VarId,
+    dims: &[VarId],
+    own: &[VarId],
+) -> Option<usize> {
+    let differs = |it: VarId| it == dim || own.contains(&it);
+    match &program.stmts[stmt].kind {
+        C::For(it) => {
+            let parts = it.init.iter().map(|it| Part::Stmt(*it));
+            let mut parts = parts.chain(it.cond.map(Part::Expr)).chain(it.step.map(Part::Expr));
+            let counter = super::nest::counted(program, it)?.var;
+            let is_alike = |part| {
+                let (uses, _) = kernel::walk::uses(program, part);
+                uses.iter().all(|it| it.var == counter || !differs(it.var))
+            };
+            if own.contains(&counter) || !parts.all(is_alike) {
+                return None;
+            }
+            let inner = shared_in(program, it.body, dim, dims, own)?;
+            // What stands in loops of it counts there.
+            let has_loops =
+                |it: &StmtId| !matches!(program.stmts[*it].kind, C::Expr(_) | C::Local(_));
+            let mut list = super::nest::listed(program, it.body);
+            list.retain(|it| !has_loops(it));
+            let (_, declared) = kernel::walk::uses(program, Part::Stmt(it.body));
+            let is_same = |e: ExprId| {
+                let named = kernel::walk::uses(program, Part::Expr(e)).0;
+                !named.iter().any(|it| differs(it.var) || declared.contains(&it.var))
+            };
+            let last = *dims.last()?;
+            let mut worth = 0;
+            for load in list.iter().flat_map(|it| super::nest::loads(program, *it)) {
+                let is_wide = mentions(program, load, |it| it == last);
+                let is_unknown = mentions(program, load, |it| own.contains(&it));
+                // Threads side by side that look at rows apart from each other do better together.
+                if is_unknown || is_wide && !is_contiguous(program, load, last) {
+                    return None;
+                }
+                if is_same(load) {
+                    worth += 1 + usize::from(is_wide && last != dim);
+                }
+            }
+            Some(inner + worth)
+        }
+        C::Block(list) => {
+            list.iter().try_fold(0, |all, it| Some(all + shared_in(program, *it, dim, dims, own)?))
+        }
+        _ => Some(0),
+    }
+}
+
 /// The loop with several iterations a thread, and the loop as it was for few iterations.
 fn jammed(cx: &mut Cx<'_>, share: Share, plan: &Plan, span: Span) -> Result<Block> {
     let mut out = Block::new();
@@ -234,13 +343,16 @@ fn jammed(cx: &mut Cx<'_>, share: Share, plan: &Plan, span: Span) -> Result<Bloc
         let more = build.binary(BinaryOp::Add, trips, less);
         build.binary(BinaryOp::Div, more, times)
     };
+    let blocks = cx.number("blocks", Space::Uniform, span, &mut out);
+    cx.set(blocks, bound, span, &mut out);
+    let bound = cx.build(span).var(blocks);
     let begin = cx.build(span).number(0);
     let (test, step, descending) = (LoopTest::Lt, None, false);
     let dim = Dim { var: block, begin, bound, test, step, descending, rectangular: true };
     if let Some(it) = several.dims.get_mut(plan.dim) {
         *it = dim;
     }
-    let code = Maker { cx, plan, counted: &counted, span, block }.iterations();
+    let code = Maker { cx, plan, counted: &counted, span, block, blocks }.iterations();
     several.body = vec![Stmt::new(StmtKind::Code(code), span)];
     inside.push(Stmt::new(StmtKind::Share(Box::new(several)), span));
     let plain = vec![Stmt::new(StmtKind::Share(Box::new(share)), span)];
@@ -254,6 +366,8 @@ struct Maker<'a, 'p> {
     counted: &'a Counted,
     span: Span,
     block: VarId,
+    /// How many of them there are.
+    blocks: VarId,
 }
 
 impl Maker<'_, '_> {
@@ -265,21 +379,83 @@ impl Maker<'_, '_> {
     fn iterations(mut self) -> StmtId {
         let mut list = Vec::new();
         let mut stores = Vec::new();
+        let mut all_vars = Vec::new();
         for time in 0..self.plan.times {
-            let (before, store) = self.one(time);
-            list.extend(before);
+            let (declared, vars) = self.variables(time);
+            list.extend(declared);
+            all_vars.push(vars);
+        }
+        let before = self.plan.straight.before.clone();
+        match self.plan.form {
+            Form::Unrolled => {
+                for vars in &mut all_vars {
+                    for stmt in &before {
+                        let copied = self.copied(*stmt, vars);
+                        copied.iter().for_each(|it| unroll(self.cx.program, *it));
+                        list.extend(copied);
+                    }
+                }
+            }
+            Form::Loops { .. } => {
+                for stmt in &before {
+                    self.together(*stmt, &mut all_vars, &mut list);
+                }
+            }
+        }
+        for vars in all_vars {
+            let (result, store) = self.store(vars);
+            list.extend(result);
             stores.extend(store);
         }
         list.extend(stores);
         let whole = self.build().stmt(C::Block(list.into()));
         let rest = self.rest();
-        let (first, trips, times) = (self.first(), self.counted.trips, self.plan.times);
+        let last = self.number(self.plan.times - 1);
+        let trips = self.counted.trips;
         let build = &mut self.build();
-        let by = build.number(i64::from(times));
-        let end = build.binary(BinaryOp::Add, first, by);
         let all = build.var(trips);
-        let is_whole = build.binary(BinaryOp::Le, end, all);
+        let is_whole = build.binary(BinaryOp::Lt, last, all);
         build.stmt(C::If(is_whole, whole, Some(rest)))
+    }
+
+    /// A statement of all of them: loops are gone through once.
+    fn together(
+        &mut self,
+        stmt: StmtId,
+        all: &mut [FxHashMap<VarId, VarId>],
+        out: &mut Vec<StmtId>,
+    ) {
+        match self.cx.program.stmts[stmt].kind.clone() {
+            C::For(it) => {
+                let mut body = Vec::new();
+                self.together(it.body, all, &mut body);
+                let build = &mut self.build();
+                let body = build.stmt(C::Block(body.into()));
+                out.push(build.stmt(C::For(Box::new(For { body, ..*it }))));
+            }
+            C::Block(list) => list.iter().for_each(|it| self.together(*it, all, out)),
+            _ => {
+                for vars in all {
+                    out.extend(self.copied(stmt, vars));
+                }
+            }
+        }
+    }
+
+    /// The number of one of them.
+    fn number(&mut self, time: u32) -> ExprId {
+        if self.plan.form == (Form::Loops { are_far: true }) {
+            let (block, blocks) = (self.block, self.blocks);
+            let build = &mut self.build();
+            let (block, by, time) =
+                (build.var(block), build.var(blocks), build.number(i64::from(time)));
+            let far = build.binary(BinaryOp::Mul, by, time);
+            return build.binary(BinaryOp::Add, block, far);
+        }
+        let first = self.first();
+        let build = &mut self.build();
+        let time = build.number(i64::from(time));
+        build.binary(BinaryOp::Add, first, time)
     }
 
     /// The number of the first of them.
@@ -292,8 +468,9 @@ impl Maker<'_, '_> {
 
     /// Those that there are at the end.
     fn rest(&mut self) -> StmtId {
-        let (first, trips, code) = (self.first(), self.counted.trips, self.plan.code);
-        let counted = self.counted;
+        let (first, trips, code) = (self.number(0), self.counted.trips, self.plan.code);
+        let (counted, blocks) = (self.counted, self.blocks);
+        let are_far = self.plan.form == (Form::Loops { are_far: true });
         let build = &mut self.cx.build(self.span);
         let at = build.fresh_number("at");
         let init = build.init(first);
@@ -301,7 +478,14 @@ impl Maker<'_, '_> {
         let declared = build.stmt(C::Local(at));
         let (index, all) = (build.var(at), build.var(trips));
         let cond = build.binary(BinaryOp::Lt, index, all);
-        let step = build.increment(at);
+        let step = match are_far {
+            true => {
+                let by = build.var(blocks);
+                let next = build.binary(BinaryOp::Add, index, by);
+                build.set(at, next)
+            }
+            false => build.increment(at),
+        };
         let value = counted.value(build, index);
         let place = build.set(counted.var, value);
         let place = build.stmt(C::Expr(place));
@@ -310,12 +494,10 @@ impl Maker<'_, '_> {
         build.stmt(C::For(Box::new(For { init, cond, step, body, unroll: Some(1) })))
     }
 
-    /// One of them: what it looks at, and what it stores.
-    fn one(&mut self, time: u32) -> (Vec<StmtId>, Option<StmtId>) {
-        let first = self.first();
+    /// Variables of one of them.
+    fn variables(&mut self, time: u32) -> (Vec<StmtId>, FxHashMap<VarId, VarId>) {
+        let index = self.number(time);
         let build = &mut self.cx.build(self.span);
-        let time = build.number(i64::from(time));
-        let index = build.binary(BinaryOp::Add, first, time);
         let value = self.counted.value(build, index);
         let mut vars = FxHashMap::default();
         let mut made = Vec::new();
@@ -334,25 +516,49 @@ impl Maker<'_, '_> {
             vars.insert(*var, own);
             made.push(stmt);
         }
-        let span = self.span;
-        let function = self.cx.function;
-        let mut copier = Copier { vars, ..Copier::new(self.cx.program) };
-        for stmt in &self.plan.straight.before {
-            let C::Local(var) = copier.program.stmts[*stmt].kind else {
-                let copied = copier.stmt(*stmt);
-                unroll(copier.program, copied);
-                made.push(copied);
-                continue;
-            };
-            // It is declared already.
-            let init = copier.program.vars[var].init.map(|it| copier.program.inits[it].clone());
-            if let (Some(Init::Expr(value)), Some(own)) = (init, copier.vars.get(&var).copied()) {
-                let value = copier.expr(value);
-                let build = &mut Builder { program: copier.program, function, span };
-                let e = build.set(own, value);
-                made.push(build.stmt(C::Expr(e)));
+        (made, vars)
+    }
+
+    /// A statement of one of them.
+    fn copied(&mut self, stmt: StmtId, vars: &mut FxHashMap<VarId, VarId>) -> Vec<StmtId> {
+        let C::Local(var) = self.cx.program.stmts[stmt].kind else {
+            let mut copier = Copier { vars: vars.clone(), ..Copier::new(self.cx.program) };
+            return vec![copier.stmt(stmt)];
+        };
+        let init = self.cx.program.vars[var].init.map(|it| self.cx.program.inits[it].clone());
+        let value = match init {
+            Some(Init::Expr(value)) => {
+                let mut copier = Copier { vars: vars.clone(), ..Copier::new(self.cx.program) };
+                Some(copier.expr(value))
             }
+            _ => None,
+        };
+        let is_own = self.plan.own.contains(&var);
+        let build = &mut self.cx.build(self.span);
+        let mut made = Vec::new();
+        // Variables of the iteration are declared already, those of a round are not.
+        let own = match vars.get(&var).filter(|_| is_own) {
+            Some(own) => *own,
+            None => {
+                let (name, ty) = (build.name_of(var), build.program.vars[var].ty.plain());
+                let own = build.fresh(&name, ty);
+                made.push(build.stmt(C::Local(own)));
+                vars.insert(var, own);
+                own
+            }
+        };
+        if let Some(value) = value {
+            let e = build.set(own, value);
+            made.push(build.stmt(C::Expr(e)));
         }
+        made
+    }
+
+    /// What one of them stores: its value, and that it is stored.
+    fn store(&mut self, vars: FxHashMap<VarId, VarId>) -> (Vec<StmtId>, Option<StmtId>) {
+        let (function, span) = (self.cx.function, self.span);
+        let mut copier = Copier { vars, ..Copier::new(self.cx.program) };
+        let mut made = Vec::new();
         let mut store = None;
         for stmt in &self.plan.straight.after {
             let C::Expr(e) = copier.program.stmts[*stmt].kind else { continue };

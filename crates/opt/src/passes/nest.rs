@@ -182,7 +182,7 @@ impl Straight {
         };
         let (mut found, mut before) = (Vec::new(), Vec::new());
         for stmt in &list {
-            let mut quiet = Quiet { program, effects: None };
+            let mut quiet = Quiet::new(program);
             if quiet.set(Part::Stmt(*stmt), false).is_some() {
                 found.extend(loads(program, *stmt));
                 before.push(*stmt);
@@ -287,6 +287,11 @@ pub(in crate::passes) fn nest_code(share: &Share) -> Option<StmtId> {
 
 /// The same for iterations that are only there if some conditions hold.
 pub(in crate::passes) fn guarded_code(share: &Share) -> Option<(StmtId, Vec<ExprId>)> {
+    iteration_code(share).filter(|_| share.dims.len() >= 2)
+}
+
+/// The same of any number of loops.
+pub(in crate::passes) fn iteration_code(share: &Share) -> Option<(StmtId, Vec<ExprId>)> {
     let mut body = share.body.as_slice();
     let mut guards = Vec::new();
     while let [Stmt { kind: kernel::StmtKind::If(condition, then, other), .. }] = body
@@ -298,8 +303,7 @@ pub(in crate::passes) fn guarded_code(share: &Share) -> Option<(StmtId, Vec<Expr
     let [Stmt { kind: kernel::StmtKind::Code(code), .. }] = body else { return None };
     let is_whole = share.last.is_empty() && share.pieces.is_none() && share.within.is_none();
     let is_even = share.dims.iter().all(|it| it.rectangular);
-    let is_nest = is_whole && !share.ordered && is_even && share.dims.len() >= 2;
-    is_nest.then_some((*code, guards))
+    (is_whole && !share.ordered && is_even).then_some((*code, guards))
 }
 
 /// Variables that are not an iteration's own though a thread has its own of them: those that were set before, and those
@@ -374,7 +378,7 @@ pub(in crate::passes) fn counted(program: &Program, one: &For) -> Option<Dim> {
 }
 
 /// The statements of a body, without braces around all of them.
-fn listed(program: &Program, body: StmtId) -> Vec<StmtId> {
+pub(in crate::passes) fn listed(program: &Program, body: StmtId) -> Vec<StmtId> {
     let mut list = vec![body];
     while let [only] = list.as_slice()
         && let StmtKind::Block(inside) = &program.stmts[*only].kind
@@ -397,11 +401,17 @@ pub(in crate::passes) struct Quiet<'p> {
     program: &'p Program,
     /// What functions do, once somebody calls one.
     effects: Option<Effects>,
+    has_parts: bool,
 }
 
 impl<'p> Quiet<'p> {
     pub(in crate::passes) fn new(program: &'p Program) -> Quiet<'p> {
-        Quiet { program, effects: None }
+        Quiet { program, effects: None, has_parts: false }
+    }
+
+    /// Parts of variables count as those.
+    pub(in crate::passes) fn with_parts(program: &'p Program) -> Quiet<'p> {
+        Quiet { has_parts: true, ..Quiet::new(program) }
     }
 
     /// The variables that a part sets; none if it does something else that can be told from outside. `may_write`: memory
@@ -433,8 +443,8 @@ impl<'p> Quiet<'p> {
                             ExprKind::Var(var) => set.push(var),
                             ExprKind::Index(..) | ExprKind::Deref(_) | ExprKind::Member(..)
                                 if may_write => {}
-                            // A part of a variable.
-                            _ => set.push(kernel::walk::object(program, *to)?),
+                            _ if self.has_parts => set.push(kernel::walk::object(program, *to)?),
+                            _ => return None,
                         },
                         ExprKind::AddrOf(of) => match program.exprs[*of].kind {
                             ExprKind::Index(..) => {}
@@ -472,7 +482,7 @@ impl<'p> Quiet<'p> {
 }
 
 /// The elements that a statement looks at, whatever happens, each as a whole.
-fn loads(program: &Program, stmt: StmtId) -> Vec<ExprId> {
+pub(in crate::passes) fn loads(program: &Program, stmt: StmtId) -> Vec<ExprId> {
     loads_in(program, Part::Stmt(stmt))
 }
 

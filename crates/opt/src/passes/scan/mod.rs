@@ -135,7 +135,7 @@ fn is_given(cx: &Cx<'_>, var: VarId) -> bool {
 
 /// Whether a statement sets nothing but variables of the kernel and its own.
 fn is_quiet(cx: &Cx<'_>, stmt: &Stmt) -> bool {
-    let mut quiet = Quiet::new(cx.program);
+    let mut quiet = Quiet::with_parts(cx.program);
     let mut is_so = |part| {
         let (_, declared) = kernel::walk::uses(cx.program, part);
         let set = quiet.set(part, false);
