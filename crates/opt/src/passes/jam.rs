@@ -139,13 +139,28 @@ fn plan(cx: &mut Cx<'_>, share: &Share, set: &FxHashSet<VarId>) -> Option<Plan> 
             (dim, Form::Unrolled, if has_loops { more } else { few })
         }
         None => {
-            let dim = shared_dim(program, &straight, &dims, &own)?;
+            // Few iterations do better with several threads each.
+            let are_many = match iterations(program, &share.dims) {
+                Some(all) => all >= u64::from(cx.groups.many),
+                None => last > 0,
+            };
+            let dim = shared_dim(program, &straight, &dims, &own).filter(|_| are_many)?;
             (dim, Form::Loops { are_far: dim == last }, few)
         }
     };
     let name = program.vars[*dims.get(dim)?].name.map_or("", |it| program.names.text(it));
     let name = name.rsplit('_').next().unwrap_or_default().to_owned();
     Some(Plan { code, straight, dim, name, times, own, form })
+}
+
+/// How many iterations loops have, if that is known.
+fn iterations(program: &Program, dims: &[Dim]) -> Option<u64> {
+    dims.iter().try_fold(1u64, |all, dim| {
+        let (begin, bound) = (constant(program, dim.begin)?, constant(program, dim.bound)?);
+        let trips = bound.checked_sub(begin)?.unsigned_abs();
+        let step = dim.step.map_or(Some(1), |it| constant(program, it))?;
+        Some(all.saturating_mul(trips.checked_div(step.unsigned_abs())?))
+    })
 }
 
 /// How often code in loops runs, if their bounds are constants.
