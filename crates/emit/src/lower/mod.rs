@@ -39,6 +39,7 @@ mod parts;
 mod place;
 mod queue;
 mod room;
+mod scans;
 mod scope;
 mod standalone;
 mod storage;
@@ -213,6 +214,7 @@ pub fn lower_with(
         }
         leveled = team_sizes::drop_unobserved(shaped, leveled, locator);
         leveled = lanes::without_moved_sums(shaped, leveled);
+        leveled = scans::known(shaped, leveled);
         (named, leveled)
     };
     let (named, leveled) = prepared(written, true);

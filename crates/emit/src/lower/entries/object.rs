@@ -231,8 +231,10 @@ fn outermost(chosen: &str, addresses: Vec<(String, &[Repeat])>, base: &str) -> S
     if repeated.is_empty() {
         return known.unwrap_or_else(|| "0".to_owned());
     }
-    let mut text =
-        format!("({{ const volatile void *__ferry_at = {};", known.unwrap_or_else(|| "0".to_owned()));
+    let mut text = format!(
+        "({{ const volatile void *__ferry_at = {};",
+        known.unwrap_or_else(|| "0".to_owned())
+    );
     for (address, repeats) in repeated {
         repeats.iter().for_each(|it| text.push_str(&format!(" {}", it.head())));
         text.push_str(&format!(
