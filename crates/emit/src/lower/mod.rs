@@ -254,6 +254,9 @@ pub fn lower_with(
     let grid_aligned =
         (!options.grids.is_empty()).then(|| storage::aligned(grid_program)).flatten();
     let grid_program = grid_aligned.as_ref().unwrap_or(grid_program);
+    let grid_moved =
+        (!options.grids.is_empty()).then(|| grid::statics::moved_out(grid_program)).flatten();
+    let grid_program = grid_moved.as_ref().unwrap_or(grid_program);
     // Without the runtime the text of the host runs there only.
     let here = options.standalone.then(|| fallback::answered(program, true)).flatten();
     let here = here.as_ref().unwrap_or(program);
