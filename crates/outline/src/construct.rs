@@ -229,6 +229,9 @@ impl Outliner<'_> {
         self.env.teams = Some(crew);
         self.env.dimensions = self.dimensions(crew, &counts, span, &mut body);
         self.limit_threads(limit.or(self.env.asked_limit), span, &mut body);
+        if let Some(region) = self.region {
+            self.begin_wanted(region, span, &mut body);
+        }
         self.own_values(self.region.unwrap_or(id), &mut body)?;
         let sums = self.reduced(id, crew, Space::Group, true, &mut body)?;
         match rest {
@@ -497,7 +500,13 @@ impl Outliner<'_> {
             out.push(Stmt::new(StmtKind::Block(body), span));
             return Ok(());
         }
-        let threads = threads.map(|it| self.value(it, out)).transpose()?;
+        let threads = match threads {
+            Some(it) => Some(self.value(it, out)?),
+            None => {
+                let (env, threads) = (self.env.clone(), self.threads);
+                env.wanted.map(|_| crate::stmt::most_threads(&mut self.build(span), &env, threads))
+            }
+        };
         let condition = condition.map(|it| self.value(it, out)).transpose()?;
         let number = self.threads.number;
         let count = self.build(span).fresh_number("threads");

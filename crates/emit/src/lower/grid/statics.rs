@@ -39,8 +39,7 @@ pub(in crate::lower) fn moved_out(program: &Program) -> Option<Program> {
         let name = moved.names.intern(&format!("__ferry_static{number}_{name}"));
         moved.stmts[stmt].kind = StmtKind::Empty;
         let it = &mut moved.vars[var];
-        (it.name, it.storage, it.device) =
-            (Some(name), VarStorage::Static, Some(DeviceVar::Enter));
+        (it.name, it.storage, it.device) = (Some(name), VarStorage::Static, Some(DeviceVar::Enter));
         moved.items.push(Item::Var(var));
     }
     Some(moved)

@@ -31,6 +31,10 @@ const CUDA_COMPLEX: &str = include_str!("complex.cu");
 const OPENCL_BITS: &str = include_str!("bits.cl");
 const CUDA_BITS: &str = include_str!("bits.cu");
 
+/// What those need that have locks.
+const OPENCL_LOCKS: &str = include_str!("locks.cl");
+const CUDA_LOCKS: &str = include_str!("locks.cu");
+
 /// What kernels use whose threads share rows, or that have instructions of their own.
 const CUDA_SHAPES: &str = include_str!("shapes.cu");
 
@@ -149,6 +153,7 @@ impl Lowering<'_> {
                 text.push_str(OPENCL_PRELUDE);
                 text.push_str(if body.contains("_Complex ") { OPENCL_COMPLEX } else { "" });
                 text.push_str(if body.contains("_bits(") { OPENCL_BITS } else { "" });
+                text.push_str(if has_locks(&body) { OPENCL_LOCKS } else { "" });
             }
             Grid::Cuda => {
                 text.push_str(abi::image::CUDA);
@@ -160,6 +165,7 @@ impl Lowering<'_> {
                 text.push_str(CUDA_PRELUDE);
                 text.push_str(if has_clock(&body) { CUDA_CLOCK } else { "" });
                 text.push_str(if body.contains("_bits(") { CUDA_BITS } else { "" });
+                text.push_str(if has_locks(&body) { CUDA_LOCKS } else { "" });
             }
             Grid::Hip => {
                 text.push_str(abi::image::HIP);
@@ -171,6 +177,7 @@ impl Lowering<'_> {
                 text.push_str(CUDA_PRELUDE);
                 text.push_str(if has_clock(&body) { CUDA_CLOCK } else { "" });
                 text.push_str(if body.contains("_bits(") { CUDA_BITS } else { "" });
+                text.push_str(if has_locks(&body) { CUDA_LOCKS } else { "" });
             }
         }
         text.push_str(&body);
@@ -286,6 +293,10 @@ impl Lowering<'_> {
             params.join(", ")
         )
     }
+}
+
+fn has_locks(body: &str) -> bool {
+    body.contains("__ferry_lock_")
 }
 
 fn cuda_header(name: &str, slots: usize, parts: usize, threads: Option<u64>) -> String {
