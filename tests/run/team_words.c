@@ -1,4 +1,5 @@
-// What code of a region says about its teams: how many threads they are to have, what is cancelled, what is flushed.
+// What code of a region says about its teams: whether and how many there are, how many threads they are to have, what is
+// cancelled, what is flushed.
 #include <omp.h>
 #include <stdio.h>
 
@@ -59,6 +60,33 @@ static void sizes(void)
   expect(limited >= 1 && limited <= 5, "not more than there may be");
 }
 
+static void leagues(void)
+{
+  int right = 1;
+  for (int many = 0; many < 2; many++) {
+    int counted = 0, uncounted = 0, inside = 0, sum = 0;
+#pragma omp target teams if(teams : many) num_teams(3) map(tofrom : counted) reduction(+ : sum)
+    {
+      sum += 1;
+      if (omp_get_team_num() == 0) counted = omp_get_num_teams();
+    }
+#pragma omp target teams if(teams : many) map(tofrom : uncounted)
+    {
+#pragma omp atomic
+      uncounted++;
+    }
+#pragma omp target map(tofrom : inside)
+#pragma omp teams num_teams(2) if(many)
+    {
+#pragma omp atomic
+      inside++;
+    }
+    right &= counted == (many ? 3 : 1) && sum == counted && inside == (many ? 2 : 1);
+    right &= many ? uncounted >= 1 : uncounted == 1;
+  }
+  expect(right, "leagues under a condition");
+}
+
 static void ends(void)
 {
   int found = -1, input[200], flag = 0, value = 0, got = 0;
@@ -96,6 +124,7 @@ static void ends(void)
 int main(void)
 {
   sizes();
+  leagues();
   ends();
   return wrong;
 }

@@ -192,11 +192,16 @@ impl Outliner<'_> {
 
     fn teams(&mut self, id: RegionId, rest: &[Leaf], span: Span, out: &mut Block) -> Result<()> {
         let construct = self.program.regions[id].construct.clone();
-        let (mut counts, mut limit) = (Vec::new(), None);
-        for kind in construct.kinds() {
-            match kind {
+        let (mut counts, mut limit, mut condition) = (Vec::new(), None, None);
+        for clause in construct.clauses.iter().filter(|it| it.group.is_none()) {
+            match &clause.kind {
                 ClauseKind::NumTeams { counts: asked, .. } => counts = asked.clone(),
                 ClauseKind::ThreadLimit(it) => limit = Some(*it),
+                ClauseKind::If(it)
+                    if clause.on == Some(Leaf::Teams) || construct.leaves == [Leaf::Teams] =>
+                {
+                    condition = Some(*it);
+                }
                 _ => {}
             }
         }
@@ -210,10 +215,25 @@ impl Outliner<'_> {
                     counts.clear();
                 }
                 limit = limit.filter(|it| self.is_given(*it));
+                if condition.is_some_and(|it| !self.is_given(it)) {
+                    return refuse("a condition of teams that nobody computes", span);
+                }
             }
             false => {
                 counts = counts.into_iter().map(|it| self.copied(it)).collect();
                 limit = limit.map(|it| self.copied(it));
+                condition = condition.map(|it| self.copied(it));
+            }
+        }
+        if let Some(condition) = condition {
+            let all = self.groups.count;
+            let mut build = self.build(span);
+            if counts.is_empty() {
+                counts.push(build.var(all));
+            }
+            for count in &mut counts {
+                let (asked, one) = (build.as_number(*count), build.number(1));
+                *count = build.either(condition, asked, one);
             }
         }
         let mut teams = self.all_teams(&counts, span);
