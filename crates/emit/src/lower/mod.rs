@@ -215,6 +215,7 @@ pub fn lower_with(
         leveled = team_sizes::drop_unobserved(shaped, leveled, locator);
         leveled = lanes::without_moved_sums(shaped, leveled);
         leveled = scans::known(shaped, leveled);
+        leveled = atomics::embraced(shaped, leveled);
         (named, leveled)
     };
     let (named, leveled) = prepared(written, true);

@@ -27,13 +27,16 @@ const HIP_PRELUDE: &str = include_str!("prelude.hip");
 const OPENCL_COMPLEX: &str = include_str!("complex.cl");
 const CUDA_COMPLEX: &str = include_str!("complex.cu");
 
+/// Functions of the C library that texts have where they call them.
+const LIBRARY: &str = include_str!("library.c");
+const COMPLEX_LIBRARY: &str = include_str!("complex.c");
+
 /// What those need that have bit-fields.
 const OPENCL_BITS: &str = include_str!("bits.cl");
 const CUDA_BITS: &str = include_str!("bits.cu");
 
 /// What those need that have locks.
-const OPENCL_LOCKS: &str = include_str!("locks.cl");
-const CUDA_LOCKS: &str = include_str!("locks.cu");
+const LOCKS: &str = include_str!("locks.c");
 
 /// What kernels use whose threads share rows, or that have instructions of their own.
 const CUDA_SHAPES: &str = include_str!("shapes.cu");
@@ -153,7 +156,6 @@ impl Lowering<'_> {
                 text.push_str(OPENCL_PRELUDE);
                 text.push_str(if body.contains("_Complex ") { OPENCL_COMPLEX } else { "" });
                 text.push_str(if body.contains("_bits(") { OPENCL_BITS } else { "" });
-                text.push_str(if has_locks(&body) { OPENCL_LOCKS } else { "" });
             }
             Grid::Cuda => {
                 text.push_str(abi::image::CUDA);
@@ -165,7 +167,6 @@ impl Lowering<'_> {
                 text.push_str(CUDA_PRELUDE);
                 text.push_str(if has_clock(&body) { CUDA_CLOCK } else { "" });
                 text.push_str(if body.contains("_bits(") { CUDA_BITS } else { "" });
-                text.push_str(if has_locks(&body) { CUDA_LOCKS } else { "" });
             }
             Grid::Hip => {
                 text.push_str(abi::image::HIP);
@@ -177,9 +178,11 @@ impl Lowering<'_> {
                 text.push_str(CUDA_PRELUDE);
                 text.push_str(if has_clock(&body) { CUDA_CLOCK } else { "" });
                 text.push_str(if body.contains("_bits(") { CUDA_BITS } else { "" });
-                text.push_str(if has_locks(&body) { CUDA_LOCKS } else { "" });
             }
         }
+        text.push_str(if body.contains("__ferry_lock_") { LOCKS } else { "" });
+        text.push_str(if body.contains("__ferry_x_") { LIBRARY } else { "" });
+        text.push_str(if body.contains("__ferry_z_") { COMPLEX_LIBRARY } else { "" });
         text.push_str(&body);
         text.push_str(&self.link_words(grid, &selection));
         Some(text)
@@ -293,10 +296,6 @@ impl Lowering<'_> {
             params.join(", ")
         )
     }
-}
-
-fn has_locks(body: &str) -> bool {
-    body.contains("__ferry_lock_")
 }
 
 fn cuda_header(name: &str, slots: usize, parts: usize, threads: Option<u64>) -> String {

@@ -1,6 +1,6 @@
 /* Locks of the runtime: words that are looked at and changed while the one lock of the device is held. A lock that
    nests counts how often its owner has it. */
-static int __ferry_try_lock(__ferry_of_thread volatile __ferry_far int *lock)
+__ferry_fn int __ferry_try_lock(__ferry_of_thread volatile __ferry_far int *lock)
 {
   for (;;)
     if (__ferry_try()) {
@@ -11,12 +11,12 @@ static int __ferry_try_lock(__ferry_of_thread volatile __ferry_far int *lock)
       return is_free;
     }
 }
-static void __ferry_set_lock(__ferry_of_thread volatile __ferry_far int *lock)
+__ferry_fn void __ferry_set_lock(__ferry_of_thread volatile __ferry_far int *lock)
 {
   while (!__ferry_try_lock(__ferry_mine_and lock))
     ;
 }
-static void __ferry_clear_lock(__ferry_of_thread volatile __ferry_far int *lock)
+__ferry_fn void __ferry_clear_lock(__ferry_of_thread volatile __ferry_far int *lock)
 {
   for (;;)
     if (__ferry_try()) {
@@ -25,7 +25,7 @@ static void __ferry_clear_lock(__ferry_of_thread volatile __ferry_far int *lock)
       return;
     }
 }
-static int __ferry_try_nest(__ferry_of_thread volatile __ferry_far int *lock, int owner)
+__ferry_fn int __ferry_try_nest(__ferry_of_thread volatile __ferry_far int *lock, int owner)
 {
   for (;;)
     if (__ferry_try()) {
@@ -39,12 +39,12 @@ static int __ferry_try_nest(__ferry_of_thread volatile __ferry_far int *lock, in
       return count;
     }
 }
-static void __ferry_set_nest(__ferry_of_thread volatile __ferry_far int *lock, int owner)
+__ferry_fn void __ferry_set_nest(__ferry_of_thread volatile __ferry_far int *lock, int owner)
 {
   while (!__ferry_try_nest(__ferry_mine_and lock, owner))
     ;
 }
-static void __ferry_leave_nest(__ferry_of_thread volatile __ferry_far int *lock)
+__ferry_fn void __ferry_leave_nest(__ferry_of_thread volatile __ferry_far int *lock)
 {
   for (;;)
     if (__ferry_try()) {
@@ -56,6 +56,8 @@ static void __ferry_leave_nest(__ferry_of_thread volatile __ferry_far int *lock)
 #define __ferry_lock_took(lock) __ferry_try_lock(__ferry_mine_and (volatile __ferry_far int *)(lock))
 #define __ferry_lock_set(lock) __ferry_set_lock(__ferry_mine_and (volatile __ferry_far int *)(lock))
 #define __ferry_lock_put(lock) __ferry_clear_lock(__ferry_mine_and (volatile __ferry_far int *)(lock))
-#define __ferry_lock_nested(lock) __ferry_try_nest(__ferry_mine_and (volatile __ferry_far int *)(lock), (int)__ferry_thread() + 1)
-#define __ferry_lock_nest(lock) __ferry_set_nest(__ferry_mine_and (volatile __ferry_far int *)(lock), (int)__ferry_thread() + 1)
+#define __ferry_lock_nested(lock) \
+  __ferry_try_nest(__ferry_mine_and (volatile __ferry_far int *)(lock), (int)__ferry_thread() + 1)
+#define __ferry_lock_nest(lock) \
+  __ferry_set_nest(__ferry_mine_and (volatile __ferry_far int *)(lock), (int)__ferry_thread() + 1)
 #define __ferry_lock_unnest(lock) __ferry_leave_nest(__ferry_mine_and (volatile __ferry_far int *)(lock))
