@@ -30,7 +30,7 @@ int main(void)
     const int x = number(i);
     if (i == 0) teams = omp_get_num_teams();
 #pragma omp atomic compare
-    if (x < least) { least = x; }
+    if (x < least) least = x;
 #pragma omp atomic compare
     if (most < x) { most = x; }
 #pragma omp atomic compare
@@ -41,7 +41,7 @@ int main(void)
     far = 0.5 * x > far ? 0.5 * x : far;
     long before;
 #pragma omp atomic compare capture
-    { before = owner; if (owner == -1) { owner = i; } }
+    { before = owner; if (owner == -1) owner = i; }
     if (before == -1) {
 #pragma omp atomic
       owners++;

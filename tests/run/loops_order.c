@@ -84,5 +84,15 @@ int main(void) {
   for (int i = 0; i < 7; i++)
     visit("", i);
   wrong += is_not("6 3 4 5 0 1 2 ");
+
+#pragma omp unroll partial(2) apply(reverse)
+  for (int i = 0; i < 7; i++)
+    visit("", i);
+  wrong += is_not("6 4 5 2 3 0 1 ");
+
+#pragma omp tile sizes(4) apply(intratile : unroll partial(2) apply(reverse))
+  for (int i = 0; i < 8; i++)
+    visit("", i);
+  wrong += is_not("2 3 0 1 6 7 4 5 ");
   return wrong != 0;
 }

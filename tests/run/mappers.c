@@ -193,6 +193,18 @@ static void nested(int apart)
   expect(!omp_target_is_present(p[2].x, omp_get_default_device()), "released as a whole");
 }
 
+struct lines { int n; struct cells *p; };
+#pragma omp declare mapper(by_line : struct lines l) map(l.n) map(iterator(i = 0 : l.n), tofrom : l.p[i])
+
+static void one_by_one(void)
+{
+  struct lines l = { 3, malloc(3 * sizeof *l.p) };
+  for (int i = 0; i < l.n; i++) l.p[i] = some(i + 1, i);
+#pragma omp target map(mapper(by_line), tofrom : l)
+  for (int i = 0; i < l.n; i++) l.p[i].x[i] += l.p[i].len;
+  expect(l.p[0].x[0] == 1 && l.p[1].x[1] == 4 && l.p[2].x[2] == 7, "objects behind a pointer, one by one");
+}
+
 static int inner(void)
 {
   struct three s = { 1, 2, 3 };
@@ -217,6 +229,7 @@ int main(void)
   members(apart);
   motion(apart);
   nested(apart);
+  one_by_one();
   expect(inner() == 6 && other() == 8, "a mapper of the function");
   printf(failures ? "FAILED\n" : "passed\n");
   return failures != 0;

@@ -1,157 +1,105 @@
-// Prefixes over many iterations: of all types, operators and sizes, in one team and over all groups.
+// Prefixes of arrays and records, with declarations on both sides of `scan`, on devices and on the host.
+#include <omp.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-struct map { long m, c; };
-static void then(struct map *a, const struct map *b) { a->c = b->m * a->c + b->c; a->m *= b->m; }
-#pragma omp declare reduction(then : struct map : then(&omp_out, &omp_in)) initializer(omp_priv = { 1, 0 })
+enum { N = 333 };
+static int wrong, input[N];
 
-static int faults;
-#define CHECK(is, what, at) \
-  do { if (!(is) && faults++ < 5) printf("%s: wrong at %d\n", what, (int)(at)); } while (0)
+struct best { double value; int at; };
+#pragma omp declare reduction(better : struct best : omp_out = omp_in.value > omp_out.value ? omp_in : omp_out) \
+    initializer(omp_priv = { -1e30, -1 })
 
-#define SUMS(type, name) \
-  static void name(int n) \
-  { \
-    type *a = malloc(sizeof *a * (n + 1)), *b = malloc(sizeof *b * (n + 1)); \
-    for (int i = 0; i < n; i++) a[i] = (type)(i * 37 % 11 - 3); \
-    for (int round = 0; round < 3; round++) { \
-      type s = (type)round, t = (type)round; \
-      _Pragma("omp target parallel for reduction(inscan, +: s) map(to: a[0:n]) map(from: b[0:n]) map(tofrom: s)") \
-      for (int i = 0; i < n; i++) { \
-        s += a[i]; \
-        _Pragma("omp scan inclusive(s)") \
-        b[i] = s; \
-      } \
-      for (int i = 0; i < n; i++) { t += a[i]; CHECK(b[i] == t, #name, i); } \
-      CHECK(s == t, #name " in all", n); \
-    } \
-    free(a), free(b); \
-  }
-SUMS(int, of_ints)
-SUMS(double, of_doubles)
-SUMS(unsigned char, of_bytes)
-SUMS(long long, of_longs)
-
-static void in_the_region(int n)
+static void expect(int is_right, const char *what)
 {
-  int *a = malloc(sizeof *a * n);
-  for (int i = 0; i < n; i++) a[i] = i % 5 - 1;
-#pragma omp target map(tofrom: a[0:n])
-  {
-    const int begin = n > 10 ? 3 : 0;
-    int s = begin * 2, most = -100;
-#pragma omp parallel for reduction(inscan, +: s) reduction(inscan, max: most)
-    for (int i = n - 1; i >= begin; i--) {
-      s += a[i];
-      most = a[i];
-#pragma omp scan inclusive(s, most)
-      a[i] = s * 100 + most;
-    }
-  }
-  int s = 6, most = -100;
-  for (int i = n - 1; i >= 3; i--) {
-    const int own = i % 5 - 1;
-    s += own;
-    most = own > most ? own : most;
-    CHECK(a[i] == s * 100 + most, "in the region", i);
+  if (!is_right) {
+    printf("wrong: %s\n", what);
+    wrong = 1;
   }
 }
 
-static void exclusive(int rows, int columns)
+static void records(void)
 {
-  const int n = rows * columns;
-  unsigned *a = malloc(sizeof *a * n), *b = malloc(sizeof *b * n), all = 1;
-  for (int i = 0; i < n; i++) a[i] = i % 7;
-  int last = -1;
-#pragma omp target parallel for collapse(2) reduction(inscan, ^: all) lastprivate(last) \
-  map(to: a[0:n]) map(from: b[0:n]) map(tofrom: all, last)
-  for (int y = 0; y < rows; y++)
-    for (int x = 0; x < columns; x++) {
-      b[y * columns + x] = all;
-      last = y * 1000 + x;
-#pragma omp scan exclusive(all)
-      all ^= a[y * columns + x] << (x % 20);
-    }
-  unsigned t = 1;
-  for (int i = 0; i < n; i++) {
-    CHECK(b[i] == t, "exclusive", i);
-    t ^= a[i] << (i % columns % 20);
+  struct best so_far = { -1e30, -1 }, seen = so_far;
+  int at[N], right = 1, was_alone = 1;
+#pragma omp target parallel for reduction(inscan, better : so_far) map(to : input) map(from : at) map(tofrom : was_alone)
+  for (int i = 0; i < N; i++) {
+    struct best this = { 1.5 * input[i], i };
+    if (this.value > so_far.value) so_far = this;
+#pragma omp scan inclusive(so_far)
+    int found = so_far.at;
+    at[i] = found;
+    if (i == 0) was_alone = omp_is_initial_device();
   }
-  CHECK(all == t, "exclusive in all", n);
-  CHECK(last == (rows - 1) * 1000 + columns - 1, "the last iteration", last);
-  free(a), free(b);
+  for (int i = 0; i < N; i++) {
+    if (1.5 * input[i] > seen.value) seen = (struct best){ 1.5 * input[i], i };
+    right &= at[i] == seen.at;
+  }
+  expect(right && so_far.at == seen.at && !was_alone, "prefixes of records");
 }
 
-static void in_order(int n)
+static void arrays(void)
 {
-  long *m = malloc(sizeof *m * n), *c = malloc(sizeof *c * n);
-  struct map all = { 1, 0 };
-#pragma omp target parallel for reduction(inscan, then: all) map(from: m[0:n], c[0:n]) map(tofrom: all)
-  for (int i = 0; i < n; i++) {
-    all.m = i % 3 ? 1 : -1;
-    all.c = i;
-#pragma omp scan inclusive(all)
-    m[i] = all.m;
-    c[i] = all.c;
+  int sums[4] = { 1, 2, 3, 4 }, lines[N][4], before[N][2], right = 1, count = 0;
+  long all[2] = { 100, 1 };
+#pragma omp target parallel for reduction(inscan, + : sums) map(to : input) map(from : lines)
+  for (int i = 0; i < N; i++) {
+    for (int k = 0; k < 4; k++) sums[k] += k * input[i];
+#pragma omp scan inclusive(sums)
+    for (int k = 0; k < 4; k++) lines[i][k] = sums[k];
   }
-  struct map t = { 1, 0 };
-  for (int i = 0; i < n; i++) {
-    const struct map one = { i % 3 ? 1 : -1, i };
-    then(&t, &one);
-    CHECK(m[i] == t.m && c[i] == t.c, "in order", i);
+#pragma omp target parallel for simd simdlen(4) reduction(inscan, + : all, count) map(to : input) map(from : before)
+  for (int i = 0; i < N; i++) {
+    int first = all[0], second = all[1] + count;
+    before[i][0] = first;
+    before[i][1] = second;
+#pragma omp scan exclusive(all, count)
+    int here = input[i];
+    all[0] += here;
+    all[1] -= here;
+    count++;
   }
-  CHECK(all.m == t.m && all.c == t.c, "in order, all", n);
-  free(m), free(c);
+  int expected[4] = { 1, 2, 3, 4 }, sum = 0;
+  for (int i = 0; i < N; i++) {
+    right &= before[i][0] == 100 + sum && before[i][1] == 1 - sum + i;
+    sum += input[i];
+    for (int k = 0; k < 4; k++) right &= lines[i][k] == (expected[k] += k * input[i]);
+  }
+  for (int k = 0; k < 4; k++) right &= sums[k] == expected[k];
+  expect(right && all[0] == 100 + sum && all[1] == 1 - sum && count == N, "prefixes of arrays");
 }
 
-static void of_teams(int n)
+static void on_host(void)
 {
-  int *b = calloc(4 * n, sizeof *b);
-#pragma omp target teams distribute num_teams(4) map(tofrom: b[0:4 * n])
-  for (int t = 0; t < 4; t++) {
-    int s = t;
-#pragma omp parallel for reduction(inscan, +: s)
-    for (int i = 0; i < n; i++) {
-      s += i & 3;
-#pragma omp scan inclusive(s)
-      b[t * n + i] = s;
-    }
+  int totals[2] = { 0, 0 }, lines[N], who[N], right = 1, sum = 0;
+  long alone = 7, kept[N];
+#pragma omp parallel for num_threads(3) schedule(static, 5) reduction(inscan, + : totals)
+  for (int i = 0; i < N; i++) {
+    int value = input[i];
+    totals[i % 2] += value;
+#pragma omp scan inclusive(totals)
+    lines[i] = totals[0] - totals[1];
+    who[i] = omp_get_thread_num();
   }
-  for (int t = 0; t < 4; t++)
-    for (int i = 0, s = t; i < n; i++) {
-      s += i & 3;
-      CHECK(b[t * n + i] == s, "of teams", t * n + i);
-    }
-  free(b);
-}
-
-static void once_each(int n)
-{
-  int *runs = calloc(n, sizeof *runs), s = 0;
-#pragma omp target parallel for reduction(inscan, +: s) map(tofrom: runs[0:n], s)
-  for (int i = 0; i < n; i++) {
-    runs[i]++;
-    s += i;
-#pragma omp scan inclusive(s)
-    runs[i] += s * 10;
+#pragma omp simd reduction(inscan, + : alone)
+  for (int i = 0; i < N; i++) {
+    kept[i] = alone;
+#pragma omp scan exclusive(alone)
+    long twice = 2 * input[i];
+    alone += twice;
   }
-  for (int i = 0, t = 0; i < n; i++) {
-    t += i;
-    CHECK(runs[i] == 1 + t * 10, "once each", i);
+  for (int i = 0; i < N; i++) {
+    sum += i % 2 ? -input[i] : input[i];
+    right &= lines[i] == sum && who[i] == i / 5 % 3;
+    right &= i == 0 ? kept[i] == 7 : kept[i] == kept[i - 1] + 2 * input[i - 1];
   }
-  free(runs);
+  expect(right && alone == kept[N - 1] + 2 * input[N - 1], "prefixes on the host");
 }
 
 int main(void)
 {
-  for (int n = 0; n < 100000; n = n * 7 + 5) of_ints(n), of_longs(n), of_bytes(n);
-  of_doubles(70001);
-  in_the_region(20011);
-  exclusive(137, 211);
-  in_order(9973);
-  of_teams(3001);
-  once_each(5003);
-  if (!faults) puts("all prefixes are right");
-  return faults != 0;
+  for (int i = 0; i < N; i++) input[i] = i * 37 % 101 - 50;
+  records();
+  arrays();
+  on_host();
+  return wrong;
 }

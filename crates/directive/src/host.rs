@@ -193,6 +193,18 @@ pub fn declared_reduction(name: &str, ty: &str, combiner: &str, first: &str) -> 
     )
 }
 
+/// Routines that the host's threading runtime lacks, each with C that has one of its name for code of a device.
+pub const LACKING_ROUTINES: &[(&str, &str)] = &[
+    ("omp_init_lock_with_hint", "extern void __ferry_init_lock(void *) __asm__(\"omp_init_lock\");
+void __ferry_hinted_lock(void *, int) __asm__(\"omp_init_lock_with_hint\");
+__attribute__((weak)) void __ferry_hinted_lock(void *lock, int hint) { (void)hint; __ferry_init_lock(lock); }
+"),
+    ("omp_init_nest_lock_with_hint", "extern void __ferry_init_nest_lock(void *) __asm__(\"omp_init_nest_lock\");
+void __ferry_hinted_nest_lock(void *, int) __asm__(\"omp_init_nest_lock_with_hint\");
+__attribute__((weak)) void __ferry_hinted_nest_lock(void *lock, int hint) { (void)hint; __ferry_init_nest_lock(lock); }
+"),
+];
+
 /// C for the host compiler: names of ours for calls of the runtime that allocate and release. The program may declare the calls itself, or not.
 pub const STORAGE_CALLS: &str = "\
 extern void *__ferry_aligned_alloc(unsigned long, unsigned long, unsigned long) \
@@ -299,12 +311,37 @@ pub fn alone_answer(name: &str) -> Option<&'static str> {
         | "omp_in_parallel"
         | "omp_get_dynamic"
         | "omp_get_cancellation"
+        | "omp_get_nested"
+        | "omp_get_max_task_priority"
+        | "omp_get_num_places"
+        | "omp_get_partition_num_places"
+        | "omp_get_proc_bind"
+        | "omp_get_teams_thread_limit"
         | "omp_is_initial_device" => "() 0",
+        "omp_get_place_num" => "() (-1)",
         "omp_get_num_threads"
         | "omp_get_num_teams"
         | "omp_get_max_threads"
         | "omp_get_num_procs"
-        | "omp_get_thread_limit" => "() 1",
+        | "omp_get_thread_limit"
+        // A team inside a team has one thread.
+        | "omp_get_max_active_levels"
+        | "omp_get_supported_active_levels" => "() 1",
+        // Sizes of teams are what they are asked for; in one thread a parallel region has no others.
+        "omp_set_num_threads"
+        | "omp_set_dynamic"
+        | "omp_set_nested"
+        | "omp_set_max_active_levels" => "(value) ((void)(value))",
+        "omp_init_lock" | "omp_init_nest_lock" | "omp_unset_lock" => "(lock) __ferry_lock_put(lock)",
+        "omp_init_lock_with_hint" | "omp_init_nest_lock_with_hint" => {
+            "(lock, hint) __ferry_lock_put(lock)"
+        }
+        "omp_destroy_lock" | "omp_destroy_nest_lock" => "(lock) ((void)(lock))",
+        "omp_set_lock" => "(lock) __ferry_lock_set(lock)",
+        "omp_test_lock" => "(lock) __ferry_lock_took(lock)",
+        "omp_set_nest_lock" => "(lock) __ferry_lock_nest(lock)",
+        "omp_unset_nest_lock" => "(lock) __ferry_lock_unnest(lock)",
+        "omp_test_nest_lock" => "(lock) __ferry_lock_nested(lock)",
         // As many as the device is given.
         "omp_get_max_teams" => "() 0",
         "omp_get_device_num" => "() __ferry_device",
@@ -341,6 +378,8 @@ pub enum CrewQuery {
     Threads,
     /// How many threads a team would have that began here.
     MostThreads,
+    /// How many threads a team that begins here is to have.
+    SetThreads,
     /// How many threads the league lets a team have.
     ThreadLimit,
     /// The number of my team.
@@ -365,6 +404,7 @@ pub fn crew_query(name: &str) -> Option<CrewQuery> {
         "omp_get_thread_num" => CrewQuery::ThreadNumber,
         "omp_get_num_threads" => CrewQuery::Threads,
         "omp_get_max_threads" => CrewQuery::MostThreads,
+        "omp_set_num_threads" => CrewQuery::SetThreads,
         "omp_get_thread_limit" => CrewQuery::ThreadLimit,
         "omp_get_team_num" => CrewQuery::TeamNumber,
         "omp_get_num_teams" => CrewQuery::Teams,

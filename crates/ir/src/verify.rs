@@ -16,7 +16,7 @@
 //! - arrays and functions become pointers only by the cast kinds for that, and no other cast has
 //!   one as its operand; nothing is made of `void`.
 //!
-//! **Regions**: the parent is the next region around; loops are `for` statements inside the region,
+//! **Regions**: the parent is the next region around that is no choice of a directive; loops are `for` statements inside the region,
 //! and their parts are those of the statement; variables are listed once and come from outside,
 //! loop variables excepted; origins name clauses, regions and declarations that exist.
 //!

@@ -192,11 +192,16 @@ impl Outliner<'_> {
 
     fn teams(&mut self, id: RegionId, rest: &[Leaf], span: Span, out: &mut Block) -> Result<()> {
         let construct = self.program.regions[id].construct.clone();
-        let (mut counts, mut limit) = (Vec::new(), None);
-        for kind in construct.kinds() {
-            match kind {
+        let (mut counts, mut limit, mut condition) = (Vec::new(), None, None);
+        for clause in construct.clauses.iter().filter(|it| it.group.is_none()) {
+            match &clause.kind {
                 ClauseKind::NumTeams { counts: asked, .. } => counts = asked.clone(),
                 ClauseKind::ThreadLimit(it) => limit = Some(*it),
+                ClauseKind::If(it)
+                    if clause.on == Some(Leaf::Teams) || construct.leaves == [Leaf::Teams] =>
+                {
+                    condition = Some(*it);
+                }
                 _ => {}
             }
         }
@@ -210,10 +215,25 @@ impl Outliner<'_> {
                     counts.clear();
                 }
                 limit = limit.filter(|it| self.is_given(*it));
+                if condition.is_some_and(|it| !self.is_given(it)) {
+                    return refuse("a condition of teams that nobody computes", span);
+                }
             }
             false => {
                 counts = counts.into_iter().map(|it| self.copied(it)).collect();
                 limit = limit.map(|it| self.copied(it));
+                condition = condition.map(|it| self.copied(it));
+            }
+        }
+        if let Some(condition) = condition {
+            let all = self.groups.count;
+            let mut build = self.build(span);
+            if counts.is_empty() {
+                counts.push(build.var(all));
+            }
+            for count in &mut counts {
+                let (asked, one) = (build.as_number(*count), build.number(1));
+                *count = build.either(condition, asked, one);
             }
         }
         let mut teams = self.all_teams(&counts, span);
@@ -229,6 +249,9 @@ impl Outliner<'_> {
         self.env.teams = Some(crew);
         self.env.dimensions = self.dimensions(crew, &counts, span, &mut body);
         self.limit_threads(limit.or(self.env.asked_limit), span, &mut body);
+        if let Some(region) = self.region {
+            self.begin_wanted(region, span, &mut body);
+        }
         self.own_values(self.region.unwrap_or(id), &mut body)?;
         let sums = self.reduced(id, crew, Space::Group, true, &mut body)?;
         match rest {
@@ -497,7 +520,13 @@ impl Outliner<'_> {
             out.push(Stmt::new(StmtKind::Block(body), span));
             return Ok(());
         }
-        let threads = threads.map(|it| self.value(it, out)).transpose()?;
+        let threads = match threads {
+            Some(it) => Some(self.value(it, out)?),
+            None => {
+                let (env, threads) = (self.env.clone(), self.threads);
+                env.wanted.map(|_| crate::stmt::most_threads(&mut self.build(span), &env, threads))
+            }
+        };
         let condition = condition.map(|it| self.value(it, out)).transpose()?;
         let number = self.threads.number;
         let count = self.build(span).fresh_number("threads");

@@ -25,6 +25,7 @@ mod stmt;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the clauses it is about")]
 mod transform;
 
+use directive::CrewQuery;
 use ir::construct::{ClauseKind, Leaf};
 use ir::program::{ExprId, ExprKind, FunctionId, Program, RegionId, StmtId, VarId};
 use ir::region::{Mapping, Region, RegionVar};
@@ -111,6 +112,8 @@ struct Env {
     limit: Option<VarId>,
     /// The same as the region asks for it.
     asked_limit: Option<ExprId>,
+    /// How many threads its code wants a team to have, where it says so; zero if it has not said it yet.
+    wanted: Option<VarId>,
     /// The threads of the innermost parallel region around, if there is one.
     team: Option<Crew>,
     /// Those of the outermost, where the innermost is inside another.
@@ -200,6 +203,7 @@ impl<'p> Outliner<'p> {
         if leaves.first() != Some(&Leaf::Teams) && !has_league {
             let limit = self.env.asked_limit;
             self.limit_threads(limit, span, &mut body);
+            self.begin_wanted(id, span, &mut body);
             self.own_values(id, &mut body)?;
         }
         self.construct(id, &leaves, &mut body)?;
@@ -233,6 +237,23 @@ impl<'p> Outliner<'p> {
             if let ClauseKind::ThreadLimit(limit) = it { Some(*limit) } else { found }
         });
         limit.filter(|it| self.is_given(*it))
+    }
+
+    /// A variable for the number of threads that a team is to have, if code of the region sets one.
+    fn begin_wanted(&mut self, id: RegionId, span: Span, out: &mut Block) {
+        let program = &*self.program;
+        let sets = |it: &ExprKind| match it {
+            ExprKind::Function(id) => stmt::query(program, *id) == Some(CrewQuery::SetThreads),
+            _ => false,
+        };
+        let region = &program.regions[id];
+        let functions = region.reaches.iter().filter_map(|it| program.functions[*it].body);
+        if region.body.into_iter().chain(functions).any(|it| program.any_expr(Part::Stmt(it), sets))
+        {
+            let wanted = self.number("wanted", Space::Group, span, out);
+            self.set_number(wanted, 0, span, out);
+            self.env.wanted = Some(wanted);
+        }
     }
 
     /// Whether a size that the region itself asks for is known on the device.

@@ -595,7 +595,17 @@ fn last_statement(program: &Program, body: StmtId) -> Option<StmtId> {
     Some(at)
 }
 
-fn query(program: &Program, function: FunctionId) -> Option<CrewQuery> {
+/// How many threads a team that begins here has if nothing else is said: not more than the league lets it have.
+pub(crate) fn most_threads(build: &mut Builder<'_>, env: &Env, threads: kernel::Crew) -> ExprId {
+    let most = build.var(env.limit.unwrap_or(threads.count));
+    let Some(wanted) = env.wanted else { return most };
+    let (asked, zero) = (build.var(wanted), build.number(0));
+    let is_set = build.binary(BinaryOp::Gt, asked, zero);
+    let least = build.min(asked, most);
+    build.either(is_set, least, most)
+}
+
+pub(crate) fn query(program: &Program, function: FunctionId) -> Option<CrewQuery> {
     let it = &program.functions[function];
     directive::crew_query(program.names.text(it.name)).filter(|_| it.body.is_none())
 }
@@ -627,7 +637,23 @@ fn answer(
         CrewQuery::Teams => number(&mut build, env.teams.map(|it| it.count), 1),
         CrewQuery::ThreadLimit => number(&mut build, Some(env.limit.unwrap_or(threads.count)), 1),
         CrewQuery::MostThreads if team.is_some() => build.int(1, int),
-        CrewQuery::MostThreads => number(&mut build, Some(env.limit.unwrap_or(threads.count)), 1),
+        CrewQuery::MostThreads => {
+            let most = most_threads(&mut build, env, threads);
+            build.cast(most, int)
+        }
+        CrewQuery::SetThreads => {
+            let value = *args.first()?;
+            let e = match env.wanted.filter(|_| team.is_none()) {
+                Some(wanted) => {
+                    let value = build.as_number(value);
+                    build.set(wanted, value)
+                }
+                // Teams that begin here have one thread.
+                None => value,
+            };
+            let ty = build.program.types.get(ir::types::TypeKind::Void);
+            build.expr(ExprKind::Cast(ir::program::CastKind::Explicit, e), ty)
+        }
         CrewQuery::Level => build.int(env.level, int),
         CrewQuery::InParallel | CrewQuery::ActiveLevel => match env.outer.or(team) {
             Some(team) => {

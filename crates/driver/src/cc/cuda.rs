@@ -158,7 +158,7 @@ fn undefined(parts: &[Part]) -> Option<(&str, String)> {
 
 /// What the compiler is told, following what the host's was told.
 fn options(arguments: &Arguments, numbers: &Numbers, is_linked: bool) -> Vec<String> {
-    let mut options = vec!["--std=c++20".to_owned(), "-w".to_owned()];
+    let mut options = ["--std=c++20", "-w", "--device-int128"].map(str::to_owned).to_vec();
     if is_linked {
         options.extend(["--relocatable-device-code=true", "-D__FERRY_LINKED"].map(str::to_owned));
     }

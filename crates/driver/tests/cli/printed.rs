@@ -63,3 +63,20 @@ fn broken_programs_are_not_printed() {
     typed.fails(1, &["F0401"]);
     assert_eq!(typed.out, "");
 }
+
+#[test]
+fn the_typed_form_of_every_program_keeps_its_laws() {
+    let folder = Folder::new();
+    let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/run");
+    let mut count = 0;
+    for entry in std::fs::read_dir(programs).expect("programs").flatten() {
+        let path = entry.path();
+        if path.extension().is_some_and(|it| it == "c") {
+            let typed = folder.ferry(&["print", "--typed", path.to_str().expect("UTF-8")]);
+            assert!(!typed.err.contains("F0999"), "{}: {}", path.display(), typed.err);
+            assert!(typed.out.contains("@main"), "{}", path.display());
+            count += 1;
+        }
+    }
+    assert!(count > 100, "{count} programs");
+}

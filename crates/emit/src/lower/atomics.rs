@@ -4,9 +4,10 @@
 //! level where it stands.
 
 use ir::construct::{AtomicKind, Clause, ClauseKind, Leaf};
-use ir::program::{ExprId, ExprKind, RegionId};
+use ir::program::{ExprId, ExprKind, Program, RegionId, StmtId, StmtKind};
 use ir::walk::Part;
 
+use super::levels::Leveled;
 use super::{Lowering, unknown};
 use crate::c::{Out, Printer};
 
@@ -85,4 +86,35 @@ impl Lowering<'_> {
         }
         found
     }
+}
+
+/// Gives conditional updates the braces that gcc wants of them; the program as written, and as it is now.
+pub(super) fn embraced(written: &Program, leveled: Option<Leveled>) -> Option<Leveled> {
+    let now = leveled.as_ref().map_or(written, |it| &it.program);
+    let mut found: Vec<(RegionId, StmtId)> = Vec::new();
+    for (id, region) in now.regions.iter() {
+        let mut open: Vec<StmtId> = region.body.into_iter().collect();
+        while let Some(at) = open.pop().filter(|_| region.construct.leaves == [Leaf::Atomic]) {
+            match &now.stmts[at].kind {
+                StmtKind::Block(list) => open.extend(list),
+                StmtKind::If(_, then, other) => {
+                    let branches = [Some(*then), *other].into_iter().flatten();
+                    let is_bare = |it: &StmtId| !matches!(now.stmts[*it].kind, StmtKind::Block(_));
+                    found.extend(branches.filter(is_bare).map(|it| (id, it)));
+                }
+                _ => {}
+            }
+        }
+    }
+    if found.is_empty() {
+        return leveled;
+    }
+    let mut leveled = leveled.unwrap_or_else(|| Leveled::unchanged(written));
+    for (id, at) in found {
+        let bare = leveled.program.stmts[at].clone();
+        let inner = leveled.program.stmts.push(bare);
+        leveled.program.stmts[at].kind = StmtKind::Block([inner].into());
+        leveled.changed.insert(id);
+    }
+    Some(leveled)
 }

@@ -67,7 +67,13 @@ impl Lowering<'_> {
                 whole.push_str(&format!("#pragma weak {name}\n"));
             }
         }
-        whole.push_str(&unit.into_text());
+        let unit = unit.into_text();
+        for (name, defined) in directive::LACKING_ROUTINES {
+            if self.near.is_none() && (unit.contains(name) || text.contains(name)) {
+                whole.push_str(defined);
+            }
+        }
+        whole.push_str(&unit);
         whole.push_str("\n# 1 \"<ferry>\" 3\n");
         whole.push_str(&self.foreign_rooms(&printer, kernels));
         let rooms = self.rooms(kernels);

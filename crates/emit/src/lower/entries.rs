@@ -292,6 +292,7 @@ impl Entries {
                 lower.iter().chain(counts).copied().collect::<Vec<_>>()
             }
             ClauseKind::ThreadLimit(limit) => vec![*limit],
+            ClauseKind::If(condition) if it.on == Some(Leaf::Teams) => vec![*condition],
             _ => Vec::new(),
         });
         for expr in exprs {

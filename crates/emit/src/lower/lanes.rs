@@ -63,7 +63,7 @@ fn begins_later(program: &Program, item: ExprId) -> bool {
 }
 
 /// A clause about lanes.
-fn is_for_lanes(kind: &ClauseKind<Typed>) -> bool {
+pub(super) fn is_for_lanes(kind: &ClauseKind<Typed>) -> bool {
     matches!(
         kind,
         ClauseKind::Safelen(_)

@@ -39,6 +39,7 @@ mod parts;
 mod place;
 mod queue;
 mod room;
+mod scans;
 mod scope;
 mod standalone;
 mod storage;
@@ -213,6 +214,8 @@ pub fn lower_with(
         }
         leveled = team_sizes::drop_unobserved(shaped, leveled, locator);
         leveled = lanes::without_moved_sums(shaped, leveled);
+        leveled = scans::known(shaped, leveled);
+        leveled = atomics::embraced(shaped, leveled);
         (named, leveled)
     };
     let (named, leveled) = prepared(written, true);
@@ -252,6 +255,9 @@ pub fn lower_with(
     let grid_aligned =
         (!options.grids.is_empty()).then(|| storage::aligned(grid_program)).flatten();
     let grid_program = grid_aligned.as_ref().unwrap_or(grid_program);
+    let grid_moved =
+        (!options.grids.is_empty()).then(|| grid::statics::moved_out(grid_program)).flatten();
+    let grid_program = grid_moved.as_ref().unwrap_or(grid_program);
     // Without the runtime the text of the host runs there only.
     let here = options.standalone.then(|| fallback::answered(program, true)).flatten();
     let here = here.as_ref().unwrap_or(program);

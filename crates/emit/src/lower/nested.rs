@@ -5,7 +5,9 @@
 //! parts do not take was for a part that is gone.
 
 use directive::HOST_DIALECT;
-use ir::construct::{BindLevel, Clause, ClauseKind, Construct, DefaultSharing, Leaf, Spelled};
+use ir::construct::{
+    Args, BindLevel, Clause, ClauseKind, Construct, DefaultSharing, Leaf, Spelled,
+};
 use ir::program::{ExprId, ExprKind, Program, RegionId, StmtId, StmtKind, Typed, VarId};
 use ir::region::{Origin, Region, Sharing};
 use ir::walk::Part;
@@ -123,6 +125,10 @@ impl Lowering<'_> {
         name_sections(self.program, printer, &construct, &mut spelled);
         self.name_record_sums(id, &mut spelled);
         fit(&mut spelled, is_reduced, self.near.is_some());
+        if construct.has(Leaf::Flush) {
+            // Variables may have no name here; all memory is more than they are.
+            spelled.args = Args::None;
+        }
         if self.is_device {
             name_allocators(&mut spelled);
         }

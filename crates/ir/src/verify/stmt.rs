@@ -4,6 +4,7 @@ use rustc_hash::FxHashSet;
 use source::Span;
 
 use super::{Law, Verifier};
+use crate::construct::Leaf;
 use crate::program::{
     ExprKind, Function, FunctionId, Item, LabelId, RegionId, StmtId, StmtKind, VarStorage,
 };
@@ -160,7 +161,12 @@ impl Verifier<'_> {
                         it.span,
                         "another region or function is around it",
                     );
-                    inner.region = Some(region);
+                    // One that chooses stands for the regions that it chooses from.
+                    let chooses = [Leaf::Metadirective, Leaf::BeginMetadirective]
+                        .map(|leaf| it.construct.has(leaf));
+                    if !chooses.contains(&true) {
+                        inner.region = Some(region);
+                    }
                 }
                 Part::Init(_) => {}
             }

@@ -66,10 +66,12 @@ impl Entries {
         let needs_parent = whole.is_none()
             && !only_attached
             && !is_there
-            && (attached.iter().any(reaches_in) || direct.len() > 1);
+            && (attached.iter().any(reaches_in)
+                || direct.len() > 1
+                || direct.iter().any(|it| !it.repeats.is_empty() && it.place.rows.is_empty()));
         let mut parent = None;
         if needs_parent {
-            let (begin, size) = span(&direct, &attached, depth);
+            let (begin, size) = span(&direct, &attached, depth, &base);
             let bits = span_bits(direct.iter().chain(&attached));
             let mut entry = entry(base.clone(), begin, size, bits, &root_name);
             attach(&mut entry);
@@ -199,23 +201,45 @@ fn one_by_one(mut wish: Wish) -> Wish {
     wish
 }
 
-/// From the lowest to the highest byte that is touched of one object.
-pub(super) fn span(direct: &[Wish], attached: &[Wish], depth: usize) -> (String, String) {
-    let pieces: Vec<(String, String)> = direct
-        .iter()
-        .map(|it| (format!("&{}", it.place.first), it.size()))
-        .chain(attached.iter().filter(|it| it.place.rows.is_empty()).filter_map(|it| {
-            let pointer = it.place.pointers.get(depth)?;
-            Some((format!("&{pointer}"), format!("sizeof({pointer})")))
-        }))
-        .collect();
-    let fold = |name: &str, texts: Vec<String>| {
-        let mut texts = texts.into_iter();
-        let first = texts.next().unwrap_or_else(|| "0".to_owned());
-        texts.fold(first, |all, it| format!("{name}({all}, {it})"))
-    };
-    let low = fold("__ferry_low", pieces.iter().map(|it| it.0.clone()).collect());
-    let ends = pieces.iter().map(|it| format!("(char *)({}) + {}", it.0, it.1)).collect();
-    let high = fold("__ferry_high", ends);
+/// From the lowest to the highest byte that is touched of one object, `base` if there is none.
+pub(super) fn span(
+    direct: &[Wish],
+    attached: &[Wish],
+    depth: usize,
+    base: &str,
+) -> (String, String) {
+    let mut pieces: Vec<(String, String, &[Repeat])> = Vec::new();
+    for it in direct {
+        pieces.push((format!("&{}", it.place.first), it.size(), &it.repeats));
+    }
+    for it in attached.iter().filter(|it| it.place.rows.is_empty()) {
+        if let Some(pointer) = it.place.pointers.get(depth) {
+            pieces.push((format!("&{pointer}"), format!("sizeof({pointer})"), &it.repeats));
+        }
+    }
+    let starts = pieces.iter().map(|it| (it.0.clone(), it.2)).collect();
+    let ends = pieces.iter().map(|it| (format!("(char *)({}) + {}", it.0, it.1), it.2)).collect();
+    let low = outermost("__ferry_low", starts, base);
+    let high = outermost("__ferry_high", ends, base);
     (format!("(void *)({low})"), format!("(char *)({high}) - (char *)({low})"))
+}
+
+/// The lowest or highest of some addresses, those of all turns of pieces that are repeated included.
+fn outermost(chosen: &str, addresses: Vec<(String, &[Repeat])>, base: &str) -> String {
+    let (once, repeated): (Vec<_>, Vec<_>) = addresses.into_iter().partition(|it| it.1.is_empty());
+    let known = once.into_iter().map(|it| it.0).reduce(|all, it| format!("{chosen}({all}, {it})"));
+    if repeated.is_empty() {
+        return known.unwrap_or_else(|| "0".to_owned());
+    }
+    let mut text = format!(
+        "({{ const volatile void *__ferry_at = {};",
+        known.unwrap_or_else(|| "0".to_owned())
+    );
+    for (address, repeats) in repeated {
+        repeats.iter().for_each(|it| text.push_str(&format!(" {}", it.head())));
+        text.push_str(&format!(
+            " __ferry_at = __ferry_at ? {chosen}(__ferry_at, {address}) : (const volatile void *)({address});"
+        ));
+    }
+    format!("{text} __ferry_at ? __ferry_at : (const volatile void *)({base}); }})")
 }

@@ -42,11 +42,12 @@ impl Entries {
         attach: MapType,
     ) -> Option<usize> {
         let base = format!("(void *)&{pointer}");
-        let is_whole = |it: &Wish| !it.place.is_member && it.place.dims.is_empty();
-        let whole = wishes.iter().position(is_whole);
+        let is_spread = |it: &Wish| is_spread(it, pointer);
+        let is_whole =
+            |it: &Wish| !it.place.is_member && it.place.dims.is_empty() && !is_spread(it);
         let mut around = None;
-        if whole.is_none() && wishes.len() > 1 {
-            let (begin, size) = span(&wishes, &[], 0);
+        if !wishes.iter().any(is_whole) && (wishes.len() > 1 || wishes.iter().any(is_spread)) {
+            let (begin, size) = span(&wishes, &[], 0, &format!("(void *)({pointer})"));
             let bits = span_bits(wishes.iter());
             let mut made =
                 entry(base.clone(), begin, size, bits | MapType::PTR_AND_OBJ | attach, pointer);
@@ -72,6 +73,12 @@ impl Entries {
         }
         around.or(first)
     }
+}
+
+/// Whether the turns of a repeated piece lie behind one pointer.
+fn is_spread(wish: &Wish, pointer: &str) -> bool {
+    let mut words = pointer.split(|it: char| !it.is_alphanumeric() && it != '_');
+    !wish.repeats.is_empty() && !words.any(|word| wish.repeats.iter().any(|it| it.name == word))
 }
 
 /// Wishes by the pointer that leads to them, in the order they were made. Those that are repeated

@@ -59,3 +59,4 @@ static float __ferry_c_crealf(_Complex float z) { return __real__ z; }
 static float __ferry_c_cimagf(_Complex float z) { return __imag__ z; }
 static float __ferry_c_cabsf(_Complex float z) { return hypot(__real__ z, __imag__ z); }
 static _Complex float __ferry_c_conjf(_Complex float z) { return ~z; }
+#define __ferry_zd _Complex double

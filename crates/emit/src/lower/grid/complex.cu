@@ -68,3 +68,4 @@ template <class T> static __device__ __ferry_complex<T> __ferry_cmplx(T real, T 
 #define __ferry_c_cabsf(z) hypotf((z).re, (z).im)
 #define __ferry_c_conj(z) (~(z))
 #define __ferry_c_conjf(z) (~(z))
+#define __ferry_zd __ferry_complex<double>

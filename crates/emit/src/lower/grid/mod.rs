@@ -30,6 +30,7 @@ mod literals;
 mod refused;
 mod solo;
 mod spmd;
+pub(in crate::lower) mod statics;
 mod team;
 mod told;
 mod unit;

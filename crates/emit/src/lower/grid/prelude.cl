@@ -14,6 +14,7 @@
 #define __ferry_flat(x) ((void *)(__global void *)(x))
 #define __ferry_generic __generic
 #endif
+#define __ferry_fn static
 typedef long __ferry_i64;
 typedef unsigned long __ferry_u64, __ferry_word, __ferry_size;
 /* Long divisions are slow, and most numbers are short. */

@@ -1,4 +1,8 @@
 # 1 "<ferry>" 3
+#define __ferry_fn static __device__
+#define __ferry_far
+#define __ferry_of_thread
+#define __ferry_mine_and
 typedef long __ferry_i64;
 typedef unsigned long __ferry_u64, __ferry_word, __ferry_size;
 #define _Bool bool

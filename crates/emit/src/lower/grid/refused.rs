@@ -46,7 +46,7 @@ impl Lowering<'_> {
                 Part::Expr(id) => {
                     let it = &program.exprs[id];
                     lengths.changes(program, &it.kind);
-                    if let Some(what) = lacking(program, it.ty) {
+                    if let Some(what) = lacking(Some(grid), program, it.ty) {
                         self.not_for_grid(it.span, what);
                     }
                     if grid.is_cpp()
@@ -164,7 +164,7 @@ impl Lowering<'_> {
     /// Refuses a variable of a type that there is no word for.
     pub(super) fn check_type(&self, var: VarId) {
         let it = &self.program.vars[var];
-        if let Some(what) = lacking(self.program, it.ty) {
+        if let Some(what) = lacking(self.grid, self.program, it.ty) {
             self.not_for_grid(it.span, what);
         }
     }
@@ -376,13 +376,15 @@ fn calls_by_name(program: &Program, callee: ExprId) -> bool {
 }
 
 /// A type that there is no word for.
-fn lacking(program: &Program, ty: Ty) -> Option<&'static str> {
+fn lacking(grid: Option<Grid>, program: &Program, ty: Ty) -> Option<&'static str> {
     let types = &program.types;
     let innermost = types.innermost_element(ty);
     match types.shape(innermost) {
         TypeKind::Float(FloatKind::Float | FloatKind::Double) => None,
         TypeKind::Float(_) => Some("`long double`"),
-        TypeKind::Int(IntKind::Int128 | IntKind::UInt128) => Some("an integer of 128 bits"),
+        TypeKind::Int(IntKind::Int128 | IntKind::UInt128) if grid.is_some_and(Grid::is_opencl) => {
+            Some("an integer of 128 bits")
+        }
         TypeKind::Complex(FloatKind::Float | FloatKind::Double) => None,
         TypeKind::Complex(_) => Some("a complex number of `long double`"),
         TypeKind::ComplexInt(_) => Some("a complex integer"),

@@ -239,6 +239,7 @@ fn what(leaves: &[Leaf]) -> What {
             | Leaf::Flush
             | Leaf::OrderedPoint
             | Leaf::Scan
+            | Leaf::Cancel
             | Leaf::CancellationPoint
             | Leaf::TaskIteration
             | Leaf::EnterData

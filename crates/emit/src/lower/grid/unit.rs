@@ -27,9 +27,16 @@ const HIP_PRELUDE: &str = include_str!("prelude.hip");
 const OPENCL_COMPLEX: &str = include_str!("complex.cl");
 const CUDA_COMPLEX: &str = include_str!("complex.cu");
 
+/// Functions of the C library that texts have where they call them.
+const LIBRARY: &str = include_str!("library.c");
+const COMPLEX_LIBRARY: &str = include_str!("complex.c");
+
 /// What those need that have bit-fields.
 const OPENCL_BITS: &str = include_str!("bits.cl");
 const CUDA_BITS: &str = include_str!("bits.cu");
+
+/// What those need that have locks.
+const LOCKS: &str = include_str!("locks.c");
 
 /// What kernels use whose threads share rows, or that have instructions of their own.
 const CUDA_SHAPES: &str = include_str!("shapes.cu");
@@ -173,6 +180,9 @@ impl Lowering<'_> {
                 text.push_str(if body.contains("_bits(") { CUDA_BITS } else { "" });
             }
         }
+        text.push_str(if body.contains("__ferry_lock_") { LOCKS } else { "" });
+        text.push_str(if body.contains("__ferry_x_") { LIBRARY } else { "" });
+        text.push_str(if body.contains("__ferry_z_") { COMPLEX_LIBRARY } else { "" });
         text.push_str(&body);
         text.push_str(&self.link_words(grid, &selection));
         Some(text)

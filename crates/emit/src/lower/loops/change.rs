@@ -55,6 +55,8 @@ impl Maker<'_, '_> {
         let count = self.arity(construct).min(nest.loops.len());
         let nest = match construct.leaves.as_slice() {
             [Leaf::Unroll] => {
+                // Directives for the loop that is made see that loop, not the one that was there.
+                let wanted = wanted.max(usize::from(has_apply(construct)));
                 let factor = self.factor(construct, trips, wanted);
                 if wanted > 0 {
                     self.cut(nest, &[factor.to_string()], wanted, here, Cut::Tile).map(
@@ -435,7 +437,7 @@ impl Maker<'_, '_> {
         if place >= nest.loops.len() {
             return Err(Refused { span: directive.span, why: "there is no such loop" });
         }
-        if directive.leaves == [Leaf::Unroll] {
+        if directive.leaves == [Leaf::Unroll] && !has_apply(directive) {
             let factor = self.factor(directive, None, 0);
             if let Some(it) = nest.loops.get_mut(place) {
                 it.unroll = Some(factor);
@@ -450,6 +452,11 @@ impl Maker<'_, '_> {
         let inner = self.change(directive, inner, 0, None, true)?;
         Ok(Nest { body: Code::Nest(Box::new(inner)), ..nest })
     }
+}
+
+/// Whether a transformation has directives for the loops that it makes.
+fn has_apply(construct: &Construct<Typed>) -> bool {
+    construct.kinds().any(|it| matches!(it, ClauseKind::Apply { .. }))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,0 +1,65 @@
+/* More of the C library, in words that all languages of grids have. */
+__ferry_fn double __ferry_x_nearbyint(double x) { return rint(x); }
+__ferry_fn long __ferry_x_lrint(double x) { return (long)rint(x); }
+__ferry_fn long __ferry_x_lround(double x) { return (long)round(x); }
+__ferry_fn double __ferry_x_scalbn(double x, long by)
+{
+  return ldexp(x, by > 100000 ? 100000 : by < -100000 ? -100000 : (int)by);
+}
+__ferry_fn void __ferry_x_sincos(double x, __ferry_far double *sine, __ferry_far double *cosine)
+{
+  *sine = sin(x);
+  *cosine = cos(x);
+}
+__ferry_fn void __ferry_x_sincosf(float x, __ferry_far float *sine, __ferry_far float *cosine)
+{
+  *sine = (float)sin((double)x);
+  *cosine = (float)cos((double)x);
+}
+__ferry_fn __ferry_size __ferry_x_strnlen(const __ferry_far char *text, __ferry_size most)
+{
+  __ferry_size length = 0;
+  while (length < most && text[length] != 0)
+    length++;
+  return length;
+}
+__ferry_fn __ferry_far char *__ferry_x_strncpy(__ferry_far char *to, const __ferry_far char *from, __ferry_size size)
+{
+  __ferry_size at = 0;
+  for (; at < size && from[at] != 0; at++)
+    to[at] = from[at];
+  for (; at < size; at++)
+    to[at] = 0;
+  return to;
+}
+__ferry_fn __ferry_far char *__ferry_x_strncat(__ferry_far char *to, const __ferry_far char *from, __ferry_size size)
+{
+  __ferry_size end = 0, at = 0;
+  while (to[end] != 0)
+    end++;
+  for (; at < size && from[at] != 0; at++)
+    to[end + at] = from[at];
+  to[end + at] = 0;
+  return to;
+}
+#define __ferry_x_strcat(to, from) __ferry_x_strncat(to, from, ~0ul)
+__ferry_fn __ferry_far char *__ferry_x_strstr(const __ferry_far char *text, const __ferry_far char *wanted)
+{
+  for (;; text++) {
+    __ferry_size at = 0;
+    while (wanted[at] != 0 && text[at] == wanted[at])
+      at++;
+    if (wanted[at] == 0)
+      return (__ferry_far char *)text;
+    if (*text == 0)
+      return 0;
+  }
+}
+__ferry_fn __ferry_far void *__ferry_x_memchr(const __ferry_far void *memory, int wanted, __ferry_size size)
+{
+  const __ferry_far unsigned char *at = (const __ferry_far unsigned char *)memory;
+  for (; size > 0; size--, at++)
+    if (*at == (unsigned char)wanted)
+      return (__ferry_far void *)at;
+  return 0;
+}

@@ -1,0 +1,59 @@
+// Functions of the C library in regions: rounding to integers, words, sines with cosines.
+#define _GNU_SOURCE
+#include <math.h>
+#include <omp.h>
+#include <stdio.h>
+#include <string.h>
+
+static int wrong;
+
+static void expect(int is_right, const char *what)
+{
+  if (!is_right) {
+    printf("wrong: %s\n", what);
+    wrong = 1;
+  }
+}
+
+int main(void)
+{
+  const double input[6] = { -2.5, -0.5, 0.4999, 1.5, 2.5, 1e6 + 0.5 };
+  long rounded[6], even[6];
+  double whole[6], scaled[6], sine, cosine;
+  float single = 0;
+  int away = 0;
+#pragma omp target map(from : rounded, even, whole, scaled, sine, cosine, single, away) map(to : input)
+  {
+    for (int i = 0; i < 6; i++) {
+      rounded[i] = lround(input[i]) + llroundf(0.5f);
+      even[i] = lrint(input[i]) + llrint(2.5);
+      whole[i] = nearbyint(input[i]);
+      scaled[i] = scalbn(input[i], 3) + scalbln(1, -2L);
+    }
+    sincos(0.75, &sine, &cosine);
+    single = nearbyintf(-3.5f) + scalbnf(0.5f, 4);
+    away = !omp_is_initial_device();
+  }
+  int right = away && single == 4 && fabs(sine - sin(0.75)) < 1e-15 && fabs(cosine - cos(0.75)) < 1e-15;
+  for (int i = 0; i < 6; i++) {
+    right &= rounded[i] == lround(input[i]) + 1 && even[i] == lrint(input[i]) + 2;
+    right &= whole[i] == nearbyint(input[i]) && scaled[i] == 8 * input[i] + 0.25;
+  }
+  expect(right, "rounded and scaled");
+
+  char text[32] = "ferry", copy[8];
+  int found = 0, missing = 0, length = 0;
+#pragma omp target map(tofrom : text) map(from : copy, found, missing, length)
+  {
+    strcat(text, " over");
+    strncat(text, " the sea", 4);
+    strncpy(copy, text, 7);
+    copy[7] = 0;
+    found = (int)(strstr(text, "er t") - text);
+    missing = strstr(text, "sea") == 0 && memchr(text, 'z', 10) == 0;
+    length = (int)strnlen(text, 9) + ((char *)memchr(text, 'o', 32) == text + 6);
+  }
+  expect(!strcmp(text, "ferry over the") && !strcmp(copy, "ferry o"), "words that are joined and copied");
+  expect(found == 8 && missing == 1 && length == 10, "words that are looked for");
+  return wrong;
+}
