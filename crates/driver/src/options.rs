@@ -510,7 +510,8 @@ pub(crate) enum KeepOld {
 pub(crate) struct CcOptions {
     /// Devices to compile for: cpu, cpu:copy, cpu:separate, opencl, opencl:1.2, cuda (all GPUs from sm_70 on),
     /// cuda:sm_90 (this one, and later ones by way of their drivers), hip (AMD's gfx90a), hip:gfx942, riscv (a simulated
-    /// cluster), riscv:mine.toml, riscv:shared, or a list such as cpu,cuda,hip
+    /// cluster), riscv:mine.toml, riscv:shared, remote:aarch64 (another machine, with its own compiler), remote:ppc64le,
+    /// remote:riscv64, remote:ve, remote:mine.toml, or a list such as cpu,cuda,hip
     #[arg(long, value_name = "LIST", default_value = "cpu")]
     pub(crate) device: String,
 
