@@ -1,8 +1,9 @@
 //! What programs of other machines and the library that starts them agree on: the image, and the frames of the link.
 //!
 //! An image is a few lines of text, an empty line, and the program. The program speaks first: [`GREETING`]. Then
-//! both sides send frames: the four words of a [`Head`], all little-endian, and as many bytes as the last one says. The
-//! C of the program has the same numbers ([`FRAMES`]).
+//! both sides send frames: the four words of a [`Head`] with their [`mixed`] value, as many bytes as the last word says,
+//! and, if there are any, their mixed value. All words are little-endian. What does not fit its value is not taken. The C
+//! of the program has the same numbers ([`FRAMES`]).
 
 use std::fmt::Write as _;
 
@@ -12,7 +13,8 @@ const FIRST: &str = "ferry: a program of another machine";
 /// What both sides must agree on; raised with every change of the frames.
 pub const VERSION: u64 = 1;
 
-/// The first bytes that a program sends; words of eight bytes follow: the version, the size of a page, bytes of memory.
+/// The first bytes that a program sends; words of eight bytes follow: the version, the size of a page, bytes of memory, and
+/// the mixed value of these three.
 pub const GREETING: [u8; 8] = *b"\x7fferry\r\n";
 
 /// The longest frame.
@@ -76,6 +78,28 @@ impl<'a> Image<'a> {
     }
 }
 
+/// What [`mixed`] begins with.
+pub const MIXED: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// One number for some bytes, in words of which the last is filled with zeros: goes on from what came before, which had a
+/// multiple of eight.
+pub fn mixed(before: u64, bytes: &[u8]) -> u64 {
+    let mix = |before: u64, word: u64| {
+        let product = (before ^ word).wrapping_mul(0xff51_afd7_ed55_8ccd);
+        product ^ product >> 33
+    };
+    let (words, rest) = bytes.as_chunks::<8>();
+    let all = words.iter().fold(before, |before, it| mix(before, u64::from_le_bytes(*it)));
+    if rest.is_empty() {
+        return all;
+    }
+    let mut last = [0; 8];
+    for (to, from) in last.iter_mut().zip(rest) {
+        *to = *from;
+    }
+    mix(all, u64::from_le_bytes(last))
+}
+
 /// The first words of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head {
@@ -89,25 +113,33 @@ pub struct Head {
     pub len: u64,
 }
 
-/// Bytes of a [`Head`].
-pub const HEAD: usize = 32;
+/// Bytes of a [`Head`] and its mixed value.
+pub const HEAD: usize = 40;
 
 impl Head {
     /// As bytes.
     pub fn write(&self) -> [u8; HEAD] {
-        let mut bytes = [0; HEAD];
         let words = [self.kind, self.call, self.worker, self.len];
-        for (to, from) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(words) {
+        let mut bytes = [0; HEAD];
+        let (chunks, _) = bytes.as_chunks_mut::<8>();
+        for (to, from) in chunks.iter_mut().zip(words) {
             *to = from.to_le_bytes();
         }
+        let (words, value) = bytes.split_at_mut(HEAD - 8);
+        value.copy_from_slice(&mixed(MIXED, words).to_le_bytes());
         bytes
     }
 
-    /// From bytes.
-    pub fn read(bytes: &[u8; HEAD]) -> Head {
+    /// From bytes; nothing if they are not what was sent.
+    pub fn read(bytes: &[u8; HEAD]) -> Option<Head> {
         let mut words = bytes.as_chunks::<8>().0.iter().map(|it| u64::from_le_bytes(*it));
-        let mut next = || words.next().unwrap_or(0);
-        Head { kind: next(), call: next(), worker: next(), len: next() }
+        let head = Head {
+            kind: words.next()?,
+            call: words.next()?,
+            worker: words.next()?,
+            len: words.next()?,
+        };
+        (head.write() == *bytes).then_some(head)
     }
 }
 
@@ -186,7 +218,14 @@ mod tests {
             assert_eq!(Image::read(&bytes[..len]), None, "cut at {len}");
         }
         let head = Head { kind: 1, call: u64::MAX, worker: 3, len: 4 };
-        assert_eq!(Head::read(&head.write()), head);
+        assert_eq!(Head::read(&head.write()), Some(head));
+        for bit in 0..HEAD * 8 {
+            let mut damaged = head.write();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            assert_eq!(Head::read(&damaged), None, "bit {bit}");
+        }
+        assert_eq!(mixed(mixed(MIXED, b"12345678"), b"9"), mixed(MIXED, b"123456789"));
+        assert_ne!(mixed(MIXED, b"123456789"), mixed(MIXED, b"123456798"));
     }
 
     #[test]

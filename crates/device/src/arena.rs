@@ -8,11 +8,9 @@
 #![allow(unsafe_code, reason = "maps memory and copies by address")]
 
 use std::env;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::blocks::{Blocks, Taken};
@@ -36,11 +34,9 @@ const LOWEST: usize = 0x1000_0000_0000;
 
 /// What is behind the range.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Backing<'a> {
-    /// A memory file, whose descriptor the other side gets.
+pub(crate) enum Backing {
+    /// A memory file, which the other side maps too.
     Memory,
-    /// A file that the other side opens by its path; made here.
-    Path(&'a Path),
     /// Memory of the other side alone.
     Elsewhere,
 }
@@ -62,14 +58,14 @@ pub(crate) struct Arena {
 
 impl Arena {
     /// Memory for device `number`: `limit` bytes, or as much as the machine has.
-    pub(crate) fn new(number: usize, limit: Option<usize>, backing: Backing<'_>) -> Result<Arena> {
+    pub(crate) fn new(number: usize, limit: Option<usize>, backing: Backing) -> Result<Arena> {
         let failed = |error: io::Error| {
             DeviceError::Failed(format!("its memory cannot be reserved: {error}"))
         };
         let wanted = limit.unwrap_or_else(machine_memory_at_most).max(1).next_multiple_of(PAGE);
         // Beyond that the system would end the program.
         let most = match backing {
-            Backing::Memory | Backing::Path(_) => file_limit(),
+            Backing::Memory => file_limit(),
             Backing::Elsewhere => usize::MAX,
         };
         if limit.is_some() && wanted > most.saturating_sub(PAGE) {
@@ -81,7 +77,6 @@ impl Arena {
         let mut size = wanted.saturating_add(PAGE).min(most / PAGE * PAGE);
         let file = match backing {
             Backing::Memory => Some(memory_file().map_err(failed)?),
-            Backing::Path(path) => Some(file_at(path).map_err(failed)?),
             Backing::Elsewhere => None,
         };
         loop {
@@ -219,6 +214,12 @@ impl Arena {
         Some((view + offset) as *mut u8)
     }
 
+    /// Where processes of this machine and user find the file.
+    pub(crate) fn path(&self) -> Option<String> {
+        let file = self.file.as_ref()?;
+        Some(format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd()))
+    }
+
     /// The first page, where the host sees it.
     pub(crate) fn first_page(&self) -> Option<*mut u8> {
         self.view.map(|it| it as *mut u8)
@@ -283,11 +284,6 @@ fn memory_file() -> io::Result<File> {
     }
     // SAFETY: the kernel just gave this descriptor to us alone.
     Ok(unsafe { File::from_raw_fd(fd) })
-}
-
-/// A file that is not there yet, for this user alone.
-fn file_at(path: &Path) -> io::Result<File> {
-    OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path)
 }
 
 /// The size that a file may have; a memory file too.

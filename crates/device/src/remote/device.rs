@@ -3,11 +3,9 @@
 
 use std::collections::BTreeMap;
 use std::ffi::CStr;
-use std::fs;
 use std::io;
 use std::net::Shutdown;
 use std::ops::Deref;
-use std::path::Path;
 use std::process;
 use std::ptr;
 use std::slice;
@@ -25,14 +23,14 @@ use super::{offered, returned};
 use crate::arena::{Arena, Backing, limit};
 use crate::memory::{DevicePtr, MemoryKind, PIECE, of_machine};
 use crate::separate::last_words::NO_STACK;
-use crate::separate::process::{is_ending, kill, lock, number_told, wait};
+use crate::separate::process::{is_ending, lock, number_told, wait};
 use crate::separate::proxy::{forked, reason, too_long};
 use crate::{Device, DeviceError, Held, Kernel, Launch, Module, Result, Symbol, Upcalls};
 
 /// How long a thread waits, when the device is lost by another's kernel, for that one to say so.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// Where files are that two processes map.
-const SHARED_FOLDER: &str = "/dev/shm";
+/// How long a process may take to end whose link has ended.
+const GRACE: Duration = Duration::from_millis(200);
 /// Bytes that a program fills or moves at once: it answers nothing else meanwhile.
 const AT_ONCE: usize = 64 << 20;
 /// Stack of a thread that runs regions of the host; pages are taken when they are used.
@@ -80,14 +78,9 @@ impl Other {
             ))
         })?;
         let Started { link, process, memory } = start::start(&image)?;
-        let path = image.shares_files.then(|| start::fresh(Path::new(SHARED_FOLDER), "memory"));
-        let made = reserved(number, memory, path.as_deref());
-        let greeted = made.and_then(|arena| greeted(&link, number, arena, path.as_deref()));
-        if let Some(path) = &path {
-            // Both sides have mapped it.
-            let _ = fs::remove_file(path);
-        }
-        let arena = greeted.inspect_err(|_| kill(process))?;
+        let made = reserved(number, memory, image.shares_files);
+        let greeted = made.and_then(|arena| greeted(&link, number, arena));
+        let arena = greeted.inspect_err(|_| start::end_group(process))?;
         Ok(Other(Arc::new(Inner {
             kind,
             arena,
@@ -178,10 +171,10 @@ impl Inner {
             if is_killed {
                 // What starts programs may leave them behind; they end when the link does.
                 let _ = self.link.stream().shutdown(Shutdown::Both);
-                kill(self.process);
+                start::end_group(self.process);
                 return String::new();
             }
-            match wait(self.process) {
+            match wait(self.process, GRACE) {
                 Some(status)
                     if libc::WIFSIGNALED(status) && libc::WTERMSIG(status) == libc::SIGSEGV =>
                 {
@@ -353,12 +346,10 @@ fn done(answer: Answer) -> Result<Vec<u8>> {
     }
 }
 
-/// Memory for a device: a file that both sides map, where there is a path for one and it can be made.
-fn reserved(number: usize, memory: usize, path: Option<&Path>) -> Result<Arena> {
+/// Memory for a device: a file that both sides may map, or memory of its own.
+fn reserved(number: usize, memory: usize, is_shared: bool) -> Result<Arena> {
     let asked = limit()?;
-    if let Some(path) = path
-        && let Ok(arena) = Arena::new(number, asked, Backing::Path(path))
-    {
+    if is_shared && let Ok(arena) = Arena::new(number, asked, Backing::Memory) {
         return Ok(arena);
     }
     // No more than its machine has.
@@ -367,8 +358,7 @@ fn reserved(number: usize, memory: usize, path: Option<&Path>) -> Result<Arena> 
 }
 
 /// Greets a program, which then has its memory.
-fn greeted(link: &Link, number: usize, mut arena: Arena, path: Option<&Path>) -> Result<Arena> {
-    let path = path.filter(|_| arena.file.is_some());
+fn greeted(link: &Link, number: usize, mut arena: Arena) -> Result<Arena> {
     // Whether both sides see the same memory a number tells that only this side knows.
     let mark = SystemTime::UNIX_EPOCH.elapsed().map_or(1, |it| it.as_nanos() as u64) | 1;
     if let Some(page) = arena.first_page() {
@@ -378,7 +368,7 @@ fn greeted(link: &Link, number: usize, mut arena: Arena, path: Option<&Path>) ->
     let own = u64::from(process::id());
     let (devices, size) = (number_told() as u64, arena.size as u64);
     let hello = bytes(&[VERSION, number as u64, devices, arena.base as u64, size, own]);
-    let path = path.map(|it| it.display().to_string()).unwrap_or_default();
+    let path = arena.path().unwrap_or_default();
     let parts = [hello.as_slice(), path.as_bytes()];
     let answer = link.call((frame::HELLO, 0), &parts, None, &Unheard);
     let lost = |_: End| DeviceError::Lost("its process ended before it had memory".into());

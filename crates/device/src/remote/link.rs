@@ -5,7 +5,6 @@
 //! for one, and without an answer the link is given up.
 
 use std::collections::HashMap;
-use std::fs;
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
@@ -13,9 +12,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, TryLockError};
 use std::time::{Duration, Instant};
 
-use abi::remote::{HEAD, Head, LONGEST, frame};
+use abi::remote::{HEAD, Head, LONGEST, MIXED, frame, mixed};
 
-use crate::separate::process::{is_traced, lock};
+use crate::separate::process::{is_traced, lock, state_of};
 
 /// How long is waited between looks at the other side.
 const STEP: Duration = Duration::from_millis(100);
@@ -24,6 +23,8 @@ const STEPS_TO_ASK: u32 = 2;
 /// So many, and a program that does nothing is given up; one that has work, but no processor, after the second number.
 const STEPS_TO_LIVE: u32 = 10;
 const STEPS_WHEN_BUSY: u32 = 50;
+/// So many before the first word: a connection takes its time.
+const STEPS_TO_GREET: u32 = 100;
 /// Bytes that are read at once.
 const HELD: usize = 64 << 10;
 
@@ -125,7 +126,7 @@ impl Link {
     /// Reads exactly so many bytes before all frames.
     pub(super) fn greeting(&self, bytes: &mut [u8]) -> Result<(), End> {
         let mut reader = lock(&self.reader);
-        self.read(&mut reader, bytes, &Limit::none())
+        self.read(&mut reader, bytes, &Limit::none(), &Silence::before_greeting())
     }
 
     /// Sends a frame and waits for its answer.
@@ -229,14 +230,22 @@ impl Link {
     /// Reads one frame: an answer, or nothing where it was something else.
     fn next(&self, limit: &Limit, hearer: &dyn Hearer) -> Result<Option<(u64, Answer)>, End> {
         let mut reader = lock(&self.reader);
+        let patience = Silence::default();
         let mut head = [0; HEAD];
-        self.read(&mut reader, &mut head, limit)?;
-        let Head { kind, call, len, .. } = Head::read(&head);
+        self.read(&mut reader, &mut head, limit, &patience)?;
+        let Head { kind, call, len, .. } = Head::read(&head).ok_or(End::Nonsense)?;
         if len > LONGEST || !is_known(kind) {
             return Err(End::Nonsense);
         }
         let mut payload = vec![0; usize::try_from(len).unwrap_or(0)];
-        self.read(&mut reader, &mut payload, limit)?;
+        self.read(&mut reader, &mut payload, limit, &patience)?;
+        if !payload.is_empty() {
+            let mut value = [0; 8];
+            self.read(&mut reader, &mut value, limit, &patience)?;
+            if u64::from_le_bytes(value) != mixed(MIXED, &payload) {
+                return Err(End::Nonsense);
+            }
+        }
         drop(reader);
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         match kind {
@@ -265,8 +274,14 @@ impl Link {
     }
 
     /// Fills `bytes`; what was read beyond them is held.
-    fn read(&self, reader: &mut Reader, mut bytes: &mut [u8], limit: &Limit) -> Result<(), End> {
-        let mut silence = Silence::default();
+    fn read(
+        &self,
+        reader: &mut Reader,
+        mut bytes: &mut [u8],
+        limit: &Limit,
+        patience: &Silence,
+    ) -> Result<(), End> {
+        let mut silence = *patience;
         while !bytes.is_empty() {
             let here = reader.held.get(reader.from..).unwrap_or_default();
             let count = here.len().min(bytes.len());
@@ -292,7 +307,7 @@ impl Link {
             match got {
                 Ok(0) => return Err(End::Closed),
                 Ok(got) => {
-                    silence = Silence::default();
+                    silence = *patience;
                     if is_large {
                         bytes = bytes.get_mut(got..).unwrap_or_default();
                     }
@@ -329,14 +344,30 @@ impl Link {
         (kind, call, worker): (u64, u64, u64),
         parts: &[&[u8]],
     ) -> Result<(), End> {
-        let len = parts.iter().map(|it| it.len() as u64).sum();
-        let head = Head { kind, call, worker, len }.write();
-        // Small frames go in one piece.
-        if len < 4096 {
-            return self.write(&[&[head.as_slice()], parts].concat().concat());
+        let len: usize = parts.iter().map(|it| it.len()).sum();
+        let head = Head { kind, call, worker, len: len as u64 }.write();
+        // In pieces of our own: what is sent may be written meanwhile, and then its value would be another's.
+        let mut piece = Vec::with_capacity(len.min(HELD) + HEAD + 8);
+        piece.extend(head);
+        let (mut value, mut mixed_to) = (MIXED, HEAD);
+        for part in parts {
+            for bytes in part.chunks(HELD) {
+                piece.extend(bytes);
+                let whole = (piece.len() - mixed_to) / 8 * 8 + mixed_to;
+                value = mixed(value, piece.get(mixed_to..whole).unwrap_or_default());
+                mixed_to = whole;
+                if piece.len() >= HELD {
+                    self.write(piece.get(..mixed_to).unwrap_or_default())?;
+                    piece.drain(..mixed_to);
+                    mixed_to = 0;
+                }
+            }
         }
-        self.write(&head)?;
-        parts.iter().try_for_each(|it| self.write(it))
+        value = mixed(value, piece.get(mixed_to..).unwrap_or_default());
+        if len > 0 {
+            piece.extend(value.to_le_bytes());
+        }
+        self.write(&piece)
     }
 
     /// Sends bytes that are no frame.
@@ -409,18 +440,26 @@ impl Limit {
 }
 
 /// How long nothing has come, in steps: time in which this process was stopped itself is one step at most.
+#[derive(Clone, Copy)]
 struct Silence {
     steps: u32,
+    /// It may be that long.
+    most: u32,
+    /// A sign of life is asked for.
     asks: bool,
 }
 
 impl Default for Silence {
     fn default() -> Silence {
-        Silence { steps: 0, asks: true }
+        Silence { steps: 0, most: STEPS_TO_LIVE, asks: true }
     }
 }
 
 impl Silence {
+    fn before_greeting() -> Silence {
+        Silence { steps: 0, most: STEPS_TO_GREET, asks: false }
+    }
+
     fn goes_on(&mut self, link: &Link) -> Result<(), End> {
         self.steps += 1;
         if self.asks && self.steps.is_multiple_of(STEPS_TO_ASK) {
@@ -429,17 +468,14 @@ impl Silence {
         if self.steps < STEPS_TO_LIVE || is_traced(link.process) {
             return Ok(());
         }
-        // A processor that others use, or a disk, is not the program's fault.
-        let is_busy = matches!(state_of(link.process), Some('R' | 'D'));
-        if is_busy && self.steps < STEPS_WHEN_BUSY { Ok(()) } else { Err(End::Silent) }
+        let most = match state_of(link.process) {
+            Some('T') => STEPS_TO_LIVE,
+            // A processor that others use, or a disk, is not the program's fault.
+            Some('R' | 'D') => self.most.max(STEPS_WHEN_BUSY),
+            _ => self.most,
+        };
+        if self.steps < most { Ok(()) } else { Err(End::Silent) }
     }
-}
-
-/// What the system says of a process: `R` for one that could run, `T` for one that is stopped.
-fn state_of(process: libc::pid_t) -> Option<char> {
-    let text = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // The name may have anything in it.
-    text.rsplit_once(") ")?.1.chars().next()
 }
 
 fn is_known(kind: u64) -> bool {

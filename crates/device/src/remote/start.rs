@@ -10,9 +10,10 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{self, Command};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, SystemTime};
 use std::{env, iter};
 
-use abi::remote::{GREETING, PROGRAM, SIZE, VERSION};
+use abi::remote::{GREETING, MIXED, PROGRAM, SIZE, VERSION, mixed};
 
 use super::Offered;
 use super::link::{End, Link, words};
@@ -31,17 +32,19 @@ pub(super) struct Started {
 pub(super) fn start(image: &Offered) -> Result<Started> {
     let is_sent = image.runner.iter().any(|it| it.contains(SIZE));
     let file = if is_sent { None } else { Some(Removed(written(&image.program)?)) };
-    let words = command(image, file.as_ref().map(|it| it.0.as_path()));
-    let shown = words.join(" ");
+    let line = command(image, file.as_ref().map(|it| it.0.as_path()));
+    let shown = line.join(" ");
     let failed = |why: &dyn std::fmt::Display| {
         let missing = "install what starts its programs, or choose another device";
         DeviceError::Failed(format!("`{shown}` cannot be run: {why}; {missing}"))
     };
     let (ours, theirs) = UnixStream::pair().map_err(|it| failed(&it))?;
     let other = theirs.try_clone().map_err(|it| failed(&it))?;
-    let mut command = Command::new(words.first().map_or("", String::as_str));
-    command.args(words.get(1..).unwrap_or_default());
+    let mut command = Command::new(line.first().map_or("", String::as_str));
+    command.args(line.get(1..).unwrap_or_default());
     command.stdin(OwnedFd::from(theirs)).stdout(OwnedFd::from(other));
+    // Whatever it starts ends with it, and the terminal's signals are for the program.
+    command.process_group(0);
     // SAFETY: one call of the system between fork and exec; that it may fail takes nothing away.
     unsafe {
         command.pre_exec(|| {
@@ -54,17 +57,17 @@ pub(super) fn start(image: &Offered) -> Result<Started> {
     // Its ends are the child's alone now.
     drop(command);
     let link = Link::new(ours, process).map_err(|it| failed(&it))?;
-    let mut greeting = [0; 32];
+    let mut greeting = [0; 40];
     let sent = if is_sent { link.write(&image.program) } else { Ok(()) };
     let greeted = sent.and_then(|()| link.greeting(&mut greeting));
     let refused = |why: String| {
-        kill(process);
+        end_group(process);
         DeviceError::Failed(format!("`{shown}` {why}"))
     };
     match greeted {
         Ok(()) => {}
         Err(End::Closed) => {
-            let status = wait(process).map(ended).unwrap_or_default();
+            let status = wait(process, Duration::from_secs(2)).map(ended).unwrap_or_default();
             let text =
                 "has not greeted: what starts programs is not there, or cannot start this one";
             return Err(DeviceError::Failed(format!("`{shown}` {text}{status}")));
@@ -72,11 +75,10 @@ pub(super) fn start(image: &Offered) -> Result<Started> {
         Err(_) => return Err(refused("shows no sign of life".to_owned())),
     }
     let (first, rest) = greeting.split_at(GREETING.len());
-    let told = words_of(rest);
-    if first != GREETING {
+    let [version, _page, memory, value] = words(rest).unwrap_or_default();
+    if first != GREETING || value != mixed(MIXED, rest.get(..24).unwrap_or_default()) {
         return Err(refused("is no device of Ferry: its first words are others".to_owned()));
     }
-    let [version, _page, memory] = told;
     if version != VERSION {
         return Err(refused(format!(
             "speaks version {version} and the library version {VERSION}: build the program anew"
@@ -86,8 +88,13 @@ pub(super) fn start(image: &Offered) -> Result<Started> {
     Ok(Started { link, process, memory: usize::try_from(memory).unwrap_or(usize::MAX) })
 }
 
-fn words_of(bytes: &[u8]) -> [u64; 3] {
-    words(bytes).unwrap_or_default()
+/// Ends a process and all that it has started.
+pub(super) fn end_group(process: libc::pid_t) {
+    if process > 0 {
+        // SAFETY: a child of ours whose status nobody has taken, and the group that it was started with.
+        unsafe { libc::kill(-process, libc::SIGKILL) };
+        kill(process);
+    }
 }
 
 /// How a process has ended, in words.
@@ -116,17 +123,13 @@ impl Drop for Removed {
     }
 }
 
-/// A name that no other file of this user has.
-pub(super) fn fresh(folder: &Path, what: &str) -> PathBuf {
-    static COUNT: AtomicUsize = AtomicUsize::new(0);
-    let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    let clock = std::time::SystemTime::UNIX_EPOCH.elapsed().map_or(0, |it| it.as_nanos());
-    folder.join(format!("ferry-{what}-{}-{count}-{clock:x}", process::id()))
-}
-
 /// The program as a file that can be run.
 fn written(program: &[u8]) -> Result<PathBuf> {
-    let path = fresh(&env::temp_dir(), "program");
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let clock = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |it| it.as_nanos());
+    // A name that no other file has.
+    let path = env::temp_dir().join(format!("ferry-program-{}-{count}-{clock:x}", process::id()));
     let failed = |error: io::Error| {
         DeviceError::Failed(format!(
             "its program cannot be written to `{}`: {error}",

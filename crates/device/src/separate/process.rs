@@ -53,8 +53,13 @@ pub(super) struct Helper {
 const STEP: Duration = Duration::from_millis(100);
 const STEPS_TO_GREET: u32 = 100;
 const STEPS_TO_LIVE: u32 = 50;
+/// The same for one that was stopped: a busy machine is no reason then.
+const STEPS_WHEN_STOPPED: u32 = 5;
 /// An answer that takes longer than this may be that of a kernel that computes, or never come: a sign of life tells.
 const QUICK: Duration = Duration::from_secs(1);
+
+/// How long a process may take to end.
+const TO_END: Duration = Duration::from_secs(2);
 
 /// Helpers to end with the program.
 static HELPERS: Mutex<Vec<Ending>> = Mutex::new(Vec::new());
@@ -173,7 +178,7 @@ impl Helper {
 
     /// How it has ended, in words, where it left none itself.
     pub(super) fn end(&self) -> String {
-        match wait(self.process) {
+        match wait(self.process, TO_END) {
             Some(status) if libc::WIFSIGNALED(status) => {
                 let signal = libc::WTERMSIG(status);
                 if signal == libc::SIGSEGV {
@@ -253,12 +258,20 @@ impl Helper {
         let mut steps = 0;
         let mut is_late = || {
             steps += 1;
-            let is_over = steps >= STEPS_TO_LIVE && !is_traced(self.process);
+            let is_stopped = steps >= STEPS_WHEN_STOPPED && state_of(self.process) == Some('T');
+            let is_over = (is_stopped || steps >= STEPS_TO_LIVE) && !is_traced(self.process);
             if is_over { Err(io::ErrorKind::TimedOut.into()) } else { Ok(()) }
         };
         protocol::ask(&control, &Request::Alive, &[])?;
         protocol::answered(&control, &mut is_late).map(|_| ())
     }
+}
+
+/// What the system says of a process: `R` for one that could run, `T` for one that is stopped.
+pub(crate) fn state_of(process: libc::pid_t) -> Option<char> {
+    let text = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // The name may have anything in it.
+    text.rsplit_once(") ")?.1.chars().next()
 }
 
 /// Whether a debugger holds a process: it may stop it as long as its user likes.
@@ -273,16 +286,15 @@ pub(crate) fn kill(process: libc::pid_t) {
     if process > 0 {
         // SAFETY: a child of ours whose status nobody has taken, so that its number is its own.
         unsafe { libc::kill(process, libc::SIGKILL) };
-        wait(process);
+        wait(process, TO_END);
     }
 }
 
 /// Waits for a helper that is ending, not for ever; answers its status unless the program has
 /// waited for it itself. One that does not end is made to.
-pub(crate) fn wait(process: libc::pid_t) -> Option<i32> {
+pub(crate) fn wait(process: libc::pid_t, most: Duration) -> Option<i32> {
     const STEP: Duration = Duration::from_millis(1);
-    const STEPS: u32 = 2000;
-    for _ in 0..STEPS {
+    for _ in 0..most.as_millis() / STEP.as_millis() {
         let mut status = 0;
         // SAFETY: a child of ours; the place for the answer lives until the call returns.
         match unsafe { libc::waitpid(process, &raw mut status, libc::WNOHANG) } {
@@ -307,7 +319,7 @@ extern "C" fn end_all() {
     ENDING.store(true, Ordering::Release);
     for it in helpers.drain(..).filter(|it| it.owner == process::id()) {
         let _ = it.control.shutdown(Shutdown::Both);
-        wait(it.process);
+        wait(it.process, TO_END);
     }
 }
 

@@ -14,7 +14,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use abi::image::ImageKind;
-use abi::remote::{FRAMES, Image, VERSION};
+use abi::remote::{FRAMES, Image, MIXED, VERSION};
 use cache::Key;
 use object::{Object, ObjectSymbol, SymbolKind};
 
@@ -130,18 +130,25 @@ fn differs(text: &str) -> Option<String> {
     const ROUNDING: &[&str] =
         &["fesetround", "fegetround", "feraiseexcept", "fetestexcept", "feclearexcept"];
     let mut place = Place::default();
+    let mut found: Option<&str> = None;
     for line in text.lines() {
         place.go_on(line);
-        if line.contains("long double") {
-            return Some(format!("`long double`{place}"));
-        }
-        if let Some(name) = ROUNDING.iter().find(|it| has_word(line, it)) {
-            return Some(format!(
-                "a call of `{name}`{place}, whose argument is a number of the host's"
-            ));
+        let rounding = ROUNDING.iter().find(|it| has_word(line, it)).copied();
+        let what = if line.contains("long double") { Some("long double") } else { rounding };
+        found = found.or(what);
+        // What Ferry writes has no place: that of the code behind it is near.
+        if let Some(what) = found.filter(|_| !place.to_string().is_empty()) {
+            return Some(told(what, &place));
         }
     }
-    None
+    found.map(|it| told(it, &place))
+}
+
+fn told(what: &str, place: &Place) -> String {
+    if what == "long double" {
+        return format!("`{what}`{place}");
+    }
+    format!("a call of `{what}`{place}, whose argument is a number of the host's")
 }
 
 /// Compiles a device text.
@@ -199,7 +206,7 @@ fn refused(machine: &Machine, source: &Path, said: &str) -> Failure {
 
 /// The server with the numbers of its frames.
 fn server_text() -> String {
-    let mut text = format!("#define FERRY_VERSION {VERSION}u\n");
+    let mut text = format!("#define FERRY_VERSION {VERSION}u\n#define MIXED UINT64_C({MIXED})\n");
     for (name, number) in FRAMES {
         let _ = writeln!(text, "#define {name} {number}u");
     }

@@ -36,7 +36,8 @@
 
 typedef char long_has_8_bytes[sizeof(long) == 8 && sizeof(void *) == 8 ? 1 : -1];
 
-#define HEAD 32
+#define HEAD 40
+#define PIECE (64 << 10)
 #define STACK ((size_t)64 << 20)
 #define ALTERNATE (64 << 10)
 #define NO_STACK ((int64_t)INT32_MIN)
@@ -58,6 +59,7 @@ static pthread_mutex_t printing = PTHREAD_MUTEX_INITIALIZER;
 /* The launch that this thread runs, and where its stack ends. */
 static __thread uint64_t launch;
 static __thread uintptr_t stack_end;
+static __thread int is_reading;
 static volatile int is_over;
 
 /* Numbers are little-endian on the link. */
@@ -82,20 +84,46 @@ static void send_bytes(const void *bytes, size_t len) {
   }
 }
 
-/* Small frames go in one piece. */
+/* One number for some bytes, as crate `abi` has it: by it garbage on the link is told from frames. */
+static uint64_t mix(uint64_t before, uint64_t word) {
+  uint64_t product = (before ^ word) * UINT64_C(0xff51afd7ed558ccd);
+  return product ^ product >> 33;
+}
+
+static uint64_t mixed(uint64_t value, const unsigned char *bytes, size_t len) {
+  for (; len >= 8; bytes += 8, len -= 8) value = mix(value, get(bytes));
+  if (len == 0) return value;
+  unsigned char last[8] = {0};
+  memcpy(last, bytes, len);
+  return mix(value, get(last));
+}
+
+/* In pieces of our own: kernels may write meanwhile what is sent. Whoever sends has the buffer. */
 static void send_locked(uint64_t kind, uint64_t call, const void *bytes, uint64_t len) {
-  unsigned char both[HEAD + 256];
-  put(both, kind);
-  put(both + 8, call);
-  put(both + 16, 0);
-  put(both + 24, len);
-  if (len <= sizeof both - HEAD) {
-    if (len) memcpy(both + HEAD, bytes, len);
-    send_bytes(both, HEAD + len);
-    return;
+  static unsigned char piece[HEAD + PIECE + 8];
+  const unsigned char *from = bytes;
+  put(piece, kind);
+  put(piece + 8, call);
+  put(piece + 16, 0);
+  put(piece + 24, len);
+  put(piece + 32, mixed(MIXED, piece, 32));
+  size_t used = HEAD;
+  uint64_t value = MIXED, left = len;
+  while (left > 0) {
+    size_t part = left < PIECE ? (size_t)left : PIECE;
+    memcpy(piece + used, from, part);
+    value = mixed(value, piece + used, part);
+    from += part;
+    left -= part;
+    used += part;
+    if (left == 0) {
+      put(piece + used, value);
+      used += 8;
+    }
+    send_bytes(piece, used);
+    used = 0;
   }
-  send_bytes(both, HEAD);
-  send_bytes(bytes, len);
+  if (len == 0) send_bytes(piece, used);
 }
 
 static void send_frame(uint64_t kind, uint64_t call, const void *bytes, uint64_t len) {
@@ -148,6 +176,8 @@ static void say_last(uint64_t kind, const unsigned char *bytes, size_t len) {
 
 static void on_signal(int number, siginfo_t *info, void *context) {
   (void)context;
+  /* The thread that reads frames has followed an address of the host's: no kernel has. */
+  if (is_reading) _exit(4);
   if (__sync_lock_test_and_set(&is_over, 1)) {
     /* Another thread speaks, and ends the process. */
     usleep(500000);
@@ -304,39 +334,58 @@ static struct worker *worker_of(uint64_t number) {
 static unsigned char held[1 << 16];
 static size_t held_from, held_to;
 
-/* Reads to memory that may not be there; the answer is false then, and all bytes are read nevertheless. */
-static int receive(void *to, uint64_t len) {
-  unsigned char *at = to;
-  int is_right = 1;
+/* The value of the bytes of a frame that were read, which must be what the frame says. */
+static uint64_t read_value;
+static unsigned char odd[8];
+static size_t odd_count;
+
+static void *take(void *to, const unsigned char *from, size_t len) {
+  for (const unsigned char *at = from; at < from + len;) {
+    if (odd_count == 0 && (size_t)(from + len - at) >= 8) {
+      read_value = mix(read_value, get(at));
+      at += 8;
+      continue;
+    }
+    odd[odd_count++] = *at++;
+    if (odd_count == 8) {
+      read_value = mix(read_value, get(odd));
+      odd_count = 0;
+    }
+  }
+  return to ? (char *)memcpy(to, from, len) + len : NULL;
+}
+
+static void receive(void *to, uint64_t len) {
   while (len > 0) {
     size_t here = held_to - held_from;
     if (here > 0) {
       size_t part = here < len ? here : (size_t)len;
-      if (at && is_right) memcpy(at, held + held_from, part);
+      to = take(to, held + held_from, part);
       held_from += part;
-      if (at) at += part;
       len -= part;
       continue;
     }
-    int is_direct = at && is_right && len >= sizeof held;
-    size_t room = is_direct ? (size_t)(len < (1 << 20) ? len : (1 << 20)) : sizeof held;
-    ssize_t got = read(in_link, is_direct ? (void *)at : (void *)held, room);
+    ssize_t got = read(in_link, held, sizeof held);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0 && errno == EFAULT && is_direct) {
-      is_right = 0;
-      continue;
-    }
     /* The program is gone, and so is this one, whatever kernels do. */
     if (got <= 0) _exit(0);
-    if (is_direct) {
-      at += got;
-      len -= (uint64_t)got;
-    } else {
-      held_from = 0;
-      held_to = (size_t)got;
-    }
+    held_from = 0;
+    held_to = (size_t)got;
   }
-  return is_right;
+}
+
+/* The bytes of a frame were all read: are they what was sent? */
+static void check(uint64_t len) {
+  unsigned char value[8];
+  if (odd_count) {
+    memset(odd + odd_count, 0, 8 - odd_count);
+    read_value = mix(read_value, get(odd));
+    odd_count = 0;
+  }
+  uint64_t own = read_value;
+  if (len == 0) return;
+  receive(value, 8);
+  if (get(value) != own) _exit(3);
 }
 
 /* Questions of kernels that the host has not answered. */
@@ -357,6 +406,7 @@ static void answer(uint64_t kind, uint64_t call, uint64_t len) {
   uint64_t part = len < sizeof why - 1 ? len : sizeof why - 1;
   receive(why, part);
   receive(NULL, len - part);
+  check(len);
   why[part] = 0;
   pthread_mutex_lock(&asking);
   for (struct asked *it = questions; it; it = it->next)
@@ -471,6 +521,7 @@ static void hello(uint64_t call, uint64_t len) {
   unsigned char *bytes = malloc(len + 1);
   if (!bytes || len < 48) _exit(2);
   receive(bytes, len);
+  check(len);
   bytes[len] = 0;
   if (get(bytes) != FERRY_VERSION) {
     fail(call, "it speaks another version: build the program and the library from one installation");
@@ -505,6 +556,7 @@ static void find(uint64_t call, uint64_t len) {
   char name[4096];
   uint64_t part = len < sizeof name ? len : 0;
   receive(part ? name : NULL, len);
+  check(len);
   name[part] = 0;
   for (unsigned long i = 0; i < __ferry_symbol_count; i++)
     if (!strcmp(__ferry_symbols[i].name, name)) {
@@ -521,6 +573,7 @@ static void find(uint64_t call, uint64_t len) {
 static void hand_over(uint64_t kind, uint64_t call, uint64_t number, uint64_t len) {
   struct work *work = malloc(sizeof *work + len);
   receive(work ? work->bytes : NULL, len);
+  check(len);
   struct worker *worker = work && len >= 16 ? worker_of(number) : NULL;
   if (!worker) {
     free(work);
@@ -538,51 +591,46 @@ static void hand_over(uint64_t kind, uint64_t call, uint64_t number, uint64_t le
   pthread_mutex_unlock(&worker->lock);
 }
 
-/* One frame. */
+/* One frame. What it says is done when all of it is known to be right; only bytes are written before. */
 static void next(void) {
-  static int has_missed;
-  unsigned char head[HEAD], words[24];
+  unsigned char head[HEAD], words[24] = {0};
   receive(head, HEAD);
+  odd_count = 0;
   uint64_t kind = get(head), call = get(head + 8), worker = get(head + 16), len = get(head + 24);
+  if (mixed(MIXED, head, 32) != get(head + 32)) _exit(3);
+  read_value = MIXED;
   uint64_t least = kind == WRITE ? 8 : kind == READ ? 16 : kind == FILL || kind == MOVE ? 24 : 0;
   if (len < least || len > ((uint64_t)1 << 31)) _exit(3);
   if (least) receive(words, least);
-  len -= least;
+  uint64_t left = len - least;
   switch (kind) {
-  case HELLO: hello(call, len); break;
-  case FIND: find(call, len); break;
+  case HELLO: hello(call, len); return;
+  case FIND: find(call, len); return;
   case LAUNCH:
-  case MAPPER: hand_over(kind, call, worker, len); break;
+  case MAPPER: hand_over(kind, call, worker, len); return;
   case DONE:
-  case FAILED: answer(kind, call, len); break;
-  case PING:
-    receive(NULL, len);
-    send_frame(DONE, call, NULL, 0);
-    break;
+  case FAILED: answer(kind, call, len); return;
   case WRITE:
+    receive((void *)(uintptr_t)get(words), left);
+    check(len);
     /* Parts that are not answered come before one that is. */
-    has_missed |= !receive((void *)(uintptr_t)get(words), len);
-    if (call) {
-      has_missed ? fail(call, "these bytes are not memory of it") : send_frame(DONE, call, NULL, 0);
-      has_missed = 0;
-    }
-    break;
+    if (call) send_frame(DONE, call, NULL, 0);
+    return;
+  case PING:
   case READ:
-    receive(NULL, len);
-    send_frame(DONE, call, (void *)(uintptr_t)get(words), get(words + 8));
-    break;
   case FILL:
-    receive(NULL, len);
-    memset((void *)(uintptr_t)get(words), (int)get(words + 8), get(words + 16));
-    send_frame(DONE, call, NULL, 0);
-    break;
   case MOVE:
-    receive(NULL, len);
-    memmove((void *)(uintptr_t)get(words), (void *)(uintptr_t)get(words + 8), get(words + 16));
-    send_frame(DONE, call, NULL, 0);
+    receive(NULL, left);
+    check(len);
     break;
   default: _exit(3);
   }
+  if (kind == FILL) memset((void *)(uintptr_t)get(words), (int)get(words + 8), get(words + 16));
+  if (kind == MOVE) memmove((void *)(uintptr_t)get(words), (void *)(uintptr_t)get(words + 8), get(words + 16));
+  if (kind == READ)
+    send_frame(DONE, call, (void *)(uintptr_t)get(words), get(words + 8));
+  else
+    send_frame(DONE, call, NULL, 0);
 }
 
 /* What the threading runtime would say is true of the host. */
@@ -594,7 +642,7 @@ int __wrap_omp_get_initial_device(void) { return device_count; }
 int __wrap_acc_on_device(int type) { return type == -1 || type == 1 || type == 4; }
 
 int main(void) {
-  unsigned char greeting[] = "\177ferry\r\n________________________";
+  unsigned char greeting[] = "\177ferry\r\n________________________________";
   int ends[2], none = open("/dev/null", O_RDONLY);
   in_link = dup(0);
   out_link = dup(1);
@@ -616,6 +664,8 @@ int main(void) {
   put(greeting + 8, FERRY_VERSION);
   put(greeting + 16, (uint64_t)sysconf(_SC_PAGESIZE));
   put(greeting + 24, (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE));
-  send_bytes(greeting, 32);
+  put(greeting + 32, mixed(MIXED, greeting + 8, 24));
+  send_bytes(greeting, 40);
+  is_reading = 1;
   for (;;) next();
 }
