@@ -101,7 +101,7 @@ pub(crate) struct BenchOptions {
     /// Emulated accelerator cores (hybrid)
     #[arg(long, value_name = "COUNT", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=32))]
     pub(crate) cores: u32,
-    /// Runs of each program (hybrid, 6 if not said) or size (memkind, 50)
+    /// Runs of each program (hybrid, 6 if not said), size (memkind, 50) or construct (other-isa, 1000)
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(2..=10000))]
     pub(crate) runs: Option<u32>,
     /// How much work the programs have (hybrid)
@@ -118,6 +118,8 @@ pub(crate) enum Benched {
     Memkind,
     /// What it gains that host and accelerator steal tasks from each other
     Hybrid,
+    /// What regions, data and kernels take on other machines
+    OtherIsa,
 }
 
 /// Types of loop variables.

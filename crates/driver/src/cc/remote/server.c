@@ -152,11 +152,17 @@ static void flush(void) {
   drain();
 }
 
-/* A kernel that prints more than a pipe holds must not wait for its own end. */
+/* The program of the host, where that is on this machine. */
+static volatile pid_t host;
+
+/* A kernel that prints more than a pipe holds must not wait for its own end. A program that has ended may have left the
+   link to a process that it has forked. */
 static void *printer(void *unused) {
   struct pollfd wait = {printed, POLLIN, 0};
-  for (;;)
-    if (poll(&wait, 1, -1) > 0) drain();
+  for (;;) {
+    if (poll(&wait, 1, 1000) > 0) drain();
+    if (host && kill(host, 0) && errno == ESRCH) _exit(0);
+  }
   return unused;
 }
 
@@ -532,6 +538,7 @@ static void hello(uint64_t call, uint64_t len) {
   void *wish = (void *)(uintptr_t)get(bytes + 24), *at = MAP_FAILED;
   size_t size = get(bytes + 32);
   uint64_t word = 0;
+  host = (pid_t)get(bytes + 40);
   int file = bytes[48] ? open((char *)bytes + 48, O_RDWR | O_CLOEXEC) : -1;
   if (file >= 0) {
     int flags = MAP_SHARED | MAP_NORESERVE;
