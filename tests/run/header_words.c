@@ -92,7 +92,7 @@ static int copied(char *out)
   __builtin_prefetch(aligned);
   __builtin_prefetch(aligned, 1, 3);
   strcpy(aligned, to);
-  return (int)__builtin_strlen(aligned) + (__builtin_strcmp(from, "some words") == 0) + memcmp(from, to, 3);
+  return (int)__builtin_strlen(aligned) + (__builtin_strcmp(from, "some words") == 0) + (memcmp(from, to, 3) < 0);
 }
 static int sure(int n)
 {

@@ -11,6 +11,7 @@
 //! - [`control`]: what is said about devices outside of regions
 //! - [`image`]: the container that device images travel in
 //! - [`queue`]: queues and dependences
+//! - [`remote`]: what programs of other machines and the library that starts them agree on
 //! - [`names`]: names of functions, sections and symbols that generated code spells
 
 pub mod call;
@@ -22,6 +23,7 @@ pub mod image;
 pub mod map;
 pub mod names;
 pub mod queue;
+pub mod remote;
 pub mod settings;
 pub mod target;
 

@@ -45,6 +45,7 @@ pub const SETTINGS: &[Setting] = &[
     of_both("FERRY_DEVICE_MEMORY", Takes::Number(1, u64::MAX)),
     of_both("FERRY_COPY_THREADS", Takes::Number(1, 1024)),
     of_both("FERRY_CYCLE_LIMIT", Takes::Number(1, u64::MAX)),
+    of_both("FERRY_KERNEL_TIMEOUT", Takes::Number(1, 1 << 32)),
     of_both("FERRY_CACHE", Takes::WholeFolder),
     of_both("FERRY_LIBEXEC", Takes::Folder),
     of_both("FERRY_TASKS_HOST", Takes::Number(1, 1024)),

@@ -25,6 +25,23 @@ pub enum Kind {
     Riscv,
     /// The same, whose cores reach the host's memory.
     RiscvShared,
+    /// Another machine, reached by messages, whose compiler makes its code.
+    Remote(Remote),
+}
+
+/// Which other machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Remote {
+    /// 64-bit ARM.
+    Aarch64,
+    /// 64-bit POWER, little-endian.
+    Ppc64le,
+    /// 64-bit RISC-V.
+    Riscv64,
+    /// NEC's vector engine.
+    Ve,
+    /// What a file of the user's describes.
+    Described,
 }
 
 /// The languages of grids of threads.
@@ -52,6 +69,8 @@ pub enum Code {
     Grids(&'static [Grid]),
     /// A program for the cluster.
     Cluster,
+    /// A program of another machine, which serves messages.
+    Server,
 }
 
 /// What is known of a kind of device before there is one.
@@ -102,8 +121,20 @@ const CPU: Target = Target {
     arch: &[],
 };
 
+/// Another machine.
+const REMOTE: Target = Target {
+    kind: Kind::Remote(Remote::Described),
+    name: "remote",
+    about: "the machine that `--device remote:FILE.toml` describes, in a process of its own",
+    code: Code::Server,
+    lacks: requires::UNIFIED_SHARED_MEMORY,
+    shares_host_memory: false,
+    is: Is::Processor,
+    arch: &["remote"],
+};
+
 /// Every kind of device there is.
-pub const TARGETS: [Target; 9] = [
+pub const TARGETS: [Target; 14] = [
     CPU,
     Target {
         kind: Kind::CpuCopy,
@@ -181,12 +212,49 @@ pub const TARGETS: [Target; 9] = [
         is: Is::Other,
         arch: CLUSTER,
     },
+    Target {
+        kind: Kind::Remote(Remote::Aarch64),
+        name: "remote:aarch64",
+        about: "a 64-bit ARM processor, emulated by qemu",
+        arch: &["aarch64", "arm64"],
+        ..REMOTE
+    },
+    Target {
+        kind: Kind::Remote(Remote::Ppc64le),
+        name: "remote:ppc64le",
+        about: "a 64-bit POWER processor, emulated by qemu",
+        arch: &["ppc64le", "powerpc64le", "ppc64", "ppc"],
+        ..REMOTE
+    },
+    Target {
+        kind: Kind::Remote(Remote::Riscv64),
+        name: "remote:riscv64",
+        about: "a 64-bit RISC-V processor, emulated by qemu",
+        arch: &["riscv64", "riscv"],
+        ..REMOTE
+    },
+    Target {
+        kind: Kind::Remote(Remote::Ve),
+        name: "remote:ve",
+        about: "NEC's vector engine (never tried)",
+        is: Is::Other,
+        arch: &["ve"],
+        ..REMOTE
+    },
+    REMOTE,
 ];
 
 impl Kind {
     /// Its line in the table.
     pub fn target(self) -> &'static Target {
         TARGETS.iter().find(|it| it.kind == self).unwrap_or(&CPU)
+    }
+}
+
+impl Target {
+    /// The toolchain of another machine: `aarch64` of `remote:aarch64`.
+    pub fn toolchain(&self) -> Option<&'static str> {
+        self.name.strip_prefix("remote:")
     }
 }
 

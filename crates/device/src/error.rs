@@ -52,6 +52,11 @@ pub enum DeviceError {
         /// The first changed byte, counted from the end.
         behind: usize,
     },
+    /// A kernel was stopped, and the device with it.
+    Stopped {
+        /// Why: `it ran longer than …`.
+        what: String,
+    },
     /// A kernel has ended its process on purpose.
     Exited {
         /// With this status.
@@ -84,6 +89,7 @@ impl fmt::Display for DeviceError {
             DeviceError::Overrun { behind } => {
                 write!(f, "a kernel has written behind its end, beginning with byte {behind} there")
             }
+            DeviceError::Stopped { what } => write!(f, "the kernel was stopped: {what}"),
             DeviceError::Exited { status } => write!(f, "the kernel has called exit({status})"),
             DeviceError::Lost(why) => write!(f, "the device is lost: {why}"),
             DeviceError::Failed(why) => write!(f, "the device failed: {why}"),

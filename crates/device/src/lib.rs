@@ -15,13 +15,15 @@
 //! - [`cuda`]: NVIDIA GPUs
 //! - [`hip`]: AMD's GPUs
 //! - [`riscv`]: a simulated cluster of 32-bit cores
+//! - [`remote`]: other machines, whose programs are started and spoken to
 //! - [`memory`], [`error`]: the plain types of the contract
-//! - `blocks`: parts of a range of memory
+//! - `arena`, `blocks`: memory of a device in another process, parts of a range of memory
 //! - `gpu`: what GPUs of all makers share: streams, memory that is kept, large copies, sizes of launches
 //! - [`upcalls`]: what kernels may ask of the host
 //! - [`library`], [`parameters`]: shared objects from memory, calls by address
 //! - [`PLUGINS`]: how devices of each kind are opened; one more is one file and one line there, and one in [`abi::target`]
 
+mod arena;
 mod blocks;
 pub mod cpu;
 pub mod cuda;
@@ -32,6 +34,7 @@ pub mod library;
 pub mod memory;
 pub mod opencl;
 pub mod parameters;
+pub mod remote;
 pub mod riscv;
 pub mod separate;
 pub mod upcalls;
@@ -40,11 +43,11 @@ use std::ffi::CStr;
 use std::sync::Arc;
 
 use abi::entry::KernelFn;
-use abi::target::{Kind, Target};
+use abi::target::{Kind, Remote, Target};
 
 pub use error::{DeviceError, Started};
 pub use memory::{DevicePtr, MemoryKind};
-pub use upcalls::{Original, Upcalls};
+pub use upcalls::{HandedBack, Original, Upcalls};
 
 /// What every method answers.
 pub type Result<T> = std::result::Result<T, DeviceError>;
@@ -73,6 +76,18 @@ impl Plugin {
     pub fn name(&self) -> &'static str {
         self.target().name
     }
+}
+
+/// The plugin of another machine. As many are there as are asked for: what starts one an image says.
+macro_rules! remote {
+    ($which:expr) => {
+        Plugin {
+            kind: Kind::Remote($which),
+            gives: |_| 0,
+            found: || Ok(None),
+            open: |number| Ok(Box::new(remote::Other::open(Kind::Remote($which), number)?)),
+        }
+    };
 }
 
 /// A plugin for every kind of device; the first lacks nothing and stands in for others.
@@ -131,7 +146,22 @@ pub const PLUGINS: &[Plugin] = &[
         found: || Ok(None),
         open: |number| Ok(Box::new(riscv::Riscv::open(number, riscv::Sharing::Shared)?)),
     },
+    remote!(Remote::Aarch64),
+    remote!(Remote::Ppc64le),
+    remote!(Remote::Riscv64),
+    remote!(Remote::Ve),
+    remote!(Remote::Described),
 ];
+
+/// How many seconds a kernel may take on devices that are processes.
+pub const TIMEOUT_VARIABLE: &str = "FERRY_KERNEL_TIMEOUT";
+
+/// The same as a time; none if the user does not say.
+fn kernel_timeout() -> Option<std::time::Duration> {
+    static SAID: std::sync::OnceLock<Option<u64>> = std::sync::OnceLock::new();
+    let seconds = SAID.get_or_init(|| std::env::var(TIMEOUT_VARIABLE).ok()?.trim().parse().ok());
+    seconds.map(std::time::Duration::from_secs)
+}
 
 /// An image that a device has loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -430,6 +460,12 @@ pub trait Device: Send + Sync {
     fn original(&self, at: usize, size: usize) -> Result<Option<Original>> {
         let _ = (at, size);
         Ok(None)
+    }
+
+    /// What a mapper pushes that is a function of where data are mapped from, for an entry (base, begin, size, type).
+    fn components(&self, mapper: u64, entry: [u64; 4]) -> Result<Vec<[u64; 4]>> {
+        let _ = (mapper, entry);
+        Err(DeviceError::Unsupported("mappers of another machine"))
     }
 
     /// A stream for work that the caller waits for; `None` where all calls wait.

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
-use abi::target::{Kind, TARGETS, Target};
+use abi::target::{Kind, Remote, TARGETS, Target};
 use serde::Serialize;
 
-use crate::cc::{amd, nvidia, riscv, runtime};
+use crate::cc::{amd, nvidia, remote, riscv, runtime};
 use crate::report::{self, Stream};
 
 /// The field names are the JSON report's; they are stable.
@@ -39,9 +39,9 @@ pub(crate) fn run(json: bool) -> Result<ExitCode, String> {
                 ([], found) => format!("ready: {}", found.join(", ")),
                 (missing, _) => format!("not found: {}", missing.join(", ")),
             };
-            text.push_str(&format!("{name:<14}{}\n{:14}{state}\n", device.about, ""));
+            text.push_str(&format!("{name:<16}{}\n{:16}{state}\n", device.about, ""));
             for line in device.why.iter().flat_map(|it| it.lines()) {
-                text.push_str(&format!("{:14}{}\n", "", line.trim()));
+                text.push_str(&format!("{:16}{}\n", "", line.trim()));
             }
         }
     }
@@ -57,6 +57,9 @@ const AMD: &str = "AMD's runtime (libamdhip64.so)";
 
 /// What programs for the cluster are built with.
 const CLUSTER: &str = "tools to compile for it";
+
+/// What programs for other machines are built with and started by.
+const OTHER: &str = "its compiler, or what starts programs there";
 
 /// When regions of a device are waited for that works by itself.
 const LEFT: &str = "waits for regions when results are read (FERRY_WAIT=always: at their end)";
@@ -139,15 +142,22 @@ fn device(name: &'static str, kind: Kind, here: &Here) -> Device {
             "the same, whose cores reach the host's memory: nothing is copied".to_owned(),
             &["libferry.so", CLUSTER],
         ),
+        Kind::Remote(Remote::Described) => (kind.target().about.to_owned(), &["libferry.so"]),
+        Kind::Remote(_) => {
+            (format!("{}, in a process of its own", kind.target().about), &["libferry.so", OTHER])
+        }
     };
     let answer = here.get(name);
-    let tools = needed.contains(&CLUSTER).then(riscv::Tools::find);
+    let tools = needed.contains(&CLUSTER).then(|| riscv::Tools::find().map(|_| ()));
+    let machine = kind.target().toolchain();
+    let machine = machine.map(|it| remote::Machine::read(it).and_then(|it| it.find()).map(|_| ()));
+    let tools = tools.or(machine);
     let is_there = |name: &str| match (name, answer) {
         (OPENCL | NVIDIA | AMD, Some(answer)) => answer.is_ok(),
         (OPENCL, None) => has_opencl(),
         (NVIDIA, None) => nvidia::has_driver(),
         (AMD, None) => amd::has_runtime(),
-        (CLUSTER, _) => tools.as_ref().is_some_and(Result::is_ok),
+        (CLUSTER | OTHER, _) => tools.as_ref().is_some_and(Result::is_ok),
         (name, _) => runtime::find(name).is_some(),
     };
     let missing: Vec<&'static str> = needed.iter().copied().filter(|it| !is_there(it)).collect();

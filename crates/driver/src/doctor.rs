@@ -8,7 +8,7 @@ use cache::Cache;
 use serde::Serialize;
 
 use crate::cc::host::{self, Host};
-use crate::cc::{amd, nvidia, riscv, runtime};
+use crate::cc::{amd, nvidia, remote, riscv, runtime};
 use crate::input;
 use crate::report::{self, Stream};
 
@@ -78,6 +78,7 @@ fn findings() -> Vec<Finding> {
         };
         Finding { piece, found, adds, required: false, lacking }
     };
+    let machine = |name: &str| remote::Machine::read(name).and_then(|it| it.find());
     vec![
         finding("C compiler", version, "preprocessing and compiling", true),
         finding(
@@ -121,6 +122,26 @@ fn findings() -> Vec<Finding> {
             riscv::Tools::find().map(|it| it.about()),
             "compiling for the device riscv; packages clang-19, lld-19, llvm-19-dev, gcc-riscv64-unknown-elf, \
              picolibc-riscv64-unknown-elf",
+        ),
+        optional(
+            "GCC for 64-bit ARM",
+            machine("aarch64"),
+            "the device remote:aarch64; packages gcc-aarch64-linux-gnu, libc6-dev-arm64-cross, qemu-user",
+        ),
+        optional(
+            "GCC for 64-bit POWER",
+            machine("ppc64le"),
+            "the device remote:ppc64le; packages gcc-powerpc64le-linux-gnu, libc6-dev-ppc64el-cross, qemu-user",
+        ),
+        optional(
+            "GCC for 64-bit RISC-V",
+            machine("riscv64"),
+            "the device remote:riscv64; packages gcc-riscv64-linux-gnu, libc6-dev-riscv64-cross, qemu-user",
+        ),
+        optional(
+            "NEC's compiler",
+            machine("ve"),
+            "the device remote:ve, which nobody has tried; NEC's SDK",
         ),
         finding(
             "cache",

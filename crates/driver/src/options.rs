@@ -101,7 +101,7 @@ pub(crate) struct BenchOptions {
     /// Emulated accelerator cores (hybrid)
     #[arg(long, value_name = "COUNT", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=32))]
     pub(crate) cores: u32,
-    /// Runs of each program (hybrid, 6 if not said) or size (memkind, 50)
+    /// Runs of each program (hybrid, 6 if not said), size (memkind, 50) or construct (other-isa, 1000)
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(2..=10000))]
     pub(crate) runs: Option<u32>,
     /// How much work the programs have (hybrid)
@@ -118,6 +118,8 @@ pub(crate) enum Benched {
     Memkind,
     /// What it gains that host and accelerator steal tasks from each other
     Hybrid,
+    /// What regions, data and kernels take on other machines
+    OtherIsa,
 }
 
 /// Types of loop variables.
@@ -510,7 +512,8 @@ pub(crate) enum KeepOld {
 pub(crate) struct CcOptions {
     /// Devices to compile for: cpu, cpu:copy, cpu:separate, opencl, opencl:1.2, cuda (all GPUs from sm_70 on),
     /// cuda:sm_90 (this one, and later ones by way of their drivers), hip (AMD's gfx90a), hip:gfx942, riscv (a simulated
-    /// cluster), riscv:mine.toml, riscv:shared, or a list such as cpu,cuda,hip
+    /// cluster), riscv:mine.toml, riscv:shared, remote:aarch64 (another machine, with its own compiler), remote:ppc64le,
+    /// remote:riscv64, remote:ve, remote:mine.toml, or a list such as cpu,cuda,hip
     #[arg(long, value_name = "LIST", default_value = "cpu")]
     pub(crate) device: String,
 

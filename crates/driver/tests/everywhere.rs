@@ -7,8 +7,9 @@
 //! devices too.
 //!
 //! `opencl::NAME`, `opencl_12::NAME` and `riscv::NAME`: `tests/run/opencl.txt` names those that do not run on OpenCL
-//! devices, and why, `riscv.txt` the same for the simulated cluster; a program that is not in it must be right. Needs a
-//! driver (PoCL serves every processor) or the cluster's tools; without them the test says so and ends.
+//! devices, and why, `riscv.txt` the same for the simulated cluster, `remote.txt` for other machines (`aarch64::NAME`); a
+//! program that is not in it must be right. Needs a driver (PoCL serves every processor), the cluster's tools, or GCC for
+//! 64-bit ARM and qemu; without them the test says so and ends.
 #![allow(
     clippy::expect_used,
     clippy::print_stderr,
@@ -17,6 +18,8 @@
 
 #[path = "support/cluster.rs"]
 mod cluster;
+#[path = "support/machines.rs"]
+mod machines;
 #[path = "support/programs.rs"]
 mod programs;
 mod support;
@@ -27,6 +30,7 @@ use std::process::{Command, ExitCode};
 
 use cluster::has_tools;
 use libtest_mimic::{Arguments, Failed, Trial};
+use machines::has_arm;
 use programs::{listed, programs};
 use support::{ferry, told};
 
@@ -45,7 +49,7 @@ struct Elsewhere {
     is_there: fn() -> bool,
 }
 
-const ELSEWHERE: [Elsewhere; 3] = [
+const ELSEWHERE: [Elsewhere; 4] = [
     Elsewhere {
         name: "opencl",
         device: "opencl",
@@ -67,6 +71,13 @@ const ELSEWHERE: [Elsewhere; 3] = [
         list: include_str!("../../../tests/run/riscv.txt"),
         refusal: "error",
         is_there: has_tools,
+    },
+    Elsewhere {
+        name: "aarch64",
+        device: "remote:aarch64",
+        list: include_str!("../../../tests/run/remote.txt"),
+        refusal: "error",
+        is_there: has_arm,
     },
 ];
 

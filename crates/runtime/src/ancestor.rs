@@ -5,15 +5,19 @@
 //! is there already, as the host's own. In the program [`Answers`] runs such regions.
 #![allow(unsafe_code, reason = "a region's name, by address; regions, by address")]
 
-use std::ffi::{CStr, c_int};
+use std::collections::BTreeMap;
+use std::ffi::{CStr, CString, c_int, c_void};
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use abi::Ident;
 use abi::entry::{FerryRegion, KernelFn};
 use abi::names::region_of;
 use device::separate::ancestor::Ancestor;
-use device::{Convention, Device, DeviceError, DevicePtr, Kernel, Launch, Original, Upcalls};
+use device::{
+    Convention, Device, DeviceError, DevicePtr, HandedBack, Kernel, Launch, Original, Upcalls,
+};
 
 use crate::args::{MapArgs, Place};
 use crate::devices::{self, DeviceState};
@@ -56,6 +60,16 @@ pub(crate) fn run(
         name.filter(|it| !it.is_null()).map(|it| CStr::from_ptr(it).to_string_lossy())
     };
     let name = name.ok_or(Error::BadCall("a region without a name"))?;
+    run_named(host, place, &name, args)
+}
+
+/// The same by name.
+fn run_named(
+    host: &'static DeviceState,
+    place: Place,
+    name: &str,
+    args: &MapArgs,
+) -> Result<(), Error> {
     let cx =
         Cx { device: host, place, watch: Watch::now(), unified: false, later: None, stream: None };
     let source = place.to_string();
@@ -64,12 +78,12 @@ pub(crate) fn run(
         teams: 0,
         limit: 0,
         trip_count: 0,
-        name: &name,
+        name,
         source: &source,
     };
     // SAFETY: the arguments are what the region's compiler said it takes, mapped to the host.
     let go = |words: &[u64]| unsafe { host.plugin.launch(Kernel(0), words, &launch) };
-    let crash = |error| Error::Crash { region: region_of(&name), suspect: None, error };
+    let crash = |error| Error::Crash { region: region_of(name), suspect: None, error };
     launch::with_data(&cx, args, None, |words| go(words).map_err(crash))
 }
 
@@ -109,6 +123,56 @@ impl Upcalls for Answers {
         });
         Ok(())
     }
+
+    fn hand_back(
+        &self,
+        region: &HandedBack<'_>,
+        host: &dyn Fn() -> Box<dyn Device>,
+    ) -> device::Result<()> {
+        let text = CString::new(region.place.as_str()).unwrap_or_default();
+        let length = i32::try_from(region.place.len()).unwrap_or(0);
+        let ident = Ident { reserved_1: 0, flags: 2, reserved_2: 0, length, text: text.as_ptr() };
+        // SAFETY: both live until the call returns.
+        let place = unsafe { Place::new(&raw const ident) };
+        guard(&place, false, || handed_back(host_of(self.device, host), place, region));
+        Ok(())
+    }
+}
+
+/// The host as each device of another machine sees it.
+fn host_of(number: usize, made: &dyn Fn() -> Box<dyn Device>) -> &'static DeviceState {
+    static HOSTS: Mutex<BTreeMap<usize, &'static DeviceState>> = Mutex::new(BTreeMap::new());
+    let mut hosts = HOSTS.lock().unwrap_or_else(PoisonError::into_inner);
+    hosts.entry(number).or_insert_with(|| {
+        let behind = usize::try_from(devices::count()).unwrap_or(0);
+        let mut host = DeviceState::new(behind, "host", made());
+        host.is_ancestor = true;
+        host.maps_from_elsewhere = true;
+        Box::leak(Box::new(host))
+    })
+}
+
+/// Runs a region whose data are on another machine.
+fn handed_back(
+    host: &'static DeviceState,
+    place: Place,
+    region: &HandedBack<'_>,
+) -> Result<(), Error> {
+    let word = |index: usize| region.entries.iter().filter_map(move |it| it.get(index).copied());
+    let addresses = |index| word(index).map(|it| it as *mut c_void).collect::<Vec<_>>();
+    let numbers = |index| word(index).map(|it| it as i64).collect::<Vec<_>>();
+    let (mut bases, mut begins, mut mappers) = (addresses(0), addresses(1), addresses(4));
+    let (mut sizes, mut types) = (numbers(2), numbers(3));
+    let lists = [bases.as_mut_ptr(), begins.as_mut_ptr()];
+    let numbers = [sizes.as_mut_ptr(), types.as_mut_ptr()];
+    let texts = [std::ptr::null_mut(), mappers.as_mut_ptr()];
+    let count = i64::try_from(region.entries.len()).unwrap_or(i64::MAX);
+    // SAFETY: lists of that length, which live until the call returns; who maps from elsewhere calls no mapper by its
+    // address.
+    let args = unsafe { MapArgs::new(count, lists, numbers, texts) };
+    let args = args.ok_or(Error::BadCall("a map array is null, misaligned or too long"))?;
+    args.check()?;
+    run_named(host, place, &region.region, &args)
 }
 
 /// The host's version of a region.

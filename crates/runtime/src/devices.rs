@@ -32,6 +32,8 @@ pub(crate) struct DeviceState {
     pub(crate) shares_memory: bool,
     /// It is the host, to which kernels hand regions back.
     pub(crate) is_ancestor: bool,
+    /// What is mapped to it lies on another machine, and only its plugin can read that.
+    pub(crate) maps_from_elsewhere: bool,
     pub(crate) mapping: Mapping,
     /// The state of the registry whose images this device has loaded.
     pub(crate) resolved: AtomicU64,
@@ -68,6 +70,7 @@ impl DeviceState {
             kind,
             shares_memory,
             is_ancestor: false,
+            maps_from_elsewhere: false,
             plugin,
             mapping: Mapping::default(),
             resolved: AtomicU64::new(0),

@@ -102,7 +102,11 @@ impl Error {
         } else {
             return None;
         };
-        matches!(error, DeviceError::Fault { .. } | DeviceError::Lost(_)).then_some(region)
+        let is_lost = matches!(
+            error,
+            DeviceError::Fault { .. } | DeviceError::Stopped { .. } | DeviceError::Lost(_)
+        );
+        is_lost.then_some(region)
     }
 
     /// What the user can do about it; empty if nothing is known to help.
@@ -136,6 +140,9 @@ impl Error {
             }
             Error::Crash { error: DeviceError::Fault { address: Some(_), .. }, .. } => {
                 "map every array that the region reads or writes, with its length".into()
+            }
+            Error::Crash { error: DeviceError::Stopped { .. }, .. } => {
+                format!("look for a loop that does not end, or set {} higher", device::TIMEOUT_VARIABLE)
             }
             Error::Device { .. } | Error::Crash { .. } | Error::Exited { .. } => String::new(),
             Error::NoImage { device, .. } => {

@@ -265,6 +265,12 @@ fn host_base(item: &Item) -> usize {
     if is_pointee { transfer::host_pointer(item.base) } else { item.base }
 }
 
+/// The same where data are mapped from.
+fn base_of(cx: &Cx<'_>, item: &Item) -> Result<usize, Error> {
+    let is_pointee = item.map.has(MapType::PTR_AND_OBJ) && !item.map.has(MapType::LITERAL);
+    if is_pointee { transfer::pointer(cx, item.base) } else { Ok(item.base) }
+}
+
 /// Private memory of a region on the device: where, and how many bytes.
 pub(crate) type Private = SmallVec<[(DevicePtr, usize); 4]>;
 
@@ -292,14 +298,15 @@ impl Arguments {
                 }
                 continue;
             }
-            let before = host_base(&item).wrapping_sub(item.begin) as u64;
+            let base = base_of(cx, &item)?;
+            let before = base.wrapping_sub(item.begin) as u64;
             let word = if item.map.has(MapType::LITERAL) {
                 item.base as u64
             } else if item.map.has(MapType::PRIVATE) {
                 args.check_size(index, &item)?;
                 self.private_copy(cx, &item)?.0.wrapping_add(before)
             } else if is_identity {
-                host_base(&item) as u64
+                base as u64
             } else if let Some(place) = present.and_then(|it| it.places.get(index)) {
                 place.wrapping_add(before)
             } else {
@@ -377,6 +384,7 @@ pub(crate) fn crash(
         | DeviceError::NotFound(_)
         | DeviceError::Earlier { .. }
         | DeviceError::Overrun { .. }
+        | DeviceError::Stopped { .. }
         | DeviceError::Lost(_)
         | DeviceError::Failed(_) => None,
     };

@@ -317,6 +317,15 @@ impl Binary {
     }
 }
 
+/// Tells of images that say how their devices are started.
+fn offer(images: &[(usize, usize)]) {
+    for (start, len) in images {
+        // SAFETY: the descriptor said that the image lies there, in the constants of a binary that is registered.
+        let bytes = unsafe { slice::from_raw_parts(*start as *const u8, *len) };
+        device::remote::offer(Container::read(bytes).map_or(bytes, |it| it.payload));
+    }
+}
+
 /// Adds a binary.
 ///
 /// # Safety
@@ -333,11 +342,12 @@ pub(crate) unsafe fn register(descriptor: &BinaryDescriptor) -> Result<(), Error
             if images == 0 { &[][..] } else { slice::from_raw_parts(descriptor.images, images) },
         )
     };
-    let images = images
+    let images: Vec<(usize, usize)> = images
         .iter()
         .map(|it| (it.start as usize, (it.end as usize).saturating_sub(it.start as usize)))
         .filter(|(start, len)| *start != 0 && *len != 0)
         .collect();
+    offer(&images);
     let variables = entries.iter().filter_map(variable).collect();
     let kernels: Vec<&Entry> = entries.iter().filter(|it| is_kernel(it)).collect();
     let binary = Arc::new(Binary {

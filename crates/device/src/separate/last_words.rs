@@ -9,8 +9,7 @@ use std::mem;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
-/// What the range of a device and its first page are multiples of.
-pub(super) const PAGE: usize = 1 << 16;
+use crate::arena::Arena;
 
 /// Nothing was said.
 const NOTHING: u32 = 0;
@@ -49,7 +48,7 @@ pub(super) enum End {
 }
 
 impl LastWords {
-    pub(super) fn read(&self) -> End {
+    fn read(&self) -> End {
         let number = self.number.load(Ordering::Acquire) as i32;
         let launch = self.launch.load(Ordering::Acquire);
         match self.kind.load(Ordering::Acquire) {
@@ -68,6 +67,14 @@ impl LastWords {
         }
     }
 
+    /// What the helper has left on the first page of a device's memory.
+    pub(super) fn of(arena: &Arena) -> End {
+        let page = arena.first_page().map(<*mut u8>::cast::<LastWords>);
+        // SAFETY: the first page of the view, which stays mapped as long as the arena; the structure consists of atomic
+        // numbers, for which all values are valid.
+        page.map_or(End::Silent, |it| unsafe { (*it).read() })
+    }
+
     /// Whether this thread is the one that speaks.
     fn begins(&self) -> bool {
         let taken =
@@ -80,7 +87,7 @@ impl LastWords {
 static RECORD: AtomicPtr<LastWords> = AtomicPtr::new(ptr::null_mut());
 
 /// In place of a signal's own code: the stack of the thread was used up.
-pub(super) const NO_STACK: i32 = i32::MIN;
+pub(crate) const NO_STACK: i32 = i32::MIN;
 /// So far from the end of a stack, on either side, a fault is taken for its end.
 const NEAR_END: u64 = 1 << 20;
 

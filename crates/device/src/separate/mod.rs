@@ -5,7 +5,8 @@
 //! or written at the device addresses themselves. So a copy is a copy of bytes and no message, and a
 //! pointer that was not mapped faults on either side instead of being read.
 //!
-//! - [`arena`]: the range and its two views
+//! The range and its two views are [`crate::arena`]'s.
+//!
 //! - [`protocol`]: the messages between the two processes
 //! - [`process`]: starting the helper, and the channels to it
 //! - [`proxy`]: the device as the runtime sees it
@@ -13,11 +14,10 @@
 //! - [`serve`]: the helper's side; [`last_words`]: what it says when a kernel dies
 
 pub mod ancestor;
-mod arena;
-mod last_words;
-mod process;
+pub(crate) mod last_words;
+pub(crate) mod process;
 mod protocol;
-mod proxy;
+pub(crate) mod proxy;
 pub mod serve;
 mod upward;
 
@@ -35,8 +35,6 @@ pub(crate) fn found() -> Result<Option<Vec<String>>> {
 pub const HELPER: &str = "ferry-cpu-device";
 /// A folder to look for the helper in before all others.
 pub const FOLDER_VARIABLE: &str = "FERRY_LIBEXEC";
-/// How many bytes of memory a device has.
-pub const MEMORY_VARIABLE: &str = "FERRY_DEVICE_MEMORY";
 /// Set in the helper's process, and only there, to the number of devices that the program has: they are not to
 /// be opened once more.
 pub const INSIDE_VARIABLE: &str = "FERRY_INSIDE_DEVICE";

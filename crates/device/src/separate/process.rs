@@ -16,13 +16,13 @@ use std::path::{Path, PathBuf};
 use std::process::{self, Command};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use std::{env, fs, mem, thread};
 
-use super::arena::Arena;
 use super::protocol::{self, Request, VERSION};
 use super::upward;
 use super::{FOLDER_VARIABLE, HELPER, INSIDE_VARIABLE};
+use crate::arena::Arena;
 use crate::{DeviceError, Result, Upcalls};
 
 /// How many devices the program has.
@@ -53,8 +53,13 @@ pub(super) struct Helper {
 const STEP: Duration = Duration::from_millis(100);
 const STEPS_TO_GREET: u32 = 100;
 const STEPS_TO_LIVE: u32 = 50;
+/// The same for one that was stopped: a busy machine is no reason then.
+const STEPS_WHEN_STOPPED: u32 = 5;
 /// An answer that takes longer than this may be that of a kernel that computes, or never come: a sign of life tells.
 const QUICK: Duration = Duration::from_secs(1);
+
+/// How long a process may take to end.
+const TO_END: Duration = Duration::from_secs(2);
 
 /// Helpers to end with the program.
 static HELPERS: Mutex<Vec<Ending>> = Mutex::new(Vec::new());
@@ -75,11 +80,30 @@ pub(super) enum Unanswered {
     Gone,
     /// The helper is there and shows no sign of life; it was ended.
     Silent,
+    /// The kernel took longer than it may; the helper was ended.
+    Late,
     /// This process is not the one that started it.
     Forked,
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+/// A child of ours ends when this end of its channel does, at the end of the program; it is waited for then.
+pub(crate) fn end_with_program(process: libc::pid_t, channel: &UnixStream) {
+    if let Ok(control) = channel.try_clone() {
+        lock(&HELPERS).push(Ending { process, owner: process::id(), control });
+    }
+}
+
+/// Whether the program ends, and its helpers with it: who has lost one then has nothing to say.
+pub(crate) fn is_ending() -> bool {
+    ENDING.load(Ordering::Acquire)
+}
+
+/// How many devices the program has.
+pub(crate) fn number_told() -> usize {
+    NUMBER.load(Ordering::Relaxed)
+}
+
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -92,7 +116,7 @@ impl Helper {
         let (ours, theirs) = UnixStream::pair().map_err(failed)?;
         let (upward, asking) = UnixStream::pair().map_err(failed)?;
         let mut command = Command::new(&path);
-        let devices = NUMBER.load(Ordering::Relaxed).to_string();
+        let devices = number_told().to_string();
         command.env(INSIDE_VARIABLE, devices).env_remove("FERRY_INFO").env_remove("FERRY_TRACE");
         // The only descriptor that a child surely gets and nobody else's does; the program's own
         // standard input follows in the first message.
@@ -107,7 +131,10 @@ impl Helper {
             size: arena.size as u64,
             library: library().map(|it| it.display().to_string()).unwrap_or_default(),
         };
-        let files = [arena.file.as_raw_fd(), asking.as_raw_fd(), 0];
+        let Some(memory) = &arena.file else {
+            return Err(DeviceError::Failed("it has no memory that both sides see".into()));
+        };
+        let files = [memory.as_raw_fd(), asking.as_raw_fd(), 0];
         let sent = protocol::ask(&ours, &hello, &files)
             // Standard input may be closed.
             .or_else(|_| protocol::ask(&ours, &hello, files.get(..2).unwrap_or_default()));
@@ -132,9 +159,7 @@ impl Helper {
         })?;
         greeted.map_err(|error| DeviceError::Failed(format!("`{}`: {error}", path.display())))?;
         let owner = process::id();
-        if let Ok(control) = ours.try_clone() {
-            lock(&HELPERS).push(Ending { process, owner, control });
-        }
+        end_with_program(process, &ours);
         let upward = Mutex::new(Some(upward));
         let (control, idle) = (Mutex::new(ours), Mutex::default());
         let is_silent = AtomicBool::new(false);
@@ -153,7 +178,7 @@ impl Helper {
 
     /// How it has ended, in words, where it left none itself.
     pub(super) fn end(&self) -> String {
-        match wait(self.process) {
+        match wait(self.process, TO_END) {
             Some(status) if libc::WIFSIGNALED(status) => {
                 let signal = libc::WTERMSIG(status);
                 if signal == libc::SIGSEGV {
@@ -168,19 +193,26 @@ impl Helper {
         }
     }
 
-    /// Asks and waits for the answer.
+    /// Asks and waits for the answer, until some time if one is given.
     pub(super) fn call(
         &self,
         request: &Request,
+        until: Option<Instant>,
     ) -> std::result::Result<Result<Vec<u8>>, Unanswered> {
         if !self.is_ours() {
             return Err(Unanswered::Forked);
         }
         let kept = lock(&self.idle).pop();
         let channel = kept.map_or_else(|| self.open(), Ok).map_err(|_| Unanswered::Gone)?;
+        let is_over = || until.is_some_and(|it| it <= Instant::now());
+        let mut is_late = || if is_over() { protocol::never() } else { self.lives() };
         let answer = protocol::ask(&channel, request, &[])
-            .and_then(|()| protocol::answered(&channel, &mut || self.lives()));
+            .and_then(|()| protocol::answered(&channel, &mut is_late));
         let answer = answer.map_err(|error| {
+            if error.kind() == io::ErrorKind::TimedOut && is_over() {
+                kill(self.process);
+                return Unanswered::Late;
+            }
             // What is sent is read at once, so that it cannot be sent is silence too.
             if matches!(error.kind(), io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock) {
                 self.is_silent.store(true, Ordering::Release);
@@ -190,7 +222,7 @@ impl Helper {
                 return Unanswered::Silent;
             }
             // Another thread ends the program, which says all there is to say.
-            while ENDING.load(Ordering::Acquire) {
+            while is_ending() {
                 thread::park();
             }
             Unanswered::Gone
@@ -226,7 +258,8 @@ impl Helper {
         let mut steps = 0;
         let mut is_late = || {
             steps += 1;
-            let is_over = steps >= STEPS_TO_LIVE && !is_traced(self.process);
+            let is_stopped = steps >= STEPS_WHEN_STOPPED && state_of(self.process) == Some('T');
+            let is_over = (is_stopped || steps >= STEPS_TO_LIVE) && !is_traced(self.process);
             if is_over { Err(io::ErrorKind::TimedOut.into()) } else { Ok(()) }
         };
         protocol::ask(&control, &Request::Alive, &[])?;
@@ -234,28 +267,34 @@ impl Helper {
     }
 }
 
+/// What the system says of a process: `R` for one that could run, `T` for one that is stopped.
+pub(crate) fn state_of(process: libc::pid_t) -> Option<char> {
+    let text = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // The name may have anything in it.
+    text.rsplit_once(") ")?.1.chars().next()
+}
+
 /// Whether a debugger holds a process: it may stop it as long as its user likes.
-fn is_traced(process: libc::pid_t) -> bool {
+pub(crate) fn is_traced(process: libc::pid_t) -> bool {
     let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let tracer = status.lines().find_map(|it| it.strip_prefix("TracerPid:"));
     tracer.is_some_and(|it| it.trim() != "0")
 }
 
 /// Ends a child of ours that does not end by itself, and takes its status.
-fn kill(process: libc::pid_t) {
+pub(crate) fn kill(process: libc::pid_t) {
     if process > 0 {
         // SAFETY: a child of ours whose status nobody has taken, so that its number is its own.
         unsafe { libc::kill(process, libc::SIGKILL) };
-        wait(process);
+        wait(process, TO_END);
     }
 }
 
 /// Waits for a helper that is ending, not for ever; answers its status unless the program has
 /// waited for it itself. One that does not end is made to.
-fn wait(process: libc::pid_t) -> Option<i32> {
+pub(crate) fn wait(process: libc::pid_t, most: Duration) -> Option<i32> {
     const STEP: Duration = Duration::from_millis(1);
-    const STEPS: u32 = 2000;
-    for _ in 0..STEPS {
+    for _ in 0..most.as_millis() / STEP.as_millis() {
         let mut status = 0;
         // SAFETY: a child of ours; the place for the answer lives until the call returns.
         match unsafe { libc::waitpid(process, &raw mut status, libc::WNOHANG) } {
@@ -280,7 +319,7 @@ extern "C" fn end_all() {
     ENDING.store(true, Ordering::Release);
     for it in helpers.drain(..).filter(|it| it.owner == process::id()) {
         let _ = it.control.shutdown(Shutdown::Both);
-        wait(it.process);
+        wait(it.process, TO_END);
     }
 }
 

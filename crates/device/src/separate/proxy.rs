@@ -5,16 +5,15 @@ use std::collections::BTreeMap;
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
-use std::{env, ptr, thread};
+use std::time::{Duration, Instant};
+use std::{ptr, thread};
 
 use abi::image::Payload;
 
-use super::MEMORY_VARIABLE;
-use super::arena::Arena;
-use super::last_words::{End, NO_STACK};
+use super::last_words::{End, LastWords, NO_STACK};
 use super::process::{Helper, Unanswered};
 use super::protocol::{self, Request};
+use crate::arena::{Arena, Backing, limit};
 use crate::cpu::MACHINE;
 use crate::memory::{DevicePtr, MemoryKind, PIECE, in_pieces};
 use crate::{Device, DeviceError, Held, Kernel, Launch, Module, Result, Symbol, Upcalls};
@@ -35,7 +34,7 @@ pub struct Separate {
 impl Separate {
     /// Starts a device with that number.
     pub fn open(number: usize) -> Result<Separate> {
-        let arena = Arena::new(number, limit()?)?;
+        let arena = Arena::new(number, limit()?, Backing::Memory)?;
         let helper = Helper::start(number, &arena)?;
         Ok(Separate { arena, helper, launches: AtomicU64::new(0), running: Mutex::default() })
     }
@@ -59,7 +58,8 @@ impl Separate {
 
     /// Asks the helper, for a launch if one is given.
     fn call_for(&self, request: &Request, launch: Option<u64>) -> Result<Vec<u8>> {
-        match self.helper.call(request) {
+        let limit = launch.and_then(|_| crate::kernel_timeout());
+        match self.helper.call(request, limit.map(|it| Instant::now() + it)) {
             Ok(answer) => answer,
             Err(Unanswered::Gone) => Err(self.ended(launch)),
             Err(Unanswered::Silent) => {
@@ -68,13 +68,14 @@ impl Separate {
                 let text = "its process shows no sign of life and was ended";
                 Err(DeviceError::Lost(format!("{text}; waited for {what}")))
             }
+            Err(Unanswered::Late) => Err(too_long()),
             Err(Unanswered::Forked) => Err(forked()),
         }
     }
 
     /// The helper is gone: why, as the thread of `launch` reports it.
     fn ended(&self, launch: Option<u64>) -> DeviceError {
-        let end = self.arena.last_words().read();
+        let end = LastWords::of(&self.arena);
         let (error, by) = match end {
             End::Silent => return DeviceError::Lost(self.helper.end()),
             End::Exit { status, launch } => (DeviceError::Exited { status }, launch),
@@ -113,24 +114,19 @@ fn awaited(request: &Request) -> String {
     }
 }
 
-fn forked() -> DeviceError {
+/// A kernel took longer than the user allows.
+pub(crate) fn too_long() -> DeviceError {
+    let what = format!("it ran longer than {} allows", crate::TIMEOUT_VARIABLE);
+    DeviceError::Stopped { what }
+}
+
+pub(crate) fn forked() -> DeviceError {
     let text = "this process was forked from the one that uses it; start another program instead";
     DeviceError::Lost(text.into())
 }
 
-/// The limit of memory that the user sets.
-fn limit() -> Result<Option<usize>> {
-    let text = env::var(MEMORY_VARIABLE).unwrap_or_default();
-    let text = text.trim();
-    if text.is_empty() {
-        return Ok(None);
-    }
-    text.parse().map(Some).map_err(|_| {
-        DeviceError::Failed(format!("{MEMORY_VARIABLE}={text} is not a number of bytes"))
-    })
-}
-
-fn reason(signal: i32, code: i32) -> String {
+/// What a signal means, in words.
+pub(crate) fn reason(signal: i32, code: i32) -> String {
     // The codes are those of the system's own header.
     const DIVISION: i32 = 1;
     let text = match signal {
@@ -199,7 +195,7 @@ impl Device for Separate {
     }
 
     fn owns(&self, at: DevicePtr) -> bool {
-        self.arena.seen(at, 1).is_some()
+        self.arena.owns(at)
     }
 
     fn alloc(&self, bytes: usize, align: usize, kind: MemoryKind) -> Result<DevicePtr> {

@@ -19,7 +19,8 @@ use std::{env, ptr, thread};
 use abi::entry::KernelFn;
 
 use super::protocol::{self, Request, VERSION};
-use super::{ENTER, HEAR, arena, last_words};
+use super::{ENTER, HEAR, last_words};
+use crate::arena;
 use crate::library::Library;
 use crate::{Convention, DeviceError, Result, parameters};
 

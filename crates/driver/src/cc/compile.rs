@@ -91,7 +91,7 @@ fn ours(cx: &Context<'_>, job: &Job<'_>) -> Result<Done, Failure> {
         said.extend(messages(cx, &races, &unit.map)?);
     }
     let options = emit::Options {
-        wants_device: cx.arguments.targets.need_image() || cx.arguments.targets.has_cluster(),
+        wants_device: cx.arguments.targets.need_device_text(),
         wants_cluster: cx.arguments.targets.has_cluster() && !cx.arguments.no_tiles,
         is_for_cluster: cx.arguments.targets.has_cluster(),
         grids: cx.arguments.targets.grids(),

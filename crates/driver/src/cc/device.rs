@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use abi::target::{Code, Kind, TARGETS, named};
 
-use super::{cuda, hip};
+use super::{cuda, hip, remote};
 
 /// What stands before the name of a GPU: `cuda:sm_80`.
 const GPU: &str = "cuda:sm_";
@@ -108,6 +108,8 @@ pub(crate) struct Targets {
     pub(crate) amd: AmdGpus,
     /// The cluster that is meant, if one is named.
     pub(crate) cluster: Option<String>,
+    /// Toolchains of other machines, by name or file.
+    pub(crate) remotes: Vec<String>,
     /// The list as a program that runs is told it, in FERRY_DEVICE.
     pub(crate) text: String,
 }
@@ -115,7 +117,14 @@ pub(crate) struct Targets {
 impl Default for Targets {
     fn default() -> Targets {
         let (gpus, amd) = (Gpus::default(), AmdGpus::default());
-        Targets { kinds: vec![Kind::Cpu], gpus, amd, cluster: None, text: "cpu".to_owned() }
+        Targets {
+            kinds: vec![Kind::Cpu],
+            gpus,
+            amd,
+            cluster: None,
+            remotes: Vec::new(),
+            text: "cpu".to_owned(),
+        }
     }
 }
 
@@ -126,6 +135,7 @@ impl Targets {
         let mut kinds = Vec::new();
         let (mut gpus, mut amd) = (Gpus::default(), AmdGpus::default());
         let mut cluster = None;
+        let mut remotes: Vec<String> = Vec::new();
         let mut told = Vec::new();
         for part in text.split(',') {
             let (name, count) = part.split_once('*').unwrap_or((part, "1"));
@@ -140,6 +150,20 @@ impl Targets {
                 }
                 cluster = Some(named);
                 "riscv"
+            } else if let Some(named) = name.strip_prefix("remote:") {
+                if !remotes.iter().any(|it| it == named) {
+                    remotes.push(named.to_owned());
+                }
+                let is_file = |it: &String| remote::is_file(it);
+                if remotes.iter().filter(|it| is_file(it)).count() > 1 {
+                    return Err(format!(
+                        "`{name}`: a program is made for one machine that a file describes"
+                    ));
+                }
+                if remote::is_file(named) { "remote" } else { name }
+            } else if name == "remote" {
+                let text = "`remote` is a family: name a machine, as in `remote:aarch64`, or a file, `remote:mine.toml`";
+                return Err(text.to_owned());
             } else {
                 name
             };
@@ -154,7 +178,7 @@ impl Targets {
                 Kind::Hip => !amd.named.is_empty(),
                 Kind::Cpu | Kind::CpuCopy | Kind::CpuSeparate => false,
                 Kind::OpenCl | Kind::OpenCl12 => false,
-                Kind::Riscv | Kind::RiscvShared => false,
+                Kind::Riscv | Kind::RiscvShared | Kind::Remote(_) => false,
             };
             if !(is_named && kinds.contains(&kind)) {
                 told.push(part.replace(name, plain));
@@ -164,7 +188,7 @@ impl Targets {
             }
         }
         let cluster = cluster.map(str::to_owned);
-        Ok(Targets { kinds, gpus, amd, cluster, text: told.join(",") })
+        Ok(Targets { kinds, gpus, amd, cluster, remotes, text: told.join(",") })
     }
 
     pub(crate) fn kinds(&self) -> &[Kind] {
@@ -176,11 +200,18 @@ impl Targets {
         self.kinds.iter().any(|it| it.target().code == Code::Image)
     }
 
+    /// Whether any of them needs C for devices that do not see the host's memory.
+    pub(crate) fn need_device_text(&self) -> bool {
+        self.need_image() || self.has_cluster() || !self.remotes.is_empty()
+    }
+
     /// The devices that one device text serves, by name.
     pub(crate) fn image_names(&self) -> Vec<&'static str> {
         let of_host = TARGETS.iter().filter(|it| it.code == Code::Image && self.need_image());
         let of_cluster = self.has_cluster().then(|| Kind::Riscv.target());
-        of_host.chain(of_cluster).map(|it| it.name).collect()
+        let of_others =
+            self.kinds.iter().map(|it| it.target()).filter(|it| it.code == Code::Server);
+        of_host.chain(of_cluster).chain(of_others).map(|it| it.name).collect()
     }
 
     /// Whether the simulated cluster is among them.
@@ -192,7 +223,7 @@ impl Targets {
     pub(crate) fn grids(&self) -> Vec<emit::Grid> {
         let grid = |it: &Kind| match it.target().code {
             Code::Grids(grids) => grids,
-            Code::Host | Code::Image | Code::Cluster => &[],
+            Code::Host | Code::Image | Code::Cluster | Code::Server => &[],
         };
         let mut found: Vec<emit::Grid> = Vec::new();
         for it in self.kinds.iter().flat_map(grid) {
@@ -263,6 +294,28 @@ mod tests {
         check("cpu,riscv:my/c.toml*2", "cpu,riscv*2", Some("my/c.toml"));
         check("riscv:shared", "riscv:shared", None);
         assert!(Targets::read("riscv:a,riscv:b").is_err());
+    }
+
+    #[test]
+    fn other_machines_are_named_for_programs_too_and_files_are_not() {
+        let check = |text: &str, runtime: &str, remotes: &[&str]| {
+            let targets = Targets::read(text).expect(text);
+            assert_eq!(
+                (targets.text.as_str(), &*targets.remotes),
+                (runtime, remotes.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>().as_slice())
+            );
+            assert!(targets.need_device_text() && !targets.need_image(), "{text}");
+        };
+        check("remote:aarch64", "remote:aarch64", &["aarch64"]);
+        check(
+            "cpu,remote:riscv64*2,remote:aarch64",
+            "cpu,remote:riscv64*2,remote:aarch64",
+            &["riscv64", "aarch64"],
+        );
+        check("remote:my/c.toml*4", "remote*4", &["my/c.toml"]);
+        for wrong in ["remote", "remote:", "remote:sparc", "remote:a.toml,remote:b.toml"] {
+            assert!(Targets::read(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

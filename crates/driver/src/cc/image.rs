@@ -18,7 +18,7 @@ use super::compile::Job;
 use super::host::Voice;
 use super::numbers::Numbers;
 use super::toolchain::{Program, Texts, Toolchain};
-use super::{Context, Failure, hip, refused};
+use super::{Context, Failure, hip, refused, remote};
 
 /// A device object of a program, and the name its user knows it by: `a.o`, `libm.a(b.o)`.
 #[derive(Clone)]
@@ -46,7 +46,8 @@ impl Toolchain for HostCompiler {
     }
 
     fn owns(&self, code: &Code) -> bool {
-        let is_others = [hip::TRIPLE, cluster::TRIPLE].contains(&code.triple.as_str());
+        let is_others =
+            [hip::TRIPLE, cluster::TRIPLE, remote::TRIPLE].contains(&code.triple.as_str());
         match code.kind {
             ImageKind::Object | ImageKind::Bitcode | ImageKind::Fatbinary => !is_others,
             ImageKind::Cubin | ImageKind::Ptx | ImageKind::Source => false,
@@ -147,7 +148,7 @@ fn link(
 }
 
 /// The linker's words with the user's names, and what to do about functions that are missing.
-fn explained(said: &[u8], names: &[(String, String)]) -> Vec<u8> {
+pub(crate) fn explained(said: &[u8], names: &[(String, String)]) -> Vec<u8> {
     let mut text = String::from_utf8_lossy(said).into_owned();
     for (path, name) in names {
         text = text.replace(path, &format!("device code of {name}"));

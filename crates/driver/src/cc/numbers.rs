@@ -223,6 +223,7 @@ impl Numbers {
             Kind::Cuda => self.refused_by("cuda", false),
             Kind::Hip => self.refused_by("hip", true),
             Kind::Riscv | Kind::RiscvShared => self.refused_by("riscv", true),
+            Kind::Remote(_) => self.refused_by(it.target().name, true),
         })
     }
 
@@ -267,6 +268,8 @@ fn forbids_contraction(text: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use abi::target::Remote;
+
     use super::*;
 
     fn numbers(line: &str) -> Numbers {
@@ -315,8 +318,9 @@ mod tests {
 
     #[test]
     fn every_flag_reaches_every_device_or_is_refused_by_name() {
+        let others = [Kind::Riscv, Kind::RiscvShared, Kind::Remote(Remote::Described)];
         let kinds =
-            [Kind::OpenCl, Kind::OpenCl12, Kind::Cuda, Kind::Hip, Kind::Riscv, Kind::RiscvShared];
+            [[Kind::OpenCl, Kind::OpenCl12, Kind::Cuda].as_slice(), &[Kind::Hip], &others].concat();
         for (flag, about) in TABLE {
             let flag = format!("{flag}{}", if flag.ends_with('=') { "x" } else { "" });
             let found = numbers(&flag);
@@ -326,8 +330,8 @@ mod tests {
                 None,
                 "{flag}"
             );
-            for kind in kinds {
-                let is_gpu = !matches!(kind, Kind::Hip | Kind::Riscv | Kind::RiscvShared);
+            for kind in kinds.iter().copied() {
+                let is_gpu = kind != Kind::Hip && !others.contains(&kind);
                 let wanted = match about {
                     HostOnly(_, is_on) => *is_on,
                     Char(signed) => is_gpu && *signed != layout::LP64.char_signed,

@@ -10,11 +10,11 @@ use super::bundle::Code;
 use super::compile::Job;
 use super::image::{HostCompiler, Part};
 use super::numbers::Numbers;
-use super::{Context, Failure, cuda, hip, opencl, riscv};
+use super::{Context, Failure, cuda, hip, opencl, remote, riscv};
 
 /// Every toolchain, in the order in which images of a program lie in it. Devices take the last that they can run.
 pub(crate) const TOOLCHAINS: &[&dyn Toolchain] =
-    &[&HostCompiler, &opencl::Driver, &cuda::Nvidia, &hip::Amd, &riscv::Cluster];
+    &[&HostCompiler, &opencl::Driver, &cuda::Nvidia, &hip::Amd, &riscv::Cluster, &remote::Others];
 
 /// What lowering made of a file for devices.
 pub(crate) struct Texts<'a> {
@@ -85,6 +85,7 @@ mod tests {
             code(ImageKind::Object, hip::TRIPLE),
             code(ImageKind::Bitcode, hip::TRIPLE),
             code(ImageKind::Bitcode, abi::cluster::TRIPLE),
+            code(ImageKind::Object, remote::TRIPLE),
         ];
         for it in &own {
             assert_eq!(TOOLCHAINS.iter().filter(|that| that.owns(it)).count(), 1, "{it:?}");

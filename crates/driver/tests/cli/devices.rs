@@ -182,6 +182,7 @@ fn odd_settings_are_errors_that_say_what_is_allowed() {
         ("FERRY_DEVICE_MEMORY", "4G", "a number, 1 or more"),
         ("FERRY_COPY_THREADS", "0", "from 1 to"),
         ("FERRY_CYCLE_LIMIT", "-1", "a number"),
+        ("FERRY_KERNEL_TIMEOUT", "1.5", "a number from 1"),
         ("FERRY_CACHE", "here", "all of its path"),
         ("FERRY_LIBEXEC", "/nowhere/at/all", "a folder that is there"),
     ];

@@ -49,7 +49,7 @@ pub(crate) fn attach(
 /// Attaches the pointer at host address `pointer` to the device's copy of what it points to, once
 /// more. Nothing happens if one of both is not on the device; a null pointer becomes null there.
 pub(crate) fn attach_pointee(cx: &Cx<'_>, pointer: usize) -> Result<(), Error> {
-    let target = transfer::host_pointer(pointer);
+    let target = transfer::pointer(cx, pointer)?;
     if target == 0 {
         return forget(cx, pointer, |_| true);
     }
@@ -82,7 +82,7 @@ fn forget(
         return Ok(());
     }
     mapped.attached.remove(&pointer);
-    let value = DevicePtr(transfer::host_pointer(pointer) as u64);
+    let value = DevicePtr(transfer::pointer(cx, pointer)? as u64);
     write(cx, table, &found, pointer, value)
 }
 

@@ -37,7 +37,7 @@ pub(crate) fn begin(cx: &Cx<'_>, args: &MapArgs, in_mapper: bool) -> Result<(), 
         }
         args.check_size(index, &item)?;
         if let Some(mapper) = item.mapper {
-            components::expand(mapper, &item, |parts| begin(cx, parts, true))?;
+            components::expand(cx, mapper, &item, |parts| begin(cx, parts, true))?;
             continue;
         }
         if item.map.has(MapType::PTR_AND_OBJ | MapType::UNCOUNTED) {
@@ -55,7 +55,7 @@ pub(crate) fn begin(cx: &Cx<'_>, args: &MapArgs, in_mapper: bool) -> Result<(), 
             if !item.map.has(MapType::ATTACH) {
                 acquire(cx, &slot, 0, update)?;
             }
-            item.base = transfer::host_pointer(pointer);
+            item.base = transfer::pointer(cx, pointer)?;
             update = !is_first_of_mapper;
         }
         let placed = acquire(cx, &item, padding(args, index, &item), update)?;
@@ -104,7 +104,7 @@ fn remember(cx: &Cx<'_>, pointer: usize, item: &Item, device: DevicePtr) {
 /// Attaches the pointers of a new range whose data came before.
 fn attach_early(cx: &Cx<'_>, begin: usize, size: usize) -> Result<(), Error> {
     for (pointer, lead) in cx.device.mapping.early.within(begin, size) {
-        if transfer::host_pointer(pointer) == lead.host {
+        if transfer::pointer(cx, pointer)? == lead.host {
             attach::attach(cx, pointer, lead.device, Counting::Once)?;
         }
     }

@@ -13,6 +13,7 @@ use abi::call::MapperFn;
 
 use crate::args::{Item, MapArgs, Name};
 use crate::error::Error;
+use crate::mapping::Cx;
 
 /// One component.
 #[derive(Clone, Copy, Debug)]
@@ -116,6 +117,7 @@ impl Drop for Components {
 
 /// Lets the mapper push the components of `item`, then walks over them.
 pub(crate) fn expand(
+    cx: &Cx<'_>,
     mapper: MapperFn,
     item: &Item,
     walk: impl FnOnce(&MapArgs) -> Result<(), Error>,
@@ -125,9 +127,20 @@ pub(crate) fn expand(
     let (base, begin) = (item.base as *mut c_void, item.begin as *mut c_void);
     let size = i64::try_from(item.size).unwrap_or(i64::MAX);
     let name = item.name.map_or(ptr::null_mut(), Name::as_ptr);
-    // SAFETY: a mapper of the program, called as its contract says; the handle lives until it
-    // returns, and nothing else touches the list meanwhile.
-    unsafe { mapper(handle, base, begin, size, item.map.0 as i64, name) };
+    if cx.device.maps_from_elsewhere {
+        let entry = [item.base as u64, item.begin as u64, size as u64, item.map.0];
+        let pushed = cx.device.plugin.components(mapper as usize as u64, entry);
+        let error = |error| Error::Device { doing: "asking a mapper", what: None, error };
+        for [base, begin, size, map_type] in pushed.map_err(error)? {
+            let (base, begin) = (base as *mut c_void, begin as *mut c_void);
+            let (size, map_type) = (size as i64, map_type as i64);
+            parts.push(Component { base, begin, size, map_type, name: ptr::null_mut() });
+        }
+    } else {
+        // SAFETY: a mapper of the program, called as its contract says; the handle lives until it
+        // returns, and nothing else touches the list meanwhile.
+        unsafe { mapper(handle, base, begin, size, item.map.0 as i64, name) };
+    }
     let parts = parts.as_slice();
     let list = |part: fn(&Component) -> *mut c_void| parts.iter().map(part).collect::<Vec<_>>();
     let number = |part: fn(&Component) -> i64| parts.iter().map(part).collect::<Vec<_>>();

@@ -54,7 +54,7 @@ fn release_all(
         args.check_size(index, &item)?;
         let Some(item) = as_entered(cx, item) else { continue };
         if let Some(mapper) = item.mapper {
-            components::expand(mapper, &item, |parts| release_all(cx, parts, true, removed))?;
+            components::expand(cx, mapper, &item, |parts| release_all(cx, parts, true, removed))?;
             continue;
         }
         if item.map.has(MapType::PTR_AND_OBJ | MapType::UNCOUNTED) {

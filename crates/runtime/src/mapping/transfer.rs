@@ -4,6 +4,7 @@
 //! and the host's a host address, and each keeps its own. So a copy goes around them, piece by piece.
 #![allow(unsafe_code, reason = "addresses of both memories")]
 
+use abi::POINTER_SIZE;
 use device::{DeviceError, DevicePtr, MemoryKind};
 
 use crate::args::Name;
@@ -123,8 +124,13 @@ pub(crate) fn write_pointer(cx: &Cx<'_>, slot: &Piece, value: DevicePtr) -> Resu
         bytes: bytes.len(),
         name: slot.name,
     };
-    // SAFETY: the table says that a pointer lies there; the bytes are ours.
+    // SAFETY: the table says that a pointer lies there; the bytes are ours. Where data are mapped from elsewhere the
+    // memory of the device is this process's.
     let write = || unsafe {
+        if cx.device.maps_from_elsewhere {
+            (slot.device.0 as *mut u64).write_unaligned(value.0);
+            return Ok(());
+        }
         match cx.stream {
             Some(stream) => stream.copy_in(slot.device, bytes.as_ptr(), bytes.len()),
             None => cx.device.plugin.copy_in(slot.device, bytes.as_ptr(), bytes.len()),
@@ -212,6 +218,19 @@ pub(crate) fn free(
         }),
         error,
     })
+}
+
+/// Reads a pointer of the program that maps: the host's, or that of another machine.
+pub(crate) fn pointer(cx: &Cx<'_>, at: usize) -> Result<usize, Error> {
+    if !cx.device.maps_from_elsewhere || at == 0 {
+        return Ok(host_pointer(at));
+    }
+    let mut value = 0usize;
+    let to = DevicePtr(std::ptr::from_mut(&mut value) as u64);
+    // SAFETY: the plugin's memory is this process's: a place for one pointer.
+    let read = unsafe { cx.device.plugin.copy_in(to, at as *const u8, POINTER_SIZE) };
+    let error = |error| Error::Device { doing: "reading a pointer", what: None, error };
+    read.map(|()| value).map_err(error)
 }
 
 /// Reads a pointer of the host program.

@@ -22,7 +22,7 @@ pub(crate) fn update(cx: &Cx<'_>, args: &MapArgs) -> Result<(), Error> {
             continue;
         }
         if let Some(mapper) = item.mapper {
-            components::expand(mapper, &item, |parts| update(cx, parts))?;
+            components::expand(cx, mapper, &item, |parts| update(cx, parts))?;
         } else if item.map.has(MapType::NON_CONTIG) {
             let dimensions = dimensions(&item);
             strided::check(dimensions, item.name)?;

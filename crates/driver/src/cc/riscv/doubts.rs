@@ -4,6 +4,8 @@
 //! depend on an outer loop that is collapsed with it; of `atomic compare capture` it gives the value before where the one after
 //! is asked for, and -1 for true. What it does not know, or has no runtime for, is refused by name too.
 
+use super::super::markers::{Place, has_word};
+
 /// What is wrong with a text, in words for its user.
 pub(super) fn about(text: &str) -> Option<String> {
     let mut lines = text.lines();
@@ -58,36 +60,6 @@ pub(super) fn about(text: &str) -> Option<String> {
     None
 }
 
-/// Where the text comes from, as its markers say.
-#[derive(Default)]
-struct Place {
-    file: String,
-    line: u32,
-}
-
-impl Place {
-    fn go_on(&mut self, text: &str) {
-        let marker = text.strip_prefix("# ").and_then(|it| it.split_once(' '));
-        match marker.and_then(|(line, file)| Some((line.parse::<u32>().ok()?, file))) {
-            Some((line, file)) => {
-                // The marker speaks of the line behind it.
-                self.line = line.saturating_sub(1);
-                self.file = file.split('"').nth(1).unwrap_or_default().to_owned();
-            }
-            None => self.line = self.line.saturating_add(1),
-        }
-    }
-}
-
-impl std::fmt::Display for Place {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.file.as_str() {
-            "" | "<ferry>" => Ok(()),
-            file => write!(f, " ({file}:{})", self.line),
-        }
-    }
-}
-
 fn number_behind(line: &str, word: &str) -> Option<usize> {
     let rest = line.split_once(word)?.1;
     rest.split(|it: char| !it.is_ascii_digit()).next()?.parse().ok()
@@ -96,10 +68,6 @@ fn number_behind(line: &str, word: &str) -> Option<usize> {
 /// `i` of `for (int i = 0; …`
 fn variable(header: &str) -> Option<&str> {
     header.strip_prefix("for (")?.split('=').next()?.split_whitespace().last()
-}
-
-fn has_word(text: &str, word: &str) -> bool {
-    text.split(|it: char| !(it.is_alphanumeric() || it == '_')).any(|it| it == word)
 }
 
 #[cfg(test)]

@@ -1,21 +1,26 @@
-//! The memory of a device: one range of device addresses and the host's view of it.
+//! The memory of a device in another process: one range of device addresses and, where both sides map one file, the
+//! host's view of it.
 //!
 //! The host reserves the range at the device addresses too, so that nothing of its own can come to
 //! lie there and a device pointer that it follows faults. The first page is not handed out: the
-//! helper leaves its last words there. Behind each block there are bytes whose change tells of a kernel
+//! sides use it for themselves. Behind each block that the host sees there are bytes whose change tells of a kernel
 //! that has written beyond its data.
 #![allow(unsafe_code, reason = "maps memory and copies by address")]
 
+use std::env;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::last_words::{LastWords, PAGE};
 use crate::blocks::{Blocks, Taken};
 use crate::memory::of_machine;
 use crate::{DeviceError, DevicePtr, Result};
 
+/// What the range of a device and its first page are multiples of.
+pub(crate) const PAGE: usize = 1 << 16;
+/// How many bytes of memory a device has.
+pub(crate) const MEMORY_VARIABLE: &str = "FERRY_DEVICE_MEMORY";
 /// Blocks from this size on give their pages back when they are freed.
 const LARGE: usize = 32 << 20;
 /// Bytes behind each block that nobody may write; looked at when it is freed.
@@ -27,27 +32,42 @@ const MARK: u8 = 0xfb;
 /// Where device addresses begin if nothing lies there: far from what systems choose by themselves.
 const LOWEST: usize = 0x1000_0000_0000;
 
+/// What is behind the range.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Backing {
+    /// A memory file, which the other side maps too.
+    Memory,
+    /// Memory of the other side alone.
+    Elsewhere,
+}
+
 /// The memory of a device, seen from the host.
 #[derive(Debug)]
-pub(super) struct Arena {
-    pub(super) file: File,
+pub(crate) struct Arena {
+    /// What both sides map.
+    pub(crate) file: Option<File>,
     /// First device address.
-    pub(super) base: usize,
+    pub(crate) base: usize,
+    /// Nothing of the host's can lie there.
+    is_reserved: bool,
     /// Where the host sees it.
-    view: usize,
-    pub(super) size: usize,
+    view: Option<usize>,
+    pub(crate) size: usize,
     blocks: Mutex<Blocks>,
 }
 
 impl Arena {
     /// Memory for device `number`: `limit` bytes, or as much as the machine has.
-    pub(super) fn new(number: usize, limit: Option<usize>) -> Result<Arena> {
+    pub(crate) fn new(number: usize, limit: Option<usize>, backing: Backing) -> Result<Arena> {
         let failed = |error: io::Error| {
             DeviceError::Failed(format!("its memory cannot be reserved: {error}"))
         };
         let wanted = limit.unwrap_or_else(machine_memory_at_most).max(1).next_multiple_of(PAGE);
         // Beyond that the system would end the program.
-        let most = file_limit();
+        let most = match backing {
+            Backing::Memory => file_limit(),
+            Backing::Elsewhere => usize::MAX,
+        };
         if limit.is_some() && wanted > most.saturating_sub(PAGE) {
             return Err(DeviceError::Failed(format!(
                 "it is to have {wanted} bytes of memory, and the size of files is limited to {most} \
@@ -55,12 +75,15 @@ impl Arena {
             )));
         }
         let mut size = wanted.saturating_add(PAGE).min(most / PAGE * PAGE);
-        let file = memory_file().map_err(failed)?;
+        let file = match backing {
+            Backing::Memory => Some(memory_file().map_err(failed)?),
+            Backing::Elsewhere => None,
+        };
         loop {
-            match Arena::reserve(&file, number, size) {
+            match Arena::reserve(file.as_ref(), number, size) {
                 Ok((base, view)) => {
                     let blocks = Mutex::new(Blocks::new(size - PAGE));
-                    return Ok(Arena { file, base, view, size, blocks });
+                    return Ok(Arena { file, base, is_reserved: true, view, size, blocks });
                 }
                 // A limit on addresses: less will do, unless the user has said how much.
                 Err(_) if limit.is_none() && size > (64 << 20) => {
@@ -71,19 +94,23 @@ impl Arena {
         }
     }
 
-    fn reserve(file: &File, number: usize, size: usize) -> io::Result<(usize, usize)> {
-        file.set_len(size as u64)?;
-        let wish = LOWEST + (number << 40);
-        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-        let wished = map(wish, size, libc::PROT_NONE, flags | libc::MAP_FIXED_NOREPLACE, -1);
-        let base = match wished {
+    fn reserve(
+        file: Option<&File>,
+        number: usize,
+        size: usize,
+    ) -> io::Result<(usize, Option<usize>)> {
+        if let Some(file) = file {
+            file.set_len(size as u64)?;
+        }
+        let base = match keep_free(LOWEST + (number << 40), size) {
             Ok(base) => base,
-            Err(_) => map(0, size, libc::PROT_NONE, flags, -1)?,
+            Err(_) => map(0, size, libc::PROT_NONE, NOTHING, -1)?,
         };
+        let Some(file) = file else { return Ok((base, None)) };
         let flags = libc::MAP_SHARED | libc::MAP_NORESERVE;
         let access = libc::PROT_READ | libc::PROT_WRITE;
         match map(0, size, access, flags, file.as_raw_fd()) {
-            Ok(view) => Ok((base, view)),
+            Ok(view) => Ok((base, Some(view))),
             Err(error) => {
                 unmap(base, size);
                 Err(error)
@@ -91,16 +118,43 @@ impl Arena {
         }
     }
 
+    /// The other side has the range elsewhere.
+    pub(crate) fn moved_to(&mut self, base: usize) {
+        if base != self.base {
+            unmap(self.base, self.size);
+            self.base = base;
+            self.is_reserved = keep_free(base, self.size).is_ok();
+        }
+    }
+
+    /// The other side has memory of its own behind the range.
+    pub(crate) fn not_shared(&mut self) {
+        self.file = None;
+        if let Some(view) = self.view.take() {
+            unmap(view, self.size);
+        }
+    }
+
+    /// Whether an address is one of the range and can be none of the host's.
+    pub(crate) fn owns(&self, at: DevicePtr) -> bool {
+        let offset = (at.0 as usize).checked_sub(self.base);
+        self.is_reserved && offset.is_some_and(|it| it < self.size)
+    }
+
     /// Lets nobody take or give memory until the answer is dropped.
-    pub(super) fn hold(&self) -> MutexGuard<'_, impl Sized> {
+    pub(crate) fn hold(&self) -> MutexGuard<'_, impl Sized> {
         self.blocks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Memory for a program; never the first page.
-    pub(super) fn alloc(&self, bytes: usize, align: usize) -> Result<DevicePtr> {
+    pub(crate) fn alloc(&self, bytes: usize, align: usize) -> Result<DevicePtr> {
         let mut blocks = self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
         let align = align.min(PAGE);
-        let guard = if bytes < PAGE { GUARD } else { LARGE_GUARD };
+        let guard = match self.view {
+            Some(_) if bytes < PAGE => GUARD,
+            Some(_) => LARGE_GUARD,
+            None => 0,
+        };
         // Where memory is short the guard is what can be done without.
         let offset = blocks.take(bytes, guard, align).or_else(|| blocks.take(bytes, 0, align));
         let offset = offset.ok_or(DeviceError::OutOfMemory { bytes })?;
@@ -116,13 +170,14 @@ impl Arena {
         reason = "they are memory that both processes map, not of `self`"
     )]
     fn guard(&self, offset: usize, taken: Taken) -> &mut [u8] {
-        let at = (self.view + PAGE + offset + taken.asked) as *mut u8;
+        let Some(view) = self.view else { return &mut [] };
+        let at = (view + PAGE + offset + taken.asked) as *mut u8;
         // SAFETY: the block lies in the view and is used, so nobody else has it; the caller holds the
         // lock. A kernel that writes there is what is looked for.
         unsafe { std::slice::from_raw_parts_mut(at, taken.bytes - taken.asked) }
     }
 
-    pub(super) fn free(&self, at: DevicePtr) -> Result<()> {
+    pub(crate) fn free(&self, at: DevicePtr) -> Result<()> {
         let offset = (at.0 as usize).wrapping_sub(self.base + PAGE);
         let mut blocks = self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(taken) = blocks.taken(offset) else {
@@ -130,7 +185,7 @@ impl Arena {
         };
         let overrun = self.guard(offset, taken).iter().position(|it| *it != MARK);
         let bytes = blocks.give(offset).unwrap_or(0);
-        if bytes >= LARGE {
+        if let Some(file) = self.file.as_ref().filter(|_| bytes >= LARGE) {
             let first = (PAGE + offset).next_multiple_of(PAGE);
             let end = (PAGE + offset + bytes) / PAGE * PAGE;
             let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
@@ -138,7 +193,7 @@ impl Arena {
             // again. That it may fail costs memory only.
             unsafe {
                 libc::fallocate(
-                    self.file.as_raw_fd(),
+                    file.as_raw_fd(),
                     mode,
                     first as libc::off_t,
                     end.saturating_sub(first) as libc::off_t,
@@ -151,34 +206,63 @@ impl Arena {
         }
     }
 
-    /// Where the host sees these bytes; `None` if they are not all in the range.
-    pub(super) fn seen(&self, at: DevicePtr, len: usize) -> Option<*mut u8> {
+    /// Where the host sees these bytes; `None` if they are not all in the range, or not seen.
+    pub(crate) fn seen(&self, at: DevicePtr, len: usize) -> Option<*mut u8> {
         let offset = (at.0 as usize).checked_sub(self.base)?;
         let end = offset.checked_add(len)?;
-        (end <= self.size).then_some((self.view + offset) as *mut u8)
+        let view = self.view.filter(|_| end <= self.size)?;
+        Some((view + offset) as *mut u8)
     }
 
-    /// What the helper has left on the first page.
-    pub(super) fn last_words(&self) -> &LastWords {
-        // SAFETY: the first page of the view, which stays mapped as long as `self`; the structure
-        // consists of atomic numbers, for which all values are valid.
-        unsafe { &*(self.view as *const LastWords) }
+    /// Where processes of this machine and user find the file.
+    pub(crate) fn path(&self) -> Option<String> {
+        let file = self.file.as_ref()?;
+        Some(format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd()))
+    }
+
+    /// The first page, where the host sees it.
+    pub(crate) fn first_page(&self) -> Option<*mut u8> {
+        self.view.map(|it| it as *mut u8)
     }
 }
 
 impl Drop for Arena {
     fn drop(&mut self) {
-        unmap(self.view, self.size);
-        unmap(self.base, self.size);
+        if let Some(view) = self.view {
+            unmap(view, self.size);
+        }
+        if self.is_reserved {
+            unmap(self.base, self.size);
+        }
     }
 }
 
+/// The limit of memory that the user sets.
+pub(crate) fn limit() -> Result<Option<usize>> {
+    let text = env::var(MEMORY_VARIABLE).unwrap_or_default();
+    let text = text.trim();
+    if text.is_empty() {
+        return Ok(None);
+    }
+    text.parse().map(Some).map_err(|_| {
+        DeviceError::Failed(format!("{MEMORY_VARIABLE}={text} is not a number of bytes"))
+    })
+}
+
 /// Maps the range in the helper, at its device addresses.
-pub(super) fn map_here(file: &File, base: usize, size: usize) -> io::Result<()> {
+pub(crate) fn map_here(file: &File, base: usize, size: usize) -> io::Result<()> {
     let flags = libc::MAP_SHARED | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE;
     let access = libc::PROT_READ | libc::PROT_WRITE;
     let at = map(base, size, access, flags, file.as_raw_fd())?;
     if at == base { Ok(()) } else { Err(io::Error::other("device addresses are taken")) }
+}
+
+/// A mapping that takes addresses and no memory.
+const NOTHING: i32 = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+
+/// Takes exactly these addresses.
+fn keep_free(at: usize, size: usize) -> io::Result<usize> {
+    map(at, size, libc::PROT_NONE, NOTHING | libc::MAP_FIXED_NOREPLACE, -1)
 }
 
 fn map(at: usize, size: usize, access: i32, flags: i32, file: i32) -> io::Result<usize> {

@@ -1,0 +1,528 @@
+//! Other machines as devices: what differs is made the same or refused, and what goes wrong is told, soon.
+//!
+//! This machine stands for another one: its compiler and a file that describes it are enough. `FERRY_FAULTS` says how
+//! many faults of each kind are tried; a few without it.
+#![allow(
+    clippy::expect_used,
+    clippy::print_stderr,
+    reason = "a test says what it needs from the machine"
+)]
+
+#[path = "support/machines.rs"]
+mod machines;
+mod support;
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use machines::has_arm;
+use support::{ferry, told};
+use tempfile::TempDir;
+
+/// This machine, as if it were another one, with lines in place of the usual.
+fn described(flags: &str, runner: &str, shares_files: bool) -> String {
+    format!(
+        "about = \"this machine\"\npackages = \"gcc\"\nis-tested = true\ncompiler = [\"gcc\"]\nknows-gcc-flags = true\n\
+         flags = [{flags}]\nlink = [\"-static\", \"-fopenmp\", \"-lm\"]\nrunner = [{runner}]\nshares-files = {shares_files}\n"
+    )
+}
+
+/// How a program gets to a machine that shares nothing with this one.
+const SENT: &str =
+    r#""sh", "-c", "f=$(mktemp) && head -c {size} >$f && chmod 700 $f && { $f; rm -f $f; }""#;
+
+/// A folder with `m.toml` and `a.c`.
+fn folder(description: &str, text: &str) -> TempDir {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    fs::write(folder.path().join("m.toml"), description).expect("a file");
+    fs::write(folder.path().join("a.c"), text).expect("a file");
+    folder
+}
+
+/// Builds `a.c` for these devices.
+fn build(folder: &Path, devices: &str, more: &[&str]) -> Output {
+    let line = ["cc", "-w", "--device", devices, "a.c", "-o", "a", "-lm"];
+    ferry(&[&line, more].concat(), folder)
+}
+
+/// Runs it with these settings, for a minute at most.
+fn run(folder: &Path, settings: &[(&str, &str)]) -> Output {
+    let mut command = Command::new("timeout");
+    command.args(["-k", "1", "60", "./a"]).current_dir(folder);
+    command.env_remove("FERRY_DEVICE").env_remove("FERRY_INFO");
+    command.envs(settings.iter().copied()).output().expect("timeout runs")
+}
+
+/// The program, built for this machine as another and run there.
+fn there(text: &str, settings: &[(&str, &str)]) -> Output {
+    let folder = folder(&described("", "", true), text);
+    let built = build(folder.path(), "remote:m.toml", &[]);
+    assert!(built.status.success(), "{}", told(&built));
+    run(folder.path(), settings)
+}
+
+/// It ended so, and said all of these words.
+#[track_caller]
+fn ends(output: &Output, status: i32, words: &[&str]) {
+    let text = told(output);
+    assert_eq!(output.status.code(), Some(status), "{text}");
+    for word in words {
+        assert!(text.contains(word), "no `{word}` in {text}");
+    }
+}
+
+#[test]
+fn machines_that_differ_too_much_are_refused_by_name() {
+    let text = "int main(void) {\n  double x = 1;\n#pragma omp target map(x)\n  x++;\n  return x != 2;\n}\n";
+    let refused = |flags: &str, words: &[&str]| {
+        let folder = folder(&described(flags, "", true), text);
+        ends(&build(folder.path(), "remote:m.toml", &[]), 1, words);
+    };
+    let help = "64-bit addresses and little-endian";
+    refused("\"-m32\"", &["`remote:m.toml`", "pointers do not have 8 bytes", help]);
+    refused("\"-mx32\"", &["pointers do not have 8 bytes", help]);
+    let order = "\"-U__BYTE_ORDER__\", \"-D__BYTE_ORDER__=__ORDER_BIG_ENDIAN__\"";
+    refused(order, &["`remote:m.toml`", "bytes of its numbers are in another order", help]);
+    let folder = folder(&described("", "", true), text);
+    ends(&build(folder.path(), "remote:m.toml", &["-mlong-double-64"]), 1, &["`-mlong-double-64`"]);
+    let shared = build(folder.path(), "remote:m.toml", &["-shared", "-fPIC"]);
+    ends(&shared, 1, &["shared library", "static library"]);
+    ends(&build(folder.path(), "remote:none.toml", &[]), 1, &["none.toml", "cannot read"]);
+    let odd = text.replace("double x", "long double x");
+    fs::write(folder.path().join("a.c"), odd).expect("a file");
+    ends(&build(folder.path(), "remote:m.toml", &[]), 1, &["`long double` (a.c:"]);
+}
+
+/// Numbers mean there what they mean here, whatever the compiler there would do by itself.
+#[test]
+fn signs_of_char_and_roundings_are_those_of_the_host() {
+    if !has_arm() {
+        return;
+    }
+    let text = "#include <stdio.h>
+int main(void) {
+  volatile double a = 1.0 + 0x1p-30, b = 1.0 - 0x1p-30, c = -1.0;
+  volatile signed char from = -1;
+  for (int away = 0; away < 2; away++) {
+    double rest = 0; int is_below = 0;
+#pragma omp target if(away) map(from: rest, is_below) map(to: a, b, c, from)
+    { char x = from; is_below = x < 0; rest = a * b + c; }
+    printf(\"%d %a\\n\", is_below, rest);
+  }
+  return 0;
+}
+";
+    for (flags, expect) in
+        [(&["-O2"][..], "1 0x0p+0\n"), (&["-O2", "-funsigned-char"], "0 0x0p+0\n")]
+    {
+        let folder = folder("", text);
+        let built = build(folder.path(), "remote:aarch64", flags);
+        assert!(built.status.success(), "{}", told(&built));
+        let ran = run(folder.path(), &[("OMP_TARGET_OFFLOAD", "MANDATORY")]);
+        assert_eq!(String::from_utf8_lossy(&ran.stdout), expect.repeat(2), "{}", told(&ran));
+    }
+    // A fused operation is what the user asks for.
+    let folder = folder("", text);
+    let built = build(folder.path(), "remote:aarch64", &["-O2", "-ffp-contract=fast"]);
+    assert!(built.status.success(), "{}", told(&built));
+    let ran = run(folder.path(), &[]);
+    assert!(String::from_utf8_lossy(&ran.stdout).ends_with("1 -0x1p-60\n"), "{}", told(&ran));
+}
+
+/// Types without names, and four devices at once: what plugins for such machines have failed at.
+#[test]
+fn four_machines_work_at_once_on_types_without_names() {
+    let text = "#include <stdio.h>
+#include <omp.h>
+#define N 1000
+enum { FIRST = 7, SECOND };
+struct { int at; union { int i; float f; }; struct { short low, high; } both; } list[4][N];
+typedef struct { enum { UP, DOWN } way; } arrow;
+int main(void) {
+  int right = 0, numbers = 0;
+  arrow arrows[4] = { { UP }, { DOWN }, { UP }, { DOWN } };
+#pragma omp parallel num_threads(2)
+#pragma omp single
+  for (int d = 0; d < omp_get_num_devices(); d++)
+#pragma omp target teams distribute parallel for nowait device(d) map(tofrom: list[d]) map(to: arrows[d])
+    for (int i = 0; i < N; i++) {
+      list[d][i].at = i + SECOND;
+      list[d][i].i = arrows[d].way == DOWN ? -i : i;
+      list[d][i].both.high = (short)(omp_is_initial_device() ? 0 : d + 1);
+    }
+#pragma omp taskwait
+  for (int d = 0; d < 4; d++)
+    for (int i = 0; i < N; i++)
+      right += list[d][i].at == i + 8 && list[d][i].i == (d % 2 ? -i : i) && list[d][i].both.high == d + 1;
+  for (int d = 0; d < 4; d++) {
+    int number = -1;
+#pragma omp target device(d) map(from: number)
+    number = omp_get_device_num();
+    numbers += number == d;
+  }
+  printf(\"%d of %d on %d, %d numbers\\n\", right, 4 * N, omp_get_num_devices(), numbers);
+  return 0;
+}
+";
+    let expect = "4000 of 4000 on 4, 4 numbers\n";
+    let folder = folder(&described("", "", true), text);
+    let mut devices = vec!["remote:m.toml*4"];
+    devices.extend(has_arm().then_some("remote:aarch64*4"));
+    for device in devices {
+        let built = build(folder.path(), device, &[]);
+        assert!(built.status.success(), "{}", told(&built));
+        let ran = run(folder.path(), &[("OMP_TARGET_OFFLOAD", "MANDATORY")]);
+        assert_eq!(String::from_utf8_lossy(&ran.stdout), expect, "{device}: {}", told(&ran));
+    }
+}
+
+#[test]
+fn what_kernels_print_comes_in_order() {
+    let text = "#include <stdio.h>
+#pragma omp requires reverse_offload
+int main(void) {
+  printf(\"1\\n\");
+#pragma omp target
+  {
+    printf(\"2\\n\");
+#pragma omp target device(ancestor: 1)
+    printf(\"3\\n\");
+    printf(\"4\\n\");
+  }
+  printf(\"5\\n\");
+#pragma omp target
+  for (int i = 0; i < 40000; i++) printf(\"line %d\\n\", i);
+  printf(\"6\\n\");
+  return 0;
+}
+";
+    let ran = there(text, &[("OMP_TARGET_OFFLOAD", "MANDATORY")]);
+    let lines: String = (0..40000).map(|it| format!("line {it}\n")).collect();
+    let expect = format!("1\n2\n3\n4\n5\n{lines}6\n");
+    assert!(ran.status.success(), "{}", told(&ran));
+    assert!(ran.stdout == expect.as_bytes(), "{} bytes in another order", ran.stdout.len());
+}
+
+/// Data in pieces, each way, where nothing is shared; the program goes there with them.
+#[test]
+fn a_machine_that_shares_nothing_gets_programs_and_data_by_the_link() {
+    let text = "#include <stdio.h>
+#include <stdlib.h>
+#include <omp.h>
+int table[3000000];
+#pragma omp declare target enter(table)
+int main(void) {
+  long n = 20000003, wrong = 0;
+  unsigned char *a = malloc(n);
+  for (long i = 0; i < n; i++) a[i] = (unsigned char)(i * 7 + i / 251);
+  for (int i = 0; i < 3000000; i++) table[i] = i;
+#pragma omp target update to(table)
+#pragma omp target enter data map(to: a[:n])
+#pragma omp target parallel for
+  for (long i = 0; i < n; i++) a[i] ^= 0x5a;
+#pragma omp target parallel for
+  for (int i = 0; i < 3000000; i++) table[i] += omp_is_initial_device() ? 0 : 1;
+#pragma omp target update from(table)
+#pragma omp target exit data map(from: a[:n])
+  for (long i = 0; i < n; i++) wrong += a[i] != ((unsigned char)(i * 7 + i / 251) ^ 0x5a);
+  for (int i = 0; i < 3000000; i++) wrong += table[i] != i + 1;
+  char *d = omp_target_alloc(1 << 20, 0), back[64];
+  omp_target_memset(d, 3, 1 << 20, 0);
+  omp_target_memcpy(d + 10, d, 1000, 0, 0, 0, 0);
+  omp_target_memcpy(back, d + 100, 64, 0, 0, omp_get_initial_device(), 0);
+  for (int i = 0; i < 64; i++) wrong += back[i] != 3;
+  printf(\"%ld wrong\\n\", wrong);
+  return wrong != 0;
+}
+";
+    let folder = folder(&described("", SENT, false), text);
+    let built = build(folder.path(), "remote:m.toml", &["-O1"]);
+    assert!(built.status.success(), "{}", told(&built));
+    let place = folder.path().join("place");
+    fs::create_dir(&place).expect("a folder");
+    let place = place.to_str().expect("a path");
+    let ran = run(folder.path(), &[("OMP_TARGET_OFFLOAD", "MANDATORY"), ("TMPDIR", place)]);
+    ends(&ran, 0, &["0 wrong"]);
+    let left: Vec<_> = fs::read_dir(place).expect("a folder").collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+/// Each fault of a kernel is told with its region, its line and what is known.
+#[test]
+fn kernels_that_die_are_told_with_region_and_line() {
+    let check = |body: &str, status: i32, words: &[&str]| {
+        let text = format!(
+            "#include <stdlib.h>\n#include <stdio.h>\nstatic int deep(int n) {{ volatile char room[4096]; room[n % 4096] = \
+             1; return n < 0 ? 0 : deep(n + 1) + room[7]; }}\n#pragma omp declare target enter(deep)\nint main(void) {{\n  \
+             int x = 0, *p = malloc(400);\n#pragma omp target map(tofrom: x)\n  {{ {body} }}\n  return x;\n}}\n"
+        );
+        ends(&there(&text, &[]), status, words);
+    };
+    check("x = p[5];", 1, &["a.c:7:", "`main:7`", "SIGSEGV", "which comes from `p`", "help: map"]);
+    check("abort();", 1, &["a.c:7:", "`main:7`", "abort()", "SIGABRT"]);
+    check("x = 5 / x;", 1, &["a.c:7:", "`main:7`", "division by zero"]);
+    check("x = deep(0);", 1, &["a.c:7:", "`main:7`", "stack is used up"]);
+    check("printf(\"bye\\n\"); exit(7);", 7, &["bye", "a.c:7:", "exit(7)"]);
+    check("quick_exit(7);", 1, &["a.c:7:", "`main:7`", "its process ended"]);
+    let threads = "\n#pragma omp parallel num_threads(2)\n  x = p[5];\n";
+    check(threads, 1, &["a.c:7:", "`main:7`", "SIGSEGV"]);
+}
+
+/// A kernel that computes longer than a program may be silent, and one that never ends.
+#[test]
+fn kernels_take_their_time_unless_it_is_limited() {
+    let text = |end: &str| {
+        format!(
+            "#include <stdio.h>\n#include <time.h>\nint main(void) {{\n  int x = 0;\n#pragma omp target map(tofrom: x)\n  {{ \
+             time_t end = time(0) + 4; while ({end}) x ^= 1; x = 42; }}\n  printf(\"%d\\n\", x);\n  return 0;\n}}\n"
+        )
+    };
+    let folder = folder(&described("", "", true), &text("time(0) < end"));
+    let devices = "cpu:separate,remote:m.toml";
+    let built = build(folder.path(), devices, &[]);
+    assert!(built.status.success(), "{}", told(&built));
+    ends(&run(folder.path(), &[("FERRY_DEVICE", "remote")]), 0, &["42\n"]);
+    fs::write(folder.path().join("a.c"), text("end")).expect("a file");
+    assert!(build(folder.path(), devices, &[]).status.success());
+    for device in ["remote", "cpu:separate"] {
+        let start = Instant::now();
+        let ran = run(folder.path(), &[("FERRY_DEVICE", device), ("FERRY_KERNEL_TIMEOUT", "1")]);
+        let words = ["a.c:5:", "`main:5`", "stopped", "FERRY_KERNEL_TIMEOUT", "help: "];
+        ends(&ran, 1, &words);
+        assert!(start.elapsed() < Duration::from_secs(10), "{device}: {:?}", start.elapsed());
+    }
+}
+
+/// What cannot be started is replaced, which is said, or is an error where it must not be.
+#[test]
+fn a_machine_that_is_not_there_is_replaced_as_the_policy_says() {
+    let text = "#include <stdio.h>\n#include <omp.h>\nint main(void) {\n  int away = 0;\n#pragma omp target map(from: away)\n  \
+                away = !omp_is_initial_device();\n  printf(\"away %d\\n\", away);\n  return 0;\n}\n";
+    for (runner, why) in [
+        ("\"no-such-runner\"", "cannot be run"),
+        ("\"false\"", "has not greeted"),
+        ("\"sh\", \"-c\", \"echo hello hello hello hello hello hello hello\"", "first words"),
+        ("\"sh\", \"-c\", \"sleep 1000\"", "no sign of life"),
+    ] {
+        let folder = folder(&described("", runner, true), text);
+        assert!(build(folder.path(), "remote:m.toml", &[]).status.success());
+        ends(&run(folder.path(), &[]), 0, &["away 1", "runs on `cpu`", "`remote`", why]);
+        if why == "no sign of life" {
+            continue;
+        }
+        let ran = run(folder.path(), &[("OMP_TARGET_OFFLOAD", "MANDATORY")]);
+        ends(&ran, 1, &["a.c:5:", "no device", why]);
+        let ran = run(folder.path(), &[("FERRY_DEVICE", "remote")]);
+        ends(&ran, 1, &["device 0, `remote`, cannot be used", why]);
+    }
+    // A disk without room for the program, and a program that was not built for it.
+    let folder = folder(&described("", "", true), text);
+    assert!(build(folder.path(), "remote:m.toml", &[]).status.success());
+    ends(&run(folder.path(), &[("TMPDIR", "/nowhere/at/all")]), 0, &["runs on `cpu`", "written"]);
+    let ran = run(folder.path(), &[("FERRY_DEVICE", "remote:aarch64")]);
+    ends(&ran, 1, &["not built for it", "--device remote:aarch64"]);
+}
+
+/// Stands between the library and a program, and does something at some byte of what the program says.
+const RELAY: &str = r#"
+#define _GNU_SOURCE
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/socket.h>
+static void all(int to, const char *at, long len) {
+  while (len > 0) { long n = write(to, at, len); if (n <= 0) _exit(0); at += n; len -= n; }
+}
+int main(int count, char **words) {
+  const char *kind = getenv("FAULT");
+  long after = atol(getenv("AFTER")), seen = 0, heard = 0;
+  int ends[2];
+  socketpair(AF_UNIX, SOCK_STREAM, 0, ends);
+  pid_t child = fork();
+  if (!child) { dup2(ends[1], 0); dup2(ends[1], 1); close(ends[0]); close(ends[1]); execv(words[1], words + 1); _exit(9); }
+  close(ends[1]);
+  static char bytes[1 << 16];
+  int is_done = 0;
+  for (;;) {
+    struct pollfd wait[2] = { { 0, POLLIN, 0 }, { ends[0], POLLIN, 0 } };
+    poll(wait, 2, -1);
+    for (int i = 0; i < 2; i++) {
+      if (!wait[i].revents) continue;
+      long n = read(wait[i].fd, bytes, sizeof bytes);
+      if (n <= 0) _exit(0);
+      long *passed = i ? &seen : &heard;
+      int is_there = !strcmp(kind, "garbage_in") ? !i : i;
+      if (!is_done && is_there && *passed + n > after) {
+        is_done = 1;
+        if (!strcmp(kind, "cut")) _exit(0);
+        if (!strcmp(kind, "kill")) kill(child, SIGKILL);
+        if (!strcmp(kind, "stop")) kill(child, SIGSTOP);
+        if (!strcmp(kind, "hang")) for (;;) pause();
+        if (!strncmp(kind, "garbage", 7))
+          for (long at = after - *passed < 0 ? 0 : after - *passed, k = 0; at < n && k < 5; at++, k++) bytes[at] ^= 0xa5;
+      }
+      *passed += n;
+      all(i ? 1 : ends[0], bytes, n);
+    }
+  }
+}
+"#;
+
+/// Many regions and copies; the answer is right, or there is none.
+const WORK: &str = "#include <stdio.h>
+#include <stdlib.h>
+int total;
+#pragma omp declare target enter(total)
+int main(void) {
+  int n = 20000;
+  long sum = 0;
+  int *a = malloc(n * sizeof *a);
+  for (int i = 0; i < n; i++) a[i] = i;
+#pragma omp target enter data map(to: a[:n])
+  for (int round = 0; round < 30; round++) {
+#pragma omp target teams distribute parallel for reduction(+: sum) map(tofrom: sum)
+    for (int i = 0; i < n; i++) { a[i] += round; sum += a[i]; }
+#pragma omp target
+    total += round;
+    if (round % 5 == 0) {
+#pragma omp target update from(a[:n])
+    }
+  }
+#pragma omp target update from(total)
+#pragma omp target exit data map(from: a[:n])
+  long check = 0;
+  for (int i = 0; i < n; i++) check += a[i];
+  printf(\"%ld %ld %d\\n\", sum, check, total);
+  return 0;
+}
+";
+
+/// What it prints.
+const ANSWER: &str = "6089600000 208690000 435\n";
+
+/// Numbers that look random and are the same each time.
+fn random(seed: u64) -> u64 {
+    let mixed = (seed ^ 0x9e37_79b9_7f4a_7c15).wrapping_mul(0xff51_afd7_ed55_8ccd);
+    mixed ^ mixed >> 31
+}
+
+/// How many faults of each kind.
+fn faults() -> u64 {
+    std::env::var("FERRY_FAULTS").ok().and_then(|it| it.parse().ok()).unwrap_or(6)
+}
+
+/// A run with a fault gave the right answer, as nothing had come of the fault, or none, with a place; in time.
+fn judge(what: &str, ran: &Output, took: Duration) -> bool {
+    let text = told(ran);
+    // Its greeting is waited for longer.
+    let most = if text.contains("runs on `cpu`") { 15 } else { 5 };
+    assert!(took < Duration::from_secs(most), "{what}: took {took:?}: {text}");
+    if ran.status.success() {
+        // Where it could not be started at all, the policy lets this machine do the work.
+        assert_eq!(String::from_utf8_lossy(&ran.stdout), ANSWER, "{what}: {text}");
+        return text.contains("runs on `cpu`");
+    }
+    assert_eq!(ran.status.code(), Some(1), "{what}: {text}");
+    assert!(text.contains("ferry: error: a.c:") && ran.stdout.is_empty(), "{what}: {text}");
+    true
+}
+
+#[test]
+fn faults_of_the_link_are_found_in_time_and_never_make_a_wrong_answer() {
+    let made = folder(&described("", "\"./relay\"", false), WORK);
+    let folder = made.path();
+    fs::write(folder.join("relay.c"), RELAY).expect("a file");
+    let mut compiler = Command::new("gcc");
+    let built = compiler.args(["-w", "relay.c", "-o", "relay"]).current_dir(folder).status();
+    assert!(built.expect("gcc runs").success());
+    let built = build(folder, "remote:m.toml", &["-O1"]);
+    assert!(built.status.success(), "{}", told(&built));
+    let none = run(folder, &[("FAULT", "none"), ("AFTER", "0")]);
+    ends(&none, 0, &[ANSWER]);
+    assert!(none.stderr.is_empty(), "{}", told(&none));
+    let kinds = ["cut", "kill", "stop", "hang", "garbage", "garbage_in"];
+    let jobs: Vec<(&str, u64)> =
+        kinds.iter().flat_map(|kind| (0..faults()).map(move |seed| (*kind, seed))).collect();
+    let one = |kind: &str, seed: u64| {
+        // All bytes are some 700,000 to this side and 100,000 to that; most faults come early.
+        let number = random(seed * 8 + kind.len() as u64);
+        let most = [40, 400, 4000, 60000, 600_000][seed as usize % 5];
+        let after = (number % most).to_string();
+        let start = Instant::now();
+        let ran = run(folder, &[("FAULT", kind), ("AFTER", &after), ("OMP_NUM_THREADS", "2")]);
+        judge(&format!("{kind} after {after}"), &ran, start.elapsed())
+    };
+    let struck: usize = thread::scope(|scope| {
+        let workers: Vec<_> = (0..4)
+            .map(|worker| {
+                let mine = jobs.iter().skip(worker).step_by(4);
+                let one = &one;
+                scope.spawn(move || mine.filter(|(kind, seed)| one(kind, *seed)).count())
+            })
+            .collect();
+        workers.into_iter().map(|it| it.join().expect("all judged")).sum()
+    });
+    eprintln!("{struck} of {} faults have struck", jobs.len());
+    assert!(struck * 2 > jobs.len(), "{struck} of {} faults have struck", jobs.len());
+}
+
+/// The processes of a program's devices.
+fn children(program: u32) -> Vec<i32> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir("/proc").expect("processes").flatten() {
+        let Some(number) = entry.file_name().to_str().and_then(|it| it.parse::<i32>().ok()) else {
+            continue;
+        };
+        let text = fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+        let parent =
+            text.rsplit_once(") ").and_then(|it| it.1.split(' ').nth(1)?.parse::<u32>().ok());
+        if parent == Some(program) {
+            found.push(number);
+        }
+    }
+    found
+}
+
+/// The process of a device is killed or stopped at any moment.
+#[test]
+fn signals_to_the_process_of_a_device_are_found_in_time() {
+    let folder = folder(&described("", "", true), &WORK.replace("round < 30", "round < 3000"));
+    let mut devices = vec!["cpu:separate", "remote:m.toml"];
+    devices.extend(has_arm().then_some("remote:aarch64"));
+    let built = build(folder.path(), &devices.join(","), &["-O1"]);
+    assert!(built.status.success(), "{}", told(&built));
+    for device in devices {
+        let device = device.strip_suffix(":m.toml").unwrap_or(device);
+        for seed in 0..faults() {
+            let signal = if seed % 2 == 0 { "-KILL" } else { "-STOP" };
+            let mut command = Command::new("./a");
+            command
+                .current_dir(folder.path())
+                .env("FERRY_DEVICE", device)
+                .env("OMP_NUM_THREADS", "2");
+            command.stdout(Stdio::piped()).stderr(Stdio::piped());
+            let program = command.spawn().expect("the program runs");
+            let limit = Instant::now() + Duration::from_secs(10);
+            while children(program.id()).is_empty() && Instant::now() < limit {
+                thread::sleep(Duration::from_millis(1));
+            }
+            thread::sleep(Duration::from_millis(20 + random(seed) % 100));
+            let start = Instant::now();
+            for child in children(program.id()) {
+                let _ = Command::new("kill").args([signal, &child.to_string()]).status();
+            }
+            let ran = program.wait_with_output().expect("the program ends");
+            let text = told(&ran);
+            let took = start.elapsed();
+            assert!(took < Duration::from_secs(5), "{device} {signal}: took {took:?}: {text}");
+            assert_eq!(ran.status.code(), Some(1), "{device} {signal}: {text}");
+            let is_told = text.contains("ferry: error: ") && text.contains("a.c:");
+            assert!(is_told || text.contains("cannot be used"), "{device} {signal}: {text}");
+        }
+    }
+}
