@@ -22,12 +22,13 @@ use super::failure;
 use crate::{Build, DeviceError, DevicePtr, Module, Result};
 
 /// What images are compiled with: variables of programs, and memory of any kind behind one pointer,
-/// came with 2.0. Drivers for processors may lack the latter, where all pointers are the same.
-const OPTIONS: &CStr = c"-cl-std=CL2.0 -w";
-const OPTIONS_ONE_MEMORY: &CStr = c"-cl-std=CL2.0 -w -D__FERRY_ONE_MEMORY";
+/// came with 2.0. Drivers for processors may lack the latter, where all pointers are the same. What drivers kept before
+/// they made plain loops of groups is not found again.
+const OPTIONS: &CStr = c"-cl-std=CL2.0 -w -D__FERRY_PLAIN_LOOPS";
+const OPTIONS_ONE_MEMORY: &CStr = c"-cl-std=CL2.0 -w -D__FERRY_PLAIN_LOOPS -D__FERRY_ONE_MEMORY";
 /// The same for the text that needs neither.
-const OPTIONS_12: &CStr = c"-cl-std=CL1.2 -w";
-const OPTIONS_12_ONE_MEMORY: &CStr = c"-cl-std=CL1.2 -w -D__FERRY_ONE_MEMORY";
+const OPTIONS_12: &CStr = c"-cl-std=CL1.2 -w -D__FERRY_PLAIN_LOOPS";
+const OPTIONS_12_ONE_MEMORY: &CStr = c"-cl-std=CL1.2 -w -D__FERRY_PLAIN_LOOPS -D__FERRY_ONE_MEMORY";
 
 /// Bytes of every argument, and of an address.
 pub(super) const WORD: usize = 8;

@@ -123,12 +123,29 @@ static void __ferry_gave(volatile __global int *lock)
   __ferry_fence();
   atomic_xchg(lock, 0);
 }
+/* The lock of the device: its owner may take it again, which is counted in the lowest bits. */
+static int __ferry_took_again(volatile __global int *lock, unsigned long thread)
+{
+  const int owner = (int)((unsigned)(thread + 1) << 4), old = atomic_cmpxchg(lock, 0, owner);
+  if ((old & ~15) == owner)
+    atomic_xchg(lock, old + 1);
+  else if (old != 0)
+    return 0;
+  __ferry_fence();
+  return 1;
+}
+static void __ferry_gave_again(volatile __global int *lock)
+{
+  const int old = *lock;
+  __ferry_fence();
+  atomic_xchg(lock, (old & 15) != 0 ? old - 1 : 0);
+}
 #ifdef __FERRY_STACK
-#define __ferry_try() __ferry_took(__ferry_me->__lock)
-#define __ferry_give() __ferry_gave(__ferry_me->__lock)
+#define __ferry_try() __ferry_took_again(__ferry_me->__lock, get_global_id(0))
+#define __ferry_give() __ferry_gave_again(__ferry_me->__lock)
 #else
-#define __ferry_try() __ferry_took(&__ferry_lock)
-#define __ferry_give() __ferry_gave(&__ferry_lock)
+#define __ferry_try() __ferry_took_again(&__ferry_lock, get_global_id(0))
+#define __ferry_give() __ferry_gave_again(&__ferry_lock)
 #endif
 /* A fault that a kernel has found in itself, which is told when it is done. */
 #ifdef __FERRY_STACK

@@ -89,18 +89,23 @@ template <class T, unsigned long N> struct __ferry_open<const T[N]> {
 /* The team that the one thread of a kernel stands for, for functions that it calls. */
 static __device__ struct { unsigned long __team, __teams; } __ferry_here;
 static __device__ int __ferry_lock = 0;
-/* What other groups have written is seen, and what was written is seen by them. */
+/* What other groups have written is seen, and what was written is seen by them. The owner may take the lock again, which
+   is counted in its lowest bits. */
 static __device__ int __ferry_try(void)
 {
-  if (atomicCAS(&__ferry_lock, 0, 1) != 0)
+  const int owner = (int)((unsigned)(__ferry_thread() + 1) << 4), old = atomicCAS(&__ferry_lock, 0, owner);
+  if ((old & ~15) == owner)
+    atomicExch(&__ferry_lock, old + 1);
+  else if (old != 0)
     return 0;
   __threadfence();
   return 1;
 }
 static __device__ void __ferry_give(void)
 {
+  const int old = *(volatile int *)&__ferry_lock;
   __threadfence();
-  atomicExch(&__ferry_lock, 0);
+  atomicExch(&__ferry_lock, (old & 15) != 0 ? old - 1 : 0);
 }
 /* A value as the bits that can be exchanged in one step. */
 template <unsigned long N> struct __ferry_exchanged { typedef unsigned int type; };
