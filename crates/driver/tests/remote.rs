@@ -250,6 +250,20 @@ int main(void) {
     assert!(left.is_empty(), "{left:?}");
 }
 
+/// A program without a kernel has the device nevertheless: for memory by hand.
+#[test]
+fn a_program_without_regions_has_the_device() {
+    let text = "#include <stdio.h>\n#include <omp.h>\nint main(void) {\n  char from[9] = \"by hand\", to[9] = \"\";\n  int h = \
+                omp_get_initial_device();\n  char *there = omp_target_alloc(9, 0);\n  omp_target_memcpy(there, from, 9, 0, 0, \
+                0, h);\n  omp_target_memcpy(to, there, 9, 0, 0, h, 0);\n  printf(\"%s on %d\\n\", to, omp_get_num_devices());\n  \
+                omp_target_free(there, 0);\n  return 0;\n}\n";
+    let settings = [("OMP_TARGET_OFFLOAD", "MANDATORY"), ("FERRY_DEVICE", "remote")];
+    ends(&there(text, &settings), 0, &["by hand on 1\n"]);
+    let lowered = text
+        .replace("  omp_target_free", "#pragma omp target update to(to) if(0)\n  omp_target_free");
+    ends(&there(&lowered, &settings), 0, &["by hand on 1\n"]);
+}
+
 /// Each fault of a kernel is told with its region, its line and what is known.
 #[test]
 fn kernels_that_die_are_told_with_region_and_line() {

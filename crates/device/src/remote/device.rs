@@ -23,7 +23,7 @@ use super::{offered, returned};
 use crate::arena::{Arena, Backing, limit};
 use crate::memory::{DevicePtr, MemoryKind, PIECE, of_machine};
 use crate::separate::last_words::NO_STACK;
-use crate::separate::process::{is_ending, lock, number_told, wait};
+use crate::separate::process::{is_ending, lock, number_told, wait_for_group};
 use crate::separate::proxy::{forked, reason, too_long};
 use crate::{Device, DeviceError, Held, Kernel, Launch, Module, Result, Symbol, Upcalls};
 
@@ -174,7 +174,7 @@ impl Inner {
                 start::end_group(self.process);
                 return String::new();
             }
-            match wait(self.process, GRACE) {
+            match wait_for_group(self.process, GRACE) {
                 Some(status)
                     if libc::WIFSIGNALED(status) && libc::WTERMSIG(status) == libc::SIGSEGV =>
                 {
@@ -234,8 +234,8 @@ impl Inner {
             unsafe { ptr::copy(seen, dst, len) };
             return Ok(());
         }
-        for offset in (0..len).step_by(AT_ONCE) {
-            let size = AT_ONCE.min(len - offset);
+        for offset in (0..len).step_by(PIECE) {
+            let size = PIECE.min(len - offset);
             let answer = self.call(frame::READ, &[&bytes(&[src.offset(offset).0, size as u64])])?;
             if answer.len() != size {
                 return Err(DeviceError::Lost("its process answers nonsense".into()));

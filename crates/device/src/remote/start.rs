@@ -17,7 +17,7 @@ use abi::remote::{GREETING, MIXED, PROGRAM, SIZE, VERSION, mixed};
 
 use super::Offered;
 use super::link::{End, Link, words};
-use crate::separate::process::{end_with_program, kill, wait};
+use crate::separate::process::{end_with_program, kill, wait_for_group};
 use crate::{DeviceError, Result};
 
 /// A program that has greeted.
@@ -67,7 +67,8 @@ pub(super) fn start(image: &Offered) -> Result<Started> {
     match greeted {
         Ok(()) => {}
         Err(End::Closed) => {
-            let status = wait(process, Duration::from_secs(2)).map(ended).unwrap_or_default();
+            let status =
+                wait_for_group(process, Duration::from_secs(2)).map(ended).unwrap_or_default();
             let text =
                 "has not greeted: what starts programs is not there, or cannot start this one";
             return Err(DeviceError::Failed(format!("`{shown}` {text}{status}")));
@@ -84,7 +85,7 @@ pub(super) fn start(image: &Offered) -> Result<Started> {
             "speaks version {version} and the library version {VERSION}: build the program anew"
         )));
     }
-    end_with_program(process, link.stream());
+    end_with_program(process, true, link.stream());
     Ok(Started { link, process, memory: usize::try_from(memory).unwrap_or(usize::MAX) })
 }
 

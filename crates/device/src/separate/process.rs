@@ -70,6 +70,8 @@ static ENDING: AtomicBool = AtomicBool::new(false);
 struct Ending {
     process: libc::pid_t,
     owner: u32,
+    /// It leads a group, which ends with it.
+    is_group: bool,
     /// A copy of its control channel.
     control: UnixStream,
 }
@@ -87,9 +89,9 @@ pub(super) enum Unanswered {
 }
 
 /// A child of ours ends when this end of its channel does, at the end of the program; it is waited for then.
-pub(crate) fn end_with_program(process: libc::pid_t, channel: &UnixStream) {
+pub(crate) fn end_with_program(process: libc::pid_t, is_group: bool, channel: &UnixStream) {
     if let Ok(control) = channel.try_clone() {
-        lock(&HELPERS).push(Ending { process, owner: process::id(), control });
+        lock(&HELPERS).push(Ending { process, owner: process::id(), is_group, control });
     }
 }
 
@@ -159,7 +161,7 @@ impl Helper {
         })?;
         greeted.map_err(|error| DeviceError::Failed(format!("`{}`: {error}", path.display())))?;
         let owner = process::id();
-        end_with_program(process, &ours);
+        end_with_program(process, false, &ours);
         let upward = Mutex::new(Some(upward));
         let (control, idle) = (Mutex::new(ours), Mutex::default());
         let is_silent = AtomicBool::new(false);
@@ -308,6 +310,29 @@ pub(crate) fn wait(process: libc::pid_t, most: Duration) -> Option<i32> {
     None
 }
 
+/// The same for one that leads a group: what is left of the group is ended, stopped processes too.
+pub(crate) fn wait_for_group(process: libc::pid_t, most: Duration) -> Option<i32> {
+    const STEP: Duration = Duration::from_millis(1);
+    let id = libc::id_t::try_from(process).ok()?;
+    for _ in 0..most.as_millis() / STEP.as_millis() {
+        // SAFETY: a child of ours, whose status is left where it is; the place for the answer lives until the call
+        // returns, and zero is valid there.
+        let is_over = unsafe {
+            let mut info: libc::siginfo_t = mem::zeroed();
+            let flags = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+            let asked = libc::waitid(libc::P_PID, id, &raw mut info, flags);
+            asked != 0 || info.si_pid() != 0
+        };
+        if is_over {
+            break;
+        }
+        thread::sleep(STEP);
+    }
+    // SAFETY: its status is not taken yet, so that its number, and that of its group, are nobody else's.
+    unsafe { libc::kill(-process, libc::SIGKILL) };
+    wait(process, TO_END)
+}
+
 /// Runs when the library is unloaded, behind the last words of the program.
 #[used]
 #[unsafe(link_section = ".fini_array")]
@@ -319,7 +344,11 @@ extern "C" fn end_all() {
     ENDING.store(true, Ordering::Release);
     for it in helpers.drain(..).filter(|it| it.owner == process::id()) {
         let _ = it.control.shutdown(Shutdown::Both);
-        wait(it.process, TO_END);
+        if it.is_group {
+            wait_for_group(it.process, TO_END);
+        } else {
+            wait(it.process, TO_END);
+        }
     }
 }
 

@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 
 use abi::cluster;
 use abi::image::ImageKind;
-use abi::names::{ENTRIES_START, ENTRIES_STOP, IMAGE_COUNT, IMAGE_SECTION, IMAGES};
+use abi::names::{
+    ENTRIES_START, ENTRIES_STOP, IMAGE_COUNT, IMAGE_SECTION, IMAGES, REGISTER, UNREGISTER,
+};
 use cache::Key;
 
 use super::args::Step;
@@ -187,6 +189,22 @@ pub(crate) fn wrap(cx: &Context<'_>, images: &[Code]) -> Result<PathBuf, Failure
     words.extend([source.into(), "-o".into(), object.clone().into()]);
     cx.host.run(&words, None, Voice::Kept)?.checked()?;
     Ok(object)
+}
+
+/// The object file that registers images of a program none of whose files does. Returns its path.
+pub(crate) fn registration(cx: &Context<'_>) -> Result<PathBuf, Failure> {
+    // As generated files have it; there are no entries.
+    let text = format!(
+        "struct binary {{ int count; const void *images, *begin, *end; }};\n\
+         extern const char {IMAGES}[] __attribute__((visibility(\"hidden\")));\n\
+         extern const int {IMAGE_COUNT} __attribute__((visibility(\"hidden\")));\n\
+         extern void {REGISTER}(struct binary *);\nextern void {UNREGISTER}(struct binary *);\n\
+         static struct binary binary;\n\
+         __attribute__((destructor(101))) static void leave(void) {{ {UNREGISTER}(&binary); }}\n\
+         __attribute__((constructor(101))) static void enter(void) {{\n  binary.count = {IMAGE_COUNT};\n  \
+         binary.images = {IMAGES};\n  {REGISTER}(&binary);\n}}\n"
+    );
+    compiled(cx, OsStr::new("registration"), text.as_bytes())
 }
 
 /// The object file that a C text of ours becomes. Returns its path.

@@ -37,7 +37,10 @@ pub(crate) fn run(
     let mut said = Vec::new();
     let mut own: Vec<PathBuf> = Vec::new();
     let mut notes = Vec::new();
-    if any(Contents::has_device_code) && !is_relocatable(cx) {
+    // A program without regions has devices too, for memory by hand.
+    let is_asked = TOOLCHAINS.iter().any(|it| it.is_always_asked(cx));
+    let is_asked = is_asked && runtime.is_ours && need != Need::Unknown;
+    if (any(Contents::has_device_code) || is_asked) && !is_relocatable(cx) {
         let trace = members_linked(cx, objects, &seen, &runtime)?;
         let (parts, images) = collect(&seen, trace.as_ref());
         let (told, parts) = parts.into_iter().partition(|it| unread::is_note(&it.code));
@@ -45,6 +48,9 @@ pub(crate) fn run(
         let made = images_of(cx, &seen, parts, images, output)?;
         if !made.is_empty() {
             own.push(image::wrap(cx, &made)?);
+        }
+        if is_asked && !any(|it| it.registers) {
+            own.push(image::registration(cx)?);
         }
     }
     let is_mandatory = cx.arguments.foreign.is_mandatory && need == Need::Ours;
@@ -70,7 +76,7 @@ fn images_of(
     let mut made = Vec::new();
     for toolchain in TOOLCHAINS {
         let own: Vec<Part> = parts.iter().filter(|it| toolchain.owns(&it.code)).cloned().collect();
-        if !own.is_empty() {
+        if !own.is_empty() || toolchain.is_always_asked(cx) {
             made.extend(toolchain.link(cx, own, &program)?);
         }
     }

@@ -56,7 +56,13 @@ pub(crate) trait Toolchain: Sync {
     /// Whether it makes images of such device code.
     fn owns(&self, code: &Code) -> bool;
 
-    /// The images of a program of its device code, which is not empty.
+    /// Whether there is no device without an image: a program then has one without device code too.
+    fn is_always_asked(&self, cx: &Context<'_>) -> bool {
+        let _ = cx;
+        false
+    }
+
+    /// The images of a program of its device code, which is not empty unless it is always asked.
     fn link(
         &self,
         cx: &Context<'_>,

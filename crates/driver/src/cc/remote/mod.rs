@@ -81,13 +81,19 @@ impl Toolchain for Others {
         code.triple == TRIPLE
     }
 
+    fn is_always_asked(&self, cx: &Context<'_>) -> bool {
+        !cx.arguments.targets.remotes.is_empty() && !cx.arguments.has("-shared")
+    }
+
     fn link(
         &self,
         cx: &Context<'_>,
         parts: Vec<Part>,
         program: &Program<'_>,
     ) -> Result<Vec<Code>, Failure> {
-        let mut machines: BTreeMap<String, Vec<Part>> = BTreeMap::new();
+        let asked = cx.arguments.targets.remotes.iter().filter(|_| self.is_always_asked(cx));
+        let mut machines: BTreeMap<String, Vec<Part>> =
+            asked.map(|it| (it.clone(), Vec::new())).collect();
         for part in parts {
             machines.entry(part.code.arch.clone()).or_default().push(part);
         }
