@@ -66,7 +66,7 @@ pub(super) fn run(cx: &mut Cx<'_>) -> Result<()> {
 }
 
 /// Whether no construct may ask for one team or one thread: those run iterations in order, and the next may need the last.
-fn asks_for_several(program: &Program, region: RegionId) -> bool {
+pub(super) fn asks_for_several(program: &Program, region: RegionId) -> bool {
     let several = |it: &ExprId| matches!(program.exprs[*it].kind, ExprKind::Int(it) if it > 1);
     program.inside(region).into_iter().chain([region]).all(|it| {
         program.regions[it].construct.clauses.iter().all(|clause| match &clause.kind {

@@ -16,6 +16,8 @@ pub mod pipeline;
 mod rectangularize;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the statements it is about")]
 mod reduce;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
+mod single;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the statements it is about")]
 mod spmdize;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]

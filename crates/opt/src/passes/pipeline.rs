@@ -5,8 +5,8 @@ use kernel::Kernel;
 use kernel::verify::verify_kernels;
 
 use super::{
-    Cx, Groups, Refusal, Result, flatten, interchange, jam, rectangularize, reduce, spmdize, tile,
-    transpose, workshare,
+    Cx, Groups, Refusal, Result, flatten, interchange, jam, rectangularize, reduce, single,
+    spmdize, tile, transpose, workshare,
 };
 
 /// A pass by its name.
@@ -35,8 +35,34 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "spmdize", run: spmdize::run },
 ];
 
+/// Passes that make a pipeline of a kernel, in order.
+pub const PIPELINED: &[Pass] = &[Pass { name: "single", run: single::run }];
+
+/// Whether a pass of this name makes pipelines.
+pub fn is_pipelined(name: &str) -> bool {
+    PIPELINED.iter().any(|it| it.name == name)
+}
+
+/// One thread of one group, which has all memory to itself.
+const ONE: Groups = Groups { most_threads: 1, memory: u64::MAX, words: 0, questions: 0, many: 0 };
+
 /// Runs the passes up to the one named, or all; the kernel is in SPMD form after all.
 pub fn run(
+    program: &mut Program,
+    kernel: &Kernel,
+    groups: Groups,
+    last: Option<&str>,
+) -> Result<Kernel> {
+    run_list(PASSES, program, kernel, groups, last)
+}
+
+/// The same for a pipeline: the kernel is code that one thread runs, and the body of its region.
+pub fn run_pipelined(program: &mut Program, kernel: &Kernel, last: Option<&str>) -> Result<Kernel> {
+    run_list(PIPELINED, program, kernel, ONE, last)
+}
+
+fn run_list(
+    passes: &[Pass],
     program: &mut Program,
     kernel: &Kernel,
     groups: Groups,
@@ -45,9 +71,9 @@ pub fn run(
     let mut made = kernel.clone();
     let function = program.regions[kernel.region].function;
     lawful(program, &made, "outline", false)?;
-    for (at, pass) in PASSES.iter().enumerate() {
+    for (at, pass) in passes.iter().enumerate() {
         (pass.run)(&mut Cx { program, kernel: &mut made, function, groups })?;
-        lawful(program, &made, pass.name, at + 1 == PASSES.len())?;
+        lawful(program, &made, pass.name, at + 1 == passes.len())?;
         if last == Some(pass.name) {
             break;
         }

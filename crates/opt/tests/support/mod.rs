@@ -122,3 +122,31 @@ pub(crate) fn same(module: &Module, size: (u64, u64)) -> (String, String) {
     }
     (first, told)
 }
+
+/// Runs kernels as they are and after each pass that makes a pipeline, with one thread: what is otherwise later.
+pub(crate) fn pipelined(module: &Module) -> (String, String) {
+    let first = values(module, Form::Outlined, (1, 1));
+    let mut told = String::new();
+    for pass in pipeline::PIPELINED {
+        let mut made = module.clone();
+        for at in 0..made.kernels.len() {
+            let kernel = made.kernels[at].clone();
+            match pipeline::run_pipelined(&mut made.program, &kernel, Some(pass.name)) {
+                Ok(kernel) => made.kernels[at] = kernel,
+                Err(refusal) => {
+                    let why = refusal.bug.as_deref().unwrap_or(refusal.why);
+                    return (first, format!("{told}after {}: refused: {why}\n", pass.name));
+                }
+            }
+        }
+        let found = verify(&made);
+        if !found.is_empty() {
+            told.push_str(&format!("after {}: {}", pass.name, faults(found)));
+        }
+        let now = values(&made, Form::Outlined, (1, 1));
+        if now != first {
+            told.push_str(&format!("after {}:\n{now}", pass.name));
+        }
+    }
+    (first, told)
+}
