@@ -345,6 +345,10 @@ pub(crate) struct ExplainOptions {
           default_missing_value = "stratix-v", conflicts_with_all = ["html", "sarif"])]
     pub(crate) fpga: Option<String>,
 
+    /// Stop after this pass of those that make pipelines: single, counters, window, partial
+    #[arg(long, value_name = "PASS", requires = "fpga", value_parser = pipelined())]
+    pub(crate) after: Option<String>,
+
     /// The value of a variable in the bounds of loops, for estimates of --fpga
     #[arg(long, value_name = "NAME=VALUE", requires = "fpga", value_parser = given)]
     pub(crate) given: Vec<(String, u64)>,
@@ -442,6 +446,12 @@ pub(crate) struct EmitOptions {
     /// How far to believe directives that say that iterations are independent
     #[arg(long, value_enum, default_value_t = Believed::Verify, value_name = "HOW")]
     pub(crate) trust: Believed,
+}
+
+/// The passes that make pipelines by their names, in their order.
+fn pipelined() -> clap::builder::PossibleValuesParser {
+    let names = opt::passes::pipeline::PIPELINED.iter().map(|it| it.name);
+    names.collect::<Vec<&str>>().into()
 }
 
 /// `name=value`

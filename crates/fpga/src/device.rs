@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use opt::passes::Fabric;
 use serde::Deserialize;
 
 use crate::graph::{Class, Unit};
@@ -209,6 +210,22 @@ fn merge(base: &mut toml::Table, over: toml::Table) {
 }
 
 impl Device {
+    /// What passes ask of it.
+    pub fn fabric(&self) -> Fabric {
+        let cycles = |unit: Unit| {
+            [Class::Int32, Class::Int64, Class::Float32, Class::Float64].map(|class| {
+                let ticks = self.operator(unit, class).map_or(CYCLE, |it| it.delay().ticks());
+                ticks.div_ceil(CYCLE).max(1)
+            })
+        };
+        Fabric {
+            add: cycles(Unit::Add),
+            multiply: cycles(Unit::Multiply),
+            extreme: cycles(Unit::Extreme),
+            reads: self.reads,
+        }
+    }
+
     /// An operator of it; none if it has no such.
     pub fn operator(&self, unit: Unit, class: Class) -> Option<Operator> {
         let table = match class {

@@ -44,7 +44,7 @@ pub(crate) fn refuse<T>(why: impl Into<String>, span: Span) -> Result<T> {
 }
 
 /// A loop is written out if it runs at most so often.
-pub(crate) const WRITTEN_OUT: u64 = 32;
+pub(crate) const WRITTEN_OUT: u64 = opt::passes::Fabric::WRITTEN_OUT;
 /// Graphs beyond this are not worth the time.
 const MOST_NODES: usize = 20_000;
 /// Calls within calls.
@@ -230,6 +230,7 @@ impl<'p> Flow<'p> {
             let edge = |to: &usize| Edge { from: *exit, to: *to, distance: 1, wait: Wait::Value };
             self.graph.edges.extend(stores.iter().map(edge));
         }
+        balance(&mut self.graph);
         let accesses = self.accesses.iter();
         let spans = accesses.map(|it| (it.span, it.writes, it.node, it.memory)).collect();
         Closed { graph: self.graph, accesses: spans, written_out: self.written_out }
@@ -695,6 +696,76 @@ impl<'p> Flow<'p> {
     }
 }
 
+/// Of the least or most of several integers the operand that waits for an earlier iteration is compared last: which of them
+/// are compared first makes no difference.
+fn balance(graph: &mut Graph) {
+    let extreme = |graph: &Graph, at: usize| match graph.nodes.get(at).map(|it| it.op) {
+        Some(Op::Unit(Unit::Extreme, class @ (Class::Int32 | Class::Int64))) => Some(class),
+        _ => None,
+    };
+    let values = |graph: &Graph, at: usize, is_it: &dyn Fn(&Edge) -> usize| -> Vec<usize> {
+        let edges = graph.edges.iter().enumerate();
+        let found = edges.filter(|(_, it)| it.wait == Wait::Value && is_it(it) == at);
+        found.map(|it| it.0).collect()
+    };
+    // Each turn moves an operand one comparison on; chains are no longer than there are comparisons.
+    for _ in 0..graph.nodes.len() {
+        let mut is_done = true;
+        for outer in 0..graph.nodes.len() {
+            if extreme(graph, outer).is_none() {
+                continue;
+            }
+            let operands = values(graph, outer, &|it| it.to);
+            let [a, b] = *operands.as_slice() else { continue };
+            for (inner_edge, other_edge) in [(a, b), (b, a)] {
+                let Some(inner) = graph.edges.get(inner_edge).map(|it| it.from) else { continue };
+                let is_like = extreme(graph, inner) == extreme(graph, outer)
+                    && graph.nodes.get(inner).map(|it| &it.name)
+                        == graph.nodes.get(outer).map(|it| &it.name)
+                    && values(graph, inner, &|it| it.from).len() == 1;
+                let Some(other) = graph.edges.get(other_edge).map(|it| it.from) else { continue };
+                if !is_like || inner == outer {
+                    continue;
+                }
+                let reached = reached(graph, outer);
+                if reached.contains(&other) {
+                    continue;
+                }
+                let late = values(graph, inner, &|it| it.to).into_iter().find(|edge| {
+                    graph.edges.get(*edge).is_some_and(|it| reached.contains(&it.from))
+                });
+                let Some(late) = late else { continue };
+                // The two change places.
+                if let Some(edge) = graph.edges.get_mut(late) {
+                    edge.to = outer;
+                }
+                if let Some(edge) = graph.edges.get_mut(other_edge) {
+                    edge.to = inner;
+                }
+                is_done = false;
+                break;
+            }
+        }
+        if is_done {
+            break;
+        }
+    }
+}
+
+/// All that waits for a node, in whichever iteration.
+fn reached(graph: &Graph, from: usize) -> BTreeSet<usize> {
+    let mut found = BTreeSet::new();
+    let mut open = vec![from];
+    while let Some(at) = open.pop() {
+        for edge in graph.edges.iter().filter(|it| it.from == at) {
+            if found.insert(edge.to) {
+                open.push(edge.to);
+            }
+        }
+    }
+    found
+}
+
 enum Walked {
     On,
     Ended(End),
@@ -734,5 +805,6 @@ pub(crate) fn short_rounds(program: &Program, it: &For) -> Option<u64> {
     };
     let (begin, bound) = (constant(program, begin)?, constant(program, bound)?);
     let rounds = bound.abs_diff(begin).saturating_add(1);
-    (rounds <= WRITTEN_OUT + 1).then_some(rounds)
+    let most = if it.unroll.is_some() { 4 * WRITTEN_OUT } else { WRITTEN_OUT };
+    (rounds <= most + 1).then_some(rounds)
 }

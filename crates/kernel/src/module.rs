@@ -50,6 +50,8 @@ pub struct Launch {
     pub questions: u64,
     /// Loops of its code whose iterations do not depend on each other through memory, by the word of directives.
     pub independent: Vec<StmtId>,
+    /// Variables of its code that anyone may combine in any order, by the word of directives.
+    pub combined: Vec<VarId>,
     /// What passes have chosen, each as a sentence for reports.
     pub notes: Vec<String>,
 }

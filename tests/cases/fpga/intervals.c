@@ -1,7 +1,9 @@
+// run: explain --fpga --given n=1024 --after single %
 // run: explain --fpga --given n=1024 %
 // run: explain --fpga=arria-10 --given n=1024 %
 // run: explain --fpga=alveo-u250 --given n=1024 %
-// What bounds the interval of a loop: the latency of an adder, a value that goes through memory, ports, or nothing.
+// What bounds the interval of a loop: the latency of an adder, a value that goes through memory, ports, or
+// nothing; and what passes make of that.
 float sum(int n, float *a) {
     float s = 0;
 #pragma acc parallel loop num_gangs(1) num_workers(1) vector_length(1) reduction(+: s) copyin(a[0:n])

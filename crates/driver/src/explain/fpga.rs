@@ -64,13 +64,17 @@ pub(super) fn run(word: &str, options: &ExplainOptions) -> Result<ExitCode, Stri
         for kernel in &kernels.module.kernels {
             let function = program.regions[kernel.region].function;
             let function = program.names.text(program.functions[function].name).to_owned();
-            regions.push(match run_pipelined(&mut program, kernel, None) {
-                Ok(single) => {
-                    let plan = plan(&program, &single, &device, &given);
-                    told.region(kernel.span, function, &plan, &program)
-                }
-                Err(refusal) => told.refused(kernel.span, function, refusal.why, refusal.span),
-            });
+            regions.push(
+                match run_pipelined(&mut program, kernel, device.fabric(), options.after.as_deref())
+                {
+                    Ok(single) => {
+                        let plan = plan(&program, &single, &device, &given);
+                        let told = told.region(kernel.span, function, &plan, &program);
+                        RegionRecord { notes: single.launch.notes, ..told }
+                    }
+                    Err(refusal) => told.refused(kernel.span, function, refusal.why, refusal.span),
+                },
+            );
         }
         regions.sort_by_key(|it| (it.place.line, it.place.column));
         match output.format() {
@@ -112,6 +116,8 @@ struct RegionRecord {
     /// Why it is no pipeline.
     refused: Option<ObstacleRecord>,
     loops: Vec<LoopRecord>,
+    /// What passes have chosen.
+    notes: Vec<String>,
     /// Arrays on the chip: name and bits.
     arrays: Vec<(String, u64)>,
     cycles: Option<u64>,
@@ -178,6 +184,7 @@ impl Told<'_> {
             function,
             refused: Some(refused),
             loops: Vec::new(),
+            notes: Vec::new(),
             arrays: Vec::new(),
             cycles: None,
             bytes: None,
@@ -206,6 +213,7 @@ impl Told<'_> {
             function,
             refused,
             loops,
+            notes: Vec::new(),
             arrays: plan.local.clone(),
             cycles: plan.cycles,
             bytes: plan.bytes,
@@ -393,6 +401,9 @@ impl Told<'_> {
         }
         if let Some(it) = &region.refused {
             writeln!(out, "  refused: {}, line {}", it.why, it.place.line)?;
+        }
+        for note in &region.notes {
+            writeln!(out, "  {note}")?;
         }
         for (name, bits) in &region.arrays {
             writeln!(out, "  on the chip: `{name}`, {} bits", grouped(*bits))?;

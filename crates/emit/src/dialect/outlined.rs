@@ -6,13 +6,17 @@
 use ir::construct::{ClauseKind, Leaf};
 use ir::program::{ExprId, Program, RegionId};
 use kernel::Module;
-use opt::passes::pipeline;
+use opt::passes::{Fabric, pipeline};
 use outline::outline;
 use rustc_hash::FxHashSet;
 use source::{Diagnostic, Diagnostics, FileId, Locator, SourceMap};
 
 use crate::c::Grid;
 use crate::lower::groups;
+
+/// The FPGA for which pipelines are printed: floating-point operators of a Stratix V.
+const FABRIC: Fabric =
+    Fabric { add: [1, 1, 8, 11], multiply: [3, 4, 6, 16], extreme: [1, 1, 3, 2], reads: 0 };
 
 /// Kernels as text.
 #[derive(Debug)]
@@ -63,7 +67,7 @@ pub fn outlined(
     for kernel in kernels {
         let program = &mut module.program;
         let run = last.map(|name| match pipeline::is_pipelined(name) {
-            true => pipeline::run_pipelined(program, &kernel, last),
+            true => pipeline::run_pipelined(program, &kernel, FABRIC, last),
             false => pipeline::run(program, &kernel, groups(grid, true), last),
         });
         match run {

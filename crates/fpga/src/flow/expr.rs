@@ -104,7 +104,13 @@ impl Flow<'_> {
                         false => Ok(Value::number(i64::from(known != 0))),
                     };
                 }
+                let guard = self.bit(&left, span);
+                self.guards.push(guard);
+                let before = self.env.clone();
                 let right = self.expr(*b)?;
+                self.guards.pop();
+                let then = std::mem::replace(&mut self.env, before);
+                self.meet(guard, then, span);
                 Ok(self.unit(Unit::Logic, Class::Int32, &[&left, &right], span))
             }
             ExprKind::Conditional(c, a, b) => self.conditional(*c, *a, *b, ty, span),
@@ -406,6 +412,16 @@ impl Flow<'_> {
             return Ok(other);
         }
         let made = self.unit(unit, class, &[&a, &b], span);
+        if let (Unit::Compare, Some(node)) =
+            (unit, made.node.and_then(|it| self.graph.nodes.get_mut(it)))
+        {
+            node.name = match op {
+                BinaryOp::Lt | BinaryOp::Le => "<",
+                BinaryOp::Gt | BinaryOp::Ge => ">",
+                _ => "",
+            }
+            .to_owned();
+        }
         let sum = sum.or(made.sum.clone());
         Ok(Value { sum, ..made })
     }
@@ -452,12 +468,15 @@ impl Flow<'_> {
         }
         let guard = self.bit(&condition, span);
         self.guards.push(guard);
+        let before = self.env.clone();
         let first = match a {
             Some(a) => self.expr(a)?,
             None => condition.clone(),
         };
+        let then = std::mem::replace(&mut self.env, before);
         let second = self.expr(b)?;
         self.guards.pop();
+        self.meet(guard, then, span);
         let Some(class) = self.class(ty) else { return refuse("a value that is no number", span) };
         if let Some(extreme) = self.extreme(&condition, &first, &second, class, span) {
             return Ok(extreme);
@@ -465,7 +484,16 @@ impl Flow<'_> {
         Ok(self.select(guard, &first, &second, class, span))
     }
 
-    /// The larger or smaller of two values, if a comparison of just these two selects one of them.
+    /// Variables have what one of two ways has given them.
+    fn meet(&mut self, guard: usize, then: super::Env, span: Span) {
+        if then != self.env {
+            let other = std::mem::take(&mut self.env);
+            self.env = self.merge(guard, then, other, span);
+        }
+    }
+
+    /// The larger or smaller of two values, if a comparison of just these two selects one of them: one operator, which takes
+    /// the place of the comparison where nothing else needs that.
     fn extreme(
         &mut self,
         c: &Value,
@@ -474,14 +502,37 @@ impl Flow<'_> {
         class: Class,
         span: Span,
     ) -> Option<Value> {
-        let node = c.node?;
-        let is_comparison =
-            matches!(self.graph.nodes.get(node)?.op, Op::Unit(Unit::Compare, of) if of == class);
+        let (node, x, y) = (c.node?, a.node?, b.node?);
         let compared: Vec<usize> =
             self.graph.edges.iter().filter(|it| it.to == node).map(|it| it.from).collect();
-        let (x, y) = (a.node?, b.node?);
-        let is_it = compared.len() == 2 && compared.contains(&x) && compared.contains(&y) && x != y;
-        (is_comparison && is_it).then(|| self.unit(Unit::Extreme, class, &[a, b], span))
+        let comparison = self.graph.nodes.get(node)?;
+        let Op::Unit(Unit::Compare, of) = comparison.op else { return None };
+        let is_less = match comparison.name.as_str() {
+            "<" => true,
+            ">" => false,
+            _ => return None,
+        };
+        let is_first = match *compared.as_slice() {
+            [p, q] if p != q && (p, q) == (x, y) => true,
+            [p, q] if p != q && (q, p) == (x, y) => false,
+            _ => return None,
+        };
+        if of != class {
+            return None;
+        }
+        let name = if is_less == is_first { "min" } else { "max" };
+        let is_used = self.graph.edges.iter().any(|it| it.from == node);
+        let made = match is_used || self.guards.contains(&node) {
+            true => self.unit(Unit::Extreme, class, &[a, b], span),
+            false => {
+                let place = self.graph.nodes.get_mut(node)?;
+                (place.op, place.bits, place.span) =
+                    (Op::Unit(Unit::Extreme, class), class.bits(), span);
+                self.value_of(node)
+            }
+        };
+        self.graph.nodes.get_mut(made.node?)?.name = name.to_owned();
+        Some(made)
     }
 
     // ---- calls

@@ -3,6 +3,10 @@
 //! [`pipeline`] is the order. A pass that meets what it cannot do refuses the kernel, with the place; nothing is
 //! half done, because the kernel that came in is kept until all passes are through.
 
+#[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
+mod code;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
+mod counters;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the statements it is about")]
 mod flatten;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the statements it is about")]
@@ -11,6 +15,8 @@ mod interchange;
 mod jam;
 #[allow(clippy::wildcard_enum_match_arm, reason = "an analysis names the code it is about")]
 mod nest;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the operators it is about")]
+mod partial;
 pub mod pipeline;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
 mod rectangularize;
@@ -24,6 +30,8 @@ mod spmdize;
 mod tile;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the statements it is about")]
 mod transpose;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
+mod window;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the statements it is about")]
 mod workshare;
 
@@ -58,6 +66,19 @@ pub struct Groups {
     pub many: u32,
 }
 
+/// What an FPGA is like: cycles of its operators on `int`, `long`, `float` and `double`; one if they take less.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fabric {
+    /// Sums.
+    pub add: [u64; 4],
+    /// Products.
+    pub multiply: [u64; 4],
+    /// The smaller or larger of two.
+    pub extreme: [u64; 4],
+    /// Loads of one array in a cycle; 0: no limit.
+    pub reads: u64,
+}
+
 type Result<T> = std::result::Result<T, Refusal>;
 
 fn refuse<T>(why: &'static str, span: Span) -> Result<T> {
@@ -70,6 +91,7 @@ struct Cx<'p> {
     kernel: &'p mut Kernel,
     function: FunctionId,
     groups: Groups,
+    fabric: Fabric,
 }
 
 impl Cx<'_> {

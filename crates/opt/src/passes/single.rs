@@ -46,11 +46,16 @@ pub(super) fn run(cx: &mut Cx<'_>) -> Result<()> {
         single.stmt(stmt, &mut list)?;
     }
     let independent = std::mem::take(&mut single.independent);
+    let copies = |it: &Stmt| match &it.kind {
+        StmtKind::Reduce(it) if it.elements.is_none() => Some(it.copy),
+        _ => None,
+    };
+    let combined = kernel::walk::all(&kernel.body).into_iter().filter_map(copies).collect();
     let code = single.build.stmt(C::Block(list.into()));
     install(cx.program, kernel.region, code);
     cx.kernel.spaces.clear();
     cx.kernel.all = None;
-    cx.kernel.launch = Launch { independent, ..Launch::default() };
+    cx.kernel.launch = Launch { independent, combined, ..Launch::default() };
     cx.kernel.body = vec![Stmt::new(StmtKind::Code(code), kernel.span)];
     Ok(())
 }
