@@ -341,6 +341,20 @@ pub(crate) struct ExplainOptions {
     #[arg(long)]
     pub(crate) scratchpad: bool,
 
+    /// Tell instead what regions are as pipelines of an FPGA: stratix-v, arria-10, stratix-10, alveo-u250, cyclone-v, ecp5, or
+    /// a file of such tables, mine.toml:NAME
+    #[arg(long, value_name = "DEVICE", num_args = 0..=1, require_equals = true,
+          default_missing_value = "stratix-v", conflicts_with_all = ["html", "sarif"])]
+    pub(crate) fpga: Option<String>,
+
+    /// Stop after this pass of those that make pipelines: single, counters, window, partial
+    #[arg(long, value_name = "PASS", requires = "fpga", value_parser = pipelined())]
+    pub(crate) after: Option<String>,
+
+    /// The value of a variable in the bounds of loops, for estimates of --fpga
+    #[arg(long, value_name = "NAME=VALUE", requires = "fpga", value_parser = given)]
+    pub(crate) given: Vec<(String, u64)>,
+
     /// How far to believe directives that say that iterations are independent
     #[arg(long, value_enum, default_value_t = Believed::Verify, value_name = "HOW")]
     pub(crate) trust: Believed,
@@ -436,9 +450,23 @@ pub(crate) struct EmitOptions {
     pub(crate) trust: Believed,
 }
 
+/// The passes that make pipelines by their names, in their order.
+fn pipelined() -> clap::builder::PossibleValuesParser {
+    let names = opt::passes::pipeline::PIPELINED.iter().map(|it| it.name);
+    names.collect::<Vec<&str>>().into()
+}
+
+/// `name=value`
+fn given(text: &str) -> Result<(String, u64), String> {
+    let (name, value) = text.split_once('=').ok_or("this is not `name=value`")?;
+    let value = value.parse().map_err(|_| format!("`{value}` is no number of iterations"))?;
+    Ok((name.to_owned(), value))
+}
+
 /// The passes over kernels by their names, in their order.
 fn passes() -> clap::builder::PossibleValuesParser {
-    let names = opt::passes::pipeline::PASSES.iter().map(|it| it.name);
+    use opt::passes::pipeline::{PASSES, PIPELINED};
+    let names = PASSES.iter().chain(PIPELINED).map(|it| it.name);
     ["outline"].into_iter().chain(names).collect::<Vec<&str>>().into()
 }
 

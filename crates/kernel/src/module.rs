@@ -48,6 +48,10 @@ pub struct Launch {
     pub words: u64,
     /// How many times each group asks whether it is the last.
     pub questions: u64,
+    /// Loops of its code whose iterations do not depend on each other through memory, by the word of directives.
+    pub independent: Vec<StmtId>,
+    /// Variables of its code that anyone may combine in any order, by the word of directives.
+    pub combined: Vec<VarId>,
     /// What passes have chosen, each as a sentence for reports.
     pub notes: Vec<String>,
 }

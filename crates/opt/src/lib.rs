@@ -1,12 +1,13 @@
 //! Analyses of the typed program: what is known of it that was not written.
 //!
 //! In: an [`ir::program::Program`]. Out: facts, each with what it rests on; the program is not changed.
-//! [`dependence`] answers which loops may run in parallel, [`extent`] how much of the data behind a pointer
+//! [`dependence`] answers which loops may run in parallel, [`carried`] how far apart iterations are that meet in memory, [`extent`] how much of the data behind a pointer
 //! a region touches, [`tiles`] which elements each round of a loop does, [`transfer`] what moves between host and device and need not, [`races`] which loops go wrong for certain, [`mod@marks`] all that a
 //! mapping of loops rests on. [`passes`] change kernels.
 
 mod access;
 mod alias;
+pub mod carried;
 mod certain;
 mod conditions;
 pub mod decisions;

@@ -94,6 +94,58 @@ pub(crate) fn compare(q: &Question<'_>, body: &Body, finding: &mut Finding) -> R
     Ok(())
 }
 
+/// Two accesses that may reach the same memory in different iterations.
+pub(crate) struct Meeting<'t> {
+    /// The one in the earlier iteration.
+    pub(crate) first: &'t Touch,
+    /// The one in the later iteration.
+    pub(crate) second: &'t Touch,
+    /// How many iterations lie between them, if that is always the same.
+    pub(crate) distance: Option<u64>,
+    /// It is not known whether their objects are the same.
+    pub(crate) may_alias: bool,
+}
+
+/// All pairs that meet; nothing if there are too many to compare.
+pub(crate) fn meetings<'t>(q: &Question<'_>, touches: &'t [Touch]) -> Option<Vec<Meeting<'t>>> {
+    let written = touches.iter().filter(|it| it.writes).count();
+    if written * touches.len() > MAX_PAIRS {
+        return None;
+    }
+    let mut table = Table::new(q.program);
+    let ready: Vec<Ready<'_>> = touches.iter().map(|it| table.ready(it)).collect();
+    let mut found = Vec::new();
+    for (at, (a, first)) in ready.iter().zip(touches).enumerate() {
+        for (b, second) in ready.iter().zip(touches).skip(at) {
+            if !first.writes && !second.writes || is_followed(q, a, b) {
+                continue;
+            }
+            let may_alias = match table.apart(q.aliases, a, b) {
+                Apart::Different | Apart::Restrict(_) | Apart::Known(..) => continue,
+                Apart::Same if is_apart_by_numbers(a, b) => continue,
+                Apart::Same => false,
+                Apart::Perhaps => true,
+            };
+            let ways = [(a, b, first, second), (b, a, second, first)];
+            for (a, b, first, second) in
+                ways.into_iter().take(if std::ptr::eq(a, b) { 1 } else { 2 })
+            {
+                if may_alias {
+                    found.push(Meeting { first, second, distance: None, may_alias });
+                    continue;
+                }
+                let distance = match meet(&mut table, a, b) {
+                    None => continue,
+                    Some(Verdict::Carried(it)) => it.distance,
+                    Some(Verdict::Unknown(_) | Verdict::Parallel) => None,
+                };
+                found.push(Meeting { first, second, distance, may_alias });
+            }
+        }
+    }
+    Some(found)
+}
+
 /// Whether any two of these, all in one object, meet.
 pub(crate) fn any_meet(program: &Program, touches: &[&Touch]) -> bool {
     let mut table = Table::new(program);

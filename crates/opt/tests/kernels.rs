@@ -3,6 +3,8 @@
 //! A line `// run: COMMAND` at the top asks for one thing; `groups=2 threads=4` behind it say how kernels are run.
 //! - `verify`, `verify-spmd`: which laws are broken.
 //! - `interpret`, `interpret-spmd`: the values of the file's variables afterwards, or what the kernel does wrong.
+//! - `pipelined`: the same with the passes that make a pipeline, by one thread. All other files that say `same` are run so
+//!   too: what they leave must not change.
 //! - `same`: the kernel is run as it is, and after each pass by the same threads; all must leave the same values.
 //!
 //! A file holds the text form of kernels, or with a first line `// from: c` C whose regions are outlined.
@@ -18,7 +20,7 @@ use std::process::ExitCode;
 use kernel::interpret::Form;
 use kernel::verify::{verify, verify_spmd};
 use libtest_mimic::{Arguments, Trial};
-use support::{after, faults, module, same, values};
+use support::{after, faults, module, pipelined, same, values};
 
 fn main() -> ExitCode {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/kernel");
@@ -81,6 +83,17 @@ fn done(module: &kernel::Module, line: &str) -> String {
         "interpret-spmd" => values(module, Form::Spmd, size),
         "same" => {
             let (first, told) = same(module, size);
+            let mut told =
+                if told.is_empty() { "the same after all passes\n".to_owned() } else { told };
+            // A kernel that is no pipeline is refused, not changed.
+            let pipelined = pipelined(module).1;
+            if !pipelined.contains("refused: ") || pipelined.contains("breaks the law") {
+                told.push_str(&pipelined);
+            }
+            format!("{first}{told}")
+        }
+        "pipelined" => {
+            let (first, told) = pipelined(module);
             let told = if told.is_empty() { "the same after all passes\n" } else { &told };
             format!("{first}{told}")
         }

@@ -7,6 +7,7 @@
 mod collect;
 mod drawing;
 mod findings;
+mod fpga;
 mod html;
 mod moves;
 mod records;
@@ -34,6 +35,9 @@ pub(crate) fn run(options: &ExplainOptions) -> Result<ExitCode, String> {
         if output.output.as_deref() == Some(page) {
             return Err(format!("`{}` cannot be both page and report", page.display()));
         }
+    }
+    if let Some(word) = &options.fpga {
+        return fpga::run(word, options);
     }
     let profiles: Vec<Profile> =
         options.profile.iter().map(|it| profiles::device(it)).collect::<Result<_, _>>()?;

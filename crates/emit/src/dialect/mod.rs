@@ -3,4 +3,4 @@
 pub mod kernel;
 mod outlined;
 
-pub use outlined::{Outlined, outlined};
+pub use outlined::{Kernels, Outlined, kernels, outlined};

@@ -5,13 +5,18 @@
 
 use ir::construct::{ClauseKind, Leaf};
 use ir::program::{ExprId, Program, RegionId};
-use opt::passes::pipeline;
+use kernel::Module;
+use opt::passes::{Fabric, pipeline};
 use outline::outline;
 use rustc_hash::FxHashSet;
 use source::{Diagnostic, Diagnostics, FileId, Locator, SourceMap};
 
 use crate::c::Grid;
 use crate::lower::groups;
+
+/// The FPGA for which pipelines are printed: floating-point operators of a Stratix V.
+const FABRIC: Fabric =
+    Fabric { add: [1, 1, 8, 11], multiply: [3, 4, 6, 16], extreme: [1, 1, 3, 2], reads: 0 };
 
 /// Kernels as text.
 #[derive(Debug)]
@@ -22,14 +27,17 @@ pub struct Outlined {
     pub diagnostics: Diagnostics,
 }
 
-/// The kernels of a program after `last` and the passes before it; as outlined if that is none.
-pub fn outlined(
-    program: &Program,
-    map: &SourceMap,
-    file: FileId,
-    locator: &Locator<'_>,
-    (grid, last): (Grid, Option<&str>),
-) -> Outlined {
+/// Kernels as values.
+#[derive(Debug)]
+pub struct Kernels {
+    /// Those that there are.
+    pub module: Module,
+    /// Regions without one, and what stood in the way.
+    pub refused: Vec<(RegionId, outline::Refusal)>,
+}
+
+/// The kernels of a program as outlined.
+pub fn kernels(program: &Program, map: &SourceMap, file: FileId, locator: &Locator<'_>) -> Kernels {
     let program = &crate::lower::grid_program(program, map, file, locator);
     let goes = |it: &RegionId| {
         let construct = &program.regions[*it].construct;
@@ -39,15 +47,29 @@ pub fn outlined(
     let regions: Vec<RegionId> = program.regions.iter().map(|it| it.0).filter(goes).collect();
     let computed: FxHashSet<ExprId> = regions.iter().flat_map(|it| sizes(program, *it)).collect();
     let made = outline(program, &regions, &computed);
+    Kernels { module: made.module, refused: made.refused }
+}
+
+/// The kernels of a program after `last` and the passes before it; as outlined if that is none.
+pub fn outlined(
+    program: &Program,
+    map: &SourceMap,
+    file: FileId,
+    locator: &Locator<'_>,
+    (grid, last): (Grid, Option<&str>),
+) -> Outlined {
+    let Kernels { mut module, refused } = kernels(program, map, file, locator);
     let mut diagnostics = Diagnostics::new();
-    for (_, refusal) in &made.refused {
+    for (_, refusal) in &refused {
         diagnostics.push(without(refusal.why).at(refusal.span, "this stands in the way"));
     }
-    let mut module = made.module;
     let kernels = std::mem::take(&mut module.kernels);
     for kernel in kernels {
-        let run =
-            last.map(|_| pipeline::run(&mut module.program, &kernel, groups(grid, false), last));
+        let program = &mut module.program;
+        let run = last.map(|name| match pipeline::is_pipelined(name) {
+            true => pipeline::run_pipelined(program, &kernel, FABRIC, last),
+            false => pipeline::run(program, &kernel, groups(grid, false), last),
+        });
         match run {
             None => module.kernels.push(kernel),
             Some(Ok(kernel)) => module.kernels.push(kernel),

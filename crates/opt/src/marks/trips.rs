@@ -56,7 +56,7 @@ impl TripsFrom {
 }
 
 impl Trips {
-    pub(super) fn guess() -> Trips {
+    pub(crate) fn guess() -> Trips {
         Trips { count: None, estimate: GUESS, from: TripsFrom::Guess }
     }
 
@@ -134,6 +134,11 @@ impl Values {
             }
         }
         values
+    }
+
+    /// The value that a variable keeps.
+    pub(crate) fn get(&self, var: VarId) -> Option<i128> {
+        self.of.get(&var).copied()
     }
 
     /// The value of a constant or of a variable that has only one.

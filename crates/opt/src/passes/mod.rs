@@ -3,6 +3,10 @@
 //! [`pipeline`] is the order. A pass that meets what it cannot do refuses the kernel, with the place; nothing is
 //! half done, because the kernel that came in is kept until all passes are through.
 
+#[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
+mod code;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
+mod counters;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the statements it is about")]
 mod flatten;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the statements it is about")]
@@ -11,11 +15,15 @@ mod interchange;
 mod jam;
 #[allow(clippy::wildcard_enum_match_arm, reason = "an analysis names the code it is about")]
 mod nest;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the operators it is about")]
+mod partial;
 pub mod pipeline;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
 mod rectangularize;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the statements it is about")]
 mod reduce;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
+mod single;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the statements it is about")]
 mod scan;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the statements it is about")]
@@ -24,6 +32,8 @@ mod spmdize;
 mod tile;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the statements it is about")]
 mod transpose;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
+mod window;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the statements it is about")]
 mod workshare;
 
@@ -60,6 +70,19 @@ pub struct Groups {
     pub many: u32,
 }
 
+/// What an FPGA is like: cycles of its operators on `int`, `long`, `float` and `double`; one if they take less.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fabric {
+    /// Sums.
+    pub add: [u64; 4],
+    /// Products.
+    pub multiply: [u64; 4],
+    /// The smaller or larger of two.
+    pub extreme: [u64; 4],
+    /// Loads of one array in a cycle; 0: no limit.
+    pub reads: u64,
+}
+
 type Result<T> = std::result::Result<T, Refusal>;
 
 fn refuse<T>(why: &'static str, span: Span) -> Result<T> {
@@ -72,6 +95,7 @@ struct Cx<'p> {
     kernel: &'p mut Kernel,
     function: FunctionId,
     groups: Groups,
+    fabric: Fabric,
 }
 
 impl Cx<'_> {

@@ -5,8 +5,8 @@ use kernel::Kernel;
 use kernel::verify::verify_kernels;
 
 use super::{
-    Cx, Groups, Refusal, Result, flatten, interchange, jam, rectangularize, reduce, scan, spmdize,
-    tile, transpose, workshare,
+    Cx, Fabric, Groups, Refusal, Result, counters, flatten, interchange, jam, partial,
+    rectangularize, reduce, scan, single, spmdize, tile, transpose, window, workshare,
 };
 
 /// A pass by its name.
@@ -36,6 +36,25 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "spmdize", run: spmdize::run },
 ];
 
+/// Passes that make a pipeline of a kernel, in order.
+pub const PIPELINED: &[Pass] = &[
+    Pass { name: "single", run: single::run },
+    Pass { name: "counters", run: counters::run },
+    Pass { name: "window", run: window::run },
+    Pass { name: "partial", run: partial::run },
+];
+
+/// Whether a pass of this name makes pipelines.
+pub fn is_pipelined(name: &str) -> bool {
+    PIPELINED.iter().any(|it| it.name == name)
+}
+
+/// One thread of one group, which has all memory to itself.
+const ONE: Groups = Groups { most_threads: 1, memory: u64::MAX, words: 0, questions: 0, many: 0 };
+
+/// Operators that take a cycle each.
+const QUICK: Fabric = Fabric { add: [1; 4], multiply: [1; 4], extreme: [1; 4], reads: 0 };
+
 /// Runs the passes up to the one named, or all; the kernel is in SPMD form after all.
 pub fn run(
     program: &mut Program,
@@ -43,12 +62,32 @@ pub fn run(
     groups: Groups,
     last: Option<&str>,
 ) -> Result<Kernel> {
+    run_list(PASSES, program, kernel, (groups, QUICK), last)
+}
+
+/// The same for a pipeline: the kernel is code that one thread runs, and the body of its region.
+pub fn run_pipelined(
+    program: &mut Program,
+    kernel: &Kernel,
+    fabric: Fabric,
+    last: Option<&str>,
+) -> Result<Kernel> {
+    run_list(PIPELINED, program, kernel, (ONE, fabric), last)
+}
+
+fn run_list(
+    passes: &[Pass],
+    program: &mut Program,
+    kernel: &Kernel,
+    (groups, fabric): (Groups, Fabric),
+    last: Option<&str>,
+) -> Result<Kernel> {
     let mut made = kernel.clone();
     let function = program.regions[kernel.region].function;
     lawful(program, &made, "outline", false)?;
-    for (at, pass) in PASSES.iter().enumerate() {
-        (pass.run)(&mut Cx { program, kernel: &mut made, function, groups })?;
-        lawful(program, &made, pass.name, at + 1 == PASSES.len())?;
+    for (at, pass) in passes.iter().enumerate() {
+        (pass.run)(&mut Cx { program, kernel: &mut made, function, groups, fabric })?;
+        lawful(program, &made, pass.name, at + 1 == passes.len())?;
         if last == Some(pass.name) {
             break;
         }

@@ -5,8 +5,8 @@ use ir::construct::Leaf;
 use kernel::Module;
 use kernel::interpret::{Form, Machine, Order};
 use kernel::verify::{Fault, verify, verify_spmd};
-use opt::passes::Groups;
 use opt::passes::pipeline::{self, PASSES};
+use opt::passes::{Fabric, Groups};
 use source::{Severity, SourceMap};
 
 /// The module that a text means, or what is wrong with the text. `is_c`: C whose regions are outlined.
@@ -122,6 +122,38 @@ pub(crate) fn same(module: &Module, size: (u64, u64)) -> (String, String) {
         }
         let form = if is_last { Form::Spmd } else { Form::Outlined };
         let now = values(&made, form, size);
+        if now != first {
+            told.push_str(&format!("after {}:\n{now}", pass.name));
+        }
+    }
+    (first, told)
+}
+
+/// An FPGA with slow operators of different speed.
+const FABRIC: Fabric =
+    Fabric { add: [3, 2, 8, 11], multiply: [3, 4, 6, 16], extreme: [2, 1, 3, 2], reads: 1 };
+
+/// Runs kernels as they are and after each pass that makes a pipeline, with one thread: what is otherwise later.
+pub(crate) fn pipelined(module: &Module) -> (String, String) {
+    let first = values(module, Form::Outlined, (1, 1));
+    let mut told = String::new();
+    for pass in pipeline::PIPELINED {
+        let mut made = module.clone();
+        for at in 0..made.kernels.len() {
+            let kernel = made.kernels[at].clone();
+            match pipeline::run_pipelined(&mut made.program, &kernel, FABRIC, Some(pass.name)) {
+                Ok(kernel) => made.kernels[at] = kernel,
+                Err(refusal) => {
+                    let why = refusal.bug.as_deref().unwrap_or(refusal.why);
+                    return (first, format!("{told}after {}: refused: {why}\n", pass.name));
+                }
+            }
+        }
+        let found = verify(&made);
+        if !found.is_empty() {
+            told.push_str(&format!("after {}: {}", pass.name, faults(found)));
+        }
+        let now = values(&made, Form::Outlined, (1, 1));
         if now != first {
             told.push_str(&format!("after {}:\n{now}", pass.name));
         }

@@ -239,7 +239,7 @@ fn staged(program: &Program, nest: &Nest, row: VarId, column: VarId) -> Option<V
 }
 
 /// Whether two expressions are the same in all their parts.
-fn is_same(program: &Program, a: ExprId, b: ExprId) -> bool {
+pub(super) fn is_same(program: &Program, a: ExprId, b: ExprId) -> bool {
     if a == b {
         return true;
     }
