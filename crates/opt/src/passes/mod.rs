@@ -14,10 +14,14 @@ mod nest;
 pub mod pipeline;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
 mod rectangularize;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
+mod register_block;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the statements it is about")]
 mod reduce;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the statements it is about")]
 mod spmdize;
+#[allow(clippy::wildcard_enum_match_arm, reason = "an analysis names the code it is about")]
+mod strip;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
 mod tile;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the statements it is about")]
@@ -56,6 +60,13 @@ pub struct Groups {
     pub many: u32,
 }
 
+/// What cores are like, if a kernel is made for those.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cores {
+    /// Bytes of a vector register.
+    pub vector: u64,
+}
+
 type Result<T> = std::result::Result<T, Refusal>;
 
 fn refuse<T>(why: &'static str, span: Span) -> Result<T> {
@@ -68,6 +79,7 @@ struct Cx<'p> {
     kernel: &'p mut Kernel,
     function: FunctionId,
     groups: Groups,
+    cores: Cores,
 }
 
 impl Cx<'_> {

@@ -303,7 +303,7 @@ pub(in crate::passes) fn size_of(program: &Program, ty: ir::types::Ty) -> u64 {
 }
 
 /// Variables that only say what an expression is, and what.
-fn constants(
+pub(in crate::passes) fn constants(
     program: &mut Program,
     kernel: &Kernel,
     declared: &[VarId],
@@ -362,7 +362,7 @@ pub(in crate::passes) fn counted(program: &Program, one: &For) -> Option<Dim> {
 }
 
 /// The statements of a body, without braces around all of them.
-fn listed(program: &Program, body: StmtId) -> Vec<StmtId> {
+pub(in crate::passes) fn listed(program: &Program, body: StmtId) -> Vec<StmtId> {
     let mut list = vec![body];
     while let [only] = list.as_slice()
         && let StmtKind::Block(inside) = &program.stmts[*only].kind
@@ -381,16 +381,16 @@ fn top_locals<'a>(program: &Program, list: impl Iterator<Item = &'a StmtId>) -> 
 }
 
 /// Finds what code sets.
-struct Quiet<'p> {
-    program: &'p Program,
+pub(in crate::passes) struct Quiet<'p> {
+    pub(in crate::passes) program: &'p Program,
     /// What functions do, once somebody calls one.
-    effects: Option<Effects>,
+    pub(in crate::passes) effects: Option<Effects>,
 }
 
 impl Quiet<'_> {
     /// The variables that a part sets; none if it does something else that can be told from outside. `may_write`: memory
     /// may be written.
-    fn set(&mut self, part: Part, may_write: bool) -> Option<Vec<VarId>> {
+    pub(in crate::passes) fn set(&mut self, part: Part, may_write: bool) -> Option<Vec<VarId>> {
         let program = self.program;
         let mut set = Vec::new();
         let mut open = vec![part];
@@ -455,7 +455,7 @@ impl Quiet<'_> {
 }
 
 /// The elements that a statement looks at, whatever happens, each as a whole.
-fn loads(program: &Program, stmt: StmtId) -> Vec<ExprId> {
+pub(in crate::passes) fn loads(program: &Program, stmt: StmtId) -> Vec<ExprId> {
     loads_in(program, Part::Stmt(stmt))
 }
 
@@ -463,7 +463,7 @@ fn loads_of(program: &Program, e: ExprId) -> Vec<ExprId> {
     loads_in(program, Part::Expr(e))
 }
 
-fn loads_in(program: &Program, part: Part) -> Vec<ExprId> {
+pub(in crate::passes) fn loads_in(program: &Program, part: Part) -> Vec<ExprId> {
     let mut found = Vec::new();
     let mut open = vec![part];
     while let Some(part) = open.pop() {
@@ -530,7 +530,7 @@ pub(in crate::passes) fn mentions(
     mentions_in(program, Part::Expr(e), is)
 }
 
-fn mentions_in(program: &Program, part: Part, is: impl Fn(VarId) -> bool) -> bool {
+pub(in crate::passes) fn mentions_in(program: &Program, part: Part, is: impl Fn(VarId) -> bool) -> bool {
     kernel::walk::uses(program, part).0.iter().any(|it| is(it.var))
 }
 

@@ -5,8 +5,8 @@ use kernel::Kernel;
 use kernel::verify::verify_kernels;
 
 use super::{
-    Cx, Groups, Refusal, Result, flatten, interchange, jam, rectangularize, reduce, spmdize, tile,
-    transpose, workshare,
+    Cores, Cx, Groups, Refusal, Result, flatten, interchange, jam, rectangularize, reduce,
+    register_block, spmdize, tile, transpose, workshare,
 };
 
 /// A pass by its name.
@@ -22,7 +22,10 @@ impl std::fmt::Debug for Pass {
     }
 }
 
-/// All passes, in order.
+/// The pass after which a kernel is in SPMD form.
+const SPMD: &str = "spmdize";
+
+/// All passes for groups of threads, in order.
 pub const PASSES: &[Pass] = &[
     Pass { name: "flatten", run: flatten::run },
     Pass { name: "rectangularize", run: rectangularize::run },
@@ -32,7 +35,13 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "jam", run: jam::run },
     Pass { name: "workshare", run: workshare::run },
     Pass { name: "reduce", run: reduce::run },
-    Pass { name: "spmdize", run: spmdize::run },
+    Pass { name: SPMD, run: spmdize::run },
+];
+
+/// Those for cores: what they leave are loops that all cores share.
+pub const CORE_PASSES: &[Pass] = &[
+    Pass { name: "flatten", run: flatten::run },
+    Pass { name: "register_block", run: register_block::run },
 ];
 
 /// Runs the passes up to the one named, or all; the kernel is in SPMD form after all.
@@ -42,12 +51,33 @@ pub fn run(
     groups: Groups,
     last: Option<&str>,
 ) -> Result<Kernel> {
+    run_all(program, kernel, PASSES, (groups, Cores { vector: 0 }), last)
+}
+
+/// The same of the passes for cores.
+pub fn run_for_cores(
+    program: &mut Program,
+    kernel: &Kernel,
+    cores: Cores,
+    last: Option<&str>,
+) -> Result<Kernel> {
+    let groups = Groups { most_threads: 1, memory: 0, words: 0, questions: 0, many: 0 };
+    run_all(program, kernel, CORE_PASSES, (groups, cores), last)
+}
+
+fn run_all(
+    program: &mut Program,
+    kernel: &Kernel,
+    passes: &[Pass],
+    (groups, cores): (Groups, Cores),
+    last: Option<&str>,
+) -> Result<Kernel> {
     let mut made = kernel.clone();
     let function = program.regions[kernel.region].function;
     lawful(program, &made, "outline", false)?;
-    for (at, pass) in PASSES.iter().enumerate() {
-        (pass.run)(&mut Cx { program, kernel: &mut made, function, groups })?;
-        lawful(program, &made, pass.name, at + 1 == PASSES.len())?;
+    for pass in passes {
+        (pass.run)(&mut Cx { program, kernel: &mut made, function, groups, cores })?;
+        lawful(program, &made, pass.name, pass.name == SPMD)?;
         if last == Some(pass.name) {
             break;
         }

@@ -236,6 +236,7 @@ impl Code<'_> {
                         step: it.step,
                         body,
                         unroll: None,
+                        lanes: false,
                     })),
                 }
             }

@@ -423,6 +423,7 @@ impl<'a, 'p> Maker<'a, 'p> {
             step: Some(step),
             body,
             unroll,
+            lanes: false,
         })))
     }
 
