@@ -3,6 +3,10 @@
 //! [`pipeline`] is the order. A pass that meets what it cannot do refuses the kernel, with the place; nothing is
 //! half done, because the kernel that came in is kept until all passes are through.
 
+#[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
+mod blocks;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
+mod cache_block;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the statements it is about")]
 mod flatten;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the statements it is about")]
@@ -26,6 +30,8 @@ mod strip;
 mod tile;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the statements it is about")]
 mod transpose;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
+mod vector_rows;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the statements it is about")]
 mod workshare;
 

@@ -5,8 +5,8 @@ use kernel::Kernel;
 use kernel::verify::verify_kernels;
 
 use super::{
-    Cores, Cx, Groups, Refusal, Result, flatten, interchange, jam, rectangularize, reduce,
-    register_block, spmdize, tile, transpose, workshare,
+    Cores, Cx, Groups, Refusal, Result, cache_block, flatten, interchange, jam, rectangularize,
+    reduce, register_block, spmdize, tile, transpose, vector_rows, workshare,
 };
 
 /// A pass by its name.
@@ -42,6 +42,8 @@ pub const PASSES: &[Pass] = &[
 pub const CORE_PASSES: &[Pass] = &[
     Pass { name: "flatten", run: flatten::run },
     Pass { name: "register_block", run: register_block::run },
+    Pass { name: "cache_block", run: cache_block::run },
+    Pass { name: "vector_rows", run: vector_rows::run },
 ];
 
 /// Runs the passes up to the one named, or all; the kernel is in SPMD form after all.

@@ -36,10 +36,14 @@ pub(super) struct Strip {
     pub(super) items: Vec<Item>,
     /// Scalars that live longer than a run.
     pub(super) own: Vec<VarId>,
+    /// Scalars of the thread that one run uses, outside of loops.
+    pub(super) scratch: Vec<VarId>,
     /// Elements that loops look at or store to.
     pub(super) inside: Vec<ExprId>,
     /// Elements that loops store to.
     pub(super) stored_inside: Vec<ExprId>,
+    /// Elements that are looked at or stored to.
+    pub(super) named: Vec<ExprId>,
     /// Elements that are stored to.
     pub(super) stored: Vec<ExprId>,
     /// Scalars that loops change from round to round.
@@ -70,8 +74,10 @@ impl Strip {
         let mut strip = Strip {
             items,
             own: Vec::new(),
+            scratch: Vec::new(),
             inside: Vec::new(),
             stored_inside: Vec::new(),
+            named: Vec::new(),
             stored: Vec::new(),
             carried: Vec::new(),
         };
@@ -149,7 +155,14 @@ impl Strip {
             if !(declared.contains_key(&var) || is_threads) || !is_plain || is_listed {
                 return None;
             }
-            self.own.push(var);
+            let is_of_one = match runs.as_slice() {
+                [only] => !self.runs().get(*only).is_some_and(|it| it.1),
+                _ => false,
+            };
+            match is_of_one {
+                true => self.scratch.push(var),
+                false => self.own.push(var),
+            }
         }
         self.carried = self.own.iter().copied().filter(|it| carried.contains(it)).collect();
         Some(())
@@ -163,9 +176,11 @@ impl Strip {
             .collect();
         for (stmt, is_inside) in runs {
             let stored = super::nest::stores(program, stmt);
+            let named = elements(program, stmt);
             self.stored.extend(&stored);
+            self.named.extend(&named);
             if is_inside {
-                self.inside.extend(elements(program, stmt));
+                self.inside.extend(named);
                 self.stored_inside.extend(stored);
             }
         }
@@ -173,7 +188,7 @@ impl Strip {
 
     /// Whether an element is found by what each iteration has for itself.
     pub(super) fn is_indirect(&self, program: &Program, e: ExprId) -> bool {
-        mentions(program, e, |it| self.own.contains(&it))
+        mentions(program, e, |it| self.own.contains(&it) || self.scratch.contains(&it))
     }
 }
 
