@@ -6,14 +6,17 @@
 
 use directive::HOST_DIALECT;
 use ir::construct::{Args, Clause, ClauseKind, Construct, Leaf, Rules, ScheduleKind};
-use ir::program::{BinaryOp, ExprKind, For, Program, RegionId, StmtId, StmtKind as C, Typed, VarId};
+use ir::program::{
+    BinaryOp, ExprKind, For, Program, RegionId, StmtId, StmtKind as C, Typed, VarId,
+};
 use ir::region::{Loop, Region};
 use kernel::build::Builder;
 use kernel::{Block, Dim, Kernel, Share, Space, StmtKind};
+use opt::dependence::Analysis;
 use opt::passes::{Cores, pipeline};
 use outline::outline;
 use rustc_hash::FxHashSet;
-use source::Diagnostics;
+use source::{Diagnostics, Span};
 
 use super::grid::bug;
 use super::levels::{About, Note, plain};
@@ -30,12 +33,13 @@ pub(super) struct Made {
 }
 
 /// The program with regions as the passes make them; none if they make nothing of any.
-pub(super) fn block(program: &Program, cores: Cores) -> Option<Made> {
+pub(super) fn block(program: &Program, text: &[u8]) -> Option<Made> {
     let wanted: Vec<RegionId> =
         program.regions.iter().map(|it| it.0).filter(|it| may_gain(program, *it)).collect();
     if wanted.is_empty() {
         return None;
     }
+    let cores = Cores { vector: vector(text), independent: independent(program, &wanted) };
     let outlined = outline(program, &wanted, &FxHashSet::default());
     let mut made = Made {
         program: outlined.module.program,
@@ -44,7 +48,7 @@ pub(super) fn block(program: &Program, cores: Cores) -> Option<Made> {
         bugs: Diagnostics::default(),
     };
     for kernel in &outlined.module.kernels {
-        match pipeline::run_for_cores(&mut made.program, kernel, cores, None) {
+        match pipeline::run_for_cores(&mut made.program, kernel, &cores, None) {
             Ok(kernel) if kernel.launch.notes.is_empty() => {}
             Ok(kernel) => made.put(&kernel),
             Err(refusal) => bug(&refusal).into_iter().for_each(|it| made.bugs.push(it)),
@@ -54,12 +58,35 @@ pub(super) fn block(program: &Program, cores: Cores) -> Option<Made> {
 }
 
 /// Bytes of a vector register, by the macros of the compiler, which preprocessed text keeps.
-pub(super) fn vector(text: &[u8]) -> u64 {
+fn vector(text: &[u8]) -> u64 {
     let mut found = 16;
     for line in text.split(|it| *it == b'\n').filter_map(|it| it.strip_prefix(b"#define __AVX")) {
         match line {
             b"__ 1" => found = found.max(32),
             b"512F__ 1" => found = 64,
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Where loops stand that are all of what a shared loop does, and whose rounds are proven independent.
+fn independent(program: &Program, regions: &[RegionId]) -> FxHashSet<Span> {
+    let inside = regions.iter().flat_map(|it| std::iter::once(*it).chain(program.inside(*it)));
+    let mut bodies: Vec<StmtId> =
+        inside.filter_map(|it| program.regions[it].loops.last().map(|it| it.body)).collect();
+    let (mut analysis, mut found) = (None, FxHashSet::default());
+    while let Some(body) = bodies.pop() {
+        match &program.stmts[body].kind {
+            C::Block(list) => bodies.extend(list.first().filter(|_| list.len() == 1)),
+            C::For(one) => {
+                let analysis = analysis.get_or_insert_with(|| Analysis::new(program));
+                let it = analysis.examine(body);
+                if it.is_parallel() && it.last_private.is_empty() && it.reductions.is_empty() {
+                    found.insert(program.stmts[body].span);
+                    bodies.push(one.body);
+                }
+            }
             _ => {}
         }
     }

@@ -225,10 +225,7 @@ pub fn lower_with(
     let program = leveled.as_ref().map_or(written, |it| &it.program);
     let mut changed = all_changed(leveled.as_ref(), held.as_ref());
     // Text for people stays as they wrote it.
-    let vector = cores::vector(map.bytes(file));
-    let blocked = (!options.standalone)
-        .then(|| cores::block(program, opt::passes::Cores { vector }))
-        .flatten();
+    let blocked = (!options.standalone).then(|| cores::block(program, map.bytes(file))).flatten();
     changed.extend(blocked.iter().flat_map(|it| it.changed.iter().copied()));
     let for_cores = blocked.as_ref().map_or(program, |it| &it.program);
     let place = |span: Span| {

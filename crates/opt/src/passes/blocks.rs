@@ -130,8 +130,7 @@ impl Maker<'_, '_> {
         let ty = lane.map_or(int, |it| cx.program.vars[it].ty.plain());
         let first = cx.build(span).fresh("first", ty);
         let (counters, buffers) = (FxHashMap::default(), Vec::new());
-        let mut maker =
-            Maker { cx, plan, dims, span, first, counters, buffers, from: None };
+        let mut maker = Maker { cx, plan, dims, span, first, counters, buffers, from: None };
         maker.share(share, &mut out);
         Ok(vec![Stmt::new(StmtKind::Block(out), span)])
     }
@@ -232,7 +231,12 @@ impl Maker<'_, '_> {
     }
 
     /// Arrays for the variables that iterations have for themselves.
-    fn arrays(&mut self, rows: u64, which: &[VarId], out: &mut Vec<StmtId>) -> FxHashMap<VarId, VarId> {
+    fn arrays(
+        &mut self,
+        rows: u64,
+        which: &[VarId],
+        out: &mut Vec<StmtId>,
+    ) -> FxHashMap<VarId, VarId> {
         let lanes = self.plan.lanes;
         let mut made = FxHashMap::default();
         for var in which {
@@ -798,7 +802,8 @@ impl Maker<'_, '_> {
             let lane_dim = self.dims.get(self.plan.lane).map(|it| it.var);
             let Some(lane_dim) = lane_dim else { continue };
             let is_beside = is_contiguous(self.cx.program, *load, lane_dim);
-            let (ty, round_ty) = (self.cx.program.vars[self.first].ty, self.cx.program.vars[head.var].ty.plain());
+            let (ty, round_ty) =
+                (self.cx.program.vars[self.first].ty, self.cx.program.vars[head.var].ty.plain());
             let lane = self.build().fresh("lane", ty);
             let round = self.build().fresh("round", round_ty);
             let (first, at_lane) = (self.var(self.first), self.var(lane));
@@ -850,7 +855,9 @@ impl Maker<'_, '_> {
             .filter(|var| {
                 rounds.body.iter().any(|it| match it {
                     Item::Run(list) => list.iter().any(|it| {
-                        super::nest::mentions_in(self.cx.program, ir::walk::Part::Stmt(*it), |it| it == *var)
+                        super::nest::mentions_in(self.cx.program, ir::walk::Part::Stmt(*it), |it| {
+                            it == *var
+                        })
                     }),
                     Item::Loop(_) => true,
                 })

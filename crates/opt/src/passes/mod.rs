@@ -7,6 +7,8 @@
 mod blocks;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
 mod cache_block;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
+mod deepen;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the statements it is about")]
 mod flatten;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the statements it is about")]
@@ -18,10 +20,10 @@ mod nest;
 pub mod pipeline;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
 mod rectangularize;
-#[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
-mod register_block;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the statements it is about")]
 mod reduce;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
+mod register_block;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the statements it is about")]
 mod spmdize;
 #[allow(clippy::wildcard_enum_match_arm, reason = "an analysis names the code it is about")]
@@ -38,6 +40,7 @@ mod workshare;
 use ir::program::{ExprId, FunctionId, Program, VarId};
 use kernel::build::Builder;
 use kernel::{Block, Kernel, Space, Stmt, StmtKind};
+use rustc_hash::FxHashSet;
 use source::Span;
 
 /// Why a kernel cannot be given its form.
@@ -67,10 +70,12 @@ pub struct Groups {
 }
 
 /// What cores are like, if a kernel is made for those.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cores {
     /// Bytes of a vector register.
     pub vector: u64,
+    /// Where loops stand in the text whose rounds are proven independent.
+    pub independent: FxHashSet<Span>,
 }
 
 type Result<T> = std::result::Result<T, Refusal>;
@@ -85,7 +90,8 @@ struct Cx<'p> {
     kernel: &'p mut Kernel,
     function: FunctionId,
     groups: Groups,
-    cores: Cores,
+    vector: u64,
+    independent: &'p FxHashSet<Span>,
 }
 
 impl Cx<'_> {

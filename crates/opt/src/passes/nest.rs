@@ -530,7 +530,11 @@ pub(in crate::passes) fn mentions(
     mentions_in(program, Part::Expr(e), is)
 }
 
-pub(in crate::passes) fn mentions_in(program: &Program, part: Part, is: impl Fn(VarId) -> bool) -> bool {
+pub(in crate::passes) fn mentions_in(
+    program: &Program,
+    part: Part,
+    is: impl Fn(VarId) -> bool,
+) -> bool {
     kernel::walk::uses(program, part).0.iter().any(|it| is(it.var))
 }
 

@@ -5,8 +5,8 @@ use kernel::Kernel;
 use kernel::verify::verify_kernels;
 
 use super::{
-    Cores, Cx, Groups, Refusal, Result, cache_block, flatten, interchange, jam, rectangularize,
-    reduce, register_block, spmdize, tile, transpose, vector_rows, workshare,
+    Cores, Cx, Groups, Refusal, Result, cache_block, deepen, flatten, interchange, jam,
+    rectangularize, reduce, register_block, spmdize, tile, transpose, vector_rows, workshare,
 };
 
 /// A pass by its name.
@@ -41,6 +41,7 @@ pub const PASSES: &[Pass] = &[
 /// Those for cores: what they leave are loops that all cores share.
 pub const CORE_PASSES: &[Pass] = &[
     Pass { name: "flatten", run: flatten::run },
+    Pass { name: "deepen", run: deepen::run },
     Pass { name: "register_block", run: register_block::run },
     Pass { name: "cache_block", run: cache_block::run },
     Pass { name: "vector_rows", run: vector_rows::run },
@@ -53,14 +54,14 @@ pub fn run(
     groups: Groups,
     last: Option<&str>,
 ) -> Result<Kernel> {
-    run_all(program, kernel, PASSES, (groups, Cores { vector: 0 }), last)
+    run_all(program, kernel, PASSES, (groups, &Cores::default()), last)
 }
 
 /// The same of the passes for cores.
 pub fn run_for_cores(
     program: &mut Program,
     kernel: &Kernel,
-    cores: Cores,
+    cores: &Cores,
     last: Option<&str>,
 ) -> Result<Kernel> {
     let groups = Groups { most_threads: 1, memory: 0, words: 0, questions: 0, many: 0 };
@@ -71,14 +72,16 @@ fn run_all(
     program: &mut Program,
     kernel: &Kernel,
     passes: &[Pass],
-    (groups, cores): (Groups, Cores),
+    (groups, cores): (Groups, &Cores),
     last: Option<&str>,
 ) -> Result<Kernel> {
     let mut made = kernel.clone();
     let function = program.regions[kernel.region].function;
     lawful(program, &made, "outline", false)?;
     for pass in passes {
-        (pass.run)(&mut Cx { program, kernel: &mut made, function, groups, cores })?;
+        let Cores { vector, independent } = cores;
+        let (kernel, vector) = (&mut made, *vector);
+        (pass.run)(&mut Cx { program, kernel, function, groups, vector, independent })?;
         lawful(program, &made, pass.name, pass.name == SPMD)?;
         if last == Some(pass.name) {
             break;

@@ -40,10 +40,12 @@ fn plan(cx: &mut Cx<'_>, share: &Share, set: &FxHashSet<VarId>) -> Option<Plan> 
         }
         let others = (0..vars.len()).rev().filter(|it| *it != lane).map(Some);
         for row in others.chain([None]) {
-            let moving: Vec<VarId> =
-                [Some(lane), row].into_iter().flatten().filter_map(|it| vars.get(it).copied()).collect();
-            let found =
-                Strip::find(cx.program, cx.kernel, code, (&vars, &moving), &taken);
+            let moving: Vec<VarId> = [Some(lane), row]
+                .into_iter()
+                .flatten()
+                .filter_map(|it| vars.get(it).copied())
+                .collect();
+            let found = Strip::find(cx.program, cx.kernel, code, (&vars, &moving), &taken);
             let Some(strip) = found else { continue };
             let Some((score, plan)) = rated(cx, strip, &vars, lane, row) else { continue };
             if best.as_ref().is_none_or(|it| it.0 < score) {
@@ -84,12 +86,16 @@ fn rated(
         false => packable(program, &strip, &moving, &rows_share)?,
     };
     let own = |it: &VarId| size_of(program, program.vars[*it].ty);
-    let widest = strip.own.iter().map(own).chain(moving.iter().map(|it| size_of(program, program.exprs[*it].ty)));
+    let widest = strip
+        .own
+        .iter()
+        .map(own)
+        .chain(moving.iter().map(|it| size_of(program, program.exprs[*it].ty)));
     let widest = widest.max()?.max(1);
     let has_reuse = moving.iter().any(|it| rows_share(*it));
     // Registers that hold what is carried from round to round, and those that a vector of it takes.
     let carried = strip.carried.len().max(1) as u64;
-    let registers = if cx.cores.vector >= 64 { 16 } else { 8 };
+    let registers = if cx.vector >= 64 { 16 } else { 8 };
     let per_vector = (registers / carried).clamp(1, registers);
     let row_shares = strip.inside.iter().any(|it| rows_share(*it));
     let (vectors, rows) = match row {
@@ -99,7 +105,7 @@ fn rated(
     if row.is_some() && rows == 1 {
         return None;
     }
-    let lanes = (cx.cores.vector / widest).max(1) * vectors;
+    let lanes = (cx.vector / widest).max(1) * vectors;
     let kept = if packed.is_empty() { rows } else { PACKED_ROWS };
     let bytes = lanes * (strip.own.iter().map(own).sum::<u64>() * kept);
     let buffers: u64 = packed.iter().map(|it| size_of(program, program.exprs[*it].ty)).sum();
@@ -160,4 +166,3 @@ fn packable(
     };
     (moving.iter().all(is_fit) && moving.len() <= 4).then(|| moving.to_vec())
 }
-

@@ -25,6 +25,10 @@ pub(super) fn run(cx: &mut Cx<'_>) -> Result<()> {
 
 fn plan(cx: &mut Cx<'_>, share: &Share, set: &FxHashSet<VarId>) -> Option<Plan> {
     let code = whole_code(cx, share).filter(|_| share.dims.len() >= 2)?;
+    // Loops that nobody has collapsed are seen by compilers.
+    if share.dims.len() != cx.kernel.launch.loops {
+        return None;
+    }
     let vars: Vec<VarId> = share.dims.iter().map(|it| it.var).collect();
     let taken = taken(share, set);
     for lane in (0..vars.len()).rev() {
