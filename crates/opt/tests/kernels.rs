@@ -4,6 +4,7 @@
 //! - `verify`, `verify-spmd`: which laws are broken.
 //! - `interpret`, `interpret-spmd`: the values of the file's variables afterwards, or what the kernel does wrong.
 //! - `same`: the kernel is run as it is, and after each pass by the same threads; all must leave the same values.
+//! - `cores`: the same with the passes for cores; what they have chosen is told.
 //!
 //! A file holds the text form of kernels, or with a first line `// from: c` C whose regions are outlined.
 //! `BLESS=1` rewrites the golden files. What is written of kernels is tested with the printers (`tests/kernel/text`).
@@ -18,7 +19,7 @@ use std::process::ExitCode;
 use kernel::interpret::Form;
 use kernel::verify::{verify, verify_spmd};
 use libtest_mimic::{Arguments, Trial};
-use support::{faults, module, same, values};
+use support::{faults, module, same, same_for_cores, values};
 
 fn main() -> ExitCode {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/kernel");
@@ -83,6 +84,12 @@ fn done(module: &kernel::Module, line: &str) -> String {
             let (first, told) = same(module, size);
             let told = if told.is_empty() { "the same after all passes\n" } else { &told };
             format!("{first}{told}")
+        }
+        "cores" => {
+            let (told, chosen) = same_for_cores(module, size);
+            let told =
+                if told.is_empty() { "the same after all passes for cores\n" } else { &told };
+            format!("{chosen}{told}")
         }
         other => format!("`{other}` is not known"),
     }

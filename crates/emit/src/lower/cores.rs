@@ -12,11 +12,10 @@ use ir::program::{
 use ir::region::{Loop, Region};
 use kernel::build::Builder;
 use kernel::{Block, Dim, Kernel, Share, Space, StmtKind};
-use opt::dependence::Analysis;
-use opt::passes::{Cores, pipeline};
+use opt::passes::{Cores, independent, pipeline};
 use outline::outline;
 use rustc_hash::FxHashSet;
-use source::{Diagnostics, Span};
+use source::Diagnostics;
 
 use super::grid::bug;
 use super::levels::{About, Note, plain};
@@ -64,29 +63,6 @@ fn vector(text: &[u8]) -> u64 {
         match line {
             b"__ 1" => found = found.max(32),
             b"512F__ 1" => found = 64,
-            _ => {}
-        }
-    }
-    found
-}
-
-/// Where loops stand that are all of what a shared loop does, and whose rounds are proven independent.
-fn independent(program: &Program, regions: &[RegionId]) -> FxHashSet<Span> {
-    let inside = regions.iter().flat_map(|it| std::iter::once(*it).chain(program.inside(*it)));
-    let mut bodies: Vec<StmtId> =
-        inside.filter_map(|it| program.regions[it].loops.last().map(|it| it.body)).collect();
-    let (mut analysis, mut found) = (None, FxHashSet::default());
-    while let Some(body) = bodies.pop() {
-        match &program.stmts[body].kind {
-            C::Block(list) => bodies.extend(list.first().filter(|_| list.len() == 1)),
-            C::For(one) => {
-                let analysis = analysis.get_or_insert_with(|| Analysis::new(program));
-                let it = analysis.examine(body);
-                if it.is_parallel() && it.last_private.is_empty() && it.reductions.is_empty() {
-                    found.insert(program.stmts[body].span);
-                    bodies.push(one.body);
-                }
-            }
             _ => {}
         }
     }

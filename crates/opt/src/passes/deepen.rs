@@ -3,13 +3,16 @@
 //! In: a shared loop whose iterations are each one loop, which the caller knows to be independent ([`super::Cores`]). Out:
 //! both as dimensions of one shared loop, for passes that cut blocks of them.
 
-use ir::program::{StmtKind as C, VarId};
+use ir::program::{Program, RegionId, StmtId, StmtKind as C, VarId};
 use kernel::copy::Copier;
 use kernel::{Block, Space, Stmt, StmtKind};
+use rustc_hash::FxHashSet;
+use source::Span;
 
 use super::blocks::whole_code;
 use super::nest::{counted, is_known, listed, replace_share};
 use super::{Cx, Result};
+use crate::dependence::Analysis;
 
 pub(super) fn run(cx: &mut Cx<'_>) -> Result<()> {
     replace_share(cx, &mut |cx, share, _, span| {
@@ -37,4 +40,27 @@ pub(super) fn run(cx: &mut Cx<'_>) -> Result<()> {
         out.push(Stmt::new(StmtKind::Share(Box::new(share)), span));
         Ok(Some(out))
     })
+}
+
+/// Where loops stand that are all of what a shared loop does, and whose rounds are proven independent.
+pub fn independent(program: &Program, regions: &[RegionId]) -> FxHashSet<Span> {
+    let inside = regions.iter().flat_map(|it| std::iter::once(*it).chain(program.inside(*it)));
+    let mut bodies: Vec<StmtId> =
+        inside.filter_map(|it| program.regions[it].loops.last().map(|it| it.body)).collect();
+    let (mut analysis, mut found) = (None, FxHashSet::default());
+    while let Some(body) = bodies.pop() {
+        match &program.stmts[body].kind {
+            C::Block(list) => bodies.extend(list.first().filter(|_| list.len() == 1)),
+            C::For(one) => {
+                let analysis = analysis.get_or_insert_with(|| Analysis::new(program));
+                let it = analysis.examine(body);
+                if it.is_parallel() && it.last_private.is_empty() && it.reductions.is_empty() {
+                    found.insert(program.stmts[body].span);
+                    bodies.push(one.body);
+                }
+            }
+            _ => {}
+        }
+    }
+    found
 }

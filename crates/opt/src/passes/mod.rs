@@ -37,6 +37,7 @@ mod vector_rows;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the statements it is about")]
 mod workshare;
 
+pub use deepen::independent;
 use ir::program::{ExprId, FunctionId, Program, VarId};
 use kernel::build::Builder;
 use kernel::{Block, Kernel, Space, Stmt, StmtKind};
