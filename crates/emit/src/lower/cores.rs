@@ -31,14 +31,19 @@ pub(super) struct Made {
     pub(super) bugs: Diagnostics,
 }
 
-/// The program with regions as the passes make them; none if they make nothing of any.
-pub(super) fn block(program: &Program, text: &[u8]) -> Option<Made> {
+/// The program with regions as the passes make them, which are also looked at as they were written; none if they make nothing of any.
+pub(super) fn block(
+    written: &Program,
+    program: &Program,
+    text: &[u8],
+    marks: &opt::marks::Options,
+) -> Option<Made> {
     let wanted: Vec<RegionId> =
         program.regions.iter().map(|it| it.0).filter(|it| may_gain(program, *it)).collect();
     if wanted.is_empty() {
         return None;
     }
-    let cores = Cores { vector: vector(text), independent: independent(program, &wanted) };
+    let cores = Cores { vector: vector(text), independent: independent(written, &wanted, marks) };
     let outlined = outline(program, &wanted, &FxHashSet::default());
     let mut made = Made {
         program: outlined.module.program,

@@ -225,7 +225,9 @@ pub fn lower_with(
     let program = leveled.as_ref().map_or(written, |it| &it.program);
     let mut changed = all_changed(leveled.as_ref(), held.as_ref());
     // Text for people stays as they wrote it.
-    let blocked = (!options.standalone).then(|| cores::block(program, map.bytes(file))).flatten();
+    let blocked = (!options.standalone)
+        .then(|| cores::block(written, program, map.bytes(file), &marks))
+        .flatten();
     changed.extend(blocked.iter().flat_map(|it| it.changed.iter().copied()));
     let for_cores = blocked.as_ref().map_or(program, |it| &it.program);
     let place = |span: Span| {

@@ -3,6 +3,7 @@
 //! In: a shared loop whose iterations are each one loop, which the caller knows to be independent ([`super::Cores`]). Out:
 //! both as dimensions of one shared loop, for passes that cut blocks of them.
 
+use ir::construct::{ClauseKind, Leaf};
 use ir::program::{Program, RegionId, StmtId, StmtKind as C, VarId};
 use kernel::copy::Copier;
 use kernel::{Block, Space, Stmt, StmtKind};
@@ -18,9 +19,9 @@ pub(super) fn run(cx: &mut Cx<'_>) -> Result<()> {
     replace_share(cx, &mut |cx, share, _, span| {
         let Some(mut code) = whole_code(cx, share) else { return Ok(None) };
         let (mut share, mut out) = (share.clone(), Block::new());
-        while let [only] = listed(cx.program, code).as_slice()
-            && let C::For(one) = cx.program.stmts[*only].kind.clone()
-            && cx.independent.contains(&cx.program.stmts[*only].span)
+        while let Some(only) = only_loop(cx.program, code)
+            && let C::For(one) = cx.program.stmts[only].kind.clone()
+            && cx.independent.contains(&cx.program.stmts[only].span)
             && let Some(mut dim) = counted(cx.program, &one)
             && [dim.begin, dim.bound].iter().all(|it| is_known(cx.program, cx.kernel, *it, &[]))
         {
@@ -42,19 +43,38 @@ pub(super) fn run(cx: &mut Cx<'_>) -> Result<()> {
     })
 }
 
-/// Where loops stand that are all of what a shared loop does, and whose rounds are proven independent.
-pub fn independent(program: &Program, regions: &[RegionId]) -> FxHashSet<Span> {
+/// The loop that code is, if it is one; nobody but lanes shares it.
+fn only_loop(program: &Program, code: StmtId) -> Option<StmtId> {
+    let mut code = code;
+    loop {
+        let list = listed(program, code);
+        let [only] = list.as_slice() else { return None };
+        let C::Region(id) = program.stmts[*only].kind else { return Some(*only) };
+        let construct = &program.regions[id].construct;
+        let is_free = construct.leaves.iter().all(|it| *it == Leaf::Simd);
+        let owns = construct.kinds().any(|it| !matches!(it, ClauseKind::Collapse { .. }));
+        code = program.regions[id].body.filter(|_| is_free && !owns)?;
+    }
+}
+
+/// Where loops stand that are all of what a shared loop does, and whose rounds are independent.
+pub fn independent(
+    program: &Program,
+    regions: &[RegionId],
+    options: &crate::marks::Options,
+) -> FxHashSet<Span> {
     let inside = regions.iter().flat_map(|it| std::iter::once(*it).chain(program.inside(*it)));
+    // The directive's own are independent too, and others may have been given to other loops since.
     let mut bodies: Vec<StmtId> =
-        inside.filter_map(|it| program.regions[it].loops.last().map(|it| it.body)).collect();
+        inside.flat_map(|it| program.regions[it].loops.iter().map(|it| it.stmt)).collect();
     let (mut analysis, mut found) = (None, FxHashSet::default());
     while let Some(body) = bodies.pop() {
         match &program.stmts[body].kind {
             C::Block(list) => bodies.extend(list.first().filter(|_| list.len() == 1)),
+            C::Region(id) => bodies.extend(program.regions[*id].body),
             C::For(one) => {
                 let analysis = analysis.get_or_insert_with(|| Analysis::new(program));
-                let it = analysis.examine(body);
-                if it.is_parallel() && it.last_private.is_empty() && it.reductions.is_empty() {
+                if analysis.is_independent(body, options) {
                     found.insert(program.stmts[body].span);
                     bodies.push(one.body);
                 }

@@ -69,7 +69,8 @@ fn after(module: &Module, pass: &str, threads: u64) -> Result<Module, String> {
 fn after_for_cores(module: &Module, pass: &str) -> Result<(Module, String), String> {
     let mut made = module.clone();
     let regions: Vec<_> = module.kernels.iter().map(|it| it.region).collect();
-    let independent = opt::passes::independent(&module.program, &regions);
+    let independent =
+        opt::passes::independent(&module.program, &regions, &opt::marks::Options::default());
     let cores = Cores { vector: 16, independent };
     let mut notes = String::new();
     for at in 0..made.kernels.len() {
