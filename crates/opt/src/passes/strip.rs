@@ -137,6 +137,10 @@ impl Strip {
             }
         }
         for var in order {
+            // An array that each iteration has for itself would be one for all that run in step.
+            if kernel.space(var).is_some() && !program.types.is_scalar(program.vars[var].ty) {
+                return None;
+            }
             let is_set = set.contains(&var) || declared.contains_key(&var);
             let runs = runs_of.get(&var)?;
             let is_of_run = declared.get(&var).is_some_and(|at| runs.as_slice() == [*at]);

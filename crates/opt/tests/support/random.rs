@@ -280,7 +280,12 @@ long s, t = 4;\nint omp_get_thread_num(void);\nvoid host(void) {{ {region} }}\n"
         text.push_str("#pragma omp target\n");
         text.push_str("  for (int x = 0; x < 18; x++)\n    for (int y = 0; y < 18; y++)\n");
         text.push_str("      a[x][y] = (x * 7 + y * 3) % 11, b[x][y] = (x + y * 5) % 7;\n");
-        text.push_str(&format!("#pragma omp target teams distribute parallel for {collapse}\n"));
+        let has_array = self.below(6) == 0;
+        let private = if has_array { "private(w)" } else { "" };
+        text.push_str("  int w[3];\n");
+        text.push_str(&format!(
+            "#pragma omp target teams distribute parallel for {collapse} {private}\n"
+        ));
         for name in &own {
             let (from, test) = (self.below(2) * begin, self.one(&["<", "<", "<="]));
             let to = if *name == "i" && self.below(2) == 0 {
@@ -293,6 +298,9 @@ long s, t = 4;\nint omp_get_thread_num(void);\nvoid host(void) {{ {region} }}\n"
             ));
         }
         text.push_str("  {\n");
+        if has_array {
+            text.push_str("    for (int k = 0; k < 3; k++) w[k] = i + k;\n");
+        }
         let place = match dims {
             1 => "[i][0][0]".to_owned(),
             2 => self.one(&["[i][j][0]", "[j][i][1]", "[i][j][i % 3]"]).to_owned(),
@@ -324,7 +332,8 @@ long s, t = 4;\nint omp_get_thread_num(void);\nvoid host(void) {{ {region} }}\n"
                     )),
                 }
                 text.push_str("    }\n");
-                text.push_str(&format!("    r{place} {} s;\n", self.one(&["=", "+="])));
+                let more = if has_array { " + w[1]" } else { "" };
+                text.push_str(&format!("    r{place} {} s{more};\n", self.one(&["=", "+="])));
             }
         }
         text.push_str("  }\n}\n");
