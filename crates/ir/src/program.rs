@@ -580,6 +580,8 @@ pub struct For {
     pub body: StmtId,
     /// The compiler is asked to write down so many rounds one after the other.
     pub unroll: Option<u32>,
+    /// No round needs what another one does: compilers may run several side by side.
+    pub lanes: bool,
 }
 
 /// Assembly, with its operands typed.

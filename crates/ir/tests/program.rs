@@ -186,6 +186,7 @@ fn fill(it: &mut Sample, pointer: Ty) {
         step: Some(step),
         body: inner,
         unroll: None,
+        lanes: false,
     };
     it.loop_stmt = it.s(StmtKind::For(Box::new(parts)));
     let region = region(it, begin, n1, inner);

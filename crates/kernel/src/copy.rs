@@ -172,8 +172,9 @@ impl Copier<'_> {
                 let init = it.init.iter().map(|it| self.stmt(*it)).collect();
                 let cond = it.cond.map(|it| self.expr(it));
                 let step = it.step.map(|it| self.expr(it));
-                let (body, unroll) = (self.stmt(it.body), it.unroll);
-                StmtKind::For(Box::new(For { init, cond, step, body, unroll }))
+                let body = self.stmt(it.body);
+                let (unroll, lanes) = (it.unroll, it.lanes);
+                StmtKind::For(Box::new(For { init, cond, step, body, unroll, lanes }))
             }
             StmtKind::Switch(e, body) => {
                 let e = self.expr(*e);

@@ -6,6 +6,7 @@
 //! - `pipelined`: the same with the passes that make a pipeline, by one thread. All other files that say `same` are run so
 //!   too: what they leave must not change.
 //! - `same`: the kernel is run as it is, and after each pass by the same threads; all must leave the same values.
+//! - `cores`: the same with the passes for cores; what they have chosen is told.
 //!
 //! A file holds the text form of kernels, or with a first line `// from: c` C whose regions are outlined.
 //! `BLESS=1` rewrites the golden files. What is written of kernels is tested with the printers (`tests/kernel/text`).
@@ -20,7 +21,7 @@ use std::process::ExitCode;
 use kernel::interpret::Form;
 use kernel::verify::{verify, verify_spmd};
 use libtest_mimic::{Arguments, Trial};
-use support::{after, faults, module, pipelined, same, values};
+use support::{after, faults, module, pipelined, same, same_for_cores, values};
 
 fn main() -> ExitCode {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/kernel");
@@ -98,6 +99,12 @@ fn done(module: &kernel::Module, line: &str) -> String {
             format!("{first}{told}")
         }
         "notes" => notes(module, size.1),
+        "cores" => {
+            let (told, chosen) = same_for_cores(module, size);
+            let told =
+                if told.is_empty() { "the same after all passes for cores\n" } else { &told };
+            format!("{chosen}{told}")
+        }
         other => format!("`{other}` is not known"),
     }
 }

@@ -45,6 +45,23 @@ fn passes_keep_the_meaning_of_random_kernels() {
 }
 
 #[test]
+fn blocks_keep_the_meaning_of_random_nests() {
+    let many = std::env::var("FERRY_RANDOM_KERNELS").ok().and_then(|it| it.parse().ok());
+    let many: u64 = many.unwrap_or(400);
+    let mut blocked = 0;
+    for seed in 0..many {
+        let mut random = Random::seeded(seed);
+        let text = random.blocks();
+        let module = support::module(&text, true).unwrap_or_else(|it| panic!("{it}\n{text}"));
+        let (told, chosen) = support::same_for_cores(&module, (1, 2));
+        assert_eq!(told, "", "seed {seed}\n{text}\n{chosen}");
+        blocked += u64::from(!chosen.trim_end().ends_with("as it is"));
+    }
+    println!("{blocked} of {many} nests are cut into blocks");
+    assert!(blocked * 2 > many, "{blocked} of {many} nests are cut into blocks");
+}
+
+#[test]
 fn bytes_describe_kernels() {
     let mut random = Random::seeded(7);
     for _ in 0..40 {

@@ -449,6 +449,7 @@ impl Outliner<'_> {
                     step: Some(step),
                     body,
                     unroll: None,
+                    lanes: false,
                 }))))
             }
             TypeKind::Record(record) if matches!(how, How::Operator(_)) => {

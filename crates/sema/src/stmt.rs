@@ -241,7 +241,10 @@ impl<'t> Cx<'t> {
         let body = self.loop_body(it.body, "for");
         self.scopes.close();
         let init = init.into();
-        self.stmt_of(StmtKind::For(Box::new(For { init, cond, step, body, unroll: None })), span)
+        self.stmt_of(
+            StmtKind::For(Box::new(For { init, cond, step, body, unroll: None, lanes: false })),
+            span,
+        )
     }
 
     // ------------------------------------------------------------ switch

@@ -181,6 +181,9 @@ impl Printer<'_> {
         match head {
             Some(head) => {
                 it.unroll.into_iter().for_each(|it| out.raw(&format!("#pragma unroll {it}")));
+                if it.lanes {
+                    out.raw("#pragma omp simd");
+                }
                 out.line(&format!("for ({head}; {cond}; {step})"));
                 self.governed(it.body, result, false, out);
             }

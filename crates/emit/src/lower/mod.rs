@@ -15,6 +15,8 @@ mod clauses;
 mod cluster;
 mod control;
 mod copies;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the clauses it is about")]
+mod cores;
 mod criticals;
 mod data;
 mod device;
@@ -224,7 +226,13 @@ pub fn lower_with(
         .filter(|_| !options.grids.is_empty())
         .and_then(|it| for_grids(written, has_foreign, options.trust, it));
     let program = leveled.as_ref().map_or(written, |it| &it.program);
-    let changed = all_changed(leveled.as_ref(), held.as_ref());
+    let mut changed = all_changed(leveled.as_ref(), held.as_ref());
+    // Text for people stays as they wrote it.
+    let blocked = (!options.standalone)
+        .then(|| cores::block(written, program, map.bytes(file), &marks))
+        .flatten();
+    changed.extend(blocked.iter().flat_map(|it| it.changed.iter().copied()));
+    let for_cores = blocked.as_ref().map_or(program, |it| &it.program);
     let place = |span: Span| {
         let at = locator.locate(span)?;
         Some((at.file.to_string(), at.line))
@@ -247,8 +255,11 @@ pub fn lower_with(
         regions: differing,
     };
     let wants_device = options.wants_device || options.wants_cluster;
-    let away = wants_device.then(|| fallback::answered(program, false)).flatten();
-    let away = away.as_ref().unwrap_or(program);
+    // A cluster brings arrays of the loops that were written into its scratchpad.
+    let is_for_cores = !options.is_for_cluster && !options.wants_cluster;
+    let for_device = if is_for_cores { for_cores } else { program };
+    let away = wants_device.then(|| fallback::answered(for_device, false)).flatten();
+    let away = away.as_ref().unwrap_or(for_device);
     let grid_away = (!options.grids.is_empty()).then(|| fallback::answered(grid_program, false));
     let grid_away = grid_away.flatten();
     let grid_program = grid_away.as_ref().unwrap_or(grid_program);
@@ -260,7 +271,7 @@ pub fn lower_with(
     let grid_program = grid_moved.as_ref().unwrap_or(grid_program);
     // Without the runtime the text of the host runs there only.
     let here = options.standalone.then(|| fallback::answered(program, true)).flatten();
-    let here = here.as_ref().unwrap_or(program);
+    let here = here.as_ref().unwrap_or(for_cores);
     let lowering = |is_device, grid: Option<Grid>| Lowering {
         program: match is_device {
             _ if grid.is_some() => grid_program,
@@ -304,6 +315,7 @@ pub fn lower_with(
     diagnostics.append(held.as_ref().map(|it| it.faults.clone()).unwrap_or_default());
     diagnostics.append(leveled.as_ref().map(|it| it.faults.clone()).unwrap_or_default());
     diagnostics.append(named.as_ref().map(|it| it.faults.clone()).unwrap_or_default());
+    diagnostics.append(blocked.as_ref().map(|it| it.bugs.clone()).unwrap_or_default());
     let mut device = None;
     // Faults of the host's text would be found a second time.
     if options.wants_device && diagnostics.errors() == 0 {
@@ -362,6 +374,7 @@ pub fn lower_with(
     let decisions = mapping.map(|it| it.decided(written, program)).unwrap_or_default();
     let mut notes = leveled.map(|it| it.notes).unwrap_or_default();
     notes.extend(named.map(|it| it.notes).unwrap_or_default());
+    notes.extend(blocked.map(|it| it.notes).unwrap_or_default());
     notes.extend(grid_notes);
     notes.extend(near_notes);
     let verdicts = state.verdicts;

@@ -235,9 +235,13 @@ impl Pass<'_> {
         if exprs[begin].ty != ty && !matches!(exprs[begin].kind, ExprKind::Int(_)) {
             return;
         }
-        let few = self.number(FEW, span);
-        let int = self.program().exprs[few].ty;
+        let number = self.number(FEW, span);
+        let int = self.program().exprs[number].ty;
+        let first = self.program().exprs[begin].kind.clone();
         let mut push = |kind, ty| self.leveled.program.exprs.push(Expr { kind, ty, span });
+        // All in one type.
+        let begin = if let ExprKind::Int(_) = first { push(first, ty.plain()) } else { begin };
+        let few = push(ExprKind::Int(FEW), ty.plain());
         let distance = push(ExprKind::Binary(BinaryOp::Sub, bound, begin), ty.plain());
         let condition = push(ExprKind::Binary(BinaryOp::Gt, distance, few), int);
         let clause = Clause {

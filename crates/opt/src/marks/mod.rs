@@ -286,6 +286,21 @@ impl Analysis<'_> {
         is_asked && self.judged(&self.examine(stmt), &said, options) == Parallel::No(No::Distrusted)
     }
 
+    /// Whether the rounds of a loop may run in any order, by proof or by a directive that is not refuted, and nothing is
+    /// combined over them or kept of the last.
+    pub fn is_independent(&self, stmt: StmtId, options: &Options) -> bool {
+        let (finding, said) = (self.examine(stmt), self.said(stmt));
+        let is_free = match self.judged(&finding, &said, options) {
+            Parallel::Proved | Parallel::User(Check::Confirmed | Check::Incomplete) => true,
+            Parallel::User(Check::Open) => said.copies.is_empty() && finding.is_settled,
+            Parallel::User(Check::Doubtful | Check::Refuted)
+            | Parallel::ProvedIf
+            | Parallel::Ordered
+            | Parallel::No(_) => false,
+        };
+        is_free && finding.reductions.is_empty() && finding.last_private.is_empty()
+    }
+
     fn judged(&self, finding: &Finding, said: &Said, options: &Options) -> Parallel {
         if said.in_order {
             return Parallel::Ordered;

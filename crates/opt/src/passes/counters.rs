@@ -152,6 +152,7 @@ fn flat(cx: &mut Cx<'_>, dims: &[Dim], body: StmtId, span: Span) -> Option<(Stmt
         step,
         body,
         unroll: None,
+        lanes: false,
     })));
     starts.push(one);
     let then = build.stmt(C::Block(starts.into()));

@@ -98,6 +98,8 @@ fn threads_code<'b>(block: &'b Block, cx: &Cx<'_>) -> Option<(Around, &'b Block)
     let mut around = Around::default();
     let mut block = block;
     let mut has_teams = false;
+    // Cores are one team.
+    let is_lone = cx.vector > 0;
     loop {
         let mut inner = None;
         let sums = block.iter().filter_map(|it| match &it.kind {
@@ -111,7 +113,9 @@ fn threads_code<'b>(block: &'b Block, cx: &Cx<'_>) -> Option<(Around, &'b Block)
             match &stmt.kind {
                 StmtKind::Reduce(it) if inner.is_some() && it.is_league => {}
                 _ if inner.is_some() => return None,
-                StmtKind::Local(var) if cx.kernel.space(*var) == Some(Space::Uniform) => {
+                StmtKind::Local(var)
+                    if is_lone || cx.kernel.space(*var) == Some(Space::Uniform) =>
+                {
                     around.declared.push(*var);
                 }
                 StmtKind::Local(var)
@@ -161,7 +165,7 @@ fn threads_code<'b>(block: &'b Block, cx: &Cx<'_>) -> Option<(Around, &'b Block)
             }
             StmtKind::Parallel(it)
                 if it.condition.is_none()
-                    && (around.pieces.is_some() || !around.dims.is_empty()) =>
+                    && (around.pieces.is_some() || !around.dims.is_empty() || is_lone) =>
             {
                 around.declared.push(it.crew.count);
                 return Some((around, &it.body));

@@ -506,7 +506,7 @@ impl Maker<'_, '_> {
         let place = build.stmt(C::Expr(place));
         let body = build.stmt(C::Block([place, code].into()));
         let (init, cond, step) = (Box::new([declared]), Some(cond), Some(step));
-        build.stmt(C::For(Box::new(For { init, cond, step, body, unroll: Some(1) })))
+        build.stmt(C::For(Box::new(For { init, cond, step, body, unroll: Some(1), lanes: false })))
     }
 
     /// Variables of one of them.

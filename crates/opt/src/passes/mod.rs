@@ -4,9 +4,15 @@
 //! half done, because the kernel that came in is kept until all passes are through.
 
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
+mod blocks;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
+mod cache_block;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
 mod code;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
 mod counters;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
+mod deepen;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the statements it is about")]
 mod flatten;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the statements it is about")]
@@ -23,23 +29,31 @@ mod rectangularize;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the statements it is about")]
 mod reduce;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
-mod single;
+mod register_block;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the statements it is about")]
 mod scan;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
+mod single;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the statements it is about")]
 mod spmdize;
+#[allow(clippy::wildcard_enum_match_arm, reason = "an analysis names the code it is about")]
+mod strip;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
 mod tile;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the statements it is about")]
 mod transpose;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
+mod vector_rows;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
 mod window;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the statements it is about")]
 mod workshare;
 
+pub use deepen::independent;
 use ir::program::{ExprId, FunctionId, Program, VarId};
 use kernel::build::Builder;
 use kernel::{Block, Kernel, Space, Stmt, StmtKind};
+use rustc_hash::FxHashSet;
 use source::Span;
 
 /// Why a kernel cannot be given its form.
@@ -83,6 +97,15 @@ pub struct Fabric {
     pub reads: u64,
 }
 
+/// What cores are like, if a kernel is made for those.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cores {
+    /// Bytes of a vector register.
+    pub vector: u64,
+    /// Where loops stand in the text whose rounds are proven independent.
+    pub independent: FxHashSet<Span>,
+}
+
 type Result<T> = std::result::Result<T, Refusal>;
 
 fn refuse<T>(why: &'static str, span: Span) -> Result<T> {
@@ -96,6 +119,8 @@ struct Cx<'p> {
     function: FunctionId,
     groups: Groups,
     fabric: Fabric,
+    vector: u64,
+    independent: &'p FxHashSet<Span>,
 }
 
 impl Cx<'_> {

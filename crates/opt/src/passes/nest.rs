@@ -319,7 +319,7 @@ pub(in crate::passes) fn size_of(program: &Program, ty: ir::types::Ty) -> u64 {
 }
 
 /// Variables that only say what an expression is, and what.
-fn constants(
+pub(in crate::passes) fn constants(
     program: &mut Program,
     kernel: &Kernel,
     declared: &[VarId],
@@ -490,7 +490,7 @@ fn loads_of(program: &Program, e: ExprId) -> Vec<ExprId> {
     loads_in(program, Part::Expr(e))
 }
 
-fn loads_in(program: &Program, part: Part) -> Vec<ExprId> {
+pub(in crate::passes) fn loads_in(program: &Program, part: Part) -> Vec<ExprId> {
     let mut found = Vec::new();
     let mut open = vec![part];
     while let Some(part) = open.pop() {
@@ -557,7 +557,11 @@ pub(in crate::passes) fn mentions(
     mentions_in(program, Part::Expr(e), is)
 }
 
-fn mentions_in(program: &Program, part: Part, is: impl Fn(VarId) -> bool) -> bool {
+pub(in crate::passes) fn mentions_in(
+    program: &Program,
+    part: Part,
+    is: impl Fn(VarId) -> bool,
+) -> bool {
     kernel::walk::uses(program, part).0.iter().any(|it| is(it.var))
 }
 

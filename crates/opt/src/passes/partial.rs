@@ -233,8 +233,14 @@ fn each(
     let e = one(build, at)?;
     let body = build.stmt(C::Expr(e));
     let unroll = u32::try_from(depth).ok();
-    let it =
-        build.stmt(C::For(Box::new(For { init: Box::new([first]), cond, step, body, unroll })));
+    let it = build.stmt(C::For(Box::new(For {
+        init: Box::new([first]),
+        cond,
+        step,
+        body,
+        unroll,
+        lanes: false,
+    })));
     Some(build.stmt(C::Block([local, it].into())))
 }
 
@@ -256,8 +262,14 @@ fn shifted(build: &mut Builder<'_>, array: VarId, depth: u64) -> Option<StmtId> 
     let from = build.element(base, before)?;
     let body = set(build, to, from);
     let unroll = u32::try_from(depth).ok();
-    let it =
-        build.stmt(C::For(Box::new(For { init: Box::new([first]), cond, step, body, unroll })));
+    let it = build.stmt(C::For(Box::new(For {
+        init: Box::new([first]),
+        cond,
+        step,
+        body,
+        unroll,
+        lanes: false,
+    })));
     Some(build.stmt(C::Block([local, it].into())))
 }
 

@@ -5,8 +5,9 @@ use kernel::Kernel;
 use kernel::verify::verify_kernels;
 
 use super::{
-    Cx, Fabric, Groups, Refusal, Result, counters, flatten, interchange, jam, partial,
-    rectangularize, reduce, scan, single, spmdize, tile, transpose, window, workshare,
+    Cores, Cx, Fabric, Groups, Refusal, Result, cache_block, counters, deepen, flatten,
+    interchange, jam, partial, rectangularize, reduce, register_block, scan, single, spmdize, tile,
+    transpose, vector_rows, window, workshare,
 };
 
 /// A pass by its name.
@@ -22,7 +23,10 @@ impl std::fmt::Debug for Pass {
     }
 }
 
-/// All passes, in order.
+/// The pass after which a kernel is in SPMD form.
+const SPMD: &str = "spmdize";
+
+/// All passes for groups of threads, in order.
 pub const PASSES: &[Pass] = &[
     Pass { name: "flatten", run: flatten::run },
     Pass { name: "rectangularize", run: rectangularize::run },
@@ -33,7 +37,16 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "scan", run: scan::run },
     Pass { name: "workshare", run: workshare::run },
     Pass { name: "reduce", run: reduce::run },
-    Pass { name: "spmdize", run: spmdize::run },
+    Pass { name: SPMD, run: spmdize::run },
+];
+
+/// Those for cores: what they leave are loops that all cores share.
+pub const CORE_PASSES: &[Pass] = &[
+    Pass { name: "flatten", run: flatten::run },
+    Pass { name: "deepen", run: deepen::run },
+    Pass { name: "register_block", run: register_block::run },
+    Pass { name: "cache_block", run: cache_block::run },
+    Pass { name: "vector_rows", run: vector_rows::run },
 ];
 
 /// Passes that make a pipeline of a kernel, in order.
@@ -50,7 +63,8 @@ pub fn is_pipelined(name: &str) -> bool {
 }
 
 /// One thread of one group, which has all memory to itself.
-const ONE: Groups = Groups { most_threads: 1, memory: u64::MAX, words: 0, questions: 0, many: 0 };
+const ONE: Groups =
+    Groups { most_threads: 1, memory: u64::MAX, words: 0, questions: 0, posts: 0, many: 0 };
 
 /// Operators that take a cycle each.
 const QUICK: Fabric = Fabric { add: [1; 4], multiply: [1; 4], extreme: [1; 4], reads: 0 };
@@ -62,7 +76,8 @@ pub fn run(
     groups: Groups,
     last: Option<&str>,
 ) -> Result<Kernel> {
-    run_list(PASSES, program, kernel, (groups, QUICK), last)
+    let cores = Cores::default();
+    run_list(PASSES, program, kernel, &Target { groups, fabric: QUICK, cores: &cores }, last)
 }
 
 /// The same for a pipeline: the kernel is code that one thread runs, and the body of its region.
@@ -72,22 +87,46 @@ pub fn run_pipelined(
     fabric: Fabric,
     last: Option<&str>,
 ) -> Result<Kernel> {
-    run_list(PIPELINED, program, kernel, (ONE, fabric), last)
+    let cores = Cores::default();
+    run_list(PIPELINED, program, kernel, &Target { groups: ONE, fabric, cores: &cores }, last)
+}
+
+/// The same of the passes for cores.
+pub fn run_for_cores(
+    program: &mut Program,
+    kernel: &Kernel,
+    cores: &Cores,
+    last: Option<&str>,
+) -> Result<Kernel> {
+    let groups = Groups { memory: 0, ..ONE };
+    run_list(CORE_PASSES, program, kernel, &Target { groups, fabric: QUICK, cores }, last)
+}
+
+/// What passes are told of the device.
+struct Target<'a> {
+    groups: Groups,
+    fabric: Fabric,
+    cores: &'a Cores,
 }
 
 fn run_list(
     passes: &[Pass],
     program: &mut Program,
     kernel: &Kernel,
-    (groups, fabric): (Groups, Fabric),
+    target: &Target<'_>,
     last: Option<&str>,
 ) -> Result<Kernel> {
     let mut made = kernel.clone();
     let function = program.regions[kernel.region].function;
     lawful(program, &made, "outline", false)?;
-    for (at, pass) in passes.iter().enumerate() {
-        (pass.run)(&mut Cx { program, kernel: &mut made, function, groups, fabric })?;
-        lawful(program, &made, pass.name, at + 1 == passes.len())?;
+    let Target { groups, fabric, cores } = *target;
+    let Cores { vector, ref independent } = *cores;
+    for pass in passes {
+        let kernel = &mut made;
+        (pass.run)(&mut Cx { program, kernel, function, groups, fabric, vector, independent })?;
+        let is_spmd = PASSES.iter().chain(PIPELINED).any(|it| std::ptr::eq(it, pass));
+        let is_last = passes.last().is_some_and(|it| std::ptr::eq(it, pass));
+        lawful(program, &made, pass.name, is_spmd && is_last)?;
         if last == Some(pass.name) {
             break;
         }

@@ -14,7 +14,8 @@ use ir::walk::Part;
 use kernel::build::Builder;
 use kernel::walk::{How, uses};
 use kernel::{
-    Block, Crew, Dim, Launch, Loop, LoopKind, Range, Reduce, Share, Stmt, StmtKind, Who, intrinsic,
+    Block, Crew, Dim, Launch, Loop, LoopKind, Range, Reduce, Scan, Share, Stmt, StmtKind, Who,
+    intrinsic,
 };
 use rustc_hash::FxHashSet;
 use source::Span;
@@ -183,10 +184,43 @@ impl Single<'_> {
             }
             StmtKind::Barrier => return Ok(()),
             StmtKind::Reduce(it) => return self.reduce(it, out),
+            StmtKind::Scan(it) => {
+                let share = self.in_order(it, span);
+                return self.share(&share, span, out);
+            }
         };
         self.build.span = span;
         out.push(self.build.stmt(kind));
         Ok(())
+    }
+
+    /// Prefixes of iterations that run one after the other: the original has what those before have given.
+    fn in_order(&mut self, it: &Scan, span: Span) -> Share {
+        let mut body = Block::new();
+        for prefix in &it.prefixes {
+            body.push(Stmt::new(StmtKind::Local(prefix.copy), span));
+            body.extend(prefix.begin.iter().cloned());
+        }
+        body.extend(it.share.body.iter().cloned());
+        for prefix in &it.prefixes {
+            let kept = prefix.join.other;
+            let build = &mut self.build;
+            let mut copied = |to: VarId, from: VarId| {
+                let (to, from) = (build.var(to), build.var(from));
+                Stmt::new(StmtKind::Eval(build.copy(to, from)), span)
+            };
+            if it.is_exclusive {
+                body.push(Stmt::new(StmtKind::Local(kept), span));
+                body.push(copied(kept, prefix.original));
+                body.extend(prefix.combine.iter().cloned());
+                body.push(copied(prefix.copy, kept));
+            } else {
+                body.extend(prefix.combine.iter().cloned());
+                body.push(copied(prefix.copy, prefix.original));
+            }
+        }
+        body.extend(it.using.iter().cloned());
+        Share { body, ..it.share.clone() }
     }
 
     fn local(&mut self, var: VarId, out: &mut Vec<StmtId>) {
@@ -326,7 +360,14 @@ impl Single<'_> {
             out.pop();
         }
         let init = first.into_iter().collect();
-        Ok(C::For(Box::new(For { init, cond: condition, step: it.step, body, unroll: None })))
+        Ok(C::For(Box::new(For {
+            init,
+            cond: condition,
+            step: it.step,
+            body,
+            unroll: None,
+            lanes: false,
+        })))
     }
 
     /// Iterations that a crew shares: all are run by its only member, in their order.
@@ -477,6 +518,7 @@ impl Single<'_> {
             step: Some(step),
             body,
             unroll: None,
+            lanes: false,
         }))))
     }
 
@@ -525,6 +567,7 @@ impl Single<'_> {
             step,
             body: combine,
             unroll: None,
+            lanes: false,
         }))));
         Ok(())
     }

@@ -257,6 +257,7 @@ impl Maker<'_, '_> {
             step: Some(step),
             body,
             unroll,
+            lanes: false,
         })))
     }
 

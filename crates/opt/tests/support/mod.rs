@@ -5,8 +5,8 @@ use ir::construct::Leaf;
 use kernel::Module;
 use kernel::interpret::{Form, Machine, Order};
 use kernel::verify::{Fault, verify, verify_spmd};
-use opt::passes::pipeline::{self, PASSES};
-use opt::passes::{Fabric, Groups};
+use opt::passes::pipeline::{self, CORE_PASSES, PASSES};
+use opt::passes::{Cores, Fabric, Groups};
 use source::{Severity, SourceMap};
 
 /// The module that a text means, or what is wrong with the text. `is_c`: C whose regions are outlined.
@@ -69,6 +69,54 @@ pub(crate) fn after(module: &Module, pass: &str, threads: u64) -> Result<Module,
         }
     }
     Ok(made)
+}
+
+/// The module with its kernels after a pass for cores and those before it, and what was chosen.
+fn after_for_cores(module: &Module, pass: &str) -> Result<(Module, String), String> {
+    let mut made = module.clone();
+    let regions: Vec<_> = module.kernels.iter().map(|it| it.region).collect();
+    let independent =
+        opt::passes::independent(&module.program, &regions, &opt::marks::Options::default());
+    let cores = Cores { vector: 16, independent };
+    let mut notes = String::new();
+    for at in 0..made.kernels.len() {
+        let kernel = made.kernels[at].clone();
+        match pipeline::run_for_cores(&mut made.program, &kernel, &cores, Some(pass)) {
+            Ok(kernel) => made.kernels[at] = kernel,
+            Err(refusal) => return Err(format!("{refusal:?}\n")),
+        }
+        let chosen = &made.kernels[at].launch.notes;
+        let chosen = if chosen.is_empty() { "as it is".to_owned() } else { chosen.join("; ") };
+        notes.push_str(&format!("{at}: {chosen}\n"));
+    }
+    Ok((made, notes))
+}
+
+/// The same as [`same`] with the passes for cores: what is otherwise later, and what was chosen.
+#[allow(dead_code, reason = "not all who use this ask for cores")]
+pub(crate) fn same_for_cores(module: &Module, size: (u64, u64)) -> (String, String) {
+    let first = values(module, Form::Outlined, size);
+    let (mut told, mut chosen) = (String::new(), String::new());
+    // Each shared loop is changed by one of the later passes at most.
+    for pass in CORE_PASSES.iter().take(2).chain(CORE_PASSES.last()) {
+        let (made, notes) = match after_for_cores(module, pass.name) {
+            Ok(made) => made,
+            Err(wrong) => {
+                told.push_str(&format!("after {}: {wrong}", pass.name));
+                break;
+            }
+        };
+        let found = verify(&made);
+        if !found.is_empty() {
+            told.push_str(&format!("after {}: {}", pass.name, faults(found)));
+        }
+        let now = values(&made, Form::Outlined, size);
+        if now != first {
+            told.push_str(&format!("after {}:\n{now}before:\n{first}", pass.name));
+        }
+        chosen = notes;
+    }
+    (told, chosen)
 }
 
 /// The values that kernels leave in the file's variables, whichever thread goes first.

@@ -247,4 +247,96 @@ impl Random {
 long s, t = 4;\nint omp_get_thread_num(void);\nvoid host(void) {{ {region} }}\n"
         )
     }
+
+    /// A subscript of an array of 18 columns, made of two of these counters.
+    fn place(&mut self, counters: &[&str]) -> String {
+        let far = self.below(3);
+        let (row, column) = (self.one(counters), self.one(counters));
+        match self.below(6) {
+            0 => format!("[{row}][{column} + {far}]"),
+            1 => format!("[{row} + {far}][{column}]"),
+            2 => format!("[{column}][{row}]"),
+            _ => format!("[{row}][{column}]"),
+        }
+    }
+
+    /// A nest for cores: its iterations may have inner loops, and look at arrays in any order.
+    #[allow(dead_code, reason = "not all who use this ask for cores")]
+    pub(crate) fn blocks(&mut self) -> String {
+        let ty = self.one(&["int", "long", "short", "float", "double", "unsigned char"]);
+        let sum = if ty == "float" || ty == "double" { ty } else { "long" };
+        let count = self.one(&["int", "long", "unsigned", "int"]);
+        let dims = 1 + self.below(3) as usize;
+        let names = ["i", "j", "l"];
+        let own: Vec<&str> = names.iter().copied().take(dims).collect();
+        let (begin, end) = (self.below(2), 2 + self.below(if dims > 2 { 7 } else { 13 }));
+        let is_open = self.below(4) == 0 && dims == 2;
+        let collapse = match is_open {
+            true => String::new(),
+            false => format!("collapse({dims})"),
+        };
+        let mut text = format!("{ty} a[18][18], b[18][18], r[15][15][9];\nint n = {end};\n");
+        text.push_str("void nest(void)\n{\n");
+        text.push_str("#pragma omp target\n");
+        text.push_str("  for (int x = 0; x < 18; x++)\n    for (int y = 0; y < 18; y++)\n");
+        text.push_str("      a[x][y] = (x * 7 + y * 3) % 11, b[x][y] = (x + y * 5) % 7;\n");
+        let has_array = self.below(6) == 0;
+        let private = if has_array { "private(w)" } else { "" };
+        text.push_str("  int w[3];\n");
+        text.push_str(&format!(
+            "#pragma omp target teams distribute parallel for {collapse} {private}\n"
+        ));
+        for name in &own {
+            let (from, test) = (self.below(2) * begin, self.one(&["<", "<", "<="]));
+            let to = if *name == "i" && self.below(2) == 0 {
+                "n".to_owned()
+            } else {
+                (end / (1 + self.below(2))).to_string()
+            };
+            text.push_str(&format!(
+                "  for ({count} {name} = {from}; {name} {test} {to}; {name}++)\n"
+            ));
+        }
+        text.push_str("  {\n");
+        if has_array {
+            text.push_str("    for (int k = 0; k < 3; k++) w[k] = i + k;\n");
+        }
+        let place = match dims {
+            1 => "[i][0][0]".to_owned(),
+            2 => self.one(&["[i][j][0]", "[j][i][1]", "[i][j][i % 3]"]).to_owned(),
+            _ => self.one(&["[i][j][l]", "[j][i][l]"]).to_owned(),
+        };
+        if self.below(4) == 0 {
+            let load = format!("a{}", self.place(&own));
+            text.push_str(&format!("    const {ty} first = {load};\n    r{place} = first + 1;\n"));
+        }
+        match self.below(4) {
+            0 => {
+                let (one, other) = (self.place(&own), self.place(&own));
+                text.push_str(&format!("    r{place} = a{one} + b{other} * 2;\n"));
+            }
+            kind => {
+                let rounds = self.one(&["n", "5", "3", "n - 1"]);
+                let inner: Vec<&str> = own.iter().copied().chain(["k"]).collect();
+                let start = self.one(&["0", "1"]);
+                text.push_str(&format!("    {sum} s = {};\n", self.below(3)));
+                text.push_str(&format!("    for (int k = {start}; k < {rounds}; k++) {{\n"));
+                let (one, other) = (self.place(&inner), self.place(&inner));
+                match kind {
+                    1 => text.push_str(&format!("      s += a{one} * b{other};\n")),
+                    2 => text.push_str(&format!(
+                        "      {sum} t = a{one} + s % 3;\n      if (t > 4) s += b{other}; else s -= t;\n"
+                    ).replace("s % 3", if sum == "long" { "s % 3" } else { "1" })),
+                    _ => text.push_str(&format!(
+                        "      for (int m = 0; m < 3; m++)\n        s += a{one} * m + b{other};\n"
+                    )),
+                }
+                text.push_str("    }\n");
+                let more = if has_array { " + w[1]" } else { "" };
+                text.push_str(&format!("    r{place} {} s{more};\n", self.one(&["=", "+="])));
+            }
+        }
+        text.push_str("  }\n}\n");
+        text
+    }
 }

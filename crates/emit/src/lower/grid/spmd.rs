@@ -253,6 +253,7 @@ impl Code<'_> {
                         step: it.step,
                         body,
                         unroll: None,
+                        lanes: false,
                     })),
                 }
             }

@@ -475,6 +475,7 @@ impl<'a, 'p> Maker<'a, 'p> {
             step: Some(step),
             body,
             unroll,
+            lanes: false,
         })))
     }
 
