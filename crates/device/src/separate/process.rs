@@ -54,7 +54,7 @@ const STEP: Duration = Duration::from_millis(100);
 const STEPS_TO_GREET: u32 = 100;
 const STEPS_TO_LIVE: u32 = 50;
 /// The same for one that was stopped: a busy machine is no reason then.
-const STEPS_WHEN_STOPPED: u32 = 5;
+const STEPS_WHEN_STOPPED: u32 = 10;
 /// An answer that takes longer than this may be that of a kernel that computes, or never come: a sign of life tells.
 const QUICK: Duration = Duration::from_secs(1);
 
@@ -146,14 +146,15 @@ impl Helper {
         let mut steps = 0;
         let mut is_late = || {
             steps += 1;
-            let is_over = steps >= STEPS_TO_GREET && !is_traced(process);
+            let is_stopped = steps >= STEPS_WHEN_STOPPED && state_of(process) == Some('T');
+            let is_over = (is_stopped || steps >= STEPS_TO_GREET) && !is_traced(process);
             if is_over { Err(io::ErrorKind::TimedOut.into()) } else { Ok(()) }
         };
         let greeted = sent.and(limited).and_then(|()| protocol::answered(&ours, &mut is_late));
         let greeted = greeted.map_err(|error| {
             let why = if error.kind() == io::ErrorKind::TimedOut {
                 kill(process);
-                format!("waited {} seconds for its greeting", (STEP * STEPS_TO_GREET).as_secs())
+                format!("waited {:?} for its greeting", STEP * steps)
             } else {
                 error.to_string()
             };
