@@ -242,10 +242,8 @@ impl<'p> Outliner<'p> {
     /// A variable for the number of threads that a team is to have, if code of the region sets one.
     fn begin_wanted(&mut self, id: RegionId, span: Span, out: &mut Block) {
         let program = &*self.program;
-        let sets = |it: &ExprKind| match it {
-            ExprKind::Function(id) => stmt::query(program, *id) == Some(CrewQuery::SetThreads),
-            _ => false,
-        };
+        let is_call = |it| stmt::query(program, it) == Some(CrewQuery::SetThreads);
+        let sets = |it: &ExprKind| matches!(it, ExprKind::Function(id) if is_call(*id));
         let region = &program.regions[id];
         let functions = region.reaches.iter().filter_map(|it| program.functions[*it].body);
         if region.body.into_iter().chain(functions).any(|it| program.any_expr(Part::Stmt(it), sets))

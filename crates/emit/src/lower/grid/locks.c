@@ -1,6 +1,6 @@
 /* Locks of the runtime: words that are looked at and changed while the one lock of the device is held. A lock that
    nests counts how often its owner has it. */
-__ferry_fn int __ferry_try_lock(__ferry_of_thread volatile __ferry_far int *lock)
+__ferry_fn __attribute__((always_inline)) int __ferry_try_lock(__ferry_of_thread volatile __ferry_far int *lock)
 {
   for (;;)
     if (__ferry_try()) {
@@ -11,12 +11,12 @@ __ferry_fn int __ferry_try_lock(__ferry_of_thread volatile __ferry_far int *lock
       return is_free;
     }
 }
-__ferry_fn void __ferry_set_lock(__ferry_of_thread volatile __ferry_far int *lock)
+__ferry_fn __attribute__((always_inline)) void __ferry_set_lock(__ferry_of_thread volatile __ferry_far int *lock)
 {
   while (!__ferry_try_lock(__ferry_mine_and lock))
     ;
 }
-__ferry_fn void __ferry_clear_lock(__ferry_of_thread volatile __ferry_far int *lock)
+__ferry_fn __attribute__((always_inline)) void __ferry_clear_lock(__ferry_of_thread volatile __ferry_far int *lock)
 {
   for (;;)
     if (__ferry_try()) {
@@ -25,7 +25,7 @@ __ferry_fn void __ferry_clear_lock(__ferry_of_thread volatile __ferry_far int *l
       return;
     }
 }
-__ferry_fn int __ferry_try_nest(__ferry_of_thread volatile __ferry_far int *lock, int owner)
+__ferry_fn __attribute__((always_inline)) int __ferry_try_nest(__ferry_of_thread volatile __ferry_far int *lock, int owner)
 {
   for (;;)
     if (__ferry_try()) {
@@ -39,12 +39,12 @@ __ferry_fn int __ferry_try_nest(__ferry_of_thread volatile __ferry_far int *lock
       return count;
     }
 }
-__ferry_fn void __ferry_set_nest(__ferry_of_thread volatile __ferry_far int *lock, int owner)
+__ferry_fn __attribute__((always_inline)) void __ferry_set_nest(__ferry_of_thread volatile __ferry_far int *lock, int owner)
 {
   while (!__ferry_try_nest(__ferry_mine_and lock, owner))
     ;
 }
-__ferry_fn void __ferry_leave_nest(__ferry_of_thread volatile __ferry_far int *lock)
+__ferry_fn __attribute__((always_inline)) void __ferry_leave_nest(__ferry_of_thread volatile __ferry_far int *lock)
 {
   for (;;)
     if (__ferry_try()) {

@@ -124,7 +124,7 @@ static void __ferry_gave(volatile __global int *lock)
   atomic_xchg(lock, 0);
 }
 /* The lock of the device: its owner may take it again, which is counted in the lowest bits. */
-static int __ferry_took_again(volatile __global int *lock, unsigned long thread)
+static __attribute__((always_inline)) int __ferry_took_again(volatile __global int *lock, unsigned long thread)
 {
   const int owner = (int)((unsigned)(thread + 1) << 4), old = atomic_cmpxchg(lock, 0, owner);
   if ((old & ~15) == owner)
@@ -134,7 +134,7 @@ static int __ferry_took_again(volatile __global int *lock, unsigned long thread)
   __ferry_fence();
   return 1;
 }
-static void __ferry_gave_again(volatile __global int *lock)
+static __attribute__((always_inline)) void __ferry_gave_again(volatile __global int *lock)
 {
   const int old = *lock;
   __ferry_fence();
