@@ -39,7 +39,7 @@ manuals = $(patsubst docs/%,%,$(wildcard docs/*.* docs/results/*.*))
 help:
 	@echo 'make demo               build Ferry, check and explain the examples, run them'
 	@echo 'make test               every check and test (what CI runs)'
-	@echo 'make bench PART= CASES=  time ferry; PART: front, overheads, mapping, loops, kernels, sizes, mapping-quality, sim, allocators, tasks; CASES: of a part'
+	@echo 'make bench PART= CASES=  time ferry; PART: front, overheads, mapping, loops, kernels, sizes, nests, mapping-quality, sim, allocators, tasks; CASES: of a part'
 	@echo 'make install PREFIX=    install ferry, its library, man pages, … (default /usr/local)'
 	@echo 'make uninstall PREFIX=  remove what install has put there'
 	@echo 'make build              build target/release/ferry'

@@ -13,6 +13,7 @@ mod layouts;
 mod loops;
 mod mapping;
 mod measure;
+mod nests;
 mod overheads;
 mod samples;
 mod shapes;
@@ -28,13 +29,14 @@ const USAGE: &str = "usage: bench [--quick] [--only PART] [--cases NAME,…] FER
 type Part = fn(&Tools) -> Result<(), Box<dyn Error>>;
 
 /// What can be timed by itself; without a choice all of it is.
-const PARTS: [(&str, Part); 10] = [
+const PARTS: [(&str, Part); 11] = [
     ("front", front::run),
     ("overheads", overheads::run),
     ("mapping", mapping::run),
     ("loops", loops::against_host),
     ("kernels", loops::against_each_other),
     ("sizes", sizes::run),
+    ("nests", nests::run),
     ("mapping-quality", shapes::run),
     ("sim", cluster::run),
     ("allocators", allocators::run),

@@ -43,7 +43,7 @@ pub(super) fn block(
     if wanted.is_empty() {
         return None;
     }
-    let cores = Cores { vector: vector(text), independent: independent(written, &wanted, marks) };
+    let cores = Cores { vector: vector(text)?, independent: independent(written, &wanted, marks) };
     let outlined = outline(program, &wanted, &FxHashSet::default());
     let mut made = Made {
         program: outlined.module.program,
@@ -61,17 +61,19 @@ pub(super) fn block(
     (!made.changed.is_empty() || made.bugs.errors() > 0).then_some(made)
 }
 
-/// Bytes of a vector register, by the macros of the compiler, which preprocessed text keeps.
-fn vector(text: &[u8]) -> u64 {
-    let mut found = 16;
-    for line in text.split(|it| *it == b'\n').filter_map(|it| it.strip_prefix(b"#define __AVX")) {
+/// Bytes of a vector register, by the macros of the compiler, which preprocessed text keeps; none if it does not optimise:
+/// text for debuggers stays as it was written.
+fn vector(text: &[u8]) -> Option<u64> {
+    let (mut found, mut optimises) = (16, false);
+    for line in text.split(|it| *it == b'\n').filter_map(|it| it.strip_prefix(b"#define __")) {
         match line {
-            b"__ 1" => found = found.max(32),
-            b"512F__ 1" => found = 64,
+            b"OPTIMIZE__ 1" => optimises = true,
+            b"AVX__ 1" => found = found.max(32),
+            b"AVX512F__ 1" => found = 64,
             _ => {}
         }
     }
-    found
+    optimises.then_some(found)
 }
 
 /// Whether a region leaves the host, and shares loops in no way that says who runs what.

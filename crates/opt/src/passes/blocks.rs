@@ -441,8 +441,10 @@ impl Maker<'_, '_> {
         arrays: &FxHashMap<VarId, VarId>,
     ) -> Vec<StmtId> {
         let mut exprs = FxHashMap::default();
-        for (var, array) in arrays {
-            exprs.insert(*var, self.element(*array, place, lane));
+        for var in self.plan.strip.own.clone() {
+            if let Some(array) = arrays.get(&var) {
+                exprs.insert(var, self.element(*array, place, lane));
+            }
         }
         let first = self.var(self.first);
         let value = self.build().binary(BinaryOp::Add, first, lane);

@@ -95,7 +95,7 @@ fn rated(
     let has_reuse = moving.iter().any(|it| rows_share(*it));
     // Registers that hold what is carried from round to round, and those that a vector of it takes.
     let carried = strip.carried.len().max(1) as u64;
-    let registers = if cx.vector >= 64 { 16 } else { 8 };
+    let registers = 8;
     let per_vector = (registers / carried).clamp(1, registers);
     let row_shares = strip.inside.iter().any(|it| rows_share(*it));
     let (vectors, rows) = match row {
