@@ -39,7 +39,7 @@ pub use api::{
 pub use flags::{Meaning, for_devices, foreign, switched_devices};
 pub use host::{
     ALLOCATOR_CALLS, ALLOCATOR_TYPE, CLOCK_LINKER_FLAGS, DEFAULT_DEVICE, EVENT_TYPE,
-    GROUP_ALLOCATORS, HEADERS, HOST_DIALECT, HOST_LIBRARY, IS_ON_HOST, MOST_THREADS,
+    GROUP_ALLOCATORS, HEADERS, HOST_DIALECT, HOST_LIBRARY, IS_ON_HOST, LANES, MOST_THREADS,
     PREPROCESSOR_FLAGS, RUNTIME_SYMBOLS, SET_DEFAULT_DEVICE, STANDALONE_ROUTINES,
     STATIC_LINKER_FLAGS, STORAGE_CALLS, Switch, TEAM_NUMBER, THREAD_ALLOCATOR, asks_devices,
     declared_reduction, fewer_threads, fit_for_clang, generated_flags, host_compiler_flags,
