@@ -152,6 +152,9 @@ pub const EVENT_TYPE: (&str, &str) = (
 /// `word (word space, int count, const void *traits)` makes an allocator, `void (word)` ends it.
 pub const ALLOCATOR_CALLS: (&str, &str) = ("omp_init_allocator", "omp_destroy_allocator");
 
+/// What stands before a loop whose rounds the host's compiler may run side by side.
+pub const LANES: &str = "#pragma omp simd";
+
 /// `int (void)`: whether the calling thread is on the host and not on a device.
 pub const IS_ON_HOST: &str = "omp_is_initial_device";
 /// `int (void)`: which team of its league the calling thread belongs to.

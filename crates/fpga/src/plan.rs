@@ -311,7 +311,14 @@ impl Planner<'_> {
                 }
                 StmtKind::While(condition, body) | StmtKind::DoWhile(body, condition) => {
                     let (cond, body) = (Some(*condition), *body);
-                    let it = For { init: Box::new([]), cond, step: None, body, unroll: None, lanes: false };
+                    let it = For {
+                        init: Box::new([]),
+                        cond,
+                        step: None,
+                        body,
+                        unroll: None,
+                        lanes: false,
+                    };
                     let made = self.a_loop(*stmt, &it)?;
                     parts.push(made);
                 }

@@ -182,7 +182,7 @@ impl Printer<'_> {
             Some(head) => {
                 it.unroll.into_iter().for_each(|it| out.raw(&format!("#pragma unroll {it}")));
                 if it.lanes {
-                    out.raw("#pragma omp simd");
+                    out.raw(directive::LANES);
                 }
                 out.line(&format!("for ({head}; {cond}; {step})"));
                 self.governed(it.body, result, false, out);
