@@ -445,6 +445,10 @@ pub(crate) struct EmitOptions {
     /// The folder to write to, made if it is not there (default: the name of the dialect; standard output for kernel)
     #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) out_dir: Option<PathBuf>,
+    /// Make pipelines of regions, each run by one work-item, for an FPGA: see `ferry explain --help`
+    #[arg(long, value_name = "DEVICE", num_args = 0..=1, require_equals = true,
+          default_missing_value = "stratix-v")]
+    pub(crate) fpga: Option<String>,
     /// How far to believe directives that say that iterations are independent
     #[arg(long, value_enum, default_value_t = Believed::Verify, value_name = "HOW")]
     pub(crate) trust: Believed,

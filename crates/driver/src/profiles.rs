@@ -36,3 +36,16 @@ pub(crate) fn device(word: &str) -> Result<Profile, String> {
     };
     profiles.get(name).map_err(wrong)
 }
+
+/// The FPGA called `word`: one of ours, or `FILE.toml:NAME`.
+pub(crate) fn fpga(word: &str) -> Result<fpga::device::Device, String> {
+    let Some((file, name)) = word.rsplit_once(':').filter(|it| it.0.ends_with(ENDING)) else {
+        let hint =
+            |it: fpga::device::Fault| format!("{it}, or give a file, as in `mine.toml:NAME`");
+        return fpga::device::Devices::built_in().get(word).map_err(hint);
+    };
+    let text = fs::read_to_string(file)
+        .map_err(|error| format!("cannot read `{file}`: {}", reason(&error)))?;
+    let wrong = |it: fpga::device::Fault| format!("`{file}`: {it}");
+    fpga::device::Devices::with(&text).and_then(|it| it.get(name)).map_err(wrong)
+}

@@ -44,9 +44,18 @@ fn main() -> ExitCode {
             let excuses = [list, STANDALONE].map(|it| listed(it).get(name.as_str()).copied());
             let path = path.clone();
             trials.push(Trial::test(format!("{dialect}::{name}"), move || {
-                checked(program(dialect, &path, &excuses))
+                checked(program(dialect, &[], &path, &excuses))
             }));
         }
+    }
+    // Pipelines that one work-item runs: every third program, which is enough to meet all passes.
+    let list = include_str!("../../../tests/run/opencl.txt");
+    for (name, path) in programs.iter().step_by(3) {
+        let excuses = [list, STANDALONE].map(|it| listed(it).get(name.as_str()).copied());
+        let path = path.clone();
+        trials.push(Trial::test(format!("fpga::{name}"), move || {
+            checked(program("opencl:1.2", &["--fpga=alveo-u250"], &path, &excuses))
+        }));
     }
     trials.push(Trial::test("the_list_names_programs", move || {
         let stray = listed(STANDALONE).into_keys().find(|it| !programs.contains_key(*it));
@@ -66,6 +75,7 @@ const OWN: &[(&str, Test)] = &[
     ("files_share_what_is_mapped", files_share_what_is_mapped),
     ("kernels_say_where_loops_went", kernels_say_where_loops_went),
     ("a_driver_is_asked_for_little", a_driver_is_asked_for_little),
+    ("pipelines_are_run_by_one_work_item", pipelines_are_run_by_one_work_item),
     ("sources_are_not_overwritten", sources_are_not_overwritten),
     ("a_directive_of_a_header_is_refused", a_directive_of_a_header_is_refused),
     ("data_that_must_be_there_are_missed", data_that_must_be_there_are_missed),
@@ -76,12 +86,18 @@ fn checked(wrong: Option<String>) -> Result<(), Failed> {
 }
 
 /// What is wrong with a program in a dialect; nothing if it is right, or refused as its lists say.
-fn program(dialect: &str, path: &Path, excuses: &[Option<&str>; 2]) -> Option<String> {
+fn program(
+    dialect: &str,
+    more: &[&str],
+    path: &Path,
+    excuses: &[Option<&str>; 2],
+) -> Option<String> {
     if !has(dialect) {
         return None;
     }
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let made = ferry(&["emit", "--dialect", dialect, path.to_str()?, "-o", "out"], folder.path());
+    let words = [&["emit", "--dialect", dialect, path.to_str()?, "-o", "out"], more].concat();
+    let made = ferry(&words, folder.path());
     let said = told(&made);
     let is_written = |it: &&&str| WRITTEN.contains(*it);
     if !made.status.success() {
@@ -379,6 +395,62 @@ fn a_driver_is_asked_for_little() -> Option<String> {
     let calls = fs::read_to_string(folder.path().join("calls")).unwrap_or_default();
     let expected = "stream 1\ncode 0\nmemory 256\nin 4\nmemory 256\nin 4\nblocks 160\nkernel 2\nout 4\nwait 0\n";
     (!ran.status.success() || calls != expected).then(|| format!("{}\n{calls}", told(&ran)))
+}
+
+/// A sum in registers, a table in place, a nest; and what several teams do, which stays as it is.
+const PIPELINES: &str = "\
+float a[1003];
+int t[20][30], u[20][30];
+int main(void) {
+  float s = 1;
+  int teams = 0, wrong = 0;
+  for (int i = 0; i < 1003; i++) a[i] = i & 7;
+#pragma acc parallel loop num_gangs(1) num_workers(1) vector_length(1) reduction(+: s) copyin(a)
+  for (int i = 0; i < 1003; i++) s += a[i];
+  for (int j = 0; j < 30; j++) t[0][j] = u[0][j] = j * 3 % 7;
+#pragma omp target map(tofrom: t)
+  for (int i = 1; i < 20; i++)
+    for (int j = 1; j < 30; j++) {
+      int x = t[i][j - 1] - 1, y = t[i - 1][j], z = t[i - 1][j - 1] + (i * j) % 5, best = x > y ? x : y;
+      t[i][j] = best > z ? best : z;
+    }
+  for (int i = 1; i < 20; i++)
+    for (int j = 1; j < 30; j++) {
+      int x = u[i][j - 1] - 1, y = u[i - 1][j], z = u[i - 1][j - 1] + (i * j) % 5, best = x > y ? x : y;
+      u[i][j] = best > z ? best : z;
+    }
+  for (int i = 0; i < 20; i++)
+    for (int j = 0; j < 30; j++) wrong += t[i][j] != u[i][j];
+#pragma omp target teams num_teams(3) map(tofrom: teams)
+  {
+#pragma omp atomic
+    teams++;
+  }
+  return wrong || s != 3504 || teams != 3;
+}
+";
+
+fn pipelines_are_run_by_one_work_item() -> Option<String> {
+    if !has("opencl:1.2") {
+        return None;
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    fs::write(folder.path().join("pipelines.c"), PIPELINES).expect("a file");
+    let words = ["emit", "--dialect", "opencl:1.2", "--fpga", "pipelines.c", "-o", "out"];
+    let made = ferry(&words, folder.path());
+    let text = fs::read_to_string(folder.path().join("out/pipelines.cl")).unwrap_or_default();
+    let said = told(&made);
+    let is_told = said.matches("[F0736]").count() == 1 && said.contains("pipelines.c:23");
+    let are_there = text.contains("s_partial[8]") && text.contains("t_0");
+    if !is_told || !are_there {
+        return Some(format!("{said}\n{text}"));
+    }
+    let built = build(folder.path(), &["out/pipelines.c"]);
+    if !built.status.success() {
+        return Some(format!("does not compile: {}", told(&built)));
+    }
+    let ran = Command::new(folder.path().join("program")).output().expect("the program runs");
+    (!ran.status.success()).then(|| format!("wrong: {}\n{text}", told(&ran)))
 }
 
 fn sources_are_not_overwritten() -> Option<String> {

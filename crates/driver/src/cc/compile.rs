@@ -97,6 +97,7 @@ fn ours(cx: &Context<'_>, job: &Job<'_>) -> Result<Done, Failure> {
         grids: cx.arguments.targets.grids(),
         needs_opencl_12: cx.arguments.targets.need_opencl_12(),
         standalone: false,
+        fabric: None,
         rounds_each: !numbers.contracts,
         reassociates: cx.arguments.reassociates(),
         trust: cx.arguments.trust.into(),

@@ -125,7 +125,9 @@ fn one(
     if let Some(why) = numbers.refused_by(grid.device(), false) {
         return Err(format!("`{}`: {why}", path.display()));
     }
+    let fpga = options.fpga.as_deref().map(crate::profiles::fpga).transpose()?;
     let asked = emit::Options {
+        fabric: fpga.map(|it| it.fabric()),
         rounds_each: !numbers.contracts,
         grids: vec![grid],
         needs_opencl_12: true,

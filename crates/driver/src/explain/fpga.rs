@@ -5,11 +5,10 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::fs;
 use std::process::ExitCode;
 
 use fpga::Obstacle;
-use fpga::device::{Device, Devices, Fault};
+use fpga::device::Device;
 use fpga::plan::{Kind, LoopPlan, Part, Pipeline, Plan, Recurrence, Why, plan};
 use opt::marks::{Trips, TripsFrom};
 use opt::passes::pipeline::run_pipelined;
@@ -19,22 +18,11 @@ use source::{Locator, Span, render};
 use super::records::Place;
 use crate::front;
 use crate::options::ExplainOptions;
-use crate::report::{self, Format, Stream, reason};
-
-/// The FPGA called `word`: one of ours, or `FILE.toml:NAME`.
-fn device(word: &str) -> Result<Device, String> {
-    let Some((file, name)) = word.rsplit_once(':').filter(|it| it.0.ends_with(".toml")) else {
-        let hint = |it: Fault| format!("{it}, or give a file, as in `mine.toml:NAME`");
-        return Devices::built_in().get(word).map_err(hint);
-    };
-    let text = fs::read_to_string(file)
-        .map_err(|error| format!("cannot read `{file}`: {}", reason(&error)))?;
-    let wrong = |it: Fault| format!("`{file}`: {it}");
-    Devices::with(&text).and_then(|it| it.get(name)).map_err(wrong)
-}
+use crate::profiles;
+use crate::report::{self, Format, Stream};
 
 pub(super) fn run(word: &str, options: &ExplainOptions) -> Result<ExitCode, String> {
-    let device = device(word)?;
+    let device = profiles::fpga(word)?;
     let given: BTreeMap<String, u64> = options.given.iter().cloned().collect();
     let output = &options.output;
     let mut report = String::new();
@@ -456,7 +444,7 @@ fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at) % 3 == 0 {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);

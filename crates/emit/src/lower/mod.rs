@@ -130,6 +130,8 @@ pub struct Options {
     pub needs_opencl_12: bool,
     /// The texts are for people and for a program that does without our runtime.
     pub standalone: bool,
+    /// The texts for grids are pipelines for such an FPGA: one thread runs each.
+    pub fabric: Option<opt::passes::Fabric>,
     /// A product and a sum are rounded each: no text may make one operation of them.
     pub rounds_each: bool,
     /// Sums of floating-point numbers may be added in another order though no clause says so.
@@ -342,7 +344,15 @@ pub fn lower_with(
         if diagnostics.errors() != 0 {
             break;
         }
-        let kernels = lowering(true, Some(grid)).kernels(grid, &state.kernels);
+        let kernels = match options.fabric {
+            None => lowering(true, Some(grid)).kernels(grid, &state.kernels),
+            Some(fabric) => {
+                let (program, said) = lowering(true, Some(grid)).pipelined(&state.kernels, fabric);
+                diagnostics.append(said);
+                let lowering = Lowering { program: &program, ..lowering(true, Some(grid)) };
+                lowering.kernels(grid, &state.kernels)
+            }
+        };
         diagnostics.append(kernels.bugs.clone());
         let (program, spmd) = (&kernels.program, Some(&kernels));
         let lowering = Lowering { program, spmd, ..lowering(true, Some(grid)) };

@@ -27,6 +27,7 @@ mod league;
 mod lent;
 mod linked;
 mod literals;
+mod pipelined;
 mod refused;
 mod solo;
 mod spmd;
