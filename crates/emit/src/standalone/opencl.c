@@ -32,6 +32,8 @@ static void open_device(void) {
   cl_platform_id platforms[16];
   cl_uint count = 0;
   cl_int code;
+  /* PoCL 3.1 loses stores when it vectorises over the work-items of a group. */
+  setenv("POCL_WORK_GROUP_METHOD", "workitemloops", 0);
   clGetPlatformIDs(16, platforms, &count);
   for (int round = 0; round < 2 && !device; round++)
     for (cl_uint i = 0; i < count && i < 16 && !device; i++)

@@ -23,7 +23,7 @@ const EVERYWHERE: &[&str] = &[
     "ssub_overflow ssubl_overflow ssubll_overflow usub_overflow usubl_overflow usubll_overflow",
     "smul_overflow smull_overflow smulll_overflow umul_overflow umull_overflow umulll_overflow",
     "powi powif complex object_size dynamic_object_size",
-    "__memset_chk __memcpy_chk __memmove_chk __strcpy_chk",
+    "__memset_chk __memcpy_chk __memmove_chk __strcpy_chk __strncpy_chk __strcat_chk __strncat_chk",
 ];
 
 /// What clang has for all its targets.

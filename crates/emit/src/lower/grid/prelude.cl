@@ -286,6 +286,9 @@ static long __ferry_c_labs(long value) { return value < 0 ? -value : value; }
 #define __builtin___memcpy_chk(to, from, size, room) __ferry_c_memcpy(to, from, size)
 #define __builtin___memmove_chk(to, from, size, room) __ferry_c_memmove(to, from, size)
 #define __builtin___strcpy_chk(to, from, room) __ferry_c_strcpy(to, from)
+#define __builtin___strncpy_chk(to, from, size, room) __ferry_x_strncpy(to, from, size)
+#define __builtin___strcat_chk(to, from, room) __ferry_x_strcat(to, from)
+#define __builtin___strncat_chk(to, from, size, room) __ferry_x_strncat(to, from, size)
 #define __builtin_memset __ferry_c_memset
 #define __builtin_memcpy __ferry_copy
 static __ferry_far void *__ferry_c_memmove(__ferry_far void *to, const __ferry_far void *from, __ferry_size size)

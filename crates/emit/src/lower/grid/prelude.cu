@@ -329,6 +329,9 @@ static __device__ long __ferry_moved(__ferry_piece piece, int at, unsigned long 
 #define __builtin___memcpy_chk(to, from, size, room) __ferry_c_memcpy(to, from, size)
 #define __builtin___memmove_chk(to, from, size, room) __ferry_c_memmove(to, from, size)
 #define __builtin___strcpy_chk(to, from, room) __ferry_c_strcpy(to, from)
+#define __builtin___strncpy_chk(to, from, size, room) __ferry_x_strncpy(to, from, size)
+#define __builtin___strcat_chk(to, from, room) __ferry_x_strcat(to, from)
+#define __builtin___strncat_chk(to, from, size, room) __ferry_x_strncat(to, from, size)
 #define __builtin_memset __ferry_c_memset
 #define __builtin_memcpy __ferry_c_memcpy
 static __device__ void *__ferry_c_memcpy(void *to, const void *from, __ferry_size size)
@@ -518,7 +521,7 @@ static __device__ void __ferry_take_part(unsigned long parts, unsigned long word
 static __device__ void __ferry_post(unsigned *posted)
 {
   __threadfence();
-  atomicExch(posted, 1u);
+  atomicExch((int *)posted, 1);
 }
 static __device__ void __ferry_await(volatile unsigned *posted)
 {

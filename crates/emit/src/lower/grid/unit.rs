@@ -181,7 +181,9 @@ impl Lowering<'_> {
             }
         }
         text.push_str(if body.contains("__ferry_lock_") { LOCKS } else { "" });
-        text.push_str(if body.contains("__ferry_x_") { LIBRARY } else { "" });
+        let of_library = ["__ferry_x_", "___strncpy_chk", "___strcat_chk", "___strncat_chk"];
+        let has_library = of_library.iter().any(|it| body.contains(it));
+        text.push_str(if has_library { LIBRARY } else { "" });
         text.push_str(if body.contains("__ferry_z_") { COMPLEX_LIBRARY } else { "" });
         text.push_str(&body);
         text.push_str(&self.link_words(grid, &selection));
