@@ -53,10 +53,8 @@ pub const QUESTIONS: usize = 8;
 /// groups which have begun. They too are zero when a launch begins, and when it ends.
 pub const POSTS: usize = 1024;
 
-/// Bytes in front of what groups leave, if there are so many questions.
-pub const fn header(questions: usize) -> usize {
-    8 * questions + 8 + 4 * POSTS
-}
+/// Bytes in front of what groups leave.
+pub const LAUNCH_HEADER: usize = 8 * QUESTIONS + 8 + 4 * POSTS;
 
 /// The variable of an image that says how many places a kernel takes for what its groups leave, each as one argument
 /// more, and how many words each group leaves in each.

@@ -179,8 +179,7 @@ impl Cuda {
             return Ok(Vec::new());
         }
         let words = usize::try_from(blocks).unwrap_or(usize::MAX).saturating_mul(words);
-        let header = abi::image::header(abi::image::QUESTIONS);
-        let bytes = words.saturating_mul(WORD).saturating_add(header);
+        let bytes = words.saturating_mul(WORD).saturating_add(abi::image::LAUNCH_HEADER);
         let of = on.handle() as usize;
         let all = || self.parts.lock().unwrap_or_else(PoisonError::into_inner);
         let fitting = |it: &&Parts| it.bytes >= bytes;

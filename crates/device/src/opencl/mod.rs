@@ -378,11 +378,11 @@ impl OpenCl {
     /// Where so many sums have their parts in a launch of this queue.
     fn parts(&self, on: &Own, sums: usize, groups: usize) -> Result<Vec<u64>> {
         /// Bytes that are asked for at least: launches of few groups are followed by larger ones.
-        const LEAST: usize = 8192;
+        const LEAST: usize = 4096;
         if sums == 0 {
             return Ok(Vec::new());
         }
-        let bytes = groups * WORD + abi::image::header(1);
+        let bytes = (groups + 1) * WORD;
         let fitting = |it: &&Parts| it.bytes >= bytes;
         let of = on.handle() as usize;
         let kept = self.all_parts().get(&of).map_or(0, |it| it.iter().filter(fitting).count());

@@ -84,10 +84,10 @@ static void device_run(struct ferry_kernel *kernel, ferry_word *arguments, int c
     cl_ulong word = arguments[i];
     check(clSetKernelArg(kernel->handle, i, sizeof word, &word), "passing an argument");
   }
-  /* Kernels with sums take more: for each what groups count and tell each other, 0 at first, and a word for each group. */
+  /* Kernels with sums take more: for each a word that counts groups, 0 at first, and one for each group. */
   check(clGetKernelInfo(kernel->handle, CL_KERNEL_NUM_ARGS, sizeof wanted, &wanted, 0), "asking for arguments");
   wanted -= MEMORY_ARGUMENTS;
-  ferry_size each = all / group * 8 + 4112, bytes = (int)wanted > count ? each * ((int)wanted - count) : 0;
+  ferry_size each = (all / group + 1) * 8, bytes = (int)wanted > count ? each * ((int)wanted - count) : 0;
   if (bytes > parts_bytes) {
     if (parts) device_free(parts);
     parts = device_alloc(bytes);

@@ -155,7 +155,7 @@ static __attribute__((always_inline)) void __ferry_gave_again(volatile __global 
 #endif
 #define __ferry_fail(what) (__ferry_failed() = (what))
 /* What groups have summed up: a word that counts those who are done, and a word for each. */
-#define __ferry_part(type, parts, group) (*(volatile __global type *)((parts) + 4112 + 8 * (group)))
+#define __ferry_part(type, parts, group) (*(volatile __global type *)((parts) + 8 + 8 * (group)))
 /* Whether a group that leaves its part is the last, and all parts are there. The next launch counts anew. */
 static int __ferry_is_last(unsigned long parts)
 {
@@ -402,32 +402,6 @@ static void __ferry_take_part(const unsigned long *parts, __ferry_far void *to, 
 #define __ferry_kernel_leave(word, from, size, place) __ferry_leave_part(__ferry_all_parts + (word), from, size, place)
 #define __ferry_kernel_take(word, to, size, place) __ferry_take_part(__ferry_all_parts + (word), to, size, place)
 #define __ferry_kernel_is_last(question) __ferry_is_last(__ferry_all_parts[question])
-/* How many groups have begun before; the last leaves none for the next launch. */
-static unsigned long __ferry_ticket(unsigned long parts)
-{
-  volatile __global unsigned *begun = (volatile __global unsigned *)(parts + 8);
-  const unsigned ticket = atomic_inc(begun);
-  if (ticket + 1 == get_num_groups(0))
-    atomic_xchg(begun, 0);
-  return ticket;
-}
-/* Whether a group has told that what it left is there. */
-#define __ferry_posted(parts, place) ((volatile __global unsigned *)((parts) + 16) + (place))
-static void __ferry_post(volatile __global unsigned *posted)
-{
-  __ferry_fence();
-  atomic_xchg(posted, 1);
-}
-static void __ferry_await(volatile __global unsigned *posted)
-{
-  while (!atomic_add(posted, 0))
-    ;
-  __ferry_fence();
-}
-#define __ferry_kernel_ticket() __ferry_ticket(__ferry_all_parts[0])
-#define __ferry_kernel_post(place) __ferry_post(__ferry_posted(__ferry_all_parts[0], place))
-#define __ferry_kernel_await(place) __ferry_await(__ferry_posted(__ferry_all_parts[0], place))
-#define __ferry_kernel_forget(place) (*__ferry_posted(__ferry_all_parts[0], place) = 0)
 #ifdef __FERRY_STACK
 #define __ferry_kernel_begin() \
   __global char *__ferry_kernel_stack \

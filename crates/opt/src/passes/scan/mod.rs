@@ -3,7 +3,8 @@
 //! Threads go through the iterations in tiles: they run the half that gives, neighbours side by side, and leave what it
 //! gave in memory of the group; each combines some that follow each other, all compute the prefixes of that in as many
 //! steps as the number of threads has bits, and each goes through its own again; then they run the half that finds the
-//! prefix. Where there is no room for that, a tile has one iteration for each thread, and one combines what they give.
+//! prefix. Where there is no room for that, and on targets whose groups cannot tell each other anything (PoCL takes half a
+//! minute for the code, and loses stores in it), a tile has one iteration for each thread, and one combines what they give.
 //!
 //! If one team does nothing else in the kernel and the half that gives can be run twice, all groups take part. Each gets
 //! the next part of the iterations when it begins, sums it up and tells the others; it waits for what the parts before
@@ -199,6 +200,9 @@ impl<'a, 'p> Scanning<'a, 'p> {
     /// Memory for tiles, as large as there is room for.
     fn room(&mut self, out: &mut Block) -> Option<Room> {
         let (span, most) = (self.span, self.cx.groups.most_threads);
+        if self.cx.groups.posts == 0 {
+            return None;
+        }
         let sizes = self
             .scan
             .prefixes
