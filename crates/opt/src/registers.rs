@@ -5,13 +5,14 @@
 //! out as a whole, and each place that names an element says which once the counters of loops with constant bounds are
 //! known. Bounds may follow outer counters. Loops that would become too long stay as they are.
 
+use std::collections::BTreeMap;
+
 use ir::program::{
     BinaryOp, CastKind, ExprId, ExprKind, For, Init, Program, StepOp, StmtId, StmtKind, UnaryOp,
     VarId,
 };
 use ir::types::{ArrayLen, Ty, TypeKind};
 use ir::walk::Part;
-use rustc_hash::FxHashMap;
 
 /// Bytes of an array that registers have room for.
 const MOST_BYTES: u64 = 512;
@@ -19,12 +20,12 @@ const MOST_BYTES: u64 = 512;
 const MOST_ROUNDS: u64 = 512;
 
 /// Loops to be written down round by round.
-pub fn unrolled(program: &Program) -> FxHashMap<StmtId, u32> {
-    let mut found = FxHashMap::default();
+pub fn unrolled(program: &Program) -> BTreeMap<StmtId, u32> {
+    let mut found = BTreeMap::new();
     for (_, function) in program.functions.iter() {
         let Some(body) = function.body else { continue };
         let mut search =
-            Search { program, arrays: FxHashMap::default(), loops: Vec::new(), around: Vec::new() };
+            Search { program, arrays: BTreeMap::new(), loops: Vec::new(), around: Vec::new() };
         search.part(Part::Stmt(body));
         search.decide(&mut found);
     }
@@ -53,7 +54,7 @@ struct Array {
 
 struct Search<'p> {
     program: &'p Program,
-    arrays: FxHashMap<VarId, Array>,
+    arrays: BTreeMap<VarId, Array>,
     loops: Vec<Counting>,
     /// Those around the place that is looked at.
     around: Vec<usize>,
@@ -233,7 +234,7 @@ impl Search<'_> {
         Some(Counting { stmt, counter, range, rounds, follows, outer })
     }
 
-    fn decide(self, found: &mut FxHashMap<StmtId, u32>) {
+    fn decide(self, found: &mut BTreeMap<StmtId, u32>) {
         for array in self.arrays.values().filter(|it| it.is_chosen) {
             let mut chosen = vec![false; self.loops.len()];
             let mut open = array.loops.clone();
