@@ -99,10 +99,13 @@ fn mentioned(program: &Program, body: &Block) -> FxHashSet<VarId> {
         stmt.kind.exprs().into_iter().for_each(|it| look(Part::Expr(it)));
     }
     for stmt in kernel::walk::all(body) {
-        if let StmtKind::Share(it) = &stmt.kind {
-            let counts = it.pieces.is_none();
-            found.extend(it.dims.iter().map(|it| it.var).filter(|_| counts));
-        }
+        let share = match &stmt.kind {
+            StmtKind::Share(it) => it,
+            StmtKind::Scan(it) => &it.share,
+            _ => continue,
+        };
+        let counts = share.pieces.is_none();
+        found.extend(share.dims.iter().map(|it| it.var).filter(|_| counts));
     }
     found
 }
@@ -220,7 +223,7 @@ impl Single<'_> {
             }
         }
         body.extend(it.using.iter().cloned());
-        Share { body, ..it.share.clone() }
+        Share { body, ordered: true, ..it.share.clone() }
     }
 
     fn local(&mut self, var: VarId, out: &mut Vec<StmtId>) {
