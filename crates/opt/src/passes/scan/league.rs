@@ -156,15 +156,10 @@ impl Scanning<'_, '_> {
         }
         let number = self.scan.share.number;
         let build = &mut self.cx.build(span);
-        let (begin, me_) = (build.var(range.0), build.var(me));
-        let first = build.binary(BinaryOp::Add, begin, me_);
-        self.set(number, first, &mut block);
-        let build = &mut self.cx.build(span);
-        let (at, end, by) = (build.var(number), build.var(range.1), build.var(count));
-        let condition = build.binary(BinaryOp::Lt, at, end);
-        let next = build.binary(BinaryOp::Add, at, by);
-        let step = build.set(number, next);
-        block.push(forever(Some(condition), Some(step), body, span));
+        let (begin, own) = (build.var(range.0), build.var(me));
+        let first = build.binary(BinaryOp::Add, begin, own);
+        let (end, by) = (build.var(range.1), build.var(count));
+        self.counting(number, [first, end, by], body, &mut block);
         for (parts, sum) in room.parts.iter().zip(&sums) {
             let own = self.element(*parts, me);
             let build = &mut self.cx.build(span);
@@ -345,17 +340,12 @@ impl Scanning<'_, '_> {
         self.barrier(out);
         let mut block = Block::new();
         let at = self.number("at", Space::Private, &mut block);
-        let value = self.cx.build(span).var(me);
-        self.set(at, value, &mut block);
         let build = &mut self.cx.build(span);
         let place = build.var(at);
         let forget = intrinsic::at_place(build, intrinsic::FORGET, place);
-        let (from, all, by) = (build.var(at), build.var(parts), build.var(count));
-        let condition = build.binary(BinaryOp::Lt, from, all);
-        let next = build.binary(BinaryOp::Add, from, by);
-        let step = build.set(at, next);
+        let (first, all, by) = (build.var(me), build.var(parts), build.var(count));
         let body = vec![Stmt::new(StmtKind::Eval(forget), span)];
-        block.push(forever(Some(condition), Some(step), body, span));
+        self.counting(at, [first, all, by], body, &mut block);
         let is_last = self.cx.build(span).var(last);
         out.push(Stmt::new(StmtKind::If(is_last, block, Block::new()), span));
     }

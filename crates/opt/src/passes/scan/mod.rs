@@ -20,7 +20,7 @@ use source::Span;
 
 use super::flatten::asks_for_several;
 use super::nest::{Quiet, size_of};
-use super::workshare::{Nest, Sharing, leaves_iteration};
+use super::workshare::{Nest, Sharing, forever, leaves_iteration};
 use super::{Cx, Result, rewrite};
 
 pub(super) fn run(cx: &mut Cx<'_>) -> Result<()> {
@@ -310,6 +310,17 @@ impl<'a, 'p> Scanning<'a, 'p> {
         let (all, one) = (build.var(count), build.number(1));
         let last = build.binary(BinaryOp::Sub, all, one);
         self.element_at(array, last)
+    }
+
+    /// `for (at = begin; at < end; at += by) body`
+    fn counting(&mut self, at: VarId, [begin, end, by]: [ExprId; 3], body: Block, out: &mut Block) {
+        self.set(at, begin, out);
+        let build = &mut self.cx.build(self.span);
+        let here = build.var(at);
+        let condition = build.binary(BinaryOp::Lt, here, end);
+        let next = build.binary(BinaryOp::Add, here, by);
+        let step = build.set(at, next);
+        out.push(forever(Some(condition), Some(step), body, self.span));
     }
 
     fn number(&mut self, like: &str, space: Space, out: &mut Block) -> VarId {

@@ -89,17 +89,12 @@ impl Scanning<'_, '_> {
         out: &mut Block,
     ) {
         let span = self.span;
-        let value = self.cx.build(span).var(range.0);
-        self.set(base, value, out);
+        let count = self.scan.share.crew.count;
         let build = &mut self.cx.build(span);
-        let (at, end, each) =
-            (build.var(base), build.var(range.1), build.number(room.each.cast_signed()));
-        let count = build.var(self.scan.share.crew.count);
-        let condition = build.binary(BinaryOp::Lt, at, end);
+        let (begin, end) = (build.var(range.0), build.var(range.1));
+        let (count, each) = (build.var(count), build.number(room.each.cast_signed()));
         let far = build.binary(BinaryOp::Mul, count, each);
-        let next = build.binary(BinaryOp::Add, at, far);
-        let step = build.set(base, next);
-        out.push(forever(Some(condition), Some(step), round, span));
+        self.counting(base, [begin, end, far], round, out);
     }
 
     /// What iterations of a tile give is in `slots`, and the prefixes of what threads have of it in `parts`.
@@ -217,16 +212,11 @@ impl Scanning<'_, '_> {
         let value = build.binary(BinaryOp::Add, base, at);
         self.set(number, value, &mut round);
         round.extend(body);
-        let value = self.cx.build(span).var(me);
-        self.set(slot, value, out);
         let build = &mut self.cx.build(span);
-        let (at, all, each) =
-            (build.var(slot), build.var(count), build.number(room.each.cast_signed()));
+        let (begin, all) = (build.var(me), build.var(count));
+        let each = build.number(room.each.cast_signed());
         let end = build.binary(BinaryOp::Mul, all, each);
-        let condition = build.binary(BinaryOp::Lt, at, end);
-        let next = build.binary(BinaryOp::Add, at, all);
-        let step = build.set(slot, next);
-        out.push(forever(Some(condition), Some(step), round, span));
+        self.counting(slot, [begin, end, all], round, out);
     }
 
     /// Runs code for each of the thread's own slots, from the one with this number on.
