@@ -399,7 +399,10 @@ fn sums_that_round_are_combined_by_the_last_group() {
         "double sum(const double *a, int begin, int n) {
   double s = 5;
 #pragma omp target teams distribute parallel for reduction(+: s) map(to: a[0:n]) map(tofrom: s)
-  for (int i = begin; i < n; i++) s += a[i];
+  for (int i = begin; i < n; i++) {
+    if (a[i] < 0) continue;
+    s += a[i];
+  }
   return s;
 }
 ",

@@ -294,7 +294,7 @@ float g(const float *a, float *y, int n) {
 ",
     );
     let (f, g) = text.split_once("_g_l").unwrap();
-    assert!(f.contains("__ferry_rest(") && f.contains("= __ferry_thread();"), "{f}");
+    assert!(f.contains("__ferry_kernel_quotient("), "{f}");
     assert!(g.contains("= __ferry_team();") && g.contains("= (long)__ferry_place();"), "{g}");
 }
 

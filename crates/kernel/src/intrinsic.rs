@@ -42,10 +42,13 @@ pub const AWAIT: &str = "__ferry_kernel_await";
 /// `(place)`: as if nobody had told, for the next launch.
 pub const FORGET: &str = "__ferry_kernel_forget";
 
+/// `(a, b)`: `a / b` of numbers of 64 bits, most of which are short.
+pub const QUOTIENT: &str = "__ferry_kernel_quotient";
+
 /// All of them.
-pub const ALL: [&str; 16] = [
+pub const ALL: [&str; 17] = [
     COPY, INFINITY, BARRIER, THREAD, THREADS, GROUP, GROUPS, TRY_LOCK, UNLOCK, LEAVE, TAKE,
-    IS_LAST, TICKET, POST, AWAIT, FORGET,
+    IS_LAST, TICKET, POST, AWAIT, FORGET, QUOTIENT,
 ];
 
 /// The function of this name, made if the program has none.
@@ -130,6 +133,12 @@ pub fn at_place(build: &mut Builder<'_>, name: &str, place: ExprId) -> ExprId {
     let void = build.program.types.get(TypeKind::Void);
     let number = build.number_type();
     call(build, name, void, &[number], &[place])
+}
+
+/// `a / b`
+pub fn quotient(build: &mut Builder<'_>, a: ExprId, b: ExprId) -> ExprId {
+    let number = build.number_type();
+    call(build, QUOTIENT, number, &[number, number], &[a, b])
 }
 
 /// Infinity.

@@ -8,10 +8,14 @@
 //! many channels, filters. Then threads go through the loops once for some iterations each, which are far apart where
 //! neighbours in the dimension are neighbours in memory.
 //!
+//! Or iterations share nothing and do little: then threads have some each, whose loads are on their way at once, and find
+//! out where they are once.
+//!
 //! Each computes what it computed, in the same order. Few iterations keep a thread each.
 
 use ir::program::{BinaryOp, ExprId, ExprKind, For, Init, Program, StmtId, StmtKind as C, VarId};
 use ir::region::LoopTest;
+use ir::types::Ty;
 use ir::walk::Part;
 use kernel::build::Builder;
 use kernel::copy::Copier;
@@ -21,7 +25,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use source::Span;
 
 use super::nest::{
-    Straight, is_contiguous, is_known, iteration_code, mentions, replace_share, size_of, taken,
+    Quiet, Straight, about, is_contiguous, is_known, iteration_code, mentions, replace_share,
+    size_of, taken,
 };
 use super::workshare::{Counted, Sharing};
 use super::{Cx, Result};
@@ -30,6 +35,8 @@ use super::{Cx, Result};
 const TIMES: [u32; 2] = [4, 8];
 /// Rounds of loops in an iteration at most: they are written down one after the other.
 const ROUNDS: u64 = 64;
+/// Expressions and statements of an iteration at most that is put beside others though they share nothing.
+const SHORT: usize = 96;
 
 pub(super) fn run(cx: &mut Cx<'_>) -> Result<()> {
     replace_share(cx, &mut |cx, share, set, span| {
@@ -37,9 +44,10 @@ pub(super) fn run(cx: &mut Cx<'_>) -> Result<()> {
         let made = jammed(cx, share.clone(), &plan, span)?;
         let many = cx.groups.many;
         cx.kernel.launch.spread = Some([1, plan.times, many]);
-        let what = match plan.form {
-            Form::Unrolled => "neighbours",
-            Form::Loops { .. } => "iterations that share what they load",
+        let what = match plan.gain {
+            Gain::Neighbours => "neighbours",
+            Gain::Loads => "iterations that share what they load",
+            Gain::Streams => "iterations whose loads go out at once",
         };
         cx.kernel.launch.notes.push(format!(
             "from {many} iterations on, threads have {} {what} along `{}`",
@@ -61,6 +69,18 @@ struct Plan {
     /// Variables of the iteration.
     own: Vec<VarId>,
     form: Form,
+    gain: Gain,
+}
+
+/// What iterations of a thread have of each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Gain {
+    /// Elements that neighbours look at too.
+    Neighbours,
+    /// Elements that are the same for all, in loops.
+    Loads,
+    /// Nothing but that they are few instructions each.
+    Streams,
 }
 
 /// How iterations of a thread are put together.
@@ -90,8 +110,7 @@ fn plan(cx: &mut Cx<'_>, share: &Share, set: &FxHashSet<VarId>) -> Option<Plan> 
     let program = &cx.program;
     // One element is stored, by the statement that follows what is looked at.
     let [store] = straight.after.as_slice() else { return None };
-    let C::Expr(e) = program.stmts[*store].kind else { return None };
-    let ExprKind::Assign(to, _) = program.exprs[e].kind else { return None };
+    let to = Store::find(program, *store)?.to;
     if straight.stores.as_slice() != [to] {
         return None;
     }
@@ -133,47 +152,91 @@ fn plan(cx: &mut Cx<'_>, share: &Share, set: &FxHashSet<VarId>) -> Option<Plan> 
         rounds.is_some() && var.is_some_and(|it| is_used_again(program, &straight, *it, store))
     };
     let [few, more] = TIMES;
-    let (dim, form, times) = match (0..last).rev().find(is_used_again) {
+    let (dim, form, gain, times) = match (0..last).rev().find(is_used_again) {
         Some(dim) => {
             let has_loops = rounds.is_some_and(|it| it > 1);
-            (dim, Form::Unrolled, if has_loops { more } else { few })
+            (dim, Form::Unrolled, Gain::Neighbours, if has_loops { more } else { few })
         }
         None => {
+            let many = u64::from(cx.groups.many);
+            let all = iterations(program, &share.dims);
             // Few iterations do better with several threads each.
-            let are_many = match iterations(program, &share.dims) {
-                Some(all) => all >= u64::from(cx.groups.many),
-                None => last > 0,
-            };
-            let dim = shared_dim(program, &straight, &dims, &own).filter(|_| are_many)?;
-            (dim, Form::Loops { are_far: dim == last }, few)
+            let are_many = all.map_or(last > 0, |it| it >= many);
+            let shared = shared_dim(program, &straight, &dims, &own).filter(|_| are_many);
+            let is_stream = rounds == Some(0)
+                && all.is_none_or(|it| it >= many)
+                && is_short(program, straight.before.iter().chain([store]));
+            match shared {
+                Some(dim) => (dim, Form::Loops { are_far: dim == last }, Gain::Loads, few),
+                None if !is_stream => return None,
+                None if last > 0 => (last - 1, Form::Unrolled, Gain::Streams, few),
+                None => (last, Form::Loops { are_far: true }, Gain::Streams, few),
+            }
         }
     };
     let name = program.vars[*dims.get(dim)?].name.map_or("", |it| program.names.text(it));
     let name = name.rsplit('_').next().unwrap_or_default().to_owned();
-    Some(Plan { code, straight, dim, name, times, own, form })
+    Some(Plan { code, straight, dim, name, times, own, form, gain })
+}
+
+/// A statement that stores an element.
+struct Store {
+    to: ExprId,
+    value: ExprId,
+    /// How the value is joined with the element, and the type that this is computed in.
+    with: Option<(BinaryOp, Ty)>,
+}
+
+impl Store {
+    fn find(program: &Program, stmt: StmtId) -> Option<Store> {
+        let C::Expr(e) = program.stmts[stmt].kind else { return None };
+        match program.exprs[e].kind {
+            ExprKind::Assign(to, value) => Some(Store { to, value, with: None }),
+            ExprKind::AssignOp(op, to, value, within) => {
+                let types = &program.types;
+                let is_number =
+                    |ty: Ty| types.is_scalar(ty) && !types.is_pointer(ty) && !types.is_complex(ty);
+                let is_quiet = Quiet::new(program).set(Part::Expr(to), false)?.is_empty();
+                (is_quiet && is_number(program.exprs[to].ty) && is_number(within))
+                    .then_some(Store { to, value, with: Some((op, within)) })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Whether code is a few instructions, none of them a call.
+fn is_short<'a>(program: &Program, code: impl Iterator<Item = &'a StmtId>) -> bool {
+    let mut open: Vec<Part> = code.map(|it| Part::Stmt(*it)).collect();
+    let mut count = 0;
+    while let Some(part) = open.pop() {
+        count += 1;
+        let is_call = |e: ExprId| matches!(program.exprs[e].kind, ExprKind::Call(..));
+        if count > SHORT || matches!(part, Part::Expr(e) if is_call(e)) {
+            return false;
+        }
+        program.parts(part, &mut |it| open.push(it));
+    }
+    true
 }
 
 /// How many iterations loops have, if that is known.
 fn iterations(program: &Program, dims: &[Dim]) -> Option<u64> {
-    dims.iter().try_fold(1u64, |all, dim| {
-        let (begin, bound) = (constant(program, dim.begin)?, constant(program, dim.bound)?);
-        let trips = bound.checked_sub(begin)?.unsigned_abs();
-        let step = dim.step.map_or(Some(1), |it| constant(program, it))?;
-        Some(all.saturating_mul(trips.checked_div(step.unsigned_abs())?))
-    })
+    dims.iter().try_fold(1u64, |all, dim| Some(all.saturating_mul(about(program, dim)?)))
 }
 
 /// How often code in loops runs, if their bounds are constants.
 fn rounds(program: &Program, stmt: StmtId) -> Option<u64> {
     match &program.stmts[stmt].kind {
         C::For(it) => {
-            let dim = super::nest::counted(program, it)?;
+            let dim = super::nest::stepped(program, it)?;
             let begin = constant(program, dim.begin)?;
             let bound = constant(program, dim.bound)?;
-            let trips =
-                bound.checked_sub(begin)?.checked_add(i64::from(dim.test == LoopTest::Le))?;
+            let step = dim.step.map_or(Some(1), |it| constant(program, it))?;
+            let far = bound.checked_sub(begin)?.checked_add(i64::from(dim.test == LoopTest::Le))?;
+            let trips = u64::try_from(far.max(0)).ok()?.div_ceil(u64::try_from(step).ok()?);
             let inner = rounds(program, it.body)?.max(1);
-            u64::try_from(trips.max(0)).ok()?.checked_mul(inner)
+            trips.checked_mul(inner)
         }
         C::Block(list) => list.iter().try_fold(0u64, |all, it| Some(all + rounds(program, *it)?)),
         C::If(_, then, other) => {
@@ -576,11 +639,20 @@ impl Maker<'_, '_> {
         let mut made = Vec::new();
         let mut store = None;
         for stmt in &self.plan.straight.after {
-            let C::Expr(e) = copier.program.stmts[*stmt].kind else { continue };
-            let ExprKind::Assign(to, value) = copier.program.exprs[e].kind else { continue };
+            let Some(Store { to, value, with }) = Store::find(copier.program, *stmt) else {
+                continue;
+            };
+            let before = with.map(|it| (it, copier.expr(to)));
             let (to, value) = (copier.expr(to), copier.expr(value));
             let build = &mut Builder { program: copier.program, function, span };
             let ty = build.type_of(to);
+            let value = match before {
+                Some(((op, within), before)) => {
+                    let before = build.cast(before, within);
+                    build.binary(op, before, value)
+                }
+                None => value,
+            };
             let value = build.cast(value, ty);
             let result = build.fresh("result", ty);
             let init = build.init(value);

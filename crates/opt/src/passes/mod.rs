@@ -6,6 +6,8 @@
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
 mod blocks;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
+mod boxes;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
 mod cache_block;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
 mod code;

@@ -12,6 +12,7 @@ use ir::region::LoopTest;
 use ir::walk::Part;
 use kernel::build::Builder;
 use kernel::copy::{Copier, callee_of};
+use kernel::count::constant;
 use kernel::walk::How;
 use kernel::{Block, Dim, Kernel, Share, Space, Stmt};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -338,8 +339,20 @@ pub(in crate::passes) fn constants(
     constants
 }
 
+/// How often a loop runs, give or take one, if its bounds are constants.
+pub(in crate::passes) fn about(program: &Program, dim: &Dim) -> Option<u64> {
+    let (begin, bound) = (constant(program, dim.begin)?, constant(program, dim.bound)?);
+    let step = dim.step.map_or(Some(1), |it| constant(program, it))?;
+    bound.checked_sub(begin)?.unsigned_abs().checked_div(step.unsigned_abs())
+}
+
 /// The loop as one that counts by ones.
 pub(in crate::passes) fn counted(program: &Program, one: &For) -> Option<Dim> {
+    stepped(program, one).filter(|it| it.step.is_none())
+}
+
+/// The loop as one that counts upwards, by ones or by a constant.
+pub(in crate::passes) fn stepped(program: &Program, one: &For) -> Option<Dim> {
     let [first] = one.init.as_ref() else { return None };
     let (var, begin) = match program.stmts[*first].kind {
         StmtKind::Local(var) => match program.inits[program.vars[var].init?] {
@@ -357,16 +370,17 @@ pub(in crate::passes) fn counted(program: &Program, one: &For) -> Option<Dim> {
     };
     let ty = program.vars[var].ty;
     let is_counter = |id: ExprId| matches!(program.exprs[id].kind, ExprKind::Var(it) if it == var);
-    let goes_by_one = match program.exprs[one.step?].kind {
-        ExprKind::Step(StepOp::PreInc | StepOp::PostInc, of) => is_counter(of),
-        ExprKind::AssignOp(BinaryOp::Add, to, by, _) => {
-            is_counter(to) && matches!(program.exprs[by].kind, ExprKind::Int(1))
+    let step = match program.exprs[one.step?].kind {
+        ExprKind::Step(StepOp::PreInc | StepOp::PostInc, of) if is_counter(of) => None,
+        ExprKind::AssignOp(BinaryOp::Add, to, by, _) if is_counter(to) => {
+            let size = constant(program, by).filter(|it| *it > 0)?;
+            Some(by).filter(|_| size > 1)
         }
-        _ => false,
+        _ => return None,
     };
     let ExprKind::Binary(op, a, bound) = program.exprs[one.cond?].kind else { return None };
     // A counter that is converted to compare it may be compared as another number.
-    if !goes_by_one || !is_counter(a) || !program.types.is_integer(ty) || ty.quals.is_volatile {
+    if !is_counter(a) || !program.types.is_integer(ty) || ty.quals.is_volatile {
         return None;
     }
     let test = match op {
@@ -374,7 +388,7 @@ pub(in crate::passes) fn counted(program: &Program, one: &For) -> Option<Dim> {
         BinaryOp::Le => LoopTest::Le,
         _ => return None,
     };
-    Some(Dim { var, begin, bound, test, step: None, descending: false, rectangular: true })
+    Some(Dim { var, begin, bound, test, step, descending: false, rectangular: true })
 }
 
 /// The statements of a body, without braces around all of them.

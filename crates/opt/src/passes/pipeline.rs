@@ -5,7 +5,7 @@ use kernel::Kernel;
 use kernel::verify::verify_kernels;
 
 use super::{
-    Cores, Cx, Fabric, Groups, Refusal, Result, cache_block, counters, deepen, flatten,
+    Cores, Cx, Fabric, Groups, Refusal, Result, boxes, cache_block, counters, deepen, flatten,
     interchange, jam, partial, rectangularize, reduce, register_block, scan, single, spmdize, tile,
     transpose, vector_rows, window, workshare,
 };
@@ -34,6 +34,7 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "interchange", run: interchange::run },
     Pass { name: "transpose", run: transpose::run },
     Pass { name: "jam", run: jam::run },
+    Pass { name: "boxes", run: boxes::run },
     Pass { name: "scan", run: scan::run },
     Pass { name: "workshare", run: workshare::run },
     Pass { name: "reduce", run: reduce::run },

@@ -4,20 +4,31 @@
 //! bounds follow outer variables, each member of the crew walks along the rows of the innermost loop, as far as its next
 //! number. Iterations that run in order are gone through by all, each runs its own, and all wait after each.
 
-use ir::program::{BinaryOp, ExprId, ExprKind, VarId};
+use ir::program::{BinaryOp, ExprId, ExprKind, For, Program, StmtId, StmtKind as C, VarId};
+use ir::types::{IntKind, Ty, TypeKind};
+use ir::walk::Part;
 use kernel::build::Builder;
-use kernel::count;
 use kernel::{Block, Dim, Loop, LoopKind, Schedule, Share, Space, Stmt, StmtKind, Who};
+use kernel::{count, intrinsic};
 use source::Span;
 
+use super::nest::iteration_code;
 use super::{Cx, Result, refuse, rewrite};
 
+/// Iterations that a thread sums up at once: as many loads keep the memory of a GPU busy.
+const AT_ONCE: u32 = 8;
+/// Expressions and statements of an iteration at most that stands there as often.
+const SHORT: usize = 64;
+
 pub(super) fn run(cx: &mut Cx<'_>) -> Result<()> {
+    let sums_up = cx.kernel.all.is_some_and(|it| has_sums(&cx.kernel.body, it));
     let body = std::mem::take(&mut cx.kernel.body);
     cx.kernel.body = rewrite(body, &mut |stmt, out| match stmt.kind {
         StmtKind::Share(share) => {
             let mut block = Block::new();
-            Sharing { cx, span: stmt.span, space: Space::Private }.share(*share, &mut block)?;
+            let code = if sums_up { summed_code(cx, &share) } else { None };
+            Sharing { cx, span: stmt.span, space: Space::Private }
+                .share(*share, code, &mut block)?;
             out.push(Stmt::new(StmtKind::Block(block), stmt.span));
             Ok(())
         }
@@ -66,7 +77,8 @@ pub(super) enum Nest {
 }
 
 impl Sharing<'_, '_> {
-    fn share(&mut self, share: Share, out: &mut Block) -> Result<()> {
+    /// `summed`: what an iteration does that a thread sums up several of at once.
+    fn share(&mut self, share: Share, summed: Option<StmtId>, out: &mut Block) -> Result<()> {
         let span = self.span;
         self.space = self.cx.kernel.space(share.number).unwrap_or(Space::Private);
         let total = self.number("total", out);
@@ -93,7 +105,17 @@ impl Sharing<'_, '_> {
                 if share.pieces.is_none()
                     && matches!(self.cx.program.exprs[chunk].kind, ExprKind::Int(1)) =>
             {
-                self.one_by_one(share, &nest, total, (low, high), out)
+                let first = self.first(&share, low);
+                self.set(share.number, first, out);
+                if let Nest::Even(counted) = &nest
+                    && let [one] = counted.as_slice()
+                    && let Some(code) = summed
+                {
+                    self.several(&share, one, code, high, out);
+                    let note = format!("threads sum up {AT_ONCE} iterations at once");
+                    self.cx.kernel.launch.notes.push(note);
+                }
+                self.one_by_one(share, &nest, total, high, out)
             }
             Schedule::RoundRobin(chunk) => {
                 let chunk = self.chunk(chunk, out);
@@ -131,24 +153,18 @@ impl Sharing<'_, '_> {
         }
     }
 
-    /// Iterations that go round one by one. What their numbers are made of in each loop of a nest is found by division once, and
+    /// Iterations that go round one by one, from the one whose number is known on. What their numbers are made of in each loop of a nest is found by division once, and
     /// by addition from then on.
     fn one_by_one(
         &mut self,
         share: Share,
         nest: &Nest,
         total: VarId,
-        (low, high): (VarId, VarId),
+        high: VarId,
         out: &mut Block,
     ) -> Result<()> {
         let span = self.span;
         let (me, number) = (share.crew, share.number);
-        let value = {
-            let build = &mut self.cx.build(span);
-            let (low, at) = (build.var(low), build.var(me.number));
-            build.binary(BinaryOp::Add, low, at)
-        };
-        self.set(number, value, out);
         let mut body = Block::new();
         match nest {
             Nest::Even(counted) if counted.len() > 1 => {
@@ -171,36 +187,116 @@ impl Sharing<'_, '_> {
         Ok(())
     }
 
+    /// The first iteration of a member of the crew, of those that go round one by one.
+    fn first(&mut self, share: &Share, low: VarId) -> ExprId {
+        let build = &mut self.cx.build(self.span);
+        let (low, at) = (build.var(low), build.var(share.crew.number));
+        build.binary(BinaryOp::Add, low, at)
+    }
+
+    /// Iterations that a thread takes several at a time while there are as many: so many loads are on their way at once.
+    /// Compilers that are told to unroll the loop look after each iteration whether there is another, and wait for its
+    /// loads before.
+    fn several(
+        &mut self,
+        share: &Share,
+        one: &Counted,
+        code: StmtId,
+        high: VarId,
+        out: &mut Block,
+    ) {
+        let (span, number, count) = (self.span, share.number, share.crew.count);
+        let build = &mut self.cx.build(span);
+        let by = build.var(count);
+        let times = |build: &mut Builder<'_>, it: i64| {
+            let times = build.number(it);
+            build.binary(BinaryOp::Mul, by, times)
+        };
+        let round = build.fresh_number("round");
+        let zero = build.number(0);
+        let init = build.init(zero);
+        build.program.vars[round].init = Some(init);
+        let declared = build.stmt(C::Local(round));
+        let (at, first) = (build.var(round), build.var(number));
+        let far = build.binary(BinaryOp::Mul, at, by);
+        let index = build.binary(BinaryOp::Add, first, far);
+        let value = one.value(build, index);
+        let place = build.set(one.var, value);
+        let place = build.stmt(C::Expr(place));
+        let body = build.stmt(C::Block([place, code].into()));
+        let rounds = build.number(i64::from(AT_ONCE));
+        let cond = build.binary(BinaryOp::Lt, at, rounds);
+        let rounds = For {
+            init: Box::new([declared]),
+            cond: Some(cond),
+            step: Some(build.increment(round)),
+            body,
+            unroll: Some(AT_ONCE),
+            lanes: false,
+        };
+        let rounds = build.stmt(C::For(Box::new(rounds)));
+        let (at, all) = (build.var(number), build.var(high));
+        let is_some = build.binary(BinaryOp::Lt, at, all);
+        let left = build.binary(BinaryOp::Sub, all, at);
+        let others = times(build, i64::from(AT_ONCE) - 1);
+        let are_enough = build.binary(BinaryOp::Gt, left, others);
+        let condition = build.and(is_some, are_enough);
+        let far = times(build, i64::from(AT_ONCE));
+        let next = build.binary(BinaryOp::Add, at, far);
+        let step = build.set(number, next);
+        let body = vec![Stmt::new(StmtKind::Code(rounds), span)];
+        out.push(forever(Some(condition), Some(step), body, span));
+    }
+
     /// What a number is made of: how far it is in each loop of a nest.
     fn digits(&mut self, number: VarId, counted: &[Counted], out: &mut Block) -> Vec<VarId> {
         let span = self.span;
         let mut found = Vec::new();
-        let rest = self.number("rest", out);
-        let value = self.cx.build(span).var(number);
-        self.set(rest, value, out);
+        let mut rest = number;
         for (at, it) in counted.iter().enumerate().rev() {
-            let index = self.number("index", out);
+            let ty = self.digit_type(it);
+            let index = self.cx.fresh("index", ty, self.space, span, out);
             if at == 0 {
                 let value = self.cx.build(span).var(rest);
                 self.set(index, value, out);
             } else {
-                let (digit, next) = {
+                let next = self.number("rest", out);
+                let value = {
                     let build = &mut self.cx.build(span);
                     let (all, trips, zero) =
                         (build.var(rest), build.var(it.trips), build.number(0));
                     let is_some = build.binary(BinaryOp::Ne, trips, zero);
-                    let digit = build.binary(BinaryOp::Rem, all, trips);
-                    let digit = build.either(is_some, digit, zero);
-                    let next = build.binary(BinaryOp::Div, all, trips);
-                    (digit, build.either(is_some, next, zero))
+                    let quotient = intrinsic::quotient(build, all, trips);
+                    build.either(is_some, quotient, zero)
                 };
+                self.set(next, value, out);
+                let digit = self.remainder(rest, next, it.trips);
                 self.set(index, digit, out);
-                self.set(rest, next, out);
+                rest = next;
             }
             found.push(index);
         }
         found.reverse();
         found
+    }
+
+    /// What is left of a number that is divided, as its type has it.
+    fn remainder(&mut self, all: VarId, quotient: VarId, by: VarId) -> ExprId {
+        let build = &mut self.cx.build(self.span);
+        let (all, quotient, by) = (build.var(all), build.var(quotient), build.var(by));
+        let whole = build.binary(BinaryOp::Mul, quotient, by);
+        build.binary(BinaryOp::Sub, all, whole)
+    }
+
+    /// The type that the number of a loop's round fits in: 32 bits if its variable has no more.
+    fn digit_type(&mut self, it: &Counted) -> Ty {
+        let program = &mut self.cx.program;
+        let ty = program.vars[it.var].ty.plain();
+        let size = program.model.size_of(&program.types, ty).unwrap_or(u64::MAX);
+        match program.types.is_integer(ty) && size <= 4 {
+            true => program.types.get(TypeKind::Int(IntKind::UInt)),
+            false => self.cx.build(self.span).number_type(),
+        }
     }
 
     /// Adds to what a number is made of.
@@ -212,33 +308,51 @@ impl Sharing<'_, '_> {
         out: &mut Block,
     ) {
         let span = self.span;
-        let carry = self.number("carry", out);
-        let zero = self.cx.build(span).number(0);
-        self.set(carry, zero, out);
+        // Whether the loop inside has gone round.
+        let mut carry: Option<VarId> = None;
         for (at, ((it, digit), step)) in counted.iter().zip(digits).zip(steps).enumerate().rev() {
-            let value = {
+            let ty = self.cx.program.vars[*digit].ty;
+            let by = {
                 let build = &mut self.cx.build(span);
-                let (digit, by, more) = (build.var(*digit), build.var(*step), build.var(carry));
-                let value = build.binary(BinaryOp::Add, digit, by);
-                build.binary(BinaryOp::Add, value, more)
+                let by = build.var(*step);
+                match carry {
+                    Some(more) => {
+                        let more = build.var(more);
+                        let more = build.cast(more, ty);
+                        build.binary(BinaryOp::Add, by, more)
+                    }
+                    None => by,
+                }
             };
-            self.set(*digit, value, out);
             if at == 0 {
+                let build = &mut self.cx.build(span);
+                let digit_now = build.var(*digit);
+                let value = build.binary(BinaryOp::Add, digit_now, by);
+                self.set(*digit, value, out);
                 continue;
             }
-            let (value, over) = {
+            // No sum is larger than the number of rounds, which has the type of the digit.
+            let left = self.cx.fresh("left", ty, self.space, span, out);
+            let value = {
                 let build = &mut self.cx.build(span);
-                let (digit, trips) = (build.var(*digit), build.var(it.trips));
-                let is_over = build.binary(BinaryOp::Ge, digit, trips);
-                let (one, zero) = (build.number(1), build.number(0));
-                let over = build.either(is_over, one, zero);
-                let less = build.binary(BinaryOp::Sub, digit, trips);
-                let still = build.var(carry);
-                let is_carried = build.binary(BinaryOp::Ne, still, zero);
-                (build.either(is_carried, less, digit), over)
+                let trips = build.var(it.trips);
+                let trips = build.cast(trips, ty);
+                build.binary(BinaryOp::Sub, trips, by)
             };
-            self.set(carry, over, out);
+            self.set(left, value, out);
+            let int = self.cx.build(span).int_type();
+            let over = self.cx.fresh("over", int, self.space, span, out);
+            let (is_over, value) = {
+                let build = &mut self.cx.build(span);
+                let (digit, left, over) = (build.var(*digit), build.var(left), build.var(over));
+                let is_over = build.binary(BinaryOp::Ge, digit, left);
+                let low = build.binary(BinaryOp::Sub, digit, left);
+                let high = build.binary(BinaryOp::Add, digit, by);
+                (is_over, build.either(over, low, high))
+            };
+            self.set(over, is_over, out);
             self.set(*digit, value, out);
+            carry = Some(over);
         }
     }
 
@@ -636,19 +750,17 @@ impl Sharing<'_, '_> {
                         self.at(it.var, it.begin, it.step, rest, out);
                         continue;
                     }
-                    let [index, next] = ["index", "rest"].map(|it| self.number(it, out));
+                    let next = self.number("rest", out);
                     let value = {
                         let build = &mut self.cx.build(span);
                         let (all, trips) = (build.var(rest), build.var(it.trips));
-                        build.binary(BinaryOp::Rem, all, trips)
-                    };
-                    self.set(index, value, out);
-                    let value = {
-                        let build = &mut self.cx.build(span);
-                        let (all, trips) = (build.var(rest), build.var(it.trips));
-                        build.binary(BinaryOp::Div, all, trips)
+                        intrinsic::quotient(build, all, trips)
                     };
                     self.set(next, value, out);
+                    let ty = self.digit_type(it);
+                    let index = self.cx.fresh("index", ty, self.space, span, out);
+                    let digit = self.remainder(rest, next, it.trips);
+                    self.set(index, digit, out);
                     self.at(it.var, it.begin, it.step, index, out);
                     rest = next;
                 }
@@ -693,6 +805,7 @@ impl Sharing<'_, '_> {
     fn at(&mut self, var: VarId, begin: VarId, step: ExprId, index: VarId, out: &mut Block) {
         let build = &mut self.cx.build(self.span);
         let index = build.var(index);
+        let index = build.as_number(index);
         let value = count::value(build, begin, step, index);
         self.set(var, value, out);
     }
@@ -724,4 +837,42 @@ pub(super) fn leaves_iteration(stmt: &Stmt) -> bool {
         StmtKind::Loop(_) | StmtKind::Share(_) => false,
         kind => kind.blocks().into_iter().flatten().any(leaves_iteration),
     }
+}
+
+/// What an iteration does of a loop that all threads share, if that is short.
+fn summed_code(cx: &Cx<'_>, share: &Share) -> Option<StmtId> {
+    let (code, guards) = iteration_code(share).filter(|_| cx.kernel.all == Some(share.crew))?;
+    (guards.is_empty() && is_short(cx.program, code, share.number)).then_some(code)
+}
+
+/// Whether a crew combines what its members have.
+fn has_sums(block: &Block, crew: kernel::Crew) -> bool {
+    let is_one = |it: &StmtKind| matches!(it, StmtKind::Reduce(it) if it.crew == crew);
+    block.iter().any(|it| it.kind.any(&is_one))
+}
+
+/// Whether code is short and without loops, and does not ask which iteration it is of.
+fn is_short(program: &Program, code: StmtId, number: VarId) -> bool {
+    let (mut open, mut count) = (vec![Part::Stmt(code)], 0);
+    while let Some(part) = open.pop() {
+        count += 1;
+        let is_plain = match part {
+            Part::Stmt(stmt) => matches!(
+                program.stmts[stmt].kind,
+                C::Empty | C::Block(_) | C::Local(_) | C::Expr(_) | C::If(..)
+            ),
+            Part::Expr(e) => match program.exprs[e].kind {
+                ExprKind::Var(var) => var != number,
+                ExprKind::StmtExpr(_) => false,
+                _ => true,
+            },
+            Part::Region(_) => false,
+            Part::Local(_) | Part::Init(_) => true,
+        };
+        if !is_plain || count > SHORT {
+            return false;
+        }
+        program.parts(part, &mut |it| open.push(it));
+    }
+    true
 }

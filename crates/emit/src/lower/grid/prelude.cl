@@ -386,6 +386,7 @@ static void __ferry_end_allocator(__ferry_word allocator) {}
 #define __ferry_kernel_barrier() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 #define __ferry_kernel_copy __ferry_copy
 #define __ferry_kernel_infinity() ((double)INFINITY)
+#define __ferry_kernel_quotient __ferry_quotient
 #define __ferry_kernel_try_lock __ferry_try
 #define __ferry_kernel_unlock __ferry_give
 /* What groups leave in memory of the launch: each word has a place of its own, in which groups are side by side. */

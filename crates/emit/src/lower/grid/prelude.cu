@@ -493,6 +493,7 @@ static __device__ unsigned long __ferry_kernel_groups(void) { return gridDim.x; 
 #define __ferry_kernel_barrier __syncthreads
 #define __ferry_kernel_copy __ferry_c_memcpy
 #define __ferry_kernel_infinity() __builtin_inf()
+#define __ferry_kernel_quotient __ferry_quotient
 #define __ferry_kernel_try_lock __ferry_try
 #define __ferry_kernel_unlock __ferry_give
 /* What groups leave in memory of the launch, word by word: those of all groups are side by side. */

@@ -6,6 +6,8 @@
 
 use ir::construct::Leaf;
 use ir::program::{BinaryOp, For, Program, RegionId, StmtId, StmtKind as C, VarId};
+use ir::region::Sharing;
+use ir::walk::Part;
 use kernel::build::Builder;
 use kernel::{Block, Kernel, Launch, LoopKind, Space, Stmt, StmtKind, intrinsic};
 use opt::passes::{Groups, pipeline};
@@ -112,7 +114,13 @@ impl Lowering<'_> {
             // few groups then must gain more than neighbours do.
             let is_worth = |launch: &Launch| match self.form(kernel.region) {
                 super::Form::Solo(_) | super::Form::Spmd => true,
-                super::Form::Flat(_) => !launch.notes.is_empty(),
+                super::Form::Flat(inner) => {
+                    let (has_sums, has_notes) = (self.has_sums(inner), !launch.notes.is_empty());
+                    let is_plain = !has_sums && !self.has_shapes(inner);
+                    // Groups that leave nothing for the last of them take a lock each.
+                    let is_cheap = !has_sums || groups.words > 0;
+                    is_cheap && (has_notes || is_plain)
+                }
                 super::Form::Team(_) => launch.spread.is_some_and(|[threads, ..]| threads > 1),
             };
             match pipeline::run(&mut kernels.program, kernel, groups, None) {
@@ -125,6 +133,38 @@ impl Lowering<'_> {
             }
         }
         kernels
+    }
+}
+
+impl Lowering<'_> {
+    /// Whether iterations have loops or change elements atomically, which the flat form has shapes for.
+    fn has_shapes(&self, id: RegionId) -> bool {
+        let program = self.program;
+        let mut open: Vec<Part> = program.regions[id].body.map(Part::Stmt).into_iter().collect();
+        // The loops of the construct itself.
+        let mut loops = program.regions[id].loops.len();
+        while let Some(part) = open.pop() {
+            match part {
+                Part::Stmt(stmt) if matches!(program.stmts[stmt].kind, C::For(_)) => {
+                    match loops.checked_sub(1) {
+                        Some(left) => loops = left,
+                        None => return true,
+                    }
+                }
+                Part::Region(_) => return true,
+                _ => {}
+            }
+            program.parts(part, &mut |it| open.push(it));
+        }
+        false
+    }
+
+    /// Whether iterations are summed up.
+    fn has_sums(&self, id: RegionId) -> bool {
+        let vars = &self.program.regions[id].vars;
+        vars.iter().any(|it| {
+            matches!(it.sharing.as_ref().map(|it| &it.value), Some(Sharing::Reduction(_)))
+        })
     }
 }
 
