@@ -1,9 +1,10 @@
 //! Atomic accesses by the one thread that a team begins with: the host's compiler takes none but of threads.
 //!
 //! In: such a construct. Out: the same in a region of one thread. What its expressions call is called before, at the
-//! level where it stands.
+//! level where it stands. Conditional updates and accesses in loops of any order are written so that gcc 12 takes them.
 
-use ir::construct::{AtomicKind, Clause, ClauseKind, Leaf};
+use directive::HOST_DIALECT;
+use ir::construct::{AtomicKind, BindLevel, Clause, ClauseKind, Leaf};
 use ir::program::{ExprId, ExprKind, Program, RegionId, StmtId, StmtKind};
 use ir::walk::Part;
 
@@ -117,4 +118,62 @@ pub(super) fn embraced(written: &Program, leveled: Option<Leveled>) -> Option<Le
         leveled.changed.insert(id);
     }
     Some(leveled)
+}
+
+/// Loops that may run in any order, with atomic accesses inside (version 6.0 has them, gcc 12 has not), become loops that say
+/// who shares them and nothing of the order; the program as written, and as it is now.
+pub(super) fn in_any_order(written: &Program, leveled: Option<Leveled>) -> Option<Leveled> {
+    let now = leveled.as_ref().map_or(written, |it| &it.program);
+    let is_free = |it: &RegionId| {
+        let construct = &now.regions[*it].construct;
+        let has_order = construct.kinds().any(|it| matches!(it, ClauseKind::Order(_)));
+        construct.dialect == HOST_DIALECT && (construct.has(Leaf::Loop) || has_order)
+    };
+    let is_atomic = |it: &RegionId| now.regions[*it].construct.leaves == [Leaf::Atomic];
+    let atomics = now.regions.iter().map(|it| it.0).filter(is_atomic);
+    let mut found: Vec<RegionId> =
+        atomics.flat_map(|it| now.around(it).skip(1).filter(is_free)).collect();
+    if found.is_empty() {
+        return leveled;
+    }
+    found.sort_by_key(|it| now.regions[*it].span.start);
+    found.dedup();
+    let found: Vec<_> = found.into_iter().map(|it| (it, who_shares(now, it))).collect();
+    let mut leveled = leveled.unwrap_or_else(|| Leveled::unchanged(written));
+    for (id, leaves) in found {
+        let construct = &mut leveled.program.regions[id].construct;
+        if let Some(at) = construct.leaves.iter().position(|it| *it == Leaf::Loop) {
+            construct.leaves.splice(at..=at, leaves.iter().copied());
+        }
+        let says_order =
+            |it: &ClauseKind<_>| matches!(it, ClauseKind::Order(_) | ClauseKind::Bind(_));
+        construct.clauses.retain(|it| !says_order(&it.kind));
+        leveled.changed.insert(id);
+    }
+    Some(leveled)
+}
+
+/// Those who share a loop of any order.
+fn who_shares(program: &Program, id: RegionId) -> &'static [Leaf] {
+    const LEAGUE: &[Leaf] = &[Leaf::Distribute, Leaf::Parallel, Leaf::For];
+    const THREADS: &[Leaf] = &[Leaf::For];
+    const ONE: &[Leaf] = &[Leaf::Simd];
+    let bound = program.regions[id].construct.kinds().find_map(|it| match it {
+        ClauseKind::Bind(level) => Some(*level),
+        _ => None,
+    });
+    let has = |it: RegionId, leaf| program.regions[it].construct.has(leaf);
+    let shares = |it: RegionId| it != id && !program.regions[it].loops.is_empty();
+    let starter = program
+        .around(id)
+        .find(|it| shares(*it) || has(*it, Leaf::Parallel) || has(*it, Leaf::Teams));
+    match (bound, starter) {
+        (Some(BindLevel::Thread), _) => ONE,
+        (_, Some(it)) if shares(it) => ONE,
+        (_, Some(it)) if has(it, Leaf::Parallel) => THREADS,
+        (_, Some(it)) if has(it, Leaf::Teams) => LEAGUE,
+        (Some(BindLevel::Teams), _) => LEAGUE,
+        (Some(BindLevel::Parallel), None) => THREADS,
+        _ => ONE,
+    }
 }

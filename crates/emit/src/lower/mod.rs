@@ -220,6 +220,7 @@ pub fn lower_with(
         leveled = lanes::without_moved_sums(shaped, leveled);
         leveled = scans::known(shaped, leveled);
         leveled = atomics::embraced(shaped, leveled);
+        leveled = atomics::in_any_order(shaped, leveled);
         (named, leveled)
     };
     let (named, leveled) = prepared(written, true);

@@ -13,6 +13,7 @@ use kernel::{Block, Dim, Schedule, Share, Space, Stmt, StmtKind, count};
 use source::Span;
 
 use super::nest::{is_known, mentions, replace_share};
+use super::workshare::at_most_one;
 use super::{Cx, Result};
 
 /// So many places are looked at for how often a loop runs at most.
@@ -35,6 +36,10 @@ fn changed(cx: &mut Cx<'_>, share: &Share, span: Span) -> Option<Block> {
     };
     let is_whole = share.last.is_empty() && share.pieces.is_none() && share.within.is_none();
     if share.dims.iter().all(|it| it.rectangular) || !goes_round || !is_whole || share.ordered {
+        return None;
+    }
+    // Of one iteration `workshare` makes no loop.
+    if at_most_one(cx.program, &share.dims) {
         return None;
     }
     let vars: Vec<VarId> = share.dims.iter().map(|it| it.var).collect();

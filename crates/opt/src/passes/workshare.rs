@@ -5,6 +5,7 @@
 //! number. Iterations that run in order are gone through by all, each runs its own, and all wait after each.
 
 use ir::program::{BinaryOp, ExprId, ExprKind, For, Program, StmtId, StmtKind as C, VarId};
+use ir::region::LoopTest;
 use ir::types::{IntKind, Ty, TypeKind};
 use ir::walk::Part;
 use kernel::build::Builder;
@@ -166,8 +167,9 @@ impl Sharing<'_, '_> {
         let span = self.span;
         let (me, number) = (share.crew, share.number);
         let mut body = Block::new();
+        let is_one = at_most_one(self.cx.program, &share.dims);
         match nest {
-            Nest::Even(counted) if counted.len() > 1 => {
+            Nest::Even(counted) if counted.len() > 1 && !is_one => {
                 let digits = self.digits(number, counted, out);
                 let steps = self.digits(me.count, counted, out);
                 for (it, index) in counted.iter().zip(&digits) {
@@ -181,6 +183,10 @@ impl Sharing<'_, '_> {
         let build = &mut self.cx.build(span);
         let (at, all, by) = (build.var(number), build.var(high), build.var(me.count));
         let condition = build.binary(BinaryOp::Lt, at, all);
+        if is_one {
+            out.push(Stmt::new(StmtKind::If(condition, body, Block::new()), span));
+            return Ok(());
+        }
         let next = build.binary(BinaryOp::Add, at, by);
         let step = build.set(number, next);
         out.push(forever(Some(condition), Some(step), body, span));
@@ -818,6 +824,60 @@ impl Counted {
         let ty = build.program.vars[self.var].ty.plain();
         build.cast(value, ty)
     }
+}
+
+/// Whether a nest is known to have one iteration, or none. Nobody then goes on to a second one, and a loop that says so is
+/// one whose end does not depend on the thread: PoCL 3.1 takes it for a loop that all threads run.
+pub(super) fn at_most_one(program: &Program, dims: &[Dim]) -> bool {
+    iterations(program, dims, &mut Vec::new()).is_some_and(|it| it < 2)
+}
+
+/// How many iterations a nest has whose bounds are small constants, or made of such and variables of loops around; more than
+/// one are not counted to the end.
+fn iterations(program: &Program, dims: &[Dim], outer: &mut Vec<(VarId, i64)>) -> Option<usize> {
+    let Some((dim, inner)) = dims.split_first() else { return Some(1) };
+    let step = dim.step.map_or(Some(1), |it| small(program, it, outer))?;
+    let (mut at, bound) = (small(program, dim.begin, outer)?, small(program, dim.bound, outer)?);
+    let mut count = 0;
+    for _ in 0..=SMALL {
+        let goes_on = match dim.test {
+            LoopTest::Lt => at < bound,
+            LoopTest::Le => at <= bound,
+            LoopTest::Gt => at > bound,
+            LoopTest::Ge => at >= bound,
+            LoopTest::Ne => at != bound,
+        };
+        if !goes_on || count > 1 {
+            return Some(count);
+        }
+        outer.push((dim.var, at));
+        count += iterations(program, inner, outer)?;
+        outer.pop();
+        at += if dim.descending { -step } else { step };
+    }
+    None
+}
+
+/// The largest number that is the same in every type.
+const SMALL: i64 = 127;
+
+/// The value of an expression of constants and known variables, if it is the same in every type.
+fn small(program: &Program, id: ExprId, known: &[(VarId, i64)]) -> Option<i64> {
+    let value = match program.exprs[id].kind {
+        ExprKind::Var(var) => known.iter().find(|it| it.0 == var)?.1,
+        ExprKind::Cast(_, inner) => small(program, inner, known)?,
+        ExprKind::Binary(op, left, right) => {
+            let (left, right) = (small(program, left, known)?, small(program, right, known)?);
+            match op {
+                BinaryOp::Add => left + right,
+                BinaryOp::Sub => left - right,
+                BinaryOp::Mul => left * right,
+                _ => return None,
+            }
+        }
+        _ => count::constant(program, id)?,
+    };
+    (0..=SMALL).contains(&value).then_some(value)
 }
 
 pub(super) fn forever(
