@@ -34,13 +34,14 @@ headers = $(notdir $(wildcard include/ferry/*.h))
 documents = README.md ARCHITECTURE.md CHANGELOG.md CONTRIBUTING.md LICENSE LICENSE-APACHE LICENSE-MIT
 manuals = $(patsubst docs/%,%,$(wildcard docs/*.* docs/results/*.*))
 
-.PHONY: help setup setup-tests build narrow dropin demo test bench install install-files uninstall fmt lint fuzz clean
+.PHONY: help setup setup-tests build narrow hosts dropin demo test bench install install-files uninstall fmt lint fuzz clean
 
 help:
 	@echo 'make demo               build Ferry, check and explain the examples, run them'
 	@echo 'make test               every check and test (what CI runs)'
 	@echo 'make bench PART= CASES=  time ferry; PART: front, overheads, mapping, loops, kernels, sizes, nests, mapping-quality, sim, allocators, tasks; CASES: of a part'
-	@echo 'make install PREFIX=    install ferry, its library, man pages, … (default /usr/local)'
+	@echo 'make install PREFIX=    install ferry, its library, man pages, … (default /usr/local);'
+	@echo '                        HOSTS="aarch64 riscv64": the library for programs that start there, too'
 	@echo 'make uninstall PREFIX=  remove what install has put there'
 	@echo 'make build              build target/release/ferry'
 	@echo 'make dropin             the library under the name that programs of clang 19 ask for'
@@ -74,6 +75,11 @@ narrow: setup
 	else echo 'left out: ferry-narrow, with which programs are compiled for the device riscv, and which ferry bench' \
 	'mixed-data-model runs: it is built with LLVM 19 (Debian: llvm-19-dev)'; fi
 
+# libferry for programs that start on other machines (ferry cc --host): make hosts HOSTS="aarch64 riscv64".
+HOSTS ?=
+hosts:
+	@CARGO='$(CARGO)' scripts/hosts release $(HOSTS)
+
 # For programs of clang 19 and flang 19: libferry with the name and symbol version they were linked
 # with. Put the folder into their library path.
 dropin: setup
@@ -86,6 +92,7 @@ demo: build
 
 # Tests of what a machine lacks tell so and pass; the last line says how many these were.
 test: lint
+	@CARGO='$(CARGO)' scripts/hosts dev aarch64
 	@$(CARGO) nextest run --workspace --no-tests=pass; status=$$?; \
 	$(CARGO) test --workspace --doc --quiet || status=1; \
 	scripts/skipped $(target)/nextest/default/junit.xml; exit $$status
@@ -106,7 +113,7 @@ fuzz: setup
 	@fuzz/run $(SECONDS)
 
 # Under sudo there is often no cargo; then what `make build` has built before is installed.
-install: $(if $(shell command -v $(CARGO)),build narrow)
+install: $(if $(shell command -v $(CARGO)),build narrow hosts)
 	@test -x $(ferry) || { echo 'install: run `make build` first' >&2; exit 1; }
 	@$(MAKE) --no-print-directory install-files
 
@@ -127,6 +134,9 @@ install-files:
 	$(if $(libraries),install -m 755 $(addprefix $(built)/,$(libraries)) '$(libdir)')
 	$(if $(helpers),install -d '$(libexecdir)')
 	$(if $(helpers),install -m 755 $(addprefix $(built)/,$(helpers)) '$(libexecdir)')
+	for it in $(HOSTS); do rust=$$(sed -n 's/^rust = "\(.*\)"/\1/p' crates/driver/src/cc/remote/toolchains/$$it.toml); \
+	test ! -e $(target)/$$rust/release/libferry.a || \
+	{ install -d '$(libdir)/ferry/'$$it && install -m 644 $(target)/$$rust/release/libferry.a '$(libdir)/ferry/'$$it; } || exit 1; done
 	install -m 644 $(addprefix include/ferry/,$(headers)) '$(incdir)'
 	install -m 644 cmake/FerryToolchain.cmake cmake/FerryConfig.cmake '$(cmakedir)'
 	install -m 644 '$(stage)/FerryConfigVersion.cmake' '$(cmakedir)'
@@ -144,6 +154,8 @@ uninstall:
 	rm -f '$(bindir)/ferry' '$(bindir)/ferrycc'
 	rm -f '$(bashdir)/ferry' '$(zshdir)/_ferry' '$(fishdir)/ferry.fish'
 	rm -f '$(libdir)/libferry.so' '$(libdir)/libferry.a' '$(pkgdir)/ferry.pc'
+	rm -f '$(libdir)/ferry/'*/libferry.a
+	-rmdir '$(libdir)/ferry/'* '$(libdir)/ferry' 2>/dev/null
 	rm -f '$(libexecdir)/ferry-cpu-device' '$(libexecdir)/ferry-narrow'
 	rm -f '$(cmakedir)'/Ferry*.cmake
 	rm -f '$(mandir)/ferry.1' '$(mandir)'/ferry-*.1

@@ -40,6 +40,8 @@ pub enum Remote {
     Riscv64,
     /// NEC's vector engine.
     Ve,
+    /// 64-bit x86.
+    X86_64,
     /// What a file of the user's describes.
     Described,
 }
@@ -134,7 +136,7 @@ const REMOTE: Target = Target {
 };
 
 /// Every kind of device there is.
-pub const TARGETS: [Target; 14] = [
+pub const TARGETS: [Target; 15] = [
     CPU,
     Target {
         kind: Kind::CpuCopy,
@@ -239,6 +241,13 @@ pub const TARGETS: [Target; 14] = [
         about: "NEC's vector engine (never tried)",
         is: Is::Other,
         arch: &["ve"],
+        ..REMOTE
+    },
+    Target {
+        kind: Kind::Remote(Remote::X86_64),
+        name: "remote:x86_64",
+        about: "a 64-bit x86 processor, for programs that start on other machines beside it",
+        arch: &["x86_64"],
         ..REMOTE
     },
     REMOTE,

@@ -150,6 +150,7 @@ pub const PLUGINS: &[Plugin] = &[
     remote!(Remote::Ppc64le),
     remote!(Remote::Riscv64),
     remote!(Remote::Ve),
+    remote!(Remote::X86_64),
     remote!(Remote::Described),
 ];
 

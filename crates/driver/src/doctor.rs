@@ -143,6 +143,11 @@ fn findings() -> Vec<Finding> {
             machine("ve"),
             "the device remote:ve, which nobody has tried; NEC's SDK",
         ),
+        optional(
+            "GCC for 64-bit x86",
+            machine("x86_64"),
+            "the device remote:x86_64, for programs that start on other machines; package gcc-x86-64-linux-gnu, or gcc",
+        ),
         finding(
             "cache",
             Cache::of_user(true).folder().map(shown),

@@ -545,7 +545,7 @@ pub(crate) struct CcOptions {
     /// Devices to compile for: cpu, cpu:copy, cpu:separate, opencl, opencl:1.2, cuda (all GPUs from sm_70 on),
     /// cuda:sm_90 (this one, and later ones by way of their drivers), hip (AMD's gfx90a), hip:gfx942, riscv (a simulated
     /// cluster), riscv:mine.toml, riscv:shared, remote:aarch64 (another machine, with its own compiler), remote:ppc64le,
-    /// remote:riscv64, remote:ve, remote:mine.toml, or a list such as cpu,cuda,hip
+    /// remote:riscv64, remote:ve, remote:x86_64, remote:mine.toml, or a list such as cpu,cuda,hip
     #[arg(long, value_name = "LIST", default_value = "cpu")]
     pub(crate) device: String,
 
@@ -572,6 +572,10 @@ pub(crate) struct CcOptions {
     /// The host compiler, with options if it needs any
     #[arg(long, value_name = "COMMAND")]
     pub(crate) ferry_cc: Option<OsString>,
+
+    /// The machine that the program starts on, if another than this one: aarch64, riscv64, ppc64le, mine.toml
+    #[arg(long, value_name = "MACHINE")]
+    pub(crate) host: Option<String>,
 
     /// Link the runtime into the program instead of libferry.so with its path
     #[arg(long)]

@@ -131,16 +131,22 @@ pub(crate) fn found() -> Result<Option<Vec<String>>> {
 impl OpenCl {
     /// The device with that number among those of all drivers, processors last.
     pub fn open(number: usize) -> Result<OpenCl> {
-        OpenCl::with_cache(number, Level::V20, Cache::of_user(true))
+        OpenCl::with_builds_kept(number, Level::V20)
     }
 
     /// The same, of which nothing is used that came after version 1.2.
     pub fn open_as_12(number: usize) -> Result<OpenCl> {
-        OpenCl::with_cache(number, Level::V12, Cache::of_user(true))
+        OpenCl::with_builds_kept(number, Level::V12)
     }
 
-    fn with_cache(number: usize, most: Level, cache: Cache) -> Result<OpenCl> {
+    /// What is compiled is kept, by the driver or else in the user's cache.
+    fn with_builds_kept(number: usize, most: Level) -> Result<OpenCl> {
         let chosen = choose::device(number, most)?;
+        let cache = Cache::of_user(!chosen.keeps_builds);
+        OpenCl::with_cache(chosen, most, cache)
+    }
+
+    fn with_cache(chosen: Chosen, most: Level, cache: Cache) -> Result<OpenCl> {
         let failed = |what, code| failure(what, code);
         let context = context::create_context(&[chosen.id], ptr::null(), None, ptr::null_mut())
             .map_err(|code| failed("making a context", code))?;
@@ -623,6 +629,8 @@ impl Device for OpenCl {
     }
 
     fn build_of(&self, module: Module) -> Option<Build> {
+        // A driver does not tell what it has kept.
+        self.cache.folder()?;
         let modules = self.modules();
         let mut programs = modules.loaded.get(&module.0)?.iter();
         let is_kept = programs.all(|it| it.build == Build::Kept);

@@ -113,7 +113,10 @@ impl Program {
                     [text] if !needs_others => Program::from_text(context, chosen, options, text)?,
                     _ => Program::linked(context, chosen, options, texts, &files)?,
                 };
-                if let Some(binary) = binary(&handle) {
+                // Asking for it may cost a compilation of all kernels.
+                if cache.folder().is_some()
+                    && let Some(binary) = binary(&handle)
+                {
                     cache.keep(&key, &binary);
                 }
                 (handle, Build::Compiled)

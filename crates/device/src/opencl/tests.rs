@@ -28,7 +28,8 @@ fn opened(folder: &Path) -> Option<OpenCl> {
 }
 
 fn opened_as(most: Level, folder: &Path) -> Option<OpenCl> {
-    match OpenCl::with_cache(0, most, Cache::in_folder(folder)) {
+    let device = choose::device(0, most);
+    match device.and_then(|it| OpenCl::with_cache(it, most, Cache::in_folder(folder))) {
         Ok(device) => Some(device),
         Err(why) => {
             eprintln!("skipped: {why}");

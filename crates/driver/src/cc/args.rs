@@ -13,6 +13,7 @@ use ir::construct::Dialect;
 
 use super::device::Targets;
 use super::language::Language;
+use super::remote::Machine;
 use super::response;
 use super::table::{self, Depend, Own, Role, Shape, Stop};
 use crate::options::Believed;
@@ -136,7 +137,10 @@ pub(crate) struct Arguments {
     pub(crate) no_tiles: bool,
     /// How far directives are believed.
     pub(crate) trust: Believed,
+    /// The host compiler's command.
     pub(crate) host: Option<OsString>,
+    /// The machine that the program starts on, if another than this one.
+    pub(crate) origin: Option<Machine>,
     pub(crate) static_runtime: bool,
     pub(crate) no_cache: bool,
 }
@@ -379,6 +383,7 @@ impl Reader {
                     .map_err(|_| format!("`--trust {word}`: say `trust`, `verify` or `strict`"))?;
             }
             Own::Host => read.host = Some(value),
+            Own::Origin => read.origin = Some(Machine::read(&value.to_string_lossy())?),
             Own::StaticRuntime => read.static_runtime = true,
             Own::NoTiles => read.no_tiles = true,
             Own::NoCache => read.no_cache = true,

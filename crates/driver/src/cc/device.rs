@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use abi::target::{Code, Kind, TARGETS, named};
 
+use super::remote::describe::READY;
 use super::{cuda, hip, remote};
 
 /// What stands before the name of a GPU: `cuda:sm_80`.
@@ -137,7 +138,8 @@ impl Targets {
         let mut cluster = None;
         let mut remotes: Vec<String> = Vec::new();
         let mut told = Vec::new();
-        for part in text.split(',') {
+        let parts: Vec<String> = text.split(',').map(whole).collect();
+        for part in parts.iter().map(String::as_str) {
             let (name, count) = part.split_once('*').unwrap_or((part, "1"));
             let name = name.trim();
             let plain = if gpus.read(name)? {
@@ -238,6 +240,13 @@ impl Targets {
     }
 }
 
+/// A machine alone stands for the device of that name.
+fn whole(part: &str) -> String {
+    let name = part.split('*').next().unwrap_or_default().trim();
+    let is_machine = READY.iter().any(|it| it.0 == name);
+    if is_machine { format!("remote:{}", part.trim_start()) } else { part.to_owned() }
+}
+
 fn unknown(name: &str) -> String {
     let known: Vec<String> = TARGETS.iter().map(|it| format!("`{}`", it.name)).collect();
     format!("no device is called `{name}`; known are {}", known.join(", "))
@@ -313,6 +322,7 @@ mod tests {
             &["riscv64", "aarch64"],
         );
         check("remote:my/c.toml*4", "remote*4", &["my/c.toml"]);
+        check("cpu, x86_64*2", "cpu,remote:x86_64*2", &["x86_64"]);
         for wrong in ["remote", "remote:", "remote:sparc", "remote:a.toml,remote:b.toml"] {
             assert!(Targets::read(wrong).is_err(), "{wrong}");
         }

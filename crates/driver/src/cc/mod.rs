@@ -53,6 +53,7 @@ use tempfile::TempDir;
 use self::args::{Arguments, Question, Report, Step};
 use self::compile::{Done, Job};
 use self::host::{Host, Voice};
+use self::remote::origin;
 use self::table::Stop;
 use opt::decisions::Decisions;
 use opt::profile::{Kind, Profile};
@@ -224,10 +225,13 @@ fn colour(arguments: &Arguments) -> render::Colour {
 
 /// Runs `ferry cc` on the words after it.
 pub(crate) fn run(words: &[OsString]) -> Result<ExitCode, String> {
-    let outcome = Arguments::read(words).map_err(|error| Failure::told(&error)).and_then(|it| {
-        let host = Host::find(it.host.as_deref(), it.verbose).map_err(|it| Failure::told(&it))?;
-        command(&it, &host)
-    });
+    let outcome =
+        Arguments::read(words).map_err(|error| Failure::told(&error)).and_then(|mut it| {
+            origin::settle(&mut it).map_err(|error| Failure::told(&error))?;
+            let host =
+                Host::find(it.host.as_deref(), it.verbose).map_err(|it| Failure::told(&it))?;
+            command(&it, &host)
+        });
     match outcome {
         Ok(()) => Ok(ExitCode::SUCCESS),
         Err(failure) => {

@@ -45,6 +45,11 @@ fn compile_and_become(words: &[OsString]) -> Result<ExitCode, Failure> {
              `ferry cc`",
         ));
     }
+    if arguments.origin.is_some() {
+        return Err(Failure::told(
+            "`ferry run` starts programs on this machine: build those of `--host` with `ferry cc`",
+        ));
+    }
     arguments.report.get_or_insert(Report::Text);
     let host = Host::find(arguments.host.as_deref(), arguments.verbose)
         .map_err(|it| Failure::told(&it))?;

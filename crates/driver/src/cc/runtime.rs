@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::Failure;
 use super::args::Arguments;
+use super::remote::origin;
 
 /// The program that `cpu:separate` runs kernels in.
 pub(crate) const SEPARATE_HELPER: &str = "ferry-cpu-device";
@@ -41,9 +42,13 @@ pub(crate) fn flags(arguments: &Arguments, need: Need) -> Result<Runtime, Failur
         words.push("-Wl,--as-needed".into());
     }
     let has_no_libraries = ["-static", "-static-pie"].iter().any(|it| arguments.has(it));
-    let is_static = arguments.static_runtime || has_no_libraries;
+    // Another machine need not have libraries in the places of this one.
+    let is_static = arguments.static_runtime || has_no_libraries || arguments.origin.is_some();
     let name = if is_static { "libferry.a" } else { "libferry.so" };
-    let library = find(name);
+    let library = match &arguments.origin {
+        None => find(name),
+        Some(machine) => Some(origin::library(machine, name).map_err(|why| Failure::told(&why))?),
+    };
     let is_ours = library.is_some();
     match library {
         None if need == Need::Ours || arguments.static_runtime => {
@@ -73,9 +78,15 @@ pub(crate) fn flags(arguments: &Arguments, need: Need) -> Result<Runtime, Failur
 
 /// A library or helper: in the installation, beside the program, or in the tree it was built in.
 pub(crate) fn find(name: &str) -> Option<PathBuf> {
+    let places = ["../lib/ferry", "../lib", "../lib64", ".", "deps", "../libexec/ferry"];
+    find_in(&places, name)
+}
+
+/// A file in one of these folders, as seen from this program's.
+pub(crate) fn find_in(places: &[&str], name: &str) -> Option<PathBuf> {
     let program = env::current_exe().and_then(|it| it.canonicalize()).ok()?;
     let folder = program.parent()?;
-    ["../lib/ferry", "../lib", "../lib64", ".", "deps", "../libexec/ferry"]
+    places
         .iter()
         .map(|it| folder.join(it).join(name))
         .find(|it| it.is_file())

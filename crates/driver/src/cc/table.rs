@@ -97,6 +97,7 @@ pub(crate) enum Own {
     Profile,
     Trust,
     Host,
+    Origin,
     StaticRuntime,
     NoCache,
 }
@@ -254,6 +255,8 @@ const TABLE: &[Row] = &[
     row("--trust=", Joined, Role::Own(Own::Trust)),
     row("--ferry-cc", Separate, Role::Own(Own::Host)),
     row("--ferry-cc=", Joined, Role::Own(Own::Host)),
+    row("--host", Separate, Role::Own(Own::Origin)),
+    row("--host=", Joined, Role::Own(Own::Origin)),
     row("--ferry-static-runtime", Alone, Role::Own(Own::StaticRuntime)),
     row("--ferry-no-tiles", Alone, Role::Own(Own::NoTiles)),
     row("--ferry-no-cache", Alone, Role::Own(Own::NoCache)),

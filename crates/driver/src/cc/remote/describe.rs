@@ -11,11 +11,12 @@ use crate::input;
 use crate::report::reason;
 
 /// Those that come with Ferry: names and texts.
-pub(crate) const READY: [(&str, &str); 4] = [
+pub(crate) const READY: [(&str, &str); 5] = [
     ("aarch64", include_str!("toolchains/aarch64.toml")),
     ("ppc64le", include_str!("toolchains/ppc64le.toml")),
     ("riscv64", include_str!("toolchains/riscv64.toml")),
     ("ve", include_str!("toolchains/ve.toml")),
+    ("x86_64", include_str!("toolchains/x86_64.toml")),
 ];
 
 /// What a file says.
@@ -40,6 +41,8 @@ pub(crate) struct Description {
     pub(crate) runner: Vec<String>,
     /// Programs there can map files of the host.
     pub(crate) shares_files: bool,
+    /// What Rust calls the machine, where libferry can be built for it.
+    pub(crate) rust: Option<String>,
 }
 
 /// A toolchain.

@@ -5,6 +5,7 @@
 //! what starts it travel in the image ([`abi::remote`]).
 
 pub(crate) mod describe;
+pub(crate) mod origin;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
