@@ -27,6 +27,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use abi::names::{VARIABLES_INIT, VARIABLES_SIZE, of_file};
 use abi::requires;
+use abi::target::{Kind, Vendor};
 use cache::Cache;
 use cl3::command_queue as queue;
 use cl3::context;
@@ -52,7 +53,11 @@ const ALIGNED: usize = 128;
 /// The device.
 #[derive(Debug)]
 pub struct OpenCl {
-    name: String,
+    name: &'static str,
+    /// The first line of images that it takes.
+    mark: String,
+    /// It stands in for another device.
+    emulates: bool,
     chosen: Chosen,
     context: cl_context,
     pool: Pool,
@@ -131,15 +136,27 @@ pub(crate) fn found() -> Result<Option<Vec<String>>> {
 impl OpenCl {
     /// The device with that number among those of all drivers, processors last.
     pub fn open(number: usize) -> Result<OpenCl> {
-        OpenCl::with_cache(number, Level::V20, Cache::of_user(true))
+        OpenCl::with_cache(number, Kind::OpenCl, Cache::of_user(true))
     }
 
     /// The same, of which nothing is used that came after version 1.2.
     pub fn open_as_12(number: usize) -> Result<OpenCl> {
-        OpenCl::with_cache(number, Level::V12, Cache::of_user(true))
+        OpenCl::with_cache(number, Kind::OpenCl12, Cache::of_user(true))
     }
 
-    fn with_cache(number: usize, most: Level, cache: Cache) -> Result<OpenCl> {
+    /// The same, which takes pipelines for an FPGA and emulates it.
+    pub fn open_as_fpga(number: usize, vendor: Vendor) -> Result<OpenCl> {
+        OpenCl::with_cache(number, Kind::Fpga(vendor), Cache::of_user(true))
+    }
+
+    fn with_cache(number: usize, kind: Kind, cache: Cache) -> Result<OpenCl> {
+        let most = if kind == Kind::OpenCl { Level::V20 } else { Level::V12 };
+        let emulates = matches!(kind, Kind::Fpga(_));
+        let name = kind.target().name;
+        let mark = match emulates {
+            true => abi::image::fpga(name),
+            false => abi::image::OPENCL.to_owned(),
+        };
         let chosen = choose::device(number, most)?;
         let failed = |what, code| failure(what, code);
         let context = context::create_context(&[chosen.id], ptr::null(), None, ptr::null_mut())
@@ -156,7 +173,9 @@ impl OpenCl {
         };
         let pool = Pool::new(Box::new(Queues { context, device: chosen.id, moved }));
         Ok(OpenCl {
-            name: if most == Level::V12 { "opencl:1.2" } else { "opencl" }.to_owned(),
+            name,
+            mark,
+            emulates,
             memory,
             stacks: Mutex::default(),
             chosen,
@@ -574,7 +593,7 @@ impl Gpu for OpenCl {
 #[allow(unsafe_code, reason = "memory and kernels of a driver, by address")]
 impl Device for OpenCl {
     fn name(&self) -> &str {
-        &self.name
+        self.name
     }
 
     fn shares_host_memory(&self) -> bool {
@@ -595,15 +614,22 @@ impl Device for OpenCl {
     }
 
     fn remark(&self) -> Option<String> {
-        self.cache.refusal().map(|why| format!("the cache is not used: {why}"))
+        let name = self.name;
+        let emulated = self.emulates.then(|| {
+            format!("`{name}` is emulated on {}: no board is used", choose::name(self.chosen.id))
+        });
+        let cache = self.cache.refusal().map(|why| format!("the cache is not used: {why}"));
+        let said: Vec<String> = emulated.into_iter().chain(cache).collect();
+        (!said.is_empty()).then(|| said.join("; "))
     }
 
     fn accepts(&self, image: &[u8]) -> bool {
-        image.starts_with(abi::image::OPENCL.as_bytes())
+        image.starts_with(self.mark.as_bytes())
     }
 
     fn load(&self, image: &[u8]) -> Result<Module> {
-        let mut programs = Program::build(self.context, &self.chosen, &self.cache, image)?;
+        let mut programs =
+            Program::build(self.context, &self.chosen, &self.cache, &self.mark, image)?;
         if parts::has_name(image, &["printf("]) {
             self.prints.store(true, Ordering::Relaxed);
         }
