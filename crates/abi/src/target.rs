@@ -36,6 +36,8 @@ pub enum Kind {
 pub enum Vendor {
     /// Intel's SDK for OpenCL.
     Intel,
+    /// Vitis of AMD (Xilinx).
+    Xilinx,
 }
 
 impl Vendor {
@@ -43,6 +45,7 @@ impl Vendor {
     pub fn board(self) -> &'static str {
         match self {
             Vendor::Intel => "stratix-v",
+            Vendor::Xilinx => "alveo-u250",
         }
     }
 }
@@ -168,7 +171,7 @@ const REMOTE: Target = Target {
 };
 
 /// Every kind of device there is.
-pub const TARGETS: [Target; 15] = [
+pub const TARGETS: [Target; 16] = [
     CPU,
     Target {
         kind: Kind::CpuCopy,
@@ -247,6 +250,13 @@ pub const TARGETS: [Target; 15] = [
         arch: CLUSTER,
     },
     FPGA,
+    Target {
+        kind: Kind::Fpga(Vendor::Xilinx),
+        name: "fpga-xilinx",
+        about: "pipelines for an FPGA of AMD's (Xilinx), emulated by an OpenCL driver",
+        code: Code::Grids(&[Grid::Fpga(Vendor::Xilinx)]),
+        ..FPGA
+    },
     Target {
         kind: Kind::Remote(Remote::Aarch64),
         name: "remote:aarch64",

@@ -159,6 +159,7 @@ pub const PLUGINS: &[Plugin] = &[
         open: |number| Ok(Box::new(riscv::Riscv::open(number, riscv::Sharing::Shared)?)),
     },
     fpga!(Vendor::Intel),
+    fpga!(Vendor::Xilinx),
     remote!(Remote::Aarch64),
     remote!(Remote::Ppc64le),
     remote!(Remote::Riscv64),

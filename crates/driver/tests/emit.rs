@@ -113,7 +113,7 @@ fn program(
     }
     let stem = path.file_stem()?.to_str()?;
     match dialect {
-        "opencl" | "opencl:1.2" | "fpga-intel" => {
+        "opencl" | "opencl:1.2" | "fpga-intel" | "fpga-xilinx" => {
             let built = build(folder.path(), &[&format!("out/{stem}.c")]);
             if !built.status.success() {
                 return Some(format!("does not compile: {}", told(&built)));
@@ -157,7 +157,7 @@ fn program(
 /// Whether the pieces are there that a dialect is tested with; what is missing is said.
 fn has(dialect: &str) -> bool {
     let missing = match dialect {
-        "opencl" | "opencl:1.2" | "fpga-intel" => {
+        "opencl" | "opencl:1.2" | "fpga-intel" | "fpga-xilinx" => {
             let devices = ferry(&["devices", "--json"], Path::new("."));
             let devices = String::from_utf8_lossy(&devices.stdout).into_owned();
             let line = devices.lines().find(|it| it.contains("\"opencl\"")).unwrap_or_default();
@@ -443,6 +443,16 @@ const VENDORS: &[(&str, &str, &[&str])] = &[
             "s_partial[8] __attribute__((register));",
             "#pragma unroll 8\n",
             "#pragma ivdep\n",
+        ],
+    ),
+    (
+        "fpga-xilinx",
+        "__xilinx__",
+        &[
+            "__attribute__((reqd_work_group_size(1, 1, 1))) void main_l7(__global void *ferry_a",
+            "s_partial[8] __attribute__((xcl_array_partition(complete, 1)));",
+            "__attribute__((opencl_unroll_hint(8)))\n",
+            "__attribute__((xcl_pipeline_loop(1)))\n",
         ],
     ),
 ];

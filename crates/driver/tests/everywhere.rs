@@ -51,7 +51,7 @@ struct Elsewhere {
     is_there: fn() -> bool,
 }
 
-const ELSEWHERE: [Elsewhere; 5] = [
+const ELSEWHERE: [Elsewhere; 6] = [
     Elsewhere {
         name: "opencl",
         device: "opencl",
@@ -76,6 +76,14 @@ const ELSEWHERE: [Elsewhere; 5] = [
         list: include_str!("../../../tests/run/opencl.txt"),
         refusal: "[F0710]",
         every: 2,
+        is_there: has_driver,
+    },
+    Elsewhere {
+        name: "fpga_xilinx",
+        device: "fpga-xilinx",
+        list: include_str!("../../../tests/run/opencl.txt"),
+        refusal: "[F0710]",
+        every: 12,
         is_there: has_driver,
     },
     Elsewhere {
@@ -109,7 +117,7 @@ fn main() -> ExitCode {
     for (number, (name, path)) in programs.iter().enumerate() {
         let source = path.clone();
         trials.push(Trial::test(format!("host::{name}"), move || checked(on_host(&source))));
-        for elsewhere in ELSEWHERE.iter().filter(|it| number % it.every == 0) {
+        for elsewhere in ELSEWHERE.iter().filter(|it| number % it.every == it.every / 2) {
             let (path, excuse) = (path.clone(), listed(elsewhere.list).get(name.as_str()).copied());
             let test = format!("{}::{name}", elsewhere.name);
             trials.push(Trial::test(test, move || checked(there(elsewhere, &path, excuse))));

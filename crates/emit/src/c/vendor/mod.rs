@@ -4,6 +4,7 @@
 //! these pass over; what only a vendor's compiler takes is guarded by a macro that it alone defines.
 
 mod intel;
+mod xilinx;
 
 use abi::target::Vendor;
 use ir::program::{ExprKind, For, Program, StmtId, StmtKind, VarId};
@@ -30,6 +31,7 @@ pub(crate) struct Words {
 pub(crate) fn words(vendor: Vendor) -> &'static Words {
     match vendor {
         Vendor::Intel => &intel::WORDS,
+        Vendor::Xilinx => &xilinx::WORDS,
     }
 }
 
