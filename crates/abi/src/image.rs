@@ -29,6 +29,14 @@ pub const OPENCL_12_LACKS: &str = "// ferry: cannot be: ";
 /// Buffers that kernels of that text take.
 pub const OPENCL_MEMORIES: usize = 4;
 
+/// The first line of the same text for an FPGA, up to the name of the device.
+pub const FPGA: &str = "// ferry: pipelines in OpenCL C for ";
+
+/// That line.
+pub fn fpga(device: &str) -> String {
+    format!("{FPGA}{device}\n")
+}
+
 /// The first line of a text in CUDA C++, which is compiled before it becomes an image.
 pub const CUDA: &str = "// ferry: kernels in CUDA C++\n";
 

@@ -25,8 +25,29 @@ pub enum Kind {
     Riscv,
     /// The same, whose cores reach the host's memory.
     RiscvShared,
+    /// An FPGA, whose pipelines an OpenCL driver emulates.
+    Fpga(Vendor),
     /// Another machine, reached by messages, whose compiler makes its code.
     Remote(Remote),
+}
+
+/// Whose tools make an FPGA of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Vendor {
+    /// Intel's SDK for OpenCL.
+    Intel,
+    /// Vitis of AMD (Xilinx).
+    Xilinx,
+}
+
+impl Vendor {
+    /// The device that is meant where none is named, in the table of crate `fpga`.
+    pub fn board(self) -> &'static str {
+        match self {
+            Vendor::Intel => "stratix-v",
+            Vendor::Xilinx => "alveo-u250",
+        }
+    }
 }
 
 /// Which other machine.
@@ -58,6 +79,8 @@ pub enum Grid {
     Cuda,
     /// HIP, which is the same C++ for AMD's GPUs.
     Hip,
+    /// OpenCL C 1.2 with the words of an FPGA's vendor; its kernels are pipelines that one work-item runs.
+    Fpga(Vendor),
 }
 
 /// What the kernels of a device are compiled to.
@@ -90,7 +113,7 @@ pub struct Target {
     pub lacks: u32,
     /// Host addresses are device addresses.
     pub shares_host_memory: bool,
-    /// It is a GPU to directives that choose by kind, and neither that nor a processor, or a processor.
+    /// What it is to directives that choose by kind: a processor, a GPU, an FPGA, or none of them.
     pub is: Is,
     /// Names of its instruction set in such directives; none where that is the host's.
     pub arch: &'static [&'static str],
@@ -103,6 +126,8 @@ pub enum Is {
     Processor,
     /// `gpu`
     Gpu,
+    /// `fpga`
+    Fpga,
     /// Neither.
     Other,
 }
@@ -123,6 +148,18 @@ const CPU: Target = Target {
     arch: &[],
 };
 
+/// An FPGA.
+const FPGA: Target = Target {
+    kind: Kind::Fpga(Vendor::Intel),
+    name: "fpga-intel",
+    about: "pipelines for an FPGA of Intel's, emulated by an OpenCL driver",
+    code: Code::Grids(&[Grid::Fpga(Vendor::Intel)]),
+    lacks: APART,
+    shares_host_memory: false,
+    is: Is::Fpga,
+    arch: &["fpga"],
+};
+
 /// Another machine.
 const REMOTE: Target = Target {
     kind: Kind::Remote(Remote::Described),
@@ -136,7 +173,7 @@ const REMOTE: Target = Target {
 };
 
 /// Every kind of device there is.
-pub const TARGETS: [Target; 15] = [
+pub const TARGETS: [Target; 17] = [
     CPU,
     Target {
         kind: Kind::CpuCopy,
@@ -214,6 +251,14 @@ pub const TARGETS: [Target; 15] = [
         is: Is::Other,
         arch: CLUSTER,
     },
+    FPGA,
+    Target {
+        kind: Kind::Fpga(Vendor::Xilinx),
+        name: "fpga-xilinx",
+        about: "pipelines for an FPGA of AMD's (Xilinx), emulated by an OpenCL driver",
+        code: Code::Grids(&[Grid::Fpga(Vendor::Xilinx)]),
+        ..FPGA
+    },
     Target {
         kind: Kind::Remote(Remote::Aarch64),
         name: "remote:aarch64",
@@ -279,10 +324,26 @@ impl Grid {
         TARGETS.iter().find(has).map_or("", |it| it.name)
     }
 
+    /// As users write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Grid::OpenCl12 => Kind::OpenCl12.target().name,
+            Grid::OpenCl | Grid::Cuda | Grid::Hip | Grid::Fpga(_) => self.device(),
+        }
+    }
+
+    /// The vendor of the FPGA that it is for.
+    pub fn vendor(self) -> Option<Vendor> {
+        match self {
+            Grid::Fpga(vendor) => Some(vendor),
+            Grid::OpenCl | Grid::OpenCl12 | Grid::Cuda | Grid::Hip => None,
+        }
+    }
+
     /// Whether it is C++.
     pub fn is_cpp(self) -> bool {
         match self {
-            Grid::OpenCl | Grid::OpenCl12 => false,
+            Grid::OpenCl | Grid::OpenCl12 | Grid::Fpga(_) => false,
             Grid::Cuda | Grid::Hip => true,
         }
     }
@@ -295,7 +356,7 @@ impl Grid {
     /// Whether types say what kind of memory a pointer leads to: all to that of the device.
     pub fn names_memory(self) -> bool {
         match self {
-            Grid::OpenCl12 => true,
+            Grid::OpenCl12 | Grid::Fpga(_) => true,
             Grid::OpenCl | Grid::Cuda | Grid::Hip => false,
         }
     }
@@ -318,5 +379,11 @@ mod tests {
         }
         let grids = [Grid::OpenCl, Grid::OpenCl12, Grid::Cuda, Grid::Hip];
         assert_eq!(grids.map(Grid::device), ["opencl", "opencl", "cuda", "hip"]);
+        assert_eq!(grids.map(Grid::name), ["opencl", "opencl:1.2", "cuda", "hip"]);
+        let fpgas = TARGETS.iter().filter(|it| matches!(it.kind, Kind::Fpga(_)));
+        for it in fpgas {
+            let Code::Grids([grid]) = it.code else { unreachable!("{it:?}") };
+            assert_eq!((grid.name(), grid.vendor().map(Kind::Fpga)), (it.name, Some(it.kind)));
+        }
     }
 }

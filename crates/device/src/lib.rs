@@ -43,7 +43,7 @@ use std::ffi::CStr;
 use std::sync::Arc;
 
 use abi::entry::KernelFn;
-use abi::target::{Kind, Remote, Target};
+use abi::target::{Kind, Remote, Target, Vendor};
 
 pub use error::{DeviceError, Started};
 pub use memory::{DevicePtr, MemoryKind};
@@ -86,6 +86,18 @@ macro_rules! remote {
             gives: |_| 0,
             found: || Ok(None),
             open: |number| Ok(Box::new(remote::Other::open(Kind::Remote($which), number)?)),
+        }
+    };
+}
+
+/// The plugin of an FPGA, which an OpenCL driver emulates.
+macro_rules! fpga {
+    ($vendor:expr) => {
+        Plugin {
+            kind: Kind::Fpga($vendor),
+            gives: |_| 0,
+            found: opencl::found,
+            open: |number| Ok(Box::new(opencl::OpenCl::open_as_fpga(number, $vendor)?)),
         }
     };
 }
@@ -146,6 +158,8 @@ pub const PLUGINS: &[Plugin] = &[
         found: || Ok(None),
         open: |number| Ok(Box::new(riscv::Riscv::open(number, riscv::Sharing::Shared)?)),
     },
+    fpga!(Vendor::Intel),
+    fpga!(Vendor::Xilinx),
     remote!(Remote::Aarch64),
     remote!(Remote::Ppc64le),
     remote!(Remote::Riscv64),

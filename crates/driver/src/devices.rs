@@ -133,6 +133,7 @@ fn device(name: &'static str, kind: Kind, here: &Here) -> Device {
             "the same, with nothing that came after version 1.2".to_owned(),
             &["libferry.so", OPENCL],
         ),
+        Kind::Fpga(_) => (kind.target().about.to_owned(), &["libferry.so", OPENCL]),
         Kind::Cuda => (format!("NVIDIA GPUs; {LEFT}"), &["libferry.so", NVIDIA]),
         Kind::Hip => (format!("AMD's GPUs; {LEFT}"), &["libferry.so", AMD]),
         Kind::Riscv => {

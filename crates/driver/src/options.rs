@@ -2,8 +2,10 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
-use clap::builder::TypedValueParser as _;
+use abi::target::{Code, TARGETS};
+use clap::builder::{PossibleValue, TypedValueParser as _};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
 const AFTER: &str = "\
@@ -500,19 +502,53 @@ impl From<Grids> for emit::Grid {
 }
 
 /// Languages of kernels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dialect {
-    /// CUDA C++, and the driver API
-    Cuda,
-    /// OpenCL C, and OpenCL 2.0
-    Opencl,
-    /// OpenCL C 1.2, and what every version of OpenCL since has
-    #[value(name = "opencl:1.2")]
-    Opencl12,
-    /// HIP for AMD's GPUs, and its module API
-    Hip,
-    /// Kernels as Ferry has them before a language has spelt them, for people: on standard output, or in FILE.k
+    /// That of a grid of threads.
+    Grid(emit::Grid),
+    /// None.
     Kernel,
+}
+
+impl ValueEnum for Dialect {
+    fn value_variants<'a>() -> &'a [Dialect] {
+        static ALL: LazyLock<Vec<Dialect>> = LazyLock::new(|| {
+            let of = |it: &abi::target::Target| match it.code {
+                Code::Grids(grids) => grids,
+                Code::Host | Code::Image | Code::Cluster | Code::Server => &[],
+            };
+            let mut all: Vec<Dialect> = Vec::new();
+            for it in TARGETS.iter().flat_map(of).map(|it| Dialect::Grid(*it)) {
+                all.extend(Some(it).filter(|it| !all.contains(it)));
+            }
+            all.push(Dialect::Kernel);
+            all
+        });
+        &ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        use emit::Grid;
+        let (name, about) = match self {
+            Dialect::Grid(grid) => {
+                let about = match grid {
+                    Grid::Cuda => "CUDA C++, and the driver API",
+                    Grid::OpenCl => "OpenCL C, and OpenCL 2.0",
+                    Grid::OpenCl12 => "OpenCL C 1.2, and what every version of OpenCL since has",
+                    Grid::Hip => "HIP for AMD's GPUs, and its module API",
+                    Grid::Fpga(_) => {
+                        "Pipelines in OpenCL C 1.2, with the words of the FPGA's vendor"
+                    }
+                };
+                (grid.name(), about)
+            }
+            Dialect::Kernel => (
+                "kernel",
+                "Kernels as Ferry has them before a language has spelt them, for people: on standard output, or in FILE.k",
+            ),
+        };
+        Some(PossibleValue::new(name).help(about))
+    }
 }
 
 /// Forms of a report of what became of directives.

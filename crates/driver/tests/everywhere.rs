@@ -6,7 +6,7 @@
 //! line says `syntax only` is about what is accepted, and is built once; one that says `also on LIST.` runs with those
 //! devices too.
 //!
-//! `opencl::NAME`, `opencl_12::NAME` and `riscv::NAME`: `tests/run/opencl.txt` names those that do not run on OpenCL
+//! `opencl::NAME`, `opencl_12::NAME`, `fpga_intel::NAME` and `riscv::NAME`: `tests/run/opencl.txt` names those that do not run on OpenCL
 //! devices, and why, `riscv.txt` the same for the simulated cluster, `remote.txt` for other machines (`aarch64::NAME`); a
 //! program that is not in it must be right. Needs a driver (PoCL serves every processor), the cluster's tools, or GCC for
 //! 64-bit ARM and qemu; without them the test says so and ends.
@@ -45,16 +45,19 @@ struct Elsewhere {
     list: &'static str,
     /// What every refusal of a program says.
     refusal: &'static str,
+    /// Every program is run there, or every second, and so on.
+    every: usize,
     /// Whether the machine has it, which is said where it has not.
     is_there: fn() -> bool,
 }
 
-const ELSEWHERE: [Elsewhere; 4] = [
+const ELSEWHERE: [Elsewhere; 6] = [
     Elsewhere {
         name: "opencl",
         device: "opencl",
         list: include_str!("../../../tests/run/opencl.txt"),
         refusal: "[F0710]",
+        every: 1,
         is_there: has_driver,
     },
     // What runs there runs with nothing that came after version 1.2, too.
@@ -63,6 +66,24 @@ const ELSEWHERE: [Elsewhere; 4] = [
         device: "opencl:1.2",
         list: include_str!("../../../tests/run/opencl.txt"),
         refusal: "[F0710]",
+        every: 1,
+        is_there: has_driver,
+    },
+    // Regions as pipelines of an FPGA, which the driver emulates: the passes are the same for all vendors.
+    Elsewhere {
+        name: "fpga_intel",
+        device: "fpga-intel",
+        list: include_str!("../../../tests/run/opencl.txt"),
+        refusal: "[F0710]",
+        every: 2,
+        is_there: has_driver,
+    },
+    Elsewhere {
+        name: "fpga_xilinx",
+        device: "fpga-xilinx",
+        list: include_str!("../../../tests/run/opencl.txt"),
+        refusal: "[F0710]",
+        every: 12,
         is_there: has_driver,
     },
     Elsewhere {
@@ -70,6 +91,7 @@ const ELSEWHERE: [Elsewhere; 4] = [
         device: "riscv",
         list: include_str!("../../../tests/run/riscv.txt"),
         refusal: "error",
+        every: 1,
         is_there: has_tools,
     },
     Elsewhere {
@@ -77,6 +99,7 @@ const ELSEWHERE: [Elsewhere; 4] = [
         device: "remote:aarch64",
         list: include_str!("../../../tests/run/remote.txt"),
         refusal: "error",
+        every: 1,
         is_there: has_arm,
     },
 ];
@@ -91,10 +114,10 @@ fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let programs = programs();
     let mut trials = Vec::new();
-    for (name, path) in &programs {
+    for (number, (name, path)) in programs.iter().enumerate() {
         let source = path.clone();
         trials.push(Trial::test(format!("host::{name}"), move || checked(on_host(&source))));
-        for elsewhere in &ELSEWHERE {
+        for elsewhere in ELSEWHERE.iter().filter(|it| number % it.every == it.every / 2) {
             let (path, excuse) = (path.clone(), listed(elsewhere.list).get(name.as_str()).copied());
             let test = format!("{}::{name}", elsewhere.name);
             trials.push(Trial::test(test, move || checked(there(elsewhere, &path, excuse))));

@@ -26,6 +26,7 @@ mod stmt;
 mod types;
 mod unit;
 mod used;
+pub(crate) mod vendor;
 
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -114,6 +115,8 @@ pub struct Printer<'p> {
     enumerations: &'p [&'static str],
     /// The text is for a grid of threads, in its language.
     grid: Option<Grid>,
+    /// Arrays whose elements are registers of an FPGA.
+    registers: Rc<FxHashSet<VarId>>,
     /// What is done before a function ends.
     at_return: Vec<String>,
     hook: &'p dyn Hook,
@@ -139,6 +142,7 @@ impl<'p> Printer<'p> {
             finders: FxHashMap::default(),
             enumerations: &[],
             grid: None,
+            registers: Rc::default(),
             at_return: Vec::new(),
             hook: &Pragmas,
         }
@@ -154,7 +158,16 @@ impl<'p> Printer<'p> {
     /// the language.
     #[must_use]
     pub fn for_grid(self, grid: Grid) -> Printer<'p> {
-        Printer { grid: Some(grid), ..self }
+        let registers = match grid.vendor() {
+            Some(_) => Rc::new(vendor::registers(self.program)),
+            None => Rc::default(),
+        };
+        Printer { grid: Some(grid), registers, ..self }
+    }
+
+    /// The words of the FPGA's vendor, if the text is for one.
+    fn vendor(&self) -> Option<&'static vendor::Words> {
+        self.grid.and_then(Grid::vendor).map(vendor::words)
     }
 
     /// Whether types say what kind of memory a pointer leads to.

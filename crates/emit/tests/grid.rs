@@ -574,7 +574,7 @@ fn a_part_that_is_asked_for_is_brought_near() {
         for grid in [Grid::Cuda, Grid::Hip, Grid::OpenCl] {
             let text = cached(grid, array, asked, also);
             let place = match grid {
-                Grid::OpenCl | Grid::OpenCl12 => {
+                Grid::OpenCl | Grid::OpenCl12 | Grid::Fpga(_) => {
                     "in memory of a team, if the device is no processor"
                 }
                 Grid::Cuda | Grid::Hip => "in memory of a team",

@@ -27,6 +27,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use abi::names::{VARIABLES_INIT, VARIABLES_SIZE, of_file};
 use abi::requires;
+use abi::target::{Kind, Vendor};
 use cache::Cache;
 use cl3::command_queue as queue;
 use cl3::context;
@@ -52,7 +53,11 @@ const ALIGNED: usize = 128;
 /// The device.
 #[derive(Debug)]
 pub struct OpenCl {
-    name: String,
+    name: &'static str,
+    /// The first line of images that it takes.
+    mark: String,
+    /// It stands in for another device.
+    emulates: bool,
     chosen: Chosen,
     context: cl_context,
     pool: Pool,
@@ -128,25 +133,41 @@ pub(crate) fn found() -> Result<Option<Vec<String>>> {
     }
 }
 
+/// The version of OpenCL after which nothing is used for a kind of device.
+fn level(kind: Kind) -> Level {
+    if kind == Kind::OpenCl { Level::V20 } else { Level::V12 }
+}
+
 impl OpenCl {
     /// The device with that number among those of all drivers, processors last.
     pub fn open(number: usize) -> Result<OpenCl> {
-        OpenCl::with_builds_kept(number, Level::V20)
+        OpenCl::with_builds_kept(number, Kind::OpenCl)
     }
 
     /// The same, of which nothing is used that came after version 1.2.
     pub fn open_as_12(number: usize) -> Result<OpenCl> {
-        OpenCl::with_builds_kept(number, Level::V12)
+        OpenCl::with_builds_kept(number, Kind::OpenCl12)
+    }
+
+    /// The same, which takes pipelines for an FPGA and emulates it.
+    pub fn open_as_fpga(number: usize, vendor: Vendor) -> Result<OpenCl> {
+        OpenCl::with_builds_kept(number, Kind::Fpga(vendor))
     }
 
     /// What is compiled is kept, by the driver or else in the user's cache.
-    fn with_builds_kept(number: usize, most: Level) -> Result<OpenCl> {
-        let chosen = choose::device(number, most)?;
+    fn with_builds_kept(number: usize, kind: Kind) -> Result<OpenCl> {
+        let chosen = choose::device(number, level(kind))?;
         let cache = Cache::of_user(!chosen.keeps_builds);
-        OpenCl::with_cache(chosen, most, cache)
+        OpenCl::with_cache(chosen, kind, cache)
     }
 
-    fn with_cache(chosen: Chosen, most: Level, cache: Cache) -> Result<OpenCl> {
+    fn with_cache(chosen: Chosen, kind: Kind, cache: Cache) -> Result<OpenCl> {
+        let (most, emulates) = (level(kind), matches!(kind, Kind::Fpga(_)));
+        let name = kind.target().name;
+        let mark = match emulates {
+            true => abi::image::fpga(name),
+            false => abi::image::OPENCL.to_owned(),
+        };
         let failed = |what, code| failure(what, code);
         let context = context::create_context(&[chosen.id], ptr::null(), None, ptr::null_mut())
             .map_err(|code| failed("making a context", code))?;
@@ -162,7 +183,9 @@ impl OpenCl {
         };
         let pool = Pool::new(Box::new(Queues { context, device: chosen.id, moved }));
         Ok(OpenCl {
-            name: if most == Level::V12 { "opencl:1.2" } else { "opencl" }.to_owned(),
+            name,
+            mark,
+            emulates,
             memory,
             stacks: Mutex::default(),
             chosen,
@@ -580,7 +603,7 @@ impl Gpu for OpenCl {
 #[allow(unsafe_code, reason = "memory and kernels of a driver, by address")]
 impl Device for OpenCl {
     fn name(&self) -> &str {
-        &self.name
+        self.name
     }
 
     fn shares_host_memory(&self) -> bool {
@@ -601,15 +624,22 @@ impl Device for OpenCl {
     }
 
     fn remark(&self) -> Option<String> {
-        self.cache.refusal().map(|why| format!("the cache is not used: {why}"))
+        let name = self.name;
+        let emulated = self.emulates.then(|| {
+            format!("`{name}` is emulated on {}: no board is used", choose::name(self.chosen.id))
+        });
+        let cache = self.cache.refusal().map(|why| format!("the cache is not used: {why}"));
+        let said: Vec<String> = emulated.into_iter().chain(cache).collect();
+        (!said.is_empty()).then(|| said.join("; "))
     }
 
     fn accepts(&self, image: &[u8]) -> bool {
-        image.starts_with(abi::image::OPENCL.as_bytes())
+        image.starts_with(self.mark.as_bytes())
     }
 
     fn load(&self, image: &[u8]) -> Result<Module> {
-        let mut programs = Program::build(self.context, &self.chosen, &self.cache, image)?;
+        let mut programs =
+            Program::build(self.context, &self.chosen, &self.cache, &self.mark, image)?;
         if parts::has_name(image, &["printf("]) {
             self.prints.store(true, Ordering::Relaxed);
         }

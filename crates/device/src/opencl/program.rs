@@ -66,12 +66,14 @@ impl Program {
         context: cl_context,
         chosen: &Chosen,
         cache: &Cache,
+        mark: &str,
         image: &[u8],
     ) -> Result<Vec<Program>> {
         let text = std::str::from_utf8(image)
             .map_err(|_| DeviceError::BadImage("its text is damaged".into()))?;
-        let texts = text.split(OPENCL).filter(|it| !it.is_empty());
-        let texts: Result<Vec<&str>> = texts.map(|it| of_level(it, chosen.level)).collect();
+        let texts = text.split(mark).filter(|it| !it.is_empty());
+        let of_level = |it| if mark == OPENCL { of_level(it, chosen.level) } else { Ok(it) };
+        let texts: Result<Vec<&str>> = texts.map(of_level).collect();
         let texts = texts?;
         let (linked, alone): (Vec<&str>, Vec<&str>) =
             match texts.iter().any(|it| Facts::read(it).needs_others) {

@@ -24,12 +24,12 @@ fn image() -> Vec<u8> {
 }
 
 fn opened(folder: &Path) -> Option<OpenCl> {
-    opened_as(Level::V20, folder)
+    opened_as(Kind::OpenCl, folder)
 }
 
-fn opened_as(most: Level, folder: &Path) -> Option<OpenCl> {
-    let device = choose::device(0, most);
-    match device.and_then(|it| OpenCl::with_cache(it, most, Cache::in_folder(folder))) {
+fn opened_as(kind: Kind, folder: &Path) -> Option<OpenCl> {
+    let device = choose::device(0, level(kind));
+    match device.and_then(|it| OpenCl::with_cache(it, kind, Cache::in_folder(folder))) {
         Ok(device) => Some(device),
         Err(why) => {
             eprintln!("skipped: {why}");
@@ -251,7 +251,7 @@ fn buffers(device: &OpenCl) -> &Buffers {
 #[test]
 fn version_12_has_memory_in_buffers() {
     let folder = tempfile::tempdir().expect("a folder");
-    let Some(device) = opened_as(Level::V12, folder.path()) else { return };
+    let Some(device) = opened_as(Kind::OpenCl12, folder.path()) else { return };
     let module = device.load(&image_12()).expect("it loads");
     let kernel = device.kernel(module, c"twice").expect("a kernel");
     let words: Vec<DevicePtr> =
@@ -285,7 +285,7 @@ fn version_12_has_memory_in_buffers() {
 #[test]
 fn memory_that_a_driver_moves_is_an_error_not_a_wrong_answer() {
     let folder = tempfile::tempdir().expect("a folder");
-    let Some(device) = opened_as(Level::V12, folder.path()) else { return };
+    let Some(device) = opened_as(Kind::OpenCl12, folder.path()) else { return };
     let module = device.load(&image_12()).expect("it loads");
     let kernel = device.kernel(module, c"twice").expect("a kernel");
     let at = device.alloc(8, 8, MemoryKind::Device).expect("memory");
@@ -299,7 +299,7 @@ fn memory_that_a_driver_moves_is_an_error_not_a_wrong_answer() {
 #[test]
 fn an_image_without_text_for_version_12_says_why() {
     let folder = tempfile::tempdir().expect("a folder");
-    let Some(device) = opened_as(Level::V12, folder.path()) else { return };
+    let Some(device) = opened_as(Kind::OpenCl12, folder.path()) else { return };
     let said = device.load(&image()).expect_err("there is none");
     assert!(said.to_string().contains("no text for OpenCL 1.2: it was compiled without"), "{said}");
     let why = "a.c:3: `f`, which is elsewhere, cannot be compiled";

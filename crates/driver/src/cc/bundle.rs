@@ -10,7 +10,7 @@ use std::io::{self, Write as _};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use abi::image::{Container, ImageKind, OPENCL};
+use abi::image::{Container, FPGA, ImageKind, OPENCL};
 use abi::names::{DEVICE_SECTION, IMAGE_SECTION, REGISTER};
 use object::read::archive::ArchiveFile;
 use object::{Object, ObjectSection, ObjectSymbol};
@@ -34,7 +34,7 @@ pub(crate) struct Code {
 impl Code {
     /// An object or image for the kind of machine that the driver runs on, or a text in OpenCL C.
     pub(crate) fn of(bytes: Vec<u8>) -> Code {
-        let is_text = bytes.starts_with(OPENCL.as_bytes());
+        let is_text = [OPENCL, FPGA].iter().any(|it| bytes.starts_with(it.as_bytes()));
         let (kind, triple) = match is_text {
             true => (ImageKind::Source, "opencl".to_owned()),
             false => (ImageKind::Object, format!("{}-unknown-linux-gnu", std::env::consts::ARCH)),

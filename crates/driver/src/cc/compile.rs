@@ -12,6 +12,7 @@ use source::{Diagnostic, Diagnostics, Locator, Severity, SourceMap, render};
 use super::args::{Input, Step};
 use super::bundle::Code;
 use super::decisions::Decided;
+use super::device::Targets;
 use super::host::Voice;
 use super::language::Language;
 use super::lower::{self, Lowered};
@@ -97,7 +98,7 @@ fn ours(cx: &Context<'_>, job: &Job<'_>) -> Result<Done, Failure> {
         grids: cx.arguments.targets.grids(),
         needs_opencl_12: cx.arguments.targets.need_opencl_12(),
         standalone: false,
-        fabric: None,
+        fabrics: fabrics(&cx.arguments.targets)?,
         rounds_each: !numbers.contracts,
         reassociates: cx.arguments.reassociates(),
         trust: cx.arguments.trust.into(),
@@ -122,6 +123,16 @@ fn ours(cx: &Context<'_>, job: &Job<'_>) -> Result<Done, Failure> {
     let texts = Texts { device, cluster, grids: &grids };
     said.extend(generated(cx, job, &host, &texts, &numbers)?);
     Ok(Done { said, verdicts, decided, is_lowered: true })
+}
+
+/// The FPGAs among the devices, by their languages.
+fn fabrics(targets: &Targets) -> Result<Vec<(emit::Grid, opt::passes::Fabric)>, Failure> {
+    let board = |grid: emit::Grid| {
+        let vendor = grid.vendor()?;
+        Some(crate::profiles::fpga(vendor.board()).map(|it| (grid, it.fabric())))
+    };
+    let found = targets.grids().into_iter().filter_map(board);
+    found.collect::<Result<_, String>>().map_err(|why| Failure::told(&why))
 }
 
 /// What we have to say; an error among it is a failure.

@@ -179,7 +179,7 @@ impl Targets {
                 Kind::Cuda => !gpus.named.is_empty(),
                 Kind::Hip => !amd.named.is_empty(),
                 Kind::Cpu | Kind::CpuCopy | Kind::CpuSeparate => false,
-                Kind::OpenCl | Kind::OpenCl12 => false,
+                Kind::OpenCl | Kind::OpenCl12 | Kind::Fpga(_) => false,
                 Kind::Riscv | Kind::RiscvShared | Kind::Remote(_) => false,
             };
             if !(is_named && kinds.contains(&kind)) {

@@ -219,7 +219,7 @@ impl Numbers {
     pub(crate) fn refused(&self, kinds: &[Kind]) -> Option<String> {
         kinds.iter().find_map(|it| match it {
             Kind::Cpu | Kind::CpuCopy | Kind::CpuSeparate => None,
-            Kind::OpenCl | Kind::OpenCl12 => self.refused_by(OPENCL, false),
+            Kind::OpenCl | Kind::OpenCl12 | Kind::Fpga(_) => self.refused_by(OPENCL, false),
             Kind::Cuda => self.refused_by("cuda", false),
             Kind::Hip => self.refused_by("hip", true),
             Kind::Riscv | Kind::RiscvShared => self.refused_by("riscv", true),
@@ -268,7 +268,7 @@ fn forbids_contraction(text: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use abi::target::Remote;
+    use abi::target::{Remote, Vendor};
 
     use super::*;
 
@@ -319,8 +319,8 @@ mod tests {
     #[test]
     fn every_flag_reaches_every_device_or_is_refused_by_name() {
         let others = [Kind::Riscv, Kind::RiscvShared, Kind::Remote(Remote::Described)];
-        let kinds =
-            [[Kind::OpenCl, Kind::OpenCl12, Kind::Cuda].as_slice(), &[Kind::Hip], &others].concat();
+        let like_opencl = [Kind::OpenCl, Kind::OpenCl12, Kind::Fpga(Vendor::Intel)];
+        let kinds = [like_opencl.as_slice(), &[Kind::Cuda, Kind::Hip], &others].concat();
         for (flag, about) in TABLE {
             let flag = format!("{flag}{}", if flag.ends_with('=') { "x" } else { "" });
             let found = numbers(&flag);
@@ -336,7 +336,7 @@ mod tests {
                     HostOnly(_, is_on) => *is_on,
                     Char(signed) => is_gpu && *signed != layout::LP64.char_signed,
                     Wraps(is_on) => is_gpu && *is_on,
-                    Aliases(is_on) => *is_on && matches!(kind, Kind::OpenCl | Kind::OpenCl12),
+                    Aliases(is_on) => *is_on && like_opencl.contains(&kind),
                     Contraction(_) | Fast(_) | Freedom | Always => false,
                 };
                 let said = refused(kind);

@@ -29,10 +29,18 @@ impl Toolchain for Driver {
         if let Some(text) = older {
             cx.save(&job.input.path, "1.2.cl", text)?;
         }
-        let Some(text) = texts.grid(emit::Grid::OpenCl) else { return Ok(Vec::new()) };
-        cx.save(&job.input.path, "cl", text)?;
-        // One image: the driver's version says which of the two it is given.
-        Ok(vec![Code::of([text, older.unwrap_or_default()].concat())])
+        let mut made = Vec::new();
+        if let Some(text) = texts.grid(emit::Grid::OpenCl) {
+            cx.save(&job.input.path, "cl", text)?;
+            // One image: the driver's version says which of the two it is given.
+            made.push(Code::of([text, older.unwrap_or_default()].concat()));
+        }
+        for (grid, text) in texts.grids.iter().filter(|it| it.0.vendor().is_some()) {
+            let ending = format!("{}.cl", grid.name());
+            cx.save(&job.input.path, &ending, text)?;
+            made.push(Code::of(text.clone()));
+        }
+        Ok(made)
     }
 
     fn owns(&self, code: &Code) -> bool {
@@ -45,7 +53,17 @@ impl Toolchain for Driver {
         parts: Vec<Part>,
         _: &Program<'_>,
     ) -> Result<Vec<Code>, Failure> {
-        Ok(vec![Code::of(join(parts).map_err(|why| Failure::told(&why))?)])
+        let mut images: Vec<(Vec<u8>, Vec<Part>)> = Vec::new();
+        for part in parts {
+            let first = part.code.bytes.split_inclusive(|it| *it == b'\n').next();
+            let mark = first.unwrap_or_default().to_vec();
+            match images.iter_mut().find(|it| it.0 == mark) {
+                Some((_, parts)) => parts.push(part),
+                None => images.push((mark, vec![part])),
+            }
+        }
+        let join = |(_, parts)| Ok(Code::of(join(parts).map_err(|why| Failure::told(&why))?));
+        images.into_iter().map(join).collect()
     }
 }
 

@@ -10,6 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use abi::target::Vendor;
 use source::{Diagnostic, Diagnostics, Locator, SourceMap, Span, render};
 
 use crate::cc::numbers::Numbers;
@@ -26,10 +27,7 @@ struct Made {
 
 pub(crate) fn run(options: &EmitOptions) -> Result<ExitCode, String> {
     let grid = match options.dialect {
-        Dialect::Opencl => emit::Grid::OpenCl,
-        Dialect::Opencl12 => emit::Grid::OpenCl12,
-        Dialect::Cuda => emit::Grid::Cuda,
-        Dialect::Hip => emit::Grid::Hip,
+        Dialect::Grid(grid) => grid,
         Dialect::Kernel => return kernels(options),
     };
     let folder = options.out_dir.clone().unwrap_or_else(|| PathBuf::from(grid.device()));
@@ -125,9 +123,10 @@ fn one(
     if let Some(why) = numbers.refused_by(grid.device(), false) {
         return Err(format!("`{}`: {why}", path.display()));
     }
-    let fpga = options.fpga.as_deref().map(crate::profiles::fpga).transpose()?;
+    let board = options.fpga.as_deref().or_else(|| grid.vendor().map(Vendor::board));
+    let fpga = board.map(crate::profiles::fpga).transpose()?;
     let asked = emit::Options {
-        fabric: fpga.map(|it| it.fabric()),
+        fabrics: fpga.map(|it| (grid, it.fabric())).into_iter().collect(),
         rounds_each: !numbers.contracts,
         grids: vec![grid],
         needs_opencl_12: true,
@@ -220,7 +219,9 @@ fn told(made: &[Made], options: &EmitOptions, grid: emit::Grid) -> String {
     }
     words.extend(sources);
     words.push(match grid {
-        emit::Grid::OpenCl | emit::Grid::OpenCl12 => "-lOpenCL -lm".to_owned(),
+        emit::Grid::OpenCl | emit::Grid::OpenCl12 | emit::Grid::Fpga(_) => {
+            "-lOpenCL -lm".to_owned()
+        }
         emit::Grid::Cuda => "-lcuda -lnvrtc -lm".to_owned(),
         emit::Grid::Hip => "-D__HIP_PLATFORM_AMD__ -lamdhip64 -lhiprtc -lm".to_owned(),
     });

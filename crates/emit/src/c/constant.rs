@@ -21,8 +21,12 @@ impl Printer<'_> {
     /// `long` has 64 everywhere there.
     pub(super) fn kind_there(&self, kind: IntKind) -> IntKind {
         match (kind, self.grid) {
-            (IntKind::LongLong, Some(Grid::OpenCl | Grid::OpenCl12)) => IntKind::Long,
-            (IntKind::ULongLong, Some(Grid::OpenCl | Grid::OpenCl12)) => IntKind::ULong,
+            (IntKind::LongLong, Some(Grid::OpenCl | Grid::OpenCl12 | Grid::Fpga(_))) => {
+                IntKind::Long
+            }
+            (IntKind::ULongLong, Some(Grid::OpenCl | Grid::OpenCl12 | Grid::Fpga(_))) => {
+                IntKind::ULong
+            }
             (kind, _) => kind,
         }
     }

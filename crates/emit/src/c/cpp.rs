@@ -72,7 +72,7 @@ impl Printer<'_> {
             Grid::OpenCl => {
                 format!("(*({room} = (__ferry_box{number}){{ {init} }}, &{room}.value))")
             }
-            Grid::OpenCl12 => {
+            Grid::OpenCl12 | Grid::Fpga(_) => {
                 let kept = format!("*(__global __ferry_box{number} *)&{room}");
                 format!("(*({kept} = (__ferry_box{number}){{ {init} }}, &{room}))")
             }

@@ -159,7 +159,7 @@ impl Printer<'_> {
                 match self.grid {
                     // Strings lie in memory of another kind than pointers lead to; where types say so, nothing but what
                     // prints has them.
-                    Some(Grid::OpenCl | Grid::OpenCl12) => {
+                    Some(Grid::OpenCl | Grid::OpenCl12 | Grid::Fpga(_)) => {
                         out.push_str(&format!("((const char *)__ferry_flat({text}))"));
                     }
                     // In C nobody promises not to change them.

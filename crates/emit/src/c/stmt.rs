@@ -7,7 +7,7 @@ use ir::program::{Asm, ExprId, ExprKind, For, StmtId, StmtKind, VarId};
 use ir::types::Ty;
 use syntax::print::Level;
 
-use super::{Out, Printer};
+use super::{Out, Printer, vendor};
 
 impl Printer<'_> {
     /// One statement.
@@ -180,10 +180,7 @@ impl Printer<'_> {
         let step = it.step.map(|it| self.expr(it)).unwrap_or_default();
         match head {
             Some(head) => {
-                it.unroll.into_iter().for_each(|it| out.raw(&format!("#pragma unroll {it}")));
-                if it.lanes {
-                    out.raw(directive::LANES);
-                }
+                self.advice(it).iter().for_each(|it| out.raw(it));
                 out.line(&format!("for ({head}; {cond}; {step})"));
                 self.governed(it.body, result, false, out);
             }
@@ -192,13 +189,22 @@ impl Printer<'_> {
                 out.line("{");
                 out.indented(|out| {
                     it.init.iter().for_each(|it| self.put_stmt(*it, result, out));
-                    it.unroll.into_iter().for_each(|it| out.raw(&format!("#pragma unroll {it}")));
+                    self.advice(it).iter().for_each(|it| out.raw(it));
                     out.line(&format!("for (; {cond}; {step})"));
                     self.governed(it.body, result, false, out);
                 });
                 out.line("}");
             }
         }
+    }
+
+    /// What compilers are told of a loop, in lines before it.
+    fn advice(&self, it: &For) -> Vec<String> {
+        if let Some(words) = self.vendor() {
+            return vendor::before(words, self.program, it);
+        }
+        let unroll = it.unroll.map(|it| format!("#pragma unroll {it}"));
+        unroll.into_iter().chain(it.lanes.then(|| directive::LANES.to_owned())).collect()
     }
 
     /// `int i = 0, *p = q`; nothing if they do not share what stands to the left.

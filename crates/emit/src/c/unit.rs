@@ -1,7 +1,7 @@
 //! Definitions, and whole units: types in the order they need, declarations, then definitions.
 
 use ir::program::{Function, FunctionId, HostWords, Item, Program, VarId, VarStorage};
-use ir::types::{RecordId, TypeKind};
+use ir::types::{ArrayLen, RecordId, TypeKind};
 use ir::walk::Part;
 use rustc_hash::FxHashSet;
 use source::Span;
@@ -222,7 +222,7 @@ impl Printer<'_> {
                 };
                 return format!("{word} __device__ ");
             }
-            Some(Grid::OpenCl | Grid::OpenCl12) => {
+            Some(Grid::OpenCl | Grid::OpenCl12 | Grid::Fpga(_)) => {
                 let word = match function.body.is_none() {
                     true => "",
                     false if self.hook.is_offered(id) => "__ferry_shared ",
@@ -316,6 +316,11 @@ impl Printer<'_> {
         let Some(var) = self.program.vars.find(id) else { return String::new() };
         let mut text = self.asm_label(&var.host);
         text.push_str(&self.var_attributes(id));
+        if let Some(words) = self.vendor().filter(|_| self.registers.contains(&id))
+            && let TypeKind::Array(_, ArrayLen::Known(elements)) = self.program.types.shape(var.ty)
+        {
+            text.push_str(&(words.registers)(*elements));
+        }
         if let Some(init) = var.init {
             text.push_str(&format!(" = {}", self.init(init, var.ty)));
         }

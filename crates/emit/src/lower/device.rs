@@ -129,7 +129,7 @@ impl Lowering<'_> {
                 Some(Grid::Cuda | Grid::Hip) => {
                     format!("__ferry_make<{}> *", printer.type_name(ty))
                 }
-                Some(Grid::OpenCl12) => printer.declare_pointer(ty, ""),
+                Some(Grid::OpenCl12 | Grid::Fpga(_)) => printer.declare_pointer(ty, ""),
                 Some(Grid::OpenCl) | None => format!("__typeof__({}) *", printer.type_name(ty)),
             };
             printer.substitute(id, format!("(*({pointer}){name})"));

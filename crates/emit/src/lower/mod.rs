@@ -130,8 +130,8 @@ pub struct Options {
     pub needs_opencl_12: bool,
     /// The texts are for people and for a program that does without our runtime.
     pub standalone: bool,
-    /// The texts for grids are pipelines for such an FPGA: one thread runs each.
-    pub fabric: Option<opt::passes::Fabric>,
+    /// The texts for these grids are pipelines for such an FPGA: one thread runs each.
+    pub fabrics: Vec<(Grid, opt::passes::Fabric)>,
     /// A product and a sum are rounded each: no text may make one operation of them.
     pub rounds_each: bool,
     /// Sums of floating-point numbers may be added in another order though no clause says so.
@@ -345,7 +345,8 @@ pub fn lower_with(
         if diagnostics.errors() != 0 {
             break;
         }
-        let kernels = match options.fabric {
+        let fabric = options.fabrics.iter().find(|it| it.0 == grid).map(|it| it.1);
+        let kernels = match fabric {
             None => lowering(true, Some(grid)).kernels(grid, &state.kernels),
             Some(fabric) => {
                 let (program, said) = lowering(true, Some(grid)).pipelined(&state.kernels, fabric);

@@ -51,7 +51,7 @@ pub fn host_file(grid: Grid) -> String {
     };
     let vendor = match grid {
         Grid::OpenCl => opencl("2.0", "300", OPENCL_SHARED),
-        Grid::OpenCl12 => opencl("1.2", "120", OPENCL_BUFFERS),
+        Grid::OpenCl12 | Grid::Fpga(_) => opencl("1.2", "120", OPENCL_BUFFERS),
         Grid::Cuda => CUDA.to_owned(),
         Grid::Hip => HIP.to_owned(),
     };
@@ -61,7 +61,7 @@ pub fn host_file(grid: Grid) -> String {
 /// What the name of a file with kernels has more than that of its `.c` file.
 pub fn kernel_ending(grid: Grid) -> &'static str {
     match grid {
-        Grid::OpenCl | Grid::OpenCl12 => "l",
+        Grid::OpenCl | Grid::OpenCl12 | Grid::Fpga(_) => "l",
         Grid::Cuda => "u",
         Grid::Hip => ".hip",
     }

@@ -72,7 +72,9 @@ pub(crate) fn whole_text(grid: emit::Grid, text: &str) -> String {
 /// The last line that is the same in all texts.
 fn last_line(grid: emit::Grid) -> &'static str {
     match grid {
-        emit::Grid::OpenCl | emit::Grid::OpenCl12 => "static unsigned long __ferry_wider(",
+        emit::Grid::OpenCl | emit::Grid::OpenCl12 | emit::Grid::Fpga(_) => {
+            "static unsigned long __ferry_wider("
+        }
         emit::Grid::Cuda | emit::Grid::Hip => "static __device__ unsigned long __ferry_wider(",
     }
 }

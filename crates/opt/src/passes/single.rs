@@ -25,6 +25,9 @@ use super::{Cx, Result, refuse};
 
 pub(super) fn run(cx: &mut Cx<'_>) -> Result<()> {
     let kernel = cx.kernel.clone();
+    if let Some(span) = computed_length(cx.program, &kernel.body) {
+        return refuse("the length of an array is known only when it runs", span);
+    }
     let are_several = asks_for_several(cx.program, kernel.region);
     let declares = |it: &Stmt| match it.kind {
         StmtKind::Local(var) => Some(var),
@@ -82,6 +85,16 @@ struct Single<'p> {
     are_several: bool,
     /// Ranges of iterations that are all there are, and of which loops.
     pieces: Vec<(Range, Vec<Dim>)>,
+}
+
+/// Where code of a kernel has an array of its own whose length is computed: no memory is built for such.
+fn computed_length(program: &Program, body: &Block) -> Option<Span> {
+    let codes = kernel::walk::all(body).into_iter().filter_map(|it| match it.kind {
+        StmtKind::Code(code) => Some(uses(program, Part::Stmt(code)).1),
+        _ => None,
+    });
+    let is_computed = |it: &VarId| program.types.is_vla(program.vars[*it].ty);
+    codes.flatten().filter(is_computed).map(|it| program.vars[it].span).min()
 }
 
 /// All variables that expressions and code of a kernel name.

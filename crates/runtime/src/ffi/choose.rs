@@ -36,6 +36,7 @@ fn is_so(kind: Option<&target::Target>, axis: c_int, word: &str) -> bool {
             "nohost" => kind.is_some(),
             "gpu" => is == Is::Gpu,
             "cpu" => is == Is::Processor,
+            "fpga" => is == Is::Fpga,
             _ => false,
         };
     }

@@ -33,7 +33,7 @@ pub(super) fn room(grid: Grid) -> u64 {
     const SUMS: u64 = 4 << 10;
     let all = match grid {
         // What every device has.
-        Grid::OpenCl | Grid::OpenCl12 => 32 << 10,
+        Grid::OpenCl | Grid::OpenCl12 | Grid::Fpga(_) => 32 << 10,
         Grid::Cuda => profile().map_or(0, |it| it.block_memory),
         Grid::Hip => 64 << 10,
     };

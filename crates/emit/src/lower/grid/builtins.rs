@@ -49,7 +49,9 @@ fn has(plain: &str) -> bool {
 /// Whether a grid has a function that is built in.
 pub(super) fn is_there(grid: Grid, function: &Function, name: &str) -> bool {
     let is_of_clang = match grid {
-        Grid::OpenCl | Grid::OpenCl12 | Grid::Hip => OF_CLANG.iter().any(|it| name.starts_with(it)),
+        Grid::OpenCl | Grid::OpenCl12 | Grid::Fpga(_) | Grid::Hip => {
+            OF_CLANG.iter().any(|it| name.starts_with(it))
+        }
         Grid::Cuda => false,
     };
     let is_ours = name.strip_prefix(PREFIX).is_some_and(has);
@@ -69,7 +71,7 @@ impl Lowering<'_> {
             return "";
         }
         match grid {
-            Grid::OpenCl | Grid::OpenCl12 => OPENCL,
+            Grid::OpenCl | Grid::OpenCl12 | Grid::Fpga(_) => OPENCL,
             Grid::Cuda => CUDA,
             Grid::Hip => "",
         }

@@ -362,7 +362,7 @@ impl Lowering<'_> {
             let text = match (names.is_empty(), team) {
                 (false, _) => {
                     let place = match grid {
-                        Grid::OpenCl | Grid::OpenCl12 => {
+                        Grid::OpenCl | Grid::OpenCl12 | Grid::Fpga(_) => {
                             "in memory of a team, if the device is no processor"
                         }
                         Grid::Cuda | Grid::Hip => "in memory of a team",

@@ -81,7 +81,7 @@ impl Lowering<'_> {
                 && !region.loops.iter().any(|one| one.var == it.var)
         };
         let is_kept = match self.grid {
-            Some(Grid::OpenCl | Grid::OpenCl12) => true,
+            Some(Grid::OpenCl | Grid::OpenCl12 | Grid::Fpga(_)) => true,
             Some(Grid::Cuda) if !self.standalone => {
                 region.vars.iter().filter(is_sum).any(|it| self.is_rounded(it))
             }

@@ -94,7 +94,7 @@ impl Lowering<'_> {
                 abi::image::LINKED,
                 self.unit
             ),
-            Grid::OpenCl | Grid::OpenCl12 => self.linked_parts(),
+            Grid::OpenCl | Grid::OpenCl12 | Grid::Fpga(_) => self.linked_parts(),
         };
         let uses = &self.state.borrow().uses;
         let mut facts = Facts {

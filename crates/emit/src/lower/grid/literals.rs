@@ -76,7 +76,7 @@ impl Lowering<'_> {
                 Some(Grid::OpenCl) => {
                     format!("{} __ferry_box{number} {room};", printer.literal_box(*var))
                 }
-                Some(Grid::OpenCl12) => printer.literal_box(*var),
+                Some(Grid::OpenCl12 | Grid::Fpga(_)) => printer.literal_box(*var),
                 Some(Grid::Cuda | Grid::Hip) | None => {
                     let kept = format!("__ferry_box<{ty}>");
                     format!("alignas({kept}) char {room}[sizeof({kept})];")

@@ -4,12 +4,13 @@
 //! for FPGAs have made of them ([`opt::passes::pipeline::run_pipelined`]). Regions that are no pipelines stay as they are.
 
 use ir::construct::Leaf;
-use ir::program::{Program, RegionId};
+use ir::program::{Program, RegionId, StmtId, StmtKind};
 use opt::passes::{Fabric, pipeline};
 use outline::outline;
 use source::{Diagnostic, Diagnostics, Span};
 
 use super::bug;
+use crate::c::vendor;
 use crate::lower::offload::thread_limit;
 use crate::lower::{Lowering, device};
 
@@ -37,10 +38,26 @@ impl Lowering<'_> {
         }
         for kernel in &outlined.module.kernels {
             let made = pipeline::run_pipelined(&mut program, kernel, fabric, None);
-            let Err(refusal) = made else { continue };
-            said.push(bug(&refusal).unwrap_or_else(|| stays(refusal.why, refusal.span)));
+            match made {
+                Ok(made) if self.grid.is_some_and(|it| it.vendor().is_some()) => {
+                    made.launch.independent.iter().for_each(|it| side_by_side(&mut program, *it));
+                }
+                Ok(_) => {}
+                Err(refusal) => {
+                    said.push(bug(&refusal).unwrap_or_else(|| stays(refusal.why, refusal.span)));
+                }
+            }
         }
         (program, said)
+    }
+}
+
+/// Says of a loop that its iterations do not meet in memory; arrays of registers are what they meet in.
+fn side_by_side(program: &mut Program, id: StmtId) {
+    let StmtKind::For(it) = &program.stmts[id].kind else { return };
+    let is_apart = vendor::arrays(program, it.body).is_empty();
+    if let StmtKind::For(it) = &mut program.stmts[id].kind {
+        it.lanes = is_apart;
     }
 }
 

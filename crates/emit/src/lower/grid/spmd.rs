@@ -48,7 +48,7 @@ pub(crate) fn groups(grid: Grid, standalone: bool) -> Groups {
     let many = 1 << 21;
     match grid {
         // A word is an argument of the kernel.
-        Grid::OpenCl | Grid::OpenCl12 => {
+        Grid::OpenCl | Grid::OpenCl12 | Grid::Fpga(_) => {
             Groups { most_threads: 64, memory: 24 << 10, words: 32, questions: 32, posts: 0, many }
         }
         Grid::Cuda | Grid::Hip => {
@@ -378,7 +378,7 @@ impl Lowering<'_> {
                 printer.substitute(var, format!("(*{name})"));
             }
             // All pointers lead to the memory of the device: it is the group's part of that.
-            Some(Grid::OpenCl12) => {
+            Some(Grid::OpenCl12 | Grid::Fpga(_)) => {
                 let address = self.room_on_stack(var).address("__ferry_kernel_stack");
                 let pointer = printer.declare_pointer(ty, "");
                 printer.substitute(var, format!("(*({pointer}){address})"));

@@ -38,7 +38,7 @@ impl Lowering<'_> {
             return format!("/* {} */\n", lines.join("\n   ").replace("*/", "* /"));
         }
         let [blocks, threads] = match grid {
-            Grid::OpenCl | Grid::OpenCl12 => ["work-groups", "work-items"],
+            Grid::OpenCl | Grid::OpenCl12 | Grid::Fpga(_) => ["work-groups", "work-items"],
             Grid::Cuda | Grid::Hip => ["blocks", "threads"],
         };
         for (stmt, span) in self.loops_in(kernel.region) {

@@ -6,16 +6,21 @@ use ir::program::FunctionId;
 use ir::walk::Part;
 
 use super::super::device::{self, Kernel};
+use super::super::entries::{Access, Captured, Entries};
 use super::super::offload::thread_limit;
 use super::super::{Lowering, mentions};
 use super::flat::MOST_THREADS;
 use super::refused::given_lengths;
 use super::{Form, block, builtins, spmd};
 use crate::c::library::{known, spelled};
+use crate::c::vendor::{self, Words};
 use crate::c::{Grid, Out, Printing, Setting, Used};
 
 /// What every text in OpenCL C begins with.
 const OPENCL_PRELUDE: &str = include_str!("prelude.cl");
+
+/// What follows it in texts for FPGAs.
+const FPGA_PRELUDE: &str = include_str!("prelude.fpga");
 
 /// What every text in CUDA C++ begins with.
 const CUDA_PRELUDE: &str = include_str!("prelude.cu");
@@ -138,10 +143,11 @@ impl Lowering<'_> {
         }
         let mut text = String::new();
         match grid {
-            Grid::OpenCl | Grid::OpenCl12 => {
-                text.push_str(match grid.names_memory() {
-                    true => abi::image::OPENCL_12,
-                    false => abi::image::OPENCL,
+            Grid::OpenCl | Grid::OpenCl12 | Grid::Fpga(_) => {
+                text.push_str(&match grid {
+                    Grid::Fpga(_) => abi::image::fpga(grid.name()),
+                    Grid::OpenCl12 => abi::image::OPENCL_12.to_owned(),
+                    Grid::OpenCl | Grid::Cuda | Grid::Hip => abi::image::OPENCL.to_owned(),
                 });
                 if has_variables {
                     text.push_str(abi::image::OPENCL_VARIABLES);
@@ -154,6 +160,10 @@ impl Lowering<'_> {
                     text.push_str("#pragma OPENCL FP_CONTRACT OFF\n");
                 }
                 text.push_str(OPENCL_PRELUDE);
+                if let Some(vendor) = grid.vendor() {
+                    let defined = vendor::words(vendor).defined;
+                    text.push_str(&FPGA_PRELUDE.replace("@DEFINED@", defined));
+                }
                 text.push_str(if body.contains("_Complex ") { OPENCL_COMPLEX } else { "" });
                 text.push_str(if body.contains("_bits(") { OPENCL_BITS } else { "" });
             }
@@ -253,10 +263,11 @@ impl Lowering<'_> {
     pub(in crate::lower) fn grid_header(
         &self,
         name: &str,
-        slots: usize,
+        entries: &Entries,
         parts: usize,
         form: &Form,
     ) -> String {
+        let slots = entries.slots;
         let threads = match form {
             Form::Solo(_) => Some(1),
             Form::Spmd => self.grid.map(spmd::threads),
@@ -293,10 +304,42 @@ impl Lowering<'_> {
             lines.push_str(&format!("  __ferry_enter(__ferry_a{slots});\n"));
         }
         let lines = lines.trim_end();
-        format!(
-            "# 1 \"<ferry>\" 3\n__kernel {threads}void {name}({})\n{{\n{lines}",
-            params.join(", ")
-        )
+        let params = params.join(", ");
+        let head = format!("__kernel {threads}void {name}({params})");
+        let head = match self.grid.and_then(Grid::vendor) {
+            Some(vendor) => {
+                let Words { defined, single, .. } = vendor::words(vendor);
+                let single = if matches!(form, Form::Solo(_)) { *single } else { threads.as_str() };
+                let params = self.vendor_params(entries, all, parts).join(", ");
+                let own = format!("__kernel {single}void {name}({params})");
+                format!("#ifdef {defined}\n{own}\n#else\n{head}\n#endif")
+            }
+            None => head,
+        };
+        format!("# 1 \"<ferry>\" 3\n{head}\n{{\n{lines}")
+    }
+
+    /// The arguments of a kernel as a vendor's compiler sees them: pointers are known to be some.
+    fn vendor_params(&self, entries: &Entries, all: usize, parts: usize) -> Vec<String> {
+        let types = &self.program.types;
+        let pointer = |slot: usize| {
+            let of = |it: &&Captured| it.slot == Some(slot);
+            let it = entries.captured.iter().find(of)?;
+            let ty = self.program.vars[it.var].ty;
+            match it.access {
+                Access::Value if types.is_pointer(ty) && ty.quals.is_restrict => {
+                    Some("__global void *restrict ")
+                }
+                Access::Value if !types.is_pointer(ty) => None,
+                Access::Value | Access::Reference => Some("__global void *"),
+                Access::Own | Access::Name => None,
+            }
+        };
+        (0..all)
+            .map(|it| format!("{}__ferry_a{it}", pointer(it).unwrap_or("unsigned long ")))
+            .chain((0..parts).map(|it| format!("unsigned long __ferry_parts{it}")))
+            .chain(["__global char *__ferry_room".to_owned()])
+            .collect()
     }
 }
 

@@ -118,7 +118,7 @@ impl Lowering<'_> {
                     out.line(&format!("extern \"C\" {{ __device__ int {symbol}; }}"));
                     out.raw(&format!("#define {NUMBER} {symbol}"));
                 }
-                Grid::OpenCl | Grid::OpenCl12 => {
+                Grid::OpenCl | Grid::OpenCl12 | Grid::Fpga(_) => {
                     let declared = format!("typedef int __ferry_t_{NUMBER};");
                     self.put_variable(
                         Placed { symbol, ..Placed::ours(NUMBER) },
@@ -185,7 +185,7 @@ impl Lowering<'_> {
         };
         match grid {
             Grid::Cuda | Grid::Hip => self.indirect_functions().into_iter().map(define).collect(),
-            Grid::OpenCl | Grid::OpenCl12 => {
+            Grid::OpenCl | Grid::OpenCl12 | Grid::Fpga(_) => {
                 let mut out = Out::new();
                 for (id, (symbol, _)) in
                     self.indirect_ids().into_iter().zip(self.indirect_functions())
@@ -247,7 +247,9 @@ impl Lowering<'_> {
     fn place_of(&self, name: &str, id: VarId) -> String {
         match self.grid {
             Some(Grid::Cuda | Grid::Hip) => self.symbol(id),
-            Some(Grid::OpenCl | Grid::OpenCl12) | None => format!("__ferry_g_{name}"),
+            Some(Grid::OpenCl | Grid::OpenCl12 | Grid::Fpga(_)) | None => {
+                format!("__ferry_g_{name}")
+            }
         }
     }
 

@@ -599,7 +599,7 @@ impl Maker<'_, '_> {
                     );
                     match self.lowering.grid {
                         Some(Grid::Cuda | Grid::Hip) => format!("[&] {{ {power} return __r; }}()"),
-                        Some(Grid::OpenCl | Grid::OpenCl12) | None => {
+                        Some(Grid::OpenCl | Grid::OpenCl12 | Grid::Fpga(_)) | None => {
                             format!("({{ {power} __r; }})")
                         }
                     }
