@@ -13,6 +13,7 @@ use ir::construct::Dialect;
 
 use super::device::Targets;
 use super::language::Language;
+use super::llvm::Native;
 use super::response;
 use super::table::{self, Depend, Own, Role, Shape, Stop};
 use crate::options::Believed;
@@ -137,6 +138,8 @@ pub(crate) struct Arguments {
     /// How far directives are believed.
     pub(crate) trust: Believed,
     pub(crate) host: Option<OsString>,
+    /// The language of the command, where that is LLVM's to compile.
+    pub(crate) native: Option<Native>,
     pub(crate) static_runtime: bool,
     pub(crate) no_cache: bool,
 }

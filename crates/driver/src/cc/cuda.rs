@@ -21,7 +21,7 @@ use super::image::Part;
 use super::numbers::Numbers;
 use super::nvidia::{Compiled, Compiler};
 use super::toolchain::{Program, Texts, Toolchain};
-use super::{Context, Failure};
+use super::{Context, Failure, nvptx};
 
 /// What images for GPUs are called in containers.
 pub(crate) const TRIPLE: &str = "nvptx64-nvidia-cuda";
@@ -46,17 +46,35 @@ impl Toolchain for Nvidia {
     }
 
     fn owns(&self, code: &Code) -> bool {
-        matches!(code.kind, ImageKind::Cubin | ImageKind::Ptx)
+        matches!(code.kind, ImageKind::Cubin | ImageKind::Ptx) || is_bitcode(code)
     }
 
     fn link(
         &self,
-        _: &Context<'_>,
+        cx: &Context<'_>,
         parts: Vec<Part>,
-        _: &Program<'_>,
+        program: &Program<'_>,
     ) -> Result<Vec<Code>, Failure> {
+        let (bitcode, mut parts): (Vec<Part>, Vec<Part>) =
+            parts.into_iter().partition(|it| is_bitcode(&it.code));
+        let names: BTreeSet<String> = bitcode.iter().map(|it| it.code.arch.clone()).collect();
+        for arch in names {
+            let own: Vec<Part> =
+                bitcode.iter().filter(|it| it.code.arch == arch).cloned().collect();
+            let made = nvptx::assembly(cx, &own, &arch)?;
+            for part in &made {
+                let ending = format!("{}.{arch}.ptx", part.name.replace(' ', "-"));
+                cx.save(program.output, &ending, &part.code.bytes)?;
+            }
+            parts.extend(made);
+        }
         join(parts).map_err(|why| Failure::told(&why))
     }
+}
+
+/// Whether LLVM has made it of a C++ or Fortran file.
+fn is_bitcode(code: &Code) -> bool {
+    code.kind == ImageKind::Bitcode && code.triple == TRIPLE
 }
 
 /// Compiles a text for all GPUs that are meant, or takes what was compiled before.
