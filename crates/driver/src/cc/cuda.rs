@@ -61,7 +61,7 @@ impl Toolchain for Nvidia {
         for arch in names {
             let own: Vec<Part> =
                 bitcode.iter().filter(|it| it.code.arch == arch).cloned().collect();
-            let made = nvptx::assembly(cx, &own, &arch)?;
+            let made = nvptx::assembly(cx, &own, &arch, &functions_of(&parts))?;
             for part in &made {
                 let ending = format!("{}.{arch}.ptx", part.name.replace(' ', "-"));
                 cx.save(program.output, &ending, &part.code.bytes)?;
@@ -70,6 +70,26 @@ impl Toolchain for Nvidia {
         }
         join(parts).map_err(|why| Failure::told(&why))
     }
+}
+
+/// What the names of functions begin with that files share.
+pub(crate) const FUNCTION: &str = "__ferry_f_";
+
+/// The functions that C files share with others, by the names that these know.
+fn functions_of(parts: &[Part]) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for part in parts.iter().filter(|it| it.code.kind == ImageKind::Ptx) {
+        let text = String::from_utf8_lossy(&part.code.bytes);
+        let words = text.split(|it: char| !it.is_ascii_alphanumeric() && it != '_');
+        names.extend(words.filter_map(|it| it.strip_prefix(FUNCTION)).map(str::to_owned));
+    }
+    // Parameters are called after their functions.
+    let functions = names.clone();
+    names.retain(|it| {
+        let of = it.rsplit_once("_param_").map(|it| it.0);
+        !of.is_some_and(|of| functions.contains(of))
+    });
+    names
 }
 
 /// Whether LLVM has made it of a C++ or Fortran file.
@@ -156,7 +176,7 @@ fn undefined(parts: &[Part]) -> Option<(&str, String)> {
             let words: Vec<&str> = line.split([' ', '\t', '(', ';', '[', '=']).collect();
             let is = |word: &str| words.first() == Some(&word);
             // Functions of ours begin so; others are the driver's.
-            let function = words.iter().find(|it| it.starts_with("__ferry_f_"));
+            let function = words.iter().find(|it| it.starts_with(FUNCTION));
             let variable = words
                 .iter()
                 .rev()
@@ -171,7 +191,7 @@ fn undefined(parts: &[Part]) -> Option<(&str, String)> {
         }
     }
     let (file, name) = used.into_iter().find(|it| !defined.contains(&it.1))?;
-    Some((file, name.strip_prefix("__ferry_f_").unwrap_or(&name).to_owned()))
+    Some((file, name.strip_prefix(FUNCTION).unwrap_or(&name).to_owned()))
 }
 
 /// What the compiler is told, following what the host's was told.

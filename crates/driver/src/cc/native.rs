@@ -348,8 +348,9 @@ impl Linked {
 
     /// Whether the program itself is all that its device code is linked with: then what is not in it may be in the program.
     pub(crate) fn is_in_process(&self) -> bool {
-        let is_cpu = |it: &str| it.split('*').next() == Some(Kind::Cpu.target().name);
-        self.devices.iter().all(|list| list.split(',').all(is_cpu))
+        let others = [Kind::CpuCopy, Kind::CpuSeparate].map(|it| it.target().name);
+        let is_other = |it: &str| others.iter().any(|name| it.split('*').next() == Some(name));
+        !self.devices.iter().any(|list| list.split(',').any(is_other))
     }
 
     /// What the link of the program is told besides the runtime: the threads of LLVM's programs, and what each language brings.
@@ -510,7 +511,8 @@ mod tests {
         let one = Linked::of(&[note("c++ cpu\n"), note("fortran cpu*2\n")], &[]).expect("notes");
         assert!(one.has_cplusplus && one.has_fortran && one.is_in_process());
         assert_eq!(one.devices, ["cpu", "cpu*2"]);
-        let other = Linked::of(&[note("c++ cpu,cpu:separate\n")], &[]).expect("a note");
+        assert!(Linked::of(&[note("c++ cuda,cpu\n")], &[]).is_some_and(|it| it.is_in_process()));
+        let other = Linked::of(&[note("c++ cpu,cpu:separate*2\n")], &[]).expect("a note");
         assert!(!other.is_in_process() && !other.has_fortran);
     }
 }

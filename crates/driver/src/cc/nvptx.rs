@@ -13,7 +13,8 @@ use abi::image::{ImageKind, LINKED};
 use cache::Key;
 
 use super::bundle::Code;
-use super::cuda::TRIPLE;
+use super::cuda::{FUNCTION, TRIPLE};
+use super::gpus;
 use super::host::{Host, Voice};
 use super::image::Part;
 use super::llvm::Native;
@@ -79,8 +80,13 @@ fn has(bytes: &[u8], word: &str) -> bool {
 const MATHEMATICS: &str = "__nv_";
 const OWN_MATHEMATICS: &str = "ferry_nv_";
 
-/// The assembly of a program's bitcode, of one GPU.
-pub(crate) fn assembly(cx: &Context<'_>, parts: &[Part], arch: &str) -> Result<Vec<Part>, Failure> {
+/// The assembly of a program's bitcode, of one GPU. `shared` are the functions that C files offer or ask for.
+pub(crate) fn assembly(
+    cx: &Context<'_>,
+    parts: &[Part],
+    arch: &str,
+    shared: &BTreeSet<String>,
+) -> Result<Vec<Part>, Failure> {
     let llvm = cx.llvm(Native::Cplusplus).or_else(|_| cx.llvm(Native::Fortran))?;
     let Some(library) = llvm.library(&format!("libomptarget-nvptx-{arch}.bc")) else {
         return Err(Failure::told(&format!(
@@ -120,26 +126,50 @@ pub(crate) fn assembly(cx: &Context<'_>, parts: &[Part], arch: &str) -> Result<V
         fs::read(&output).map_err(|error| Failure::file("read", &output, &error))
     })?;
     let text = with_memory(&String::from_utf8_lossy(&text));
+    let (text, is_shared) = renamed(&text, shared);
     let names = undefined(&text);
+    let is_shared = is_shared || text.contains("\n.extern .global");
+    let ending = if is_shared { gpus::LINKED } else { "" };
     let part = |name: &str, text: String| Part {
         name: name.to_owned(),
         code: Code {
             kind: ImageKind::Ptx,
             triple: TRIPLE.to_owned(),
-            arch: arch.to_owned(),
+            arch: format!("{arch}{ending}"),
             bytes: text.into_bytes(),
         },
     };
     let whole = "C++ and Fortran files";
     let mathematics: Vec<&String> = names.iter().filter(|it| it.starts_with(MATHEMATICS)).collect();
+    let mark = format!("\n// {LINKED}llvm\n");
     if mathematics.is_empty() {
-        return Ok(vec![part(whole, text)]);
+        return Ok(vec![part(whole, if is_shared { format!("{text}{mark}") } else { text })]);
     }
     let functions = functions(cx, &mathematics, arch)?;
     let text = text.replace(MATHEMATICS, OWN_MATHEMATICS);
-    let mark = format!("\n// {LINKED}llvm\n");
     // One file with both: parts of one file belong together.
     Ok(vec![part(whole, format!("{text}{mark}")), part("mathematics", format!("{functions}{mark}"))])
+}
+
+/// The text with functions that are shared under the names they have in C files, and whether it has any.
+fn renamed(text: &str, shared: &BTreeSet<String>) -> (String, bool) {
+    let is_of_name = |it: char| it.is_ascii_alphanumeric() || it == '_' || it == '$';
+    let mut out = String::with_capacity(text.len());
+    let mut has_any = false;
+    let mut rest = text;
+    while let Some(begin) = rest.find(is_of_name) {
+        let (before, after) = rest.split_at(begin);
+        let (name, after) = after.split_at(after.find(|it| !is_of_name(it)).unwrap_or(after.len()));
+        out.push_str(before);
+        if shared.contains(name) {
+            has_any = true;
+            out.push_str(FUNCTION);
+        }
+        out.push_str(name);
+        rest = after;
+    }
+    out.push_str(rest);
+    (out, has_any)
 }
 
 /// The device library asks for memory if there is some to be had; CUDA has, and knows these names only so.
@@ -332,6 +362,15 @@ mod tests {
                     .extern .func __nv_sincos\n(\n.visible .func f(\n";
         let names: Vec<String> = undefined(text).into_iter().collect();
         assert_eq!(names, ["__nv_sin", "__nv_sincos"]);
+    }
+
+    #[test]
+    fn shared_functions_have_the_names_of_c_files() {
+        let shared = BTreeSet::from(["add".to_owned()]);
+        let (text, has_any) = renamed(".extern .func add\ncall add, (add_param_0);\nmov add2;\n", &shared);
+        let expected = ".extern .func __ferry_f_add\ncall __ferry_f_add, (add_param_0);\nmov add2;\n";
+        assert_eq!((text.as_str(), has_any), (expected, true));
+        assert_eq!(renamed("no such name", &shared), ("no such name".to_owned(), false));
     }
 
     #[test]
