@@ -130,7 +130,7 @@ install-files:
 	install -d '$(bindir)' '$(incdir)' '$(mandir)' '$(docdir)/docs/results' '$(bashdir)' '$(zshdir)' '$(fishdir)'
 	install -d '$(cmakedir)' '$(pkgdir)'
 	install -m 755 $(ferry) '$(bindir)/ferry'
-	ln -sf ferry '$(bindir)/ferrycc'
+	for it in ferrycc ferryc++ ferryfc; do ln -sf ferry '$(bindir)/'$$it; done
 	$(if $(libraries),install -m 755 $(addprefix $(built)/,$(libraries)) '$(libdir)')
 	$(if $(helpers),install -d '$(libexecdir)')
 	$(if $(helpers),install -m 755 $(addprefix $(built)/,$(helpers)) '$(libexecdir)')
@@ -151,7 +151,7 @@ install-files:
 	@for it in $(filter-out $(libraries) $(helpers),$(expected)); do echo "left out: $$it, which was not built"; done
 
 uninstall:
-	rm -f '$(bindir)/ferry' '$(bindir)/ferrycc'
+	rm -f '$(bindir)/ferry' '$(bindir)/ferrycc' '$(bindir)/ferryc++' '$(bindir)/ferryfc'
 	rm -f '$(bashdir)/ferry' '$(zshdir)/_ferry' '$(fishdir)/ferry.fish'
 	rm -f '$(libdir)/libferry.so' '$(libdir)/libferry.a' '$(pkgdir)/ferry.pc'
 	rm -f '$(libdir)/ferry/'*/libferry.a

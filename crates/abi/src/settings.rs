@@ -54,6 +54,7 @@ pub const SETTINGS: &[Setting] = &[
     of_both("FERRY_TASKS_CROSS", Takes::Word(&["gate", "always", "never"])),
     of_both("FERRY_TASKS_CHECK", Takes::Word(&["0", "1"])),
     of_command("FERRY_CC"),
+    of_command("FERRY_LLVM"),
     of_command("FERRY_NVRTC"),
     of_command("FERRY_HIP_CLANG"),
     of_command("FERRY_RISCV_CLANG"),

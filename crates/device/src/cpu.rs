@@ -131,7 +131,7 @@ impl Device for Cpu {
 
     fn load(&self, image: &[u8]) -> Result<Module> {
         // Initialisers of the image run now and may call back: no lock is held.
-        let library = Library::from_bytes(image)?;
+        let library = Library::from_bytes_for(image, self.memory == Memory::Copies)?;
         let mut modules = self.modules();
         modules.last += 1;
         let number = modules.last;
@@ -244,6 +244,7 @@ mod tests {
         teams: 0,
         limit: 0,
         trip_count: 0,
+        group_memory: 0,
         name: "kernel",
         source: "",
     };

@@ -224,6 +224,8 @@ pub struct Launch<'a> {
     pub limit: u32,
     /// Iterations of the region's loop; 0 when unknown.
     pub trip_count: u64,
+    /// Bytes of memory that each team has of its own, besides what its kernel says.
+    pub group_memory: u32,
     /// The kernel's name, for reports.
     pub name: &'a str,
     /// `file:line:column` of the region, for reports; may be empty.
@@ -342,6 +344,19 @@ pub trait Device: Send + Sync {
     /// What the user should know about the images that were loaded; asked after each.
     fn remark(&self) -> Option<String> {
         None
+    }
+
+    /// Tells code that LLVM has compiled where it runs: the number of this device among so many, and functions whose
+    /// addresses of the host, in their order, lead to those of the device.
+    fn settle(
+        &self,
+        module: Module,
+        number: usize,
+        count: usize,
+        functions: &[[u64; 2]],
+    ) -> Result<()> {
+        let _ = (module, number, count, functions);
+        Ok(())
     }
 
     /// Finds a variable; [`DeviceError::NotFound`] if the image has none of that name.

@@ -34,16 +34,21 @@ unsafe impl Sync for Library {}
 impl Library {
     /// Loads the bytes; initialisers of the object run now.
     pub fn from_bytes(bytes: &[u8]) -> Result<Library> {
+        Library::from_bytes_for(bytes, false)
+    }
+
+    /// The same; whether names are looked for in the object before they are in the program.
+    pub fn from_bytes_for(bytes: &[u8], own_first: bool) -> Result<Library> {
         match in_memory(bytes) {
             Ok(file) => {
                 let path = format!("/proc/self/fd/{}", file.as_raw_fd());
-                match open(&path) {
+                match open(&path, own_first) {
                     Ok(handle) => Ok(Library { handle, _file: Some(file) }),
                     // Some systems forbid to execute what lies in memory only.
-                    Err(error) => through_a_file(bytes).map_err(|_| error),
+                    Err(error) => through_a_file(bytes, own_first).map_err(|_| error),
                 }
             }
-            Err(_) => through_a_file(bytes),
+            Err(_) => through_a_file(bytes, own_first),
         }
     }
 
@@ -80,7 +85,7 @@ fn in_memory(bytes: &[u8]) -> io::Result<File> {
 }
 
 /// The way for systems without executable memory files: a temporary file that is gone at once.
-fn through_a_file(bytes: &[u8]) -> Result<Library> {
+fn through_a_file(bytes: &[u8], own_first: bool) -> Result<Library> {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     let path: PathBuf = env::temp_dir().join(format!("ferry-{}-{count}.so", process::id()));
@@ -90,7 +95,7 @@ fn through_a_file(bytes: &[u8]) -> Result<Library> {
         .open(&path)
         .and_then(|mut file| file.write_all(bytes));
     let opened = match written {
-        Ok(()) => open(&path.to_string_lossy()),
+        Ok(()) => open(&path.to_string_lossy(), own_first),
         Err(error) => Err(DeviceError::BadImage(format!("{}: {error}", path.display()))),
     };
     let _ = fs::remove_file(&path);
@@ -98,11 +103,13 @@ fn through_a_file(bytes: &[u8]) -> Result<Library> {
 }
 
 #[allow(unsafe_code, reason = "asks the loader")]
-fn open(path: &str) -> Result<*mut c_void> {
+fn open(path: &str, own_first: bool) -> Result<*mut c_void> {
     let path = CString::new(path).map_err(|error| DeviceError::BadImage(error.to_string()))?;
+    let own_first = if own_first { libc::RTLD_DEEPBIND } else { 0 };
+    let how = libc::RTLD_NOW | libc::RTLD_LOCAL | own_first;
     // SAFETY: the path ends with a zero byte. Initialisers of the object run here; that an image of
     // the program may run in the program's process is what loading it means.
-    let handle = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
+    let handle = unsafe { libc::dlopen(path.as_ptr(), how) };
     if handle.is_null() { Err(DeviceError::BadImage(last_error())) } else { Ok(handle) }
 }
 

@@ -63,7 +63,7 @@ pub use translation::{
     named_in, preprocessor_changes, preprocessor_changes_back, replaced_on_devices,
     standard_called, value_of_macro,
 };
-pub use unread::{Mark, SWITCHED_OFF, asked_on};
+pub use unread::{Mark, SWITCHED_OFF, asked_on, concerns_devices};
 pub use vocabulary::{Phrase, Term, vocabulary};
 pub use write::{Unwritable, clause_name, directive_name, write};
 

@@ -73,6 +73,25 @@ pub fn asked_on(line: &[u8], mark: Mark, off: &[Dialect]) -> Option<String> {
     asks(first).then(|| if name.is_empty() { first.to_owned() } else { name.join(" ") })
 }
 
+/// Whether a line is a directive of OpenMP that code of devices may hang on: one that asks for a device, declares what is
+/// there too, or says what the program requires of it.
+pub fn concerns_devices(line: &[u8], mark: Mark, off: &[Dialect]) -> bool {
+    let asks = asked_on(line, mark, off).is_some();
+    let Ok(line) = std::str::from_utf8(line) else { return asks };
+    let line = line.trim_start().to_ascii_lowercase();
+    let words = match mark {
+        Mark::Pragma => {
+            line.strip_prefix('#').and_then(|it| it.trim_start().strip_prefix("pragma"))
+        }
+        Mark::Comment => line.strip_prefix(['!', 'c', '*']).and_then(|it| it.strip_prefix('$')),
+    };
+    let mut words = words.unwrap_or_default().split(|it: char| !it.is_alphanumeric() && it != '_');
+    let mut words = words.by_ref().filter(|it| !it.is_empty());
+    let is_openmp = words.next() == Some("omp") && !off.contains(&OPENMP);
+    let declares = ["declare", "declare_target", "begin", "requires", "interop", "dispatch"];
+    asks || (is_openmp && words.next().is_some_and(|it| declares.contains(&it)))
+}
+
 /// Words that names of directives about devices are made of.
 const NAMES: &[&str] = &[
     "target",

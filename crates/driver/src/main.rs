@@ -28,6 +28,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 
+use cc::Native;
 use options::{Command, Options};
 
 /// Trees are walked by recursion; the parser bounds their height so that this is enough.
@@ -56,7 +57,7 @@ fn main() -> ExitCode {
 
 /// What this process is asked to do. A compiler's command line is read by other rules than ours.
 enum Asked {
-    Compile(Vec<OsString>),
+    Compile(Vec<OsString>, Option<Native>),
     CompileAndRun(Vec<OsString>),
     Other(Box<Options>),
 }
@@ -66,11 +67,20 @@ impl Asked {
         let mut words = std::env::args_os();
         let name = words.next().unwrap_or_default();
         // Some build systems want a compiler to be one word.
-        if Path::new(&name).file_name().is_some_and(|it| it == "ferrycc") {
-            return Asked::Compile(words.collect());
+        let is_called = |it: &str| Path::new(&name).file_name().is_some_and(|name| name == it);
+        for (own, native) in [
+            ("ferrycc", None),
+            ("ferryc++", Some(Native::Cplusplus)),
+            ("ferryfc", Some(Native::Fortran)),
+        ] {
+            if is_called(own) {
+                return Asked::Compile(words.collect(), native);
+            }
         }
         match words.next() {
-            Some(word) if word == "cc" => Asked::Compile(words.collect()),
+            Some(word) if word == "cc" => Asked::Compile(words.collect(), None),
+            Some(word) if word == "c++" => Asked::Compile(words.collect(), Some(Native::Cplusplus)),
+            Some(word) if word == "fc" => Asked::Compile(words.collect(), Some(Native::Fortran)),
             Some(word) if word == "run" => Asked::CompileAndRun(words.collect()),
             _ => Asked::Other(Box::new(Options::of_this_process())),
         }
@@ -84,7 +94,7 @@ impl Asked {
             }
         }
         match self {
-            Asked::Compile(words) => cc::run(words),
+            Asked::Compile(words, native) => cc::run(words, *native),
             Asked::CompileAndRun(words) => cc::run_program(words),
             Asked::Other(options) => run(options),
         }
@@ -93,7 +103,9 @@ impl Asked {
 
 fn run(options: &Options) -> Result<ExitCode, String> {
     match &options.command {
-        Command::Cc(options) => cc::run(&options.words),
+        Command::Cc(options) => cc::run(&options.words, None),
+        Command::Cplusplus(options) => cc::run(&options.words, Some(Native::Cplusplus)),
+        Command::Fc(options) => cc::run(&options.words, Some(Native::Fortran)),
         Command::Run(options) => cc::run_program(&options.words),
         Command::Bench(options) => bench::run(options),
         Command::Devices { json } => devices::run(*json),

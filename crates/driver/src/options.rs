@@ -27,6 +27,16 @@ Environment:
   FERRY_RISCV_CLANG  clang 19, for the simulated cluster (default: clang-19)
   NO_COLOR      no colours, whatever the terminal can do";
 
+const AFTER_LLVM: &str = "\
+Exit status: that of the compiler where it fails, else 0, or 1 if an error was found.
+
+Environment:
+  FERRY_LLVM    folder of LLVM 19 (default: what PATH has, then /usr/lib/llvm-19)
+  FERRY_CC      the host compiler for C files (default: CC if that is not ferry, then cc)
+  FERRY_DEVICE  at run time: the devices of the program, a list as for --device
+  FERRY_NVRTC   NVIDIA's compiler, whose mathematics GPUs use
+  NO_COLOR      no colours, whatever the terminal can do";
+
 /// The whole command line.
 #[derive(Debug, Parser)]
 #[command(
@@ -186,11 +196,24 @@ pub(crate) enum Command {
     ///
     /// All options of the host compiler are understood or passed on to it; those below are Ferry's own. Flags of other
     /// compilers that name devices, versions or mandatory offload mean that here too; the rest of them is accepted with a
-    /// warning. Directives are read in C files; in C++ and Fortran files those that ask for a device are told.
+    /// warning. Directives are read in C files; C++ and Fortran files that ask for a device are LLVM 19's to compile (see `ferry c++`).
     /// Both standards are on; -fno-openmp and -fno-openacc switch one off. As `CC="ferry cc"` in a
     /// Makefile or with configure, or as `ferrycc` where one word is wanted.
     #[command(after_help = AFTER_CC, override_usage = "ferry cc [OPTIONS OF THE C COMPILER] [OPTIONS] FILE...")]
     Cc(CcOptions),
+    /// Compile and link C++, with clang 19 underneath
+    ///
+    /// The command line is clang++'s, and options below are those of `ferry cc`. Directives of OpenMP are compiled by clang 19 for
+    /// cpu, cpu:separate and cuda; C files among the inputs by Ferry itself. Programs run on libferry: devices, messages,
+    /// FERRY_INFO, FERRY_TRACE and policy are as for C. As `CXX="ferry c++"`, or `ferryc++` where one word is wanted.
+    #[command(name = "c++", after_help = AFTER_LLVM, override_usage = "ferry c++ [OPTIONS OF CLANG++] [OPTIONS] FILE...")]
+    Cplusplus(CcOptions),
+    /// Compile and link Fortran, with flang 19 underneath
+    ///
+    /// As `ferry c++`, for Fortran files and flang 19. OpenACC is refused by name. As `FC="ferry fc"`, or `ferryfc` where one word
+    /// is wanted.
+    #[command(after_help = AFTER_LLVM, override_usage = "ferry fc [OPTIONS OF FLANG] [OPTIONS] FILE...")]
+    Fc(CcOptions),
     /// Compile a program and run it
     ///
     /// Says of each region where it runs, then becomes the program: status and signals are its own.

@@ -78,6 +78,7 @@ fn run_named(
         teams: 0,
         limit: 0,
         trip_count: 0,
+        group_memory: 0,
         name,
         source: &source,
     };

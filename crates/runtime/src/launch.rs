@@ -22,7 +22,7 @@ use crate::registry::Region;
 use crate::steps::Step;
 use crate::tool::{self, Kind, Phase};
 use crate::watch::Watch;
-use crate::{llvm_info, runner};
+use crate::{llvm, llvm_info, runner};
 
 /// Arguments of most kernels need no allocation.
 pub(crate) type Words = SmallVec<[u64; 24]>;
@@ -35,6 +35,8 @@ pub(crate) struct Shape {
     pub(crate) teams: u32,
     pub(crate) limit: u32,
     pub(crate) trip_count: u64,
+    /// Bytes of memory that each team has of its own, besides what its kernel says.
+    pub(crate) group_memory: u32,
 }
 
 /// Runs a region on a device, or leaves that for later.
@@ -192,6 +194,7 @@ impl Prepared {
             teams: self.shape.teams,
             limit: self.shape.limit,
             trip_count: self.shape.trip_count,
+            group_memory: self.shape.group_memory,
             name: &region.name,
             source,
         };
@@ -204,7 +207,7 @@ impl Prepared {
         let launched = tool::submit(cx.watch, &launch, || match cx.stream {
             // SAFETY: as above.
             Some(stream) => unsafe { stream.launch(self.kernel, words, &launch) },
-            None if plugin.runs_in_process() && region.host.is_some() => {
+            None if plugin.runs_in_process() && (region.host.is_some() || !llvm::is_program()) => {
                 runner::run(cx.device.number, go)
             }
             None => go(),

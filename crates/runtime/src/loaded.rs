@@ -15,3 +15,10 @@ pub(crate) fn file_of(address: usize) -> String {
         CStr::from_ptr(info.dli_fname).to_string_lossy().into_owned()
     }
 }
+
+/// Where what is called so lies for code of every binary; nothing if none shows it to others.
+pub(crate) fn address_of(name: &CStr) -> Option<usize> {
+    // SAFETY: the name ends with a zero byte.
+    let at = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
+    (!at.is_null()).then_some(at as usize)
+}

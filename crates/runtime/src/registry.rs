@@ -7,7 +7,7 @@
 
 use std::ffi::{CStr, CString};
 use std::slice;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 
 use abi::entry::{self, FerryRegion, KernelFn};
@@ -69,8 +69,19 @@ struct Binary {
     regions: Vec<usize>,
     /// The devices that each of its files was built for, in the order of preference, as `FERRY_DEVICE` has them.
     built_for: Vec<String>,
-    /// `None` inside: no image is for that device.
+    /// Its kernels are LLVM's, which are in images on every device.
+    is_llvm: bool,
+    /// Its image on each device, with its variables; `None` inside: no image is for that device.
     modules: PerDevice<Result<Option<Module>, DeviceError>>,
+    /// The same images, for all tables of a binary that have them.
+    loaded: Arc<Loaded>,
+}
+
+/// Images of a binary that are loaded. One of files by Ferry and by LLVM has two tables and one image for both.
+#[derive(Debug, Default)]
+struct Loaded {
+    modules: PerDevice<Result<Option<Module>, DeviceError>>,
+    users: AtomicUsize,
 }
 
 /// A variable or function that exists on both sides.
@@ -213,14 +224,15 @@ fn compiling<T>(device: &DeviceState, work: impl FnOnce() -> T) -> T {
 impl Binary {
     /// The image of this binary on a device, loaded when first asked for.
     fn module(&self, device: &DeviceState) -> Result<Option<Module>, DeviceError> {
-        let module = self.modules.get_or_init(device, || self.load(device));
+        let module = self.modules.get_or_init(device, || self.place(device));
         module.cloned().unwrap_or(Ok(None))
     }
 
-    fn load(&self, device: &DeviceState) -> Result<Option<Module>, DeviceError> {
+    /// Loads the image and maps the variables.
+    fn place(&self, device: &DeviceState) -> Result<Option<Module>, DeviceError> {
         // Where memory is shared and all code is ours, the binary itself is the image.
         let runs_here = device.shares_memory && device.plugin.runs_in_process();
-        let is_image = runs_here && !llvm::is_program();
+        let is_image = runs_here && !llvm::is_program() && !self.is_llvm;
         if is_image {
             for variable in self.variables.iter().filter(|it| !it.is_room) {
                 let at = DevicePtr(variable.address as u64);
@@ -228,6 +240,13 @@ impl Binary {
             }
             return Ok(None);
         }
+        let module = self.loaded.modules.get_or_init(device, || self.load(device));
+        let Some(module) = module.cloned().unwrap_or(Ok(None))? else { return Ok(None) };
+        self.place_variables(device, module)?;
+        Ok(Some(module))
+    }
+
+    fn load(&self, device: &DeviceState) -> Result<Option<Module>, DeviceError> {
         // Later images win, as a linker appends.
         let fitting = self.images.iter().rev().find_map(|(start, len)| {
             // SAFETY: the descriptor said that the image lies there, in the constants of a binary
@@ -244,12 +263,22 @@ impl Binary {
             report::warn(&remark);
         }
         tool::loaded(Watch::now(), device.number, &self.name, image, module.0);
+        Ok(Some(module))
+    }
+
+    fn place_variables(&self, device: &DeviceState, module: Module) -> Result<(), DeviceError> {
         self.tell_number(device, module)?;
+        let mut functions: Vec<[u64; 2]> = Vec::new();
         let is_unified = current().is_unified();
         for variable in &self.variables {
             // A variable that the image lacks was not needed there.
             let Ok(symbol) = device.plugin.symbol(module, &variable.name) else { continue };
             let mut at = symbol.address;
+            // Where memory is shared, code that Ferry has linked uses the program's own variable if that is for all to see.
+            let is_own = device.shares_memory && !llvm::is_program() && !variable.is_indirect;
+            if is_own && loaded::address_of(&variable.name) == Some(variable.address) {
+                at = DevicePtr(variable.address as u64);
+            }
             if variable.is_room {
                 device.mapping.rooms.add(variable.address, variable.size, at);
                 continue;
@@ -264,6 +293,7 @@ impl Binary {
                     llvm_info::copied(device.number, Direction::Out, &piece);
                 }
                 at = DevicePtr(u64::from_ne_bytes(bytes));
+                functions.push([variable.address as u64, at.0]);
             }
             if is_unified && variable.is_reference() {
                 // The device uses the host's variable: its pointer gets the host's value.
@@ -273,7 +303,11 @@ impl Binary {
             }
             device.mapping.add_permanent(variable.mapped_to(at));
         }
-        Ok(Some(module))
+        if self.is_llvm {
+            functions.sort_unstable();
+            device.plugin.settle(module, device.number, devices::all().len(), &functions)?;
+        }
+        Ok(())
     }
 
     /// Files that ask for the number of their device have a variable for it.
@@ -298,6 +332,7 @@ impl Binary {
     /// Takes everything back that this binary has put onto devices.
     fn unload(&self) {
         // At the end of a program that used no device there is nothing to open devices for.
+        self.loaded.users.fetch_sub(1, Ordering::AcqRel);
         if self.modules.0.get().is_none() {
             return;
         }
@@ -309,7 +344,10 @@ impl Binary {
                 device.mapping.rooms.remove(variable.address);
             }
             device.mapping.forget_names();
-            if let Ok(Some(module)) = module {
+            let is_last = self.loaded.users.load(Ordering::Acquire) == 0;
+            if let Ok(Some(module)) = module
+                && is_last
+            {
                 let _ = device.plugin.unload(*module);
                 tool::unloaded(Watch::now(), device.number, module.0);
             }
@@ -350,13 +388,26 @@ pub(crate) unsafe fn register(descriptor: &BinaryDescriptor) -> Result<(), Error
     offer(&images);
     let variables = entries.iter().filter_map(variable).collect();
     let kernels: Vec<&Entry> = entries.iter().filter(|it| is_kernel(it)).collect();
+    let built_for: Vec<String> = entries.iter().filter_map(built_for).collect();
+    if !built_for.is_empty() {
+        llvm::saw_link();
+    }
+    let is_ours =
+        |it: &Entry| matches!(it.flags, entry::FERRY_REGION | entry::DEVICES | entry::ROOM);
+    let is_llvm = !entries.is_empty() && !entries.iter().any(is_ours);
+    let same =
+        current().binaries.iter().find(|it| it.images == images && !images.is_empty()).cloned();
+    let loaded = same.map(|it| Arc::clone(&it.loaded)).unwrap_or_default();
+    loaded.users.fetch_add(1, Ordering::AcqRel);
     let binary = Arc::new(Binary {
         id,
         name: loaded::file_of(id),
         images,
         variables,
         regions: kernels.iter().map(|it| it.addr as usize).collect(),
-        built_for: entries.iter().filter_map(built_for).collect(),
+        built_for,
+        is_llvm,
+        loaded,
         modules: PerDevice::default(),
     });
 
@@ -466,7 +517,8 @@ unsafe fn region(entry: &Entry, binary: &Arc<Binary>) -> Region {
         let region = region.filter(|it| it.version == FerryRegion::VERSION);
         (CStr::from_ptr(entry.name).to_owned(), region.and_then(|it| it.cpu))
     };
-    let name = region_of(&symbol.to_string_lossy());
+    let symbol_text = symbol.to_string_lossy();
+    let name = llvm::region_of(&symbol_text).unwrap_or_else(|| region_of(&symbol_text));
     Region {
         name,
         symbol,

@@ -12,8 +12,8 @@ use cudarc::driver::sys::{
 };
 
 use super::driver::{self, spelt};
-use crate::gpu::parts;
 use crate::gpu::shape::Spread;
+use crate::gpu::{llvm, parts};
 use crate::{DeviceError, Result};
 
 /// NVIDIA's number among the machines of ELF files.
@@ -249,6 +249,12 @@ pub(super) fn spread(modules: &[CUmodule], kernel: &CStr) -> Option<Spread> {
 pub(super) fn sums(modules: &[CUmodule], kernel: &CStr) -> [usize; 2] {
     let found = words(modules, &abi::image::sums(&kernel.to_string_lossy()));
     found.unwrap_or([0, 0]).map(|it| it as usize)
+}
+
+/// What LLVM says of a kernel that it has compiled.
+pub(super) fn environment(modules: &[CUmodule], kernel: &CStr) -> Option<llvm::Environment> {
+    let name = format!("{}{}", kernel.to_string_lossy(), llvm::ENVIRONMENT);
+    words(modules, &name).map(llvm::Environment::of)
 }
 
 /// The value of a variable that an image may have.

@@ -28,7 +28,7 @@ mod image;
 mod streams;
 
 use std::collections::HashMap;
-use std::ffi::{CStr, c_void};
+use std::ffi::{CStr, CString, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -43,7 +43,7 @@ use crate::gpu::heap::{self, GRAIN, Heap, Origin, Source};
 use crate::gpu::pool::{Own, Pool, Work};
 use crate::gpu::relay::Relay;
 use crate::gpu::stream::{self, Gpu, Open};
-use crate::gpu::{parts, shape};
+use crate::gpu::{llvm, parts, shape};
 use crate::memory::{DevicePtr, MemoryKind};
 use crate::{
     Convention, Device, DeviceError, Event, Held, Kernel, Launch, Module, Result, Stream, Symbol,
@@ -65,6 +65,8 @@ pub struct Cuda {
     heap: Mutex<Heap>,
     /// Where launches in a stream leave parts of sums, by the stream.
     parts: Mutex<HashMap<usize, Vec<Parts>>>,
+    /// Where teams of kernels by LLVM leave theirs, by the stream.
+    teams: Mutex<HashMap<usize, Vec<Parts>>>,
     /// Kernels of it may print.
     prints: AtomicBool,
     /// Why it is of no use any more.
@@ -94,6 +96,8 @@ struct Entry {
     like: shape::Kernel,
     /// How many places it takes for what its groups leave, and how many words each leaves there.
     sums: [usize; 2],
+    /// What LLVM says of it, if it has compiled it.
+    environment: Option<llvm::Environment>,
 }
 
 /// Memory for the parts of a sum.
@@ -132,6 +136,7 @@ impl Cuda {
             modules: Mutex::default(),
             heap,
             parts: Mutex::default(),
+            teams: Mutex::default(),
             prints: AtomicBool::new(false),
             lost: OnceLock::new(),
         })
@@ -196,6 +201,39 @@ impl Cuda {
         let all = all();
         let parts = all.get(&of).into_iter().flatten().filter(fitting);
         Ok(parts.map(|it| it.at).take(sums).collect())
+    }
+
+    /// Where a kernel by LLVM finds the place for what its teams leave: two counters, the address of the place, and the
+    /// place behind them. Counters are zero when it begins. The context is current.
+    fn launch_environment(&self, on: &Own, [bytes, length]: [usize; 2]) -> Result<u64> {
+        /// Counters and the address, and what keeps the place aligned.
+        const HEADER: u64 = 64;
+        let bytes = bytes.saturating_mul(length).saturating_add(HEADER as usize);
+        let of = on.handle() as usize;
+        let all = || self.teams.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = all().get(&of).and_then(|it| it.iter().find(|it| it.bytes >= bytes).copied());
+        let at = match kept {
+            Some(kept) => kept.at,
+            None => heap::block(self, bytes)?,
+        };
+        let place = at + HEADER;
+        // SAFETY: memory of this device, of at least these words, used by this stream alone.
+        #[allow(unsafe_code, reason = "memory that is ours")]
+        let written = unsafe {
+            let stream = on.handle().cast();
+            let mut code = sys::cuMemsetD32Async(at, 0, 2, stream);
+            for (offset, half) in [(8, place as u32), (12, (place >> 32) as u32)] {
+                if code == CUresult::CUDA_SUCCESS && kept.is_none() {
+                    code = sys::cuMemsetD32Async(at + offset, half, 1, stream);
+                }
+            }
+            code
+        };
+        check("filling memory", written)?;
+        if kept.is_none() {
+            all().entry(of).or_default().push(Parts { at, bytes });
+        }
+        Ok(at)
     }
 
     /// Memory of another kind, which is asked for seldom: the driver's, each time.
@@ -344,22 +382,36 @@ impl Gpu for Cuda {
         args: &[u64],
         launch: &Launch<'_>,
     ) -> Result<()> {
-        if launch.convention == Convention::Parameters {
-            return Err(DeviceError::Unsupported("kernels of other compilers"));
-        }
         /// What every GPU passes to kernels.
         const MOST_ARGUMENTS: usize = 4096 / 8;
         if args.len() > MOST_ARGUMENTS {
             return Err(DeviceError::Unsupported("kernels with more than 512 arguments"));
         }
         let entry = self.entry(kernel)?;
-        let [blocks, threads] = shape::of(self.context.shape, entry.like, launch);
+        let is_llvm = launch.convention == Convention::Parameters;
+        let [blocks, threads] = match is_llvm {
+            true => {
+                let most = u32::try_from(entry.like.most).unwrap_or(u32::MAX);
+                llvm::shape(entry.environment, most, launch)
+            }
+            false => shape::of(self.context.shape, entry.like, launch),
+        };
         // One that leaves most of the GPU to others, so that it may start a moment later.
         let is_small = usize::try_from(blocks).is_ok_and(|it| it <= self.context.shape.units);
         let parts = self.parts(on, entry.sums, blocks)?;
         let args: &[u64] = if parts.is_empty() { args } else { &[args, &parts].concat() };
+        let reduction = entry.environment.filter(|it| is_llvm && it.reduces());
+        let with_place;
+        let args = match (reduction, args) {
+            (Some(it), [_, rest @ ..]) => {
+                with_place = [&[self.launch_environment(on, it.reduction)?], rest].concat();
+                with_place.as_slice()
+            }
+            _ => args,
+        };
+        let is_plain = reduction.is_none() && launch.group_memory == 0;
         let start = Start { kernel: entry.handle, blocks, threads, args };
-        let gatherer = on.gatherer::<Line>().filter(|_| is_small && parts.is_empty());
+        let gatherer = on.gatherer::<Line>().filter(|_| is_small && parts.is_empty() && is_plain);
         if gatherer.is_some_and(|it| it.gather(&start)) {
             return Ok(());
         }
@@ -377,7 +429,7 @@ impl Gpu for Cuda {
                 threads,
                 1,
                 1,
-                0,
+                launch.group_memory,
                 on.handle().cast(),
                 ptr::null_mut(),
                 extra,
@@ -466,6 +518,33 @@ impl Device for Cuda {
         Ok(())
     }
 
+    fn settle(
+        &self,
+        module: Module,
+        number: usize,
+        count: usize,
+        functions: &[[u64; 2]],
+    ) -> Result<()> {
+        let Ok(name) = CString::new(llvm::DEVICE_ENVIRONMENT) else { return Ok(()) };
+        // An image without LLVM's device library asks for nothing.
+        let Ok(symbol) = self.symbol(module, &name) else { return Ok(()) };
+        let rows: Vec<u64> = functions.iter().flatten().copied().collect();
+        let mut table = DevicePtr::NULL;
+        if !rows.is_empty() {
+            let bytes = rows.len() * size_of::<u64>();
+            table = self.alloc(bytes, GRAIN, MemoryKind::Device)?;
+            // SAFETY: as many bytes as were allocated; it stays as long as the image may use it.
+            unsafe { self.copy_in(table, rows.as_ptr().cast(), bytes) }?;
+        }
+        /// Warps that a multiprocessor has at once, on all GPUs that are supported.
+        const WARPS: usize = 64;
+        let warps = self.context.shape.units * WARPS;
+        let bytes = llvm::device_environment(number, count, (table.0, functions.len()), warps);
+        let len = bytes.len().min(symbol.size);
+        // SAFETY: a variable of the image, of that many bytes.
+        unsafe { self.copy_in(symbol.address, bytes.as_ptr(), len) }
+    }
+
     fn symbol(&self, module: Module, name: &CStr) -> Result<Symbol> {
         let handles = self.handles(module)?;
         let _here = self.enter()?;
@@ -516,8 +595,10 @@ impl Device for Cuda {
             spread: image::spread(&handles, name).unwrap_or(shape::Spread::EVEN),
         };
         let sums = image::sums(&handles, name);
+        let is_llvm = name.to_bytes().starts_with(llvm::KERNEL.as_bytes());
+        let environment = if is_llvm { image::environment(&handles, name) } else { None };
         let mut modules = self.modules();
-        modules.kernels.push(Some(Entry { module, handle, like, sums }));
+        modules.kernels.push(Some(Entry { module, handle, like, sums, environment }));
         Ok(Kernel(modules.kernels.len() as u64 - 1))
     }
 

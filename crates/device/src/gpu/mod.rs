@@ -5,8 +5,10 @@
 //! - [`heap`]: memory that is kept for the next who asks
 //! - [`relay`]: large copies in pieces, for plugins whose drivers copy them with one thread
 //! - [`shape`], [`parts`]: sizes of launches, images of several files
+//! - [`llvm`]: kernels that LLVM has compiled
 
 pub(crate) mod heap;
+pub(crate) mod llvm;
 pub(crate) mod parts;
 pub(crate) mod pool;
 pub(crate) mod relay;

@@ -213,6 +213,7 @@ fn launch(stream: &dyn Stream, number: u64) {
         teams: 0,
         limit: 0,
         trip_count: 0,
+        group_memory: 0,
         name: &name,
         source: &source,
     };

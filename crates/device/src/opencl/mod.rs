@@ -162,7 +162,7 @@ impl OpenCl {
     }
 
     fn with_cache(chosen: Chosen, kind: Kind, cache: Cache) -> Result<OpenCl> {
-        let (most, emulates) = (level(kind), matches!(kind, Kind::Fpga(_)));
+        let emulates = matches!(kind, Kind::Fpga(_));
         let name = kind.target().name;
         let mark = match emulates {
             true => abi::image::fpga(name),

@@ -43,6 +43,7 @@ const LAUNCH: Launch<'static> = Launch {
     teams: 1,
     limit: 1,
     trip_count: 1,
+    group_memory: 0,
     name: "test",
     source: "",
 };

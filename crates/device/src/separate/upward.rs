@@ -286,6 +286,7 @@ mod tests {
                         teams: 0,
                         limit: 0,
                         trip_count: 0,
+                        group_memory: 0,
                         name,
                         source: "",
                     };

@@ -13,6 +13,7 @@ use ir::construct::Dialect;
 
 use super::device::Targets;
 use super::language::Language;
+use super::llvm::Native;
 use super::remote::Machine;
 use super::response;
 use super::table::{self, Depend, Own, Role, Shape, Stop};
@@ -141,6 +142,8 @@ pub(crate) struct Arguments {
     pub(crate) host: Option<OsString>,
     /// The machine that the program starts on, if another than this one.
     pub(crate) origin: Option<Machine>,
+    /// The language of the command, where that is LLVM's to compile.
+    pub(crate) native: Option<Native>,
     pub(crate) static_runtime: bool,
     pub(crate) no_cache: bool,
 }

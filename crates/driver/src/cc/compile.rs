@@ -16,13 +16,14 @@ use super::device::Targets;
 use super::host::Voice;
 use super::language::Language;
 use super::lower::{self, Lowered};
+use super::native::Way;
 use super::numbers::Numbers;
 use super::output::Output;
 use super::preprocess::{self, Preprocessed};
 use super::table::Stop;
 use super::toolchain::{TOOLCHAINS, Texts};
 use super::verdict::Verdicts;
-use super::{Context, Failure, bundle, refused, unread};
+use super::{Context, Failure, bundle, native, refused};
 use crate::front;
 use crate::input::{self, Text};
 use crate::options::Believed;
@@ -136,7 +137,11 @@ fn fabrics(targets: &Targets) -> Result<Vec<(emit::Grid, opt::passes::Fabric)>, 
 }
 
 /// What we have to say; an error among it is a failure.
-fn messages(cx: &Context<'_>, found: &Diagnostics, map: &SourceMap) -> Result<Vec<u8>, Failure> {
+pub(crate) fn messages(
+    cx: &Context<'_>,
+    found: &Diagnostics,
+    map: &SourceMap,
+) -> Result<Vec<u8>, Failure> {
     let mut wanted = Diagnostics::new();
     for diagnostic in found {
         let mut diagnostic: Diagnostic = diagnostic.clone();
@@ -176,7 +181,10 @@ fn written(cx: &Context<'_>, job: &Job<'_>) -> Result<Vec<u8>, Failure> {
 
 /// Hands a language that is not ours to the host compiler, with the user's flags and no others.
 fn foreign(cx: &Context<'_>, job: &Job<'_>) -> Result<Done, Failure> {
-    let found = unread::find(cx, job.input);
+    let found = match native::way(cx, job)? {
+        Way::Native(language, found) => return native::compile(cx, job, language, found),
+        Way::Host(found) => found.filter(|it| !it.verdicts.is_empty()),
+    };
     let mut said = match &found {
         Some(found) => messages(cx, &found.diagnostics, &found.map)?,
         None => Vec::new(),
@@ -192,7 +200,7 @@ fn foreign(cx: &Context<'_>, job: &Job<'_>) -> Result<Done, Failure> {
 }
 
 /// Puts device code into what the host compiler wrote.
-fn bundled(
+pub(crate) fn bundled(
     cx: &Context<'_>,
     job: &Job<'_>,
     output: &Path,

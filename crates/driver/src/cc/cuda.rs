@@ -21,7 +21,7 @@ use super::image::Part;
 use super::numbers::Numbers;
 use super::nvidia::{Compiled, Compiler};
 use super::toolchain::{Program, Texts, Toolchain};
-use super::{Context, Failure};
+use super::{Context, Failure, nvptx};
 
 /// What images for GPUs are called in containers.
 pub(crate) const TRIPLE: &str = "nvptx64-nvidia-cuda";
@@ -46,17 +46,55 @@ impl Toolchain for Nvidia {
     }
 
     fn owns(&self, code: &Code) -> bool {
-        matches!(code.kind, ImageKind::Cubin | ImageKind::Ptx)
+        matches!(code.kind, ImageKind::Cubin | ImageKind::Ptx) || is_bitcode(code)
     }
 
     fn link(
         &self,
-        _: &Context<'_>,
+        cx: &Context<'_>,
         parts: Vec<Part>,
-        _: &Program<'_>,
+        program: &Program<'_>,
     ) -> Result<Vec<Code>, Failure> {
+        let (bitcode, mut parts): (Vec<Part>, Vec<Part>) =
+            parts.into_iter().partition(|it| is_bitcode(&it.code));
+        let names: BTreeSet<String> = bitcode.iter().map(|it| it.code.arch.clone()).collect();
+        for arch in names {
+            let own: Vec<Part> =
+                bitcode.iter().filter(|it| it.code.arch == arch).cloned().collect();
+            let made = nvptx::assembly(cx, &own, &arch, &functions_of(&parts))?;
+            for part in &made {
+                let ending = format!("{}.{arch}.ptx", part.name.replace(' ', "-"));
+                cx.save(program.output, &ending, &part.code.bytes)?;
+            }
+            parts.extend(made);
+        }
         join(parts).map_err(|why| Failure::told(&why))
     }
+}
+
+/// What the names of functions begin with that files share.
+pub(crate) const FUNCTION: &str = "__ferry_f_";
+
+/// The functions that C files share with others, by the names that these know.
+fn functions_of(parts: &[Part]) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for part in parts.iter().filter(|it| it.code.kind == ImageKind::Ptx) {
+        let text = String::from_utf8_lossy(&part.code.bytes);
+        let words = text.split(|it: char| !it.is_ascii_alphanumeric() && it != '_');
+        names.extend(words.filter_map(|it| it.strip_prefix(FUNCTION)).map(str::to_owned));
+    }
+    // Parameters are called after their functions.
+    let functions = names.clone();
+    names.retain(|it| {
+        let of = it.rsplit_once("_param_").map(|it| it.0);
+        !of.is_some_and(|of| functions.contains(of))
+    });
+    names
+}
+
+/// Whether LLVM has made it of a C++ or Fortran file.
+fn is_bitcode(code: &Code) -> bool {
+    code.kind == ImageKind::Bitcode && code.triple == TRIPLE
 }
 
 /// Compiles a text for all GPUs that are meant, or takes what was compiled before.
@@ -138,7 +176,7 @@ fn undefined(parts: &[Part]) -> Option<(&str, String)> {
             let words: Vec<&str> = line.split([' ', '\t', '(', ';', '[', '=']).collect();
             let is = |word: &str| words.first() == Some(&word);
             // Functions of ours begin so; others are the driver's.
-            let function = words.iter().find(|it| it.starts_with("__ferry_f_"));
+            let function = words.iter().find(|it| it.starts_with(FUNCTION));
             let variable = words
                 .iter()
                 .rev()
@@ -153,7 +191,7 @@ fn undefined(parts: &[Part]) -> Option<(&str, String)> {
         }
     }
     let (file, name) = used.into_iter().find(|it| !defined.contains(&it.1))?;
-    Some((file, name.strip_prefix("__ferry_f_").unwrap_or(&name).to_owned()))
+    Some((file, name.strip_prefix(FUNCTION).unwrap_or(&name).to_owned()))
 }
 
 /// What the compiler is told, following what the host's was told.

@@ -69,6 +69,11 @@ impl Host {
         Ok(Host { words, verbose, version: OnceLock::new() })
     }
 
+    /// This program and no other.
+    pub(crate) fn exactly(program: OsString, verbose: bool) -> Host {
+        Host { words: vec![program], verbose, version: OnceLock::new() }
+    }
+
     /// Its name, for messages.
     pub(crate) fn name(&self) -> String {
         self.words.first().map_or_else(String::new, |it| it.display().to_string())
@@ -183,7 +188,8 @@ fn names_ferry(command: &OsStr) -> bool {
     let Ok(words) = split(command) else { return false };
     words.iter().any(|word| {
         let name = Path::new(word).file_name().unwrap_or_default();
-        name == "ferry" || name == "ferrycc" || is_this_program(word)
+        ["ferry", "ferrycc", "ferryc++", "ferryfc"].iter().any(|it| name == *it)
+            || is_this_program(word)
     })
 }
 

@@ -20,7 +20,7 @@ use super::compile::Job;
 use super::host::Voice;
 use super::numbers::Numbers;
 use super::toolchain::{Program, Texts, Toolchain};
-use super::{Context, Failure, hip, refused, remote};
+use super::{Context, Failure, cuda, hip, refused, remote};
 
 /// A device object of a program, and the name its user knows it by: `a.o`, `libm.a(b.o)`.
 #[derive(Clone)]
@@ -48,8 +48,8 @@ impl Toolchain for HostCompiler {
     }
 
     fn owns(&self, code: &Code) -> bool {
-        let is_others =
-            [hip::TRIPLE, cluster::TRIPLE, remote::TRIPLE].contains(&code.triple.as_str());
+        let is_others = [hip::TRIPLE, cluster::TRIPLE, remote::TRIPLE, cuda::TRIPLE]
+            .contains(&code.triple.as_str());
         match code.kind {
             ImageKind::Object | ImageKind::Bitcode | ImageKind::Fatbinary => !is_others,
             ImageKind::Cubin | ImageKind::Ptx | ImageKind::Source => false,
@@ -65,7 +65,7 @@ impl Toolchain for HostCompiler {
         // Those of libraries that drivers read are loaded with the library.
         let images = program.images.iter().filter(|it| self.owns(it));
         let images: Vec<Vec<u8>> = images.map(|it| it.bytes.clone()).collect();
-        let image = link(cx, &parts, &images, program.flags)?;
+        let image = link(cx, &parts, &images, program)?;
         cx.save(program.output, "device.so", &image)?;
         Ok(vec![Code::of(image)])
     }
@@ -109,8 +109,9 @@ fn link(
     cx: &Context<'_>,
     parts: &[Part],
     images: &[Vec<u8>],
-    flags: &[OsString],
+    program: &Program<'_>,
 ) -> Result<Vec<u8>, Failure> {
+    let flags = program.flags;
     let mut key = with_words(Key::new("image").with(cx.host.version()), flags);
     for part in parts.iter().map(|it| &it.code.bytes).chain(images) {
         key = key.with(part);
@@ -119,10 +120,11 @@ fn link(
     let name = format!("ferry-image-{}.so", key.text().get(..16).unwrap_or_default());
     cx.cache.get(&key, || {
         let folder = cx.folder("image")?;
-        let mut words: Vec<OsString> = ["-shared", "-fPIC", "-Wl,-Bsymbolic", "-Wl,--no-undefined"]
-            .iter()
-            .map(OsString::from)
-            .collect();
+        let mut words: Vec<OsString> = ["-shared", "-fPIC"].iter().map(OsString::from).collect();
+        // Of LLVM's device code variables are the program's own where memory is shared.
+        let is_whole = program.native.is_none_or(|it| !it.is_in_process());
+        words.extend(program.native.is_none().then(|| "-Wl,-Bsymbolic".into()));
+        words.extend(is_whole.then(|| "-Wl,--no-undefined".into()));
         words.push(format!("-Wl,-soname,{name}").into());
         let mut names = Vec::new();
         for (number, part) in parts.iter().enumerate() {
@@ -138,7 +140,11 @@ fn link(
             words.push(file.into());
         }
         words.extend(flags.iter().cloned());
-        words.extend(directive::host_linker_flags(&cx.arguments.off).iter().map(OsString::from));
+        match program.native {
+            Some(native) => words.extend(native.image_words(cx)?),
+            None => words
+                .extend(directive::host_linker_flags(&cx.arguments.off).iter().map(OsString::from)),
+        }
         let image = folder.join(&name);
         words.extend(["-o".into(), image.clone().into()]);
         let ran = cx.host.run(&words, None, Voice::Kept)?;

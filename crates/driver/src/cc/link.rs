@@ -9,10 +9,11 @@ use super::args::{Item, Step};
 use super::bundle::{self, Code, Contents};
 use super::host::Voice;
 use super::image::{self, Part};
+use super::native::Linked;
 use super::output::Output;
 use super::runtime::{self, Need, Runtime};
 use super::toolchain::{Program, TOOLCHAINS};
-use super::{Context, Failure, unread};
+use super::{Context, Failure, native, unread};
 use crate::input;
 
 /// Links to `output`. `objects` stands for the inputs: what each was translated to, or itself.
@@ -32,7 +33,9 @@ pub(crate) fn run(
     } else {
         Need::Unknown
     };
-    let runtime = runtime::flags(cx.arguments, need)?;
+    let notes_of_llvm = notes_in(&seen);
+    let native = Linked::of(&notes_of_llvm.0, &notes_of_llvm.1);
+    let runtime = runtime::flags(cx, need, native.as_ref())?;
     let target = Output::begin(output)?;
     let mut said = Vec::new();
     let mut own: Vec<PathBuf> = Vec::new();
@@ -43,13 +46,19 @@ pub(crate) fn run(
     if (any(Contents::has_device_code) || is_asked) && !is_relocatable(cx) {
         let trace = members_linked(cx, objects, &seen, &runtime)?;
         let (parts, images) = collect(&seen, trace.as_ref());
-        let (told, parts) = parts.into_iter().partition(|it| unread::is_note(&it.code));
+        let (told, parts): (Vec<Part>, Vec<Part>) =
+            parts.into_iter().partition(|it| unread::is_note(&it.code));
         notes = told;
-        let made = images_of(cx, &seen, parts, images, output)?;
+        let (of_llvm, parts): (Vec<Part>, Vec<Part>) =
+            parts.into_iter().partition(|it| native::is_note(&it.code));
+        let native = Linked::of(&of_llvm, &parts);
+        let made = images_of(cx, &seen, parts, images, (output, native.as_ref()))?;
         if !made.is_empty() {
             own.push(image::wrap(cx, &made)?);
         }
-        if is_asked && !any(|it| it.registers) {
+        if let Some(native) = &native {
+            own.push(native::registration(cx, native, !made.is_empty())?);
+        } else if is_asked && !any(|it| it.registers) {
             own.push(image::registration(cx)?);
         }
     }
@@ -58,7 +67,7 @@ pub(crate) fn run(
         own.push(unread::object(cx, &notes, is_mandatory)?);
     }
     let words = line(cx, objects, &own, &runtime, target.path());
-    said.extend(cx.host.run(&words, None, Voice::Kept)?.checked()?.said);
+    said.extend(cx.linker()?.run(&words, None, Voice::Kept)?.checked()?.said);
     target.finish()?;
     Ok(said)
 }
@@ -69,10 +78,10 @@ fn images_of(
     seen: &[Seen],
     parts: Vec<Part>,
     images: Vec<Code>,
-    output: &Path,
+    (output, native): (&Path, Option<&Linked>),
 ) -> Result<Vec<Code>, Failure> {
     let flags = device_flags(cx, seen);
-    let program = Program { images: &images, flags: &flags, output };
+    let program = Program { images: &images, flags: &flags, output, native };
     let mut made = Vec::new();
     for toolchain in TOOLCHAINS {
         let own: Vec<Part> = parts.iter().filter(|it| toolchain.owns(&it.code)).cloned().collect();
@@ -81,6 +90,14 @@ fn images_of(
         }
     }
     Ok(made)
+}
+
+/// The notes on files that LLVM has compiled, and their device code, in all files that are looked at.
+fn notes_in(seen: &[Seen]) -> (Vec<Part>, Vec<Part>) {
+    let codes = seen.iter().flat_map(|it| it.contents.objects.iter().map(move |code| (it, code)));
+    let parts = codes.map(|(it, (_, code))| Part { name: it.name.clone(), code: code.clone() });
+    let parts = parts.filter(|it| native::is_note(&it.code) || native::is_native(&it.code));
+    parts.partition(|it| native::is_note(&it.code))
 }
 
 /// A file that the link reads, as far as it can be told from the command line.
@@ -181,7 +198,7 @@ fn members_linked(
     let trial = cx.folder("trial")?.join("program");
     let mut words = line(cx, objects, &[], runtime, &trial);
     words.extend(["-Wl,--trace".into(), "-Wl,--trace".into()]);
-    let ran = cx.host.run(&words, None, Voice::Kept)?.checked()?;
+    let ran = cx.linker()?.run(&words, None, Voice::Kept)?.checked()?;
     Ok(Some(Trace::read(&ran.stdout)))
 }
 

@@ -60,6 +60,8 @@ pub(crate) enum Outcome {
     Host,
     /// The same, because it stands in a language that is not read.
     Unread,
+    /// The compiler of its language made no kernel of it.
+    NoKernel,
 }
 
 impl Outcome {
@@ -71,6 +73,7 @@ impl Outcome {
             Outcome::Data => "data",
             Outcome::Host => "host",
             Outcome::Unread => "unread",
+            Outcome::NoKernel => "none",
         }
     }
 
@@ -82,6 +85,9 @@ impl Outcome {
             Outcome::Data => "the runtime does it; code of it, if any, runs on the host",
             Outcome::Host => "no part of it asks for a device; the host compiler compiles it",
             Outcome::Unread => "directives of its language are not read",
+            Outcome::NoKernel => {
+                "its compiler has made no kernel of it: a template that nobody uses, or code of the host alone"
+            }
         }
     }
 }

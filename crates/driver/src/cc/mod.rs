@@ -20,10 +20,13 @@ mod hip;
 pub(crate) mod host;
 mod image;
 mod link;
+mod llvm;
 mod lower;
 mod markers;
+mod native;
 pub(crate) mod numbers;
 pub(crate) mod nvidia;
+mod nvptx;
 mod opencl;
 mod output;
 mod preprocess;
@@ -53,6 +56,7 @@ use tempfile::TempDir;
 use self::args::{Arguments, Question, Report, Step};
 use self::compile::{Done, Job};
 use self::host::{Host, Voice};
+use self::llvm::Llvm;
 use self::remote::origin;
 use self::table::Stop;
 use opt::decisions::Decisions;
@@ -62,6 +66,7 @@ use crate::language::{self, Language};
 use crate::report::{self, Stream, reason};
 use crate::{leftovers, profiles};
 
+pub(crate) use self::llvm::Native;
 pub(crate) use self::run::run as run_program;
 
 /// Why a compilation ended: what to show, and the status to exit with.
@@ -128,6 +133,8 @@ pub(crate) struct Context<'a> {
     /// Numbers scratch files, so that inputs of the same name do not meet.
     count: AtomicUsize,
     stdin: OnceLock<Vec<u8>>,
+    /// LLVM's compilers for C++ and for Fortran, looked for once.
+    llvm: [OnceLock<Result<Llvm, String>>; 2],
     /// What was decided on mappings before, if that is kept.
     decisions: Option<Decisions>,
     /// The device whose numbers decide on mappings, if another than the one that is known.
@@ -149,6 +156,7 @@ impl<'a> Context<'a> {
             scratch,
             count: AtomicUsize::new(0),
             stdin: OnceLock::new(),
+            llvm: [OnceLock::new(), OnceLock::new()],
             decisions: arguments.mapping.as_deref().map(decisions::read).transpose()?,
             profile: arguments.profile.as_deref().map(cores).transpose()?,
         })
@@ -190,6 +198,25 @@ impl<'a> Context<'a> {
         Ok(self.stdin.get_or_init(|| bytes))
     }
 
+    /// LLVM's compiler for a language, or the failure that says what to install.
+    fn llvm(&self, language: Native) -> Result<&Llvm, Failure> {
+        let [cplusplus, fortran] = &self.llvm;
+        let place = match language {
+            Native::Cplusplus => cplusplus,
+            Native::Fortran => fortran,
+        };
+        let found = place.get_or_init(|| Llvm::find(language, self.arguments.verbose));
+        found.as_ref().map_err(|why| Failure::told(why))
+    }
+
+    /// The compiler that links: that of the command's language.
+    fn linker(&self) -> Result<&Host, Failure> {
+        match self.arguments.native {
+            Some(language) => self.llvm(language).map(|it| &it.linker),
+            None => Ok(self.host),
+        }
+    }
+
     /// The host compiler's messages are kept to be shown in order, so it sees no terminal.
     fn colour_flag(&self) -> Option<OsString> {
         let is_said = |it: &OsString| it.to_string_lossy().contains("diagnostics-color");
@@ -223,15 +250,14 @@ fn colour(arguments: &Arguments) -> render::Colour {
     }
 }
 
-/// Runs `ferry cc` on the words after it.
-pub(crate) fn run(words: &[OsString]) -> Result<ExitCode, String> {
-    let outcome =
-        Arguments::read(words).map_err(|error| Failure::told(&error)).and_then(|mut it| {
-            origin::settle(&mut it).map_err(|error| Failure::told(&error))?;
-            let host =
-                Host::find(it.host.as_deref(), it.verbose).map_err(|it| Failure::told(&it))?;
-            command(&it, &host)
-        });
+/// Runs `ferry cc` on the words after it, or the command of a language that LLVM compiles.
+pub(crate) fn run(words: &[OsString], native: Option<Native>) -> Result<ExitCode, String> {
+    let outcome = Arguments::read(words).map_err(|error| Failure::told(&error)).and_then(|it| {
+        let mut it = Arguments { native, ..it };
+        origin::settle(&mut it).map_err(|error| Failure::told(&error))?;
+        let host = Host::find(it.host.as_deref(), it.verbose).map_err(|it| Failure::told(&it))?;
+        command(&it, &host)
+    });
     match outcome {
         Ok(()) => Ok(ExitCode::SUCCESS),
         Err(failure) => {
@@ -242,23 +268,37 @@ pub(crate) fn run(words: &[OsString]) -> Result<ExitCode, String> {
 }
 
 fn command(arguments: &Arguments, host: &Host) -> Result<(), Failure> {
+    let name = arguments.native.map_or("cc", Native::command);
+    if arguments.question == Some(Question::Help) {
+        return report::show(&crate::options::help_of(name), Stream::Out)
+            .map_err(|it| Failure::told(&it));
+    }
+    let llvm = arguments.native.map(|it| Llvm::find(it, arguments.verbose)).transpose();
+    let llvm = llvm.map_err(|why| Failure::told(&why))?;
+    let host_of_language = llvm.as_ref().map_or(host, |it| &it.compiler);
     match arguments.question {
-        Some(Question::Help) => report::show(&crate::options::help_of("cc"), Stream::Out)
-            .map_err(|it| Failure::told(&it)),
+        Some(Question::Help) => Ok(()),
         Some(Question::Version) => {
             // First what build systems look for, then what it is.
-            product(host.version());
-            product(format!("ferry cc {}\n", env!("CARGO_PKG_VERSION")).as_bytes());
+            product(host_of_language.version());
+            product(format!("ferry {name} {}\n", env!("CARGO_PKG_VERSION")).as_bytes());
             Ok(())
         }
-        Some(Question::Host) => ask_host(arguments, host),
+        Some(Question::Host) => ask_host(arguments, host_of_language),
+        None if arguments.inputs.is_empty() && arguments.verbose => {
+            host_of_language.run(&["-v".into()], None, Voice::Live)?.checked()?;
+            Ok(())
+        }
         None => compilation(arguments, host),
     }
 }
 
 /// Questions such as `-print-file-name=`, and `-###`, which shows what would be done.
 fn ask_host(arguments: &Arguments, host: &Host) -> Result<(), Failure> {
-    let mut words = preprocess::reading_flags(arguments);
+    let mut words = match arguments.native {
+        None => preprocess::reading_flags(arguments),
+        Some(_) => arguments.flags(&[Step::Everywhere, Step::Preprocess]).cloned().collect(),
+    };
     words.extend(match arguments.stop {
         None => None,
         Some(Stop::Object) => Some("-c".into()),
@@ -290,10 +330,6 @@ fn ask_host(arguments: &Arguments, host: &Host) -> Result<(), Failure> {
 
 fn compilation(arguments: &Arguments, host: &Host) -> Result<(), Failure> {
     if arguments.inputs.is_empty() {
-        if arguments.verbose {
-            host.run(&["-v".into()], None, Voice::Live)?.checked()?;
-            return Ok(());
-        }
         return Err(Failure::told("no input files"));
     }
     let mut arguments = with_known_stdin(arguments)?;
@@ -428,7 +464,12 @@ pub(crate) fn beside_link(program: &Path, input: &Path, is_only: bool) -> OsStri
 
 /// Does all jobs, as many at a time as there are cores; the outcomes are in the order of the jobs.
 fn in_parallel(cx: &Context<'_>, jobs: &[(usize, Job<'_>)]) -> Vec<Result<Done, Failure>> {
+    // A file of Fortran may use modules that one before it makes.
+    let is_in_order = jobs
+        .iter()
+        .any(|(_, it)| it.input.language.unread(&it.input.path) == Some(language::Unread::Fortran));
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let cores = if is_in_order { 1 } else { cores };
     let next = AtomicUsize::new(0);
     let outcomes: Vec<OnceLock<Result<Done, Failure>>> =
         jobs.iter().map(|_| OnceLock::new()).collect();

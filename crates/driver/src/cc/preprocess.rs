@@ -116,7 +116,11 @@ pub(crate) fn print(cx: &Context<'_>) -> Result<(), Failure> {
         match &input.language {
             Language::C => words.extend(reading_flags(arguments)),
             Language::PreprocessedC | Language::Foreign(_) | Language::Linked => {
-                words.extend(arguments.switches.iter().map(OsString::from));
+                if arguments.native.is_none() {
+                    words.extend(arguments.switches.iter().map(OsString::from));
+                } else if !arguments.off.contains(&directive::OPENMP) {
+                    words.push("-fopenmp".into());
+                }
                 words.extend(arguments.flags(&[Step::Everywhere, Step::Preprocess]).cloned());
             }
         }
@@ -132,7 +136,14 @@ pub(crate) fn print(cx: &Context<'_>) -> Result<(), Failure> {
         }
         words.extend(language_flag(&input.language));
         words.push(input::guarded(&input.path).into());
-        cx.host.run(&words, None, Voice::Live)?.checked()?;
+        let compiler = match input.language {
+            Language::Foreign(_) => match arguments.native {
+                Some(language) => &cx.llvm(language)?.compiler,
+                None => cx.host,
+            },
+            Language::C | Language::PreprocessedC | Language::Linked => cx.host,
+        };
+        compiler.run(&words, None, Voice::Live)?.checked()?;
     }
     Ok(())
 }

@@ -4,9 +4,9 @@ use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::Failure;
-use super::args::Arguments;
+use super::native::Linked;
 use super::remote::origin;
+use super::{Context, Failure};
 
 /// The program that `cpu:separate` runs kernels in.
 pub(crate) const SEPARATE_HELPER: &str = "ferry-cpu-device";
@@ -30,10 +30,16 @@ pub(crate) enum Need {
 }
 
 /// The flags for a link.
-pub(crate) fn flags(arguments: &Arguments, need: Need) -> Result<Runtime, Failure> {
+pub(crate) fn flags(
+    cx: &Context<'_>,
+    need: Need,
+    native: Option<&Linked>,
+) -> Result<Runtime, Failure> {
+    let arguments = cx.arguments;
     let is_left_out = ["-r", "-nostdlib", "-nodefaultlibs"].iter().any(|it| arguments.has(it));
     if is_left_out {
-        let words = arguments.switches.iter().map(OsString::from).collect();
+        let is_gcc = arguments.native.is_none();
+        let words = arguments.switches.iter().filter(|_| is_gcc).map(OsString::from).collect();
         return Ok(Runtime { words, is_ours: false });
     }
     let mut words: Vec<OsString> = Vec::new();
@@ -72,7 +78,14 @@ pub(crate) fn flags(arguments: &Arguments, need: Need) -> Result<Runtime, Failur
             }
         }
     }
-    words.extend(directive::host_linker_flags(&arguments.off).iter().map(OsString::from));
+    match (native, arguments.native) {
+        // One runtime of threads for all languages: LLVM's answers GCC's calls too.
+        (Some(native), _) => words.extend(native.words(cx)?),
+        (None, Some(_)) => words.extend(Linked::default().words(cx)?),
+        (None, None) => {
+            words.extend(directive::host_linker_flags(&arguments.off).iter().map(OsString::from));
+        }
+    }
     Ok(Runtime { words, is_ours })
 }
 
@@ -91,6 +104,11 @@ pub(crate) fn find_in(places: &[&str], name: &str) -> Option<PathBuf> {
         .map(|it| folder.join(it).join(name))
         .find(|it| it.is_file())
         .and_then(|it| it.canonicalize().ok())
+}
+
+/// A library of ours, which must be there.
+pub(crate) fn library(name: &str) -> Result<PathBuf, Failure> {
+    find(name).ok_or_else(|| Failure::told(&missing(name)))
 }
 
 /// Why a program that needs the runtime cannot be linked.

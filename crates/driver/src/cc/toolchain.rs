@@ -9,6 +9,7 @@ use std::path::Path;
 use super::bundle::Code;
 use super::compile::Job;
 use super::image::{HostCompiler, Part};
+use super::native::Linked;
 use super::numbers::Numbers;
 use super::{Context, Failure, cuda, hip, opencl, remote, riscv};
 
@@ -40,6 +41,8 @@ pub(crate) struct Program<'a> {
     /// The user's folders and libraries that device code may use.
     pub(crate) flags: &'a [OsString],
     pub(crate) output: &'a Path,
+    /// What LLVM has compiled of it.
+    pub(crate) native: Option<&'a Linked>,
 }
 
 /// What makes device code of texts, and images of device code.
@@ -90,13 +93,16 @@ mod tests {
             code(ImageKind::Cubin, cuda::TRIPLE),
             code(ImageKind::Object, hip::TRIPLE),
             code(ImageKind::Bitcode, hip::TRIPLE),
+            code(ImageKind::Bitcode, cuda::TRIPLE),
             code(ImageKind::Bitcode, abi::cluster::TRIPLE),
             code(ImageKind::Object, remote::TRIPLE),
         ];
         for it in &own {
             assert_eq!(TOOLCHAINS.iter().filter(|that| that.owns(it)).count(), 1, "{it:?}");
         }
-        let note = code(ImageKind::Source, super::super::unread::TRIPLE);
-        assert!(!TOOLCHAINS.iter().any(|it| it.owns(&note)));
+        for triple in [super::super::unread::TRIPLE, super::super::native::TRIPLE] {
+            let note = code(ImageKind::Source, triple);
+            assert!(!TOOLCHAINS.iter().any(|it| it.owns(&note)), "{triple}");
+        }
     }
 }

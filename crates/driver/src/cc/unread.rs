@@ -14,7 +14,7 @@ use source::{Diagnostic, Diagnostics, Locator, SourceMap, Span};
 
 use super::args::{Input, Step};
 use super::bundle::Code;
-use super::host::Voice;
+use super::host::{Host, Voice};
 use super::image::{self, Part};
 use super::language::Unread;
 use super::lower::{Outcome, Verdict};
@@ -35,49 +35,54 @@ pub(crate) struct Found {
     pub(crate) diagnostics: Diagnostics,
     /// For the object.
     pub(crate) note: Code,
+    /// It has directives of OpenMP that ask for a device, or declare what devices have too.
+    pub(crate) concerns_devices: bool,
+    /// Its first directive of OpenACC that asks for a device.
+    pub(crate) openacc: Option<(Span, String)>,
 }
 
-/// Looks for directives that ask for a device; nothing if there are none, or if the file cannot be read, which is
-/// the host compiler's to tell.
-pub(crate) fn find(cx: &Context<'_>, input: &Input) -> Option<Found> {
+/// Looks for directives that devices are concerned with; nothing if there are none, or if the file cannot be read,
+/// which is its compiler's to tell.
+pub(crate) fn find(cx: &Context<'_>, input: &Input, compiler: &Host) -> Option<Found> {
     let language = input.language.unread(&input.path)?;
     let (mark, text) = match language {
         Unread::Fortran if input.is_stdin() => (Mark::Comment, cx.stdin().ok()?.to_vec()),
         Unread::Fortran => (Mark::Comment, fs::read(&input.path).ok()?),
-        Unread::Cplusplus | Unread::ObjectiveC => (Mark::Pragma, preprocessed(cx, input)?),
+        Unread::Cplusplus | Unread::ObjectiveC => {
+            (Mark::Pragma, preprocessed(cx, input, compiler)?)
+        }
     };
     let mut map = SourceMap::new();
     let file = map.add_preprocessed(input.path.display().to_string(), text).ok()?;
     let mut asked: Vec<(Span, String)> = Vec::new();
+    let (mut openacc, mut concerns_devices) = (None, false);
     let mut at = map.base(file);
     for line in map.bytes(file).split_inclusive(|it| *it == b'\n') {
         let begin = at;
         at = at.saturating_add(u32::try_from(line.len()).ok()?);
-        let Some(directive) = directive::asked_on(line, mark, &cx.arguments.off) else { continue };
+        let mut off = cx.arguments.off.clone();
+        let asked_here = directive::asked_on(line, mark, &off);
+        off.push(directive::OPENACC);
+        let is_openmp = directive::concerns_devices(line, mark, &off);
+        concerns_devices |= is_openmp;
+        let Some(directive) = asked_here else { continue };
         let blank = line.len() - line.trim_ascii_start().len();
         let start = begin.saturating_add(u32::try_from(blank).ok()?);
         let span =
             Span { start, end: start.saturating_add(u32::try_from(line.trim_ascii().len()).ok()?) };
         if !map.in_system_header(span) {
+            if !is_openmp {
+                openacc.get_or_insert((span, directive.clone()));
+            }
             asked.push((span, directive));
         }
     }
-    let (first, name) = asked.first()?;
-    let mut message = Diagnostic::warning(
-        "F0045",
-        format!("directives in {} are not read: this `{name}` runs on the host", language.name()),
-    );
-    message = message.at(*first, "").note("the host compiler compiles this file alone");
-    if asked.len() > 1 {
-        message = message
-            .note(format!("{} more directives of this file ask for a device", asked.len() - 1));
-    }
-    let message = message.help(format!(
-        "write the region in a C file, or switch its standard off for this one: {}",
-        directive::SWITCHED_OFF
-    ));
     let mut diagnostics = Diagnostics::new();
-    diagnostics.push(message);
+    if let Some((first, name)) = asked.first() {
+        diagnostics.push(warning(language, *first, name, asked.len()));
+    } else if !concerns_devices {
+        return None;
+    }
     let note = note(&asked, &map);
     let verdict = |(span, directive): (Span, String)| Verdict {
         span,
@@ -88,17 +93,44 @@ pub(crate) fn find(cx: &Context<'_>, input: &Input) -> Option<Found> {
         loops: Vec::new(),
         data: Vec::new(),
     };
-    Some(Found { verdicts: asked.into_iter().map(verdict).collect(), map, diagnostics, note })
+    let verdicts = asked.into_iter().map(verdict).collect();
+    Some(Found { verdicts, map, diagnostics, note, concerns_devices, openacc })
 }
 
-fn preprocessed(cx: &Context<'_>, input: &Input) -> Option<Vec<u8>> {
+/// Says that directives are left to the host.
+fn warning(language: Unread, first: Span, name: &str, count: usize) -> Diagnostic {
+    let mut message = Diagnostic::warning(
+        "F0045",
+        format!("directives in {} are not read: this `{name}` runs on the host", language.name()),
+    );
+    message = message.at(first, "").note("the host compiler compiles this file alone");
+    if count > 1 {
+        message =
+            message.note(format!("{} more directives of this file ask for a device", count - 1));
+    }
+    let install = match language {
+        Unread::Cplusplus => "`apt install clang-19 libomp-19-dev` (OpenMP), ",
+        Unread::Fortran => "`apt install flang-19 libomp-19-dev` (OpenMP), ",
+        Unread::ObjectiveC => "",
+    };
+    message.help(format!(
+        "{install}write the region in a C file, or switch its standard off for this one: {}",
+        directive::SWITCHED_OFF
+    ))
+}
+
+fn preprocessed(cx: &Context<'_>, input: &Input, compiler: &Host) -> Option<Vec<u8>> {
     let mut words: Vec<OsString> = vec!["-E".into()];
     words.extend(cx.arguments.flags(&[Step::Everywhere, Step::Preprocess]).cloned());
-    words.extend(cx.arguments.switches.iter().map(OsString::from));
+    match cx.arguments.native {
+        Some(_) if !cx.arguments.off.contains(&directive::OPENMP) => words.push("-fopenmp".into()),
+        Some(_) => {}
+        None => words.extend(cx.arguments.switches.iter().map(OsString::from)),
+    }
     words.extend(preprocess::language_flag(&input.language));
     words.push(crate::input::guarded(&input.path).into());
     let text = if input.is_stdin() { Some(cx.stdin().ok()?) } else { None };
-    let ran = cx.host.run(&words, text, Voice::Kept).ok()?.checked().ok()?;
+    let ran = compiler.run(&words, text, Voice::Kept).ok()?.checked().ok()?;
     Some(ran.stdout)
 }
 

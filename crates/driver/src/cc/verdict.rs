@@ -20,7 +20,7 @@ struct Record<'a> {
     column: u32,
     function: &'a str,
     directive: &'a str,
-    /// `kernel`, `part`, `data`, `host` or `unread`.
+    /// `kernel`, `part`, `data`, `host`, `unread` or `none`.
     outcome: &'static str,
     /// Empty if the region runs on the host.
     devices: &'a [&'static str],
@@ -110,6 +110,7 @@ fn place(verdict: &Verdict) -> String {
         Outcome::Kernel | Outcome::Part => format!("runs on {devices}"),
         Outcome::Data => format!("serves {devices}"),
         Outcome::Host | Outcome::Unread => "runs on the host".to_owned(),
+        Outcome::NoKernel => "is not compiled for devices".to_owned(),
     }
 }
 

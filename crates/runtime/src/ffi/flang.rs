@@ -55,23 +55,24 @@ pub unsafe extern "C" fn __kmpc_parallel_51(
     });
 }
 
-/// The loops of one type of counter. `last` is the last iteration, not their number.
+/// The loops of one type of counter. `count` is the number of iterations: flang 19 says that, though LLVM's own device
+/// library takes it for the last one and runs one more.
 macro_rules! loops {
     ($type:ty, $for_loop:ident, $distribute:ident, $distribute_for:ident) => {
         /// A loop shared by the threads of a team.
         ///
         /// # Safety
-        /// `body` may be called with each number up to `last` and `argument`.
+        /// `body` may be called with each number below `count` and `argument`.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $for_loop(
             _location: *const Ident,
             body: unsafe extern "C" fn($type, *mut c_void),
             argument: *mut c_void,
-            last: $type,
+            count: $type,
             _threads: $type,
             _chunk: $type,
         ) {
-            for index in 0..=last {
+            for index in 0..count {
                 // SAFETY: the caller's promise.
                 unsafe { body(index, argument) };
             }
@@ -86,11 +87,11 @@ macro_rules! loops {
             location: *const Ident,
             body: unsafe extern "C" fn($type, *mut c_void),
             argument: *mut c_void,
-            last: $type,
+            count: $type,
             _chunk: $type,
         ) {
             // SAFETY: the caller's promise.
-            unsafe { $for_loop(location, body, argument, last, 0, 0) };
+            unsafe { $for_loop(location, body, argument, count, 0, 0) };
         }
 
         /// A loop shared by teams and their threads.
@@ -102,13 +103,13 @@ macro_rules! loops {
             location: *const Ident,
             body: unsafe extern "C" fn($type, *mut c_void),
             argument: *mut c_void,
-            last: $type,
+            count: $type,
             _threads: $type,
             _block: $type,
             _chunk: $type,
         ) {
             // SAFETY: the caller's promise.
-            unsafe { $for_loop(location, body, argument, last, 0, 0) };
+            unsafe { $for_loop(location, body, argument, count, 0, 0) };
         }
     };
 }

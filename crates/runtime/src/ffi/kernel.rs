@@ -48,6 +48,7 @@ pub unsafe extern "C" fn __tgt_target_kernel(
             teams: if teams < 0 { 1 } else { teams as u32 },
             limit: limit.max(0) as u32,
             trip_count: call.trip_count,
+            group_memory: call.group_memory,
         };
         if deferred::is_on() {
             args.check()?;
