@@ -1,5 +1,6 @@
-// Functions of the C library in regions: rounding to integers, words, sines with cosines.
+// Functions of the C library in regions: rounding to integers, words, sines with cosines, characters.
 #define _GNU_SOURCE
+#include <ctype.h>
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
@@ -15,8 +16,27 @@ static void expect(int is_right, const char *what)
   }
 }
 
+/* All that is asked about a character, by macros and by functions. */
+static int asked(int c)
+{
+  int kinds = !!isalpha(c) | !!isdigit(c) << 1 | !!isalnum(c) << 2 | !!isspace(c) << 3 | !!isupper(c) << 4;
+  kinds |= !!islower(c) << 5 | !!ispunct(c) << 6 | !!isprint(c) << 7 | !!iscntrl(c) << 8 | !!isxdigit(c) << 9;
+  kinds |= !!isgraph(c) << 10 | !!isblank(c) << 11 | !!(isalpha)(c) << 12 | !!(isxdigit)(c) << 13;
+  return kinds << 16 | (toupper)(c) << 8 | tolower(c);
+}
+
+static void characters(void)
+{
+  int told[128], right = 1;
+#pragma omp target teams distribute parallel for map(from : told)
+  for (int c = 0; c < 128; c++) told[c] = asked(c);
+  for (int c = 0; c < 128; c++) right &= told[c] == asked(c);
+  expect(right, "characters");
+}
+
 int main(void)
 {
+  characters();
   const double input[6] = { -2.5, -0.5, 0.4999, 1.5, 2.5, 1e6 + 0.5 };
   long rounded[6], even[6];
   double whole[6], scaled[6], sine, cosine;

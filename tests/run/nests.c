@@ -153,8 +153,49 @@ NESTS(long, long)
 NESTS(short, short)
 NESTS(unsigned char, byte)
 
+// What an iteration looks at before it stores there keeps its value: on a condition, of complex numbers, of pointers.
+enum { R = 40, C = 50 };
+static double u[R][C], v[R][C], kept[R][C];
+static double _Complex z[R][C], w[R][C];
+
+static void values(void)
+{
+  int is_right = 1;
+  for (int i = 0; i < R; i++)
+    for (int j = 0; j < C; j++) u[i][j] = v[i][j] = i * 100 + j, z[i][j] = i + j * 1.0i;
+#pragma omp target teams distribute parallel for collapse(2) map(tofrom : u, kept)
+  for (int i = 0; i < R; i++)
+    for (int j = 0; j < C; j++) {
+      double old = i > 0 ? u[i][j] : -1;
+      u[i][j] = 7;
+      kept[i][j] = old + u[i][j];
+    }
+  for (int i = 0; i < R; i++)
+    for (int j = 0; j < C; j++) is_right &= kept[i][j] == (i > 0 ? i * 100 + j : -1) + 7;
+#pragma acc parallel loop collapse(2) copy(v, kept)
+  for (int i = 0; i < R; i++)
+    for (int j = 0; j < C; j++) {
+      int is_large = i > 3 && v[i][j] > 1000;
+      v[i][j] = 7;
+      kept[i][j] = is_large;
+    }
+  for (int i = 0; i < R; i++)
+    for (int j = 0; j < C; j++) is_right &= kept[i][j] == (i > 3 && i * 100 + j > 1000);
+#pragma omp target teams distribute parallel for collapse(2) map(tofrom : z) map(from : w)
+  for (int i = 0; i < R; i++)
+    for (int j = 0; j < C; j++) {
+      double _Complex old = z[i][j];
+      z[i][j] = old + 2;
+      w[i][j] = z[i][j] - old;
+    }
+  for (int i = 0; i < R; i++)
+    for (int j = 0; j < C; j++) is_right &= w[i][j] == 2 && z[i][j] == i + 2 + j * 1.0i;
+  expect(is_right, "values looked at before a store", "double", R);
+}
+
 int main(void)
 {
+  values();
   all_float();
   all_double();
   all_int();

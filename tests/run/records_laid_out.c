@@ -1,6 +1,7 @@
 // Records that are packed or aligned by attributes and pragmas are the same on both sides: sizes, places of members, arrays of them.
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #define N 10
 
@@ -14,6 +15,30 @@ struct pushed { char tag; double value; };
 typedef double loose __attribute__((aligned(4)));
 struct named { int tag; loose value; };
 struct nested { char tag; struct packed packed; union __attribute__((packed)) { char c; long l; } either; struct aligned aligned; };
+
+// Arrays at the end of records that have no length of their own, as C and as GNU C write them.
+struct flexible { char tag; double values[]; };
+struct empty { int count; short pairs[0][2]; };
+
+static int flexible(void)
+{
+  int wrong = 0, sizes[2] = {0};
+  struct flexible *f = calloc(1, sizeof *f + N * sizeof(double));
+  struct empty *e = calloc(1, sizeof *e + N * sizeof(short[2]));
+#pragma omp target teams distribute parallel for map(from : sizes) \
+    map(tofrom : f[ : 1], f->values[ : N], e[ : 1], e->pairs[ : N])
+  for (int i = 0; i < N; i++) {
+    f->values[i] = i / 2.0;
+    e->pairs[i][0] = (short)i;
+    *(e->pairs[i] + 1) = (short)-i;
+    if (i == 0) f->tag = 'f', e->count = N, sizes[0] = sizeof *f, sizes[1] = sizeof(struct empty);
+  }
+  wrong += f->tag != 'f' || e->count != N || sizes[0] != sizeof *f || sizes[1] != sizeof *e;
+  for (int i = 0; i < N; i++) wrong += f->values[i] != i / 2.0 || e->pairs[i][0] != i || e->pairs[i][1] != -i;
+  free(f);
+  free(e);
+  return wrong;
+}
 
 int main(void) {
   struct packed packed[N] = {0};
@@ -55,6 +80,7 @@ int main(void) {
     wrong += pushed[i].value != i / 4.0 || named[i].value != i * 3.0 || named[i].tag != 0;
     wrong += nested[i].packed.last != -i || nested[i].either.l != i << 20 || nested[i].aligned.value != (float)i;
   }
+  wrong += flexible();
   // What the region is told stays there.
   int told = 5;
 #pragma omp target firstprivate(told)

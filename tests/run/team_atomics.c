@@ -35,6 +35,28 @@ int main(void)
            slots[1], on_device);
     return 1;
   }
+  // Tickets, in the words of the block that does not say `+=`.
+  float next = 15, seen[40], after[40];
+  double last = 0;
+#pragma omp target parallel for map(tofrom : next, last) map(from : seen, after) num_threads(4)
+  for (int i = 0; i < 40; i++) {
+#pragma omp atomic capture
+    {
+      seen[i] = next;
+      next = next + 1;
+    }
+#pragma omp atomic capture
+    {
+      last = 1 + last;
+      after[i] = last;
+    }
+  }
+  double sum = 0;
+  for (int i = 0; i < 40; i++) sum += seen[i] + 100 * after[i];
+  if (next != 55 || last != 40 || sum != 40 * 15 + 780 + 100 * 820) {
+    printf("wrong: next %g, last %g, sum %g\n", next, last, sum);
+    return 1;
+  }
   puts("ok");
   return 0;
 }

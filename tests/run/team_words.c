@@ -121,8 +121,24 @@ static void ends(void)
   expect(got == 43, "variables that are flushed");
 }
 
+/* What a region is told of tasks and of the schedule that loops are left to. */
+static void settings(void)
+{
+  int final = 1, kind = 0;
+#pragma omp target map(from : final, kind)
+  {
+    omp_sched_t schedule;
+    int chunk;
+    omp_get_schedule(&schedule, &chunk);
+    kind = (int)schedule & 0x7fffffff;
+    final = omp_in_final();
+  }
+  expect(final == 0 && kind >= 1 && kind <= 4, "tasks and schedules");
+}
+
 int main(void)
 {
+  settings();
   sizes();
   leagues();
   ends();

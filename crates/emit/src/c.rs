@@ -187,6 +187,17 @@ impl<'p> Printer<'p> {
         self.substitutes.insert(var, text.into());
     }
 
+    /// Variables that are named `(*__x)` are `__x[0]` from now on, which stands without parentheses in every place.
+    pub(crate) fn name_elements(&mut self) {
+        self.substitutes.values_mut().for_each(|text| {
+            let name = text.strip_prefix("(*").and_then(|it| it.strip_suffix(')'));
+            let is_word = |it: &&str| it.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_');
+            if let Some(name) = name.filter(is_word) {
+                *text = format!("{name}[0]");
+            }
+        });
+    }
+
     /// From now on an expression that was computed elsewhere is this text, which can be an operand
     /// anywhere: the length of an array, computed where its variable came to life.
     pub fn substitute_expr(&mut self, length: ExprId, text: impl Into<String>) {

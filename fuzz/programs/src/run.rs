@@ -66,7 +66,9 @@ impl Setting {
         let outcomes = match built {
             Ok(()) => self.execute(&program, checks),
             Err(_) if checks.len() > 1 => Ok(None),
-            Err(why) if why.contains("F0710") || why.contains("F0527") => {
+            Err(why)
+                if ["F0710", "F0527", ": device code has "].iter().any(|it| why.contains(it)) =>
+            {
                 Ok(Some(vec![Outcome::Refused(why)]))
             }
             Err(why) => Ok(Some(vec![Outcome::NotCompiled(why)])),

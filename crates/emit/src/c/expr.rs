@@ -4,7 +4,7 @@ use ir::program::{
     BinaryOp, CastKind, Expr, ExprId, ExprKind, FunctionId, Program, Section, StepOp, UnaryOp,
     VarId,
 };
-use ir::types::{ArrayLen, FloatKind, Ty, TypeKind};
+use ir::types::{ArrayLen, FloatKind, RecordId, Ty, TypeKind};
 use syntax::print::Level;
 
 use super::bits::width_of;
@@ -239,6 +239,7 @@ impl Printer<'_> {
                 out.push_str(&format!("({})", self.type_name(node.ty.plain())));
                 self.put(*e, Level::Cast, out);
             }
+            ExprKind::Index(a, i) if self.put_of_character(*a, *i, out) => {}
             ExprKind::Index(a, i) => {
                 let elsewhere = self.elements_of(*a);
                 let finder = if elsewhere.is_none() { self.finder(*a, *i) } else { None };
@@ -265,6 +266,7 @@ impl Printer<'_> {
                     out.push_str(&finder.close);
                 }
             }
+            ExprKind::Member(e, record, at) if self.put_left_out(*e, (*record, *at), out) => {}
             ExprKind::Member(e, record, at) => match self.field_name(*record, *at) {
                 Some(name) => self.put_member(*e, &name, out),
                 // An anonymous member: its own members are named as if they were the outer's.
@@ -579,6 +581,42 @@ impl Printer<'_> {
             out.push('.');
         }
         out.push_str(name);
+    }
+
+    /// What glibc's tables say of a character, `(*__ctype_b_loc())[c]`, where a function says it; whether it is that.
+    fn put_of_character(&self, table: ExprId, character: ExprId, out: &mut String) -> bool {
+        let kind = |it: ExprId| self.program.exprs.find(it).map(|it| &it.kind);
+        let Some(ExprKind::Deref(call)) = kind(table).filter(|_| self.grid.is_some()) else {
+            return false;
+        };
+        let Some(ExprKind::Call(callee, _)) = kind(*call) else { return false };
+        let Some((_, function)) = named_callee(self.program, *callee) else { return false };
+        let name = match self.plain_name(function) {
+            "__ctype_b_loc" => "__ferry_x_ctype",
+            "__ctype_toupper_loc" => "__ferry_x_toupper",
+            "__ctype_tolower_loc" => "__ferry_x_tolower",
+            _ => return false,
+        };
+        out.push_str(&format!("{name}({})", self.operand(character, Level::Assign)));
+        true
+    }
+
+    /// A member that is an array without elements of its own, where the record has it not; whether it is one.
+    fn put_left_out(&self, base: ExprId, (record, at): (RecordId, u32), out: &mut String) -> bool {
+        let types = &self.program.types;
+        let fields = types.records.find(record).and_then(|it| it.fields.as_ref());
+        let field = fields.and_then(|it| it.get(at as usize)).filter(|it| self.is_left_out(it));
+        let layout = self.program.model.record(types, record).ok();
+        let place = layout.as_ref().and_then(|it| it.fields.get(at as usize));
+        let element = field.and_then(|it| types.element(it.ty));
+        let (Some(element), Some(place)) = (element, place) else { return false };
+        let array = self.declare(element, "(*)[1]");
+        let object = match self.program.exprs.find(base).map(|it| &it.kind) {
+            Some(ExprKind::Deref(pointer)) => self.operand(*pointer, Level::Unary),
+            _ => format!("&{}", self.operand(base, Level::Unary)),
+        };
+        out.push_str(&format!("(*({array})((char *){object} + {}))", place.offset));
+        true
     }
 
     fn put_call(&self, callee: ExprId, args: &[ExprId], out: &mut String) {

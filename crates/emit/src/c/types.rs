@@ -198,8 +198,12 @@ impl Printer<'_> {
         let is_odd = |it: &&Record| {
             let is_asked = it.packed || it.pack.is_some() || it.align.is_some();
             let mut fields = it.fields.iter().flatten();
-            let is_odd =
-                |it: &Field| it.packed || it.align.is_some() || self.loose_alignment(it).is_some();
+            let is_odd = |it: &Field| {
+                it.packed
+                    || it.align.is_some()
+                    || self.loose_alignment(it).is_some()
+                    || self.is_left_out(it)
+            };
             has_bits(it) || is_asked || fields.any(is_odd)
         };
         let record = self.program.types.records.find(id).filter(is_odd).filter(|_| self.is_cpp());
@@ -228,7 +232,11 @@ impl Printer<'_> {
         let Some(record) = self.program.types.records.find(id) else { return String::new() };
         let split = self.split_layout(id);
         // NVIDIA's compiler does not look at those that stand behind.
-        let attrs = self.record_attributes(record, split.as_deref());
+        let mut attrs = self.record_attributes(record, split.as_deref());
+        if split.is_none() && record.fields.iter().flatten().any(|it| self.is_left_out(it)) {
+            let align = self.program.model.record(&self.program.types, id).map(|it| it.align);
+            attrs.extend(align.map(|it| format!("aligned({it})")));
+        }
         let word = if record.is_union { "union" } else { "struct" };
         let tag = name.and_then(|it| it.split_once(' ')).map(|it| it.1).unwrap_or_default();
         let mut text = join(&format!("{word}{}", attributes(&attrs)), tag);
@@ -238,6 +246,9 @@ impl Printer<'_> {
                 if let Some(bytes) = self.bytes_member(id, layout, at) {
                     text.push_str(&format!("\n  {bytes};"));
                 }
+                continue;
+            }
+            if self.is_left_out(field) {
                 continue;
             }
             text.push_str("\n  ");
@@ -293,6 +304,15 @@ impl Printer<'_> {
         let asked = model.align_of(types, field.ty).ok()?;
         let natural = model.align_of(types, types.resolve(field.ty)).ok()?;
         (self.is_cpp() && field.bits.is_none() && asked < natural).then_some(asked)
+    }
+
+    /// Whether a member is an array without elements of its own, which C++ does not have: its place is the end of the record.
+    pub(super) fn is_left_out(&self, field: &Field) -> bool {
+        let length = match self.program.types.shape(field.ty) {
+            TypeKind::Array(_, length) => Some(*length),
+            _ => None,
+        };
+        self.is_cpp() && matches!(length, Some(ArrayLen::Unknown | ArrayLen::Known(0)))
     }
 
     /// The name of a member; nothing for an anonymous one, where it needs none.

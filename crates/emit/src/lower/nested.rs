@@ -30,6 +30,10 @@ impl Lowering<'_> {
             return;
         }
         let (mut inside, mut lines) = self.reduced(printer, id);
+        // Of `(*__x) = (*__x) + 1` clang 19 does not see that it changes what was captured, and writes what it read before.
+        if leaves == [Leaf::Atomic] {
+            inside.name_elements();
+        }
         if leaves.last() == Some(&Leaf::Teams) {
             lines.extend(self.other_names(&mut inside, id));
         }

@@ -12,7 +12,7 @@ use kernel::walk::{How, uses};
 use kernel::{Dim, Kernel, Space};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::nest::{Quiet, constants, counted, is_known, listed, loads_in, mentions, mentions_in};
+use super::nest::{Quiet, constants, counted, is_known, listed, mentions, mentions_in};
 
 /// A piece of an iteration.
 #[derive(Clone, Debug)]
@@ -265,9 +265,7 @@ fn with_constants_resolved(
         let declared = uses(program, Part::Stmt(code)).1;
         let mut known = constants(program, kernel, &declared, set);
         let moves = |program: &Program, e: ExprId| {
-            let looks = !loads_in(program, Part::Expr(e)).is_empty();
-            let calls = has_call(program, e);
-            looks || calls || mentions(program, e, |it| set.contains(&it))
+            looks_or_calls(program, e) || mentions(program, e, |it| set.contains(&it))
         };
         known.retain(|_, value| !moves(program, *value));
         let names = |it: VarId| known.contains_key(&it);
@@ -279,15 +277,25 @@ fn with_constants_resolved(
     code
 }
 
-fn has_call(program: &Program, e: ExprId) -> bool {
+/// Whether an expression may look at memory, whatever is there, or call something. Addresses are only computed.
+fn looks_or_calls(program: &Program, e: ExprId) -> bool {
     let mut open = vec![Part::Expr(e)];
     while let Some(part) = open.pop() {
-        if let Part::Expr(e) = part
-            && let ExprKind::Call(..) = program.exprs[e].kind
-        {
-            return true;
+        let Part::Expr(e) = part else {
+            program.parts(part, &mut |it| open.push(it));
+            continue;
+        };
+        let node = &program.exprs[e];
+        match node.kind {
+            ExprKind::Call(..) => return true,
+            ExprKind::Index(..) | ExprKind::Deref(_) | ExprKind::Member(..)
+                if !program.types.is_array(node.ty) =>
+            {
+                return true;
+            }
+            ExprKind::AddrOf(of) => program.parts(Part::Expr(of), &mut |it| open.push(it)),
+            _ => program.parts(part, &mut |it| open.push(it)),
         }
-        program.parts(part, &mut |it| open.push(it));
     }
     false
 }

@@ -63,3 +63,29 @@ __ferry_fn __ferry_far void *__ferry_x_memchr(const __ferry_far void *memory, in
       return (__ferry_far void *)at;
   return 0;
 }
+/* Characters of the locale "C"; the bits are those of glibc's tables. */
+__ferry_fn int __ferry_x_ctype(int c)
+{
+  int is_upper = c >= 'A' && c <= 'Z', is_lower = c >= 'a' && c <= 'z', is_digit = c >= '0' && c <= '9';
+  int is_alpha = is_upper || is_lower, is_blank = c == ' ' || c == '\t', is_graph = c > ' ' && c < 127;
+  int is_hex = is_digit || (c >= 'A' && c <= 'F') || (c >= 'a' && c <= 'f');
+  int bits = is_blank | ((c >= 0 && c < ' ') || c == 127) << 1 | (is_alpha || is_digit) << 3;
+  bits |= (is_graph && !is_alpha && !is_digit) << 2 | is_upper << 8 | is_lower << 9 | is_alpha << 10 | is_digit << 11;
+  return bits | is_hex << 12 | (c == ' ' || (c >= '\t' && c <= '\r')) << 13 | (is_graph || c == ' ') << 14 | is_graph << 15;
+}
+#define __ferry_x_isalnum(c) (__ferry_x_ctype(c) & 0x8)
+#define __ferry_x_isalpha(c) (__ferry_x_ctype(c) & 0x400)
+#define __ferry_x_isascii(c) (((c) & ~0x7f) == 0)
+#define __ferry_x_isblank(c) (__ferry_x_ctype(c) & 0x1)
+#define __ferry_x_iscntrl(c) (__ferry_x_ctype(c) & 0x2)
+#define __ferry_x_isdigit(c) (__ferry_x_ctype(c) & 0x800)
+#define __ferry_x_isgraph(c) (__ferry_x_ctype(c) & 0x8000)
+#define __ferry_x_islower(c) (__ferry_x_ctype(c) & 0x200)
+#define __ferry_x_isprint(c) (__ferry_x_ctype(c) & 0x4000)
+#define __ferry_x_ispunct(c) (__ferry_x_ctype(c) & 0x4)
+#define __ferry_x_isspace(c) (__ferry_x_ctype(c) & 0x2000)
+#define __ferry_x_isupper(c) (__ferry_x_ctype(c) & 0x100)
+#define __ferry_x_isxdigit(c) (__ferry_x_ctype(c) & 0x1000)
+#define __ferry_x_toascii(c) ((c) & 0x7f)
+__ferry_fn int __ferry_x_tolower(int c) { return c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c; }
+__ferry_fn int __ferry_x_toupper(int c) { return c >= 'a' && c <= 'z' ? c - ('a' - 'A') : c; }

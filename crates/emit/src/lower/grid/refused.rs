@@ -1,5 +1,6 @@
 //! What the C of such devices lacks, looked for in all that a unit prints.
 
+use ir::construct::ClauseKind;
 use ir::program::{
     CastKind, ExprId, ExprKind, FunctionId, Init, InitId, Program, StmtId, StmtKind, VarId,
     VarStorage,
@@ -176,6 +177,15 @@ impl Lowering<'_> {
         let is_built_in = self.grid.is_some_and(|it| builtins::is_there(it, function, name));
         if function.is_builtin && !is_built_in {
             return Some(format!("`{name}`"));
+        }
+        let has_final = || {
+            self.program
+                .regions
+                .iter()
+                .any(|it| it.1.construct.kinds().any(|it| matches!(it, ClauseKind::Final(_))))
+        };
+        if name == "omp_in_final" && function.body.is_none() && has_final() {
+            return Some(format!("`{name}`, in a program with `final`,"));
         }
         let is_known = function.body.is_some()
             || Printing::of(self.program, id).is_some()

@@ -242,8 +242,9 @@ impl Cx<'_> {
         let place = |it: Option<ExprId>| it.map_or(span, |it| program.exprs[it].span);
         let value = |it: Option<ExprId>| it.and_then(|it| constant::int(program, it));
         let size = match program.types.shape(program.exprs[section.base].ty) {
-            TypeKind::Array(_, ArrayLen::Known(size)) => Some(i128::from(*size)),
-            TypeKind::Array(_, ArrayLen::Unknown) | TypeKind::Pointer(_) => {
+            // GNU C's `[0]` is a flexible array.
+            TypeKind::Array(_, ArrayLen::Known(size @ 1..)) => Some(i128::from(*size)),
+            TypeKind::Array(_, ArrayLen::Unknown | ArrayLen::Known(0)) | TypeKind::Pointer(_) => {
                 // `p[:]` is whatever is mapped there already.
                 if section.length.is_none() && section.lower.is_some() {
                     let what = "the length of a section is missing".to_owned();
