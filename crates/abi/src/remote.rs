@@ -11,11 +11,18 @@ use std::fmt::Write as _;
 const FIRST: &str = "ferry: a program of another machine";
 
 /// What both sides must agree on; raised with every change of the frames.
-pub const VERSION: u64 = 1;
+pub const VERSION: u64 = 2;
 
 /// The first bytes that a program sends; words of eight bytes follow: the version, the size of a page, bytes of memory, and
 /// the mixed value of these three.
 pub const GREETING: [u8; 8] = *b"\x7fferry\r\n";
+
+/// What a program has given up before kernels run, in words: a bit for each.
+pub const CONFINED: [&str; 3] = [
+    "no more rights than its user's (no_new_privs)",
+    "no programs, sockets and other processes (seccomp)",
+    "files only to read (landlock)",
+];
 
 /// The longest frame.
 pub const LONGEST: u64 = 1 << 30;
@@ -146,7 +153,8 @@ impl Head {
 /// Kinds of frames.
 pub mod frame {
     /// To the device, first: version, number of the device, number of devices, base and size of its memory, process of the
-    /// host or 0; then the path of the file that both map, or nothing. Answered with the base that it got.
+    /// host or 0; then the path of the file that both map, or nothing. Answered with the base that it got,
+    /// the first word of that file, and how it is confined ([`CONFINED`]).
     pub const HELLO: u64 = 1;
     /// To the device: answered at once, whatever kernels do.
     pub const PING: u64 = 2;

@@ -359,6 +359,11 @@ pub trait Device: Send + Sync {
         Ok(())
     }
 
+    /// What its process has given up before kernels run, in words; `None` where there is no such process.
+    fn confinement(&self) -> Option<String> {
+        None
+    }
+
     /// Finds a variable; [`DeviceError::NotFound`] if the image has none of that name.
     fn symbol(&self, module: Module, name: &CStr) -> Result<Symbol>;
 

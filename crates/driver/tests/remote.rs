@@ -133,6 +133,44 @@ int main(void) {
 }
 
 /// Types without names, and four devices at once: what plugins for such machines have failed at.
+/// Kernels read files, and do nothing else to the system.
+#[test]
+fn kernels_have_no_rights_that_they_do_not_need() {
+    let text = "#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+int main(void) {
+  for (int away = 0; away < 2; away++) {
+    int written = 0, read = 0, opened = 0, ran = 0;
+#pragma omp target if(away) map(from: written, read, opened, ran)
+    {
+      FILE *file = fopen(\"made\", \"w\");
+      if ((written = file != 0)) fclose(file);
+      if ((read = (file = fopen(\"a.c\", \"r\")) != 0)) fclose(file);
+      int it = socket(AF_UNIX, SOCK_STREAM, 0);
+      if ((opened = it >= 0)) close(it);
+      ran = system(\"true\") == 0;
+    }
+    printf(\"%d %d %d %d\\n\", written, read, opened, ran);
+  }
+  return 0;
+}
+";
+    let folder = folder(&described("", "", true), text);
+    let built = build(folder.path(), "remote:m.toml", &[]);
+    assert!(built.status.success(), "{}", told(&built));
+    let ran = run(folder.path(), &[("FERRY_INFO", "1")]);
+    let said = told(&ran);
+    let has = |word: &str| said.contains("kernels are confined") && said.contains(word);
+    assert!(has("no_new_privs"), "{said}");
+    let free = |word: &str| u8::from(!has(word));
+    let (files, calls) = (free("landlock"), free("seccomp"));
+    // What the system cannot do is told, and nothing is expected of it.
+    let expected = format!("1 1 1 1\n{files} 1 {calls} {}\n", files.min(calls));
+    assert!(said.contains(&expected), "no {expected} in {said}");
+}
+
 #[test]
 fn four_machines_work_at_once_on_types_without_names() {
     let text = "#include <stdio.h>

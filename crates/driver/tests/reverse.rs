@@ -146,6 +146,42 @@ int main(void) {
     }
 }
 
+/// A function is called by hand, on this machine and where the program has started; its data go there and back.
+#[test]
+fn functions_are_called_by_hand() {
+    let text = "#include <ferry_call.h>
+#include <stdio.h>
+#include <sys/utsname.h>
+struct job { int n; double sum, list[100]; char where[65]; };
+#pragma omp begin declare target indirect
+static void add(void *data, size_t size) {
+  struct job *job = data;
+  struct utsname here;
+  uname(&here);
+  if (size != sizeof *job) return;
+  for (int i = 0; i < job->n; i++) job->sum += job->list[i] *= 2;
+  for (int i = 0; i < 65; i++) job->where[i] = here.machine[i];
+}
+static void forget(void *data, size_t size) { if (size == sizeof(struct job)) ((struct job *)data)->sum = -1; }
+#pragma omp end declare target
+int main(void) {
+  struct job job = { 100 };
+  for (int i = 0; i < 100; i++) job.list[i] = i;
+  for (int device = 0; device < 3; device++) {
+    int status = ferry_call(device, add, &job, sizeof job);
+    printf(\"%d %g %s\\n\", status, job.sum, job.where);
+  }
+  int status = ferry_call(0, forget, &job, sizeof job);
+  printf(\"%d %g\\n\", status, job.sum);
+  return 0;
+}
+";
+    // There is one device, behind which comes the host.
+    if let Some(found) = printed(text, &["-O1"]) {
+        assert_eq!(found, "0 9900 x86_64\n0 29700 aarch64\n1 29700 aarch64\n0 -1\n");
+    }
+}
+
 #[test]
 fn what_a_machine_lacks_is_named() {
     let folder = tempfile::tempdir().expect("a temporary folder");

@@ -259,6 +259,7 @@ impl Binary {
         let timer = Watch::now().start();
         let module = compiling(device, || device.plugin.load(image))?;
         Watch::now().loaded(timer, device.number, device.plugin.build_of(module));
+        Watch::now().confined(device.number, || device.plugin.confinement());
         if let Some(remark) = device.plugin.remark() {
             report::warn(&remark);
         }

@@ -121,6 +121,15 @@ impl Watch {
         }
     }
 
+    /// A device runs kernels in a process that has given up so much.
+    pub(crate) fn confined(self, device: usize, how: impl FnOnce() -> Option<String>) {
+        if self.0 & INFO != 0
+            && let Some(how) = how()
+        {
+            report::info(&format!("device {device}: kernels are confined: {how}"));
+        }
+    }
+
     /// A region or a data directive is done. `what` says where it ran.
     pub(crate) fn finished(
         self,

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use abi::remote::{Image, VERSION, frame};
+use abi::remote::{CONFINED, Image, VERSION, frame};
 use abi::target::Kind;
 
 use super::link::{Answer, End, Hearer, Limit, Link, words};
@@ -65,6 +65,8 @@ pub struct Inner {
     /// How its process ended, once that was asked.
     end: OnceLock<String>,
     upcalls: OnceLock<Arc<dyn Upcalls>>,
+    /// How its kernels are confined: bits of [`CONFINED`].
+    confined: u64,
 }
 
 impl Other {
@@ -80,7 +82,7 @@ impl Other {
         let Started { link, process, memory } = start::start(&image)?;
         let made = reserved(number, memory, image.shares_files);
         let greeted = made.and_then(|arena| greeted(&link, number, arena));
-        let arena = greeted.inspect_err(|_| start::end_group(process))?;
+        let (arena, confined) = greeted.inspect_err(|_| start::end_group(process))?;
         Ok(Other(Arc::new(Inner {
             kind,
             arena,
@@ -92,6 +94,7 @@ impl Other {
             workers: Mutex::default(),
             end: OnceLock::new(),
             upcalls: OnceLock::new(),
+            confined,
         })))
     }
 }
@@ -357,8 +360,8 @@ fn reserved(number: usize, memory: usize, is_shared: bool) -> Result<Arena> {
     Arena::new(number, asked, Backing::Elsewhere)
 }
 
-/// Greets a program, which then has its memory.
-fn greeted(link: &Link, number: usize, mut arena: Arena) -> Result<Arena> {
+/// Greets a program, which then has its memory, and says how it is confined.
+fn greeted(link: &Link, number: usize, mut arena: Arena) -> Result<(Arena, u64)> {
     // Whether both sides see the same memory a number tells that only this side knows.
     let mark = SystemTime::UNIX_EPOCH.elapsed().map_or(1, |it| it.as_nanos() as u64) | 1;
     if let Some(page) = arena.first_page() {
@@ -374,12 +377,12 @@ fn greeted(link: &Link, number: usize, mut arena: Arena) -> Result<Arena> {
     let answer = link.call((frame::HELLO, 0), &parts, None, &Unheard);
     let lost = |_: End| DeviceError::Lost("its process ended before it had memory".into());
     let answer = done(answer.map_err(lost)?)?;
-    let [base, seen] = numbers(&answer)?;
+    let [base, seen, confined] = numbers(&answer)?;
     arena.moved_to(base as usize);
     if seen != mark {
         arena.not_shared();
     }
-    Ok(arena)
+    Ok((arena, confined))
 }
 
 fn bytes(words: &[u64]) -> Vec<u8> {
@@ -391,6 +394,13 @@ fn numbers<const COUNT: usize>(answer: &[u8]) -> Result<[u64; COUNT]> {
 }
 
 impl Device for Other {
+    fn confinement(&self) -> Option<String> {
+        let has = |bit: usize| self.confined >> bit & 1 == 1;
+        let words = CONFINED.iter().enumerate().filter(|it| has(it.0)).map(|it| *it.1);
+        let words: Vec<&str> = words.collect();
+        Some(if words.is_empty() { "by nothing".to_owned() } else { words.join(", ") })
+    }
+
     fn name(&self) -> &str {
         self.kind.target().name
     }

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use serde::Deserialize;
@@ -45,6 +46,15 @@ pub(crate) struct Description {
     pub(crate) rust: Option<String>,
 }
 
+/// Whether a word of a command is a program that speaks to other machines and hides nothing.
+fn is_plain_network(word: &str) -> bool {
+    const PLAIN: &[&str] = &["nc", "ncat", "netcat", "socat", "telnet", "rsh", "rlogin", "rexec"];
+    let words = word.split(|it: char| it.is_whitespace() || ";|&()".contains(it));
+    words.into_iter().any(|it| {
+        Path::new(it).file_name().and_then(|it| it.to_str()).is_some_and(|it| PLAIN.contains(&it))
+    })
+}
+
 /// A toolchain.
 #[derive(Clone, Debug)]
 pub(crate) struct Toolchain {
@@ -76,6 +86,12 @@ impl Toolchain {
         })?;
         if says.compiler.is_empty() {
             return Err(format!("`remote:{name}`: `compiler` has no words"));
+        }
+        if let Some(word) = says.runner.iter().find(|it| is_plain_network(it)) {
+            return Err(format!(
+                "`remote:{name}`: `{word}` in `runner` sends code and data over a network as they are, for all to read and \
+                 change\n  help: use `ssh`, which does not"
+            ));
         }
         Ok(Toolchain { name: name.to_owned(), says })
     }
@@ -154,6 +170,9 @@ mod tests {
         check("color = \"red\"", "unknown field");
         check("about = \"x\"", "missing field");
         check(&READY[0].1.replace("[\"aarch64-linux-gnu-gcc\"]", "[]"), "no words");
+        let runner = |words: &str| READY[0].1.replace("[\"qemu-aarch64\"]", words);
+        check(&runner("[\"/usr/bin/nc\", \"board\", \"7000\"]"), "use `ssh`");
+        check(&runner("[\"sh\", \"-c\", \"cat {program}|socat - TCP:board:1\"]"), "use `ssh`");
         let said = Toolchain::read("nowhere.toml").unwrap_err();
         assert!(said.contains("`aarch64`"), "{said}");
     }

@@ -35,6 +35,8 @@ use crate::report::reason;
 pub(crate) const TRIPLE: &str = "ferry-remote";
 
 const SERVER: &str = include_str!("server.c");
+/// What takes rights from the server's process.
+const CONFINE: &str = include_str!("confine.c");
 
 /// What the server calls functions that device code asks and that it answers itself, before any library of the machine.
 const ANSWERED: &str = "__wrap_";
@@ -217,7 +219,7 @@ fn server_text() -> String {
     for (name, number) in FRAMES {
         let _ = writeln!(text, "#define {name} {number}u");
     }
-    text + "#line 1 \"server.c\"\n" + SERVER
+    text + "#line 1 \"server.c\"\n" + SERVER + "#line 1 \"confine.c\"\n" + CONFINE
 }
 
 /// Compiles the server; what it says of a machine that is too different is the user's to read.

@@ -522,6 +522,9 @@ static void expand(const struct work *work) {
   free(made.list);
 }
 
+/* Takes from this process what kernels do not need (confine.c). */
+static uint64_t ferry_confine(void);
+
 /* Memory at the address that the host wishes, or elsewhere: the file that both map, or memory of this process alone. */
 static void hello(uint64_t call, uint64_t len) {
   unsigned char *bytes = malloc(len + 1);
@@ -553,9 +556,11 @@ static void hello(uint64_t call, uint64_t len) {
     fail(call, "its memory cannot be reserved: FERRY_DEVICE_MEMORY sets another size");
     return;
   }
-  unsigned char words[16];
+  /* Threads that run kernels come from this one, later. */
+  unsigned char words[24];
   put(words, (uint64_t)(uintptr_t)at);
   put(words + 8, word);
+  put(words + 16, ferry_confine());
   send_frame(DONE, call, words, sizeof words);
 }
 
