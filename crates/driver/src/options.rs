@@ -529,6 +529,8 @@ impl From<Grids> for emit::Grid {
 pub(crate) enum Dialect {
     /// That of a grid of threads.
     Grid(emit::Grid),
+    /// Hardware.
+    Verilog,
     /// None.
     Kernel,
 }
@@ -544,7 +546,7 @@ impl ValueEnum for Dialect {
             for it in TARGETS.iter().flat_map(of).map(|it| Dialect::Grid(*it)) {
                 all.extend(Some(it).filter(|it| !all.contains(it)));
             }
-            all.push(Dialect::Kernel);
+            all.extend([Dialect::Verilog, Dialect::Kernel]);
             all
         });
         &ALL
@@ -565,6 +567,10 @@ impl ValueEnum for Dialect {
                 };
                 (grid.name(), about)
             }
+            Dialect::Verilog => (
+                "verilog",
+                "Pipelines of an FPGA as hardware, for simulation: a module for each region, and no host's side",
+            ),
             Dialect::Kernel => (
                 "kernel",
                 "Kernels as Ferry has them before a language has spelt them, for people: on standard output, or in FILE.k",

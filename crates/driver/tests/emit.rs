@@ -82,6 +82,7 @@ const OWN: &[(&str, Test)] = &[
     ("kernels_say_where_loops_went", kernels_say_where_loops_went),
     ("a_driver_is_asked_for_little", a_driver_is_asked_for_little),
     ("pipelines_are_run_by_one_work_item", pipelines_are_run_by_one_work_item),
+    ("pipelines_are_hardware", pipelines_are_hardware),
     ("sources_are_not_overwritten", sources_are_not_overwritten),
     ("a_directive_of_a_header_is_refused", a_directive_of_a_header_is_refused),
     ("data_that_must_be_there_are_missed", data_that_must_be_there_are_missed),
@@ -497,6 +498,36 @@ fn vendor((dialect, defined, words): &(&str, &str, &[&str])) -> Option<String> {
     }
     let ran = Command::new(folder.path().join("program")).output().expect("the program runs");
     (!ran.status.success()).then(|| format!("wrong: {}\n{text}", told(&ran)))
+}
+
+fn pipelines_are_hardware() -> Option<String> {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    fs::write(folder.path().join("pipelines.c"), PIPELINES).expect("a file");
+    let words = ["emit", "--dialect", "verilog", "pipelines.c", "-o", "out"];
+    let made = ferry(&words, folder.path());
+    let said = told(&made);
+    let is_told = said.matches("[F0737]").count() == 1 && said.contains("pipelines.c:25");
+    if !made.status.success() || !is_told {
+        return Some(said);
+    }
+    for (name, words) in [
+        ("main_l7", ["module float32_add_", "`s`", "// block"]),
+        ("main_l9", ["the address of `a`", "interval 1,", "module main_l9("]),
+        ("main_l12", ["the address of `t`", "interval 1,", "module main_l12("]),
+    ] {
+        let file = format!("out/{name}.v");
+        let text = fs::read_to_string(folder.path().join(&file)).unwrap_or_default();
+        if let Some(lacks) = words.iter().find(|it| !text.contains(**it)) {
+            return Some(format!("{file} lacks `{lacks}`: {said}\n{text}"));
+        }
+        // Where it is installed, a simulator reads it.
+        let mut read = Command::new("iverilog");
+        read.args(["-g2012", "-t", "null", &file]).current_dir(folder.path());
+        if let Some(wrong) = read.output().ok().filter(|it| !it.status.success()) {
+            return Some(format!("{file} is no Verilog: {}", told(&wrong)));
+        }
+    }
+    None
 }
 
 fn sources_are_not_overwritten() -> Option<String> {

@@ -10,6 +10,8 @@ mod flow;
 pub mod graph;
 #[allow(clippy::wildcard_enum_match_arm, reason = "an analysis names the code it is about")]
 pub mod plan;
+#[allow(clippy::wildcard_enum_match_arm, reason = "an analysis names the code it is about")]
+pub mod rtl;
 pub mod schedule;
 
 pub use flow::Obstacle;

@@ -538,7 +538,11 @@ impl Planner<'_> {
 }
 
 /// Puts a dependence between iterations into a graph.
-fn through_memory(graph: &mut Graph, accesses: &[(Span, bool, usize, usize)], it: &Dependence) {
+pub(crate) fn through_memory(
+    graph: &mut Graph,
+    accesses: &[(Span, bool, usize, usize)],
+    it: &Dependence,
+) {
     let of = |span: Span, writes: bool| {
         accesses.iter().filter(move |it| it.0 == span && it.1 == writes).map(|it| it.2)
     };
@@ -554,7 +558,7 @@ fn through_memory(graph: &mut Graph, accesses: &[(Span, bool, usize, usize)], it
 }
 
 /// Nothing is known: any write may meet any access of the next iteration.
-fn anywhere(graph: &mut Graph, accesses: &[(Span, bool, usize, usize)]) {
+pub(crate) fn anywhere(graph: &mut Graph, accesses: &[(Span, bool, usize, usize)]) {
     for first in accesses {
         for second in accesses.iter().filter(|it| it.1 || first.1) {
             let wait = if first.1 && !second.1 { Wait::Written } else { Wait::Order };

@@ -4,6 +4,7 @@
 //! replaced by calls ([`written`]); its kernels beside it; and two files with the functions that are
 //! called. What cannot be done without our runtime is refused by name, and nothing is written then.
 
+mod verilog;
 mod written;
 
 use std::fs;
@@ -28,6 +29,7 @@ struct Made {
 pub(crate) fn run(options: &EmitOptions) -> Result<ExitCode, String> {
     let grid = match options.dialect {
         Dialect::Grid(grid) => grid,
+        Dialect::Verilog => return verilog::run(options),
         Dialect::Kernel => return kernels(options),
     };
     let folder = options.out_dir.clone().unwrap_or_else(|| PathBuf::from(grid.device()));

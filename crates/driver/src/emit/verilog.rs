@@ -1,0 +1,115 @@
+//! `ferry emit --dialect verilog`: regions as hardware, a module in a file of its own for each.
+//!
+//! What is no hardware yet is named with a warning (F0737), and nothing is written for it.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use fpga::device::Device;
+use fpga::rtl::{Design, design, verilog};
+use ir::program::{Program, VarId};
+use opt::passes::pipeline::run_pipelined;
+use source::{Diagnostic, Diagnostics, Locator, Span};
+
+use super::{Made, complain, write_all};
+use crate::front;
+use crate::options::EmitOptions;
+use crate::report::{self, Stream};
+
+/// The device whose latencies hardware has where none is named: small, and placed and routed by open tools.
+const BOARD: &str = "ecp5";
+
+pub(super) fn run(options: &EmitOptions) -> Result<ExitCode, String> {
+    let device = crate::profiles::fpga(options.fpga.as_deref().unwrap_or(BOARD))?;
+    let folder = options.out_dir.clone().unwrap_or_else(|| PathBuf::from("verilog"));
+    let mut made = Vec::new();
+    for path in &options.input.files {
+        match one(path, &folder, options, &device)? {
+            Some(files) => made.extend(files),
+            None => return Ok(ExitCode::from(1)),
+        }
+    }
+    if made.is_empty() {
+        report::show("no region is hardware: nothing is written\n", Stream::Err)?;
+        return Ok(ExitCode::from(1));
+    }
+    write_all(&folder, &made)?;
+    for Made { path, .. } in &made {
+        report::show(&format!("{}\n", path.display()), Stream::Out)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The modules of one file; none if something is wrong with it, which was said.
+fn one(
+    path: &Path,
+    folder: &Path,
+    options: &EmitOptions,
+    device: &Device,
+) -> Result<Option<Vec<Made>>, String> {
+    let unit = front::check(path, &options.input);
+    if complain(&unit.diagnostics, &unit.map)? {
+        return Ok(None);
+    }
+    let (Some(program), Some(file)) = (&unit.program, unit.map.files().next()) else {
+        return Ok(None);
+    };
+    let read = crate::input::written;
+    let locator = Locator::new(&unit.map, &read);
+    let kernels = emit::dialect::kernels(program, &unit.map, file, &locator);
+    let mut program = kernels.module.program;
+    let (mut said, mut made) = (Diagnostics::new(), Vec::new());
+    kernels.refused.iter().for_each(|(_, it)| said.push(refused(it.why, it.span)));
+    for kernel in &kernels.module.kernels {
+        let single = match run_pipelined(&mut program, kernel, device.fabric(), None) {
+            Ok(single) => single,
+            Err(refusal) => {
+                said.push(refused(refusal.why, refusal.span));
+                continue;
+            }
+        };
+        match design(&program, &single, device) {
+            Ok(design) => {
+                let function = program.regions[kernel.region].function;
+                let function = program.names.text(program.functions[function].name);
+                let line = locator.locate(kernel.span).map_or(0, |it| it.line);
+                let name = format!("{function}_l{line}");
+                let told = told(&program, &design, device, &format!("{}:{line}", path.display()));
+                let text = told + &verilog::verilog(&design, &name);
+                made.push(Made { path: folder.join(format!("{name}.v")), text: text.into_bytes() });
+            }
+            Err(obstacle) => said.push(refused(&obstacle.why, obstacle.span)),
+        }
+    }
+    complain(&said, &unit.map)?;
+    Ok(Some(made))
+}
+
+fn refused(why: &str, span: Span) -> Diagnostic {
+    Diagnostic::warning("F0737", format!("this region is no hardware yet: {why}"))
+        .at(span, "this stands in the way")
+        .help("`ferry explain --fpga` tells what it would cost")
+}
+
+/// What stands before a module: where it is from, what its registers hold, and what its blocks take.
+fn told(program: &Program, design: &Design, device: &Device, place: &str) -> String {
+    let name = |var: VarId| program.vars[var].name.map_or("?", |it| program.names.text(it));
+    let mut text = format!(
+        "// {place}, for {}: loads take {} cycles, stores {}\n",
+        device.name, design.memory.0, design.memory.1
+    );
+    for (var, register) in &design.values {
+        text.push_str(&format!("// r{register}: `{}`\n", name(*var)));
+    }
+    for (var, register) in &design.addresses {
+        text.push_str(&format!("// r{register}: the address of `{}`\n", name(*var)));
+    }
+    for (number, state) in design.states.iter().enumerate().filter(|it| it.1.block.is_loop) {
+        let block = &state.block;
+        text.push_str(&format!(
+            "// block {number}: a loop, interval {}, depth {}\n",
+            block.interval, block.depth
+        ));
+    }
+    text
+}
