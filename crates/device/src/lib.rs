@@ -333,7 +333,13 @@ pub trait Device: Send + Sync {
 
     /// Tells code that LLVM has compiled where it runs: the number of this device among so many, and functions whose
     /// addresses of the host, in their order, lead to those of the device.
-    fn settle(&self, module: Module, number: usize, count: usize, functions: &[[u64; 2]]) -> Result<()> {
+    fn settle(
+        &self,
+        module: Module,
+        number: usize,
+        count: usize,
+        functions: &[[u64; 2]],
+    ) -> Result<()> {
         let _ = (module, number, count, functions);
         Ok(())
     }

@@ -91,8 +91,15 @@ fn run(device: &Riscv, module: Module, kernel: &CStr, args: &[u64]) -> Result<()
 
 fn launch(device: &Riscv, kernel: Kernel, args: &[u64]) -> Result<(), DeviceError> {
     let convention = Convention::Slots;
-    let launch =
-        Launch { convention, teams: 0, limit: 0, trip_count: 0, group_memory: 0, name: "k", source: "a.c:1:1" };
+    let launch = Launch {
+        convention,
+        teams: 0,
+        limit: 0,
+        trip_count: 0,
+        group_memory: 0,
+        name: "k",
+        source: "a.c:1:1",
+    };
     // SAFETY: the kernels below take what the tests hand them.
     unsafe { device.launch(kernel, args, &launch) }
 }

@@ -80,7 +80,9 @@ pub fn concerns_devices(line: &[u8], mark: Mark, off: &[Dialect]) -> bool {
     let Ok(line) = std::str::from_utf8(line) else { return asks };
     let line = line.trim_start().to_ascii_lowercase();
     let words = match mark {
-        Mark::Pragma => line.strip_prefix('#').and_then(|it| it.trim_start().strip_prefix("pragma")),
+        Mark::Pragma => {
+            line.strip_prefix('#').and_then(|it| it.trim_start().strip_prefix("pragma"))
+        }
         Mark::Comment => line.strip_prefix(['!', 'c', '*']).and_then(|it| it.strip_prefix('$')),
     };
     let mut words = words.unwrap_or_default().split(|it: char| !it.is_alphanumeric() && it != '_');

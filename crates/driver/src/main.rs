@@ -79,9 +79,7 @@ impl Asked {
         }
         match words.next() {
             Some(word) if word == "cc" => Asked::Compile(words.collect(), None),
-            Some(word) if word == "c++" => {
-                Asked::Compile(words.collect(), Some(Native::Cplusplus))
-            }
+            Some(word) if word == "c++" => Asked::Compile(words.collect(), Some(Native::Cplusplus)),
             Some(word) if word == "fc" => Asked::Compile(words.collect(), Some(Native::Fortran)),
             Some(word) if word == "run" => Asked::CompileAndRun(words.collect()),
             _ => Asked::Other(Box::new(Options::of_this_process())),

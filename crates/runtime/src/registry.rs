@@ -392,9 +392,11 @@ pub(crate) unsafe fn register(descriptor: &BinaryDescriptor) -> Result<(), Error
     if !built_for.is_empty() {
         llvm::saw_link();
     }
-    let is_ours = |it: &Entry| matches!(it.flags, entry::FERRY_REGION | entry::DEVICES | entry::ROOM);
+    let is_ours =
+        |it: &Entry| matches!(it.flags, entry::FERRY_REGION | entry::DEVICES | entry::ROOM);
     let is_llvm = !entries.is_empty() && !entries.iter().any(is_ours);
-    let same = current().binaries.iter().find(|it| it.images == images && !images.is_empty()).cloned();
+    let same =
+        current().binaries.iter().find(|it| it.images == images && !images.is_empty()).cloned();
     let loaded = same.map(|it| Arc::clone(&it.loaded)).unwrap_or_default();
     loaded.users.fetch_add(1, Ordering::AcqRel);
     let binary = Arc::new(Binary {

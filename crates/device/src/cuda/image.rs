@@ -12,8 +12,8 @@ use cudarc::driver::sys::{
 };
 
 use super::driver::{self, spelt};
-use crate::gpu::{llvm, parts};
 use crate::gpu::shape::Spread;
+use crate::gpu::{llvm, parts};
 use crate::{DeviceError, Result};
 
 /// NVIDIA's number among the machines of ELF files.

@@ -188,7 +188,8 @@ fn names_ferry(command: &OsStr) -> bool {
     let Ok(words) = split(command) else { return false };
     words.iter().any(|word| {
         let name = Path::new(word).file_name().unwrap_or_default();
-        ["ferry", "ferrycc", "ferryc++", "ferryfc"].iter().any(|it| name == *it) || is_this_program(word)
+        ["ferry", "ferrycc", "ferryc++", "ferryfc"].iter().any(|it| name == *it)
+            || is_this_program(word)
     })
 }
 

@@ -48,8 +48,8 @@ impl Toolchain for HostCompiler {
     }
 
     fn owns(&self, code: &Code) -> bool {
-        let is_others =
-            [hip::TRIPLE, cluster::TRIPLE, remote::TRIPLE, cuda::TRIPLE].contains(&code.triple.as_str());
+        let is_others = [hip::TRIPLE, cluster::TRIPLE, remote::TRIPLE, cuda::TRIPLE]
+            .contains(&code.triple.as_str());
         match code.kind {
             ImageKind::Object | ImageKind::Bitcode | ImageKind::Fatbinary => !is_others,
             ImageKind::Cubin | ImageKind::Ptx | ImageKind::Source => false,
@@ -142,9 +142,8 @@ fn link(
         words.extend(flags.iter().cloned());
         match program.native {
             Some(native) => words.extend(native.image_words(cx)?),
-            None => words.extend(
-                directive::host_linker_flags(&cx.arguments.off).iter().map(OsString::from),
-            ),
+            None => words
+                .extend(directive::host_linker_flags(&cx.arguments.off).iter().map(OsString::from)),
         }
         let image = folder.join(&name);
         words.extend(["-o".into(), image.clone().into()]);

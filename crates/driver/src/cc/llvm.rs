@@ -167,7 +167,10 @@ fn major(text: &str) -> Option<u32> {
 fn libraries(path: &Path) -> Option<PathBuf> {
     let path = path.canonicalize().ok()?;
     let folder = path.parent()?.parent()?;
-    let folders = [folder.join("lib"), folder.join(format!("lib/{}-unknown-linux-gnu", std::env::consts::ARCH))];
+    let folders = [
+        folder.join("lib"),
+        folder.join(format!("lib/{}-unknown-linux-gnu", std::env::consts::ARCH)),
+    ];
     folders.into_iter().find(|it| it.join("libomp.so").is_file())
 }
 

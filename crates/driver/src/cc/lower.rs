@@ -85,7 +85,9 @@ impl Outcome {
             Outcome::Data => "the runtime does it; code of it, if any, runs on the host",
             Outcome::Host => "no part of it asks for a device; the host compiler compiles it",
             Outcome::Unread => "directives of its language are not read",
-            Outcome::NoKernel => "its compiler has made no kernel of it: a template that nobody uses, or code of the host alone",
+            Outcome::NoKernel => {
+                "its compiler has made no kernel of it: a template that nobody uses, or code of the host alone"
+            }
         }
     }
 }

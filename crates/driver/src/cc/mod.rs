@@ -463,9 +463,9 @@ pub(crate) fn beside_link(program: &Path, input: &Path, is_only: bool) -> OsStri
 /// Does all jobs, as many at a time as there are cores; the outcomes are in the order of the jobs.
 fn in_parallel(cx: &Context<'_>, jobs: &[(usize, Job<'_>)]) -> Vec<Result<Done, Failure>> {
     // A file of Fortran may use modules that one before it makes.
-    let is_in_order = jobs.iter().any(|(_, it)| {
-        it.input.language.unread(&it.input.path) == Some(language::Unread::Fortran)
-    });
+    let is_in_order = jobs
+        .iter()
+        .any(|(_, it)| it.input.language.unread(&it.input.path) == Some(language::Unread::Fortran));
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let cores = if is_in_order { 1 } else { cores };
     let next = AtomicUsize::new(0);

@@ -19,7 +19,7 @@ use abi::target::Kind;
 use object::{Object, ObjectSymbol, SymbolKind};
 use source::Diagnostic;
 
-use super::args::Step;
+use super::args::{Arguments, Step};
 use super::bundle::Code;
 use super::compile::{self, Done, Job};
 use super::cuda;
@@ -40,11 +40,8 @@ pub(crate) const TRIPLE: &str = "llvm";
 /// What stands for a GPU in device code for the host's processor that LLVM has made.
 pub(crate) const ARCH: &str = "llvm";
 /// The host's processor as LLVM's compilers call it for regions.
-const PROCESSOR: &str = if cfg!(target_arch = "aarch64") {
-    "aarch64-unknown-linux-gnu"
-} else {
-    "x86_64-pc-linux-gnu"
-};
+const PROCESSOR: &str =
+    if cfg!(target_arch = "aarch64") { "aarch64-unknown-linux-gnu" } else { "x86_64-pc-linux-gnu" };
 /// What the name of a kernel begins with.
 const KERNEL: &str = "__omp_offloading_";
 
@@ -72,7 +69,9 @@ pub(crate) fn way(cx: &Context<'_>, job: &Job<'_>) -> Result<Way, Failure> {
     let language = match job.input.language.unread(&job.input.path) {
         Some(Unread::Cplusplus) => Native::Cplusplus,
         Some(Unread::Fortran) => Native::Fortran,
-        Some(Unread::ObjectiveC) | None => return Ok(Way::Host(unread::find(cx, job.input, cx.host))),
+        Some(Unread::ObjectiveC) | None => {
+            return Ok(Way::Host(unread::find(cx, job.input, cx.host)));
+        }
     };
     if cx.arguments.native.is_some() {
         let llvm = cx.llvm(language)?;
@@ -181,7 +180,11 @@ fn devices(cx: &Context<'_>, job: &Job<'_>, llvm: &Llvm) -> Result<Vec<Code>, Fa
     for kind in targets.kinds() {
         match kind {
             Kind::Cpu | Kind::CpuCopy | Kind::CpuSeparate | Kind::Cuda => {}
-            Kind::OpenCl | Kind::OpenCl12 | Kind::Hip | Kind::Riscv | Kind::RiscvShared
+            Kind::OpenCl
+            | Kind::OpenCl12
+            | Kind::Hip
+            | Kind::Riscv
+            | Kind::RiscvShared
             | Kind::Remote(_) => {
                 return Err(Failure::told(&format!(
                     "`{}`: C++ and Fortran are compiled for `cpu`, `cpu:separate` and `cuda`, not for `{}`\n  help: leave \
@@ -280,7 +283,8 @@ fn made(
 
 /// What became of each directive that asks for a device: the kernels of the device code are called after their lines.
 fn judged(cx: &Context<'_>, found: Found, codes: &[Code]) -> Verdicts {
-    let lines: Vec<u32> = codes.iter().filter(|it| it.arch == ARCH).flat_map(kernel_lines).collect();
+    let lines: Vec<u32> =
+        codes.iter().filter(|it| it.arch == ARCH).flat_map(kernel_lines).collect();
     let devices: Vec<&'static str> =
         cx.arguments.targets.kinds().iter().map(|it| it.target().name).collect();
     let (mut list, map) = (found.verdicts, found.map);
@@ -311,6 +315,17 @@ fn kernel_lines(code: &Code) -> Vec<u32> {
 fn kernel_line(name: &str) -> Option<u32> {
     let (_, line) = name.rsplit_once("_l")?;
     line.split('_').next()?.parse().ok()
+}
+
+/// Whether a flag is about the language alone, and would be unknown to what links Fortran.
+pub(crate) fn is_of_flang(arguments: &Arguments, words: &[OsString]) -> bool {
+    let Some(word) = words.first().and_then(|it| it.to_str()) else { return false };
+    let is_of_link =
+        ["-fPIC", "-fpic", "-fPIE", "-fpie", "-flto", "-fsanitize", "-fprofile", "-fno-pie"]
+            .iter()
+            .any(|it| word.starts_with(it));
+    let is_of_language = word.starts_with("-f") || word.starts_with("-std=");
+    arguments.native == Some(Native::Fortran) && is_of_language && !is_of_link
 }
 
 /// What the link needs to know of the files that LLVM has compiled.
@@ -359,23 +374,29 @@ impl Linked {
         let is_program = !["-shared", "-static", "-r"].iter().any(|it| cx.arguments.has(it));
         if is_program && !self.shared.is_empty() {
             let names: String = self.shared.iter().map(|it| format!("\"{it}\";\n")).collect();
-            let list = cx.temporary(Path::new("shared"), "list", format!("{{\n{names}}};\n").as_bytes())?;
-            words.extend(["-Xlinker".into(), "--dynamic-list".into(), "-Xlinker".into(), list.into()]);
+            let list =
+                cx.temporary(Path::new("shared"), "list", format!("{{\n{names}}};\n").as_bytes())?;
+            words.extend([
+                "-Xlinker".into(),
+                "--dynamic-list".into(),
+                "-Xlinker".into(),
+                list.into(),
+            ]);
         }
         Ok(words)
     }
 
     /// The libraries of an image for the host's processor.
     pub(crate) fn image_words(&self, cx: &Context<'_>) -> Result<Vec<OsString>, Failure> {
+        if self.has_fortran && cx.arguments.static_runtime {
+            return Err(Failure::told(
+                "`--ferry-static-runtime`: regions in Fortran call libferry from code that is loaded, so it must be shared\n  \
+                 help: leave the option out",
+            ));
+        }
         let mut words = Vec::new();
-        if self.has_fortran {
-            // What flang's kernels call is in our library.
-            if cx.arguments.static_runtime {
-                return Err(Failure::told(
-                    "`--ferry-static-runtime`: regions in Fortran call libferry from code that is loaded, so it must be shared\n  \
-                     help: leave the option out",
-                ));
-            }
+        // Our routines come before those of the same names in LLVM's threads; flang's kernels call more of them.
+        if !cx.arguments.static_runtime {
             let library = runtime::library("libferry.so")?;
             let folder = OsString::from(library.parent().unwrap_or(Path::new(".")));
             words.extend(["-L".into(), folder.clone(), "-lferry".into()]);
@@ -415,10 +436,12 @@ fn libraries(
 /// The variables that an object of device code has for all files, and all that it takes from others.
 fn shared_names(bytes: &[u8]) -> Vec<String> {
     let Ok(file) = object::File::parse(bytes) else { return Vec::new() };
-    let is_shared = |name: &str| !name.is_empty() && !name.starts_with("__") && !name.starts_with('.');
+    let is_shared =
+        |name: &str| !name.is_empty() && !name.starts_with("__") && !name.starts_with('.');
     let mut names = Vec::new();
     for symbol in file.symbols().filter(ObjectSymbol::is_global) {
-        let is_variable = matches!(symbol.kind(), SymbolKind::Data | SymbolKind::Tls | SymbolKind::Unknown);
+        let is_variable =
+            matches!(symbol.kind(), SymbolKind::Data | SymbolKind::Tls | SymbolKind::Unknown);
         if symbol.is_undefined() || is_variable {
             names.extend(symbol.name().ok().filter(|it| is_shared(it)).map(str::to_owned));
         }

@@ -57,7 +57,9 @@ fn loops() -> String {
          unsigned long long me = (ME), all = (ALL), i; \\\n\
          for (i = me; i < (unsigned long long)count; i += all) body((TYPE)i, with); }\n",
     );
-    for (ending, kind) in [("4", "int"), ("4u", "unsigned"), ("8", "long long"), ("8u", "unsigned long long")] {
+    for (ending, kind) in
+        [("4", "int"), ("4u", "unsigned"), ("8", "long long"), ("8u", "unsigned long long")]
+    {
         let (thread, threads) = ("omp_get_thread_num()", "omp_get_num_threads()");
         let (team, teams) = ("omp_get_team_num()", "omp_get_num_teams()");
         text.push_str(&format!(
@@ -99,7 +101,9 @@ pub(crate) fn assembly(
     let libdevice = libdevice();
     let optimised = level(cx);
     let mut key = Key::new("nvptx 3").with(arch.as_bytes()).with(optimised.as_bytes());
-    key = key.with(clang.version()).with(libdevice.as_ref().map_or(&b""[..], |it| it.as_os_str().as_encoded_bytes()));
+    key = key
+        .with(clang.version())
+        .with(libdevice.as_ref().map_or(&b""[..], |it| it.as_os_str().as_encoded_bytes()));
     for part in parts {
         key = key.with(&part.code.bytes);
     }
@@ -148,7 +152,10 @@ pub(crate) fn assembly(
     let functions = functions(cx, &mathematics, arch)?;
     let text = text.replace(MATHEMATICS, OWN_MATHEMATICS);
     // One file with both: parts of one file belong together.
-    Ok(vec![part(whole, format!("{text}{mark}")), part("mathematics", format!("{functions}{mark}"))])
+    Ok(vec![
+        part(whole, format!("{text}{mark}")),
+        part("mathematics", format!("{functions}{mark}")),
+    ])
 }
 
 /// The text with functions that are shared under the names they have in C files, and whether it has any.
@@ -270,16 +277,70 @@ fn functions(cx: &Context<'_>, names: &[&String], arch: &str) -> Result<String, 
 
 /// Functions of one number, by CUDA's names; with an `f` behind them they are those of `float`.
 const UNARY: &[&str] = &[
-    "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "exp", "exp2",
-    "exp10", "expm1", "log", "log2", "log10", "log1p", "logb", "sqrt", "rsqrt", "cbrt", "rcbrt", "ceil", "floor",
-    "trunc", "round", "rint", "nearbyint", "fabs", "erf", "erfc", "erfinv", "erfcinv", "erfcx", "tgamma", "lgamma",
-    "j0", "j1", "y0", "y1", "sinpi", "cospi", "normcdf", "normcdfinv",
+    "sin",
+    "cos",
+    "tan",
+    "asin",
+    "acos",
+    "atan",
+    "sinh",
+    "cosh",
+    "tanh",
+    "asinh",
+    "acosh",
+    "atanh",
+    "exp",
+    "exp2",
+    "exp10",
+    "expm1",
+    "log",
+    "log2",
+    "log10",
+    "log1p",
+    "logb",
+    "sqrt",
+    "rsqrt",
+    "cbrt",
+    "rcbrt",
+    "ceil",
+    "floor",
+    "trunc",
+    "round",
+    "rint",
+    "nearbyint",
+    "fabs",
+    "erf",
+    "erfc",
+    "erfinv",
+    "erfcinv",
+    "erfcx",
+    "tgamma",
+    "lgamma",
+    "j0",
+    "j1",
+    "y0",
+    "y1",
+    "sinpi",
+    "cospi",
+    "normcdf",
+    "normcdfinv",
 ];
 /// The same of two.
-const BINARY: &[&str] =
-    &["pow", "atan2", "fmod", "fmax", "fmin", "hypot", "fdim", "copysign", "remainder", "nextafter"];
+const BINARY: &[&str] = &[
+    "pow",
+    "atan2",
+    "fmod",
+    "fmax",
+    "fmin",
+    "hypot",
+    "fdim",
+    "copysign",
+    "remainder",
+    "nextafter",
+];
 /// Those of `float` that are less exact.
-const FAST: &[&str] = &["sinf", "cosf", "tanf", "expf", "exp10f", "logf", "log2f", "log10f", "powf"];
+const FAST: &[&str] =
+    &["sinf", "cosf", "tanf", "expf", "exp10f", "logf", "log2f", "log10f", "powf"];
 
 /// The definition of a function by its name without what all begin with.
 fn definition(name: &str) -> Option<String> {
@@ -313,7 +374,9 @@ fn definition(name: &str) -> Option<String> {
     if let Some((result, params, value)) = special {
         return define(result, params, value.to_owned());
     }
-    let known = |it: &str| UNARY.contains(&it) || BINARY.contains(&it) || OTHERS.iter().any(|that| that.0 == it);
+    let known = |it: &str| {
+        UNARY.contains(&it) || BINARY.contains(&it) || OTHERS.iter().any(|that| that.0 == it)
+    };
     let (base, number) = match name.strip_suffix('f').filter(|it| known(it) && !known(name)) {
         Some(base) => (base, "float"),
         None => (name, "double"),
@@ -367,8 +430,10 @@ mod tests {
     #[test]
     fn shared_functions_have_the_names_of_c_files() {
         let shared = BTreeSet::from(["add".to_owned()]);
-        let (text, has_any) = renamed(".extern .func add\ncall add, (add_param_0);\nmov add2;\n", &shared);
-        let expected = ".extern .func __ferry_f_add\ncall __ferry_f_add, (add_param_0);\nmov add2;\n";
+        let (text, has_any) =
+            renamed(".extern .func add\ncall add, (add_param_0);\nmov add2;\n", &shared);
+        let expected =
+            ".extern .func __ferry_f_add\ncall __ferry_f_add, (add_param_0);\nmov add2;\n";
         assert_eq!((text.as_str(), has_any), (expected, true));
         assert_eq!(renamed("no such name", &shared), ("no such name".to_owned(), false));
     }
@@ -387,7 +452,9 @@ mod tests {
         assert!(text("sinf").contains("float ferry_nv_sinf(float x) { return sinf(x); }"));
         assert!(text("erf").contains("double ferry_nv_erf(double x) { return erf(x); }"));
         assert!(text("erff").contains("float ferry_nv_erff(float x) { return erff(x); }"));
-        assert!(text("powif").contains("float ferry_nv_powif(float x, int e) { return pow(x, e); }"));
+        assert!(
+            text("powif").contains("float ferry_nv_powif(float x, int e) { return pow(x, e); }")
+        );
         assert!(text("atan2").contains("(double x, double y) { return atan2(x, y); }"));
         assert!(text("fast_expf").contains("return __expf(x)"));
         assert!(text("sincosf").contains("void ferry_nv_sincosf(float x, float *s, float *c)"));

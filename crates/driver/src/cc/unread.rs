@@ -48,7 +48,9 @@ pub(crate) fn find(cx: &Context<'_>, input: &Input, compiler: &Host) -> Option<F
     let (mark, text) = match language {
         Unread::Fortran if input.is_stdin() => (Mark::Comment, cx.stdin().ok()?.to_vec()),
         Unread::Fortran => (Mark::Comment, fs::read(&input.path).ok()?),
-        Unread::Cplusplus | Unread::ObjectiveC => (Mark::Pragma, preprocessed(cx, input, compiler)?),
+        Unread::Cplusplus | Unread::ObjectiveC => {
+            (Mark::Pragma, preprocessed(cx, input, compiler)?)
+        }
     };
     let mut map = SourceMap::new();
     let file = map.add_preprocessed(input.path.display().to_string(), text).ok()?;
