@@ -16,7 +16,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use abi::entry::KernelFn;
 use abi::image::Payload;
 
-use crate::library::Library;
+use crate::gpu::{llvm, parts};
+use crate::library::{self, Library};
 use crate::memory::{DevicePtr, MemoryKind};
 use crate::{
     Convention, Device, DeviceError, Held, Kernel, Launch, Module, Result, Symbol, parameters,
@@ -131,7 +132,9 @@ impl Device for Cpu {
 
     fn load(&self, image: &[u8]) -> Result<Module> {
         // Initialisers of the image run now and may call back: no lock is held.
-        let library = Library::from_bytes_for(image, self.memory == Memory::Copies)?;
+        // Code that LLVM has compiled and Ferry has linked takes variables from the program, unless it is told otherwise.
+        let is_open = parts::has_name(image, &llvm::IN_IMAGES) && !library::is_bound(image);
+        let library = Library::from_bytes_for(image, self.memory == Memory::Copies && is_open)?;
         let mut modules = self.modules();
         modules.last += 1;
         let number = modules.last;

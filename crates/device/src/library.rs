@@ -71,6 +71,37 @@ impl Library {
     }
 }
 
+/// Whether a shared object uses its own variables, whatever others of that name there are.
+pub(crate) fn is_bound(object: &[u8]) -> bool {
+    const DYNAMIC: u32 = 2;
+    const SYMBOLIC: u64 = 16;
+    const FLAGS: u64 = 30;
+    let word = |at: usize| -> Option<u64> {
+        object.get(at..).and_then(<[u8]>::first_chunk).copied().map(u64::from_le_bytes)
+    };
+    let half = |at: usize| -> Option<u16> {
+        object.get(at..).and_then(<[u8]>::first_chunk).copied().map(u16::from_le_bytes)
+    };
+    let read = || {
+        let headers = usize::try_from(word(32)?).ok()?;
+        let (size, count) = (usize::from(half(54)?), usize::from(half(56)?));
+        let header = (0..count).map(|it| headers.saturating_add(it * size));
+        let kind = |at: usize| object.get(at..).and_then(<[u8]>::first_chunk).copied();
+        let dynamic =
+            header.into_iter().find(|it| kind(*it).map(u32::from_le_bytes) == Some(DYNAMIC))?;
+        let at = usize::try_from(word(dynamic.checked_add(8)?)?).ok()?;
+        let bytes = usize::try_from(word(dynamic.checked_add(32)?)?).ok()?.min(object.len());
+        let rows = (0..bytes / 16).map(|it| at.saturating_add(it * 16));
+        let row = |at: usize| Some((word(at)?, word(at.checked_add(8)?)?));
+        // The second of the flags says the same.
+        Some(
+            rows.filter_map(row)
+                .any(|(tag, value)| tag == SYMBOLIC || (tag == FLAGS && value & 2 != 0)),
+        )
+    };
+    read().unwrap_or(false)
+}
+
 #[allow(unsafe_code, reason = "asks the kernel")]
 fn in_memory(bytes: &[u8]) -> io::Result<File> {
     // SAFETY: the name is a constant that ends with a zero byte.
@@ -127,6 +158,29 @@ fn last_error() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_an_object_says_of_its_names_is_read_and_damage_is_no_answer() {
+        let mut bytes = vec![0_u8; 64 + 56 + 32];
+        let mut put = |at: usize, value: &[u8]| {
+            bytes.splice(at..at + value.len(), value.iter().copied());
+        };
+        put(32, &64_u64.to_le_bytes());
+        put(54, &56_u16.to_le_bytes());
+        put(56, &1_u16.to_le_bytes());
+        put(64, &2_u32.to_le_bytes());
+        put(64 + 8, &120_u64.to_le_bytes());
+        put(64 + 32, &32_u64.to_le_bytes());
+        assert!(!is_bound(&bytes));
+        let mut bound = bytes.clone();
+        bound.splice(120..136, [30_u64.to_le_bytes(), 2_u64.to_le_bytes()].concat());
+        assert!(is_bound(&bound));
+        for len in 0..bound.len() {
+            is_bound(bound.get(..len).unwrap());
+        }
+        bound.splice(32..40, u64::MAX.to_le_bytes());
+        assert!(!is_bound(&bound) && !is_bound(b""));
+    }
 
     #[test]
     fn what_is_no_image_is_refused_with_the_reason() {

@@ -228,9 +228,11 @@ fn is_a_folder(name: &str) -> Diagnostic {
 }
 
 fn another_language(name: &str, language: Unread) -> Diagnostic {
+    let command = if language == Unread::Fortran { "fc" } else { "c++" };
     let language = language.name().trim_end_matches(" files");
     Diagnostic::error("F0009", format!("`{name}` is {language} by its name, and only C is read"))
-        .note("`ferry cc` leaves it to the host compiler, and tells which of its directives ask for a device")
+        .note("analyses of the source are for C; C++ and Fortran are compiled by LLVM 19")
+        .help(format!("what becomes of its regions: `ferry {command} --ferry-report -c {name}`"))
         .help("C under another name: preprocess it to a `.i` file, or give it on standard input (`-`)")
 }
 

@@ -31,6 +31,11 @@ const NAMES_A_STANDARD: &[Exception] = &[
     ("crates/emit/src/dialect/kernel.rs", "kernels stand in a directive that the front end reads"),
     ("crates/translate/src/profile.rs", "names of compilers and standards, as users type them"),
     ("crates/driver/src/options.rs", "tells users of the command line what it reads"),
+    ("crates/driver/src/cc/native.rs", "flags, names and limits of LLVM's compilers"),
+    ("crates/driver/src/cc/nvptx.rs", "functions of LLVM's device library"),
+    ("crates/driver/src/cc/preprocess.rs", "the flag by which LLVM's compilers read directives"),
+    ("crates/driver/src/cc/unread.rs", "which directives LLVM's compilers read, and which not"),
+    ("crates/device/src/gpu/llvm.rs", "names that LLVM's interface fixes"),
 ];
 
 /// Files that may ask the host for a size.

@@ -531,7 +531,9 @@ impl Device for Cuda {
         let rows: Vec<u64> = functions.iter().flatten().copied().collect();
         let mut table = DevicePtr::NULL;
         if !rows.is_empty() {
-            let bytes = rows.len() * size_of::<u64>();
+            /// Bytes of an address on GPUs.
+            const ADDRESS: usize = 8;
+            let bytes = rows.len() * ADDRESS;
             table = self.alloc(bytes, GRAIN, MemoryKind::Device)?;
             // SAFETY: as many bytes as were allocated; it stays as long as the image may use it.
             unsafe { self.copy_in(table, rows.as_ptr().cast(), bytes) }?;

@@ -9,6 +9,9 @@ pub(crate) const DEVICE_ENVIRONMENT: &str = "__omp_rtl_device_environment";
 /// What the names of such kernels begin with.
 pub(crate) const KERNEL: &str = "__omp_offloading_";
 
+/// Names of which every image with LLVM's kernels or variables has one: those of kernels, and of rows for both.
+pub(crate) const IN_IMAGES: [&str; 2] = [KERNEL, ".offloading.entry."];
+
 /// Words of 32 bits in a kernel's environment.
 pub(crate) const WORDS: usize = 12;
 

@@ -264,6 +264,7 @@ fn line(
     let mut words: Vec<OsString> = Vec::new();
     for item in &cx.arguments.items {
         match item.step {
+            Step::Everywhere if native::is_of_flang(cx.arguments, &item.words) => {}
             Step::Everywhere | Step::Link => words.extend(item.words.iter().cloned()),
             Step::Input(index) => {
                 words.extend(objects.get(index).map(|it| input::guarded(it).into_os_string()));

@@ -19,7 +19,7 @@ use abi::target::Kind;
 use object::{Object, ObjectSymbol, SymbolKind};
 use source::Diagnostic;
 
-use super::args::Step;
+use super::args::{Arguments, Step};
 use super::bundle::Code;
 use super::compile::{self, Done, Job};
 use super::cuda;
@@ -318,6 +318,17 @@ fn kernel_line(name: &str) -> Option<u32> {
     line.split('_').next()?.parse().ok()
 }
 
+/// Whether a flag is about the language alone, and would be unknown to what links Fortran.
+pub(crate) fn is_of_flang(arguments: &Arguments, words: &[OsString]) -> bool {
+    let Some(word) = words.first().and_then(|it| it.to_str()) else { return false };
+    let is_of_link =
+        ["-fPIC", "-fpic", "-fPIE", "-fpie", "-flto", "-fsanitize", "-fprofile", "-fno-pie"]
+            .iter()
+            .any(|it| word.starts_with(it));
+    let is_of_language = word.starts_with("-f") || word.starts_with("-std=");
+    arguments.native == Some(Native::Fortran) && is_of_language && !is_of_link
+}
+
 /// What the link needs to know of the files that LLVM has compiled.
 #[derive(Default)]
 pub(crate) struct Linked {
@@ -378,15 +389,15 @@ impl Linked {
 
     /// The libraries of an image for the host's processor.
     pub(crate) fn image_words(&self, cx: &Context<'_>) -> Result<Vec<OsString>, Failure> {
+        if self.has_fortran && cx.arguments.static_runtime {
+            return Err(Failure::told(
+                "`--ferry-static-runtime`: regions in Fortran call libferry from code that is loaded, so it must be shared\n  \
+                 help: leave the option out",
+            ));
+        }
         let mut words = Vec::new();
-        if self.has_fortran {
-            // What flang's kernels call is in our library.
-            if cx.arguments.static_runtime {
-                return Err(Failure::told(
-                    "`--ferry-static-runtime`: regions in Fortran call libferry from code that is loaded, so it must be shared\n  \
-                     help: leave the option out",
-                ));
-            }
+        // Our routines come before those of the same names in LLVM's threads; flang's kernels call more of them.
+        if !cx.arguments.static_runtime {
             let library = runtime::library("libferry.so")?;
             let folder = OsString::from(library.parent().unwrap_or(Path::new(".")));
             words.extend(["-L".into(), folder.clone(), "-lferry".into()]);

@@ -175,6 +175,8 @@ const TABLE: &[Row] = &[
     row("-Xassembler", Separate, Compile),
     row("-aux-info", Either, Compile),
     row("-J", Either, Compile),
+    row("-cpp", Alone, Compile),
+    row("-nocpp", Alone, Compile),
     row("-module-dir", Separate, Compile),
     row("--param", Either, Everywhere),
     row("-isysroot", Either, Everywhere),

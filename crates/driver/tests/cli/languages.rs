@@ -1,4 +1,5 @@
-//! Files in languages that are not read: what asks for a device in them is told, never silent.
+//! Files in languages that are not read, where LLVM is not there to compile them: what asks for a device in them is told,
+//! never silent. What LLVM compiles is in `native.rs`.
 
 use super::support::{Folder, Ran};
 
@@ -27,6 +28,12 @@ program p
 end program
 ";
 
+/// `ferry` where LLVM is not installed.
+fn ferry(folder: &Folder, arguments: &[&str]) -> Ran {
+    let mut command = folder.command(arguments);
+    Ran::of(command.env("FERRY_LLVM", folder.path(".")).output().expect("ferry runs"))
+}
+
 fn run(folder: &Folder, program: &str, policy: &str) -> Ran {
     let mut command = std::process::Command::new(folder.path(program));
     command.env("OMP_TARGET_OFFLOAD", policy).env_remove("FERRY_DEVICE").env_remove("FERRY_INFO");
@@ -49,16 +56,16 @@ fn regions_in_files_of_cplusplus_are_told_when_they_are_compiled_and_when_they_m
     folder.write("a.cpp", REGION);
     let words =
         ["warning[F0045]", "C++ files are not read", "`target`", "a.cpp:5", "1 more", "help: "];
-    folder.ferry(&["cc", "a.cpp", "-lstdc++", "-o", "a"]).fails(0, &words);
+    ferry(&folder, &["cc", "a.cpp", "-lstdc++", "-o", "a"]).fails(0, &words);
     is_noted(&folder, "a", "a.cpp:5: target");
     // With the host's own threads, by way of an archive, and from assembly.
-    folder.ferry(&["cc", "-fopenmp", "-c", "a.cpp", "-o", "a.o"]).fails(0, &words);
+    ferry(&folder, &["cc", "-fopenmp", "-c", "a.cpp", "-o", "a.o"]).fails(0, &words);
     assert_eq!(folder.run("ar", &["rc", "liba.a", "a.o"]).status, Some(0));
     folder.write("c.c", "extern int dummy;\n");
-    folder.ferry(&["cc", "c.c", "-L.", "-la", "-lstdc++", "-o", "b"]).is_clean();
+    ferry(&folder, &["cc", "c.c", "-L.", "-la", "-lstdc++", "-o", "b"]).is_clean();
     is_noted(&folder, "b", "a.cpp:5: target");
-    folder.ferry(&["cc", "-S", "a.cpp", "-o", "a.s"]).fails(0, &words);
-    folder.ferry(&["cc", "a.s", "-lstdc++", "-o", "c"]).is_clean();
+    ferry(&folder, &["cc", "-S", "a.cpp", "-o", "a.s"]).fails(0, &words);
+    ferry(&folder, &["cc", "a.s", "-lstdc++", "-o", "c"]).is_clean();
     is_noted(&folder, "c", "a.cpp:7: parallel");
 }
 
@@ -67,39 +74,39 @@ fn all_names_of_files_and_options_that_say_cplusplus_are_known() {
     let folder = Folder::new();
     for name in ["a.cc", "a.cxx", "a.C", "a.c++"] {
         folder.write(name, REGION);
-        folder.ferry(&["cc", "-c", name, "-o", "a.o"]).fails(0, &["F0045", name]);
+        ferry(&folder, &["cc", "-c", name, "-o", "a.o"]).fails(0, &["F0045", name]);
     }
     folder.write("plain.c", REGION);
-    folder.ferry(&["cc", "-c", "-x", "c++", "plain.c", "-o", "a.o"]).fails(0, &["F0045"]);
-    folder.ferry(&["cc", "-Werror", "-c", "a.cc"]).fails(1, &["error[F0045]"]);
-    folder.ferry(&["cc", "-fno-openmp", "-fno-openacc", "-c", "a.cc"]).is_clean();
+    ferry(&folder, &["cc", "-c", "-x", "c++", "plain.c", "-o", "a.o"]).fails(0, &["F0045"]);
+    ferry(&folder, &["cc", "-Werror", "-c", "a.cc"]).fails(1, &["error[F0045]"]);
+    ferry(&folder, &["cc", "-fno-openmp", "-fno-openacc", "-c", "a.cc"]).is_clean();
     folder.write(
         "host.cpp",
         "int f() { int n = 0;\n#pragma omp parallel for reduction(+ : n)\n\
         for (int i = 0; i < 9; i++) n += i;\nreturn n; }\n",
     );
-    folder.ferry(&["cc", "-c", "host.cpp"]).is_clean();
+    ferry(&folder, &["cc", "-c", "host.cpp"]).is_clean();
     // Directives of headers count, as those of a macro do.
     folder
         .write("inner.hpp", "inline void f(int &x) {\n#pragma omp target map(tofrom: x)\nx++; }\n");
     folder.write("outer.cpp", "#include \"inner.hpp\"\n");
-    folder.ferry(&["cc", "-c", "outer.cpp"]).fails(0, &["F0045", "inner.hpp:2"]);
+    ferry(&folder, &["cc", "-c", "outer.cpp"]).fails(0, &["F0045", "inner.hpp:2"]);
     folder.write("macro.cpp", "#define DO _Pragma(\"omp target\")\nvoid f() { DO { } }\n");
-    folder.ferry(&["cc", "-c", "macro.cpp"]).fails(0, &["F0045", "macro.cpp"]);
+    ferry(&folder, &["cc", "-c", "macro.cpp"]).fails(0, &["F0045", "macro.cpp"]);
 }
 
 #[test]
 fn reports_tell_of_regions_that_are_not_read() {
     let folder = Folder::new();
     folder.write("a.cpp", REGION);
-    let report = folder.ferry(&["cc", "--ferry-report", "-w", "-c", "a.cpp"]);
+    let report = ferry(&folder, &["cc", "--ferry-report", "-w", "-c", "a.cpp"]);
     report.fails(
         0,
         &["a.cpp:5: target: runs on the host: directives of its language are not read\n"],
     );
-    let report = folder.ferry(&["cc", "--ferry-report=json", "-w", "-c", "a.cpp"]);
+    let report = ferry(&folder, &["cc", "--ferry-report=json", "-w", "-c", "a.cpp"]);
     assert!(report.out.contains("\"outcome\":\"unread\",\"devices\":[]"), "{report:?}");
-    folder.ferry(&["run", "a.cpp", "-lstdc++"]).fails(0, &["F0045", "runs on the host"]);
+    ferry(&folder, &["run", "a.cpp", "-lstdc++"]).fails(0, &["F0045", "runs on the host"]);
 }
 
 #[test]
@@ -111,7 +118,7 @@ fn a_region_in_a_fortran_file_is_told() {
         return;
     }
     let words = ["warning[F0045]", "Fortran files are not read", "a.f90:4"];
-    folder.ferry(&["cc", "a.f90", "-lgfortran", "-o", "a"]).fails(0, &words);
+    ferry(&folder, &["cc", "a.f90", "-lgfortran", "-o", "a"]).fails(0, &words);
     is_noted(&folder, "a", "a.f90:4: target");
 }
 

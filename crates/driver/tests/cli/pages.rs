@@ -5,8 +5,20 @@ use std::fs;
 use super::support::{Folder, root};
 
 /// Every command that people use, in order.
-const COMMANDS: [&str; 10] =
-    ["bench", "cc", "check", "devices", "doctor", "emit", "explain", "print", "run", "translate"];
+const COMMANDS: [&str; 12] = [
+    "bench",
+    "c++",
+    "cc",
+    "check",
+    "devices",
+    "doctor",
+    "emit",
+    "explain",
+    "fc",
+    "print",
+    "run",
+    "translate",
+];
 
 /// The long options that `--help` shows.
 fn options(help: &str) -> Vec<String> {
