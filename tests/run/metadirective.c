@@ -132,7 +132,29 @@ static int with_jumps(int many) {
   return n;
 }
 
+/* Chosen while a region runs: with threads, without, and with a construct in each choice; advice around threads. */
+static int chosen_inside(int many) {
+  int hits[50] = {0}, sum = 0, threads = 0;
+#pragma omp target map(tofrom : hits, threads) firstprivate(many)
+  {
+#pragma omp metadirective when(user = {condition(many > 10)} : parallel for num_threads(2)) otherwise(nothing)
+    for (int i = 0; i < 50; i++) {
+      hits[i]++;
+      if (i == 0) threads = omp_get_level();
+    }
+#pragma omp assume no_openmp_routines
+    {
+#pragma omp parallel for
+      for (int i = 0; i < 50; i++) hits[i] += 2;
+    }
+  }
+  for (int i = 0; i < 50; i++) sum += hits[i];
+  return sum * 10 + threads;
+}
+
 int main(void) {
+  expect("chosen inside, few", chosen_inside(1), 1500);
+  expect("chosen inside, many", chosen_inside(20), 1501);
   expect("one static variable, 1", with_jumps(0), 114);
   expect("one static variable, 2", with_jumps(1), 144);
   expect("one static variable, 3", with_jumps(0), 154);

@@ -303,6 +303,11 @@ pub fn is_directive_word(word: &str) -> bool {
     matches!(word, "omp" | "ompx" | "acc" | "openarc" | "unroll")
 }
 
+/// Whether a routine asks for what a clause of tasks makes true, which nobody remembers on a grid.
+pub fn asks_final(name: &str) -> bool {
+    name == "omp_in_final"
+}
+
 /// What a routine of the runtime answers to the one thread that runs a region: its parameters, and the
 /// answer, as a macro has them; none if it must be asked.
 pub fn alone_answer(name: &str) -> Option<&'static str> {

@@ -114,6 +114,9 @@ impl Outliner<'_> {
                 Ok(())
             }
             [Leaf::Ordered] if self.env.is_ordered => self.body(id, out),
+            // What is chosen while the program runs, and advice around constructs.
+            [Leaf::Metadirective | Leaf::BeginMetadirective] => self.body(id, out),
+            [Leaf::Nothing | Leaf::Assume] if self.has_others_inside(id) => self.body(id, out),
             // Iterations run in order.
             [Leaf::OrderedPoint] if self.env.is_ordered => Ok(()),
             _ if self.has_others_inside(id) => {

@@ -308,11 +308,9 @@ impl Printer<'_> {
 
     /// Whether a member is an array without elements of its own, which C++ does not have: its place is the end of the record.
     pub(super) fn is_left_out(&self, field: &Field) -> bool {
-        let length = match self.program.types.shape(field.ty) {
-            TypeKind::Array(_, length) => Some(*length),
-            _ => None,
-        };
-        self.is_cpp() && matches!(length, Some(ArrayLen::Unknown | ArrayLen::Known(0)))
+        let shape = self.program.types.shape(field.ty);
+        let is_empty = matches!(shape, TypeKind::Array(_, ArrayLen::Unknown | ArrayLen::Known(0)));
+        self.is_cpp() && is_empty
     }
 
     /// The name of a member; nothing for an anonymous one, where it needs none.

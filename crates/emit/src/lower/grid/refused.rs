@@ -184,7 +184,7 @@ impl Lowering<'_> {
                 .iter()
                 .any(|it| it.1.construct.kinds().any(|it| matches!(it, ClauseKind::Final(_))))
         };
-        if name == "omp_in_final" && function.body.is_none() && has_final() {
+        if directive::asks_final(name) && function.body.is_none() && has_final() {
             return Some(format!("`{name}`, in a program with `final`,"));
         }
         let is_known = function.body.is_some()
