@@ -302,6 +302,9 @@ pub trait Held {}
 
 impl<T> Held for T {}
 
+/// What a device without images answers.
+const NO_IMAGES: DeviceError = DeviceError::Unsupported("images");
+
 /// A device. Object-safe; the runtime holds `Box<dyn Device>`.
 #[allow(unsafe_code, reason = "addresses of two memories: what they mean is the caller's promise")]
 pub trait Device: Send + Sync {
@@ -327,13 +330,23 @@ pub trait Device: Send + Sync {
     }
 
     /// Can this device run the image? Asked before [`Device::load`], for every image of a binary.
-    fn accepts(&self, image: &[u8]) -> bool;
+    /// The host, as kernels of other devices see it, has none.
+    fn accepts(&self, image: &[u8]) -> bool {
+        let _ = image;
+        false
+    }
 
     /// Loads an image; its initialisers run now, once. The bytes may go away afterwards.
-    fn load(&self, image: &[u8]) -> Result<Module>;
+    fn load(&self, image: &[u8]) -> Result<Module> {
+        let _ = image;
+        Err(NO_IMAGES)
+    }
 
     /// Unloads an image; its finalisers run now. Kernels and symbols of it are not used again.
-    fn unload(&self, module: Module) -> Result<()>;
+    fn unload(&self, module: Module) -> Result<()> {
+        let _ = module;
+        Err(NO_IMAGES)
+    }
 
     /// How it came to the code of an image, where images are compiled when they are loaded.
     fn build_of(&self, module: Module) -> Option<Build> {
@@ -365,10 +378,16 @@ pub trait Device: Send + Sync {
     }
 
     /// Finds a variable; [`DeviceError::NotFound`] if the image has none of that name.
-    fn symbol(&self, module: Module, name: &CStr) -> Result<Symbol>;
+    fn symbol(&self, module: Module, name: &CStr) -> Result<Symbol> {
+        let _ = (module, name);
+        Err(NO_IMAGES)
+    }
 
     /// Finds a kernel; [`DeviceError::NotFound`] if the image has none of that name.
-    fn kernel(&self, module: Module, name: &CStr) -> Result<Kernel>;
+    fn kernel(&self, module: Module, name: &CStr) -> Result<Kernel> {
+        let _ = (module, name);
+        Err(NO_IMAGES)
+    }
 
     /// A kernel that the host's compiler has made and that lies in this process.
     fn host_kernel(&self, function: KernelFn) -> Result<Kernel> {

@@ -4,14 +4,13 @@
 //! machine's. The runtime maps them by the same rules as everywhere, to a device whose memory is the host's own.
 #![allow(unsafe_code, reason = "memory of two machines, by address")]
 
-use std::ffi::CStr;
 use std::ptr;
 use std::sync::Arc;
 
 use super::device::Inner;
 use crate::memory::{DevicePtr, MemoryKind};
 use crate::upcalls::{HandedBack, Original};
-use crate::{Device, DeviceError, Kernel, Launch, Module, Result, Symbol, Upcalls};
+use crate::{Device, DeviceError, Kernel, Launch, Result, Upcalls};
 
 /// Words of an entry: base, begin, size, type, mapper.
 const ENTRY: usize = 5;
@@ -60,26 +59,6 @@ impl Device for Host {
 
     fn shares_host_memory(&self) -> bool {
         false
-    }
-
-    fn accepts(&self, _image: &[u8]) -> bool {
-        false
-    }
-
-    fn load(&self, _image: &[u8]) -> Result<Module> {
-        Err(DeviceError::Unsupported("images"))
-    }
-
-    fn unload(&self, _module: Module) -> Result<()> {
-        Err(DeviceError::Unsupported("images"))
-    }
-
-    fn symbol(&self, _module: Module, _name: &CStr) -> Result<Symbol> {
-        Err(DeviceError::Unsupported("images"))
-    }
-
-    fn kernel(&self, _module: Module, _name: &CStr) -> Result<Kernel> {
-        Err(DeviceError::Unsupported("images"))
     }
 
     fn original(&self, at: usize, size: usize) -> Result<Option<Original>> {

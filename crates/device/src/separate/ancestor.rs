@@ -2,7 +2,6 @@
 //! messages. Kernels of it are named at each launch.
 #![allow(unsafe_code, reason = "memory of two processes, by address")]
 
-use std::ffi::CStr;
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
@@ -15,7 +14,7 @@ use super::protocol;
 use super::upward::{self, Wish};
 use crate::memory::{DevicePtr, MemoryKind};
 use crate::upcalls::Original;
-use crate::{Device, DeviceError, Kernel, Launch, Module, Result, Symbol};
+use crate::{Device, DeviceError, Kernel, Launch, Result};
 
 /// Bytes that go with one message.
 const PIECE: usize = 1 << 20;
@@ -67,26 +66,6 @@ impl Device for Ancestor {
 
     fn shares_host_memory(&self) -> bool {
         false
-    }
-
-    fn accepts(&self, _image: &[u8]) -> bool {
-        false
-    }
-
-    fn load(&self, _image: &[u8]) -> Result<Module> {
-        Err(DeviceError::Unsupported("images"))
-    }
-
-    fn unload(&self, _module: Module) -> Result<()> {
-        Err(DeviceError::Unsupported("images"))
-    }
-
-    fn symbol(&self, _module: Module, _name: &CStr) -> Result<Symbol> {
-        Err(DeviceError::Unsupported("images"))
-    }
-
-    fn kernel(&self, _module: Module, _name: &CStr) -> Result<Kernel> {
-        Err(DeviceError::Unsupported("images"))
     }
 
     fn original(&self, at: usize, size: usize) -> Result<Option<Original>> {
