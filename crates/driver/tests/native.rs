@@ -32,7 +32,8 @@ fn main() -> ExitCode {
             let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
             trials.push(Trial::test(format!("program::{name}"), move || run(&file)));
         }
-        let all: [(&str, fn() -> Result<(), Failed>); 9] = [
+        type Test = fn() -> Result<(), Failed>;
+        let all: [(&str, Test); 9] = [
             ("several_languages_are_one_program", several_languages),
             ("several_languages_with_cmake", with_cmake),
             ("several_languages_with_make", with_make),

@@ -130,6 +130,16 @@ pub(crate) fn assembly(
         fs::read(&output).map_err(|error| Failure::file("read", &output, &error))
     })?;
     let text = with_memory(&String::from_utf8_lossy(&text));
+    // What would run them on the device is LLVM's linker's, and is not made here.
+    if ["__init_array_object", "nvptx$device$init", "_GLOBAL__sub_I_"]
+        .iter()
+        .any(|it| text.contains(it))
+    {
+        return Err(Failure::told(
+            "an object that is declared for devices has a constructor or destructor, which does not run on `cuda`\n  help: give it a \
+             constant value, or set it in a region",
+        ));
+    }
     let (text, is_shared) = renamed(&text, shared);
     let names = undefined(&text);
     let is_shared = is_shared || text.contains("\n.extern .global");
@@ -205,8 +215,8 @@ fn linked(words: &mut Vec<OsString>, flag: &str, file: PathBuf) {
 /// The user's level of optimisation; kernels are made for speed where nothing is said.
 fn level(cx: &Context<'_>) -> String {
     let words = cx.arguments.items.iter().flat_map(|it| &it.words).filter_map(|it| it.to_str());
-    let levels = words.filter(|it| ["-O0", "-O1", "-O2", "-O3", "-Os", "-Ofast"].contains(it));
-    match levels.last() {
+    let mut levels = words.filter(|it| ["-O0", "-O1", "-O2", "-O3", "-Os", "-Ofast"].contains(it));
+    match levels.next_back() {
         Some("-Ofast") | None => "-O3".to_owned(),
         Some(level) => level.to_owned(),
     }
