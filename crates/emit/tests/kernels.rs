@@ -110,6 +110,7 @@ fn after(mut module: Module, pass: &str) -> String {
         questions: 8,
         posts: 1024,
         many: 100,
+        at_once: 8,
     };
     let mut text = String::new();
     for at in 0..module.kernels.len() {

@@ -27,9 +27,6 @@ pub(super) struct Chosen {
     pub(super) level: Level,
     /// It is a processor, and its memory the host's.
     pub(super) is_processor: bool,
-    /// The driver keeps what it compiles: PoCL does, each kernel when it runs. Asked for a program, it compiles all of its
-    /// kernels once more.
-    pub(super) keeps_builds: bool,
     /// Its kernels reach all memory of the program.
     pub(super) reach: Reach,
     /// Device and driver, with their versions: code that is compiled for one is of no use to another.
@@ -83,11 +80,10 @@ pub(super) enum Reach {
     Process,
 }
 
-/// A driver whose processors are threads of the program.
-const POCL: &str = "Portable Computing Language";
-
-/// What memory kernels of a device reach. Old versions of PoCL do not say that theirs reach the program's.
+/// What memory kernels of a device reach.
 fn reach_of(id: cl_device_id) -> Reach {
+    /// Its processors are threads of the program. Old versions do not say that they reach its memory.
+    const POCL: &str = "Portable Computing Language";
     if number_of(id, CL_DEVICE_SVM_CAPABILITIES) & CL_DEVICE_SVM_FINE_GRAIN_SYSTEM != 0 {
         return Reach::System;
     }
@@ -167,7 +163,6 @@ pub(super) fn device(number: usize, most: Level) -> Result<Chosen> {
         is_processor: is_processor(id),
         largest: size(CL_DEVICE_MAX_MEM_ALLOC_SIZE),
         level,
-        keeps_builds: platform_of(id) == POCL,
         reach: if level == Level::V20 { reach_of(id) } else { Reach::Own },
         words: [CL_DEVICE_NAME, CL_DEVICE_VENDOR, CL_DEVICE_VERSION, CL_DRIVER_VERSION]
             .map(|it| text_of(id, it))

@@ -141,24 +141,22 @@ fn level(kind: Kind) -> Level {
 impl OpenCl {
     /// The device with that number among those of all drivers, processors last.
     pub fn open(number: usize) -> Result<OpenCl> {
-        OpenCl::with_builds_kept(number, Kind::OpenCl)
+        OpenCl::opened(number, Kind::OpenCl)
     }
 
     /// The same, of which nothing is used that came after version 1.2.
     pub fn open_as_12(number: usize) -> Result<OpenCl> {
-        OpenCl::with_builds_kept(number, Kind::OpenCl12)
+        OpenCl::opened(number, Kind::OpenCl12)
     }
 
     /// The same, which takes pipelines for an FPGA and emulates it.
     pub fn open_as_fpga(number: usize, vendor: Vendor) -> Result<OpenCl> {
-        OpenCl::with_builds_kept(number, Kind::Fpga(vendor))
+        OpenCl::opened(number, Kind::Fpga(vendor))
     }
 
-    /// What is compiled is kept, by the driver or else in the user's cache.
-    fn with_builds_kept(number: usize, kind: Kind) -> Result<OpenCl> {
-        let chosen = choose::device(number, level(kind))?;
-        let cache = Cache::of_user(!chosen.keeps_builds);
-        OpenCl::with_cache(chosen, kind, cache)
+    /// With what it compiles kept in the user's cache.
+    fn opened(number: usize, kind: Kind) -> Result<OpenCl> {
+        OpenCl::with_cache(choose::device(number, level(kind))?, kind, Cache::of_user(true))
     }
 
     fn with_cache(chosen: Chosen, kind: Kind, cache: Cache) -> Result<OpenCl> {
@@ -659,8 +657,6 @@ impl Device for OpenCl {
     }
 
     fn build_of(&self, module: Module) -> Option<Build> {
-        // A driver does not tell what it has kept.
-        self.cache.folder()?;
         let modules = self.modules();
         let mut programs = modules.loaded.get(&module.0)?.iter();
         let is_kept = programs.all(|it| it.build == Build::Kept);

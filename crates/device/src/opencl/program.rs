@@ -115,10 +115,9 @@ impl Program {
                     [text] if !needs_others => Program::from_text(context, chosen, options, text)?,
                     _ => Program::linked(context, chosen, options, texts, &files)?,
                 };
-                // Asking for it may cost a compilation of all kernels.
-                if cache.folder().is_some()
-                    && let Some(binary) = binary(&handle)
-                {
+                // PoCL 3.1 compiles all kernels when it is asked for them. If it were not asked, its threads would compile each
+                // when it runs, and crash now and then.
+                if let Some(binary) = binary(&handle) {
                     cache.keep(&key, &binary);
                 }
                 (handle, Build::Compiled)

@@ -84,6 +84,8 @@ pub struct Groups {
     pub posts: u64,
     /// So many iterations keep the device busy though a thread has dozens of them.
     pub many: u32,
+    /// Iterations that a thread sums up at once, so that as many loads are on their way.
+    pub at_once: u32,
 }
 
 /// What an FPGA is like: cycles of its operators on `int`, `long`, `float` and `double`; one if they take less.

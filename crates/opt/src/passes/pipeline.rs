@@ -64,8 +64,15 @@ pub fn is_pipelined(name: &str) -> bool {
 }
 
 /// One thread of one group, which has all memory to itself.
-const ONE: Groups =
-    Groups { most_threads: 1, memory: u64::MAX, words: 0, questions: 0, posts: 0, many: 0 };
+const ONE: Groups = Groups {
+    most_threads: 1,
+    memory: u64::MAX,
+    words: 0,
+    questions: 0,
+    posts: 0,
+    many: 0,
+    at_once: 1,
+};
 
 /// Operators that take a cycle each.
 const QUICK: Fabric = Fabric { add: [1; 4], multiply: [1; 4], extreme: [1; 4], reads: 0 };

@@ -16,13 +16,12 @@ use source::Span;
 use super::nest::iteration_code;
 use super::{Cx, Result, refuse, rewrite};
 
-/// Iterations that a thread sums up at once: as many loads keep the memory of a GPU busy.
-const AT_ONCE: u32 = 8;
-/// Expressions and statements of an iteration at most that stands there as often.
+/// Expressions and statements of an iteration at most that stands there several times.
 const SHORT: usize = 64;
 
 pub(super) fn run(cx: &mut Cx<'_>) -> Result<()> {
-    let sums_up = cx.kernel.all.is_some_and(|it| has_sums(&cx.kernel.body, it));
+    let has_sums = |it| has_sums(&cx.kernel.body, it);
+    let sums_up = cx.groups.at_once > 1 && cx.kernel.all.is_some_and(has_sums);
     let body = std::mem::take(&mut cx.kernel.body);
     cx.kernel.body = rewrite(body, &mut |stmt, out| match stmt.kind {
         StmtKind::Share(share) => {
@@ -113,7 +112,8 @@ impl Sharing<'_, '_> {
                     && let Some(code) = summed
                 {
                     self.several(&share, one, code, high, out);
-                    let note = format!("threads sum up {AT_ONCE} iterations at once");
+                    let at_once = self.cx.groups.at_once;
+                    let note = format!("threads sum up {at_once} iterations at once");
                     self.cx.kernel.launch.notes.push(note);
                 }
                 self.one_by_one(share, &nest, total, high, out)
@@ -212,6 +212,7 @@ impl Sharing<'_, '_> {
         out: &mut Block,
     ) {
         let (span, number, count) = (self.span, share.number, share.crew.count);
+        let at_once = self.cx.groups.at_once;
         let build = &mut self.cx.build(span);
         let by = build.var(count);
         let times = |build: &mut Builder<'_>, it: i64| {
@@ -230,24 +231,24 @@ impl Sharing<'_, '_> {
         let place = build.set(one.var, value);
         let place = build.stmt(C::Expr(place));
         let body = build.stmt(C::Block([place, code].into()));
-        let rounds = build.number(i64::from(AT_ONCE));
+        let rounds = build.number(i64::from(at_once));
         let cond = build.binary(BinaryOp::Lt, at, rounds);
         let rounds = For {
             init: Box::new([declared]),
             cond: Some(cond),
             step: Some(build.increment(round)),
             body,
-            unroll: Some(AT_ONCE),
+            unroll: Some(at_once),
             lanes: false,
         };
         let rounds = build.stmt(C::For(Box::new(rounds)));
         let (at, all) = (build.var(number), build.var(high));
         let is_some = build.binary(BinaryOp::Lt, at, all);
         let left = build.binary(BinaryOp::Sub, all, at);
-        let others = times(build, i64::from(AT_ONCE) - 1);
+        let others = times(build, i64::from(at_once) - 1);
         let are_enough = build.binary(BinaryOp::Gt, left, others);
         let condition = build.and(is_some, are_enough);
-        let far = times(build, i64::from(AT_ONCE));
+        let far = times(build, i64::from(at_once));
         let next = build.binary(BinaryOp::Add, at, far);
         let step = build.set(number, next);
         let body = vec![Stmt::new(StmtKind::Code(rounds), span)];
@@ -902,7 +903,8 @@ pub(super) fn leaves_iteration(stmt: &Stmt) -> bool {
 /// What an iteration does of a loop that all threads share, if that is short.
 fn summed_code(cx: &Cx<'_>, share: &Share) -> Option<StmtId> {
     let (code, guards) = iteration_code(share).filter(|_| cx.kernel.all == Some(share.crew))?;
-    (guards.is_empty() && is_short(cx.program, code, share.number)).then_some(code)
+    let is_one = at_most_one(cx.program, &share.dims);
+    (guards.is_empty() && !is_one && is_short(cx.program, code, share.number)).then_some(code)
 }
 
 /// Whether a crew combines what its members have.

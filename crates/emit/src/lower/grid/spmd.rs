@@ -49,14 +49,16 @@ pub(crate) fn groups(grid: Grid, standalone: bool) -> Groups {
     match grid {
         // A word is an argument of the kernel.
         Grid::OpenCl | Grid::OpenCl12 | Grid::Fpga(_) => {
-            Groups { most_threads: 64, memory: 24 << 10, words: 32, questions: 32, posts: 0, many }
+            let (most_threads, memory, words, questions, posts) = (64, 24 << 10, 32, 32, 0);
+            Groups { most_threads, memory, words, questions, posts, many, at_once: 1 }
         }
         Grid::Cuda | Grid::Hip => {
             let has_words = grid == Grid::Cuda && !standalone;
             let words = if has_words { 1024 } else { 0 };
             let questions = abi::image::QUESTIONS as u64;
             let posts = if has_words { abi::image::POSTS as u64 } else { 0 };
-            Groups { most_threads: 128, memory: 40 << 10, words, questions, posts, many }
+            let (most_threads, memory, at_once) = (128, 40 << 10, 8);
+            Groups { most_threads, memory, words, questions, posts, many, at_once }
         }
     }
 }
