@@ -95,17 +95,15 @@ pub(crate) fn of(gpu: Gpu, kernel: Kernel, launch: &Launch<'_>) -> [u32; 2] {
     let wanted = if has_much && !small_are_more { many } else { few };
     let threads = wanted.min(most).min(limit).max(1);
     let threads = if threads > TOGETHER { threads / TOGETHER * TOGETHER } else { threads };
-    // As many threads, whatever their blocks.
-    let [rounds, dear] = [ROUNDS.0, ROUNDS.1].map(|it| it * (many / threads).clamp(1, 4));
-    let dear = units * dear.min(gpu.blocks_by_memory(memory));
+    let dear = units * ROUNDS.1.min(gpu.blocks_by_memory(memory));
     let blocks = match (asked, trips) {
         (0, 0) if memory > 0 => dear,
-        (0, 0) => units * rounds,
+        (0, 0) => units * ROUNDS.0,
         // Where threads have much to do, or share what they do, blocks are cheap beside it: the next that
         // is ready takes what comes next.
         (0, trips) if is_spread => trips.div_ceil(threads).clamp(1, MOST_BLOCKS),
         (0, trips) if memory > 0 => trips.div_ceil(threads).clamp(1, dear),
-        (0, trips) => trips.div_ceil(threads).clamp(1, units * rounds),
+        (0, trips) => trips.div_ceil(threads).clamp(1, units * ROUNDS.0),
         (asked, _) => asked,
     };
     words(blocks, threads)
@@ -118,7 +116,7 @@ mod tests {
 
     fn launch(teams: u32, limit: u32, trip_count: u64) -> Launch<'static> {
         let convention = Convention::Slots;
-        Launch { convention, teams, limit, trip_count, group_memory: 0, name: "k", source: "" }
+        Launch { convention, teams, limit, trip_count, name: "k", source: "" }
     }
 
     fn takes(most: usize) -> Kernel {

@@ -118,7 +118,7 @@ impl Lowering<'_> {
                 super::Form::Solo(_) | super::Form::Spmd => true,
                 super::Form::Flat(inner) => {
                     let (has_sums, has_notes) = (self.has_sums(inner), !launch.notes.is_empty());
-                    let is_plain = !has_sums && !self.has_shapes(inner);
+                    let is_plain = grid == Grid::Cuda && !has_sums && !self.has_shapes(inner);
                     // Groups that leave nothing for the last of them take a lock each.
                     let is_cheap = !has_sums || groups.words > 0;
                     is_cheap && (has_notes || is_plain)
