@@ -116,7 +116,7 @@ mod tests {
 
     fn launch(teams: u32, limit: u32, trip_count: u64) -> Launch<'static> {
         let convention = Convention::Slots;
-        Launch { convention, teams, limit, trip_count, name: "k", source: "" }
+        Launch { convention, teams, limit, trip_count, group_memory: 0, name: "k", source: "" }
     }
 
     fn takes(most: usize) -> Kernel {
