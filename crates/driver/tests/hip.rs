@@ -437,7 +437,8 @@ impl Ran {
 
 /// What is wrong with a program that runs whole.
 fn runs(program: &str) -> Option<String> {
-    with_runtime(&[("a.c", program)], "hip", Kernels::Whole, &[])?.is_right()
+    // Every thread is one of the host: blocks are a wave, of one multiprocessor.
+    with_runtime(&[("a.c", program)], "hip", Kernels::Whole, &[("SMALL", "1")])?.is_right()
 }
 
 fn programs_of_several_files_run() -> Option<String> {

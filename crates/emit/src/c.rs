@@ -237,11 +237,6 @@ impl<'p> Printer<'p> {
         self.finders.insert(var, finder);
     }
 
-    /// Whether they are.
-    pub(crate) fn looks_for_elements(&self, var: VarId) -> bool {
-        self.finders.contains_key(&var)
-    }
-
     /// How the element is found that subscripts name, if it is looked for, and the subscripts.
     fn finder(&self, base: ExprId, last: ExprId) -> Option<(&Finder, Vec<ExprId>)> {
         if self.finders.is_empty() {

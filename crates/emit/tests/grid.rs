@@ -433,7 +433,7 @@ fn advice_to_keep_data_near_does_not_keep_threads_from_a_loop() {
 }
 ",
     );
-    assert!(text.contains("__launch_bounds__(256)"), "{text}");
+    assert!(text.contains("__launch_bounds__(128)"), "{text}");
 }
 
 /// How many registers a thread may have follows from how many blocks a multiprocessor of the profile has room for then.
@@ -456,9 +456,9 @@ fn threads_with_many_loads_have_the_registers_for_them() {
         )
     };
     let few = sums("s += a[i * n + j] * x[i];");
-    assert!(few.contains("__launch_bounds__(256, 1)"), "all registers of a unit: {few}");
+    assert!(few.contains("__launch_bounds__(128, 2)"), "all registers of a unit: {few}");
     let more = sums("s += a[i * n + j] * x[i] * z[i];");
-    assert!(more.contains("__launch_bounds__(256, 2)"), "half of them: {more}");
+    assert!(more.contains("__launch_bounds__(128, 4)"), "half of them: {more}");
 }
 
 /// A tile of a team, in the language's memory for it.

@@ -111,6 +111,7 @@ fn after(mut module: Module, pass: &str) -> String {
         posts: 1024,
         many: 100,
         at_once: 8,
+        atomics: true,
     };
     let mut text = String::new();
     for at in 0..module.kernels.len() {

@@ -90,6 +90,33 @@ impl ExprKind {
     }
 }
 
+impl Program {
+    /// The expression under conversions.
+    pub fn peeled(&self, expr: ExprId) -> ExprId {
+        let mut expr = expr;
+        while let ExprKind::Cast(_, inner) = self.exprs[expr].kind {
+            expr = inner;
+        }
+        expr
+    }
+
+    /// Whether two expressions are written alike.
+    pub fn is_alike(&self, a: ExprId, b: ExprId) -> bool {
+        let (mut of_a, mut of_b) = (Vec::new(), Vec::new());
+        let (mut kind, mut other) = (self.exprs[a].kind.clone(), self.exprs[b].kind.clone());
+        // Without what they are made of, which is compared by itself.
+        kind.operands_mut(&mut |it| of_a.push(std::mem::replace(it, a)));
+        other.operands_mut(&mut |it| of_b.push(std::mem::replace(it, a)));
+        let types = &self.types;
+        let is_cast = matches!(kind, ExprKind::Cast(..));
+        let [one, two] = [a, b].map(|it| types.resolve(self.exprs[it].ty).plain());
+        kind == other
+            && (!is_cast || one == two)
+            && of_a.len() == of_b.len()
+            && of_a.iter().zip(&of_b).all(|(a, b)| self.is_alike(*a, *b))
+    }
+}
+
 impl ExprKind {
     /// The expressions directly in it that are operands, to be changed: not those of types and
     /// statements in it.

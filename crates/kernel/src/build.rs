@@ -1,8 +1,9 @@
 //! Makes typed expressions, statements and variables in a program.
 
+use ir::construct::ReductionOp;
 use ir::program::{
     BinaryOp, CastKind, Expr, ExprId, ExprKind, FunctionId, HostWords, Init, InitId, Program,
-    StepOp, Stmt, StmtId, StmtKind, UnaryOp, Var, VarId, VarStorage,
+    StepOp, Stmt, StmtId, StmtKind, Typed, UnaryOp, Var, VarId, VarStorage,
 };
 use ir::types::{ArrayLen, IntKind, Ty, TypeKind};
 use source::Span;
@@ -224,6 +225,42 @@ impl Builder<'_> {
     pub fn fresh_number(&mut self, like: &str) -> VarId {
         let ty = self.number_type();
         self.fresh(like, ty)
+    }
+
+    /// The value that changes nothing where values of a type are combined.
+    pub fn identity(&mut self, op: &ReductionOp<Typed>, ty: Ty) -> Option<ExprId> {
+        let int = self.int_type();
+        let types = &self.program.types;
+        let is_floating = types.is_real_floating(ty) || types.is_complex(ty);
+        let range = types.integer_kind(ty).map(|it| self.program.model.int_range(it));
+        let is_bool = types.is_bool(ty);
+        Some(match op {
+            ReductionOp::Mul | ReductionOp::And => self.int(1, int),
+            ReductionOp::BitAnd => self.int(-1, int),
+            ReductionOp::Min if is_floating => crate::intrinsic::infinity(self),
+            ReductionOp::Max if is_floating => {
+                let far = crate::intrinsic::infinity(self);
+                let ty = self.type_of(far);
+                self.expr(ExprKind::Unary(UnaryOp::Minus, far), ty)
+            }
+            ReductionOp::Min if is_bool => self.int(1, int),
+            ReductionOp::Max if is_bool => self.int(0, int),
+            ReductionOp::Min | ReductionOp::Max => {
+                let (low, high) = range?;
+                let value = if *op == ReductionOp::Min { high } else { low };
+                // The same bits.
+                let value = i64::try_from(value)
+                    .ok()
+                    .or_else(|| u64::try_from(value).ok().map(|it| it as i64))?;
+                self.int(value, ty)
+            }
+            ReductionOp::Add
+            | ReductionOp::Sub
+            | ReductionOp::BitOr
+            | ReductionOp::BitXor
+            | ReductionOp::Or
+            | ReductionOp::User(_) => self.int(0, int),
+        })
     }
 
     /// An initialiser that is a value.

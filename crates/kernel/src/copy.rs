@@ -10,7 +10,7 @@ use ir::program::{
     Program, RegionId, Stmt, StmtId, StmtKind, Typed, VarId,
 };
 use ir::region::Loop;
-use ir::types::Ty;
+use ir::types::{ArrayLen, Ty, TypeKind};
 use rustc_hash::FxHashMap;
 use source::Name;
 
@@ -29,6 +29,8 @@ pub struct Copier<'p> {
     pub exprs: FxHashMap<VarId, ExprId>,
     /// An expression and the one that stands for it.
     pub places: FxHashMap<ExprId, ExprId>,
+    /// A construct and the statement that stands for it.
+    pub regions: FxHashMap<RegionId, StmtId>,
     /// What a call of a function without a body is replaced by: given the function and its copied arguments.
     pub calls: &'p Calls<'p>,
 }
@@ -53,6 +55,7 @@ impl<'p> Copier<'p> {
             labels: FxHashMap::default(),
             exprs: FxHashMap::default(),
             places: FxHashMap::default(),
+            regions: FxHashMap::default(),
             calls: &no_calls,
         }
     }
@@ -91,8 +94,8 @@ impl Copier<'_> {
         {
             return inner;
         }
-        if kind == expr.kind {
-            return id;
+        if let ExprKind::Sizeof(of) | ExprKind::Alignof(of) = &mut kind {
+            *of = self.type_of(*of);
         }
         // A variable of another type stands there in its own.
         let ty = match &kind {
@@ -101,9 +104,30 @@ impl Copier<'_> {
                 let own = self.program.vars[*var].ty;
                 if own.plain() == expr.ty.plain() { expr.ty } else { own.qualified(quals) }
             }
-            _ => expr.ty,
+            _ => self.type_of(expr.ty),
         };
+        if kind == expr.kind && ty == expr.ty {
+            return id;
+        }
         self.program.exprs.push(Expr { kind, ty, span: expr.span })
+    }
+
+    /// A type, with the lengths in it in terms of the others.
+    fn type_of(&mut self, ty: Ty) -> Ty {
+        if !self.program.types.is_variably_modified(ty) {
+            return ty;
+        }
+        let shape = self.program.types.shape(ty).clone();
+        let kind = match &shape {
+            TypeKind::Pointer(to) => TypeKind::Pointer(self.type_of(*to)),
+            TypeKind::Array(of, ArrayLen::Variable(Some(len))) => {
+                let len = ArrayLen::Variable(Some(self.expr(*len)));
+                TypeKind::Array(self.type_of(*of), len)
+            }
+            TypeKind::Array(of, len) => TypeKind::Array(self.type_of(*of), *len),
+            _ => return ty,
+        };
+        if kind == shape { ty } else { self.program.types.get(kind).qualified(ty.quals) }
     }
 
     /// An initialiser.
@@ -122,13 +146,13 @@ impl Copier<'_> {
 
     /// A variable that is declared in the code.
     pub fn local(&mut self, var: VarId) -> VarId {
-        let Some(init) = self.program.vars[var].init else { return var };
-        let copied = self.init(init);
-        if copied == init {
+        let (init, ty) = (self.program.vars[var].init, self.program.vars[var].ty);
+        let (copied, copied_ty) = (init.map(|it| self.init(it)), self.type_of(ty));
+        if copied == init && copied_ty == ty {
             return var;
         }
         let mut other = self.program.vars[var].clone();
-        other.init = Some(copied);
+        (other.init, other.ty) = (copied, copied_ty);
         if let Some(name) = other.name {
             let like = self.program.names.text(name);
             let text = format!("__ferry_k{}_{like}", self.program.vars.len());
@@ -194,6 +218,9 @@ impl Copier<'_> {
                 let operands = copy.outputs.iter_mut().chain(&mut copy.inputs);
                 operands.for_each(|it| it.1 = self.expr(it.1));
                 StmtKind::Asm(Box::new(copy))
+            }
+            StmtKind::Region(region) if self.regions.contains_key(region) => {
+                return self.regions.get(region).copied().unwrap_or(id);
             }
             StmtKind::Region(region) => StmtKind::Region(self.region(*region)),
         };

@@ -44,6 +44,8 @@ pub struct Launch {
     pub spread: Option<[u32; 3]>,
     /// How many of its loops, from the outermost on, those iterations are of.
     pub loops: usize,
+    /// How many registers its threads are to have, if few groups at a time keep the device busy then.
+    pub registers: Option<u64>,
     /// How many words of 64 bits each group leaves in memory of the launch.
     pub words: u64,
     /// How many times each group asks whether it is the last.

@@ -2,11 +2,13 @@
 //!
 //! In: an [`ir::program::Program`]. Out: facts, each with what it rests on; the program is not changed.
 //! [`dependence`] answers which loops may run in parallel, [`carried`] how far apart iterations are that meet in memory, [`extent`] how much of the data behind a pointer
-//! a region touches, [`tiles`] which elements each round of a loop does, [`transfer`] what moves between host and device and need not, [`races`] which loops go wrong for certain, [`mod@marks`] all that a
+//! a region touches, [`tiles`] which elements each round of a loop does, [`transfer`] what moves between host and device and need not, [`atomic`] what atomic constructs change, [`races`] which loops go wrong for certain, [`mod@marks`] all that a
 //! mapping of loops rests on. [`passes`] change kernels.
 
 mod access;
 mod alias;
+#[allow(clippy::wildcard_enum_match_arm, reason = "an analysis names the code it is about")]
+pub mod atomic;
 pub mod carried;
 mod certain;
 mod conditions;

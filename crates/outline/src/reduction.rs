@@ -312,7 +312,8 @@ impl Outliner<'_> {
         self.each(own, original, how, span, &|this, own, original| match how {
             How::Operator(op) => {
                 let mut build = this.build(span);
-                let value = identity(&mut build, op, own)?;
+                let ty = build.type_of(own);
+                let value = build.identity(op, ty)?;
                 let e = build.assign(own, value);
                 Some(build.stmt(C::Expr(e)))
             }
@@ -489,43 +490,6 @@ fn part_of(build: &mut Builder<'_>, var: VarId, lower: i64, ty: Ty) -> Option<Ex
     let to_part = build.program.types.pointer_to(ty);
     let first = build.cast(first, to_part);
     build.deref(first)
-}
-
-/// The value that changes nothing, in the type of an object.
-fn identity(build: &mut Builder<'_>, op: &ReductionOp<Typed>, of: ExprId) -> Option<ExprId> {
-    let ty = build.type_of(of);
-    let int = build.int_type();
-    let types = &build.program.types;
-    let is_floating = types.is_real_floating(ty) || types.is_complex(ty);
-    let range = types.integer_kind(ty).map(|it| build.program.model.int_range(it));
-    let is_bool = types.is_bool(ty);
-    Some(match op {
-        ReductionOp::Mul | ReductionOp::And => build.int(1, int),
-        ReductionOp::BitAnd => build.int(-1, int),
-        ReductionOp::Min if is_floating => kernel::intrinsic::infinity(build),
-        ReductionOp::Max if is_floating => {
-            let far = kernel::intrinsic::infinity(build);
-            let ty = build.type_of(far);
-            build.expr(ExprKind::Unary(ir::program::UnaryOp::Minus, far), ty)
-        }
-        ReductionOp::Min if is_bool => build.int(1, int),
-        ReductionOp::Max if is_bool => build.int(0, int),
-        ReductionOp::Min | ReductionOp::Max => {
-            let (low, high) = range?;
-            let value = if *op == ReductionOp::Min { high } else { low };
-            // The same bits.
-            let value = i64::try_from(value)
-                .ok()
-                .or_else(|| u64::try_from(value).ok().map(|it| it as i64))?;
-            build.int(value, ty)
-        }
-        ReductionOp::Add
-        | ReductionOp::Sub
-        | ReductionOp::BitOr
-        | ReductionOp::BitXor
-        | ReductionOp::Or
-        | ReductionOp::User(_) => build.int(0, int),
-    })
 }
 
 /// `a = a op b`

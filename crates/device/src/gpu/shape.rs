@@ -95,15 +95,17 @@ pub(crate) fn of(gpu: Gpu, kernel: Kernel, launch: &Launch<'_>) -> [u32; 2] {
     let wanted = if has_much && !small_are_more { many } else { few };
     let threads = wanted.min(most).min(limit).max(1);
     let threads = if threads > TOGETHER { threads / TOGETHER * TOGETHER } else { threads };
-    let dear = units * ROUNDS.1.min(gpu.blocks_by_memory(memory));
+    let smaller = (many / threads).clamp(1, 4);
+    let dear = |times: usize| (ROUNDS.1 * times).min(gpu.blocks_by_memory(memory));
     let blocks = match (asked, trips) {
-        (0, 0) if memory > 0 => dear,
+        (0, 0) if memory > 0 => units * dear(1),
         (0, 0) => units * ROUNDS.0,
         // Where threads have much to do, or share what they do, blocks are cheap beside it: the next that
         // is ready takes what comes next.
         (0, trips) if is_spread => trips.div_ceil(threads).clamp(1, MOST_BLOCKS),
-        (0, trips) if memory > 0 => trips.div_ceil(threads).clamp(1, dear),
-        (0, trips) => trips.div_ceil(threads).clamp(1, units * ROUNDS.0),
+        // As many threads, whatever their blocks.
+        (0, trips) if memory > 0 => trips.div_ceil(threads).clamp(1, units * dear(smaller)),
+        (0, trips) => trips.div_ceil(threads).clamp(1, units * ROUNDS.0 * smaller),
         (asked, _) => asked,
     };
     words(blocks, threads)

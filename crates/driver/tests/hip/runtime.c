@@ -31,7 +31,7 @@ int hipGetDeviceCount(int *count) { return *count = 2, 0; }
 static __thread int current;
 int hipGetDevice(int *device) { return *device = current, 0; }
 int hipSetDevice(int device) { return current = device, device < 0 || device > 1; }
-int hipDeviceGetAttribute(int *value, int which, int device) { return *value = which == 63 ? 2 : -1, device * 0; }
+int hipDeviceGetAttribute(int *value, int which, int device) { return *value = which == 63 ? getenv("SMALL") ? 1 : 2 : -1, device * 0; }
 int hipDeviceTotalMem(word *bytes, int device) { return *bytes = 1ul << 40, device * 0; }
 /* The structure of HIP 6. */
 int hipGetDevicePropertiesR0600(char *properties, int device) {
@@ -248,7 +248,8 @@ int hipModuleGetGlobal(char **at, word *size, struct module *module, const char 
   return taken(*at, *size);
 }
 int hipFuncGetAttribute(int *value, int which, struct kernel *kernel) {
-  return *value = which == 0 ? kernel->threads : which == 1 ? kernel->memory : -1, which > 1;
+  int threads = getenv("SMALL") && kernel->threads > 64 ? 64 : kernel->threads;
+  return *value = which == 0 ? threads : which == 1 ? kernel->memory : -1, which > 1;
 }
 int hipModuleLaunchKernel(struct kernel *kernel, unsigned x, unsigned y, unsigned z, unsigned a, unsigned b, unsigned c,
                           unsigned shared, struct stream *stream, void **arguments, void **extra) {

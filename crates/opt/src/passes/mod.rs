@@ -26,24 +26,33 @@ mod nest;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the operators it is about")]
 mod partial;
 pub mod pipeline;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the operators it is about")]
+mod privatize;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
 mod rectangularize;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the statements it is about")]
 mod reduce;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
 mod register_block;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
+mod rows;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the statements it is about")]
 mod scan;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
 mod single;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the statements it is about")]
 mod spmdize;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
+mod stage;
 #[allow(clippy::wildcard_enum_match_arm, reason = "an analysis names the code it is about")]
 mod strip;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
 mod tile;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the statements it is about")]
 mod transpose;
+mod turns;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
+mod unroll;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
 mod vector_rows;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
@@ -86,6 +95,8 @@ pub struct Groups {
     pub many: u32,
     /// Iterations that a thread sums up at once, so that as many loads are on their way.
     pub at_once: u32,
+    /// Numbers of four and of eight bytes are changed by one instruction, in any memory.
+    pub atomics: bool,
 }
 
 /// What an FPGA is like: cycles of its operators on `int`, `long`, `float` and `double`; one if they take less.

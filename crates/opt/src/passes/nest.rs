@@ -402,7 +402,10 @@ pub(in crate::passes) fn listed(program: &Program, body: StmtId) -> Vec<StmtId> 
     list
 }
 
-fn top_locals<'a>(program: &Program, list: impl Iterator<Item = &'a StmtId>) -> Vec<VarId> {
+pub(in crate::passes) fn top_locals<'a>(
+    program: &Program,
+    list: impl Iterator<Item = &'a StmtId>,
+) -> Vec<VarId> {
     list.filter_map(|it| match program.stmts[*it].kind {
         StmtKind::Local(var) => Some(var),
         _ => None,
@@ -586,7 +589,7 @@ pub(in crate::passes) fn is_contiguous(program: &Program, e: ExprId, var: VarId)
 }
 
 /// Whether an expression grows by one with a variable.
-fn follows(program: &Program, id: ExprId, var: VarId) -> bool {
+pub(in crate::passes) fn follows(program: &Program, id: ExprId, var: VarId) -> bool {
     let has = |it: ExprId| mentions(program, it, |it| it == var);
     match program.exprs[id].kind {
         ExprKind::Var(it) => it == var,

@@ -6,8 +6,8 @@ use kernel::verify::verify_kernels;
 
 use super::{
     Cores, Cx, Fabric, Groups, Refusal, Result, boxes, cache_block, counters, deepen, flatten,
-    interchange, jam, partial, rectangularize, reduce, register_block, scan, single, spmdize, tile,
-    transpose, vector_rows, window, workshare,
+    interchange, jam, partial, privatize, rectangularize, reduce, register_block, rows, scan,
+    single, spmdize, stage, tile, transpose, unroll, vector_rows, window, workshare,
 };
 
 /// A pass by its name.
@@ -35,6 +35,10 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "transpose", run: transpose::run },
     Pass { name: "jam", run: jam::run },
     Pass { name: "boxes", run: boxes::run },
+    Pass { name: "rows", run: rows::run },
+    Pass { name: "stage", run: stage::run },
+    Pass { name: "unroll", run: unroll::run },
+    Pass { name: "privatize", run: privatize::run },
     Pass { name: "scan", run: scan::run },
     Pass { name: "workshare", run: workshare::run },
     Pass { name: "reduce", run: reduce::run },
@@ -72,6 +76,7 @@ const ONE: Groups = Groups {
     posts: 0,
     many: 0,
     at_once: 1,
+    atomics: false,
 };
 
 /// Operators that take a cycle each.

@@ -61,6 +61,7 @@ pub(crate) fn after(module: &Module, pass: &str, threads: u64) -> Result<Module,
         posts: 1024,
         many: 100,
         at_once: 8,
+        atomics: true,
     };
     for at in 0..made.kernels.len() {
         let kernel = made.kernels[at].clone();

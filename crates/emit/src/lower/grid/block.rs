@@ -45,9 +45,8 @@ fn profile() -> Option<Profile> {
     Profiles::built_in().get(GRID_PROFILE).ok()
 }
 
-/// How many blocks of a kernel run at once if its threads have so many registers.
-pub(super) fn at_once(registers: u64) -> Option<u64> {
-    let threads = MOST_THREADS as u64;
+/// How many blocks of so many threads run at once if each thread has so many registers.
+pub(super) fn at_once(threads: u64, registers: u64) -> Option<u64> {
     let fit = profile()?.unit?.fit(Block { threads, registers, memory: 0 })?;
     Some(fit.blocks)
 }

@@ -43,9 +43,7 @@ impl Lowering<'_> {
     pub(in crate::lower) fn flat(&self, printer: &Printer<'_>, id: RegionId, out: &mut Out<'_>) {
         let mut inside = printer.clone();
         let Copies { sums, last } = self.copies_of_threads(printer, &mut inside, id, out);
-        let bins = self.bins(printer, &mut inside, id, out);
         self.deal(&inside, id, To::All, &last, out);
-        self.add_bins(&bins, out);
         for (place, sum) in sums.iter().enumerate() {
             let memory = self.group_memory(&sum.ty, out);
             self.combine_threads(sum, memory.as_ref(), out);

@@ -16,7 +16,6 @@
 mod aligned;
 mod arrays;
 mod atomic;
-mod bins;
 mod block;
 mod builtins;
 mod cached;

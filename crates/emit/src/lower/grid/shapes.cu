@@ -1,20 +1,4 @@
 # 1 "<ferry>" 3
-/* The value that another thread of the bundle has. */
-template <class T> static __device__ T __ferry_from(T own, int lane)
-{
-  unsigned parts[(sizeof(T) + 3) / 4] = {};
-  memcpy(parts, &own, sizeof(T));
-  for (unsigned &part : parts)
-    part = __shfl_sync(~0u, part, lane);
-  memcpy(&own, parts, sizeof(T));
-  return own;
-}
-/* Four elements at once, from a place that suits that. */
-static __device__ void __ferry_four(float *to, const float *from)
-{
-  const float4 four = *(const float4 *)from;
-  to[0] = four.x, to[1] = four.y, to[2] = four.z, to[3] = four.w;
-}
 /* One over a root, as the two say it, bit by bit: shown for all numbers. The root by the approximation of its inverse
    and one step, and the inverse by two from there; of these the first rounds upwards, or the second would stay at a
    power of two where the root is just below one. What is no number behind zero and infinity is where the

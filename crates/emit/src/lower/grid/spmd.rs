@@ -5,7 +5,9 @@
 //! the text; and which variables lie in the memory of groups.
 
 use ir::construct::Leaf;
-use ir::program::{BinaryOp, For, Program, RegionId, StmtId, StmtKind as C, VarId};
+use ir::program::{
+    BinaryOp, ExprId, ExprKind, For, Program, RegionId, StmtId, StmtKind as C, VarId,
+};
 use ir::region::Sharing;
 use ir::walk::Part;
 use kernel::build::Builder;
@@ -50,7 +52,16 @@ pub(crate) fn groups(grid: Grid, standalone: bool) -> Groups {
         // A word is an argument of the kernel.
         Grid::OpenCl | Grid::OpenCl12 | Grid::Fpga(_) => {
             let (most_threads, memory, words, questions, posts) = (64, 24 << 10, 32, 32, 0);
-            Groups { most_threads, memory, words, questions, posts, many, at_once: 1 }
+            Groups {
+                most_threads,
+                memory,
+                words,
+                questions,
+                posts,
+                many,
+                at_once: 1,
+                atomics: false,
+            }
         }
         Grid::Cuda | Grid::Hip => {
             let has_words = grid == Grid::Cuda && !standalone;
@@ -58,7 +69,7 @@ pub(crate) fn groups(grid: Grid, standalone: bool) -> Groups {
             let questions = abi::image::QUESTIONS as u64;
             let posts = if has_words { abi::image::POSTS as u64 } else { 0 };
             let (most_threads, memory, at_once) = (128, 40 << 10, 8);
-            Groups { most_threads, memory, words, questions, posts, many, at_once }
+            Groups { most_threads, memory, words, questions, posts, many, at_once, atomics: true }
         }
     }
 }
@@ -117,11 +128,9 @@ impl Lowering<'_> {
             let is_worth = |launch: &Launch| match self.form(kernel.region) {
                 super::Form::Solo(_) | super::Form::Spmd => true,
                 super::Form::Flat(inner) => {
-                    let (has_sums, has_notes) = (self.has_sums(inner), !launch.notes.is_empty());
-                    let is_plain = grid == Grid::Cuda && !has_sums && !self.has_shapes(inner);
                     // Groups that leave nothing for the last of them take a lock each.
-                    let is_cheap = !has_sums || groups.words > 0;
-                    is_cheap && (has_notes || is_plain)
+                    let is_cheap = !self.has_sums(inner) || groups.words > 0;
+                    is_cheap && (grid == Grid::Cuda || !launch.notes.is_empty())
                 }
                 super::Form::Team(_) => launch.spread.is_some_and(|[threads, ..]| threads > 1),
             };
@@ -139,28 +148,6 @@ impl Lowering<'_> {
 }
 
 impl Lowering<'_> {
-    /// Whether iterations have loops or change elements atomically, which the flat form has shapes for.
-    fn has_shapes(&self, id: RegionId) -> bool {
-        let program = self.program;
-        let mut open: Vec<Part> = program.regions[id].body.map(Part::Stmt).into_iter().collect();
-        // The loops of the construct itself.
-        let mut loops = program.regions[id].loops.len();
-        while let Some(part) = open.pop() {
-            match part {
-                Part::Stmt(stmt) if matches!(program.stmts[stmt].kind, C::For(_)) => {
-                    match loops.checked_sub(1) {
-                        Some(left) => loops = left,
-                        None => return true,
-                    }
-                }
-                Part::Region(_) => return true,
-                _ => {}
-            }
-            program.parts(part, &mut |it| open.push(it));
-        }
-        false
-    }
-
     /// Whether iterations are summed up.
     fn has_sums(&self, id: RegionId) -> bool {
         let vars = &self.program.regions[id].vars;
@@ -213,9 +200,16 @@ impl Kernels {
             return;
         }
         let function = self.program.regions[kernel.region].function;
+        let mut declared: FxHashMap<VarId, usize> = FxHashMap::default();
+        for stmt in kernel::walk::all(&kernel.body) {
+            if let StmtKind::Local(var) = stmt.kind {
+                *declared.entry(var).or_default() += 1;
+            }
+        }
         let mut code = Code {
             build: Builder { program: &mut self.program, function, span: kernel.span },
             kernel,
+            declared,
         };
         let body = code.whole();
         let region = &mut self.program.regions[kernel.region];
@@ -231,6 +225,8 @@ impl Kernels {
 struct Code<'a> {
     build: Builder<'a>,
     kernel: &'a Kernel,
+    /// How often variables are declared: code may stand there more than once.
+    declared: FxHashMap<VarId, usize>,
 }
 
 impl Code<'_> {
@@ -243,10 +239,8 @@ impl Code<'_> {
             (groups.number, intrinsic::GROUP),
             (groups.count, intrinsic::GROUPS),
         ] {
-            list.push(self.build.stmt(C::Local(var)));
             let value = intrinsic::ask(&mut self.build, name);
-            let set = self.build.set(var, value);
-            list.push(self.build.stmt(C::Expr(set)));
+            list.push(self.declared(var, value));
         }
         if let Some(all) = all {
             let build = &mut self.build;
@@ -257,18 +251,59 @@ impl Code<'_> {
             let number = build.binary(BinaryOp::Add, before, thread);
             let count = build.binary(BinaryOp::Mul, groups, threads);
             for (var, value) in [(all.number, number), (all.count, count)] {
-                list.push(build.stmt(C::Local(var)));
-                let set = build.set(var, value);
-                list.push(build.stmt(C::Expr(set)));
+                list.push(self.declared(var, value));
             }
         }
-        list.extend(body.iter().map(|it| self.stmt(it)));
+        list.extend(self.list(body));
         self.build.stmt(C::Block(list.into()))
     }
 
+    /// A variable with its first value.
+    fn declared(&mut self, var: VarId, value: ExprId) -> StmtId {
+        let init = self.build.init(value);
+        self.build.program.vars[var].init = Some(init);
+        self.build.stmt(C::Local(var))
+    }
+
     fn block(&mut self, block: &Block) -> StmtId {
-        let list: Vec<StmtId> = block.iter().map(|it| self.stmt(it)).collect();
+        let list = self.list(block);
         self.build.stmt(C::Block(list.into()))
+    }
+
+    /// Statements; a variable that is set at once is declared with its value.
+    fn list(&mut self, block: &Block) -> Vec<StmtId> {
+        let mut list = Vec::new();
+        let mut rest = block.iter().peekable();
+        while let Some(stmt) = rest.next() {
+            let first = rest.peek().and_then(|next| self.first_value(&stmt.kind, &next.kind));
+            match first {
+                Some((var, value)) => {
+                    self.build.span = stmt.span;
+                    list.push(self.declared(var, value));
+                    rest.next();
+                }
+                None => list.push(self.stmt(stmt)),
+            }
+        }
+        list
+    }
+
+    /// The value that a statement gives to the variable that the one before it declares.
+    fn first_value(&self, declares: &StmtKind, sets: &StmtKind) -> Option<(VarId, ExprId)> {
+        let (StmtKind::Local(var), StmtKind::Eval(e)) = (declares, sets) else { return None };
+        let program = &*self.build.program;
+        let ExprKind::Assign(to, value) = program.exprs[*e].kind else { return None };
+        let is_it = matches!(program.exprs[to].kind, ExprKind::Var(it) if it == *var);
+        let is_groups = self.kernel.space(*var) == Some(Space::Group);
+        let is_named =
+            kernel::walk::uses(program, Part::Expr(value)).0.iter().any(|it| it.var == *var);
+        let is_once = self.declared.get(var) == Some(&1);
+        (is_it
+            && is_once
+            && !is_groups
+            && !is_named
+            && program.types.is_scalar(program.vars[*var].ty))
+        .then_some((*var, value))
     }
 
     fn stmt(&mut self, stmt: &Stmt) -> StmtId {
@@ -298,7 +333,11 @@ impl Code<'_> {
                     })),
                 }
             }
-            StmtKind::Switch(value, body) => C::Switch(*value, self.block(body)),
+            // Nobody jumps over a value.
+            StmtKind::Switch(value, body) => {
+                let list: Vec<StmtId> = body.iter().map(|it| self.stmt(it)).collect();
+                C::Switch(*value, self.build.stmt(C::Block(list.into())))
+            }
             StmtKind::Case(low, high) => {
                 let empty = self.build.stmt(C::Empty);
                 C::Case(*low, *high, empty)
@@ -361,6 +400,8 @@ impl Lowering<'_> {
         if let Some(spread) = made.and_then(|it| it.launch.spread).filter(is_asked) {
             self.state.borrow_mut().spread = Some(spread.map(|it| it as usize));
         }
+        let registers = made.and_then(|it| it.launch.registers);
+        self.state.borrow_mut().registers = registers;
         if let Some(body) = self.program.regions[id].body {
             printer.stmt(body, out);
         }

@@ -210,8 +210,13 @@ impl Lowering<'_> {
             let mut state = self.state.borrow_mut();
             (state.spread.take(), state.registers.take())
         };
-        if let Some(blocks) = registers.and_then(block::at_once) {
-            let bounds = |more: &str| format!("__launch_bounds__({MOST_THREADS}{more})");
+        let threads = match self.is_spmd(kernel.region) {
+            true => spmd::threads(Grid::Cuda),
+            false => MOST_THREADS as u64,
+        };
+        let registers = registers.filter(|_| self.grid == Some(Grid::Cuda));
+        if let Some(blocks) = registers.and_then(|it| block::at_once(threads, it)) {
+            let bounds = |more: &str| format!("__launch_bounds__({threads}{more})");
             text = text.replacen(&bounds(""), &bounds(&format!(", {blocks}")), 1);
         }
         if let Some(numbers) = spread.filter(|_| !self.standalone) {
@@ -378,5 +383,5 @@ fn has_complex(text: &str) -> bool {
 
 /// Whether a text uses [`CUDA_SHAPES`].
 fn is_shaped(text: &str) -> bool {
-    ["__ferry_from(", "__ferry_four(", "__ferry_inverse_root"].iter().any(|it| text.contains(it))
+    text.contains("__ferry_inverse_root")
 }

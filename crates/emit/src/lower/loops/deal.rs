@@ -6,18 +6,13 @@
 //! neighbours in memory of those before and behind them too. Teams, and threads of one team, take
 //! iterations in turns.
 
-use super::{Code, Dealer, Made, Maker, Nest, collapsed, inner};
+use super::{Code, Dealer, Made, Maker, Nest, collapsed};
 use crate::c::{Grid, Out, Printer};
 use crate::lower::Lowering;
 use crate::lower::grid::{TEAM, TEAMS};
 use ir::program::{ExprKind, RegionId, StmtKind};
 use ir::region::{RegionVar, Sharing};
 use ir::walk::Part;
-
-/// All registers that a thread of a GPU may have, for those that have as many loads on their way.
-const ALL_REGISTERS: u64 = 255;
-/// Half of them: enough for some loads, and for others to run beside.
-pub(super) const MANY_REGISTERS: u64 = 128;
 
 /// To whom iterations are dealt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,10 +45,7 @@ impl Lowering<'_> {
         };
         nest.prelude.iter().for_each(|it| out.line(&it.line));
         let last: &[String] = &[last, &maker.ends].concat();
-        let (in_team, in_league) = match &self.state.borrow().team {
-            Some(team) => (true, team.is_league()),
-            None => (false, false),
-        };
+        let in_league = self.state.borrow().team.as_ref().is_some_and(|it| it.is_league());
         // Where teams are counted they are not the groups.
         let all_of_league = (
             format!("({TEAM} * __ferry_places() + __ferry_place())"),
@@ -77,13 +69,6 @@ impl Lowering<'_> {
         let one_of_all = all;
         let [all, at] = ["all", "at"].map(|it| maker.name(it));
         out.line(&format!("const unsigned long {all} = {};", product(&nest.loops)));
-        let may_shape =
-            to == To::All && !in_team && self.grid == Some(Grid::Cuda) && last.is_empty();
-        let mut is_shaped = false;
-        if may_shape && let Some(along) = maker.along(&nest) {
-            maker.put_along(&along, &all, out);
-            is_shaped = true;
-        }
         let (first, step) = match to {
             To::All if nest.loops.len() == 1 && !in_league => {
                 ("__ferry_bundled()", "__ferry_threads()")
@@ -96,10 +81,7 @@ impl Lowering<'_> {
         let put_one = |at: &str, out: &mut Out<'_>| {
             counters(&nest.loops, at).iter().for_each(|it| out.line(it));
             nest.loops.iter().flat_map(|it| &it.before).for_each(|it| out.line(it));
-            match may_shape && !is_shaped {
-                true => maker.put_unrolled(&nest.body, out),
-                false => maker.put_dealt(&nest, last, out),
-            }
+            maker.put_dealt(&nest, last, out);
         };
         if self.is_sum(id) && nest.loops.len() == 1 && last.is_empty() && self.is_short(&nest.body)
         {
@@ -126,74 +108,6 @@ impl Maker<'_, '_> {
         for line in last {
             out.line(&format!("if ({}) {{ {line} }}", ends.join(" && ")));
         }
-    }
-
-    /// A body; a loop in it that stores nothing has many loads on their way.
-    fn put_unrolled(&self, body: &Code, out: &mut Out<'_>) {
-        let program = self.lowering.program;
-        let inner = match body {
-            Code::Stmt(stmt) => inner::find(program, *stmt),
-            _ => None,
-        };
-        let Some(inner) = inner else { return self.block(body, out) };
-        let is_short = inner.body.len() == 1 && inner.elements(program).len() <= 2;
-        self.lowering.want_registers(if is_short { ALL_REGISTERS } else { MANY_REGISTERS });
-        out.line("{");
-        out.indented(|out| {
-            inner.before.iter().for_each(|it| self.inside.stmt(*it, out));
-            let arrays = self.in_row(&inner);
-            if is_short {
-                self.put_rounds(&inner, out);
-            } else if arrays.is_empty() {
-                out.raw("#pragma unroll 16");
-                self.inside.stmt(inner.stmt, out);
-            } else {
-                self.put_fours(&inner, &arrays, out);
-            }
-            inner.after.iter().for_each(|it| self.inside.stmt(*it, out));
-            out.beside(program.stmts[inner.stmt].span);
-        });
-        out.line("}");
-    }
-
-    /// The rounds of a loop, many at a time, then the rest one by one: see [`put_several`].
-    fn put_rounds(&self, inner: &inner::Inner, out: &mut Out<'_>) {
-        /// So many loads of a thread make up for threads that are not there, as each has a whole loop. A
-        /// thread has room for as many numbers of four bytes.
-        const TIMES: usize = 128;
-        let program = self.lowering.program;
-        let printer = &self.inside;
-        let [start, count, one] = ["start", "count", "one"].map(|it| self.name(it));
-        let ty = program.vars[inner.counter].ty.plain();
-        let counter = printer.declare(ty, &printer.declared_name(inner.counter));
-        let (begin, bound) = (printer.expr(inner.begin), printer.expr(inner.bound));
-        let more = if inner.is_inclusive { " + 1" } else { "" };
-        let put_one = |value: &str, out: &mut Out<'_>| {
-            out.line(&format!("const {counter} = {value};"));
-            inner.body.iter().for_each(|it| printer.stmt(*it, out));
-        };
-        out.line("{");
-        out.indented(|out| {
-            out.line(&format!("{} = {begin};", printer.declare(ty, &start)));
-            out.line(&format!("long {count} = (long)({bound}) - (long){start}{more};"));
-            out.line(&format!(
-                "for (; {count} >= {TIMES}; {count} -= {TIMES}, {start} += {TIMES})"
-            ));
-            out.line("{");
-            out.indented(|out| {
-                out.raw("#pragma unroll");
-                out.line(&format!("for (int {one} = 0; {one} < {TIMES}; {one}++)"));
-                out.line("{");
-                out.indented(|out| put_one(&format!("{start} + {one}"), out));
-                out.line("}");
-            });
-            out.line("}");
-            out.line(&format!("for (; {count} > 0; {count}--, {start}++)"));
-            out.line("{");
-            out.indented(|out| put_one(&start, out));
-            out.line("}");
-        });
-        out.line("}");
     }
 }
 
@@ -235,13 +149,6 @@ impl Lowering<'_> {
             self.program.parts(part, &mut |it| open.push(it));
         }
         true
-    }
-
-    /// A kernel that is fast with few blocks at a time, if its threads have registers instead: this many each.
-    /// A compiler that is not told so keeps room for all blocks that would fit, and waits for each load.
-    pub(super) fn want_registers(&self, registers: u64) {
-        let mut state = self.state.borrow_mut();
-        state.registers = Some(state.registers.map_or(registers, |it| it.min(registers)));
     }
 }
 

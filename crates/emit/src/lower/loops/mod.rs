@@ -6,12 +6,9 @@
 //! ([`normal`]), put together as the directives say ([`change`]). What a directive may not change is
 //! refused, never skipped.
 
-mod along;
 mod change;
 mod deal;
 mod find;
-mod fours;
-mod inner;
 mod near;
 mod normal;
 mod put;
