@@ -40,6 +40,7 @@ use cudarc::driver::sys::{
 };
 
 use crate::gpu::heap::{self, GRAIN, Heap, Origin, Source};
+use crate::gpu::mailbox::{self, Mailbox};
 use crate::gpu::pool::{Own, Pool, Work};
 use crate::gpu::relay::Relay;
 use crate::gpu::stream::{self, Gpu, Open};
@@ -47,6 +48,7 @@ use crate::gpu::{llvm, parts, shape};
 use crate::memory::{DevicePtr, MemoryKind};
 use crate::{
     Convention, Device, DeviceError, Event, Held, Kernel, Launch, Module, Result, Stream, Symbol,
+    Upcalls,
 };
 use batch::{Keeper, Start};
 use bus::Bus;
@@ -69,6 +71,8 @@ pub struct Cuda {
     teams: Mutex<HashMap<usize, Vec<Parts>>>,
     /// Kernels of it may print.
     prints: AtomicBool,
+    /// Where kernels leave regions for the host.
+    mailbox: OnceLock<Mailbox>,
     /// Why it is of no use any more.
     lost: OnceLock<String>,
 }
@@ -138,6 +142,7 @@ impl Cuda {
             parts: Mutex::default(),
             teams: Mutex::default(),
             prints: AtomicBool::new(false),
+            mailbox: OnceLock::new(),
             lost: OnceLock::new(),
         })
     }
@@ -387,6 +392,7 @@ impl Gpu for Cuda {
         if args.len() > MOST_ARGUMENTS {
             return Err(DeviceError::Unsupported("kernels with more than 512 arguments"));
         }
+        self.mailbox.get().map_or(Ok(()), Mailbox::launched)?;
         let entry = self.entry(kernel)?;
         let is_llvm = launch.convention == Convention::Parameters;
         let [blocks, threads] = match is_llvm {
@@ -438,6 +444,10 @@ impl Gpu for Cuda {
         check("running a kernel", code)
     }
 
+    fn calls_host(&self) -> bool {
+        self.mailbox.get().is_some()
+    }
+
     /// What kernels print appears when they were waited for.
     fn may_leave(&self) -> bool {
         !self.prints.load(Ordering::Relaxed)
@@ -479,6 +489,23 @@ impl Device for Cuda {
 
     fn hold(&self) -> Option<Box<dyn Held + '_>> {
         Some(Box::new((self.modules(), self.heap(), self.pool.hold())))
+    }
+
+    fn answer(&self, upcalls: Arc<dyn Upcalls>) -> Result<()> {
+        let _here = self.enter()?;
+        let page = self.of_kind(mailbox::BYTES, Origin::Host)? as *mut u8;
+        // SAFETY: as many bytes of the host, locked, which nobody else knows and which are never given back.
+        let mailbox = unsafe {
+            ptr::write_bytes(page, 0, mailbox::BYTES);
+            Mailbox::start(page, upcalls)?
+        };
+        // Asked for once.
+        let _ = self.mailbox.set(mailbox);
+        Ok(())
+    }
+
+    fn mailbox(&self) -> Option<DevicePtr> {
+        self.mailbox.get().map(Mailbox::address)
     }
 
     fn accepts(&self, image: &[u8]) -> bool {

@@ -61,6 +61,12 @@ pub(crate) trait Gpu: Sync {
         launch: &Launch<'_>,
     ) -> Result<()>;
 
+    /// Whether kernels may hand regions back to the host: they are waited for when they are started, as the host must not be at
+    /// work on their data for anybody else.
+    fn calls_host(&self) -> bool {
+        false
+    }
+
     /// Whether the program cannot tell when a kernel runs.
     fn may_leave(&self) -> bool {
         true
@@ -209,7 +215,8 @@ impl<G: Gpu + ?Sized> Stream for Open<'_, G> {
         let (name, source) = (launch.name.to_owned(), launch.source.to_owned());
         self.started.replace(Some(Started { name, source }));
         // SAFETY: the caller's promise.
-        self.put(Work::Kernel, |on| unsafe { self.gpu.put_launch(on, kernel, args, launch) })
+        self.put(Work::Kernel, |on| unsafe { self.gpu.put_launch(on, kernel, args, launch) })?;
+        if self.gpu.calls_host() { self.synchronise() } else { Ok(()) }
     }
 
     fn is_idle(&self) -> bool {
