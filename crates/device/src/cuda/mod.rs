@@ -43,12 +43,11 @@ use crate::gpu::heap::{self, GRAIN, Heap, Origin, Source};
 use crate::gpu::mailbox::{self, Mailbox};
 use crate::gpu::pool::{Own, Pool, Work};
 use crate::gpu::relay::Relay;
-use crate::gpu::stream::{self, Gpu, Open};
+use crate::gpu::stream::{self, Gpu};
 use crate::gpu::{llvm, parts, shape};
 use crate::memory::{DevicePtr, MemoryKind};
 use crate::{
-    Convention, Device, DeviceError, Event, Held, Kernel, Launch, Module, Result, Stream, Symbol,
-    Upcalls,
+    Convention, Device, DeviceError, Held, Kernel, Launch, Module, Result, Stream, Symbol, Upcalls,
 };
 use batch::{Keeper, Start};
 use bus::Bus;
@@ -672,15 +671,7 @@ impl Device for Cuda {
         check("unlocking memory", unsafe { sys::cuMemHostUnregister(at.cast()) })
     }
 
-    unsafe fn copy_in(&self, dst: DevicePtr, src: *const u8, len: usize) -> Result<()> {
-        // SAFETY: the caller's promise.
-        stream::waited(self, |it| unsafe { it.copy_in(dst, src, len) })
-    }
-
-    unsafe fn copy_out(&self, dst: *mut u8, src: DevicePtr, len: usize) -> Result<()> {
-        // SAFETY: the caller's promise.
-        stream::waited(self, |it| unsafe { it.copy_out(dst, src, len) })
-    }
+    stream::by_streams!();
 
     unsafe fn copy_within(&self, dst: DevicePtr, src: DevicePtr, len: usize) -> Result<()> {
         let what = "copying within the device";
@@ -727,39 +718,6 @@ impl Device for Cuda {
             // stay as long as these.
             unsafe { sys::cuMemcpyPeerAsync(dst.0, to, src.0, from, len, on.handle().cast()) }
         })
-    }
-
-    unsafe fn fill(&self, dst: DevicePtr, byte: u8, len: usize) -> Result<()> {
-        // SAFETY: the caller's promise.
-        stream::waited(self, |it| unsafe { it.fill(dst, byte, len) })
-    }
-
-    unsafe fn launch(&self, kernel: Kernel, args: &[u64], launch: &Launch<'_>) -> Result<()> {
-        // SAFETY: the caller's promise.
-        stream::waited(self, |it| unsafe { it.launch(kernel, args, launch) })
-    }
-
-    fn stream(&self) -> Option<Box<dyn Stream + '_>> {
-        // What fails here fails again in the next call, which says so.
-        Open::new(self).ok().map(|it| Box::new(it) as Box<dyn Stream>)
-    }
-
-    fn stream_behind(&self, events: &[Event]) -> Option<Box<dyn Stream + '_>> {
-        // As above.
-        let opened = Open::behind(self, events).ok().flatten();
-        opened.map(|it| Box::new(it) as Box<dyn Stream>)
-    }
-
-    fn wait(&self, event: Event, kernel: &str) -> Result<()> {
-        stream::wait_for(self, event, kernel)
-    }
-
-    fn wait_for_all(&self, events: &[Event]) -> Result<()> {
-        stream::wait_for_all(self, events)
-    }
-
-    fn wait_for_left(&self) -> Result<()> {
-        stream::wait_for_left(self)
     }
 
     fn synchronize(&self) -> Result<()> {

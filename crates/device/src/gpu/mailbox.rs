@@ -21,6 +21,9 @@ use crate::{DeviceError, Result, Upcalls};
 /// Bytes of a page.
 pub(crate) const BYTES: usize = WORDS * 8 + PIECE;
 
+/// Bytes of what a mapper pushes at once: base, begin, size, type.
+const COMPONENT: usize = 4 * 8;
+
 /// Stack of a thread that runs regions of the host; pages are taken when they are used.
 const STACK: usize = 64 << 20;
 
@@ -159,7 +162,7 @@ impl Sight for Page {
         let [base, begin, size, map_type] = entry;
         self.ask(kind::MAPPER, &[mapper, base, begin, size, map_type])?;
         let count = usize::try_from(self.word(MESSAGE + 1).load(Ordering::Relaxed));
-        let most = PIECE / size_of::<[u64; 4]>();
+        let most = PIECE / COMPONENT;
         let count = count.ok().filter(|it| *it <= most).ok_or_else(|| {
             DeviceError::Failed(format!("a mapper has more than {most} components"))
         })?;
@@ -185,5 +188,105 @@ fn serve(page: &Arc<Page>, upcalls: &Arc<dyn Upcalls>) {
         // SAFETY: flushes all streams of this process.
         unsafe { libc::fflush(ptr::null_mut()) };
         page.pass(kind::DONE, &[]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Device, HandedBack, MemoryKind, Original};
+
+    /// Takes what the first entry says, doubles each byte of it, and gives it back.
+    struct Doubling;
+
+    impl Upcalls for Doubling {
+        fn original(&self, _: DevicePtr, _: usize) -> Option<Original> {
+            None
+        }
+
+        fn run(&self, _: &str, _: &str, _: &[u64]) -> Result<()> {
+            Ok(())
+        }
+
+        fn hand_back(
+            &self,
+            region: &HandedBack<'_>,
+            host: &dyn Fn() -> Box<dyn Device>,
+        ) -> Result<()> {
+            assert_eq!((region.region.as_str(), region.place.as_str()), ("twice", ";a.c;f;1;2;;"));
+            let host = host();
+            let [_, begin, size, map_type, mapper] = *region.entries.first().unwrap();
+            let parts = host.components(mapper, [begin, begin, size, map_type])?;
+            assert_eq!(parts, [[begin, begin, 0, 0], [begin, begin + 1, size, map_type]]);
+            let len = usize::try_from(size).unwrap();
+            let at = host.alloc(len, 16, MemoryKind::Device)?;
+            // SAFETY: as many bytes of both sides, of which one is what the kernel below sees.
+            unsafe {
+                host.copy_in(at, begin as *const u8, len)?;
+                let bytes = std::slice::from_raw_parts_mut(at.0 as *mut u8, len);
+                bytes.iter_mut().for_each(|it| *it = it.wrapping_mul(2));
+                host.copy_out(begin as *mut u8, at, len)?;
+                host.free(at)
+            }
+        }
+    }
+
+    /// What a kernel does, in Rust: hands the region back with these data.
+    fn kernel(page: &Page, data: &mut [u8]) {
+        let words = [1, 5, 0, 0, data.as_ptr() as u64, data.len() as u64, 3, 7];
+        let head: Vec<u8> = words.iter().flat_map(|it: &u64| it.to_le_bytes()).collect();
+        let frame = [head.as_slice(), b"twice;a.c;f;1;2;;"].concat();
+        let put = |bytes: &[u8]| {
+            // SAFETY: fewer than the page has, which is this side's.
+            unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), page.data(), bytes.len()) };
+        };
+        put(&frame);
+        let message = |words: &[u64]| {
+            for (index, word) in words.iter().enumerate() {
+                page.word(MESSAGE + index).store(*word, Ordering::Relaxed);
+            }
+        };
+        message(&[kind::REGION, frame.len() as u64]);
+        loop {
+            page.word(TURN).store(1, Ordering::Release);
+            while page.word(TURN).load(Ordering::Acquire) != 0 {
+                thread::yield_now();
+            }
+            let [what, at, size, begin, bytes, map_type] =
+                [0, 1, 2, 3, 4, 5].map(|it| page.word(MESSAGE + it).load(Ordering::Relaxed));
+            let offset = usize::try_from(at.wrapping_sub(data.as_ptr() as u64)).unwrap_or(0);
+            match what {
+                kind::DONE => return,
+                kind::READ => put(&data[offset..offset + usize::try_from(size).unwrap()]),
+                kind::WRITE => {
+                    let to = &mut data[offset..offset + usize::try_from(size).unwrap()];
+                    // SAFETY: as many bytes of the page, which is this side's.
+                    unsafe { ptr::copy_nonoverlapping(page.data(), to.as_mut_ptr(), to.len()) };
+                }
+                kind::MAPPER => {
+                    assert_eq!(at, 7, "its number");
+                    let words = [size, begin, 0, 0, size, begin + 1, bytes, map_type];
+                    let bytes: Vec<u8> = words.iter().flat_map(|it| it.to_ne_bytes()).collect();
+                    put(&bytes);
+                    message(&[kind::MAPPER, 2]);
+                }
+                other => panic!("{other}"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_region_gets_what_its_kernel_sees_in_pieces_and_gives_it_back() {
+        let memory: &mut [u64] = vec![0; BYTES / 8].leak();
+        // SAFETY: as many bytes of zeros, which are never given back.
+        let mailbox =
+            unsafe { Mailbox::start(memory.as_mut_ptr().cast(), Arc::new(Doubling)) }.unwrap();
+        for len in [1, 1000, PIECE, 2 * PIECE + 9] {
+            let mut data: Vec<u8> = (0..len).map(|it| it as u8).collect();
+            mailbox.launched().unwrap();
+            kernel(&mailbox.page, &mut data);
+            let is_right = |(at, it): (usize, &u8)| *it == (at as u8).wrapping_mul(2);
+            assert!(data.iter().enumerate().all(is_right), "{len} bytes");
+        }
     }
 }

@@ -38,11 +38,10 @@ use crate::gpu::heap::{self, Heap, Origin, Source};
 use crate::gpu::mailbox::{self, Mailbox};
 use crate::gpu::parts;
 use crate::gpu::pool::{Own, Pool, STAGED, Work};
-use crate::gpu::stream::{self, Gpu, Open};
+use crate::gpu::stream::{self, Gpu};
 use crate::memory::{DevicePtr, MemoryKind, PIECE, in_pieces};
 use crate::{
-    Build, Device, DeviceError, Event, Held, Kernel, Launch, Module, Result, Stream, Symbol,
-    Upcalls,
+    Build, Device, DeviceError, Held, Kernel, Launch, Module, Result, Stream, Symbol, Upcalls,
 };
 use buffers::Buffers;
 use choose::{Both, Chosen, Level, Reach};
@@ -758,15 +757,7 @@ impl Device for OpenCl {
         heap::free(self, ptr.0)
     }
 
-    unsafe fn copy_in(&self, dst: DevicePtr, src: *const u8, len: usize) -> Result<()> {
-        // SAFETY: the caller's promise.
-        stream::waited(self, |it| unsafe { it.copy_in(dst, src, len) })
-    }
-
-    unsafe fn copy_out(&self, dst: *mut u8, src: DevicePtr, len: usize) -> Result<()> {
-        // SAFETY: the caller's promise.
-        stream::waited(self, |it| unsafe { it.copy_out(dst, src, len) })
-    }
+    stream::by_streams!();
 
     unsafe fn copy_within(&self, dst: DevicePtr, src: DevicePtr, len: usize) -> Result<()> {
         let overlap = dst.0.abs_diff(src.0) < len as u64;
@@ -787,39 +778,6 @@ impl Device for OpenCl {
                 self.copy_in(dst.offset(at), piece.as_ptr(), size)
             }
         })
-    }
-
-    unsafe fn fill(&self, dst: DevicePtr, byte: u8, len: usize) -> Result<()> {
-        // SAFETY: the caller's promise.
-        stream::waited(self, |it| unsafe { it.fill(dst, byte, len) })
-    }
-
-    unsafe fn launch(&self, kernel: Kernel, args: &[u64], launch: &Launch<'_>) -> Result<()> {
-        // SAFETY: the caller's promise.
-        stream::waited(self, |it| unsafe { it.launch(kernel, args, launch) })
-    }
-
-    fn stream(&self) -> Option<Box<dyn Stream + '_>> {
-        // What fails here fails again in the next call, which says so.
-        Open::new(self).ok().map(|it| Box::new(it) as Box<dyn Stream>)
-    }
-
-    fn stream_behind(&self, events: &[Event]) -> Option<Box<dyn Stream + '_>> {
-        // As above.
-        let opened = Open::behind(self, events).ok().flatten();
-        opened.map(|it| Box::new(it) as Box<dyn Stream>)
-    }
-
-    fn wait(&self, event: Event, kernel: &str) -> Result<()> {
-        stream::wait_for(self, event, kernel)
-    }
-
-    fn wait_for_all(&self, events: &[Event]) -> Result<()> {
-        stream::wait_for_all(self, events)
-    }
-
-    fn wait_for_left(&self) -> Result<()> {
-        stream::wait_for_left(self)
     }
 
     fn synchronize(&self) -> Result<()> {
