@@ -50,11 +50,14 @@ pub enum Ask {
     /// `address, bytes, writes, is_there`: answers whether one piece of mapped data has this range, and nobody else
     /// writes to it meanwhile if the cluster does.
     Range = 7,
+    /// `kind, five words, data, bytes`: hands a region back to the host, with the messages of [`crate::mailbox`]; data are at an
+    /// address. Answers what the host wants.
+    Region = 8,
 }
 
 impl Ask {
     /// All, with the names that C gives them.
-    pub const ALL: [(&'static str, Ask); 7] = [
+    pub const ALL: [(&'static str, Ask); 8] = [
         ("ASK_PRINT", Ask::Print),
         ("ASK_ALLOCATE", Ask::Allocate),
         ("ASK_FREE", Ask::Free),
@@ -62,6 +65,7 @@ impl Ask {
         ("ASK_CRASH", Ask::Crash),
         ("ASK_SIZE", Ask::Size),
         ("ASK_RANGE", Ask::Range),
+        ("ASK_REGION", Ask::Region),
     ];
 
     /// By its number.

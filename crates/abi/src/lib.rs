@@ -20,6 +20,7 @@ pub mod control;
 pub mod entry;
 pub mod facts;
 pub mod image;
+pub mod mailbox;
 pub mod map;
 pub mod names;
 pub mod queue;

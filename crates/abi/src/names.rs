@@ -48,6 +48,9 @@ pub fn of_file(kernel: &str, file: &str) -> String {
 /// What the name of an `int` begins with that holds the number of the device its image is loaded to. Behind
 /// it stands what stands in the names of the file's kernels too.
 pub const DEVICE_NUMBER: &str = "__ferry_device_";
+/// What the name of a word begins with that holds the address of the device's mailbox ([`crate::mailbox`]); behind it stands
+/// the same.
+pub const MAILBOX: &str = "__ferry_mailbox_";
 /// What the name of a word begins with that says what fault a kernel of a grid has found in itself; behind it stands the
 /// same.
 pub const FAULT: &str = "__ferry_fault";

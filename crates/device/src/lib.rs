@@ -19,7 +19,7 @@
 //! - [`memory`], [`error`]: the plain types of the contract
 //! - `arena`, `blocks`: memory of a device in another process, parts of a range of memory
 //! - `gpu`: what GPUs of all makers share: streams, memory that is kept, large copies, sizes of launches
-//! - [`upcalls`]: what kernels may ask of the host
+//! - [`upcalls`]: what kernels may ask of the host; `handed_back`: the host as they see it
 //! - [`library`], [`parameters`]: shared objects from memory, calls by address
 //! - [`PLUGINS`]: how devices of each kind are opened; one more is one file and one line there, and one in [`abi::target`]
 
@@ -29,6 +29,7 @@ pub mod cpu;
 pub mod cuda;
 pub mod error;
 mod gpu;
+mod handed_back;
 pub mod hip;
 pub mod library;
 pub mod memory;
@@ -507,6 +508,11 @@ pub trait Device: Send + Sync {
     fn answer(&self, upcalls: Arc<dyn Upcalls>) -> Result<()> {
         drop(upcalls);
         Err(DeviceError::Unsupported("kernels that call the host"))
+    }
+
+    /// Where kernels leave such regions, if that is memory that both sides see ([`abi::mailbox`]).
+    fn mailbox(&self) -> Option<DevicePtr> {
+        None
     }
 
     /// Asked of the host by kernels of another device: what it has mapped to there, which is then its

@@ -27,10 +27,20 @@ use support::{ferry, told};
 /// What is said of programs that are refused, for each dialect.
 const REFUSED: [(&str, &str); 4] = [
     ("opencl", include_str!("../../../tests/run/opencl.txt")),
-    ("opencl:1.2", include_str!("../../../tests/run/opencl.txt")),
+    ("opencl:1.2", OPENCL_12),
     ("cuda", include_str!("../../../tests/run/cuda.txt")),
-    ("hip", include_str!("../../../tests/run/cuda.txt")),
+    (
+        "hip",
+        concat!(
+            include_str!("../../../tests/run/cuda.txt"),
+            include_str!("../../../tests/run/hip.txt")
+        ),
+    ),
 ];
+const OPENCL_12: &str = concat!(
+    include_str!("../../../tests/run/opencl.txt"),
+    include_str!("../../../tests/run/opencl_12.txt")
+);
 const STANDALONE: &str = include_str!("../../../tests/run/standalone.txt");
 
 /// Excuses of programs that are written, and wrong.
@@ -55,9 +65,8 @@ fn main() -> ExitCode {
         }
     }
     // Pipelines that one work-item runs: some programs; `everywhere.rs` has all.
-    let list = include_str!("../../../tests/run/opencl.txt");
     for (name, path) in programs.iter().step_by(12) {
-        let excuses = [list, STANDALONE].map(|it| listed(it).get(name.as_str()).copied());
+        let excuses = [OPENCL_12, STANDALONE].map(|it| listed(it).get(name.as_str()).copied());
         let path = path.clone();
         trials.push(Trial::test(format!("fpga::{name}"), move || {
             checked(program("fpga-intel", &["--fpga=alveo-u250"], &path, &excuses, true))

@@ -7,7 +7,7 @@
 //! devices too.
 //!
 //! `opencl::NAME`, `opencl_12::NAME`, `fpga_intel::NAME` and `riscv::NAME`: `tests/run/opencl.txt` names those that do not run on OpenCL
-//! devices, and why, `riscv.txt` the same for the simulated cluster, `remote.txt` for other machines (`aarch64::NAME`); a
+//! devices, and why, `opencl_12.txt` those that need more than version 1.2, `riscv.txt` the same for the simulated cluster, `remote.txt` for other machines (`aarch64::NAME`); a
 //! program that is not in it must be right. Needs a driver (PoCL serves every processor), the cluster's tools, or GCC for
 //! 64-bit ARM and qemu; without them the test says so and ends.
 #![allow(
@@ -51,6 +51,12 @@ struct Elsewhere {
     is_there: fn() -> bool,
 }
 
+/// What does not run with version 1.2 of OpenCL.
+const OPENCL_12: &str = concat!(
+    include_str!("../../../tests/run/opencl.txt"),
+    include_str!("../../../tests/run/opencl_12.txt")
+);
+
 const ELSEWHERE: [Elsewhere; 6] = [
     Elsewhere {
         name: "opencl",
@@ -64,7 +70,7 @@ const ELSEWHERE: [Elsewhere; 6] = [
     Elsewhere {
         name: "opencl_12",
         device: "opencl:1.2",
-        list: include_str!("../../../tests/run/opencl.txt"),
+        list: OPENCL_12,
         refusal: "[F0710]",
         every: 1,
         is_there: has_driver,
@@ -73,7 +79,7 @@ const ELSEWHERE: [Elsewhere; 6] = [
     Elsewhere {
         name: "fpga_intel",
         device: "fpga-intel",
-        list: include_str!("../../../tests/run/opencl.txt"),
+        list: OPENCL_12,
         refusal: "[F0710]",
         every: 2,
         is_there: has_driver,
@@ -81,7 +87,7 @@ const ELSEWHERE: [Elsewhere; 6] = [
     Elsewhere {
         name: "fpga_xilinx",
         device: "fpga-xilinx",
-        list: include_str!("../../../tests/run/opencl.txt"),
+        list: OPENCL_12,
         refusal: "[F0710]",
         every: 12,
         is_there: has_driver,

@@ -4,7 +4,7 @@
 //! With a runtime without a GPU (`hip/runtime.c`) calls are counted and crashes and lack of memory are told; programs
 //! run there whole, with the text of their kernels compiled for the host (`hip/kernels.h`), and are right.
 //!
-//! `tests/run/cuda.txt` names the programs that are refused, and why: it is the same language. Needs clang-19 and
+//! `tests/run/cuda.txt` and `hip.txt` name the programs that are refused, and why: it is the same language. Needs clang-19 and
 //! lld-19, and for programs with mathematics rocm-device-libs; without them the tests say so and end.
 #![allow(
     clippy::expect_used,
@@ -27,7 +27,10 @@ use programs::{listed, programs};
 use support::{ferry, told};
 
 /// What is said of programs that are refused.
-const LIST: &str = include_str!("../../../tests/run/cuda.txt");
+const LIST: &str = concat!(
+    include_str!("../../../tests/run/cuda.txt"),
+    include_str!("../../../tests/run/hip.txt")
+);
 
 /// Programs of `tests/run` that run upon the runtime without a GPU; others take long where every thread of a GPU is
 /// one of the host.

@@ -13,8 +13,9 @@ mod machines;
 mod support;
 
 use std::fs;
+use std::net::{TcpListener, TcpStream};
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -288,6 +289,79 @@ int main(void) {
     assert!(left.is_empty(), "{left:?}");
 }
 
+/// A server of `ssh` for this user alone, on an address of this machine; ended when it is dropped.
+struct Ssh(Child);
+
+impl Drop for Ssh {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Starts one whose keys, and the words for a client, are in the folder; nothing where there is none to start.
+fn ssh(folder: &Path) -> Option<Ssh> {
+    let is_there = |it: &&str| Path::new(it).exists();
+    let Some(server) = ["/usr/sbin/sshd", "/usr/local/sbin/sshd"].into_iter().find(is_there) else {
+        eprintln!("skipped: there is no server of ssh here (Debian: openssh-server)");
+        return None;
+    };
+    for key in ["server", "client"] {
+        let mut make = Command::new("ssh-keygen");
+        let made =
+            make.args(["-q", "-t", "ed25519", "-N", "", "-f", key]).current_dir(folder).status();
+        assert!(made.expect("ssh-keygen runs").success());
+    }
+    let free = TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr()).expect("a port");
+    let (port, at) = (free.port(), folder.display());
+    let words = format!(
+        "Port {port}\nListenAddress 127.0.0.1\nHostKey {at}/server\nAuthorizedKeysFile {at}/client.pub\nPidFile none\n\
+         StrictModes no\nUsePAM no\nPasswordAuthentication no\n"
+    );
+    fs::write(folder.join("sshd_config"), words).expect("a file");
+    let words = format!(
+        "Host lab\n  HostName 127.0.0.1\n  Port {port}\n  IdentityFile {at}/client\n  IdentitiesOnly yes\n  \
+         UserKnownHostsFile {at}/known\n  StrictHostKeyChecking accept-new\n  BatchMode yes\n  LogLevel ERROR\n"
+    );
+    fs::write(folder.join("client_config"), words).expect("a file");
+    let mut command = Command::new(server);
+    command.args(["-D", "-e", "-f"]).arg(folder.join("sshd_config"));
+    let log = fs::File::create(folder.join("log")).expect("a file");
+    let server = Ssh(command.stderr(log).spawn().expect("sshd starts"));
+    let limit = Instant::now() + Duration::from_secs(10);
+    while TcpStream::connect(("127.0.0.1", port)).is_err() {
+        if Instant::now() > limit {
+            let log = fs::read_to_string(folder.join("log")).unwrap_or_default();
+            eprintln!("skipped: sshd does not serve this user: {log}");
+            return None;
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+    Some(server)
+}
+
+/// The way to another machine that is on a network: by keys, with the program and all data through the link.
+#[test]
+fn a_machine_behind_ssh_is_a_device() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = folder.path();
+    let Some(_server) = ssh(folder) else { return };
+    let sent = "f=$(mktemp) && head -c {size} >$f && chmod 700 $f && { $f; rm -f $f; }";
+    let runner = format!(r#""ssh", "-F", "{}/client_config", "lab", "{sent}""#, folder.display());
+    fs::write(folder.join("m.toml"), described("", &runner, false)).expect("a file");
+    fs::write(folder.join("a.c"), WORK).expect("a file");
+    let built = build(folder, "remote:m.toml", &["-O1"]);
+    assert!(built.status.success(), "{}", told(&built));
+    let settings = [("FERRY_DEVICE", "remote"), ("OMP_TARGET_OFFLOAD", "MANDATORY")];
+    let ran = run(folder, &settings);
+    let log = || fs::read_to_string(folder.join("log")).unwrap_or_default();
+    assert!(ran.status.success(), "{}\n{}", told(&ran), log());
+    assert_eq!(String::from_utf8_lossy(&ran.stdout), ANSWER, "{}", told(&ran));
+    // Without the key nobody gets in, and the program says so.
+    fs::remove_file(folder.join("client")).expect("the key is there");
+    ends(&run(folder, &settings), 1, &["cannot be used"]);
+}
+
 /// A program without a kernel has the device nevertheless: for memory by hand.
 #[test]
 fn a_program_without_regions_has_the_device() {
@@ -521,6 +595,58 @@ fn faults_of_the_link_are_found_in_time_and_never_make_a_wrong_answer() {
     });
     eprintln!("{struck} of {} faults have struck", jobs.len());
     assert!(struck * 2 > jobs.len(), "{struck} of {} faults have struck", jobs.len());
+}
+
+/// Whether this user may have disks of his own.
+fn has_disks() -> bool {
+    let tried =
+        Command::new("unshare").args(["-rm", "mount", "-t", "tmpfs", "none", "/mnt"]).output();
+    let is_there = tried.is_ok_and(|it| it.status.success());
+    if !is_there {
+        eprintln!("skipped: no disk can be mounted here (`unshare -rm`)");
+    }
+    is_there
+}
+
+/// Disks that are full after any number of bytes: the one that programs are written to, and the one of shared memory.
+#[test]
+fn full_disks_are_told_and_never_make_a_wrong_answer() {
+    if !has_disks() {
+        return;
+    }
+    let made = folder(&described("", "", true), WORK);
+    let folder = made.path();
+    let devices = ["cpu:separate", "remote:m.toml"];
+    let built = build(folder, &devices.join(","), &["-O1"]);
+    assert!(built.status.success(), "{}", told(&built));
+    fs::create_dir(folder.join("disk")).expect("a folder");
+    let mut struck = 0;
+    for seed in 0..faults() {
+        for (device, disk) in
+            [("cpu:separate", "/dev/shm"), ("remote", "/dev/shm"), ("remote", "disk")]
+        {
+            let kilobytes = 4 * (1 + random(seed) % [4, 40, 400][seed as usize % 3]);
+            let line = format!(
+                "mount -t tmpfs -o size={kilobytes}k none {disk} && TMPDIR=$PWD/disk FERRY_DEVICE={device} exec timeout 60 ./a"
+            );
+            let mut command = Command::new("unshare");
+            command.args(["-rm", "sh", "-c", &line]).current_dir(folder);
+            let start = Instant::now();
+            let ran = command.env("OMP_NUM_THREADS", "2").output().expect("unshare runs");
+            let (took, text) = (start.elapsed(), told(&ran));
+            let what = format!("{device}, {kilobytes} KiB at {disk}");
+            assert!(took < Duration::from_secs(10), "{what}: took {took:?}: {text}");
+            if ran.status.success() {
+                assert_eq!(String::from_utf8_lossy(&ran.stdout), ANSWER, "{what}: {text}");
+                continue;
+            }
+            struck += 1;
+            ends(&ran, 1, &["ferry: error: ", "No space left on device"]);
+            assert!(ran.stdout.is_empty(), "{what}: {text}");
+        }
+    }
+    eprintln!("{struck} of {} full disks were in the way", 3 * faults());
+    assert!(struck > 0, "no disk was full");
 }
 
 /// The processes of a program's devices.

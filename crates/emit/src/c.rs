@@ -154,6 +154,11 @@ impl<'p> Printer<'p> {
         Printer { hook, ..self }
     }
 
+    /// Whether it is for a grid.
+    pub(crate) fn is_for_grid(&self) -> bool {
+        self.grid.is_some()
+    }
+
     /// The same for the language of a grid: functions have no attributes, and the library is part of
     /// the language.
     #[must_use]

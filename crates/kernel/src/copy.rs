@@ -9,7 +9,7 @@ use ir::program::{
     Asm, CastKind, Expr, ExprId, ExprKind, For, FunctionId, Init, InitElement, InitId, LabelId,
     Program, RegionId, Stmt, StmtId, StmtKind, Typed, VarId,
 };
-use ir::region::Loop;
+use ir::region::{Loop, Mapping};
 use ir::types::{ArrayLen, Ty, TypeKind};
 use rustc_hash::FxHashMap;
 use source::Name;
@@ -235,6 +235,11 @@ impl Copier<'_> {
         copy.body = region.body.map(|it| self.stmt(it));
         for var in &mut copy.vars {
             var.var = self.vars.get(&var.var).copied().unwrap_or(var.var);
+            for mapping in &mut var.mappings {
+                if let Mapping::Map(_, _, Some(part)) = &mut mapping.value {
+                    *part = self.expr(*part);
+                }
+            }
         }
         copy.loops =
             region.loops.iter().map(|it| self.nest_loop(it, region.body, copy.body)).collect();

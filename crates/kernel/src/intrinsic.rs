@@ -45,10 +45,13 @@ pub const FORGET: &str = "__ferry_kernel_forget";
 /// `(a, b)`: `a / b` of numbers of 64 bits, most of which are short.
 pub const QUOTIENT: &str = "__ferry_kernel_quotient";
 
+/// `(address)`: what is there goes to the host, which may change it.
+pub const HAND_BACK: &str = "__ferry_kernel_hand_back";
+
 /// All of them.
-pub const ALL: [&str; 17] = [
+pub const ALL: [&str; 18] = [
     COPY, INFINITY, BARRIER, THREAD, THREADS, GROUP, GROUPS, TRY_LOCK, UNLOCK, LEAVE, TAKE,
-    IS_LAST, TICKET, POST, AWAIT, FORGET, QUOTIENT,
+    IS_LAST, TICKET, POST, AWAIT, FORGET, QUOTIENT, HAND_BACK,
 ];
 
 /// The function of this name, made if the program has none.
@@ -139,6 +142,14 @@ pub fn at_place(build: &mut Builder<'_>, name: &str, place: ExprId) -> ExprId {
 pub fn quotient(build: &mut Builder<'_>, a: ExprId, b: ExprId) -> ExprId {
     let number = build.number_type();
     call(build, QUOTIENT, number, &[number, number], &[a, b])
+}
+
+/// Hands what is at an address to the host.
+pub fn hand_back(build: &mut Builder<'_>, at: ExprId) -> ExprId {
+    let void = build.program.types.get(TypeKind::Void);
+    let pointer = build.program.types.pointer_to(void);
+    let at = build.cast(at, pointer);
+    call(build, HAND_BACK, void, &[pointer], &[at])
 }
 
 /// Infinity.

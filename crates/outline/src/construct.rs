@@ -15,7 +15,12 @@ use crate::{Outliner, Result, comes_as_value, leaves_host, refuse, transform};
 impl Outliner<'_> {
     /// Whether a construct is more than the code of one thread, where it stands.
     pub(crate) fn is_of_crew(&self, id: RegionId) -> bool {
-        let leaves = &self.program.regions[id].construct.leaves;
+        let construct = &self.program.regions[id].construct;
+        let leaves = &construct.leaves;
+        // What the host runs is one thread's call.
+        if construct.goes_back() {
+            return false;
+        }
         match self.env.is_team_level() {
             // What threads share is the first thread's alone.
             true => leaves.iter().any(|it| {
@@ -32,6 +37,9 @@ impl Outliner<'_> {
     pub(crate) fn region(&mut self, id: RegionId, out: &mut Block) -> Result<()> {
         let leaves: Vec<Leaf> = self.program.regions[id].construct.leaves.clone();
         let span = self.program.regions[id].construct.span;
+        if self.program.regions[id].construct.goes_back() {
+            return self.alone(id, &leaves, out);
+        }
         if leaves.iter().any(|it| leaves_host(*it)) {
             return refuse("a region that leaves the host inside another", span);
         }

@@ -199,7 +199,8 @@ impl<'p> Outliner<'p> {
             .program
             .inside(id)
             .into_iter()
-            .any(|it| self.program.regions[it].construct.has(Leaf::Teams));
+            .map(|it| &self.program.regions[it].construct)
+            .any(|it| it.has(Leaf::Teams) && !it.goes_back());
         if leaves.first() != Some(&Leaf::Teams) && !has_league {
             let limit = self.env.asked_limit;
             self.limit_threads(limit, span, &mut body);

@@ -530,8 +530,9 @@ impl Outliner<'_> {
         let mut found = false;
         while let Some(part) = open.pop().filter(|_| !found) {
             if let Part::Region(id) = part {
-                let leaves = &self.program.regions[id].construct.leaves;
-                found |= leaves.iter().any(|it| concerns_others(*it));
+                let construct = &self.program.regions[id].construct;
+                let leaves = construct.leaves.iter();
+                found |= !construct.goes_back() && leaves.clone().any(|it| concerns_others(*it));
             }
             if let Part::Expr(id) = part
                 && let ExprKind::Call(callee, _) = self.program.exprs[id].kind

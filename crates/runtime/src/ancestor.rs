@@ -103,7 +103,13 @@ impl Answers {
 
 impl Upcalls for Answers {
     fn original(&self, at: DevicePtr, size: usize) -> Option<Original> {
-        devices::opened().get(self.device)?.mapping.original(at, size)
+        let device = devices::opened().get(self.device)?;
+        // What lies outside of such a device is the host's.
+        let is_own = device.shares_memory && at.0 > u64::from(u32::MAX) && !device.plugin.owns(at);
+        match is_own {
+            true => Some(Original { address: at.0, is_whole: true }),
+            false => device.mapping.original(at, size),
+        }
     }
 
     fn run(&self, region: &str, source: &str, args: &[u64]) -> device::Result<()> {

@@ -12,7 +12,7 @@ use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 
 use abi::entry::{self, FerryRegion, KernelFn};
 use abi::image::Container;
-use abi::names::{DEVICE_NUMBER, KERNEL_PREFIX, LINK_SUFFIX, region_of};
+use abi::names::{DEVICE_NUMBER, KERNEL_PREFIX, LINK_SUFFIX, MAILBOX, region_of};
 use abi::{BinaryDescriptor, Entry, POINTER_SIZE, requires};
 use arc_swap::{ArcSwap, Guard};
 use device::{DeviceError, DevicePtr, Held, Kernel, Module};
@@ -268,7 +268,7 @@ impl Binary {
     }
 
     fn place_variables(&self, device: &DeviceState, module: Module) -> Result<(), DeviceError> {
-        self.tell_number(device, module)?;
+        self.tell_place(device, module)?;
         let mut functions: Vec<[u64; 2]> = Vec::new();
         let is_unified = current().is_unified();
         for variable in &self.variables {
@@ -311,8 +311,9 @@ impl Binary {
         Ok(())
     }
 
-    /// Files that ask for the number of their device have a variable for it.
-    fn tell_number(&self, device: &DeviceState, module: Module) -> Result<(), DeviceError> {
+    /// Files that ask for the number of their device have a variable for it, and so have those whose kernels hand regions
+    /// back to the host for where to leave them.
+    fn tell_place(&self, device: &DeviceState, module: Module) -> Result<(), DeviceError> {
         let number = i32::try_from(device.number).unwrap_or(-1).to_ne_bytes();
         let mut files: Vec<String> = Vec::new();
         for region in current().regions.values().filter(|it| it.binary.id == self.id) {
@@ -322,10 +323,17 @@ impl Binary {
                 continue;
             };
             files.push(file.to_owned());
-            let Ok(name) = CString::new(format!("{DEVICE_NUMBER}{file}")) else { continue };
-            let Ok(symbol) = device.plugin.symbol(module, &name) else { continue };
-            // SAFETY: such a symbol is an `int` of the image.
-            unsafe { device.plugin.copy_in(symbol.address, number.as_ptr(), number.len()) }?;
+            let mailbox = device.plugin.mailbox().map(|it| it.0.to_ne_bytes());
+            let told = [(DEVICE_NUMBER, Some(number.as_slice()))];
+            let told =
+                told.into_iter().chain([(MAILBOX, mailbox.as_ref().map(<[u8; 8]>::as_slice))]);
+            for (prefix, bytes) in told {
+                let Some(bytes) = bytes else { continue };
+                let Ok(name) = CString::new(format!("{prefix}{file}")) else { continue };
+                let Ok(symbol) = device.plugin.symbol(module, &name) else { continue };
+                // SAFETY: such a symbol is an `int` of the image, or a word.
+                unsafe { device.plugin.copy_in(symbol.address, bytes.as_ptr(), bytes.len()) }?;
+            }
         }
         Ok(())
     }

@@ -40,13 +40,14 @@ use cudarc::driver::sys::{
 };
 
 use crate::gpu::heap::{self, GRAIN, Heap, Origin, Source};
+use crate::gpu::mailbox::{self, Mailbox};
 use crate::gpu::pool::{Own, Pool, Work};
 use crate::gpu::relay::Relay;
-use crate::gpu::stream::{self, Gpu, Open};
+use crate::gpu::stream::{self, Gpu};
 use crate::gpu::{llvm, parts, shape};
 use crate::memory::{DevicePtr, MemoryKind};
 use crate::{
-    Convention, Device, DeviceError, Event, Held, Kernel, Launch, Module, Result, Stream, Symbol,
+    Convention, Device, DeviceError, Held, Kernel, Launch, Module, Result, Stream, Symbol, Upcalls,
 };
 use batch::{Keeper, Start};
 use bus::Bus;
@@ -69,6 +70,8 @@ pub struct Cuda {
     teams: Mutex<HashMap<usize, Vec<Parts>>>,
     /// Kernels of it may print.
     prints: AtomicBool,
+    /// Where kernels leave regions for the host.
+    mailbox: OnceLock<Mailbox>,
     /// Why it is of no use any more.
     lost: OnceLock<String>,
 }
@@ -138,6 +141,7 @@ impl Cuda {
             parts: Mutex::default(),
             teams: Mutex::default(),
             prints: AtomicBool::new(false),
+            mailbox: OnceLock::new(),
             lost: OnceLock::new(),
         })
     }
@@ -387,6 +391,7 @@ impl Gpu for Cuda {
         if args.len() > MOST_ARGUMENTS {
             return Err(DeviceError::Unsupported("kernels with more than 512 arguments"));
         }
+        self.mailbox.get().map_or(Ok(()), Mailbox::launched)?;
         let entry = self.entry(kernel)?;
         let is_llvm = launch.convention == Convention::Parameters;
         let [blocks, threads] = match is_llvm {
@@ -438,6 +443,10 @@ impl Gpu for Cuda {
         check("running a kernel", code)
     }
 
+    fn calls_host(&self) -> bool {
+        self.mailbox.get().is_some()
+    }
+
     /// What kernels print appears when they were waited for.
     fn may_leave(&self) -> bool {
         !self.prints.load(Ordering::Relaxed)
@@ -479,6 +488,23 @@ impl Device for Cuda {
 
     fn hold(&self) -> Option<Box<dyn Held + '_>> {
         Some(Box::new((self.modules(), self.heap(), self.pool.hold())))
+    }
+
+    fn answer(&self, upcalls: Arc<dyn Upcalls>) -> Result<()> {
+        let _here = self.enter()?;
+        let page = self.of_kind(mailbox::BYTES, Origin::Host)? as *mut u8;
+        // SAFETY: as many bytes of the host, locked, which nobody else knows and which are never given back.
+        let mailbox = unsafe {
+            ptr::write_bytes(page, 0, mailbox::BYTES);
+            Mailbox::start(page, upcalls)?
+        };
+        // Asked for once.
+        let _ = self.mailbox.set(mailbox);
+        Ok(())
+    }
+
+    fn mailbox(&self) -> Option<DevicePtr> {
+        self.mailbox.get().map(Mailbox::address)
     }
 
     fn accepts(&self, image: &[u8]) -> bool {
@@ -645,15 +671,7 @@ impl Device for Cuda {
         check("unlocking memory", unsafe { sys::cuMemHostUnregister(at.cast()) })
     }
 
-    unsafe fn copy_in(&self, dst: DevicePtr, src: *const u8, len: usize) -> Result<()> {
-        // SAFETY: the caller's promise.
-        stream::waited(self, |it| unsafe { it.copy_in(dst, src, len) })
-    }
-
-    unsafe fn copy_out(&self, dst: *mut u8, src: DevicePtr, len: usize) -> Result<()> {
-        // SAFETY: the caller's promise.
-        stream::waited(self, |it| unsafe { it.copy_out(dst, src, len) })
-    }
+    stream::by_streams!();
 
     unsafe fn copy_within(&self, dst: DevicePtr, src: DevicePtr, len: usize) -> Result<()> {
         let what = "copying within the device";
@@ -700,39 +718,6 @@ impl Device for Cuda {
             // stay as long as these.
             unsafe { sys::cuMemcpyPeerAsync(dst.0, to, src.0, from, len, on.handle().cast()) }
         })
-    }
-
-    unsafe fn fill(&self, dst: DevicePtr, byte: u8, len: usize) -> Result<()> {
-        // SAFETY: the caller's promise.
-        stream::waited(self, |it| unsafe { it.fill(dst, byte, len) })
-    }
-
-    unsafe fn launch(&self, kernel: Kernel, args: &[u64], launch: &Launch<'_>) -> Result<()> {
-        // SAFETY: the caller's promise.
-        stream::waited(self, |it| unsafe { it.launch(kernel, args, launch) })
-    }
-
-    fn stream(&self) -> Option<Box<dyn Stream + '_>> {
-        // What fails here fails again in the next call, which says so.
-        Open::new(self).ok().map(|it| Box::new(it) as Box<dyn Stream>)
-    }
-
-    fn stream_behind(&self, events: &[Event]) -> Option<Box<dyn Stream + '_>> {
-        // As above.
-        let opened = Open::behind(self, events).ok().flatten();
-        opened.map(|it| Box::new(it) as Box<dyn Stream>)
-    }
-
-    fn wait(&self, event: Event, kernel: &str) -> Result<()> {
-        stream::wait_for(self, event, kernel)
-    }
-
-    fn wait_for_all(&self, events: &[Event]) -> Result<()> {
-        stream::wait_for_all(self, events)
-    }
-
-    fn wait_for_left(&self) -> Result<()> {
-        stream::wait_for_left(self)
     }
 
     fn synchronize(&self) -> Result<()> {

@@ -61,6 +61,12 @@ pub(crate) trait Gpu: Sync {
         launch: &Launch<'_>,
     ) -> Result<()>;
 
+    /// Whether kernels may hand regions back to the host: they are waited for when they are started, as the host must not be at
+    /// work on their data for anybody else.
+    fn calls_host(&self) -> bool {
+        false
+    }
+
     /// Whether the program cannot tell when a kernel runs.
     fn may_leave(&self) -> bool {
         true
@@ -209,7 +215,8 @@ impl<G: Gpu + ?Sized> Stream for Open<'_, G> {
         let (name, source) = (launch.name.to_owned(), launch.source.to_owned());
         self.started.replace(Some(Started { name, source }));
         // SAFETY: the caller's promise.
-        self.put(Work::Kernel, |on| unsafe { self.gpu.put_launch(on, kernel, args, launch) })
+        self.put(Work::Kernel, |on| unsafe { self.gpu.put_launch(on, kernel, args, launch) })?;
+        if self.gpu.calls_host() { self.synchronise() } else { Ok(()) }
     }
 
     fn is_idle(&self) -> bool {
@@ -255,6 +262,55 @@ impl<G: Gpu + ?Sized> Drop for Open<'_, G> {
         }
     }
 }
+
+/// What a [`crate::Device`] does that is a [`Gpu`]: calls that wait are streams of their own.
+macro_rules! by_streams {
+    () => {
+        unsafe fn copy_in(&self, dst: DevicePtr, src: *const u8, len: usize) -> Result<()> {
+            // SAFETY: the caller's promise.
+            stream::waited(self, |it| unsafe { it.copy_in(dst, src, len) })
+        }
+
+        unsafe fn copy_out(&self, dst: *mut u8, src: DevicePtr, len: usize) -> Result<()> {
+            // SAFETY: the caller's promise.
+            stream::waited(self, |it| unsafe { it.copy_out(dst, src, len) })
+        }
+
+        unsafe fn fill(&self, dst: DevicePtr, byte: u8, len: usize) -> Result<()> {
+            // SAFETY: the caller's promise.
+            stream::waited(self, |it| unsafe { it.fill(dst, byte, len) })
+        }
+
+        unsafe fn launch(&self, kernel: Kernel, args: &[u64], launch: &Launch<'_>) -> Result<()> {
+            // SAFETY: the caller's promise.
+            stream::waited(self, |it| unsafe { it.launch(kernel, args, launch) })
+        }
+
+        fn stream(&self) -> Option<Box<dyn $crate::Stream + '_>> {
+            // What fails here fails again in the next call, which says so.
+            stream::Open::new(self).ok().map(|it| Box::new(it) as Box<dyn $crate::Stream>)
+        }
+
+        fn stream_behind(&self, events: &[$crate::Event]) -> Option<Box<dyn $crate::Stream + '_>> {
+            // As above.
+            let opened = stream::Open::behind(self, events).ok().flatten();
+            opened.map(|it| Box::new(it) as Box<dyn $crate::Stream>)
+        }
+
+        fn wait(&self, event: $crate::Event, kernel: &str) -> Result<()> {
+            stream::wait_for(self, event, kernel)
+        }
+
+        fn wait_for_all(&self, events: &[$crate::Event]) -> Result<()> {
+            stream::wait_for_all(self, events)
+        }
+
+        fn wait_for_left(&self) -> Result<()> {
+            stream::wait_for_left(self)
+        }
+    };
+}
+pub(crate) use by_streams;
 
 /// Does something in a stream of its own, and waits for it.
 pub(crate) fn waited<G: Gpu + ?Sized>(

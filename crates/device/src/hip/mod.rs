@@ -25,10 +25,10 @@ use crate::gpu::heap::{self, GRAIN, Heap, Origin, Source};
 use crate::gpu::parts;
 use crate::gpu::pool::{Own, Pool, Work};
 use crate::gpu::shape::{self, Spread};
-use crate::gpu::stream::{self, Gpu, Open};
+use crate::gpu::stream::{self, Gpu};
 use crate::memory::{DevicePtr, MemoryKind};
 use crate::{
-    Convention, Device, DeviceError, Event, Held, Kernel, Launch, Module, Result, Stream, Symbol,
+    Convention, Device, DeviceError, Held, Kernel, Launch, Module, Result, Stream, Symbol,
 };
 use runtime::{BLOCK_MEMORY, Code, DEINITIALIZED, MOST_THREADS, NOT_FOUND, OUT_OF_MEMORY, Runtime};
 use runtime::{SUCCESS, UNITS};
@@ -555,15 +555,7 @@ impl Device for Hip {
         self.runtime.check("unlocking memory", code)
     }
 
-    unsafe fn copy_in(&self, dst: DevicePtr, src: *const u8, len: usize) -> Result<()> {
-        // SAFETY: the caller's promise.
-        stream::waited(self, |it| unsafe { it.copy_in(dst, src, len) })
-    }
-
-    unsafe fn copy_out(&self, dst: *mut u8, src: DevicePtr, len: usize) -> Result<()> {
-        // SAFETY: the caller's promise.
-        stream::waited(self, |it| unsafe { it.copy_out(dst, src, len) })
-    }
+    stream::by_streams!();
 
     unsafe fn copy_within(&self, dst: DevicePtr, src: DevicePtr, len: usize) -> Result<()> {
         let (what, runtime) = ("copying within the device", self.runtime);
@@ -586,39 +578,6 @@ impl Device for Hip {
         });
         // SAFETY: it came from `alloc` above, and the copies are done.
         unsafe { self.free(between) }.and(copied)
-    }
-
-    unsafe fn fill(&self, dst: DevicePtr, byte: u8, len: usize) -> Result<()> {
-        // SAFETY: the caller's promise.
-        stream::waited(self, |it| unsafe { it.fill(dst, byte, len) })
-    }
-
-    unsafe fn launch(&self, kernel: Kernel, args: &[u64], launch: &Launch<'_>) -> Result<()> {
-        // SAFETY: the caller's promise.
-        stream::waited(self, |it| unsafe { it.launch(kernel, args, launch) })
-    }
-
-    fn stream(&self) -> Option<Box<dyn Stream + '_>> {
-        // What fails here fails again in the next call, which says so.
-        Open::new(self).ok().map(|it| Box::new(it) as Box<dyn Stream>)
-    }
-
-    fn stream_behind(&self, events: &[Event]) -> Option<Box<dyn Stream + '_>> {
-        // As above.
-        let opened = Open::behind(self, events).ok().flatten();
-        opened.map(|it| Box::new(it) as Box<dyn Stream>)
-    }
-
-    fn wait(&self, event: Event, kernel: &str) -> Result<()> {
-        stream::wait_for(self, event, kernel)
-    }
-
-    fn wait_for_all(&self, events: &[Event]) -> Result<()> {
-        stream::wait_for_all(self, events)
-    }
-
-    fn wait_for_left(&self) -> Result<()> {
-        stream::wait_for_left(self)
     }
 
     fn synchronize(&self) -> Result<()> {

@@ -3,9 +3,10 @@
 use cl3::device::{
     self, CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT, CL_DEVICE_GLOBAL_MEM_SIZE,
     CL_DEVICE_MAX_COMPUTE_UNITS, CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE, CL_DEVICE_MAX_MEM_ALLOC_SIZE,
-    CL_DEVICE_NAME, CL_DEVICE_PLATFORM, CL_DEVICE_SVM_CAPABILITIES,
-    CL_DEVICE_SVM_COARSE_GRAIN_BUFFER, CL_DEVICE_SVM_FINE_GRAIN_SYSTEM, CL_DEVICE_TYPE,
-    CL_DEVICE_TYPE_ALL, CL_DEVICE_TYPE_CPU, CL_DEVICE_VENDOR, CL_DEVICE_VERSION, CL_DRIVER_VERSION,
+    CL_DEVICE_NAME, CL_DEVICE_PLATFORM, CL_DEVICE_SVM_ATOMICS, CL_DEVICE_SVM_CAPABILITIES,
+    CL_DEVICE_SVM_COARSE_GRAIN_BUFFER, CL_DEVICE_SVM_FINE_GRAIN_BUFFER,
+    CL_DEVICE_SVM_FINE_GRAIN_SYSTEM, CL_DEVICE_TYPE, CL_DEVICE_TYPE_ALL, CL_DEVICE_TYPE_CPU,
+    CL_DEVICE_VENDOR, CL_DEVICE_VERSION, CL_DRIVER_VERSION,
 };
 use cl3::info_type::InfoType;
 use cl3::platform::{self, CL_PLATFORM_NAME};
@@ -29,6 +30,8 @@ pub(super) struct Chosen {
     pub(super) is_processor: bool,
     /// Its kernels reach all memory of the program.
     pub(super) reach: Reach,
+    /// Memory that kernels and the host see at the same time.
+    pub(super) seen_by_both: Option<Both>,
     /// Device and driver, with their versions: code that is compiled for one is of no use to another.
     pub(super) words: Vec<String>,
 }
@@ -90,6 +93,25 @@ fn reach_of(id: cl_device_id) -> Reach {
     match is_processor(id) && platform_of(id) == POCL {
         true => Reach::Process,
         false => Reach::Own,
+    }
+}
+
+/// Memory that kernels and the host see at the same time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Both {
+    /// All of the program's: kernels run in its process.
+    Process,
+    /// What the driver gives for that.
+    FineGrained,
+}
+
+/// Which such memory a device has.
+fn both_of(id: cl_device_id, reach: Reach) -> Option<Both> {
+    let needed = CL_DEVICE_SVM_FINE_GRAIN_BUFFER | CL_DEVICE_SVM_ATOMICS;
+    let has_fine_grained = number_of(id, CL_DEVICE_SVM_CAPABILITIES) & needed == needed;
+    match reach {
+        Reach::Process => Some(Both::Process),
+        Reach::System | Reach::Own => has_fine_grained.then_some(Both::FineGrained),
     }
 }
 
@@ -155,6 +177,7 @@ pub(super) fn device(number: usize, most: Level) -> Result<Chosen> {
         )));
     };
     let level = level_of(id).min(most);
+    let reach = if level == Level::V20 { reach_of(id) } else { Reach::Own };
     let size = |what| usize::try_from(number_of(id, what)).unwrap_or(usize::MAX);
     Ok(Chosen {
         id,
@@ -163,7 +186,8 @@ pub(super) fn device(number: usize, most: Level) -> Result<Chosen> {
         is_processor: is_processor(id),
         largest: size(CL_DEVICE_MAX_MEM_ALLOC_SIZE),
         level,
-        reach: if level == Level::V20 { reach_of(id) } else { Reach::Own },
+        reach,
+        seen_by_both: if level == Level::V20 { both_of(id, reach) } else { None },
         words: [CL_DEVICE_NAME, CL_DEVICE_VENDOR, CL_DEVICE_VERSION, CL_DRIVER_VERSION]
             .map(|it| text_of(id, it))
             .to_vec(),

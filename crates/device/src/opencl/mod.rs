@@ -23,7 +23,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::ffi::{CStr, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use abi::names::{VARIABLES_INIT, VARIABLES_SIZE, of_file};
 use abi::requires;
@@ -31,19 +31,20 @@ use abi::target::{Kind, Vendor};
 use cache::Cache;
 use cl3::command_queue as queue;
 use cl3::context;
-use cl3::memory::{self, CL_MEM_READ_WRITE};
+use cl3::memory::{self, CL_MEM_READ_WRITE, CL_MEM_SVM_ATOMICS, CL_MEM_SVM_FINE_GRAIN_BUFFER};
 use cl3::types::{CL_BLOCKING, CL_NON_BLOCKING, cl_bool, cl_context, cl_event, cl_int};
 
 use crate::gpu::heap::{self, Heap, Origin, Source};
+use crate::gpu::mailbox::{self, Mailbox};
 use crate::gpu::parts;
 use crate::gpu::pool::{Own, Pool, STAGED, Work};
-use crate::gpu::stream::{self, Gpu, Open};
+use crate::gpu::stream::{self, Gpu};
 use crate::memory::{DevicePtr, MemoryKind, PIECE, in_pieces};
 use crate::{
-    Build, Device, DeviceError, Event, Held, Kernel, Launch, Module, Result, Stream, Symbol,
+    Build, Device, DeviceError, Held, Kernel, Launch, Module, Result, Stream, Symbol, Upcalls,
 };
 use buffers::Buffers;
-use choose::{Chosen, Level, Reach};
+use choose::{Both, Chosen, Level, Reach};
 use program::{Entry, Program, WORD};
 use queues::Queues;
 
@@ -72,6 +73,8 @@ pub struct OpenCl {
     stacks: Mutex<HashMap<usize, Parts>>,
     /// Kernels of it may print.
     prints: AtomicBool,
+    /// Where kernels leave regions for the host.
+    mailbox: OnceLock<Mailbox>,
 }
 
 /// Where the memory of a device comes from.
@@ -116,12 +119,16 @@ struct Parts {
     bytes: usize,
 }
 
-/// What programs may require and not every device can give: some reach all of the program's memory.
+/// What programs may require and not every device can give: some reach all of the program's memory, some have memory that
+/// the host sees while kernels run.
 pub(crate) fn gives(number: usize) -> u32 {
-    match choose::device(number, Level::V20).map(|it| it.reach) {
-        Ok(Reach::System | Reach::Process) => requires::UNIFIED_SHARED_MEMORY,
-        Ok(Reach::Own) | Err(_) => 0,
-    }
+    let Ok(chosen) = choose::device(number, Level::V20) else { return 0 };
+    let unified = match chosen.reach {
+        Reach::System | Reach::Process => requires::UNIFIED_SHARED_MEMORY,
+        Reach::Own => 0,
+    };
+    let reverse = if chosen.seen_by_both.is_some() { requires::REVERSE_OFFLOAD } else { 0 };
+    unified | reverse
 }
 
 /// The devices of all drivers.
@@ -198,6 +205,7 @@ impl OpenCl {
             }),
             parts: Mutex::default(),
             prints: AtomicBool::new(false),
+            mailbox: OnceLock::new(),
         })
     }
 
@@ -427,6 +435,21 @@ impl OpenCl {
         Ok(parts.map(|it| it.at.0).take(sums).collect())
     }
 
+    /// Memory of zeros that the host sees while kernels run.
+    #[allow(unsafe_code, reason = "asks the driver")]
+    fn fine_grained(&self, bytes: usize) -> Result<*mut u8> {
+        let flags = CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER | CL_MEM_SVM_ATOMICS;
+        // SAFETY: asks for memory of the context.
+        let made = unsafe { memory::svm_alloc(self.context, flags, bytes, 0) };
+        let at = made.map_err(|code| failure("allocating memory", code))?.cast::<u8>();
+        // SAFETY: as many bytes, which nobody else knows.
+        unsafe { ptr::write_bytes(at, 0, bytes) };
+        let mut blocks = self.blocks();
+        blocks.of_driver.insert(at as u64);
+        blocks.version += 1;
+        Ok(at)
+    }
+
     /// All memory of the device, for a kernel that has not been told since it changed.
     fn reached(&self) -> impl FnOnce(u64) -> Option<(u64, Vec<u64>)> + '_ {
         move |known| {
@@ -511,6 +534,10 @@ impl Gpu for OpenCl {
         &self.pool
     }
 
+    fn calls_host(&self) -> bool {
+        self.mailbox.get().is_some()
+    }
+
     /// What kernels print may appear when they were waited for.
     fn may_leave(&self) -> bool {
         !self.prints.load(Ordering::Relaxed)
@@ -585,6 +612,7 @@ impl Gpu for OpenCl {
     ) -> Result<()> {
         let entry = self.entry(kernel)?;
         let shape = self.shape(&entry, launch);
+        self.mailbox.get().map_or(Ok(()), Mailbox::launched)?;
         // SAFETY: the caller's promise.
         unsafe { self.enqueue(on, &entry, args, shape) }?;
         for at in &entry.faults {
@@ -619,6 +647,26 @@ impl Device for OpenCl {
         };
         let (parts, stacks) = (self.all_parts(), self.all_stacks());
         Some(Box::new((self.modules(), self.blocks(), parts, stacks, buffers, self.pool.hold())))
+    }
+
+    fn answer(&self, upcalls: Arc<dyn Upcalls>) -> Result<()> {
+        let page = match self.chosen.seen_by_both {
+            Some(Both::Process) => {
+                let page: &mut [u64] = vec![0; mailbox::BYTES / WORD].leak();
+                page.as_mut_ptr().cast::<u8>()
+            }
+            Some(Both::FineGrained) => self.fine_grained(mailbox::BYTES)?,
+            None => return Err(DeviceError::Unsupported("kernels that call the host")),
+        };
+        // SAFETY: as many bytes of zeros, which are never given back.
+        let mailbox = unsafe { Mailbox::start(page, upcalls) }?;
+        // Asked for once.
+        let _ = self.mailbox.set(mailbox);
+        Ok(())
+    }
+
+    fn mailbox(&self) -> Option<DevicePtr> {
+        self.mailbox.get().map(Mailbox::address)
     }
 
     fn remark(&self) -> Option<String> {
@@ -709,15 +757,7 @@ impl Device for OpenCl {
         heap::free(self, ptr.0)
     }
 
-    unsafe fn copy_in(&self, dst: DevicePtr, src: *const u8, len: usize) -> Result<()> {
-        // SAFETY: the caller's promise.
-        stream::waited(self, |it| unsafe { it.copy_in(dst, src, len) })
-    }
-
-    unsafe fn copy_out(&self, dst: *mut u8, src: DevicePtr, len: usize) -> Result<()> {
-        // SAFETY: the caller's promise.
-        stream::waited(self, |it| unsafe { it.copy_out(dst, src, len) })
-    }
+    stream::by_streams!();
 
     unsafe fn copy_within(&self, dst: DevicePtr, src: DevicePtr, len: usize) -> Result<()> {
         let overlap = dst.0.abs_diff(src.0) < len as u64;
@@ -738,39 +778,6 @@ impl Device for OpenCl {
                 self.copy_in(dst.offset(at), piece.as_ptr(), size)
             }
         })
-    }
-
-    unsafe fn fill(&self, dst: DevicePtr, byte: u8, len: usize) -> Result<()> {
-        // SAFETY: the caller's promise.
-        stream::waited(self, |it| unsafe { it.fill(dst, byte, len) })
-    }
-
-    unsafe fn launch(&self, kernel: Kernel, args: &[u64], launch: &Launch<'_>) -> Result<()> {
-        // SAFETY: the caller's promise.
-        stream::waited(self, |it| unsafe { it.launch(kernel, args, launch) })
-    }
-
-    fn stream(&self) -> Option<Box<dyn Stream + '_>> {
-        // What fails here fails again in the next call, which says so.
-        Open::new(self).ok().map(|it| Box::new(it) as Box<dyn Stream>)
-    }
-
-    fn stream_behind(&self, events: &[Event]) -> Option<Box<dyn Stream + '_>> {
-        // As above.
-        let opened = Open::behind(self, events).ok().flatten();
-        opened.map(|it| Box::new(it) as Box<dyn Stream>)
-    }
-
-    fn wait(&self, event: Event, kernel: &str) -> Result<()> {
-        stream::wait_for(self, event, kernel)
-    }
-
-    fn wait_for_all(&self, events: &[Event]) -> Result<()> {
-        stream::wait_for_all(self, events)
-    }
-
-    fn wait_for_left(&self) -> Result<()> {
-        stream::wait_for_left(self)
     }
 
     fn synchronize(&self) -> Result<()> {

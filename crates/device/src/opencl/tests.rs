@@ -215,7 +215,7 @@ fn a_processor_reaches_all_memory_of_the_program() {
         eprintln!("skipped: the first device is no processor");
         return;
     }
-    assert_eq!(gives(0), requires::UNIFIED_SHARED_MEMORY);
+    assert_eq!(gives(0), requires::UNIFIED_SHARED_MEMORY | requires::REVERSE_OFFLOAD);
     assert_eq!(gives(usize::MAX), 0, "no such device gives nothing");
     let module = device.load(&image()).expect("it loads");
     let kernel = device.kernel(module, c"twice").expect("a kernel");

@@ -18,9 +18,10 @@ use abi::remote::{CONFINED, Image, VERSION, frame};
 use abi::target::Kind;
 
 use super::link::{Answer, End, Hearer, Limit, Link, words};
+use super::offered;
 use super::start::{self, Started};
-use super::{offered, returned};
 use crate::arena::{Arena, Backing, limit};
+use crate::handed_back::{self, Sight};
 use crate::memory::{DevicePtr, MemoryKind, PIECE, of_machine};
 use crate::separate::last_words::NO_STACK;
 use crate::separate::process::{is_ending, lock, number_told, wait_for_group};
@@ -284,6 +285,25 @@ impl Inner {
     }
 }
 
+/// What kernels of the machine see.
+struct Machine(Arc<Inner>);
+
+impl Sight for Machine {
+    unsafe fn read(&self, dst: *mut u8, src: DevicePtr, len: usize) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { self.0.read(dst, src, len) }
+    }
+
+    unsafe fn write(&self, dst: DevicePtr, src: *const u8, len: usize) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { self.0.write(dst, src, len) }
+    }
+
+    fn components(&self, mapper: u64, entry: [u64; 4]) -> Result<Vec<[u64; 4]>> {
+        self.0.components(mapper, entry)
+    }
+}
+
 /// Frames that answer nothing, of a device that is there.
 impl Hearer for Arc<Inner> {
     fn printed(&self, bytes: &[u8]) {
@@ -294,7 +314,8 @@ impl Hearer for Arc<Inner> {
         let device = Arc::clone(self);
         let builder = thread::Builder::new().name("ferry-upcall".into()).stack_size(STACK);
         let started = builder.spawn(move || {
-            let done = returned::run(&device, device.upcalls.get(), &payload);
+            let sight: Arc<dyn Sight> = Arc::new(Machine(Arc::clone(&device)));
+            let done = handed_back::run(&sight, device.upcalls.get(), &payload);
             // What the region prints comes before what the kernel prints next.
             // SAFETY: flushes all streams of this process.
             unsafe { libc::fflush(ptr::null_mut()) };

@@ -6,12 +6,10 @@
 //! - [`link`]: frames, who reads them, signs of life
 //! - [`start`]: the program as a file, and what starts it
 //! - [`device`]: the device as the runtime sees it
-//! - [`returned`]: regions that kernels hand back, and the host as they see it
 //! - [`offer`]: what the runtime says of a program's images before devices are opened
 
 mod device;
 mod link;
-mod returned;
 mod start;
 
 use std::sync::{Mutex, PoisonError};

@@ -8,11 +8,12 @@
 
 mod memory;
 mod print;
+mod upward;
 
 use std::cell::RefCell;
 use std::ffi::CStr;
 use std::fmt::Write;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use abi::cluster::{ACCOUNT_STREAM, Ask, DESCRIPTION, KERNEL, MACHINE, MOST_SLOTS, SLOTS, START};
 use abi::image::Payload;
@@ -20,8 +21,11 @@ use sim::{Cluster, Config, Counters, Fault, FaultKind, HostMemory, Stop};
 
 use self::memory::{Memory, View};
 use self::print::Words;
+use self::upward::Desk;
 use crate::memory::{DevicePtr, MemoryKind};
-use crate::{Convention, Device, DeviceError, Held, Kernel, Launch, Module, Result, Symbol};
+use crate::{
+    Convention, Device, DeviceError, Held, Kernel, Launch, Module, Result, Symbol, Upcalls,
+};
 
 /// Whether kernels see the host's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +44,8 @@ pub struct Riscv {
     /// Cycles that a region may take.
     limit: Option<u64>,
     loaded: Mutex<Loaded>,
+    /// Who runs regions that kernels hand back.
+    desk: OnceLock<Desk>,
 }
 
 /// How many cycles a region may take: without a limit, cores that wait for one another in a loop do so for ever.
@@ -74,7 +80,8 @@ impl Riscv {
             })?),
             Err(_) => None,
         };
-        Ok(Riscv { sharing, memory: Memory::new(number)?, limit, loaded: Mutex::default() })
+        let (loaded, desk) = (Mutex::default(), OnceLock::new());
+        Ok(Riscv { sharing, memory: Memory::new(number)?, limit, loaded, desk })
     }
 
     fn loaded(&self) -> MutexGuard<'_, Loaded> {
@@ -228,7 +235,7 @@ impl Device for Riscv {
         cluster.start(*start);
         let is_shared = self.shares_host_memory();
         let (memory, limit, notes) = (&self.memory, self.limit, RefCell::default());
-        let run = Run { memory, is_shared, limit, notes };
+        let run = Run { memory, is_shared, limit, notes, desk: self.desk.get() };
         let ended = run.go(cluster);
         let mut account = account(cluster, before.0, &before.1);
         for note in run.notes.into_inner() {
@@ -237,6 +244,12 @@ impl Device for Riscv {
         }
         loaded.account = Some(account);
         ended
+    }
+
+    fn answer(&self, upcalls: Arc<dyn Upcalls>) -> Result<()> {
+        // Asked for once.
+        let _ = self.desk.set(Desk::new(upcalls));
+        Ok(())
     }
 
     fn account(&self) -> Option<String> {
@@ -252,6 +265,8 @@ struct Run<'a> {
     limit: Option<u64>,
     /// What the program says for the account.
     notes: RefCell<Vec<String>>,
+    /// Who runs regions that go back to the host.
+    desk: Option<&'a Desk>,
 }
 
 impl Run<'_> {
@@ -323,6 +338,19 @@ impl Run<'_> {
                     writes == 0 && self.is_shared && view.reaches(at, bytes)
                 };
                 set(cluster, 3, u64::from(is_there))
+            }
+            Ask::Region => {
+                let desk = self.desk.ok_or_else(|| DeviceError::Fault {
+                    address: None,
+                    what: "a region goes back to the host, which the program does not require"
+                        .into(),
+                })?;
+                let mut message = [0; upward::WORDS];
+                for (index, it) in (0..).zip(&mut message) {
+                    *it = word(cluster, index)?;
+                }
+                let answer = desk.go_on(core, message, self, cluster)?;
+                (0..).zip(answer).try_for_each(|(index, it)| set(cluster, index, it))
             }
             Ask::Stop => Err(DeviceError::Exited { status: at as i32 }),
             Ask::Crash => {

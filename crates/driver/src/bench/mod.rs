@@ -13,6 +13,7 @@ mod hybrid_chart;
 mod known;
 mod memkind;
 mod other_isa;
+mod other_isa_chart;
 
 use std::fmt::Write as _;
 use std::fs;

@@ -1,13 +1,16 @@
-//! `ferry bench other-isa`: what regions cost on other machines, how fast data get there, and what three kernels take.
+//! `ferry bench other-isa`: what regions and constructs cost on other machines, how fast data get there, and what seven kernels
+//! take.
 //!
 //! One program for every device that is here: the processor in process and in a process of its own, this machine as if it
-//! were another that shares nothing, and those that have a compiler here. Kernels must give the same answer everywhere.
+//! were another that shares nothing, and those that have a compiler here; and started on another machine, with its regions there
+//! and here. Kernels must give the same answer everywhere.
 
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
+use super::other_isa_chart;
 use crate::cc::remote::Machine;
 use crate::cc::remote::describe::READY;
 use crate::options::BenchOptions;
@@ -20,27 +23,26 @@ const TEXT: &str = include_str!("other_isa.c");
 const FRAMES: &str = include_str!("frames.toml");
 
 /// What a program has printed: a name, a number, and what was computed.
-type Line = (String, f64, String);
+pub(super) type Line = (String, f64, String);
 
 pub(super) fn run(options: &BenchOptions) -> Result<ExitCode, String> {
     let folder =
         tempfile::tempdir().map_err(|it| format!("no folder for the program: {}", reason(&it)))?;
     report::write_file(&folder.path().join("other_isa.c"), TEXT.as_bytes())?;
     report::write_file(&folder.path().join("frames.toml"), FRAMES.as_bytes())?;
-    let mut devices: Vec<(String, String)> =
-        ["cpu", "cpu:separate"].map(|it| (it.to_owned(), it.to_owned())).to_vec();
-    devices.push(("remote:frames.toml".to_owned(), "remote, by frames".to_owned()));
-    for (name, _) in READY {
-        // Those that are not here are not measured.
-        if Machine::read(name).and_then(|it| it.find()).is_ok() {
-            devices.push((format!("remote:{name}"), format!("remote:{name}")));
-        }
-    }
-    let mut progress = Progress::new("measuring", devices.len());
+    let places = places();
+    let mut progress = Progress::new("measuring", places.len());
     let mut columns = Vec::new();
-    for (device, shown) in &devices {
-        progress.step(Path::new(shown));
-        columns.push((shown.as_str(), measured(folder.path(), device, options)?));
+    for place in &places {
+        progress.step(Path::new(&place.shown));
+        match measured(folder.path(), place, options) {
+            Ok(lines) => columns.push((place.shown.as_str(), lines)),
+            // The library for programs that start there may not be.
+            Err(why) if place.host.is_some() => {
+                report::show(&format!("{} is left out: {why}\n", place.shown), Stream::Err)?;
+            }
+            Err(why) => return Err(why),
+        }
     }
     progress.clear();
     let table = table(&columns)?;
@@ -49,31 +51,92 @@ pub(super) fn run(options: &BenchOptions) -> Result<ExitCode, String> {
         fs::create_dir_all(folder)
             .map_err(|error| format!("cannot make `{}`: {}", folder.display(), reason(&error)))?;
         report::write_file(&folder.join("other-isa.md"), table.as_bytes())?;
+        let drawn = other_isa_chart::draw(&columns);
+        report::write_file(&folder.join("other-isa.svg"), drawn.as_bytes())?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Builds and runs the program for a device.
-fn measured(folder: &Path, device: &str, options: &BenchOptions) -> Result<Vec<Line>, String> {
+/// Where the program starts and where its regions run.
+struct Place {
+    shown: String,
+    /// Another machine that it starts on.
+    host: Option<&'static str>,
+    /// What it is built for.
+    built_for: String,
+    /// Which of them it uses.
+    device: String,
+}
+
+impl Place {
+    fn here(device: &str, shown: &str) -> Place {
+        let [device, shown] = [device, shown].map(str::to_owned);
+        Place { shown, host: None, built_for: device.clone(), device }
+    }
+}
+
+/// All that are here.
+fn places() -> Vec<Place> {
+    let mut places = vec![Place::here("cpu", "cpu"), Place::here("cpu:separate", "cpu:separate")];
+    places.push(Place::here("remote:frames.toml", "remote, by frames"));
+    let is_here = |name: &str| Machine::read(name).and_then(|it| it.find()).is_ok();
+    let others: Vec<&'static str> =
+        READY.iter().map(|it| it.0).filter(|it| *it != NATIVE && is_here(it)).collect();
+    places.extend(
+        others.iter().map(|it| Place::here(&format!("remote:{it}"), &format!("remote:{it}"))),
+    );
+    if is_here(NATIVE) {
+        let first = others.first().copied();
+        for (device, what) in [("cpu", "all of it"), ("remote:x86_64", "regions here")] {
+            places.extend(first.map(|host| Place {
+                shown: format!("starts on {host}, {what}"),
+                host: Some(host),
+                built_for: "x86_64,cpu".to_owned(),
+                device: device.to_owned(),
+            }));
+        }
+    }
+    places
+}
+
+/// The machine that runs emulators.
+const NATIVE: &str = "x86_64";
+
+/// Builds and runs the program in a place.
+fn measured(folder: &Path, place: &Place, options: &BenchOptions) -> Result<Vec<Line>, String> {
     let ferry = std::env::current_exe().map_err(|it| reason(&it))?;
     let mut compile = Command::new(ferry);
-    compile.args(["cc", "-O2", "--device", device, "-DMIB=256"]);
-    compile.args([&format!("-DRUNS={}", options.runs.unwrap_or(1000)), "other_isa.c", "-o", "a"]);
-    let built = compile.current_dir(folder).status().map_err(|it| reason(&it))?;
-    if !built.success() {
-        return Err(format!("the program could not be compiled for {device}"));
+    compile.args(["cc", "-O2", "--device", &place.built_for, "-DMIB=64"]);
+    compile.args(place.host.iter().flat_map(|it| ["--host", it]));
+    compile.arg(format!("-DRUNS={}", options.runs.unwrap_or(1000)));
+    compile.args(["other_isa.c", "-o", "a", "-lm"]);
+    let built = compile.current_dir(folder).output().map_err(|it| reason(&it))?;
+    if !built.status.success() {
+        let said = String::from_utf8_lossy(&built.stderr).into_owned();
+        return Err(format!("the program could not be compiled: {said}"));
     }
-    let mut program = Command::new(folder.join("a"));
-    program.env_remove("FERRY_DEVICE");
-    let output = program.output().map_err(|it| reason(&it))?;
+    let program = folder.join("a");
+    let mut run = match place.host {
+        None => Command::new(program),
+        Some(host) => {
+            let mut run = Command::new(format!("qemu-{host}"));
+            run.args(["-L", &format!("/usr/{host}-linux-gnu")]).arg(program);
+            run.env("FERRY_DEVICE", &place.device);
+            run
+        }
+    };
+    if place.host.is_none() {
+        run.env_remove("FERRY_DEVICE");
+    }
+    let output = run.output().map_err(|it| reason(&it))?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        return Err(format!("the program failed on {device}: {said}"));
+        return Err(format!("the program failed on {}: {said}", place.device));
     }
     let found = lines(&String::from_utf8_lossy(&output.stdout));
     match found.first() {
         Some((_, away, _)) if *away == 1.0 => Ok(found),
-        _ => Err(format!("regions do not run on {device}")),
+        _ => Err(format!("regions do not run on {}", place.device)),
     }
 }
 

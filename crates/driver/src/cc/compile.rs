@@ -274,15 +274,10 @@ fn compile(
     source: Source<'_>,
     finish: impl FnOnce(&Path) -> Result<(), Failure>,
 ) -> Result<Vec<u8>, Failure> {
-    let stop = match job.stop {
-        Stop::Checked | Stop::Preprocessed | Stop::Dependences => "-fsyntax-only",
-        Stop::Assembly => "-S",
-        Stop::Object => "-c",
-    };
-    words.push(stop.into());
+    words.push(job.stop.flag().into());
     words.extend(cx.colour_flag());
     words.extend(beside_flags(&words, job));
-    let output = if stop == "-fsyntax-only" { None } else { Some(Output::begin(&job.output)?) };
+    let output = if job.stop.has_output() { Some(Output::begin(&job.output)?) } else { None };
     if let Some(output) = &output {
         words.extend(["-o".into(), output.path().into()]);
     }

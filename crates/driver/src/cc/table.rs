@@ -71,6 +71,25 @@ pub(crate) enum Stop {
     Object,
 }
 
+impl Stop {
+    /// What the host's compiler is told; it reads text that is preprocessed.
+    pub(crate) fn flag(self) -> &'static str {
+        match self {
+            Stop::Checked | Stop::Preprocessed | Stop::Dependences => "-fsyntax-only",
+            Stop::Assembly => "-S",
+            Stop::Object => "-c",
+        }
+    }
+
+    /// Whether it makes a file then.
+    pub(crate) fn has_output(self) -> bool {
+        match self {
+            Stop::Checked | Stop::Preprocessed | Stop::Dependences => false,
+            Stop::Assembly | Stop::Object => true,
+        }
+    }
+}
+
 /// What is said about dependences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Depend {

@@ -34,10 +34,6 @@ impl Lowering<'_> {
     /// Refuses what the kernels and all that they reach need and the cluster has not.
     pub(super) fn check_cluster(&self, kernels: &[Kernel]) {
         let program = self.program;
-        for it in kernels.iter().filter(|it| program.regions[it.region].construct.goes_back()) {
-            let span = program.regions[it.region].span;
-            self.not_for_cluster(span, "a region that goes back to the host");
-        }
         let stays = |it: &&Kernel| !program.regions[it.region].construct.goes_back();
         let kernels: Vec<Kernel> = kernels.iter().filter(stays).cloned().collect();
         let mut open: Vec<Part> = kernels

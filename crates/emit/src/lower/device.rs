@@ -159,8 +159,11 @@ impl Lowering<'_> {
         );
         // The process of a device has them, and its image must link without.
         let calls = [abi::names::KERNEL, abi::names::PUSH_COMPONENT, abi::names::COMPONENT_COUNT];
-        let weak = calls.map(|it| format!("#pragma weak {it}\n")).concat();
-        for it in [weak, declaration] {
+        let first = match self.near {
+            Some(_) => super::handed_back::CLUSTER.to_owned(),
+            None => calls.map(|it| format!("#pragma weak {it}\n")).concat(),
+        };
+        for it in [first, declaration] {
             let mut state = self.state.borrow_mut();
             if !state.declarations.contains(&it) {
                 state.declarations.push(it);
@@ -176,11 +179,14 @@ impl Lowering<'_> {
                 "struct __ferry_args __fk = {};",
                 tables.kernel_arguments("-1u", "0")
             ));
-            let device = abi::DEVICE_ANCESTOR;
-            out.line(&format!(
-                "{}(&__fi, {device}, 0, 0, &__ferry_region_{name}, &__fk);",
-                abi::names::KERNEL
-            ));
+            match self.near {
+                Some(_) => self.ask_from_cluster(&entries, &name, out),
+                None => out.line(&format!(
+                    "{}(&__fi, {}, 0, 0, &__ferry_region_{name}, &__fk);",
+                    abi::names::KERNEL,
+                    abi::DEVICE_ANCESTOR
+                )),
+            }
         });
         out.line("}");
     }

@@ -380,7 +380,7 @@ impl Entries {
         let program = printer.program();
         let ty = program.vars[var].ty;
         let name = printer.var_name(var);
-        if let Some(value) = as_slot(program, ty, &name) {
+        if let Some(value) = as_slot(printer, ty, &name) {
             return (Access::Value, self.literal(printer, var, value));
         }
         let bits = MapType::PRIVATE | MapType::TO | implied(origin);

@@ -97,14 +97,36 @@ static __inline__ __attribute__((unused)) __ferry_i64 __ferry_member(__ferry_i64
         host = abi::DEVICE_HOST,
         least = "(-0x7fffffffffffffffll - 1)",
         most_bytes = "0x7fffffffffffffffll",
-        copies = (MapType::TO | MapType::FROM).0,
-        // How a mapper's user reaches the object holds for its storage; copies are its parts' own.
-        spoken = (MapType::TO | MapType::FROM | MapType::TARGET_PARAM | MapType::RETURN_PARAM).0,
+        copies = COPIES.0,
+        spoken = SPOKEN.0,
         most = MapType::MOST_PARENT,
         shift = MapType::MEMBER_OF_SHIFT,
-        // What a mapper's user says of the whole holds for its parts.
-        kept = (MapType::ALWAYS | MapType::DELETE | MapType::CLOSE | MapType::PRESENT | MapType::HOLD).0,
+        kept = kept().0,
     )
+}
+
+/// What is copied.
+const COPIES: MapType = MapType(MapType::TO.0 | MapType::FROM.0);
+
+/// How a mapper's user reaches the object holds for its storage; copies are its parts' own.
+const SPOKEN: MapType = MapType(COPIES.0 | MapType::TARGET_PARAM.0 | MapType::RETURN_PARAM.0);
+
+/// What a mapper's user says of the whole holds for its parts.
+fn kept() -> MapType {
+    MapType::ALWAYS | MapType::DELETE | MapType::CLOSE | MapType::PRESENT | MapType::HOLD
+}
+
+/// The same for mappers in the languages of grids, as macros.
+pub(super) fn mapper_macros() -> String {
+    let numbers = [
+        ("COPIES", COPIES.0),
+        ("SPOKEN", SPOKEN.0),
+        ("KEPT", kept().0),
+        ("MOST_PARENT", MapType::MOST_PARENT as u64),
+        ("PARENT_SHIFT", u64::from(MapType::MEMBER_OF_SHIFT)),
+    ];
+    let define = |(name, number): (&str, u64)| format!("#define __FERRY_{name} {number}l\n");
+    numbers.map(define).concat()
 }
 
 /// One row of the binary's table.

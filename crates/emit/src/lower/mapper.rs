@@ -155,6 +155,6 @@ fn components(out: &mut Out<'_>, entries: &Entries) {
 }
 
 /// Whether an entry asks for more than a place in the object, which is there as a whole.
-fn is_more_than_storage(entry: &Entry) -> bool {
+pub(super) fn is_more_than_storage(entry: &Entry) -> bool {
     entry.mapper.is_some() || entry.bits.has_any(MapType::TO | MapType::FROM | MapType::PTR_AND_OBJ)
 }

@@ -140,7 +140,7 @@ pub(super) fn stays(clause: &Clause<Typed>) -> bool {
 }
 
 /// Variables that come to life in a statement.
-fn declared_in(program: &Program, stmt: ir::program::StmtId) -> FxHashSet<VarId> {
+pub(super) fn declared_in(program: &Program, stmt: ir::program::StmtId) -> FxHashSet<VarId> {
     let mut found = FxHashSet::default();
     let mut open = vec![Part::Stmt(stmt)];
     while let Some(part) = open.pop() {

@@ -26,6 +26,7 @@ mod fallback;
 mod frame;
 mod grid;
 mod group;
+mod handed_back;
 mod in_order;
 mod indirect;
 mod kernel;
@@ -272,6 +273,9 @@ pub fn lower_with(
     let grid_moved =
         (!options.grids.is_empty()).then(|| grid::statics::moved_out(grid_program)).flatten();
     let grid_program = grid_moved.as_ref().unwrap_or(grid_program);
+    let grid_stubbed =
+        (!options.grids.is_empty()).then(|| handed_back::stubbed(grid_program)).flatten();
+    let grid_program = grid_stubbed.as_ref().unwrap_or(grid_program);
     // Without the runtime the text of the host runs there only.
     let here = options.standalone.then(|| fallback::answered(program, true)).flatten();
     let here = here.as_ref().unwrap_or(for_cores);
@@ -327,7 +331,10 @@ pub fn lower_with(
         diagnostics.append(lowering.state.into_inner().faults);
     }
     if options.is_for_cluster && diagnostics.errors() == 0 {
-        let lowering = lowering(true, None);
+        // What the host runs the cluster need not have.
+        let stubbed = handed_back::stubbed(away);
+        let program = stubbed.as_ref().unwrap_or(away);
+        let lowering = Lowering { program, ..lowering(true, None) };
         lowering.check_cluster(&state.kernels);
         diagnostics.append(lowering.state.into_inner().faults);
     }
@@ -341,24 +348,29 @@ pub fn lower_with(
         near_notes = state.notes;
     }
     let (mut grids, mut grid_notes) = (Vec::new(), Vec::new());
+    let goes_back = |it: &&device::Kernel| grid_program.regions[it.region].construct.goes_back();
+    let back: Vec<device::Kernel> = state.kernels.iter().filter(goes_back).cloned().collect();
+    let stays = |it: &&device::Kernel| !goes_back(it);
+    let launched: Vec<device::Kernel> = state.kernels.iter().filter(stays).cloned().collect();
     for grid in options.grids.iter().copied() {
         if diagnostics.errors() != 0 {
             break;
         }
         let fabric = options.fabrics.iter().find(|it| it.0 == grid).map(|it| it.1);
         let kernels = match fabric {
-            None => lowering(true, Some(grid)).kernels(grid, &state.kernels),
+            None => lowering(true, Some(grid)).kernels(grid, &launched),
             Some(fabric) => {
-                let (program, said) = lowering(true, Some(grid)).pipelined(&state.kernels, fabric);
+                let (program, said) = lowering(true, Some(grid)).pipelined(&launched, fabric);
                 diagnostics.append(said);
                 let lowering = Lowering { program: &program, ..lowering(true, Some(grid)) };
-                lowering.kernels(grid, &state.kernels)
+                lowering.kernels(grid, &launched)
             }
         };
         diagnostics.append(kernels.bugs.clone());
         let (program, spmd) = (&kernels.program, Some(&kernels));
         let lowering = Lowering { program, spmd, ..lowering(true, Some(grid)) };
-        let made = lowering.grid_unit(grid, &state.kernels);
+        lowering.state.borrow_mut().back.clone_from(&back);
+        let made = lowering.grid_unit(grid, &launched);
         let made = made.map(|it| if options.standalone { standalone::readable(&it) } else { it });
         if grid == Grid::OpenCl12 && !options.needs_opencl_12 {
             // Devices that need this text are few: what it lacks is told there.
@@ -369,7 +381,7 @@ pub fn lower_with(
         }
         grids.extend(made.map(|it| (grid, it)));
         if grid != Grid::OpenCl12 {
-            grid_notes.extend(lowering.forms_told(grid, &state.kernels));
+            grid_notes.extend(lowering.forms_told(grid, &launched));
         }
         diagnostics.append(lowering.state.into_inner().faults);
     }
@@ -508,6 +520,8 @@ struct State {
     /// The text calls the runtime.
     is_framed: bool,
     kernels: Vec<device::Kernel>,
+    /// Regions that kernels hand back to the host.
+    back: Vec<device::Kernel>,
     verdicts: Vec<Verdict>,
     faults: Diagnostics,
     /// Which arrays are brought into a scratchpad.

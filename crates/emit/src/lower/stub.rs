@@ -157,6 +157,11 @@ pub(super) fn size(entry: &Entry) -> String {
     }
 }
 
+/// The bits of all entries.
+pub(super) fn all_bits(list: &[Entry]) -> impl Iterator<Item = String> {
+    list.iter().map(bits)
+}
+
 fn bits(entry: &Entry) -> String {
     let bits = match entry.parent {
         Some(parent) => entry.bits.member_of(parent).unwrap_or(entry.bits),

@@ -12,12 +12,13 @@ use super::tools::{Asked, Tools};
 use crate::report::reason;
 
 /// The runtime, in the order in which its parts know one another.
-const RUNTIME: [&str; 8] = [
+const RUNTIME: [&str; 9] = [
     include_str!("runtime/cluster.h"),
     include_str!("runtime/team.c"),
     include_str!("runtime/loops.c"),
     include_str!("runtime/memory.c"),
     include_str!("runtime/library.c"),
+    include_str!("runtime/ancestor.c"),
     include_str!("runtime/near.c"),
     include_str!("runtime/tasks.c"),
     include_str!("runtime/api.c"),
@@ -67,6 +68,9 @@ pub(super) fn runtime() -> String {
     let mut text = String::new();
     for (name, ask) in Ask::ALL {
         let _ = writeln!(text, "#define {name} {}u", ask as u32);
+    }
+    for (name, number) in abi::mailbox::NUMBERS {
+        let _ = writeln!(text, "#define MAIL_{name} {number}u");
     }
     let _ = writeln!(text, "#define SLOTS {MOST_SLOTS}\n#define NEAR_ROOM {NEAR_ROOM}");
     RUNTIME.iter().for_each(|it| text.push_str(it));

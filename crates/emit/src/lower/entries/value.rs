@@ -4,8 +4,11 @@
 use ir::program::{ExprId, Program, VarId, VarStorage};
 use ir::types::{ArrayLen, Ty, TypeKind};
 
+use crate::c::Printer;
+
 /// The value of a variable as one argument, if it fits.
-pub(super) fn as_slot(program: &Program, ty: Ty, name: &str) -> Option<String> {
+pub(super) fn as_slot(printer: &Printer<'_>, ty: Ty, name: &str) -> Option<String> {
+    let program = printer.program();
     let fits = program.model.size_of(&program.types, ty).is_ok_and(|it| it <= 8);
     if program.types.is_pointer(ty) {
         return Some(format!("(void *)({name})"));
@@ -15,6 +18,9 @@ pub(super) fn as_slot(program: &Program, ty: Ty, name: &str) -> Option<String> {
     }
     if program.types.is_integer(ty) {
         return Some(format!("(void *)(__ferry_word)({name})"));
+    }
+    if printer.is_for_grid() {
+        return Some(format!("__ferry_bits({name})"));
     }
     // Of a copy: a variable whose address is taken is slower in the user's own loops.
     Some(format!("__ferry_value(&(__typeof__({name})){{ {name} }}, sizeof({name}))"))

@@ -108,6 +108,9 @@ impl Lowering<'_> {
 
     /// A region inside a kernel, or in a function that kernels call.
     pub(super) fn on_grid(&self, printer: &Printer<'_>, id: RegionId, out: &mut Out<'_>) {
+        if self.program.regions[id].construct.goes_back() {
+            return self.ask_from_grid(printer, id, out);
+        }
         if self.threads_of_team(printer, id, out)
             || self.loop_of_teams(printer, id, out)
             || self.bring_near(printer, id, out)

@@ -53,6 +53,14 @@ const CUDA_CLOCK: &str = include_str!("clock.cu");
 /// CUDA has no pragma for it: who compiles the text passes the option on.
 const ROUNDS_EACH: &str = "// compile with --fmad=false\n";
 
+/// Whether host and kernels see memory at the same time, in which kernels can hand regions back.
+fn has_mailbox(grid: Grid) -> bool {
+    match grid {
+        Grid::OpenCl | Grid::Cuda => true,
+        Grid::OpenCl12 | Grid::Hip | Grid::Fpga(_) => false,
+    }
+}
+
 impl Lowering<'_> {
     /// The text; none if nothing of the program is for devices.
     pub(in crate::lower) fn grid_unit(&self, grid: Grid, kernels: &[Kernel]) -> Option<String> {
@@ -64,11 +72,17 @@ impl Lowering<'_> {
         if kernels.is_empty() && selection.functions.is_empty() && !has_vars {
             return None;
         }
-        for it in kernels.iter().filter(|it| program.regions[it.region].construct.goes_back()) {
-            self.not_for_grid(
-                program.regions[it.region].span,
-                "a region that goes back to the host",
-            );
+        let hands_back = !self.state.borrow().back.is_empty();
+        if hands_back && (self.standalone || !has_mailbox(grid)) {
+            let back = self.state.borrow().back.clone();
+            let what = "a region that goes back to the host";
+            for span in back.iter().map(|it| program.regions[it.region].span) {
+                match self.standalone {
+                    true => self.not_standalone(span, what),
+                    false => self.not_for_grid(span, what),
+                }
+            }
+            return None;
         }
         let bodies = kernels.iter().filter_map(|it| program.regions[it.region].body);
         let mut parts: Vec<Part> = bodies.map(Part::Stmt).collect();
@@ -126,6 +140,9 @@ impl Lowering<'_> {
         let named: Vec<FunctionId> = used.functions.iter().copied().chain(unnamed).collect();
         body.push_str(self.builtins(grid, &named));
         body.push_str(&self.library(grid, &named));
+        if hands_back {
+            body.push_str(&self.mailbox_text());
+        }
         body.push_str(&unit.into_text());
         body.push_str(&addresses);
         body.push_str(&heap);
@@ -140,6 +157,9 @@ impl Lowering<'_> {
             }
             body.push_str(&self.grid_kernel(kernel));
             body.push('\n');
+        }
+        if hands_back {
+            body.push_str(&self.mailbox_mappers());
         }
         let mut text = String::new();
         match grid {

@@ -12,6 +12,7 @@ use rustc_hash::FxHashSet;
 use crate::c::{Grid, Out, Printer, is_reserved};
 use crate::lower::Lowering;
 use crate::lower::entries::is_function_name;
+use crate::lower::handed_back::PLACE;
 
 /// How memory is handed out to kernels, from a heap behind the block.
 const HEAP: &str = include_str!("heap.cl");
@@ -122,6 +123,23 @@ impl Lowering<'_> {
                     let declared = format!("typedef int __ferry_t_{NUMBER};");
                     self.put_variable(
                         Placed { symbol, ..Placed::ours(NUMBER) },
+                        &declared,
+                        &mut out,
+                    );
+                }
+            }
+        }
+        if !self.state.borrow().back.is_empty() {
+            let symbol = format!("{}{:016x}", abi::names::MAILBOX, self.unit);
+            match grid.is_cpp() {
+                true => {
+                    out.line(&format!("extern \"C\" {{ __device__ unsigned long {symbol}; }}"));
+                    out.raw(&format!("#define {PLACE} {symbol}"));
+                }
+                false => {
+                    let declared = format!("typedef unsigned long __ferry_t_{PLACE};");
+                    self.put_variable(
+                        Placed { symbol, ..Placed::ours(PLACE) },
                         &declared,
                         &mut out,
                     );
