@@ -1,5 +1,6 @@
 // run: check
-// Sections that are mapped or combined are one piece of memory; updates may leave elements out.
+// Sections that are mapped or combined are one piece of memory; updates may leave elements out. A `loop` has last values of its
+// counters only.
 struct cell { int a, b[3]; };
 union either { int a; float b; };
 
@@ -20,6 +21,13 @@ void refused(int n) {
 #pragma omp parallel for reduction(+ : grid[0:2][0:3])
   for (int i = 0; i < n; i++)
     grid[0][0]++;
+}
+
+void last(int n) {
+  int i, j = 0;
+#pragma omp parallel loop lastprivate(i, j)
+  for (i = 0; i < n; i++)
+    j = i;
 }
 
 void taken(int n, int **rows, int (*wide)[15]) {

@@ -2,6 +2,7 @@
 
 use ir::construct::{ClauseKind, Construct, Leaf};
 use ir::program::{CastKind, ExprId, ExprKind, Program, Section, Typed, VarId};
+use ir::region::Region;
 use ir::types::{ArrayLen, TypeKind};
 use source::Diagnostics;
 
@@ -39,6 +40,23 @@ pub(super) fn check(program: &Program, construct: &Construct<Typed>, faults: &mu
     }
     for &item in items::args(construct) {
         cx.sections(item, false, faults);
+    }
+}
+
+/// A `loop` whose order is left open has last values of its counters only.
+pub(super) fn last_values(program: &Program, region: &Region, faults: &mut Diagnostics) {
+    let construct = &region.construct;
+    if !construct.has(Leaf::Loop) || construct.rules.plain_nests || region.loops.is_empty() {
+        return;
+    }
+    for item in items::all(construct).filter(|it| it.role == Role::LastPrivate) {
+        let var = items::plain(program, item.expr);
+        if var.is_some_and(|it| !region.loops.iter().any(|that| that.var == it)) {
+            let span = program.exprs[item.expr].span;
+            let what = "a variable that does not count its iterations";
+            let wanted = "the counter of the loop";
+            faults.push(messages::bad_item(construct, item.clause, span, what, wanted));
+        }
     }
 }
 
