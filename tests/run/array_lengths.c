@@ -1,5 +1,6 @@
 // Arrays whose length is computed, declared by kernels and functions and copied for regions; released however their block ends.
 #include <stdio.h>
+#include <stdlib.h>
 
 #define N 40
 
@@ -44,6 +45,36 @@ static double trace(int n, int m, double table[n][m]) {
 #pragma omp end declare target
 
 struct item { char tag; double value; };
+
+// Pointers to rows whose length is computed, which passes may give other names.
+static int through_rows(int n, int m) {
+  int (*from)[m] = malloc(sizeof(int[n][m])), (*to)[m] = malloc(sizeof(int[n][m])), wrong = 0;
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++)
+      from[i][j] = i * 10 + j;
+#pragma omp target teams distribute parallel for map(to : from[0 : n]) map(from : to[0 : n])
+  for (int i = 0; i < n; i++) {
+    int(*row)[m] = &to[i];
+    for (int j = 0; j < m; j++)
+      (*row)[m - 1 - j] = from[i][j];
+  }
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++)
+      wrong += to[i][j] != i * 10 + m - 1 - j;
+  double sums[n][m], weights[m];
+  for (int j = 0; j < m; j++)
+    weights[j] = j * 0.5;
+#pragma omp target map(from : sums) map(to : weights)
+#pragma omp parallel for collapse(2)
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++)
+      sums[i][j] = weights[j] + i;
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++)
+      wrong += sums[i][j] != weights[j] + i;
+  free(from), free(to);
+  return wrong;
+}
 
 int main(void) {
   int wrong = 0, out[N], values[5] = {3, 9, 4, 1, 5}, n = 4, got[6];
@@ -138,6 +169,7 @@ int main(void) {
   for (int i = 0; i < N; i++)
     wrong += out[i] != 3 * i;
   wrong += own[0] != 0;
+  wrong += through_rows(7, 5);
   if (wrong)
     printf("%d differences\n", wrong);
   return wrong != 0;

@@ -1,6 +1,8 @@
-// Functions called through pointers in kernels: from tables, records and arguments, of several types, chosen on the device or on the host.
+// Functions called through pointers in kernels: from tables, records and arguments, of several types, chosen on the device or on the host,
+// and come there in any way: private, in mapped records, arrays and variables of the device.
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #define N 48
 
@@ -33,9 +35,41 @@ static int folded(const int *values, int n, int (*with)(int, int)) {
     all = (*with)(all, values[i]);
   return all;
 }
+typedef int (*binary)(int, int);
+struct object { binary with; int value; struct { binary each[2]; } in; };
+static binary resident = 0;
 static int nothing(void) { return 40; }
 static int something(void) { return 2; }
 #pragma omp end declare target
+
+// Pointers of the host that come with data.
+static int carried(void) {
+  int wrong = 0, got = 0, each[4];
+  binary one = mul;
+#pragma omp target firstprivate(one) map(from : got)
+  got = (*one)(6, 7);
+  wrong += got != 42;
+  struct object object = {add, 5, {{mul, sub}}};
+#pragma omp target map(to : object) map(from : got)
+  got = object.with(object.value, 1) + object.in.each[0](10, 2) * 100 + (**object.in.each[1])(5, 3) * 10000;
+  wrong += got != 22006;
+#pragma omp target firstprivate(object) map(from : got)
+  got = object.with(1, 2) + object.in.each[1](9, 4);
+  wrong += got != 8;
+  binary list[4] = {add, mul, sub, 0}, *heap = malloc(sizeof list);
+#pragma omp target teams distribute parallel for map(to : list) map(from : each)
+  for (int i = 0; i < 4; i++)
+    each[i] = list[i] ? list[i](10 * i, 2) : -1;
+  wrong += each[0] != 2 || each[1] != 20 || each[2] != 18 || each[3] != -1;
+  heap[0] = sub;
+  resident = mul;
+#pragma omp target update to(resident)
+#pragma omp target map(to : heap[0 : 1]) map(from : got)
+  got = heap[0](9, 4) * 100 + (resident ? resident(4, 2) : -1);
+  wrong += got != 508;
+  free(heap);
+  return wrong;
+}
 
 int main(void) {
   int wrong = 0, out[N], sums[3];
@@ -80,6 +114,7 @@ int main(void) {
     out[0] = folded(values, 2, table[2]);
   }
   wrong += out[0] != -21 || values[0] != -2;
+  wrong += carried();
   if (wrong)
     printf("%d differences\n", wrong);
   return wrong != 0;

@@ -223,6 +223,25 @@ static int other(void)
   return s.c;
 }
 
+// An array of which some elements are there, and that no clause names: the rest is not mapped.
+static void in_part(void)
+{
+  struct cells c[4];
+  double got = 0;
+  for (int i = 0; i < 4; i++) {
+    c[i] = (struct cells){ 5, 0, malloc(5 * sizeof(double)) };
+    for (int k = 0; k < 5; k++)
+      c[i].x[k] = i * 10 + k;
+  }
+#pragma omp target enter data map(to : c[1 : 2])
+#pragma omp target map(from : got)
+  got = c[2].x[3] + c[1].len;
+#pragma omp target exit data map(release : c[1 : 2])
+  expect(got == 28, "an array that is there in part");
+  for (int i = 0; i < 4; i++)
+    free(c[i].x);
+}
+
 int main(void)
 {
   int apart = is_apart();
@@ -230,6 +249,7 @@ int main(void)
   motion(apart);
   nested(apart);
   one_by_one();
+  in_part();
   expect(inner() == 6 && other() == 8, "a mapper of the function");
   printf(failures ? "FAILED\n" : "passed\n");
   return failures != 0;

@@ -26,6 +26,12 @@ pub const ROOM: i32 = 0x200;
 /// preference, as `FERRY_DEVICE` has it.
 pub const DEVICES: i32 = 0x400;
 
+/// Entry flags, compared as a whole: the image's symbol is a table of functions that are called through pointers, for one
+/// file: how many, then the host's address and the device's of each.
+pub const FUNCTIONS: i32 = 0x800;
+/// So many functions such a table has room for.
+pub const MOST_FUNCTIONS: usize = 511;
+
 /// One row of a binary's table, in section [`crate::names::ENTRY_SECTION`].
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]

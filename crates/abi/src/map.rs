@@ -11,6 +11,9 @@ use std::ops::{BitOr, BitOrAssign};
 #[repr(transparent)]
 pub struct MapType(pub u64);
 
+/// The size of an entry whose elements do not follow each other, which only updates may have.
+pub const GAPS: i64 = -i64::MAX;
+
 impl MapType {
     /// Storage only: neither copy.
     pub const ALLOC: MapType = MapType(0);

@@ -111,7 +111,9 @@ int f(int i) {
 fn what_a_grid_has_not_is_refused_by_name() {
     insta::assert_snapshot!(on_grid(
         Grid::OpenCl,
-        "int g(int n) { return n < 2 ? 1 : g(n - 1) + g(n - 2); }
+        "static int own;
+#pragma omp threadprivate(own)
+int g(int n) { return n < 2 ? 1 : g(n - 1) + g(n - 2) + own; }
 int f(int n, int (*h)(int)) {
   long double wide = 1;
   int got = 0;

@@ -9,6 +9,7 @@ use std::fmt;
 use std::ptr::{self, NonNull};
 
 use abi::call::MapperFn;
+use abi::map::GAPS;
 use abi::{Ident, MapType};
 
 use crate::error::Error;
@@ -120,6 +121,9 @@ impl MapArgs {
         // SAFETY: `new` was promised `count` elements.
         let size = unsafe { *self.sizes.add(index) };
         let name = item.name.map_or_else(|| "unknown".to_owned(), |it| it.to_string());
+        if size == GAPS {
+            return Err(Error::Size { name: Some(name), size });
+        }
         let message = match size < 0 {
             true => format!("`{name}` has a negative size ({size} bytes)"),
             false => format!("`{name}` has more bytes than there are addresses"),

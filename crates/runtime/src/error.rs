@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+use abi::map::GAPS;
 use device::{DeviceError, Started};
 
 use crate::args::Item;
@@ -148,6 +149,9 @@ impl Error {
             Error::NoImage { device, .. } => {
                 format!("build it again with `ferry cc --device {device}`, or set FERRY_DEVICE=cpu")
             }
+            Error::Size { size: GAPS, .. } => {
+                "map whole rows, `a[first:count][:]`; only updates may leave elements out".into()
+            }
             Error::Size { .. } => {
                 "look at the length of the section: it is negative, or its bytes are more than any \
                  memory has"
@@ -216,7 +220,10 @@ impl fmt::Display for Error {
             }
             Error::Size { name, size } => {
                 let name = name.as_ref().map_or("data".to_owned(), |it| format!("`{it}`"));
-                write!(f, "{name} cannot have {size} bytes")
+                match *size {
+                    GAPS => write!(f, "the elements of {name} do not follow each other"),
+                    _ => write!(f, "{name} cannot have {size} bytes"),
+                }
             }
             Error::UnknownRegion { id } => write!(f, "no binary has registered region {id:#x}"),
             Error::NoSuchDevice { number, count } => {

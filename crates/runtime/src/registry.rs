@@ -66,6 +66,8 @@ struct Binary {
     name: String,
     images: Vec<(usize, usize)>,
     variables: Vec<Variable>,
+    /// Symbols of the tables of functions that are called through pointers.
+    function_tables: Vec<CString>,
     regions: Vec<usize>,
     /// The devices that each of its files was built for, in the order of preference, as `FERRY_DEVICE` has them.
     built_for: Vec<String>,
@@ -267,6 +269,33 @@ impl Binary {
         Ok(Some(module))
     }
 
+    /// Fills the tables that calls through pointers ask.
+    fn place_functions(
+        &self,
+        device: &DeviceState,
+        module: Module,
+        functions: &[[u64; 2]],
+    ) -> Result<(), DeviceError> {
+        if functions.is_empty() || self.function_tables.is_empty() {
+            return Ok(());
+        }
+        if functions.len() > entry::MOST_FUNCTIONS {
+            return Err(DeviceError::Unsupported(
+                "so many functions that are called through pointers",
+            ));
+        }
+        let mut words = vec![(functions.len() as u64).to_ne_bytes()];
+        words.extend(functions.iter().flatten().map(|it| it.to_ne_bytes()));
+        let words = words.concat();
+        for name in &self.function_tables {
+            let Ok(symbol) = device.plugin.symbol(module, name) else { continue };
+            let (from, bytes) = (words.as_ptr(), words.len());
+            // SAFETY: the words are ours, and such a symbol has room for all functions.
+            unsafe { device.plugin.copy_in(symbol.address, from, bytes) }?;
+        }
+        Ok(())
+    }
+
     fn place_variables(&self, device: &DeviceState, module: Module) -> Result<(), DeviceError> {
         self.tell_place(device, module)?;
         let mut functions: Vec<[u64; 2]> = Vec::new();
@@ -304,8 +333,9 @@ impl Binary {
             }
             device.mapping.add_permanent(variable.mapped_to(at));
         }
+        functions.sort_unstable();
+        self.place_functions(device, module, &functions)?;
         if self.is_llvm {
-            functions.sort_unstable();
             device.plugin.settle(module, device.number, devices::all().len(), &functions)?;
         }
         Ok(())
@@ -396,6 +426,7 @@ pub(crate) unsafe fn register(descriptor: &BinaryDescriptor) -> Result<(), Error
         .collect();
     offer(&images);
     let variables = entries.iter().filter_map(variable).collect();
+    let function_tables = entries.iter().filter_map(function_table).collect();
     let kernels: Vec<&Entry> = entries.iter().filter(|it| is_kernel(it)).collect();
     let built_for: Vec<String> = entries.iter().filter_map(built_for).collect();
     if !built_for.is_empty() {
@@ -413,6 +444,7 @@ pub(crate) unsafe fn register(descriptor: &BinaryDescriptor) -> Result<(), Error
         name: loaded::file_of(id),
         images,
         variables,
+        function_tables,
         regions: kernels.iter().map(|it| it.addr as usize).collect(),
         built_for,
         is_llvm,
@@ -497,6 +529,13 @@ fn built_for(entry: &Entry) -> Option<String> {
     let is_list = entry.flags == entry::DEVICES && !entry.name.is_null();
     // SAFETY: names of entries end with a zero byte.
     is_list.then(|| unsafe { CStr::from_ptr(entry.name) }.to_string_lossy().into_owned())
+}
+
+/// The symbol of a table of functions, if that is what the row tells.
+fn function_table(entry: &Entry) -> Option<CString> {
+    let is_table = entry.flags == entry::FUNCTIONS && !entry.name.is_null();
+    // SAFETY: names of entries end with a zero byte.
+    is_table.then(|| unsafe { CStr::from_ptr(entry.name) }.to_owned())
 }
 
 fn variable(entry: &Entry) -> Option<Variable> {

@@ -632,6 +632,7 @@ impl Printer<'_> {
                 out.push_str(&self.function_name(id));
             }
             (None, None) if self.put_caller(callee, out) => is_numbered = true,
+            (None, None) if self.hook.asks_for_functions() => self.put_asked(callee, out),
             (None, _) => self.put(callee, Level::Postfix, out),
         }
         let skipped = skipped.unwrap_or(0);

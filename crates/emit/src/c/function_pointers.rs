@@ -2,6 +2,7 @@
 
 use ir::program::{Expr, ExprId, ExprKind, FunctionId, Program};
 use ir::types::Ty;
+use syntax::print::Level;
 
 use super::{Grid, Printer};
 
@@ -59,6 +60,23 @@ impl Printer<'_> {
             return false;
         }
         true
+    }
+
+    /// The function that a pointer of the host or of the device leads to.
+    pub(super) fn put_asked(&self, callee: ExprId, out: &mut String) {
+        let types = &self.program.types;
+        // `(*p)()` calls what `p` points to.
+        let mut pointer = callee;
+        while let Some(ExprKind::Deref(of)) = self.program.exprs.find(pointer).map(|it| &it.kind)
+            && self.ty(pointer).is_some_and(|it| types.is_function(it))
+        {
+            pointer = *of;
+        }
+        let Some(ty) = self.ty(pointer).filter(|it| types.is_pointer(*it)) else {
+            return out.push_str(&self.operand(callee, Level::Postfix));
+        };
+        let (ty, pointer) = (self.type_name(ty), self.operand(pointer, Level::Cast));
+        out.push_str(&format!("(({ty})__ferry_function((const void *){pointer}))"));
     }
 
     /// What stands before the arguments of a call through a pointer, if that is a number.

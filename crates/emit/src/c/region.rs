@@ -45,6 +45,11 @@ pub trait Hook {
         0
     }
 
+    /// Whether pointers to functions may be the host's, so that a call asks `__ferry_function` where they lead.
+    fn asks_for_functions(&self) -> bool {
+        false
+    }
+
     /// The function that calls those of a type by their numbers, there.
     fn caller(&self, _: Ty) -> String {
         String::new()

@@ -59,6 +59,7 @@ impl Lowering<'_> {
         // Whatever flags say: the runtime looks kernels and variables up by name.
         whole.push_str("#pragma GCC visibility push(default)\n");
         whole.push_str(&self.pointers());
+        whole.push_str(&self.function_lookup());
         state.declarations.iter().for_each(|it| whole.push_str(it));
         // Whoever runs the image has these, and it must link without.
         for (_, function) in program.functions.iter() {

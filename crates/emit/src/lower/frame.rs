@@ -64,6 +64,9 @@ __ferry_i64 __each) {{ __ferry_i64 __b; return !__builtin_mul_overflow(__n, __ea
 __n < 0 ? {least} : {most_bytes}; }}
 static __inline__ __attribute__((unused)) __ferry_i64 __ferry_extent(__ferry_i64 __n, \
 __ferry_i64 __each) {{ return __n > 0 ? __ferry_bytes(__n, __each) : 0; }}
+static __inline__ __attribute__((unused)) __ferry_i64 __ferry_side_by_side(__ferry_i64 __n, \
+__ferry_i64 __each, __ferry_i64 __step) {{ return __n <= 1 || __each == __step || !__each ? \
+__ferry_bytes(__n, __each) : {gaps}; }}
 static __inline__ __attribute__((unused)) void *__ferry_table(__ferry_i64 __n, __ferry_size __each) {{ \
 __ferry_size __b; return __n >= 0 && __n <= 0x7fffffff && \
 !__builtin_mul_overflow((__ferry_size)__n, __each, &__b) ? __builtin_malloc(__b + 1) : 0; }}
@@ -97,6 +100,7 @@ static __inline__ __attribute__((unused)) __ferry_i64 __ferry_member(__ferry_i64
         host = abi::DEVICE_HOST,
         least = "(-0x7fffffffffffffffll - 1)",
         most_bytes = "0x7fffffffffffffffll",
+        gaps = format_args!("({}ll)", abi::map::GAPS),
         copies = COPIES.0,
         spoken = SPOKEN.0,
         most = MapType::MOST_PARENT,

@@ -104,10 +104,20 @@ pub(super) fn lengths(printer: &Printer<'_>, id: RegionId) -> Vec<(ExprId, Strin
         }
     };
     let is_of_function = |it: VarStorage| matches!(it, VarStorage::Local(of) | VarStorage::Param(of) if of == region.function);
+    // Variables that passes have made are in kernels only.
+    let mut declared: Option<FxHashSet<VarId>> = None;
+    let mut is_declared = |id: VarId, storage: VarStorage| {
+        let body = program.functions.find(region.function).and_then(|it| it.body);
+        let all = || body.map(|it| declared_in(program, it)).unwrap_or_default();
+        matches!(storage, VarStorage::Param(_)) || declared.get_or_insert_with(all).contains(&id)
+    };
     for (id, var) in program.vars.iter() {
         if var.name.is_some() && is_of_function(var.storage) && !inside.contains(&id) {
             let name = printer.var_name(id);
-            variable_lengths(program, var.ty, &name).into_iter().for_each(&mut add);
+            let lengths = variable_lengths(program, var.ty, &name);
+            if !lengths.is_empty() && is_declared(id, var.storage) {
+                lengths.into_iter().for_each(&mut add);
+            }
         }
     }
     let around = program.stmts[body].span;

@@ -853,6 +853,10 @@ impl Hook for Lowering<'_> {
         self.caller_of(ty)
     }
 
+    fn asks_for_functions(&self) -> bool {
+        self.asks_table()
+    }
+
     fn is_offered(&self, id: FunctionId) -> bool {
         self.links() && self.offers(id)
     }

@@ -40,6 +40,12 @@ pub(super) struct Dim {
     pub(super) step: String,
 }
 
+impl Dim {
+    fn has_stride(&self) -> bool {
+        self.stride.as_deref().is_some_and(|it| it != "1")
+    }
+}
+
 /// Pointers side by side that are all followed.
 #[derive(Clone, Debug)]
 pub(super) struct Rows {
@@ -68,11 +74,12 @@ impl Place {
     /// The size of all of it.
     pub(super) fn bytes(&self) -> String {
         let element = format!("sizeof({})", self.first);
-        self.dims.iter().fold(element, |text, it| format!("({}) * {text}", it.length))
+        self.dims.iter().rfold(element, |text, it| format!("({}) * {text}", it.length))
     }
 
     /// The same, checked when the program runs: a size that is negative or too large stays one that nothing has;
-    /// of a section that was computed here, a negative length is none.
+    /// of a section that was computed here, a negative length is none. So does one whose elements do not follow each
+    /// other.
     pub(super) fn size(&self, is_computed: bool) -> String {
         let is_literal = |it: &Dim| it.length.bytes().all(|it| it.is_ascii_digit());
         if self.dims.iter().all(is_literal) {
@@ -80,12 +87,36 @@ impl Place {
         }
         let helper = if is_computed { "__ferry_extent" } else { "__ferry_bytes" };
         let element = format!("sizeof({})", self.first);
-        self.dims.iter().fold(element, |text, it| format!("{helper}({}, {text})", it.length))
+        let may_have_gaps =
+            |it: &Dim, each: &str| !is_computed && (it.has_stride() || it.step != each);
+        self.dims.iter().rfold(element, |text, it| match may_have_gaps(it, &text) {
+            true => {
+                let stride = it.stride.as_deref().unwrap_or("1");
+                format!("__ferry_side_by_side({}, {text}, ({stride}) * {})", it.length, it.step)
+            }
+            false => format!("{helper}({}, {text})", it.length),
+        })
     }
 
-    /// Whether its elements do not follow each other.
-    pub(super) fn is_strided(&self) -> bool {
-        self.dims.iter().any(|it| it.stride.as_deref().is_some_and(|it| it != "1"))
+    /// Whether its elements may not follow each other.
+    pub(super) fn is_apart(&self) -> bool {
+        let Some(last) = self.dims.last() else { return false };
+        self.dims.len() > 1 || last.has_stride() || !self.is_whole_element(last)
+    }
+
+    /// Whether all of what one index steps over is named.
+    fn is_whole_element(&self, dim: &Dim) -> bool {
+        dim.step == format!("sizeof({})", self.first)
+    }
+
+    /// Its dimensions, the last of which steps over elements.
+    pub(super) fn dims_of_elements(&self) -> Vec<Dim> {
+        let mut dims = self.dims.clone();
+        if dims.last().is_some_and(|it| !self.is_whole_element(it)) {
+            let step = format!("sizeof({})", self.first);
+            dims.push(Dim { length: "1".to_owned(), stride: None, step });
+        }
+        dims
     }
 }
 

@@ -127,6 +127,7 @@ FERRY_HELPER void *ferry_value(const volatile void *from, ferry_size size) {
 FERRY_HELPER const volatile void *ferry_low(const volatile void *a, const volatile void *b) { return a < b ? a : b; }
 FERRY_HELPER const volatile void *ferry_high(const volatile void *a, const volatile void *b) { return a > b ? a : b; }
 FERRY_HELPER ferry_i64 ferry_device(ferry_i64 number) { return number == -1 ? FERRY_HOST : number; }
+#define FERRY_GAPS (-0x7fffffffffffffffll)
 /* A size that is negative or too large stays one that nothing has. */
 FERRY_HELPER ferry_i64 ferry_bytes(ferry_i64 count, ferry_i64 each) {
   ferry_i64 bytes;
@@ -134,6 +135,10 @@ FERRY_HELPER ferry_i64 ferry_bytes(ferry_i64 count, ferry_i64 each) {
   return count < 0 ? -0x7fffffffffffffffll - 1 : 0x7fffffffffffffffll;
 }
 FERRY_HELPER ferry_i64 ferry_extent(ferry_i64 count, ferry_i64 each) { return count > 0 ? ferry_bytes(count, each) : 0; }
+/* The bytes of elements that follow each other. */
+FERRY_HELPER ferry_i64 ferry_side_by_side(ferry_i64 count, ferry_i64 each, ferry_i64 step) {
+  return count <= 1 || each == step || !each ? ferry_bytes(count, each) : FERRY_GAPS;
+}
 FERRY_HELPER ferry_i64 ferry_trips(ferry_i64 begin, ferry_i64 end, ferry_i64 step) {
   ferry_i64 count = step > 0 ? (end - begin + step - 1) / step : step < 0 ? (begin - end - step - 1) / -step : 0;
   return count > 0 ? count : 0;

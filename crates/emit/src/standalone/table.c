@@ -276,6 +276,7 @@ static void remember(char *pointer, const struct ferry_item *item, ferry_word de
 /* No object has such a size. */
 static void check_size(const struct ferry_item *item) {
   if (has(item, FERRY_STRIDED) || (item->size >= 0 && item->size < 0x7fffffffffffffffll)) return;
+  if (item->size == FERRY_GAPS) fail("the elements of `%s` do not follow each other", named(item));
   if (item->size < 0) fail("`%s` has a negative size (%lld bytes)", named(item), item->size);
   fail("`%s` has more bytes than there are addresses", named(item));
 }

@@ -44,6 +44,10 @@ pub(crate) fn begin(cx: &Cx<'_>, args: &MapArgs, in_mapper: bool) -> Result<(), 
             attach::attach_pointee(cx, item.base)?;
             continue;
         }
+        // Of an array that is there in part, and that no clause names, nothing more is mapped.
+        if is_of_partial(cx, args, &item) {
+            item.map |= MapType::OPTIONAL;
+        }
         let is_first_of_mapper = in_mapper && index == 0;
         let mut update =
             item.map.parent().is_none() && !is_first_of_mapper && !item.map.has(MapType::UNCOUNTED);
@@ -88,6 +92,19 @@ pub(crate) fn begin(cx: &Cx<'_>, args: &MapArgs, in_mapper: bool) -> Result<(), 
         }
     }
     Ok(())
+}
+
+/// Whether an entry is part of one that no clause names and of which only some is mapped.
+fn is_of_partial(cx: &Cx<'_>, args: &MapArgs, item: &Item) -> bool {
+    let Some(parent) = item.map.parent().filter(|it| *it < args.count) else { return false };
+    let parent = args.item(parent);
+    parent.map.has(MapType::IMPLICIT)
+        && cx
+            .device
+            .mapping
+            .look_up(parent.begin, parent.size)
+            .1
+            .is_some_and(|it| it.fit == Fit::Partial)
 }
 
 /// The pointer may be mapped later than its data.

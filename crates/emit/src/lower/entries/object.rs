@@ -130,14 +130,14 @@ impl Entries {
 
     /// One item of an update.
     pub(super) fn motion(&mut self, wish: Wish) {
-        let is_apart = wish.place.is_strided() || wish.place.dims.len() > 1;
+        let is_apart = wish.place.is_apart();
         // A mapper is handed objects that follow each other.
         let wish = if is_apart && wish.mapper.is_some() { one_by_one(wish) } else { wish };
         let begin = format!("(void *)&{}", wish.place.first);
         let mut made = entry(begin.clone(), begin, wish.size(), wish.bits, &wish.name);
-        if wish.place.is_strided() || wish.place.dims.len() > 1 {
+        if wish.place.is_apart() {
             made.bits |= MapType::NON_CONTIG;
-            made.strided = Some(wish.place.dims.clone());
+            made.strided = Some(wish.place.dims_of_elements());
         }
         made.mapper = wish.mapper;
         made.repeats = wish.repeats;

@@ -1,8 +1,9 @@
 //! Calls through pointers, where the language has no pointers to functions.
 //!
 //! A function whose address is taken has a number, which is what its pointers are. A call through a pointer is a call of
-//! a function that looks which of the functions of that type has the number. A number that none has is a fault of the
-//! kernel, which the runtime finds when the kernel is done.
+//! a function that looks which of the functions of that type has the number, or which number the table of the host's
+//! addresses has for it ([`crate::lower::indirect`]). A number that none has is a fault of the kernel, which the runtime finds
+//! when the kernel is done.
 
 use ir::program::{ExprKind, FunctionId};
 use ir::types::{FunctionType, Ty};
@@ -11,6 +12,7 @@ use rustc_hash::FxHashSet;
 
 use crate::c::library::known;
 use crate::c::{Out, Printer, Setting, THREAD, named_callee};
+use crate::lower::indirect::TABLE;
 use crate::lower::{Lowering, fingerprint};
 
 impl Lowering<'_> {
@@ -122,11 +124,15 @@ impl Lowering<'_> {
         let (types, program) = (self.state.borrow().called_types.clone(), self.program);
         let printer = self.printer(Setting::Alone);
         let mut out = Out::new();
+        if !types.is_empty() {
+            self.put_function_table(&mut out);
+        }
         for (at, ty) in types.into_iter().enumerate() {
             let Some(callee) = program.types.callee(ty) else { continue };
             let is_void = program.types.is_void(callee.ret);
             out.line(&self.caller_header(&printer, at, callee));
             out.line("{");
+            out.line("for (int __ferry_turn = 0; __ferry_turn < 2; __ferry_turn++) {");
             out.line("switch (__ferry_to) {");
             for id in self.reached_by(ty) {
                 let is_told = !self.memory().is_empty() && program.functions[id].body.is_some();
@@ -140,6 +146,14 @@ impl Lowering<'_> {
                     false => format!("case {number}ul: return {call};"),
                 });
             }
+            out.line("}");
+            out.line(&format!(
+                "for (unsigned long __ferry_i = 1; __ferry_i <= 2 * {TABLE}[0]; __ferry_i += 2)"
+            ));
+            out.line(&format!("if ({TABLE}[__ferry_i] == __ferry_to) {{"));
+            out.line(&format!("__ferry_to = {TABLE}[__ferry_i + 1];"));
+            out.line("break;");
+            out.line("}");
             out.line("}");
             out.line(&format!("__ferry_fail({}ul);", abi::names::FAULT_FUNCTION));
             if !is_void {

@@ -88,7 +88,12 @@ template <class T, unsigned long N> struct __ferry_open<const T[N]> {
 };
 /* The team that the one thread of a kernel stands for, for functions that it calls. */
 static __device__ struct { unsigned long __team, __teams; } __ferry_here;
+/* One for all critical sections; linked files have it in common. */
+#ifdef __FERRY_LINKED
+inline __device__ int __ferry_lock = 0;
+#else
 static __device__ int __ferry_lock = 0;
+#endif
 /* What other groups have written is seen, and what was written is seen by them. The owner may take the lock again, which
    is counted in its lowest bits. */
 static __device__ int __ferry_try(void)

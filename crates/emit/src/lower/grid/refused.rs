@@ -58,6 +58,11 @@ impl Lowering<'_> {
                     if let Some(what) = self.odd_bits(grid, &it.kind) {
                         self.not_for_grid(it.span, what);
                     }
+                    if let ExprKind::Var(var) = it.kind
+                        && program.vars[var].thread_local
+                    {
+                        self.not_for_grid(it.span, "a variable of which each thread has its own");
+                    }
                     if let ExprKind::Function(function) = it.kind
                         && let Some(what) = self.missing_function(function)
                     {

@@ -134,6 +134,7 @@ impl Lowering<'_> {
         }
         let has_variables = self.has_grid_variables();
         let mut body = services;
+        body.push_str(&self.function_lookup());
         // What others call has its name though nobody here says it.
         let is_unnamed = |it: &FunctionId| self.offers(*it) && !used.functions.contains(it);
         let unnamed = selection.functions.iter().copied().filter(is_unnamed);

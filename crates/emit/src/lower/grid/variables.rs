@@ -13,6 +13,7 @@ use crate::c::{Grid, Out, Printer, is_reserved};
 use crate::lower::Lowering;
 use crate::lower::entries::is_function_name;
 use crate::lower::handed_back::PLACE;
+use crate::lower::indirect::{TABLE, WORDS};
 
 /// How memory is handed out to kernels, from a heap behind the block.
 const HEAP: &str = include_str!("heap.cl");
@@ -219,6 +220,12 @@ impl Lowering<'_> {
                 out.into_text()
             }
         }
+    }
+
+    /// The table of the host's pointers to functions.
+    pub(super) fn put_function_table(&self, out: &mut Out<'_>) {
+        let declared = format!("typedef unsigned long __ferry_t_{TABLE}[{WORDS}];");
+        self.put_variable(Placed::of_unit(TABLE, self.unit), &declared, out);
     }
 
     /// The heap, behind all variables.

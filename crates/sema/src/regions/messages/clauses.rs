@@ -188,6 +188,17 @@ pub(crate) fn bad_section(span: Span, what: String, why: String) -> Diagnostic {
     Diagnostic::error("F0532", what).at(span, why)
 }
 
+/// A section that is mapped or combined, and whose elements do not follow each other.
+pub(crate) fn gaps(construct: &Construct<Typed>, at: u32, span: Span) -> Diagnostic {
+    let of = clause(construct, at);
+    bad_section(
+        span,
+        format!("the elements of a section in `{of}` do not follow each other"),
+        "there is something else between them".to_owned(),
+    )
+    .help("name whole rows, `a[first:count][:]`; only updates may leave elements out")
+}
+
 pub(crate) fn outside_of_copy(span: Span, index: i128, item: Span) -> Diagnostic {
     Diagnostic::warning("F0592", format!("element {index} is not in the part that is copied"))
         .at(span, "where this lies in here is not said")

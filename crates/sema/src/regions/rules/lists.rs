@@ -2,6 +2,7 @@
 
 use ir::construct::{ClauseKind, Construct, Leaf};
 use ir::program::{CastKind, ExprId, ExprKind, Program, Section, Typed, VarId};
+use ir::region::Region;
 use ir::types::{ArrayLen, TypeKind};
 use source::Diagnostics;
 
@@ -26,7 +27,10 @@ pub(super) fn check(program: &Program, construct: &Construct<Typed>, faults: &mu
     });
     let cx = Cx { program, construct };
     if construct.has(Leaf::DeclareMapper) {
-        items::all(construct).for_each(|it| cx.sections(it.expr, true, faults));
+        for it in items::all(construct) {
+            cx.sections(it.expr, true, faults);
+            cx.gaps(it, faults);
+        }
     }
     if declares {
         return;
@@ -36,6 +40,23 @@ pub(super) fn check(program: &Program, construct: &Construct<Typed>, faults: &mu
     }
     for &item in items::args(construct) {
         cx.sections(item, false, faults);
+    }
+}
+
+/// A `loop` whose order is left open has last values of its counters only.
+pub(super) fn last_values(program: &Program, region: &Region, faults: &mut Diagnostics) {
+    let construct = &region.construct;
+    if !construct.has(Leaf::Loop) || construct.rules.plain_nests || region.loops.is_empty() {
+        return;
+    }
+    for item in items::all(construct).filter(|it| it.role == Role::LastPrivate) {
+        let var = items::plain(program, item.expr);
+        if var.is_some_and(|it| !region.loops.iter().any(|that| that.var == it)) {
+            let span = program.exprs[item.expr].span;
+            let what = "a variable that does not count its iterations";
+            let wanted = "the counter of the loop";
+            faults.push(messages::bad_item(construct, item.clause, span, what, wanted));
+        }
     }
 }
 
@@ -53,6 +74,9 @@ impl Cx<'_> {
         // What tasks depend on is an address.
         let is_data = !matches!(item.role, Role::Depend | Role::Affinity);
         self.sections(item.expr, is_data, faults);
+        if matches!(item.role, Role::Map | Role::Reduction) {
+            self.gaps(item, faults);
+        }
         let Some(var) = items::plain(self.program, item.expr) else {
             self.part(item, faults);
             return;
@@ -204,6 +228,66 @@ impl Cx<'_> {
                 }
                 _ => return,
             };
+        }
+    }
+
+    /// Reports a section between whose elements there surely is something else.
+    fn gaps(&self, item: Item, faults: &mut Diagnostics) {
+        let program = self.program;
+        let value = |it: Option<ExprId>| it.and_then(|it| constant::int(program, it));
+        // Whether less than an element of the array around is named.
+        let mut is_part = false;
+        let mut at = item.expr;
+        loop {
+            let expr = &program.exprs[at];
+            let (base, named) = match &expr.kind {
+                ExprKind::Section(it) => {
+                    let whole = match program.types.shape(program.exprs[it.base].ty) {
+                        TypeKind::Array(_, ArrayLen::Known(size)) => Some(i128::from(*size)),
+                        _ => None,
+                    };
+                    let lower = it.lower.map_or(Some(0), |it| constant::int(program, it));
+                    let rest = || Some(whole? - lower?);
+                    let length = if it.length.is_some() { value(it.length) } else { rest() };
+                    let has_stride = value(it.stride).is_some_and(|it| it > 1);
+                    if length.is_some_and(|it| it > 1) && (is_part || has_stride) {
+                        let span = program.exprs[item.expr].span;
+                        faults.push(messages::gaps(self.construct, item.clause, span));
+                        return;
+                    }
+                    (it.base, length)
+                }
+                ExprKind::Index(base, _) => (*base, Some(1)),
+                ExprKind::Member(base, record, _) => {
+                    let record = &program.types.records[*record];
+                    is_part |=
+                        !record.is_union && record.fields.as_ref().is_some_and(|it| it.len() > 1);
+                    at = *base;
+                    continue;
+                }
+                ExprKind::Cast(CastKind::ArrayToPointer, base) => {
+                    at = *base;
+                    continue;
+                }
+                ExprKind::Deref(base) | ExprKind::Cast(_, base) => {
+                    (is_part, at) = (false, *base);
+                    continue;
+                }
+                _ => return,
+            };
+            let array = match program.exprs[base].kind {
+                ExprKind::Cast(CastKind::ArrayToPointer, array) => array,
+                _ => base,
+            };
+            is_part = match program.types.shape(program.exprs[array].ty) {
+                TypeKind::Array(_, ArrayLen::Known(size)) => {
+                    is_part || named.is_some_and(|it| it < i128::from(*size))
+                }
+                TypeKind::Array(..) => is_part,
+                // What a pointer leads to begins anew.
+                _ => false,
+            };
+            at = array;
         }
     }
 

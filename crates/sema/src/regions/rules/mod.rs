@@ -25,6 +25,7 @@ pub(super) fn check(program: &Program, uses: &Uses, faults: &mut Diagnostics) {
     for (id, region) in program.regions.iter() {
         let construct = &region.construct;
         lists::check(program, construct, faults);
+        lists::last_values(program, region, faults);
         numbers::check(program, construct, faults);
         conflicts::check(program, construct, faults);
         reductions::types(program, construct, faults);
