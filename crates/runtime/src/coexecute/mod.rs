@@ -282,6 +282,8 @@ fn together(call: &Call<'_>, devices: &[&'static DeviceState], deal: &Deal) -> R
             thread::Builder::new().name("ferry-device".into()).spawn_scoped(scope, run).ok()
         };
         let threads: Vec<_> = devices.iter().enumerate().map(start).collect();
+        // Those who wait for devices need a processor too.
+        let _spared = host::spare_threads(devices.len());
         if let Err(error) = on_host(call, deal) {
             fail(error);
         }

@@ -92,6 +92,8 @@ struct Model {
     runs: u64,
     /// How often a device had nothing to run.
     missed: u32,
+    /// How often in a row it took another time than before.
+    others: u32,
 }
 
 /// So often it is tried whether a device comes in time.
@@ -102,6 +104,8 @@ const NEARLY: f64 = 1.25;
 const AGAIN: u64 = 50;
 /// What is so many times as long, or as short, is another time.
 const OTHER: f64 = 2.5;
+/// And so often in a row it is no accident.
+const OTHERS: u32 = 4;
 
 static MODELS: LazyLock<Mutex<HashMap<Key, Model>>> = LazyLock::new(Mutex::default);
 
@@ -176,11 +180,9 @@ pub(crate) fn took(key: Key, plan: &Plan, trips: u64, time: Duration) {
     let Some(model) = models.get_mut(&key) else { return };
     let Some(before) = model.measured(plan) else { return };
     let is_other = before.is_some_and(|it| each > OTHER * it || each * OTHER < it);
-    match before {
-        Some(it) if !is_other => *it = (*it + each) / 2.0,
-        _ => *before = Some(each),
-    }
-    if is_other {
+    *before = Some(before.map_or(each, |it| (it + each) / 2.0));
+    model.others = if is_other { model.others + 1 } else { 0 };
+    if model.others >= OTHERS {
         let runs = model.runs;
         *model = Model { runs, ..Model::default() };
     }
@@ -237,7 +239,7 @@ mod tests {
             devices: vec![Some(1e-6)],
             together: Some(0.6e-6),
             runs: 1,
-            missed: 0,
+            ..Model::default()
         };
         assert_eq!(model.plan(1_000_000), Plan::Host);
     }

@@ -144,6 +144,7 @@ pub(crate) fn run(
             transfer::copy_in(cx, &piece)
         })?;
     }
+    wait(cx)?;
     let mut spent = began.elapsed();
     while let Some((first, last)) = deal.of_device(at) {
         let began = Instant::now();
@@ -221,10 +222,17 @@ fn part(
     let shape = Shape { trip_count, ..*call.shape };
     let timer = call.watch.start();
     directives::begin_region(cx, call.region, &arrays.args(), &shape)?.close(cx, timer);
+    wait(cx)?;
     for (item, low, size) in pieces.iter().filter(|it| it.0.map.has(MapType::FROM)) {
         copy(cx, item, *low, *size, |piece| transfer::copy_out(cx, &piece))?;
     }
     Ok(())
+}
+
+/// Waits for what the device was asked for: otherwise it is not known how long that takes.
+fn wait(cx: &Cx<'_>) -> Result<(), Error> {
+    let waited = cx.device.plugin.wait_for_left();
+    waited.map_err(|error| Error::Device { doing: "waiting for the region", what: None, error })
 }
 
 /// Copies bytes of an entry that the device has.
