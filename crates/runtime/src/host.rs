@@ -116,7 +116,7 @@ fn linked(name: &CStr) -> Option<*mut c_void> {
 
 /// The runtime is part of the program itself, which has no shared libraries. Another one that is loaded
 /// later is not the one whose threads run the program.
-fn is_linked() -> bool {
+pub(crate) fn is_linked() -> bool {
     linked(c"GOMP_task").is_some()
 }
 
