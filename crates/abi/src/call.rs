@@ -112,6 +112,44 @@ impl KernelArgs {
     pub const NOWAIT: u64 = 1;
 }
 
+/// Joins sums: gives those of the second list their first values if the number is not 0, else adds them to those of the first.
+pub type JoinFn = unsafe extern "C" fn(*const *mut c_void, *const *mut c_void, i32);
+
+/// Says which bytes of arrays iterations touch: for the bases of a call, two numbers for each array, counted from its base;
+/// the second is less than the first if that is not known.
+pub type WindowFn = unsafe extern "C" fn(*const *mut c_void, *mut i64);
+
+/// What the loop of a region is told of whose iterations host and devices share. Two arguments of the region are values that the loop runs
+/// from and to.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Split {
+    /// How many iterations there are.
+    pub trips: i64,
+    /// The value of the first.
+    pub begin: i64,
+    /// What each adds.
+    pub step: i64,
+    /// What is added to the value of the last iteration of a part, for the test to end behind it.
+    pub behind: i64,
+    /// The entry with the value that the loop runs from.
+    pub begin_entry: i32,
+    /// The entry with the value that it runs to.
+    pub bound_entry: i32,
+    /// How many sums there are.
+    pub sum_count: i32,
+    /// Of how many arrays is it known what iterations touch.
+    pub window_count: i32,
+    /// The entries of the sums.
+    pub sums: *const i32,
+    /// Joins them.
+    pub join: Option<JoinFn>,
+    /// The entries of the arrays.
+    pub windows: *const i32,
+    /// Says which bytes of them.
+    pub window: Option<WindowFn>,
+}
+
 /// One dimension of a strided update, outermost first. The stride of the last is the element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
@@ -147,4 +185,5 @@ const _: () = {
     assert!(offset_of!(KernelArgs, teams) == 72 && offset_of!(KernelArgs, limit) == 84);
     assert!(offset_of!(KernelArgs, group_memory) == 96);
     assert!(size_of::<Dimension>() == 24);
+    assert!(size_of::<Split>() == 80 && offset_of!(Split, sums) == 48);
 };

@@ -28,7 +28,7 @@ pub mod remote;
 pub mod settings;
 pub mod target;
 
-pub use call::{Dimension, Ident, KernelArgs};
+pub use call::{Dimension, Ident, KernelArgs, Split};
 pub use entry::{BinaryDescriptor, DeviceImage, Entry, FerryRegion};
 pub use map::MapType;
 

@@ -67,6 +67,9 @@ pub const REGISTER: &str = "__tgt_register_lib";
 pub const UNREGISTER: &str = "__tgt_unregister_lib";
 /// `int (Ident *, int64_t device, int32_t teams, int32_t limit, void *region, KernelArgs *)`
 pub const KERNEL: &str = "__tgt_target_kernel";
+/// `void (Ident *, int64_t device, void *region, KernelArgs *, const Split *)`: a region whose iterations host and devices
+/// share.
+pub const COEXECUTE: &str = "__ferry_coexecute";
 /// `void (Ident *, int64_t device, int32_t count, void **bases, void **begins, int64_t *sizes,
 /// int64_t *types, void **names, void **mappers)`
 pub const DATA_BEGIN: &str = "__tgt_target_data_begin_mapper";

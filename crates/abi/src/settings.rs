@@ -48,6 +48,7 @@ pub const SETTINGS: &[Setting] = &[
     of_both("FERRY_KERNEL_TIMEOUT", Takes::Number(1, 1 << 32)),
     of_both("FERRY_CACHE", Takes::WholeFolder),
     of_both("FERRY_LIBEXEC", Takes::Folder),
+    of_both("FERRY_COEXECUTE", Takes::Word(&["gate", "always", "never"])),
     of_both("FERRY_TASKS_HOST", Takes::Number(1, 1024)),
     of_both("FERRY_TASKS_CORES", Takes::Number(0, 32)),
     of_both("FERRY_TASKS_QUEUES", Takes::Word(&["lifo", "fifo"])),

@@ -189,6 +189,12 @@ pub fn fewer_threads(wanted: &str) -> String {
     )
 }
 
+/// A line for the host compiler: one thread runs what follows with its own copy of a variable, which begins as the reduction says and is
+/// then combined with it.
+pub fn alone_sum(reduction: &str, var: &str) -> String {
+    format!("#pragma omp parallel num_threads(1) reduction({reduction}: {var})")
+}
+
 /// A line for the host compiler that declares how values of a type are combined, and with what copies of them begin.
 pub fn declared_reduction(name: &str, ty: &str, combiner: &str, first: &str) -> String {
     format!(

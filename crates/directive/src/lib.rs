@@ -41,10 +41,10 @@ pub use host::{
     ALLOCATOR_CALLS, ALLOCATOR_TYPE, CLOCK_LINKER_FLAGS, DEFAULT_DEVICE, EVENT_TYPE,
     GROUP_ALLOCATORS, HEADERS, HOST_DIALECT, HOST_LIBRARY, IS_ON_HOST, LACKING_ROUTINES, LANES,
     MOST_THREADS, PREPROCESSOR_FLAGS, RUNTIME_SYMBOLS, SET_DEFAULT_DEVICE, STANDALONE_ROUTINES,
-    STATIC_LINKER_FLAGS, STORAGE_CALLS, Switch, TEAM_NUMBER, THREAD_ALLOCATOR, asks_devices,
-    declared_reduction, fewer_threads, fit_for_clang, generated_flags, host_compiler_flags,
-    host_linker_flags, is_directive_word, is_refused_in_teams, preprocessor_flags, switch,
-    version_flags, without_directives,
+    STATIC_LINKER_FLAGS, STORAGE_CALLS, Switch, TEAM_NUMBER, THREAD_ALLOCATOR, alone_sum,
+    asks_devices, declared_reduction, fewer_threads, fit_for_clang, generated_flags,
+    host_compiler_flags, host_linker_flags, is_directive_word, is_refused_in_teams,
+    preprocessor_flags, switch, version_flags, without_directives,
 };
 pub use host::{CrewQuery, alone_answer, asks_final, crew_query};
 pub use selector::{

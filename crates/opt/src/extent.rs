@@ -14,6 +14,7 @@ use std::rc::Rc;
 use ir::construct::{ClauseKind, Implicit, Leaf, Motion, Presence};
 use ir::program::{ExprId, ExprKind, Program, RegionId, Typed, VarId};
 use ir::region::{Attribute, Mapping, Origin, Region, RegionVar, Rule};
+use ir::types::Ty;
 use source::Span;
 
 use crate::access::{Base, Context, Place, Step, Touch};
@@ -232,7 +233,12 @@ fn is_read_only(program: &Program, var: VarId) -> bool {
         .is_some_and(|it| program.types.resolve(program.types.innermost_element(it)).quals.is_const)
 }
 
-fn extent(program: &Program, region: RegionId, pointer: VarId, touches: &[&Touch]) -> Extent {
+pub(crate) fn extent(
+    program: &Program,
+    region: RegionId,
+    pointer: VarId,
+    touches: &[&Touch],
+) -> Extent {
     let mut parts: Vec<Range> = Vec::new();
     let mut believed = BTreeSet::new();
     let (certain, perhaps): (Vec<&Touch>, Vec<&Touch>) =
@@ -378,10 +384,16 @@ fn without_implied(mut guards: BTreeSet<Poly>) -> BTreeSet<Poly> {
     guards
 }
 
-/// Which element of the pointer's target the access is in.
+/// What a pointer leads to, and what an array is made of.
+pub(crate) fn target(program: &Program, var: VarId) -> Option<Ty> {
+    let ty = program.vars[var].ty;
+    program.types.pointee(ty).or_else(|| program.types.element(ty))
+}
+
+/// Which element of the pointer's target, or of the array, the access is in.
 fn element(program: &Program, pointer: VarId, touch: &Touch) -> Option<Poly> {
     let Place { path, anywhere: false, .. } = &touch.place else { return None };
-    let target = program.types.pointee(program.vars[pointer].ty)?;
+    let target = target(program, pointer)?;
     let size = program.model.size_of(&program.types, target).ok()?;
     if touch.size? > size {
         return None;

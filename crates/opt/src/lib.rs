@@ -38,5 +38,6 @@ mod system;
 pub mod tiles;
 pub mod transfer;
 mod walk;
+pub mod window;
 
 pub use marks::marks;

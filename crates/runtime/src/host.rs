@@ -30,6 +30,7 @@ struct HostRuntime {
     default_device: Option<(Get, Set)>,
     level: Option<Get>,
     thread: Option<Get>,
+    threads: Option<(Get, Set)>,
     wait: Option<Wait>,
     wait_at: Option<(WaitAt, ThreadAt)>,
 }
@@ -54,6 +55,9 @@ fn runtime() -> &'static HostRuntime {
                 default_device: get.zip(set),
                 level: find(c"omp_get_level").map(|it| mem::transmute::<_, Get>(it)),
                 thread: find(c"omp_get_thread_num").map(|it| mem::transmute::<_, Get>(it)),
+                threads: find(c"omp_get_max_threads")
+                    .map(|it| mem::transmute::<_, Get>(it))
+                    .zip(find(c"omp_set_num_threads").map(|it| mem::transmute::<_, Set>(it))),
                 wait: find(c"GOMP_taskwait").map(|it| mem::transmute::<_, Wait>(it)),
                 wait_at: wait_at.zip(thread),
             }
@@ -112,7 +116,7 @@ fn linked(name: &CStr) -> Option<*mut c_void> {
 
 /// The runtime is part of the program itself, which has no shared libraries. Another one that is loaded
 /// later is not the one whose threads run the program.
-fn is_linked() -> bool {
+pub(crate) fn is_linked() -> bool {
     linked(c"GOMP_task").is_some()
 }
 
@@ -275,6 +279,32 @@ pub(crate) fn thread_number() -> i32 {
 /// The current thread is inside a parallel region.
 pub(crate) fn is_in_parallel() -> bool {
     level() > 0
+}
+
+/// Parallel regions of the calling thread have so many threads fewer, if they have many, until the answer is dropped.
+pub(crate) fn spare_threads(count: usize) -> Spared {
+    let Some((get, set)) = runtime().threads else { return Spared(None) };
+    // SAFETY: functions of the runtime, for the calling thread.
+    let most = unsafe { get() };
+    let left = c_int::try_from(count).map_or(0, |it| most - it);
+    if left < 3 {
+        return Spared(None);
+    }
+    // SAFETY: as above.
+    unsafe { set(left) };
+    Spared(Some((set, most)))
+}
+
+/// Threads that are spared.
+pub(crate) struct Spared(Option<(Set, c_int)>);
+
+impl Drop for Spared {
+    fn drop(&mut self) {
+        if let Some((set, most)) = self.0 {
+            // SAFETY: a function of the runtime, for the thread that has asked.
+            unsafe { set(most) };
+        }
+    }
 }
 
 /// Lets the runtime give up what it keeps, as the standard's routine of the same numbers says; `None`

@@ -10,6 +10,7 @@
 //! - [`devices`], [`settings`]: which devices there are, and what the environment says
 //! - [`mapping`]: the mapping table of a device and the walks over map entries; [`table`], [`piece`]: its ranges
 //! - [`launch`], [`runner`], [`host`], [`host_task`]: regions, the threads they run on, the host's threading runtime
+//! - [`coexecute`]: regions whose iterations host and devices share
 //! - [`ancestor`]: regions that kernels hand back to the host
 //! - [`queue`]: work that the caller does not wait for, in an order ([`graph`], [`running`]); [`steps`]: what of a call waits in a queue;
 //!   [`submitted`]: regions that are started at once and finished later; [`left`]: work that nobody waits for
@@ -24,6 +25,7 @@ use interpose as _;
 mod account;
 mod ancestor;
 mod args;
+mod coexecute;
 mod devices;
 mod directives;
 mod ending;

@@ -50,6 +50,27 @@ pub(crate) fn policy() -> Policy {
     said.unwrap_or(if is_built_mandatory { Policy::Mandatory } else { Policy::Default })
 }
 
+/// Who runs regions whose iterations host and devices may share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Coexecute {
+    /// Whoever is fastest: one of them, or all.
+    Gate,
+    /// All, each the same number of iterations.
+    Always,
+    /// One device.
+    Never,
+}
+
+/// What the environment says of that.
+pub(crate) fn coexecute() -> Coexecute {
+    static SAID: OnceLock<Coexecute> = OnceLock::new();
+    *SAID.get_or_init(|| match env::var("FERRY_COEXECUTE").as_deref() {
+        Ok("always") => Coexecute::Always,
+        Ok("never") => Coexecute::Never,
+        _ => Coexecute::Gate,
+    })
+}
+
 fn policy_of(word: &str) -> Option<Policy> {
     match word.trim().to_ascii_lowercase().as_str() {
         "" | "default" => Some(Policy::Default),

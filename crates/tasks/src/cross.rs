@@ -80,7 +80,7 @@ impl Cross {
     #[cold]
     fn send_one(&self, worker: &'static Worker, key: usize, tries: bool) -> bool {
         let waiting = worker.deque.len();
-        let task = match self.gate.sends(key, waiting, worker.pool.width(), tries) {
+        let task = match self.gate.sends(key, waiting, worker.pool.width(), tries, clock) {
             Sends::Nothing => return false,
             Sends::Newest => worker.deque.pop(),
             Sends::Oldest => match worker.deque.steal() {

@@ -13,10 +13,12 @@ use crate::settings::Crossing;
 const PLACES: usize = 64;
 /// So often tasks of a place cross until there is something to go by.
 const TRIES: u64 = 2;
-/// One of so many that would not pay crosses nevertheless: loads change.
-const AGAIN: u64 = 4096;
-/// What takes so many times as long on a core is not tried again.
+/// What did not pay is tried again after so many times as long as it took: loads change, and a core that has just begun
+/// to work is slow.
+const AGAIN: u64 = 16;
+/// What takes so many times as long on a core is tried again after as many times this long.
 const HOPELESS: u64 = 16;
+const SELDOM: u64 = 1024;
 /// Tasks that wait before anything is tried: it is the newest that goes then, which is small.
 const ENOUGH: usize = 2;
 
@@ -24,13 +26,14 @@ const ENOUGH: usize = 2;
 #[derive(Default)]
 struct Known {
     key: AtomicUsize,
-    /// Nanoseconds on a core of a task of the host's, with all that became of it there; and how many tasks that was.
+    /// Nanoseconds on a core of each task that one of the host's became there; and how many tasks that was.
     core: AtomicU64,
     tasks: AtomicU64,
     /// Nanoseconds from sending to its return, without those.
     crossing: AtomicU64,
     tries: AtomicU64,
-    refused: AtomicU64,
+    /// When something was sent last that did not pay by what was known.
+    again: AtomicU64,
 }
 
 /// All that was measured.
@@ -54,8 +57,19 @@ pub(crate) enum Sends {
     Oldest,
 }
 
-/// Moves a mean towards a new value.
+/// Moves a mean towards a new value: soon if that is less, since all that disturbs only adds.
 fn learn(mean: &AtomicU64, value: u64) {
+    let old = mean.load(Ordering::Relaxed);
+    let new = match old {
+        0 => value,
+        _ if value < old => old.midpoint(value),
+        _ => (old * 7 + value) / 8,
+    };
+    mean.store(new.max(1), Ordering::Relaxed);
+}
+
+/// Moves a mean towards a new value.
+fn follow(mean: &AtomicU64, value: u64) {
     let old = mean.load(Ordering::Relaxed);
     let new = if old == 0 { value } else { (old * 7 + value) / 8 };
     mean.store(new.max(1), Ordering::Relaxed);
@@ -73,7 +87,7 @@ impl Gate {
         let known = self.known.get((key ^ key >> 6) % PLACES)?;
         if known.key.load(Ordering::Relaxed) != key {
             known.key.store(key, Ordering::Relaxed);
-            for it in [&known.core, &known.tasks, &known.crossing, &known.tries] {
+            for it in [&known.core, &known.tasks, &known.crossing, &known.tries, &known.again] {
                 it.store(0, Ordering::Relaxed);
             }
         }
@@ -89,8 +103,8 @@ impl Gate {
     pub(crate) fn on_core(&self, key: usize, away: u64, busy: u64, tasks: u64) {
         let Some(known) = self.known(key) else { return };
         learn(&self.core, busy / tasks.max(1));
-        learn(&known.core, busy);
-        learn(&known.tasks, tasks);
+        learn(&known.core, busy / tasks.max(1));
+        follow(&known.tasks, tasks);
         learn(&known.crossing, away.saturating_sub(busy));
         known.tries.fetch_add(1, Ordering::Relaxed);
     }
@@ -101,8 +115,15 @@ impl Gate {
     }
 
     /// What the host should send while so many tasks wait for so many workers. `tries`: what is not known may be tried, as the
-    /// newest task is small now: what was just made may still become most of the work.
-    pub(crate) fn sends(&self, key: usize, waiting: usize, workers: usize, tries: bool) -> Sends {
+    /// newest task is small now: what was just made may still become most of the work. `now`: in nanoseconds.
+    pub(crate) fn sends(
+        &self,
+        key: usize,
+        waiting: usize,
+        workers: usize,
+        tries: bool,
+        now: impl FnOnce() -> u64,
+    ) -> Sends {
         match self.crossing {
             Crossing::Gate => (),
             Crossing::Always => return Sends::Oldest,
@@ -114,19 +135,26 @@ impl Gate {
             return if tries && waiting >= ENOUGH { Sends::Newest } else { Sends::Nothing };
         }
         let core = self.core.load(Ordering::Relaxed);
-        let there = known.core.load(Ordering::Relaxed) + known.crossing.load(Ordering::Relaxed);
+        let tasks = known.tasks.load(Ordering::Relaxed).max(1);
+        let there =
+            known.core.load(Ordering::Relaxed) * tasks + known.crossing.load(Ordering::Relaxed);
         // As much work as the task becomes, for each that waits, and for itself.
-        let here = host * known.tasks.load(Ordering::Relaxed).max(1);
+        let here = host * tasks;
         if there <= here + here * waiting as u64 / workers.max(1) as u64 {
             // A core that is about as fast as the host gets most work at once; others are not trusted with it.
             return if core <= host + host / 2 { Sends::Oldest } else { Sends::Newest };
         }
-        // So much slower nothing makes it pay.
-        if there / HOPELESS > here {
+        if !tries || waiting < ENOUGH {
             return Sends::Nothing;
         }
-        let is_again = known.refused.fetch_add(1, Ordering::Relaxed) % AGAIN == AGAIN - 1;
-        if is_again && tries && waiting >= ENOUGH { Sends::Newest } else { Sends::Nothing }
+        let pause = if there / HOPELESS > here { SELDOM } else { AGAIN };
+        let (last, now) = (known.again.load(Ordering::Relaxed), now());
+        if now.saturating_sub(last) <= pause * there {
+            return Sends::Nothing;
+        }
+        known.again.store(now, Ordering::Relaxed);
+        // What the first tries have cost is no reason to wait.
+        if last == 0 { Sends::Nothing } else { Sends::Newest }
     }
 
     /// Whether the host, with nothing else to do, should take a task from a core: unless the core would be done sooner.
@@ -158,33 +186,54 @@ mod tests {
 
     #[test]
     fn nothing_known_is_tried() {
-        assert_eq!(Gate::new(Crossing::Gate).sends(FUNCTION, 0, 4, true), Sends::Nothing);
-        assert_eq!(Gate::new(Crossing::Gate).sends(FUNCTION, ENOUGH, 4, true), Sends::Newest);
+        assert_eq!(Gate::new(Crossing::Gate).sends(FUNCTION, 0, 4, true, || 1), Sends::Nothing);
+        assert_eq!(Gate::new(Crossing::Gate).sends(FUNCTION, ENOUGH, 4, true, || 1), Sends::Newest);
         assert!(Gate::new(Crossing::Gate).takes());
     }
 
     #[test]
     fn fine_tasks_stay_and_plenty_of_them_goes() {
         let gate = gate(1_000, 1_000, 20_000);
-        assert_eq!(gate.sends(FUNCTION, 4, 4, true), Sends::Nothing);
-        assert_eq!(gate.sends(FUNCTION, 400, 4, true), Sends::Oldest);
+        assert_eq!(gate.sends(FUNCTION, 4, 4, true, || 1), Sends::Nothing);
+        assert_eq!(gate.sends(FUNCTION, 400, 4, true, || 1), Sends::Oldest);
     }
 
     #[test]
     fn coarse_tasks_go_unless_the_core_is_too_slow() {
-        assert_eq!(gate(1_000_000, 1_000_000, 20_000).sends(FUNCTION, 4, 4, true), Sends::Oldest);
-        assert_eq!(gate(1_000_000, 1_900_000, 20_000).sends(FUNCTION, 4, 4, true), Sends::Newest);
-        assert_eq!(gate(1_000_000, 8_000_000, 20_000).sends(FUNCTION, 4, 4, true), Sends::Nothing);
+        assert_eq!(
+            gate(1_000_000, 1_000_000, 20_000).sends(FUNCTION, 4, 4, true, || 1),
+            Sends::Oldest
+        );
+        assert_eq!(
+            gate(1_000_000, 1_900_000, 20_000).sends(FUNCTION, 4, 4, true, || 1),
+            Sends::Newest
+        );
+        assert_eq!(
+            gate(1_000_000, 8_000_000, 20_000).sends(FUNCTION, 4, 4, true, || 1),
+            Sends::Nothing
+        );
     }
 
     #[test]
     fn what_did_not_pay_is_tried_again_sometimes() {
-        let sent = |gate: Gate| {
-            let times = 0..AGAIN;
-            times.filter(|_| gate.sends(FUNCTION, 4, 4, true) != Sends::Nothing).count()
+        let sent = |gate: Gate, times: &[u64]| {
+            let is_sent = |now: u64| gate.sends(FUNCTION, 4, 4, true, || now) != Sends::Nothing;
+            times.iter().filter(|it| is_sent(**it)).count()
         };
-        assert_eq!(sent(gate(1_000, 5_000, 2_000)), 1);
-        assert_eq!(sent(gate(1_000, 1_000_000, 20_000)), 0);
+        let later = 1 + AGAIN * 7_000;
+        let times = [200_000, 200_001, 200_000 + later, 200_001 + later, 200_000 + 2 * later];
+        assert_eq!(sent(gate(1_000, 5_000, 2_000), &times), 2);
+        assert_eq!(sent(gate(1_000, 1_000_000, 20_000), &times), 0);
+    }
+
+    #[test]
+    fn a_core_that_begins_slowly_is_not_judged_by_that() {
+        let gate = gate(1_000_000, 9_000_000, 5_000_000);
+        assert_eq!(gate.sends(FUNCTION, 4, 4, true, || 1), Sends::Nothing);
+        for _ in 0..12 {
+            gate.on_core(FUNCTION, 1_020_000, 1_000_000, 1);
+        }
+        assert_eq!(gate.sends(FUNCTION, 4, 4, true, || 1), Sends::Oldest);
     }
 
     #[test]
@@ -194,7 +243,7 @@ mod tests {
         for _ in 0..TRIES {
             gate.on_core(FUNCTION, 120_000, 100_000, 200);
         }
-        assert_eq!(gate.sends(FUNCTION, 0, 4, true), Sends::Oldest);
+        assert_eq!(gate.sends(FUNCTION, 0, 4, true, || 1), Sends::Oldest);
     }
 
     #[test]

@@ -39,6 +39,7 @@ const KNOWN: &[Known] = &[
         &[
             "account",
             "ancestor",
+            "coexecute",
             "devices",
             "directives",
             "ffi",

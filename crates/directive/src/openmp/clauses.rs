@@ -91,6 +91,8 @@ clauses! {
     // ---- where, how many
     IF "if" OncePerPart, expr(If);
     DEVICE "device" Once, custom(Args(exec::read_device), exec::write_device, ["$e", "ancestor: 1", "device_num: $e"]);
+    // Ours, with the prefix that the standard leaves to implementations.
+    COEXECUTE "ompx_coexecute" Once, switch(Coexecute);
     NUM_TEAMS "num_teams" Once, custom(Args(exec::read_num_teams), exec::write_num_teams, ["$e", "$e : $e"]);
     NUM_THREADS "num_threads" Once, custom(Args(exec::read_num_threads), exec::write_num_threads, ["$e", "strict: $e", "$e, $e"]);
     THREAD_LIMIT "thread_limit" Once, expr(ThreadLimit);

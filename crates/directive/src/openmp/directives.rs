@@ -59,7 +59,8 @@ static TARGET: DirectiveRow = DirectiveRow {
     // `shared` is none of the standard's here, but 6.0 programs write it on targets among tasks; it
     // says what holds for mapped variables anyway.
     clauses: &[rows![
-        ALLOCATE DEFAULT DEFAULTMAP DEPEND DEVICE DEVICE_TYPE FIRSTPRIVATE HAS_DEVICE_ADDR IF
+        ALLOCATE COEXECUTE DEFAULT DEFAULTMAP DEPEND DEVICE DEVICE_TYPE FIRSTPRIVATE
+        HAS_DEVICE_ADDR IF
         IN_REDUCTION IS_DEVICE_PTR MAP NOWAIT PRIORITY PRIVATE REPLAYABLE SHARED THREAD_LIMIT
         USES_ALLOCATORS
     ]],

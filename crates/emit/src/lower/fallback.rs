@@ -108,6 +108,7 @@ impl<'p> Lowering<'p> {
         Lowering {
             program: stays.program,
             written: stays.written,
+            parted: None,
             changed: stays.changed,
             locator: self.locator,
             place: self.place,

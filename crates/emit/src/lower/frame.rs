@@ -11,7 +11,7 @@ pub(super) fn before() -> String {
                 __ferry_i64 *, __ferry_i64 *, void **, void **";
     let (kernel, begin) = (names::KERNEL, names::DATA_BEGIN);
     let (end, update) = (names::DATA_END, names::DATA_UPDATE);
-    let control = names::CONTROL;
+    let (control, coexecute) = (names::CONTROL, names::COEXECUTE);
     let (queue_begin, queue_end) = (names::QUEUE_BEGIN, names::QUEUE_END);
     let (task_begin, task_end) = (names::TASK_BEGIN, names::TASK_END);
     let queue_wait = names::QUEUE_WAIT;
@@ -33,6 +33,12 @@ int __flags, __data; }};
 struct __ferry_dim {{ __ferry_u64 __offset, __count, __stride; }};
 extern int {kernel}(const struct __ferry_ident *, __ferry_i64, int, int, const void *, \
 struct __ferry_args *);
+struct __ferry_split {{ __ferry_i64 __trips, __begin, __step, __behind; int __begin_entry, \
+__bound_entry, __sum_count, __window_count; const int *__sums; \
+void (*__join)(void *const *, void *const *, int); const int *__windows; \
+void (*__window)(void *const *, __ferry_i64 *); }};
+extern void {coexecute}(const struct __ferry_ident *, __ferry_i64, const void *, \
+struct __ferry_args *, const struct __ferry_split *);
 extern void {begin}({call});
 extern void {end}({call});
 extern void {update}({call});

@@ -158,6 +158,7 @@ pub(super) fn clause<P: Phase>(construct: &Construct<P>, clause: &Clause<P>) -> 
         | ClauseKind::Combiner(_)
         | ClauseKind::Inductor(_)
         | ClauseKind::Collector(_)
+        | ClauseKind::Coexecute
         | ClauseKind::Extension(..) => false,
     }
 }

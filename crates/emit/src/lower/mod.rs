@@ -13,6 +13,7 @@ mod bound;
 mod chosen;
 mod clauses;
 mod cluster;
+mod coexecute;
 mod control;
 mod copies;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the clauses it is about")]
@@ -186,6 +187,8 @@ pub fn lower_with(
         trust: options.trust,
         ..opt::marks::Options::default()
     };
+    let parted = coexecute::split(program, locator, options.standalone);
+    let program = parted.as_ref().map_or(program, |it| &it.program);
     let held = in_order::hold(program, &marks);
     let written = held.as_ref().map_or(program, |it| &it.program);
     let known = Profiles::built_in().get(PROFILE);
@@ -287,6 +290,7 @@ pub fn lower_with(
         },
         stays: (!is_device).then_some(&stays),
         written,
+        parted: parted.as_ref(),
         changed: if grid.is_some() { &grid_changed } else { &changed },
         locator,
         place: &place,
@@ -319,6 +323,7 @@ pub fn lower_with(
     let frame = host.standalone.then(|| host.standalone_frame());
     let state = host.state.into_inner();
     let mut diagnostics = state.faults;
+    diagnostics.append(parted.as_ref().map(|it| it.told.clone()).unwrap_or_default());
     diagnostics.append(held.as_ref().map(|it| it.faults.clone()).unwrap_or_default());
     diagnostics.append(leveled.as_ref().map(|it| it.faults.clone()).unwrap_or_default());
     diagnostics.append(named.as_ref().map(|it| it.faults.clone()).unwrap_or_default());
@@ -478,6 +483,8 @@ struct Lowering<'p> {
     program: &'p Program,
     /// The program before levels were given to its loops.
     written: &'p Program,
+    /// Regions whose loops may be run in parts.
+    parted: Option<&'p coexecute::Parted>,
     /// Regions that say something else than their text.
     changed: &'p FxHashSet<RegionId>,
     locator: &'p Locator<'p>,

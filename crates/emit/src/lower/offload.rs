@@ -41,6 +41,7 @@ impl Lowering<'_> {
         out.indented(|out| {
             self.said_before(region.construct.span, out);
             self.location(out, &at);
+            self.ends_text(printer, id).iter().for_each(|it| out.line(it));
             let device = stub::device(printer, &region.construct.clauses, self.device_words());
             let device = order.open(printer, device, out);
             let tables = self.tables(out, &entries, &at, region.span);
@@ -60,7 +61,13 @@ impl Lowering<'_> {
             out.line(&format!(
                 "static const struct __ferry_region *__fr = &__ferry_region_{kernel};"
             ));
-            let call = format!("{}(&__fi, {device}, 0, 0, __fr, &__fk);", abi::names::KERNEL);
+            let call = match self.split_text(printer, id, &kernel, &entries) {
+                None => format!("{}(&__fi, {device}, 0, 0, __fr, &__fk);", abi::names::KERNEL),
+                Some(split) => {
+                    split.lines().for_each(|it| out.line(it));
+                    format!("{}(&__fi, {device}, __fr, &__fk, &__fx);", abi::names::COEXECUTE)
+                }
+            };
             order.call(printer, &call, out);
         });
         out.line("}");

@@ -339,6 +339,8 @@ pub enum ClauseKind<P: Phase> {
     /// How a user's induction reaches a distant value.
     Collector(P::Expr),
     // ---- extensions
+    /// The host runs a part of the iterations, and devices the rest.
+    Coexecute,
     /// A clause of an extension, kept by name with its arguments.
     Extension(P::Name, Option<Vec<P::Expr>>),
 }

@@ -446,6 +446,7 @@ impl<P: Phase> ClauseKind<P> {
             K::MemoryOrder(order) => K::MemoryOrder(*order),
             K::Fail(order) => K::Fail(*order),
             K::Weak => K::Weak,
+            K::Coexecute => K::Coexecute,
             K::MemScope(scope) => K::MemScope(*scope),
             K::Hint(expr) => K::Hint(cx.expr(expr)),
             K::Require(what, expr) => K::Require(*what, maybe(expr, cx)),

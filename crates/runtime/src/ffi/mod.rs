@@ -17,10 +17,12 @@
 
 pub mod acc;
 pub mod choose;
+pub mod coexecute;
 pub mod data;
 pub mod flang;
 mod hand;
 pub mod inside;
+
 pub mod kernel;
 pub mod legacy;
 pub mod memkind;

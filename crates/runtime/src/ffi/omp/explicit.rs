@@ -3,19 +3,22 @@
 //! These functions stand before that runtime's (crate `interpose` has the names): they pass a task on with a note
 //! behind its arguments, and a function in front of its own that remembers, while the task runs, at
 //! which level of nesting it was begun. Tasks with more arguments than [`MOST_WORDS`] are passed on as
-//! they are, and so are detached ones that copy their arguments: inside of these the answer is no.
+//! they are, and so are detached ones that copy their arguments: inside of these the answer is no. Where no file of
+//! the process asks, all are passed on as they are; a file that is loaded later gets the right answer in tasks that are made
+//! after it has asked once.
 
 use std::ffi::{c_int, c_long, c_uint, c_ulong, c_void};
 use std::io::Write;
 use std::mem;
 use std::ptr;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use smallvec::SmallVec;
 
 use super::waiting;
 use crate::guard::guard;
-use crate::host;
+use crate::{host, loaded};
 
 type Body = unsafe extern "C" fn(*mut c_void);
 type CopyArgs = unsafe extern "C" fn(*mut c_void, *mut c_void);
@@ -160,6 +163,29 @@ impl Wrapped {
     }
 }
 
+/// Whether somebody asks: 0 if that is not known yet.
+static ASKED: AtomicU8 = AtomicU8::new(0);
+const NOBODY: u8 = 1;
+const SOMEBODY: u8 = 2;
+
+/// Whether tasks are to be passed on with a note.
+#[inline]
+fn is_asked() -> bool {
+    match ASKED.load(Ordering::Relaxed) {
+        0 => find_out(),
+        known => known == SOMEBODY,
+    }
+}
+
+#[cold]
+fn find_out() -> bool {
+    // A program without shared libraries does not tell.
+    let is_asked = host::is_linked() || loaded::uses(c"omp_in_explicit_task");
+    let known = if is_asked { SOMEBODY } else { NOBODY };
+    let _ = ASKED.compare_exchange(0, known, Ordering::Relaxed, Ordering::Relaxed);
+    is_asked
+}
+
 /// No task can be made: to run its function at once would be another program.
 pub(super) fn missing() {
     let said = b"ferry: error: the program makes tasks, but `libgomp.so.1` cannot be loaded\n";
@@ -211,6 +237,26 @@ pub unsafe extern "C" fn __wrap_GOMP_task(
     let Some(task) = next::<Task>(&NEXT, c"GOMP_task") else {
         return missing();
     };
+    if !is_asked() {
+        // SAFETY: as the program calls it; with this flag there is a list.
+        unsafe {
+            if flags & HAS_DEPENDENCES != 0 {
+                waiting::before(depend);
+            }
+            return task(
+                body,
+                data,
+                copy,
+                bytes,
+                align,
+                is_deferred,
+                flags,
+                depend,
+                priority,
+                detach,
+            );
+        }
+    }
     let is_followed = flags & DETACHED == 0 || copy.is_none();
     let words = bytes / size_of::<u64>() as c_long;
     let is_plain = copy.is_none() && words > 0 && words * size_of::<u64>() as c_long == bytes;
@@ -284,7 +330,7 @@ macro_rules! taskloop {
             let Some(make) = next::<Taskloop>(&NEXT, $text) else { return missing() };
             // SAFETY: the caller's promise.
             unsafe {
-                match Wrapped::new(body, data, copy, bytes, align) {
+                match Wrapped::new(body, data, copy, bytes, align).filter(|_| is_asked()) {
                     Some(mut it) => {
                         let (run, data, copy) = (it.body, it.data(), it.copy);
                         let (bytes, align) = (it.bytes, it.align);
@@ -313,6 +359,7 @@ pub extern "C" fn omp_in_explicit_task() -> c_int {
     type Ask = unsafe extern "C" fn() -> c_int;
     static NEXT: OnceLock<Option<Ask>> = OnceLock::new();
     guard(&"omp_in_explicit_task", false, || {
+        ASKED.store(SOMEBODY, Ordering::Relaxed);
         // SAFETY: a function of that name has that type.
         let find = || unsafe {
             host::find(c"omp_in_explicit_task").map(|it| mem::transmute::<*mut c_void, Ask>(it))
