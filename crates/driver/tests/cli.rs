@@ -9,6 +9,7 @@ mod cli {
     pub(crate) mod cc;
     pub(crate) mod cc_files;
     pub(crate) mod cc_link;
+    pub(crate) mod coexecute;
     pub(crate) mod compiler;
     pub(crate) mod devices;
     pub(crate) mod explain;

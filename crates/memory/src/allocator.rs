@@ -375,10 +375,8 @@ pub fn fast(handle: usize, bytes: usize) -> *mut u8 {
         None => handles::find(handle).map_or(0, |it| it.fast.load(Ordering::Acquire)),
     };
     match Heap::at(heap) {
-        Some(_) if bytes.wrapping_sub(1) >= MOST_BYTES => ptr::null_mut(),
-        Some(_) if handle == DEFAULT => arena::main_block(bytes),
-        Some(heap) => heap.block(bytes),
-        None => ptr::null_mut(),
+        Some(heap) if bytes.wrapping_sub(1) < MOST_BYTES => heap.block(bytes),
+        _ => ptr::null_mut(),
     }
 }
 

@@ -43,7 +43,6 @@ unsafe extern "C" {
     fn mi_heap_destroy(heap: *mut RawHeap);
     fn mi_heap_main() -> *mut RawHeap;
     fn mi_heap_of(at: *const c_void) -> *mut RawHeap;
-    fn mi_malloc(size: usize) -> *mut u8;
     fn mi_heap_malloc(heap: *mut RawHeap, size: usize) -> *mut u8;
     fn mi_heap_zalloc(heap: *mut RawHeap, size: usize) -> *mut u8;
     fn mi_heap_malloc_aligned_at(
@@ -284,13 +283,6 @@ impl Heap {
         // SAFETY: the caller's promise.
         unsafe { mi_heap_destroy(self.0) }
     }
-}
-
-/// A block of the heap that memory without wishes comes from, which every thread knows its part of.
-#[inline]
-pub(crate) fn main_block(bytes: usize) -> *mut u8 {
-    // SAFETY: any size may be asked for.
-    unsafe { mi_malloc(bytes) }
 }
 
 /// Blocks of the allocator are aligned to this if they are as large.

@@ -103,12 +103,12 @@ unsafe fn has_open(tables: &Symbols, name: &CStr) -> bool {
     if tables.symbols == 0 || tables.texts == 0 {
         return false;
     }
+    let table = if tables.found == 0 { tables.all } else { tables.found };
+    if table == 0 {
+        return false;
+    }
     // SAFETY: the second word of either table is a number of symbols.
-    let count = match (tables.found, tables.all) {
-        (0, 0) => return false,
-        (0, all) => unsafe { (all as *const u32).add(1).read() },
-        (found, _) => unsafe { (found as *const u32).add(1).read() },
-    };
+    let count = unsafe { (table as *const u32).add(1).read() };
     let symbols = tables.symbols as *const libc::Elf64_Sym;
     (1..count as usize).any(|at| {
         // SAFETY: so many symbols are there, each with a text that ends with a zero byte.

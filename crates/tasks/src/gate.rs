@@ -11,8 +11,10 @@ use crate::settings::Crossing;
 
 /// Tasks that are told apart, by where they were made.
 const PLACES: usize = 64;
-/// So often tasks of a place cross until there is something to go by.
-const TRIES: u64 = 2;
+/// So often tasks of a place cross until there is something to go by, one after the other: a core may be slow, and is waited for.
+const TRIES: u64 = 1;
+/// Nanoseconds after which a task that was tried does not come back any more.
+const LOST: u64 = 50_000_000;
 /// What did not pay is tried again after so many times as long as it took: loads change, and a core that has just begun
 /// to work is slow.
 const AGAIN: u64 = 16;
@@ -32,7 +34,7 @@ struct Known {
     /// Nanoseconds from sending to its return, without those.
     crossing: AtomicU64,
     tries: AtomicU64,
-    /// When something was sent last that did not pay by what was known.
+    /// When something was sent last to try.
     again: AtomicU64,
 }
 
@@ -132,7 +134,15 @@ impl Gate {
         let Some(known) = self.known(key) else { return Sends::Nothing };
         let host = self.host.load(Ordering::Relaxed);
         if known.tries.load(Ordering::Relaxed) < TRIES || host == 0 {
-            return if tries && waiting >= ENOUGH { Sends::Newest } else { Sends::Nothing };
+            if !tries || waiting < ENOUGH {
+                return Sends::Nothing;
+            }
+            let (last, now) = (known.again.load(Ordering::Relaxed), now());
+            if last != 0 && now.saturating_sub(last) < LOST {
+                return Sends::Nothing;
+            }
+            known.again.store(now, Ordering::Relaxed);
+            return Sends::Newest;
         }
         let core = self.core.load(Ordering::Relaxed);
         let tasks = known.tasks.load(Ordering::Relaxed).max(1);
@@ -153,8 +163,7 @@ impl Gate {
             return Sends::Nothing;
         }
         known.again.store(now, Ordering::Relaxed);
-        // What the first tries have cost is no reason to wait.
-        if last == 0 { Sends::Nothing } else { Sends::Newest }
+        Sends::Newest
     }
 
     /// Whether the host, with nothing else to do, should take a task from a core: unless the core would be done sooner.
@@ -187,7 +196,10 @@ mod tests {
     #[test]
     fn nothing_known_is_tried() {
         assert_eq!(Gate::new(Crossing::Gate).sends(FUNCTION, 0, 4, true, || 1), Sends::Nothing);
-        assert_eq!(Gate::new(Crossing::Gate).sends(FUNCTION, ENOUGH, 4, true, || 1), Sends::Newest);
+        let gate = Gate::new(Crossing::Gate);
+        assert_eq!(gate.sends(FUNCTION, ENOUGH, 4, true, || 1), Sends::Newest);
+        assert_eq!(gate.sends(FUNCTION, ENOUGH, 4, true, || 2), Sends::Nothing, "one at a time");
+        assert_eq!(gate.sends(FUNCTION, ENOUGH, 4, true, || 1 + LOST), Sends::Newest);
         assert!(Gate::new(Crossing::Gate).takes());
     }
 
@@ -222,7 +234,7 @@ mod tests {
         };
         let later = 1 + AGAIN * 7_000;
         let times = [200_000, 200_001, 200_000 + later, 200_001 + later, 200_000 + 2 * later];
-        assert_eq!(sent(gate(1_000, 5_000, 2_000), &times), 2);
+        assert_eq!(sent(gate(1_000, 5_000, 2_000), &times), 3);
         assert_eq!(sent(gate(1_000, 1_000_000, 20_000), &times), 0);
     }
 

@@ -243,6 +243,7 @@ impl Descriptive<'_, '_> {
             | ClauseKind::Induction(_)
             | ClauseKind::CopyIn(_)
             | ClauseKind::DetachEvent(_)
+            | ClauseKind::Coexecute
             | ClauseKind::Extension(..)
             | ClauseKind::Transparent(_)
             | ClauseKind::Replayable(_) => {
