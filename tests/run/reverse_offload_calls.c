@@ -124,10 +124,10 @@ static void large(void) {
   {
 #pragma omp target map(from : wrong)
     {
-      int i;
+      int i, many = MANY, first = 0;
       for (i = 0; i < MANY; i++)
         data[i] *= 3;
-#pragma omp target device(ancestor : 1) map(always, tofrom : data[0 : MANY])
+#pragma omp target device(ancestor : 1) map(always, tofrom : data[first : many]) if (many > first)
       for (int i = 0; i < MANY; i++)
         data[i] += omp_is_initial_device();
       wrong = 0;
@@ -138,6 +138,67 @@ static void large(void) {
   expect(wrong == 0, "large data come and go");
   expect(data[5] == 16, "and the host has them");
   free(data);
+}
+
+struct owner {
+  int count;
+  float *values;
+  struct {
+    short a, b;
+  } in;
+};
+
+/* Parts of structures, what pointers lead to, memory that the kernel has allocated, and what single threads of a team ask. */
+static void owners(void) {
+  float values[8];
+  struct owner owner = {8, values, {1, 2}};
+  int ok = 0, singles = 0, total = 0;
+  for (int i = 0; i < 8; i++)
+    values[i] = i;
+#pragma omp target map(tofrom : owner) map(tofrom : owner.values[0 : 8])
+  {
+    for (int i = 0; i < owner.count; i++)
+      owner.values[i] += 1;
+#pragma omp target device(ancestor : 1) map(always, tofrom : owner.values[0 : 8]) map(always, tofrom : owner.in)
+    {
+      for (int i = 0; i < 8; i++)
+        owner.values[i] *= 2;
+      owner.in.a += 5;
+    }
+    owner.in.b += owner.in.a;
+  }
+  expect(values[7] == 16 && owner.in.a == 6 && owner.in.b == 8, "parts of structures");
+#pragma omp target map(from : ok)
+  {
+    int *all = malloc(10 * sizeof *all), *some = all + 2, many = 5;
+    for (int i = 0; i < 10; i++)
+      all[i] = i;
+#pragma omp target device(ancestor : 1) map(tofrom : some[1 : many])
+    for (int i = 1; i <= 5; i++)
+      some[i] = -some[i];
+    ok = all[2] == 2 && all[3] == -3 && all[7] == -7 && all[8] == 8;
+    free(all);
+  }
+  expect(ok, "memory of the kernel");
+#pragma omp target map(tofrom : singles, total)
+#pragma omp parallel num_threads(4)
+  {
+#pragma omp single
+    {
+      int own = singles;
+#pragma omp target device(ancestor : 1) map(tofrom : own)
+      own += 100;
+      singles = own;
+    }
+#pragma omp critical
+    {
+      int own = total;
+#pragma omp target device(ancestor : 1) map(tofrom : own)
+      own++;
+      total = own;
+    }
+  }
+  expect(singles == 100 && total >= 1 && total <= 4, "single threads and critical sections");
 }
 
 /* What is printed there and what the C library does there is the host's. */
@@ -176,6 +237,7 @@ int main(void) {
   teams();
   parts();
   large();
+  owners();
   library();
   later();
   return failures != 0;

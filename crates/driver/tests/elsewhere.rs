@@ -80,6 +80,32 @@ fn functions_and_variables_of_other_files_are_linked_on_opencl() {
     }
 }
 
+/// A function of another file hands a region back, and so does the file that calls it.
+#[test]
+fn functions_of_other_files_reach_the_host_on_opencl() {
+    if !has_driver() {
+        eprintln!("skipped: no OpenCL driver is installed (Debian: pocl-opencl-icd)");
+        return;
+    }
+    let head = "#include <omp.h>\n#pragma omp requires reverse_offload\n#pragma omp begin declare target\nint other(int);\n\
+                #pragma omp end declare target\n";
+    let back = "#pragma omp target device(ancestor: 1) map(tofrom: own)\n  own += omp_is_initial_device() ?";
+    let main = format!(
+        "{head}int main(void) {{\n  int x = 1, y = 0;\n#pragma omp target map(tofrom: x, y)\n  {{\n  int own = x;\n{back} 10 : 0;\n  \
+         x = own;\n  y = other(x);\n  }}\n  return !(x == 11 && y == 1011);\n}}\n"
+    );
+    let other = format!(
+        "{head}#pragma omp begin declare target\nint other(int x) {{\n  int own = x;\n{back} 1000 : 0;\n  return own;\n}}\n\
+         #pragma omp end declare target\n"
+    );
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    of_two_files(folder.path(), &main, &other).expect("it is built");
+    let mut command = Command::new(folder.path().join("program"));
+    command.env("OMP_TARGET_OFFLOAD", "MANDATORY").env("FERRY_DEVICE", "opencl");
+    let ran = command.output().expect("the program runs");
+    assert!(ran.status.success(), "{}", told(&ran));
+}
+
 #[test]
 fn what_no_file_defines_for_opencl_is_named() {
     for (other, name) in lacking() {

@@ -77,9 +77,11 @@ fn named(program: &Program, id: RegionId) -> Vec<(VarId, bool)> {
             found.push((var.var, is_scalar && mappings.all(is_value)));
         }
     }
+    // Those in clauses alone are not the host's.
+    let Some(body) = region.body else { return found };
     let mut used = Used::default();
-    used.part(program, Part::Region(id));
-    let inside = region.body.map(|it| mentions::declared_in(program, it)).unwrap_or_default();
+    used.part(program, Part::Stmt(body));
+    let inside = mentions::declared_in(program, body);
     for var in used.vars.into_iter().filter(|it| !inside.contains(it)) {
         let it = &program.vars[var];
         let is_local = matches!(it.storage, VarStorage::Local(of) | VarStorage::Param(of) if of == region.function);

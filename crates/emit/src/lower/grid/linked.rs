@@ -9,10 +9,11 @@ use std::collections::BTreeSet;
 use abi::facts::Facts;
 use ir::construct::Leaf;
 use ir::program::{FunctionId, VarId, VarStorage};
+use ir::walk::Part;
 use rustc_hash::FxHashSet;
 
 use super::forms::is_for_one;
-use crate::c::{Grid, Selection};
+use crate::c::{Grid, Selection, Used};
 use crate::lower::Lowering;
 use crate::lower::kernel::regions_in;
 
@@ -53,11 +54,14 @@ impl Lowering<'_> {
             let is_alone = |leaf: &Leaf| {
                 is_for_one(*leaf) || *leaf == Leaf::Atomic && self.agrees_on_atomics()
             };
-            if !regions.iter().all(|it| program.regions[*it].construct.leaves.iter().all(is_alone))
-            {
+            let mut constructs = regions.iter().map(|it| &program.regions[*it].construct);
+            if !constructs.all(|it| it.goes_back() || it.leaves.iter().all(is_alone)) {
                 return false;
             }
-            open.extend(&function.calls);
+            // What the host runs of it calls functions of the host.
+            let mut used = Used::on_device();
+            function.body.into_iter().for_each(|it| used.part(program, Part::Stmt(it)));
+            open.extend(used.functions);
         }
         true
     }
