@@ -23,6 +23,22 @@ pub(crate) fn address_of(name: &CStr) -> Option<usize> {
     (!at.is_null()).then_some(at as usize)
 }
 
+/// Whether the runtime is part of the program's own file.
+pub(crate) fn is_in_program() -> bool {
+    let base = |address: usize| {
+        // SAFETY: as above.
+        unsafe {
+            let mut info: libc::Dl_info = std::mem::zeroed();
+            let found = libc::dladdr(address as *const c_void, &raw mut info) != 0;
+            found.then_some(info.dli_fbase as usize)
+        }
+    };
+    // SAFETY: asks what the kernel has told the process of its program.
+    let program = unsafe { libc::getauxval(libc::AT_PHDR) } as usize;
+    let here: fn() -> bool = is_in_program;
+    base(program).is_some_and(|it| Some(it) == base(here as usize))
+}
+
 /// Whether a file of the process uses what is called so and does not have it itself. A program without shared libraries does not tell.
 pub(crate) fn uses(name: &CStr) -> bool {
     let mut question = Question { name, is_used: false };
@@ -123,6 +139,11 @@ unsafe fn has_open(tables: &Symbols, name: &CStr) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_test_is_a_program_with_the_runtime_in_it() {
+        assert!(is_in_program());
+    }
 
     #[test]
     fn what_a_file_uses_is_seen() {

@@ -210,7 +210,20 @@ impl Cx<'_> {
         path: &[Designator],
         is_braced: bool,
     ) -> Vec<InitElement> {
-        let mut elements = Elements::default();
+        self.fill_more(ty, cursor, path, is_braced, Vec::new())
+    }
+
+    /// The same for an aggregate that has some elements already.
+    fn fill_more(
+        &mut self,
+        ty: Ty,
+        cursor: &mut Cursor<'_>,
+        path: &[Designator],
+        is_braced: bool,
+        list: Vec<InitElement>,
+    ) -> Vec<InitElement> {
+        let is_union = matches!(self.shape(ty), TypeKind::Record(it) if self.program.types.records[*it].is_union);
+        let mut elements = Elements::of(list);
         let mut path = path;
         let mut next = self.position_from(ty, 0);
         let limit = self.positions(ty);
@@ -241,15 +254,25 @@ impl Cx<'_> {
                 None => Choice { first: next, last: next, rest: &[] },
             };
             let before = cursor.at;
-            let value = self.element(ty, &choice, cursor);
+            // A part of an element that is there already is added to it.
+            let found = elements.find(choice.first, choice.last).map(|it| it.value);
+            let value = self.element(ty, &choice, cursor, found);
             if cursor.at == before && (!designators.is_empty() || limit == u64::MAX) {
                 // An element without members takes nothing, and would be asked for ever.
                 cursor.skip();
             }
-            self.put(&mut elements, &choice, value);
-            next = match self.shape(ty) {
-                TypeKind::Record(it) if self.program.types.records[*it].is_union => limit,
-                _ => self.position_from(ty, choice.last.saturating_add(1)),
+            // Of the members of a union the last that is given is there.
+            if is_union && found.is_none() {
+                elements = Elements::default();
+            }
+            let Choice { first, last, .. } = choice;
+            match elements.find(first, last) {
+                Some(it) => it.value = value,
+                None => elements.push(InitElement { first, last, value }),
+            }
+            next = match is_union {
+                true => limit,
+                false => self.position_from(ty, choice.last.saturating_add(1)),
             };
         }
         elements.list
@@ -268,14 +291,24 @@ impl Cx<'_> {
     }
 
     /// The value of one element; takes at least one item unless the element holds nothing.
-    fn element(&mut self, of: Ty, choice: &Choice<'_>, cursor: &mut Cursor<'_>) -> InitId {
+    fn element(
+        &mut self,
+        of: Ty,
+        choice: &Choice<'_>,
+        cursor: &mut Cursor<'_>,
+        before: Option<InitId>,
+    ) -> InitId {
         let tree = self.tree;
         let ty = self.position_ty(of, choice.first);
         let Some(item) = cursor.items.get(cursor.at) else {
             return self.program.inits.push(Init::List(ty, Vec::new()));
         };
         if !choice.rest.is_empty() {
-            let elements = self.fill(ty, cursor, choice.rest, false);
+            let list = match before.map(|it| &mut self.program.inits[it]) {
+                Some(Init::List(_, list)) => std::mem::take(list),
+                Some(Init::Expr(_)) | None => Vec::new(),
+            };
+            let elements = self.fill_more(ty, cursor, choice.rest, false, list);
             return self.program.inits.push(Init::List(ty, elements));
         }
         match &tree.inits[item.value] {
@@ -310,26 +343,6 @@ impl Cx<'_> {
             TypeKind::Record(_) => self.is_compatible(self.unqualified(ty), self.unqualified(from)),
             TypeKind::Vector(..) => self.is_vector(from),
             _ => true,
-        }
-    }
-
-    /// Puts an element in its place; a part of one that is there already is added to it.
-    fn put(&mut self, elements: &mut Elements, choice: &Choice<'_>, value: InitId) {
-        let (first, last) = (choice.first, choice.last);
-        let Some(before) = elements.find(first, last) else {
-            elements.push(InitElement { first, last, value });
-            return;
-        };
-        let added = match &self.program.inits[value] {
-            Init::List(_, added) if !choice.rest.is_empty() => added.clone(),
-            Init::List(..) | Init::Expr(_) => {
-                before.value = value;
-                return;
-            }
-        };
-        match &mut self.program.inits[before.value] {
-            Init::List(_, kept) => kept.extend(added),
-            Init::Expr(_) => before.value = value,
         }
     }
 
@@ -436,13 +449,20 @@ impl Cx<'_> {
 #[derive(Default)]
 struct Elements {
     list: Vec<InitElement>,
+    /// One behind the last of them.
+    end: u64,
     /// Where each is in the list; made once one comes out of order.
     index: Option<FxHashMap<(u64, u64), usize>>,
 }
 
 impl Elements {
+    fn of(list: Vec<InitElement>) -> Elements {
+        let end = list.iter().map(|it| it.last.saturating_add(1)).max().unwrap_or(0);
+        Elements { list, end, index: None }
+    }
+
     fn find(&mut self, first: u64, last: u64) -> Option<&mut InitElement> {
-        if self.list.last().is_none_or(|it| it.last < first) && self.index.is_none() {
+        if self.end <= first && self.index.is_none() {
             return None;
         }
         let index = self.index.get_or_insert_with(|| {
@@ -456,6 +476,7 @@ impl Elements {
         if let Some(index) = &mut self.index {
             index.insert((element.first, element.last), self.list.len());
         }
+        self.end = self.end.max(element.last.saturating_add(1));
         self.list.push(element);
     }
 }

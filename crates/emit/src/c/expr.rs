@@ -521,6 +521,9 @@ impl Printer<'_> {
         if self.is_cpp() && self.ty(e).is_some_and(|it| self.program.types.is_bool(it)) {
             return self.put_truth_step(op, e, out);
         }
+        if self.grid == Some(Grid::Cuda) && self.ty(e).is_some_and(|it| self.is_short(it)) {
+            return self.put_short_step(op, e, out);
+        }
         let (before, after) = match op {
             StepOp::PreInc => ("++", ""),
             StepOp::PreDec => ("--", ""),
@@ -530,6 +533,27 @@ impl Printer<'_> {
         out.push_str(before);
         self.put_changed(e, if after.is_empty() { Level::Unary } else { Level::Postfix }, out);
         out.push_str(after);
+    }
+
+    /// Whether a type is a signed integer shorter than `int`.
+    fn is_short(&self, ty: Ty) -> bool {
+        let (types, model) = (&self.program.types, self.program.model);
+        let is_signed = types.integer_kind(ty).is_some_and(|it| model.int_range(it).0 < 0);
+        is_signed && model.size_of(types, ty).is_ok_and(|it| it < 4)
+    }
+
+    /// A step by a sum: of `c--` NVIDIA's compilers take it that it does not wrap round.
+    fn put_short_step(&self, op: StepOp, e: ExprId, out: &mut String) {
+        let (there, back) = match op {
+            StepOp::PreInc | StepOp::PostInc => (" += 1", " - 1"),
+            StepOp::PreDec | StepOp::PostDec => (" -= 1", " + 1"),
+        };
+        let is_after = matches!(op, StepOp::PostInc | StepOp::PostDec);
+        let ty = self.ty(e).map(|it| self.type_name(it.plain())).unwrap_or_default();
+        out.push_str(&if is_after { format!("(({ty})((") } else { "(".to_owned() });
+        self.put_changed(e, Level::Unary, out);
+        out.push_str(there);
+        out.push_str(&if is_after { format!("){back}))") } else { ")".to_owned() });
     }
 
     /// Whether arithmetic with a pointer is in bytes by an extension that the language lacks.

@@ -46,12 +46,14 @@ impl Printer<'_> {
                 false => self.members(record, elements, &mut parts),
             }
         } else if let Some(element) = types.element(ty).filter(|_| self.is_cpp()) {
-            let mut next = 0;
+            // In any order, and the last that is given of each.
             for it in elements {
-                parts.extend((next..it.first).map(|_| "{}".to_owned()));
                 let value = self.init(it.value, element);
-                parts.extend((it.first..=it.last).map(|_| value.clone()));
-                next = it.last.saturating_add(1);
+                let (first, last) = (it.first as usize, it.last as usize);
+                if parts.len() <= last {
+                    parts.resize(last + 1, "{}".to_owned());
+                }
+                parts.iter_mut().take(last + 1).skip(first).for_each(|it| it.clone_from(&value));
             }
         } else if let Some(element) = types.element(ty) {
             let mut next = 0;

@@ -43,6 +43,8 @@ pub(super) struct Made {
     /// Variables in the memory of groups.
     shared: Vec<VarId>,
     launch: Launch,
+    /// Where its loops went, for people, if all threads share them.
+    told: Vec<String>,
 }
 
 /// What groups are like that run such a kernel.
@@ -136,7 +138,14 @@ impl Lowering<'_> {
             };
             match pipeline::run(&mut kernels.program, kernel, groups, None) {
                 Ok(made) if !is_worth(&made.launch) => {}
-                Ok(made) => kernels.put(&made, groups),
+                Ok(made) => {
+                    let form = self.form(kernel.region);
+                    let told = match form {
+                        super::Form::Flat(_) => self.loops_told(grid, kernel.region, &form),
+                        _ => Vec::new(),
+                    };
+                    kernels.put(&made, groups, told);
+                }
                 Err(refusal) => {
                     bug(&refusal).into_iter().for_each(|it| kernels.bugs.push(it));
                     kernels.refused.insert(kernel.region, refusal.why);
@@ -185,7 +194,7 @@ fn has_crew(stmt: &Stmt) -> bool {
 
 impl Kernels {
     /// Puts a kernel into the program, as the body of its region.
-    fn put(&mut self, kernel: &Kernel, groups: Groups) {
+    fn put(&mut self, kernel: &Kernel, groups: Groups, told: Vec<String>) {
         let shared: Vec<VarId> =
             kernel.spaces.iter().filter(|it| it.1 == Space::Group).map(|it| it.0).collect();
         let (types, model) = (&self.program.types, self.program.model);
@@ -217,7 +226,8 @@ impl Kernels {
         region.loops.clear();
         region.construct.leaves.retain(|it| matches!(it, Leaf::Offload | Leaf::Kernels));
         region.vars.iter_mut().for_each(|it| it.sharing = None);
-        self.made.insert(kernel.region, Made { shared, launch: kernel.launch.clone() });
+        let launch = kernel.launch.clone();
+        self.made.insert(kernel.region, Made { shared, launch, told });
     }
 }
 
@@ -371,6 +381,11 @@ impl Lowering<'_> {
     /// How a region's kernel wants to be launched, if it is such.
     pub(in crate::lower) fn launch(&self, id: RegionId) -> Option<&Launch> {
         self.spmd.and_then(|it| it.made.get(&id)).map(|it| &it.launch)
+    }
+
+    /// Where the loops of a region went that has such a kernel.
+    pub(super) fn dealt_told(&self, id: RegionId) -> &[String] {
+        self.spmd.and_then(|it| it.made.get(&id)).map_or(&[], |it| it.told.as_slice())
     }
 
     /// Why a region has none, if that is known.

@@ -28,25 +28,30 @@ impl Lowering<'_> {
         }
         if form == Form::Spmd {
             let notes = self.launch(kernel.region).map(|it| it.notes.clone()).unwrap_or_default();
-            match notes.is_empty() {
-                true => {
-                    let text = "every thread runs it from the beginning: a group is a team";
-                    lines.push(text.to_owned());
-                }
-                false => lines.extend(notes),
+            lines.extend(notes);
+            lines.extend(self.dealt_told(kernel.region).iter().cloned());
+            if lines.len() == 2 {
+                let text = "every thread runs it from the beginning: a group is a team";
+                lines.push(text.to_owned());
             }
-            return format!("/* {} */\n", lines.join("\n   ").replace("*/", "* /"));
+        } else {
+            lines.extend(self.loops_told(grid, kernel.region, &form));
         }
+        format!("/* {} */\n", lines.join("\n   ").replace("*/", "* /"))
+    }
+
+    /// A line for each loop of a region: who has its iterations.
+    pub(super) fn loops_told(&self, grid: Grid, id: RegionId, form: &Form) -> Vec<String> {
         let [blocks, threads] = match grid {
             Grid::OpenCl | Grid::OpenCl12 | Grid::Fpga(_) => ["work-groups", "work-items"],
             Grid::Cuda | Grid::Hip => ["blocks", "threads"],
         };
-        for (stmt, span) in self.loops_in(kernel.region) {
-            let to = match &form {
+        let told = |(stmt, span): (StmtId, Span)| {
+            let to = match form {
                 Form::Flat(inner) if self.deals(*inner, stmt) => {
                     format!("to all {threads} of all {blocks}")
                 }
-                Form::Team(_) if self.deals(kernel.region, stmt) => format!("to {blocks}"),
+                Form::Team(_) if self.deals(id, stmt) => format!("to {blocks}"),
                 Form::Team(team) => {
                     let shares =
                         |(id, _): &(RegionId, _)| team.has_threads(*id) && self.deals(*id, stmt);
@@ -58,9 +63,9 @@ impl Lowering<'_> {
                 Form::Flat(_) | Form::Solo(_) | Form::Spmd => "in order".to_owned(),
             };
             let name = self.counter(stmt).map_or_else(String::new, |it| format!(" over {it}"));
-            lines.push(format!("line {}, loop{name}: {to}", self.line(span.start + 1)));
-        }
-        format!("/* {} */\n", lines.join("\n   ").replace("*/", "* /"))
+            format!("line {}, loop{name}: {to}", self.line(span.start + 1))
+        };
+        self.loops_in(id).into_iter().map(told).collect()
     }
 
     /// Whether a construct deals out the iterations of a loop.

@@ -180,7 +180,9 @@ fn is_asked() -> bool {
 #[cold]
 fn find_out() -> bool {
     // A program without shared libraries does not tell.
-    let is_asked = host::is_linked() || loaded::uses(c"omp_in_explicit_task");
+    // What the program's own file has, it does not ask others for.
+    let is_asked =
+        host::is_linked() || loaded::is_in_program() || loaded::uses(c"omp_in_explicit_task");
     let known = if is_asked { SOMEBODY } else { NOBODY };
     let _ = ASKED.compare_exchange(0, known, Ordering::Relaxed, Ordering::Relaxed);
     is_asked
