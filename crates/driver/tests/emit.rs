@@ -252,7 +252,7 @@ fn run_on_driver(folder: &Path, settings: &[(&str, &str)]) -> Output {
 fn hip_kernels(folder: &Path, file: &str) -> Option<String> {
     let mut clang = Command::new("clang-19");
     clang.args(["-x", "hip", "--offload-arch=gfx90a", "-nogpuinc", "-nogpulib"]);
-    clang.args(["--offload-device-only", "-std=c++17", "-fno-builtin", "-w", "-O1", "-S", file]);
+    clang.args(["--offload-device-only", "-std=c++20", "-fno-builtin", "-w", "-O1", "-S", file]);
     let made = clang.args(["-o", "kernels.s"]).current_dir(folder).output().expect("clang-19 runs");
     (!made.status.success()).then(|| told(&made))
 }

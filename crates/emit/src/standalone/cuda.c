@@ -105,7 +105,7 @@ static void load_module(struct ferry_module *module) {
     nvrtcProgram program;
     /* A text that wants every operation rounded says so. */
     const char *each = strstr(module->text, "// compile with --fmad=false\n");
-    const char *options[] = { "--std=c++17", "-w", "--device-int128", arch, "--fmad=false" };
+    const char *options[] = { "--std=c++20", "-w", "--device-int128", arch, "--fmad=false" };
     size_t bytes = 0, said = 0;
     sprintf(arch, "--gpu-architecture=sm_%d", generation);
     if (nvrtcCreateProgram(&program, module->text, "kernels.cu", 0, 0, 0)) fail("NVRTC: reading kernels");

@@ -92,7 +92,7 @@ static void load_module(struct ferry_module *module) {
   char *code = 0;
   if (!strncmp(module->text, "//", 2)) {
     hiprtcProgram program;
-    const char *options[] = { "-std=c++17", "-w" };
+    const char *options[] = { "-std=c++20", "-w" };
     size_t bytes = 0, said = 0;
     if (hiprtcCreateProgram(&program, module->text, "kernels.hip", 0, 0, 0)) fail("hipRTC: reading kernels");
     hiprtcResult done = hiprtcCompileProgram(program, 2, options);

@@ -60,9 +60,10 @@ fn sections_stay_in_their_array() {
     bad_body("#pragma omp target map(a[0:-2])\n;", &["F0532 | -2"]);
     bad_body("#pragma omp target map(p[0:])\n;", &["F0532 | p[0:]"]);
     bad_body("#pragma omp target update to(a[0:10:0])\n", &["F0532 | 0"]);
-    bad_body("#pragma omp target map(b[0:10][5:6])\n;", &["F0532 | b[0:10][5:6]"]);
+    bad_body("#pragma omp target map(b[9:1][5:6])\n;", &["F0532 | b[9:1][5:6]"]);
+    bad_body("#pragma omp target map(b[0:10][5:5])\n;", &["F0532 | b[0:10][5:5]"]);
     bad_body("#pragma acc parallel copy(a[0:101])\n;", &["F0532 | a[0:101]"]);
-    good_body("#pragma omp target map(a[0:100], b[0:10][5:5], p[-1:n]) map(a[100:0])\n;");
+    good_body("#pragma omp target map(a[0:100], b[2:1][5:5], p[-1:n]) map(a[100:0])\n;");
     good_body("#pragma omp target update to(a[0:50:2])\n");
 }
 
@@ -101,7 +102,7 @@ fn values_can_be_reduced() {
     bad_body("#pragma acc parallel reduction(|:e)\n;", &["F0537 | e"]);
     bad_body("#pragma omp parallel reduction(mine:x)\n;", &["F0538 | x"]);
     good_body(
-        "#pragma omp parallel reduction(&&:e) reduction(max:d) reduction(+:a, b[0:2][0:3])\n;",
+        "#pragma omp parallel reduction(&&:e) reduction(max:d) reduction(+:a, b[0:2][0:10])\n;",
     );
     let text = |op: &str| {
         format!(
