@@ -31,6 +31,7 @@ mod handed_back;
 mod in_order;
 mod indirect;
 mod kernel;
+mod kinds;
 mod known;
 mod lanes;
 mod loops;
@@ -76,6 +77,7 @@ use ::levels::{self, mapping, reshape};
 use fallback::Stays;
 use frame::Row;
 pub(crate) use grid::{bug, groups};
+use kinds::{Kind, directive_of, is_for_host_compiler, is_taken_out, kind};
 pub use levels::{About, Note};
 use mapper::Mappers;
 pub use standalone::{Standalone, host_file, host_header, kernel_ending};
@@ -914,85 +916,6 @@ impl Hook for Lowering<'_> {
             it.functions.iter().for_each(|it| printer.prototype(*it, out));
         }
     }
-}
-
-/// What is done with a construct.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    /// Its body becomes a kernel.
-    Offload,
-    /// Data lives on the device during its body.
-    DataRegion,
-    /// A call that moves data or ties its life.
-    DataCall,
-    /// Its body chooses the construct while it runs.
-    Choice,
-    /// A call that may be replaced.
-    Dispatch,
-    /// The host's compiler does it.
-    Host,
-}
-
-fn kind(construct: &Construct<Typed>) -> Kind {
-    let first = construct.leaves.first();
-    match first {
-        Some(Leaf::Offload | Leaf::Kernels) => Kind::Offload,
-        Some(Leaf::DataRegion | Leaf::HostData) => Kind::DataRegion,
-        Some(Leaf::EnterData | Leaf::ExitData | Leaf::Update) => Kind::DataCall,
-        Some(Leaf::Metadirective | Leaf::BeginMetadirective) => Kind::Choice,
-        Some(Leaf::Dispatch) => Kind::Dispatch,
-        _ => Kind::Host,
-    }
-}
-
-/// What tools are told that a construct is.
-fn directive_of(construct: &Construct<Typed>) -> abi::call::Directive {
-    use abi::call::Directive;
-    match construct.leaves.first() {
-        Some(Leaf::Kernels) => Directive::Kernels,
-        Some(Leaf::Offload) if construct.leaves.len() == 1 => Directive::Serial,
-        Some(Leaf::DataRegion) => Directive::Data,
-        Some(Leaf::HostData) => Directive::HostData,
-        Some(Leaf::EnterData) => Directive::EnterData,
-        Some(Leaf::ExitData) => Directive::ExitData,
-        Some(Leaf::Update) => Directive::Update,
-        Some(Leaf::Declare) => Directive::Declare,
-        Some(Leaf::Init) => Directive::Init,
-        Some(Leaf::Shutdown) => Directive::Shutdown,
-        Some(Leaf::Set) => Directive::Set,
-        Some(Leaf::Wait) => Directive::Wait,
-        _ => Directive::Parallel,
-    }
-}
-
-/// Whether the host's compiler gets the directive as it stands.
-fn is_for_host_compiler(construct: &Construct<Typed>) -> bool {
-    kind(construct) == Kind::Host && known::by_host(construct)
-}
-
-/// Declarations that the runtime, the kernels or nobody needs to hear of in the host's text.
-fn is_taken_out(construct: &Construct<Typed>) -> bool {
-    construct.leaves.iter().any(|it| {
-        matches!(
-            it,
-            Leaf::DeclareTarget
-                | Leaf::BeginDeclareTarget
-                | Leaf::EndDeclareTarget
-                | Leaf::Declare
-                | Leaf::DeclareMapper
-                | Leaf::DeclareVariant
-                | Leaf::BeginDeclareVariant
-                | Leaf::Requires
-                // What holds is for compilers that can use it; ours of the host cannot be told.
-                | Leaf::Assumes
-                | Leaf::BeginAssumes
-                | Leaf::EndAssumes
-                | Leaf::Groupprivate
-                | Leaf::Routine
-                // The same macro again for another preprocessor.
-                | Leaf::Define
-        )
-    })
 }
 
 /// The lines of the preprocessed text that a directive takes, as offsets.
