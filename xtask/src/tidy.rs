@@ -17,6 +17,7 @@ mod header;
 mod links;
 mod macros;
 mod manifest;
+mod shell;
 mod size;
 mod whitespace;
 mod words;
@@ -76,6 +77,7 @@ const FILE_RULES: &[FileRule] = &[
     macros::check,
     whitespace::check,
     manifest::check,
+    shell::check,
 ];
 
 /// `Ok(false)` when an error was found.
