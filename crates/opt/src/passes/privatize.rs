@@ -127,6 +127,12 @@ fn plans(cx: &mut Cx<'_>, share: &Share, named: &FxHashMap<VarId, usize>) -> Vec
             }
         }
     }
+    // Those of an iteration are nobody else's.
+    for stmt in kernel::walk::all(&share.body) {
+        if let StmtKind::Code(code) = stmt.kind {
+            odd.extend(kernel::walk::uses(program, Part::Stmt(code)).1);
+        }
+    }
     plans.retain(|(it, times)| !odd.contains(&it.array) && named.get(&it.array) == Some(times));
     // Arrays take what they need; pointers share what is left.
     plans.sort_by_key(|it| (!it.0.is_whole(cx.program), it.0.array));
