@@ -520,7 +520,7 @@ void pairs(const float *x, const float *m, float *y, int n) {
 #[test]
 fn threads_of_a_team_share_its_variables() {
     agrees(
-        "__ferry_near int __ferry_team",
+        "__ferry_kernel_shuffle(",
         "void turned(int n, const int *a, int *b, int *sums) {
 #pragma omp target teams distribute map(to: a[0:n*64]) map(from: b[0:n*64], sums[0:n])
   for (int i = 0; i < n; i++) {

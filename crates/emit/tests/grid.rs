@@ -215,11 +215,10 @@ fn code_that_would_differ_from_thread_to_thread_is_for_one() {
 fn the_address_of_a_teams_variable_is_that_of_the_one_it_has() {
     let own = LENT.replace("firstprivate(t) ", "").replace("set(&t)", "int t = i; set(&t)");
     let text = on_grid(Grid::Cuda, &own);
-    assert!(
-        text.contains("if (__ferry_place() == 0) { __ferry_f_set(&__ferry_team1_t); }")
-            || text.contains("if (__ferry_place() == 0) { set(&__ferry_team1_t); }"),
-        "{text}"
-    );
+    let (before, _) = text.rsplit_once("set(&__ferry_k").unwrap();
+    let (_, condition) = before.rsplit_once("if (").unwrap();
+    assert!(condition.contains("_thread == 0UL)"), "{text}");
+    assert!(before.contains("__shared__ int __ferry_k"), "{text}");
 }
 
 #[test]
@@ -297,7 +296,10 @@ float g(const float *a, float *y, int n) {
     );
     let (f, g) = text.split_once("_g_l").unwrap();
     assert!(f.contains("__ferry_kernel_quotient("), "{f}");
-    assert!(g.contains("= __ferry_team();") && g.contains("= (long)__ferry_place();"), "{g}");
+    assert!(
+        g.contains("= __ferry_kernel_group();") && g.contains("__ferry_kernel_shuffle("),
+        "{g}"
+    );
 }
 
 #[test]
@@ -508,7 +510,7 @@ fn what_a_thread_has_for_itself_by_name_is_no_reason_for_one_thread() {
 }
 
 #[test]
-fn what_only_the_team_writes_is_each_threads_own_unless_it_is_asked_for() {
+fn arrays_of_teams_lie_in_memory_of_their_group() {
     let program = |allocate: &str| {
         on_grid(
             Grid::Cuda,
@@ -529,11 +531,13 @@ void f(int n, int *a) {{
             ),
         )
     };
-    assert!(!program("").contains("__ferry_near"));
-    assert!(
-        program("#pragma omp allocate(list) allocator(team)")
-            .contains("__ferry_near int __ferry_team1_list[4];")
-    );
+    for allocate in ["", "#pragma omp allocate(list) allocator(team)"] {
+        let text = program(allocate);
+        assert!(
+            text.lines().any(|it| it.contains("__shared__") && it.contains("list[4]")),
+            "{text}"
+        );
+    }
 }
 
 /// A loop of gangs that asks for a part of an array, with what else it does.

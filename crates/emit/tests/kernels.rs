@@ -105,6 +105,7 @@ fn written(first: &Module) -> String {
 fn after(mut module: Module, pass: &str) -> String {
     let groups = Groups {
         most_threads: 4,
+        lanes: 2,
         memory: 1 << 20,
         words: 32,
         questions: 8,

@@ -42,6 +42,9 @@ pub const AWAIT: &str = "__ferry_kernel_await";
 /// `(place)`: as if nobody had told, for the next launch.
 pub const FORGET: &str = "__ferry_kernel_forget";
 
+/// `(to, from, size, far)`: gets the bytes that the thread so many places behind in its subgroup gives.
+pub const SHUFFLE: &str = "__ferry_kernel_shuffle";
+
 /// `(a, b)`: `a / b` of numbers of 64 bits, most of which are short.
 pub const QUOTIENT: &str = "__ferry_kernel_quotient";
 
@@ -49,9 +52,9 @@ pub const QUOTIENT: &str = "__ferry_kernel_quotient";
 pub const HAND_BACK: &str = "__ferry_kernel_hand_back";
 
 /// All of them.
-pub const ALL: [&str; 18] = [
+pub const ALL: [&str; 19] = [
     COPY, INFINITY, BARRIER, THREAD, THREADS, GROUP, GROUPS, TRY_LOCK, UNLOCK, LEAVE, TAKE,
-    IS_LAST, TICKET, POST, AWAIT, FORGET, QUOTIENT, HAND_BACK,
+    IS_LAST, TICKET, POST, AWAIT, FORGET, SHUFFLE, QUOTIENT, HAND_BACK,
 ];
 
 /// The function of this name, made if the program has none.
@@ -98,6 +101,21 @@ pub fn copy_bytes(build: &mut Builder<'_>, to: ExprId, from: ExprId, size: ExprI
     let number = build.number_type();
     let (to, from) = (build.cast(to, pointer), build.cast(from, pointer));
     call(build, COPY, void, &[pointer, pointer, number], &[to, from, size])
+}
+
+/// Gets what another thread of the subgroup gives.
+pub fn shuffle(build: &mut Builder<'_>, to: ExprId, from: ExprId, far: ExprId) -> ExprId {
+    let void = build.program.types.get(TypeKind::Void);
+    let pointer = build.program.types.pointer_to(void);
+    let number = build.number_type();
+    let ty = build.type_of(to).plain();
+    let size = build.program.model.size_of(&build.program.types, ty).unwrap_or(0);
+    let [to, from] = [to, from].map(|it| {
+        let at = build.address(it);
+        build.cast(at, pointer)
+    });
+    let (size, far) = (build.number(size.cast_signed()), build.as_number(far));
+    call(build, SHUFFLE, void, &[pointer, pointer, number, number], &[to, from, size, far])
 }
 
 /// Leaves the object at an address in memory of the launch.

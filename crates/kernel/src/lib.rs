@@ -20,5 +20,5 @@ pub mod walk;
 
 pub use module::{
     Block, Crew, Dim, Elements, Join, Kernel, Launch, Loop, LoopKind, Module, Parallel, Prefix,
-    Range, Reduce, Scan, Schedule, Share, Space, Stmt, StmtKind, Teams, Who,
+    Range, Reduce, Scan, Schedule, Share, Shuffle, Space, Stmt, StmtKind, Teams, Who,
 };

@@ -136,6 +136,8 @@ pub enum StmtKind {
     On(Who, Block),
     /// All threads of the team wait for each other, and see what was written before.
     Barrier,
+    /// Threads get what others have in registers. All threads of the group take part, and nobody's writes are seen.
+    Shuffle(Box<Shuffle>),
     /// What each of a crew has is combined.
     Reduce(Box<Reduce>),
     /// A crew computes prefixes over iterations, and its threads wait for each other at the end.
@@ -149,6 +151,19 @@ pub struct Crew {
     pub number: VarId,
     /// At least 1.
     pub count: VarId,
+}
+
+/// Values go from thread to thread, among as many neighbours as a subgroup has.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shuffle {
+    /// What a thread gets: a variable of its own, of the type of `from`.
+    pub to: VarId,
+    /// What it gives: an object of its own.
+    pub from: ExprId,
+    /// It gets what the thread so many places behind it gives; its own if that is in no subgroup or another.
+    pub far: ExprId,
+    /// Threads of a subgroup.
+    pub lanes: u64,
 }
 
 /// A loop of C.

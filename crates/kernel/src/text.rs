@@ -35,14 +35,14 @@ use source::Span;
 
 use crate::build::Builder;
 use crate::{
-    Block, Crew, Elements, Join, Kernel, Launch, Loop, LoopKind, Module, Parallel, Reduce, Space,
-    Stmt, StmtKind, Teams, Who,
+    Block, Crew, Elements, Join, Kernel, Launch, Loop, LoopKind, Module, Parallel, Reduce, Shuffle,
+    Space, Stmt, StmtKind, Teams, Who,
 };
 
 /// What stands before the text, on one line: the marker functions, and the intrinsics that passes leave in kernels.
 pub const PRELUDE: &str = "int __launch(), __group(), __uniform(), __code(), __teams(), __parallel(), __ask(), \
 __when(), __limit(), __share(), __number(), __for(), __chunks(), __ordered(), __within(), __pieces(), __last(), \
-__primary(), __only(), __barrier(), __next(), __reduce(), __league(), __join(), __elements(), \
+__primary(), __only(), __barrier(), __shuffle(), __next(), __reduce(), __league(), __join(), __elements(), \
 __scan(), __exclusive(), __uses(), __prefix(), __combine(); \
 void __ferry_kernel_copy(void *, void *, unsigned long); double __ferry_kernel_infinity(void); \
 int __ferry_kernel_try_lock(void); void __ferry_kernel_unlock(void); \
@@ -335,6 +335,15 @@ impl Reader<'_> {
                 StmtKind::On(Who::Numbered(number), self.body(list.next(), marker)?)
             }
             "__barrier" => StmtKind::Barrier,
+            "__shuffle" => {
+                let to = self.var(marker, 0)?;
+                let [_, from, far, _] = marker.args.as_slice() else {
+                    return fail("`__shuffle` wants a variable, a value and two numbers", span);
+                };
+                let (from, far) = (self.strip(*from), *far);
+                let lanes = self.constant(marker, 3)?;
+                StmtKind::Shuffle(Box::new(Shuffle { to, from, far, lanes }))
+            }
             "__next" => StmtKind::Continue,
             "__reduce" | "__league" => {
                 let crew = self.crew(marker)?;

@@ -9,7 +9,7 @@
 //!
 //! **Levels** nest downwards: a league stands in no league, parallel region, shared loop or code for one thread; a
 //! parallel region in no other and in no code for one thread; a shared loop in no code for one thread, and in no
-//! other of the same crew. Neither barrier, reduction nor scan stands in code for one thread or in a loop that the
+//! other of the same crew. Neither barrier, shuffle, reduction nor scan stands in code for one thread or in a loop that the
 //! same threads share, and what combines has no construct in it.
 //!
 //! **Crews**: a shared loop or reduction has the crew of the kernel or of a construct around it, or one whose two
@@ -34,7 +34,7 @@
 //! A kernel that all threads run from its beginning ([`Kernel::all`]) is in SPMD form but for loops that they share.
 //!
 //! **SPMD form**: no league, parallel region, shared loop, code for one thread, reduction or scan is left. All threads of
-//! a group reach a barrier or none does: conditions of what is around it, and of what leaves or cuts short a loop
+//! a group reach a barrier or shuffle or none does: conditions of what is around it, and of what leaves or cuts short a loop
 //! around it, read only what is uniform, and no memory behind pointers.
 //!
 //! Laws that are not checked: a private address does not leave its thread; a group variable is not read and
@@ -43,14 +43,16 @@
 mod code;
 mod uniform;
 
-use ir::program::{ExprId, Program, VarId};
+use ir::program::{ExprId, ExprKind, Program, VarId};
 use ir::types::{IntKind, TypeKind};
 use ir::walk::Part;
 use rustc_hash::FxHashSet;
 use source::Span;
 
 use crate::walk::{self, How};
-use crate::{Block, Crew, Kernel, Module, Reduce, Scan, Schedule, Share, Space, Stmt, StmtKind};
+use crate::{
+    Block, Crew, Kernel, Module, Reduce, Scan, Schedule, Share, Shuffle, Space, Stmt, StmtKind,
+};
 
 /// What a fault is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -319,7 +321,7 @@ impl<'a> Verifier<'a> {
         let kind = &stmt.kind;
         self.names(stmt);
         if around.in_combine {
-            let is_plain = !is_construct(kind) && *kind != StmtKind::Barrier;
+            let is_plain = !is_construct(kind) && !is_met(kind);
             self.check(is_plain, Law::Level, span, "a construct in what combines");
         }
         if self.is_spmd && is_construct(kind) {
@@ -350,7 +352,7 @@ impl<'a> Verifier<'a> {
                 let uniform = it.condition.is_none_or(|it| self.is_uniform(it));
                 let certain = it.condition.is_none_or(|it| self.is_certain(it));
                 let mut inner = around.under(uniform, certain);
-                let has_barrier = kind.any(&|it| *it == StmtKind::Barrier);
+                let has_barrier = kind.any(&is_met);
                 let (is_loop, is_left, is_certain) = (true, true, true);
                 inner.targets.push(Target { is_loop, is_left, has_barrier, is_certain });
                 self.block(&it.body, &inner);
@@ -358,7 +360,7 @@ impl<'a> Verifier<'a> {
             StmtKind::Switch(e, body) => {
                 self.integer(*e, "what is switched on", span);
                 let mut inner = around.under(self.is_uniform(*e), self.is_certain(*e));
-                let has_barrier = kind.any(&|it| *it == StmtKind::Barrier);
+                let has_barrier = kind.any(&is_met);
                 let (is_loop, is_left, is_certain) = (false, true, true);
                 inner.targets.push(Target { is_loop, is_left, has_barrier, is_certain });
                 let alive = self.scope.len();
@@ -441,18 +443,43 @@ impl<'a> Verifier<'a> {
                 inner = inner.under(false, false);
                 self.block(body, &inner);
             }
-            StmtKind::Barrier => {
+            StmtKind::Barrier | StmtKind::Shuffle(_) => {
                 let holds = !around.in_on && around.shared.is_empty();
-                let text = "a barrier stands in code for one thread or in a shared loop";
-                self.check(holds, Law::Level, span, text);
+                let text =
+                    format!("{} stands in code for one thread or in a shared loop", kind.word());
+                self.check(holds, Law::Level, span, &text);
                 if self.is_spmd {
                     let text = "not all threads reach the barrier: a condition is not uniform";
                     self.check(around.is_certain, Law::Barrier, span, text);
+                }
+                if let StmtKind::Shuffle(it) = kind {
+                    self.shuffle(it, span);
                 }
             }
             StmtKind::Reduce(it) => self.reduce(it, span, around),
             StmtKind::Scan(it) => self.scan(it, span, around),
         }
+    }
+
+    fn shuffle(&mut self, it: &Shuffle, span: Span) {
+        self.integer(it.far, "a distance between threads", span);
+        let text = "what a shuffle gives is not what it gets";
+        let (to, from) = (self.program.vars[it.to].ty, self.program.exprs[it.from].ty);
+        self.check(to.plain() == from.plain(), Law::Type, span, text);
+        let text = "what a shuffle gives has no place";
+        self.check(
+            matches!(
+                self.program.exprs[it.from].kind,
+                ExprKind::Var(_) | ExprKind::Index(..) | ExprKind::Member(..)
+            ),
+            Law::Type,
+            span,
+            text,
+        );
+        let is_own = self.kernel.space(it.to) == Some(Space::Private);
+        self.check(is_own, Law::Storage, span, "what a shuffle gets is not private");
+        let text = "a subgroup has no power of two of threads";
+        self.check(it.lanes.is_power_of_two(), Law::Crew, span, text);
     }
 
     /// The body of a construct in which its crew lives.
@@ -699,6 +726,12 @@ fn is_construct(kind: &StmtKind) -> bool {
         | StmtKind::Default
         | StmtKind::Break
         | StmtKind::Continue
-        | StmtKind::Barrier => false,
+        | StmtKind::Barrier
+        | StmtKind::Shuffle(_) => false,
     }
+}
+
+/// Whether all threads of a group have to reach it.
+fn is_met(kind: &StmtKind) -> bool {
+    matches!(kind, StmtKind::Barrier | StmtKind::Shuffle(_))
 }

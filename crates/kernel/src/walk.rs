@@ -20,7 +20,8 @@ impl StmtKind {
             | StmtKind::Default
             | StmtKind::Break
             | StmtKind::Continue
-            | StmtKind::Barrier => Vec::new(),
+            | StmtKind::Barrier
+            | StmtKind::Shuffle(_) => Vec::new(),
             StmtKind::Block(body) | StmtKind::Switch(_, body) | StmtKind::On(_, body) => vec![body],
             StmtKind::If(_, then, other) => vec![then, other],
             StmtKind::Loop(it) => vec![&it.body],
@@ -49,7 +50,8 @@ impl StmtKind {
             | StmtKind::Default
             | StmtKind::Break
             | StmtKind::Continue
-            | StmtKind::Barrier => Vec::new(),
+            | StmtKind::Barrier
+            | StmtKind::Shuffle(_) => Vec::new(),
             StmtKind::Block(body) | StmtKind::Switch(_, body) | StmtKind::On(_, body) => vec![body],
             StmtKind::If(_, then, other) => vec![then, other],
             StmtKind::Loop(it) => vec![&mut it.body],
@@ -90,6 +92,7 @@ impl StmtKind {
             | StmtKind::If(e, ..)
             | StmtKind::Switch(e, _)
             | StmtKind::On(Who::Numbered(e), _) => vec![*e],
+            StmtKind::Shuffle(it) => vec![it.from, it.far],
             StmtKind::Loop(it) => it.condition.into_iter().chain(it.step).collect(),
             StmtKind::Teams(it) => it.teams.into_iter().chain(it.limit).collect(),
             StmtKind::Parallel(it) => it.threads.into_iter().chain(it.condition).collect(),
@@ -125,7 +128,8 @@ impl StmtKind {
             | StmtKind::Continue
             | StmtKind::Teams(_)
             | StmtKind::On(..)
-            | StmtKind::Barrier => Vec::new(),
+            | StmtKind::Barrier
+            | StmtKind::Shuffle(_) => Vec::new(),
         }
     }
 
@@ -136,6 +140,7 @@ impl StmtKind {
             StmtKind::Parallel(it) => it.crew.vars().to_vec(),
             StmtKind::Share(it) => it.sets(),
             StmtKind::Scan(it) => it.share.sets(),
+            StmtKind::Shuffle(it) => vec![it.to],
             StmtKind::Code(_)
             | StmtKind::Local(_)
             | StmtKind::Eval(_)
@@ -172,6 +177,7 @@ impl StmtKind {
             StmtKind::Share(_) => "a shared loop",
             StmtKind::On(..) => "code for one thread",
             StmtKind::Barrier => "a barrier",
+            StmtKind::Shuffle(_) => "a shuffle",
             StmtKind::Reduce(_) => "a reduction",
             StmtKind::Scan(_) => "a scan",
         }

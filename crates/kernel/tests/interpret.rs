@@ -140,6 +140,22 @@ fn spmd_form_with_barriers_in_loops() {
 }
 
 #[test]
+fn threads_of_a_subgroup_exchange_values() {
+    spmd(
+        "double a[4];",
+        "double own; own = 10.0 * (double)t; double other; __shuffle(other, own, 1, 2);
+         __barrier(); if (g == 0) a[t] = other;",
+        "a = {10, 10, 30, 30}",
+    );
+    outlined(
+        "int a[4];",
+        "unsigned long t, T; __uniform(T);
+         __parallel(t, T); { int own, other; own = 1; if (t < 2) __shuffle(other, own, 1, 4); }",
+        "2 of 4 threads reach the shuffle",
+    );
+}
+
+#[test]
 fn wrong_kernels_are_told_so() {
     let race = "two threads use the same memory, one writes it, and nothing orders them";
     spmd("int a[4];", "int s; __group(s); if (t == 0) s = 1; a[t] = s;", race);

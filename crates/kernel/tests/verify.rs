@@ -127,6 +127,15 @@ fn levels_nest_downwards() {
     breaks(Law::Level, on, &parallel("__only(1); { if (n) __barrier(); }"));
     breaks(
         Law::Level,
+        "a shuffle stands in code for one thread or in a shared loop",
+        &parallel("int x, y; __primary(); { __shuffle(x, y, 1, 32); }"),
+    );
+    let types = "what a shuffle gives is not what it gets";
+    breaks(Law::Type, types, &parallel("int x; long y; __shuffle(x, y, 1, 32);"));
+    let lanes = "a subgroup has no power of two of threads";
+    breaks(Law::Crew, lanes, &parallel("int x, y; __shuffle(x, y, 1, 3);"));
+    breaks(
+        Law::Level,
         on,
         &parallel("__share(me, of, __number(at), __for(i = 0, i < n, i++)); { __barrier(); }"),
     );

@@ -98,7 +98,7 @@ pub(crate) fn of(gpu: Gpu, kernel: Kernel, launch: &Launch<'_>) -> [u32; 2] {
     let smaller = (many / threads).clamp(1, 4);
     let dear = |times: usize| (ROUNDS.1 * times).min(gpu.blocks_by_memory(memory));
     let blocks = match (asked, trips) {
-        (0, 0) if memory > 0 => units * dear(1),
+        (0, 0) if memory > 0 => units * dear(smaller),
         (0, 0) => units * ROUNDS.0,
         // Where threads have much to do, or share what they do, blocks are cheap beside it: the next that
         // is ready takes what comes next.

@@ -276,6 +276,10 @@ impl Writer<'_> {
                 self.braced(&format!("__only({}); ", expr(*e)), body, false, "", out);
             }
             StmtKind::Barrier => out.line("__barrier();"),
+            StmtKind::Shuffle(it) => {
+                let (to, from, far) = (self.name(it.to), expr(it.from), expr(it.far));
+                out.line(&format!("__shuffle({to}, {from}, {far}, {});", it.lanes));
+            }
             StmtKind::Reduce(it) => {
                 it.join.iter().for_each(|it| self.local(it.other, out));
                 it.elements.iter().for_each(|it| self.local(it.index, out));
@@ -395,6 +399,7 @@ fn makes_crew(kind: &StmtKind) -> Vec<VarId> {
         | StmtKind::Share(_)
         | StmtKind::On(..)
         | StmtKind::Barrier
+        | StmtKind::Shuffle(_)
         | StmtKind::Reduce(_)
         | StmtKind::Scan(_) => Vec::new(),
     }

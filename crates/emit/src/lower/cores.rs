@@ -224,6 +224,7 @@ fn find<'a>(
             | StmtKind::Parallel(_)
             | StmtKind::On(..)
             | StmtKind::Barrier
+            | StmtKind::Shuffle(_)
             | StmtKind::Reduce(_)
             | StmtKind::Scan(_) => return None,
         }

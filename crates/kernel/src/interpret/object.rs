@@ -122,9 +122,19 @@ impl Cx<'_, '_> {
 
     /// Copies bytes with or without a value.
     pub(super) fn copy(&mut self, to: u64, from: u64, size: u64) -> Result<()> {
+        let (bytes, known) = self.bytes(from, size)?;
+        self.put_bytes(to, &bytes, &known)
+    }
+
+    /// Bytes, and which of them have a value.
+    pub(super) fn bytes(&mut self, from: u64, size: u64) -> Result<(Vec<u8>, Vec<bool>)> {
         let who = self.access();
-        let (bytes, known) = self.m.memory.read(from, size, who)?;
-        self.m.memory.write(to, &bytes, &known, who)
+        self.m.memory.read(from, size, who)
+    }
+
+    pub(super) fn put_bytes(&mut self, to: u64, bytes: &[u8], known: &[bool]) -> Result<()> {
+        let who = self.access();
+        self.m.memory.write(to, bytes, known, who)
     }
 }
 

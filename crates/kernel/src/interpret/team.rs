@@ -7,8 +7,8 @@ use rustc_hash::FxHashMap;
 
 use super::{Cx, Error, Flow, Form, Frame, Machine, Order, Result, Team, Thread, fail};
 use crate::{
-    Block, Crew, Kernel, Loop, LoopKind, Parallel, Reduce, Scan, Share, Space, Stmt, StmtKind,
-    Teams, Who,
+    Block, Crew, Kernel, Loop, LoopKind, Parallel, Reduce, Scan, Share, Shuffle, Space, Stmt,
+    StmtKind, Teams, Who,
 };
 
 /// Threads of a team, and what they have in common.
@@ -216,6 +216,7 @@ impl<'m> Group<'_, 'm> {
                 Ok(())
             }
             StmtKind::Barrier => self.meet(active, "the barrier"),
+            StmtKind::Shuffle(it) => self.shuffle(it, active),
             StmtKind::Parallel(it) => self.parallel(it, active),
             StmtKind::Teams(it) => self.teams(it, active),
             StmtKind::Share(it) => self.share(it, active),
@@ -234,14 +235,39 @@ impl<'m> Group<'_, 'm> {
 
     /// All threads of the team are there.
     fn meet(&mut self, active: &[usize], what: &str) -> Result<()> {
-        if active.len() != self.threads.len() {
-            return fail(format!(
-                "{} of {} threads reach {what}",
-                active.len(),
-                self.threads.len()
-            ));
-        }
+        self.all_reach(active, what)?;
         self.team.epoch += 1;
+        Ok(())
+    }
+
+    fn all_reach(&self, active: &[usize], what: &str) -> Result<()> {
+        let (some, all) = (active.len(), self.threads.len());
+        if some == all { Ok(()) } else { fail(format!("{some} of {all} threads reach {what}")) }
+    }
+
+    /// All give before anyone gets.
+    fn shuffle(&mut self, it: &'m Shuffle, active: &[usize]) -> Result<()> {
+        self.all_reach(active, "the shuffle")?;
+        let mut given = Vec::new();
+        for at in 0..self.threads.len() {
+            given.push(self.by(at, |cx| {
+                let far = usize::try_from(cx.eval(it.far)?.int()?).unwrap_or(usize::MAX);
+                let from = cx.place(it.from)?;
+                let size = cx.size_of(from.ty)?;
+                Ok((far, cx.bytes(from.at, size)?))
+            })?);
+        }
+        let lanes = usize::try_from(it.lanes).unwrap_or(usize::MAX).max(1);
+        for at in 0..self.threads.len() {
+            let Some((far, own)) = given.get(at) else { return fail("no such thread") };
+            let behind = at.checked_add(*far).filter(|it| it / lanes == at / lanes);
+            let (bytes, known) =
+                behind.and_then(|it| given.get(it)).map_or(own, |it| &it.1).clone();
+            self.by(at, |cx| {
+                let to = cx.address_of(it.to)?;
+                cx.put_bytes(to, &bytes, &known)
+            })?;
+        }
         Ok(())
     }
 
@@ -599,6 +625,7 @@ impl<'m> Cx<'_, 'm> {
             StmtKind::Teams(_)
             | StmtKind::Parallel(_)
             | StmtKind::Barrier
+            | StmtKind::Shuffle(_)
             | StmtKind::Reduce(_)
             | StmtKind::Scan(_) => fail(format!("{} is met by one thread alone", stmt.kind.word())),
         }
@@ -633,6 +660,7 @@ fn meets(kind: &StmtKind) -> bool {
         StmtKind::Teams(_)
         | StmtKind::Parallel(_)
         | StmtKind::Barrier
+        | StmtKind::Shuffle(_)
         | StmtKind::Reduce(_)
         | StmtKind::Scan(_) => true,
         StmtKind::Share(it) => it.ordered,

@@ -200,6 +200,7 @@ fn only_share(block: &Block, within: Option<kernel::Range>) -> Option<&Share> {
                         | StmtKind::Parallel(_)
                         | StmtKind::On(..)
                         | StmtKind::Barrier
+                        | StmtKind::Shuffle(_)
                         | StmtKind::Reduce(_)
                 )
         })

@@ -83,6 +83,8 @@ pub struct Refusal {
 pub struct Groups {
     /// Threads in a group at most.
     pub most_threads: u64,
+    /// Neighbours that exchange values in registers; 1: nobody does.
+    pub lanes: u64,
     /// Bytes of memory that a group has.
     pub memory: u64,
     /// Words of 64 bits that each group can leave in memory of the launch, for the last of them.
@@ -97,6 +99,13 @@ pub struct Groups {
     pub at_once: u32,
     /// Numbers of four and of eight bytes are changed by one instruction, in any memory.
     pub atomics: bool,
+}
+
+impl Groups {
+    /// Neighbours that exchange values in registers, if one subgroup can hold a value of each; else 1.
+    fn exchange(&self) -> u64 {
+        if self.most_threads.div_ceil(self.lanes) <= self.lanes { self.lanes } else { 1 }
+    }
 }
 
 /// What an FPGA is like: cycles of its operators on `int`, `long`, `float` and `double`; one if they take less.

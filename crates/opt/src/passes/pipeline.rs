@@ -70,6 +70,7 @@ pub fn is_pipelined(name: &str) -> bool {
 /// One thread of one group, which has all memory to itself.
 const ONE: Groups = Groups {
     most_threads: 1,
+    lanes: 1,
     memory: u64::MAX,
     words: 0,
     questions: 0,

@@ -1,7 +1,7 @@
 //! `reduce`: what each of a crew has is combined.
 //!
-//! Threads leave theirs in memory of the group and combine them in pairs, neighbours first, so that the order is that of
-//! their numbers. Where what they have changes while it is combined (prefixes) the first does it, one after the other;
+//! Threads combine what they have in pairs, neighbours first, so that the order is that of their numbers: those of a
+//! subgroup through registers, others through memory of the group. Where what they have changes while it is combined (prefixes) the first does it, one after the other;
 //! what takes too much room is combined by each thread in its turn. Groups leave theirs in memory of the launch, and the
 //! last of them combines all; where there is no such memory, and with teams, under the lock.
 
@@ -11,7 +11,8 @@ use kernel::build::Builder;
 use kernel::copy::Copier;
 use kernel::walk::{self, How};
 use kernel::{
-    Block, Crew, Elements, Join, Loop, LoopKind, Reduce, Space, Stmt, StmtKind, Who, intrinsic,
+    Block, Crew, Elements, Join, Loop, LoopKind, Reduce, Shuffle, Space, Stmt, StmtKind, Who,
+    intrinsic,
 };
 use source::Span;
 
@@ -88,7 +89,7 @@ struct Sum {
     /// What is combined of a copy: all of it, or the element that the index says.
     value: ExprId,
     size: u64,
-    /// Memory of the group for one such value of each thread.
+    /// Memory of the group for one such value of each subgroup.
     slots: VarId,
 }
 
@@ -103,7 +104,9 @@ impl Sum {
         let is_of_teams = it.is_league && Some(it.crew) != cx.kernel.all;
         let Some(join) = it.join.clone().filter(|_| !is_of_teams) else { return Err(it.into()) };
         let value = value(cx, &it, span);
-        let Some((value, size, slots)) = value.and_then(|it| slots(cx, it, span, out)) else {
+        let Some((value, size, slots)) =
+            value.and_then(|it| slots(cx, it, cx.groups.exchange(), span, out))
+        else {
             return Err(it.into());
         };
         let Reduce { crew, elements, combine, .. } = it;
@@ -120,10 +123,11 @@ fn value(cx: &mut Cx<'_>, it: &Reduce, span: Span) -> Option<ExprId> {
     build.nth(copy, index)
 }
 
-/// Memory of the group for one such value of each thread, and bytes of a value; nothing if there is no room.
+/// Memory of the group for one such value of each subgroup, and bytes of a value; nothing if there is no room.
 fn slots(
     cx: &mut Cx<'_>,
     value: ExprId,
+    lanes: u64,
     span: Span,
     out: &mut Block,
 ) -> Option<(ExprId, u64, VarId)> {
@@ -134,10 +138,10 @@ fn slots(
     let taken = taken.fold(0, u64::saturating_add);
     let most = cx.groups.most_threads;
     // Half of what is left is for others.
-    if size.saturating_mul(most) > cx.groups.memory.saturating_sub(taken) / 2 {
+    if size.saturating_mul(most.div_ceil(lanes)) > cx.groups.memory.saturating_sub(taken) / 2 {
         return None;
     }
-    let array = cx.build(span).array_of(ty, most);
+    let array = cx.build(span).array_of(ty, most.div_ceil(lanes));
     Some((value, size, cx.fresh("slots", array, Space::Group, span, out)))
 }
 
@@ -181,6 +185,78 @@ fn each_element(
 
 /// The first thread has what all have, combined in pairs. Those with numbers from `count` on have nothing.
 fn tree(cx: &mut Cx<'_>, sums: &[Sum], count: VarId, span: Span, out: &mut Block) {
+    let lanes = cx.groups.exchange();
+    if lanes == 1 {
+        return pairs(cx, sums, count, span, out);
+    }
+    shuffled(cx, sums, count, lanes, span, out);
+    let subgroups = cx.number("subgroups", Space::Uniform, span, out);
+    let me = cx.kernel.threads.number;
+    let (mut leave, mut take) = (Block::new(), Block::new());
+    let build = &mut cx.build(span);
+    let (number, all, some) = (build.var(me), build.var(count), build.var(subgroups));
+    let (width, more) = (build.number(lanes.cast_signed()), build.number(lanes.cast_signed() - 1));
+    let subgroup = build.binary(BinaryOp::Div, number, width);
+    for Sum { value, slots, .. } in sums {
+        let (slots, ty) = (build.var(*slots), build.type_of(*value));
+        let of_subgroup = build.expr(ExprKind::Index(slots, subgroup), ty);
+        let of_thread = build.expr(ExprKind::Index(slots, number), ty);
+        let (kept, taken) = (build.copy(of_subgroup, *value), build.copy(*value, of_thread));
+        leave.push(Stmt::new(StmtKind::Eval(kept), span));
+        take.push(Stmt::new(StmtKind::Eval(taken), span));
+    }
+    let (rest, zero) = (build.binary(BinaryOp::Rem, number, width), build.number(0));
+    let is_first = build.binary(BinaryOp::Eq, rest, zero);
+    let is_there = build.binary(BinaryOp::Lt, number, all);
+    let is_left = build.and(is_first, is_there);
+    let is_taken = build.binary(BinaryOp::Lt, number, some);
+    let up = build.binary(BinaryOp::Add, all, more);
+    let up = build.binary(BinaryOp::Div, up, width);
+    cx.set(subgroups, up, span, out);
+    out.push(Stmt::new(StmtKind::If(is_left, leave, Block::new()), span));
+    out.push(Stmt::new(StmtKind::Barrier, span));
+    out.push(Stmt::new(StmtKind::If(is_taken, take, Block::new()), span));
+    shuffled(cx, sums, subgroups, cx.groups.most_threads.div_ceil(lanes), span, out);
+    // The next element lies where this one lay.
+    if sums.iter().any(|it| it.elements.is_some()) {
+        out.push(Stmt::new(StmtKind::Barrier, span));
+    }
+}
+
+/// Each thread with a number that `width` divides has what that many have, of those with numbers below `count`.
+fn shuffled(cx: &mut Cx<'_>, sums: &[Sum], count: VarId, width: u64, span: Span, out: &mut Block) {
+    let lanes = cx.groups.exchange();
+    let me = cx.kernel.threads.number;
+    let far = cx.number("far", Space::Uniform, span, out);
+    let (mut body, mut pair) = (Block::new(), Block::new());
+    for Sum { join, value, .. } in sums {
+        let far = cx.build(span).var(far);
+        let (to, from) = (join.other, *value);
+        body.push(Stmt::new(StmtKind::Local(to), span));
+        let shuffle = Shuffle { to, from, far, lanes };
+        body.push(Stmt::new(StmtKind::Shuffle(Box::new(shuffle)), span));
+        pair.extend(join.code.iter().cloned());
+    }
+    let build = &mut cx.build(span);
+    let (number, by, all) = (build.var(me), build.var(far), build.var(count));
+    let next = build.binary(BinaryOp::Add, number, by);
+    let (two, zero, one) = (build.number(2), build.number(0), build.number(1));
+    let twice = build.binary(BinaryOp::Mul, by, two);
+    let rest = build.binary(BinaryOp::Rem, number, twice);
+    let is_first = build.binary(BinaryOp::Eq, rest, zero);
+    let is_some = build.binary(BinaryOp::Lt, next, all);
+    let has_pair = build.and(is_first, is_some);
+    let end = build.number(width.cast_signed());
+    let condition = build.binary(BinaryOp::Lt, by, end);
+    let step = build.set(far, twice);
+    cx.set(far, one, span, out);
+    body.push(Stmt::new(StmtKind::If(has_pair, pair, Block::new()), span));
+    let each = Loop { kind: LoopKind::Before, condition: Some(condition), step: Some(step), body };
+    out.push(Stmt::new(StmtKind::Loop(Box::new(each)), span));
+}
+
+/// The same where threads have no other way than memory of the group.
+fn pairs(cx: &mut Cx<'_>, sums: &[Sum], count: VarId, span: Span, out: &mut Block) {
     let me = cx.kernel.threads.number;
     let far = cx.number("far", Space::Uniform, span, out);
     let (mut leave, mut pair) = (Block::new(), Block::new());
@@ -390,7 +466,7 @@ fn with_index(
 fn one_by_one(cx: &mut Cx<'_>, it: Reduce, span: Span, out: &mut Block) {
     let ty = cx.program.vars[it.copy].ty.plain();
     let value = value(cx, &it, span);
-    let Some((.., slots)) = value.and_then(|it| slots(cx, it, span, out)) else {
+    let Some((.., slots)) = value.and_then(|it| slots(cx, it, 1, span, out)) else {
         return in_turn(cx, it, span, out);
     };
     let is_changed = changes(cx.program, &it);

@@ -199,6 +199,7 @@ impl Single<'_> {
                 C::If(is_first, then, None)
             }
             StmtKind::Barrier => return Ok(()),
+            StmtKind::Shuffle(_) => return refuse("values that threads exchange", span),
             StmtKind::Reduce(it) => return self.reduce(it, out),
             StmtKind::Scan(it) => {
                 let share = self.in_order(it, span);

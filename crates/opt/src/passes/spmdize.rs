@@ -49,6 +49,8 @@ enum Crew {
     First,
     /// So many threads of it.
     Threads(VarId),
+    /// All threads of the group.
+    All,
 }
 
 impl Spmd<'_, '_> {
@@ -83,6 +85,7 @@ impl Spmd<'_, '_> {
                 | StmtKind::Share(_)
                 | StmtKind::On(..)
                 | StmtKind::Barrier
+                | StmtKind::Shuffle(_)
                 | StmtKind::Reduce(_)
                 | StmtKind::Scan(_) => return refuse("code beside the teams", stmt.span),
             }
@@ -196,22 +199,21 @@ impl Spmd<'_, '_> {
         }
         let body = std::mem::take(pending);
         let span = body.first().map_or(span, |it| it.span);
-        let is_theirs = self.is_in(crew, span);
         if let Crew::First = crew {
             barrier(out, span);
         }
-        out.push(Stmt::new(StmtKind::If(is_theirs, body, Block::new()), span));
+        self.theirs(crew, body, span, out);
         if let Crew::First = crew {
             barrier(out, span);
         }
     }
 
-    /// Whether a thread is one of those who run the code.
-    fn is_in(&mut self, crew: Crew, span: Span) -> ExprId {
+    /// Code for those threads.
+    fn theirs(&mut self, crew: Crew, body: Block, span: Span, out: &mut Block) {
         let me = self.cx.kernel.threads.number;
         let build = &mut self.cx.build(span);
         let me = build.var(me);
-        match crew {
+        let is_theirs = match crew {
             Crew::First => {
                 let zero = build.number(0);
                 build.binary(BinaryOp::Eq, me, zero)
@@ -220,7 +222,9 @@ impl Spmd<'_, '_> {
                 let count = build.var(count);
                 build.binary(BinaryOp::Lt, me, count)
             }
-        }
+            Crew::All => return out.extend(body),
+        };
+        out.push(Stmt::new(StmtKind::If(is_theirs, body, Block::new()), span));
     }
 
     /// A statement in which threads meet, or that leaves a loop in which they do.
@@ -254,14 +258,17 @@ impl Spmd<'_, '_> {
             }
             StmtKind::Parallel(it) => match crew {
                 Crew::First => return self.parallel(*it, span, out),
-                Crew::Threads(_) => return refuse("a team inside a team", span),
+                Crew::Threads(_) | Crew::All => return refuse("a team inside a team", span),
             },
             StmtKind::On(..) => return refuse("one thread in what others take part in", span),
             StmtKind::Teams(_) => return refuse("a league inside a team", span),
             StmtKind::Share(_) | StmtKind::Reduce(_) | StmtKind::Scan(_) => {
                 return refuse("a pass that is missing", span);
             }
-            kind @ (StmtKind::Code(_) | StmtKind::Local(_) | StmtKind::Eval(_)) => kind,
+            kind @ (StmtKind::Code(_)
+            | StmtKind::Local(_)
+            | StmtKind::Eval(_)
+            | StmtKind::Shuffle(_)) => kind,
         };
         out.push(Stmt::new(kind, span));
         Ok(())
@@ -303,7 +310,9 @@ impl Spmd<'_, '_> {
             };
             self.cx.set(count, value, span, out);
         }
-        let body = self.block(it.body, Crew::Threads(count))?;
+        let is_all = it.threads.is_none() && it.condition.is_none() && it.limit.is_none();
+        let crew = if is_all { Crew::All } else { Crew::Threads(count) };
+        let body = self.block(it.body, crew)?;
         out.push(Stmt::new(StmtKind::Block(body), span));
         barrier(out, span);
         Ok(())
@@ -409,19 +418,17 @@ impl Spmd<'_, '_> {
         let mut body = Block::new();
         match crew {
             Crew::First => self.cx.set(shared, value, span, &mut body),
-            Crew::Threads(_) => {
+            Crew::Threads(_) | Crew::All => {
                 // Each evaluates its own; the first tells.
                 let own = self.cx.fresh("own", ty, Space::Private, span, &mut body);
                 self.cx.set(own, value, span, &mut body);
                 let mut tell = Block::new();
                 let own = self.cx.build(span).var(own);
                 self.cx.set(shared, own, span, &mut tell);
-                let is_first = self.is_in(Crew::First, span);
-                body.push(Stmt::new(StmtKind::If(is_first, tell, Block::new()), span));
+                self.theirs(Crew::First, tell, span, &mut body);
             }
         }
-        let is_theirs = self.is_in(crew, span);
-        out.push(Stmt::new(StmtKind::If(is_theirs, body, Block::new()), span));
+        self.theirs(crew, body, span, out);
         barrier(out, span);
         let value = self.cx.build(span).var(shared);
         self.cx.set(var, value, span, out);
@@ -539,8 +546,16 @@ impl Spmd<'_, '_> {
 
 /// All wait, unless they just did.
 fn barrier(out: &mut Block, span: Span) {
-    if !matches!(out.last(), Some(Stmt { kind: StmtKind::Barrier, .. })) {
+    if !ends_in_barrier(out) {
         out.push(Stmt::new(StmtKind::Barrier, span));
+    }
+}
+
+fn ends_in_barrier(block: &Block) -> bool {
+    match block.last().map(|it| &it.kind) {
+        Some(StmtKind::Barrier) => true,
+        Some(StmtKind::Block(inner)) => ends_in_barrier(inner),
+        _ => false,
     }
 }
 
@@ -557,6 +572,7 @@ fn meets(stmt: &Stmt) -> bool {
         StmtKind::Teams(_)
         | StmtKind::Parallel(_)
         | StmtKind::Barrier
+        | StmtKind::Shuffle(_)
         | StmtKind::Share(_)
         | StmtKind::Reduce(_)
         | StmtKind::Scan(_) => true,

@@ -9,8 +9,10 @@ use ir::region::LoopTest;
 use ir::types::{IntKind, Ty, TypeKind};
 use ir::walk::Part;
 use kernel::build::Builder;
-use kernel::{Block, Dim, Loop, LoopKind, Schedule, Share, Space, Stmt, StmtKind, Who};
-use kernel::{count, intrinsic};
+use kernel::{
+    Block, Crew, Dim, Kernel, Loop, LoopKind, Schedule, Share, Space, Stmt, StmtKind, Who,
+};
+use kernel::{count, intrinsic, walk};
 use source::Span;
 
 use super::nest::iteration_code;
@@ -20,13 +22,12 @@ use super::{Cx, Result, refuse, rewrite};
 const SHORT: usize = 64;
 
 pub(super) fn run(cx: &mut Cx<'_>) -> Result<()> {
-    let has_sums = |it| has_sums(&cx.kernel.body, it);
-    let sums_up = cx.groups.at_once > 1 && cx.kernel.all.is_some_and(has_sums);
+    let sums_up = if cx.groups.at_once > 1 { summing(cx.kernel) } else { Vec::new() };
     let body = std::mem::take(&mut cx.kernel.body);
     cx.kernel.body = rewrite(body, &mut |stmt, out| match stmt.kind {
         StmtKind::Share(share) => {
             let mut block = Block::new();
-            let code = if sums_up { summed_code(cx, &share) } else { None };
+            let code = summed_code(cx.program, &share).filter(|_| sums_up.contains(&share.crew));
             Sharing { cx, span: stmt.span, space: Space::Private }
                 .share(*share, code, &mut block)?;
             out.push(Stmt::new(StmtKind::Block(block), stmt.span));
@@ -114,7 +115,10 @@ impl Sharing<'_, '_> {
                     self.several(&share, one, code, high, out);
                     let at_once = self.cx.groups.at_once;
                     let note = format!("threads sum up {at_once} iterations at once");
-                    self.cx.kernel.launch.notes.push(note);
+                    let notes = &mut self.cx.kernel.launch.notes;
+                    if !notes.contains(&note) {
+                        notes.push(note);
+                    }
                 }
                 self.one_by_one(share, &nest, total, high, out)
             }
@@ -900,17 +904,21 @@ pub(super) fn leaves_iteration(stmt: &Stmt) -> bool {
     }
 }
 
-/// What an iteration does of a loop that all threads share, if that is short.
-fn summed_code(cx: &Cx<'_>, share: &Share) -> Option<StmtId> {
-    let (code, guards) = iteration_code(share).filter(|_| cx.kernel.all == Some(share.crew))?;
-    let is_one = at_most_one(cx.program, &share.dims);
-    (guards.is_empty() && !is_one && is_short(cx.program, code, share.number)).then_some(code)
+/// What an iteration does, if that is short.
+fn summed_code(program: &Program, share: &Share) -> Option<StmtId> {
+    let (code, guards) = iteration_code(share)?;
+    let is_one = at_most_one(program, &share.dims);
+    (guards.is_empty() && !is_one && is_short(program, code, share.number)).then_some(code)
 }
 
-/// Whether a crew combines what its members have.
-fn has_sums(block: &Block, crew: kernel::Crew) -> bool {
-    let is_one = |it: &StmtKind| matches!(it, StmtKind::Reduce(it) if it.crew == crew);
-    block.iter().any(|it| it.kind.any(&is_one))
+/// The crews of threads that combine what their members have.
+fn summing(kernel: &Kernel) -> Vec<Crew> {
+    let all = walk::all(&kernel.body);
+    let crews = all.iter().filter_map(|it| match &it.kind {
+        StmtKind::Reduce(it) if !it.is_league || Some(it.crew) == kernel.all => Some(it.crew),
+        _ => None,
+    });
+    crews.collect()
 }
 
 /// Whether code is short and without loops, and does not ask which iteration it is of.

@@ -86,6 +86,13 @@ const SIZE_UNKNOWN: &str = "it is not known how much of the array is on the devi
 const NO_ROOM: &str = "the memory of a group is full";
 
 impl Lowering<'_> {
+    /// Whether a kernel asks for parts of arrays near.
+    pub(super) fn has_cache(&self, kernel: RegionId) -> bool {
+        let body = self.program.regions[kernel].body;
+        let inside = body.map(|it| regions_in(self.program, it)).unwrap_or_default();
+        inside.into_iter().any(|it| self.is_cache(it))
+    }
+
     /// Whether a region is such a directive, which says nothing to other devices.
     pub(super) fn is_cache(&self, id: RegionId) -> bool {
         let written = self.written.regions.find(id);

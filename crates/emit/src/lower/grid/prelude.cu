@@ -418,6 +418,16 @@ static __device__ unsigned long __ferry_kernel_threads(void) { return blockDim.x
 static __device__ unsigned long __ferry_kernel_group(void) { return blockIdx.x; }
 static __device__ unsigned long __ferry_kernel_groups(void) { return gridDim.x; }
 #define __ferry_kernel_barrier __syncthreads
+/* What the thread so many places behind gives, among 32 that run in step; its own if there is none. */
+static __device__ void __ferry_kernel_shuffle(void *to, const void *from, unsigned long size, unsigned long far)
+{
+  for (unsigned long at = 0; at < size; at += 4) {
+    int word = 0;
+    memcpy(&word, (const char *)from + at, size - at < 4 ? size - at : 4);
+    word = __shfl_down_sync(0xffffffff, word, (unsigned)far);
+    memcpy((char *)to + at, &word, size - at < 4 ? size - at : 4);
+  }
+}
 #define __ferry_kernel_copy __ferry_c_memcpy
 #define __ferry_kernel_infinity() __builtin_inf()
 #define __ferry_kernel_quotient __ferry_quotient

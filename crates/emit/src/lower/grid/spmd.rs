@@ -56,6 +56,7 @@ pub(crate) fn groups(grid: Grid, standalone: bool) -> Groups {
             let (most_threads, memory, words, questions, posts) = (64, 24 << 10, 32, 32, 0);
             Groups {
                 most_threads,
+                lanes: 1,
                 memory,
                 words,
                 questions,
@@ -71,7 +72,17 @@ pub(crate) fn groups(grid: Grid, standalone: bool) -> Groups {
             let questions = abi::image::QUESTIONS as u64;
             let posts = if has_words { abi::image::POSTS as u64 } else { 0 };
             let (most_threads, memory, at_once) = (128, 40 << 10, 8);
-            Groups { most_threads, memory, words, questions, posts, many, at_once, atomics: true }
+            Groups {
+                most_threads,
+                lanes: 32,
+                memory,
+                words,
+                questions,
+                posts,
+                many,
+                at_once,
+                atomics: true,
+            }
         }
     }
 }
@@ -134,6 +145,8 @@ impl Lowering<'_> {
                     let is_cheap = !self.has_sums(inner) || groups.words > 0;
                     is_cheap && (grid == Grid::Cuda || !launch.notes.is_empty())
                 }
+                // No pass brings near what is asked for.
+                super::Form::Team(_) if !self.has_cache(kernel.region) => may_gain,
                 super::Form::Team(_) => launch.spread.is_some_and(|[threads, ..]| threads > 1),
             };
             match pipeline::run(&mut kernels.program, kernel, groups, None) {
@@ -359,6 +372,10 @@ impl Code<'_> {
             StmtKind::Break => C::Break,
             StmtKind::Continue => C::Continue,
             StmtKind::Barrier => C::Expr(intrinsic::act(&mut self.build, intrinsic::BARRIER)),
+            StmtKind::Shuffle(it) => {
+                let (to, build) = (self.build.var(it.to), &mut self.build);
+                C::Expr(intrinsic::shuffle(build, to, it.from, it.far))
+            }
             // The passes have left none of these.
             StmtKind::Teams(_)
             | StmtKind::Parallel(_)
