@@ -5,7 +5,7 @@
 //! started, at the latest when somebody waits or the stream is used for something else. A thread
 //! ([`Keeper`]) starts what has lain for a while, so that no kernel waits for the host to come back.
 //!
-//! Kernels of one batch do not come after one another; what has an order is not put here.
+//! Kernels of one batch run in any order, or each after the one before: there is a graph for either.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -19,6 +19,7 @@ use cudarc::driver::sys::{
 };
 
 use super::driver::check;
+use crate::gpu::pool::Order;
 use crate::{DeviceError, Result};
 
 /// The first version of CUDA whose driver can do this, as the driver counts.
@@ -38,6 +39,8 @@ pub(super) struct Start<'a> {
     pub(super) threads: u32,
     /// Words of 8 bytes, as the kernel takes them.
     pub(super) args: &'a [u64],
+    /// With others of its batch.
+    pub(super) order: Order,
 }
 
 /// The kernels of a stream that the driver has not been told to start.
@@ -51,13 +54,23 @@ pub(super) struct Batch {
 
 #[derive(Debug, Default)]
 struct State {
-    graph: Option<Graph>,
-    /// How many kernels wait, in the first nodes of the graph.
+    /// For kernels that run in any order, and for chains of them.
+    graphs: [Option<Graph>; 2],
+    /// How many kernels wait, in the first nodes of the graph of that order.
     waiting: usize,
+    order: Option<Order>,
     /// The keeper has seen that something waits.
     is_seen: bool,
     /// What went wrong when nobody was there to be told.
     failure: Option<DeviceError>,
+}
+
+impl State {
+    /// The graph for what waits.
+    fn graph(&mut self) -> &mut Option<Graph> {
+        let [any, chain] = &mut self.graphs;
+        if self.order == Some(Order::Chain) { chain } else { any }
+    }
 }
 
 /// A graph that can be started again and again.
@@ -93,10 +106,14 @@ impl Batch {
     /// Adds a kernel; false if the driver does not take it so. The context is current.
     pub(super) fn add(&self, start: &Start<'_>) -> bool {
         let mut state = self.state();
+        if state.order != Some(start.order) {
+            self.start_all(&mut state);
+            state.order = Some(start.order);
+        }
         let place = state.waiting;
-        let added = with_node(start, |node| match &mut state.graph {
+        let added = with_node(start, |node| match state.graph() {
             Some(graph) => graph.set(place, node),
-            none => Graph::make(node).map(|graph| *none = Some(graph)),
+            none => Graph::make(node, start.order).map(|graph| *none = Some(graph)),
         });
         if added.is_err() {
             return false;
@@ -132,7 +149,7 @@ impl Batch {
 
     fn start_all(&self, state: &mut State) {
         let count = std::mem::take(&mut state.waiting);
-        let Some(graph) = state.graph.as_mut().filter(|_| count > 0) else { return };
+        let Some(graph) = state.graph().as_mut().filter(|_| count > 0) else { return };
         if let Err(error) = graph.start(count, self.stream) {
             state.failure.get_or_insert(error);
         }
@@ -175,15 +192,16 @@ fn with_node<T>(start: &Start<'_>, act: impl FnOnce(&CUDA_KERNEL_NODE_PARAMS) ->
 #[allow(unsafe_code, reason = "asks the driver")]
 impl Graph {
     /// A graph with this kernel everywhere; each place can get another.
-    fn make(kernel: &CUDA_KERNEL_NODE_PARAMS) -> Result<Graph> {
+    fn make(kernel: &CUDA_KERNEL_NODE_PARAMS, order: Order) -> Result<Graph> {
         let what = "making a graph of kernels";
         let (mut graph, mut handle) = (ptr::null_mut(), ptr::null_mut());
         // SAFETY: writes one handle.
         check(what, unsafe { sys::cuGraphCreate(&raw mut graph, 0) })?;
+        let at_once = if order == Order::Chain { 1 } else { AT_ONCE };
         let mut nodes = [ptr::null_mut(); MOST];
         let mut made = Ok(());
         for place in 0..MOST {
-            let before = place.checked_sub(AT_ONCE).and_then(|it| nodes.get(it)).copied();
+            let before = place.checked_sub(at_once).and_then(|it| nodes.get(it)).copied();
             let before = before.as_slice();
             let mut node = ptr::null_mut();
             // SAFETY: a graph and nodes of it, made above; the driver copies kernel and arguments.

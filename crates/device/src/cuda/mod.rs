@@ -41,6 +41,7 @@ use cudarc::driver::sys::{
 
 use crate::gpu::heap::{self, GRAIN, Heap, Origin, Source};
 use crate::gpu::mailbox::{self, Mailbox};
+use crate::gpu::pool::Order;
 use crate::gpu::pool::{Own, Pool, Work};
 use crate::gpu::relay::Relay;
 use crate::gpu::stream::{self, Gpu};
@@ -386,6 +387,8 @@ impl Gpu for Cuda {
         args: &[u64],
         launch: &Launch<'_>,
     ) -> Result<()> {
+        /// Threads that a multiprocessor has room for.
+        const FULL: usize = 2048;
         /// What every GPU passes to kernels.
         const MOST_ARGUMENTS: usize = 4096 / 8;
         if args.len() > MOST_ARGUMENTS {
@@ -401,8 +404,11 @@ impl Gpu for Cuda {
             }
             false => shape::of(self.context.shape, entry.like, launch),
         };
+        let units = self.context.shape.units;
         // One that leaves most of the GPU to others, so that it may start a moment later.
-        let is_small = usize::try_from(blocks).is_ok_and(|it| it <= self.context.shape.units);
+        let is_small = blocks as usize <= units;
+        // One whose blocks all run at once: it takes less time than the driver does to start it.
+        let is_short = (blocks as usize).saturating_mul(threads as usize) <= units * FULL;
         let parts = self.parts(on, entry.sums, blocks)?;
         let args: &[u64] = if parts.is_empty() { args } else { &[args, &parts].concat() };
         let reduction = entry.environment.filter(|it| is_llvm && it.reduces());
@@ -415,9 +421,14 @@ impl Gpu for Cuda {
             _ => args,
         };
         let is_plain = reduction.is_none() && launch.group_memory == 0;
-        let start = Start { kernel: entry.handle, blocks, threads, args };
-        let gatherer = on.gatherer::<Line>().filter(|_| is_small && parts.is_empty() && is_plain);
-        if gatherer.is_some_and(|it| it.gather(&start)) {
+        let is_gathered = |order| match order {
+            Order::Any => is_plain && is_small && parts.is_empty(),
+            Order::Chain => is_plain && is_short,
+        };
+        let gatherer = on.gatherer::<Line>().filter(|it| is_gathered(it.1));
+        if gatherer.is_some_and(|(line, order)| {
+            line.gather(&Start { kernel: entry.handle, blocks, threads, args, order })
+        }) {
             return Ok(());
         }
         let mut bytes = args.len() * 8;

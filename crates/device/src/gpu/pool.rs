@@ -6,7 +6,7 @@
 //!
 //! Work may also be submitted ([`Pool::submit`]): its caller goes away, and others wait for its [`Event`]. A few
 //! streams are kept for that, each has several such pieces of work, one after another; who waits for one waits for
-//! its stream. A stream may gather those that need not follow one another, to start them together.
+//! its stream. A stream may gather kernels that nobody waits for, to start them together.
 //!
 //! And work may be left ([`Pool::leave`]): nobody waits for it, and everything that comes later, in whichever stream,
 //! comes after it. Who comes next mostly gets the stream that it is in, and so pays nothing for the order. Only a
@@ -62,6 +62,15 @@ pub(crate) trait Maker: Debug + Send + Sync {
     /// Memory of the host that the device copies from and to without the processor, where there is such:
     /// [`STAGED`] bytes, or null.
     fn stage(&self) -> *mut u8;
+}
+
+/// In which order kernels run that are started together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// In any.
+    Any,
+    /// Each after the one before.
+    Chain,
 }
 
 /// A stream as the one has it whose it is, with memory of the host to pass small things through.
@@ -123,6 +132,9 @@ const LEFT: u8 = 3;
 /// So many kernels are left in a stream: a driver's list of what is to be done has an end.
 const MOST_LEFT: usize = 1000;
 
+/// After so many kernels that were left in a row, more will follow.
+const IN_A_ROW: usize = 3;
+
 /// So many streams in a row one thread has taken before it may leave work.
 const ALONE: u32 = 8;
 
@@ -160,9 +172,14 @@ impl Own {
         self.shared.stream.handle()
     }
 
-    /// The stream, as its plugin knows it, if a kernel may be left for later.
-    pub(crate) fn gatherer<T: 'static>(&self) -> Option<&T> {
-        if self.may_gather { self.shared.stream.as_any().downcast_ref() } else { None }
+    /// The stream, as its plugin knows it, if a kernel may be left for later, and in which order with others.
+    pub(crate) fn gatherer<T: 'static>(&self) -> Option<(&T, Order)> {
+        let order = match self.may_gather {
+            true => Order::Any,
+            false if !self.is_submitted && self.left >= IN_A_ROW => Order::Chain,
+            false => return None,
+        };
+        self.shared.stream.as_any().downcast_ref().map(|it| (it, order))
     }
 
     /// Whether its work is submitted, so that what it reads must be read before the call returns.

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use super::pool::{DriverStream, Maker, Own, Pool, STAGED};
+use super::pool::{self, DriverStream, Maker, Own, Pool, STAGED};
 use super::stream::{self, Gpu, Open};
 use crate::memory::DevicePtr;
 use crate::{Convention, DeviceError, Event, Held, Kernel, Launch, Result, Stream};
@@ -49,9 +49,17 @@ struct Line {
     driver: Driver,
     number: usize,
     mark: AtomicUsize,
+    /// Kernels that the driver was not told of.
+    gathered: Mutex<Vec<u64>>,
 }
 
 impl Line {
+    fn flush(&self) {
+        let gathered = std::mem::take(&mut *self.gathered.lock().unwrap());
+        let mut state = self.driver.0.lock().unwrap();
+        state.streams[self.number].0.extend(gathered.into_iter().map(Deed::Do));
+    }
+
     fn len(&self) -> usize {
         self.driver.0.lock().unwrap().streams[self.number].0.len()
     }
@@ -59,6 +67,7 @@ impl Line {
 
 impl DriverStream for Line {
     fn handle(&self) -> *mut c_void {
+        self.flush();
         std::ptr::without_provenance_mut(self.number)
     }
 
@@ -67,6 +76,7 @@ impl DriverStream for Line {
     }
 
     fn wait(&self, _: &'static str) -> Result<()> {
+        self.flush();
         let until = self.len();
         let mut state = self.driver.0.lock().unwrap();
         if let Some(failure) = &state.failure {
@@ -92,8 +102,8 @@ impl DriverStream for Line {
     }
 
     fn follow(&self, other: &dyn DriverStream) -> Result<()> {
-        let mut state = self.driver.0.lock().unwrap();
         let other = other.handle().addr();
+        let mut state = self.driver.0.lock().unwrap();
         let until = state.streams[other].0.len();
         state.streams[self.number].0.push(Deed::Follow(other, until));
         state.follows += 1;
@@ -110,7 +120,8 @@ impl Maker for Driver {
         let mut state = self.0.lock().unwrap();
         state.streams.push((Vec::new(), 0));
         let number = state.streams.len() - 1;
-        Ok(Box::new(Line { driver: self.clone(), number, mark: AtomicUsize::new(0) }))
+        let (mark, gathered) = (AtomicUsize::new(0), Mutex::default());
+        Ok(Box::new(Line { driver: self.clone(), number, mark, gathered }))
     }
 
     fn stage(&self) -> *mut u8 {
@@ -132,8 +143,9 @@ impl Fake {
     }
 
     fn put(&self, on: &Own, number: u64) {
+        let stream = on.handle().addr();
         let mut state = self.driver.0.lock().unwrap();
-        state.streams[on.handle().addr()].0.push(Deed::Do(number));
+        state.streams[stream].0.push(Deed::Do(number));
     }
 
     fn done(&self) -> Vec<u64> {
@@ -196,6 +208,10 @@ impl Gpu for Fake {
         _: &[u64],
         _: &Launch<'_>,
     ) -> Result<()> {
+        if let Some((line, pool::Order::Chain)) = on.gatherer::<Line>() {
+            line.gathered.lock().unwrap().push(kernel.0);
+            return Ok(());
+        }
         self.put(on, kernel.0);
         Ok(())
     }
@@ -253,6 +269,27 @@ fn what_is_left_is_not_waited_for_and_comes_before_all_that_follows() {
     assert_eq!(gpu.done(), [1, 2, 3]);
     assert_eq!(gpu.follows(), 0, "one stream needs no event");
     assert!(open(&gpu).is_idle());
+}
+
+#[test]
+fn kernels_that_are_left_in_a_row_are_started_together_in_their_order() {
+    let gpu = Fake::new();
+    (1..=6).for_each(|it| left(&gpu, it));
+    let put = || gpu.driver.0.lock().unwrap().streams[0].0.len();
+    assert_eq!(put(), 3, "the others wait for more of them");
+    let stream = open(&gpu);
+    copy_in(&*stream, 7, 8);
+    assert_eq!(put(), 7, "a copy comes after all of them");
+    launch(&*stream, 8);
+    assert!(stream.leave() && stream.is_left());
+    drop(stream);
+    // Another stream comes after what was not started yet.
+    let (first, second) = (open(&gpu), open(&gpu));
+    launch(&*first, 9);
+    assert!(first.leave());
+    launch(&*second, 10);
+    second.synchronise().unwrap();
+    assert_eq!(gpu.done(), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
 }
 
 #[test]
