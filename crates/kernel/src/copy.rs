@@ -31,6 +31,8 @@ pub struct Copier<'p> {
     pub places: FxHashMap<ExprId, ExprId>,
     /// A construct and the statement that stands for it.
     pub regions: FxHashMap<RegionId, StmtId>,
+    /// A statement and the one that stands for it.
+    pub stmts: FxHashMap<StmtId, StmtId>,
     /// What a call of a function without a body is replaced by: given the function and its copied arguments.
     pub calls: &'p Calls<'p>,
 }
@@ -56,6 +58,7 @@ impl<'p> Copier<'p> {
             exprs: FxHashMap::default(),
             places: FxHashMap::default(),
             regions: FxHashMap::default(),
+            stmts: FxHashMap::default(),
             calls: &no_calls,
         }
     }
@@ -165,6 +168,9 @@ impl Copier<'_> {
 
     /// A statement.
     pub fn stmt(&mut self, id: StmtId) -> StmtId {
+        if let Some(other) = self.stmts.get(&id) {
+            return *other;
+        }
         let Some(stmt) = self.program.stmts.find(id).cloned() else { return id };
         let kind = match &stmt.kind {
             StmtKind::Error

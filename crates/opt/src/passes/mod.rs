@@ -38,6 +38,8 @@ mod register_block;
 mod rows;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the statements it is about")]
 mod scan;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the statements it is about")]
+mod scatter;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
 mod single;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the statements it is about")]

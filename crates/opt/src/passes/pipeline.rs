@@ -7,7 +7,7 @@ use kernel::verify::verify_kernels;
 use super::{
     Cores, Cx, Fabric, Groups, Refusal, Result, boxes, cache_block, counters, deepen, flatten,
     interchange, jam, partial, privatize, rectangularize, reduce, register_block, rows, scan,
-    single, spmdize, stage, tile, transpose, unroll, vector_rows, window, workshare,
+    scatter, single, spmdize, stage, tile, transpose, unroll, vector_rows, window, workshare,
 };
 
 /// A pass by its name.
@@ -38,6 +38,7 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "rows", run: rows::run },
     Pass { name: "stage", run: stage::run },
     Pass { name: "unroll", run: unroll::run },
+    Pass { name: "scatter", run: scatter::run },
     Pass { name: "privatize", run: privatize::run },
     Pass { name: "scan", run: scan::run },
     Pass { name: "workshare", run: workshare::run },

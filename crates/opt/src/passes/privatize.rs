@@ -41,6 +41,19 @@ pub(super) fn run(cx: &mut Cx<'_>) -> Result<()> {
     })
 }
 
+/// Whether groups would get copies of an array in a kernel with this body.
+pub(super) fn gives_copies(cx: &mut Cx<'_>, body: &Block, array: VarId) -> bool {
+    let named = named_in(cx.program, body);
+    let shares: Vec<Share> = kernel::walk::all(body)
+        .into_iter()
+        .filter_map(|it| match &it.kind {
+            StmtKind::Share(it) => Some(it.as_ref().clone()),
+            _ => None,
+        })
+        .collect();
+    shares.iter().any(|it| plans(cx, it, &named).iter().any(|it| it.array == array))
+}
+
 /// An array that groups have copies of.
 struct Plan {
     array: VarId,
