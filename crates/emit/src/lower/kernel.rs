@@ -307,6 +307,12 @@ impl Lowering<'_> {
                     let init = printer.init(init, var.ty);
                     let word = if self.memory().is_empty() { "static" } else { "__constant" };
                     out.line(&format!("{word} {} = {init};", printer.declare(var.ty, &own)));
+                    // Pointers of OpenCL C do not lead to what is static.
+                    if self.grid == Some(Grid::OpenCl) {
+                        let pointer = printer.declare(var.ty, "(*)");
+                        let place = format!("(*(__ferry_generic {pointer})__ferry_flat(&{own}))");
+                        printer.substitute(captured.var, place);
+                    }
                     return None;
                 }
                 let slot = captured.slot?;

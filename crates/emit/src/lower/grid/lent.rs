@@ -53,7 +53,7 @@ impl Lowering<'_> {
     /// Finds those variables in all that is printed, and gives them places.
     pub(super) fn lend(&self, parts: &[Part], kernels: &[Kernel]) {
         let mut found: FxHashSet<VarId> = FxHashSet::default();
-        // An array that is subscripted at once is no pointer.
+        // An array that is subscripted at once is no pointer, but for strings, which lie elsewhere.
         let mut subscripted: FxHashSet<ExprId> = FxHashSet::default();
         let mut printed: FxHashSet<ExprId> = FxHashSet::default();
         let program = self.program;
@@ -77,6 +77,7 @@ impl Lowering<'_> {
                     ExprKind::Cast(CastKind::ArrayToPointer, of) => {
                         Some(*of).filter(|_| !subscripted.contains(&id))
                     }
+                    ExprKind::Index(of, _) | ExprKind::Deref(of) => self.string(self.peeled(*of)),
                     _ => None,
                 };
                 if let ExprKind::Call(callee, args) = kind
