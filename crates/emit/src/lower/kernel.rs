@@ -302,11 +302,19 @@ impl Lowering<'_> {
                 }
                 // What never changes is written down again: the compiler sees the values.
                 let is_on_stack = self.is_on_stack(captured.var);
-                if let Some(init) = constant(program, captured.var, copied).filter(|_| !is_on_stack)
+                let is_pointed_to = is_on_stack || self.is_pointed_to(captured.var);
+                if let Some(init) =
+                    constant(program, captured.var, copied).filter(|_| !is_pointed_to)
                 {
                     let init = printer.init(init, var.ty);
                     let word = if self.memory().is_empty() { "static" } else { "__constant" };
                     out.line(&format!("{word} {} = {init};", printer.declare(var.ty, &own)));
+                    // Pointers of OpenCL C do not lead to what is static.
+                    if self.grid == Some(Grid::OpenCl) {
+                        let pointer = printer.declare(var.ty, "(*)");
+                        let place = format!("(*(__ferry_generic {pointer})__ferry_flat(&{own}))");
+                        printer.substitute(captured.var, place);
+                    }
                     return None;
                 }
                 let slot = captured.slot?;

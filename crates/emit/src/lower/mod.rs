@@ -549,6 +549,8 @@ struct State {
     parts: usize,
     /// Variables that are on the stack of a thread in the memory of the device, and where on it.
     lent: FxHashMap<VarId, grid::StackPlace>,
+    /// Variables of the file that pointers lead to, in a language whose pointers lead to one memory only.
+    pointed_vars: FxHashSet<VarId>,
     /// Computed lengths that have names, and the variables in whose types they are; whether there are such arrays; how
     /// many copies of them there are.
     lengths: Vec<(VarId, ExprId)>,

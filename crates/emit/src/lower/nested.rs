@@ -10,6 +10,7 @@ use ir::construct::{
 };
 use ir::program::{ExprId, ExprKind, Program, RegionId, StmtId, StmtKind, Typed, VarId};
 use ir::region::{Origin, Region, Sharing};
+use ir::types::{ArrayLen, TypeKind};
 use ir::walk::Part;
 use source::{Diagnostic, Span};
 
@@ -537,8 +538,32 @@ fn name_sections(
             if let Some(section) = as_section(program, printer, *item) {
                 *text = section;
             }
+            text.push_str(&inner_dims(program, printer, *item));
         }
     }
+}
+
+/// The dimensions that a list item leaves out of the array of arrays that it is of: compilers want all of them.
+fn inner_dims(program: &Program, printer: &Printer<'_>, item: ExprId) -> String {
+    let Some(expr) = program.exprs.find(item) else { return String::new() };
+    let base = match &expr.kind {
+        ExprKind::Section(section) => program.exprs[section.base].ty,
+        ExprKind::Var(var) if printer.is_decayed(*var) => expr.ty,
+        _ => return String::new(),
+    };
+    let element = |ty| match program.types.shape(ty) {
+        TypeKind::Array(element, _) | TypeKind::Pointer(element) => Some(*element),
+        _ => None,
+    };
+    let mut text = String::new();
+    let mut inner = element(base);
+    while let Some(ty) = inner
+        && let TypeKind::Array(next, ArrayLen::Known(count)) = program.types.shape(ty)
+    {
+        text.push_str(&format!("[0:{count}]"));
+        inner = Some(*next);
+    }
+    text
 }
 
 fn as_section(program: &Program, printer: &Printer<'_>, item: ExprId) -> Option<String> {

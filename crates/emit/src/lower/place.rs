@@ -4,6 +4,8 @@
 //! In: an item (`x`, `a[2:n]`, `s->in.p[0:k]`) and a printer that knows how variables are called
 //! where the text will stand. Out: C texts for its first element and its size.
 
+use std::mem;
+
 use ir::program::{CastKind, ExprId, ExprKind, Program, Section, VarId};
 use ir::types::{ArrayLen, Ty, TypeKind};
 
@@ -25,8 +27,21 @@ pub(super) struct Place {
     pub(super) rows: Vec<Rows>,
     /// Whether it is more than the root's name or what a pointer points to: a member.
     pub(super) is_member: bool,
+    /// Where it is a pointer: what holds that.
+    pub(super) holder: Holder,
     /// The type of one element.
     pub(super) ty: Ty,
+}
+
+/// What holds a pointer.
+#[derive(Clone, Debug)]
+pub(super) enum Holder {
+    /// The place itself.
+    Itself,
+    /// It is computed from this pointer.
+    Pointer(String),
+    /// Nothing: it is computed from an array, which is the root's.
+    Array,
 }
 
 /// One dimension of a section.
@@ -67,7 +82,17 @@ impl Place {
             dims: Vec::new(),
             rows: Vec::new(),
             is_member: false,
+            holder: Holder::Itself,
             ty: printer.program().vars[var].ty,
+        }
+    }
+
+    /// What it points to is looked at next.
+    fn follow(&mut self) {
+        match mem::replace(&mut self.holder, Holder::Itself) {
+            Holder::Itself => self.pointers.push(self.first.clone()),
+            Holder::Pointer(pointer) => self.pointers.push(pointer),
+            Holder::Array => {}
         }
     }
 
@@ -144,7 +169,7 @@ pub(super) fn of(printer: &Printer<'_>, item: ExprId) -> Place {
         }
         ExprKind::Deref(base) => {
             let mut place = of(printer, *base);
-            place.pointers.push(place.first.clone());
+            place.follow();
             place.first = format!("(*{})", place.first);
             place.is_member = false;
             place.ty = expr.ty;
@@ -160,7 +185,7 @@ pub(super) fn of(printer: &Printer<'_>, item: ExprId) -> Place {
             let inner = program.types.pointee(place.ty).unwrap_or(place.ty);
             let dims: String = shape.iter().map(|it| format!("[{}]", printer.expr(*it))).collect();
             let array = format!("{} (*){dims}", printer.type_name(inner));
-            place.pointers.push(place.first.clone());
+            place.follow();
             place.first = format!("(*({array}){})", place.first);
             place.ty = expr.ty;
             place
@@ -169,6 +194,11 @@ pub(super) fn of(printer: &Printer<'_>, item: ExprId) -> Place {
         // A pointer computed from a variable: what it points to belongs to that variable.
         ExprKind::Cast(_, base) | ExprKind::Binary(_, base, _) => {
             let mut place = of(printer, *base);
+            if is_array(program, place.ty) {
+                place.holder = Holder::Array;
+            } else if let Holder::Itself = place.holder {
+                place.holder = Holder::Pointer(mem::take(&mut place.first));
+            }
             place.first = format!("({})", printer.expr(item));
             place.ty = expr.ty;
             place
@@ -187,6 +217,7 @@ fn opaque(printer: &Printer<'_>, item: ExprId) -> Place {
         dims: Vec::new(),
         rows: Vec::new(),
         is_member: false,
+        holder: Holder::Itself,
         ty,
     }
 }
@@ -198,7 +229,7 @@ fn element(printer: &Printer<'_>, base: ExprId, index: &str, ty: Ty) -> Place {
         if !place.dims.is_empty() {
             place = each(place);
         }
-        place.pointers.push(place.first.clone());
+        place.follow();
         place.is_member = false;
     }
     place.first = format!("{}[{index}]", place.first);

@@ -8,14 +8,18 @@ pub(crate) fn is_runtime(name: &str) -> bool {
 }
 
 /// Functions of the C library with `long` in their type, and their twins with `long long`: the library has a
-/// `long` of 32 bits.
-const LONG_TWINS: [(&str, &str); 6] = [
+/// `long` of 32 bits. LLVM calls the same ones where it has a word of its own for them.
+const LONG_TWINS: [(&str, &str); 10] = [
     ("lround", "llround"),
     ("lroundf", "llroundf"),
     ("lrint", "llrint"),
     ("lrintf", "llrintf"),
     ("labs", "llabs"),
     ("ldiv", "lldiv"),
+    ("llvm.lround.i64.f32", "llvm.llround.i64.f32"),
+    ("llvm.lround.i64.f64", "llvm.llround.i64.f64"),
+    ("llvm.lrint.i64.f32", "llvm.llrint.i64.f32"),
+    ("llvm.lrint.i64.f64", "llvm.llrint.i64.f64"),
 ];
 
 /// Functions of the libraries with numbers of 64 bits.

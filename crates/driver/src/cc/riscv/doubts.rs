@@ -1,7 +1,7 @@
 //! What clang compiles without a word and computes wrongly: found in our own text before clang sees it, and refused.
 //!
 //! Clang 19 loses the value of `lastprivate(conditional: …)`, and the last value of a loop variable whose bounds
-//! depend on an outer loop that is collapsed with it; of `atomic compare capture` it gives the value before where the one after
+//! depend on an outer loop that is collapsed with it, and all that a `masked taskloop` reduces; of `atomic compare capture` it gives the value before where the one after
 //! is asked for, and -1 for true. What it does not know, or has no runtime for, is refused by name too.
 
 use super::super::markers::{Place, has_word};
@@ -18,6 +18,11 @@ pub(super) fn about(text: &str) -> Option<String> {
         if line.contains("reduction(inscan") && has_word(line, "for") {
             return Some(format!(
                 "`reduction(inscan, …)`, which clang begins without the original value{place}"
+            ));
+        }
+        if has_word(line, "masked") && has_word(line, "taskloop") && line.contains("reduction(") {
+            return Some(format!(
+                "a reduction of `masked taskloop`, which clang loses: write `taskloop` inside `masked`{place}"
             ));
         }
         if line.contains("depend(sink") || line.contains("depend(source") {
@@ -93,6 +98,9 @@ mod tests {
             "# 7 \"b.c\"\n#pragma omp parallel private(z) allocate(align(64): z)\n",
             Some("(b.c:7)"),
         );
+        let taskloop = |masked: &str| format!("#pragma omp {masked} taskloop reduction(+: s)\n");
+        check(&taskloop("parallel masked"), Some("`masked taskloop`"));
+        check(&taskloop("parallel master"), None);
         check("#pragma omp simd aligned(a: 64)\nfor (int i = 0;;)", None);
         check(&nest("i", "collapse(2) lastprivate(k)"), Some("`i`"));
         check(&nest("n + 2 * i", "lastprivate(i, k) collapse(2)"), Some("`i`"));

@@ -53,7 +53,8 @@ impl Lowering<'_> {
     /// Finds those variables in all that is printed, and gives them places.
     pub(super) fn lend(&self, parts: &[Part], kernels: &[Kernel]) {
         let mut found: FxHashSet<VarId> = FxHashSet::default();
-        // An array that is subscripted at once is no pointer.
+        let mut of_file: FxHashSet<VarId> = FxHashSet::default();
+        // An array that is subscripted at once is no pointer, but for strings, which lie elsewhere.
         let mut subscripted: FxHashSet<ExprId> = FxHashSet::default();
         let mut printed: FxHashSet<ExprId> = FxHashSet::default();
         let program = self.program;
@@ -77,6 +78,7 @@ impl Lowering<'_> {
                     ExprKind::Cast(CastKind::ArrayToPointer, of) => {
                         Some(*of).filter(|_| !subscripted.contains(&id))
                     }
+                    ExprKind::Index(of, _) | ExprKind::Deref(of) => self.string(self.peeled(*of)),
                     _ => None,
                 };
                 if let ExprKind::Call(callee, args) = kind
@@ -94,7 +96,10 @@ impl Lowering<'_> {
                                 strings.push(string);
                             }
                         }
-                        None => found.extend(self.own_object(of)),
+                        None => match self.own_object(of) {
+                            Some(own) => found.extend([own]),
+                            None => of_file.extend(self.object(of)),
+                        },
                     }
                 }
             }
@@ -114,6 +119,7 @@ impl Lowering<'_> {
         let is_placed = |it: &VarId| !program.types.is_vla(program.vars[*it].ty);
         let mut found: Vec<VarId> = found.into_iter().filter(is_placed).collect();
         found.sort_by_key(|it| it.index());
+        self.state.borrow_mut().pointed_vars = of_file;
         for var in found {
             let place = self.room_on_stack(var);
             self.state.borrow_mut().lent.insert(var, place);
@@ -230,6 +236,11 @@ impl Lowering<'_> {
     /// Whether a variable lies there.
     pub(in crate::lower) fn is_on_stack(&self, var: VarId) -> bool {
         self.state.borrow().lent.contains_key(&var)
+    }
+
+    /// Whether pointers lead to the variable, which is no thread's own.
+    pub(in crate::lower) fn is_pointed_to(&self, var: VarId) -> bool {
+        self.state.borrow().pointed_vars.contains(&var)
     }
 
     /// The variable there, if it is one of them.

@@ -383,7 +383,12 @@ static void __ferry_end_allocator(__ferry_word allocator) {}
 #define __ferry_kernel_threads() ((unsigned)get_local_size(0))
 #define __ferry_kernel_group() ((unsigned)get_group_id(0))
 #define __ferry_kernel_groups() ((unsigned)get_num_groups(0))
+#ifdef POCL_DEVICE_ADDRESS_BITS
+/* PoCL 3.1 takes a branch that follows at once for one that all threads take alike. */
+#define __ferry_kernel_barrier() do { barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); __asm__ volatile(""); } while (0)
+#else
 #define __ferry_kernel_barrier() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+#endif
 #define __ferry_kernel_copy __ferry_copy
 #define __ferry_kernel_infinity() ((double)INFINITY)
 #define __ferry_kernel_quotient __ferry_quotient

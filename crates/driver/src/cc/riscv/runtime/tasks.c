@@ -24,15 +24,17 @@ static u32 routine_number(Routine *run) {
   return i;
 }
 
-/* Our own word stands before what the compiler's code knows of a task. */
+/* Before what the compiler's code knows of a task: the number of what it runs, and where it is. */
 #define HEAD 16
+enum { NOT_BEGUN, RUNNING, GOES_ON };
 
 Task *__kmpc_omp_task_alloc(void *place, int id, int flags, size_t bytes, size_t shared_bytes, Routine *run) {
   size_t own = (bytes + 15) & ~15ul;
   char *memory = ferry_l1_malloc(HEAD + own + shared_bytes);
   if (!memory) memory = malloc(HEAD + own + shared_bytes);
   if (!memory) ferry_crash("no memory for a task");
-  *(u32 *)memory = routine_number(run);
+  ((u32 *)memory)[0] = routine_number(run);
+  ((u32 *)memory)[1] = NOT_BEGUN;
   Task *task = (Task *)(memory + HEAD);
   task->shared = memory + HEAD + own;
   task->part = 0;
@@ -48,8 +50,17 @@ static void free_task(Task *task) {
   else ferry_l1_free(memory);
 }
 
+/* The parts of an untied task ask for the next one while they run. */
 static int run_task(int id, Task *task) {
-  routines[*(u32 *)((char *)task - HEAD)](id, task);
+  u32 *head = (u32 *)((char *)task - HEAD);
+  if (head[1] == RUNNING) {
+    head[1] = GOES_ON;
+    return 0;
+  }
+  do {
+    head[1] = RUNNING;
+    routines[head[0]](id, task);
+  } while (head[1] == GOES_ON);
   free_task(task);
   return 0;
 }
