@@ -47,6 +47,7 @@ pub use host::{
     preprocessor_flags, switch, version_flags, without_directives,
 };
 pub use host::{CrewQuery, alone_answer, asks_final, crew_query};
+pub use openmp::settle;
 pub use selector::{
     MatchRule, Trait, match_rule, memory_order, named_construct, requirement, selector_trait,
     takes_body,

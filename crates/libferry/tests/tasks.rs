@@ -99,3 +99,24 @@ programs! {
 fn lambdas() {
     check("lambdas.cpp");
 }
+
+#[test]
+fn a_trace_has_what_each_worker_has_done() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tasks/sum.c");
+    let folder = tempfile::tempdir().unwrap();
+    let program = build(&source, folder.path(), &[]);
+    let file = folder.path().join("trace.json");
+    let settings =
+        format!("FERRY_TASKS_HOST=2 FERRY_TASKS_CORES=1 FERRY_TRACE={}", file.display());
+    assert!(run(&program, &settings).status.success());
+    let text = fs::read_to_string(&file).unwrap();
+    assert!(text.trim_end().ends_with('}'), "{text}");
+    for worker in ["host worker 0", "accelerator core 0"] {
+        let named = format!("\"ph\":\"C\",\"name\":\"{worker}\"");
+        let line = text.lines().find(|it| it.contains(&named)).unwrap_or(&text);
+        let tasks = line.split_once("\"tasks\":").expect(worker).1;
+        let count: String = tasks.chars().take_while(char::is_ascii_digit).collect();
+        assert!(count.parse::<u64>().is_ok(), "{line}");
+        assert!(worker != "host worker 0" || count != "0", "{line}");
+    }
+}

@@ -85,6 +85,7 @@ macro_rules! linked {
 linked! {
     "omp_get_level" "omp_get_level",
     "omp_get_thread_num" "omp_get_thread_num",
+    "omp_get_num_threads" "omp_get_num_threads",
     "omp_init_lock" "omp_init_lock",
     "omp_init_nest_lock" "omp_init_nest_lock",
     "omp_get_default_device" "__real_omp_get_default_device",
@@ -97,6 +98,7 @@ linked! {
     "GOMP_taskloop_ull" "__real_GOMP_taskloop_ull",
     "GOMP_taskwait" "__real_GOMP_taskwait",
     "GOMP_taskwait_depend" "__real_GOMP_taskwait_depend",
+    "GOMP_taskgroup_start" "GOMP_taskgroup_start",
     "GOMP_taskgroup_end" "__real_GOMP_taskgroup_end",
     "GOMP_barrier" "__real_GOMP_barrier",
 }
@@ -292,6 +294,16 @@ pub(crate) fn spare_threads(count: usize) -> Spared {
     }
     // SAFETY: as above.
     unsafe { set(left) };
+    Spared(Some((set, most)))
+}
+
+/// Parallel regions of the calling thread have one thread, until the answer is dropped.
+pub(crate) fn alone() -> Spared {
+    let Some((get, set)) = runtime().threads else { return Spared(None) };
+    // SAFETY: functions of the runtime, for the calling thread.
+    let most = unsafe { get() };
+    // SAFETY: as above.
+    unsafe { set(1) };
     Spared(Some((set, most)))
 }
 

@@ -53,6 +53,7 @@ mod steps;
 mod submitted;
 mod sync;
 mod table;
+mod team;
 mod tool;
 mod trace;
 mod watch;

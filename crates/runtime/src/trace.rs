@@ -80,6 +80,27 @@ pub(crate) fn event(category: &str, name: &str, began: Instant, ended: Instant, 
     );
 }
 
+/// Whether there is a file to write to.
+pub(crate) fn is_open() -> bool {
+    TRACE.get().is_some_and(|it| it.lock().unwrap_or_else(PoisonError::into_inner).is_some())
+}
+
+/// Counts at this moment: `counts` is the inside of a JSON object.
+pub(crate) fn counts(name: &str, counts: &str) {
+    let Some(trace) = TRACE.get() else { return };
+    let mut trace = trace.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(trace) = trace.as_mut() else { return };
+    let at = trace.start.elapsed().as_nanos() as f64 / 1000.0;
+    let separator = if trace.is_empty { "" } else { "," };
+    trace.is_empty = false;
+    let _ = write!(
+        trace.out,
+        "{separator}\n{{\"ph\":\"C\",\"name\":{},\"ts\":{at:.3},\"pid\":{},\"args\":{{{counts}}}}}",
+        quoted(name),
+        process::id(),
+    );
+}
+
 fn thread() -> i32 {
     // SAFETY: asks for a number, nothing else.
     unsafe { libc::gettid() }

@@ -1,6 +1,7 @@
 //! Loads and stores beyond the ordinary: outside the scratchpad, misaligned, wide, atomic.
 
 use crate::config::{Errors, Misaligned, PERIPHERALS};
+use crate::data_cache::{Cost, DataCaches};
 use crate::fault::{Access, FaultKind};
 use crate::hart::Hart;
 use crate::host::{HostMemory, Refusal};
@@ -47,14 +48,14 @@ impl Target {
     }
 }
 
-/// Checks the alignment, waits for memory and counts; gives the region.
-fn approach(
+/// Checks the alignment.
+fn align(
     hart: &mut Hart,
-    shared: &mut Shared,
+    shared: &Shared,
     target: Target,
     bytes: u32,
     access: Access,
-) -> Result<Region, FaultKind> {
+) -> Result<(), FaultKind> {
     let Target { address, .. } = target;
     if !address.is_multiple_of(u64::from(bytes)) {
         let must_be = shared.misaligned == Misaligned::Fault || access == Access::Atomic;
@@ -68,6 +69,19 @@ fn approach(
             hart.time += cycles;
         }
     }
+    Ok(())
+}
+
+/// Checks the alignment, waits for memory and counts; gives the region.
+fn approach(
+    hart: &mut Hart,
+    shared: &mut Shared,
+    target: Target,
+    bytes: u32,
+    access: Access,
+) -> Result<Region, FaultKind> {
+    align(hart, shared, target, bytes, access)?;
+    let Target { address, .. } = target;
     let region = if target.leaves { Region::Host } else { shared.region(address, bytes as usize) };
     match region {
         Region::L1 => {
@@ -143,8 +157,15 @@ pub(crate) fn load(
         }
         return peripheral::read(hart, shared, target.address as u32);
     }
-    approach(hart, shared, target, bytes, Access::Read)?;
     let mut value = [0; 8];
+    if let Some((mut caches, address)) = cached(shared, target, bytes) {
+        let into = value.get_mut(..bytes as usize).unwrap_or_default();
+        let loaded = caches.load(&mut shared.l2, hart.id, address, into);
+        shared.data_caches = Some(caches);
+        through(hart, shared, target, bytes, Access::Read, loaded)?;
+        return Ok(Done::Value(u64::from_le_bytes(value)));
+    }
+    approach(hart, shared, target, bytes, Access::Read)?;
     let (first, next) = target.split(bytes as usize);
     let (before, behind) = value.split_at_mut(first);
     let behind = behind.get_mut(..bytes as usize - first).unwrap_or_default();
@@ -160,6 +181,32 @@ pub(crate) fn load(
         return Ok(Done::Value(0));
     }
     Ok(Done::Value(u64::from_le_bytes(value)))
+}
+
+/// The caches, if this access goes through one; they are given back by the caller.
+fn cached(shared: &mut Shared, target: Target, bytes: u32) -> Option<(Box<DataCaches>, u64)> {
+    let is_cached = !target.leaves
+        && shared.data_caches.is_some()
+        && shared.region(target.address, bytes as usize) == Region::L2;
+    let caches = if is_cached { shared.data_caches.take() } else { None };
+    Some((caches?, target.address))
+}
+
+/// Counts an access that went through the core's cache.
+fn through(
+    hart: &mut Hart,
+    shared: &mut Shared,
+    target: Target,
+    bytes: u32,
+    access: Access,
+    done: Result<Cost, FaultKind>,
+) -> Result<(), FaultKind> {
+    align(hart, shared, target, bytes, access)?;
+    let wait = shared.fill(hart.time, done?);
+    hart.counters.stalls.l2 += wait;
+    hart.counters.l2 += 1;
+    hart.time += wait;
+    Ok(())
 }
 
 fn read_outside(
@@ -192,8 +239,16 @@ pub(crate) fn store(
         }
         return peripheral::write(hart, shared, target.address as u32, value as u32);
     }
-    approach(hart, shared, target, bytes, Access::Write)?;
     let value = value.to_le_bytes();
+    if let Some((mut caches, address)) = cached(shared, target, bytes) {
+        let from = value.get(..bytes as usize).unwrap_or_default();
+        let stored = caches.store(&mut shared.l2, hart.id, address, from);
+        shared.data_caches = Some(caches);
+        shared.code_written.push((address as u32, bytes));
+        shared.sleepers.disturbed = true;
+        return through(hart, shared, target, bytes, Access::Write, stored);
+    }
+    approach(hart, shared, target, bytes, Access::Write)?;
     let (first, next) = target.split(bytes as usize);
     let (before, behind) = value.split_at(first);
     let behind = behind.get(..bytes as usize - first).unwrap_or_default();

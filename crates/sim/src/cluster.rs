@@ -9,6 +9,7 @@ use crate::fault::{Fault, FaultKind, Wait};
 use crate::hart::{Hart, NO_LINE, core_of, cycle_of};
 use crate::host::{HostMemory, NoMemory};
 use crate::program::{LoadError, Program};
+use crate::queues::End;
 use crate::shared::{Region, Shared};
 use crate::sleep::NOBODY;
 use crate::trace::{Event, Observer, Unobserved};
@@ -119,6 +120,9 @@ impl Cluster {
         self.shared.reserved = false;
         self.shared.exit = None;
         self.shared.icache.clear();
+        if let Some(it) = &mut self.shared.data_caches {
+            it.clear();
+        }
     }
 
     /// Drops the transfers that are under way: after a fault, before the next start.
@@ -130,6 +134,23 @@ impl Cluster {
     /// has nothing that interrupts by itself. False if the core masks interrupts (`mstatus`), or sleeps.
     pub fn interrupt(&mut self, core: u32, handler: u32) -> bool {
         self.harts.get_mut(core as usize).is_some_and(|it| it.enter_interrupt(handler))
+    }
+
+    /// From now on an access that would see or lose what another core has written is a fault. Nothing where cores have no data caches.
+    pub fn check_caches(&mut self) {
+        if let Some(it) = &mut self.shared.data_caches {
+            it.is_checked = true;
+        }
+    }
+
+    /// The host pushes a descriptor to a queue, of this manager and number. False if there is no such queue, or the descriptor is in one.
+    pub fn push(&mut self, queue: (usize, usize), end: End, descriptor: u32) -> bool {
+        matches!(self.shared.queues.push(queue, end, descriptor), Some(Ok(())))
+    }
+
+    /// The host pops the descriptor at the tail of a queue.
+    pub fn pop(&mut self, queue: (usize, usize)) -> Option<u32> {
+        self.shared.queues.pop(queue).filter(|it| *it != 0)
     }
 
     /// The address of a name that the program gives to the outside.

@@ -9,10 +9,11 @@ use std::ops::Range;
 use serde::Deserialize;
 
 /// Clusters that come with the simulator: names and texts.
-pub const PRESETS: [(&str, &str); 3] = [
+pub const PRESETS: [(&str, &str); 4] = [
     ("hero-paper", include_str!("../presets/hero-paper.toml")),
     ("hero-rtl", include_str!("../presets/hero-rtl.toml")),
     ("keystone2-like", include_str!("../presets/keystone2-like.toml")),
+    ("keystone2-incoherent", include_str!("../presets/keystone2-incoherent.toml")),
 ];
 
 /// Most cores of a cluster: their order within a cycle has six bits.
@@ -44,12 +45,56 @@ pub struct Config {
     pub host: Host,
     /// Instruction cache, shared by all cores; without it every fetch is a hit.
     pub instruction_cache: Option<InstructionCache>,
+    /// Cache of each core for the accelerator's memory, which others do not see into; without it all see one memory.
+    pub data_cache: Option<DataCache>,
+    /// Queues of descriptors, by which cores agree.
+    pub queues: Option<Queues>,
     /// Engine that copies.
     pub dma: Dma,
     /// Barriers, events.
     pub events: Events,
     /// How cores reach addresses of 64 bits.
     pub extension: Extension,
+}
+
+/// Cache of each core for the accelerator's memory.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct DataCache {
+    /// Size; a power of two.
+    pub size: u32,
+    /// Lines of a set.
+    pub ways: u32,
+    /// Bytes of a line, 8 to 128.
+    pub line: u32,
+    /// When memory gets what is written.
+    pub policy: WritePolicy,
+    /// Cycles for a line to come or go, beside the latency of the memory.
+    pub transfer: u32,
+}
+
+/// When memory gets what is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WritePolicy {
+    /// When the line is flushed, or makes room.
+    WriteBack,
+    /// At once.
+    WriteThrough,
+}
+
+/// Queues of descriptors.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Queues {
+    /// Managers, 1 or 2; each serves one request at a time.
+    pub managers: u32,
+    /// Queues of each, at most 8192.
+    pub per_manager: u32,
+    /// Until the answer comes.
+    pub latency: u32,
+    /// Until a manager takes the next request.
+    pub busy: u32,
 }
 
 /// The cores.
@@ -357,6 +402,41 @@ impl Config {
         require(self.events.barriers <= 16, "events.barriers", "must be at most 16")?;
         require(self.dma.channels <= 64, "dma.channels", "must be at most 64")?;
         require(matches!(self.dma.address_bits, 32 | 64), "dma.address-bits", "must be 32 or 64")?;
+        if let Some(cache) = &self.data_cache {
+            for (key, value) in [
+                ("data-cache.size", cache.size),
+                ("data-cache.ways", cache.ways),
+                ("data-cache.line", cache.line),
+            ] {
+                require(value.is_power_of_two(), key, "must be a power of two")?;
+            }
+            require((8..=128).contains(&cache.line), "data-cache.line", "must be from 8 to 128")?;
+            let is_aligned = |it: u32| it.is_multiple_of(cache.line);
+            let are_lines = is_aligned(self.l2.base) && is_aligned(self.l2.size);
+            require(are_lines, "l2", "must be whole lines of the data cache")?;
+            let smallest = u64::from(cache.ways) * u64::from(cache.line);
+            let is_enough = u64::from(cache.size) >= smallest;
+            require(is_enough, "data-cache.size", "is less than one set")?;
+            require(cache.size <= 1 << 24, "data-cache.size", "must be at most 16 MiB")?;
+            require(
+                cache.transfer <= MOST_CYCLES,
+                "data-cache.transfer",
+                "must be at most 1000000",
+            )?;
+            require(
+                !self.has(Letter::A),
+                "cores.extensions",
+                "`a` needs memory that all see alike",
+            )?;
+        }
+        if let Some(queues) = &self.queues {
+            require((1..=2).contains(&queues.managers), "queues.managers", "must be 1 or 2")?;
+            let count = queues.per_manager;
+            require((1..=8192).contains(&count), "queues.per-manager", "must be from 1 to 8192")?;
+            for (key, value) in [("queues.latency", queues.latency), ("queues.busy", queues.busy)] {
+                require(value <= MOST_CYCLES, key, "must be at most 1000000")?;
+            }
+        }
         if let Some(cache) = &self.instruction_cache {
             for (key, value) in [
                 ("instruction-cache.size", cache.size),

@@ -25,6 +25,8 @@ pub struct Stalls {
     pub wide: u64,
     /// For the event unit, where the event was there already.
     pub event: u64,
+    /// For managers of queues.
+    pub queue: u64,
 }
 
 impl Stalls {
@@ -42,10 +44,10 @@ impl Stalls {
             fetch,
             wide,
             event,
+            queue,
         } = *self;
-        [data, branch, arithmetic, control, conflict, misaligned, l2, host, fetch, wide, event]
-            .iter()
-            .sum()
+        let memory = [conflict, misaligned, l2, host, fetch, wide, queue];
+        [data, branch, arithmetic, control, event].iter().chain(&memory).sum()
     }
 }
 
@@ -85,6 +87,8 @@ pub struct Counters {
     pub l1: u64,
     /// Accesses to the accelerator's memory.
     pub l2: u64,
+    /// Descriptors pushed and popped, and tries.
+    pub queue: u64,
     /// Accesses to the host's memory.
     pub host: u64,
     /// Addresses of 64 bits.

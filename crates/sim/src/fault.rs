@@ -122,6 +122,30 @@ pub enum FaultKind {
         /// The address.
         address: u64,
     },
+    /// A descriptor that is in a queue already, or 0, was pushed.
+    Queued {
+        /// The descriptor.
+        descriptor: u32,
+    },
+    /// Checked: bytes were read that another core has written and not written back.
+    NotFlushed {
+        /// Of the first byte.
+        address: u64,
+        /// The core that has written them.
+        writer: u32,
+    },
+    /// Checked: bytes were read from a copy that is older than what is in memory.
+    OldCopy {
+        /// Of the first byte.
+        address: u64,
+    },
+    /// Checked: a line was written that another core has written and not written back.
+    SharedLine {
+        /// Of the line.
+        address: u64,
+        /// The other core.
+        other: u32,
+    },
     /// All cores wait, and nothing is under way that would wake one.
     Deadlock {
         /// Each core and what it waits for.
@@ -162,6 +186,21 @@ impl fmt::Display for FaultKind {
             FaultKind::TransferBeyond { address } => {
                 write!(f, "a transfer at {address:#x}: the DMA engine has 32 address bits")
             }
+            FaultKind::Queued { descriptor } => {
+                write!(f, "descriptor {descriptor:#x} was pushed, and is in a queue or is none")
+            }
+            FaultKind::NotFlushed { address, writer } => write!(
+                f,
+                "read at {address:#x}: core {writer} has written there, and has not written it back"
+            ),
+            FaultKind::OldCopy { address } => write!(
+                f,
+                "read at {address:#x}: an old copy, which was not invalidated before it was used"
+            ),
+            FaultKind::SharedLine { address, other } => write!(
+                f,
+                "write to the line at {address:#x}: core {other} has written to the same line, and has not written it back"
+            ),
             FaultKind::Deadlock { waiting } => {
                 f.write_str("all cores wait for ever:")?;
                 for (core, wait) in waiting {

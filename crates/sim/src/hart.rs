@@ -57,6 +57,8 @@ pub(crate) struct Hart {
     pub(crate) waits_at: u32,
     /// The register that the instruction before wrote.
     pub(crate) last_written: u8,
+    /// First byte and number of bytes of what its data cache is asked for next.
+    pub(crate) cache_work: (u32, u32),
     pub(crate) counters: Counters,
 }
 
@@ -85,6 +87,7 @@ impl Hart {
             asleep: None,
             waits_at: 0,
             last_written: 0,
+            cache_work: (0, 0),
             counters: Counters::default(),
         }
     }

@@ -30,6 +30,7 @@ mod code;
 mod config;
 mod counters;
 mod csr;
+mod data_cache;
 mod dma;
 mod event;
 mod execute;
@@ -41,17 +42,19 @@ mod icache;
 mod isa;
 mod peripheral;
 mod program;
+mod queues;
 mod shared;
 mod sleep;
 mod trace;
 
 pub use cluster::{Cluster, Stop};
 pub use config::{
-    Config, ConfigError, Cores, Dma, Errors, Events, Extension, Host, InstructionCache, L1, L2,
-    Letter, Misaligned, PRESETS, Timing,
+    Config, ConfigError, Cores, DataCache, Dma, Errors, Events, Extension, Host, InstructionCache,
+    L1, L2, Letter, Misaligned, PRESETS, Queues, Timing, WritePolicy,
 };
 pub use counters::{Counters, Sleeps, Stalls, Wide};
 pub use fault::{Access, Fault, FaultKind, NAMES, Place, Wait};
 pub use host::{HostMemory, NoMemory, PrivateMemory, Refusal};
 pub use program::{LoadError, note};
+pub use queues::End;
 pub use trace::{Event, Observer, Step, TextTrace, Unobserved};

@@ -20,13 +20,23 @@
 //! | `0x1020_4424` | unfinished transfers of this core | – |
 //! | `0x1020_4428` | 1 if the chosen transfer is at its end | chooses a transfer |
 //! | `0x1020_442c` | waits for the chosen transfer | – |
+//! | `0x1020_5000` | – | first byte of the data cache's next work |
+//! | `0x1020_5004` | – | how many bytes |
+//! | `0x1020_5008` | – | does it: 1 writes back, 2 invalidates, 3 both |
+//! | `0x1022_0000 + 16 q` | – | pushes a descriptor at the head of queue `q` of manager 0 |
+//! | `0x1022_0004 + 16 q` | – | at its tail |
+//! | `0x1022_0008 + 16 q` | pops the descriptor at the tail; 0 if there is none | – |
+//! | `0x1022_000c + 16 q` | how many there are | – |
+//! | `0x1024_0000 + 16 q` … | the same of manager 1 | |
 //!
 //! All are words and take one cycle; each core has its own extension register, event mask and transfer registers. The
 //! end of a transfer is event 16 of the core that started it; waits do not end by it unless they are told to.
 
+use crate::data_cache::Flush;
 use crate::event::PROGRAM_EVENTS;
 use crate::fault::{Access, FaultKind};
 use crate::hart::Hart;
+use crate::queues::End;
 use crate::shared::{Done, Shared};
 use crate::trace::Event;
 
@@ -45,6 +55,27 @@ const DMA_START: u32 = DMA + 0x20;
 const DMA_BUSY: u32 = DMA + 0x24;
 const DMA_DONE: u32 = DMA + 0x28;
 const DMA_WAIT: u32 = DMA + 0x2c;
+
+const CACHE_FIRST: u32 = 0x1020_5000;
+const CACHE_BYTES: u32 = 0x1020_5004;
+const CACHE_WORK: u32 = 0x1020_5008;
+const QUEUES: u32 = 0x1022_0000;
+const QUEUES_LAST: u32 = 0x1025_ffff;
+const MANAGER: u32 = 0x2_0000;
+
+/// The manager and queue of a register.
+fn queue(address: u32) -> (usize, usize) {
+    let at = address - QUEUES;
+    ((at / MANAGER) as usize, (at % MANAGER / 16) as usize)
+}
+
+/// Waits for a manager of queues.
+fn wait_for_queue(hart: &mut Hart, shared: &mut Shared, address: u32) {
+    let wait = shared.queues.wait(queue(address).0, hart.time);
+    hart.counters.stalls.queue += wait;
+    hart.counters.queue += 1;
+    hart.time += wait;
+}
 
 /// Reads a register.
 pub(crate) fn read(hart: &mut Hart, shared: &mut Shared, address: u32) -> Result<Done, FaultKind> {
@@ -78,6 +109,16 @@ pub(crate) fn read(hart: &mut Hart, shared: &mut Shared, address: u32) -> Result
             word(u32::from(shared.dma.is_done(id)))
         }
         DMA_WAIT => shared.dma.wait(core),
+        QUEUES..=QUEUES_LAST => {
+            let found = match address % 16 {
+                8 => shared.queues.pop(queue(address)),
+                12 => shared.queues.len(queue(address)),
+                _ => None,
+            };
+            wait_for_queue(hart, shared, address);
+            shared.sleepers.disturbed = true;
+            word(found.ok_or(missing)?)
+        }
         _ => return Err(missing),
     })
 }
@@ -144,6 +185,30 @@ pub(crate) fn write(
                 0x28 => staging.selected = value,
                 _ => return Err(missing),
             }
+        }
+        CACHE_FIRST => hart.cache_work.0 = value,
+        CACHE_BYTES => hart.cache_work.1 = value,
+        CACHE_WORK if (1..=3).contains(&value) => {
+            let flush = Flush { writes_back: value & 1 != 0, invalidates: value & 2 != 0 };
+            let work = hart.cache_work;
+            let Some(caches) = &mut shared.data_caches else { return Err(missing) };
+            let (looked, written) = caches.flush(&mut shared.l2, core, work, flush);
+            let transfer = caches.transfer();
+            shared.code_written.push(work);
+            shared.sleepers.disturbed = true;
+            let waits = (0..written).map(|_| shared.leave(time, transfer)).max().unwrap_or(0);
+            hart.counters.stalls.l2 += looked + waits;
+            hart.time += looked + waits;
+        }
+        QUEUES..=QUEUES_LAST => {
+            let end = match address % 16 {
+                0 => End::Head,
+                4 => End::Tail,
+                _ => return Err(missing),
+            };
+            shared.queues.push(queue(address), end, value).ok_or(missing)??;
+            wait_for_queue(hart, shared, address);
+            shared.sleepers.disturbed = true;
         }
         _ => return Err(missing),
     }

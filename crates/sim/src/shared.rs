@@ -6,12 +6,14 @@
 use crate::banks::{Banks, Stream};
 use crate::config::{Config, Errors, Misaligned, Timing};
 use crate::csr::Registers;
+use crate::data_cache::{Cost, DataCaches};
 use crate::dma::{Burst, Dma, Transfer};
 use crate::event::{EventUnit, TRANSFER_EVENT};
 use crate::fault::{FaultKind, Wait};
 use crate::host::{HostMemory, Refusal};
 use crate::icache::Cache;
 use crate::isa::Isa;
+use crate::queues::Queues;
 use crate::sleep::Sleepers;
 use crate::trace::Event;
 
@@ -56,6 +58,8 @@ pub(crate) struct Shared {
     pub(crate) csr: Registers,
     pub(crate) events: EventUnit,
     pub(crate) dma: Dma,
+    pub(crate) data_caches: Option<Box<DataCaches>>,
+    pub(crate) queues: Queues,
     pub(crate) sleepers: Sleepers,
     /// When the way out of the cluster is free.
     pub(crate) port_free: u64,
@@ -140,6 +144,8 @@ impl Shared {
             },
             events: EventUnit::new(cores, &config.events),
             dma: Dma::new(config),
+            data_caches: config.data_cache.as_ref().map(|it| Box::new(DataCaches::new(it, cores))),
+            queues: Queues::new(config.queues.as_ref()),
             sleepers: Sleepers::new(cores),
             port_free: 0,
             reservations: vec![None; cores as usize],
@@ -231,6 +237,16 @@ impl Shared {
         let start = self.port_free.max(time);
         self.port_free = start + 1;
         start - time + latency
+    }
+
+    /// Cycles that a core waits for its data cache.
+    pub(crate) fn fill(&mut self, time: u64, cost: Cost) -> u64 {
+        let transfer = self.data_caches.as_ref().map_or(0, |it| it.transfer());
+        // What is written goes when it can, but takes the way out of the cluster.
+        for _ in 0..cost.writes {
+            let _ = self.leave(time, 0);
+        }
+        (0..cost.misses).map(|_| self.leave(time, self.l2_latency + transfer)).sum()
     }
 
     /// Tells the banks which bursts move through them.

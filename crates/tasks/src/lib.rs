@@ -28,4 +28,5 @@ mod report;
 mod settings;
 mod sync;
 mod task;
+mod trace;
 mod view;

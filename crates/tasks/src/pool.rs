@@ -25,7 +25,7 @@ use crate::newest::Newest;
 use crate::settings::{self, Settings};
 use crate::task::{Frames, Task};
 use crate::view::{self, View};
-use crate::{check, cluster, memory, report, sync};
+use crate::{check, cluster, memory, report, sync, trace};
 
 /// Rounds of looking for work before a worker sleeps.
 const ROUNDS: u32 = 256;
@@ -91,6 +91,8 @@ pub(crate) struct Pool {
     left: Mutex<Vec<usize>>,
     /// This process is a copy of the one that had the workers.
     is_copy: AtomicBool,
+    /// There is a trace for counts.
+    is_traced: AtomicBool,
 }
 
 static POOL: OnceLock<Pool> = OnceLock::new();
@@ -172,7 +174,8 @@ impl Pool {
         let workers = (0..settings.workers + GUESTS).map(|_| OnceLock::new()).collect();
         let (number, left, is_copy) =
             (AtomicUsize::new(0), Mutex::default(), AtomicBool::new(false));
-        Self { settings, hardware, cross, workers, number, left, is_copy }
+        let is_traced = AtomicBool::new(false);
+        Self { settings, hardware, cross, workers, number, left, is_copy, is_traced }
     }
 
     /// Starts the other workers.
@@ -187,6 +190,8 @@ impl Pool {
                 pool.is_copy.store(true, Ordering::Relaxed);
             }
         }
+        // Before `at_end` is known: what is known later is called earlier, and the trace is to end last.
+        self.is_traced.store(trace::begin(), Ordering::Relaxed);
         // SAFETY: functions that live as long as this library, which is never unloaded with workers in it.
         unsafe {
             libc::atexit(at_end);
@@ -215,6 +220,38 @@ impl Pool {
         self.hardware.cores.ring_all();
         if self.settings.info {
             self.tell();
+        }
+        if self.is_traced.load(Ordering::Relaxed) {
+            self.trace();
+        }
+    }
+
+    fn trace(&self) {
+        let get = |it: &AtomicU64| it.load(Ordering::Relaxed);
+        for worker in self.workers() {
+            let Facts { tasks, steals, sent, taken, flushes } = &worker.facts;
+            trace::counts(
+                &format!("host worker {}", worker.number),
+                &[
+                    ("tasks", get(tasks)),
+                    ("stolen", get(steals)),
+                    ("sent to cores", get(sent)),
+                    ("taken from cores", get(taken)),
+                    ("flushes", get(flushes)),
+                ],
+            );
+        }
+        for (number, core) in self.hardware.cores() {
+            trace::counts(
+                &format!("accelerator core {number}"),
+                &[
+                    ("tasks", get(&core.tasks)),
+                    ("stolen", get(&core.steals)),
+                    ("of the host", get(&core.from_host)),
+                    ("flushes", get(&core.flushes)),
+                    ("lines", get(&core.lines)),
+                ],
+            );
         }
     }
 

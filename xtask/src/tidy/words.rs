@@ -24,6 +24,7 @@ const NAMES_A_STANDARD: &[Exception] = &[
     ("crates/runtime/src/ffi/mod.rs", "names the folder of the routines"),
     ("crates/runtime/src/host.rs", "functions of the host's threading runtime"),
     ("crates/runtime/src/host_task.rs", "functions of the host's threading runtime"),
+    ("crates/runtime/src/team.rs", "functions of the host's threading runtime"),
     ("crates/runtime/src/llvm.rs", "texts that LLVM's tests look for"),
     ("crates/runtime/src/llvm_info.rs", "texts that LLVM's tests look for"),
     ("crates/runtime/src/tool/start.rs", "names that the tools interface fixes"),
@@ -42,6 +43,7 @@ const NAMES_A_STANDARD: &[Exception] = &[
 const ASKS_THE_HOST: &[Exception] = &[
     ("crates/runtime/src/ffi/omp/explicit.rs", "blocks of this process, for this process"),
     ("crates/runtime/src/host_task.rs", "blocks of this process, for this process"),
+    ("crates/runtime/src/team.rs", "blocks of this process, for this process"),
     ("crates/runtime/src/queue/deferred.rs", "blocks of this process, for this process"),
     ("crates/runtime/src/ffi/acc/prof/layout.rs", "checks its own layout"),
     ("crates/abi/src/call.rs", "checks its own layout"),

@@ -455,7 +455,10 @@ fn too_long(cluster: &Cluster, limit: u64) -> DeviceError {
 /// A fault in the words of all devices.
 fn told(fault: &Fault) -> DeviceError {
     let address = match fault.kind {
-        FaultKind::Unmapped { address, .. }
+        FaultKind::NotFlushed { address, .. }
+        | FaultKind::OldCopy { address }
+        | FaultKind::SharedLine { address, .. }
+        | FaultKind::Unmapped { address, .. }
         | FaultKind::ReadOnly { address }
         | FaultKind::Misaligned { address, .. }
         | FaultKind::Transfer { address, .. }
@@ -465,6 +468,7 @@ fn told(fault: &Fault) -> DeviceError {
         | FaultKind::StackOverflow { .. }
         | FaultKind::Illegal { .. }
         | FaultKind::Breakpoint
+        | FaultKind::Queued { .. }
         | FaultKind::Deadlock { .. } => None,
     };
     DeviceError::Fault { address, what: fault.to_string() }

@@ -54,6 +54,7 @@ const COMPUTE: Rules = Rules {
     },
     yields_to_data_region: true,
     copies_per_team: true,
+    copies_like_tasks: false,
     holds_data: true,
     reduction_maps: true,
     loop_trust: LoopTrust::NotApplicable,

@@ -19,9 +19,11 @@ mod memkind;
 mod rules;
 mod sharing;
 mod tasks;
+mod together;
 mod words;
 
 use ir::construct::Leaf;
+pub use together::settle;
 
 use crate::OPENMP;
 use crate::table::{ClauseRow, DirectiveRow, Standard};

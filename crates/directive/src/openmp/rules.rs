@@ -2,13 +2,11 @@
 
 use ir::construct::{
     ByKind, Category, ClauseKind, Construct, DefaultMap, DefaultSharing, Implicit, Leaf, LoopTrust,
-    Motion, Naming, OnAbsent, Presence, Rules, Unnamed,
+    Motion, Naming, OnAbsent, Phase, Presence, Rules, Unnamed,
 };
 
-use crate::Written;
-
 /// The rules of one construct.
-pub(super) fn rules(construct: &Construct<Written>) -> Rules {
+pub(super) fn rules<P: Phase>(construct: &Construct<P>) -> Rules {
     let mut rules = Rules { on_absent: OnAbsent::Ignore, ..Rules::NONE };
     if construct.has(Leaf::Offload) {
         rules.mapping = TARGET;

@@ -10,7 +10,8 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
-use super::hybrid_chart;
+use super::{cluster, hybrid_chart};
+use crate::cc::riscv::Compiler;
 use crate::options::BenchOptions;
 use crate::progress::Progress;
 use crate::report::{self, Stream, reason};
@@ -74,7 +75,14 @@ pub(super) fn run(options: &BenchOptions) -> Result<ExitCode, String> {
     let bench = Bench { folder: folder.path(), options };
     bench.build("serial", &["-DFERRY_TASKS_SERIAL"])?;
     bench.build("tasks", &[])?;
-    let figures = bench.figures()?;
+    let mut figures = bench.figures()?;
+    let simulated = match Compiler::find() {
+        Ok(tools) => {
+            figures.extend(cluster::figures(&tools, folder.path())?);
+            String::new()
+        }
+        Err(why) => format!("\nno cycles of the simulated cluster: {why}\n"),
+    };
     let mut table = format!(
         "{} host workers, {} emulated accelerator cores, {} processors; means of {} runs with 95 % intervals; speed-up against serial elision\n",
         options.host,
@@ -85,6 +93,7 @@ pub(super) fn run(options: &BenchOptions) -> Result<ExitCode, String> {
     for figure in &figures {
         table.push_str(&text(figure));
     }
+    table.push_str(&simulated);
     report::show(&table, Stream::Out)?;
     if let Some(folder) = &options.output {
         let write = |name: &str, text: &str| {

@@ -7,6 +7,7 @@
 //! [`direct`]: loops over the host's memory beside the same by hand. `ferry bench memkind` is in [`memkind`], `other-isa` in [`other_isa`].
 
 mod chart;
+mod cluster;
 mod direct;
 mod hybrid;
 mod hybrid_chart;
@@ -23,7 +24,7 @@ use std::process::ExitCode;
 use sim::{Cluster, Config, PrivateMemory, Stop};
 
 use crate::cc::riscv::program::{Machine, Model, Request, compile_words};
-use crate::cc::riscv::{Tools, cluster};
+use crate::cc::riscv::{self, Tools};
 use crate::options::{BenchOptions, Benched};
 use crate::progress::Progress;
 use crate::report::{self, Stream, reason};
@@ -79,7 +80,7 @@ pub(crate) fn run(options: &BenchOptions) -> Result<ExitCode, String> {
 
 fn mixed_data_model(options: &BenchOptions) -> Result<ExitCode, String> {
     let tools = Tools::find()?;
-    let (config, description) = cluster(&options.cluster)?;
+    let (config, description) = riscv::cluster(&options.cluster)?;
     let steps = 1 + BUILDS.len() + direct::BUILDS.len();
     let mut progress = Progress::new("measuring", options.sizes.len() * steps);
     let (mut rows, mut direct) = (Vec::new(), Vec::new());

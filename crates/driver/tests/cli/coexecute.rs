@@ -66,3 +66,46 @@ fn a_word_that_a_program_has_too_is_no_clause() {
     );
     folder.ferry(&["cc", "-c", "a.c"]).is_clean();
 }
+
+/// What `cc` says of a `taskloop` with these clauses.
+#[track_caller]
+fn tasks(directive: &str, expected: Option<&str>) {
+    let folder = Folder::new();
+    folder.write(
+        "a.c",
+        format!(
+            "void f(int n, double *a) {{ double s = 0;\n#pragma omp {directive}\n\
+             for (int i = 0; i < n; i++) {{ a[i] = i; s += i; }}\n}}\n"
+        ),
+    );
+    let ran = folder.ferry(&["cc", "--ferry-save-temps=t", "-c", "a.c"]);
+    match expected {
+        Some(word) => {
+            let message = format!("error[F0305]: `{word}` is not allowed");
+            assert!(ran.err.contains(&message), "{}", ran.err);
+        }
+        None => {
+            assert!(folder.read("t/a.host.c").contains("__ferry_coexecute(&__fi"), "{}", ran.err)
+        }
+    }
+}
+
+#[test]
+fn loops_of_tasks_are_shared() {
+    tasks("taskloop ompx_coexecute map(tofrom: a[0:n]) firstprivate(s)", None);
+    tasks(
+        "taskloop reduction(+: s) grainsize(strict: 4) untied mergeable final(n > 3) priority(2) \
+         if(taskloop: n > 10) ompx_coexecute device(0) map(tofrom: a[0:n])",
+        None,
+    );
+}
+
+#[test]
+fn what_needs_tasks_is_not_shared() {
+    tasks("taskloop map(tofrom: a[0:n]) firstprivate(s)", Some("map"));
+    tasks("taskloop device(0) firstprivate(s)", Some("device"));
+    tasks("taskloop ompx_coexecute nogroup firstprivate(s)", Some("nogroup"));
+    tasks("taskloop ompx_coexecute in_reduction(+: s)", Some("in_reduction"));
+    tasks("taskloop simd ompx_coexecute reduction(+: s)", Some("ompx_coexecute"));
+    tasks("parallel masked taskloop ompx_coexecute reduction(+: s)", Some("ompx_coexecute"));
+}

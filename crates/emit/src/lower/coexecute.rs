@@ -81,6 +81,7 @@ pub(super) fn split(
         let is_it = |kind: &ClauseKind<_>| matches!(kind, ClauseKind::Coexecute);
         let clause = clauses.iter().position(|it| is_it(&it.kind)).map(|at| clauses.remove(at));
         let Some(clause) = clause else { continue };
+        name_copies(&mut made.program, id);
         let is_off = |it: ExprId| loops::constant(program, it) == Some(0);
         if clause.switch.is_some_and(is_off) {
             continue;
@@ -449,6 +450,31 @@ fn name_ends(program: &mut Program, id: RegionId, ends: [VarId; 2]) {
         program.exprs.push(Expr { kind: ExprKind::Var(var), ty, span })
     });
     let kind = ClauseKind::FirstPrivate { saved: false, items: items.to_vec() };
+    program.regions[id].construct.clauses.push(super::levels::plain(kind, span));
+}
+
+/// Names the variables of which each thread has a copy by rule, where it may tell its own from another's.
+fn name_copies(program: &mut Program, id: RegionId) {
+    let region = &program.regions[id];
+    if !region.construct.rules.copies_like_tasks {
+        return;
+    }
+    let is_copied = |it: &&RegionVar| {
+        let copy = it.sharing.as_ref().filter(|it| it.value == Sharing::FirstPrivate);
+        (it.written || it.pointee.written || it.pointee.escapes)
+            && copy.is_some_and(|it| matches!(it.origin, Origin::Rule(_)))
+    };
+    let vars: Vec<VarId> = region.vars.iter().filter(is_copied).map(|it| it.var).collect();
+    let span = region.construct.span;
+    if vars.is_empty() {
+        return;
+    }
+    let item = |var: VarId| {
+        let ty = program.vars[var].ty;
+        program.exprs.push(Expr { kind: ExprKind::Var(var), ty, span })
+    };
+    let items = vars.into_iter().map(item).collect();
+    let kind = ClauseKind::FirstPrivate { saved: false, items };
     program.regions[id].construct.clauses.push(super::levels::plain(kind, span));
 }
 

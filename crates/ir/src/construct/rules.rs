@@ -123,6 +123,8 @@ pub struct Rules {
     pub yields_to_data_region: bool,
     /// Implicit and explicit first-private copies are made per team, not once per region.
     pub copies_per_team: bool,
+    /// What no clause names is a copy, unless threads around share it: as with tasks.
+    pub copies_like_tasks: bool,
     /// Data that this construct maps is held by the structured count: no dynamic release inside
     /// the region can remove it.
     pub holds_data: bool,
@@ -161,6 +163,7 @@ impl Rules {
         mapping: ByKind::all(Implicit::NotApplicable),
         yields_to_data_region: false,
         copies_per_team: false,
+        copies_like_tasks: false,
         holds_data: false,
         reduction_maps: false,
         loop_trust: LoopTrust::NotApplicable,

@@ -5,15 +5,19 @@
 //! last on ([`deal`]). Who runs anything at all is what took the least time before ([`model`]).
 //!
 //! A device has the data for itself: it is sent what the host had when the region began, and the host gets what
-//! the device has changed of it. Sums begin anew on each device and are joined at the end. Where data are on a device
+//! the device has changed of it. Sums begin anew on each device and are joined at the end. In a parallel region the host's parts are tasks
+//! of the team ([`here`]). Where data are on a device
 //! already, or are not mapped plainly, the region runs on one device, as it does without the clause.
 #![allow(unsafe_code, reason = "threads share the arrays of a call")]
 
 mod deal;
+mod here;
 mod model;
 mod side;
 
 use std::ffi::c_void;
+use std::process;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Instant;
@@ -26,7 +30,7 @@ use crate::devices::{self, DeviceState, Target};
 use crate::directives;
 use crate::error::Error;
 use crate::host;
-use crate::launch::{self, Shape};
+use crate::launch::Shape;
 use crate::mapping::Cx;
 use crate::registry::{self, Region};
 use crate::settings;
@@ -121,12 +125,36 @@ pub(crate) struct Call<'a> {
     shape: &'a Shape,
     parts: &'a Parts<'a>,
     watch: Watch,
+    /// Other threads run beside the calling one: they help with the host's parts, and may use what is mapped.
+    has_team: bool,
 }
 
 // SAFETY: the arrays are the caller's, who waits; nobody writes them meanwhile.
 unsafe impl Send for Call<'_> {}
 // SAFETY: as above.
 unsafe impl Sync for Call<'_> {}
+
+/// One region at a time is shared: devices have the data of two in one table.
+struct Turn;
+
+/// The process that has it: one that was forked meanwhile has not.
+static TAKEN: AtomicU32 = AtomicU32::new(0);
+
+impl Turn {
+    fn take() -> Option<Turn> {
+        let (own, held) = (process::id(), TAKEN.load(Ordering::Relaxed));
+        let is_free = held != own;
+        let taken = is_free
+            .then(|| TAKEN.compare_exchange(held, own, Ordering::Acquire, Ordering::Relaxed));
+        taken?.ok().map(|_| Turn)
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        TAKEN.store(0, Ordering::Release);
+    }
+}
 
 /// Runs a region on the host and on devices.
 pub(crate) fn run(
@@ -147,8 +175,10 @@ pub(crate) fn run(
             devices(device, args, parts, registry.is_unified())?
         }
     };
-    let devices = match found {
-        Ok(devices) => devices,
+    let found =
+        found.and_then(|it| Turn::take().map(|turn| (it, turn)).ok_or("another one is shared now"));
+    let (devices, _turn) = match found {
+        Ok(found) => found,
         Err(why) => {
             if watch.is_on() {
                 let what = format!("{} on one device: {why}", region.name);
@@ -158,7 +188,8 @@ pub(crate) fn run(
         }
     };
     args.check()?;
-    let call = Call { place, region, args, shape, parts, watch };
+    let has_team = host::is_in_parallel();
+    let call = Call { place, region, args, shape, parts, watch, has_team };
     let key = model::key(id, args, parts.trips);
     let plan = match settings::coexecute() {
         settings::Coexecute::Gate => model::plan(key, devices.len(), parts.trips),
@@ -167,7 +198,7 @@ pub(crate) fn run(
     let timer = watch.start();
     let began = Instant::now();
     match plan {
-        Plan::Host => launch::launch_on_host(region, args)?,
+        Plan::Host => here::all(&call)?,
         Plan::Device(at) => {
             let number = devices.get(at).map_or(device, |it| it.number as i64);
             directives::run_region(place, number, id, args, shape)?;
@@ -209,7 +240,7 @@ fn devices(
     let Target::Device(meant) = devices::target(device)? else {
         return Ok(Err("it stays on the host"));
     };
-    if host::current_device().is_some() || host::is_in_parallel() {
+    if host::current_device().is_some() {
         return Ok(Err("it is inside another region"));
     }
     if is_unified {
@@ -284,7 +315,7 @@ fn together(call: &Call<'_>, devices: &[&'static DeviceState], deal: &Deal) -> R
         let threads: Vec<_> = devices.iter().enumerate().map(start).collect();
         // Those who wait for devices need a processor too.
         let _spared = host::spare_threads(devices.len());
-        if let Err(error) = on_host(call, deal) {
+        if let Err(error) = here::run(call, deal) {
             fail(error);
         }
         let joined = threads.into_iter().flatten().map(|it| it.join());
@@ -294,17 +325,5 @@ fn together(call: &Call<'_>, devices: &[&'static DeviceState], deal: &Deal) -> R
         return Err(error);
     }
     sums.iter().for_each(|it| it.join(call));
-    Ok(())
-}
-
-/// The host's parts.
-fn on_host(call: &Call<'_>, deal: &Deal) -> Result<(), Error> {
-    let mut arrays = Arrays::of(call.args);
-    while let Some((first, last)) = deal.of_host() {
-        arrays.run_between(call.parts.ends, call.parts.values(first, last));
-        let began = Instant::now();
-        launch::launch_on_host(call.region, &arrays.args())?;
-        deal.did_host(last - first, began.elapsed());
-    }
     Ok(())
 }

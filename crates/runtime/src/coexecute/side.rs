@@ -46,6 +46,10 @@ impl Kept {
 
 /// Entries of which it is known what iterations touch, and which number that has.
 fn windows(call: &Call<'_>) -> Vec<(usize, usize)> {
+    // Regions of other threads may find the data on the device, and want all of them.
+    if call.has_team {
+        return Vec::new();
+    }
     let last = call.parts.trips;
     let all = bytes(call, &mut Arrays::of(call.args), 0, last);
     let known = |(number, entry): (usize, &i32)| {
@@ -83,7 +87,7 @@ pub(crate) struct Sums(Vec<Box<[u128]>>);
 
 impl Sums {
     /// With the values that change nothing.
-    fn new(call: &Call<'_>) -> Sums {
+    pub(crate) fn new(call: &Call<'_>) -> Sums {
         let size = |it: &i32| {
             let entry = usize::try_from(*it).ok().filter(|it| *it < call.args.count);
             entry.map_or(0, |it| call.args.item(it).size)
@@ -92,6 +96,18 @@ impl Sums {
         let sums = Sums(sums.map(|it| vec![0; it.div_ceil(16)].into_boxed_slice()).collect());
         sums.pass(call, true);
         sums
+    }
+
+    /// Has the entries of a call lead to them.
+    pub(crate) fn lead(&self, call: &Call<'_>, arrays: &mut Arrays) {
+        for (entry, part) in call.parts.sums.iter().zip(&self.0) {
+            let Ok(entry) = usize::try_from(*entry) else { continue };
+            for list in [&mut arrays.bases, &mut arrays.begins] {
+                if let Some(it) = list.get_mut(entry) {
+                    *it = part.as_ptr().cast_mut().cast();
+                }
+            }
+        }
     }
 
     /// Joins them with those of the host.
@@ -127,14 +143,7 @@ pub(crate) fn run(
         return Ok(sums);
     }
     let mut arrays = Arrays::of(call.args);
-    for (entry, part) in call.parts.sums.iter().zip(&sums.0) {
-        let Ok(entry) = usize::try_from(*entry) else { continue };
-        for list in [&mut arrays.bases, &mut arrays.begins] {
-            if let Some(it) = list.get_mut(entry) {
-                *it = part.as_ptr().cast_mut().cast();
-            }
-        }
-    }
+    sums.lead(call, &mut arrays);
     let mut data = of_data(call, kept, &mut arrays);
     directives::begin_data(cx, Walk::Begin, &data.args())?.close(cx, call.watch.start());
     for (entry, bytes) in &kept.entries {

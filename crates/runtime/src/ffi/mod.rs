@@ -18,6 +18,7 @@
 pub mod acc;
 pub mod choose;
 pub mod coexecute;
+pub mod counters;
 pub mod data;
 pub mod flang;
 mod hand;

@@ -30,7 +30,11 @@ impl Cx<'_> {
         let mut typer = Typer { quiet: self.quiet_names, vars: Vec::new(), cx: self };
         let mut typed = construct.convert(&mut typer);
         let vars = typer.vars;
+        let was_asked = typed.kinds().any(|it| matches!(it, ClauseKind::Coexecute));
         typed.clauses.retain(|it| !self.is_switched_off(it));
+        for fault in directive::settle(&mut typed, was_asked) {
+            self.report(fault);
+        }
         while self.scopes.depth() > depth {
             self.scopes.close();
         }

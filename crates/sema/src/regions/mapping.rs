@@ -66,10 +66,38 @@ fn unlisted(program: &Program, uses: &Uses, id: RegionId, var: VarId) -> Vec<Att
     }
     let by_rule = if is_loop_variable(region, var) {
         private_loop_variable()
+    } else if let Some(it) = like_tasks(program, uses, id, var) {
+        Some(it)
     } else {
         by_rule(program, id, var)
     };
     by_rule.into_iter().collect()
+}
+
+/// How a variable comes to the device that is to the region what it would be to a task: one that is shared comes back if it is
+/// written, another is a copy.
+fn like_tasks(
+    program: &Program,
+    uses: &Uses,
+    id: RegionId,
+    var: VarId,
+) -> Option<Attribute<Mapping>> {
+    let construct = &program.regions[id].construct;
+    let category = category(program, var);
+    let is_said = construct
+        .kinds()
+        .any(|it| matches!(it, ClauseKind::DefaultMap(_, of) if covers(*of, category)));
+    if !construct.rules.copies_like_tasks || is_said || category == Category::Pointer {
+        return None;
+    }
+    let is_written = uses.region(id).use_of(var).is_some_and(|it| it.written);
+    let is_shared = sharing::is_shared_by_tasks(program, uses, id, var);
+    let value = match is_shared && (is_written || category == Category::Aggregate) {
+        true => Mapping::Map(Motion::ToFrom, Presence::Any, None),
+        false => Mapping::FirstPrivate,
+    };
+    let rule = if is_shared { Rule::EnclosingShared } else { Rule::TaskCopy };
+    Some(Attribute { value, origin: Origin::Rule(rule) })
 }
 
 fn private_loop_variable() -> Option<Attribute<Mapping>> {

@@ -147,7 +147,8 @@ impl Cx<'_> {
         if construct.has(Leaf::Parallel) || construct.has(Leaf::Teams) {
             // Where every team has its own copy of what travels as an argument.
             let copy = mappings.iter().find(|it| it.value == Mapping::FirstPrivate);
-            if let (true, Some(it)) = (construct.rules.copies_per_team, copy) {
+            let copies = construct.rules.copies_per_team || construct.rules.copies_like_tasks;
+            if let (true, Some(it)) = (copies, copy) {
                 return Some(Attribute { value: Sharing::FirstPrivate, origin: it.origin });
             }
             return because(Sharing::Shared, Rule::SharedDefault);
@@ -298,6 +299,17 @@ pub(super) fn is_const(program: &Program, var: VarId) -> bool {
 /// Whether it makes tasks, which copy what is not shared by the threads around them.
 fn makes_tasks(construct: &Construct<Typed>) -> bool {
     construct.has(Leaf::Task) || construct.has(Leaf::Taskloop)
+}
+
+/// Whether tasks that a region would make share a variable.
+pub(super) fn is_shared_by_tasks(program: &Program, uses: &Uses, id: RegionId, var: VarId) -> bool {
+    let region = &program.regions[id];
+    let cx = Cx { program, uses, id, region };
+    let said = explicit(program, &region.construct, uses.region(id).items(var), var);
+    match said.or_else(|| cx.by_default_clause(var)) {
+        Some(said) => said.value == Sharing::Shared,
+        None => matches!(around(program, uses, id, var, true), Around::Shared(_)),
+    }
 }
 
 /// What a variable is to the code around a region.

@@ -59,6 +59,11 @@ impl Used {
         self.items.get(&var).map_or(&[], Vec::as_slice)
     }
 
+    /// What the region does with a variable.
+    pub(super) fn use_of(&self, var: VarId) -> Option<&Use> {
+        self.list.get(*self.index.get(&var)?)
+    }
+
     fn entry(&mut self, var: VarId, span: Span) -> Option<&mut Use> {
         let at = *self.index.entry(var).or_insert_with(|| {
             self.list.push(Use {

@@ -19,7 +19,7 @@ use sim::{Config, PRESETS};
 
 use self::program::{Machine, Model, Request};
 use self::tools::Asked;
-pub(crate) use self::tools::Tools;
+pub(crate) use self::tools::{Compiler, Tools};
 use super::bundle::Code;
 use super::compile::Job;
 use super::gpus::has_lines;

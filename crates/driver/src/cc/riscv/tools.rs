@@ -18,12 +18,17 @@ pub(crate) const NARROW: &str = "ferry-narrow";
 /// Where picolibc, a C library for machines without a system, keeps its libraries.
 const PICOLIBC: &str = "/usr/lib/picolibc/riscv64-unknown-elf/lib";
 
-/// The tools.
-pub(crate) struct Tools {
+/// clang and its linker: what makes programs of C for such cores.
+pub(crate) struct Compiler {
     clang: PathBuf,
     linker: PathBuf,
-    narrow: PathBuf,
     version: String,
+}
+
+/// The tools.
+pub(crate) struct Tools {
+    compiler: Compiler,
+    narrow: PathBuf,
 }
 
 /// A tool that failed.
@@ -52,11 +57,13 @@ impl Asked {
     }
 }
 
-impl Tools {
-    /// All of them, or what is missing and what to do about it.
-    pub(crate) fn find() -> Result<Tools, String> {
-        let lacking =
-            |what: &str, help: &str| format!("{ABSENT}: {what} was not found\n  help: {help}");
+fn lacking(what: &str, help: &str) -> String {
+    format!("{ABSENT}: {what} was not found\n  help: {help}")
+}
+
+impl Compiler {
+    /// Both, or what is missing and what to do about it.
+    pub(crate) fn find() -> Result<Compiler, String> {
         let named = env::var_os("FERRY_RISCV_CLANG").filter(|it| !it.is_empty());
         let what = named.as_ref().map_or_else(
             || "clang-19".to_owned(),
@@ -78,24 +85,7 @@ impl Tools {
             .or_else(|| host::on_path(OsStr::new("ld.lld-19")));
         let linker =
             linker.ok_or_else(|| lacking("its linker `ld.lld`", "install the package lld-19"))?;
-        let narrow = runtime::find(NARROW).or_else(|| host::on_path(OsStr::new(NARROW)));
-        let narrow = narrow.ok_or_else(|| {
-            lacking(
-                NARROW,
-                "build it with `cargo build -p narrow`, which needs the package llvm-19-dev, and leave it beside ferry",
-            )
-        })?;
-        Ok(Tools { clang, linker, narrow, version })
-    }
-
-    /// What tells them from others, for the cache and for reports.
-    pub(crate) fn about(&self) -> String {
-        let Tools { clang, narrow, version, .. } = self;
-        // A new build of it may make other code.
-        let changed = fs::metadata(narrow).and_then(|it| it.modified()).ok();
-        let stamp = changed.and_then(|it| it.duration_since(std::time::UNIX_EPOCH).ok());
-        let stamp = stamp.map_or(0, |it| it.as_nanos());
-        format!("{version} ({}), {} ({stamp:x})", clang.display(), narrow.display())
+        Ok(Compiler { clang, linker, version })
     }
 
     /// Compiles a text in this language; an error is what clang said.
@@ -117,12 +107,52 @@ impl Tools {
         fs::read(&output).map_err(|error| error.to_string())
     }
 
+    pub(crate) fn link(&self, words: &[OsString]) -> Result<(), Asked> {
+        run(&self.linker, words, "linking")
+    }
+}
+
+impl Tools {
+    /// All of them, or what is missing and what to do about it.
+    pub(crate) fn find() -> Result<Tools, String> {
+        let compiler = Compiler::find()?;
+        let narrow = runtime::find(NARROW).or_else(|| host::on_path(OsStr::new(NARROW)));
+        let narrow = narrow.ok_or_else(|| {
+            lacking(
+                NARROW,
+                "build it with `cargo build -p narrow`, which needs the package llvm-19-dev, and leave it beside ferry",
+            )
+        })?;
+        Ok(Tools { compiler, narrow })
+    }
+
+    /// What tells them from others, for the cache and for reports.
+    pub(crate) fn about(&self) -> String {
+        let Tools { compiler: Compiler { clang, version, .. }, narrow } = self;
+        // A new build of it may make other code.
+        let changed = fs::metadata(narrow).and_then(|it| it.modified()).ok();
+        let stamp = changed.and_then(|it| it.duration_since(std::time::UNIX_EPOCH).ok());
+        let stamp = stamp.map_or(0, |it| it.as_nanos());
+        format!("{version} ({}), {} ({stamp:x})", clang.display(), narrow.display())
+    }
+
+    /// Compiles a text in this language; an error is what clang said.
+    pub(crate) fn clang(
+        &self,
+        words: &[String],
+        language: [&str; 2],
+        text: &[u8],
+        folder: &Path,
+    ) -> Result<Vec<u8>, String> {
+        self.compiler.clang(words, language, text, folder)
+    }
+
     pub(super) fn narrow(&self, words: &[OsString]) -> Result<(), Asked> {
         run(&self.narrow, words, "narrowing")
     }
 
     pub(super) fn link(&self, words: &[OsString]) -> Result<(), Asked> {
-        run(&self.linker, words, "linking")
+        self.compiler.link(words)
     }
 
     /// Libraries with functions that the compiler calls, and mathematics; those that are there.

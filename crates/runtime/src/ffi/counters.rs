@@ -1,0 +1,28 @@
+//! Counts of others for `FERRY_TRACE`: what workers of tasks have done.
+#![allow(unsafe_code, reason = "takes texts over a C border")]
+
+use std::ffi::{CStr, c_char, c_int};
+
+use crate::trace;
+use crate::watch::Watch;
+
+/// Begins the trace, if there is to be one: 1. What is counted until the process ends can be written to it if this was asked before.
+#[unsafe(no_mangle)]
+pub extern "C" fn ferry_trace_begin() -> c_int {
+    let _ = Watch::now();
+    trace::is_open().into()
+}
+
+/// Writes counts: `name` as viewers show it, `counts` the inside of a JSON object.
+///
+/// # Safety
+/// Both are texts that end with a zero byte, or null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ferry_trace_counts(name: *const c_char, counts: *const c_char) {
+    if name.is_null() || counts.is_null() {
+        return;
+    }
+    // SAFETY: the caller's promise.
+    let [name, counts] = [name, counts].map(|it| unsafe { CStr::from_ptr(it) }.to_string_lossy());
+    trace::counts(&name, &counts);
+}
