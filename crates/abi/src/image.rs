@@ -37,6 +37,9 @@ pub fn fpga(device: &str) -> String {
     format!("{FPGA}{device}\n")
 }
 
+/// The first line of a text of designs, for hardware that is simulated.
+pub const HARDWARE: &str = "// ferry: hardware\n";
+
 /// The first line of a text in CUDA C++, which is compiled before it becomes an image.
 pub const CUDA: &str = "// ferry: kernels in CUDA C++\n";
 

@@ -27,6 +27,8 @@ pub enum Kind {
     RiscvShared,
     /// An FPGA, whose pipelines an OpenCL driver emulates.
     Fpga(Vendor),
+    /// The same as hardware, which is simulated cycle by cycle.
+    Rtl,
     /// Another machine, reached by messages, whose compiler makes its code.
     Remote(Remote),
 }
@@ -94,6 +96,8 @@ pub enum Code {
     Grids(&'static [Grid]),
     /// A program for the cluster.
     Cluster,
+    /// Designs of hardware.
+    Hardware,
     /// A program of another machine, which serves messages.
     Server,
 }
@@ -173,7 +177,7 @@ const REMOTE: Target = Target {
 };
 
 /// Every kind of device there is.
-pub const TARGETS: [Target; 17] = [
+pub const TARGETS: [Target; 18] = [
     CPU,
     Target {
         kind: Kind::CpuCopy,
@@ -257,6 +261,13 @@ pub const TARGETS: [Target; 17] = [
         name: "fpga-xilinx",
         about: "pipelines for an FPGA of AMD's (Xilinx), emulated by an OpenCL driver",
         code: Code::Grids(&[Grid::Fpga(Vendor::Xilinx)]),
+        ..FPGA
+    },
+    Target {
+        kind: Kind::Rtl,
+        name: "fpga-rtl",
+        about: "pipelines as hardware, simulated cycle by cycle in the process",
+        code: Code::Hardware,
         ..FPGA
     },
     Target {

@@ -15,9 +15,10 @@
 //! - [`cuda`]: NVIDIA GPUs
 //! - [`hip`]: AMD's GPUs
 //! - [`riscv`]: a simulated cluster of 32-bit cores
+//! - [`hardware`]: kernels as hardware, simulated
 //! - [`remote`]: other machines, whose programs are started and spoken to
 //! - [`memory`], [`error`]: the plain types of the contract
-//! - `arena`, `blocks`: memory of a device in another process, parts of a range of memory
+//! - `arena`, `simulated`, `blocks`: memory of a device in another process or in this, parts of a range of memory
 //! - `gpu`: what GPUs of all makers share: streams, memory that is kept, large copies, sizes of launches
 //! - [`upcalls`]: what kernels may ask of the host; `handed_back`: the host as they see it
 //! - [`library`], [`parameters`]: shared objects from memory, calls by address
@@ -30,6 +31,7 @@ pub mod cuda;
 pub mod error;
 mod gpu;
 mod handed_back;
+pub mod hardware;
 pub mod hip;
 pub mod library;
 pub mod memory;
@@ -38,6 +40,7 @@ pub mod parameters;
 pub mod remote;
 pub mod riscv;
 pub mod separate;
+mod simulated;
 pub mod upcalls;
 
 use std::ffi::CStr;
@@ -161,6 +164,12 @@ pub const PLUGINS: &[Plugin] = &[
     },
     fpga!(Vendor::Intel),
     fpga!(Vendor::Xilinx),
+    Plugin {
+        kind: Kind::Rtl,
+        gives: |_| 0,
+        found: || Ok(None),
+        open: |number| Ok(Box::new(hardware::Hardware::open(number)?)),
+    },
     remote!(Remote::Aarch64),
     remote!(Remote::Ppc64le),
     remote!(Remote::Riscv64),

@@ -388,6 +388,18 @@ pub fn alone_answer(name: &str) -> Option<&'static str> {
     })
 }
 
+/// The answer of a routine to one thread of a device, if that is a number; of arguments that are constants their values.
+pub fn alone_number(name: &str, arguments: &[Option<i64>]) -> Option<i64> {
+    match (name, arguments) {
+        // As the text above has it: neither none nor the host.
+        ("acc_on_device", [Some(kind)]) => Some(i64::from(*kind != 0 && *kind != 2)),
+        _ => {
+            let number = alone_answer(name)?.strip_prefix("() ")?;
+            number.trim_matches(['(', ')']).parse().ok()
+        }
+    }
+}
+
 /// What code may ask about the threads and teams that run it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CrewQuery {

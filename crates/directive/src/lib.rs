@@ -46,7 +46,7 @@ pub use host::{
     host_compiler_flags, host_linker_flags, is_directive_word, is_refused_in_teams,
     preprocessor_flags, switch, version_flags, without_directives,
 };
-pub use host::{CrewQuery, alone_answer, asks_final, crew_query};
+pub use host::{CrewQuery, alone_answer, alone_number, asks_final, crew_query};
 pub use openmp::settle;
 pub use selector::{
     MatchRule, Trait, match_rule, memory_order, named_construct, requirement, selector_trait,

@@ -134,6 +134,7 @@ fn device(name: &'static str, kind: Kind, here: &Here) -> Device {
             &["libferry.so", OPENCL],
         ),
         Kind::Fpga(_) => (kind.target().about.to_owned(), &["libferry.so", OPENCL]),
+        Kind::Rtl => (kind.target().about.to_owned(), &["libferry.so"]),
         Kind::Cuda => (format!("NVIDIA GPUs; {LEFT}"), &["libferry.so", NVIDIA]),
         Kind::Hip => (format!("AMD's GPUs; {LEFT}"), &["libferry.so", AMD]),
         Kind::Riscv => {

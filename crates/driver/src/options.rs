@@ -540,7 +540,7 @@ impl ValueEnum for Dialect {
         static ALL: LazyLock<Vec<Dialect>> = LazyLock::new(|| {
             let of = |it: &abi::target::Target| match it.code {
                 Code::Grids(grids) => grids,
-                Code::Host | Code::Image | Code::Cluster | Code::Server => &[],
+                Code::Host | Code::Image | Code::Cluster | Code::Hardware | Code::Server => &[],
             };
             let mut all: Vec<Dialect> = Vec::new();
             for it in TARGETS.iter().flat_map(of).map(|it| Dialect::Grid(*it)) {

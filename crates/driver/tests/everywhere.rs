@@ -6,8 +6,8 @@
 //! line says `syntax only` is about what is accepted, and is built once; one that says `also on LIST.` runs with those
 //! devices too.
 //!
-//! `opencl::NAME`, `opencl_12::NAME`, `fpga_intel::NAME` and `riscv::NAME`: `tests/run/opencl.txt` names those that do not run on OpenCL
-//! devices, and why, `opencl_12.txt` those that need more than version 1.2, `riscv.txt` the same for the simulated cluster, `remote.txt` for other machines (`aarch64::NAME`); a
+//! `opencl::NAME`, `opencl_12::NAME`, `fpga_intel::NAME`, `fpga_rtl::NAME` and `riscv::NAME`: `tests/run/opencl.txt` names those that do not run on OpenCL
+//! devices, and why, `opencl_12.txt` those that need more than version 1.2, `fpga_rtl.txt` the same for simulated hardware, `riscv.txt` for the simulated cluster, `remote.txt` for other machines (`aarch64::NAME`); a
 //! program that is not in it must be right. Needs a driver (PoCL serves every processor), the cluster's tools, or GCC for
 //! 64-bit ARM and qemu; without them the test says so and ends.
 #![allow(
@@ -57,7 +57,7 @@ const OPENCL_12: &str = concat!(
     include_str!("../../../tests/run/opencl_12.txt")
 );
 
-const ELSEWHERE: [Elsewhere; 6] = [
+const ELSEWHERE: [Elsewhere; 7] = [
     Elsewhere {
         name: "opencl",
         device: "opencl",
@@ -91,6 +91,14 @@ const ELSEWHERE: [Elsewhere; 6] = [
         refusal: "[F0710]",
         every: 12,
         is_there: has_driver,
+    },
+    Elsewhere {
+        name: "fpga_rtl",
+        device: "fpga-rtl",
+        list: include_str!("../../../tests/run/fpga_rtl.txt"),
+        refusal: "[F0737]",
+        every: 1,
+        is_there: || true,
     },
     Elsewhere {
         name: "riscv",

@@ -11,4 +11,5 @@ mod lower;
 
 pub use c::Grid;
 pub use lower::{About, Chosen, Lowered, Note, Options, Standalone, Verdict, lower, lower_with};
+pub use lower::{Given, Pipeline, Pipelines, no_hardware};
 pub use lower::{host_file, host_header, kernel_ending};

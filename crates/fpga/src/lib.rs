@@ -9,9 +9,9 @@ pub mod device;
 mod flow;
 pub mod graph;
 #[allow(clippy::wildcard_enum_match_arm, reason = "an analysis names the code it is about")]
-pub mod plan;
+pub mod hardware;
 #[allow(clippy::wildcard_enum_match_arm, reason = "an analysis names the code it is about")]
-pub mod rtl;
+pub mod plan;
 pub mod schedule;
 
 pub use flow::Obstacle;

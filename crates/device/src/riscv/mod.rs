@@ -1,12 +1,11 @@
 //! A cluster of 32-bit RISC-V cores beside the host, simulated in this process.
 //!
 //! Images are programs that say which cluster they were made for. A region is one run of such a program: core 0
-//! calls the kernel, and forks. Mapped data lie outside of the cluster, at addresses above 4 GiB ([`memory`]); variables
+//! calls the kernel, and forks. Mapped data lie outside of the cluster, at addresses above 4 GiB ([`simulated`]); variables
 //! of the image lie inside, below. What programs cannot do by themselves they ask for, and [`Run`] answers.
 //!
 //! The cluster has one program at a time, and runs one region at a time: others wait for their turn.
 
-mod memory;
 mod print;
 mod upward;
 
@@ -19,10 +18,10 @@ use abi::cluster::{ACCOUNT_STREAM, Ask, DESCRIPTION, KERNEL, MACHINE, MOST_SLOTS
 use abi::image::Payload;
 use sim::{Cluster, Config, Counters, Fault, FaultKind, HostMemory, Stop};
 
-use self::memory::{Memory, View};
 use self::print::Words;
 use self::upward::Desk;
 use crate::memory::{DevicePtr, MemoryKind};
+use crate::simulated::{self, Memory, View};
 use crate::{
     Convention, Device, DeviceError, Held, Kernel, Launch, Module, Result, Symbol, Upcalls,
 };
@@ -74,12 +73,7 @@ impl Riscv {
     /// # Errors
     /// If there is no room for its memory among the addresses of the process.
     pub fn open(number: usize, sharing: Sharing) -> Result<Riscv> {
-        let limit = match std::env::var(LIMIT_VARIABLE) {
-            Ok(word) => Some(word.trim().parse().map_err(|_| {
-                DeviceError::Failed(format!("{LIMIT_VARIABLE}: `{word}` is no number of cycles"))
-            })?),
-            Err(_) => None,
-        };
+        let limit = simulated::number_of_cycles(LIMIT_VARIABLE)?;
         let (loaded, desk) = (Mutex::default(), OnceLock::new());
         Ok(Riscv { sharing, memory: Memory::new(number)?, limit, loaded, desk })
     }

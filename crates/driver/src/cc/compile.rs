@@ -23,7 +23,7 @@ use super::preprocess::{self, Preprocessed};
 use super::table::Stop;
 use super::toolchain::{TOOLCHAINS, Texts};
 use super::verdict::Verdicts;
-use super::{Context, Failure, bundle, native, refused};
+use super::{Context, Failure, bundle, hardware, native, refused};
 use crate::front;
 use crate::input::{self, Text};
 use crate::options::Believed;
@@ -92,6 +92,8 @@ fn ours(cx: &Context<'_>, job: &Job<'_>) -> Result<Done, Failure> {
         );
         said.extend(messages(cx, &races, &unit.map)?);
     }
+    let board = cx.arguments.targets.hardware().map(crate::profiles::fpga).transpose();
+    let board = board.map_err(|why| Failure::told(&why))?;
     let options = emit::Options {
         wants_device: cx.arguments.targets.need_device_text(),
         wants_cluster: cx.arguments.targets.has_cluster() && !cx.arguments.no_tiles,
@@ -100,14 +102,21 @@ fn ours(cx: &Context<'_>, job: &Job<'_>) -> Result<Done, Failure> {
         needs_opencl_12: cx.arguments.targets.need_opencl_12(),
         standalone: false,
         fabrics: fabrics(&cx.arguments.targets)?,
+        hardware: board.as_ref().map(fpga::device::Device::fabric),
         rounds_each: !numbers.contracts,
         reassociates: cx.arguments.reassociates(),
         trust: cx.arguments.trust.into(),
     };
     let chosen = emit::Chosen { decisions: cx.decisions.as_ref(), profile: cx.profile.as_ref() };
-    let Lowered { host, device, cluster, grids, verdicts, decisions, diagnostics } =
+    let Lowered { host, device, cluster, grids, pipelines, verdicts, decisions, diagnostics } =
         lower::lower(program, &unit.map, options, chosen, &cx.arguments.targets.image_names());
     let decided = cx.decisions.as_ref().map(|_| Decided { file, nests: decisions });
+    let designs = board.zip(pipelines).map(|(board, it)| hardware::text(&it, &board));
+    let mut diagnostics = diagnostics;
+    let designs = designs.map(|(text, said)| {
+        diagnostics.append(said);
+        text
+    });
     said.extend(messages(cx, &diagnostics, &unit.map)?);
     let verdicts = Some(Verdicts::new(verdicts, unit.map));
     let Some(host) = host else {
@@ -121,7 +130,7 @@ fn ours(cx: &Context<'_>, job: &Job<'_>) -> Result<Done, Failure> {
         return Err(Failure::told(&format!("`{}`: {why}", job.input.path.display())));
     }
     let (device, cluster) = (device.as_deref(), cluster.as_deref());
-    let texts = Texts { device, cluster, grids: &grids };
+    let texts = Texts { device, cluster, grids: &grids, hardware: designs.as_deref() };
     said.extend(generated(cx, job, &host, &texts, &numbers)?);
     Ok(Done { said, verdicts, decided, is_lowered: true })
 }

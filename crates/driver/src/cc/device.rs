@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use abi::target::{Code, Kind, TARGETS, named};
 
 use super::remote::describe::READY;
-use super::{cuda, hip, remote};
+use super::{cuda, hardware, hip, remote};
 
 /// What stands before the name of a GPU: `cuda:sm_80`.
 const GPU: &str = "cuda:sm_";
@@ -109,6 +109,8 @@ pub(crate) struct Targets {
     pub(crate) amd: AmdGpus,
     /// The cluster that is meant, if one is named.
     pub(crate) cluster: Option<String>,
+    /// The FPGA whose latencies simulated hardware has, if one is named.
+    pub(crate) board: Option<String>,
     /// Toolchains of other machines, by name or file.
     pub(crate) remotes: Vec<String>,
     /// The list as a program that runs is told it, in FERRY_DEVICE.
@@ -123,6 +125,7 @@ impl Default for Targets {
             gpus,
             amd,
             cluster: None,
+            board: None,
             remotes: Vec::new(),
             text: "cpu".to_owned(),
         }
@@ -135,7 +138,7 @@ impl Targets {
     pub(crate) fn read(text: &str) -> Result<Targets, String> {
         let mut kinds = Vec::new();
         let (mut gpus, mut amd) = (Gpus::default(), AmdGpus::default());
-        let mut cluster = None;
+        let (mut cluster, mut board) = (None, None);
         let mut remotes: Vec<String> = Vec::new();
         let mut told = Vec::new();
         let parts: Vec<String> = text.split(',').map(whole).collect();
@@ -152,6 +155,12 @@ impl Targets {
                 }
                 cluster = Some(named);
                 "riscv"
+            } else if let Some(named) = name.strip_prefix("fpga-rtl:") {
+                if board.is_some_and(|it| it != named) {
+                    return Err(format!("`{name}`: hardware is made for one device"));
+                }
+                board = Some(named);
+                "fpga-rtl"
             } else if let Some(named) = name.strip_prefix("remote:") {
                 if !remotes.iter().any(|it| it == named) {
                     remotes.push(named.to_owned());
@@ -179,7 +188,7 @@ impl Targets {
                 Kind::Cuda => !gpus.named.is_empty(),
                 Kind::Hip => !amd.named.is_empty(),
                 Kind::Cpu | Kind::CpuCopy | Kind::CpuSeparate => false,
-                Kind::OpenCl | Kind::OpenCl12 | Kind::Fpga(_) => false,
+                Kind::OpenCl | Kind::OpenCl12 | Kind::Fpga(_) | Kind::Rtl => false,
                 Kind::Riscv | Kind::RiscvShared | Kind::Remote(_) => false,
             };
             if !(is_named && kinds.contains(&kind)) {
@@ -190,7 +199,8 @@ impl Targets {
             }
         }
         let cluster = cluster.map(str::to_owned);
-        Ok(Targets { kinds, gpus, amd, cluster, remotes, text: told.join(",") })
+        let board = board.map(str::to_owned);
+        Ok(Targets { kinds, gpus, amd, cluster, board, remotes, text: told.join(",") })
     }
 
     pub(crate) fn kinds(&self) -> &[Kind] {
@@ -225,13 +235,19 @@ impl Targets {
     pub(crate) fn grids(&self) -> Vec<emit::Grid> {
         let grid = |it: &Kind| match it.target().code {
             Code::Grids(grids) => grids,
-            Code::Host | Code::Image | Code::Cluster | Code::Server => &[],
+            Code::Host | Code::Image | Code::Cluster | Code::Hardware | Code::Server => &[],
         };
         let mut found: Vec<emit::Grid> = Vec::new();
         for it in self.kinds.iter().flat_map(grid) {
             found.extend(Some(*it).filter(|it| !found.contains(it)));
         }
         found
+    }
+
+    /// The FPGA that simulated hardware is made for, if any is.
+    pub(crate) fn hardware(&self) -> Option<&str> {
+        let is_asked = self.kinds.contains(&Kind::Rtl);
+        is_asked.then(|| self.board.as_deref().unwrap_or(hardware::BOARD))
     }
 
     /// Whether kernels must run on OpenCL devices of version 1.2.
@@ -303,6 +319,19 @@ mod tests {
         check("cpu,riscv:my/c.toml*2", "cpu,riscv*2", Some("my/c.toml"));
         check("riscv:shared", "riscv:shared", None);
         assert!(Targets::read("riscv:a,riscv:b").is_err());
+    }
+
+    #[test]
+    fn an_fpga_is_named_for_the_compiler_only() {
+        let check = |text: &str, runtime: &str, board: Option<&str>| {
+            let targets = Targets::read(text).expect(text);
+            assert_eq!((targets.text.as_str(), targets.hardware()), (runtime, board));
+        };
+        check("fpga-rtl", "fpga-rtl", Some("ecp5"));
+        check("cpu,fpga-rtl:arria-10*2", "cpu,fpga-rtl*2", Some("arria-10"));
+        check("fpga-rtl:my.toml:mine", "fpga-rtl", Some("my.toml:mine"));
+        check("fpga-intel", "fpga-intel", None);
+        assert!(Targets::read("fpga-rtl:ecp5,fpga-rtl:arria-10").is_err());
     }
 
     #[test]

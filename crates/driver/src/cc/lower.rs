@@ -19,6 +19,8 @@ pub(crate) struct Lowered {
     pub(crate) cluster: Option<Vec<u8>>,
     /// Texts for grids of threads.
     pub(crate) grids: Vec<(emit::Grid, Vec<u8>)>,
+    /// Kernels that hardware is made of.
+    pub(crate) pipelines: Option<emit::Pipelines>,
     /// One for each region, in the order of the text.
     pub(crate) verdicts: Vec<Verdict>,
     /// Who runs which loop, by nest, if that was asked for.
@@ -105,11 +107,29 @@ pub(crate) fn lower(
     let Some(file) = map.files().next() else {
         let diagnostics = Diagnostics::new();
         let (verdicts, decisions) = (Vec::new(), Vec::new());
-        let (host, device, cluster, grids) = (None, None, None, Vec::new());
-        return Lowered { host, device, cluster, grids, verdicts, decisions, diagnostics };
+        let (host, device, cluster, pipelines, grids) = (None, None, None, None, Vec::new());
+        return Lowered {
+            host,
+            device,
+            cluster,
+            grids,
+            pipelines,
+            verdicts,
+            decisions,
+            diagnostics,
+        };
     };
     let emit::Lowered {
-        host, device, cluster, grids, verdicts, notes, decisions, diagnostics, ..
+        host,
+        device,
+        cluster,
+        grids,
+        pipelines,
+        verdicts,
+        notes,
+        decisions,
+        diagnostics,
+        ..
     } = emit::lower_with(program, map, file, &locator, options, chosen);
     let device = device.map(String::into_bytes);
     let cluster = cluster.map(String::into_bytes);
@@ -120,6 +140,7 @@ pub(crate) fn lower(
         devices.extend(device_names);
     }
     devices.extend(grids.iter().map(|(it, _)| it.device()));
+    devices.extend(pipelines.iter().map(|_| abi::target::Kind::Rtl.target().name));
     // Two texts for one kind of device.
     devices.dedup();
     let mut verdicts: Vec<Verdict> = program
@@ -137,7 +158,7 @@ pub(crate) fn lower(
         }
     }
     verdicts.sort_by_key(|it| it.span.start);
-    Lowered { host, device, cluster, grids, verdicts, decisions, diagnostics }
+    Lowered { host, device, cluster, grids, pipelines, verdicts, decisions, diagnostics }
 }
 
 fn outcome(program: &Program, region: &Region, is_kernel: impl Fn(&Region) -> bool) -> Outcome {

@@ -16,6 +16,7 @@ pub(crate) mod decisions;
 pub(crate) mod device;
 mod foreign;
 mod gpus;
+pub(crate) mod hardware;
 mod hip;
 pub(crate) mod host;
 mod image;

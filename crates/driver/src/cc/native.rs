@@ -181,7 +181,8 @@ fn devices(cx: &Context<'_>, job: &Job<'_>, llvm: &Llvm) -> Result<Vec<Code>, Fa
             | Kind::Riscv
             | Kind::RiscvShared
             | Kind::Remote(_)
-            | Kind::Fpga(_) => {
+            | Kind::Fpga(_)
+            | Kind::Rtl => {
                 return Err(Failure::told(&format!(
                     "`{}`: C++ and Fortran are compiled for `cpu`, `cpu:separate` and `cuda`, not for `{}`\n  help: leave \
                      it out of `--device`, or write the regions in C files",

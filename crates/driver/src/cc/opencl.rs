@@ -12,7 +12,7 @@ use super::gpus::not_defined;
 use super::image::Part;
 use super::numbers::Numbers;
 use super::toolchain::{Program, Texts, Toolchain};
-use super::{Context, Failure, native, unread};
+use super::{Context, Failure, hardware, native, unread};
 
 /// Drivers of OpenCL devices, which compile and link texts when a program begins.
 pub(crate) struct Driver;
@@ -44,7 +44,9 @@ impl Toolchain for Driver {
     }
 
     fn owns(&self, code: &Code) -> bool {
-        code.kind == ImageKind::Source && !unread::is_note(code) && !native::is_note(code)
+        let is_others =
+            unread::is_note(code) || native::is_note(code) || code.triple == hardware::TRIPLE;
+        code.kind == ImageKind::Source && !is_others
     }
 
     fn link(

@@ -11,11 +11,18 @@ use super::compile::Job;
 use super::image::{HostCompiler, Part};
 use super::native::Linked;
 use super::numbers::Numbers;
-use super::{Context, Failure, cuda, hip, opencl, remote, riscv};
+use super::{Context, Failure, cuda, hardware, hip, opencl, remote, riscv};
 
 /// Every toolchain, in the order in which images of a program lie in it. Devices take the last that they can run.
-pub(crate) const TOOLCHAINS: &[&dyn Toolchain] =
-    &[&HostCompiler, &opencl::Driver, &cuda::Nvidia, &hip::Amd, &riscv::Cluster, &remote::Others];
+pub(crate) const TOOLCHAINS: &[&dyn Toolchain] = &[
+    &HostCompiler,
+    &opencl::Driver,
+    &cuda::Nvidia,
+    &hip::Amd,
+    &riscv::Cluster,
+    &hardware::Designs,
+    &remote::Others,
+];
 
 /// What lowering made of a file for devices.
 pub(crate) struct Texts<'a> {
@@ -25,6 +32,8 @@ pub(crate) struct Texts<'a> {
     pub(crate) cluster: Option<&'a [u8]>,
     /// Texts for grids of threads.
     pub(crate) grids: &'a [(emit::Grid, Vec<u8>)],
+    /// Designs of hardware.
+    pub(crate) hardware: Option<&'a [u8]>,
 }
 
 impl Texts<'_> {
@@ -96,6 +105,7 @@ mod tests {
             code(ImageKind::Bitcode, cuda::TRIPLE),
             code(ImageKind::Bitcode, abi::cluster::TRIPLE),
             code(ImageKind::Object, remote::TRIPLE),
+            code(ImageKind::Source, hardware::TRIPLE),
         ];
         for it in &own {
             assert_eq!(TOOLCHAINS.iter().filter(|that| that.owns(it)).count(), 1, "{it:?}");

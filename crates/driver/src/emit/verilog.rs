@@ -6,18 +6,17 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use fpga::device::Device;
-use fpga::rtl::{Design, design, verilog};
+use fpga::hardware::{Hardware, design};
 use ir::program::{Program, VarId};
 use opt::passes::pipeline::run_pipelined;
-use source::{Diagnostic, Diagnostics, Locator, Span};
+use rtl::verilog;
+use source::{Diagnostic, Diagnostics, Locator, Severity, Span};
 
 use super::{Made, complain, write_all};
+use crate::cc::hardware::BOARD;
 use crate::front;
 use crate::options::EmitOptions;
 use crate::report::{self, Stream};
-
-/// The device whose latencies hardware has where none is named: small, and placed and routed by open tools.
-const BOARD: &str = "ecp5";
 
 pub(super) fn run(options: &EmitOptions) -> Result<ExitCode, String> {
     let device = crate::profiles::fpga(options.fpga.as_deref().unwrap_or(BOARD))?;
@@ -68,14 +67,14 @@ fn one(
                 continue;
             }
         };
-        match design(&program, &single, device) {
-            Ok(design) => {
+        match design(&program, &single, device, None) {
+            Ok(it) => {
                 let function = program.regions[kernel.region].function;
                 let function = program.names.text(program.functions[function].name);
                 let line = locator.locate(kernel.span).map_or(0, |it| it.line);
                 let name = format!("{function}_l{line}");
-                let told = told(&program, &design, device, &format!("{}:{line}", path.display()));
-                let text = told + &verilog::verilog(&design, &name);
+                let told = told(&program, &it, device, &format!("{}:{line}", path.display()));
+                let text = told + &verilog::verilog(&it.design, &name);
                 made.push(Made { path: folder.join(format!("{name}.v")), text: text.into_bytes() });
             }
             Err(obstacle) => said.push(refused(&obstacle.why, obstacle.span)),
@@ -86,22 +85,22 @@ fn one(
 }
 
 fn refused(why: &str, span: Span) -> Diagnostic {
-    Diagnostic::warning("F0737", format!("this region is no hardware yet: {why}"))
-        .at(span, "this stands in the way")
-        .help("`ferry explain --fpga` tells what it would cost")
+    // Others are written.
+    Diagnostic { severity: Severity::Warning, ..emit::no_hardware(why, span) }
 }
 
 /// What stands before a module: where it is from, what its registers hold, and what its blocks take.
-fn told(program: &Program, design: &Design, device: &Device, place: &str) -> String {
+fn told(program: &Program, made: &Hardware, device: &Device, place: &str) -> String {
+    let design = &made.design;
     let name = |var: VarId| program.vars[var].name.map_or("?", |it| program.names.text(it));
     let mut text = format!(
         "// {place}, for {}: loads take {} cycles, stores {}\n",
         device.name, design.memory.0, design.memory.1
     );
-    for (var, register) in &design.values {
+    for (var, register) in &made.values {
         text.push_str(&format!("// r{register}: `{}`\n", name(*var)));
     }
-    for (var, register) in &design.addresses {
+    for (var, register) in &made.addresses {
         text.push_str(&format!("// r{register}: the address of `{}`\n", name(*var)));
     }
     for (number, state) in design.states.iter().enumerate().filter(|it| it.1.block.is_loop) {

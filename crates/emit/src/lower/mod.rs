@@ -76,6 +76,7 @@ use crate::c::{Grid, Hook, Out, Place, Printer, Setting};
 use ::levels::{self, mapping, reshape};
 use fallback::Stays;
 use frame::Row;
+pub use grid::{Given, Pipeline, Pipelines, no_hardware};
 pub(crate) use grid::{bug, groups};
 use kinds::{Kind, directive_of, is_for_host_compiler, is_taken_out, kind};
 pub use levels::{About, Note};
@@ -96,6 +97,8 @@ pub struct Lowered {
     pub cluster: Option<String>,
     /// Texts for devices made of a grid of threads, likewise.
     pub grids: Vec<(Grid, String)>,
+    /// Kernels as pipelines, for those who make hardware of them, if that was asked for and there are some.
+    pub pipelines: Option<Pipelines>,
     /// What became of each region that was to leave the host.
     pub verdicts: Vec<Verdict>,
     /// Who runs the loops of those regions, where that was ours to choose.
@@ -136,6 +139,8 @@ pub struct Options {
     pub standalone: bool,
     /// The texts for these grids are pipelines for such an FPGA: one thread runs each.
     pub fabrics: Vec<(Grid, opt::passes::Fabric)>,
+    /// Kernels are asked for as pipelines for such an FPGA.
+    pub hardware: Option<opt::passes::Fabric>,
     /// A product and a sum are rounded each: no text may make one operation of them.
     pub rounds_each: bool,
     /// Sums of floating-point numbers may be added in another order though no clause says so.
@@ -230,9 +235,10 @@ pub fn lower_with(
         (named, leveled)
     };
     let (named, leveled) = prepared(written, true);
+    let has_grids = !options.grids.is_empty() || options.hardware.is_some();
     let for_grids = mapping
         .as_ref()
-        .filter(|_| !options.grids.is_empty())
+        .filter(|_| has_grids)
         .and_then(|it| for_grids(written, has_foreign, options.trust, it));
     let program = leveled.as_ref().map_or(written, |it| &it.program);
     let mut changed = all_changed(leveled.as_ref(), held.as_ref());
@@ -269,17 +275,14 @@ pub fn lower_with(
     let for_device = if is_for_cores { for_cores } else { program };
     let away = wants_device.then(|| fallback::answered(for_device, false)).flatten();
     let away = away.as_ref().unwrap_or(for_device);
-    let grid_away = (!options.grids.is_empty()).then(|| fallback::answered(grid_program, false));
+    let grid_away = has_grids.then(|| fallback::answered(grid_program, false));
     let grid_away = grid_away.flatten();
     let grid_program = grid_away.as_ref().unwrap_or(grid_program);
-    let grid_aligned =
-        (!options.grids.is_empty()).then(|| storage::aligned(grid_program)).flatten();
+    let grid_aligned = has_grids.then(|| storage::aligned(grid_program)).flatten();
     let grid_program = grid_aligned.as_ref().unwrap_or(grid_program);
-    let grid_moved =
-        (!options.grids.is_empty()).then(|| grid::statics::moved_out(grid_program)).flatten();
+    let grid_moved = has_grids.then(|| grid::statics::moved_out(grid_program)).flatten();
     let grid_program = grid_moved.as_ref().unwrap_or(grid_program);
-    let grid_stubbed =
-        (!options.grids.is_empty()).then(|| handed_back::stubbed(grid_program)).flatten();
+    let grid_stubbed = has_grids.then(|| handed_back::stubbed(grid_program)).flatten();
     let grid_program = grid_stubbed.as_ref().unwrap_or(grid_program);
     // Without the runtime the text of the host runs there only.
     let here = options.standalone.then(|| fallback::answered(program, true)).flatten();
@@ -392,6 +395,13 @@ pub fn lower_with(
         }
         diagnostics.append(lowering.state.into_inner().faults);
     }
+    let mut pipelines = None;
+    if let Some(fabric) = options.hardware.filter(|_| diagnostics.errors() == 0) {
+        let grid = Some(Grid::OpenCl12);
+        let made = lowering(true, grid).pipelines(&launched, &back, fabric);
+        diagnostics.append(made.1);
+        pipelines = made.0;
+    }
     let standalone = frame.map(|frame| Standalone::new(frame, &edits));
     let host = match made {
         Ok(_) if edits.is_empty() => None,
@@ -409,7 +419,18 @@ pub fn lower_with(
     notes.extend(grid_notes);
     notes.extend(near_notes);
     let verdicts = state.verdicts;
-    Lowered { host, device, cluster, standalone, grids, verdicts, notes, decisions, diagnostics }
+    Lowered {
+        host,
+        device,
+        cluster,
+        standalone,
+        grids,
+        pipelines,
+        verdicts,
+        notes,
+        decisions,
+        diagnostics,
+    }
 }
 
 /// Regions that say something else than their text, by what was done to the program first and later.

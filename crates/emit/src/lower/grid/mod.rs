@@ -42,6 +42,7 @@ pub(super) use crate::c::library::known;
 pub(super) use forms::{Form, is_value};
 pub(super) use league::{TEAM, TEAMS};
 pub(super) use lent::StackPlace;
+pub use pipelined::{Given, Pipeline, Pipelines, no_hardware};
 pub(super) use spmd::Kernels;
 pub(crate) use spmd::{bug, groups};
 pub(super) use team::Team;

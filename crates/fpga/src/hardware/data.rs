@@ -6,14 +6,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ir::program::{
-    BinaryOp, CastKind, ExprId, ExprKind, For, Init, Program, StepOp, StmtId, StmtKind, UnaryOp,
-    VarId, VarStorage,
+    BinaryOp, CastKind, ExprId, ExprKind, For, FunctionId, Init, Program, StepOp, StmtId, StmtKind,
+    UnaryOp, VarId, VarStorage,
 };
 use ir::types::{ArrayLen, FloatKind, Ty, TypeKind};
 use kernel::copy::callee_of;
+use rtl::block::{Act, Function, Number, NumberKind, Operand};
 use source::Span;
 
-use super::block::{Act, Block, Function, Node, Number, NumberKind, Operand};
+use super::block::{About, Block, Node, class};
 use crate::flow::{Obstacle, WRITTEN_OUT};
 use crate::graph::Unit;
 
@@ -58,16 +59,20 @@ pub(super) struct Data<'p> {
     pub(super) registers: &'p mut Registers,
     /// Variables that the kernel declares: all others are the program's.
     pub(super) declared: &'p BTreeSet<VarId>,
+    /// Variables of the program that code may reach by other ways than by name.
+    in_memory: &'p BTreeSet<VarId>,
     pub(super) block: Block,
     pub(super) env: BTreeMap<Key, Value>,
     begun: BTreeMap<usize, usize>,
-    guard: Option<Operand>,
+    pub(super) guard: Option<Operand>,
     /// Variables that come to life in what is walked.
     pub(super) own: BTreeSet<VarId>,
     /// Accesses in their order: where, whether it writes, and the node.
     pub(super) accesses: Vec<(Span, bool, usize)>,
     /// Nodes that give 1 or 0.
     truths: BTreeSet<usize>,
+    /// Functions whose code is walked in the place of their calls.
+    pub(super) calls: Vec<FunctionId>,
 }
 
 /// A place that is read or written.
@@ -81,11 +86,13 @@ impl<'p> Data<'p> {
         program: &'p Program,
         registers: &'p mut Registers,
         declared: &'p BTreeSet<VarId>,
+        in_memory: &'p BTreeSet<VarId>,
     ) -> Data<'p> {
         Data {
             program,
             registers,
             declared,
+            in_memory,
             block: Block::default(),
             env: BTreeMap::new(),
             begun: BTreeMap::new(),
@@ -93,6 +100,7 @@ impl<'p> Data<'p> {
             own: BTreeSet::new(),
             accesses: Vec::new(),
             truths: BTreeSet::new(),
+            calls: Vec::new(),
         }
     }
 
@@ -120,6 +128,21 @@ impl<'p> Data<'p> {
         fresh
     }
 
+    /// Fetches a variable of the program: the registers of its address and of its value.
+    pub(super) fn fetch(&mut self, (address, register, span): (usize, usize, Span)) {
+        let number = self.registers.numbers.get(register).copied().unwrap_or(Number::ADDRESS);
+        let at = self.begin(address, span);
+        let value = self.load(at, number, span);
+        self.block.sets.push((register, value));
+    }
+
+    /// Puts it back.
+    pub(super) fn put_back(&mut self, (address, register, span): (usize, usize, Span)) {
+        let number = self.registers.numbers.get(register).copied().unwrap_or(Number::ADDRESS);
+        let (at, value) = (self.begin(address, span), self.begin(register, span));
+        self.store(at, Value { at: value, number }, span);
+    }
+
     // ---- nodes
 
     pub(super) fn node(&mut self, node: Node) -> Operand {
@@ -138,15 +161,13 @@ impl<'p> Data<'p> {
             of: number,
             gives: number,
             guard: None,
-            base: None,
-            unit: None,
-            span,
+            about: About { base: None, unit: None, span },
         });
         self.begun.insert(register, self.block.nodes.len() - 1);
         at
     }
 
-    fn compute(
+    pub(super) fn compute(
         &mut self,
         function: Function,
         operands: &[Operand],
@@ -162,14 +183,13 @@ impl<'p> Data<'p> {
             })
             .collect();
         if let Some(values) = known {
-            return Operand::Constant(super::run::computed(function, &values, of, gives));
+            return Operand::Constant(rtl::run::computed(function, &values, of, gives));
         }
-        let class = if function == Function::Convert && !of.is_float() {
-            gives.class()
-        } else {
-            of.class()
+        let is_of_result = match function {
+            Function::Convert => !of.is_float(),
+            function => function == Function::Select,
         };
-        let class = if function == Function::Select { gives.class() } else { class };
+        let class = class(if is_of_result { gives } else { of });
         let unit = unit.map(|it| (it, class));
         let act = Act::Compute(function);
         self.node(Node {
@@ -178,14 +198,12 @@ impl<'p> Data<'p> {
             of,
             gives,
             guard: None,
-            base: None,
-            unit,
-            span,
+            about: About { base: None, unit, span },
         })
     }
 
     /// An operator that gives 1 or 0.
-    fn asked(
+    pub(super) fn asked(
         &mut self,
         function: Function,
         operands: &[Operand],
@@ -206,7 +224,7 @@ impl<'p> Data<'p> {
     }
 
     /// Where a condition around holds, and this one too.
-    fn both(&mut self, a: Option<Operand>, b: Operand, span: Span) -> Operand {
+    pub(super) fn both(&mut self, a: Option<Operand>, b: Operand, span: Span) -> Operand {
         match a {
             None => b,
             Some(a) => self.asked(Function::And, &[a, b], Number::TRUTH, span),
@@ -214,7 +232,7 @@ impl<'p> Data<'p> {
     }
 
     /// 1 or 0.
-    fn truth(&mut self, value: Value, is_turned: bool, span: Span) -> Operand {
+    pub(super) fn truth(&mut self, value: Value, is_turned: bool, span: Span) -> Operand {
         let is_truth = matches!(value.at, Operand::Node(it) if self.truths.contains(&it));
         let turn = |it: &mut Self, at: Operand| {
             it.asked(Function::Xor, &[at, Operand::Constant(1)], Number::TRUTH, span)
@@ -291,8 +309,15 @@ impl<'p> Data<'p> {
 
     fn key_type(&self, key: &Key) -> Ty {
         let mut ty = self.program.vars[key.0].ty;
-        for _ in &key.1 {
-            ty = self.program.types.element(ty).unwrap_or(ty);
+        for step in &key.1 {
+            ty = match self.program.types.shape(ty) {
+                TypeKind::Record(record) => {
+                    let fields = self.program.types.records[*record].fields.as_deref();
+                    let field = fields.and_then(|it| it.get(usize::try_from(*step).ok()?));
+                    field.map_or(ty, |it| it.ty)
+                }
+                _ => self.program.types.element(ty).unwrap_or(ty),
+            };
         }
         ty
     }
@@ -303,7 +328,7 @@ impl<'p> Data<'p> {
         list.iter().try_for_each(|it| self.stmt(*it))
     }
 
-    fn stmt(&mut self, stmt: StmtId) -> Result<()> {
+    pub(super) fn stmt(&mut self, stmt: StmtId) -> Result<()> {
         let span = self.program.stmts[stmt].span;
         if self.block.nodes.len() > MOST_NODES {
             return refuse("too much code for one iteration", span);
@@ -355,7 +380,12 @@ impl<'p> Data<'p> {
     }
 
     /// Variables have what one of two ways has given them; `self.env` is that of the other.
-    fn merge(&mut self, yes: Operand, first: BTreeMap<Key, Value>, span: Span) -> Result<()> {
+    pub(super) fn merge(
+        &mut self,
+        yes: Operand,
+        first: BTreeMap<Key, Value>,
+        span: Span,
+    ) -> Result<()> {
         let second = std::mem::take(&mut self.env);
         let keys: BTreeSet<Key> = first.keys().chain(second.keys()).cloned().collect();
         let mut merged = BTreeMap::new();
@@ -366,8 +396,13 @@ impl<'p> Data<'p> {
                 // Declared in one of the ways.
                 (Some(only), None) | (None, Some(only)) if self.own.contains(&key.0) => only,
                 (a, b) => {
-                    let before = self.before(&key, span)?;
-                    let (a, b) = (a.unwrap_or(before), b.unwrap_or(before));
+                    let (a, b) = match (a, b) {
+                        (Some(a), Some(b)) => (a, b),
+                        (a, b) => {
+                            let before = self.before(&key, span)?;
+                            (a.unwrap_or(before), b.unwrap_or(before))
+                        }
+                    };
                     let types = (a.number, a.number);
                     let unit = Some(Unit::Select);
                     let at = self.compute(Function::Select, &[yes, a.at, b.at], types, unit, span);
@@ -430,8 +465,10 @@ impl<'p> Data<'p> {
         match &expr.kind {
             ExprKind::Var(var) => {
                 let is_own = self.own.contains(var) || self.declared.contains(var);
-                let is_array = self.program.types.is_array(expr.ty);
-                if is_array && !is_own {
+                let is_object = self.program.types.is_array(expr.ty)
+                    || self.program.types.is_record(expr.ty)
+                    || self.in_memory.contains(var);
+                if is_object && !is_own {
                     return Ok(Place::Memory(self.object(*var, span)));
                 }
                 Ok(Place::Variable((*var, Vec::new())))
@@ -478,7 +515,30 @@ impl<'p> Data<'p> {
                 }
             }
             ExprKind::Deref(of) => Ok(Place::Memory(self.expr(*of)?.at)),
-            ExprKind::Member(..) => refuse("a record", span),
+            ExprKind::Member(base, record, member) => {
+                let (base, record, member) = (*base, *record, *member);
+                let layout = self.program.model.record(&self.program.types, record);
+                let places = layout.map(|it| it.fields.get(member as usize).copied());
+                let Ok(Some(place)) = places else {
+                    return refuse("a record whose size is not constant", span);
+                };
+                if place.bit_width.is_some() {
+                    return refuse("a bit-field", span);
+                }
+                match self.place(base)? {
+                    Place::Variable(_) if self.program.types.records[record].is_union => {
+                        refuse("a `union` of the kernel's own", span)
+                    }
+                    Place::Variable((var, mut steps)) => {
+                        steps.push(u64::from(member));
+                        Ok(Place::Variable((var, steps)))
+                    }
+                    Place::Memory(at) => {
+                        let one = Value { at: Operand::Constant(1), number: Number::ADDRESS };
+                        Ok(Place::Memory(self.moved(at, one, place.offset, span)))
+                    }
+                }
+            }
             _ => refuse("an object that has no place", span),
         }
     }
@@ -531,20 +591,33 @@ impl<'p> Data<'p> {
                 }
             },
             Place::Memory(at) => {
-                let node = self.node(Node {
-                    act: Act::Load,
-                    operands: vec![*at],
-                    of: Number::ADDRESS,
-                    gives: number,
-                    guard: self.guard,
-                    base: self.base(*at),
-                    unit: None,
-                    span,
-                });
+                let at = self.load(*at, number, span);
                 self.accesses.push((span, false, self.block.nodes.len() - 1));
-                Ok(Value { at: node, number })
+                Ok(Value { at, number })
             }
         }
+    }
+
+    fn load(&mut self, at: Operand, number: Number, span: Span) -> Operand {
+        self.node(Node {
+            act: Act::Load,
+            operands: vec![at],
+            of: Number::ADDRESS,
+            gives: number,
+            guard: self.guard,
+            about: About { base: self.base(at), unit: None, span },
+        })
+    }
+
+    fn store(&mut self, at: Operand, value: Value, span: Span) {
+        self.node(Node {
+            act: Act::Store,
+            operands: vec![at, value.at],
+            of: value.number,
+            gives: value.number,
+            guard: self.guard,
+            about: About { base: self.base(at), unit: None, span },
+        });
     }
 
     fn assign(&mut self, place: &Place, value: Value, span: Span) {
@@ -553,16 +626,7 @@ impl<'p> Data<'p> {
                 self.env.insert(key.clone(), value);
             }
             Place::Memory(at) => {
-                self.node(Node {
-                    act: Act::Store,
-                    operands: vec![*at, value.at],
-                    of: value.number,
-                    gives: value.number,
-                    guard: self.guard,
-                    base: self.base(*at),
-                    unit: None,
-                    span,
-                });
+                self.store(*at, value, span);
                 self.accesses.push((span, true, self.block.nodes.len() - 1));
             }
         }
@@ -603,13 +667,14 @@ impl<'p> Data<'p> {
             }
             ExprKind::EnumConst(..) | ExprKind::Sizeof(_) | ExprKind::Alignof(_) => {
                 let number = self.number_at(ty, span)?;
-                match kernel::count::constant(self.program, id) {
-                    Some(known) => {
-                        let at = Operand::Constant(known.cast_unsigned() & number.mask());
-                        Ok(Value { at, number })
-                    }
-                    None => refuse("a constant that is not known", span),
-                }
+                let known = match expr.kind {
+                    ExprKind::Sizeof(of) => self.size(of, span)?,
+                    _ => match kernel::count::constant(self.program, id) {
+                        Some(known) => known.cast_unsigned(),
+                        None => return refuse("a constant that is not known", span),
+                    },
+                };
+                Ok(Value { at: Operand::Constant(known & number.mask()), number })
             }
             ExprKind::Float(name) => self.float(self.program.names.text(*name), ty, span),
             ExprKind::Var(_) | ExprKind::Index(..) | ExprKind::Deref(_) | ExprKind::Member(..) => {
@@ -731,20 +796,14 @@ impl<'p> Data<'p> {
                 })
             }
             ExprKind::Call(callee, args) => {
-                let name = callee_of(self.program, *callee)
-                    .map(|it| self.program.names.text(self.program.functions[it].name).to_owned());
-                let plain = name.as_deref().map(|it| it.strip_prefix("__builtin_").unwrap_or(it));
-                let function = match plain {
-                    Some("sqrt" | "sqrtf") => Function::Sqrt,
-                    Some("fabs" | "fabsf") => Function::Absolute,
-                    _ => return refuse("a call", span),
+                let Some(function) = callee_of(self.program, *callee) else {
+                    return refuse("a call through a pointer", span);
                 };
-                let [arg] = **args else { return refuse("a call", span) };
-                let value = self.expr(arg)?;
-                let unit = (function == Function::Sqrt).then_some(Unit::Sqrt);
-                let types = (value.number, value.number);
-                let at = self.compute(function, &[value.at], types, unit, span);
-                Ok(Value { at, number: value.number })
+                let mut values = Vec::new();
+                for arg in args.clone() {
+                    values.push(self.expr(arg)?);
+                }
+                self.call(function, &values, span)
             }
             _ => refuse("an expression that no operator computes", span),
         }
@@ -798,12 +857,34 @@ impl<'p> Data<'p> {
         span: Span,
     ) -> Result<Value> {
         if self.program.types.is_pointer(of) {
-            if b.number.is_float() || !matches!(op, BinaryOp::Add) {
-                return refuse("arithmetic on pointers", span);
-            }
             let inner = self.program.types.pointee(of).unwrap_or(of);
-            let size = self.size(inner, span)?;
-            return Ok(Value { at: self.moved(a.at, b, size, span), number: Number::ADDRESS });
+            let offset = Number { bits: 64, kind: NumberKind::Signed };
+            match op {
+                BinaryOp::Add => {
+                    let at = self.moved(a.at, b, self.size(inner, span)?, span);
+                    return Ok(Value { at, number: Number::ADDRESS });
+                }
+                BinaryOp::Sub if b.number == Number::ADDRESS => {
+                    let size = Operand::Constant(self.size(inner, span)?.max(1));
+                    let (types, unit) = ((offset, offset), Some(Unit::Add));
+                    let far = self.compute(Function::Sub, &[a.at, b.at], types, unit, span);
+                    let is_power = matches!(size, Operand::Constant(it) if it.is_power_of_two());
+                    let unit = if is_power { Unit::Add } else { Unit::Divide };
+                    let at = self.compute(Function::Div, &[far, size], types, Some(unit), span);
+                    return Ok(Value { at, number: offset });
+                }
+                BinaryOp::Sub => {
+                    let by = self.convert(b, offset, span);
+                    let (types, unit) = ((offset, offset), Some(Unit::Add));
+                    let zero = Operand::Constant(0);
+                    let back = self.compute(Function::Sub, &[zero, by.at], types, unit, span);
+                    let by = Value { at: back, number: offset };
+                    let at = self.moved(a.at, by, self.size(inner, span)?, span);
+                    return Ok(Value { at, number: Number::ADDRESS });
+                }
+                // Addresses are compared as numbers.
+                _ => {}
+            }
         }
         let number = a.number;
         let is_float = number.is_float();

@@ -2,30 +2,61 @@
 
 use std::collections::VecDeque;
 
-use super::block::{Act, Block, Function, Number, Operand};
-use super::design::{Design, Next};
+use crate::block::{Act, Block, Function, Node, Number, Operand};
+use crate::design::{Design, Next};
 
 /// Why a run has ended before its kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// An access outside of the memory: its address.
-    Outside(u64),
+    /// A read outside of the memory: its address.
+    Read(u64),
+    /// A write outside of it.
+    Write(u64),
     /// It takes more cycles than were allowed.
     Long,
 }
 
+/// What loads and stores reach.
+pub trait Memory {
+    /// Reads a number of so many bytes, the lowest first; none if it is not there.
+    fn load(&mut self, address: u64, bytes: usize) -> Option<u64>;
+    /// Writes it; none if there is no such place.
+    fn store(&mut self, address: u64, bytes: usize, value: u64) -> Option<()>;
+}
+
+impl Memory for [u8] {
+    fn load(&mut self, address: u64, bytes: usize) -> Option<u64> {
+        let begin = usize::try_from(address).ok()?;
+        let mut word = [0; 8];
+        word.get_mut(..bytes)?.copy_from_slice(self.get(begin..begin.checked_add(bytes)?)?);
+        Some(u64::from_le_bytes(word))
+    }
+
+    fn store(&mut self, address: u64, bytes: usize, value: u64) -> Option<()> {
+        let begin = usize::try_from(address).ok()?;
+        let place = self.get_mut(begin..begin.checked_add(bytes)?)?;
+        place.copy_from_slice(value.to_le_bytes().get(..bytes)?);
+        Some(())
+    }
+}
+
 /// Runs a design: registers and memory are as it begins, and then as it ends. Answers how many cycles that takes, of at most
 /// `most`.
-pub fn run(
+///
+/// # Errors
+/// If it takes longer, or reaches outside of the memory.
+pub fn run<M: Memory + ?Sized>(
     design: &Design,
     registers: &mut [u64],
-    memory: &mut [u8],
+    memory: &mut M,
     most: u64,
 ) -> Result<u64, Fault> {
-    let mut machine = Machine { design, memory, cycle: 0, most, writes: VecDeque::new() };
+    let mut machine =
+        Machine { store: design.memory.1, memory, cycle: 0, most, writes: VecDeque::new() };
+    let plans: Vec<Plan<'_>> = design.states.iter().map(|it| Plan::new(&it.block)).collect();
     let mut at = 0;
-    while let Some(state) = design.states.get(at) {
-        let test = machine.block(&state.block, registers)?;
+    while let (Some(state), Some(plan)) = (design.states.get(at), plans.get(at)) {
+        let test = machine.block(plan, registers)?;
         at = match state.next {
             Next::Goto(next) => next,
             Next::Choose(yes, no) => {
@@ -38,13 +69,60 @@ pub fn run(
     Ok(machine.cycle)
 }
 
-struct Machine<'m> {
-    design: &'m Design,
-    memory: &'m mut [u8],
+struct Machine<'m, M: ?Sized> {
+    /// Cycles until a store is seen.
+    store: u64,
+    memory: &'m mut M,
     cycle: u64,
     most: u64,
     /// What will be in memory: when, where, what, and how many bytes.
-    writes: VecDeque<(u64, u64, u64, u32)>,
+    writes: VecDeque<(u64, u64, u64, usize)>,
+}
+
+/// A block, and which of its nodes work in which cycle.
+struct Plan<'d> {
+    block: &'d Block,
+    interval: u64,
+    /// Iterations that are under way at once, or more: a power of two.
+    window: u64,
+    /// Nodes that work after the first cycle of their iteration, by the cycle of the interval. What belongs to earlier
+    /// iterations is first: later ones may use it in the same cycle.
+    late: Vec<Vec<(u64, usize)>>,
+    /// Nodes of the first cycle: what the test may wait for, and what happens only in iterations that there are.
+    asked: Vec<usize>,
+    accesses: Vec<usize>,
+    /// What registers that nodes begin with get in each iteration.
+    nexts: Vec<Option<Operand>>,
+}
+
+impl Plan<'_> {
+    fn new(block: &Block) -> Plan<'_> {
+        let interval = block.interval.max(1);
+        let start = |node: usize| block.starts.get(node).copied().unwrap_or(0);
+        let is_pure = |node: usize| {
+            let act = block.nodes.get(node).map(|it| it.act);
+            matches!(act, Some(Act::Begin(_) | Act::Compute(_)))
+        };
+        let mut late = vec![Vec::new(); usize::try_from(interval).unwrap_or(1)];
+        let (mut asked, mut accesses) = (Vec::new(), Vec::new());
+        for node in 0..block.nodes.len() {
+            let start = start(node);
+            let slot = usize::try_from(start % interval).unwrap_or(0);
+            match late.get_mut(slot) {
+                Some(list) if start > 0 => list.push((start, node)),
+                _ if is_pure(node) => asked.push(node),
+                _ => accesses.push(node),
+            }
+        }
+        late.iter_mut().for_each(|it| it.sort_by_key(|it| (std::cmp::Reverse(it.0), it.1)));
+        let window = (block.depth / interval + 3).next_power_of_two();
+        let next = |it: &Node| match it.act {
+            Act::Begin(register) => block.next(register),
+            Act::Compute(_) | Act::Load | Act::Store => None,
+        };
+        let nexts = block.nodes.iter().map(next).collect();
+        Plan { block, interval, window, late, asked, accesses, nexts }
+    }
 }
 
 /// Values of nodes in the iterations that are under way.
@@ -57,7 +135,7 @@ struct Values {
 
 impl Values {
     fn slot(&self, node: usize, round: u64) -> usize {
-        let at = node as u64 * self.window + round % self.window;
+        let at = node as u64 * self.window + (round & (self.window - 1));
         usize::try_from(at).unwrap_or(usize::MAX)
     }
 
@@ -76,50 +154,39 @@ impl Values {
     }
 }
 
-impl Machine<'_> {
+impl<M: Memory + ?Sized> Machine<'_, M> {
     /// Runs a block; answers its test, as it was asked last.
-    fn block(&mut self, block: &Block, registers: &mut [u64]) -> Result<u64, Fault> {
-        let interval = block.interval.max(1);
-        // Iterations that are under way at once.
-        let window = block.depth / interval + 3;
-        let mut round_values = Values {
+    fn block(&mut self, plan: &Plan<'_>, registers: &mut [u64]) -> Result<u64, Fault> {
+        let (block, interval, window) = (plan.block, plan.interval, plan.window);
+        let mut values = Values {
             first: registers.to_vec(),
             window,
             values: vec![0; block.nodes.len() * usize::try_from(window).unwrap_or(1)],
         };
-        let start = |node: usize| block.starts.get(node).copied().unwrap_or(0);
-        let is_pure = |node: usize| {
-            let act = block.nodes.get(node).map(|it| it.act);
-            matches!(act, Some(Act::Begin(_) | Act::Compute(_)))
-        };
-        // What belongs to earlier iterations first: later ones may use it in the same cycle.
-        let (mut late, at_once): (Vec<usize>, Vec<usize>) =
-            (0..block.nodes.len()).partition(|it| start(*it) > 0);
-        late.sort_by_key(|it| (std::cmp::Reverse(start(*it)), *it));
-        let (asked, accesses): (Vec<usize>, Vec<usize>) =
-            at_once.into_iter().partition(|it| is_pure(*it));
         // Rounds that were begun, and whether there are more.
         let (mut rounds, mut is_on, mut test) = (0u64, true, 1u64);
-        let mut at = 0u64;
+        let (mut at, mut slot) = (0u64, 0u64);
         loop {
             if self.cycle >= self.most {
                 return Err(Fault::Long);
             }
-            for node in &late {
-                let Some(since) = at.checked_sub(start(*node)) else { continue };
-                if since.is_multiple_of(interval) && since / interval < rounds {
-                    self.node(block, &mut round_values, *node, since / interval)?;
+            let late = usize::try_from(slot).ok().and_then(|it| plan.late.get(it));
+            for (start, node) in late.into_iter().flatten() {
+                let Some(since) = at.checked_sub(*start) else { continue };
+                let round = if interval == 1 { since } else { since / interval };
+                if round < rounds {
+                    self.node(plan, &mut values, *node, round)?;
                 }
             }
-            if is_on && at.is_multiple_of(interval) {
-                for node in &asked {
-                    self.node(block, &mut round_values, *node, rounds)?;
+            if is_on && slot == 0 {
+                for node in &plan.asked {
+                    self.node(plan, &mut values, *node, rounds)?;
                 }
                 let asks = block.test.filter(|_| block.is_loop);
-                test = asks.map_or(1, |it| round_values.get(it, rounds));
+                test = asks.map_or(1, |it| values.get(it, rounds));
                 if test != 0 {
-                    for node in &accesses {
-                        self.node(block, &mut round_values, *node, rounds)?;
+                    for node in &plan.accesses {
+                        self.node(plan, &mut values, *node, rounds)?;
                     }
                     rounds += 1;
                 }
@@ -132,15 +199,16 @@ impl Machine<'_> {
                 break;
             }
             at += 1;
+            slot = if slot + 1 == interval { 0 } else { slot + 1 };
         }
         if let Some(last) = rounds.checked_sub(1) {
             for (register, operand) in &block.sets {
                 if let Some(place) = registers.get_mut(*register) {
-                    *place = round_values.get(*operand, last);
+                    *place = values.get(*operand, last);
                 }
             }
             if !block.is_loop {
-                test = block.test.map_or(0, |it| round_values.get(it, last));
+                test = block.test.map_or(0, |it| values.get(it, last));
             }
         }
         Ok(test)
@@ -149,27 +217,28 @@ impl Machine<'_> {
     /// What a node does in its cycle of an iteration.
     fn node(
         &mut self,
-        block: &Block,
+        plan: &Plan<'_>,
         values: &mut Values,
         at: usize,
         round: u64,
     ) -> Result<(), Fault> {
-        let Some(node) = block.nodes.get(at) else { return Ok(()) };
-        let operands: Vec<u64> = node.operands.iter().map(|it| values.get(*it, round)).collect();
-        let is_left_out = node.guard.is_some_and(|it| values.get(it, round) == 0);
+        let Some(node) = plan.block.nodes.get(at) else { return Ok(()) };
+        let of = |it: usize| node.operands.get(it).map_or(0, |it| values.get(*it, round));
+        let is_left_out = |node: &Node| node.guard.is_some_and(|it| values.get(it, round) == 0);
         let value = match node.act {
-            Act::Begin(register) => match (block.next(register), round.checked_sub(1)) {
-                (Some(next), Some(before)) => values.get(next, before),
+            Act::Begin(register) => match (plan.nexts.get(at), round.checked_sub(1)) {
+                (Some(Some(next)), Some(before)) => values.get(*next, before),
                 (_, _) => values.first.get(register).copied().unwrap_or(0),
             },
-            Act::Compute(function) => computed(function, &operands, node.of, node.gives),
-            Act::Load if is_left_out => 0,
-            Act::Load => self.load(operands.first().copied().unwrap_or(0), node.gives)?,
+            Act::Compute(function) => {
+                computed(function, &[of(0), of(1), of(2)], node.of, node.gives)
+            }
+            Act::Load if is_left_out(node) => 0,
+            Act::Load => self.load(of(0), node.gives)?,
+            Act::Store if is_left_out(node) => 0,
             Act::Store => {
-                if let ([address, value], false) = (operands.as_slice(), is_left_out) {
-                    let when = self.cycle + self.design.memory.1;
-                    self.writes.push_back((when, *address, *value, node.of.bits / 8));
-                }
+                let when = self.cycle.saturating_add(self.store);
+                self.writes.push_back((when, of(0), of(1), node.of.bits as usize / 8));
                 0
             }
         };
@@ -179,31 +248,19 @@ impl Machine<'_> {
 
     /// Puts into memory what is there by now.
     fn written(&mut self, now: u64) -> Result<(), Fault> {
-        while let Some((when, address, value, size)) = self.writes.front().copied() {
+        while let Some((when, address, value, bytes)) = self.writes.front().copied() {
             if when > now {
                 break;
             }
             self.writes.pop_front();
-            for (at, byte) in (0u64..).zip(value.to_le_bytes()).take(size as usize) {
-                let place = usize::try_from(address.wrapping_add(at)).ok();
-                match place.and_then(|it| self.memory.get_mut(it)) {
-                    Some(place) => *place = byte,
-                    None => return Err(Fault::Outside(address)),
-                }
-            }
+            self.memory.store(address, bytes, value).ok_or(Fault::Write(address))?;
         }
         Ok(())
     }
 
     fn load(&mut self, address: u64, number: Number) -> Result<u64, Fault> {
         self.written(self.cycle)?;
-        let mut value = 0;
-        for at in (0..u64::from(number.bits / 8)).rev() {
-            let place = usize::try_from(address.wrapping_add(at)).ok();
-            let byte = place.and_then(|it| self.memory.get(it)).ok_or(Fault::Outside(address))?;
-            value = value << 8 | u64::from(*byte);
-        }
-        Ok(value)
+        self.memory.load(address, number.bits as usize / 8).ok_or(Fault::Read(address))
     }
 }
 

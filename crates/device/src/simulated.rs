@@ -1,4 +1,4 @@
-//! Memory of the device outside of the cluster, as both sides see it.
+//! Memory of a device that is simulated in this process, as both sides see it.
 //!
 //! One range of the process, far above 4 GiB and with a multiple of 4 GiB in it, so that addresses need all of their
 //! bits. Every access of a kernel is checked: it must lie in one block, or, where the device shares the host's memory,
@@ -25,14 +25,14 @@ const PAGE: u64 = 4096;
 
 /// The memory.
 #[derive(Debug)]
-pub(super) struct Memory {
+pub(crate) struct Memory {
     base: usize,
     size: usize,
     blocks: Mutex<Blocks>,
 }
 
 impl Memory {
-    pub(super) fn new(number: usize) -> Result<Memory> {
+    pub(crate) fn new(number: usize) -> Result<Memory> {
         let mut size = of_machine().min(1 << 38).next_multiple_of(PAGE as usize);
         loop {
             match reserve(BOUNDARY - BEFORE + (number << 40), size) {
@@ -49,21 +49,21 @@ impl Memory {
         }
     }
 
-    pub(super) fn blocks(&self) -> MutexGuard<'_, Blocks> {
+    pub(crate) fn blocks(&self) -> MutexGuard<'_, Blocks> {
         self.blocks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.size
     }
 
-    pub(super) fn alloc(&self, bytes: usize, align: usize) -> Result<DevicePtr> {
+    pub(crate) fn alloc(&self, bytes: usize, align: usize) -> Result<DevicePtr> {
         let offset = self.blocks().take(bytes, 0, align.min(PAGE as usize));
         let offset = offset.ok_or(DeviceError::OutOfMemory { bytes })?;
         Ok(DevicePtr((self.base + offset) as u64))
     }
 
-    pub(super) fn free(&self, at: DevicePtr) -> Result<()> {
+    pub(crate) fn free(&self, at: DevicePtr) -> Result<()> {
         let offset = (at.0 as usize).wrapping_sub(self.base);
         match self.blocks().give(offset) {
             Some(_) => Ok(()),
@@ -72,28 +72,36 @@ impl Memory {
     }
 
     /// Bytes that were asked for at an address; `None` if no block begins there.
-    pub(super) fn size_of_block(&self, at: u64) -> Option<usize> {
+    pub(crate) fn size_of_block(&self, at: u64) -> Option<usize> {
         let offset = (at as usize).checked_sub(self.base)?;
         self.blocks().taken(offset).map(|it| it.asked)
     }
 
     /// Whether an address lies in the range.
-    pub(super) fn owns(&self, at: u64) -> bool {
+    pub(crate) fn owns(&self, at: u64) -> bool {
         (self.base as u64..(self.base + self.size) as u64).contains(&at)
     }
 
     /// Whether one block has all of a range.
-    pub(super) fn has(&self, at: u64, bytes: u64) -> bool {
+    pub(crate) fn has(&self, at: u64, bytes: u64) -> bool {
         self.around(at).is_some_and(|it| it.end - at >= bytes)
     }
 
     /// The block around an address.
-    fn around(&self, at: u64) -> Option<Range<u64>> {
+    pub(crate) fn around(&self, at: u64) -> Option<Range<u64>> {
         let offset = (at as usize).checked_sub(self.base)?;
         let (start, len) = self.blocks().around(offset)?;
         let start = (self.base + start) as u64;
         Some(start..start + len as u64)
     }
+}
+
+/// What a variable of the environment says of cycles, if it is there.
+pub(crate) fn number_of_cycles(variable: &str) -> Result<Option<u64>> {
+    let Ok(word) = std::env::var(variable) else { return Ok(None) };
+    let number = word.trim().parse();
+    let wrong = |_| DeviceError::Failed(format!("{variable}: `{word}` is no number of cycles"));
+    number.map(Some).map_err(wrong)
 }
 
 impl Drop for Memory {
@@ -116,7 +124,7 @@ fn reserve(wish: usize, size: usize) -> io::Result<usize> {
 
 /// What kernels reach, during one stretch of a run.
 #[derive(Debug)]
-pub(super) struct View<'a> {
+pub(crate) struct View<'a> {
     memory: &'a Memory,
     /// Whether they reach all of the process.
     is_shared: bool,
@@ -126,12 +134,12 @@ pub(super) struct View<'a> {
 }
 
 impl View<'_> {
-    pub(super) fn new(memory: &Memory, is_shared: bool) -> View<'_> {
+    pub(crate) fn new(memory: &Memory, is_shared: bool) -> View<'_> {
         View { memory, is_shared, readable: 0..0, writable: 0..0 }
     }
 
     /// Whether all of a range can be read.
-    pub(super) fn reaches(&mut self, address: u64, bytes: u64) -> bool {
+    pub(crate) fn reaches(&mut self, address: u64, bytes: u64) -> bool {
         usize::try_from(bytes).is_ok_and(|it| self.find(address, it, false).is_ok())
     }
 

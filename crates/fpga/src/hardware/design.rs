@@ -2,59 +2,55 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ir::program::{ExprId, For, Program, StmtId, StmtKind, VarId};
+use ir::program::{ExprId, ExprKind, For, Program, StmtId, StmtKind, VarId, VarStorage};
 use ir::walk::Part;
 use kernel::Kernel;
 use opt::carried::Dependence;
 use opt::dependence::{Access, Analysis};
+use rtl::block::{Act, Number, Operand};
+use rtl::{Design, Next, Parameter};
 use source::Span;
 
-use super::block::{Act, Block, Node, Number, Operand};
+use super::block::{About, Block, Node, balance, graph, schedule};
 use super::data::{Data, Registers, Result, refuse};
 use crate::device::Device;
 use crate::flow::{Obstacle, WRITTEN_OUT, short_rounds};
 use crate::graph::{Edge, Wait};
 use crate::plan::{anywhere, through_memory};
 
-/// A kernel as hardware.
+/// A kernel as hardware, and where the variables of its program are.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Design {
-    /// Registers between blocks, by the type of what they hold.
-    pub registers: Vec<Number>,
-    /// Blocks, and which is next. The first is begun with.
-    pub states: Vec<State>,
-    /// Variables of the program whose values registers have when the kernel begins, and when it ends.
+pub struct Hardware {
+    /// What works.
+    pub design: Design,
+    /// Variables whose values registers have when the kernel begins, and when it ends.
     pub values: BTreeMap<VarId, usize>,
     /// And whose addresses.
     pub addresses: BTreeMap<VarId, usize>,
-    /// Cycles until a load has its value, and until a store is seen.
-    pub memory: (u64, u64),
 }
 
-/// A block and what follows it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct State {
-    /// What is done.
-    pub block: Block,
-    /// What follows.
-    pub next: Next,
-}
-
-/// What follows a block.
+/// How a kernel gets at a variable of the program when it is launched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
-    /// This block; behind the last the kernel ends.
-    Goto(usize),
-    /// One of two: as the block's test is not zero, or zero.
-    Choose(usize, usize),
+pub enum Passed {
+    /// This argument is its value.
+    Value(usize),
+    /// This argument is its address.
+    Address(usize),
+    /// It has one of its own, without a value.
+    Own,
 }
 
-/// Makes a design of a kernel that one thread runs (after `opt::passes::pipeline::run_pipelined`), or says what stands in the way.
+/// Makes hardware of a kernel that one thread runs (after `opt::passes::pipeline::run_pipelined`), or says what stands in the
+/// way. `passed`: how it is launched; it then begins with the variables that it is given the addresses of, and ends with them.
+///
+/// # Errors
+/// If code of it is no hardware.
 pub fn design(
     program: &Program,
     kernel: &Kernel,
     device: &Device,
-) -> std::result::Result<Design, Obstacle> {
+    passed: Option<&BTreeMap<VarId, Passed>>,
+) -> std::result::Result<Hardware, Obstacle> {
     let code = kernel.body.iter().filter_map(|it| match it.kind {
         kernel::StmtKind::Code(code) => Some(code),
         _ => None,
@@ -71,13 +67,14 @@ pub fn design(
         device,
         analysis: &analysis,
         declared: &declared,
+        in_memory: passed.map(|it| found_elsewhere(program, it)).unwrap_or_default(),
         registers: Registers::default(),
         states: Vec::new(),
     };
     maker.list(&code)?;
     let is_outer = |var: &VarId| !declared.contains(var);
     let values = maker.registers.keys.iter().filter(|it| is_outer(&it.0.0) && it.0.1.is_empty());
-    let values = values.map(|(key, register)| (key.0, *register)).collect();
+    let values: BTreeMap<VarId, usize> = values.map(|(key, register)| (key.0, *register)).collect();
     if let Some((key, _)) =
         maker.registers.keys.iter().find(|it| is_outer(&it.0.0) && !it.0.1.is_empty())
     {
@@ -86,10 +83,43 @@ pub fn design(
     if maker.states.is_empty() {
         maker.nothing();
     }
-    let states = maker.states;
+    let parameters = match passed {
+        Some(passed) => maker.launched(passed, &values)?,
+        None => Vec::new(),
+    };
+    let plain = |it: State| rtl::State { block: it.block.plain(), next: it.next };
+    let states = maker.states.into_iter().map(plain).collect();
     let addresses = maker.registers.objects;
     let memory = (device.load, device.store);
-    Ok(Design { registers: maker.registers.numbers, states, values, addresses, memory })
+    let design = Design { registers: maker.registers.numbers, states, parameters, memory };
+    Ok(Hardware { design, values, addresses })
+}
+
+/// Variables that come by address and that code may find by another way than by name.
+fn found_elsewhere(program: &Program, passed: &BTreeMap<VarId, Passed>) -> BTreeSet<VarId> {
+    let mut addressed = BTreeSet::new();
+    for (_, expr) in program.exprs.iter() {
+        if let ExprKind::AddrOf(mut of) = expr.kind {
+            while let ExprKind::Member(inner, ..) | ExprKind::Index(inner, _) =
+                program.exprs[of].kind
+            {
+                of = inner;
+            }
+            if let ExprKind::Var(var) = program.exprs[of].kind {
+                addressed.insert(var);
+            }
+        }
+    }
+    let is_public =
+        |it: &VarId| matches!(program.vars[*it].storage, VarStorage::Global | VarStorage::Extern);
+    let by_address = passed.iter().filter(|it| matches!(it.1, Passed::Address(_))).map(|it| *it.0);
+    by_address.filter(|it| is_public(it) || addressed.contains(it)).collect()
+}
+
+/// A block while it is made, and what follows it.
+struct State {
+    block: Block,
+    next: Next,
 }
 
 struct Maker<'p> {
@@ -98,6 +128,7 @@ struct Maker<'p> {
     device: &'p Device,
     analysis: &'p Analysis<'p>,
     declared: &'p BTreeSet<VarId>,
+    in_memory: BTreeSet<VarId>,
     registers: Registers,
     states: Vec<State>,
 }
@@ -151,7 +182,7 @@ impl Maker<'_> {
     }
 
     fn data(&mut self) -> Data<'_> {
-        Data::new(self.program, &mut self.registers, self.declared)
+        Data::new(self.program, &mut self.registers, self.declared, &self.in_memory)
     }
 
     /// Code that runs once, and a question for what follows.
@@ -179,14 +210,14 @@ impl Maker<'_> {
         stmt: Option<StmtId>,
     ) -> Result<()> {
         let span = accesses.first().map_or(self.kernel.span, |it| it.0);
-        let place = block.balance();
+        let place = balance(&mut block);
         let at = |node: usize| place.get(node).copied().unwrap_or(node);
         let accesses: Vec<(Span, bool, usize, usize)> =
             accesses.iter().map(|it| (it.0, it.1, at(it.2), 0)).collect();
-        let mut graph = block.graph();
+        let mut graph = graph(&block);
         // Accesses come in their order, but for those of two objects; of two pointers nothing is known here.
         let object = |node: usize| {
-            let base = block.nodes.get(node).and_then(|it| it.base);
+            let base = block.nodes.get(node).and_then(|it| it.about.base);
             base.filter(|it| self.registers.objects.values().any(|that| that == it))
         };
         for (number, second) in accesses.iter().enumerate() {
@@ -209,7 +240,7 @@ impl Maker<'_> {
                 Ok(_) | Err(_) => anywhere(&mut graph, &accesses),
             }
         }
-        if !block.schedule(&graph, self.device) {
+        if !schedule(&mut block, &graph, self.device) {
             return refuse("an access that waits for itself", span);
         }
         if block.is_loop && block.test.is_some_and(|it| block.ready(it) > 0) {
@@ -285,6 +316,69 @@ impl Maker<'_> {
         self.put(block, &accesses, Some(stmt))
     }
 
+    /// The arguments of a launch. Values of variables that come by address are fetched before anything else, and those that
+    /// the kernel changes are put back in the end.
+    fn launched(
+        &mut self,
+        passed: &BTreeMap<VarId, Passed>,
+        values: &BTreeMap<VarId, usize>,
+    ) -> Result<Vec<Parameter>> {
+        let mut parameters = Vec::new();
+        let mut fetched = Vec::new();
+        for (var, register) in values {
+            match passed.get(var) {
+                Some(Passed::Own) => {}
+                Some(Passed::Value(slot)) => {
+                    parameters.push(Parameter { slot: *slot, register: *register });
+                }
+                Some(Passed::Address(slot)) => {
+                    let address = self.registers.fresh(Number::ADDRESS);
+                    parameters.push(Parameter { slot: *slot, register: address });
+                    fetched.push((address, *register, self.program.vars[*var].span));
+                }
+                None => return self.unpassed(*var),
+            }
+        }
+        for (var, register) in self.registers.objects.clone() {
+            match passed.get(&var) {
+                Some(Passed::Address(slot)) => {
+                    parameters.push(Parameter { slot: *slot, register });
+                }
+                Some(Passed::Value(_) | Passed::Own) | None => return self.unpassed(var),
+            }
+        }
+        let is_set = |it: &&(usize, usize, Span)| {
+            self.states.iter().any(|state| state.block.sets.iter().any(|set| set.0 == it.1))
+        };
+        let returned: Vec<_> = fetched.iter().filter(is_set).copied().collect();
+        if !returned.is_empty() {
+            let mut data = self.data();
+            returned.iter().for_each(|it| data.put_back(*it));
+            let (block, _) = data.close();
+            self.put(block, &[], None)?;
+        }
+        if !fetched.is_empty() {
+            let mut data = self.data();
+            fetched.iter().for_each(|it| data.fetch(*it));
+            let (block, _) = data.close();
+            self.put(block, &[], None)?;
+            // It is made last and comes first.
+            let first = self.states.pop().into_iter();
+            let later = |next: Next| match next {
+                Next::Goto(to) => Next::Goto(to + 1),
+                Next::Choose(yes, no) => Next::Choose(yes + 1, no + 1),
+            };
+            let rest = std::mem::take(&mut self.states);
+            let rest = rest.into_iter().map(|it| State { next: later(it.next), ..it });
+            self.states = first.map(|it| State { next: Next::Goto(1), ..it }).chain(rest).collect();
+        }
+        Ok(parameters)
+    }
+
+    fn unpassed<T>(&self, var: VarId) -> Result<T> {
+        refuse("a variable that lives on the device", self.program.vars[var].span)
+    }
+
     /// What is the same in all iterations is computed before them.
     fn hoisted(&mut self, mut block: Block) -> (Option<Block>, Block) {
         let mut same = vec![false; block.nodes.len()];
@@ -328,14 +422,8 @@ impl Maker<'_> {
             let value = place.get(&at).copied().unwrap_or(0);
             before.sets.push((register, Operand::Node(value)));
             let (act, gives) = (Act::Begin(register), node.gives);
-            *node = Node {
-                act,
-                operands: Vec::new(),
-                of: gives,
-                guard: None,
-                unit: None,
-                ..node.clone()
-            };
+            let about = About { unit: None, ..node.about };
+            *node = Node { act, operands: Vec::new(), of: gives, gives, guard: None, about };
         }
         (Some(before), block)
     }

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::block::{Act, Block, Function, Node, Number, Operand};
-use super::circuit::Circuit;
-use super::design::{Design, Next};
-use super::float::{self, DOUBLE, Format, Order, SINGLE};
+use crate::block::{Act, Block, Function, Node, Number, Operand};
+use crate::circuit::Circuit;
+use crate::design::{Design, Next};
+use crate::float::{self, DOUBLE, Format, Order, SINGLE};
 
 /// The text of a design: a module whose registers `r0`, … begin as `in0`, …; it has ended when `done` is one.
 pub fn verilog(design: &Design, name: &str) -> String {
@@ -345,9 +345,9 @@ fn core(function: Function, of: Number, gives: Number) -> Option<(String, Circui
 
 fn word(number: Number) -> String {
     let kind = match number.kind {
-        super::block::NumberKind::Float => "float",
-        super::block::NumberKind::Signed => "int",
-        super::block::NumberKind::Unsigned => "unsigned",
+        crate::block::NumberKind::Float => "float",
+        crate::block::NumberKind::Signed => "int",
+        crate::block::NumberKind::Unsigned => "unsigned",
     };
     format!("{kind}{}", number.bits)
 }

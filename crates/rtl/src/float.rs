@@ -3,7 +3,7 @@
 //! Results are rounded to nearest, ties to even; subnormal numbers are numbers like others. A result that is no number is
 //! the quiet NaN without a payload. Conversions to integers cut; what does not fit becomes the nearest integer there is.
 
-use super::circuit::{Circuit, Wire, ones};
+use crate::circuit::{Circuit, Wire, ones};
 
 /// A format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

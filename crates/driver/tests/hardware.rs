@@ -1,0 +1,120 @@
+//! Programs on simulated hardware from the command line: what only that does, and what it says when something is wrong.
+//!
+//! That programs give the same answer there as everywhere is tried in `everywhere.rs`.
+#![allow(clippy::expect_used, reason = "a test")]
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use support::{ferry, told};
+
+fn build(folder: &Path, device: &str, files: &[(&str, &str)]) -> Output {
+    let mut words = vec!["cc", "--device", device, "-O1", "-o", "program"];
+    for (name, text) in files {
+        fs::write(folder.join(name), text).expect("a file");
+        words.push(name);
+    }
+    ferry(&words, folder)
+}
+
+/// Builds and runs; whether it ended well, and what was printed.
+fn answer(device: &str, files: &[(&str, &str)], settings: &[(&str, &str)]) -> (bool, String) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let built = build(folder.path(), device, files);
+    assert!(built.status.success(), "{}", told(&built));
+    let mut command = Command::new(folder.path().join("program"));
+    command.env("FERRY_DEVICE", "fpga-rtl").env("OMP_TARGET_OFFLOAD", "MANDATORY");
+    let ran = command.envs(settings.iter().copied()).output().expect("the program runs");
+    (ran.status.success(), told(&ran))
+}
+
+const ADDS: &str = "\
+float a[1000], b[1000];
+int main(void) {
+  for (int i = 0; i < 1000; i++) a[i] = i;
+#pragma omp target teams distribute parallel for map(to : a) map(from : b)
+  for (int i = 0; i < 1000; i++) b[i] = a[i] + 1;
+  return b[999] != 1000;
+}
+";
+
+/// Cycles of the only region.
+fn cycles(said: &str) -> u64 {
+    let words: Vec<&str> = said.split_whitespace().collect();
+    let at = words.windows(3).find(|it| it.ends_with(&["cycles", "simulated,"]));
+    at.and_then(|it| it.first()).and_then(|it| it.parse().ok()).expect(said)
+}
+
+#[test]
+fn cycles_are_told_and_are_those_of_the_device_that_is_named() {
+    let info = [("FERRY_INFO", "1")];
+    let (is_right, small) = answer("fpga-rtl", &[("a.c", ADDS)], &info);
+    assert!(is_right && small.contains("the latencies of `ecp5`"), "{small}");
+    let (is_right, large) = answer("fpga-rtl:stratix-v", &[("a.c", ADDS)], &info);
+    assert!(is_right && large.contains("the latencies of `stratix-v`"), "{large}");
+    // An iteration starts every cycle; memory answers late.
+    let (small, large) = (cycles(&small), cycles(&large));
+    assert!((1000..1400).contains(&small) && (1000..1800).contains(&large), "{small} {large}");
+    assert_ne!(small, large);
+}
+
+#[test]
+fn an_access_outside_of_mapped_data_ends_the_program_with_its_line() {
+    let text = ADDS
+        .replace("map(to : a)", "map(to : a[0:500])")
+        .replace("float a[1000],", "float a[1000], *p = a,");
+    let text = text.replace("a[0:500]", "p[0:500]").replace("= a[i] + 1", "= p[i] + 1");
+    let (is_right, said) = answer("fpga-rtl", &[("a.c", &text)], &[]);
+    assert!(!is_right && said.contains("read of an unmapped address"), "{said}");
+    assert!(said.contains("a.c:4"), "{said}");
+}
+
+#[test]
+fn a_region_that_takes_too_long_is_stopped() {
+    let (is_right, said) = answer("fpga-rtl", &[("a.c", ADDS)], &[("FERRY_CYCLE_LIMIT", "900")]);
+    assert!(!is_right && said.contains("within 900 cycles"), "{said}");
+}
+
+#[test]
+fn files_of_a_program_are_linked_if_they_are_for_one_device() {
+    let other = "int g[9];\nint f(void) {\n#pragma omp target map(from : g)\n  for (int i = 0; i < 9; i++) g[i] = i;\n  return g[8];\n}\n";
+    let main = "int f(void);\nint main(void) {\n  int x = 0;\n#pragma omp target map(tofrom : x)\n  x += 34;\n  return f() + x != 42;\n}\n";
+    let (is_right, said) = answer("fpga-rtl", &[("a.c", main), ("b.c", other)], &[]);
+    assert!(is_right, "{said}");
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for (name, text, device) in [("a", main, "fpga-rtl"), ("b", other, "fpga-rtl:arria-10")] {
+        fs::write(folder.path().join(format!("{name}.c")), text).expect("a file");
+        let built = ferry(&["cc", "--device", device, "-c", &format!("{name}.c")], folder.path());
+        assert!(built.status.success(), "{}", told(&built));
+    }
+    let linked =
+        ferry(&["cc", "--device", "fpga-rtl", "a.o", "b.o", "-o", "program"], folder.path());
+    let said = told(&linked);
+    assert!(
+        !linked.status.success() && said.contains("compile all files for one device"),
+        "{said}"
+    );
+    assert!(said.contains("b.o") && said.contains("arria-10"), "{said}");
+}
+
+#[test]
+fn what_is_no_hardware_is_refused_with_its_line() {
+    let text = "#include <math.h>\nint main(void) {\n  double x = 1;\n#pragma omp target map(tofrom : x)\n  x = exp(x);\n  return x < 2;\n}\n";
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let built = build(folder.path(), "fpga-rtl", &[("a.c", text)]);
+    let said = told(&built);
+    assert!(!built.status.success(), "{said}");
+    for words in ["error[F0737]", "a call of `exp`, which is no operator", "a.c:5:7", "fpga-intel"]
+    {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    let unknown = build(folder.path(), "fpga-rtl:nobody", &[("a.c", text)]);
+    let said = told(&unknown);
+    assert!(
+        !unknown.status.success() && said.contains("nobody") && said.contains("ecp5"),
+        "{said}"
+    );
+}
