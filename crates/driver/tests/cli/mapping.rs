@@ -213,6 +213,33 @@ fn numbers_of_ones_own_device_decide() {
 }
 
 #[test]
+fn iterations_of_loops_for_threads_in_loops_for_teams_are_told() {
+    let folder = Folder::new();
+    let program = |between: &str| {
+        format!(
+            "void f(int n, int m, int *a) {{\n\
+             #pragma omp target teams distribute map(tofrom: a[0:n * m])\n\
+             for (int i = 0; i < n; i++) {{\n\
+             {between}\n\
+             #pragma omp parallel for\n\
+             for (int j = 0; j < m; j++) a[i * m + j] += i;\n\
+             }}\n\
+             }}\n"
+        )
+    };
+    let host = |between: &str| {
+        folder.write("a.c", program(between));
+        folder.ferry(&["cc", "--device=cuda", "--ferry-save-temps=t", "-c", "a.c"]);
+        folder.read("t/a.host.c")
+    };
+    let told = "(__ferry_u64)__ferry_trips(0, (__ferry_i64)n, (__ferry_i64)1) * \
+                (__ferry_u64)__ferry_trips(0, (__ferry_i64)m, (__ferry_i64)1)";
+    assert!(host("").contains(told), "{}", folder.read("t/a.host.c"));
+    let text = host("a[i * m] = 0;");
+    assert!(!text.contains("(__ferry_u64)__ferry_trips("), "teams do more: {text}");
+}
+
+#[test]
 fn sums_behind_locks_are_combined_or_indivisible() {
     let folder = Folder::new();
     folder.write(

@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 
 use super::grid::{Form, is_value};
 use super::{Lowering, loops};
-use crate::c::Printer;
+use crate::c::{Grid, Printer};
 
 impl Lowering<'_> {
     /// The regions whose iterations all threads of a grid share, and of how many loops.
@@ -20,11 +20,12 @@ impl Lowering<'_> {
         let regions = self.program.regions.iter().filter(|(_, it)| goes(it)).map(|it| it.0);
         let shared = |id: RegionId| match self.form(id) {
             Form::Flat(whole) => Some((id, loops::collapsed(self.program, whole))),
-            Form::Spmd => {
-                let launch = self.launch(id).filter(|it| it.spread.is_some());
-                launch.map(|it| (id, it.loops))
+            // Loops for threads that are all there is in loops for teams.
+            Form::Team(_) if self.grid.is_some_and(Grid::is_cpp) => {
+                let (own, all) = (loops::collapsed(self.program, id), self.depth(id));
+                (all > own).then_some((id, all))
             }
-            Form::Team(_) | Form::Solo(_) => None,
+            Form::Team(_) | Form::Spmd | Form::Solo(_) => None,
         };
         regions.filter_map(shared).collect()
     }
@@ -32,15 +33,40 @@ impl Lowering<'_> {
     /// The number of iterations as C, or `0`.
     pub(super) fn trips(&self, printer: &Printer<'_>, id: RegionId) -> String {
         let region = &self.program.regions[id];
-        let count = loops::collapsed(self.program, id);
         // For a grid other loops may have been chosen than for the host.
-        if self.shared.get(&id) != Some(&count) || region.loops.len() < count {
-            return "0".to_owned();
-        }
-        let nest = region.loops.iter().take(count);
-        let trips: Option<Vec<String>> =
-            nest.map(|it| self.trips_of(printer, region, it)).collect();
+        let nest = self.shared.get(&id).and_then(|it| self.nest(id, *it));
+        let trips = nest.and_then(|it| {
+            it.into_iter().map(|it| self.trips_of(printer, region, it)).collect::<Option<Vec<_>>>()
+        });
         trips.map_or_else(|| "0".to_owned(), |it| it.join(" * "))
+    }
+
+    /// How many loops there are in a construct and in those that are all there is in its loops.
+    fn depth(&self, id: RegionId) -> usize {
+        let (mut depth, mut at) = (0, Some(id));
+        while let Some(id) = at {
+            let own = loops::collapsed(self.program, id);
+            let loops = self.program.regions[id].loops.get(..own).unwrap_or_default();
+            depth += loops.len();
+            at = loops.last().and_then(|it| loops::only_region(self.program, it.body));
+        }
+        depth
+    }
+
+    /// So many loops of a construct, and of those that are all there is in its loops.
+    fn nest(&self, id: RegionId, count: usize) -> Option<Vec<&Loop>> {
+        let program = self.program;
+        let mut nest: Vec<&Loop> = Vec::new();
+        let mut at = id;
+        while nest.len() < count {
+            let own = loops::collapsed(program, at);
+            let loops = program.regions[at].loops.get(..own).filter(|it| !it.is_empty())?;
+            nest.extend(loops);
+            if nest.len() < count {
+                at = loops::only_region(program, nest.last()?.body)?;
+            }
+        }
+        (nest.len() == count).then_some(nest)
     }
 
     fn trips_of(&self, printer: &Printer<'_>, region: &Region, one: &Loop) -> Option<String> {

@@ -1,7 +1,7 @@
 //! Which form a kernel gets, and why not the other.
 
 use ir::construct::{ClauseKind, Leaf, ReductionModifier, ReductionOp};
-use ir::program::{ExprKind, RegionId, StmtKind, VarId};
+use ir::program::{ExprKind, RegionId, VarId};
 use ir::region::{Mapping, Sharing};
 
 use super::Team;
@@ -44,18 +44,8 @@ impl Lowering<'_> {
     /// The construct that is all there is in a region that only leaves the host.
     fn only_region(&self, id: RegionId) -> Option<RegionId> {
         let region = &self.program.regions[id];
-        let mut stmt =
-            region.body.filter(|_| region.construct.leaves.iter().all(|it| goes_there(*it)))?;
-        loop {
-            match &self.program.stmts[stmt].kind {
-                StmtKind::Block(list) => match list.as_ref() {
-                    [only] => stmt = *only,
-                    _ => return None,
-                },
-                StmtKind::Region(inner) => return Some(*inner),
-                _ => return None,
-            }
-        }
+        let goes = region.construct.leaves.iter().all(|it| goes_there(*it));
+        loops::only_region(self.program, region.body.filter(|_| goes)?)
     }
 
     /// The same for reports: kernels that only one thread runs, and why; what lies in the memory of groups.

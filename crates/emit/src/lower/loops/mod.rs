@@ -16,7 +16,7 @@ mod share;
 mod stretch;
 
 use ir::construct::{ClauseKind, Leaf, ReductionModifier, ScheduleKind};
-use ir::program::{ExprId, ExprKind, Program, RegionId, StmtId, Typed, VarId};
+use ir::program::{ExprId, ExprKind, Program, RegionId, StmtId, StmtKind, Typed, VarId};
 use ir::region::{Loop, LoopTest};
 use rustc_hash::FxHashSet;
 use source::Span;
@@ -303,6 +303,21 @@ pub(super) fn is_miscounted(program: &Program, id: RegionId) -> bool {
     let bytes = program.model.size_of(&program.types, ty).unwrap_or(u64::MAX);
     let kind = program.types.integer_kind(ty);
     goes_down && bytes < 8 && kind.is_some_and(|it| !program.model.int_signed(it))
+}
+
+/// The construct that is all there is in a statement.
+pub(in crate::lower) fn only_region(program: &Program, stmt: StmtId) -> Option<RegionId> {
+    let mut stmt = stmt;
+    loop {
+        match &program.stmts[stmt].kind {
+            StmtKind::Block(list) => match list.as_ref() {
+                [only] => stmt = *only,
+                _ => return None,
+            },
+            StmtKind::Region(inner) => return Some(*inner),
+            _ => return None,
+        }
+    }
 }
 
 /// How many loops a construct makes one.
