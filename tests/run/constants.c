@@ -31,6 +31,14 @@ static int sum_rows(const int (*p)[3], int n)
   return s;
 }
 
+/* As C was written once. */
+static int scaled(p, n, factor)
+  const int *p;
+  int n, factor;
+{
+  return sum(p, n) * factor;
+}
+
 static int second(const short *p) { return p[1]; }
 static int digit(unsigned v) { return "0123456789abcdef"[v & 15]; }
 static int length(const char *s)
@@ -52,7 +60,7 @@ static void handed_over(void)
     const int *const rows[2] = {flat, nested[1]};
     const double *h = &half;
     got[0] = sum(flat, 4) + sum(&n, 1) + sum(&flat[2], 1);
-    got[1] = sum_rows(nested, 2) + sum(nested[1], 3);
+    got[1] = sum_rows(nested, 2) + scaled(nested[1], 3, 2);
     got[2] = sum_rows(of_file, 2) + sum(of_file[1], 2);
     got[3] = second(row_of_file) + second(own);
     got[4] = p[2] + rows[1][1] + rows[0][0];
@@ -60,7 +68,7 @@ static void handed_over(void)
     got[6] = !omp_is_initial_device();
   }
   expect(got[0] == 8 + 5 + 7, "an array of a function, and a number by its address");
-  expect(got[1] == 17 + 8, "an array of arrays of a function");
+  expect(got[1] == 17 + 16, "an array of arrays of a function");
   expect(got[2] == 21 + 9, "an array of arrays of the file");
   expect(got[3] == -2 - 5, "short arrays");
   expect(got[4] == 7 + 8 + 1, "pointers to constants");
