@@ -121,7 +121,10 @@ int f(int n, int (*h)(int)) {
   {
     double rows[n];
     rows[0] = wide;
-    got = h(n) + g(n) + (int)rows[0];
+    _Atomic int hits = n;
+    void *label = &&end;
+    got = h(n) + g(n) + (int)rows[0] + hits + (label != 0);
+  end:;
   }
   return got;
 }

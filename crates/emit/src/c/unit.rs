@@ -202,7 +202,12 @@ impl Printer<'_> {
             return;
         }
         // There an empty list says that there are no parameters, or there is one more of them.
-        if (self.is_cpp() || self.names_memory()) && function.body.is_some() {
+        let has_list = match self.program.types.shape(function.ty) {
+            TypeKind::Function(it) => it.prototyped,
+            _ => true,
+        };
+        let is_odd = self.is_cpp() || self.names_memory() || (self.grid.is_some() && !has_list);
+        if is_odd && function.body.is_some() {
             return out.line(&format!("{};", self.header(id)));
         }
         let mut text = self.function_words(id, function, false);

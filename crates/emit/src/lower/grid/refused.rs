@@ -50,6 +50,9 @@ impl Lowering<'_> {
                     if let Some(what) = lacking(Some(grid), program, it.ty) {
                         self.not_for_grid(it.span, what);
                     }
+                    if let ExprKind::LabelAddr(_) = it.kind {
+                        self.not_for_grid(it.span, "the address of a label");
+                    }
                     if grid.is_cpp()
                         && let Some(what) = not_in_cpp(program, &it.kind)
                     {
@@ -339,7 +342,6 @@ fn not_in_cpp(program: &Program, kind: &ExprKind) -> Option<&'static str> {
         ExprKind::StmtExpr(body) if is_left(program, *body) => {
             Some("a jump out of a statement in an expression")
         }
-        ExprKind::LabelAddr(_) => Some("the address of a label"),
         ExprKind::AddrOf(of) | ExprKind::Cast(CastKind::ArrayToPointer, of)
             if is_literal_of_file(program, *of) =>
         {
@@ -394,6 +396,10 @@ fn calls_by_name(program: &Program, callee: ExprId) -> bool {
 fn lacking(grid: Option<Grid>, program: &Program, ty: Ty) -> Option<&'static str> {
     let types = &program.types;
     let innermost = types.innermost_element(ty);
+    let is_atomic = matches!(types.kind(types.resolve(innermost).id), TypeKind::Atomic(_));
+    if is_atomic && grid.is_some_and(|it| it != Grid::Hip) {
+        return Some("a variable that is `_Atomic`");
+    }
     match types.shape(innermost) {
         TypeKind::Float(FloatKind::Float | FloatKind::Double) => None,
         TypeKind::Float(_) => Some("`long double`"),
