@@ -106,8 +106,7 @@ fn a_trace_has_what_each_worker_has_done() {
     let folder = tempfile::tempdir().unwrap();
     let program = build(&source, folder.path(), &[]);
     let file = folder.path().join("trace.json");
-    let settings =
-        format!("FERRY_TASKS_HOST=2 FERRY_TASKS_CORES=1 FERRY_TRACE={}", file.display());
+    let settings = format!("FERRY_TASKS_HOST=2 FERRY_TASKS_CORES=1 FERRY_TRACE={}", file.display());
     assert!(run(&program, &settings).status.success());
     let text = fs::read_to_string(&file).unwrap();
     assert!(text.trim_end().ends_with('}'), "{text}");
