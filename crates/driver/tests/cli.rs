@@ -21,6 +21,7 @@ mod cli {
     pub(crate) mod output;
     pub(crate) mod pages;
     pub(crate) mod printed;
+    pub(crate) mod reverse;
     pub(crate) mod support;
     pub(crate) mod usage;
 }

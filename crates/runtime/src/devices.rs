@@ -21,7 +21,7 @@ use crate::error::Error;
 use crate::mapping::Mapping;
 use crate::settings::{self, Policy};
 use crate::watch::Watch;
-use crate::{ffi, fork, host, llvm, registry, report};
+use crate::{fork, host, llvm, registry, report};
 
 /// A device with what is known of it.
 pub(crate) struct DeviceState {
@@ -227,7 +227,7 @@ pub(crate) fn all() -> &'static [DeviceState] {
     let devices = fork::once(&DEVICES, || {
         let opened = open().and_then(|devices| {
             let kinds: Vec<&str> = devices.iter().map(|it| it.kind).collect();
-            ffi::opened(&kinds)?;
+            (crate::BORDER.opened)(&kinds)?;
             Ok(devices)
         });
         opened.unwrap_or_else(|error| report::fail(&"starting", false, &error))

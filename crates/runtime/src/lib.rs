@@ -15,7 +15,7 @@
 //! - [`queue`]: work that the caller does not wait for, in an order ([`graph`], [`running`]); [`steps`]: what of a call waits in a queue;
 //!   [`submitted`]: regions that are started at once and finished later; [`left`]: work that nobody waits for
 //! - [`fork`]: locks while the process is copied; [`ending`]: threads that use devices while it ends
-//! - [`watch`], [`trace`], [`report`], [`llvm`], [`llvm_info`], [`account`]: what users read; [`tool`]: what their tools are told
+//! - [`watch`], [`trace`], [`report`], [`llvm`], [`llvm_info`], [`account`]: what users read; [`tool`], [`profile`]: what their tools are told
 //!
 //! Nothing unwinds into C, and no lock is held across a call of a device.
 
@@ -43,6 +43,7 @@ mod llvm_info;
 mod loaded;
 mod mapping;
 mod piece;
+pub mod profile;
 mod queue;
 mod registry;
 mod report;
@@ -57,3 +58,14 @@ mod team;
 mod tool;
 mod trace;
 mod watch;
+
+/// What the entry points answer to parts below them, which do not import them.
+pub(crate) struct Border {
+    /// Devices of these kinds are there, for the first time.
+    pub(crate) opened: fn(&[&str]) -> Result<(), error::Error>,
+    /// Whether a function that tools see begins at this address.
+    pub(crate) is_entry_point: fn(usize) -> bool,
+}
+
+pub(crate) static BORDER: Border =
+    Border { opened: ffi::opened, is_entry_point: ffi::is_entry_point };

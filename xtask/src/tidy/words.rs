@@ -12,8 +12,12 @@ use super::files::TextFile;
 type Exception = (&'static str, &'static str);
 
 /// Folders whose business it is to name a standard.
-const SPELLS_A_STANDARD: &[&str] =
-    &["crates/directive/", "crates/runtime/src/ffi/omp/", "crates/runtime/src/ffi/acc/"];
+const SPELLS_A_STANDARD: &[&str] = &[
+    "crates/directive/",
+    "crates/runtime/src/ffi/omp/",
+    "crates/runtime/src/ffi/acc/",
+    "crates/runtime/src/profile/",
+];
 
 /// Files outside of them that may.
 const NAMES_A_STANDARD: &[Exception] = &[
@@ -45,7 +49,7 @@ const ASKS_THE_HOST: &[Exception] = &[
     ("crates/runtime/src/host_task.rs", "blocks of this process, for this process"),
     ("crates/runtime/src/team.rs", "blocks of this process, for this process"),
     ("crates/runtime/src/queue/deferred.rs", "blocks of this process, for this process"),
-    ("crates/runtime/src/ffi/acc/prof/layout.rs", "checks its own layout"),
+    ("crates/runtime/src/profile/layout.rs", "checks its own layout"),
     ("crates/abi/src/call.rs", "checks its own layout"),
     ("crates/abi/src/entry.rs", "checks its own layout"),
     ("crates/memory/src/instance.rs", "variables of this process"),

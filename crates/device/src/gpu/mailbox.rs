@@ -10,7 +10,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, Thread};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use abi::mailbox::{MESSAGE, PIECE, TURN, WORDS, kind};
 
@@ -47,6 +47,8 @@ pub(crate) struct Mailbox {
 struct Page {
     words: *const AtomicU64,
     is_over: AtomicBool,
+    /// Kernels spin on this machine's own processors: who yields to one waits until its time is over, who sleeps is woken before that.
+    is_crowded: AtomicBool,
     /// What was wrong with a message.
     fault: Mutex<Option<DeviceError>>,
 }
@@ -63,7 +65,12 @@ impl Mailbox {
     /// There are [`BYTES`] bytes of zeros, which stay as long as the process, and which kernels use as agreed.
     pub(crate) unsafe fn start(page: *mut u8, upcalls: Arc<dyn Upcalls>) -> Result<Mailbox> {
         let (is_over, fault) = (AtomicBool::new(false), Mutex::default());
-        let page = Arc::new(Page { words: page.cast::<AtomicU64>(), is_over, fault });
+        let page = Arc::new(Page {
+            words: page.cast::<AtomicU64>(),
+            is_over,
+            is_crowded: AtomicBool::new(false),
+            fault,
+        });
         let own = Arc::clone(&page);
         let builder = thread::Builder::new().name("ferry-upcalls".into()).stack_size(STACK);
         let started = builder.spawn(move || serve(&own, &upcalls));
@@ -113,7 +120,13 @@ impl Page {
             round = round.saturating_add(1);
             match round {
                 0..LOOKS => spin_loop(),
-                _ if round < LOOKS + YIELDS => thread::yield_now(),
+                _ if round < LOOKS + YIELDS && !self.is_crowded.load(Ordering::Relaxed) => {
+                    let began = Instant::now();
+                    thread::yield_now();
+                    if began.elapsed() > NAP {
+                        self.is_crowded.store(true, Ordering::Relaxed);
+                    }
+                }
                 _ if round < LOOKS + YIELDS + NAPS => thread::park_timeout(NAP),
                 _ => thread::park_timeout(SLEEP),
             }

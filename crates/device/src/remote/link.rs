@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 use abi::remote::{HEAD, Head, LONGEST, MIXED, frame, mixed};
 
 use crate::separate::process::{is_traced, lock, state_of};
+use crate::separate::supply::Supply;
 
 /// How long is waited between looks at the other side.
 const STEP: Duration = Duration::from_millis(100);
@@ -281,7 +282,7 @@ impl Link {
         limit: &Limit,
         patience: &Silence,
     ) -> Result<(), End> {
-        let mut silence = *patience;
+        let mut silence = patience.clone();
         while !bytes.is_empty() {
             let here = reader.held.get(reader.from..).unwrap_or_default();
             let count = here.len().min(bytes.len());
@@ -307,7 +308,7 @@ impl Link {
             match got {
                 Ok(0) => return Err(End::Closed),
                 Ok(got) => {
-                    silence = *patience;
+                    silence = patience.clone();
                     if is_large {
                         bytes = bytes.get_mut(got..).unwrap_or_default();
                     }
@@ -440,9 +441,11 @@ impl Limit {
 }
 
 /// How long nothing has come, in steps: time in which this process was stopped itself is one step at most.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Silence {
     steps: u32,
+    /// What processors the other side had when it began.
+    supply: Option<Supply>,
     /// It may be that long.
     most: u32,
     /// A sign of life is asked for.
@@ -451,17 +454,18 @@ struct Silence {
 
 impl Default for Silence {
     fn default() -> Silence {
-        Silence { steps: 0, most: STEPS_TO_LIVE, asks: true }
+        Silence { steps: 0, supply: None, most: STEPS_TO_LIVE, asks: true }
     }
 }
 
 impl Silence {
     fn before_greeting() -> Silence {
-        Silence { steps: 0, most: STEPS_TO_GREET, asks: false }
+        Silence { steps: 0, supply: None, most: STEPS_TO_GREET, asks: false }
     }
 
     fn goes_on(&mut self, link: &Link) -> Result<(), End> {
         self.steps += 1;
+        let supply = self.supply.get_or_insert_with(|| Supply::of(link.process));
         if self.asks && self.steps.is_multiple_of(STEPS_TO_ASK) {
             link.ping()?;
         }
@@ -471,7 +475,7 @@ impl Silence {
         let most = match state_of(link.process) {
             Some('T') => STEPS_TO_LIVE,
             // A processor that others use, or a disk, is not the program's fault.
-            Some('R' | 'D') => self.most.max(STEPS_WHEN_BUSY),
+            _ if supply.is_short() => self.most.max(STEPS_WHEN_BUSY),
             _ => self.most,
         };
         if self.steps < most { Ok(()) } else { Err(End::Silent) }

@@ -19,6 +19,7 @@ pub(crate) mod process;
 mod protocol;
 pub(crate) mod proxy;
 pub mod serve;
+pub(crate) mod supply;
 mod upward;
 
 pub use process::tell_number;

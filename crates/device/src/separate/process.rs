@@ -20,6 +20,7 @@ use std::time::{Duration, Instant};
 use std::{env, fs, mem, thread};
 
 use super::protocol::{self, Request, VERSION};
+use super::supply::Supply;
 use super::upward;
 use super::{FOLDER_VARIABLE, HELPER, INSIDE_VARIABLE};
 use crate::arena::Arena;
@@ -53,7 +54,7 @@ pub(super) struct Helper {
 const STEP: Duration = Duration::from_millis(100);
 const STEPS_TO_GREET: u32 = 100;
 const STEPS_TO_LIVE: u32 = 50;
-/// The same for one that was stopped: a busy machine is no reason then.
+/// The same for one that was stopped, or has processors enough: a busy machine is no reason then.
 const STEPS_WHEN_STOPPED: u32 = 10;
 /// An answer that takes longer than this may be that of a kernel that computes, or never come: a sign of life tells.
 const QUICK: Duration = Duration::from_secs(1);
@@ -259,10 +260,12 @@ impl Helper {
             return Err(io::ErrorKind::TimedOut.into());
         }
         let mut steps = 0;
+        let supply = Supply::of(self.process);
         let mut is_late = || {
             steps += 1;
-            let is_stopped = steps >= STEPS_WHEN_STOPPED && state_of(self.process) == Some('T');
-            let is_over = (is_stopped || steps >= STEPS_TO_LIVE) && !is_traced(self.process);
+            let is_enough = || state_of(self.process) == Some('T') || !supply.is_short();
+            let is_quiet = steps >= STEPS_WHEN_STOPPED && is_enough();
+            let is_over = (is_quiet || steps >= STEPS_TO_LIVE) && !is_traced(self.process);
             if is_over { Err(io::ErrorKind::TimedOut.into()) } else { Ok(()) }
         };
         protocol::ask(&control, &Request::Alive, &[])?;

@@ -35,9 +35,7 @@ pub mod scratchpad;
 
 use crate::error::Error;
 use crate::fork::{self, Part};
-use crate::{devices, left, queue as queues, registry, runner, trace};
-
-pub(crate) use acc::prof as profile;
+use crate::{devices, left, profile, queue as queues, registry, runner, trace};
 
 /// Does a function of the border that tools see begin at this address?
 pub(crate) fn is_entry_point(address: usize) -> bool {

@@ -5,12 +5,12 @@ use std::slice;
 use abi::Ident;
 use abi::queue::{Dependence, SYNC};
 
-use super::profile;
 use crate::args::Place;
 use crate::devices::{self, Target};
 use crate::error::Error;
 use crate::guard::guard;
 use crate::host;
+use crate::profile;
 use crate::queue::staged::Goal;
 use crate::queue::{self, deferred, tasks};
 use crate::watch::Watch;

@@ -6,8 +6,6 @@
 
 use std::ffi::{CStr, c_int, c_void};
 
-use crate::ffi;
-
 #[repr(C)]
 struct Frame {
     _opaque: [u8; 0],
@@ -41,7 +39,7 @@ extern "C" fn visit(frame: *mut Frame, state: *mut c_void) -> c_int {
     // A return address may lie behind its function's end, so the byte before is asked.
     // SAFETY: only looks the address up in tables.
     let function = unsafe { _Unwind_FindEnclosingFunction((at.wrapping_sub(1)) as *mut c_void) };
-    let is_border = ffi::is_entry_point(function as usize) || is_passed_on(function);
+    let is_border = (crate::BORDER.is_entry_point)(function as usize) || is_passed_on(function);
     if walk.was_border && !is_border {
         walk.found = at;
         return STOP;

@@ -20,7 +20,7 @@ use device::Launch;
 
 use crate::args;
 use crate::devices::{self, DeviceState};
-use crate::ffi::profile::{self, Span};
+use crate::profile::{self, Span};
 use crate::running;
 use crate::table::Mapped;
 use crate::watch::Watch;

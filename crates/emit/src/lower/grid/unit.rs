@@ -79,7 +79,7 @@ impl Lowering<'_> {
             for span in back.iter().map(|it| program.regions[it.region].span) {
                 match self.standalone {
                     true => self.not_standalone(span, what),
-                    false => self.not_for_grid(span, what),
+                    false => self.not_for(grid.name(), span, what),
                 }
             }
             return None;

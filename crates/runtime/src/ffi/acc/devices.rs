@@ -8,10 +8,11 @@ use std::cell::Cell;
 use std::ffi::c_int;
 
 use super::kind::{self, Kind};
-use super::{current, place, prof, routine};
+use super::{current, place, routine};
 use crate::args::Place;
 use crate::devices::{self, DeviceState, Target, all};
 use crate::error::Error;
+use crate::profile;
 use crate::watch::Watch;
 use crate::{host, queue, registry, report, runner, settings};
 
@@ -136,8 +137,8 @@ pub(crate) fn release(
 ) -> Result<(), Error> {
     let watch = Watch::now();
     for device in devices {
-        let event = prof::Event::DeviceShutdownStart;
-        let _span = prof::construct(watch, event, device.number, place);
+        let event = profile::Event::DeviceShutdownStart;
+        let _span = profile::construct(watch, event, device.number, place);
         queue::wait(device.number, None);
         device.unmap_all()?;
     }

@@ -4,6 +4,7 @@ use std::ffi::c_int;
 
 use crate::devices;
 use crate::error::Error;
+pub(crate) use crate::profile::layout::{HOST, NOT_HOST};
 
 /// What a number of the header says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,8 +23,6 @@ pub(crate) enum Kind {
 
 pub(crate) const NONE: c_int = 0;
 pub(crate) const DEFAULT: c_int = 1;
-pub(crate) const HOST: c_int = 2;
-pub(crate) const NOT_HOST: c_int = 4;
 pub(crate) const CURRENT: c_int = -1;
 
 /// Makers' types, with the numbers and words for them, and our kinds of devices that are of the type.

@@ -7,7 +7,6 @@
 //! - [`attach`]: pointers on the device
 //! - [`queues`]: asking and waiting for queues
 //! - [`control`]: what directives ask for
-//! - [`prof`]: what profiling tools are told
 //! - [`kind`]: types of devices
 //! - [`start`]: what the environment says
 //!
@@ -19,7 +18,6 @@ pub mod data;
 pub mod devices;
 pub mod kind;
 pub mod memory;
-pub mod prof;
 pub mod property;
 pub mod queues;
 pub mod start;
@@ -32,7 +30,7 @@ use crate::error::Error;
 use crate::guard::guard;
 use crate::mapping::Cx;
 use crate::watch::Watch;
-use crate::{host, registry};
+use crate::{host, profile, registry};
 
 /// The place of a routine in messages: its name.
 macro_rules! place {
@@ -50,7 +48,7 @@ pub(crate) use place;
 pub(super) fn routine<T>(place: Place, body: impl FnOnce() -> Result<T, Error>) -> T {
     guard(&place, false, || {
         start::start()?;
-        prof::routine(Watch::now(), place);
+        profile::routine(Watch::now(), place);
         body()
     })
 }

@@ -6,7 +6,7 @@
 use std::ffi::c_int;
 use std::slice;
 
-use super::{context, current, device, place, prof, routine};
+use super::{context, current, device, place, routine};
 use crate::account::Account;
 use crate::args::{MapArgs, Place};
 use crate::devices::{DeviceState, Target};
@@ -14,6 +14,7 @@ use crate::error::Error;
 use crate::graph::Key;
 use crate::guard::guard;
 use crate::mapping::Cx;
+use crate::profile;
 use crate::queue::{self, staged::Goal};
 use crate::watch::Watch;
 
@@ -80,7 +81,7 @@ fn wait(place: Place, target: Target, number: Option<c_int>, on: c_int) -> Resul
     };
     let list = list.as_ref().map(<[i64; 1]>::as_slice);
     let awaited = list.and_then(<[i64]>::first).copied();
-    let _span = prof::waiting(Watch::now(), device, place, awaited);
+    let _span = profile::waiting(Watch::now(), device, place, awaited);
     match queue::meant(i64::from(on))? {
         None => queue::wait(device, list),
         Some(on) => queue::join(device, on, device, list),

@@ -9,18 +9,18 @@ use std::sync::OnceLock;
 
 use super::kind::Kind;
 use crate::error::Error;
-use crate::{devices, fork, host, settings};
+use crate::{devices, fork, host, profile, settings};
 
 /// A binary registers.
 pub(crate) fn register() -> Result<(), Error> {
-    super::prof::register::start();
+    profile::register::start();
     // Other binaries, which may say what devices there are, may follow.
     if devices::is_settled() { choose(&devices::kinds()) } else { Ok(()) }
 }
 
 /// A routine is called.
 pub(crate) fn start() -> Result<(), Error> {
-    super::prof::register::start();
+    profile::register::start();
     if !devices::is_settled() {
         devices::all();
     }

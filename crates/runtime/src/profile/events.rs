@@ -12,9 +12,9 @@ use std::sync::atomic::Ordering;
 
 use abi::queue::SYNC;
 
-use super::super::kind::{HOST, NOT_HOST};
 use super::layout::{
-    ApiInfo, Common, DataInfo, ErrorInfo, Event, EventInfo, LaunchInfo, ProfInfo, bytes_of,
+    ApiInfo, Common, DataInfo, ErrorInfo, Event, EventInfo, HOST, LaunchInfo, NOT_HOST, ProfInfo,
+    bytes_of,
 };
 use super::register;
 use crate::args::{Name, Place};

@@ -3,6 +3,7 @@
 //! - [`layout`]: the structures of the header
 //! - [`register`]: tools and their callbacks
 //! - [`events`]: what is told, and when
+#![allow(unsafe_code, reason = "functions that tools call, and callbacks of theirs")]
 
 mod events;
 pub(crate) mod layout;

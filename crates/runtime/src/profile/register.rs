@@ -207,7 +207,7 @@ unsafe extern "C" {
 }
 
 /// Finds tools, once: in the program, then in the libraries that the environment names.
-pub(in crate::ffi::acc) fn start() {
+pub(crate) fn start() {
     static STARTED: Once = Once::new();
     STARTED.call_once(|| {
         // SAFETY: filled in by the linker, null if nobody defines the function; called as the

@@ -24,6 +24,10 @@ pub(crate) enum Event {
     Error = 100,
 }
 
+/// Types of devices in the header.
+pub(crate) const HOST: c_int = 2;
+pub(crate) const NOT_HOST: c_int = 4;
+
 /// The number of an event that is none.
 pub(super) const NO_EVENT: c_int = 0;
 /// The largest number of those that are counted without gaps.
