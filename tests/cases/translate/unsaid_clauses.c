@@ -9,6 +9,8 @@ void f(int n, double *a, double *b, double m[8][8]) {
   {
 #pragma acc parallel loop pipeout(t) present(a[0:n])
     for (int i = 0; i < 64; i++) t[i] = a[i];
+#pragma acc parallel loop pipein(t) copyout(b[0:64])
+    for (int i = 0; i < 64; i++) b[i] = t[i];
   }
 #pragma acc data copyin(always: a[0:n]) copy(b[0:n])
   {

@@ -5,7 +5,7 @@
 //! of clauses, or a choice of devices), and the levels (of a loop, or of a function).
 //! Not here: which directive takes which clause ([`super::directives`]).
 
-use ir::construct::{AtomicKind, ClauseKind, Motion, Presence};
+use ir::construct::{AtomicKind, Channel, ClauseKind, Motion, Presence};
 
 use super::forms::*;
 use crate::table::ReadClause::{Args, Maybe};
@@ -118,7 +118,10 @@ clauses! {
     ATOMIC_CAPTURE "capture" OneOf("access"), bare(AtomicKind(AtomicKind::Capture));
 
     // ---- channels between regions, as OpenARC has them
-    PIPE "pipe" Any, custom(Args(extension), |kind| write_extension(kind, "pipe"), ["$l"]);
-    PIPEIN "pipein" Any, custom(Args(extension), |kind| write_extension(kind, "pipein"), ["$l"]);
-    PIPEOUT "pipeout" Any, custom(Args(extension), |kind| write_extension(kind, "pipeout"), ["$l"]);
+    PIPE "pipe" Any, custom(
+        Args(|r| channel(r, Channel::Own)), |kind| write_channel(kind, Channel::Own), ["$l"]);
+    PIPEIN "pipein" Any, custom(
+        Args(|r| channel(r, Channel::In)), |kind| write_channel(kind, Channel::In), ["$l"]);
+    PIPEOUT "pipeout" Any, custom(
+        Args(|r| channel(r, Channel::Out)), |kind| write_channel(kind, Channel::Out), ["$l"]);
 }

@@ -2,8 +2,8 @@
 //! written. For each form the reader stands directly above its writer.
 
 use ir::construct::{
-    ClauseKind, CopyEnd, DefaultSharing, GangArg, LevelArg, Map, MapFlags, Motion, Presence,
-    Reduction, ReductionOp, Spelled, Transfer, UseDevice, WaitArgs,
+    Channel, ClauseKind, CopyEnd, DefaultSharing, GangArg, LevelArg, Map, MapFlags, Motion,
+    Presence, Reduction, ReductionOp, Spelled, Transfer, UseDevice, WaitArgs,
 };
 use syntax::TokenKind;
 
@@ -428,7 +428,7 @@ pub(super) fn write_reduction(kind: &ClauseKind<Spelled>) -> Option<String> {
     Some(format!("({}: {})", operator.text, items.join(", ")))
 }
 
-// ---------------------------------------------------------------- functions, extensions
+// ---------------------------------------------------------------- functions, channels
 
 /// `bind(name)` or `bind("name")`
 pub(super) fn bind(r: &mut Reader<'_, '_>) -> Read<Kind> {
@@ -443,14 +443,24 @@ pub(super) fn write_bind(kind: &ClauseKind<Spelled>) -> Option<String> {
     Some(format!("({name})"))
 }
 
-/// A list that is kept under the clause's own name.
-pub(super) fn extension(r: &mut Reader<'_, '_>) -> Read<Kind> {
-    let items = r.items()?;
-    let word = r.what.clone();
-    Ok(Kind::Extension(r.p.intern(&word), Some(items)))
+/// A channel is an array on the device; those who use it find it there.
+fn channel_map(channel: Channel) -> (Presence, MapFlags) {
+    let presence = match channel {
+        Channel::Own => Presence::Any,
+        Channel::In | Channel::Out => Presence::Required,
+    };
+    (presence, MapFlags { channel: Some(channel), ..MapFlags::default() })
 }
 
-pub(super) fn write_extension(kind: &ClauseKind<Spelled>, word: &str) -> Option<String> {
-    let ClauseKind::Extension(name, Some(items)) = kind else { return None };
-    (name == word).then(|| parens(items))
+pub(super) fn channel(r: &mut Reader<'_, '_>, channel: Channel) -> Read<Kind> {
+    let items = r.items()?;
+    let (presence, flags) = channel_map(channel);
+    let (motion, mapper, iterators) = (Motion::Alloc, None, Vec::new());
+    Ok(Kind::Map(Map { motion, presence, flags, mapper, iterators, items }))
+}
+
+pub(super) fn write_channel(kind: &ClauseKind<Spelled>, channel: Channel) -> Option<String> {
+    let ClauseKind::Map(map) = kind else { return None };
+    let is_it = (map.presence, map.flags) == channel_map(channel) && map.motion == Motion::Alloc;
+    (is_it && map.mapper.is_none() && map.iterators.is_empty()).then(|| parens(&map.items))
 }

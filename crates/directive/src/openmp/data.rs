@@ -190,6 +190,8 @@ pub(super) fn write_map(kind: &ClauseKind<Spelled>) -> Option<String> {
         attach,
         reference,
         delete,
+        // What goes through a channel goes through memory as well.
+        channel: _,
     } = map.flags;
     if readonly || zero || capture || always_at.is_some() || map.presence == Presence::Optional {
         return None;

@@ -220,11 +220,11 @@ impl Numbers {
         kinds.iter().find_map(|it| match it {
             Kind::Cpu | Kind::CpuCopy | Kind::CpuSeparate => None,
             Kind::OpenCl | Kind::OpenCl12 | Kind::Fpga(_) => self.refused_by(OPENCL, false),
-            Kind::Rtl => self.refused_by(it.target().name, false),
             Kind::Cuda => self.refused_by("cuda", false),
             Kind::Hip => self.refused_by("hip", true),
             Kind::Riscv | Kind::RiscvShared => self.refused_by("riscv", true),
-            Kind::Remote(_) => self.refused_by(it.target().name, true),
+            // Integers of hardware wrap.
+            Kind::Remote(_) | Kind::Rtl => self.refused_by(it.target().name, true),
         })
     }
 
@@ -319,8 +319,8 @@ mod tests {
 
     #[test]
     fn every_flag_reaches_every_device_or_is_refused_by_name() {
-        let others = [Kind::Riscv, Kind::RiscvShared, Kind::Remote(Remote::Described)];
-        let like_opencl = [Kind::OpenCl, Kind::OpenCl12, Kind::Fpga(Vendor::Intel), Kind::Rtl];
+        let others = [Kind::Riscv, Kind::RiscvShared, Kind::Remote(Remote::Described), Kind::Rtl];
+        let like_opencl = [Kind::OpenCl, Kind::OpenCl12, Kind::Fpga(Vendor::Intel)];
         let kinds = [like_opencl.as_slice(), &[Kind::Cuda, Kind::Hip], &others].concat();
         for (flag, about) in TABLE {
             let flag = format!("{flag}{}", if flag.ends_with('=') { "x" } else { "" });

@@ -74,6 +74,19 @@ pub struct MapFlags {
     pub reference: Option<RefPart>,
     /// Storage is deleted (modifier form).
     pub delete: bool,
+    /// The data goes from one region to another, each element once: on an FPGA by a channel.
+    pub channel: Option<Channel>,
+}
+
+/// A channel between regions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Channel {
+    /// Its place: regions inside are its ends.
+    Own,
+    /// The region reads it.
+    In,
+    /// The region writes it.
+    Out,
 }
 
 /// One end of a life on the device.

@@ -73,6 +73,12 @@ impl Lowering<'_> {
                 self.program.regions[it.region].span,
             ));
         }
+        for it in launched.iter().flat_map(|it| &it.entries.captured) {
+            let var = &self.program.vars[it.var];
+            if var.device.is_some() {
+                said.push(no_hardware("a variable that lives on the device", var.span));
+            }
+        }
         let is_launched = |id: RegionId| launched.iter().find(|it| it.region == id);
         for (id, refusal) in &outlined.refused {
             if is_launched(*id).is_some() {

@@ -4,6 +4,7 @@
 //! numbers and clauses, `F055x` nesting, `F056x` atomics, `F057x` levels, `F058x` declarations (and `F0592`, of variables).
 //! Directives and clauses are named as the user spells them.
 
+pub(crate) mod channels;
 mod clauses;
 mod loops;
 mod nesting;

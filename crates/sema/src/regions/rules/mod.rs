@@ -5,6 +5,7 @@
 //! is left alone.
 
 mod atomics;
+mod channels;
 mod conflicts;
 mod declared;
 mod levels;
@@ -39,6 +40,7 @@ pub(super) fn check(program: &Program, uses: &Uses, faults: &mut Diagnostics) {
         numbers::check(program, &declaration.construct, faults);
         stops::check(program, &declaration.construct, faults);
     }
+    channels::check(program, faults);
     nesting::check(program, faults);
     levels::check(program, uses, faults);
     declared::check(program, uses, faults);
