@@ -298,6 +298,16 @@ impl Keeper {
         batch
     }
 
+    /// Graphs that may name kernels of a module that goes are not used again. The context is current.
+    pub(super) fn forget(&self) {
+        for batch in self.batches().iter() {
+            let mut state = batch.state();
+            batch.start_all(&mut state);
+            // What was started may still run: the driver keeps it.
+            state.graphs = Default::default();
+        }
+    }
+
     /// Adds a kernel to a batch, and sees that it is not forgotten; false if it has to be started in
     /// another way.
     pub(super) fn add(self: &Arc<Keeper>, batch: &Batch, start: &Start<'_>) -> bool {

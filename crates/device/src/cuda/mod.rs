@@ -544,6 +544,7 @@ impl Device for Cuda {
         drop(modules);
         stream::wait_for_left(self)?;
         let _here = self.enter()?;
+        self.keeper.iter().for_each(|it| it.forget());
         for handle in handles.iter().flat_map(|it| it.iter()) {
             // SAFETY: a module of this context; kernels of it are not started any more.
             match unsafe { sys::cuModuleUnload(*handle) } {

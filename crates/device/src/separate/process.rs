@@ -7,6 +7,7 @@
 //! When the program ends, helpers are told to and waited for: nothing is left behind.
 #![allow(unsafe_code, reason = "the loader, and waiting for a child by its number")]
 
+use std::cell::Cell;
 use std::ffi::{CStr, c_void};
 use std::io;
 use std::net::Shutdown;
@@ -68,6 +69,11 @@ static HELPERS: Mutex<Vec<Ending>> = Mutex::new(Vec::new());
 /// The program ends, and helpers with it.
 static ENDING: AtomicBool = AtomicBool::new(false);
 
+thread_local! {
+    /// This thread ends the program.
+    static ENDS: Cell<bool> = const { Cell::new(false) };
+}
+
 struct Ending {
     process: libc::pid_t,
     owner: u32,
@@ -96,9 +102,10 @@ pub(crate) fn end_with_program(process: libc::pid_t, is_group: bool, channel: &U
     }
 }
 
-/// Whether the program ends, and its helpers with it: who has lost one then has nothing to say.
+/// Whether another thread ends the program, and its helpers with it: who has lost one then has nothing to say. The thread
+/// that does may ask for a helper that has ended: in static programs images are given back behind that.
 pub(crate) fn is_ending() -> bool {
-    ENDING.load(Ordering::Acquire)
+    ENDING.load(Ordering::Acquire) && !ENDS.get()
 }
 
 /// How many devices the program has.
@@ -345,6 +352,7 @@ static END: extern "C" fn() = end_all;
 extern "C" fn end_all() {
     // A lock that a thread held when the program ended is not waited for.
     let Ok(mut helpers) = HELPERS.try_lock() else { return };
+    ENDS.set(true);
     ENDING.store(true, Ordering::Release);
     for it in helpers.drain(..).filter(|it| it.owner == process::id()) {
         let _ = it.control.shutdown(Shutdown::Both);

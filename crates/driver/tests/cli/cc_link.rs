@@ -1,11 +1,12 @@
 //! `ferry cc` as a linker: libraries, order, the runtime, and device code in objects.
 
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use abi::image::{Container, ImageKind};
 
-use super::support::Folder;
+use super::support::{FERRY, Folder};
 
 const ONE: &str = "static int half(void) { return 1; }\nint one(void) { return half(); }\n";
 const TWO: &str = "static int half(void) { return 2; }\nint two(void) { return half(); }\n";
@@ -133,6 +134,25 @@ fn routines_are_ours_however_a_program_is_linked() {
         let words = [&["cc", "-O1", "routines.c", "-o", "routines"], flags].concat();
         assert_eq!(folder.ferry(&words).status, Some(0), "{flags:?}");
         assert_eq!(folder.run("routines", &[]).status, Some(0), "{flags:?}");
+    }
+}
+
+#[test]
+fn programs_end_with_their_devices_however_they_are_linked() {
+    let folder = Folder::new();
+    folder.write(
+        "end.c",
+        "int main(void) {\n  int x = 1;\n#pragma omp target map(tofrom: x)\n  x++;\n  return x != 2;\n}\n",
+    );
+    for flags in [&[][..], &["-static"], &["--ferry-static-runtime"]] {
+        let device = ["--device", "cpu:separate"];
+        let words = [&["cc", "-O1", "end.c", "-o", "end"], &device[..], flags].concat();
+        assert_eq!(folder.ferry(&words).status, Some(0), "{flags:?}");
+        // Without a library there is nothing that the device's program lies beside.
+        let beside = Path::new(FERRY).parent().unwrap().display();
+        let beside = format!("FERRY_LIBEXEC={beside}");
+        let words = [beside.as_str(), "FERRY_DEVICE=cpu:separate", "timeout", "60", "./end"];
+        assert_eq!(folder.run("env", &words).status, Some(0), "{flags:?}");
     }
 }
 

@@ -85,7 +85,12 @@ impl Folder {
         let mut command = self.command(arguments);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("ferry runs");
-        child.stdin.take().expect("a pipe").write_all(text).expect("fed");
+        // It may end before it has read all.
+        let fed = child.stdin.take().expect("a pipe").write_all(text);
+        match fed {
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {}
+            fed => fed.expect("fed"),
+        }
         Ran::of(child.wait_with_output().expect("ferry ends"))
     }
 }

@@ -202,10 +202,8 @@ impl Printer<'_> {
             return;
         }
         // There an empty list says that there are no parameters, or there is one more of them.
-        let has_list = match self.program.types.shape(function.ty) {
-            TypeKind::Function(it) => it.prototyped,
-            _ => true,
-        };
+        let callee = self.program.types.callee(function.ty);
+        let has_list = callee.is_none_or(|it| it.prototyped);
         let is_odd = self.is_cpp() || self.names_memory() || (self.grid.is_some() && !has_list);
         if is_odd && function.body.is_some() {
             return out.line(&format!("{};", self.header(id)));

@@ -310,8 +310,10 @@ impl Spmd<'_, '_> {
             };
             self.cx.set(count, value, span, out);
         }
+        // PoCL 3.1 takes branches in code without the condition for such that all threads take alike.
+        let is_exact = self.cx.groups.lanes > 1;
         let is_all = it.threads.is_none() && it.condition.is_none() && it.limit.is_none();
-        let crew = if is_all { Crew::All } else { Crew::Threads(count) };
+        let crew = if is_all && is_exact { Crew::All } else { Crew::Threads(count) };
         let body = self.block(it.body, crew)?;
         out.push(Stmt::new(StmtKind::Block(body), span));
         barrier(out, span);

@@ -154,8 +154,11 @@ impl Lowering<'_> {
                 Ok(made) => {
                     let form = self.form(kernel.region);
                     let told = match form {
-                        super::Form::Flat(_) => self.loops_told(grid, kernel.region, &form),
-                        _ => Vec::new(),
+                        super::Form::Flat(_) | super::Form::Team(_) => {
+                            let is_flat = made.launch.spread.is_some();
+                            self.loops_told(grid, kernel.region, &form, is_flat)
+                        }
+                        super::Form::Solo(_) | super::Form::Spmd => Vec::new(),
                     };
                     kernels.put(&made, groups, told);
                 }

@@ -35,27 +35,39 @@ impl Lowering<'_> {
                 lines.push(text.to_owned());
             }
         } else {
-            lines.extend(self.loops_told(grid, kernel.region, &form));
+            lines.extend(self.loops_told(grid, kernel.region, &form, false));
         }
         format!("/* {} */\n", lines.join("\n   ").replace("*/", "* /"))
     }
 
-    /// A line for each loop of a region: who has its iterations.
-    pub(super) fn loops_told(&self, grid: Grid, id: RegionId, form: &Form) -> Vec<String> {
+    /// A line for each loop of a region: who has its iterations. `is_flat`: all threads share the loops of teams and threads.
+    pub(super) fn loops_told(
+        &self,
+        grid: Grid,
+        id: RegionId,
+        form: &Form,
+        is_flat: bool,
+    ) -> Vec<String> {
         let [blocks, threads] = match grid {
             Grid::OpenCl | Grid::OpenCl12 | Grid::Fpga(_) => ["work-groups", "work-items"],
             Grid::Cuda | Grid::Hip => ["blocks", "threads"],
         };
+        let all = format!("to all {threads} of all {blocks}");
         let told = |(stmt, span): (StmtId, Span)| {
             let to = match form {
-                Form::Flat(inner) if self.deals(*inner, stmt) => {
-                    format!("to all {threads} of all {blocks}")
+                Form::Flat(inner) if self.deals(*inner, stmt) => all.clone(),
+                Form::Team(_) if self.deals(id, stmt) => {
+                    if is_flat {
+                        all.clone()
+                    } else {
+                        format!("to {blocks}")
+                    }
                 }
-                Form::Team(_) if self.deals(id, stmt) => format!("to {blocks}"),
                 Form::Team(team) => {
                     let shares =
                         |(id, _): &(RegionId, _)| team.has_threads(*id) && self.deals(*id, stmt);
                     match self.program.regions.iter().any(|it| shares(&it)) {
+                        true if is_flat => all.clone(),
                         true => format!("to the {threads} of its block"),
                         false => "in order".to_owned(),
                     }
