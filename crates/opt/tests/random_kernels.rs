@@ -1,6 +1,13 @@
 //! Random kernels: as outlined and after each pass they leave the same values, break no law and have no race.
 
-#![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing, reason = "a test")]
+#![allow(
+    missing_docs,
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a test"
+)]
 
 #[path = "support/random.rs"]
 mod random;
