@@ -112,9 +112,8 @@ impl Scatter<'_, '_> {
                     return Some(Some(stmt.clone()));
                 }
                 // It begins with what changes nothing, and nothing else of the kernel is set.
-                let sets = |how: How| move |it: &&walk::Use| it.how == how;
                 uses.iter()
-                    .filter(sets(How::Written))
+                    .filter(|it| it.how == How::Written)
                     .all(|it| it.var == copy || self.is_inner(*code, it.var))
                     .then_some(())?;
                 self.begins += 1;
