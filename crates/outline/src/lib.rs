@@ -10,6 +10,7 @@
 mod between;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the clauses it is about")]
 mod construct;
+mod continues;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the clauses it is about")]
 mod data;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the code it is about")]

@@ -41,7 +41,11 @@ impl Outliner<'_> {
             Some(made) => made.dims.clone(),
             None => self.dims(id, deal.space, out)?,
         };
-        let body = region.loops.last().map(|it| it.body);
+        let is_perfect = self.is_perfect(id);
+        let body = region.loops.last().map(|it| match is_perfect {
+            true => self.without_continue(it.body),
+            false => it.body,
+        });
         let scanned = self.scanned(id)?;
         let is_ordered = !scanned.is_empty()
             || region.construct.kinds().any(|it| matches!(it, ClauseKind::Ordered(_)));

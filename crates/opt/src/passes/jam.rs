@@ -6,12 +6,14 @@
 //!
 //! Or iterations have loops in which they look at elements that are the same for all along a dimension: convolutions of
 //! many channels, filters. Then threads go through the loops once for some iterations each, which are far apart where
-//! neighbours in the dimension are neighbours in memory.
+//! neighbours in the dimension are neighbours in memory, unless those look at the same elements one round later. If
+//! neighbours along another dimension look at the same elements too, threads have some of both.
 //!
 //! Or iterations share nothing and do little: then threads have some each, whose loads are on their way at once, and find
 //! out where they are once.
 //!
-//! Each computes what it computed, in the same order. Few iterations keep a thread each.
+//! Each computes and stores what it did, in the same order. Where iterations are only there under a condition, those of a
+//! thread are put together if it holds for all of them. Few iterations keep a thread each.
 
 use ir::program::{BinaryOp, ExprId, ExprKind, For, Init, Program, StmtId, StmtKind as C, VarId};
 use ir::region::LoopTest;
@@ -20,13 +22,14 @@ use ir::walk::Part;
 use kernel::build::Builder;
 use kernel::copy::Copier;
 use kernel::count::constant;
+use kernel::walk::How;
 use kernel::{Block, Dim, Share, Space, Stmt, StmtKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::Span;
 
 use super::nest::{
-    Quiet, Straight, about, is_contiguous, is_known, iteration_code, mentions, replace_share,
-    size_of, taken,
+    Quiet, Straight, about, constants, is_contiguous, is_known, iteration_code, listed, mentions,
+    replace_share, resolved, size_of, taken, top_locals,
 };
 use super::workshare::{Counted, Sharing};
 use super::{Cx, Result};
@@ -35,6 +38,10 @@ use super::{Cx, Result};
 const TIMES: [u32; 2] = [4, 8];
 /// Rounds of loops in an iteration at most: they are written down one after the other.
 const ROUNDS: u64 = 64;
+/// The same of the innermost loops of iterations that share loads along two dimensions.
+const FEW_ROUNDS: u64 = 16;
+/// Rounds at least in which neighbours look at what they looked at before, if they are to be a thread's own.
+const LONG: u64 = 8;
 /// Expressions and statements of an iteration at most that is put beside others though they share nothing.
 const SHORT: usize = 96;
 
@@ -43,15 +50,19 @@ pub(super) fn run(cx: &mut Cx<'_>) -> Result<()> {
         let Some(plan) = plan(cx, share, set) else { return Ok(None) };
         let made = jammed(cx, share.clone(), &plan, span)?;
         let many = cx.groups.many;
-        cx.kernel.launch.spread = Some([1, plan.times, many]);
+        let times = plan.dims.iter().map(|it| it.times).product();
+        cx.kernel.launch.spread = Some([1, times, many]);
         let what = match plan.gain {
             Gain::Neighbours => "neighbours",
             Gain::Loads => "iterations that share what they load",
             Gain::Streams => "iterations whose loads go out at once",
         };
+        let names = plan.dims.iter().map(|it| format!("`{}`", it.name)).collect::<Vec<_>>();
+        let times = plan.dims.iter().map(|it| it.times.to_string()).collect::<Vec<_>>();
         cx.kernel.launch.notes.push(format!(
-            "from {many} iterations on, threads have {} {what} along `{}`",
-            plan.times, plan.name
+            "from {many} iterations on, threads have {} {what} along {}",
+            times.join(" x "),
+            names.join(" and ")
         ));
         Ok(Some(made))
     })
@@ -60,16 +71,25 @@ pub(super) fn run(cx: &mut Cx<'_>) -> Result<()> {
 struct Plan {
     /// What an iteration does.
     code: StmtId,
+    /// It is nothing unless these hold.
+    conditions: Vec<ExprId>,
     straight: Straight,
-    /// The dimension along which elements are used again.
-    dim: usize,
-    name: String,
-    /// Iterations of a thread.
-    times: u32,
+    /// The dimensions along which elements are used again: one or two.
+    dims: Vec<Jammed>,
     /// Variables of the iteration.
     own: Vec<VarId>,
     form: Form,
     gain: Gain,
+}
+
+/// A dimension of which a thread has several iterations.
+#[derive(Debug)]
+struct Jammed {
+    /// Which of the loop's.
+    at: usize,
+    name: String,
+    /// So many iterations.
+    times: u32,
 }
 
 /// What iterations of a thread have of each other.
@@ -106,27 +126,26 @@ fn plan(cx: &mut Cx<'_>, share: &Share, set: &FxHashSet<VarId>) -> Option<Plan> 
         return None;
     }
     let taken = taken(share, set);
-    let straight = Straight::find(cx.program, cx.kernel, code, &taken)?;
+    let (inner, conditions) = conditions(cx, code);
+    let straight = Straight::find(cx.program, cx.kernel, inner, &taken)?;
     let program = &cx.program;
-    // One element is stored, by the statement that follows what is looked at.
-    let [store] = straight.after.as_slice() else { return None };
-    let to = Store::find(program, *store)?.to;
-    if straight.stores.as_slice() != [to] {
+    let mut quiet = Quiet::new(program);
+    let mut stores = straight.after.iter().map(|it| Store::find(program, *it));
+    if !stores.any(|it| it.is_some()) {
         return None;
     }
-    let rounds: Option<u64> = straight
-        .before
-        .iter()
-        .try_fold(0u64, |all, it| Some(all.saturating_add(rounds(program, *it)?)));
+    let statements = || straight.before.iter().chain(&straight.after);
+    let rounds: Option<u64> =
+        statements().try_fold(0u64, |all, it| Some(all.saturating_add(rounds(program, *it)?)));
     let rounds = rounds.filter(|it| *it <= ROUNDS);
     let mut own = Vec::new();
-    for stmt in &straight.before {
-        let (uses, declared) = kernel::walk::uses(program, Part::Stmt(*stmt));
+    for stmt in statements() {
+        let set = quiet.set(Part::Stmt(*stmt), true)?;
+        let (_, declared) = kernel::walk::uses(program, Part::Stmt(*stmt));
         if let C::Local(var) = program.stmts[*stmt].kind {
             own.push(var);
         }
-        let outside = |it: &&kernel::walk::Use| it.how != kernel::walk::How::Named;
-        for var in uses.iter().filter(outside).map(|it| it.var) {
+        for var in set {
             if !own.contains(&var) && !declared.contains(&var) {
                 own.push(var);
             }
@@ -149,13 +168,14 @@ fn plan(cx: &mut Cx<'_>, share: &Share, set: &FxHashSet<VarId>) -> Option<Plan> 
     let last = dims.len() - 1;
     let is_used_again = |it: &usize| {
         let var = dims.get(*it);
-        rounds.is_some() && var.is_some_and(|it| is_used_again(program, &straight, *it, store))
+        rounds.is_some() && var.is_some_and(|it| is_used_again(program, &straight, *it))
     };
     let [few, more] = TIMES;
-    let (dim, form, gain, times) = match (0..last).rev().find(is_used_again) {
+    let (jammed, form, gain) = match (0..last).rev().find(is_used_again) {
         Some(dim) => {
             let has_loops = rounds.is_some_and(|it| it > 1);
-            (dim, Form::Unrolled, Gain::Neighbours, if has_loops { more } else { few })
+            let times = if has_loops { more } else { few };
+            (vec![(dim, times)], Form::Unrolled, Gain::Neighbours)
         }
         None => {
             let many = u64::from(cx.groups.many);
@@ -165,18 +185,121 @@ fn plan(cx: &mut Cx<'_>, share: &Share, set: &FxHashSet<VarId>) -> Option<Plan> 
             let shared = shared_dim(program, &straight, &dims, &own).filter(|_| are_many);
             let is_stream = rounds == Some(0)
                 && all.is_none_or(|it| it >= many)
-                && is_short(program, straight.before.iter().chain([store]));
+                && is_short(program, statements());
+            // Neighbours that look at the same elements a round later keep them in registers.
+            let slides = |dim: usize, least, most| {
+                let var = dims.get(dim);
+                var.is_some_and(|it| slides(program, &straight.before, *it, least, most))
+            };
             match shared {
-                Some(dim) => (dim, Form::Loops { are_far: dim == last }, Gain::Loads, few),
+                Some(dim) if dim == last => {
+                    let are_far = !slides(dim, LONG, ROUNDS);
+                    (vec![(dim, few)], Form::Loops { are_far }, Gain::Loads)
+                }
+                Some(dim) => {
+                    let second =
+                        (0..last).rev().find(|it| *it != dim && slides(*it, 2, FEW_ROUNDS));
+                    // Fewer threads than the device has at a time would be left.
+                    let are_enough = all.is_none_or(|it| it >= 2 * many);
+                    let second = second.filter(|_| are_enough && bytes <= 16);
+                    let both = [Some(dim), second].into_iter().flatten();
+                    let both = both.map(|it| (it, few)).collect();
+                    (both, Form::Loops { are_far: false }, Gain::Loads)
+                }
                 None if !is_stream => return None,
-                None if last > 0 => (last - 1, Form::Unrolled, Gain::Streams, few),
-                None => (last, Form::Loops { are_far: true }, Gain::Streams, few),
+                None if last > 0 => (vec![(last - 1, few)], Form::Unrolled, Gain::Streams),
+                None => (vec![(last, few)], Form::Loops { are_far: true }, Gain::Streams),
             }
         }
     };
-    let name = program.vars[*dims.get(dim)?].name.map_or("", |it| program.names.text(it));
-    let name = name.rsplit('_').next().unwrap_or_default().to_owned();
-    Some(Plan { code, straight, dim, name, times, own, form, gain })
+    let mut found = Vec::new();
+    for (at, times) in jammed {
+        let name = program.vars[*dims.get(at)?].name.map_or("", |it| program.names.text(it));
+        let name = name.rsplit('_').next().unwrap_or_default().to_owned();
+        found.push(Jammed { at, name, times });
+    }
+    Some(Plan { code, conditions, straight, dims: found, own, form, gain })
+}
+
+/// What an iteration does under conditions that its numbers alone decide, and those.
+fn conditions(cx: &mut Cx<'_>, code: StmtId) -> (StmtId, Vec<ExprId>) {
+    let mut list = listed(cx.program, code);
+    let mut found = Vec::new();
+    let (used, _) = kernel::walk::uses(cx.program, Part::Stmt(code));
+    let set = used.iter().filter(|it| it.how != How::Named).map(|it| it.var).collect();
+    while let Some((last, before)) = list.split_last()
+        && let C::If(condition, then, None) = cx.program.stmts[*last].kind
+        && let Some(declared) = locals(cx.program, before)
+    {
+        let constants = constants(cx.program, cx.kernel, &declared, &set);
+        let condition = resolved(cx.program, condition, &constants);
+        let loads = |it: &ExprKind| {
+            matches!(
+                it,
+                ExprKind::Index(..)
+                    | ExprKind::Deref(_)
+                    | ExprKind::Member(..)
+                    | ExprKind::Call(..)
+            )
+        };
+        let is_known = !mentions(cx.program, condition, |it| declared.contains(&it))
+            && !cx.program.any_expr(Part::Expr(condition), loads);
+        let mut quiet = Quiet::new(cx.program);
+        let mut is_quiet = |part| quiet.set(part, false).is_some_and(|it| it.is_empty());
+        if !is_known
+            || !is_quiet(Part::Expr(condition))
+            || !before.iter().all(|it| is_quiet(Part::Stmt(*it)))
+        {
+            break;
+        }
+        found.push(condition);
+        list = before.iter().copied().chain(listed(cx.program, then)).collect();
+    }
+    if found.is_empty() {
+        return (code, found);
+    }
+    let span = cx.program.stmts[code].span;
+    (cx.build(span).stmt(C::Block(list.into())), found)
+}
+
+/// The variables that statements declare, if that is all that they do.
+fn locals(program: &Program, list: &[StmtId]) -> Option<Vec<VarId>> {
+    let declared = top_locals(program, list.iter());
+    (declared.len() == list.len()).then_some(declared)
+}
+
+/// Whether the innermost loops, of so many rounds at least and at most, look at elements whose places are a sum of a dimension
+/// and a counter of such a loop.
+fn slides(program: &Program, code: &[StmtId], dim: VarId, least: u64, most: u64) -> bool {
+    let mut open: Vec<StmtId> = code.to_vec();
+    while let Some(stmt) = open.pop() {
+        match &program.stmts[stmt].kind {
+            C::For(it) => match rounds(program, stmt).filter(|it| *it <= most) {
+                Some(rounds) if rounds >= least && adds_counter(program, stmt, dim) => return true,
+                Some(_) => {}
+                None => open.push(it.body),
+            },
+            C::Block(list) => open.extend(list.iter().copied()),
+            _ => {}
+        }
+    }
+    false
+}
+
+/// Whether loops look at elements whose places are a sum of a variable and one of their counters.
+fn adds_counter(program: &Program, stmt: StmtId, var: VarId) -> bool {
+    let (_, counters) = kernel::walk::uses(program, Part::Stmt(stmt));
+    let is_sum = |kind: &ExprKind| {
+        let ExprKind::Binary(BinaryOp::Add | BinaryOp::Sub, a, b) = *kind else { return false };
+        let named = |e: ExprId| match program.exprs[strip(program, e)].kind {
+            ExprKind::Var(it) => Some(it),
+            _ => None,
+        };
+        let (a, b) = (named(a), named(b));
+        let is_counter = |it: Option<VarId>| it.is_some_and(|it| counters.contains(&it));
+        a == Some(var) && is_counter(b) || b == Some(var) && is_counter(a)
+    };
+    program.any_expr(Part::Stmt(stmt), is_sum)
 }
 
 /// A statement that stores an element.
@@ -254,7 +377,7 @@ fn unroll(program: &mut Program, stmt: StmtId) {
     while let Some(part) = open.pop() {
         if let Part::Stmt(id) = part
             && let C::For(it) = &program.stmts[id].kind
-            && let Some(rounds) = rounds(program, id)
+            && let Some(rounds) = rounds(program, id).filter(|it| *it <= ROUNDS)
             && let Some(inner) = rounds_of(program, it.body)
         {
             let rounds = u32::try_from(rounds / inner).ok();
@@ -280,9 +403,9 @@ fn strip(program: &Program, e: ExprId) -> ExprId {
 
 /// Whether neighbours along a dimension look at the same elements: what is added to its variable is the counter of a loop, or
 /// differs from place to place.
-fn is_used_again(program: &Program, straight: &Straight, var: VarId, store: &StmtId) -> bool {
-    let mut open: Vec<Part> =
-        straight.before.iter().chain([store]).map(|it| Part::Stmt(*it)).collect();
+fn is_used_again(program: &Program, straight: &Straight, var: VarId) -> bool {
+    let statements = straight.before.iter().chain(&straight.after);
+    let mut open: Vec<Part> = statements.map(|it| Part::Stmt(*it)).collect();
     let counters: FxHashSet<VarId> = straight
         .before
         .iter()
@@ -394,43 +517,29 @@ fn shared_in(
 fn jammed(cx: &mut Cx<'_>, share: Share, plan: &Plan, span: Span) -> Result<Block> {
     let mut out = Block::new();
     let mut all = cx.build(span).number(1);
-    let mut counted = None;
+    let mut along = Vec::new();
+    let mut inside = Block::new();
+    let mut several = share.clone();
     for (at, dim) in share.dims.iter().enumerate() {
         let it = Sharing { cx, span, space: Space::Uniform }.counted(dim, &mut out)?;
         let build = &mut cx.build(span);
         let trips = build.var(it.trips);
         all = build.binary(BinaryOp::Mul, all, trips);
-        if at == plan.dim {
-            counted = Some(it);
+        if let Some(Jammed { times, .. }) = plan.dims.iter().find(|it| it.at == at) {
+            let found = Along::declared(cx, it, *times, span, [&mut out, &mut inside]);
+            if let Some(dim) = several.dims.get_mut(at) {
+                *dim = found.dim(cx, span);
+            }
+            along.push(found);
         }
     }
-    let Some(counted) = counted else { return super::refuse("a loop without a dimension", span) };
     let are_many = {
         let many = i64::from(cx.groups.many);
         let build = &mut cx.build(span);
         let many = build.number(many);
         build.binary(BinaryOp::Ge, all, many)
     };
-    let mut several = share.clone();
-    let mut inside = Block::new();
-    let block = cx.number("block", Space::Private, span, &mut inside);
-    let bound = {
-        let build = &mut cx.build(span);
-        let (trips, times) = (build.var(counted.trips), build.number(i64::from(plan.times)));
-        let less = build.number(i64::from(plan.times - 1));
-        let more = build.binary(BinaryOp::Add, trips, less);
-        build.binary(BinaryOp::Div, more, times)
-    };
-    let blocks = cx.number("blocks", Space::Uniform, span, &mut out);
-    cx.set(blocks, bound, span, &mut out);
-    let bound = cx.build(span).var(blocks);
-    let begin = cx.build(span).number(0);
-    let (test, step, descending) = (LoopTest::Lt, None, false);
-    let dim = Dim { var: block, begin, bound, test, step, descending, rectangular: true };
-    if let Some(it) = several.dims.get_mut(plan.dim) {
-        *it = dim;
-    }
-    let code = Maker { cx, plan, counted: &counted, span, block, blocks }.iterations();
+    let code = Maker { cx, plan, along: &along, span }.iterations();
     several.body = vec![Stmt::new(StmtKind::Code(code), span)];
     inside.push(Stmt::new(StmtKind::Share(Box::new(several)), span));
     let plain = vec![Stmt::new(StmtKind::Share(Box::new(share)), span)];
@@ -438,14 +547,49 @@ fn jammed(cx: &mut Cx<'_>, share: Share, plan: &Plan, span: Span) -> Result<Bloc
     Ok(vec![Stmt::new(StmtKind::Block(out), span)])
 }
 
-struct Maker<'a, 'p> {
-    cx: &'a mut Cx<'p>,
-    plan: &'a Plan,
-    counted: &'a Counted,
-    span: Span,
+/// One of the dimensions, in blocks of so many iterations.
+struct Along {
+    counted: Counted,
+    times: u32,
     block: VarId,
     /// How many of them there are.
     blocks: VarId,
+}
+
+impl Along {
+    /// Declares its numbers: how many blocks there are where all know it, the block where threads differ.
+    fn declared(
+        cx: &mut Cx<'_>,
+        counted: Counted,
+        times: u32,
+        span: Span,
+        [out, inside]: [&mut Block; 2],
+    ) -> Along {
+        let block = cx.number("block", Space::Private, span, inside);
+        let blocks = cx.number("blocks", Space::Uniform, span, out);
+        let build = &mut cx.build(span);
+        let (trips, by) = (build.var(counted.trips), build.number(i64::from(times)));
+        let less = build.number(i64::from(times - 1));
+        let more = build.binary(BinaryOp::Add, trips, less);
+        let bound = build.binary(BinaryOp::Div, more, by);
+        cx.set(blocks, bound, span, out);
+        Along { counted, times, block, blocks }
+    }
+
+    /// The loop over blocks.
+    fn dim(&self, cx: &mut Cx<'_>, span: Span) -> Dim {
+        let build = &mut cx.build(span);
+        let (begin, bound) = (build.number(0), build.var(self.blocks));
+        let (test, step, descending) = (LoopTest::Lt, None, false);
+        Dim { var: self.block, begin, bound, test, step, descending, rectangular: true }
+    }
+}
+
+struct Maker<'a, 'p> {
+    cx: &'a mut Cx<'p>,
+    plan: &'a Plan,
+    along: &'a [Along],
+    span: Span,
 }
 
 impl Maker<'_, '_> {
@@ -456,10 +600,9 @@ impl Maker<'_, '_> {
     /// All look, then all store; where there are fewer, one after the other.
     fn iterations(mut self) -> StmtId {
         let mut list = Vec::new();
-        let mut stores = Vec::new();
         let mut all_vars = Vec::new();
-        for time in 0..self.plan.times {
-            let (declared, vars) = self.variables(time);
+        for which in self.all() {
+            let (declared, vars) = self.variables(&which);
             list.extend(declared);
             all_vars.push(vars);
         }
@@ -475,25 +618,64 @@ impl Maker<'_, '_> {
                 }
             }
             Form::Loops { .. } => {
+                let begins = list.len();
                 for stmt in &before {
                     self.together(*stmt, &mut all_vars, &mut list);
                 }
+                if self.plan.gain == Gain::Loads {
+                    list.iter().skip(begins).for_each(|it| unroll(self.cx.program, *it));
+                }
             }
         }
-        for vars in all_vars {
-            let (result, store) = self.store(vars);
-            list.extend(result);
-            stores.extend(store);
+        for stmt in self.plan.straight.after.clone() {
+            let mut stores = Vec::new();
+            for vars in &mut all_vars {
+                match self.store(stmt, vars) {
+                    Some((result, store)) => {
+                        list.push(result);
+                        stores.push(store);
+                    }
+                    None => list.extend(self.copied(stmt, vars)),
+                }
+            }
+            list.extend(stores);
         }
-        list.extend(stores);
         let whole = self.build().stmt(C::Block(list.into()));
         let rest = self.rest();
-        let last = self.number(self.plan.times - 1);
-        let trips = self.counted.trips;
-        let build = &mut self.build();
-        let all = build.var(trips);
-        let is_whole = build.binary(BinaryOp::Lt, last, all);
-        build.stmt(C::If(is_whole, whole, Some(rest)))
+        let mut is_whole = None;
+        for along in self.along {
+            let last = self.number(along, along.times - 1);
+            let build = &mut self.build();
+            let all = build.var(along.counted.trips);
+            let is_there = build.binary(BinaryOp::Lt, last, all);
+            is_whole = Some(match is_whole {
+                Some(others) => build.and(others, is_there),
+                None => is_there,
+            });
+        }
+        for which in self.all() {
+            let exprs = self.places(&which);
+            for condition in &self.plan.conditions {
+                let exprs = exprs.clone();
+                let condition = Copier { exprs, ..Copier::new(self.cx.program) }.expr(*condition);
+                let build = &mut self.build();
+                is_whole = is_whole.map(|it| build.and(it, condition));
+            }
+        }
+        match is_whole {
+            Some(is_whole) => self.build().stmt(C::If(is_whole, whole, Some(rest))),
+            None => rest,
+        }
+    }
+
+    /// Which of each dimension the iterations of a thread are.
+    fn all(&self) -> Vec<Vec<u32>> {
+        let mut all = vec![Vec::new()];
+        for along in self.along {
+            let more = |it: &Vec<u32>, time| it.iter().copied().chain([time]).collect();
+            all = all.iter().flat_map(|it| (0..along.times).map(move |t| more(it, t))).collect();
+        }
+        all
     }
 
     /// A statement of all of them: loops are gone through once.
@@ -520,63 +702,74 @@ impl Maker<'_, '_> {
         }
     }
 
-    /// The number of one of them.
-    fn number(&mut self, time: u32) -> ExprId {
+    /// The number of one of them along a dimension.
+    fn number(&mut self, along: &Along, time: u32) -> ExprId {
         if self.plan.form == (Form::Loops { are_far: true }) {
-            let (block, blocks) = (self.block, self.blocks);
+            let (block, blocks) = (along.block, along.blocks);
             let build = &mut self.build();
             let (block, by, time) =
                 (build.var(block), build.var(blocks), build.number(i64::from(time)));
             let far = build.binary(BinaryOp::Mul, by, time);
             return build.binary(BinaryOp::Add, block, far);
         }
-        let first = self.first();
         let build = &mut self.build();
+        let (block, times) = (build.var(along.block), build.number(i64::from(along.times)));
+        let first = build.binary(BinaryOp::Mul, block, times);
         let time = build.number(i64::from(time));
         build.binary(BinaryOp::Add, first, time)
     }
 
-    /// The number of the first of them.
-    fn first(&mut self) -> ExprId {
-        let (block, times) = (self.block, self.plan.times);
-        let build = &mut self.build();
-        let (block, times) = (build.var(block), build.number(i64::from(times)));
-        build.binary(BinaryOp::Mul, block, times)
-    }
-
     /// Those that there are at the end.
     fn rest(&mut self) -> StmtId {
-        let (first, trips, code) = (self.number(0), self.counted.trips, self.plan.code);
-        let (counted, blocks) = (self.counted, self.blocks);
         let are_far = self.plan.form == (Form::Loops { are_far: true });
-        let build = &mut self.cx.build(self.span);
-        let at = build.fresh_number("at");
-        let init = build.init(first);
-        build.program.vars[at].init = Some(init);
-        let declared = build.stmt(C::Local(at));
-        let (index, all) = (build.var(at), build.var(trips));
-        let cond = build.binary(BinaryOp::Lt, index, all);
-        let step = match are_far {
-            true => {
-                let by = build.var(blocks);
-                let next = build.binary(BinaryOp::Add, index, by);
-                build.set(at, next)
+        let mut body = self.plan.code;
+        for along in self.along.iter().rev() {
+            let (first, last) = (self.number(along, 0), self.number(along, along.times - 1));
+            let Along { counted, blocks, .. } = along;
+            let build = &mut self.cx.build(self.span);
+            let at = build.fresh_number("at");
+            let init = build.init(first);
+            build.program.vars[at].init = Some(init);
+            let declared = build.stmt(C::Local(at));
+            let (index, all) = (build.var(at), build.var(counted.trips));
+            let mut cond = build.binary(BinaryOp::Lt, index, all);
+            // Others may be missing than those at the end: of another dimension, or by a condition.
+            if self.along.len() > 1 || !self.plan.conditions.is_empty() {
+                let is_own = build.binary(BinaryOp::Le, index, last);
+                cond = build.and(cond, is_own);
             }
-            false => build.increment(at),
-        };
-        let value = counted.value(build, index);
-        let place = build.set(counted.var, value);
-        let place = build.stmt(C::Expr(place));
-        let body = build.stmt(C::Block([place, code].into()));
-        let (init, cond, step) = (Box::new([declared]), Some(cond), Some(step));
-        build.stmt(C::For(Box::new(For { init, cond, step, body, unroll: Some(1), lanes: false })))
+            let step = match are_far {
+                true => {
+                    let by = build.var(*blocks);
+                    let next = build.binary(BinaryOp::Add, index, by);
+                    build.set(at, next)
+                }
+                false => build.increment(at),
+            };
+            let value = counted.value(build, index);
+            let place = build.set(counted.var, value);
+            let place = build.stmt(C::Expr(place));
+            body = build.stmt(C::Block([place, body].into()));
+            let (init, cond, step) = (Box::new([declared]), Some(cond), Some(step));
+            let (unroll, lanes) = (Some(1), false);
+            body = build.stmt(C::For(Box::new(For { init, cond, step, body, unroll, lanes })));
+        }
+        body
+    }
+
+    /// Where one of them is.
+    fn places(&mut self, which: &[u32]) -> FxHashMap<VarId, ExprId> {
+        let mut places = FxHashMap::default();
+        for (along, time) in self.along.iter().zip(which) {
+            let index = self.number(along, *time);
+            let value = along.counted.value(&mut self.build(), index);
+            places.insert(along.counted.var, value);
+        }
+        places
     }
 
     /// Variables of one of them.
-    fn variables(&mut self, time: u32) -> (Vec<StmtId>, FxHashMap<VarId, VarId>) {
-        let index = self.number(time);
-        let build = &mut self.cx.build(self.span);
-        let value = self.counted.value(build, index);
+    fn variables(&mut self, which: &[u32]) -> (Vec<StmtId>, FxHashMap<VarId, VarId>) {
         let mut vars = FxHashMap::default();
         let mut made = Vec::new();
         let declared = |build: &mut Builder<'_>, of: VarId, value: Option<ExprId>| {
@@ -586,10 +779,16 @@ impl Maker<'_, '_> {
             build.program.vars[var].init = init;
             (var, build.stmt(C::Local(var)))
         };
-        let (here, stmt) = declared(build, self.counted.var, Some(value));
-        vars.insert(self.counted.var, here);
-        made.push(stmt);
+        let places = self.places(which);
+        for Along { counted, .. } in self.along {
+            let value = places.get(&counted.var).copied();
+            let build = &mut self.cx.build(self.span);
+            let (here, stmt) = declared(build, counted.var, value);
+            vars.insert(counted.var, here);
+            made.push(stmt);
+        }
         for var in &self.plan.own {
+            let build = &mut self.cx.build(self.span);
             let (own, stmt) = declared(build, *var, None);
             vars.insert(*var, own);
             made.push(stmt);
@@ -632,36 +831,29 @@ impl Maker<'_, '_> {
         made
     }
 
-    /// What one of them stores: its value, and that it is stored.
-    fn store(&mut self, vars: FxHashMap<VarId, VarId>) -> (Vec<StmtId>, Option<StmtId>) {
+    /// What one of them stores by a statement: its value, and that it is stored.
+    fn store(&mut self, stmt: StmtId, vars: &FxHashMap<VarId, VarId>) -> Option<(StmtId, StmtId)> {
         let (function, span) = (self.cx.function, self.span);
-        let mut copier = Copier { vars, ..Copier::new(self.cx.program) };
-        let mut made = Vec::new();
-        let mut store = None;
-        for stmt in &self.plan.straight.after {
-            let Some(Store { to, value, with }) = Store::find(copier.program, *stmt) else {
-                continue;
-            };
-            let before = with.map(|it| (it, copier.expr(to)));
-            let (to, value) = (copier.expr(to), copier.expr(value));
-            let build = &mut Builder { program: copier.program, function, span };
-            let ty = build.type_of(to);
-            let value = match before {
-                Some(((op, within), before)) => {
-                    let before = build.cast(before, within);
-                    build.binary(op, before, value)
-                }
-                None => value,
-            };
-            let value = build.cast(value, ty);
-            let result = build.fresh("result", ty);
-            let init = build.init(value);
-            build.program.vars[result].init = Some(init);
-            made.push(build.stmt(C::Local(result)));
-            let result = build.var(result);
-            let e = build.assign(to, result);
-            store = Some(build.stmt(C::Expr(e)));
-        }
-        (made, store)
+        let Store { to, value, with } = Store::find(self.cx.program, stmt)?;
+        let mut copier = Copier { vars: vars.clone(), ..Copier::new(self.cx.program) };
+        let before = with.map(|it| (it, copier.expr(to)));
+        let (to, value) = (copier.expr(to), copier.expr(value));
+        let build = &mut Builder { program: copier.program, function, span };
+        let ty = build.type_of(to);
+        let value = match before {
+            Some(((op, within), before)) => {
+                let before = build.cast(before, within);
+                build.binary(op, before, value)
+            }
+            None => value,
+        };
+        let value = build.cast(value, ty);
+        let result = build.fresh("result", ty);
+        let init = build.init(value);
+        build.program.vars[result].init = Some(init);
+        let declared = build.stmt(C::Local(result));
+        let result = build.var(result);
+        let e = build.assign(to, result);
+        Some((declared, build.stmt(C::Expr(e))))
     }
 }

@@ -4,6 +4,8 @@
 //! half done, because the kernel that came in is kept until all passes are through.
 
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
+mod aggregate;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
 mod blocks;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
 mod boxes;

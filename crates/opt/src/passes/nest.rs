@@ -552,7 +552,11 @@ pub(in crate::passes) fn loads_in(program: &Program, part: Part) -> Vec<ExprId> 
 }
 
 /// An expression with constants replaced by what they are.
-fn resolved(program: &mut Program, e: ExprId, constants: &FxHashMap<VarId, ExprId>) -> ExprId {
+pub(in crate::passes) fn resolved(
+    program: &mut Program,
+    e: ExprId,
+    constants: &FxHashMap<VarId, ExprId>,
+) -> ExprId {
     let mut e = e;
     // As often as constants are made of constants.
     for _ in 0..8 {

@@ -5,9 +5,9 @@ use kernel::Kernel;
 use kernel::verify::verify_kernels;
 
 use super::{
-    Cores, Cx, Fabric, Groups, Refusal, Result, boxes, cache_block, counters, deepen, flatten,
-    interchange, jam, partial, privatize, rectangularize, reduce, register_block, rows, scan,
-    scatter, single, spmdize, stage, tile, transpose, unroll, vector_rows, window, workshare,
+    Cores, Cx, Fabric, Groups, Refusal, Result, aggregate, boxes, cache_block, counters, deepen,
+    flatten, interchange, jam, partial, privatize, rectangularize, reduce, register_block, rows,
+    scan, scatter, single, spmdize, stage, tile, transpose, unroll, vector_rows, window, workshare,
 };
 
 /// A pass by its name.
@@ -40,6 +40,7 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "unroll", run: unroll::run },
     Pass { name: "scatter", run: scatter::run },
     Pass { name: "privatize", run: privatize::run },
+    Pass { name: "aggregate", run: aggregate::run },
     Pass { name: "scan", run: scan::run },
     Pass { name: "workshare", run: workshare::run },
     Pass { name: "reduce", run: reduce::run },

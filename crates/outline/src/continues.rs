@@ -1,0 +1,80 @@
+//! `continue` of an iteration: what follows it stands under the opposite of its condition.
+//!
+//! In: the body of a shared loop that is one thread's own code but for such jumps. Out: the same without them, which is one
+//! piece of code for passes to look into. Jumps that stand elsewhere than in a condition of their own leave a loop of one
+//! round that is put around the body.
+
+use ir::program::{Program, StmtId, StmtKind as C};
+use ir::walk::Part;
+
+use crate::Outliner;
+use crate::jumps::escapes;
+
+impl Outliner<'_> {
+    /// The body of a loop without `continue`, if that is all that stands between it and being code of one thread.
+    pub(crate) fn without_continue(&mut self, body: StmtId) -> StmtId {
+        if !self.escapes(body) || self.has_crew_code(Part::Stmt(body)) {
+            return body;
+        }
+        let span = self.program.stmts[body].span;
+        if let Some(list) = self.conditions(&[body]) {
+            return self.build(span).stmt(C::Block(list.into()));
+        }
+        let build = &mut self.build(span);
+        let int = build.int_type();
+        let never = build.int(0, int);
+        let once = build.stmt(C::DoWhile(body, never));
+        if self.escapes(once) { body } else { once }
+    }
+
+    fn escapes(&self, id: StmtId) -> bool {
+        escapes(self.program, self.function, id)
+    }
+
+    /// Statements with conditions in the place of jumps; nothing if they are left in another way.
+    fn conditions(&mut self, list: &[StmtId]) -> Option<Vec<StmtId>> {
+        let mut made = Vec::new();
+        for (at, stmt) in list.iter().enumerate() {
+            if !self.escapes(*stmt) {
+                made.push(*stmt);
+                continue;
+            }
+            let span = self.program.stmts[*stmt].span;
+            let rest = list.get(at + 1..)?;
+            match self.program.stmts[*stmt].kind.clone() {
+                C::Continue => {}
+                // What follows would have to move into it.
+                C::Block(inner) if rest.is_empty() => {
+                    let inner = self.conditions(&inner)?;
+                    made.push(self.build(span).stmt(C::Block(inner.into())));
+                }
+                C::If(condition, then, other) => {
+                    let (is_opposite, stays) = match other {
+                        _ if is_continue(self.program, then) => (true, other),
+                        Some(it) if is_continue(self.program, it) => (false, Some(then)),
+                        _ => return None,
+                    };
+                    let stays: Vec<StmtId> =
+                        stays.into_iter().chain(rest.iter().copied()).collect();
+                    let stays = self.conditions(&stays)?;
+                    let build = &mut self.build(span);
+                    let stays = build.stmt(C::Block(stays.into()));
+                    let condition = if is_opposite { build.not(condition) } else { condition };
+                    made.push(build.stmt(C::If(condition, stays, None)));
+                }
+                _ => return None,
+            }
+            return Some(made);
+        }
+        Some(made)
+    }
+}
+
+/// Whether a statement goes on with the next iteration and does nothing else.
+fn is_continue(program: &Program, stmt: StmtId) -> bool {
+    match &program.stmts[stmt].kind {
+        C::Continue => true,
+        C::Block(list) => matches!(list.as_ref(), [only] if is_continue(program, *only)),
+        _ => false,
+    }
+}
