@@ -2,9 +2,9 @@
 //!
 //! In: the body of a shared loop that is one thread's own code but for such jumps. Out: the same without them, which is one
 //! piece of code for passes to look into. Jumps that stand elsewhere than in a condition of their own leave a loop of one
-//! round that is put around the body.
+//! round that is put around the body. Loops in it are written without them, too, where conditions do.
 
-use ir::program::{Program, StmtId, StmtKind as C};
+use ir::program::{For, Program, StmtId, StmtKind as C};
 use ir::walk::Part;
 
 use crate::Outliner;
@@ -13,7 +13,11 @@ use crate::jumps::escapes;
 impl Outliner<'_> {
     /// The body of a loop without `continue`, if that is all that stands between it and being code of one thread.
     pub(crate) fn without_continue(&mut self, body: StmtId) -> StmtId {
-        if !self.escapes(body) || self.has_crew_code(Part::Stmt(body)) {
+        if self.has_crew_code(Part::Stmt(body)) {
+            return body;
+        }
+        let body = self.loops_without(body);
+        if !self.escapes(body) {
             return body;
         }
         let span = self.program.stmts[body].span;
@@ -25,6 +29,29 @@ impl Outliner<'_> {
         let never = build.int(0, int);
         let once = build.stmt(C::DoWhile(body, never));
         if self.escapes(once) { body } else { once }
+    }
+
+    /// A statement in whose loops conditions stand for `continue`.
+    fn loops_without(&mut self, id: StmtId) -> StmtId {
+        let stmt = self.program.stmts[id].clone();
+        let kind = match &stmt.kind {
+            C::Block(list) => C::Block(list.iter().map(|it| self.loops_without(*it)).collect()),
+            C::If(c, then, other) => {
+                let then = self.loops_without(*then);
+                C::If(*c, then, other.map(|it| self.loops_without(it)))
+            }
+            C::For(it) => {
+                let mut body = self.loops_without(it.body);
+                if self.escapes(body)
+                    && let Some(list) = self.conditions(&[body])
+                {
+                    body = self.build(stmt.span).stmt(C::Block(list.into()));
+                }
+                C::For(Box::new(For { body, ..it.as_ref().clone() }))
+            }
+            _ => return id,
+        };
+        if kind == stmt.kind { id } else { self.build(stmt.span).stmt(kind) }
     }
 
     fn escapes(&self, id: StmtId) -> bool {

@@ -37,7 +37,7 @@ pub(super) fn whole_code(cx: &Cx<'_>, share: &Share) -> Option<StmtId> {
     let [Stmt { kind: StmtKind::Code(code), .. }] = share.body.as_slice() else { return None };
     let is_whole = share.last.is_empty() && share.pieces.is_none() && share.within.is_none();
     let is_even = share.dims.iter().all(|it| it.rectangular);
-    let is_new = cx.kernel.launch.notes.is_empty();
+    let is_new = !cx.has_shape();
     (is_whole && !share.ordered && is_even && is_new).then_some(*code)
 }
 

@@ -21,7 +21,7 @@ const LEAST: i64 = 32;
 
 pub(super) fn run(cx: &mut Cx<'_>) -> Result<()> {
     // What another pass has changed has its shape.
-    if !cx.kernel.launch.notes.is_empty() {
+    if cx.has_shape() {
         return Ok(());
     }
     replace_share(cx, &mut |cx, share, _, span| {

@@ -183,7 +183,15 @@ fn plan(cx: &mut Cx<'_>, share: &Share, set: &FxHashSet<VarId>) -> Option<Plan> 
             // Few iterations do better with several threads each.
             let are_many = all.map_or(last > 0, |it| it >= many);
             let shared = shared_dim(program, &straight, &dims, &own).filter(|_| are_many);
+            // Stores that lie apart from each other do better when few are under way.
+            let are_near = match straight.stores.as_slice() {
+                [_] => true,
+                all => all
+                    .iter()
+                    .all(|it| dims.last().is_some_and(|x| is_contiguous(program, *it, *x))),
+            };
             let is_stream = rounds == Some(0)
+                && are_near
                 && all.is_none_or(|it| it >= many)
                 && is_short(program, statements());
             // Neighbours that look at the same elements a round later keep them in registers.

@@ -31,6 +31,8 @@ pub mod pipeline;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the operators it is about")]
 mod privatize;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
+mod promote;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
 mod rectangularize;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the statements it is about")]
 mod reduce;
@@ -154,6 +156,11 @@ struct Cx<'p> {
 impl Cx<'_> {
     fn build(&mut self, span: Span) -> Builder<'_> {
         Builder { program: self.program, function: self.function, span }
+    }
+
+    /// Whether a pass has chosen who runs the loops, or how: a variable for an element says nothing of that.
+    fn has_shape(&self) -> bool {
+        self.kernel.launch.notes.iter().any(|it| it != promote::NOTE)
     }
 
     /// A variable that the kernel places, and its declaration.

@@ -271,6 +271,11 @@ fn replaced(
                 Some(made) => out.extend(made),
                 None => out.push(Stmt::new(kernel::StmtKind::Share(share), span)),
             },
+            // Two versions of a loop: passes are for the first.
+            kernel::StmtKind::If(condition, then, other) if is_share(&then) && is_share(&other) => {
+                let then = replaced(cx, then, set, make)?;
+                out.push(Stmt::new(kernel::StmtKind::If(condition, then, other), span));
+            }
             kind => {
                 set.extend(written(cx.program, &kind));
                 out.push(Stmt::new(kind, span));
@@ -278,6 +283,11 @@ fn replaced(
         }
     }
     Ok(out)
+}
+
+/// Whether a block is a shared loop and nothing else.
+fn is_share(block: &Block) -> bool {
+    matches!(block.as_slice(), [Stmt { kind: kernel::StmtKind::Share(_), .. }])
 }
 
 /// The code of an iteration of a whole nest of at least two loops whose bounds do not follow each other, and whose order

@@ -6,8 +6,9 @@ use kernel::verify::verify_kernels;
 
 use super::{
     Cores, Cx, Fabric, Groups, Refusal, Result, aggregate, boxes, cache_block, counters, deepen,
-    flatten, interchange, jam, partial, privatize, rectangularize, reduce, register_block, rows,
-    scan, scatter, single, spmdize, stage, tile, transpose, unroll, vector_rows, window, workshare,
+    flatten, interchange, jam, partial, privatize, promote, rectangularize, reduce, register_block,
+    rows, scan, scatter, single, spmdize, stage, tile, transpose, unroll, vector_rows, window,
+    workshare,
 };
 
 /// A pass by its name.
@@ -30,6 +31,7 @@ const SPMD: &str = "spmdize";
 pub const PASSES: &[Pass] = &[
     Pass { name: "flatten", run: flatten::run },
     Pass { name: "rectangularize", run: rectangularize::run },
+    Pass { name: "promote", run: promote::run },
     Pass { name: "tile", run: tile::run },
     Pass { name: "interchange", run: interchange::run },
     Pass { name: "transpose", run: transpose::run },

@@ -34,7 +34,7 @@ const REGISTERS: u64 = 128;
 
 pub(super) fn run(cx: &mut Cx<'_>) -> Result<()> {
     // What another pass has changed has its shape.
-    let has_shape = !cx.kernel.launch.notes.is_empty();
+    let has_shape = cx.has_shape();
     // Threads that run one after the other gain nothing from each other's neighbours.
     let in_step = cx.groups.most_threads.is_multiple_of(u64::from(LANES));
     if has_shape || cx.groups.at_once == 1 || !in_step {

@@ -31,7 +31,7 @@ const MOST_BYTES: u64 = 64;
 
 pub(super) fn run(cx: &mut Cx<'_>) -> Result<()> {
     // What another pass has changed has its shape.
-    if !cx.kernel.launch.notes.is_empty() || cx.groups.at_once == 1 {
+    if cx.has_shape() || cx.groups.at_once == 1 {
         return Ok(());
     }
     replace_share(cx, &mut |cx, share, set, span| {

@@ -30,7 +30,7 @@ const FEW_LOADS: usize = 2;
 
 pub(super) fn run(cx: &mut Cx<'_>) -> Result<()> {
     // What another pass has changed has its shape.
-    if !cx.kernel.launch.notes.is_empty() || cx.groups.at_once == 1 {
+    if cx.has_shape() || cx.groups.at_once == 1 {
         return Ok(());
     }
     replace_share(cx, &mut |cx, share, set, span| {
