@@ -59,7 +59,7 @@ impl Random {
         }
     }
 
-    /// What an iteration does: it writes one element of one array.
+    /// What an iteration does: it writes one element of one array, or of two, may add to it in a loop, and may take numbers.
     fn body(&mut self, at: &str, sum: Option<&str>) -> (String, &'static str) {
         let target = self.one(&["a", "b"]);
         let reads: &[&str] = if target == "a" { &["b", "c"] } else { &["a", "c"] };
@@ -74,8 +74,29 @@ impl Random {
                 self.below(5)
             ));
         }
+        if self.below(5) == 0 {
+            let take = self.one(&["at = q[1]++;", "{ q[0] -= 2; at = q[0]; }"]);
+            text.push_str(&format!(
+                "if (own % 3) {{ int at;\n#pragma omp atomic capture\n{take}\nown += at == 1 << 20; }} "
+            ));
+        }
         let op = self.one(&["=", "+=", "^="]);
         text.push_str(&format!("{target}[{at}] {op} own; "));
+        if self.below(4) == 0 {
+            let (rounds, left_out, far) = (self.below(6), self.below(9), self.below(24));
+            let read = self.one(reads);
+            let change = match self.below(3) {
+                0 => format!("{target}[{at}] = {target}[{at}] % 1000 + {read}[(k + {far}) % 24];"),
+                1 => format!("{target}[{at}] += {read}[(k + {at}) % 24] % 100 + k;"),
+                _ => format!("if ({read}[k] > {target}[{at}]) {target}[{at}] -= {read}[k] % 100;"),
+            };
+            text.push_str(&format!(
+                "for (int k = 0; k < {rounds}; k++) {{ if (k == {left_out}) continue; {change} }} "
+            ));
+        }
+        if self.below(4) == 0 {
+            text.push_str(&format!("v[{at}] = own - 1; "));
+        }
         if let Some(sum) = sum {
             text.push_str(&format!("{sum} += own % 100; "));
         }
@@ -243,7 +264,7 @@ impl Random {
             ),
         };
         format!(
-            "int a[24], b[24] = {{3, 1, 4, 1, 5, 9, 2, 6}}, c[24] = {{[3] = 7, [8] = -2}}, d[1], w[4], r[6], u[6], v[24]; unsigned n = 22;
+            "int a[24], b[24] = {{3, 1, 4, 1, 5, 9, 2, 6}}, c[24] = {{[3] = 7, [8] = -2}}, d[1], w[4], r[6], u[6], v[24], q[2]; unsigned n = 22;
 long s, t = 4;\nint omp_get_thread_num(void);\nvoid host(void) {{ {region} }}\n"
         )
     }
