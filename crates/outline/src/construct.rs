@@ -141,7 +141,10 @@ impl Outliner<'_> {
             _ => None,
         });
         said.unwrap_or(match (self.env.team, self.env.teams) {
+            // In iterations that threads share it is one thread's; in those that teams share their threads have it.
+            (Some(_), _) if self.env.is_shared => BindLevel::Thread,
             (Some(_), _) => BindLevel::Parallel,
+            (None, Some(_)) if self.env.is_dealt => BindLevel::Parallel,
             (None, Some(_)) => BindLevel::Teams,
             (None, None) => BindLevel::Thread,
         })
@@ -154,10 +157,17 @@ impl Outliner<'_> {
 
     /// Whether threads share something inside a construct.
     fn has_threads_inside(&self, id: RegionId) -> bool {
+        // A nest has iterations for all threads: sums inside are each one's own.
+        let is_nest = self.program.regions[id].loops.len() > 1;
         self.program.inside(id).into_iter().any(|it| {
             let construct = &self.program.regions[it].construct;
-            construct.has(Leaf::Parallel)
-                || construct.kinds().any(|it| matches!(it, ClauseKind::Bind(BindLevel::Parallel)))
+            let bound = construct.kinds().find_map(|it| match it {
+                ClauseKind::Bind(level) => Some(*level),
+                _ => None,
+            });
+            let sums = construct.kinds().any(|it| matches!(it, ClauseKind::Reduction(_)));
+            let is_open = construct.has(Leaf::Loop) && bound.is_none() && !(is_nest && sums);
+            construct.has(Leaf::Parallel) || bound == Some(BindLevel::Parallel) || is_open
         })
     }
 

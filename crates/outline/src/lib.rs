@@ -10,11 +10,12 @@
 mod between;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the clauses it is about")]
 mod construct;
-mod continues;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the clauses it is about")]
 mod data;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the code it is about")]
 mod jumps;
+#[allow(clippy::wildcard_enum_match_arm, reason = "it names the code it is about")]
+mod plain;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the clauses it is about")]
 mod reduction;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the clauses it is about")]
@@ -127,6 +128,8 @@ struct Env {
     is_ordered: bool,
     /// The body of a loop whose iterations threads share.
     is_shared: bool,
+    /// The body of a loop whose iterations teams share.
+    is_dealt: bool,
     /// Where a `return` leads, in a function that stands in the place of its call.
     returns: Option<Returns>,
 }

@@ -43,7 +43,7 @@ impl Outliner<'_> {
         };
         let is_perfect = self.is_perfect(id);
         let body = region.loops.last().map(|it| match is_perfect {
-            true => self.without_continue(it.body),
+            true => self.plain(it.body),
             false => it.body,
         });
         let scanned = self.scanned(id)?;
@@ -64,6 +64,7 @@ impl Outliner<'_> {
         let around = self.env.clone();
         self.env.is_ordered = is_ordered;
         self.env.is_shared = !self.env.is_team_level() && !self.env.is_lone;
+        self.env.is_dealt = self.env.is_team_level();
         // What a `continue` leaves is the iteration.
         match (&made, body, scanned.is_empty()) {
             (Some(made), _, true) => block.extend(self.transformed_body(made)?),
@@ -75,6 +76,7 @@ impl Outliner<'_> {
             (_, _, false) => return refuse("prefixes of a nest that is more than its loops", span),
         }
         (self.env.is_ordered, self.env.is_shared) = (around.is_ordered, around.is_shared);
+        self.env.is_dealt = around.is_dealt;
         let mut last = self.end_last(copies, number);
         match &made {
             Some(made) => self.transformed_ends(made, &mut last),

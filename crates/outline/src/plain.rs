@@ -1,10 +1,11 @@
-//! `continue` of an iteration: what follows it stands under the opposite of its condition.
+//! Iterations as plain code: loops in them that one thread runs have no directive, and no iteration has a `continue`.
 //!
-//! In: the body of a shared loop that is one thread's own code but for such jumps. Out: the same without them, which is one
+//! What follows a `continue` stands under the opposite of its condition. In: the body of a shared loop that is one thread's own code but for such jumps. Out: the same without them, which is one
 //! piece of code for passes to look into. Jumps that stand elsewhere than in a condition of their own leave a loop of one
 //! round that is put around the body. Loops in it are written without them, too, where conditions do.
 
-use ir::program::{For, Program, StmtId, StmtKind as C};
+use ir::construct::{BindLevel, ClauseKind, Leaf};
+use ir::program::{ExprId, ExprKind, For, Program, RegionId, StmtId, StmtKind as C, Typed};
 use ir::walk::Part;
 
 use crate::Outliner;
@@ -12,7 +13,8 @@ use crate::jumps::escapes;
 
 impl Outliner<'_> {
     /// The body of a loop without `continue`, if that is all that stands between it and being code of one thread.
-    pub(crate) fn without_continue(&mut self, body: StmtId) -> StmtId {
+    pub(crate) fn plain(&mut self, body: StmtId) -> StmtId {
+        let body = self.lone_loops(body);
         if self.has_crew_code(Part::Stmt(body)) {
             return body;
         }
@@ -29,6 +31,78 @@ impl Outliner<'_> {
         let never = build.int(0, int);
         let once = build.stmt(C::DoWhile(body, never));
         if self.escapes(once) { body } else { once }
+    }
+
+    /// A statement without directives of loops that one thread runs in order, where it makes no difference.
+    fn lone_loops(&mut self, id: StmtId) -> StmtId {
+        let stmt = self.program.stmts[id].clone();
+        let kind = match &stmt.kind {
+            C::Block(list) => C::Block(list.iter().map(|it| self.lone_loops(*it)).collect()),
+            C::If(c, then, other) => {
+                let then = self.lone_loops(*then);
+                C::If(*c, then, other.map(|it| self.lone_loops(it)))
+            }
+            C::For(it) => {
+                let body = self.lone_loops(it.body);
+                C::For(Box::new(For { body, ..it.as_ref().clone() }))
+            }
+            C::Region(region) => match self.lone_loop(*region) {
+                Some(body) => return self.lone_loops(body),
+                None => return id,
+            },
+            _ => return id,
+        };
+        if kind == stmt.kind { id } else { self.build(stmt.span).stmt(kind) }
+    }
+
+    /// What a directive of such a loop is about.
+    fn lone_loop(&self, id: RegionId) -> Option<StmtId> {
+        let region = &self.program.regions[id];
+        let construct = &region.construct;
+        let is_threads = !self.env.is_team_level() && !self.env.is_lone;
+        let is_lone = |it: &Leaf| match it {
+            Leaf::Simd => true,
+            Leaf::Loop => is_threads,
+            _ => false,
+        };
+        let body = region.body?;
+        let is_free = |it: &ClauseKind<Typed>| match it {
+            ClauseKind::Collapse { .. }
+            | ClauseKind::Seq
+            | ClauseKind::Auto
+            | ClauseKind::Independent
+            | ClauseKind::Order(_)
+            | ClauseKind::Aligned(..)
+            | ClauseKind::Nontemporal(_)
+            | ClauseKind::Bind(BindLevel::Thread)
+            | ClauseKind::Safelen(_)
+            | ClauseKind::Simdlen(_) => true,
+            ClauseKind::Reduction(it) => it.items.iter().all(|it| self.is_only_joined(body, *it)),
+            _ => false,
+        };
+        (!region.loops.is_empty()
+            && construct.leaves.iter().all(is_lone)
+            && construct.kinds().all(is_free))
+        .then_some(body)
+    }
+
+    /// Whether code does nothing with a variable but join it with values.
+    fn is_only_joined(&self, body: StmtId, item: ExprId) -> bool {
+        let program = &*self.program;
+        let ExprKind::Var(var) = program.exprs[program.peeled(item)].kind else { return false };
+        let is_it = |e: ExprId| matches!(program.exprs[e].kind, ExprKind::Var(it) if it == var);
+        let (mut named, mut joined) = (0_usize, 0_usize);
+        let mut open = vec![Part::Stmt(body)];
+        while let Some(part) = open.pop() {
+            if let Part::Expr(e) = part {
+                named += usize::from(is_it(e));
+                joined += usize::from(
+                    matches!(program.exprs[e].kind, ExprKind::AssignOp(_, to, ..) if is_it(to)),
+                );
+            }
+            program.parts(part, &mut |it| open.push(it));
+        }
+        named == joined
     }
 
     /// A statement in whose loops conditions stand for `continue`.
