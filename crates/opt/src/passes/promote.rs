@@ -1,10 +1,10 @@
 //! `promote`: an element that an iteration adds to in its loops is a variable until the loops end.
 //!
-//! In: a loop that all threads share, whose iterations change one element of memory in loops of their own, at a place that is
+//! In: a loop that all threads share, whose iterations change elements of memory in loops of their own, at places that are
 //! the same in all rounds: `c[i][j] += a[i][k] * b[k][j]`, `y[i] = y[i] + …`. Out: the same with a variable, which has what
 //! the element has before and is stored once behind, so that other passes see a sum of the iteration.
 //!
-//! What else an iteration looks at must not be that element. It is not if both are parts of different arrays, or one is
+//! What else an iteration looks at must not be such an element. It is not if both are parts of different arrays, or one is
 //! behind a pointer that is `restrict`. Nor is it if it is the same for iterations along a dimension: then another iteration
 //! would look at what this one changes, in no order. Or all that iterations look at there is before or behind all that
 //! they change. Whether dimensions have several iterations, and where elements are, is asked when the kernel runs; else it
@@ -25,6 +25,8 @@ use super::nest::{
 use super::workshare::Sharing;
 use super::{Cx, Result};
 
+/// Elements at most: they are in registers.
+const MOST: usize = 6;
 /// What reports say of it.
 pub(super) const NOTE: &str =
     "an element that loops of an iteration change is in a register until they end";
@@ -38,16 +40,22 @@ pub(super) fn run(cx: &mut Cx<'_>) -> Result<()> {
 }
 
 struct Plan {
-    /// The element, everywhere that it is named.
-    places: Vec<ExprId>,
+    elements: Vec<Element>,
     /// What an iteration does.
     code: Vec<StmtId>,
-    /// It is given a value before anything is taken of it.
-    is_set_first: bool,
     /// Dimensions that must have two iterations.
     dims: Vec<usize>,
-    /// What must not lie among the elements that are changed, with the loops around it.
-    others: Vec<Access>,
+    /// What must not lie among what: elements that are changed, and others with the loops around them.
+    others: Vec<(ExprId, Access)>,
+}
+
+/// An element that is changed.
+struct Element {
+    expr: ExprId,
+    /// Where it is named.
+    places: Vec<ExprId>,
+    /// It is given a value before anything is taken of it.
+    is_set_first: bool,
 }
 
 /// What an iteration does to memory.
@@ -80,43 +88,76 @@ fn plan(cx: &mut Cx<'_>, share: &Share) -> Option<Plan> {
     let mut reader = Reader { program, changed: Vec::new(), looked: Vec::new() };
     reader.stmt(code, &[], false)?;
     let Reader { changed, looked, .. } = reader;
-    let first = changed.iter().find(|it| !it.loops.is_empty())?;
-    let element = first.expr;
-    let is_it = |it: &Access| program.is_alike(it.expr, element);
-    let types = &program.types;
-    let ty = program.exprs[element].ty;
-    let is_number = types.is_scalar(ty) && !types.is_complex(ty) && !ty.quals.is_volatile;
-    // Its place is known before the iteration begins, and is all that is changed.
-    let (_, declared) = kernel::walk::uses(program, Part::Stmt(code));
-    let set: FxHashSet<VarId> = kernel::walk::uses(program, Part::Stmt(code))
-        .0
-        .iter()
-        .filter(|it| it.how != How::Named)
-        .map(|it| it.var)
-        .collect();
-    let root = root_of(program, element)?;
-    let moves = |it: VarId| declared.contains(&it) || it != root && set.contains(&it);
-    if !is_number
-        || !changed.iter().all(is_it)
-        || mentions(program, element, moves)
-        || types.is_pointer(program.vars[root].ty)
-            && set.contains(&root)
-            && is_set(program, code, root)
-        || has_loads(program, element)
-    {
-        return None;
-    }
-    let accesses = || changed.iter().chain(looked.iter().filter(|it| is_it(it)));
-    // All iterations have it, or none has.
-    let is_always = accesses().any(|it| {
-        let is_even = |it: &StmtId| loop_of(program, *it, &dims).is_some();
-        !it.is_conditional && it.loops.iter().all(is_even)
-    });
-    let (mut needed, mut others) = (Vec::new(), Vec::new());
-    for look in looked.iter().filter(|it| !is_it(it)) {
-        if is_apart(program, look.expr, root) {
-            continue;
+    changed.iter().any(|it| !it.loops.is_empty()).then_some(())?;
+    let mut elements: Vec<ExprId> = Vec::new();
+    for it in &changed {
+        if !elements.iter().any(|other| program.is_alike(it.expr, *other)) {
+            elements.push(it.expr);
         }
+    }
+    (elements.len() <= MOST).then_some(())?;
+    let (used, declared) = kernel::walk::uses(program, Part::Stmt(code));
+    let set: FxHashSet<VarId> =
+        used.iter().filter(|it| it.how != How::Named).map(|it| it.var).collect();
+    let roots: Vec<VarId> =
+        elements.iter().map(|it| root_of(program, *it)).collect::<Option<Vec<_>>>()?;
+    let moves = |it: VarId| declared.contains(&it) || !roots.contains(&it) && set.contains(&it);
+    for (element, root) in elements.iter().zip(&roots) {
+        let types = &program.types;
+        let ty = program.exprs[*element].ty;
+        let is_number = types.is_scalar(ty) && !types.is_complex(ty) && !ty.quals.is_volatile;
+        let moves_root = types.is_pointer(program.vars[*root].ty) && is_set(program, code, *root);
+        let is_it = |it: &&Access| program.is_alike(it.expr, *element);
+        // All iterations have it, or none has.
+        let is_always = changed.iter().chain(&looked).filter(is_it).any(|it| {
+            let is_even = |it: &StmtId| loop_of(program, *it, &dims).is_some();
+            !it.is_conditional && it.loops.iter().all(is_even)
+        });
+        // Its place is known before the iteration begins.
+        let is_fixed = !mentions(program, *element, moves) && !has_loads(program, *element);
+        (is_number && is_always && is_fixed && !moves_root).then_some(())?;
+    }
+    let (mut needed, mut others): (Vec<usize>, Vec<(ExprId, Access)>) = (Vec::new(), Vec::new());
+    // Where elements of a box of iterations lie is told by its corners.
+    let mut ask = |element: ExprId, look: &Access| {
+        let ends = ends(program, cx.kernel, share, look)?;
+        let vars: Vec<VarId> = ends.iter().map(|it| it.0).collect();
+        let is_unknown = |it: VarId| {
+            !vars.contains(&it)
+                && (declared.contains(&it) || set.contains(&it))
+                && !roots.contains(&it)
+        };
+        let is_fit = |e| {
+            is_affine(program, e, &vars)
+                && !mentions(program, e, is_unknown)
+                && !has_loads(program, e)
+        };
+        // An array that is changed does not lie apart from itself.
+        let may_be = |e| {
+            let root = root_of(program, e);
+            root.is_some_and(|it| {
+                program.types.is_pointer(program.vars[it].ty) || !roots.contains(&it)
+            })
+        };
+        ([element, look.expr].into_iter().all(|it| is_fit(it) && may_be(it))).then_some(())?;
+        let is_there = |it: &(ExprId, Access)| {
+            program.is_alike(it.0, element) && program.is_alike(it.1.expr, look.expr)
+        };
+        if !others.iter().any(is_there) {
+            others.push((element, look.clone()));
+        }
+        Some(())
+    };
+    for (at, (element, root)) in elements.iter().zip(&roots).enumerate() {
+        for other in elements.iter().skip(at + 1) {
+            if !is_apart(program, *other, *root) && !are_members(program, *element, *other) {
+                let access = Access { expr: *other, loops: Vec::new(), is_conditional: false };
+                ask(*element, &access)?;
+            }
+        }
+    }
+    let is_element = |it: &&Access| elements.iter().any(|e| program.is_alike(it.expr, *e));
+    for look in looked.iter().filter(|it| !is_element(it)) {
         let is_free = |dim: &VarId| {
             let is_even = |it: &StmtId| loop_of(program, *it, &[*dim]).is_some();
             let counters: Vec<VarId> =
@@ -124,7 +165,7 @@ fn plan(cx: &mut Cx<'_>, share: &Share) -> Option<Plan> {
             let is_known = |it: VarId| {
                 it != *dim
                     && (counters.contains(&it) || !declared.contains(&it) && !set.contains(&it))
-                    || it == root
+                    || roots.contains(&it)
             };
             !look.is_conditional
                 && look.loops.iter().all(is_even)
@@ -133,49 +174,50 @@ fn plan(cx: &mut Cx<'_>, share: &Share) -> Option<Plan> {
         // The dimension that is known to have most iterations.
         let free = dims.iter().enumerate().filter(|it| is_free(it.1)).map(|it| it.0);
         let trips = |it: &usize| share.dims.get(*it).and_then(|it| about(program, it));
-        match free.max_by_key(|it| trips(it).unwrap_or(2)) {
-            Some(best) if needed.contains(&best) => {}
-            Some(best) => needed.push(best),
-            // Where elements of a box of iterations lie is told by its corners.
-            None => {
-                let ends = ends(cx.program, cx.kernel, share, look)?;
-                let vars: Vec<VarId> = ends.iter().map(|it| it.0).collect();
-                let is_fit = |e| is_affine(program, e, &vars) && !mentions(program, e, moves);
-                let names_others = mentions(program, look.expr, |it| {
-                    !vars.contains(&it) && (declared.contains(&it) || set.contains(&it))
-                });
-                (is_fit(element)
-                    && is_affine(program, look.expr, &vars)
-                    && !names_others
-                    && !has_loads(program, look.expr))
-                .then_some(())?;
-                let is_there = |it: &Access| program.is_alike(it.expr, look.expr);
-                if !others.iter().any(is_there) {
-                    others.push(look.clone());
-                }
+        let best = free.max_by_key(|it| trips(it).unwrap_or(2));
+        for (element, root) in elements.iter().zip(&roots) {
+            if is_apart(program, look.expr, *root) || are_members(program, *element, look.expr) {
+                continue;
+            }
+            match best {
+                Some(best) if needed.contains(&best) => {}
+                Some(best) => needed.push(best),
+                None => ask(*element, look)?,
             }
         }
     }
-    (others.len() <= 4).then_some(())?;
-    if !is_always {
-        return None;
-    }
+    (others.len() <= 2 * MOST).then_some(())?;
     let list = listed(program, code);
-    let names = |it: &&StmtId| {
-        let mut found = Vec::new();
-        places(program, Part::Stmt(**it), element, &mut found);
-        !found.is_empty()
+    let made = elements.iter().map(|it| Element::of(program, &list, *it)).collect();
+    Some(Plan { elements: made, code: list, dims: needed, others })
+}
+
+impl Element {
+    fn of(program: &Program, list: &[StmtId], expr: ExprId) -> Element {
+        let named = |part| {
+            let mut found = Vec::new();
+            places(program, part, expr, &mut found);
+            found
+        };
+        let first = list.iter().find(|it| !named(Part::Stmt(**it)).is_empty());
+        let is_set_first = first.is_some_and(|it| {
+            let C::Expr(e) = program.stmts[*it].kind else { return false };
+            let ExprKind::Assign(to, value) = program.exprs[e].kind else { return false };
+            program.is_alike(to, expr) && named(Part::Expr(value)).is_empty()
+        });
+        let places = list.iter().flat_map(|it| named(Part::Stmt(*it))).collect();
+        Element { expr, places, is_set_first }
+    }
+}
+
+/// Whether two are different members of one structure.
+fn are_members(program: &Program, a: ExprId, b: ExprId) -> bool {
+    let (ExprKind::Member(one, record, at), ExprKind::Member(other, _, behind)) =
+        (&program.exprs[a].kind, &program.exprs[b].kind)
+    else {
+        return false;
     };
-    let is_set_first = list.iter().find(names).is_some_and(|it| {
-        let C::Expr(e) = program.stmts[*it].kind else { return false };
-        let ExprKind::Assign(to, value) = program.exprs[e].kind else { return false };
-        let mut found = Vec::new();
-        places(program, Part::Expr(value), element, &mut found);
-        program.is_alike(to, element) && found.is_empty()
-    });
-    let mut found = Vec::new();
-    list.iter().for_each(|it| places(program, Part::Stmt(*it), element, &mut found));
-    Some(Plan { places: found, code: list, is_set_first, dims: needed, others })
+    at != behind && !program.types.records[*record].is_union && program.is_alike(*one, *other)
 }
 
 /// The variables of a box of iterations and of the loops around an access, each with its first and last value, if those are
@@ -349,11 +391,26 @@ impl Reader<'_> {
                 matches!(kind, ExprKind::And(..) | ExprKind::Or(..) | ExprKind::Conditional(..));
         }
         let mut inner = Vec::new();
-        program.parts(part, &mut |it| inner.push(it));
+        match part {
+            Part::Expr(e) if let ExprKind::Member(of, ..) = program.exprs[e].kind => {
+                inside(program, of, &mut inner);
+            }
+            _ => program.parts(part, &mut |it| inner.push(it)),
+        }
         for (at, it) in inner.into_iter().enumerate() {
             self.part(it, loops, is_conditional || is_less && at > 0)?;
         }
         Some(())
+    }
+}
+
+/// What a place is found by of which a member is looked at: it is not looked at as a whole.
+fn inside(program: &Program, place: ExprId, found: &mut Vec<Part>) {
+    match program.exprs[place].kind {
+        ExprKind::Member(of, ..) => inside(program, of, found),
+        ExprKind::Index(a, b) => found.extend([Part::Expr(a), Part::Expr(b)]),
+        ExprKind::Deref(a) => found.push(Part::Expr(a)),
+        _ => found.push(Part::Expr(place)),
     }
 }
 
@@ -375,12 +432,9 @@ fn promoted(cx: &mut Cx<'_>, share: &Share, plan: &Plan, span: Span) -> Result<B
             None => are_several,
         });
     }
-    let Some(element) = plan.places.first().copied() else {
-        return super::refuse("an element that nobody names", span);
-    };
-    for other in &plan.others {
+    for (element, other) in &plan.others {
         let Some(ends) = ends(cx.program, cx.kernel, share, other) else { continue };
-        let [mine, theirs] = [element, other.expr].map(|it| extent(cx, it, &ends, span, &mut out));
+        let [mine, theirs] = [*element, other.expr].map(|it| extent(cx, it, &ends, span, &mut out));
         let build = &mut cx.build(span);
         let apart = [(mine, theirs), (theirs, mine)].map(|((_, last), (first, _))| {
             let (last, first) = (build.var(last), build.var(first));
@@ -394,21 +448,26 @@ fn promoted(cx: &mut Cx<'_>, share: &Share, plan: &Plan, span: Span) -> Result<B
         });
     }
     let build = &mut cx.build(span);
-    let ty = build.type_of(element).plain();
-    let var = build.fresh("element", ty);
-    let mut list = vec![build.stmt(C::Local(var))];
-    if !plan.is_set_first {
-        let value = build.set(var, element);
-        list.push(build.stmt(C::Expr(value)));
+    let (mut list, mut stores) = (Vec::new(), Vec::new());
+    let mut places: FxHashMap<ExprId, ExprId> = FxHashMap::default();
+    for Element { expr, places: named, is_set_first } in &plan.elements {
+        let ty = build.type_of(*expr).plain();
+        let var = build.fresh("element", ty);
+        list.push(build.stmt(C::Local(var)));
+        if !is_set_first {
+            let value = build.set(var, *expr);
+            list.push(build.stmt(C::Expr(value)));
+        }
+        let place = build.var(var);
+        places.extend(named.iter().map(|it| (*it, place)));
+        let value = build.var(var);
+        let store = build.assign(*expr, value);
+        stores.push(build.stmt(C::Expr(store)));
     }
-    let place = build.var(var);
-    let places: FxHashMap<ExprId, ExprId> = plan.places.iter().map(|it| (*it, place)).collect();
     let mut copier = Copier { places, ..Copier::new(cx.program) };
     list.extend(plan.code.iter().map(|it| copier.stmt(*it)));
+    list.extend(stores);
     let build = &mut cx.build(span);
-    let value = build.var(var);
-    let store = build.assign(element, value);
-    list.push(build.stmt(C::Expr(store)));
     let code = build.stmt(C::Block(list.into()));
     let body = vec![Stmt::new(StmtKind::Code(code), span)];
     let made = vec![Stmt::new(StmtKind::Share(Box::new(Share { body, ..share.clone() })), span)];
