@@ -48,14 +48,17 @@ void _ZN4impl17unsetCriticalLockEP10omp_lock_t(unsigned *lock) {
 ";
 
 /// Loops as flang 19 asks for them, by the number of iterations. LLVM's device library has the same names, and runs one
-/// iteration more.
+/// iteration more. flang asks for no barrier behind a loop that the threads of a team share, so the loop has it.
 fn loops() -> String {
     let mut text = String::from(
         "extern int omp_get_thread_num(void), omp_get_num_threads(void), omp_get_team_num(void), omp_get_num_teams(void);\n\
-         #define SHARE(TYPE, NAME, ME, ALL, ...) \\\n\
+         extern void __kmpc_barrier(void *, int);\n\
+         #define SHARE(TYPE, NAME, ME, ALL, END, ...) \\\n\
          void NAME(void *at, void (*body)(TYPE, void *), void *with, TYPE count, ##__VA_ARGS__) { \\\n\
          unsigned long long me = (ME), all = (ALL), i; \\\n\
-         for (i = me; i < (unsigned long long)count; i += all) body((TYPE)i, with); }\n",
+         for (i = me; i < (unsigned long long)count; i += all) body((TYPE)i, with); END; }\n\
+         #define NONE (void)0\n\
+         #define MEET do { if (all > 1) __kmpc_barrier(at, (int)me); } while (0)\n",
     );
     for (ending, kind) in
         [("4", "int"), ("4u", "unsigned"), ("8", "long long"), ("8u", "unsigned long long")]
@@ -63,10 +66,10 @@ fn loops() -> String {
         let (thread, threads) = ("omp_get_thread_num()", "omp_get_num_threads()");
         let (team, teams) = ("omp_get_team_num()", "omp_get_num_teams()");
         text.push_str(&format!(
-            "SHARE({kind}, __kmpc_for_static_loop_{ending}, {thread}, {threads}, {kind} a, {kind} b)\n\
-             SHARE({kind}, __kmpc_distribute_static_loop_{ending}, {team}, {teams}, {kind} a)\n\
+            "SHARE({kind}, __kmpc_for_static_loop_{ending}, {thread}, {threads}, MEET, {kind} a, {kind} b)\n\
+             SHARE({kind}, __kmpc_distribute_static_loop_{ending}, {team}, {teams}, NONE, {kind} a)\n\
              SHARE({kind}, __kmpc_distribute_for_static_loop_{ending}, \
-             ({team} * (unsigned long long){threads} + {thread}), ({teams} * (unsigned long long){threads}), \
+             ({team} * (unsigned long long){threads} + {thread}), ({teams} * (unsigned long long){threads}), NONE, \
              {kind} a, {kind} b, {kind} c)\n"
         ));
     }
@@ -100,7 +103,7 @@ pub(crate) fn assembly(
     let clang = Host::exactly(llvm.clang().into_os_string(), cx.arguments.verbose);
     let libdevice = libdevice();
     let optimised = level(cx);
-    let mut key = Key::new("nvptx 3").with(arch.as_bytes()).with(optimised.as_bytes());
+    let mut key = Key::new("nvptx 4").with(arch.as_bytes()).with(optimised.as_bytes());
     key = key
         .with(clang.version())
         .with(libdevice.as_ref().map_or(&b""[..], |it| it.as_os_str().as_encoded_bytes()));
