@@ -77,7 +77,9 @@ impl Compiler {
         if let Some(nvcc) = programs.or_else(|| host::on_path(&OsString::from("nvcc"))) {
             return Ok(Compiler::Nvcc(nvcc));
         }
-        let nvrtc = of_python().iter().find_map(|it| Nvrtc::open(it).ok());
+        let nvrtc = of_python(&["cuda_nvrtc/lib", "cu13/lib"], NAMES)
+            .iter()
+            .find_map(|it| Nvrtc::open(it).ok());
         nvrtc.map(Compiler::Nvrtc).ok_or_else(|| ABSENT.to_owned())
     }
 
@@ -140,17 +142,17 @@ fn parent(path: PathBuf) -> Option<PathBuf> {
     path.parent().map(Path::to_owned)
 }
 
-/// NVRTC as pip installs it: only Python knows where.
-fn of_python() -> Vec<PathBuf> {
+/// A file of NVIDIA's as pip installs it: only Python knows where. `places` are below the folder of all their packages.
+pub(crate) fn of_python(places: &[&str], names: &[&str]) -> Vec<PathBuf> {
     const ASK: &str = "import site, sys\nprint('\\n'.join(site.getsitepackages() + \
                        [site.getusersitepackages()] + sys.path))";
     let asked = Command::new("python3").args(["-c", ASK]).stderr(Stdio::null()).output();
     let told = asked.map(|it| String::from_utf8_lossy(&it.stdout).into_owned()).unwrap_or_default();
     let mut found = Vec::new();
     for folder in told.lines().filter(|it| !it.is_empty()) {
-        for package in ["cuda_nvrtc", "cu13"] {
-            let lib = Path::new(folder).join("nvidia").join(package).join("lib");
-            found.extend(NAMES.iter().map(|it| lib.join(it)).filter(|it| it.is_file()));
+        for place in places {
+            let folder = Path::new(folder).join("nvidia").join(place);
+            found.extend(names.iter().map(|it| folder.join(it)).filter(|it| it.is_file()));
         }
     }
     found
