@@ -54,11 +54,7 @@ impl Compiler {
                 None => Err(format!("FERRY_NVRTC: there is no NVRTC in `{}`", path.display())),
             };
         }
-        let installed: Vec<PathBuf> = ["CUDA_HOME", "CUDA_PATH"]
-            .iter()
-            .filter_map(|it| named(it))
-            .chain([PathBuf::from("/usr/local/cuda")])
-            .collect();
+        let installed = installed();
         let mut places = Vec::new();
         for folder in &installed {
             places.extend(["lib64", "lib", "targets/x86_64-linux/lib"].map(|it| folder.join(it)));
@@ -122,6 +118,43 @@ impl Compiler {
             Compiler::Nvrtc(it) => it.compile(text, options, arch),
             Compiler::Nvcc(path) => nvcc(path, text, options, arch, scratch),
         }
+    }
+}
+
+/// Folders that an installation of CUDA may be in.
+pub(crate) fn installed() -> Vec<PathBuf> {
+    let named = |name: &str| env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from);
+    let named = ["CUDA_HOME", "CUDA_PATH"].iter().filter_map(|it| named(it));
+    named.chain([PathBuf::from("/usr/local/cuda")]).collect()
+}
+
+/// NVIDIA's assembler, where it is installed. Nothing needs it: what it makes here the driver makes when a program begins, and
+/// that takes a while.
+pub(crate) struct Assembler(PathBuf);
+
+impl Assembler {
+    pub(crate) fn find() -> Option<Assembler> {
+        let files = installed().into_iter().map(|it| it.join("bin/ptxas"));
+        let found = files.into_iter().find(|it| it.is_file());
+        let found = found.or_else(|| host::on_path(&OsString::from("ptxas")));
+        let of_pip = || of_python(&["cuda_nvcc/bin", "cu13/bin"], &["ptxas"]).into_iter().next();
+        found.or_else(of_pip).map(Assembler)
+    }
+
+    /// What tells it from others, for the cache.
+    pub(crate) fn about(&self) -> Vec<u8> {
+        let told = Command::new(&self.0).arg("--version").stderr(Stdio::null()).output();
+        told.map(|it| it.stdout).unwrap_or_default()
+    }
+
+    /// Machine code for `sm_NN`; nothing if it does not know that, or the text.
+    pub(crate) fn assemble(&self, text: &str, arch: &str, scratch: &Path) -> Option<Vec<u8>> {
+        let (source, output) = (scratch.join("kernels.ptx"), scratch.join("kernels.cubin"));
+        fs::write(&source, text).ok()?;
+        let mut command = Command::new(&self.0);
+        command.arg(format!("-arch={arch}")).arg(&source).arg("-o").arg(&output);
+        let ran = command.stdout(Stdio::null()).stderr(Stdio::null()).status().ok()?;
+        if ran.success() { fs::read(&output).ok() } else { None }
     }
 }
 

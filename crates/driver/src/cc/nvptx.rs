@@ -2,7 +2,8 @@
 //!
 //! In: the bitcode of all files of a program for one GPU. Out: one text with LLVM's device library in it, and a second
 //! one with the mathematical functions that it calls. These are NVIDIA's: from the library of a CUDA installation or of
-//! pip's part of it, which makes them part of the kernels, else from NVRTC, which has them built in. Neither `ptxas` nor `nvlink` is needed.
+//! pip's part of it, which makes them part of the kernels, else from NVRTC, which has them built in. Neither `ptxas` nor
+//! `nvlink` is needed; `ptxas`, where it is, saves the driver its work.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -13,12 +14,12 @@ use abi::image::{ImageKind, LINKED};
 use cache::Key;
 
 use super::bundle::Code;
-use super::cuda::{FUNCTION, TRIPLE};
+use super::cuda::{FUNCTION, OLDEST, TRIPLE};
 use super::gpus;
 use super::host::{Host, Voice};
 use super::image::Part;
 use super::llvm::Native;
-use super::nvidia::{self, Compiler};
+use super::nvidia::{self, Assembler, Compiler};
 use super::{Context, Failure};
 
 /// What LLVM's optimiser may put calls of into a kernel: the device library must have them when it runs.
@@ -169,6 +170,12 @@ pub(crate) fn assembly(
     }
     let (text, is_shared) = renamed(&text, shared);
     let names = undefined(&text);
+    let is_there = |it: &&String| {
+        OF_CUDA.contains(&it.as_str()) || it.starts_with(MATHEMATICS) || it.starts_with(FUNCTION)
+    };
+    if let Some(name) = names.iter().find(|it| !is_there(it)) {
+        return Err(not_there(name));
+    }
     let is_shared = is_shared || text.contains("\n.extern .global");
     let ending = if is_shared { gpus::LINKED } else { "" };
     let part = |name: &str, text: String| Part {
@@ -184,7 +191,17 @@ pub(crate) fn assembly(
     let mathematics: Vec<&String> = names.iter().filter(|it| it.starts_with(MATHEMATICS)).collect();
     let mark = format!("\n// {LINKED}llvm\n");
     if mathematics.is_empty() {
-        return Ok(vec![part(whole, if is_shared { format!("{text}{mark}") } else { text })]);
+        if is_shared {
+            return Ok(vec![part(whole, format!("{text}{mark}"))]);
+        }
+        let mut both = Vec::new();
+        if let Some(bytes) = machine_code(cx, &text, arch)? {
+            let mut made = part(whole, String::new());
+            (made.code.kind, made.code.bytes) = (ImageKind::Cubin, bytes);
+            both.push(made);
+        }
+        both.push(part(whole, text));
+        return Ok(both);
     }
     let functions = functions(cx, &mathematics, arch)?;
     let text = text.replace(MATHEMATICS, OWN_MATHEMATICS);
@@ -193,6 +210,37 @@ pub(crate) fn assembly(
         part(whole, format!("{text}{mark}")),
         part("mathematics", format!("{functions}{mark}")),
     ])
+}
+
+/// Functions that CUDA itself has for kernels.
+const OF_CUDA: &[&str] = &["vprintf", "malloc", "free", "__assertfail"];
+
+/// What to say of a function that device code calls and that no file has.
+fn not_there(name: &str) -> Failure {
+    if name.starts_with("_Fortran") {
+        return Failure::told(&format!(
+            "device code calls `{name}` of Fortran's library, which is not there for `cuda`\n  help: write what it does as loops \
+             (assignments of whole arrays, `print`, functions of arrays), or leave `cuda` out of `--device`"
+        ));
+    }
+    Failure::told(&format!(
+        "device code calls `{name}`, which no file defines for `cuda`\n  help: define it between `declare target` directives, or \
+         leave `cuda` out of `--device`"
+    ))
+}
+
+/// Machine code of a text that is whole, where NVIDIA's assembler is installed and a GPU was named.
+fn machine_code(cx: &Context<'_>, text: &str, arch: &str) -> Result<Option<Vec<u8>>, Failure> {
+    let number = arch.strip_prefix("sm_").and_then(|it| it.parse().ok()).unwrap_or(0);
+    let Some(assembler) = (number > OLDEST).then(Assembler::find).flatten() else {
+        return Ok(None);
+    };
+    let key = Key::new("ptxas").with(&assembler.about()).with(arch.as_bytes());
+    let made = cx.cache.get(&key.with(text.as_bytes()), || {
+        let scratch = cx.folder("ptxas")?;
+        Ok::<_, Failure>(assembler.assemble(text, arch, &scratch).unwrap_or_default())
+    })?;
+    Ok(Some(made).filter(|it| !it.is_empty()))
 }
 
 /// The text with functions that are shared under the names they have in C files, and whether it has any.
@@ -306,9 +354,8 @@ fn calls_for_threads(text: &str) -> bool {
 
 /// NVIDIA's library of mathematical functions, if CUDA is installed, or that part of it by pip.
 fn libdevice() -> Option<PathBuf> {
-    let named = |name: &str| std::env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from);
-    let folders = [named("CUDA_HOME"), named("CUDA_PATH"), Some("/usr/local/cuda".into())];
-    let files = folders.into_iter().flatten().map(|it| it.join(LIBDEVICE).join(LIBDEVICE_NAME));
+    let folders = nvidia::installed().into_iter();
+    let files = folders.map(|it| it.join(LIBDEVICE).join(LIBDEVICE_NAME));
     let installed = files.into_iter().find(|it| it.is_file());
     let of_pip = ["cuda_nvcc", "cu13"].map(|it| format!("{it}/{LIBDEVICE}"));
     let of_pip = of_pip.each_ref().map(String::as_str);
