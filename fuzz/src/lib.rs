@@ -1,9 +1,10 @@
-//! What the fuzz targets share: the front end as one call that must never panic, hang or disagree
-//! with itself.
+//! What the fuzz targets share: the front end, and the reading of device code, each as one call that must never panic,
+//! hang or disagree with itself.
 
 use std::sync::{Mutex, OnceLock, mpsc};
 use std::time::{Duration, Instant};
 
+use abi::image::{Container, Payload};
 use directive::Directives;
 use source::SourceMap;
 
@@ -33,6 +34,19 @@ pub fn front(text: &[u8]) {
     let worker = worker.lock().expect("one at a time");
     worker.0.send(text.to_owned()).expect("the worker lives");
     worker.1.recv().expect("the worker lives");
+}
+
+/// Walks containers as a link does: each ends behind where it began, and is what it is when it is written again.
+pub fn containers(bytes: &[u8]) {
+    let mut rest = bytes;
+    while let Ok(length) = Container::len_of(rest) {
+        let read = Container::read(rest).expect("its length was told");
+        let written = read.write();
+        assert_eq!(Container::read(&written), Ok(read.clone()));
+        let _ = Payload::of(read.payload);
+        assert!(length > 0 && length <= rest.len());
+        rest = &rest[length..];
+    }
 }
 
 fn check(text: Vec<u8>) {

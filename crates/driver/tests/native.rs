@@ -33,13 +33,17 @@ fn main() -> ExitCode {
             trials.push(Trial::test(format!("program::{name}"), move || run(&file)));
         }
         type Test = fn() -> Result<(), Failed>;
-        let all: [(&str, Test); 9] = [
+        let all: [(&str, Test); 13] = [
             ("several_languages_are_one_program", several_languages),
             ("several_languages_with_cmake", with_cmake),
             ("several_languages_with_make", with_make),
             ("archives_and_separate_links", archives),
             ("a_missing_map_is_told", missing_map),
             ("verdicts_are_told", verdicts),
+            ("barriers_of_few_threads_on_gpus", barriers),
+            ("mathematics_of_pip_on_gpus", mathematics),
+            ("machine_code_where_the_assembler_is", machine_code),
+            ("library_of_fortran_on_gpus_is_refused", library_of_fortran),
             ("cc_hands_regions_over", by_cc),
             ("openacc_is_refused", openacc),
             ("devices_that_cannot_be_are_refused", devices),
@@ -314,6 +318,126 @@ fn verdicts() -> Result<(), Failed> {
         "a.cpp:8: target teams distribute parallel for: runs on cpu and cpu:separate: its body is a kernel",
     ];
     check(told.status.success() && expected.iter().all(|it| said.contains(it)), &told)
+}
+
+/// The assembly for a GPU of a C++ text, built with these variables of the environment.
+fn assembly(text: &str, variables: &[(&str, &Path)]) -> Result<String, Failed> {
+    let folder = scratch();
+    let at = folder.path();
+    fs::write(at.join("a.cpp"), text).expect("written");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ferry"));
+    command.args([
+        "c++",
+        "-O2",
+        "--device",
+        "cuda:sm_90",
+        "--ferry-save-temps=saved",
+        "a.cpp",
+        "-o",
+        "program",
+    ]);
+    command.env_remove("CUDA_HOME").env_remove("CUDA_PATH").current_dir(at);
+    command.envs(variables.iter().copied());
+    let built = command.output().expect("ferry runs");
+    check(built.status.success() && built.stderr.is_empty(), &built)?;
+    let saved =
+        fs::read_dir(at.join("saved")).expect("what was saved").flatten().map(|it| it.path());
+    let texts = saved.filter(|it| it.extension().is_some_and(|it| it == "ptx"));
+    Ok(texts.map(|it| fs::read_to_string(it).expect("a text")).collect())
+}
+
+/// Where a parallel region has a part of the threads, its barriers wait for these alone.
+fn barriers() -> Result<(), Failed> {
+    let program = |clause: &str| {
+        format!(
+            "int main() {{\n  int a[64] = {{0}};\n#pragma omp target map(a)\n#pragma omp parallel {clause}\n  {{\n\
+             #pragma omp for\n    for (int i = 0; i < 64; i++) a[i] = i;\n#pragma omp for\n    \
+             for (int i = 0; i < 64; i++) a[i] += a[63 - i];\n  }}\n  return a[0] != 63;\n}}\n"
+        )
+    };
+    for (clause, is_part) in [("num_threads(8)", true), ("", false)] {
+        let text = assembly(&program(clause), &[])?;
+        let parts = ["bar.warp.sync %", "barrier.sync 7, %"];
+        // Without the clause all threads of the block meet.
+        let is_right =
+            parts.iter().all(|it| text.contains(it)) == is_part && text.contains("bar.sync");
+        if !is_right {
+            return Err(format!("`{clause}`: its barriers are others\n{text}").into());
+        }
+    }
+    Ok(())
+}
+
+/// The library of mathematical functions that pip installs becomes part of the kernels.
+fn mathematics() -> Result<(), Failed> {
+    let folder = scratch();
+    let library = folder.path().join("nvidia/cuda_nvcc/nvvm/libdevice");
+    fs::create_dir_all(&library).expect("a folder");
+    let text = "double __nv_sin(double x) { return x * 1234.5; }\n";
+    fs::write(folder.path().join("lib.c"), text).expect("written");
+    let words =
+        ["--target=nvptx64-nvidia-cuda", "-nogpulib", "-O1", "-emit-llvm", "-c", "lib.c", "-o"];
+    let output = library.join("libdevice.10.bc");
+    let made =
+        tool("clang++-19", &[&["-x", "c"], &words[..], &[path(&output)]].concat(), folder.path());
+    check(made.status.success(), &made)?;
+    let program = "#include <cmath>\nint main() {\n  double x = 2;\n#pragma omp target map(x)\n  x = std::sin(x);\n  \
+                   return x < 0;\n}\n";
+    let text = assembly(program, &[("PYTHONPATH", folder.path())])?;
+    // 1234.5
+    let is_part = text.contains("0d40934A0000000000") && !text.contains("nv_sin");
+    if is_part { Ok(()) } else { Err(text.into()) }
+}
+
+/// Where NVIDIA's assembler is installed a program for a GPU that was named has its machine code beside the assembly.
+fn machine_code() -> Result<(), Failed> {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = scratch();
+    let at = folder.path();
+    fs::create_dir(at.join("bin")).expect("a folder");
+    let assembler = at.join("bin/ptxas");
+    let script =
+        "#!/bin/sh\n[ \"$1\" = --version ] && exit\necho \"$1 $(grep -c entry $2)\" > $4\n";
+    fs::write(&assembler, script).expect("written");
+    fs::set_permissions(&assembler, fs::Permissions::from_mode(0o755)).expect("a program");
+    fs::write(
+        at.join("a.cpp"),
+        "int main() {\n  int x = 0;\n#pragma omp target map(x)\n  x = 1;\n  return x != 1;\n}\n",
+    )
+    .expect("written");
+    for (device, expected) in [("cuda:sm_90", Some("-arch=sm_90 1\n")), ("cuda", None)] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ferry"));
+        let saved = format!("--ferry-save-temps={}", device.replace(':', "_"));
+        command.args(["c++", "--device", device, &saved, "a.cpp", "-o", "program"]);
+        let built = command.env("CUDA_HOME", at).current_dir(at).output().expect("ferry runs");
+        check(built.status.success() && built.stderr.is_empty(), &built)?;
+        let saved = fs::read_dir(at.join(device.replace(':', "_"))).expect("what was saved");
+        let saved: Vec<PathBuf> = saved.flatten().map(|it| it.path()).collect();
+        let of =
+            |ending: &str| saved.iter().find(|it| it.extension().is_some_and(|it| it == ending));
+        let made = of("cubin").map(|it| fs::read_to_string(it).expect("a text"));
+        if made.as_deref() != expected || of("ptx").is_none() {
+            return Err(format!("{device}: {made:?} in {saved:?}").into());
+        }
+    }
+    Ok(())
+}
+
+/// What no GPU has is told when the program is linked.
+fn library_of_fortran() -> Result<(), Failed> {
+    let folder = scratch();
+    let at = folder.path();
+    let text = "program p\n  integer, allocatable :: a(:), b(:)\n  allocate (a(10), b(10))\n  b = 1\n  !$omp target map(a, b)\n  \
+                a = b\n  !$omp end target\n  if (a(3) /= 1) stop 1\nend program\n";
+    fs::write(at.join("a.f90"), text).expect("written");
+    let told = ferry(&["fc", "--device", "cuda:sm_90,cpu", "a.f90", "-o", "program"], at);
+    let said = String::from_utf8_lossy(&told.stderr).into_owned();
+    let is_told =
+        ["`_FortranAAssign`", "not there for `cuda`", "help: "].iter().all(|it| said.contains(it));
+    check(told.status.code() == Some(1) && is_told, &told)?;
+    builds(&["fc", "--device", "cpu", "a.f90", "-o", "program"], at)?;
+    let ran = on(&at.join("program"), "cpu");
+    check(ran.status.success(), &ran)
 }
 
 /// `ferry cc` on a C++ or Fortran file that asks for a device.

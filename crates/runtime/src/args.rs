@@ -169,7 +169,7 @@ unsafe fn element(array: *mut *mut c_void, index: usize) -> Option<NonNull<c_voi
     NonNull::new(unsafe { *array.add(index) })
 }
 
-/// The name of a mapped variable: `;name;file;line;column;;`, in the constants of the program.
+/// The name of a mapped variable: `;name;file;line;column;;`, in the constants of the program. flang has the file first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Name(NonNull<c_char>);
 
@@ -189,7 +189,8 @@ impl Name {
         // SAFETY: as in `fmt` below.
         let text = unsafe { CStr::from_ptr(self.0.as_ptr()) }.to_string_lossy();
         let mut parts = text.strip_prefix(';')?.split(';');
-        let file = parts.nth(1).filter(|it| !it.is_empty() && *it != "unknown")?;
+        let (_, file) = in_order(parts.next()?, parts.next()?);
+        let file = Some(file).filter(|it| !it.is_empty() && *it != "unknown")?;
         let line = parts.next()?.parse().ok()?;
         let column = parts.next().and_then(|it| it.parse().ok()).unwrap_or(0);
         Some((file.to_owned(), line, column))
@@ -201,13 +202,26 @@ impl Name {
     }
 }
 
+/// A name and its file, told apart by the ending of a file of Fortran's. No name in Fortran has a dot.
+fn in_order<'a>(first: &'a str, second: &'a str) -> (&'a str, &'a str) {
+    const ENDINGS: [&str; 8] = ["f", "for", "ftn", "f77", "f90", "f95", "f03", "f08"];
+    let ending = first.rsplit_once('.').map(|it| it.1.to_ascii_lowercase());
+    let is_file = ending.is_some_and(|it| ENDINGS.contains(&it.as_str()));
+    if is_file && !second.is_empty() && !second.contains('.') {
+        (second, first)
+    } else {
+        (first, second)
+    }
+}
+
 /// As the user wrote it: `a[0:n]`.
 impl fmt::Display for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // SAFETY: ended by a zero byte, by the promise given to `MapArgs::new`; tables forget names
         // when the binary that holds them goes.
         let text = unsafe { CStr::from_ptr(self.0.as_ptr()) }.to_string_lossy();
-        let name = text.strip_prefix(';').and_then(|it| it.split(';').next()).unwrap_or(&text);
+        let mut parts = text.strip_prefix(';').unwrap_or(&text).split(';');
+        let (name, _) = in_order(parts.next().unwrap_or(&text), parts.next().unwrap_or_default());
         f.write_str(if name.is_empty() { "unknown" } else { name })
     }
 }
@@ -292,5 +306,27 @@ impl fmt::Display for Place {
             Some((file, line, column)) => write!(f, "{file}:{line}:{column}"),
             None => f.write_str("unknown place"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_both_compilers_are_read() {
+        for (text, name, file) in [
+            (c";a[0:n];main.cpp;1;12;;", "a[0:n]", "main.cpp"),
+            (c";s.f;main.cpp;1;12;;", "s.f", "main.cpp"),
+            (c";/home/me/nm.f90;aa(5:20);1;12;;", "aa(5:20)", "/home/me/nm.f90"),
+            (c";OLD.F;k;1;12;;", "k", "OLD.F"),
+        ] {
+            let read = Name::of_variable(text);
+            assert_eq!(read.to_string(), name);
+            assert_eq!(read.place(), Some((file.to_owned(), 1, 12)));
+        }
+        // Of Ferry's own tables: a name alone.
+        assert_eq!(Name::of_variable(c"table").to_string(), "table");
+        assert_eq!(Name::of_variable(c"table").place(), None);
     }
 }

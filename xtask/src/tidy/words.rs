@@ -29,6 +29,7 @@ const NAMES_A_STANDARD: &[Exception] = &[
     ("crates/runtime/src/host.rs", "functions of the host's threading runtime"),
     ("crates/runtime/src/host_task.rs", "functions of the host's threading runtime"),
     ("crates/runtime/src/team.rs", "functions of the host's threading runtime"),
+    ("crates/runtime/src/ffi/flang.rs", "functions of the host's threading runtime"),
     ("crates/runtime/src/llvm.rs", "texts that LLVM's tests look for"),
     ("crates/runtime/src/llvm_info.rs", "texts that LLVM's tests look for"),
     ("crates/runtime/src/tool/start.rs", "names that the tools interface fixes"),

@@ -63,7 +63,8 @@ impl Toolchain for Nvidia {
                 bitcode.iter().filter(|it| it.code.arch == arch).cloned().collect();
             let made = nvptx::assembly(cx, &own, &arch, &functions_of(&parts))?;
             for part in &made {
-                let ending = format!("{}.{arch}.ptx", part.name.replace(' ', "-"));
+                let form = if part.code.kind == ImageKind::Cubin { "cubin" } else { "ptx" };
+                let ending = format!("{}.{arch}.{form}", part.name.replace(' ', "-"));
                 cx.save(program.output, &ending, &part.code.bytes)?;
             }
             parts.extend(made);

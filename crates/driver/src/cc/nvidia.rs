@@ -54,11 +54,7 @@ impl Compiler {
                 None => Err(format!("FERRY_NVRTC: there is no NVRTC in `{}`", path.display())),
             };
         }
-        let installed: Vec<PathBuf> = ["CUDA_HOME", "CUDA_PATH"]
-            .iter()
-            .filter_map(|it| named(it))
-            .chain([PathBuf::from("/usr/local/cuda")])
-            .collect();
+        let installed = installed();
         let mut places = Vec::new();
         for folder in &installed {
             places.extend(["lib64", "lib", "targets/x86_64-linux/lib"].map(|it| folder.join(it)));
@@ -77,7 +73,9 @@ impl Compiler {
         if let Some(nvcc) = programs.or_else(|| host::on_path(&OsString::from("nvcc"))) {
             return Ok(Compiler::Nvcc(nvcc));
         }
-        let nvrtc = of_python().iter().find_map(|it| Nvrtc::open(it).ok());
+        let nvrtc = of_python(&["cuda_nvrtc/lib", "cu13/lib"], NAMES)
+            .iter()
+            .find_map(|it| Nvrtc::open(it).ok());
         nvrtc.map(Compiler::Nvrtc).ok_or_else(|| ABSENT.to_owned())
     }
 
@@ -123,6 +121,43 @@ impl Compiler {
     }
 }
 
+/// Folders that an installation of CUDA may be in.
+pub(crate) fn installed() -> Vec<PathBuf> {
+    let named = |name: &str| env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from);
+    let named = ["CUDA_HOME", "CUDA_PATH"].iter().filter_map(|it| named(it));
+    named.chain([PathBuf::from("/usr/local/cuda")]).collect()
+}
+
+/// NVIDIA's assembler, where it is installed. Nothing needs it: what it makes here the driver makes when a program begins, and
+/// that takes a while.
+pub(crate) struct Assembler(PathBuf);
+
+impl Assembler {
+    pub(crate) fn find() -> Option<Assembler> {
+        let files = installed().into_iter().map(|it| it.join("bin/ptxas"));
+        let found = files.into_iter().find(|it| it.is_file());
+        let found = found.or_else(|| host::on_path(&OsString::from("ptxas")));
+        let of_pip = || of_python(&["cuda_nvcc/bin", "cu13/bin"], &["ptxas"]).into_iter().next();
+        found.or_else(of_pip).map(Assembler)
+    }
+
+    /// What tells it from others, for the cache.
+    pub(crate) fn about(&self) -> Vec<u8> {
+        let told = Command::new(&self.0).arg("--version").stderr(Stdio::null()).output();
+        told.map(|it| it.stdout).unwrap_or_default()
+    }
+
+    /// Machine code for `sm_NN`; nothing if it does not know that, or the text.
+    pub(crate) fn assemble(&self, text: &str, arch: &str, scratch: &Path) -> Option<Vec<u8>> {
+        let (source, output) = (scratch.join("kernels.ptx"), scratch.join("kernels.cubin"));
+        fs::write(&source, text).ok()?;
+        let mut command = Command::new(&self.0);
+        command.arg(format!("-arch={arch}")).arg(&source).arg("-o").arg(&output);
+        let ran = command.stdout(Stdio::null()).stderr(Stdio::null()).status().ok()?;
+        if ran.success() { fs::read(&output).ok() } else { None }
+    }
+}
+
 /// What nvcc compiles for; nothing if it does not tell.
 fn nvcc_architectures(path: &Path) -> Vec<u32> {
     let told = Command::new(path).arg("--list-gpu-code").stdin(Stdio::null()).output();
@@ -140,17 +175,17 @@ fn parent(path: PathBuf) -> Option<PathBuf> {
     path.parent().map(Path::to_owned)
 }
 
-/// NVRTC as pip installs it: only Python knows where.
-fn of_python() -> Vec<PathBuf> {
+/// A file of NVIDIA's as pip installs it: only Python knows where. `places` are below the folder of all their packages.
+pub(crate) fn of_python(places: &[&str], names: &[&str]) -> Vec<PathBuf> {
     const ASK: &str = "import site, sys\nprint('\\n'.join(site.getsitepackages() + \
                        [site.getusersitepackages()] + sys.path))";
     let asked = Command::new("python3").args(["-c", ASK]).stderr(Stdio::null()).output();
     let told = asked.map(|it| String::from_utf8_lossy(&it.stdout).into_owned()).unwrap_or_default();
     let mut found = Vec::new();
     for folder in told.lines().filter(|it| !it.is_empty()) {
-        for package in ["cuda_nvrtc", "cu13"] {
-            let lib = Path::new(folder).join("nvidia").join(package).join("lib");
-            found.extend(NAMES.iter().map(|it| lib.join(it)).filter(|it| it.is_file()));
+        for place in places {
+            let folder = Path::new(folder).join("nvidia").join(place);
+            found.extend(names.iter().map(|it| folder.join(it)).filter(|it| it.is_file()));
         }
     }
     found

@@ -1,8 +1,9 @@
 //! Bitcode of LLVM's compilers for NVIDIA's GPUs to assembly, which the driver finishes when a program begins.
 //!
 //! In: the bitcode of all files of a program for one GPU. Out: one text with LLVM's device library in it, and a second
-//! one with the mathematical functions that it calls. These are NVIDIA's: from the library of a CUDA installation, else from NVRTC, which
-//! has them built in. Neither `ptxas` nor `nvlink` is needed.
+//! one with the mathematical functions that it calls. These are NVIDIA's: from the library of a CUDA installation or of
+//! pip's part of it, which makes them part of the kernels, else from NVRTC, which has them built in. Neither `ptxas` nor
+//! `nvlink` is needed; `ptxas`, where it is, saves the driver its work.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -13,12 +14,12 @@ use abi::image::{ImageKind, LINKED};
 use cache::Key;
 
 use super::bundle::Code;
-use super::cuda::{FUNCTION, TRIPLE};
+use super::cuda::{FUNCTION, OLDEST, TRIPLE};
 use super::gpus;
 use super::host::{Host, Voice};
 use super::image::Part;
 use super::llvm::Native;
-use super::nvidia::Compiler;
+use super::nvidia::{self, Assembler, Compiler};
 use super::{Context, Failure};
 
 /// What LLVM's optimiser may put calls of into a kernel: the device library must have them when it runs.
@@ -35,8 +36,10 @@ const NEEDED: &[&str] = &[
     "__kmpc_free_shared",
 ];
 
-/// What the device library of LLVM 19 calls for critical sections, and lacks.
-const CRITICAL: &str = "\
+/// What the device library of LLVM 19 lacks: what it calls for critical sections. And what is here in the place of its own: the
+/// barrier of a parallel region with fewer threads than the block has, which waits for threads that never come. To ask how many
+/// there are takes as long as a barrier, so that is left out where all regions have all threads (`ALL`).
+const MENDED: &str = "\
 void _ZN4impl15setCriticalLockEP10omp_lock_t(unsigned *lock) {
   while (__atomic_exchange_n(lock, 1u, __ATOMIC_RELAXED)) { }
   __nvvm_membar_gl();
@@ -45,17 +48,33 @@ void _ZN4impl17unsetCriticalLockEP10omp_lock_t(unsigned *lock) {
   __nvvm_membar_gl();
   __atomic_exchange_n(lock, 0u, __ATOMIC_RELAXED);
 }
+extern int omp_get_num_threads(void);
+extern signed char __kmpc_is_spmd_exec_mode(void);
+extern int __kmpc_get_hardware_num_threads_in_block(void);
+extern void __kmpc_barrier_simple_spmd(void *, int);
+void __kmpc_barrier(void *at, int me) {
+  int is_spmd = __kmpc_is_spmd_exec_mode(), threads, is_part;
+  if (ALL && is_spmd) return __kmpc_barrier_simple_spmd(at, me);
+  threads = omp_get_num_threads();
+  is_part = !is_spmd || threads != __kmpc_get_hardware_num_threads_in_block();
+  if (threads <= 1) __nvvm_membar_gl();
+  else if (is_part && threads < 32) __asm__ volatile(\"bar.warp.sync %0;\" :: \"r\"((1u << threads) - 1) : \"memory\");
+  else if (is_part && threads % 32 == 0) __asm__ volatile(\"barrier.sync 7, %0;\" :: \"r\"(threads) : \"memory\");
+  else __kmpc_barrier_simple_spmd(at, me);
+}
 ";
 
 /// Loops as flang 19 asks for them, by the number of iterations. LLVM's device library has the same names, and runs one
-/// iteration more.
+/// iteration more. flang asks for no barrier behind a loop that the threads of a team share, so the loop has it.
 fn loops() -> String {
     let mut text = String::from(
-        "extern int omp_get_thread_num(void), omp_get_num_threads(void), omp_get_team_num(void), omp_get_num_teams(void);\n\
-         #define SHARE(TYPE, NAME, ME, ALL, ...) \\\n\
+        "extern int omp_get_thread_num(void), omp_get_team_num(void), omp_get_num_teams(void);\n\
+         #define SHARE(TYPE, NAME, ME, ALL, END, ...) \\\n\
          void NAME(void *at, void (*body)(TYPE, void *), void *with, TYPE count, ##__VA_ARGS__) { \\\n\
          unsigned long long me = (ME), all = (ALL), i; \\\n\
-         for (i = me; i < (unsigned long long)count; i += all) body((TYPE)i, with); }\n",
+         for (i = me; i < (unsigned long long)count; i += all) body((TYPE)i, with); END; }\n\
+         #define NONE (void)0\n\
+         #define MEET do { if (all > 1) __kmpc_barrier(at, (int)me); } while (0)\n",
     );
     for (ending, kind) in
         [("4", "int"), ("4u", "unsigned"), ("8", "long long"), ("8u", "unsigned long long")]
@@ -63,10 +82,10 @@ fn loops() -> String {
         let (thread, threads) = ("omp_get_thread_num()", "omp_get_num_threads()");
         let (team, teams) = ("omp_get_team_num()", "omp_get_num_teams()");
         text.push_str(&format!(
-            "SHARE({kind}, __kmpc_for_static_loop_{ending}, {thread}, {threads}, {kind} a, {kind} b)\n\
-             SHARE({kind}, __kmpc_distribute_static_loop_{ending}, {team}, {teams}, {kind} a)\n\
+            "SHARE({kind}, __kmpc_for_static_loop_{ending}, {thread}, {threads}, MEET, {kind} a, {kind} b)\n\
+             SHARE({kind}, __kmpc_distribute_static_loop_{ending}, {team}, {teams}, NONE, {kind} a)\n\
              SHARE({kind}, __kmpc_distribute_for_static_loop_{ending}, \
-             ({team} * (unsigned long long){threads} + {thread}), ({teams} * (unsigned long long){threads}), \
+             ({team} * (unsigned long long){threads} + {thread}), ({teams} * (unsigned long long){threads}), NONE, \
              {kind} a, {kind} b, {kind} c)\n"
         ));
     }
@@ -77,6 +96,10 @@ fn loops() -> String {
 fn has(bytes: &[u8], word: &str) -> bool {
     bytes.windows(word.len()).any(|it| it == word.as_bytes())
 }
+
+/// Where NVIDIA's library of mathematical functions lies in an installation, and its name.
+const LIBDEVICE: &str = "nvvm/libdevice";
+const LIBDEVICE_NAME: &str = "libdevice.10.bc";
 
 /// What the names of NVIDIA's mathematical functions begin with, and what ours begin with that stand for them.
 const MATHEMATICS: &str = "__nv_";
@@ -98,9 +121,11 @@ pub(crate) fn assembly(
         )));
     };
     let clang = Host::exactly(llvm.clang().into_os_string(), cx.arguments.verbose);
-    let libdevice = libdevice();
+    let has_mathematics = parts.iter().any(|it| has(&it.code.bytes, MATHEMATICS));
+    let libdevice = if has_mathematics { libdevice() } else { None };
     let optimised = level(cx);
-    let mut key = Key::new("nvptx 3").with(arch.as_bytes()).with(optimised.as_bytes());
+    let mut key = Key::new("nvptx").with(MENDED.as_bytes());
+    key = key.with(loops().as_bytes()).with(arch.as_bytes()).with(optimised.as_bytes());
     key = key
         .with(clang.version())
         .with(libdevice.as_ref().map_or(&b""[..], |it| it.as_os_str().as_encoded_bytes()));
@@ -119,7 +144,10 @@ pub(crate) fn assembly(
             }
         }
         let has_loops = parts.iter().any(|it| has(&it.code.bytes, "_static_loop_"));
-        linked(&mut words, "-mlink-bitcode-file", needed(&clang, arch, &folder, has_loops)?);
+        let mut with =
+            vec!["-D", if asks_for_threads(&clang, parts, &folder)? { "ALL=0" } else { "ALL=1" }];
+        with.extend(has_loops.then_some("-DLOOPS"));
+        linked(&mut words, "-mlink-bitcode-file", needed(&clang, arch, &folder, &with)?);
         linked(&mut words, "-mlink-builtin-bitcode", library.clone());
         if let Some(libdevice) = &libdevice {
             linked(&mut words, "-mlink-builtin-bitcode", libdevice.clone());
@@ -142,6 +170,12 @@ pub(crate) fn assembly(
     }
     let (text, is_shared) = renamed(&text, shared);
     let names = undefined(&text);
+    let is_there = |it: &&String| {
+        OF_CUDA.contains(&it.as_str()) || it.starts_with(MATHEMATICS) || it.starts_with(FUNCTION)
+    };
+    if let Some(name) = names.iter().find(|it| !is_there(it)) {
+        return Err(not_there(name));
+    }
     let is_shared = is_shared || text.contains("\n.extern .global");
     let ending = if is_shared { gpus::LINKED } else { "" };
     let part = |name: &str, text: String| Part {
@@ -157,7 +191,17 @@ pub(crate) fn assembly(
     let mathematics: Vec<&String> = names.iter().filter(|it| it.starts_with(MATHEMATICS)).collect();
     let mark = format!("\n// {LINKED}llvm\n");
     if mathematics.is_empty() {
-        return Ok(vec![part(whole, if is_shared { format!("{text}{mark}") } else { text })]);
+        if is_shared {
+            return Ok(vec![part(whole, format!("{text}{mark}"))]);
+        }
+        let mut both = Vec::new();
+        if let Some(bytes) = machine_code(cx, &text, arch)? {
+            let mut made = part(whole, String::new());
+            (made.code.kind, made.code.bytes) = (ImageKind::Cubin, bytes);
+            both.push(made);
+        }
+        both.push(part(whole, text));
+        return Ok(both);
     }
     let functions = functions(cx, &mathematics, arch)?;
     let text = text.replace(MATHEMATICS, OWN_MATHEMATICS);
@@ -166,6 +210,37 @@ pub(crate) fn assembly(
         part(whole, format!("{text}{mark}")),
         part("mathematics", format!("{functions}{mark}")),
     ])
+}
+
+/// Functions that CUDA itself has for kernels.
+const OF_CUDA: &[&str] = &["vprintf", "malloc", "free", "__assertfail"];
+
+/// What to say of a function that device code calls and that no file has.
+fn not_there(name: &str) -> Failure {
+    if name.starts_with("_Fortran") {
+        return Failure::told(&format!(
+            "device code calls `{name}` of Fortran's library, which is not there for `cuda`\n  help: write what it does as loops \
+             (assignments of whole arrays, `print`, functions of arrays), or leave `cuda` out of `--device`"
+        ));
+    }
+    Failure::told(&format!(
+        "device code calls `{name}`, which no file defines for `cuda`\n  help: define it between `declare target` directives, or \
+         leave `cuda` out of `--device`"
+    ))
+}
+
+/// Machine code of a text that is whole, where NVIDIA's assembler is installed and a GPU was named.
+fn machine_code(cx: &Context<'_>, text: &str, arch: &str) -> Result<Option<Vec<u8>>, Failure> {
+    let number = arch.strip_prefix("sm_").and_then(|it| it.parse().ok()).unwrap_or(0);
+    let Some(assembler) = (number > OLDEST).then(Assembler::find).flatten() else {
+        return Ok(None);
+    };
+    let key = Key::new("ptxas").with(&assembler.about()).with(arch.as_bytes());
+    let made = cx.cache.get(&key.with(text.as_bytes()), || {
+        let scratch = cx.folder("ptxas")?;
+        Ok::<_, Failure>(assembler.assemble(text, arch, &scratch).unwrap_or_default())
+    })?;
+    Ok(Some(made).filter(|it| !it.is_empty()))
 }
 
 /// The text with functions that are shared under the names they have in C files, and whether it has any.
@@ -223,28 +298,68 @@ fn level(cx: &Context<'_>) -> String {
 }
 
 /// Bitcode that holds on to functions which the optimiser may ask for.
-fn needed(clang: &Host, arch: &str, folder: &Path, has_loops: bool) -> Result<PathBuf, Failure> {
-    let declared: String = NEEDED.iter().map(|it| format!("extern void {it}(void);\n")).collect();
-    let list = NEEDED.join(", ");
+fn needed(clang: &Host, arch: &str, folder: &Path, with: &[&str]) -> Result<PathBuf, Failure> {
+    let is_declared = |it: &&&str| MENDED.contains(**it);
+    let declared = NEEDED.iter().filter(|it| !is_declared(it));
+    let declared: String = declared.map(|it| format!("extern void {it}(void);\n")).collect();
+    let list: Vec<String> = NEEDED.iter().map(|it| format!("(void (*)(void)){it}")).collect();
+    let list = list.join(", ");
     let text = format!(
-        "{CRITICAL}{}{declared}__attribute__((used)) static void (*const __ferry_needed[])(void) = {{ {list} }};\n",
-        if has_loops { loops() } else { String::new() }
+        "{MENDED}\n#ifdef LOOPS\n{}#endif\n{declared}__attribute__((used)) static void (*const __ferry_needed[])(void) = {{ {list} }};\n",
+        loops()
     );
     let (source, output) = (folder.join("needed.c"), folder.join("needed.bc"));
     write(&source, text.as_bytes())?;
     let mut words = machine(arch, "-O1");
-    words.extend(["-w", "-c", "-emit-llvm", "-x", "c"].iter().map(OsString::from));
+    let flags = ["-fconvergent-functions", "-w", "-c", "-emit-llvm", "-x", "c"];
+    words.extend(flags.iter().chain(with).map(OsString::from));
     words.extend([source.into(), "-o".into(), output.clone().into()]);
     clang.run(&words, None, Voice::Kept)?.checked()?;
     Ok(output)
 }
 
-/// NVIDIA's library of mathematical functions, if CUDA is installed.
+/// Whether a parallel region asks for a number of threads, or may. The numbers of parts are the files that they were written to.
+fn asks_for_threads(clang: &Host, parts: &[Part], folder: &Path) -> Result<bool, Failure> {
+    for (number, part) in parts.iter().enumerate() {
+        if has(&part.code.bytes, "omp_set_num_threads") {
+            return Ok(true);
+        }
+        if !has(&part.code.bytes, PARALLEL) {
+            continue;
+        }
+        let [bitcode, text] = ["bc", "ll"].map(|it| folder.join(format!("{number}.{it}")));
+        let mut words: Vec<OsString> =
+            ["-w", "-O0", "-S", "-emit-llvm", "-x", "ir"].map(OsString::from).into();
+        words.extend([bitcode.into(), "-o".into(), text.clone().into()]);
+        clang.run(&words, None, Voice::Kept)?.checked()?;
+        let text =
+            fs::read_to_string(&text).map_err(|error| Failure::file("read", &text, &error))?;
+        if calls_for_threads(&text) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// What begins a parallel region.
+const PARALLEL: &str = "__kmpc_parallel_51";
+
+/// Whether a parallel region in LLVM's text has another number of threads than -1, which asks for all.
+fn calls_for_threads(text: &str) -> bool {
+    let calls = text.lines().filter(|it| it.contains(" call "));
+    let mut arguments =
+        calls.filter_map(|it| it.split_once(&format!("@{PARALLEL}("))?.1.split(", ").nth(3));
+    arguments.any(|it| it != "i32 -1")
+}
+
+/// NVIDIA's library of mathematical functions, if CUDA is installed, or that part of it by pip.
 fn libdevice() -> Option<PathBuf> {
-    let named = |name: &str| std::env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from);
-    let folders = [named("CUDA_HOME"), named("CUDA_PATH"), Some("/usr/local/cuda".into())];
-    let files = folders.into_iter().flatten().map(|it| it.join("nvvm/libdevice/libdevice.10.bc"));
-    files.into_iter().find(|it| it.is_file())
+    let folders = nvidia::installed().into_iter();
+    let files = folders.map(|it| it.join(LIBDEVICE).join(LIBDEVICE_NAME));
+    let installed = files.into_iter().find(|it| it.is_file());
+    let of_pip = ["cuda_nvcc", "cu13"].map(|it| format!("{it}/{LIBDEVICE}"));
+    let of_pip = of_pip.each_ref().map(String::as_str);
+    installed.or_else(|| nvidia::of_python(&of_pip, &[LIBDEVICE_NAME]).into_iter().next())
 }
 
 /// The functions that a text calls and does not have.
@@ -446,6 +561,20 @@ mod tests {
             ".extern .func __ferry_f_add\ncall __ferry_f_add, (add_param_0);\nmov add2;\n";
         assert_eq!((text.as_str(), has_any), (expected, true));
         assert_eq!(renamed("no such name", &shared), ("no such name".to_owned(), false));
+    }
+
+    #[test]
+    fn parallel_regions_that_ask_for_threads_are_found() {
+        let call = |threads: &str| {
+            format!(
+                "  tail call void @__kmpc_parallel_51(ptr nonnull @1, i32 %6, i32 1, i32 {threads}, i32 -1, ptr @f, ptr null)\n"
+            )
+        };
+        let declared =
+            "declare void @__kmpc_parallel_51(ptr, i32, i32, i32, i32, ptr, ptr, ptr, i64)\n";
+        assert!(!calls_for_threads(&format!("{declared}{}", call("-1"))));
+        assert!(calls_for_threads(&format!("{declared}{}{}", call("-1"), call("8"))));
+        assert!(calls_for_threads(&call("%7")));
     }
 
     #[test]
