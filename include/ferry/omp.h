@@ -291,6 +291,9 @@ extern omp_allocator_handle_t omp_get_device_allocator(int device_num,
                                                        omp_memspace_handle_t memspace);
 extern omp_allocator_handle_t omp_get_devices_allocator(int ndevs, const int *devs,
                                                         omp_memspace_handle_t memspace);
+extern int omp_get_memspace_num_resources(omp_memspace_handle_t memspace);
+extern omp_memspace_handle_t omp_get_submemspace(omp_memspace_handle_t memspace, int num_resources,
+                                                 const int *resources);
 
 extern void *omp_alloc(size_t size, omp_allocator_handle_t allocator);
 extern void *omp_aligned_alloc(size_t alignment, size_t size, omp_allocator_handle_t allocator);

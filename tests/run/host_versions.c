@@ -29,6 +29,19 @@ static int inner(int x) { return -x; }
 #pragma omp end declare variant
 #endif
 
+/* Variants may come before the function that they replace. */
+#ifdef _OPENMP
+#pragma omp begin declare variant match(device = { kind(nohost) })
+static int early(int x) { return x + 40; }
+int early_global(int x) { return x * 20; }
+#pragma omp end declare variant
+#pragma omp begin declare variant match(construct = { parallel })
+static int early(int x) { return x + 400; }
+#pragma omp end declare variant
+#endif
+static int early(int x) { return x + 4; }
+int early_global(int x) { return x * 2; }
+
 static int always(int x) { return x * 3; }
 #pragma omp declare variant(always) match(implementation = { vendor(score(2) : unknown) })
 #pragma omp declare variant(always) match(user = { condition(1) })
@@ -52,6 +65,22 @@ static void where_it_runs(int leaves)
   expect(d, leaves ? 202 : 4, "through a function");
   expect(e, 12, "a choice that is the same everywhere");
   expect(through(1), 4, "the host's own call");
+}
+
+static void variants_first(int leaves)
+{
+  int a = 0, b = 0, c = 0;
+#pragma omp target map(from : a, b) if (leaves)
+  {
+    a = early(1);
+    b = early_global(1);
+  }
+  expect(a, leaves ? 41 : 5, "a variant before its function");
+  expect(b, leaves ? 20 : 2, "one that all files see");
+#pragma omp parallel num_threads(2) reduction(max : c)
+  c = early(1);
+  expect(c, 401, "one for a construct");
+  expect(early(1) + early_global(1), 7, "the functions themselves");
 }
 
 static void on_the_host(void)
@@ -109,6 +138,7 @@ int main(void)
 {
   for (int leaves = 0; leaves < 2; leaves++) {
     where_it_runs(leaves);
+    variants_first(leaves);
     directives(leaves);
     dispatched(leaves);
   }

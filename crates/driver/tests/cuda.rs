@@ -14,12 +14,16 @@
 
 #[path = "support/files.rs"]
 mod both;
+#[path = "support/built.rs"]
+mod built;
 #[path = "cuda/files.rs"]
 mod files;
 #[path = "cuda/left.rs"]
 mod left;
 #[path = "cuda/nowait.rs"]
 mod nowait;
+#[path = "support/pieces.rs"]
+mod pieces;
 #[path = "support/programs.rs"]
 mod programs;
 mod support;
@@ -28,7 +32,9 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, ExitCode, Output};
 
+use built::library;
 use libtest_mimic::{Arguments, Failed, Trial};
+use pieces::line_of;
 use programs::{listed, programs};
 use support::{ferry, told};
 
@@ -93,9 +99,7 @@ fn checked(wrong: Option<String>) -> Result<(), Failed> {
 
 /// Whether there is a compiler, which is said where there is none.
 fn has_compiler() -> bool {
-    let told = ferry(&["doctor", "--json"], Path::new("."));
-    let text = String::from_utf8_lossy(&told.stdout).into_owned();
-    let line = text.lines().find(|it| it.contains("\"piece\":\"NVRTC\"")).unwrap_or_default();
+    let line = line_of("doctor", "\"piece\":\"NVRTC\"");
     let is_there = line.contains("\"found\":\"");
     if !is_there {
         eprintln!("skipped: NVRTC is not there (scripts/setup fetches it)");
@@ -211,9 +215,7 @@ fn a_compiler_that_is_not_there_is_named() -> Option<String> {
 }
 
 fn a_machine_without_a_gpu_says_so() -> Option<String> {
-    let devices = ferry(&["devices", "--json"], Path::new("."));
-    let devices = String::from_utf8_lossy(&devices.stdout).into_owned();
-    let line = devices.lines().find(|it| it.contains("\"cuda\"")).unwrap_or_default();
+    let line = line_of("devices", "\"cuda\"");
     if !has_compiler() || !line.contains("the NVIDIA driver") {
         return None;
     }
@@ -252,12 +254,9 @@ fn with_driver(program: &str, devices: &str, settings: &[(&str, &str)]) -> Optio
 
 /// Runs `program` in a folder with the driver of `cuda/driver.c`.
 fn run_with_driver(path: &Path, settings: &[(&str, &str)]) -> Ran {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cuda/driver.c");
-    let mut compiler = Command::new("cc");
-    compiler.args(["-D_GNU_SOURCE", "-w", "-shared", "-fPIC", "-O1"]).arg(source);
-    let made = compiler.arg("-o").arg(path.join("libcuda.so")).output().expect("cc runs");
-    assert!(made.status.success(), "{}", told(&made));
-    fs::copy(path.join("libcuda.so"), path.join("libcuda.so.1")).expect("a copy");
+    for name in ["libcuda.so", "libcuda.so.1"] {
+        fs::copy(library("cuda/driver.c"), path.join(name)).expect("a copy");
+    }
     let mut command = Command::new(path.join("program"));
     command.env("FERRY_DEVICE", "cuda*2").env("OMP_TARGET_OFFLOAD", "MANDATORY");
     command.env("LD_LIBRARY_PATH", path).env("CALLS", path.join("calls"));

@@ -11,6 +11,8 @@
 
 #[path = "support/files.rs"]
 mod both;
+#[path = "support/pieces.rs"]
+mod pieces;
 mod support;
 
 use std::fs;
@@ -18,13 +20,11 @@ use std::path::Path;
 use std::process::Command;
 
 use both::{MAIN, OTHER, lacking};
+use pieces::line_of;
 use support::{ferry, told};
 
 fn has_driver() -> bool {
-    let told = ferry(&["devices", "--json"], Path::new("."));
-    let text = String::from_utf8_lossy(&told.stdout).into_owned();
-    let line = text.lines().find(|it| it.contains("\"opencl\"")).unwrap_or_default().to_owned();
-    line.contains("\"missing\":[]")
+    line_of("devices", "\"opencl\"").contains("\"missing\":[]")
 }
 
 /// Builds `program` of two files for OpenCL devices, the second in an archive; what was said if that fails.

@@ -12,6 +12,10 @@
     reason = "a test says what it needs from the machine"
 )]
 
+#[path = "support/built.rs"]
+mod built;
+#[path = "support/pieces.rs"]
+mod pieces;
 #[path = "support/programs.rs"]
 mod programs;
 mod support;
@@ -20,7 +24,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Output};
 
+use built::{built_once, library};
 use libtest_mimic::{Arguments, Failed, Trial};
+use pieces::line_of;
 use programs::{listed, programs};
 use support::{ferry, told};
 
@@ -176,9 +182,7 @@ fn program(
 fn has(dialect: &str) -> bool {
     let missing = match dialect {
         "opencl" | "opencl:1.2" | "fpga-intel" | "fpga-xilinx" => {
-            let devices = ferry(&["devices", "--json"], Path::new("."));
-            let devices = String::from_utf8_lossy(&devices.stdout).into_owned();
-            let line = devices.lines().find(|it| it.contains("\"opencl\"")).unwrap_or_default();
+            let line = line_of("devices", "\"opencl\"");
             let has_header = Path::new("/usr/include/CL/cl.h").exists();
             (!line.contains("\"missing\":[]") || !has_header)
                 .then_some("OpenCL (Debian: pocl-opencl-icd, ocl-icd-opencl-dev)")
@@ -197,9 +201,7 @@ fn has(dialect: &str) -> bool {
 
 /// The folder of NVRTC, as `ferry` finds it.
 fn nvrtc() -> Option<PathBuf> {
-    let told = ferry(&["doctor", "--json"], Path::new("."));
-    let text = String::from_utf8_lossy(&told.stdout).into_owned();
-    let line = text.lines().find(|it| it.contains("\"piece\":\"NVRTC\""))?;
+    let line = line_of("doctor", "\"piece\":\"NVRTC\"");
     let found = line.split_once("\"found\":\"")?.1;
     let at = found.find('/')?;
     let path = found.get(at..)?.split(['"', ' ', ')', ',']).next()?;
@@ -209,29 +211,32 @@ fn nvrtc() -> Option<PathBuf> {
 /// Builds `program` in a folder with the host's compiler and OpenCL, and nothing else.
 fn build(folder: &Path, sources: &[&str]) -> Output {
     let mut gcc = Command::new("cc");
-    gcc.args(["-O1", "-w", "-fopenmp"]).args(sources).arg("out/ferry_host.c");
+    gcc.args(["-O1", "-w", "-fopenmp"]).args(sources).arg(host_side(folder, &[]));
     gcc.args(["-o", "program", "-lOpenCL", "-lm"]).current_dir(folder);
     gcc.output().expect("cc runs")
+}
+
+/// What all programs of a dialect have in common, compiled.
+fn host_side(folder: &Path, words: &[&str]) -> PathBuf {
+    let files = ["c", "h"].map(|it| folder.join(format!("out/ferry_host.{it}")));
+    built_once(&files, &[&["-O1", "-w", "-fopenmp", "-c"], words].concat())
 }
 
 /// The same for CUDA, with a driver without a GPU.
 fn build_for_cuda(folder: &Path, sources: &[&str]) -> Output {
     let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
-    let mut gcc = Command::new("cc");
-    gcc.args(["-D_GNU_SOURCE", "-O1", "-w", "-shared", "-fPIC"]).arg(here.join("cuda/driver.c"));
-    let driver = gcc.args(["-o", "libcuda.so.1", "-lpthread"]).current_dir(folder).output();
-    let driver = driver.expect("cc runs");
-    if !driver.status.success() {
-        return driver;
-    }
+    fs::copy(library("cuda/driver.c"), folder.join("libcuda.so.1")).expect("a copy");
     let folder_of_nvrtc = nvrtc().unwrap_or_default();
     let files = fs::read_dir(&folder_of_nvrtc).into_iter().flatten().flatten();
     let library = files.map(|it| it.path()).find(|it| {
         it.file_name().is_some_and(|it| it.to_string_lossy().starts_with("libnvrtc.so"))
     });
     let mut gcc = Command::new("cc");
-    gcc.args(["-O1", "-w", "-fopenmp", "-I"]).arg(here.join("emit")).args(sources);
-    gcc.args(["out/ferry_host.c", "-o", "program", "libcuda.so.1"]).args(library);
+    let headers = here.join("emit");
+    let headers = headers.to_str().expect("a name");
+    gcc.args(["-O1", "-w", "-fopenmp", "-I", headers]).args(sources);
+    gcc.arg(host_side(folder, &["-I", headers]));
+    gcc.args(["-o", "program", "libcuda.so.1"]).args(library);
     gcc.arg("-lm").arg(format!("-Wl,-rpath,$ORIGIN:{}", folder_of_nvrtc.display()));
     gcc.current_dir(folder).output().expect("cc runs")
 }

@@ -20,6 +20,8 @@
 mod cluster;
 #[path = "support/machines.rs"]
 mod machines;
+#[path = "support/pieces.rs"]
+mod pieces;
 #[path = "support/programs.rs"]
 mod programs;
 mod support;
@@ -31,6 +33,7 @@ use std::process::{Command, ExitCode};
 use cluster::has_tools;
 use libtest_mimic::{Arguments, Failed, Trial};
 use machines::has_arm;
+use pieces::line_of;
 use programs::{listed, programs};
 use support::{ferry, told};
 
@@ -151,9 +154,7 @@ fn checked(wrong: Option<String>) -> Result<(), Failed> {
 }
 
 fn has_driver() -> bool {
-    let told = ferry(&["devices", "--json"], Path::new("."));
-    let text = String::from_utf8_lossy(&told.stdout).into_owned();
-    let line = text.lines().find(|it| it.contains("\"opencl\"")).unwrap_or_default().to_owned();
+    let line = line_of("devices", "\"opencl\"");
     let is_there = line.contains("\"missing\":[]");
     if !is_there {
         eprintln!("skipped: no OpenCL driver is installed (Debian: pocl-opencl-icd)");

@@ -14,6 +14,10 @@
 
 #[path = "support/files.rs"]
 mod both;
+#[path = "support/built.rs"]
+mod built;
+#[path = "support/pieces.rs"]
+mod pieces;
 #[path = "support/programs.rs"]
 mod programs;
 mod support;
@@ -22,7 +26,9 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, ExitCode, Output};
 
+use built::library;
 use libtest_mimic::{Arguments, Failed, Trial};
+use pieces::line_of;
 use programs::{listed, programs};
 use support::{ferry, told};
 
@@ -100,9 +106,7 @@ fn checked(wrong: Option<String>) -> Result<(), Failed> {
 
 /// Whether there is a compiler, which is said where there is none.
 fn has_compiler() -> bool {
-    let told = ferry(&["doctor", "--json"], Path::new("."));
-    let text = String::from_utf8_lossy(&told.stdout).into_owned();
-    let line = text.lines().find(|it| it.contains("\"clang for AMD's GPUs\"")).unwrap_or_default();
+    let line = line_of("doctor", "\"clang for AMD's GPUs\"");
     let is_there = line.contains("\"found\":\"");
     if !is_there {
         eprintln!("skipped: clang for AMD's GPUs is not there (Debian: clang-19, lld-19)");
@@ -310,9 +314,7 @@ fn every_function_of_the_library_is_there() -> Option<String> {
 }
 
 fn a_machine_without_a_gpu_says_so() -> Option<String> {
-    let devices = ferry(&["devices", "--json"], Path::new("."));
-    let devices = String::from_utf8_lossy(&devices.stdout).into_owned();
-    let line = devices.lines().find(|it| it.contains("\"hip\"")).unwrap_or_default();
+    let line = line_of("devices", "\"hip\"");
     if !has_compiler() || !line.contains("libamdhip64") {
         return None;
     }
@@ -364,11 +366,7 @@ fn with_runtime(
         fs::write(path.join(name), text).expect("a file");
         line.push(name);
     }
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hip/runtime.c");
-    let mut compiler = Command::new("cc");
-    compiler.args(["-D_GNU_SOURCE", "-w", "-shared", "-fPIC", "-O1"]).arg(source);
-    let made = compiler.arg("-o").arg(path.join("libamdhip64.so")).output().expect("cc runs");
-    assert!(made.status.success(), "{}", told(&made));
+    fs::copy(library("hip/runtime.c"), path.join("libamdhip64.so")).expect("a copy");
     line.extend(["-lm", "-o", "program"]);
     let built = ferry(&line, path);
     if lacks_library(&told(&built)) {

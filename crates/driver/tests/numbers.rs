@@ -7,6 +7,8 @@
 
 #[path = "support/cluster.rs"]
 mod cluster;
+#[path = "support/pieces.rs"]
+mod pieces;
 mod support;
 
 use std::fs;
@@ -14,6 +16,7 @@ use std::path::Path;
 use std::process::Command;
 
 use cluster::has_tools;
+use pieces::line_of;
 use support::{ferry, told};
 
 /// Ends with 0 if sums of products are rounded twice, with 1 if once.
@@ -51,9 +54,7 @@ fn ends(device: &str, flags: &[&str], text: &str) -> Option<i32> {
 }
 
 fn devices() -> Vec<&'static str> {
-    let told = ferry(&["devices", "--json"], Path::new("."));
-    let text = String::from_utf8_lossy(&told.stdout).into_owned();
-    let line = text.lines().find(|it| it.contains("\"opencl\"")).unwrap_or_default();
+    let line = line_of("devices", "\"opencl\"");
     let mut devices = vec!["cpu", "cpu:separate"];
     match line.contains("\"missing\":[]") {
         true => devices.extend(["opencl", "opencl:1.2"]),

@@ -11,6 +11,8 @@
 
 #[path = "support/cluster.rs"]
 mod cluster;
+#[path = "support/pieces.rs"]
+mod pieces;
 mod support;
 
 use std::fs;

@@ -10,6 +10,8 @@
 
 #[path = "support/cluster.rs"]
 mod cluster;
+#[path = "support/pieces.rs"]
+mod pieces;
 mod support;
 
 use std::fmt::Write as _;

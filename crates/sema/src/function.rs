@@ -75,10 +75,15 @@ impl Cx<'_> {
     fn known_function(&mut self, ident: ast::Ident, ty: Ty) -> FunctionId {
         if let Some(Entity::Function(function)) = self.scopes.linked(ident.name)
             && !self.makes_variants()
+            // The base function may come after its variants.
+            && !self.made_as_variants.contains(&function)
         {
             return function;
         }
         let function = self.new_function(ident.name, ty, ident.span);
+        if self.makes_variants() {
+            self.made_as_variants.insert(function);
+        }
         self.program.items.push(Item::Function(function));
         function
     }

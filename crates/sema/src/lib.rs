@@ -125,6 +125,8 @@ pub(crate) struct Cx<'t> {
     called: Vec<u32>,
     /// Functions that were called before any declaration.
     implicit: Vec<ir::program::FunctionId>,
+    /// Functions that were declared as variants, under the name of another.
+    made_as_variants: FxHashSet<ir::program::FunctionId>,
     /// Variables that are declared `register`.
     registers: FxHashSet<ir::program::VarId>,
     /// Where records were declared whose definition was missed, and that was reported.
@@ -177,6 +179,7 @@ impl<'t> Cx<'t> {
             unevaluated: 0,
             called: Vec::new(),
             implicit: Vec::new(),
+            made_as_variants: FxHashSet::default(),
             registers: FxHashSet::default(),
             undefined: FxHashSet::default(),
             quiet_names: false,

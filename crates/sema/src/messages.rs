@@ -381,7 +381,7 @@ pub(crate) fn duplicate_default(span: Span, first: Span) -> Diagnostic {
 
 pub(crate) fn outside(word: &str, place: &str, span: Span) -> Diagnostic {
     Diagnostic::error("F0472", format!("`{word}` outside {place}"))
-        .at(span, format!("no {place} around it"))
+        .at(span, format!("not inside {place}"))
 }
 
 pub(crate) fn switch_not_integer(ty: &str, span: Span) -> Diagnostic {

@@ -122,7 +122,7 @@ pub(super) fn all() -> Result<Vec<cl_device_id>> {
             "there is no OpenCL here (libOpenCL.so.1 cannot be opened)".into(),
         ));
     }
-    plain_loops();
+    set_up_pocl();
     /// What the loader answers where there is nothing to load.
     const NO_DRIVER: cl_int = -1001;
     let platforms = platform::get_platform_ids().map_err(|code| match code {
@@ -140,14 +140,16 @@ pub(super) fn all() -> Result<Vec<cl_device_id>> {
 
 /// PoCL makes loops of the threads of a group and tells the compiler that their iterations are independent, also where
 /// one has loops of its own: stores get lost in these (3.1, seen in rows that teams fill). Plain loops are right, and no
-/// slower; what the user has chosen stays.
+/// slower. It also compiles each kernel once more for the size of each launch, in its own threads; what was compiled for
+/// all sizes, when we asked, is as fast. What the user has chosen stays.
 #[allow(unsafe_code, reason = "the driver asks the environment")]
-fn plain_loops() {
+fn set_up_pocl() {
     static ONCE: std::sync::Once = std::sync::Once::new();
-    // SAFETY: both end with a zero byte. Devices are looked for once, mostly before there are other threads; those that
+    // SAFETY: all end with a zero byte. Devices are looked for once, mostly before there are other threads; those that
     // read the environment meanwhile see it as it was or as it is.
     ONCE.call_once(|| unsafe {
         libc::setenv(c"POCL_WORK_GROUP_METHOD".as_ptr(), c"workitemloops".as_ptr(), 0);
+        libc::setenv(c"POCL_WORK_GROUP_SPECIALIZATION".as_ptr(), c"0".as_ptr(), 0);
     });
 }
 

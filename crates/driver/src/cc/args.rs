@@ -187,6 +187,20 @@ impl Arguments {
         }
         may
     }
+
+    /// The user's level of optimisation: the last one; kernels are made for speed where nothing is said.
+    pub(crate) fn level(&self) -> &'static str {
+        let words = self.items.iter().flat_map(|it| &it.words).filter_map(|it| it.to_str());
+        let level = |word: &str| match word {
+            "-O0" => Some("-O0"),
+            "-O" | "-O1" | "-Og" => Some("-O1"),
+            "-O2" => Some("-O2"),
+            "-Os" => Some("-Os"),
+            "-O3" | "-Ofast" => Some("-O3"),
+            _ => None,
+        };
+        words.filter_map(level).next_back().unwrap_or("-O3")
+    }
 }
 
 struct Reader {

@@ -166,8 +166,10 @@ fn missing(said: &str) -> Vec<&str> {
 
 /// What the compiler is told, following what the host's was told.
 fn options(arguments: &Arguments, numbers: &Numbers, is_linked: bool) -> Vec<String> {
+    // Kernels need what the first level does; above it there is one, which is for speed.
+    let level = if matches!(arguments.level(), "-O0" | "-O1") { "-O1" } else { "-O3" };
     // The texts define functions that compilers know; `-fno-builtin` keeps them from being taken for those.
-    let mut options = vec!["-std=c++20", "-w", "-O3", "-fno-builtin", "-fno-math-errno"];
+    let mut options = vec!["-std=c++20", "-w", level, "-fno-builtin", "-fno-math-errno"];
     if is_linked {
         options.extend(["-fgpu-rdc", "-D__FERRY_LINKED", "-c", "-emit-llvm"]);
     }
@@ -255,6 +257,8 @@ mod tests {
             options(&arguments, &numbers, false).join(" ")
         };
         assert!(told("-O2 a.c").contains("-ffp-contract=fast"));
+        assert!(told("a.c").contains("-O3") && told("-O1 -O2 a.c").contains("-O3"));
+        assert!(told("-O2 -O1 a.c").contains("-O1") && told("-O0 a.c").contains("-O1"));
         assert!(told("-std=c11 a.c").contains("-ffp-contract=off"));
         assert!(told("-Ofast a.c").contains("-fgpu-flush-denormals-to-zero"));
         assert!(!told("-O3 a.c").contains("denormals") && !told("-O3 a.c").contains("-gline"));

@@ -123,7 +123,7 @@ pub(crate) fn assembly(
     let clang = Host::exactly(llvm.clang().into_os_string(), cx.arguments.verbose);
     let has_mathematics = parts.iter().any(|it| has(&it.code.bytes, MATHEMATICS));
     let libdevice = if has_mathematics { libdevice() } else { None };
-    let optimised = level(cx);
+    let optimised = cx.arguments.level();
     let mut key = Key::new("nvptx").with(MENDED.as_bytes());
     key = key.with(loops().as_bytes()).with(arch.as_bytes()).with(optimised.as_bytes());
     key = key
@@ -134,7 +134,7 @@ pub(crate) fn assembly(
     }
     let text = cx.cache.get(&key, || {
         let folder = cx.folder("nvptx")?;
-        let mut words: Vec<OsString> = machine(arch, &optimised);
+        let mut words: Vec<OsString> = machine(arch, optimised);
         for (number, part) in parts.iter().enumerate() {
             let file = folder.join(format!("{number}.bc"));
             write(&file, &part.code.bytes)?;
@@ -285,16 +285,6 @@ fn machine(arch: &str, optimised: &str) -> Vec<OsString> {
 
 fn linked(words: &mut Vec<OsString>, flag: &str, file: PathBuf) {
     words.extend(["-Xclang".into(), flag.into(), "-Xclang".into(), file.into()]);
-}
-
-/// The user's level of optimisation; kernels are made for speed where nothing is said.
-fn level(cx: &Context<'_>) -> String {
-    let words = cx.arguments.items.iter().flat_map(|it| &it.words).filter_map(|it| it.to_str());
-    let mut levels = words.filter(|it| ["-O0", "-O1", "-O2", "-O3", "-Os", "-Ofast"].contains(it));
-    match levels.next_back() {
-        Some("-Ofast") | None => "-O3".to_owned(),
-        Some(level) => level.to_owned(),
-    }
 }
 
 /// Bitcode that holds on to functions which the optimiser may ask for.

@@ -60,9 +60,11 @@ template <class T> static T __shfl_down_sync(unsigned all, T own, int far)
 }
 static int count(int holds)
 {
-  int sum = 0;
-  for (int lane = 0; lane < WARP; lane++)
-    sum += __shfl_sync(~0u, holds, lane) != 0;
+  Warp &here = warp();
+  here.words[threadIdx.x % WARP] = holds != 0;
+  __syncwarp();
+  const int sum = std::count(here.words, here.words + WARP, 1ul);
+  __syncwarp();
   return sum;
 }
 static int __any_sync(unsigned, int holds) { return count(holds) > 0; }

@@ -13,6 +13,8 @@ KERNEL(try_inside) {
 extern int omp_pause_resource(int, int), omp_pause_resource_all(int), omp_get_device_from_uid(const char *);
 extern const char *omp_get_uid_from_device(int);
 extern size_t omp_get_device_memspace(int, size_t), omp_get_device_allocator(int, size_t);
+extern int omp_get_memspace_num_resources(size_t);
+extern size_t omp_get_submemspace(size_t, int, const int *);
 extern void *omp_alloc(size_t, size_t);
 extern void omp_free(void *, size_t), omp_init_lock_with_hint(int *, int), omp_set_lock(int *), omp_unset_lock(int *);
 static int threads(void) {
@@ -47,6 +49,9 @@ int main(void) {
     for (int i = 0; i <= omp_get_num_devices(); i++) CHECK(omp_get_device_from_uid(omp_get_uid_from_device(i)) == i);
     CHECK(!omp_get_uid_from_device(99) && omp_get_device_from_uid("nobody") == -4);
     CHECK(omp_get_device_memspace(0, 0) == (has_copies() ? SIZE_MAX : 0));
+    const int first = 0, second = 1;
+    CHECK(omp_get_memspace_num_resources(3) == 1 && omp_get_memspace_num_resources(SIZE_MAX) == 0);
+    CHECK(omp_get_submemspace(3, 1, &first) == 3 && omp_get_submemspace(3, 1, &second) == SIZE_MAX);
     size_t allocator = omp_get_device_allocator(0, 0);
     CHECK(allocator == !has_copies());
     int *memory = omp_alloc(4, allocator ? allocator : 1);

@@ -34,7 +34,11 @@ impl Cx<'_> {
     pub(super) fn variants(&mut self) -> Variants {
         let mut by_name: FxHashMap<Name, FunctionId> = FxHashMap::default();
         for (id, function) in self.program.functions.iter() {
-            by_name.entry(function.name).or_insert(id);
+            let known = by_name.entry(function.name).or_insert(id);
+            // Variants have the name of the function that they replace, and may come before it.
+            if self.made_as_variants.contains(known) && !self.made_as_variants.contains(&id) {
+                *known = id;
+            }
         }
         let mut found = Variants::default();
         for at in 0..self.program.declarations.len() {

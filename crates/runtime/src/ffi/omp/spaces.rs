@@ -80,3 +80,22 @@ pub unsafe extern "C" fn omp_get_devices_allocator(
     // SAFETY: the caller's promise.
     allocator(unsafe { omp_get_devices_memspace(count, list, of) })
 }
+
+/// How many resources a space has: one, which is all of its memory; a space that is none has none.
+#[unsafe(no_mangle)]
+pub extern "C" fn omp_get_memspace_num_resources(of: usize) -> c_int {
+    c_int::from(of < SPACES)
+}
+
+/// The space of some resources of another: with its only one it is the same.
+///
+/// # Safety
+/// The list has `count` elements.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn omp_get_submemspace(of: usize, count: c_int, list: *const c_int) -> usize {
+    if count != 1 || list.is_null() || !list.is_aligned() || of >= SPACES {
+        return NO_SPACE;
+    }
+    // SAFETY: the caller's promise.
+    if unsafe { *list } == 0 { of } else { NO_SPACE }
+}
