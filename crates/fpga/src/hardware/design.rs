@@ -13,6 +13,7 @@ use source::Span;
 
 use super::block::{About, Block, Node, balance, graph, schedule};
 use super::data::{Data, Registers, Result, refuse};
+use super::shape::Shape;
 use crate::device::Device;
 use crate::flow::{Obstacle, WRITTEN_OUT, short_rounds};
 use crate::graph::{Edge, Wait};
@@ -27,6 +28,8 @@ pub struct Hardware {
     pub values: BTreeMap<VarId, usize>,
     /// And whose addresses.
     pub addresses: BTreeMap<VarId, usize>,
+    /// Its blocks as they nest.
+    pub shape: Vec<Shape>,
 }
 
 /// How a kernel gets at a variable of the program when it is launched.
@@ -70,6 +73,7 @@ pub fn design(
         in_memory: passed.map(|it| found_elsewhere(program, it)).unwrap_or_default(),
         registers: Registers::default(),
         states: Vec::new(),
+        shape: Vec::new(),
     };
     maker.list(&code)?;
     let is_outer = |var: &VarId| !declared.contains(var);
@@ -92,7 +96,7 @@ pub fn design(
     let addresses = maker.registers.objects;
     let memory = (device.load, device.store);
     let design = Design { registers: maker.registers.numbers, states, parameters, memory };
-    Ok(Hardware { design, values, addresses })
+    Ok(Hardware { design, values, addresses, shape: maker.shape })
 }
 
 /// Variables that come by address and that code may find by another way than by name.
@@ -131,6 +135,8 @@ struct Maker<'p> {
     in_memory: BTreeSet<VarId>,
     registers: Registers,
     states: Vec<State>,
+    /// What was made of the list of statements that is at hand.
+    shape: Vec<Shape>,
 }
 
 impl Maker<'_> {
@@ -249,6 +255,11 @@ impl Maker<'_> {
                 span,
             );
         }
+        let (interval, depth) = (block.interval, block.depth);
+        self.shape.push(match stmt.filter(|_| block.is_loop) {
+            Some(stmt) => Shape::Pipelined { stmt, interval, depth },
+            None => Shape::once(depth),
+        });
         let next = Next::Goto(self.states.len() + 1);
         self.states.push(State { block, next });
         Ok(())
@@ -257,12 +268,16 @@ impl Maker<'_> {
     fn branch(&mut self, condition: ExprId, then: StmtId, other: Option<StmtId>) -> Result<()> {
         self.straight(&[], Some(condition))?;
         let asked = self.states.len() - 1;
+        let before = std::mem::take(&mut self.shape);
         self.list(&[then])?;
         self.nothing();
+        let first = std::mem::take(&mut self.shape);
         let leaves = self.states.len() - 1;
         let begins = self.states.len();
         self.list(&other.into_iter().collect::<Vec<_>>())?;
         self.nothing();
+        let second = std::mem::replace(&mut self.shape, before);
+        self.shape.push(Shape::Either(first, second));
         let end = self.states.len();
         self.follow(asked, Next::Choose(asked + 1, begins));
         self.follow(leaves, Next::Goto(end));
@@ -272,6 +287,7 @@ impl Maker<'_> {
     /// A block that does nothing, from which others can be gone to.
     fn nothing(&mut self) {
         let block = Block { interval: 1, depth: 1, ..Block::default() };
+        self.shape.push(Shape::once(block.depth));
         self.states.push(State { block, next: Next::Goto(self.states.len() + 1) });
     }
 
@@ -286,7 +302,9 @@ impl Maker<'_> {
         let Some(condition) = it.cond else { return refuse("a loop without an end", span) };
         if self.has_loops(it.body) {
             let begin = self.states.len();
+            let before = std::mem::take(&mut self.shape);
             self.straight(&[], Some(condition))?;
+            let test = std::mem::take(&mut self.shape);
             self.list(&[it.body])?;
             if let Some(step) = it.step {
                 let mut data = self.data();
@@ -297,6 +315,8 @@ impl Maker<'_> {
                 self.nothing();
             }
             let last = self.states.len() - 1;
+            let body = std::mem::replace(&mut self.shape, before);
+            self.shape.push(Shape::Serial { stmt, test, body });
             self.follow(last, Next::Goto(begin));
             self.follow(begin, Next::Choose(begin + 1, last + 1));
             return Ok(());
