@@ -145,7 +145,8 @@ fn left(
     for (var, how) in passed {
         if let (Passed::Address(_), Some(bytes)) = (how, found.get_mut(var)) {
             let at = places[var] as usize;
-            bytes.copy_from_slice(&memory[at..at + bytes.len()]);
+            let end = at + bytes.len();
+            bytes.copy_from_slice(&memory[at..end]);
         }
     }
     found

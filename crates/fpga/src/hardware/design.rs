@@ -245,6 +245,21 @@ impl Maker<'_> {
                 }
                 Ok(_) | Err(_) => anywhere(&mut graph, &accesses),
             }
+            // What is asked of loops is about arrays and pointers: variables that lie in memory meet themselves.
+            let named: BTreeSet<usize> = self.named();
+            for first in &accesses {
+                for second in accesses.iter().filter(|it| it.1 || first.1) {
+                    let base = |node: usize| block.nodes.get(node).and_then(|it| it.about.base);
+                    let [a, b] = [first.2, second.2].map(base);
+                    let is_named = |it: Option<usize>| it.is_some_and(|it| named.contains(&it));
+                    let are_apart = a != b && object(first.2).is_some() && object(second.2).is_some();
+                    if are_apart || !is_named(a) && !is_named(b) {
+                        continue;
+                    }
+                    let wait = if first.1 && !second.1 { Wait::Written } else { Wait::Order };
+                    graph.edges.push(Edge { from: first.2, to: second.2, distance: 1, wait });
+                }
+            }
         }
         if !schedule(&mut block, &graph, self.device) {
             return refuse("an access that waits for itself", span);
@@ -263,6 +278,13 @@ impl Maker<'_> {
         let next = Next::Goto(self.states.len() + 1);
         self.states.push(State { block, next });
         Ok(())
+    }
+
+    /// Registers with the addresses of numbers that lie in memory.
+    fn named(&self) -> BTreeSet<usize> {
+        let is_number = |var: VarId| self.program.types.is_scalar(self.program.vars[var].ty);
+        let objects = self.registers.objects.iter();
+        objects.filter(|it| is_number(*it.0)).map(|it| *it.1).collect()
     }
 
     fn branch(&mut self, condition: ExprId, then: StmtId, other: Option<StmtId>) -> Result<()> {
