@@ -2,7 +2,8 @@
 //!
 //! In: a kernel as outlined and a device. Out: designs that were planned, each with its time and what it takes ([`Space`]); those
 //! that no other beats in both are its frontier. Of the kernels of a program, which lie on the device together, [`choose`]
-//! takes one design each. A row of designs is left where the next does not fit or is not faster: memory has no more to give.
+//! takes one design each. A row of designs is left where the next
+//! does not fit or is not faster: memory has no more to give.
 
 use std::collections::BTreeMap;
 
@@ -14,8 +15,14 @@ use crate::device::Device;
 use crate::graph::Resources;
 use crate::plan::plan;
 
-/// Passes that a design may do without: what they gain on one device they cost on another.
-const WITHOUT: [&[&str]; 3] = [&[], &["counters"], &["window"]];
+/// Passes that a design may do without (what they gain on one device they cost on another), and whether elements that
+/// iterations share stay in registers though the memory could serve all of them.
+const VARIANTS: [(&[&str], bool); 4] =
+    [(&[], false), (&["counters"], false), (&["counters"], true), (&["window"], false)];
+/// Numbers of units: rows that one of them divides share windows.
+const UNITS: [u64; 12] = [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 32];
+/// So many of them in a row are planned that gain nothing.
+const PATIENCE: u32 = 3;
 /// Copies of an iteration at most.
 const MOST: u64 = 64;
 /// What must be gained by twice the lanes.
@@ -32,6 +39,8 @@ pub struct Point {
     pub units: u64,
     /// Passes that were left out.
     pub without: &'static [&'static str],
+    /// What iterations share stays in registers, also where memory serves any number of loads.
+    pub shares: bool,
     /// What the passes have done.
     pub notes: Vec<String>,
     /// Cycles.
@@ -82,16 +91,13 @@ pub fn search(
     given: &BTreeMap<String, u64>,
 ) -> Space {
     let mut space = Space::default();
-    for without in WITHOUT {
-        let mut row = f64::INFINITY;
-        for units in powers() {
-            let mut last = f64::INFINITY;
-            let mut first = None;
-            for lanes in powers().take_while(|it| it * units <= MOST) {
-                let Some(it) = point(program, kernel, device, given, (lanes, units, without))
-                else {
-                    break;
-                };
+    for variant in VARIANTS {
+        let (mut row, mut idle) = (f64::INFINITY, 0);
+        for units in UNITS {
+            let (mut last, mut first) = (f64::INFINITY, None);
+            for lanes in (0..7).map(|it| 1u64 << it).take_while(|it| it * units <= MOST) {
+                let made = point(program, kernel, device, given, (lanes, units, variant));
+                let Some(it) = made else { break };
                 let (seconds, fits) = (it.seconds, it.share <= FULL);
                 first.get_or_insert((seconds, fits));
                 let gains = seconds < last * GAIN;
@@ -104,7 +110,8 @@ pub fn search(
                 last = seconds;
             }
             match first {
-                Some((seconds, true)) if seconds < row * GAIN => row = seconds,
+                Some((seconds, true)) if seconds < row * GAIN => (row, idle) = (seconds, 0),
+                Some((_, true)) if idle < PATIENCE => idle += 1,
                 _ => break,
             }
         }
@@ -112,19 +119,18 @@ pub fn search(
     space
 }
 
-fn powers() -> impl Iterator<Item = u64> {
-    (0..7).map(|it| 1 << it)
-}
-
 fn point(
     program: &Program,
     kernel: &Kernel,
     device: &Device,
     given: &BTreeMap<String, u64>,
-    (lanes, units, without): (u64, u64, &'static [&'static str]),
+    (lanes, units, (without, shares)): (u64, u64, (&'static [&'static str], bool)),
 ) -> Option<Point> {
     let mut program = program.clone();
-    let fabric = opt::passes::Fabric { lanes, units, ..device.fabric() };
+    let mut fabric = opt::passes::Fabric { lanes, units, ..device.fabric() };
+    if shares {
+        fabric.reads = fabric.reads.max(1);
+    }
     let made = run_pipelined_without(&mut program, kernel, fabric, without).ok()?;
     let plan = plan(&program, &made, device, given);
     let (cycles, seconds, joules) = (plan.cycles?, plan.seconds?, plan.joules?);
@@ -135,6 +141,7 @@ fn point(
         lanes,
         units,
         without,
+        shares,
         notes,
         cycles,
         seconds,
@@ -176,5 +183,55 @@ pub fn choose<'s>(spaces: &'s [Space], device: &Device) -> Option<Vec<&'s Point>
             Some((gain, other, list)) if gain > 0.0 => (at, best) = (other, list),
             _ => return Some(best),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::Devices;
+
+    fn design(lanes: u64, seconds: f64, logic: u64) -> Point {
+        let device = Devices::built_in().get("stratix-v").unwrap_or_else(|it| panic!("{it}"));
+        let resources = Resources { logic, ..Resources::default() };
+        Point {
+            lanes,
+            units: 1,
+            without: &[],
+            shares: false,
+            notes: Vec::new(),
+            cycles: 1,
+            seconds,
+            is_memory: false,
+            joules: seconds,
+            resources,
+            share: resources.share(&device),
+        }
+    }
+
+    #[test]
+    fn a_frontier_has_what_none_beats_and_what_fits() {
+        let points = vec![
+            design(1, 8.0, 1_000),
+            design(2, 9.0, 2_000),
+            design(4, 2.0, 4_000),
+            design(8, 1.0, 400_000),
+        ];
+        let space = Space { points };
+        let lanes: Vec<u64> = space.frontier().iter().map(|it| it.lanes).collect();
+        assert_eq!(lanes, [1, 4]);
+    }
+
+    #[test]
+    fn kernels_share_the_device() {
+        let device = Devices::built_in().get("stratix-v").unwrap_or_else(|it| panic!("{it}"));
+        // Each fits alone; the second gains more for what it takes.
+        let slow = Space { points: vec![design(1, 10.0, 10_000), design(8, 8.0, 100_000)] };
+        let quick = Space { points: vec![design(1, 10.0, 10_000), design(8, 1.0, 100_000)] };
+        let both = [slow, quick];
+        let chosen = choose(&both, &device).unwrap_or_default();
+        assert_eq!(chosen.iter().map(|it| it.lanes).collect::<Vec<_>>(), [1, 8]);
+        let large = Space { points: vec![design(1, 1.0, 140_000)] };
+        assert_eq!(choose(&[large.clone(), large], &device), None);
     }
 }

@@ -114,6 +114,7 @@ fn designs(regions: &mut [RegionRecord], spaces: &[(usize, Space)], device: &Dev
             lanes: it.lanes,
             units: it.units,
             without: it.without,
+            shares: it.shares,
             notes: it.notes.clone(),
             cycles: it.cycles,
             seconds: it.seconds,
@@ -132,6 +133,8 @@ pub(super) struct DesignRecord {
     pub(super) lanes: u64,
     pub(super) units: u64,
     pub(super) without: &'static [&'static str],
+    /// Elements that iterations share stay in registers.
+    pub(super) shares: bool,
     pub(super) notes: Vec<String>,
     pub(super) cycles: u64,
     pub(super) seconds: f64,
@@ -148,6 +151,9 @@ impl DesignRecord {
     pub(super) fn name(&self) -> String {
         let mut name = format!("lanes {}, units {}", self.lanes, self.units);
         self.without.iter().for_each(|it| name.push_str(&format!(", without {it}")));
+        if self.shares {
+            name.push_str(", with windows");
+        }
         name
     }
 

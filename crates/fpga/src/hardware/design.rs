@@ -252,7 +252,8 @@ impl Maker<'_> {
                     let base = |node: usize| block.nodes.get(node).and_then(|it| it.about.base);
                     let [a, b] = [first.2, second.2].map(base);
                     let is_named = |it: Option<usize>| it.is_some_and(|it| named.contains(&it));
-                    let are_apart = a != b && object(first.2).is_some() && object(second.2).is_some();
+                    let are_apart =
+                        a != b && object(first.2).is_some() && object(second.2).is_some();
                     if are_apart || !is_named(a) && !is_named(b) {
                         continue;
                     }
