@@ -126,8 +126,12 @@ fn run_one(folder: &Path, it: &Application) -> Result<Ran, String> {
     };
     let answer = |name: &str| {
         let mut run = Command::new(folder.join("device"));
-        run.env("FERRY_DEVICE", name).env("FERRY_INFO", "1");
-        said(run.env("OMP_TARGET_OFFLOAD", "MANDATORY").output(), it.name)
+        let (found, told) =
+            said(run.env("FERRY_DEVICE", name).env("FERRY_INFO", "1").output(), it.name)?;
+        match told.contains(&format!("({name})")) {
+            true => Ok((found, told)),
+            false => Err(format!("{}: regions do not run on {name}: {told}", it.name)),
+        }
     };
     device("fpga-intel")?;
     same(it.name, "emulated", &expected, &answer("fpga-intel")?.0)?;
@@ -135,7 +139,7 @@ fn run_one(folder: &Path, it: &Application) -> Result<Ran, String> {
     let hardware = device(&format!("fpga-rtl:{FIRST}"));
     let built = began.elapsed().as_secs_f64();
     let simulated = match hardware {
-        Err(why) if !why.contains("F0737") => return Err(why),
+        Err(why) if !why.contains("is no hardware") => return Err(why),
         Err(why) => Err(why.lines().next().unwrap_or_default().to_owned()),
         Ok(()) => {
             let (found, told) = answer("fpga-rtl")?;
