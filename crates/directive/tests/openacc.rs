@@ -213,6 +213,7 @@ fn implicit_rules_of_loops() {
     assert_eq!(trust("acc routine seq"), LoopTrust::NotApplicable);
     // A clause for some devices does not hold for all.
     assert_eq!(trust("acc loop device_type(host) seq"), LoopTrust::Independent);
+    assert!(rules("acc parallel loop num_gangs(1)").any_order && !rules("acc serial").any_order);
 }
 
 #[test]

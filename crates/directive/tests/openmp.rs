@@ -214,4 +214,7 @@ fn implicit_rules_are_filled_in() {
     assert_eq!(copies.mapping, target.mapping);
     assert_eq!(rules("for").loop_trust, LoopTrust::Independent);
     assert_eq!(rules("barrier").loop_trust, LoopTrust::NotApplicable);
+    // One thread runs iterations of `for` in order.
+    assert!(!rules("for").any_order && rules("loop").any_order);
+    assert!(rules("for order(concurrent)").any_order);
 }

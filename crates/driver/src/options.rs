@@ -132,6 +132,8 @@ pub(crate) enum Benched {
     Hybrid,
     /// What regions, data and kernels take on other machines
     OtherIsa,
+    /// What applications take as pipelines of FPGAs: emulated, simulated and modelled
+    Fpga,
 }
 
 /// Types of loop variables.
@@ -369,10 +371,14 @@ pub(crate) struct ExplainOptions {
     /// Tell instead what regions are as pipelines of an FPGA: stratix-v, arria-10, stratix-10, alveo-u250, cyclone-v, ecp5, or
     /// a file of such tables, mine.toml:NAME
     #[arg(long, value_name = "DEVICE", num_args = 0..=1, require_equals = true,
-          default_missing_value = "stratix-v", conflicts_with_all = ["html", "sarif"])]
+          default_missing_value = "stratix-v", conflicts_with = "sarif")]
     pub(crate) fpga: Option<String>,
 
-    /// Stop after this pass of those that make pipelines: single, counters, window, partial
+    /// Search which designs of the pipelines are worth it, within what the device of --fpga has
+    #[arg(long, requires = "fpga", conflicts_with = "after")]
+    pub(crate) search: bool,
+
+    /// Stop after this pass of those that make pipelines: single, units, lanes, counters, window, partial
     #[arg(long, value_name = "PASS", requires = "fpga", value_parser = pipelined())]
     pub(crate) after: Option<String>,
 

@@ -1,7 +1,7 @@
 //! Programs on simulated hardware from the command line: what only that does, and what it says when something is wrong.
 //!
 //! That programs give the same answer there as everywhere is tried in `everywhere.rs`.
-#![allow(clippy::expect_used, reason = "a test")]
+#![allow(clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "a test")]
 
 mod support;
 
@@ -98,6 +98,78 @@ fn files_of_a_program_are_linked_if_they_are_for_one_device() {
         "{said}"
     );
     assert!(said.contains("b.o") && said.contains("arria-10"), "{said}");
+}
+
+/// The line and the cycles of each region that was simulated, in their order.
+fn simulated(said: &str, name: &str) -> Vec<(u64, u64)> {
+    let one = |line: &str| {
+        let rest = line.strip_prefix(&format!("ferry: {name}:"))?;
+        let before = rest.split(" cycles simulated").next().filter(|it| it.len() < rest.len())?;
+        let cycles = before.rsplit(' ').next()?.parse().ok()?;
+        Some((rest.split(':').next()?.parse().ok()?, cycles))
+    };
+    said.lines().filter_map(one).collect()
+}
+
+/// Cycles that are told of each region, by its line, before anything is run.
+fn foretold(folder: &Path, device: &str, name: &str) -> Vec<(u64, u64)> {
+    let told = ferry(&["explain", &format!("--fpga={device}"), "--json", name], folder);
+    let told: serde_json::Value = serde_json::from_slice(&told.stdout).expect("a report");
+    let regions = told.get("regions").and_then(|it| it.as_array()).expect("regions");
+    let number = |it: &serde_json::Value, key: &str| it.get(key).and_then(|it| it.as_u64());
+    let one = |it: &serde_json::Value| Some((number(it, "line")?, number(it, "cycles")?));
+    regions.iter().map(|it| one(it).expect("cycles are told of each region")).collect()
+}
+
+/// Words are equal, numbers with a fraction nearly: sums are taken in another order.
+fn is_same(a: &str, b: &str) -> bool {
+    let number = |it: &str| it.parse::<f64>().ok().filter(|_| it.contains('.'));
+    let is_near = |(a, b): (&str, &str)| match (number(a), number(b)) {
+        (Some(x), Some(y)) => (x - y).abs() <= 1e-4 * x.abs().max(1e-3),
+        (_, _) => a == b,
+    };
+    let (x, y) = (a.split_whitespace(), b.split_whitespace());
+    x.clone().count() > 0 && x.clone().count() == y.clone().count() && x.zip(y).all(is_near)
+}
+
+#[test]
+fn applications_are_right_in_the_cycles_that_are_told_before() {
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/bench/fpga");
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut names = Vec::new();
+    for it in fs::read_dir(&sources).expect("programs").flatten() {
+        let name = it.file_name().into_string().expect("a name");
+        fs::copy(it.path(), folder.path().join(&name)).expect("a copy");
+        names.extend(Some(name).filter(|it| it.ends_with(".c")));
+    }
+    names.sort();
+    assert_eq!(names.len(), 13);
+    for name in names {
+        let mut host = Command::new("cc");
+        host.args(["-O1", "-w", "-ffp-contract=off", &name, "-o", "host", "-lm"]);
+        assert!(host.current_dir(folder.path()).status().expect("a compiler").success());
+        let right = Command::new(folder.path().join("host")).output().expect("it runs").stdout;
+        for device in ["stratix-v", "ecp5"] {
+            let words = ["cc", "-O1", "-ffp-contract=off", "--device"];
+            let target = format!("fpga-rtl:{device}");
+            let built = [&words[..], &[&target, &name, "-o", "program", "-lm"]].concat();
+            let built = ferry(&built, folder.path());
+            assert!(built.status.success(), "{}", told(&built));
+            let mut run = Command::new(folder.path().join("program"));
+            run.env("FERRY_DEVICE", "fpga-rtl").env("FERRY_INFO", "1");
+            let ran = run.env("OMP_TARGET_OFFLOAD", "MANDATORY").output().expect("it runs");
+            assert!(ran.status.success(), "{}", told(&ran));
+            let [right, found] = [&right, &ran.stdout].map(|it| String::from_utf8_lossy(it));
+            assert!(is_same(&right, &found), "{name} on {device}: {found}, not {right}");
+            let counted = simulated(&told(&ran), &name);
+            for (line, cycles) in foretold(folder.path(), device, &name) {
+                let found = counted.iter().find(|it| it.0 == line);
+                let (_, found) = found.unwrap_or_else(|| panic!("{name}:{line} did not run"));
+                let is_near = cycles.abs_diff(*found) * 100 <= *found;
+                assert!(is_near, "{name}:{line} on {device}: {found} cycles, {cycles} told");
+            }
+        }
+    }
 }
 
 #[test]

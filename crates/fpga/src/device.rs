@@ -223,6 +223,8 @@ impl Device {
             multiply: cycles(Unit::Multiply),
             extreme: cycles(Unit::Extreme),
             reads: self.reads,
+            lanes: 1,
+            units: 1,
         }
     }
 

@@ -13,5 +13,6 @@ pub mod hardware;
 #[allow(clippy::wildcard_enum_match_arm, reason = "an analysis names the code it is about")]
 pub mod plan;
 pub mod schedule;
+pub mod search;
 
 pub use flow::Obstacle;

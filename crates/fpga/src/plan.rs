@@ -8,6 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ir::program::{For, Program, StmtId, StmtKind, VarId};
+use ir::region::Mapping;
 use ir::walk::Part as Node;
 use kernel::Kernel;
 use opt::carried::{Carried, Dependence};
@@ -18,6 +19,7 @@ use source::Span;
 use crate::device::Device;
 use crate::flow::{Closed, Flow, Obstacle, Stop, plain_name, short_rounds};
 use crate::graph::{Class, Edge, Graph, Memory, Op, Resources, Unit, Wait};
+use crate::hardware::{Passed, design};
 use crate::schedule::{Bound, CYCLE};
 
 /// A kernel.
@@ -25,8 +27,11 @@ use crate::schedule::{Bound, CYCLE};
 pub struct Plan {
     /// What it does, in order.
     pub parts: Vec<Part>,
-    /// Cycles, if all loops are understood; with estimates where rounds are not known.
+    /// Cycles, if all loops are understood; with estimates where rounds are not known. Of a kernel that is hardware they are
+    /// those of its blocks, with the steps from one to the next.
     pub cycles: Option<u64>,
+    /// It is hardware: [`crate::hardware`] makes a design of it.
+    pub is_hardware: bool,
     /// Bytes of the board's memory that are read and written.
     pub bytes: Option<u64>,
     /// What it takes of the device.
@@ -179,7 +184,11 @@ pub fn plan(
         match planner.parts(&code) {
             Ok(parts) => {
                 let local = planner.local.into_iter().collect();
-                return total(parts, local, device);
+                let built = design(program, kernel, device, Some(&passed(program, kernel)));
+                let built = built.or_else(|_| design(program, kernel, device, None)).ok();
+                let trips = |stmt: StmtId| analysis.carried(stmt, given).trips.estimate;
+                let cycles = built.map(|it| it.cycles(&trips));
+                return total(parts, cycles, local, device);
             }
             // Once in memory an array stays there: this ends.
             Err(var) => memory.insert(var),
@@ -187,8 +196,27 @@ pub fn plan(
     }
 }
 
-fn total(parts: Vec<Part>, local: Vec<(String, u64)>, device: &Device) -> Plan {
-    let cycles = sum(&parts, &|it| it.cycles());
+/// How a kernel gets at variables when it is launched, by what its region does with them: arguments are in their order there.
+pub fn passed(program: &Program, kernel: &Kernel) -> BTreeMap<VarId, Passed> {
+    let how = |slot: usize, it: &ir::region::RegionVar| {
+        let is_pointer = program.types.pointee(program.vars[it.var].ty).is_some();
+        let is_number = program.types.is_scalar(program.vars[it.var].ty);
+        let is = |wanted: fn(&Mapping) -> bool| it.mappings.iter().any(|it| wanted(&it.value));
+        if is(|it| matches!(it, Mapping::Private)) {
+            return Passed::Own;
+        }
+        match !is_number || !is_pointer && is(|it| matches!(it, Mapping::Map(..))) {
+            true => Passed::Address(slot),
+            false => Passed::Value(slot),
+        }
+    };
+    let vars = program.regions[kernel.region].vars.iter().enumerate();
+    vars.map(|(slot, it)| (it.var, how(slot, it))).collect()
+}
+
+fn total(parts: Vec<Part>, built: Option<u64>, local: Vec<(String, u64)>, device: &Device) -> Plan {
+    let is_hardware = built.is_some();
+    let cycles = built.or_else(|| sum(&parts, &|it| it.cycles()));
     let bytes = sum(&parts, &|it| it.bytes());
     let blocks: u64 = local.iter().map(|it| it.1.div_ceil(device.ram_bits)).sum();
     let memory = Resources { ram: blocks, ..Resources::default() };
@@ -201,7 +229,7 @@ fn total(parts: Vec<Part>, local: Vec<(String, u64)>, device: &Device) -> Plan {
     };
     let watts = device.idle + (device.full - device.idle) * resources.share(device).min(1.0);
     let joules = seconds.map(|it| it * watts);
-    Plan { parts, cycles, bytes, resources, local, seconds, memory_seconds, joules }
+    Plan { parts, cycles, is_hardware, bytes, resources, local, seconds, memory_seconds, joules }
 }
 
 fn sum(parts: &[Part], of: &dyn Fn(&Part) -> Option<u64>) -> Option<u64> {

@@ -5,6 +5,7 @@
 //! - `interpret`, `interpret-spmd`: the values of the file's variables afterwards, or what the kernel does wrong.
 //! - `pipelined`: the same with the passes that make a pipeline, by one thread. All other files that say `same` are run so
 //!   too: what they leave must not change.
+//! - `wide`: the same, and what passes have chosen that put iterations side by side.
 //! - `same`: the kernel is run as it is, and after each pass by the same threads; all must leave the same values.
 //! - `cores`: the same with the passes for cores; what they have chosen is told.
 //!
@@ -21,7 +22,7 @@ use std::process::ExitCode;
 use kernel::interpret::Form;
 use kernel::verify::{verify, verify_spmd};
 use libtest_mimic::{Arguments, Trial};
-use support::{after, faults, module, pipelined, same, same_for_cores, values};
+use support::{after, chosen_wide, faults, module, pipelined, same, same_for_cores, values};
 
 fn main() -> ExitCode {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/kernel");
@@ -92,6 +93,11 @@ fn done(module: &kernel::Module, line: &str) -> String {
                 told.push_str(&pipelined);
             }
             format!("{first}{told}")
+        }
+        "wide" => {
+            let (first, told) = pipelined(module);
+            let told = if told.is_empty() { "the same after all passes\n" } else { &told };
+            format!("{first}{told}{}", chosen_wide(module))
         }
         "pipelined" => {
             let (first, told) = pipelined(module);

@@ -27,6 +27,7 @@ pub(super) fn rules<P: Phase>(construct: &Construct<P>) -> Rules {
         if !construct.has(Leaf::Kernels) {
             rules.loop_trust = LoopTrust::Independent;
         }
+        rules.any_order = true;
     }
     for kind in construct.kinds() {
         apply(kind, &mut rules);
@@ -59,6 +60,7 @@ const COMPUTE: Rules = Rules {
     reduction_maps: true,
     loop_trust: LoopTrust::NotApplicable,
     orders_refuted: false,
+    any_order: false,
     plain_nests: false,
     redundant_teams: true,
     on_absent: OnAbsent::Ignore,

@@ -20,6 +20,8 @@ pub(super) fn rules<P: Phase>(construct: &Construct<P>) -> Rules {
     if LOOPS.iter().any(|it| construct.has(*it)) {
         rules.loop_trust = LoopTrust::Independent;
     }
+    let is_concurrent = construct.kinds().any(|it| matches!(it, ClauseKind::Order(_)));
+    rules.any_order = construct.has(Leaf::Loop) || is_concurrent;
     for kind in construct.kinds() {
         match kind {
             ClauseKind::Default(sharing, category) => {

@@ -4,11 +4,13 @@
 //! data model, with and without proof of which pointers stay in the accelerator, for the three ways in which hardware makes
 //! addresses of 64 bits. Cycles are counted by the kernels, from the first copy in to the last copy out, and are the mean
 //! over places of the buffers in the scratchpad. Every result is compared with what plain Rust computes ([`known`]). Then
-//! [`direct`]: loops over the host's memory beside the same by hand. `ferry bench memkind` is in [`memkind`], `other-isa` in [`other_isa`].
+//! [`direct`]: loops over the host's memory beside the same by hand. `ferry bench memkind` is in [`memkind`], `other-isa` in [`other_isa`], `fpga` in
+//! [`fpga`].
 
 mod chart;
 mod cluster;
 mod direct;
+mod fpga;
 mod hybrid;
 mod hybrid_chart;
 mod known;
@@ -75,6 +77,7 @@ pub(crate) fn run(options: &BenchOptions) -> Result<ExitCode, String> {
         Benched::Memkind => memkind::run(options),
         Benched::Hybrid => hybrid::run(options),
         Benched::OtherIsa => other_isa::run(options),
+        Benched::Fpga => fpga::run(options),
     }
 }
 

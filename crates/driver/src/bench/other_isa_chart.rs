@@ -1,4 +1,4 @@
-//! The figure of `ferry bench other-isa`: a group of bars for each kernel, one for each place, in times of the first.
+//! The figures of `ferry bench other-isa` and `fpga`: a group of bars for each kernel, one for each place, in times of the first.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ const COLOURS: [&str; 8] =
     ["#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#bbbbbb", "#000000"];
 
 /// An SVG of its own. Bars are logarithms.
-pub(super) fn draw(columns: &[(&str, Vec<Line>)]) -> String {
+pub(super) fn draw(title: &str, columns: &[(&str, Vec<Line>)]) -> String {
     let first = columns.first().map(|it| it.1.as_slice()).unwrap_or_default();
     let kernel =
         |(row, it): (usize, &'_ Line)| Some((row, it.0.strip_prefix("kernel ")?.to_owned()));
@@ -32,7 +32,7 @@ pub(super) fn draw(columns: &[(&str, Vec<Line>)]) -> String {
     let mut text = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" font-family=\"sans-serif\" \
          font-size=\"9\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n<text x=\"{LEFT}\" y=\"18\" \
-         font-size=\"12\">seconds of kernels, in times of the first</text>\n"
+         font-size=\"12\">{title}</text>\n"
     );
     // From a tenth on.
     let span = most + 1.0;
@@ -98,7 +98,7 @@ mod tests {
             let line = |name: &str, number| (name.to_owned(), number, String::new());
             vec![line("away", 1.0), line("kernel ep", seconds), line("kernel cg", 2.0 * seconds)]
         };
-        let text = draw(&[("cpu", lines(1.0)), ("remote", lines(100.0))]);
+        let text = draw("seconds", &[("cpu", lines(1.0)), ("remote", lines(100.0))]);
         assert_eq!(text.matches("<title>ep").count(), 2, "{text}");
         assert_eq!(text.matches("<title>cg: 100.00").count(), 1, "{text}");
         assert!(text.contains(">remote</text>"), "{text}");

@@ -10,11 +10,14 @@ use std::process::ExitCode;
 use fpga::Obstacle;
 use fpga::device::Device;
 use fpga::plan::{Kind, LoopPlan, Part, Pipeline, Plan, Recurrence, Why, plan};
+use fpga::search::{self, Space};
 use opt::marks::{Trips, TripsFrom};
 use opt::passes::pipeline::run_pipelined;
 use serde::Serialize;
 use source::{Locator, Span, render};
 
+use super::frontier;
+use super::html::Page;
 use super::records::Place;
 use crate::front;
 use crate::options::ExplainOptions;
@@ -25,7 +28,7 @@ pub(super) fn run(word: &str, options: &ExplainOptions) -> Result<ExitCode, Stri
     let device = profiles::fpga(word)?;
     let given: BTreeMap<String, u64> = options.given.iter().cloned().collect();
     let output = &options.output;
-    let mut report = String::new();
+    let (mut report, mut page) = (String::new(), Page::new());
     let mut failed = false;
     for path in &options.input.files {
         let unit = front::check(path, &options.input);
@@ -44,6 +47,9 @@ pub(super) fn run(word: &str, options: &ExplainOptions) -> Result<ExitCode, Stri
         let told = Told { locator: &locator, device: &device };
         let mut regions = Vec::new();
         let mut program = kernels.module.program;
+        let searches = options.search || options.html.is_some() && options.after.is_none();
+        let outlined = searches.then(|| program.clone());
+        let mut spaces = Vec::new();
         for (region, refusal) in kernels.refused {
             let region = &program.regions[region];
             let function = program.names.text(program.functions[region.function].name).to_owned();
@@ -56,6 +62,9 @@ pub(super) fn run(word: &str, options: &ExplainOptions) -> Result<ExitCode, Stri
                 match run_pipelined(&mut program, kernel, device.fabric(), options.after.as_deref())
                 {
                     Ok(single) => {
+                        let found =
+                            outlined.as_ref().map(|it| search::search(it, kernel, &device, &given));
+                        spaces.extend(found.map(|it| (regions.len(), it)));
                         let plan = plan(&program, &single, &device, &given);
                         let told = told.region(kernel.span, function, &plan, &program);
                         RegionRecord { notes: single.launch.notes, ..told }
@@ -64,7 +73,11 @@ pub(super) fn run(word: &str, options: &ExplainOptions) -> Result<ExitCode, Stri
                 },
             );
         }
+        designs(&mut regions, &spaces, &device);
         regions.sort_by_key(|it| (it.place.line, it.place.column));
+        if options.html.is_some() {
+            page.push(&frontier::drawn(&path.display().to_string(), &device, &regions));
+        }
         match output.format() {
             Format::Json => {
                 let file = FileRecord {
@@ -83,8 +96,78 @@ pub(super) fn run(word: &str, options: &ExplainOptions) -> Result<ExitCode, Stri
             }
         }
     }
+    if let Some(file) = &options.html {
+        report::write_file(file, page.finish().as_bytes())?;
+    }
     report::deliver(&report, output.output.as_deref(), Stream::Out)?;
     Ok(if failed { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+/// Tells regions their designs, and which of them fit together best.
+fn designs(regions: &mut [RegionRecord], spaces: &[(usize, Space)], device: &Device) {
+    let all: Vec<Space> = spaces.iter().map(|it| it.1.clone()).collect();
+    let chosen = search::choose(&all, device).unwrap_or_default();
+    for (number, (at, space)) in spaces.iter().enumerate() {
+        let Some(region) = regions.get_mut(*at) else { continue };
+        region.planned = space.points.len();
+        let design = |it: &search::Point| DesignRecord {
+            lanes: it.lanes,
+            units: it.units,
+            without: it.without,
+            shares: it.shares,
+            notes: it.notes.clone(),
+            cycles: it.cycles,
+            seconds: it.seconds,
+            joules: it.joules,
+            share: it.share,
+            bound_by_memory: it.is_memory,
+            chosen: chosen.get(number).is_some_and(|that| *that == it),
+        };
+        region.designs = space.frontier().into_iter().map(design).collect();
+    }
+}
+
+/// A design of a region that no other beats in both time and size.
+#[derive(Debug, Serialize)]
+pub(super) struct DesignRecord {
+    pub(super) lanes: u64,
+    pub(super) units: u64,
+    pub(super) without: &'static [&'static str],
+    /// Elements that iterations share stay in registers.
+    pub(super) shares: bool,
+    pub(super) notes: Vec<String>,
+    pub(super) cycles: u64,
+    pub(super) seconds: f64,
+    pub(super) joules: f64,
+    /// The largest share of any part of the device.
+    pub(super) share: f64,
+    pub(super) bound_by_memory: bool,
+    /// It is what all regions of the file are fastest with, together.
+    pub(super) chosen: bool,
+}
+
+impl DesignRecord {
+    /// What it is made of.
+    pub(super) fn name(&self) -> String {
+        let mut name = format!("lanes {}, units {}", self.lanes, self.units);
+        self.without.iter().for_each(|it| name.push_str(&format!(", without {it}")));
+        if self.shares {
+            name.push_str(", with windows");
+        }
+        name
+    }
+
+    /// What it costs.
+    pub(super) fn cost(&self) -> String {
+        format!(
+            "{} cycles, {}, {}, {:.1} % of the device{}",
+            grouped(self.cycles),
+            quantity(self.seconds, "s"),
+            quantity(self.joules, "J"),
+            self.share * 100.0,
+            if self.bound_by_memory { ", bound by memory" } else { "" }
+        )
+    }
 }
 
 /// One file. The field names are the JSON report's.
@@ -97,10 +180,10 @@ struct FileRecord {
 
 /// One region.
 #[derive(Debug, Serialize)]
-struct RegionRecord {
+pub(super) struct RegionRecord {
     #[serde(flatten)]
-    place: Place,
-    function: String,
+    pub(super) place: Place,
+    pub(super) function: String,
     /// Why it is no pipeline.
     refused: Option<ObstacleRecord>,
     loops: Vec<LoopRecord>,
@@ -117,6 +200,16 @@ struct RegionRecord {
     seconds: Option<f64>,
     memory_seconds: Option<f64>,
     joules: Option<f64>,
+    /// Designs that were planned, if they were searched for, and those that no other beats.
+    #[serde(skip_serializing_if = "is_none")]
+    pub(super) planned: usize,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) designs: Vec<DesignRecord>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_none(count: &usize) -> bool {
+    *count == 0
 }
 
 #[derive(Debug, Serialize)]
@@ -183,6 +276,8 @@ impl Told<'_> {
             seconds: None,
             memory_seconds: None,
             joules: None,
+            planned: 0,
+            designs: Vec::new(),
         }
     }
 
@@ -212,6 +307,8 @@ impl Told<'_> {
             seconds: plan.seconds,
             memory_seconds: plan.memory_seconds,
             joules: plan.joules,
+            planned: 0,
+            designs: Vec::new(),
         }
     }
 
@@ -423,6 +520,13 @@ impl Told<'_> {
                 device.clock,
                 quantity(joules, "J"),
             )?;
+        }
+        if region.planned > 0 {
+            writeln!(out, "  of {} designs these are beaten by none:", region.planned)?;
+        }
+        for it in &region.designs {
+            let mark = if it.chosen { "  (chosen)" } else { "" };
+            writeln!(out, "    {}: {}{mark}", it.name(), it.cost())?;
         }
         writeln!(out)
     }

@@ -50,6 +50,11 @@ impl Page {
         let _ = write_file(&mut self.body, number, file, locator);
     }
 
+    /// Adds what was drawn elsewhere.
+    pub(crate) fn push(&mut self, drawn: &str) {
+        self.body.push_str(drawn);
+    }
+
     /// The whole page.
     pub(crate) fn finish(self) -> String {
         format!(

@@ -8,6 +8,7 @@ mod collect;
 mod drawing;
 mod findings;
 mod fpga;
+mod frontier;
 mod html;
 mod moves;
 mod records;

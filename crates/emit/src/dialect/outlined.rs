@@ -15,8 +15,14 @@ use crate::c::Grid;
 use crate::lower::groups;
 
 /// The FPGA for which pipelines are printed: floating-point operators of a Stratix V.
-const FABRIC: Fabric =
-    Fabric { add: [1, 1, 8, 11], multiply: [3, 4, 6, 16], extreme: [1, 1, 3, 2], reads: 0 };
+const FABRIC: Fabric = Fabric {
+    add: [1, 1, 8, 11],
+    multiply: [3, 4, 6, 16],
+    extreme: [1, 1, 3, 2],
+    reads: 0,
+    lanes: 1,
+    units: 1,
+};
 
 /// Kernels as text.
 #[derive(Debug)]

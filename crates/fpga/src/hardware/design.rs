@@ -13,6 +13,7 @@ use source::Span;
 
 use super::block::{About, Block, Node, balance, graph, schedule};
 use super::data::{Data, Registers, Result, refuse};
+use super::shape::Shape;
 use crate::device::Device;
 use crate::flow::{Obstacle, WRITTEN_OUT, short_rounds};
 use crate::graph::{Edge, Wait};
@@ -27,6 +28,8 @@ pub struct Hardware {
     pub values: BTreeMap<VarId, usize>,
     /// And whose addresses.
     pub addresses: BTreeMap<VarId, usize>,
+    /// Its blocks as they nest.
+    pub shape: Vec<Shape>,
 }
 
 /// How a kernel gets at a variable of the program when it is launched.
@@ -70,6 +73,7 @@ pub fn design(
         in_memory: passed.map(|it| found_elsewhere(program, it)).unwrap_or_default(),
         registers: Registers::default(),
         states: Vec::new(),
+        shape: Vec::new(),
     };
     maker.list(&code)?;
     let is_outer = |var: &VarId| !declared.contains(var);
@@ -92,7 +96,7 @@ pub fn design(
     let addresses = maker.registers.objects;
     let memory = (device.load, device.store);
     let design = Design { registers: maker.registers.numbers, states, parameters, memory };
-    Ok(Hardware { design, values, addresses })
+    Ok(Hardware { design, values, addresses, shape: maker.shape })
 }
 
 /// Variables that come by address and that code may find by another way than by name.
@@ -131,6 +135,8 @@ struct Maker<'p> {
     in_memory: BTreeSet<VarId>,
     registers: Registers,
     states: Vec<State>,
+    /// What was made of the list of statements that is at hand.
+    shape: Vec<Shape>,
 }
 
 impl Maker<'_> {
@@ -239,6 +245,22 @@ impl Maker<'_> {
                 }
                 Ok(_) | Err(_) => anywhere(&mut graph, &accesses),
             }
+            // What is asked of loops is about arrays and pointers: variables that lie in memory meet themselves.
+            let named: BTreeSet<usize> = self.named();
+            for first in &accesses {
+                for second in accesses.iter().filter(|it| it.1 || first.1) {
+                    let base = |node: usize| block.nodes.get(node).and_then(|it| it.about.base);
+                    let [a, b] = [first.2, second.2].map(base);
+                    let is_named = |it: Option<usize>| it.is_some_and(|it| named.contains(&it));
+                    let are_apart =
+                        a != b && object(first.2).is_some() && object(second.2).is_some();
+                    if are_apart || !is_named(a) && !is_named(b) {
+                        continue;
+                    }
+                    let wait = if first.1 && !second.1 { Wait::Written } else { Wait::Order };
+                    graph.edges.push(Edge { from: first.2, to: second.2, distance: 1, wait });
+                }
+            }
         }
         if !schedule(&mut block, &graph, self.device) {
             return refuse("an access that waits for itself", span);
@@ -249,20 +271,36 @@ impl Maker<'_> {
                 span,
             );
         }
+        let (interval, depth) = (block.interval, block.depth);
+        self.shape.push(match stmt.filter(|_| block.is_loop) {
+            Some(stmt) => Shape::Pipelined { stmt, interval, depth },
+            None => Shape::once(depth),
+        });
         let next = Next::Goto(self.states.len() + 1);
         self.states.push(State { block, next });
         Ok(())
     }
 
+    /// Registers with the addresses of numbers that lie in memory.
+    fn named(&self) -> BTreeSet<usize> {
+        let is_number = |var: VarId| self.program.types.is_scalar(self.program.vars[var].ty);
+        let objects = self.registers.objects.iter();
+        objects.filter(|it| is_number(*it.0)).map(|it| *it.1).collect()
+    }
+
     fn branch(&mut self, condition: ExprId, then: StmtId, other: Option<StmtId>) -> Result<()> {
         self.straight(&[], Some(condition))?;
         let asked = self.states.len() - 1;
+        let before = std::mem::take(&mut self.shape);
         self.list(&[then])?;
         self.nothing();
+        let first = std::mem::take(&mut self.shape);
         let leaves = self.states.len() - 1;
         let begins = self.states.len();
         self.list(&other.into_iter().collect::<Vec<_>>())?;
         self.nothing();
+        let second = std::mem::replace(&mut self.shape, before);
+        self.shape.push(Shape::Either(first, second));
         let end = self.states.len();
         self.follow(asked, Next::Choose(asked + 1, begins));
         self.follow(leaves, Next::Goto(end));
@@ -272,6 +310,7 @@ impl Maker<'_> {
     /// A block that does nothing, from which others can be gone to.
     fn nothing(&mut self) {
         let block = Block { interval: 1, depth: 1, ..Block::default() };
+        self.shape.push(Shape::once(block.depth));
         self.states.push(State { block, next: Next::Goto(self.states.len() + 1) });
     }
 
@@ -286,7 +325,9 @@ impl Maker<'_> {
         let Some(condition) = it.cond else { return refuse("a loop without an end", span) };
         if self.has_loops(it.body) {
             let begin = self.states.len();
+            let before = std::mem::take(&mut self.shape);
             self.straight(&[], Some(condition))?;
+            let test = std::mem::take(&mut self.shape);
             self.list(&[it.body])?;
             if let Some(step) = it.step {
                 let mut data = self.data();
@@ -297,6 +338,8 @@ impl Maker<'_> {
                 self.nothing();
             }
             let last = self.states.len() - 1;
+            let body = std::mem::replace(&mut self.shape, before);
+            self.shape.push(Shape::Serial { stmt, test, body });
             self.follow(last, Next::Goto(begin));
             self.follow(begin, Next::Choose(begin + 1, last + 1));
             return Ok(());

@@ -135,6 +135,8 @@ pub struct Rules {
     /// A loop whose iterations certainly depend on each other is run in order, whatever is said of it; else the
     /// word of who wrote the directive stands.
     pub orders_refuted: bool,
+    /// Iterations of its loops may run in any order however few run them: one thread is no promise that each follows the last.
+    pub any_order: bool,
     /// Loops that are made one must follow each other directly, and the bounds of none may depend
     /// on the variable of another.
     pub plain_nests: bool,
@@ -168,6 +170,7 @@ impl Rules {
         reduction_maps: false,
         loop_trust: LoopTrust::NotApplicable,
         orders_refuted: false,
+        any_order: false,
         plain_nests: false,
         redundant_teams: false,
         on_absent: OnAbsent::Ignore,

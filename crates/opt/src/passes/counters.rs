@@ -73,7 +73,7 @@ fn nest(cx: &Cx<'_>, stmt: StmtId) -> Option<(Vec<Dim>, StmtId)> {
 }
 
 /// Whether an expression is made of constants and variables that are not among these.
-fn is_steady(program: &Program, e: ExprId, changed: &FxHashSet<VarId>) -> bool {
+pub(super) fn is_steady(program: &Program, e: ExprId, changed: &FxHashSet<VarId>) -> bool {
     let mut open = vec![e];
     while let Some(e) = open.pop() {
         match &program.exprs[e].kind {

@@ -23,6 +23,8 @@ mod flatten;
 mod interchange;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
 mod jam;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
+mod lanes;
 #[allow(clippy::wildcard_enum_match_arm, reason = "an analysis names the code it is about")]
 mod nest;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the operators it is about")]
@@ -57,6 +59,7 @@ mod tile;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the statements it is about")]
 mod transpose;
 mod turns;
+mod units;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
 mod unroll;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
@@ -125,6 +128,10 @@ pub struct Fabric {
     pub extreme: [u64; 4],
     /// Loads of one array in a cycle; 0: no limit.
     pub reads: u64,
+    /// Iterations of innermost loops that run side by side.
+    pub lanes: u64,
+    /// Rows of nests that do.
+    pub units: u64,
 }
 
 /// What cores are like, if a kernel is made for those.

@@ -6,9 +6,9 @@ use kernel::verify::verify_kernels;
 
 use super::{
     Cores, Cx, Fabric, Groups, Refusal, Result, aggregate, boxes, cache_block, counters, deepen,
-    flatten, interchange, jam, partial, privatize, promote, rectangularize, reduce, register_block,
-    rows, scan, scatter, single, spmdize, stage, tile, transpose, unroll, vector_rows, window,
-    workshare,
+    flatten, interchange, jam, lanes, partial, privatize, promote, rectangularize, reduce,
+    register_block, rows, scan, scatter, single, spmdize, stage, tile, transpose, units, unroll,
+    vector_rows, window, workshare,
 };
 
 /// A pass by its name.
@@ -61,6 +61,8 @@ pub const CORE_PASSES: &[Pass] = &[
 /// Passes that make a pipeline of a kernel, in order.
 pub const PIPELINED: &[Pass] = &[
     Pass { name: "single", run: single::run },
+    Pass { name: "units", run: units::run },
+    Pass { name: "lanes", run: lanes::run },
     Pass { name: "counters", run: counters::run },
     Pass { name: "window", run: window::run },
     Pass { name: "partial", run: partial::run },
@@ -85,7 +87,8 @@ const ONE: Groups = Groups {
 };
 
 /// Operators that take a cycle each.
-const QUICK: Fabric = Fabric { add: [1; 4], multiply: [1; 4], extreme: [1; 4], reads: 0 };
+const QUICK: Fabric =
+    Fabric { add: [1; 4], multiply: [1; 4], extreme: [1; 4], reads: 0, lanes: 1, units: 1 };
 
 /// Runs the passes up to the one named, or all; the kernel is in SPMD form after all.
 pub fn run(
@@ -95,7 +98,13 @@ pub fn run(
     last: Option<&str>,
 ) -> Result<Kernel> {
     let cores = Cores::default();
-    run_list(PASSES, program, kernel, &Target { groups, fabric: QUICK, cores: &cores }, last)
+    run_list(
+        PASSES,
+        program,
+        kernel,
+        &Target { groups, fabric: QUICK, cores: &cores, without: &[] },
+        last,
+    )
 }
 
 /// The same for a pipeline: the kernel is code that one thread runs, and the body of its region.
@@ -106,7 +115,25 @@ pub fn run_pipelined(
     last: Option<&str>,
 ) -> Result<Kernel> {
     let cores = Cores::default();
-    run_list(PIPELINED, program, kernel, &Target { groups: ONE, fabric, cores: &cores }, last)
+    run_list(
+        PIPELINED,
+        program,
+        kernel,
+        &Target { groups: ONE, fabric, cores: &cores, without: &[] },
+        last,
+    )
+}
+
+/// The same without some of the passes.
+pub fn run_pipelined_without(
+    program: &mut Program,
+    kernel: &Kernel,
+    fabric: Fabric,
+    without: &[&str],
+) -> Result<Kernel> {
+    let cores = Cores::default();
+    let target = Target { groups: ONE, fabric, cores: &cores, without };
+    run_list(PIPELINED, program, kernel, &target, None)
 }
 
 /// The same of the passes for cores.
@@ -117,7 +144,13 @@ pub fn run_for_cores(
     last: Option<&str>,
 ) -> Result<Kernel> {
     let groups = Groups { memory: 0, ..ONE };
-    run_list(CORE_PASSES, program, kernel, &Target { groups, fabric: QUICK, cores }, last)
+    run_list(
+        CORE_PASSES,
+        program,
+        kernel,
+        &Target { groups, fabric: QUICK, cores, without: &[] },
+        last,
+    )
 }
 
 /// What passes are told of the device.
@@ -125,6 +158,8 @@ struct Target<'a> {
     groups: Groups,
     fabric: Fabric,
     cores: &'a Cores,
+    /// Passes that are left out.
+    without: &'a [&'a str],
 }
 
 fn run_list(
@@ -137,9 +172,12 @@ fn run_list(
     let mut made = kernel.clone();
     let function = program.regions[kernel.region].function;
     lawful(program, &made, "outline", false)?;
-    let Target { groups, fabric, cores } = *target;
+    let Target { groups, fabric, cores, without } = *target;
     let Cores { vector, ref independent } = *cores;
     for pass in passes {
+        if without.contains(&pass.name) {
+            continue;
+        }
         let kernel = &mut made;
         (pass.run)(&mut Cx { program, kernel, function, groups, fabric, vector, independent })?;
         let is_spmd = PASSES.iter().chain(PIPELINED).any(|it| std::ptr::eq(it, pass));

@@ -28,7 +28,8 @@ pub(super) fn run(cx: &mut Cx<'_>) -> Result<()> {
     if let Some(span) = computed_length(cx.program, &kernel.body) {
         return refuse("the length of an array is known only when it runs", span);
     }
-    let are_several = asks_for_several(cx.program, kernel.region);
+    let are_several =
+        asks_for_several(cx.program, kernel.region) || any_order(cx.program, kernel.region);
     let declares = |it: &Stmt| match it.kind {
         StmtKind::Local(var) => Some(var),
         _ => None,
@@ -81,10 +82,18 @@ struct Single<'p> {
     declared: FxHashSet<VarId>,
     /// Loops whose iterations several threads may run at once.
     independent: Vec<StmtId>,
-    /// No construct asks for one team or one thread.
+    /// No construct asks for one team or one thread, or none promises an order to one.
     are_several: bool,
     /// Ranges of iterations that are all there are, and of which loops.
     pieces: Vec<(Range, Vec<Dim>)>,
+}
+
+/// Whether loops of a region have no order, whoever runs them.
+fn any_order(program: &Program, region: RegionId) -> bool {
+    let mut all = program.inside(region).into_iter().chain([region]);
+    all.all(|it| {
+        program.regions[it].loops.is_empty() || program.regions[it].construct.rules.any_order
+    })
 }
 
 /// Where code of a kernel has an array of its own whose length is computed: no memory is built for such.

@@ -181,33 +181,61 @@ pub(crate) fn same(module: &Module, size: (u64, u64)) -> (String, String) {
 }
 
 /// An FPGA with slow operators of different speed.
-const FABRIC: Fabric =
-    Fabric { add: [3, 2, 8, 11], multiply: [3, 4, 6, 16], extreme: [2, 1, 3, 2], reads: 1 };
+const FABRIC: Fabric = Fabric {
+    add: [3, 2, 8, 11],
+    multiply: [3, 4, 6, 16],
+    extreme: [2, 1, 3, 2],
+    reads: 1,
+    lanes: 1,
+    units: 1,
+};
+
+/// The same with iterations side by side: numbers that divide few others.
+const WIDE: Fabric = Fabric { lanes: 3, units: 2, ..FABRIC };
 
 /// Runs kernels as they are and after each pass that makes a pipeline, with one thread: what is otherwise later.
 pub(crate) fn pipelined(module: &Module) -> (String, String) {
     let first = values(module, Form::Outlined, (1, 1));
     let mut told = String::new();
-    for pass in pipeline::PIPELINED {
+    let all = pipeline::PIPELINED.iter().map(|it| (FABRIC, it.name)).chain([(WIDE, "partial")]);
+    for (fabric, pass) in all {
         let mut made = module.clone();
         for at in 0..made.kernels.len() {
             let kernel = made.kernels[at].clone();
-            match pipeline::run_pipelined(&mut made.program, &kernel, FABRIC, Some(pass.name)) {
+            match pipeline::run_pipelined(&mut made.program, &kernel, fabric, Some(pass)) {
                 Ok(kernel) => made.kernels[at] = kernel,
                 Err(refusal) => {
                     let why = refusal.bug.as_deref().unwrap_or(refusal.why);
-                    return (first, format!("{told}after {}: refused: {why}\n", pass.name));
+                    return (first, format!("{told}after {pass}: refused: {why}\n"));
                 }
             }
         }
         let found = verify(&made);
         if !found.is_empty() {
-            told.push_str(&format!("after {}: {}", pass.name, faults(found)));
+            told.push_str(&format!("after {pass}: {}", faults(found)));
         }
         let now = values(&made, Form::Outlined, (1, 1));
         if now != first {
-            told.push_str(&format!("after {}:\n{now}", pass.name));
+            told.push_str(&format!("after {pass}:\n{now}"));
         }
     }
     (first, told)
+}
+
+/// What passes have chosen for a pipeline with iterations side by side, a line for each.
+#[allow(dead_code, reason = "not every test that shares this asks")]
+pub(crate) fn chosen_wide(module: &Module) -> String {
+    let mut made = module.clone();
+    let mut told = String::new();
+    for (at, kernel) in module.kernels.iter().enumerate() {
+        match pipeline::run_pipelined(&mut made.program, kernel, WIDE, None) {
+            Ok(kernel) => kernel
+                .launch
+                .notes
+                .iter()
+                .for_each(|it| told.push_str(&format!("kernel {at}: {it}\n"))),
+            Err(refusal) => told.push_str(&format!("kernel {at}: refused: {}\n", refusal.why)),
+        }
+    }
+    told
 }

@@ -1,0 +1,116 @@
+//! What `ferry bench fpga` asks of the model: a program of one size, on any device, with and without passes.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::Path;
+
+use fpga::device::Device;
+use fpga::graph::Resources;
+use fpga::plan::{Kind, Part, plan};
+use opt::passes::pipeline::run_pipelined_without;
+use source::Locator;
+
+use crate::front;
+use crate::options::{Input, Model as DataModel};
+
+/// A program.
+pub(super) struct Model {
+    pub(super) name: String,
+    kernels: emit::dialect::Kernels,
+    /// Where its regions stand.
+    lines: Vec<u32>,
+}
+
+/// What is told of a region.
+pub(super) struct Told {
+    pub(super) line: u32,
+    pub(super) cycles: Option<u64>,
+    pub(super) seconds: Option<f64>,
+    pub(super) memory_seconds: Option<f64>,
+    pub(super) joules: Option<f64>,
+    pub(super) resources: Resources,
+    /// The largest of its loops.
+    pub(super) interval: Option<u64>,
+}
+
+impl Told {
+    /// The largest share of a device that all regions take together.
+    pub(super) fn share(all: &[Told], device: &Device) -> f64 {
+        all.iter().fold(Resources::default(), |sum, it| sum.and(it.resources)).share(device)
+    }
+}
+
+impl Model {
+    /// Reads a program that is in a folder, with these macros.
+    pub(super) fn new(folder: &Path, name: &str, size: &[&str]) -> Result<Model, String> {
+        let path = folder.join(format!("{name}.c"));
+        let input = Input {
+            files: vec![path.clone()],
+            cc: None,
+            include: Vec::new(),
+            define: size.iter().map(OsString::from).collect(),
+            undefine: Vec::new(),
+            std: None,
+            model: DataModel::Lp64,
+            flags: Vec::new(),
+        };
+        let unit = front::check(&path, &input);
+        let wrong = || format!("{name} is no program");
+        let program = unit.program.as_ref().filter(|_| unit.diagnostics.errors() == 0);
+        let (program, file) = (program.ok_or_else(wrong)?, unit.map.files().next());
+        let read = crate::input::written;
+        let locator = Locator::new(&unit.map, &read);
+        let kernels = emit::dialect::kernels(program, &unit.map, file.ok_or_else(wrong)?, &locator);
+        if let Some((_, refusal)) = kernels.refused.first() {
+            return Err(format!("{name}: {}", refusal.why));
+        }
+        let line = |span| locator.locate(span).map_or(0, |it| it.line);
+        let lines = kernels.module.kernels.iter().map(|it| line(it.span)).collect();
+        Ok(Model { name: name.to_owned(), kernels, lines })
+    }
+
+    /// Its regions on a device, without some of the passes; `depth`: registers of a sum, else as many as its operator takes
+    /// cycles.
+    pub(super) fn regions(
+        &self,
+        device: &str,
+        without: &[&str],
+        depth: Option<u64>,
+    ) -> Result<Vec<Told>, String> {
+        let device = crate::profiles::fpga(device)?;
+        let mut fabric = device.fabric();
+        if let Some(depth) = depth {
+            fabric.add = [depth; 4];
+        }
+        let mut told = Vec::new();
+        for (line, kernel) in self.lines.iter().zip(&self.kernels.module.kernels) {
+            let mut program = self.kernels.module.program.clone();
+            let made = run_pipelined_without(&mut program, kernel, fabric, without)
+                .map_err(|it| format!("{}: {}", self.name, it.why))?;
+            let plan = plan(&program, &made, &device, &BTreeMap::new());
+            told.push(Told {
+                line: *line,
+                cycles: plan.cycles,
+                seconds: plan.seconds,
+                memory_seconds: plan.memory_seconds,
+                joules: plan.joules,
+                resources: plan.resources,
+                interval: largest(&plan.parts),
+            });
+        }
+        told.sort_by_key(|it| it.line);
+        Ok(told)
+    }
+}
+
+fn largest(parts: &[Part]) -> Option<u64> {
+    let of = |part: &Part| match part {
+        Part::Straight(_) | Part::Refused(_) => None,
+        Part::Either(a, b) => largest(a).max(largest(b)),
+        Part::Loop(it) => match &it.kind {
+            Kind::Pipelined(it) => Some(it.interval),
+            Kind::Serial(parts) => largest(parts),
+        },
+    };
+    parts.iter().filter_map(of).max()
+}
