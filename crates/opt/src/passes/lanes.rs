@@ -8,7 +8,9 @@
 //!
 //! Left alone: loops that combine values, whose operators would wait for each other.
 
-use ir::program::{BinaryOp, ExprId, ExprKind, For, Program, StmtId, StmtKind as C, VarId};
+use ir::program::{
+    BinaryOp, ExprId, ExprKind, For, Program, StmtId, StmtKind as C, VarId, VarStorage,
+};
 use ir::region::LoopTest;
 use ir::types::{IntKind, TypeKind};
 use ir::walk::Part;
@@ -113,7 +115,15 @@ impl Nest {
                 at = *only;
             }
         }
-        let (used, _) = uses(program, Part::Stmt(body));
+        let (used, inside) = uses(program, Part::Stmt(body));
+        // Statements of iterations take turns: a variable of the kernel that they all set would be the last one's.
+        let sets_one = used.iter().any(|it| {
+            let var = &program.vars[it.var];
+            it.how == How::Written
+                && !inside.contains(&it.var)
+                && matches!(var.storage, VarStorage::Local(_))
+                && program.types.is_scalar(var.ty)
+        });
         let mut changed: FxHashSet<VarId> =
             used.iter().filter(|it| it.how != How::Named).map(|it| it.var).collect();
         let combines = cx.kernel.launch.combined.iter().any(|it| changed.contains(it));
@@ -123,7 +133,7 @@ impl Nest {
         };
         let is_box = levels.iter().all(|it| stays(&it.2));
         let has_loops = loops(program, body).iter().any(|it| !is_short(program, *it));
-        let is_one = !levels.is_empty() && is_box && !combines && !has_loops;
+        let is_one = !levels.is_empty() && is_box && !combines && !sets_one && !has_loops;
         (is_one && !jumps(program, body)).then_some(Nest { levels, body })
     }
 

@@ -2,8 +2,7 @@
 //!
 //! Threads combine what they have in pairs, neighbours first, so that the order is that of their numbers: those of a
 //! subgroup through registers, others through memory of the group. Where what they have changes while it is combined (prefixes) the first does it, one after the other;
-//! what takes too much room is combined by each thread in its turn. Reductions that follow each other are done at once, arrays
-//! an element of each in a round. Groups leave theirs in memory of the launch, and the
+//! what takes too much room is combined by each thread in its turn. Groups leave theirs in memory of the launch, and the
 //! last of them combines all; where there is no such memory, and with teams, under the lock.
 
 use ir::program::{BinaryOp, ExprId, ExprKind, Program, VarId};
@@ -43,7 +42,7 @@ fn block(cx: &mut Cx<'_>, stmts: Block) -> Block {
         match Sum::of(cx, *first, span, &mut made) {
             Ok(sum) => {
                 let mut sums = vec![sum];
-                while let Some(next) = list.next_if(|it| is_alike(cx, it, &sums)) {
+                while let Some(next) = list.next_if(|it| is_alike(it, &sums)) {
                     let StmtKind::Reduce(it) = next.kind else { continue };
                     match Sum::of(cx, *it, next.span, &mut made) {
                         Ok(sum) => sums.push(sum),
@@ -62,16 +61,11 @@ fn block(cx: &mut Cx<'_>, stmts: Block) -> Block {
     out
 }
 
-/// Whether a statement is a reduction that can be done with others: groups have room for what all of them leave.
-fn is_alike(cx: &Cx<'_>, stmt: &Stmt, sums: &[Sum]) -> bool {
+/// Whether a statement is a reduction that can be done with others.
+fn is_alike(stmt: &Stmt, sums: &[Sum]) -> bool {
     let StmtKind::Reduce(it) = &stmt.kind else { return false };
-    let is_joined = it.join.is_some() && !it.is_league;
-    let of_sums = sums.iter().map(Sum::words).fold(0, u64::saturating_add);
-    let of_copy = size_of(cx.program, cx.program.vars[it.copy].ty).div_ceil(8);
-    let words = cx.kernel.launch.words.saturating_add(of_sums);
-    let has_room = words.saturating_add(of_copy) <= cx.groups.words;
-    let fits = Some(it.crew) != cx.kernel.all || it.elements.is_none() || has_room;
-    is_joined && fits && sums.iter().all(|sum| sum.crew == it.crew)
+    let is_whole = it.elements.is_none() && it.join.is_some() && !it.is_league;
+    is_whole && sums.iter().all(|sum| sum.crew == it.crew && sum.elements.is_none())
 }
 
 /// A reduction that is done by itself.
@@ -118,76 +112,6 @@ impl Sum {
         let Reduce { crew, elements, combine, .. } = it;
         Ok(Sum { crew, elements, join, combine, value, size, slots })
     }
-
-    /// How many values are combined.
-    fn count(&self) -> u64 {
-        self.elements.map_or(1, |it| it.end - it.begin)
-    }
-
-    /// Words of what a group leaves.
-    fn words(&self) -> u64 {
-        self.count().saturating_mul(self.size.div_ceil(8))
-    }
-}
-
-/// Reductions that are done at once: one value of each in each round, as long as it has any.
-struct Sums<'s> {
-    all: &'s [Sum],
-    /// The number of the round, where there are several and the index of one reduction is not enough.
-    round: Option<VarId>,
-    rounds: u64,
-}
-
-impl<'s> Sums<'s> {
-    fn of(cx: &mut Cx<'_>, all: &'s [Sum], span: Span) -> Sums<'s> {
-        let rounds = all.iter().map(Sum::count).max().unwrap_or(1);
-        let has_elements = all.len() > 1 && all.iter().any(|it| it.elements.is_some());
-        let round = has_elements.then(|| {
-            let round = cx.build(span).fresh_number("round");
-            cx.kernel.spaces.push((round, Space::Uniform));
-            round
-        });
-        Sums { all, round, rounds }
-    }
-
-    /// Code about a value of one of them, in rounds in which it has one.
-    fn guarded(&self, build: &mut Builder<'_>, sum: &Sum, code: Block, span: Span) -> Block {
-        let Some(round) = self.round.filter(|_| sum.count() < self.rounds) else { return code };
-        let (round, count) = (build.var(round), build.number(sum.count().cast_signed()));
-        let has_one = build.binary(BinaryOp::Lt, round, count);
-        vec![Stmt::new(StmtKind::If(has_one, code, Block::new()), span)]
-    }
-
-    /// The code that combines each with what was there before.
-    fn combine(&self, cx: &mut Cx<'_>, span: Span) -> Block {
-        let build = &mut cx.build(span);
-        let code = |it: &Sum| self.guarded(build, it, it.combine.clone(), span);
-        self.all.iter().flat_map(code).collect()
-    }
-
-    /// Runs code in each round.
-    fn each_round(&self, cx: &mut Cx<'_>, body: Block, span: Span, out: &mut Block) {
-        let Some(round) = self.round else {
-            let elements = self.all.first().and_then(|it| it.elements);
-            return each_element(cx, elements, body, Space::Uniform, span, out);
-        };
-        let mut all = Block::new();
-        for Elements { index, begin, .. } in self.all.iter().filter_map(|it| it.elements) {
-            cx.kernel
-                .spaces
-                .iter_mut()
-                .filter(|it| it.0 == index)
-                .for_each(|it| it.1 = Space::Uniform);
-            all.push(Stmt::new(StmtKind::Local(index), span));
-            let build = &mut cx.build(span);
-            let (number, begin) = (build.var(round), build.number(begin.cast_signed()));
-            let at = build.binary(BinaryOp::Add, begin, number);
-            cx.set(index, at, span, &mut all);
-        }
-        all.extend(body);
-        let rounds = Elements { index: round, begin: 0, end: self.rounds };
-        each_element(cx, Some(rounds), all, Space::Uniform, span, out);
-    }
 }
 
 /// What is combined of a copy.
@@ -223,13 +147,17 @@ fn slots(
 
 fn threads(cx: &mut Cx<'_>, sums: &[Sum], span: Span, out: &mut Block) {
     let Some(count) = sums.first().map(|it| it.crew.count) else { return };
-    let sums = &Sums::of(cx, sums, span);
     let mut body = Block::new();
     tree(cx, sums, count, span, &mut body);
-    let combine = sums.combine(cx, span);
+    let combine = sums.iter().flat_map(|it| it.combine.iter().cloned()).collect();
     body.push(Stmt::new(StmtKind::On(Who::Primary, combine), span));
-    sums.each_round(cx, body, span, out);
+    each_element(cx, elements(sums), body, Space::Uniform, span, out);
     out.push(Stmt::new(StmtKind::Barrier, span));
+}
+
+/// Those of the one array, if it is one.
+fn elements(sums: &[Sum]) -> Option<Elements> {
+    sums.first().and_then(|it| it.elements)
 }
 
 /// Runs code for each element, if there are any.
@@ -256,7 +184,7 @@ fn each_element(
 }
 
 /// The first thread has what all have, combined in pairs. Those with numbers from `count` on have nothing.
-fn tree(cx: &mut Cx<'_>, sums: &Sums<'_>, count: VarId, span: Span, out: &mut Block) {
+fn tree(cx: &mut Cx<'_>, sums: &[Sum], count: VarId, span: Span, out: &mut Block) {
     let lanes = cx.groups.exchange();
     if lanes == 1 {
         return pairs(cx, sums, count, span, out);
@@ -269,14 +197,13 @@ fn tree(cx: &mut Cx<'_>, sums: &Sums<'_>, count: VarId, span: Span, out: &mut Bl
     let (number, all, some) = (build.var(me), build.var(count), build.var(subgroups));
     let (width, more) = (build.number(lanes.cast_signed()), build.number(lanes.cast_signed() - 1));
     let subgroup = build.binary(BinaryOp::Div, number, width);
-    for sum in sums.all {
-        let (slots, ty) = (build.var(sum.slots), build.type_of(sum.value));
+    for Sum { value, slots, .. } in sums {
+        let (slots, ty) = (build.var(*slots), build.type_of(*value));
         let of_subgroup = build.expr(ExprKind::Index(slots, subgroup), ty);
         let of_thread = build.expr(ExprKind::Index(slots, number), ty);
-        let (kept, taken) = (build.copy(of_subgroup, sum.value), build.copy(sum.value, of_thread));
-        let [kept, taken] = [kept, taken].map(|it| vec![Stmt::new(StmtKind::Eval(it), span)]);
-        leave.extend(sums.guarded(build, sum, kept, span));
-        take.extend(sums.guarded(build, sum, taken, span));
+        let (kept, taken) = (build.copy(of_subgroup, *value), build.copy(*value, of_thread));
+        leave.push(Stmt::new(StmtKind::Eval(kept), span));
+        take.push(Stmt::new(StmtKind::Eval(taken), span));
     }
     let (rest, zero) = (build.binary(BinaryOp::Rem, number, width), build.number(0));
     let is_first = build.binary(BinaryOp::Eq, rest, zero);
@@ -291,31 +218,24 @@ fn tree(cx: &mut Cx<'_>, sums: &Sums<'_>, count: VarId, span: Span, out: &mut Bl
     out.push(Stmt::new(StmtKind::If(is_taken, take, Block::new()), span));
     shuffled(cx, sums, subgroups, cx.groups.most_threads.div_ceil(lanes), span, out);
     // The next element lies where this one lay.
-    if sums.all.iter().any(|it| it.elements.is_some()) {
+    if sums.iter().any(|it| it.elements.is_some()) {
         out.push(Stmt::new(StmtKind::Barrier, span));
     }
 }
 
 /// Each thread with a number that `width` divides has what that many have, of those with numbers below `count`.
-fn shuffled(
-    cx: &mut Cx<'_>,
-    sums: &Sums<'_>,
-    count: VarId,
-    width: u64,
-    span: Span,
-    out: &mut Block,
-) {
+fn shuffled(cx: &mut Cx<'_>, sums: &[Sum], count: VarId, width: u64, span: Span, out: &mut Block) {
     let lanes = cx.groups.exchange();
     let me = cx.kernel.threads.number;
     let far = cx.number("far", Space::Uniform, span, out);
     let (mut body, mut pair) = (Block::new(), Block::new());
-    for sum in sums.all {
-        let build = &mut cx.build(span);
-        let (to, from, far) = (sum.join.other, sum.value, build.var(far));
+    for Sum { join, value, .. } in sums {
+        let far = cx.build(span).var(far);
+        let (to, from) = (join.other, *value);
         body.push(Stmt::new(StmtKind::Local(to), span));
-        let shuffle = StmtKind::Shuffle(Box::new(Shuffle { to, from, far, lanes }));
-        body.extend(sums.guarded(build, sum, vec![Stmt::new(shuffle, span)], span));
-        pair.extend(sums.guarded(build, sum, sum.join.code.clone(), span));
+        let shuffle = Shuffle { to, from, far, lanes };
+        body.push(Stmt::new(StmtKind::Shuffle(Box::new(shuffle)), span));
+        pair.extend(join.code.iter().cloned());
     }
     let build = &mut cx.build(span);
     let (number, by, all) = (build.var(me), build.var(far), build.var(count));
@@ -336,27 +256,24 @@ fn shuffled(
 }
 
 /// The same where threads have no other way than memory of the group.
-fn pairs(cx: &mut Cx<'_>, sums: &Sums<'_>, count: VarId, span: Span, out: &mut Block) {
+fn pairs(cx: &mut Cx<'_>, sums: &[Sum], count: VarId, span: Span, out: &mut Block) {
     let me = cx.kernel.threads.number;
     let far = cx.number("far", Space::Uniform, span, out);
     let (mut leave, mut pair) = (Block::new(), Block::new());
     let build = &mut cx.build(span);
     let (number, by, all) = (build.var(me), build.var(far), build.var(count));
     let next = build.binary(BinaryOp::Add, number, by);
-    for sum @ Sum { join, value, slots, .. } in sums.all {
+    for Sum { join, value, slots, .. } in sums {
         let (slots, ty) = (build.var(*slots), build.type_of(*value));
         let own = build.expr(ExprKind::Index(slots, number), ty);
         let another = build.expr(ExprKind::Index(slots, next), ty);
         let other = build.var(join.other);
         let (keep, take) = (build.copy(own, *value), build.copy(other, another));
-        let kept = Stmt::new(StmtKind::Eval(keep), span);
-        leave.extend(sums.guarded(build, sum, vec![kept.clone()], span));
-        let mut code = vec![
-            Stmt::new(StmtKind::Local(join.other), span),
-            Stmt::new(StmtKind::Eval(take), span),
-        ];
-        code.extend(join.code.iter().cloned().chain([kept]));
-        pair.extend(sums.guarded(build, sum, code, span));
+        leave.push(Stmt::new(StmtKind::Eval(keep), span));
+        pair.push(Stmt::new(StmtKind::Local(join.other), span));
+        pair.push(Stmt::new(StmtKind::Eval(take), span));
+        pair.extend(join.code.iter().cloned());
+        pair.push(Stmt::new(StmtKind::Eval(keep), span));
     }
     let (two, zero) = (build.number(2), build.number(0));
     let pairs = build.binary(BinaryOp::Mul, by, two);
@@ -382,21 +299,22 @@ fn pairs(cx: &mut Cx<'_>, sums: &Sums<'_>, count: VarId, span: Span, out: &mut B
 /// What all threads of all groups have, in a kernel that they run from its beginning.
 fn groups(cx: &mut Cx<'_>, sums: &[Sum], span: Span, out: &mut Block) {
     let threads = cx.kernel.threads;
-    let sums = &Sums::of(cx, sums, span);
+    let elements = elements(sums);
     let question = cx.kernel.launch.questions;
     let mut words = cx.kernel.launch.words;
     let mut places = Vec::new();
-    for sum in sums.all {
-        let (first, each) = (words, sum.size.div_ceil(8));
-        words = words.saturating_add(sum.words());
-        places.push(Left { first, each, elements: sum.elements });
+    for Sum { size, elements, .. } in sums {
+        let (first, each) = (words, size.div_ceil(8));
+        let count = elements.map_or(1, |it| it.end - it.begin);
+        words = words.saturating_add(count.saturating_mul(each));
+        places.push(Left { first, each, elements: *elements });
     }
     let mut body = Block::new();
     tree(cx, sums, threads.count, span, &mut body);
     if words > cx.groups.words || question >= cx.groups.questions {
-        sums.each_round(cx, body, span, out);
+        each_element(cx, elements, body, Space::Uniform, span, out);
         let mut body = Block::new();
-        for sum in sums.all {
+        for sum in sums {
             let elements = other_index(cx, sum.elements, span);
             let combine = with_index(cx, sum.elements, elements, &sum.combine);
             locked(cx, elements, combine, span, &mut body);
@@ -408,17 +326,16 @@ fn groups(cx: &mut Cx<'_>, sums: &[Sum], span: Span, out: &mut Block) {
     (cx.kernel.launch.words, cx.kernel.launch.questions) = (words, question + 1);
     let mut leave = Block::new();
     let group = cx.kernel.groups.number;
-    for (sum, at) in sums.all.iter().zip(&places) {
+    for (sum, at) in sums.iter().zip(&places) {
         let build = &mut cx.build(span);
         let (word, from) = (at.word(build), build.address(sum.value));
         let place = build.var(group);
         let left = intrinsic::leave(build, word, from, sum.size, place);
-        let left = vec![Stmt::new(StmtKind::Eval(left), span)];
-        leave.extend(sums.guarded(build, sum, left, span));
+        leave.push(Stmt::new(StmtKind::Eval(left), span));
     }
     let is_first = first(cx, span);
     body.push(Stmt::new(StmtKind::If(is_first, leave, Block::new()), span));
-    sums.each_round(cx, body, span, out);
+    each_element(cx, elements, body, Space::Uniform, span, out);
     let int = cx.build(span).int_type();
     let last = cx.fresh("last", int, Space::Group, span, out);
     let mut ask = Block::new();
@@ -437,9 +354,9 @@ fn groups(cx: &mut Cx<'_>, sums: &[Sum], span: Span, out: &mut Block) {
         let last = build.var(last);
         build.and(last, is_first)
     };
-    let combine = sums.combine(cx, span);
+    let combine = sums.iter().flat_map(|it| it.combine.iter().cloned()).collect();
     body.push(Stmt::new(StmtKind::If(is_mine, combine, Block::new()), span));
-    sums.each_round(cx, body, span, out);
+    each_element(cx, elements, body, Space::Uniform, span, out);
 }
 
 /// Where a group leaves what it has.
@@ -468,7 +385,7 @@ impl Left {
 /// something then.
 fn taken(
     cx: &mut Cx<'_>,
-    sums: &Sums<'_>,
+    sums: &[Sum],
     places: &[Left],
     last: VarId,
     span: Span,
@@ -488,18 +405,15 @@ fn taken(
     let mut round = Block::new();
     let build = &mut cx.build(span);
     let (number, group, by) = (build.var(threads.number), build.var(at), build.var(threads.count));
-    for (sum @ Sum { join, value, size, .. }, place) in sums.all.iter().zip(places) {
+    for (Sum { join, value, size, .. }, place) in sums.iter().zip(places) {
         let (word, other) = (place.word(build), build.var(join.other));
         let (own, other) = (build.address(*value), build.address(other));
         let own = intrinsic::take(build, word, own, *size, number);
         let more = intrinsic::take(build, word, other, *size, group);
-        body.extend(sums.guarded(build, sum, vec![Stmt::new(StmtKind::Eval(own), span)], span));
-        let mut code = vec![
-            Stmt::new(StmtKind::Local(join.other), span),
-            Stmt::new(StmtKind::Eval(more), span),
-        ];
-        code.extend(join.code.iter().cloned());
-        round.extend(sums.guarded(build, sum, code, span));
+        body.push(Stmt::new(StmtKind::Eval(own), span));
+        round.push(Stmt::new(StmtKind::Local(join.other), span));
+        round.push(Stmt::new(StmtKind::Eval(more), span));
+        round.extend(join.code.iter().cloned());
     }
     let begin = build.binary(BinaryOp::Add, number, by);
     let all = build.var(groups.count);
