@@ -2,7 +2,7 @@
 
 use ir::program::{For, Program, StmtId, StmtKind as C};
 use ir::walk::Part;
-use kernel::StmtKind;
+use kernel::{Dim, StmtKind};
 use rustc_hash::FxHashMap;
 
 use super::Cx;
@@ -41,6 +41,36 @@ pub(super) fn for_of(program: &Program, stmt: StmtId) -> Option<For> {
         C::For(it) => Some(it.as_ref().clone()),
         _ => None,
     }
+}
+
+/// A loop of a nest, as a statement, as it is written, and as one that counts.
+pub(super) type Level = (StmtId, For, Dim);
+
+/// Loops that are each all that the one around does, from the outermost on, and what the innermost does: they count by ones, and
+/// their iterations do not meet by the word of directives.
+pub(super) fn free_nest(cx: &Cx<'_>, stmt: StmtId) -> Option<(Vec<Level>, StmtId)> {
+    let program = &*cx.program;
+    let mut levels: Vec<Level> = Vec::new();
+    let (mut at, mut body) = (stmt, stmt);
+    let is_free = |at: StmtId| cx.kernel.launch.independent.contains(&at);
+    while let Some(it) = for_of(program, at).filter(|_| is_free(at)) {
+        let Some(dim) = super::nest::counted(program, &it) else { break };
+        let kind = program.types.integer_kind(program.vars[dim.var].ty)?;
+        let is_wide = program.model.int_bits(kind) >= 32 && program.model.int_signed(kind);
+        let declares = it.init.iter().any(|it| matches!(program.stmts[*it].kind, C::Local(_)));
+        if !is_wide || declares {
+            break;
+        }
+        body = it.body;
+        levels.push((at, it, dim));
+        at = body;
+        while let C::Block(list) = &program.stmts[at].kind
+            && let [only] = list.as_ref()
+        {
+            at = *only;
+        }
+    }
+    Some((levels, body))
 }
 
 /// Whether code leaves an iteration or a loop before its end, other than loops in it.

@@ -13,7 +13,7 @@ use kernel::walk::{How, uses};
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::Span;
 
-use super::code::{code_of, for_of, jumps, loops, replace};
+use super::code::{code_of, free_nest, jumps, loops, replace};
 use super::{Cx, Result};
 
 pub(super) fn run(cx: &mut Cx<'_>) -> Result<()> {
@@ -42,26 +42,8 @@ pub(super) fn run(cx: &mut Cx<'_>) -> Result<()> {
 /// The loops of a nest, from the outermost on, and what the innermost does.
 fn nest(cx: &Cx<'_>, stmt: StmtId) -> Option<(Vec<Dim>, StmtId)> {
     let program = &cx.program;
-    let mut dims: Vec<Dim> = Vec::new();
-    let (mut at, mut body) = (stmt, stmt);
-    let is_free = |at: StmtId| cx.kernel.launch.independent.contains(&at);
-    while let Some(it) = for_of(program, at).filter(|_| is_free(at)) {
-        let Some(dim) = super::nest::counted(program, &it) else { break };
-        let kind = program.types.integer_kind(program.vars[dim.var].ty)?;
-        let is_wide = program.model.int_bits(kind) >= 32 && program.model.int_signed(kind);
-        let declares = it.init.iter().any(|it| matches!(program.stmts[*it].kind, C::Local(_)));
-        if !is_wide || declares {
-            break;
-        }
-        dims.push(dim);
-        body = it.body;
-        at = body;
-        while let C::Block(list) = &program.stmts[at].kind
-            && let [only] = list.as_ref()
-        {
-            at = *only;
-        }
-    }
+    let (levels, body) = free_nest(cx, stmt)?;
+    let dims: Vec<Dim> = levels.into_iter().map(|it| it.2).collect();
     // A counter of the nest in a bound makes it no box, and what the body sets may move one.
     let (used, _) = uses(program, Part::Stmt(body));
     let mut changed: FxHashSet<VarId> =

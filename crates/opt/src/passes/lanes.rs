@@ -21,7 +21,7 @@ use kernel::walk::{How, uses};
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::Span;
 
-use super::code::{code_of, for_of, jumps, loops, replace};
+use super::code::{Level, code_of, for_of, free_nest, jumps, loops, replace};
 use super::counters::is_steady;
 use super::single::install;
 use super::turns::{copied, declared};
@@ -88,33 +88,14 @@ pub(super) fn side_by_side(cx: &mut Cx<'_>, count: u64, along: Along) {
 
 /// Loops around each other, and what the innermost does.
 struct Nest {
-    levels: Vec<(StmtId, For, Dim)>,
+    levels: Vec<Level>,
     body: StmtId,
 }
 
 impl Nest {
     fn find(cx: &Cx<'_>, stmt: StmtId) -> Option<Nest> {
         let program = &*cx.program;
-        let mut levels: Vec<(StmtId, For, Dim)> = Vec::new();
-        let (mut at, mut body) = (stmt, stmt);
-        let is_free = |at: StmtId| cx.kernel.launch.independent.contains(&at);
-        while let Some(it) = for_of(program, at).filter(|_| is_free(at)) {
-            let Some(dim) = super::nest::counted(program, &it) else { break };
-            let kind = program.types.integer_kind(program.vars[dim.var].ty)?;
-            let is_wide = program.model.int_bits(kind) >= 32 && program.model.int_signed(kind);
-            let declares = it.init.iter().any(|it| matches!(program.stmts[*it].kind, C::Local(_)));
-            if !is_wide || declares {
-                break;
-            }
-            body = it.body;
-            levels.push((at, it, dim));
-            at = body;
-            while let C::Block(list) = &program.stmts[at].kind
-                && let [only] = list.as_ref()
-            {
-                at = *only;
-            }
-        }
+        let (levels, body) = free_nest(cx, stmt)?;
         let (used, inside) = uses(program, Part::Stmt(body));
         // Statements of iterations take turns: a variable of the kernel that they all set would be the last one's.
         let sets_one = used.iter().any(|it| {
