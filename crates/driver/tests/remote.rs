@@ -13,6 +13,7 @@ mod machines;
 mod support;
 
 use std::fs;
+use std::io::Read;
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
@@ -545,9 +546,8 @@ fn faults() -> u64 {
 /// A run with a fault gave the right answer, as nothing had come of the fault, or none, with a place; in time.
 fn judge(what: &str, ran: &Output, took: Duration) -> bool {
     let text = told(ran);
-    // Its greeting is waited for longer.
-    let most = if text.contains("runs on `cpu`") { 15 } else { 5 };
-    assert!(took < Duration::from_secs(most), "{what}: took {took:?}: {text}");
+    // Found after three seconds, a missing greeting after ten; the machine may be busy.
+    assert!(took < Duration::from_secs(20), "{what}: took {took:?}: {text}");
     if ran.status.success() {
         // Where it could not be started at all, the policy lets this machine do the work.
         assert_eq!(String::from_utf8_lossy(&ran.stdout), ANSWER, "{what}: {text}");
@@ -669,7 +669,12 @@ fn children(program: u32) -> Vec<i32> {
 /// The process of a device is killed or stopped at any moment.
 #[test]
 fn signals_to_the_process_of_a_device_are_found_in_time() {
-    let folder = folder(&described("", "", true), &WORK.replace("round < 30", "round < 3000"));
+    // Long enough to be struck wherever that comes, and it tells that its device has begun to work.
+    let work = WORK.replace("round < 30", "round < 30000").replace(
+        "    if (round % 5 == 0) {",
+        "    if (!round) fprintf(stderr, \"begun\\n\");\n    if (round % 5 == 0) {",
+    );
+    let folder = folder(&described("", "", true), &work);
     let mut devices = vec!["cpu:separate", "remote:m.toml"];
     devices.extend(has_arm().then_some("remote:aarch64"));
     let built = build(folder.path(), &devices.join(","), &["-O1"]);
@@ -684,12 +689,11 @@ fn signals_to_the_process_of_a_device_are_found_in_time() {
                 .env("FERRY_DEVICE", device)
                 .env("OMP_NUM_THREADS", "2");
             command.stdout(Stdio::piped()).stderr(Stdio::piped());
-            let program = command.spawn().expect("the program runs");
-            let limit = Instant::now() + Duration::from_secs(10);
-            while children(program.id()).is_empty() && Instant::now() < limit {
-                thread::sleep(Duration::from_millis(1));
-            }
-            thread::sleep(Duration::from_millis(20 + random(seed) % 100));
+            let mut program = command.spawn().expect("the program runs");
+            let mut begun = [0; "begun\n".len()];
+            let told_so = program.stderr.as_mut().map(|it| it.read_exact(&mut begun));
+            assert!(matches!(told_so, Some(Ok(()))) && begun == *b"begun\n", "{device}: {begun:?}");
+            thread::sleep(Duration::from_millis(random(seed) % 100));
             let start = Instant::now();
             for child in children(program.id()) {
                 let _ = Command::new("kill").args([signal, &child.to_string()]).status();
@@ -697,7 +701,8 @@ fn signals_to_the_process_of_a_device_are_found_in_time() {
             let ran = program.wait_with_output().expect("the program ends");
             let text = told(&ran);
             let took = start.elapsed();
-            assert!(took < Duration::from_secs(5), "{device} {signal}: took {took:?}: {text}");
+            // Found after three seconds; the machine may be busy.
+            assert!(took < Duration::from_secs(20), "{device} {signal}: took {took:?}: {text}");
             assert_eq!(ran.status.code(), Some(1), "{device} {signal}: {text}");
             let is_told = text.contains("ferry: error: ") && text.contains("a.c:");
             assert!(is_told || text.contains("cannot be used"), "{device} {signal}: {text}");
