@@ -41,3 +41,4 @@ mod walk;
 pub mod window;
 
 pub use marks::marks;
+pub use reduction::extreme_of;

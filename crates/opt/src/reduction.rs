@@ -213,14 +213,7 @@ impl Cx<'_> {
     /// `m = fmax(m, e)`, `m = e > m ? e : m`
     fn extreme(&self, var: VarId, value: ExprId) -> Option<Step> {
         if let ExprKind::Call(callee, args) = self.kind(value) {
-            let function = called(self.program, *callee)?;
-            let name = self.program.names.text(self.program.functions[function].name);
-            let name = name.strip_prefix("__builtin_").unwrap_or(name);
-            let op = match name {
-                "fmax" | "fmaxf" | "fmaxl" => ReductionOp::Max,
-                "fmin" | "fminf" | "fminl" => ReductionOp::Min,
-                _ => return None,
-            };
+            let op = extreme_of(self.program, *callee)?;
             let &[a, b] = args.as_ref() else { return None };
             let (a, b) = (self.same_value(a, var), self.same_value(b, var));
             let fits = (self.is_var(a, var) && !self.mentions(b, var))
@@ -382,5 +375,16 @@ fn operator(op: BinaryOp) -> Option<ReductionOp<Typed>> {
         | BinaryOp::Ge
         | BinaryOp::Eq
         | BinaryOp::Ne => None,
+    }
+}
+
+/// Which of its two arguments a function answers, if it is `fmax` or `fmin` of some type.
+pub fn extreme_of(program: &Program, callee: ExprId) -> Option<ReductionOp<Typed>> {
+    let function = called(program, callee)?;
+    let name = program.names.text(program.functions[function].name);
+    match name.strip_prefix("__builtin_").unwrap_or(name) {
+        "fmax" | "fmaxf" | "fmaxl" => Some(ReductionOp::Max),
+        "fmin" | "fminf" | "fminl" => Some(ReductionOp::Min),
+        _ => None,
     }
 }

@@ -5,13 +5,17 @@
 //! over blocks that all cores share, as C. All other regions stay as they are.
 
 use directive::HOST_DIALECT;
-use ir::construct::{Args, Clause, ClauseKind, Construct, Leaf, Rules, ScheduleKind};
+use ir::construct::{
+    Args, Clause, ClauseKind, Construct, Leaf, Reduction, ReductionOp, Rules, Schedule,
+    ScheduleKind,
+};
 use ir::program::{
-    BinaryOp, ExprKind, For, Program, RegionId, StmtId, StmtKind as C, Typed, VarId,
+    BinaryOp, ExprId, ExprKind, For, Program, RegionId, StmtId, StmtKind as C, Typed, VarId,
 };
 use ir::region::{Loop, Region};
+use ir::walk::Part;
 use kernel::build::Builder;
-use kernel::{Block, Dim, Kernel, Share, Space, StmtKind};
+use kernel::{Block, Dim, Kernel, Reduce, Share, Space, StmtKind};
 use opt::passes::{Cores, independent, pipeline};
 use outline::outline;
 use rustc_hash::FxHashSet;
@@ -83,16 +87,20 @@ fn may_gain(program: &Program, id: RegionId) -> bool {
     let leaves_host = construct.has(Leaf::Offload) || construct.has(Leaf::Kernels);
     let inside = || std::iter::once(id).chain(program.inside(id)).map(|it| &program.regions[it]);
     let is_plain = |it: &ClauseKind<Typed>| match it {
-        ClauseKind::Schedule(it) => it.kind == ScheduleKind::Static,
-        ClauseKind::Reduction(_)
-        | ClauseKind::LastPrivate { .. }
+        ClauseKind::Schedule(it) => it.kind != ScheduleKind::Runtime,
+        ClauseKind::Reduction(it) => {
+            let is_whole = |it: &ExprId| matches!(program.exprs[*it].kind, ExprKind::Var(_));
+            let is_known = !matches!(it.op, ReductionOp::User(_));
+            is_known && it.modifier.is_none() && it.items.iter().all(is_whole)
+        }
+        ClauseKind::LastPrivate { .. }
         | ClauseKind::InReduction(_)
         | ClauseKind::Allocate(_)
         | ClauseKind::Ordered(_) => false,
         _ => true,
     };
     leaves_host
-        && !construct.goes_back()
+        && !inside().any(|it| it.construct.goes_back())
         && inside().any(|it| !it.loops.is_empty())
         && inside().all(|it| it.construct.kinds().all(is_plain))
 }
@@ -102,6 +110,7 @@ fn is_of_loops(clause: &Clause<Typed>) -> bool {
     matches!(
         clause.kind,
         ClauseKind::Collapse { .. }
+            | ClauseKind::Reduction(_)
             | ClauseKind::Schedule(_)
             | ClauseKind::DistSchedule(_)
             | ClauseKind::NumTeams { .. }
@@ -127,6 +136,8 @@ struct Parts<'a> {
     /// Variables that each has for itself.
     own: Vec<VarId>,
     share: Option<&'a Share>,
+    /// What is combined then, and with what.
+    sums: Vec<(&'a Reduce, ExprId)>,
 }
 
 impl Made {
@@ -141,34 +152,42 @@ impl Made {
         let Some(share) = parts.share else { return };
         let Some((nest, loops)) = nest(&mut build, share, &parts.own) else { return };
         let span = kernel.span;
-        let int = build.int_type();
-        let count = build.int(i64::try_from(loops.len()).unwrap_or(1), int);
-        let collapse = plain(ClauseKind::Collapse { force: false, count }, span);
-        let around = &self.program.regions[kernel.region];
-        let inner = Region {
-            construct: Construct {
-                dialect: HOST_DIALECT,
-                leaves: vec![Leaf::Parallel, Leaf::For],
-                args: Args::None,
-                clauses: if loops.len() > 1 { vec![collapse] } else { Vec::new() },
-                groups: Vec::new(),
-                rules: Rules::NONE,
-                span,
-            },
-            body: Some(nest),
-            function,
-            parent: Some(kernel.region),
-            loops,
-            vars: Vec::new(),
-            reaches: around.reaches.clone(),
-            indirect_calls: around.indirect_calls.clone(),
-            span,
-        };
-        let inner = self.program.regions.push(inner);
-        let mut build = Builder { program: &mut self.program, function, span };
-        let shared = build.stmt(C::Region(inner));
-        parts.before.push(shared);
-        let body = build.stmt(C::Block(parts.before.into()));
+        let mut clauses = reductions(&mut build, &parts.sums);
+        for id in lanes_with_sums(build.program, nest, &parts.sums) {
+            compare_extremes(&mut build, id, &parts.sums);
+            let C::For(mut one) = build.program.stmts[id].kind.clone() else { continue };
+            one.lanes = false;
+            let clauses = reductions(&mut build, &parts.sums);
+            let one = build.stmt(C::For(one));
+            let simd = region(build.program, kernel, vec![Leaf::Simd], clauses, (one, Vec::new()));
+            build.program.stmts[id].kind = C::Region(simd);
+        }
+        if loops.len() > 1 {
+            let int = build.int_type();
+            let count = build.int(i64::try_from(loops.len()).unwrap_or(1), int);
+            clauses.push(plain(ClauseKind::Collapse { force: false, count }, span));
+        }
+        let is_uneven = matches!(share.schedule, kernel::Schedule::RoundRobin(_));
+        if is_uneven || is_dealt_late(build.program, kernel.region) {
+            let (kind, chunk) = (ScheduleKind::Dynamic, None);
+            let schedule = Schedule { kind, monotonic: None, simd: false, chunk };
+            clauses.push(plain(ClauseKind::Schedule(schedule), span));
+        }
+        let leaves = vec![Leaf::Parallel, Leaf::For];
+        let inner = region(build.program, kernel, leaves, clauses, (nest, loops));
+        let mut list = parts.before;
+        // The clause combines with what a copy holds before.
+        for (sum, original) in &parts.sums {
+            let begin = build.set(sum.copy, *original);
+            list.push(build.stmt(C::Expr(begin)));
+        }
+        list.push(build.stmt(C::Region(inner)));
+        for (sum, original) in &parts.sums {
+            let value = build.var(sum.copy);
+            let end = build.assign(*original, value);
+            list.push(build.stmt(C::Expr(end)));
+        }
+        let body = build.stmt(C::Block(list.into()));
         let region = &mut self.program.regions[kernel.region];
         region.body = Some(body);
         region.loops.clear();
@@ -186,6 +205,119 @@ impl Made {
     }
 }
 
+/// A construct within the region of a kernel.
+fn region(
+    program: &mut Program,
+    kernel: &Kernel,
+    leaves: Vec<Leaf>,
+    clauses: Vec<Clause<Typed>>,
+    (body, loops): (StmtId, Vec<Loop>),
+) -> RegionId {
+    let (around, span) = (&program.regions[kernel.region], kernel.span);
+    let made = Region {
+        construct: Construct {
+            dialect: HOST_DIALECT,
+            leaves,
+            args: Args::None,
+            clauses,
+            groups: Vec::new(),
+            rules: Rules::NONE,
+            span,
+        },
+        body: Some(body),
+        function: around.function,
+        parent: Some(kernel.region),
+        loops,
+        vars: Vec::new(),
+        reaches: around.reaches.clone(),
+        indirect_calls: around.indirect_calls.clone(),
+        span,
+    };
+    program.regions.push(made)
+}
+
+/// Clauses that say what is combined.
+fn reductions(build: &mut Builder<'_>, sums: &[(&Reduce, ExprId)]) -> Vec<Clause<Typed>> {
+    let clause = |(sum, _): &(&Reduce, ExprId)| {
+        let (op, items) = (sum.op.clone(), vec![build.var(sum.copy)]);
+        let clause = Reduction { modifier: None, original: None, op, items };
+        plain(ClauseKind::Reduction(clause), build.span)
+    };
+    sums.iter().map(clause).collect()
+}
+
+/// Loops over lanes that combine something.
+fn lanes_with_sums(program: &Program, code: StmtId, sums: &[(&Reduce, ExprId)]) -> Vec<StmtId> {
+    let is_sum = |var: VarId| sums.iter().any(|it| it.0.copy == var);
+    let (mut found, mut open) = (Vec::new(), vec![Part::Stmt(code)]);
+    while let Some(part) = open.pop() {
+        if let Part::Stmt(stmt) = part
+            && let C::For(it) = &program.stmts[stmt].kind
+            && it.lanes
+            && kernel::walk::uses(program, part).0.iter().any(|it| is_sum(it.var))
+        {
+            found.push(stmt);
+            continue;
+        }
+        program.parts(part, &mut |it| open.push(it));
+    }
+    found
+}
+
+/// `m = fmax(m, e)` becomes `m = m < e ? e : m`, which compilers have vectors for. A copy begins with a number, so it is
+/// one ever after: where `e` is none, both keep it.
+fn compare_extremes(build: &mut Builder<'_>, code: StmtId, sums: &[(&Reduce, ExprId)]) {
+    let mut open = vec![Part::Stmt(code)];
+    while let Some(part) = open.pop() {
+        build.program.parts(part, &mut |it| open.push(it));
+        let Part::Expr(e) = part else { continue };
+        let ExprKind::Assign(to, value) = build.program.exprs[e].kind else { continue };
+        let ExprKind::Var(var) = build.program.exprs[to].kind else { continue };
+        let is_sum = |op| sums.iter().any(|it| it.0.copy == var && it.0.op == op);
+        let value = uncast(build.program, value);
+        let ExprKind::Call(callee, args) = &build.program.exprs[value].kind else { continue };
+        let &[a, b] = args.as_ref() else { continue };
+        let order = match opt::extreme_of(build.program, *callee) {
+            Some(ReductionOp::Max) if is_sum(ReductionOp::Max) => BinaryOp::Lt,
+            Some(ReductionOp::Min) if is_sum(ReductionOp::Min) => BinaryOp::Gt,
+            _ => continue,
+        };
+        let is_own = |e: ExprId| {
+            let e = uncast(build.program, e);
+            matches!(build.program.exprs[e].kind, ExprKind::Var(it) if it == var)
+        };
+        let (own, other) = match (is_own(a), is_own(b)) {
+            (true, false) => (a, b),
+            (false, true) => (b, a),
+            _ => continue,
+        };
+        let is_before = build.binary(order, own, other);
+        let chosen = build.either(is_before, other, own);
+        build.program.exprs[value].kind = build.program.exprs[chosen].kind.clone();
+    }
+}
+
+/// Behind conversions.
+fn uncast(program: &Program, e: ExprId) -> ExprId {
+    match program.exprs[e].kind {
+        ExprKind::Cast(_, inner) => uncast(program, inner),
+        _ => e,
+    }
+}
+
+/// Whether iterations are dealt while the loop runs.
+fn is_dealt_late(program: &Program, id: RegionId) -> bool {
+    let mut inside = std::iter::once(id).chain(program.inside(id));
+    inside.any(|it| {
+        program.regions[it].construct.kinds().any(|it| match it {
+            ClauseKind::Schedule(it) => {
+                matches!(it.kind, ScheduleKind::Dynamic | ScheduleKind::Guided)
+            }
+            _ => false,
+        })
+    })
+}
+
 /// Finds the parts of a kernel; none if it is something else than one shared loop.
 fn find<'a>(
     build: &mut Builder<'_>,
@@ -193,15 +325,29 @@ fn find<'a>(
     block: &'a Block,
     parts: &mut Parts<'a>,
 ) -> Option<()> {
+    let copies: Vec<VarId> = kernel::walk::all(&kernel.body)
+        .into_iter()
+        .filter_map(|it| match &it.kind {
+            StmtKind::Reduce(it) => Some(it.copy),
+            _ => None,
+        })
+        .collect();
     for stmt in block {
-        if parts.share.is_some() {
-            return None;
-        }
         match &stmt.kind {
+            StmtKind::Reduce(it) if parts.share.is_some() && it.elements.is_none() => {
+                parts.sums.push((it, original(build.program, it)?));
+            }
+            // What two copies are joined in.
+            StmtKind::Local(_) if parts.share.is_some() => {}
+            _ if parts.share.is_some() => return None,
             StmtKind::Block(inner) => find(build, kernel, inner, parts)?,
-            StmtKind::Local(var) if kernel.space(*var) == Some(Space::Uniform) => {
+            StmtKind::Local(var)
+                if kernel.space(*var) == Some(Space::Uniform) || copies.contains(var) =>
+            {
                 parts.before.push(build.stmt(C::Local(*var)));
             }
+            // What a copy begins with, which the clause says too.
+            StmtKind::Code(code) if begins(build.program, *code, &copies) => {}
             StmtKind::Local(var) => parts.own.push(*var),
             StmtKind::Eval(e) => {
                 let ExprKind::Assign(to, _) = build.program.exprs[*e].kind else { return None };
@@ -230,6 +376,25 @@ fn find<'a>(
         }
     }
     Some(())
+}
+
+/// What a copy is combined with.
+fn original(program: &Program, sum: &Reduce) -> Option<ExprId> {
+    let [kernel::Stmt { kind: StmtKind::Code(code), .. }] = sum.combine.as_slice() else {
+        return None;
+    };
+    let C::Expr(e) = program.stmts[*code].kind else { return None };
+    match program.exprs[e].kind {
+        ExprKind::Assign(to, _) | ExprKind::AssignOp(_, to, ..) => Some(to),
+        _ => None,
+    }
+}
+
+/// Whether code does nothing but to set one of these variables.
+fn begins(program: &Program, code: StmtId, copies: &[VarId]) -> bool {
+    let C::Expr(e) = program.stmts[code].kind else { return false };
+    let ExprKind::Assign(to, _) = program.exprs[e].kind else { return false };
+    matches!(program.exprs[to].kind, ExprKind::Var(var) if copies.contains(&var))
 }
 
 /// The loops of a nest that begins with its outermost, and all of them as directives know them.

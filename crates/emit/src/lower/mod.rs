@@ -228,6 +228,7 @@ pub fn lower_with(
             leveled = nests::remap(shaped, leveled, mapping);
         }
         leveled = team_sizes::drop_unobserved(shaped, leveled, locator);
+        leveled = team_sizes::deal_in_chunks(shaped, leveled, locator);
         leveled = lanes::without_moved_sums(shaped, leveled);
         leveled = scans::known(shaped, leveled);
         leveled = atomics::embraced(shaped, leveled);

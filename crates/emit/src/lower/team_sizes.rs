@@ -6,15 +6,17 @@
 //! threads do is to share loops and no code asks for its number: then every iteration runs once, whoever runs it.
 //!
 //! Numbers that say that one thread runs a loop stay: its iterations may depend on each other.
-//! A chunk size stays where iterations may differ in cost: dealing them in turn balances the load.
+//! A chunk size stays where iterations may differ in cost: dealing them in turn balances the load. Those that are dealt one
+//! by one while a loop runs (`schedule(dynamic)`) are dealt a thousandth of all at a time.
 
 use directive::HOST_DIALECT;
 use ir::construct::{Clause, ClauseKind, Leaf, ReductionModifier, ScheduleKind};
 use ir::program::{
-    ExprId, ExprKind, For, FunctionId, Program, RegionId, StmtId, StmtKind, Typed, VarId,
+    BinaryOp, ExprId, ExprKind, For, FunctionId, Program, RegionId, StmtId, StmtKind, Typed, VarId,
 };
-use ir::region::{Region, Sharing};
+use ir::region::{Loop, Region, Sharing};
 use ir::walk::Part;
+use kernel::build::Builder;
 use opt::dependence::Analysis;
 use rustc_hash::FxHashSet;
 use source::Locator;
@@ -57,6 +59,110 @@ pub(super) fn drop_unobserved(
         leveled.program.regions[id].construct.clauses.retain(|it| !drop.applies_to(it));
     }
     Some(leveled)
+}
+
+/// Deals iterations in larger chunks where a loop is dealt while it runs.
+pub(super) fn deal_in_chunks(
+    written: &Program,
+    leveled: Option<Leveled>,
+    locator: &Locator<'_>,
+) -> Option<Leveled> {
+    let now = leveled.as_ref().map_or(written, |it| &it.program);
+    let is_dealt_singly = |it: &RegionId| {
+        let region = &now.regions[*it];
+        region.construct.has(Leaf::For)
+            && region.construct.kinds().any(is_singly)
+            && region.loops.iter().all(|it| is_counted(now, it))
+            && shared_by(now, *it).is_some_and(|all| is_unobserved(now, all, locator))
+    };
+    let found: Vec<RegionId> = now.regions.iter().map(|it| it.0).filter(is_dealt_singly).collect();
+    if found.is_empty() {
+        return leveled;
+    }
+    let mut leveled = leveled.unwrap_or_else(|| Leveled::unchanged(written));
+    for id in found {
+        let region = &leveled.program.regions[id];
+        let (function, span, loops) =
+            (region.function, region.construct.span, region.loops.clone());
+        let program = &mut leveled.program;
+        let build = &mut Builder { program, function, span };
+        let mut all = build.number(1);
+        for one in &loops {
+            let trips = trips(build, one);
+            all = build.binary(BinaryOp::Mul, all, trips);
+        }
+        let (parts, one) = (build.number(CHUNKS), build.number(1));
+        let part = build.binary(BinaryOp::Div, all, parts);
+        let size = build.binary(BinaryOp::Add, part, one);
+        for clause in &mut leveled.program.regions[id].construct.clauses {
+            if let ClauseKind::Schedule(it) = &mut clause.kind {
+                it.chunk = Some(size);
+            }
+        }
+        leveled.changed.insert(id);
+    }
+    Some(leveled)
+}
+
+/// Chunks that a loop is dealt in: enough to balance the load of many cores.
+const CHUNKS: i64 = 1024;
+
+/// About how often a loop runs.
+fn trips(build: &mut Builder<'_>, one: &Loop) -> ExprId {
+    let (low, high) = match one.descending {
+        true => (one.bound, one.begin),
+        false => (one.begin, one.bound),
+    };
+    let (low, high) = (build.as_number(low), build.as_number(high));
+    let far = build.binary(BinaryOp::Sub, high, low);
+    match one.step {
+        Some(step) => {
+            let step = build.as_number(step);
+            build.binary(BinaryOp::Div, far, step)
+        }
+        None => far,
+    }
+}
+
+/// Iterations are dealt one at a time while the loop runs.
+fn is_singly(kind: &ClauseKind<Typed>) -> bool {
+    matches!(
+        kind,
+        ClauseKind::Schedule(it) if it.kind == ScheduleKind::Dynamic && it.chunk.is_none()
+    )
+}
+
+/// Whether a loop counts numbers between bounds that are only looked at, by a known step.
+fn is_counted(program: &Program, one: &Loop) -> bool {
+    let is_known = |e: ExprId| {
+        let mut open = vec![Part::Expr(e)];
+        while let Some(part) = open.pop() {
+            let Part::Expr(e) = part else { return false };
+            match program.exprs[e].kind {
+                ExprKind::Int(_)
+                | ExprKind::EnumConst(..)
+                | ExprKind::Sizeof(_)
+                | ExprKind::Var(_)
+                | ExprKind::Cast(..)
+                | ExprKind::Unary(..)
+                | ExprKind::Binary(..) => program.parts(part, &mut |it| open.push(it)),
+                _ => return false,
+            }
+        }
+        true
+    };
+    let is_positive = |e: ExprId| super::loops::constant(program, e).is_some_and(|it| it > 0);
+    program.types.is_integer(program.vars[one.var].ty)
+        && one.rectangular
+        && is_known(one.begin)
+        && is_known(one.bound)
+        && one.step.is_none_or(is_positive)
+}
+
+/// The construct whose threads share a loop of a region that leaves the host: all that may tell who runs what.
+fn shared_by(program: &Program, id: RegionId) -> Option<RegionId> {
+    let leaves = |it: &RegionId| program.regions[*it].construct.has(Leaf::Offload);
+    teams_of(program, id).or_else(|| Some(id).filter(leaves))
 }
 
 /// Whether the numbers say that one thread runs a loop, or may where its iterations depend on each other.

@@ -9,7 +9,7 @@ use ir::program::{ExprId, VarId};
 use kernel::Share;
 use rustc_hash::FxHashSet;
 
-use super::blocks::{How, Plan, whole_code};
+use super::blocks::{How, Plan, is_even, whole_code};
 use super::nest::{is_contiguous, loads, mentions, replace_share, size_of, taken};
 use super::strip::{Item, Strip};
 use super::{Cx, Result};
@@ -25,9 +25,9 @@ pub(super) fn run(cx: &mut Cx<'_>) -> Result<()> {
 }
 
 fn plan(cx: &mut Cx<'_>, share: &Share, set: &FxHashSet<VarId>) -> Option<Plan> {
-    let code = whole_code(cx, share).filter(|_| share.dims.len() >= 2)?;
+    let code = whole_code(cx, share).filter(|_| share.dims.len() >= 2 && is_even(share))?;
     let vars: Vec<VarId> = share.dims.iter().map(|it| it.var).collect();
-    let taken = taken(share, set);
+    let (taken, none) = (taken(share, set), FxHashSet::default());
     let by_one = |at: &usize| {
         share.dims.get(*at).is_some_and(|it| {
             let is_number = cx.program.types.is_integer(cx.program.vars[it.var].ty);
@@ -37,7 +37,7 @@ fn plan(cx: &mut Cx<'_>, share: &Share, set: &FxHashSet<VarId>) -> Option<Plan> 
     let counting: Vec<usize> = (0..vars.len()).rev().filter(by_one).collect();
     for lane in counting.iter().copied() {
         let along = *vars.get(lane)?;
-        let strip = Strip::find(cx.program, cx.kernel, code, (&vars, &[along]), &taken)?;
+        let strip = Strip::find(cx.program, cx.kernel, code, (&vars, &[along]), &taken, &none)?;
         let program = &*cx.program;
         let [Item::Run(list)] = strip.items.as_slice() else { return None };
         let beside = |it: &ExprId| is_contiguous(program, *it, along);
@@ -68,7 +68,15 @@ fn plan(cx: &mut Cx<'_>, share: &Share, set: &FxHashSet<VarId>) -> Option<Plan> 
         }
         let side = ROW / bytes;
         let how = How::Brought(apart);
-        return Some(Plan { strip, lane, row: Some(row), lanes: side, rows: side, how });
+        return Some(Plan {
+            strip,
+            lane,
+            row: Some(row),
+            lanes: side,
+            rows: side,
+            how,
+            cut: Vec::new(),
+        });
     }
     None
 }

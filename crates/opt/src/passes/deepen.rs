@@ -4,14 +4,14 @@
 //! both as dimensions of one shared loop, for passes that cut blocks of them.
 
 use ir::construct::{ClauseKind, Leaf};
-use ir::program::{Program, RegionId, StmtId, StmtKind as C, VarId};
+use ir::program::{ExprId, Program, RegionId, StmtId, StmtKind as C, VarId};
 use kernel::copy::Copier;
 use kernel::{Block, Space, Stmt, StmtKind};
 use rustc_hash::FxHashSet;
 use source::Span;
 
 use super::blocks::whole_code;
-use super::nest::{counted, is_known, listed, replace_share};
+use super::nest::{counted, is_known, listed, mentions, replace_share};
 use super::{Cx, Result};
 use crate::dependence::Analysis;
 
@@ -23,8 +23,12 @@ pub(super) fn run(cx: &mut Cx<'_>) -> Result<()> {
             && let C::For(one) = cx.program.stmts[only].kind.clone()
             && cx.independent.contains(&cx.program.stmts[only].span)
             && let Some(mut dim) = counted(cx.program, &one)
-            && [dim.begin, dim.bound].iter().all(|it| is_known(cx.program, cx.kernel, *it, &[]))
+            && let outer = share.dims.iter().map(|it| it.var).collect::<Vec<VarId>>()
+            && let bounds = [dim.begin, dim.bound]
+            && bounds.iter().all(|it| is_known(cx.program, cx.kernel, *it, &outer))
         {
+            let follows = |it: &ExprId| mentions(cx.program, *it, |it| outer.contains(&it));
+            dim.rectangular = !bounds.iter().any(follows);
             let ty = cx.program.vars[dim.var].ty.plain();
             let name = cx.build(span).name_of(dim.var);
             let name = name.rsplit('_').next().unwrap_or_default().to_owned();

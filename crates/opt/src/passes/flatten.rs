@@ -114,14 +114,14 @@ fn threads_code<'b>(block: &'b Block, cx: &Cx<'_>) -> Option<(Around, &'b Block)
                 StmtKind::Reduce(it) if inner.is_some() && it.is_league => {}
                 _ if inner.is_some() => return None,
                 StmtKind::Local(var)
-                    if is_lone || cx.kernel.space(*var) == Some(Space::Uniform) =>
-                {
-                    around.declared.push(*var);
-                }
-                StmtKind::Local(var)
                     if begins.is_some() || sums.iter().any(|it| it.copy == *var) =>
                 {
                     begins = begins.or_else(|| sums.iter().find(|it| it.copy == *var));
+                    around.declared.push(*var);
+                }
+                StmtKind::Local(var)
+                    if is_lone || cx.kernel.space(*var) == Some(Space::Uniform) =>
+                {
                     around.declared.push(*var);
                 }
                 StmtKind::Code(code) if begins.is_some() => {

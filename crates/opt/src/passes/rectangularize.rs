@@ -42,6 +42,54 @@ fn changed(cx: &mut Cx<'_>, share: &Share, span: Span) -> Option<Block> {
     if at_most_one(cx.program, &share.dims) {
         return None;
     }
+    let Boxed { before: mut made, own: mut before, dims, checks } = boxed(cx, share, span)?;
+    let mut body = share.body.clone();
+    for check in checks.into_iter().rev() {
+        let (dim, index) = match check {
+            Check::Counted(dim, index) => (dim, index),
+            Check::Within(dim, follows) => {
+                body = within(cx, dim, follows, body, span)?;
+                continue;
+            }
+        };
+        let mut check = Block::new();
+        let counted = counted(cx, dim, &[], Space::Private, span, &mut check)?;
+        let mut inside = Block::new();
+        let (is_there, value) = {
+            let build = &mut cx.build(span);
+            let (number, trips) = (build.var(index), build.var(counted.trips));
+            let is_there = build.binary(BinaryOp::Lt, number, trips);
+            let step = count::step(build, dim);
+            (is_there, count::value(build, counted.begin, step, number))
+        };
+        cx.set(dim.var, value, span, &mut inside);
+        inside.append(&mut body);
+        check.push(Stmt::new(StmtKind::If(is_there, inside, Block::new()), span));
+        body = check;
+    }
+    let depth = share.dims.len();
+    cx.kernel
+        .launch
+        .notes
+        .push(format!("{depth} loops whose bounds follow each other run as a box"));
+    made.append(&mut before);
+    let share = Share { dims, body, ..share.clone() };
+    made.push(Stmt::new(StmtKind::Share(Box::new(share)), span));
+    Some(made)
+}
+
+/// A box around a nest.
+pub(super) struct Boxed<'a> {
+    /// What finds its ends.
+    pub(super) before: Block,
+    /// Variables that threads count in.
+    own: Block,
+    pub(super) dims: Vec<Dim>,
+    pub(super) checks: Vec<Check<'a>>,
+}
+
+/// The box around a nest whose bounds are affine.
+pub(super) fn boxed<'a>(cx: &mut Cx<'_>, share: &'a Share, span: Span) -> Option<Boxed<'a>> {
     let vars: Vec<VarId> = share.dims.iter().map(|it| it.var).collect();
     let is_plain = |it: &Dim| {
         let bounds = [Some(it.begin), Some(it.bound), it.step];
@@ -59,7 +107,6 @@ fn changed(cx: &mut Cx<'_>, share: &Share, span: Span) -> Option<Block> {
     let mut before = Block::new();
     let mut ends: Vec<Ends> = Vec::new();
     let mut dims = Vec::new();
-    let mut body = share.body.clone();
     let mut checks = Vec::new();
     for dim in &share.dims {
         let corners = corners(&ends, dim, cx.program);
@@ -104,42 +151,11 @@ fn changed(cx: &mut Cx<'_>, share: &Share, span: Span) -> Option<Block> {
         dims.push(Dim { var: index, begin, bound, test, step, descending: false, rectangular });
         checks.push(Check::Counted(dim, index));
     }
-    for check in checks.into_iter().rev() {
-        let (dim, index) = match check {
-            Check::Counted(dim, index) => (dim, index),
-            Check::Within(dim, follows) => {
-                body = within(cx, dim, follows, body, span)?;
-                continue;
-            }
-        };
-        let mut check = Block::new();
-        let counted = counted(cx, dim, &[], Space::Private, span, &mut check)?;
-        let mut inside = Block::new();
-        let (is_there, value) = {
-            let build = &mut cx.build(span);
-            let (number, trips) = (build.var(index), build.var(counted.trips));
-            let is_there = build.binary(BinaryOp::Lt, number, trips);
-            let step = count::step(build, dim);
-            (is_there, count::value(build, counted.begin, step, number))
-        };
-        cx.set(dim.var, value, span, &mut inside);
-        inside.append(&mut body);
-        check.push(Stmt::new(StmtKind::If(is_there, inside, Block::new()), span));
-        body = check;
-    }
-    let depth = share.dims.len();
-    cx.kernel
-        .launch
-        .notes
-        .push(format!("{depth} loops whose bounds follow each other run as a box"));
-    made.append(&mut before);
-    let share = Share { dims, body, ..share.clone() };
-    made.push(Stmt::new(StmtKind::Share(Box::new(share)), span));
-    Some(made)
+    Some(Boxed { before: made, own: before, dims, checks })
 }
 
 /// How an iteration of the box finds out whether the nest has it.
-enum Check<'a> {
+pub(super) enum Check<'a> {
     /// The number of the iteration in its loop is one that there is.
     Counted(&'a Dim, VarId),
     /// The value of the variable is between those ends of its loop that follow others.

@@ -4,30 +4,52 @@
 //! loop over blocks of iterations; each block goes round the inner loops once, and what an iteration sums up is an element
 //! of a local array that compilers keep in registers. Lanes are iterations that follow each other along one dimension,
 //! rows those along another one, which share what they load. Elements that do not lie side by side for lanes are first
-//! packed into a local buffer, a piece of the inner loop at a time, for many rows.
+//! packed into a local buffer, a piece of the inner loop at a time, for many rows. Triangles are cut from a box.
 //!
 //! Every iteration does what it did in the same order: results are the same bits.
 
-use ir::program::{ExprId, Program, VarId};
+use ir::program::{ExprId, Program, StmtId, VarId};
+use ir::walk::Part;
 use kernel::Share;
 use rustc_hash::FxHashSet;
 
-use super::blocks::{How, PACKED_ROUNDS, PACKED_ROWS, Plan, whole_code};
-use super::nest::{is_contiguous, loads, mentions, replace_share, size_of, taken};
-use super::strip::{Item, Strip};
+use super::blocks::{How, PACKED_ROUNDS, PACKED_ROWS, Plan, is_even, whole_code};
+use super::nest::{is_contiguous, loads, mentions, mentions_in, replace_share, size_of, taken};
+use super::rectangularize::{Boxed, Check, boxed};
+use super::strip::{Item, Strip, sums};
 use super::{Cx, Result};
 
 /// Bytes of a block's own variables at most: they stay in the nearest cache.
 const MOST_BYTES: u64 = 64 << 10;
 
 pub(super) fn run(cx: &mut Cx<'_>) -> Result<()> {
+    let sums = sums(cx);
     replace_share(cx, &mut |cx, share, set, span| {
-        let Some(plan) = plan(cx, share, set) else { return Ok(None) };
-        Ok(Some(plan.made(cx, share, span)?))
+        let Some(mut plan) = plan(cx, share, (set, &sums)) else { return Ok(None) };
+        if is_even(share) {
+            return Ok(Some(plan.made(cx, share, span)?));
+        }
+        let Some(Boxed { before: mut out, dims, checks, .. }) = boxed(cx, share, span) else {
+            return Ok(None);
+        };
+        for check in checks {
+            match check {
+                Check::Within(dim, _) => plan.cut.push(dim.clone()),
+                // Of a box around a band most is empty.
+                Check::Counted(..) => return Ok(None),
+            }
+        }
+        let share = Share { dims, ..share.clone() };
+        out.extend(plan.made(cx, &share, span)?);
+        Ok(Some(out))
     })
 }
 
-fn plan(cx: &mut Cx<'_>, share: &Share, set: &FxHashSet<VarId>) -> Option<Plan> {
+fn plan(
+    cx: &mut Cx<'_>,
+    share: &Share,
+    (set, sums): (&FxHashSet<VarId>, &FxHashSet<VarId>),
+) -> Option<Plan> {
     let code = whole_code(cx, share)?;
     let vars: Vec<VarId> = share.dims.iter().map(|it| it.var).collect();
     let taken = taken(share, set);
@@ -45,7 +67,7 @@ fn plan(cx: &mut Cx<'_>, share: &Share, set: &FxHashSet<VarId>) -> Option<Plan> 
                 .flatten()
                 .filter_map(|it| vars.get(it).copied())
                 .collect();
-            let found = Strip::find(cx.program, cx.kernel, code, (&vars, &moving), &taken);
+            let found = Strip::find(cx.program, cx.kernel, code, (&vars, &moving), &taken, sums);
             let Some(strip) = found else { continue };
             let Some((score, plan)) = rated(cx, strip, &vars, lane, row) else { continue };
             if best.as_ref().is_none_or(|it| it.0 < score) {
@@ -71,6 +93,12 @@ fn rated(
     let innermost = innermost(&strip.items);
     let stands = |it: &ExprId| !mentions(program, *it, |it| innermost.contains(&it));
     if strip.carried.is_empty() && !strip.stored_inside.iter().any(stands) {
+        return None;
+    }
+    // Lanes would be combined in each round.
+    let combines =
+        |it: &StmtId| mentions_in(program, Part::Stmt(*it), |it| strip.sums.contains(&it));
+    if strip.runs().into_iter().any(|(list, is_inside)| is_inside && list.iter().any(combines)) {
         return None;
     }
     let follows = |it: ExprId| mentions(program, it, |it| it == along);
@@ -121,7 +149,7 @@ fn rated(
         true => How::Rounds { has_reuse },
         false => How::Packed(packed),
     };
-    Some((score, Plan { strip, lane, row, lanes, rows, how }))
+    Some((score, Plan { strip, lane, row, lanes, rows, how, cut: Vec::new() }))
 }
 
 fn innermost(items: &[Item]) -> Vec<VarId> {

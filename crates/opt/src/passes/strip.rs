@@ -5,6 +5,7 @@
 //! nobody's to order, so any order of their statements will do that keeps the order of each: sums of each are added
 //! up as written.
 
+use ir::construct::ReductionOp;
 use ir::program::{ExprId, ExprKind, Init, Program, StmtId, StmtKind, VarId};
 use ir::walk::Part;
 use kernel::copy::Copier;
@@ -12,6 +13,7 @@ use kernel::walk::{How, uses};
 use kernel::{Dim, Kernel, Space};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::Cx;
 use super::nest::{Quiet, constants, counted, is_known, listed, mentions, mentions_in};
 
 /// A piece of an iteration.
@@ -48,17 +50,37 @@ pub(super) struct Strip {
     pub(super) stored: Vec<ExprId>,
     /// Scalars that loops change from round to round.
     pub(super) carried: Vec<VarId>,
+    /// What iterations combine, of which each lane may have its own.
+    pub(super) sums: Vec<VarId>,
+}
+
+/// Variables that threads combine by an operator of C when all iterations are done.
+pub(super) fn sums(cx: &Cx<'_>) -> FxHashSet<VarId> {
+    let types = &cx.program.types;
+    let found = kernel::walk::all(&cx.kernel.body).into_iter().filter_map(|it| match &it.kind {
+        kernel::StmtKind::Reduce(it) if it.elements.is_none() => Some(it),
+        _ => None,
+    });
+    found
+        .filter(|it| !matches!(it.op, ReductionOp::User(_)))
+        .map(|it| it.copy)
+        .filter(|it| {
+            let ty = cx.program.vars[*it].ty;
+            types.is_scalar(ty) && !types.is_complex(ty) && !types.is_pointer(ty)
+        })
+        .collect()
 }
 
 impl Strip {
     /// `dims`: what counts the iterations; `moving`: those along which they run in step; `taken`: variables that are not
-    /// an iteration's own though a thread has its own of them.
+    /// an iteration's own though a thread has its own of them; `sums`: those of them that [`sums`] has found.
     pub(super) fn find(
         program: &mut Program,
         kernel: &Kernel,
         code: StmtId,
         (dims, moving): (&[VarId], &[VarId]),
         taken: &FxHashSet<VarId>,
+        sums: &FxHashSet<VarId>,
     ) -> Option<Strip> {
         let set = Quiet::new(program).set(Part::Stmt(code), true)?;
         let set: FxHashSet<VarId> = set.into_iter().collect();
@@ -80,8 +102,9 @@ impl Strip {
             named: Vec::new(),
             stored: Vec::new(),
             carried: Vec::new(),
+            sums: Vec::new(),
         };
-        strip.variables(program, kernel, &set, taken)?;
+        strip.variables(program, kernel, &set, (taken, sums))?;
         strip.elements(program);
         Some(strip)
     }
@@ -107,7 +130,7 @@ impl Strip {
         program: &Program,
         kernel: &Kernel,
         set: &FxHashSet<VarId>,
-        taken: &FxHashSet<VarId>,
+        (taken, sums): (&FxHashSet<VarId>, &FxHashSet<VarId>),
     ) -> Option<()> {
         let mut runs_of: FxHashMap<VarId, Vec<usize>> = FxHashMap::default();
         let mut order = Vec::new();
@@ -146,6 +169,10 @@ impl Strip {
             let is_of_run = declared.get(&var).is_some_and(|at| runs.as_slice() == [*at]);
             let ty = program.vars[var].ty;
             if !is_set || is_of_run || nested.contains(&var) || counters.contains(&var) {
+                continue;
+            }
+            if sums.contains(&var) {
+                self.sums.push(var);
                 continue;
             }
             let is_threads = kernel.space(var) == Some(Space::Private) && !taken.contains(&var);
@@ -192,7 +219,8 @@ impl Strip {
 
     /// Whether an element is found by what each iteration has for itself.
     pub(super) fn is_indirect(&self, program: &Program, e: ExprId) -> bool {
-        mentions(program, e, |it| self.own.contains(&it) || self.scratch.contains(&it))
+        let lists = [&self.own, &self.scratch, &self.sums];
+        mentions(program, e, |it| lists.iter().any(|list| list.contains(&it)))
     }
 }
 
