@@ -15,7 +15,7 @@ use ir::program::{
 use ir::region::{Loop, Region};
 use ir::walk::Part;
 use kernel::build::Builder;
-use kernel::{Block, Dim, Kernel, Reduce, Share, Space, StmtKind};
+use kernel::{Block, Dim, Kernel, LoopKind, Reduce, Share, Space, StmtKind};
 use opt::passes::{Cores, independent, pipeline};
 use outline::outline;
 use rustc_hash::FxHashSet;
@@ -135,6 +135,8 @@ struct Parts<'a> {
     before: Vec<StmtId>,
     /// Variables that each has for itself.
     own: Vec<VarId>,
+    /// What each thread does before and after it, with such variables.
+    around: [Vec<StmtId>; 2],
     share: Option<&'a Share>,
     /// What is combined then, and with what.
     sums: Vec<(&'a Reduce, ExprId)>,
@@ -150,7 +152,12 @@ impl Made {
             return;
         }
         let Some(share) = parts.share else { return };
-        let Some((nest, loops)) = nest(&mut build, share, &parts.own) else { return };
+        let around = parts.around.iter().flatten().map(|it| Part::Stmt(*it));
+        let named = |it: Part| kernel::walk::uses(build.program, it).0.into_iter().map(|it| it.var);
+        let lasting: FxHashSet<VarId> = around.flat_map(named).collect();
+        let (lasting, own): (Vec<VarId>, Vec<VarId>) =
+            parts.own.iter().partition(|it| lasting.contains(it));
+        let Some((nest, loops)) = nest(&mut build, share, &own) else { return };
         let span = kernel.span;
         let mut clauses = reductions(&mut build, &parts.sums);
         for id in lanes_with_sums(build.program, nest, &parts.sums) {
@@ -173,8 +180,24 @@ impl Made {
             let schedule = Schedule { kind, monotonic: None, simd: false, chunk };
             clauses.push(plain(ClauseKind::Schedule(schedule), span));
         }
-        let leaves = vec![Leaf::Parallel, Leaf::For];
-        let inner = region(build.program, kernel, leaves, clauses, (nest, loops));
+        let [first, last] = parts.around;
+        let inner = if first.is_empty() && last.is_empty() {
+            let leaves = vec![Leaf::Parallel, Leaf::For];
+            region(build.program, kernel, leaves, clauses, (nest, loops))
+        } else {
+            // Threads end together, so none has to wait before.
+            clauses.push(plain(ClauseKind::Nowait(None), span));
+            let shared = region(build.program, kernel, vec![Leaf::For], clauses, (nest, loops));
+            let mut list: Vec<StmtId> =
+                lasting.iter().map(|it| build.stmt(C::Local(*it))).collect();
+            list.extend(first);
+            list.push(build.stmt(C::Region(shared)));
+            list.extend(last);
+            let body = build.stmt(C::Block(list.into()));
+            self.changed.push(shared);
+            let whole = (body, Vec::new());
+            region(build.program, kernel, vec![Leaf::Parallel], Vec::new(), whole)
+        };
         let mut list = parts.before;
         // The clause combines with what a copy holds before.
         for (sum, original) in &parts.sums {
@@ -337,9 +360,12 @@ fn find<'a>(
             StmtKind::Reduce(it) if parts.share.is_some() && it.elements.is_none() => {
                 parts.sums.push((it, original(build.program, it)?));
             }
-            // What two copies are joined in.
-            StmtKind::Local(_) if parts.share.is_some() => {}
-            _ if parts.share.is_some() => return None,
+            // What threads do then.
+            StmtKind::Local(var) if parts.share.is_some() => parts.own.push(*var),
+            _ if parts.share.is_some() => {
+                let [_, last] = &mut parts.around;
+                last.push(code(build, stmt)?);
+            }
             StmtKind::Block(inner) => find(build, kernel, inner, parts)?,
             StmtKind::Local(var)
                 if kernel.space(*var) == Some(Space::Uniform) || copies.contains(var) =>
@@ -352,15 +378,20 @@ fn find<'a>(
             StmtKind::Eval(e) => {
                 let ExprKind::Assign(to, _) = build.program.exprs[*e].kind else { return None };
                 let ExprKind::Var(var) = build.program.exprs[to].kind else { return None };
-                if kernel.space(var) != Some(Space::Uniform) {
-                    return None;
+                let set = build.stmt(C::Expr(*e));
+                let [first, _] = &mut parts.around;
+                match kernel.space(var) == Some(Space::Uniform) {
+                    true => parts.before.push(set),
+                    false => first.push(set),
                 }
-                parts.before.push(build.stmt(C::Expr(*e)));
+            }
+            StmtKind::Loop(_) => {
+                let [first, _] = &mut parts.around;
+                first.push(code(build, stmt)?);
             }
             StmtKind::Share(it) => parts.share = Some(it),
             StmtKind::Code(_)
             | StmtKind::If(..)
-            | StmtKind::Loop(_)
             | StmtKind::Switch(..)
             | StmtKind::Case(..)
             | StmtKind::Default
@@ -376,6 +407,35 @@ fn find<'a>(
         }
     }
     Some(())
+}
+
+/// What one thread does, as C.
+fn code(build: &mut Builder<'_>, stmt: &kernel::Stmt) -> Option<StmtId> {
+    let list = |build: &mut Builder<'_>, block: &Block| -> Option<StmtId> {
+        let list: Option<Vec<StmtId>> = block.iter().map(|it| code(build, it)).collect();
+        Some(build.stmt(C::Block(list?.into())))
+    };
+    let made = match &stmt.kind {
+        StmtKind::Code(code) => return Some(*code),
+        StmtKind::Block(block) => return list(build, block),
+        StmtKind::Local(var) => C::Local(*var),
+        StmtKind::Eval(e) => C::Expr(*e),
+        StmtKind::If(cond, then, other) => {
+            let then = list(build, then)?;
+            let other = if other.is_empty() { None } else { Some(list(build, other)?) };
+            C::If(*cond, then, other)
+        }
+        StmtKind::Loop(it) if it.kind == LoopKind::Before => C::For(Box::new(For {
+            init: Box::default(),
+            cond: it.condition,
+            step: it.step,
+            body: list(build, &it.body)?,
+            unroll: None,
+            lanes: false,
+        })),
+        _ => return None,
+    };
+    Some(build.stmt(made))
 }
 
 /// What a copy is combined with.

@@ -56,6 +56,7 @@ pub const CORE_PASSES: &[Pass] = &[
     Pass { name: "register_block", run: register_block::run },
     Pass { name: "cache_block", run: cache_block::run },
     Pass { name: "vector_rows", run: vector_rows::run },
+    Pass { name: "privatize", run: privatize::run },
 ];
 
 /// Passes that make a pipeline of a kernel, in order.

@@ -4,6 +4,8 @@
 //! one way, and does not look at: histograms, bins, counts. It need not be the array itself until the loop ends. Out: a
 //! copy in the memory of each group, which begins with what changes nothing and is joined with the array behind the loop.
 //! Where the length of the array is not a constant, elements that have no place there are joined where they are.
+//!
+//! Of cores each thread has a copy, and changes it as it likes; if there are more elements than iterations, none.
 
 use ir::construct::{ClauseKind, Leaf, Motion, ReductionOp};
 use ir::program::{
@@ -12,19 +14,22 @@ use ir::program::{
 use ir::types::{Ty, TypeKind};
 use ir::walk::Part;
 use kernel::copy::Copier;
-use kernel::{Block, Kernel, Loop, LoopKind, Share, Space, Stmt, StmtKind};
+use kernel::{Block, Kernel, Loop, LoopKind, Schedule, Share, Space, Stmt, StmtKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::Span;
 
 use super::nest::{Quiet, is_known, mentions, replace_share, size_of};
+use super::workshare::Sharing;
 use super::{Cx, Result};
 use crate::atomic::{Blind, blind};
 
 /// Bytes of a group for all such copies: what leaves room for many groups, and for what else groups have.
 const ROOM: u64 = 14 << 10;
+/// The same of a thread on a core: on its stack, and in its nearest caches.
+const THREADS_ROOM: u64 = 64 << 10;
 
 pub(super) fn run(cx: &mut Cx<'_>) -> Result<()> {
-    if !cx.groups.atomics {
+    if !cx.groups.atomics && !is_for_cores(cx) {
         return Ok(());
     }
     let named = named_in(cx.program, &cx.kernel.body);
@@ -35,10 +40,15 @@ pub(super) fn run(cx: &mut Cx<'_>) -> Result<()> {
         }
         let names = plans.iter().map(|it| format!("`{}`", cx.build(span).name_of(it.array)));
         let names = names.collect::<Vec<_>>().join(", ");
-        let note = format!("groups join values with their own copies of {names}");
+        let who = if is_for_cores(cx) { "threads" } else { "groups" };
+        let note = format!("{who} join values with their own copies of {names}");
         cx.kernel.launch.notes.push(note);
         privatized(cx, share.clone(), &plans, span).map(Some)
     })
+}
+
+fn is_for_cores(cx: &Cx<'_>) -> bool {
+    cx.vector > 0
 }
 
 /// Whether groups would get copies of an array in a kernel with this body.
@@ -150,7 +160,7 @@ fn plans(cx: &mut Cx<'_>, share: &Share, named: &FxHashMap<VarId, usize>) -> Vec
     // Arrays take what they need; pointers share what is left.
     plans.sort_by_key(|it| (!it.0.is_whole(cx.program), it.0.array));
     let mut pointers = plans.iter().filter(|it| !it.0.is_whole(cx.program)).count() as u64;
-    let mut left = ROOM;
+    let mut left = if is_for_cores(cx) { THREADS_ROOM } else { ROOM };
     let mut found = Vec::new();
     for (mut plan, _) in plans {
         let is_whole = plan.is_whole(cx.program);
@@ -210,8 +220,13 @@ fn find_room(cx: &mut Cx<'_>, plan: &mut Plan, left: u64) -> Option<()> {
     let ty = cx.program.vars[plan.array].ty;
     let size = size_of(cx.program, plan.ty);
     let types = &cx.program.types;
-    let has_instruction = matches!(types.shape(plan.ty), TypeKind::Int(_) | TypeKind::Float(_))
-        && [4, 8].contains(&size);
+    let is_number = matches!(types.shape(plan.ty), TypeKind::Int(_) | TypeKind::Float(_));
+    let has_instruction = is_number && ([4, 8].contains(&size) || is_for_cores(cx) && size < 4);
+    // C has no name for what changes nothing.
+    let is_extreme = matches!(plan.op, ReductionOp::Min | ReductionOp::Max);
+    if is_for_cores(cx) && is_extreme && types.is_real_floating(plan.ty) {
+        return None;
+    }
     let region = &cx.program.regions[cx.kernel.region];
     let is_given = region.vars.iter().any(|it| it.var == plan.array && !it.written);
     let most = left.checked_div(size).filter(|it| *it > 0 && has_instruction)?;
@@ -223,8 +238,12 @@ fn find_room(cx: &mut Cx<'_>, plan: &mut Plan, left: u64) -> Option<()> {
     }
     let is_row = types.pointee(ty).is_some_and(|it| !types.is_array(it));
     (is_given && is_row).then_some(())?;
-    plan.room = most;
     plan.length = mapped_length(cx.program, cx.kernel, plan.array);
+    let known = plan.length.and_then(|it| match cx.program.exprs[cx.program.peeled(it)].kind {
+        ExprKind::Int(length) => u64::try_from(length).ok(),
+        _ => None,
+    });
+    plan.room = known.map_or(most, |it| it.clamp(1, most));
     Some(())
 }
 
@@ -252,8 +271,15 @@ fn privatized(cx: &mut Cx<'_>, mut share: Share, plans: &[Plan], span: Span) -> 
     let mut out = Block::new();
     let mut after = Block::new();
     let mut places = FxHashMap::default();
+    let total = match is_for_cores(cx) && share.dims.iter().all(|it| it.rectangular) {
+        true => Some(cx.number("total", Space::Uniform, span, &mut out)),
+        false => None,
+    };
+    if let Some(total) = total {
+        Sharing { cx, span, space: Space::Uniform }.nest(&share.dims, total, &mut out)?;
+    }
     for plan in plans {
-        let copy = Copy::declared(cx, plan, span, &mut out);
+        let copy = Copy::declared(cx, (plan, total), span, &mut out);
         copy.begin(cx, plan, span, &mut out)?;
         copy.join(cx, plan, span, &mut after)?;
         for (id, object) in &plan.atomics {
@@ -263,9 +289,17 @@ fn privatized(cx: &mut Cx<'_>, mut share: Share, plans: &[Plan], span: Span) -> 
     for stmt in &mut share.body {
         replace(cx, stmt, &places);
     }
-    out.push(Stmt::new(StmtKind::Barrier, span));
-    out.push(Stmt::new(StmtKind::Share(Box::new(share)), span));
-    out.push(Stmt::new(StmtKind::Barrier, span));
+    if is_for_cores(cx) {
+        share.schedule = Schedule::Blocks;
+    }
+    let share = Stmt::new(StmtKind::Share(Box::new(share)), span);
+    match is_for_cores(cx) {
+        true => out.push(share),
+        false => {
+            let barrier = Stmt::new(StmtKind::Barrier, span);
+            out.extend([barrier.clone(), share, barrier]);
+        }
+    }
     out.extend(after);
     Ok(vec![Stmt::new(StmtKind::Block(out), span)])
 }
@@ -278,7 +312,7 @@ fn replace(cx: &mut Cx<'_>, stmt: &mut Stmt, places: &FxHashMap<RegionId, StmtId
     stmt.kind.blocks_mut().into_iter().flatten().for_each(|it| replace(cx, it, places));
 }
 
-/// The copy of a group.
+/// The copy of a group, or of a thread on a core.
 struct Copy {
     var: VarId,
     /// How many elements it has.
@@ -286,7 +320,13 @@ struct Copy {
 }
 
 impl Copy {
-    fn declared(cx: &mut Cx<'_>, plan: &Plan, span: Span, out: &mut Block) -> Copy {
+    /// `total`: how many iterations there are, where that decides whether there is a copy.
+    fn declared(
+        cx: &mut Cx<'_>,
+        (plan, total): (&Plan, Option<VarId>),
+        span: Span,
+        out: &mut Block,
+    ) -> Copy {
         let is_whole = plan.is_whole(cx.program);
         let count = cx.number("count", Space::Uniform, span, out);
         let build = &mut cx.build(span);
@@ -305,8 +345,18 @@ impl Copy {
             }
             None => most,
         };
+        let value = match total {
+            Some(total) => {
+                let total = build.var(total);
+                let is_worth = build.binary(BinaryOp::Le, value, total);
+                let none = build.number(0);
+                build.either(is_worth, value, none)
+            }
+            None => value,
+        };
         cx.set(count, value, span, out);
-        let var = cx.fresh(&name, ty, Space::Group, span, out);
+        let space = if is_for_cores(cx) { Space::Private } else { Space::Group };
+        let var = cx.fresh(&name, ty, space, span, out);
         Copy { var, count }
     }
 
@@ -320,14 +370,17 @@ impl Copy {
     ) -> Result<()> {
         let at = cx.number("at", Space::Private, span, out);
         let threads = cx.kernel.threads;
-        let me = cx.build(span).var(threads.number);
+        let is_alone = is_for_cores(cx);
+        let build = &mut cx.build(span);
+        let me = if is_alone { build.number(0) } else { build.var(threads.number) };
         cx.set(at, me, span, out);
         let mut inside = Block::new();
         if body(cx, at, &mut inside).is_none() {
             return super::refuse("an array without elements", span);
         }
         let build = &mut cx.build(span);
-        let (index, count, by) = (build.var(at), build.var(self.count), build.var(threads.count));
+        let (index, count) = (build.var(at), build.var(self.count));
+        let by = if is_alone { build.number(1) } else { build.var(threads.count) };
         let condition = Some(build.binary(BinaryOp::Lt, index, count));
         let next = build.binary(BinaryOp::Add, index, by);
         let step = Some(build.set(at, next));
@@ -369,6 +422,8 @@ impl Copy {
                     let is_better = build.binary(test, to, value);
                     let e = build.assign(to, value);
                     let then = build.stmt(C::Expr(e));
+                    // gcc wants braces around it.
+                    let then = build.stmt(C::Block(Box::new([then])));
                     C::If(is_better, then, None)
                 }
                 op => {
@@ -394,7 +449,8 @@ impl Copy {
         })
     }
 
-    /// An atomic construct about the copy; about the array where the copy has no such element.
+    /// An atomic construct about the copy, or its statement where the copy is one thread's; about the array where the copy
+    /// has no such element.
     fn atomic(
         &self,
         cx: &mut Cx<'_>,
@@ -407,14 +463,20 @@ impl Copy {
         let mut copier = Copier::new(cx.program);
         copier.vars.insert(plan.array, self.var);
         let near = copier.region(id);
+        let is_alone = is_for_cores(cx);
         let build = &mut cx.build(span);
-        let near = build.stmt(C::Region(near));
+        let near = match build.program.regions[near].body.filter(|_| is_alone) {
+            Some(body) => body,
+            None => build.stmt(C::Region(near)),
+        };
         let ExprKind::Index(_, index) = build.program.exprs[object].kind else { return near };
-        if is_whole {
+        if is_whole && !is_alone {
             return near;
         }
         let far = build.stmt(C::Region(id));
         let (index, count) = (build.as_number(index), build.var(self.count));
+        // A whole array has all elements or none.
+        let index = if is_whole { build.number(0) } else { index };
         let is_near = build.binary(BinaryOp::Lt, index, count);
         build.stmt(C::If(is_near, near, Some(far)))
     }

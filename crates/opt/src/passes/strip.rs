@@ -160,14 +160,17 @@ impl Strip {
             }
         }
         for var in order {
-            // An array that each iteration has for itself would be one for all that run in step.
-            if kernel.space(var).is_some() && !program.types.is_scalar(program.vars[var].ty) {
+            // Elements that each iteration has for itself would be there once for all that run in step.
+            let ty = program.vars[var].ty;
+            let is_own = kernel.space(var) == Some(Space::Private);
+            if kernel.space(var).is_some() && !program.types.is_scalar(ty)
+                || is_own && program.types.is_pointer(ty)
+            {
                 return None;
             }
             let is_set = set.contains(&var) || declared.contains_key(&var);
             let runs = runs_of.get(&var)?;
             let is_of_run = declared.get(&var).is_some_and(|at| runs.as_slice() == [*at]);
-            let ty = program.vars[var].ty;
             if !is_set || is_of_run || nested.contains(&var) || counters.contains(&var) {
                 continue;
             }
