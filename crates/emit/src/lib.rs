@@ -10,6 +10,8 @@ pub mod dialect;
 mod lower;
 
 pub use c::Grid;
-pub use lower::{About, Chosen, Lowered, Note, Options, Standalone, Verdict, lower, lower_with};
+pub use lower::{
+    About, Chosen, Lowered, Note, Options, Standalone, Verdict, is_optimized, lower, lower_with,
+};
 pub use lower::{Given, Pipeline, Pipelines, no_hardware};
 pub use lower::{host_file, host_header, kernel_ending};

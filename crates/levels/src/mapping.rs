@@ -11,10 +11,11 @@ use opt::dependence::Analysis;
 use opt::marks::{self, Levels, LoopMark, LoopTree};
 use opt::profile::Profile;
 use opt::shape;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use source::{Diagnostic, Diagnostics, Locator, Span};
 
 /// What is chosen for, and with.
+#[derive(Clone)]
 pub struct Mapping<'a> {
     /// The device.
     pub profile: &'a Profile,
@@ -26,12 +27,19 @@ pub struct Mapping<'a> {
     pub locator: &'a Locator<'a>,
     /// The preprocessed text, and where it begins.
     pub text: (&'a [u8], u32),
+    /// Regions whose nests run in blocks: no thread needs to run an outer loop whole there.
+    pub blocked: Option<&'a FxHashSet<RegionId>>,
 }
 
 /// Levels of the loops of a nest, by position in its tree.
 pub type Pinned = Vec<(usize, Levels)>;
 
 impl Mapping<'_> {
+    /// Whether threads may share a loop inside of one that each of them runs whole.
+    pub fn may_share_inside(&self, program: &Program, id: RegionId) -> bool {
+        self.blocked.is_none_or(|blocked| !program.around(id).any(|it| blocked.contains(&it)))
+    }
+
     /// Whether somebody has pinned anything.
     pub fn has_pins(&self) -> bool {
         self.decisions.is_some_and(|it| it.nests.values().any(|it| it.pinned))

@@ -7,6 +7,8 @@ use source::Span;
 pub enum About {
     /// A loop: who runs it.
     Loop,
+    /// Loops of cores: which blocks of iterations run together.
+    Blocks,
     /// A loop of a cluster: which arrays it brings into the scratchpad.
     Scratchpad,
     /// Data behind a pointer that no clause names.

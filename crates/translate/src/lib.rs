@@ -297,6 +297,7 @@ fn reshaped(
         decisions: optimize.decisions,
         locator,
         text: optimize.text,
+        blocked: None,
     };
     let words = match (request.to == directive::DESCRIPTIVE, request.profile.names_lanes) {
         (false, _) => reshape::Levels::Named,

@@ -1,6 +1,7 @@
 // run: explain --profile cpu
 // run: translate --to openmp --optimize cpu
 // run: translate --to openacc --optimize cpu
+// run: explain --profile cpu -- -O1
 // All rows of a product read all of one matrix, more than a core's caches hold: every thread runs the rows whole and has
 // columns of its own. There are no words for that in one of the standards.
 enum { N = 500 };

@@ -151,7 +151,9 @@ pub(crate) fn lower(
     for verdict in &mut verdicts {
         for note in notes.iter().filter(|it| it.region == verdict.span) {
             let list = match note.about {
-                emit::About::Loop | emit::About::Scratchpad => &mut verdict.loops,
+                emit::About::Loop | emit::About::Blocks | emit::About::Scratchpad => {
+                    &mut verdict.loops
+                }
                 emit::About::Data => &mut verdict.data,
             };
             list.push((note.text.clone(), note.at));

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use directive::directive_name;
-use emit::Note;
+use emit::{About, Note};
 use ir::construct::{Args, Construct, Leaf, MemoryBy, Motion, Presence, ReductionOp};
 use ir::program::{Declaration, FunctionId, Program, RegionId, Typed, VarId};
 use ir::region::{
@@ -93,8 +93,8 @@ pub(super) struct Collect<'a> {
     pub(super) locator: Locator<'a>,
     pub(super) profiles: &'a [Profile],
     pub(super) marks: &'a opt::marks::Options,
-    /// Of arrays in the scratchpad.
-    notes: &'a [Note],
+    /// Of arrays in the scratchpad, and of blocks on cores.
+    pub(super) notes: &'a [Note],
     pub(super) analysis: Analysis<'a>,
 }
 
@@ -105,7 +105,7 @@ impl Collect<'_> {
         let mut remarks = Diagnostics::new();
         let tree = self.tree(id);
         let findings = tree.loops.iter().map(|it| self.finding(it, &mut remarks)).collect();
-        let mapping = self.mapping(&tree);
+        let mapping = self.mapping(id, &tree);
         let moves = self.moves(id, numbers, &mut remarks);
         let implied = self.analysis.implied(id);
         RegionRecord {
@@ -146,7 +146,9 @@ impl Collect<'_> {
 
     /// What is said of arrays in the scratchpad, for loops of a region that nothing is around.
     fn scratchpad(&self, region: &Region) -> Vec<ScratchpadRecord> {
-        let own = self.notes.iter().filter(|it| it.region == region.construct.span);
+        let is_own =
+            |it: &&Note| it.about == About::Scratchpad && it.region == region.construct.span;
+        let own = self.notes.iter().filter(is_own);
         let told = own.map(|it| ScratchpadRecord {
             line: self.place(it.span).line,
             message: it.text.clone(),

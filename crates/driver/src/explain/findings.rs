@@ -1,14 +1,18 @@
 //! What was found of loops, in words: proven independent, taken for it, or what stood in the way.
 
+use emit::About;
 use ir::construct::Leaf;
 use ir::program::{RegionId, StmtKind, VarId};
 use opt::dependence::{Carried, DependenceKind, Fact, Finding, Obstacle, Reason, Verdict};
 use opt::marks::{Check, LoopMark, LoopTree, No, Parallel};
-use opt::shape;
+use opt::shape::{self, Respect, Terms};
 use source::{Diagnostic, Diagnostics, Span};
 
 use super::collect::Collect;
 use super::records::{AccessRecord, FindingRecord, MappingRecord, ReductionRecord};
+
+/// The profile of the host's cores.
+pub(super) const CORES: &str = "cpu";
 
 impl Collect<'_> {
     /// All loops in the body of a region, unless a region around tells of them.
@@ -26,16 +30,22 @@ impl Collect<'_> {
     }
 
     /// Who would run the loops, on each device that is asked about.
-    pub(super) fn mapping(&self, tree: &LoopTree) -> Vec<MappingRecord> {
+    pub(super) fn mapping(&self, id: RegionId, tree: &LoopTree) -> Vec<MappingRecord> {
         let mut found = Vec::new();
+        let span = self.program.regions[id].construct.span;
+        let blocks = self.notes.iter().filter(|it| it.about == About::Blocks && it.region == span);
+        let blocks: Vec<&str> = blocks.map(|it| it.text.as_str()).collect();
         for profile in self.profiles {
-            for choice in shape::choose(self.program, tree, profile) {
+            let blocks: &[&str] = if profile.name == CORES { &blocks } else { &[] };
+            let may_share_inside = blocks.is_empty();
+            let terms = Terms { may_share_inside, ..Terms::all(Respect::Written, &[]) };
+            for choice in shape::choose_with(self.program, tree, profile, terms) {
                 let line = tree.loop_at(choice.root).map(|it| self.place(it.finding.span).line);
                 found.push(MappingRecord {
                     profile: profile.name.clone(),
                     line: line.unwrap_or_default(),
                     shape: choice.shape.text(self.program, tree),
-                    why: choice.why,
+                    why: [&[choice.why.as_str()], blocks].concat().join("; "),
                 });
             }
         }

@@ -61,10 +61,13 @@ pub(crate) fn run(options: &ExplainOptions) -> Result<ExitCode, String> {
             report::show(&render::terminal(&unit.diagnostics, &locator, colour), Stream::Err)?;
         }
         let Some(program) = &unit.program else { continue };
-        let notes = match options.scratchpad {
+        let mut notes = match options.scratchpad {
             true => scratchpad(program, &unit.map, &locator, &marks),
             false => Vec::new(),
         };
+        if profiles.iter().any(|it| it.name == findings::CORES) {
+            notes.extend(blocks(program, &unit.map, &locator, &marks));
+        }
         let file = collect::file(path, program, &unit.map, &read, &profiles, &marks, &notes);
         if options.html.is_some() {
             page.add(&file, &locator);
@@ -91,6 +94,23 @@ pub(crate) fn run(options: &ExplainOptions) -> Result<ExitCode, String> {
     }
     report::deliver(&report, output.output.as_deref(), Stream::Out)?;
     Ok(if failed { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+/// What would be said of blocks of iterations if the text were compiled for cores, with optimization.
+fn blocks(
+    program: &Program,
+    map: &SourceMap,
+    locator: &Locator<'_>,
+    marks: &opt::marks::Options,
+) -> Vec<emit::Note> {
+    let Some(file) = map.files().next() else { return Vec::new() };
+    if !emit::is_optimized(map.bytes(file)) {
+        return Vec::new();
+    }
+    let options = emit::Options { trust: marks.trust, ..emit::Options::default() };
+    let mut notes = emit::lower(program, map, file, locator, options).notes;
+    notes.retain(|it| it.about == emit::About::Blocks);
+    notes
 }
 
 /// What would be said of arrays in the scratchpad if the text were compiled for a cluster.

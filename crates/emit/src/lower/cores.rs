@@ -47,7 +47,8 @@ pub(super) fn block(
     if wanted.is_empty() {
         return None;
     }
-    let cores = Cores { vector: vector(text)?, independent: independent(written, &wanted, marks) };
+    let cores =
+        Cores { vector: vector(text)?, independent: independent(written, program, &wanted, marks) };
     let outlined = outline(program, &wanted, &FxHashSet::default());
     let mut made = Made {
         program: outlined.module.program,
@@ -78,6 +79,11 @@ fn vector(text: &[u8]) -> Option<u64> {
         }
     }
     optimises.then_some(found)
+}
+
+/// Whether the compiler is asked to optimise a preprocessed text: then loops of cores run in blocks.
+pub fn is_optimized(text: &[u8]) -> bool {
+    vector(text).is_some()
 }
 
 /// Whether a region leaves the host, and shares loops in no way that says who runs what.
@@ -219,7 +225,7 @@ impl Made {
         let directive = region.construct.span;
         self.changed.extend([kernel.region, inner]);
         self.notes.extend(kernel.launch.notes.iter().map(|text| Note {
-            about: About::Loop,
+            about: About::Blocks,
             region: directive,
             span: directive,
             text: text.clone(),

@@ -74,6 +74,7 @@ use source::{Diagnostic, Diagnostics, EditError, Edits, FileId, Locator, SourceM
 
 use crate::c::{Grid, Hook, Out, Place, Printer, Setting};
 use ::levels::{self, mapping, reshape};
+pub use cores::is_optimized;
 use fallback::Stays;
 use frame::Row;
 pub use grid::{Given, Pipeline, Pipelines, no_hardware};
@@ -205,17 +206,17 @@ pub fn lower_with(
         decisions,
         locator,
         text: (map.bytes(file), map.base(file)),
+        blocked: None,
     });
     let is_foreign = |it: &ir::region::Region| it.construct.dialect != directive::HOST_DIALECT;
     let has_foreign = program.regions.iter().any(|it| is_foreign(it.1));
     // The levels of loops, and who is called: on devices functions may stand for others.
-    let prepared = |program: &Program, leaves: bool| {
-        let named =
-            mapping.as_ref().filter(|_| has_foreign).map(|it| reshape::name_levels(program, it));
+    let prepared = |program: &Program, leaves: bool, mapping: Option<&mapping::Mapping<'_>>| {
+        let named = mapping.filter(|_| has_foreign).map(|it| reshape::name_levels(program, it));
         let shaped = named.as_ref().map_or(program, |it| &it.program);
         let without_lanes = named.as_ref().map(|it| it.without_lanes.clone()).unwrap_or_default();
         let mut leveled =
-            levels::assign(shaped, reassociates, options.trust, mapping.as_ref(), &without_lanes);
+            levels::assign(shaped, reassociates, options.trust, mapping, &without_lanes);
         leveled = criticals::combine(shaped, leveled);
         if leaves {
             leveled = bound::rename(shaped, leveled);
@@ -224,7 +225,7 @@ pub fn lower_with(
         if let Some(leveled) = &mut leveled {
             leveled.share_inside(&within);
         }
-        if let Some(mapping) = &mapping {
+        if let Some(mapping) = mapping {
             leveled = nests::remap(shaped, leveled, mapping);
         }
         leveled = team_sizes::drop_unobserved(shaped, leveled, locator);
@@ -235,7 +236,20 @@ pub fn lower_with(
         leveled = atomics::in_any_order(shaped, leveled);
         (named, leveled)
     };
-    let (named, leveled) = prepared(written, true);
+    let (mut named, mut leveled) = prepared(written, true, mapping.as_ref());
+    // Blocks keep what a nest reads again in caches too, and in registers.
+    let is_for_cores = !options.is_for_cluster && !options.wants_cluster;
+    if leveled.as_ref().is_some_and(|it| it.shares_inside) && !options.standalone && is_for_cores {
+        let all: FxHashSet<RegionId> = written.regions.iter().map(|it| it.0).collect();
+        let with = |blocked| mapping.clone().map(|it| mapping::Mapping { blocked, ..it });
+        let tried = prepared(written, true, with(Some(&all)).as_ref()).1;
+        let tried = tried.as_ref().map_or(written, |it| &it.program);
+        let made = cores::block(written, tried, map.bytes(file), &marks);
+        let blocked: FxHashSet<RegionId> = made.into_iter().flat_map(|it| it.changed).collect();
+        if !blocked.is_empty() {
+            (named, leveled) = prepared(written, true, with(Some(&blocked)).as_ref());
+        }
+    }
     let has_grids = !options.grids.is_empty() || options.hardware.is_some();
     let for_grids = mapping
         .as_ref()
@@ -262,7 +276,8 @@ pub fn lower_with(
     let staying = chosen_otherwise.map_or(written, |it| &it.program);
     let stays_held = chosen_otherwise.and_then(|it| in_order::hold(&it.program, &marks));
     let staying = stays_held.as_ref().map_or(staying, |it| &it.program);
-    let stays_leveled = (!differing.is_empty()).then(|| prepared(staying, false).1).flatten();
+    let stays_leveled =
+        (!differing.is_empty()).then(|| prepared(staying, false, mapping.as_ref()).1).flatten();
     let stays_changed = all_changed(stays_leveled.as_ref(), stays_held.as_ref());
     let stays = Stays {
         program: stays_leveled.as_ref().map_or(staying, |it| &it.program),
@@ -272,7 +287,6 @@ pub fn lower_with(
     };
     let wants_device = options.wants_device || options.wants_cluster;
     // A cluster brings arrays of the loops that were written into its scratchpad.
-    let is_for_cores = !options.is_for_cluster && !options.wants_cluster;
     let for_device = if is_for_cores { for_cores } else { program };
     let away = wants_device.then(|| fallback::answered(for_device, false)).flatten();
     let away = away.as_ref().unwrap_or(for_device);
@@ -486,6 +500,7 @@ pub(crate) fn grid_program(
         decisions: None,
         locator,
         text,
+        blocked: None,
     });
     let is_foreign = |it: &ir::region::Region| it.construct.dialect != directive::HOST_DIALECT;
     let has_foreign = program.regions.iter().any(|it| is_foreign(it.1));

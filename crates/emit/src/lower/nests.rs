@@ -84,7 +84,8 @@ impl Remap<'_> {
         }
         let tree = self.analysis.marks_in(body, &mapping.marks);
         let plain = mapping.without_lanes(program, &tree);
-        let terms = Terms::all(Respect::Nothing, &plain);
+        let may_share_inside = mapping.may_share_inside(program, id);
+        let terms = Terms { may_share_inside, ..Terms::all(Respect::Nothing, &plain) };
         let choices = shape::choose_with(program, &tree, mapping.profile, terms);
         let Some(mut choice) = choices.into_iter().next() else { return };
         let function = program.regions[id].function;
@@ -110,6 +111,7 @@ impl Remap<'_> {
         }
         self.take_threads(id, count);
         let made = within.and_then(|it| share_inside(&mut self.leveled.program, it));
+        self.leveled.shares_inside |= made.is_some();
         self.leveled.changed.extend(made.into_iter().flatten());
     }
 

@@ -52,6 +52,8 @@ pub struct Leveled {
     pub notes: Vec<Note>,
     /// What could not be done.
     pub faults: Diagnostics,
+    /// Whether there are nests whose outer loop every thread runs whole.
+    pub shares_inside: bool,
 }
 
 impl Leveled {
@@ -62,6 +64,7 @@ impl Leveled {
             changed: FxHashSet::default(),
             notes: Vec::new(),
             faults: Diagnostics::new(),
+            shares_inside: false,
         }
     }
 
@@ -69,6 +72,7 @@ impl Leveled {
     pub fn share_inside(&mut self, nests: &[Within]) {
         for nest in nests {
             let made = share_inside(&mut self.program, *nest);
+            self.shares_inside |= made.is_some();
             self.changed.extend(made.into_iter().flatten());
         }
     }

@@ -240,7 +240,8 @@ impl Pass<'_> {
             .collect();
         let is_pinned = |at: usize| pins.iter().any(|it| tree.nest(it.0).contains(&at));
         let plain = self.mapping.without_lanes(self.written, &tree);
-        let terms = Terms::all(Respect::Written, &plain);
+        let may_share_inside = self.mapping.may_share_inside(self.written, id);
+        let terms = Terms { may_share_inside, ..Terms::all(Respect::Written, &plain) };
         let profile = self.mapping.profile;
         let choices = shape::choose_with(self.written, &tree, profile, terms);
         let open: Vec<Choice> =

@@ -61,16 +61,23 @@ fn only_loop(program: &Program, code: StmtId) -> Option<StmtId> {
     }
 }
 
-/// Where loops stand that are all of what a shared loop does, and whose rounds are independent.
+/// Where loops stand that are all of what a shared loop does, and whose rounds are independent. Which loops are shared
+/// `program` says, which may be another one by now than was written.
 pub fn independent(
+    written: &Program,
     program: &Program,
     regions: &[RegionId],
     options: &crate::marks::Options,
 ) -> FxHashSet<Span> {
     let inside = regions.iter().flat_map(|it| std::iter::once(*it).chain(program.inside(*it)));
+    let shared = inside.flat_map(|it| program.regions[it].loops.iter().map(|it| it.stmt));
+    let shared: FxHashSet<Span> = shared.map(|it| program.stmts[it].span).collect();
+    let is_shared = |it: &StmtId| {
+        matches!(written.stmts[*it].kind, C::For(_)) && shared.contains(&written.stmts[*it].span)
+    };
     // The directive's own are independent too, and others may have been given to other loops since.
-    let mut bodies: Vec<StmtId> =
-        inside.flat_map(|it| program.regions[it].loops.iter().map(|it| it.stmt)).collect();
+    let mut bodies: Vec<StmtId> = written.stmts.iter().map(|it| it.0).filter(is_shared).collect();
+    let program = written;
     let (mut analysis, mut found) = (None, FxHashSet::default());
     while let Some(body) = bodies.pop() {
         match &program.stmts[body].kind {

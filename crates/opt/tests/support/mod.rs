@@ -78,8 +78,12 @@ pub(crate) fn after(module: &Module, pass: &str, threads: u64) -> Result<Module,
 fn after_for_cores(module: &Module, pass: &str) -> Result<(Module, String), String> {
     let mut made = module.clone();
     let regions: Vec<_> = module.kernels.iter().map(|it| it.region).collect();
-    let independent =
-        opt::passes::independent(&module.program, &regions, &opt::marks::Options::default());
+    let independent = opt::passes::independent(
+        &module.program,
+        &module.program,
+        &regions,
+        &opt::marks::Options::default(),
+    );
     let cores = Cores { vector: 16, independent };
     let mut notes = String::new();
     for at in 0..made.kernels.len() {

@@ -297,6 +297,7 @@ long s, t = 4;\nint omp_get_thread_num(void);\nvoid host(void) {{ {region} }}\n"
             false => format!("collapse({dims})"),
         };
         let mut text = format!("{ty} a[18][18], b[18][18], r[15][15][9];\nint n = {end};\n");
+        text.push_str(&format!("{sum} total, most;\nint bins[4];\n"));
         text.push_str("void nest(void)\n{\n");
         text.push_str("#pragma omp target\n");
         text.push_str("  for (int x = 0; x < 18; x++)\n    for (int y = 0; y < 18; y++)\n");
@@ -304,16 +305,28 @@ long s, t = 4;\nint omp_get_thread_num(void);\nvoid host(void) {{ {region} }}\n"
         let has_array = self.below(6) == 0;
         let private = if has_array { "private(w)" } else { "" };
         text.push_str("  int w[3];\n");
+        let (has_sum, has_bins) = (self.below(4) == 0, self.below(6) == 0);
+        let combined = if has_sum { "reduction(+: total) reduction(max: most)" } else { "" };
         text.push_str(&format!(
-            "#pragma omp target teams distribute parallel for {collapse} {private}\n"
+            "#pragma omp target teams distribute parallel for {collapse} {private} {combined}\n"
         ));
         for name in &own {
-            let (from, test) = (self.below(2) * begin, self.one(&["<", "<", "<="]));
-            let to = if *name == "i" && self.below(2) == 0 {
+            let (mut from, test) =
+                ((self.below(2) * begin).to_string(), self.one(&["<", "<", "<="]));
+            let mut to = if *name == "i" && self.below(2) == 0 {
                 "n".to_owned()
             } else {
                 (end / (1 + self.below(2))).to_string()
             };
+            // A triangle.
+            if *name == "j" && self.below(3) == 0 {
+                match self.below(4) {
+                    0 => from = "i".to_owned(),
+                    1 => from = "2 * i".to_owned(),
+                    2 => to = "i".to_owned(),
+                    _ => to = "i + 1".to_owned(),
+                }
+            }
             text.push_str(&format!(
                 "  for ({count} {name} = {from}; {name} {test} {to}; {name}++)\n"
             ));
@@ -321,6 +334,9 @@ long s, t = 4;\nint omp_get_thread_num(void);\nvoid host(void) {{ {region} }}\n"
         text.push_str("  {\n");
         if has_array {
             text.push_str("    for (int k = 0; k < 3; k++) w[k] = i + k;\n");
+        }
+        if has_bins {
+            text.push_str("#pragma omp atomic\n    bins[i % 4] += 2;\n");
         }
         let place = match dims {
             1 => "[i][0][0]".to_owned(),
@@ -335,6 +351,10 @@ long s, t = 4;\nint omp_get_thread_num(void);\nvoid host(void) {{ {region} }}\n"
             0 => {
                 let (one, other) = (self.place(&own), self.place(&own));
                 text.push_str(&format!("    r{place} = a{one} + b{other} * 2;\n"));
+                if has_sum {
+                    text.push_str(&format!("    total += r{place};\n"));
+                    text.push_str(&format!("    if (a{one} > most) most = a{one};\n"));
+                }
             }
             kind => {
                 let rounds = self.one(&["n", "5", "3", "n - 1"]);
@@ -355,6 +375,9 @@ long s, t = 4;\nint omp_get_thread_num(void);\nvoid host(void) {{ {region} }}\n"
                 text.push_str("    }\n");
                 let more = if has_array { " + w[1]" } else { "" };
                 text.push_str(&format!("    r{place} {} s{more};\n", self.one(&["=", "+="])));
+                if has_sum {
+                    text.push_str("    total += s;\n    most = s > most ? s : most;\n");
+                }
             }
         }
         text.push_str("  }\n}\n");
