@@ -167,7 +167,7 @@ impl Made {
         let span = kernel.span;
         let mut clauses = reductions(&mut build, &parts.sums);
         for id in lanes_with_sums(build.program, nest, &parts.sums) {
-            compare_extremes(&mut build, id, &parts.sums);
+            combine_straight(&mut build, id, &parts.sums);
             let C::For(mut one) = build.program.stmts[id].kind.clone() else { continue };
             one.lanes = false;
             let clauses = reductions(&mut build, &parts.sums);
@@ -293,24 +293,20 @@ fn lanes_with_sums(program: &Program, code: StmtId, sums: &[(&Reduce, ExprId)]) 
     found
 }
 
-/// `m = fmax(m, e)` becomes `m = m < e ? e : m`, which compilers have vectors for. A copy begins with a number, so it is
-/// one ever after: where `e` is none, both keep it.
-fn compare_extremes(build: &mut Builder<'_>, code: StmtId, sums: &[(&Reduce, ExprId)]) {
+/// Combines without jumps, which compilers have vectors for: `m = fmax(m, e)` becomes `m = m < e ? e : m`, and `f = f || e`
+/// becomes `f = f | (e != 0)`. A copy begins with a number, so it is one ever after: where `e` is none, both keep it.
+fn combine_straight(build: &mut Builder<'_>, code: StmtId, sums: &[(&Reduce, ExprId)]) {
     let mut open = vec![Part::Stmt(code)];
     while let Some(part) = open.pop() {
         build.program.parts(part, &mut |it| open.push(it));
         let Part::Expr(e) = part else { continue };
         let ExprKind::Assign(to, value) = build.program.exprs[e].kind else { continue };
         let ExprKind::Var(var) = build.program.exprs[to].kind else { continue };
-        let is_sum = |op| sums.iter().any(|it| it.0.copy == var && it.0.op == op);
         let value = uncast(build.program, value);
-        let ExprKind::Call(callee, args) = &build.program.exprs[value].kind else { continue };
-        let &[a, b] = args.as_ref() else { continue };
-        let order = match opt::extreme_of(build.program, *callee) {
-            Some(ReductionOp::Max) if is_sum(ReductionOp::Max) => BinaryOp::Lt,
-            Some(ReductionOp::Min) if is_sum(ReductionOp::Min) => BinaryOp::Gt,
-            _ => continue,
-        };
+        let Some((op, [a, b])) = combined(build.program, value) else { continue };
+        if !sums.iter().any(|it| it.0.copy == var && it.0.op == op) {
+            continue;
+        }
         let is_own = |e: ExprId| {
             let e = uncast(build.program, e);
             matches!(build.program.exprs[e].kind, ExprKind::Var(it) if it == var)
@@ -320,9 +316,37 @@ fn compare_extremes(build: &mut Builder<'_>, code: StmtId, sums: &[(&Reduce, Exp
             (false, true) => (b, a),
             _ => continue,
         };
-        let is_before = build.binary(order, own, other);
-        let chosen = build.either(is_before, other, own);
+        let is_number = build.program.types.is_integer(build.program.vars[var].ty);
+        let chosen = match op {
+            ReductionOp::Max | ReductionOp::Min => {
+                let order = if op == ReductionOp::Max { BinaryOp::Lt } else { BinaryOp::Gt };
+                let is_before = build.binary(order, own, other);
+                build.either(is_before, other, own)
+            }
+            _ if is_number => {
+                let int = build.int_type();
+                let (own, none) = (build.var(var), build.int(0, int));
+                let own = build.cast(own, int);
+                let is_true = build.binary(BinaryOp::Ne, other, none);
+                let is_any = op == ReductionOp::Or;
+                build.binary(if is_any { BinaryOp::BitOr } else { BinaryOp::BitAnd }, own, is_true)
+            }
+            _ => continue,
+        };
         build.program.exprs[value].kind = build.program.exprs[chosen].kind.clone();
+    }
+}
+
+/// How two values are combined, if by a jump or by a function.
+fn combined(program: &Program, e: ExprId) -> Option<(ReductionOp<Typed>, [ExprId; 2])> {
+    match &program.exprs[e].kind {
+        ExprKind::Call(callee, args) => {
+            let &[a, b] = args.as_ref() else { return None };
+            Some((opt::extreme_of(program, *callee)?, [a, b]))
+        }
+        ExprKind::Or(a, b) => Some((ReductionOp::Or, [*a, *b])),
+        ExprKind::And(a, b) => Some((ReductionOp::And, [*a, *b])),
+        _ => None,
     }
 }
 
