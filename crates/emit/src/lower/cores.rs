@@ -16,7 +16,7 @@ use ir::region::{Loop, Region};
 use ir::walk::Part;
 use kernel::build::Builder;
 use kernel::{Block, Dim, Kernel, LoopKind, Reduce, Share, Space, StmtKind};
-use opt::passes::{Cores, independent, pipeline};
+use opt::passes::{Cores, independent, pipeline, summing};
 use outline::outline;
 use rustc_hash::FxHashSet;
 use source::Diagnostics;
@@ -47,8 +47,11 @@ pub(super) fn block(
     if wanted.is_empty() {
         return None;
     }
-    let cores =
-        Cores { vector: vector(text)?, independent: independent(written, program, &wanted, marks) };
+    let cores = Cores {
+        vector: vector(text)?,
+        independent: independent(written, program, &wanted, marks),
+        summing: summing(written, program, &wanted),
+    };
     let outlined = outline(program, &wanted, &FxHashSet::default());
     let mut made = Made {
         program: outlined.module.program,

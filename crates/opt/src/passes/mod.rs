@@ -75,6 +75,7 @@ use kernel::build::Builder;
 use kernel::{Block, Kernel, Space, Stmt, StmtKind};
 use rustc_hash::FxHashSet;
 use source::Span;
+pub use vector_rows::summing;
 
 /// Why a kernel cannot be given its form.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -141,6 +142,8 @@ pub struct Cores {
     pub vector: u64,
     /// Where loops stand in the text whose rounds are proven independent.
     pub independent: FxHashSet<Span>,
+    /// Where loops stand whose rounds only combine what the iterations around them combine too ([`summing`]).
+    pub summing: FxHashSet<Span>,
 }
 
 type Result<T> = std::result::Result<T, Refusal>;
@@ -158,6 +161,7 @@ struct Cx<'p> {
     fabric: Fabric,
     vector: u64,
     independent: &'p FxHashSet<Span>,
+    summing: &'p FxHashSet<Span>,
 }
 
 impl Cx<'_> {

@@ -174,13 +174,22 @@ fn run_list(
     let function = program.regions[kernel.region].function;
     lawful(program, &made, "outline", false)?;
     let Target { groups, fabric, cores, without } = *target;
-    let Cores { vector, ref independent } = *cores;
+    let Cores { vector, ref independent, ref summing } = *cores;
     for pass in passes {
         if without.contains(&pass.name) {
             continue;
         }
         let kernel = &mut made;
-        (pass.run)(&mut Cx { program, kernel, function, groups, fabric, vector, independent })?;
+        (pass.run)(&mut Cx {
+            program,
+            kernel,
+            function,
+            groups,
+            fabric,
+            vector,
+            independent,
+            summing,
+        })?;
         let is_spmd = PASSES.iter().chain(PIPELINED).any(|it| std::ptr::eq(it, pass));
         let is_last = passes.last().is_some_and(|it| std::ptr::eq(it, pass));
         lawful(program, &made, pass.name, is_spmd && is_last)?;

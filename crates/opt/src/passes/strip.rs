@@ -237,7 +237,7 @@ fn counters(items: &[Item]) -> Vec<VarId> {
 }
 
 /// The elements of memory that code names, as wholes.
-fn elements(program: &Program, stmt: StmtId) -> Vec<ExprId> {
+pub(super) fn elements(program: &Program, stmt: StmtId) -> Vec<ExprId> {
     let mut found = Vec::new();
     let mut open = vec![Part::Stmt(stmt)];
     while let Some(part) = open.pop() {

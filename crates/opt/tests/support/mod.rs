@@ -84,7 +84,8 @@ fn after_for_cores(module: &Module, pass: &str) -> Result<(Module, String), Stri
         &regions,
         &opt::marks::Options::default(),
     );
-    let cores = Cores { vector: 16, independent };
+    let summing = opt::passes::summing(&module.program, &module.program, &regions);
+    let cores = Cores { vector: 16, independent, summing };
     let mut notes = String::new();
     for at in 0..made.kernels.len() {
         let kernel = made.kernels[at].clone();
