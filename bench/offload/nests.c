@@ -1,6 +1,8 @@
 /* Nests of loops as people write them, of several kinds and types: products of matrices, transpositions, convolutions,
- * stencils, sums along columns. Prints for each its times in nanoseconds, and a sum of its results. All numbers are small
- * integers: every order of additions gives the same sum. */
+ * stencils, sums along columns, reductions, triangles, loops that are dealt while they run, a histogram. Prints for each
+ * its times in nanoseconds, and a sum of its results. All numbers are small integers: every order of additions gives the
+ * same sum. */
+#include <math.h>
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -242,6 +244,109 @@ static void columns(int n, const float *restrict a, const float *restrict b, flo
     }
 }
 
+/* A step of Jacobi's method and its largest change. */
+static void step_change(int n, const double *restrict a, const double *restrict b, double *restrict c)
+{
+    double change = 0;
+    (void)b;
+    NEST(collapse(2) map(to: a[0:n * n]) map(tofrom: c[0:n * n]) reduction(max: change))
+    for (int i = 1; i < n - 1; i++)
+        for (int j = 1; j < n - 1; j++) {
+            c[i * n + j] = a[i * n + j - 1] + a[i * n + j + 1] + a[(i - 1) * n + j] + a[(i + 1) * n + j];
+            change = fmax(change, fabs(c[i * n + j] - a[i * n + j]));
+        }
+    c[0] = change;
+}
+
+static void norm(int n, const double *restrict a, const double *restrict b, double *restrict c)
+{
+    double sum = 0;
+    NEST(collapse(2) map(to: a[0:n * n], b[0:n * n]) reduction(+: sum))
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            sum += a[i * n + j] * b[i * n + j];
+    c[0] = sum;
+}
+
+static void dot(int n, const float *restrict a, const float *restrict b, float *restrict c)
+{
+    int sum = 0;
+    NEST(map(to: a[0:n * n], b[0:n * n]) reduction(+: sum))
+    for (int i = 0; i < n * n; i++)
+        sum += a[i] * b[i] > 1;
+    c[0] = (float)sum;
+}
+
+/* One half of a symmetric matrix, by rows and by columns. */
+static void triangle_rows(int n, const double *restrict a, const double *restrict b, double *restrict c)
+{
+    (void)b;
+    NEST(map(to: a[0:n * n]) map(tofrom: c[0:n * n]))
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j <= i; j++) {
+            double s = 0;
+            for (int k = 0; k < n; k++)
+                s += a[i * n + k] * a[j * n + k];
+            c[i * n + j] = s;
+        }
+}
+
+static void triangle_columns(int n, const double *restrict a, const double *restrict b, double *restrict c)
+{
+    (void)b;
+    NEST(map(to: a[0:n * n]) map(tofrom: c[0:n * n]))
+    for (int i = 0; i < n; i++)
+        for (int j = i; j < n; j++) {
+            double s = 0;
+            for (int k = 0; k < n; k++)
+                s += a[k * n + i] * a[k * n + j];
+            c[i * n + j] = s;
+        }
+}
+
+static void product_dynamic(int n, const double *restrict a, const double *restrict b, double *restrict c)
+{
+    NEST(collapse(2) schedule(dynamic) map(to: a[0:n * n], b[0:n * n]) map(from: c[0:n * n]))
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            double s = 0;
+            for (int k = 0; k < n; k++)
+                s += a[i * n + k] * b[k * n + j];
+            c[i * n + j] = s;
+        }
+}
+
+/* How soon points leave a circle: each iteration takes its own time. */
+static void escape(int n, const float *restrict a, const float *restrict b, float *restrict c)
+{
+    (void)a, (void)b;
+    NEST(collapse(2) schedule(dynamic) map(from: c[0:n * n]))
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            float x = 0, y = 0;
+            int k = 0;
+            while (k < 100 && x * x + y * y < 4) {
+                float next = x * x - y * y + 3.0f * (float)j / (float)n - 2;
+                y = 2 * x * y + 3.0f * (float)i / (float)n - 1.5f;
+                x = next;
+                k++;
+            }
+            c[i * n + j] = (float)(k > 50);
+        }
+}
+
+static void histogram(int n, const int *restrict a, const int *restrict b, int *restrict c)
+{
+    NEST(map(to: a[0:n * n], b[0:n * n]) map(tofrom: c[0:256]))
+    for (int i = 0; i < n * n; i++) {
+        int bin = (a[i] * 37 + b[i] * 11 + 200) & 255;
+#ifndef SERIAL
+#pragma omp atomic
+#endif
+        c[bin]++;
+    }
+}
+
 #define MEASURE(name, type, side, rounds)                                                                     \
     do {                                                                                                      \
         int n = (side), all = n * n;                                                                          \
@@ -281,5 +386,13 @@ int main(int argc, char **argv)
     MEASURE(stencil_7, double, 2001, r);
     MEASURE(stencil_27, float, 1501, r);
     MEASURE(columns, float, 2001, r);
+    MEASURE(step_change, double, 1201, r);
+    MEASURE(norm, double, 701, r);
+    MEASURE(dot, float, 1001, r);
+    MEASURE(triangle_rows, double, 701, r);
+    MEASURE(triangle_columns, double, 701, r);
+    MEASURE(product_dynamic, double, 601, r);
+    MEASURE(escape, float, 601, r);
+    MEASURE(histogram, int, 1001, 1);
     return 0;
 }

@@ -12,7 +12,7 @@ use crate::{Tools, compile};
 
 const TEXT: &str = include_str!("../offload/nests.c");
 const FLAGS: [&str; 2] = ["-O3", "-march=native"];
-const NESTS: [&str; 18] = [
+const NESTS: [&str; 26] = [
     "product_double",
     "product_float",
     "product_int",
@@ -31,6 +31,14 @@ const NESTS: [&str; 18] = [
     "stencil_7",
     "stencil_27",
     "columns",
+    "step_change",
+    "norm",
+    "dot",
+    "triangle_rows",
+    "triangle_columns",
+    "product_dynamic",
+    "escape",
+    "histogram",
 ];
 
 pub(crate) fn run(tools: &Tools) -> Result<(), Box<dyn Error>> {
@@ -40,7 +48,7 @@ pub(crate) fn run(tools: &Tools) -> Result<(), Box<dyn Error>> {
     let build = |command: &str, words: &[&str], name: &str| -> Result<_, Box<dyn Error>> {
         let program = folder.path().join(name);
         let mut build = Command::new(command);
-        build.args(words).args(FLAGS).arg(&text).arg("-o").arg(&program);
+        build.args(words).args(FLAGS).arg(&text).arg("-o").arg(&program).arg("-lm");
         compile(&mut build)?;
         Ok(program)
     };
