@@ -4,13 +4,15 @@
 //! The host reserves the range at the device addresses too, so that nothing of its own can come to
 //! lie there and a device pointer that it follows faults. The first page is not handed out: the
 //! sides use it for themselves. Behind each block that the host sees there are bytes whose change tells of a kernel
-//! that has written beyond its data.
+//! that has written beyond its data. The file is as long as what was handed out at most: a kernel that runs on beyond it faults, and
+//! does not use up the memory of the machine.
 #![allow(unsafe_code, reason = "maps memory and copies by address")]
 
 use std::env;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::blocks::{Blocks, Taken};
@@ -23,6 +25,8 @@ pub(crate) const PAGE: usize = 1 << 16;
 pub(crate) const MEMORY_VARIABLE: &str = "FERRY_DEVICE_MEMORY";
 /// Blocks from this size on give their pages back when they are freed.
 const LARGE: usize = 32 << 20;
+/// What the file grows by.
+const GROWTH: usize = 1 << 20;
 /// Bytes behind each block that nobody may write; looked at when it is freed.
 const GUARD: usize = 64;
 /// The same behind blocks of a page and more.
@@ -53,6 +57,8 @@ pub(crate) struct Arena {
     /// Where the host sees it.
     view: Option<usize>,
     pub(crate) size: usize,
+    /// How much of it the file has; changed by who holds `blocks`.
+    len: AtomicUsize,
     blocks: Mutex<Blocks>,
 }
 
@@ -83,7 +89,8 @@ impl Arena {
             match Arena::reserve(file.as_ref(), number, size) {
                 Ok((base, view)) => {
                     let blocks = Mutex::new(Blocks::new(size - PAGE));
-                    return Ok(Arena { file, base, is_reserved: true, view, size, blocks });
+                    let len = AtomicUsize::new(PAGE);
+                    return Ok(Arena { file, base, is_reserved: true, view, size, len, blocks });
                 }
                 // A limit on addresses: less will do, unless the user has said how much.
                 Err(_) if limit.is_none() && size > (64 << 20) => {
@@ -100,7 +107,7 @@ impl Arena {
         size: usize,
     ) -> io::Result<(usize, Option<usize>)> {
         if let Some(file) = file {
-            file.set_len(size as u64)?;
+            file.set_len(PAGE as u64)?;
         }
         let base = match keep_free(LOWEST + (number << 40), size) {
             Ok(base) => base,
@@ -159,9 +166,25 @@ impl Arena {
         let offset = blocks.take(bytes, guard, align).or_else(|| blocks.take(bytes, 0, align));
         let offset = offset.ok_or(DeviceError::OutOfMemory { bytes })?;
         if let Some(taken) = blocks.taken(offset) {
+            if self.reach(PAGE + offset + taken.bytes).is_err() {
+                blocks.give(offset);
+                return Err(DeviceError::OutOfMemory { bytes });
+            }
             self.guard(offset, taken).fill(MARK);
         }
         Ok(DevicePtr((self.base + PAGE + offset) as u64))
+    }
+
+    /// Makes the file so long at least; the caller holds the lock.
+    fn reach(&self, end: usize) -> io::Result<()> {
+        let Some(file) = self.file.as_ref().filter(|_| end > self.len.load(Ordering::Relaxed))
+        else {
+            return Ok(());
+        };
+        let len = end.next_multiple_of(GROWTH).min(self.size);
+        file.set_len(len as u64)?;
+        self.len.store(len, Ordering::Relaxed);
+        Ok(())
     }
 
     /// The bytes of a block behind those that were asked for.
@@ -206,12 +229,22 @@ impl Arena {
         }
     }
 
-    /// Where the host sees these bytes; `None` if they are not all in the range, or not seen.
+    /// Where the host sees these bytes; `None` if they are not all in the file, or not seen.
     pub(crate) fn seen(&self, at: DevicePtr, len: usize) -> Option<*mut u8> {
         let offset = (at.0 as usize).checked_sub(self.base)?;
         let end = offset.checked_add(len)?;
-        let view = self.view.filter(|_| end <= self.size)?;
+        let view = self.view.filter(|_| end <= self.len.load(Ordering::Relaxed))?;
         Some((view + offset) as *mut u8)
+    }
+
+    /// Refuses bytes of the range that the file has not.
+    pub(crate) fn check(&self, at: DevicePtr, len: usize) -> Result<()> {
+        let offset = (at.0 as usize).checked_sub(self.base);
+        if self.view.is_none() || offset.is_none_or(|it| it >= self.size) {
+            return Ok(());
+        }
+        let missing = || DeviceError::Failed(format!("{len} bytes at {at} are not memory of it"));
+        self.seen(at, len).map(|_| ()).ok_or_else(missing)
     }
 
     /// Where processes of this machine and user find the file.
@@ -300,4 +333,27 @@ fn file_limit() -> usize {
 /// The machine's memory; one number stands for the range of each device.
 fn machine_memory_at_most() -> usize {
     of_machine().min(1 << 39)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_has_what_was_handed_out() {
+        let arena = Arena::new(7, Some(64 << 20), Backing::Memory).unwrap();
+        let len = || arena.file.as_ref().unwrap().metadata().unwrap().len() as usize;
+        assert_eq!(len(), PAGE);
+        let first = arena.alloc(100, 16).unwrap();
+        assert_eq!(len(), GROWTH);
+        assert!(arena.seen(first, GROWTH - PAGE).is_some() && arena.check(first, 100).is_ok());
+        assert!(arena.seen(first, GROWTH).is_none() && arena.check(first, GROWTH).is_err());
+        let second = arena.alloc(9 << 20, 16).unwrap();
+        assert_eq!(len(), 10 << 20);
+        arena.free(second).unwrap();
+        arena.alloc(8 << 20, 16).unwrap();
+        assert_eq!(len(), 10 << 20);
+        assert!(arena.alloc(64 << 20, 16).is_err());
+        assert!(arena.check(DevicePtr(1), 8).is_ok(), "not in the range");
+    }
 }

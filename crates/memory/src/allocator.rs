@@ -10,9 +10,10 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
-use crate::arena::{self, Heap, MOST_ALIGN, MOST_BYTES};
+use crate::arena::{self, Heap, MOST_ALIGN, MOST_BYTES, NATURAL};
 use crate::fault::Fault;
 use crate::handles;
+use crate::kept;
 use crate::kinds::{KINDS, Kind, Pages, Place, Policy};
 use crate::os;
 use crate::topology::Machine;
@@ -232,6 +233,9 @@ impl Allocator {
             let Some(heap) = self.heap(full) else { return ptr::null_mut() };
             let at = heap.aligned(bytes, align, front, is_zero);
             if !at.is_null() {
+                let is_kept = self.fast.load(Ordering::Relaxed) != 0 && front == 0;
+                let owner = is_kept.then(|| self.handle.wrapping_sub(1));
+                kept::note_block(at, owner, bytes, align <= NATURAL);
                 return at;
             }
             full = Some(heap);
@@ -367,15 +371,22 @@ pub fn end(handle: usize) -> Result<(), Fault> {
     Ok(())
 }
 
-/// A block without wishes; null where [`alloc`] must be asked.
+/// A block that this thread has kept; null where [`fast`] must be asked.
 #[inline]
+pub fn kept(handle: usize, bytes: usize) -> *mut u8 {
+    kept::take(handle.wrapping_sub(1), bytes)
+}
+
+/// A block without wishes; null where [`alloc`] must be asked.
 pub fn fast(handle: usize, bytes: usize) -> *mut u8 {
     let heap = match PREDEFINED.get(handle.wrapping_sub(1)) {
         Some(it) => it.fast.load(Ordering::Acquire),
         None => handles::find(handle).map_or(0, |it| it.fast.load(Ordering::Acquire)),
     };
     match Heap::at(heap) {
-        Some(heap) if bytes.wrapping_sub(1) < MOST_BYTES => heap.block(bytes),
+        Some(heap) if bytes.wrapping_sub(1) < MOST_BYTES => {
+            kept::fetch(handle.wrapping_sub(1), bytes, heap)
+        }
         _ => ptr::null_mut(),
     }
 }
@@ -530,13 +541,25 @@ unsafe fn header(at: *const u8) -> Option<usize> {
     }
 }
 
-/// Gives a block back to the allocator that is named, if it is a plain block of it; else [`free`] must be asked. Without a
+/// Keeps a block of the allocator that is named for this thread, if it is a plain one; else [`free_fast`] must be asked. Without a
 /// name the first allocator is tried.
 ///
 /// # Safety
 /// As for [`free`].
 #[inline]
+pub unsafe fn keep(at: *mut u8, handle: usize) -> bool {
+    kept::put(at, handle.max(DEFAULT) - 1)
+}
+
+/// Gives a block back to the allocator that is named, if it is a plain block of it; else [`free`] must be asked. Without a
+/// name the first allocator is tried.
+///
+/// # Safety
+/// As for [`free`].
 pub unsafe fn free_fast(at: *mut u8, handle: usize) -> bool {
+    if kept::put_anyway(at, handle.max(DEFAULT) - 1) {
+        return true;
+    }
     let Some(heap) = Heap::of(at) else { return false };
     let named = PREDEFINED.get(handle.max(DEFAULT) - 1).or_else(|| handles::find(handle));
     let is_its_own = named.is_some_and(|it| it.fast.load(Ordering::Acquire) == heap.address());

@@ -65,6 +65,7 @@ unsafe extern "C" {
     ) -> bool;
     fn mi_free(at: *mut u8);
     fn mi_usable_size(at: *const u8) -> usize;
+    fn mi_good_size(bytes: usize) -> usize;
 }
 
 /// Address space of one arena.
@@ -286,7 +287,13 @@ impl Heap {
 }
 
 /// Blocks of the allocator are aligned to this if they are as large.
-const NATURAL: usize = 8;
+pub(crate) const NATURAL: usize = 8;
+
+/// Bytes of the block that is cut for so many.
+pub(crate) fn cut(bytes: usize) -> usize {
+    // SAFETY: takes a number.
+    unsafe { mi_good_size(bytes) }
+}
 
 /// Gives a block back.
 ///

@@ -4,6 +4,7 @@
 //! - [`kinds`]: which memory serves which kind
 //! - `os`: calls of the kernel about pages
 //! - `arena`: address space of a place, handed to the allocator of small blocks
+//! - `kept`: small blocks that threads keep
 //! - [`allocator`]: traits, fall-backs, pools; blocks large and small
 //! - [`checked`]: the same with every wrong use found
 //! - [`traits`]: traits of allocators, [`fault`]: what is wrong with a call
@@ -20,6 +21,7 @@ pub mod checked;
 pub mod fault;
 mod handles;
 pub mod instance;
+mod kept;
 pub mod kinds;
 pub mod named;
 mod os;

@@ -207,6 +207,7 @@ impl Inner {
             unsafe { ptr::copy(src, seen, len) };
             return Ok(());
         }
+        self.arena.check(dst, len)?;
         for offset in (0..len).step_by(PIECE) {
             let size = PIECE.min(len - offset);
             // SAFETY: the caller's promise: `len` bytes that nobody writes meanwhile.
@@ -238,6 +239,7 @@ impl Inner {
             unsafe { ptr::copy(seen, dst, len) };
             return Ok(());
         }
+        self.arena.check(src, len)?;
         for offset in (0..len).step_by(PIECE) {
             let size = PIECE.min(len - offset);
             let answer = self.call(frame::READ, &[&bytes(&[src.offset(offset).0, size as u64])])?;
@@ -396,8 +398,12 @@ fn greeted(link: &Link, number: usize, mut arena: Arena) -> Result<(Arena, u64)>
     let path = arena.path().unwrap_or_default();
     let parts = [hello.as_slice(), path.as_bytes()];
     let answer = link.call((frame::HELLO, 0), &parts, None, &Unheard);
-    let lost = |_: End| DeviceError::Lost("its process ended before it had memory".into());
+    let lost = |end: End| {
+        let what = if end == End::Silent { "shows no sign of life" } else { "ended" };
+        DeviceError::Lost(format!("its process {what} before it had memory"))
+    };
     let answer = done(answer.map_err(lost)?)?;
+    link.has_begun();
     let [base, seen, confined] = numbers(&answer)?;
     arena.moved_to(base as usize);
     if seen != mark {
@@ -502,6 +508,7 @@ impl Device for Other {
             unsafe { ptr::copy(from, to, len) };
             return Ok(());
         }
+        self.arena.check(dst, len).and_then(|()| self.arena.check(src, len))?;
         let count = len.div_ceil(AT_ONCE);
         for index in 0..count {
             let at = AT_ONCE * if dst.0 <= src.0 { index } else { count - 1 - index };
@@ -518,6 +525,7 @@ impl Device for Other {
             unsafe { ptr::write_bytes(seen, byte, len) };
             return Ok(());
         }
+        self.arena.check(dst, len)?;
         for offset in (0..len).step_by(AT_ONCE) {
             let size = AT_ONCE.min(len - offset) as u64;
             self.call(frame::FILL, &[&bytes(&[dst.offset(offset).0, u64::from(byte), size])])?;

@@ -8,24 +8,15 @@ use std::collections::HashMap;
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, TryLockError};
 use std::time::{Duration, Instant};
 
 use abi::remote::{HEAD, Head, LONGEST, MIXED, frame, mixed};
 
-use crate::separate::process::{is_traced, lock, state_of};
-use crate::separate::supply::Supply;
+use crate::separate::process::lock;
+use crate::separate::silence::{STEP, STEPS_TO_ASK, Silence};
 
-/// How long is waited between looks at the other side.
-const STEP: Duration = Duration::from_millis(100);
-/// So many steps without a byte, and a sign of life is asked for.
-const STEPS_TO_ASK: u32 = 2;
-/// So many, and a program that does nothing is given up; one that has work, but no processor, after the second number.
-const STEPS_TO_LIVE: u32 = 10;
-const STEPS_WHEN_BUSY: u32 = 50;
-/// So many before the first word: a connection takes its time.
-const STEPS_TO_GREET: u32 = 100;
 /// Bytes that are read at once.
 const HELD: usize = 64 << 10;
 
@@ -71,6 +62,10 @@ pub(super) struct Link {
     stream: UnixStream,
     /// The process that this machine has started.
     process: libc::pid_t,
+    /// The program runs on another machine, of which is known only what the link says.
+    is_elsewhere: bool,
+    /// The program has no memory yet.
+    is_new: AtomicBool,
     calls: AtomicU64,
     sending: Mutex<()>,
     state: Mutex<State>,
@@ -102,11 +97,17 @@ pub(super) struct Limit {
 }
 
 impl Link {
-    pub(super) fn new(stream: UnixStream, process: libc::pid_t) -> io::Result<Link> {
+    pub(super) fn new(
+        stream: UnixStream,
+        process: libc::pid_t,
+        is_elsewhere: bool,
+    ) -> io::Result<Link> {
         stream.set_nonblocking(true)?;
         Ok(Link {
             stream,
             process,
+            is_elsewhere,
+            is_new: AtomicBool::new(true),
             calls: AtomicU64::new(0),
             sending: Mutex::default(),
             state: Mutex::default(),
@@ -127,7 +128,12 @@ impl Link {
     /// Reads exactly so many bytes before all frames.
     pub(super) fn greeting(&self, bytes: &mut [u8]) -> Result<(), End> {
         let mut reader = lock(&self.reader);
-        self.read(&mut reader, bytes, &Limit::none(), &Silence::before_greeting())
+        self.read(&mut reader, bytes, &Limit::none(), &Patience::to_greet(self))
+    }
+
+    /// The program has memory: it has begun.
+    pub(super) fn has_begun(&self) {
+        self.is_new.store(false, Ordering::Relaxed);
     }
 
     /// Sends a frame and waits for its answer.
@@ -231,7 +237,7 @@ impl Link {
     /// Reads one frame: an answer, or nothing where it was something else.
     fn next(&self, limit: &Limit, hearer: &dyn Hearer) -> Result<Option<(u64, Answer)>, End> {
         let mut reader = lock(&self.reader);
-        let patience = Silence::default();
+        let patience = Patience::to_live(self);
         let mut head = [0; HEAD];
         self.read(&mut reader, &mut head, limit, &patience)?;
         let Head { kind, call, len, .. } = Head::read(&head).ok_or(End::Nonsense)?;
@@ -280,9 +286,9 @@ impl Link {
         reader: &mut Reader,
         mut bytes: &mut [u8],
         limit: &Limit,
-        patience: &Silence,
+        patience: &Patience,
     ) -> Result<(), End> {
-        let mut silence = patience.clone();
+        let mut patience = patience.clone();
         while !bytes.is_empty() {
             let here = reader.held.get(reader.from..).unwrap_or_default();
             let count = here.len().min(bytes.len());
@@ -308,7 +314,7 @@ impl Link {
             match got {
                 Ok(0) => return Err(End::Closed),
                 Ok(got) => {
-                    silence = patience.clone();
+                    patience.silence.ends();
                     if is_large {
                         bytes = bytes.get_mut(got..).unwrap_or_default();
                     }
@@ -318,7 +324,7 @@ impl Link {
                         if limit.is_over() {
                             return Err(End::Late { launch: limit.launch });
                         }
-                        silence.goes_on(self)?;
+                        patience.wears(self)?;
                     }
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -373,17 +379,17 @@ impl Link {
 
     /// Sends bytes that are no frame.
     pub(super) fn write(&self, mut bytes: &[u8]) -> Result<(), End> {
-        let mut silence = Silence { asks: false, ..Silence::default() };
+        let mut patience = Patience { asks: false, ..Patience::to_live(self) };
         while !bytes.is_empty() {
             // A peer that is gone is an answer, not a signal.
             match send_quietly(&self.stream, bytes) {
                 Ok(sent) => {
-                    silence.steps = 0;
+                    patience.silence.ends();
                     bytes = bytes.get(sent..).unwrap_or_default();
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     if !self.poll(libc::POLLOUT, STEP) {
-                        silence.goes_on(self)?;
+                        patience.wears(self)?;
                     }
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -440,45 +446,32 @@ impl Limit {
     }
 }
 
-/// How long nothing has come, in steps: time in which this process was stopped itself is one step at most.
+/// How long is waited.
 #[derive(Clone)]
-struct Silence {
-    steps: u32,
-    /// What processors the other side had when it began.
-    supply: Option<Supply>,
-    /// It may be that long.
-    most: u32,
+struct Patience {
+    silence: Silence,
     /// A sign of life is asked for.
     asks: bool,
 }
 
-impl Default for Silence {
-    fn default() -> Silence {
-        Silence { steps: 0, supply: None, most: STEPS_TO_LIVE, asks: true }
-    }
-}
-
-impl Silence {
-    fn before_greeting() -> Silence {
-        Silence { steps: 0, supply: None, most: STEPS_TO_GREET, asks: false }
+impl Patience {
+    fn to_live(link: &Link) -> Patience {
+        let silence = Silence::of(link.process, link.is_elsewhere);
+        let is_new = link.is_new.load(Ordering::Relaxed);
+        Patience { silence: if is_new { silence.of_new() } else { silence }, asks: true }
     }
 
-    fn goes_on(&mut self, link: &Link) -> Result<(), End> {
-        self.steps += 1;
-        let supply = self.supply.get_or_insert_with(|| Supply::of(link.process));
-        if self.asks && self.steps.is_multiple_of(STEPS_TO_ASK) {
+    fn to_greet(link: &Link) -> Patience {
+        Patience { silence: Silence::before_greeting(link.process), asks: false }
+    }
+
+    /// Nothing came for another step.
+    fn wears(&mut self, link: &Link) -> Result<(), End> {
+        let is_over = self.silence.goes_on();
+        if self.asks && self.silence.steps().is_multiple_of(STEPS_TO_ASK) {
             link.ping()?;
         }
-        if self.steps < STEPS_TO_LIVE || is_traced(link.process) {
-            return Ok(());
-        }
-        let most = match state_of(link.process) {
-            Some('T') => STEPS_TO_LIVE,
-            // A processor that others use, or a disk, is not the program's fault.
-            _ if supply.is_short() => self.most.max(STEPS_WHEN_BUSY),
-            _ => self.most,
-        };
-        if self.steps < most { Ok(()) } else { Err(End::Silent) }
+        if is_over { Err(End::Silent) } else { Ok(()) }
     }
 }
 

@@ -56,7 +56,7 @@ pub(super) fn start(image: &Offered) -> Result<Started> {
     let process = libc::pid_t::try_from(child.id()).unwrap_or(0);
     // Its ends are the child's alone now.
     drop(command);
-    let link = Link::new(ours, process).map_err(|it| failed(&it))?;
+    let link = Link::new(ours, process, is_sent).map_err(|it| failed(&it))?;
     let mut greeting = [0; 40];
     let sent = if is_sent { link.write(&image.program) } else { Ok(()) };
     let greeted = sent.and_then(|()| link.greeting(&mut greeting));

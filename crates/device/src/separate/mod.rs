@@ -11,6 +11,7 @@
 //! - [`process`]: starting the helper, and the channels to it
 //! - [`proxy`]: the device as the runtime sees it
 //! - [`upward`]: what kernels ask of the host; [`ancestor`]: the host as they see it
+//! - [`silence`]: how long the helper may take to show that it lives
 //! - [`serve`]: the helper's side; [`last_words`]: what it says when a kernel dies
 
 pub mod ancestor;
@@ -19,7 +20,7 @@ pub(crate) mod process;
 mod protocol;
 pub(crate) mod proxy;
 pub mod serve;
-pub(crate) mod supply;
+pub(crate) mod silence;
 mod upward;
 
 pub use process::tell_number;

@@ -11,17 +11,17 @@ use std::cell::Cell;
 use std::ffi::{CStr, c_void};
 use std::io;
 use std::net::Shutdown;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{self, Command};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use std::{env, fs, mem, thread};
+use std::{env, mem, thread};
 
 use super::protocol::{self, Request, VERSION};
-use super::supply::Supply;
+use super::silence::{STEP, STEPS_TO_ASK, Silence};
 use super::upward;
 use super::{FOLDER_VARIABLE, HELPER, INSIDE_VARIABLE};
 use crate::arena::Arena;
@@ -49,16 +49,6 @@ pub(super) struct Helper {
     /// It was given up: it showed no sign of life.
     is_silent: AtomicBool,
 }
-
-/// How long a helper may take to greet, and to answer what is answered at once, in steps: time in which this process was
-/// stopped itself is one step at most.
-const STEP: Duration = Duration::from_millis(100);
-const STEPS_TO_GREET: u32 = 100;
-const STEPS_TO_LIVE: u32 = 50;
-/// The same for one that was stopped, or has processors enough: a busy machine is no reason then.
-const STEPS_WHEN_STOPPED: u32 = 10;
-/// An answer that takes longer than this may be that of a kernel that computes, or never come: a sign of life tells.
-const QUICK: Duration = Duration::from_secs(1);
 
 /// How long a process may take to end.
 const TO_END: Duration = Duration::from_secs(2);
@@ -145,24 +135,19 @@ impl Helper {
             return Err(DeviceError::Failed("it has no memory that both sides see".into()));
         };
         let files = [memory.as_raw_fd(), asking.as_raw_fd(), 0];
-        let sent = protocol::ask(&ours, &hello, &files)
-            // Standard input may be closed.
-            .or_else(|_| protocol::ask(&ours, &hello, files.get(..2).unwrap_or_default()));
+        let greet = |files: &[RawFd]| protocol::ask(&ours, &hello, files, &mut protocol::never);
+        // Standard input may be closed.
+        let sent = greet(&files).or_else(|_| greet(files.get(..2).unwrap_or_default()));
         // Its end of the channel is the child's alone now.
         drop(command);
         let limited = ours.set_read_timeout(Some(STEP));
-        let mut steps = 0;
-        let mut is_late = || {
-            steps += 1;
-            let is_stopped = steps >= STEPS_WHEN_STOPPED && state_of(process) == Some('T');
-            let is_over = (is_stopped || steps >= STEPS_TO_GREET) && !is_traced(process);
-            if is_over { Err(io::ErrorKind::TimedOut.into()) } else { Ok(()) }
-        };
+        let mut silence = Silence::before_greeting(process);
+        let mut is_late = || if silence.goes_on() { protocol::never() } else { Ok(()) };
         let greeted = sent.and(limited).and_then(|()| protocol::answered(&ours, &mut is_late));
         let greeted = greeted.map_err(|error| {
             let why = if error.kind() == io::ErrorKind::TimedOut {
                 kill(process);
-                format!("waited {:?} for its greeting", STEP * steps)
+                format!("waited {:?} for its greeting", STEP * silence.steps())
             } else {
                 error.to_string()
             };
@@ -217,15 +202,14 @@ impl Helper {
         let channel = kept.map_or_else(|| self.open(), Ok).map_err(|_| Unanswered::Gone)?;
         let is_over = || until.is_some_and(|it| it <= Instant::now());
         let mut is_late = || if is_over() { protocol::never() } else { self.lives() };
-        let answer = protocol::ask(&channel, request, &[])
+        let answer = protocol::ask(&channel, request, &[], &mut is_late)
             .and_then(|()| protocol::answered(&channel, &mut is_late));
         let answer = answer.map_err(|error| {
             if error.kind() == io::ErrorKind::TimedOut && is_over() {
                 kill(self.process);
                 return Unanswered::Late;
             }
-            // What is sent is read at once, so that it cannot be sent is silence too.
-            if matches!(error.kind(), io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock) {
+            if error.kind() == io::ErrorKind::TimedOut {
                 self.is_silent.store(true, Ordering::Release);
                 kill(self.process);
             }
@@ -251,10 +235,11 @@ impl Helper {
 
     fn open(&self) -> io::Result<UnixStream> {
         let (ours, theirs) = UnixStream::pair()?;
-        ours.set_read_timeout(Some(QUICK))?;
-        ours.set_write_timeout(Some(STEP * STEPS_TO_LIVE))?;
+        // An answer that takes longer may be that of a kernel that computes, or never come: a sign of life tells.
+        ours.set_read_timeout(Some(STEP * STEPS_TO_ASK))?;
+        ours.set_write_timeout(Some(STEP * STEPS_TO_ASK))?;
         let control = lock(&self.control);
-        protocol::ask(&control, &Request::Channel, &[theirs.as_raw_fd()])?;
+        protocol::ask(&control, &Request::Channel, &[theirs.as_raw_fd()], &mut protocol::never)?;
         Ok(ours)
     }
 }
@@ -266,32 +251,11 @@ impl Helper {
         if self.is_silent.load(Ordering::Acquire) {
             return Err(io::ErrorKind::TimedOut.into());
         }
-        let mut steps = 0;
-        let supply = Supply::of(self.process);
-        let mut is_late = || {
-            steps += 1;
-            let is_enough = || state_of(self.process) == Some('T') || !supply.is_short();
-            let is_quiet = steps >= STEPS_WHEN_STOPPED && is_enough();
-            let is_over = (is_quiet || steps >= STEPS_TO_LIVE) && !is_traced(self.process);
-            if is_over { Err(io::ErrorKind::TimedOut.into()) } else { Ok(()) }
-        };
-        protocol::ask(&control, &Request::Alive, &[])?;
+        let mut silence = Silence::of(self.process, false).asked();
+        let mut is_late = || if silence.goes_on() { protocol::never() } else { Ok(()) };
+        protocol::ask(&control, &Request::Alive, &[], &mut protocol::never)?;
         protocol::answered(&control, &mut is_late).map(|_| ())
     }
-}
-
-/// What the system says of a process: `R` for one that could run, `T` for one that is stopped.
-pub(crate) fn state_of(process: libc::pid_t) -> Option<char> {
-    let text = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // The name may have anything in it.
-    text.rsplit_once(") ")?.1.chars().next()
-}
-
-/// Whether a debugger holds a process: it may stop it as long as its user likes.
-pub(crate) fn is_traced(process: libc::pid_t) -> bool {
-    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
-    let tracer = status.lines().find_map(|it| it.strip_prefix("TracerPid:"));
-    tracer.is_some_and(|it| it.trim() != "0")
 }
 
 /// Ends a child of ours that does not end by itself, and takes its status.

@@ -180,10 +180,15 @@ pub(super) fn words<const COUNT: usize>(rest: &mut &[u8]) -> Option<[u64; COUNT]
     Some(list)
 }
 
-/// Sends a request with files.
-pub(super) fn ask(stream: &UnixStream, request: &Request, files: &[RawFd]) -> io::Result<()> {
+/// Sends a request with files; `is_late` as for [`answered`].
+pub(super) fn ask(
+    stream: &UnixStream,
+    request: &Request,
+    files: &[RawFd],
+    is_late: &mut dyn FnMut() -> io::Result<()>,
+) -> io::Result<()> {
     let (kind, payload) = request.encode();
-    send(stream, kind, &payload, files)
+    send(stream, kind, &payload, files, is_late)
 }
 
 /// Receives a request; an end of the stream is an error as well.
@@ -198,10 +203,14 @@ pub(super) fn asked(stream: &UnixStream) -> io::Result<(Request, Vec<File>)> {
 /// Sends an answer.
 pub(super) fn answer(stream: &UnixStream, answer: &Result<Vec<u8>>) -> io::Result<()> {
     match answer {
-        Ok(payload) => send(stream, kind::DONE, payload, &[]),
-        Err(DeviceError::BadImage(why)) => send(stream, kind::BAD_IMAGE, why.as_bytes(), &[]),
-        Err(DeviceError::NotFound(name)) => send(stream, kind::NOT_FOUND, name.as_bytes(), &[]),
-        Err(error) => send(stream, kind::FAILED, error.to_string().as_bytes(), &[]),
+        Ok(payload) => send(stream, kind::DONE, payload, &[], &mut never),
+        Err(DeviceError::BadImage(why)) => {
+            send(stream, kind::BAD_IMAGE, why.as_bytes(), &[], &mut never)
+        }
+        Err(DeviceError::NotFound(name)) => {
+            send(stream, kind::NOT_FOUND, name.as_bytes(), &[], &mut never)
+        }
+        Err(error) => send(stream, kind::FAILED, error.to_string().as_bytes(), &[], &mut never),
     }
 }
 
@@ -242,16 +251,22 @@ pub(super) fn send(
     kind: u64,
     payload: &[u8],
     files: &[RawFd],
+    is_late: &mut dyn FnMut() -> io::Result<()>,
 ) -> io::Result<()> {
     let mut head = [0u8; 16];
     let (first, second) = head.split_at_mut(8);
     first.copy_from_slice(&kind.to_ne_bytes());
     second.copy_from_slice(&(payload.len() as u64).to_ne_bytes());
-    send_bytes(stream, &head, files)?;
-    send_bytes(stream, payload, &[])
+    send_bytes(stream, &head, files, is_late)?;
+    send_bytes(stream, payload, &[], is_late)
 }
 
-fn send_bytes(stream: &UnixStream, mut bytes: &[u8], mut files: &[RawFd]) -> io::Result<()> {
+fn send_bytes(
+    stream: &UnixStream,
+    mut bytes: &[u8],
+    mut files: &[RawFd],
+    is_late: &mut dyn FnMut() -> io::Result<()>,
+) -> io::Result<()> {
     while !bytes.is_empty() {
         let mut part =
             libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
@@ -282,7 +297,10 @@ fn send_bytes(stream: &UnixStream, mut bytes: &[u8], mut files: &[RawFd]) -> io:
                 bytes = bytes.get(sent..).unwrap_or_default();
                 files = &[];
             }
-            Err(_) => retry(io::Error::last_os_error())?,
+            Err(_) => match io::Error::last_os_error() {
+                error if error.kind() == io::ErrorKind::WouldBlock => is_late()?,
+                error => retry(error)?,
+            },
         }
     }
     Ok(())
@@ -385,7 +403,7 @@ mod tests {
             },
         ];
         for request in &requests {
-            ask(&here, request, &[there.as_raw_fd()]).unwrap();
+            ask(&here, request, &[there.as_raw_fd()], &mut never).unwrap();
             let (got, files) = asked(&there).unwrap();
             assert_eq!((&got, files.len()), (request, 1));
         }
@@ -394,11 +412,11 @@ mod tests {
     #[test]
     fn an_end_and_nonsense_are_errors() {
         let (here, there) = UnixStream::pair().unwrap();
-        send(&here, 55, b"?", &[]).unwrap();
+        send(&here, 55, b"?", &[], &mut never).unwrap();
         assert!(asked(&there).is_err());
         drop(here);
         assert!(asked(&there).is_err());
-        assert!(ask(&there, &Request::Channel, &[]).is_err(), "and no signal");
+        assert!(ask(&there, &Request::Channel, &[], &mut never).is_err(), "and no signal");
     }
 
     #[test]

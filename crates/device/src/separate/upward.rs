@@ -144,7 +144,7 @@ impl Wish {
 /// Asks, with files; the answer is another matter.
 pub(super) fn ask(stream: &UnixStream, wish: &Wish, files: &[RawFd]) -> io::Result<()> {
     let (kind, payload) = wish.encode();
-    protocol::send(stream, kind, &payload, files)
+    protocol::send(stream, kind, &payload, files, &mut protocol::never)
 }
 
 fn asked(stream: &UnixStream) -> io::Result<(Wish, Vec<File>)> {
@@ -251,7 +251,7 @@ mod tests {
             let (got, files) = asked(&there).unwrap();
             assert_eq!((&got, files.len()), (wish, 1));
         }
-        protocol::send(&here, kind::RUN, &[0xff; 16], &[]).unwrap();
+        protocol::send(&here, kind::RUN, &[0xff; 16], &[], &mut protocol::never).unwrap();
         assert!(asked(&there).is_err(), "a length that is not there");
     }
 

@@ -288,6 +288,59 @@ static void program(double *sum)
   cache_all(WRITE_BACK | INVALIDATE);
   for (int i = 0; i < N; i++) *sum += marks[i][0] == 1;
 }
+#elif PROGRAM == 6 /* cholesky: of a matrix in tiles, whose rows are whole lines */
+enum { LEAF = 16, TILES = 8 };
+typedef double tile[LEAF][LEAF];
+static tile all[TILES][TILES] __attribute__((aligned(LINE)));
+NEAR static int now;
+static void factor(double (*a)[LEAF])
+{
+  for (int j = 0; j < LEAF; j++) {
+    for (int k = 0; k < j; k++) a[j][j] -= a[j][k] * a[j][k];
+    a[j][j] = __builtin_sqrt(a[j][j]);
+    for (int i = j + 1; i < LEAF; i++) {
+      for (int k = 0; k < j; k++) a[i][j] -= a[i][k] * a[j][k];
+      a[i][j] /= a[j][j];
+    }
+  }
+}
+static void solve(int row)
+{
+  double (*a)[LEAF] = all[row][now], (*d)[LEAF] = all[now][now];
+  for (int i = 0; i < LEAF; i++)
+    for (int j = 0; j < LEAF; j++) {
+      for (int k = 0; k < j; k++) a[i][j] -= a[i][k] * d[j][k];
+      a[i][j] /= d[j][j];
+    }
+}
+static void update(int both)
+{
+  int row = both / TILES, column = both % TILES;
+  if (column <= now || column > row) return;
+  double (*a)[LEAF] = all[row][column], (*b)[LEAF] = all[row][now], (*c)[LEAF] = all[column][now];
+  for (int i = 0; i < LEAF; i++)
+    for (int j = 0; j < LEAF; j++)
+      for (int k = 0; k < LEAF; k++) a[i][j] -= b[i][k] * c[j][k];
+}
+static void program(double *sum)
+{
+  for (int t = 0; t < TILES * TILES; t++)
+    for (int i = 0; i < LEAF * LEAF; i++) {
+      int is_diagonal = t % (TILES + 1) == 0 && i % (LEAF + 1) == 0;
+      all[t / TILES][t % TILES][i / LEAF][i % LEAF] = is_diagonal ? TILES * LEAF : 1.0 / (1 + (i + t) % 7);
+    }
+  u32 began = cycle();
+  for (int k = 0; k < TILES; k++) {
+    now = k;
+    factor(all[k][k]);
+    forasync(k + 1, TILES, 1, solve);
+    forasync((k + 1) * TILES, TILES * TILES, 1, update);
+  }
+  took = cycle() - began;
+  for (int t = 0; t < TILES; t++)
+    for (int u = 0; u <= t; u++)
+      for (int i = 0; i < LEAF * LEAF; i++) *sum += all[t][u][i / LEAF][i % LEAF] * (i % 3 + 1);
+}
 #else /* stencil: seven points in three dimensions, twice */
 enum { N = 24, ROW = 32 };
 static double grid[2][N][N][ROW] __attribute__((aligned(LINE)));

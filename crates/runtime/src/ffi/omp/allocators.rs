@@ -228,6 +228,15 @@ pub extern "C" fn __wrap_omp_set_default_allocator(allocator: Allocator) {
 /// Makes memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn __wrap_omp_alloc(size: usize, allocator: Allocator) -> *mut c_void {
+    // Nothing is kept where every wrong use is to be found.
+    let at = allocator::kept(allocator, size);
+    if at.is_null() { not_kept(size, allocator) } else { at.cast() }
+}
+
+/// May unwind, so that the routine stays on the stack: messages say where it was called.
+#[cold]
+#[inline(never)]
+fn not_kept(size: usize, allocator: Allocator) -> *mut c_void {
     if MODE.load(Ordering::Acquire) == PLAIN {
         let at = allocator::fast(allocator, size);
         if !at.is_null() {
@@ -322,10 +331,24 @@ pub unsafe extern "C" fn __wrap_omp_realloc(
 pub unsafe extern "C" fn __wrap_omp_free(at: *mut c_void, allocator: Allocator) {
     // SAFETY: the caller's promise.
     unsafe {
-        if MODE.load(Ordering::Acquire) == PLAIN && allocator::free_fast(at.cast(), allocator) {
-            return;
+        if !allocator::keep(at.cast(), allocator) {
+            give_back_plain(at, allocator);
         }
-        give_back("omp_free", at, allocator);
+    }
+}
+
+/// As [`not_kept`].
+///
+/// # Safety
+/// Nobody uses the memory.
+#[cold]
+#[inline(never)]
+unsafe fn give_back_plain(at: *mut c_void, allocator: Allocator) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if MODE.load(Ordering::Acquire) != PLAIN || !allocator::free_fast(at.cast(), allocator) {
+            give_back("omp_free", at, allocator);
+        }
     }
 }
 
