@@ -1,9 +1,11 @@
-// Functions of the C library in regions: rounding to integers, words, sines with cosines, characters.
+// Functions of the C library in regions: rounding to integers, words, sines with cosines, characters, quotients with rests.
 #define _GNU_SOURCE
 #include <ctype.h>
+#include <inttypes.h>
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int wrong;
@@ -34,9 +36,35 @@ static void characters(void)
   expect(right, "characters");
 }
 
+/* Quotients and rests at once: towards zero, in all types, in a function and through its result. */
+static long divided(long a, long b)
+{
+  const ldiv_t both = ldiv(a, b);
+  return both.quot * 1000 + both.rem;
+}
+
+static void quotients(void)
+{
+  long told[64], right = 1;
+#pragma omp target teams distribute parallel for map(from : told)
+  for (int i = 0; i < 64; i++) {
+    const div_t small = div(i - 32, 5);
+    told[i] = small.quot + small.rem * 100L + divided(i * 3L - 100, -7);
+    told[i] += (long)(lldiv(i * 10000000000LL, 3).rem + imaxdiv((intmax_t)i - 40, 9).quot * 1000000);
+  }
+  for (int i = 0; i < 64; i++) {
+    const long a = i * 3L - 100, b = -7;
+    long wanted = (i - 32) / 5 + (i - 32) % 5 * 100L + a / b * 1000 + a % b;
+    wanted += i * 10000000000L % 3 + (i - 40L) / 9 * 1000000;
+    right &= told[i] == wanted;
+  }
+  expect(right, "quotients");
+}
+
 int main(void)
 {
   characters();
+  quotients();
   const double input[6] = { -2.5, -0.5, 0.4999, 1.5, 2.5, 1e6 + 0.5 };
   long rounded[6], even[6];
   double whole[6], scaled[6], sine, cosine;

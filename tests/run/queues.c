@@ -30,7 +30,8 @@ int main(void)
       int at;
 #pragma omp atomic capture
       at = many++;
-      kept[at] = value;
+      const int behind = value;
+      kept[at] = behind;
     }
   }
   int expected = 0;

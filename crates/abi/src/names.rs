@@ -58,6 +58,12 @@ pub const FAULT: &str = "__ferry_fault";
 pub const FAULT_FUNCTION: u64 = 2;
 /// In that word: no memory was left for an array whose length is computed.
 pub const FAULT_MEMORY: u64 = 3;
+/// In that word: `abort` was called.
+pub const FAULT_ABORT: u64 = 4;
+/// In that word: what was asserted does not hold.
+pub const FAULT_ASSERT: u64 = 5;
+/// In that word: a directive `error` was reached.
+pub const FAULT_ERROR: u64 = 6;
 /// What the name of the pointer to a `link` variable ends with, on both sides.
 pub const LINK_SUFFIX: &str = "_decl_tgt_ref_ptr";
 

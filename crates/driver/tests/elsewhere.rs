@@ -155,3 +155,52 @@ fn a_pointer_that_leads_to_no_function_of_the_device_is_a_fault_on_opencl() {
         assert!(said.contains("called a function of which the device knows nothing"), "{said}");
     }
 }
+
+/// Ends in one of three ways, or not at all.
+const ENDS: &str = "#include <assert.h>
+#include <stdlib.h>
+int main(int count, char **words) {
+  int how = count > 1 ? atoi(words[1]) : 0, result = 0;
+#pragma omp target map(tofrom: result)
+  {
+    assert(how != 1);
+    if (how == 2) abort();
+    if (how == 3) {
+#pragma omp error at(execution) message(\"too \" \"much\")
+    }
+    result = how + 1;
+  }
+  return result != 1;
+}
+";
+
+#[test]
+fn a_kernel_that_ends_the_program_says_why_on_opencl() {
+    if !has_driver() {
+        eprintln!("skipped: no OpenCL driver is installed (Debian: pocl-opencl-icd)");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    fs::write(folder.path().join("a.c"), ENDS).expect("a file");
+    let built = ferry(&["cc", "--device", "opencl", "a.c", "-o", "p"], folder.path());
+    assert!(built.status.success(), "{}", told(&built));
+    let ways = [
+        ("1", "a.c:7: Assertion `how != 1' failed.", "an assertion failed"),
+        ("2", "", "abort() was called"),
+        ("3", "error directive: too much", "an `error` directive was reached"),
+    ];
+    for device in ["opencl", "opencl:1.2"] {
+        let run = |how: &str| {
+            let mut command = Command::new(folder.path().join("p"));
+            command.arg(how).env("OMP_TARGET_OFFLOAD", "MANDATORY").env("FERRY_DEVICE", device);
+            command.output().expect("the program runs")
+        };
+        assert!(run("0").status.success(), "{device}: {}", told(&run("0")));
+        for (how, said, why) in ways {
+            let ran = run(how);
+            let all = told(&ran);
+            assert!(!ran.status.success() && all.contains("a.c:5:"), "{device}: {all}");
+            assert!(all.contains(said) && all.contains(why), "{device}: {all}");
+        }
+    }
+}

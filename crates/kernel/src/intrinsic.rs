@@ -51,10 +51,16 @@ pub const QUOTIENT: &str = "__ferry_kernel_quotient";
 /// `(address)`: what is there goes to the host, which may change it.
 pub const HAND_BACK: &str = "__ferry_kernel_hand_back";
 
+/// `(fault)`: the kernel has found a fault in itself, which ends the program.
+pub const FAIL: &str = "__ferry_kernel_fail";
+
+/// Whether no thread has found a fault yet, as far as a thread can see.
+pub const IS_SOUND: &str = "__ferry_kernel_is_sound";
+
 /// All of them.
-pub const ALL: [&str; 19] = [
+pub const ALL: [&str; 21] = [
     COPY, INFINITY, BARRIER, THREAD, THREADS, GROUP, GROUPS, TRY_LOCK, UNLOCK, LEAVE, TAKE,
-    IS_LAST, TICKET, POST, AWAIT, FORGET, SHUFFLE, QUOTIENT, HAND_BACK,
+    IS_LAST, TICKET, POST, AWAIT, FORGET, SHUFFLE, QUOTIENT, HAND_BACK, FAIL, IS_SOUND,
 ];
 
 /// The function of this name, made if the program has none.
@@ -168,6 +174,19 @@ pub fn hand_back(build: &mut Builder<'_>, at: ExprId) -> ExprId {
     let pointer = build.program.types.pointer_to(void);
     let at = build.cast(at, pointer);
     call(build, HAND_BACK, void, &[pointer], &[at])
+}
+
+/// Ends the program with a fault.
+pub fn fail(build: &mut Builder<'_>, fault: ExprId) -> ExprId {
+    let void = build.program.types.get(TypeKind::Void);
+    let number = build.number_type();
+    call(build, FAIL, void, &[number], &[fault])
+}
+
+/// Whether there is no fault yet.
+pub fn is_sound(build: &mut Builder<'_>) -> ExprId {
+    let int = build.int_type();
+    call(build, IS_SOUND, int, &[], &[])
 }
 
 /// Infinity.

@@ -84,8 +84,15 @@ fn policy_of(word: &str) -> Option<Policy> {
 pub(crate) fn default_device() -> i32 {
     static NUMBER: OnceLock<i32> = OnceLock::new();
     *NUMBER.get_or_init(|| {
-        let number = env::var("OMP_DEFAULT_DEVICE").ok();
-        number.and_then(|it| it.trim().parse().ok()).unwrap_or(0)
+        let word = env::var("OMP_DEFAULT_DEVICE").unwrap_or_default();
+        match word.trim().parse::<i32>() {
+            Ok(number) if number >= 0 => return number,
+            _ if word.trim().is_empty() => {}
+            _ => crate::report::warn(&format!(
+                "OMP_DEFAULT_DEVICE={word} is not understood and ignored; say the number of a device"
+            )),
+        }
+        0
     })
 }
 

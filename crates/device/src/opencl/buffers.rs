@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use abi::image::OPENCL_MEMORIES;
-use abi::names::{FAULT_FUNCTION, FAULT_MEMORY};
+use abi::names::{FAULT_ABORT, FAULT_ASSERT, FAULT_ERROR, FAULT_FUNCTION, FAULT_MEMORY};
 use cl3::command_queue as queue;
 use cl3::kernel;
 use cl3::memory::{self, CL_MEM_READ_WRITE};
@@ -48,7 +48,7 @@ impl Moved {
     pub(super) fn check(&self) -> Result<()> {
         match self.0.load(Ordering::Acquire) {
             0 => Ok(()),
-            FAULT_FUNCTION | FAULT_MEMORY => found(self.0.load(Ordering::Acquire)),
+            FAULT_FUNCTION..=FAULT_ERROR => found(self.0.load(Ordering::Acquire)),
             _ => Err(DeviceError::Failed(
                 "OpenCL: the driver moves memory between kernels, so pointers in data lead nowhere: this device \
                  cannot be used"
@@ -63,6 +63,9 @@ pub(super) fn found(fault: u64) -> Result<()> {
     let what = match fault {
         0 => return Ok(()),
         FAULT_MEMORY => "it has no memory left for an array whose length is computed",
+        FAULT_ABORT => "abort() was called",
+        FAULT_ASSERT => "an assertion failed",
+        FAULT_ERROR => "an `error` directive was reached",
         _ => "it called a function of which the device knows nothing",
     };
     Err(DeviceError::Fault { address: None, what: what.into() })

@@ -63,6 +63,14 @@ fn several_devices_are_numbered_in_the_order_of_the_list() {
         let ran = run(&folder, &["FERRY_DEVICE=cpu:separate*3"]);
         assert!(ran.out.starts_with("3 devices, default 0, apart"), "{}", ran.out);
     }
+    for odd in ["OMP_DEFAULT_DEVICE=first", "OMP_DEFAULT_DEVICE=-7"] {
+        let ran = run(&built("cpu:separate"), &[odd]);
+        assert!(
+            ran.out.contains("default 0") && ran.err.contains("OMP_DEFAULT_DEVICE"),
+            "{odd}: {}",
+            ran.err
+        );
+    }
     let ran = run(&built("cpu:separate*2"), &[]);
     assert!(ran.out.starts_with("2 devices, default 0, apart"), "{}", ran.out);
 }

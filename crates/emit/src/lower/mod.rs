@@ -34,6 +34,7 @@ mod kernel;
 mod kinds;
 mod known;
 mod lanes;
+mod library;
 mod loops;
 mod mapper;
 mod mentions;
@@ -290,6 +291,8 @@ pub fn lower_with(
     let for_device = if is_for_cores { for_cores } else { program };
     let away = wants_device.then(|| fallback::answered(for_device, false)).flatten();
     let away = away.as_ref().unwrap_or(for_device);
+    let away_library = options.is_for_cluster.then(|| library::with_quotients(away)).flatten();
+    let away = away_library.as_ref().unwrap_or(away);
     let grid_away = has_grids.then(|| fallback::answered(grid_program, false));
     let grid_away = grid_away.flatten();
     let grid_program = grid_away.as_ref().unwrap_or(grid_program);
@@ -297,6 +300,11 @@ pub fn lower_with(
     let grid_program = grid_aligned.as_ref().unwrap_or(grid_program);
     let grid_moved = has_grids.then(|| grid::statics::moved_out(grid_program)).flatten();
     let grid_program = grid_moved.as_ref().unwrap_or(grid_program);
+    let grid_library = has_grids.then(|| library::with_quotients(grid_program)).flatten();
+    let grid_program = grid_library.as_ref().unwrap_or(grid_program);
+    let has_kernels = !options.grids.is_empty();
+    let grid_ending = has_kernels.then(|| library::with_ends(grid_program)).flatten();
+    let grid_program = grid_ending.as_ref().unwrap_or(grid_program);
     let grid_stubbed = has_grids.then(|| handed_back::stubbed(grid_program)).flatten();
     let grid_program = grid_stubbed.as_ref().unwrap_or(grid_program);
     // Without the runtime the text of the host runs there only.

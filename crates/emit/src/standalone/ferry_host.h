@@ -70,6 +70,7 @@ struct ferry_module {
   int count;
   void *handle, *memory;
   struct ferry_module *next;
+  ferry_word fault; /* where kernels say what they found wrong with themselves, if they can */
 };
 
 struct ferry_kernel {

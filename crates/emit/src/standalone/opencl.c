@@ -67,6 +67,13 @@ static void find_kernel(struct ferry_kernel *kernel) {
   kernel->is_fixed = size[0] > 0;
 }
 
+/* What a kernel found wrong with itself ends the program. */
+static void check_fault(cl_ulong fault) {
+  static const char *const why[] = { "it has no memory left for an array whose length is computed", "abort() was called",
+                                     "an assertion failed", "an `error` directive was reached" };
+  if (fault >= 3 && fault < 7) fail("the kernel crashed: %s", why[fault - 3]);
+}
+
 static void device_run(struct ferry_kernel *kernel, ferry_word *arguments, int count, unsigned blocks,
                        unsigned threads) {
   static ferry_word parts;
@@ -103,6 +110,11 @@ static void device_run(struct ferry_kernel *kernel, ferry_word *arguments, int c
   check(clEnqueueNDRangeKernel(queue, kernel->handle, 1, 0, &all, &group, 0, 0, 0), "running a kernel");
   device_wait();
   check_memory();
+  if (kernel->module->fault) {
+    cl_ulong fault = 0;
+    device_read(&fault, kernel->module->fault, sizeof fault);
+    check_fault(fault);
+  }
 }
 
 /* A kernel that tells something of the variables of a file: two words. */
@@ -151,6 +163,10 @@ static void load_module(struct ferry_module *module) {
   ferry_word arguments[2] = { 0, 0 };
   find_kernel(&first);
   device_run(&first, arguments, 1, 1, 1);
+  cl_kernel fault = clCreateKernel(program, "ferry_at_ferry_fault", &code);
+  if (code != CL_SUCCESS) return;
+  clReleaseKernel(fault);
+  module->fault = variable_at(module, "ferry_fault");
 }
 
 @TABLE@

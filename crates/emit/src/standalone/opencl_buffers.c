@@ -162,8 +162,10 @@ static void pass_memory(struct ferry_kernel *kernel, cl_uint at, size_t threads)
   check(clSetKernelArg(kernel->handle, at, sizeof word, &word), "passing memory");
 }
 
+static void check_fault(cl_ulong fault);
 static void check_memory(void) {
   cl_ulong moved = 0;
   check(clEnqueueReadBuffer(queue, shared_words, CL_TRUE, 0, sizeof moved, &moved, 0, 0, 0), "looking at memory");
+  check_fault(moved);
   if (moved) fail("OpenCL: the driver moves memory between kernels, so pointers in data lead nowhere");
 }

@@ -493,6 +493,11 @@ impl Split<'_, '_> {
             let e = build.copy(to, value);
             return Some(build.stmt(C::Expr(e)));
         }
-        Some(Copier { vars: self.vars.clone(), ..Copier::new(self.cx.program) }.stmt(stmt))
+        // What it declares is named by the statements behind it.
+        let vars = std::mem::take(&mut self.vars);
+        let mut copier = Copier { vars, ..Copier::new(self.cx.program) };
+        let made = copier.stmt(stmt);
+        self.vars = copier.vars;
+        Some(made)
     }
 }

@@ -215,18 +215,23 @@ impl Machine {
              ASSERT(. <= {heap_end:#x}, \"the runtime does not fit into the scratchpad (l1)\")\n",
             base = l1.base,
         );
+        // The host may map a variable of the program that no kernel names.
+        let kept = |it: &str| format!("KEEP(*program.o({it})) *({it})");
         let program = format!(
             ". = {base:#x};\n\
              .text : {{ *(.text.start) *(.text .text.*) }}\n\
              . = ALIGN(16);\n\
-             .rodata : {{ *(.rodata .rodata.* .srodata .srodata.*) }}\n\
+             .rodata : {{ {rodata} }}\n\
              .eh_frame : {{ *(.eh_frame) }}\n\
-             .data : {{ *(.data .data.* .sdata .sdata.*) }}\n\
+             .data : {{ {data} }}\n\
              .tdata : {{ *(.tdata .tdata.*) }}\n\
              .tbss : {{ *(.tbss .tbss.*) }}\n\
-             .bss : {{ *(.bss .bss.* .sbss .sbss.* COMMON) }}\n\
+             .bss : {{ {bss} }}\n\
              ASSERT(. <= {end:#x}, \"the program is larger than the cluster's memory (l2)\")\n",
             base = l2.base,
+            rodata = kept(".rodata .rodata.* .srodata .srodata.*"),
+            data = kept(".data .data.* .sdata .sdata.*"),
+            bss = kept(".bss .bss.* .sbss .sbss.* COMMON"),
             end = u64::from(l2.base) + u64::from(l2.size),
         );
         // The linker wants addresses to rise.

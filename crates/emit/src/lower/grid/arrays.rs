@@ -36,10 +36,6 @@ impl Lowering<'_> {
         locals.sort_by_key(|it| it.index());
         let is_array = |it: &&VarId| types.is_vla(self.program.vars[**it].ty);
         needed = needed.or(locals.iter().find(is_array).copied());
-        if let Some(var) = needed.filter(|_| self.standalone) {
-            // Nobody would look whether there was memory for it.
-            self.not_standalone(self.program.vars[var].span, super::refused::VARIABLE_ARRAY);
-        }
         let mut state = self.state.borrow_mut();
         for var in locals {
             for length in self.own_lengths(self.program.vars[var].ty) {

@@ -167,9 +167,12 @@ impl Lowering<'_> {
     }
 
     /// Whether the unit has a word for faults.
-    pub(super) fn can_fail(&self) -> bool {
+    pub(super) fn can_fail(&self, functions: &[FunctionId]) -> bool {
         let state = self.state.borrow();
-        !state.called_types.is_empty() || state.has_arrays
+        let fails = |it: &FunctionId| {
+            self.program.names.text(self.program.functions[*it].name) == kernel::intrinsic::FAIL
+        };
+        !state.called_types.is_empty() || state.has_arrays || functions.iter().any(fails)
     }
 }
 

@@ -391,6 +391,8 @@ static void __ferry_end_allocator(__ferry_word allocator) {}
 #endif
 #define __ferry_kernel_copy __ferry_copy
 #define __ferry_kernel_infinity() ((double)INFINITY)
+#define __ferry_kernel_is_sound() (__ferry_failed() == 0)
+#define __ferry_kernel_fail(what) ((void)__ferry_fail(what))
 #define __ferry_kernel_quotient __ferry_quotient
 #define __ferry_kernel_try_lock __ferry_try
 #define __ferry_kernel_unlock __ferry_give

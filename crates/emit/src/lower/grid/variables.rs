@@ -147,9 +147,14 @@ impl Lowering<'_> {
                 }
             }
         }
-        if self.can_fail() && grid == Grid::OpenCl && !self.standalone {
+        if self.can_fail(functions) && grid == Grid::OpenCl {
             let declared = format!("typedef unsigned long __ferry_t_{FAULT};");
-            self.put_variable(Placed::of_unit(FAULT, self.unit), &declared, &mut out);
+            let placed = match self.standalone {
+                // One program has one text for each file, which the host asks by this name.
+                true => Placed { symbol: "ferry_fault".to_owned(), ..Placed::ours(FAULT) },
+                false => Placed::of_unit(FAULT, self.unit),
+            };
+            self.put_variable(placed, &declared, &mut out);
         }
         let named = |it: &FunctionId| {
             let function = &self.program.functions[*it];

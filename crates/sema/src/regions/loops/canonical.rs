@@ -12,7 +12,7 @@ use ir::program::{
     VarId,
 };
 use ir::region::{Loop, LoopTest};
-use ir::types::Ty;
+use ir::types::{Ty, TypeKind};
 use source::Span;
 
 use crate::regions::constant;
@@ -54,7 +54,9 @@ pub(super) fn form(program: &Program, id: StmtId, it: &For) -> Result<Loop, Opti
     if types.is_error(ty) || has_error(program, it) {
         return Err(None);
     }
-    if types.is_bool(ty) || !counts(program, ty) {
+    // The standards want a signed or unsigned integer type, and gcc 12 breaks off on an enumeration.
+    let is_enum = matches!(types.shape(ty), TypeKind::Enum(_));
+    if is_enum || types.is_bool(ty) || !counts(program, ty) {
         return Err(Some((Fault::Type(var), program.vars[var].span)));
     }
     let Some(cond) = it.cond else { return Err(Some((Fault::Test(var), span))) };

@@ -2,6 +2,7 @@
 
 use ir::program::{Program, VarId};
 use ir::region::{Loop, Region};
+use ir::types::TypeKind;
 use source::{Diagnostic, Span};
 
 use crate::regions::loops::Fault;
@@ -32,8 +33,14 @@ pub(crate) fn not_canonical(
             let ty = program.types.spell(&program.names, program.vars[id].ty);
             let name = var(program, id);
             let what = format!("loop variable `{name}` of type `{ty}` does not count");
+            let is_enum = matches!(program.types.shape(program.vars[id].ty), TypeKind::Enum(_));
+            let why = match is_enum {
+                true => "an enumeration, which is no type to count with",
+                false => "neither an integer nor a pointer",
+            };
             return Diagnostic::error("F0503", what)
-                .at(span, "neither an integer nor a pointer")
+                .at(span, why)
+                .help(format!("count with an `int`, and compute `{name}` from it"))
                 .label(region.construct.span, "the loop of this directive");
         }
         Fault::Test(id) => {

@@ -53,6 +53,12 @@ __attribute__((noreturn)) void __assert_fail(const char *what, const char *file,
   ferry_print(2, "%s:%u: %s: Assertion `%s' failed.\n", slots);
   ferry_crash("an assertion failed");
 }
+/* A directive `error`; the severity 2 ends the program. */
+void __kmpc_error(void *place, int severity, const char *message) {
+  u64 slots[1] = {(u64)(message ? message : "")};
+  ferry_print(2, "error directive: %s\n", slots);
+  if (severity == 2) ferry_crash("an `error` directive was reached");
+}
 
 /* Texts are read where they lie, here or on the host. */
 typedef struct { u64 format, slots, stream, done, into, room; } Print;
@@ -128,6 +134,65 @@ int memcmp(const void *a, const void *b, size_t n) {
     if (*x != *y) return *x - *y;
   return 0;
 }
+char *strrchr(const char *in, int what) {
+  const char *last = NULL;
+  for (;; in++) {
+    if (*in == (char)what) last = in;
+    if (!*in) return (char *)last;
+  }
+}
+size_t strnlen(const char *it, size_t most) {
+  size_t length = 0;
+  while (length < most && it[length]) length++;
+  return length;
+}
+char *strncat(char *to, const char *from, size_t n) {
+  size_t end = strlen(to), at = 0;
+  for (; at < n && from[at]; at++) to[end + at] = from[at];
+  to[end + at] = 0;
+  return to;
+}
+char *strstr(const char *in, const char *what) {
+  const size_t length = strlen(what);
+  for (; *in || !length; in++)
+    if (!strncmp(in, what, length)) return (char *)in;
+  return NULL;
+}
+void *memchr(const void *in, int what, size_t n) {
+  const unsigned char *at = in;
+  for (; n; n--, at++)
+    if (*at == (unsigned char)what) return (void *)at;
+  return NULL;
+}
+
+/* Characters of the locale "C"; the bits, and the tables from -128 on, are those of the host's C library. */
+#define EIGHT(of, c) of(c), of(c + 1), of(c + 2), of(c + 3), of(c + 4), of(c + 5), of(c + 6), of(c + 7)
+#define MANY(of, c) \
+  EIGHT(of, c), EIGHT(of, c + 8), EIGHT(of, c + 16), EIGHT(of, c + 24), EIGHT(of, c + 32), EIGHT(of, c + 40), \
+      EIGHT(of, c + 48), EIGHT(of, c + 56)
+#define ALL(of) {MANY(of, -128), MANY(of, -64), MANY(of, 0), MANY(of, 64), MANY(of, 128), MANY(of, 192)}
+#define IN(c, from, to) ((c) >= from && (c) <= to)
+#define ALPHA(c) (IN(c, 'A', 'Z') || IN(c, 'a', 'z'))
+#define KINDS(c) \
+  (((c) == ' ' || (c) == '\t') | (IN(c, 0, 31) || (c) == 127) << 1 | (IN(c, 33, 126) && !ALPHA(c) && !IN(c, '0', '9')) << 2 | \
+   (ALPHA(c) || IN(c, '0', '9')) << 3 | IN(c, 'A', 'Z') << 8 | IN(c, 'a', 'z') << 9 | ALPHA(c) << 10 | IN(c, '0', '9') << 11 | \
+   (IN(c, '0', '9') || IN(c, 'A', 'F') || IN(c, 'a', 'f')) << 12 | ((c) == ' ' || IN(c, 9, 13)) << 13 | IN(c, 32, 126) << 14 | \
+   IN(c, 33, 126) << 15)
+#define LOWER(c) (IN(c, 'A', 'Z') ? (c) + 32 : (c))
+#define UPPER(c) (IN(c, 'a', 'z') ? (c) - 32 : (c))
+static const unsigned short kinds[384] = ALL(KINDS), *const kinds_at = kinds + 128;
+static const int lowers[384] = ALL(LOWER), *const lowers_at = lowers + 128;
+static const int uppers[384] = ALL(UPPER), *const uppers_at = uppers + 128;
+const unsigned short *const *__ctype_b_loc(void) { return &kinds_at; }
+const int *const *__ctype_tolower_loc(void) { return &lowers_at; }
+const int *const *__ctype_toupper_loc(void) { return &uppers_at; }
+int tolower(int c) { return LOWER(c); }
+int toupper(int c) { return UPPER(c); }
+#define KIND(name, bit) int name(int c) { return KINDS(c) & bit; }
+KIND(isblank, 1) KIND(iscntrl, 2) KIND(ispunct, 4) KIND(isalnum, 8) KIND(isupper, 0x100) KIND(islower, 0x200)
+KIND(isalpha, 0x400) KIND(isdigit, 0x800) KIND(isxdigit, 0x1000) KIND(isspace, 0x2000) KIND(isprint, 0x4000)
+KIND(isgraph, 0x8000)
+
 int abs(int it) { return it < 0 ? -it : it; }
 long labs(long it) { return it < 0 ? -it : it; }
 i64 llabs(i64 it) { return it < 0 ? -it : it; }
@@ -158,6 +223,11 @@ double _Complex conj(double _Complex z) { return ~z; }
 float _Complex conjf(float _Complex z) { return ~z; }
 
 /* Functions of libm that give a second number through a pointer, which may lead anywhere. */
+double scalbn(double, int);
+float scalbnf(float, int);
+static int ferry_power(long by) { return by > 100000 ? 100000 : by < -100000 ? -100000 : (int)by; }
+double scalbln(double x, long by) { return scalbn(x, ferry_power(by)); }
+float scalblnf(float x, long by) { return scalbnf(x, ferry_power(by)); }
 double modf(double x, double *whole) {
   double it = __builtin_trunc(x);
   *whole = it;
