@@ -12,7 +12,6 @@ use source::{Diagnostic, Diagnostics, Locator, Severity, SourceMap, render};
 use super::args::{Input, Step};
 use super::bundle::Code;
 use super::decisions::Decided;
-use super::device::Targets;
 use super::host::Voice;
 use super::language::Language;
 use super::lower::{self, Lowered};
@@ -24,6 +23,7 @@ use super::table::Stop;
 use super::toolchain::{TOOLCHAINS, Texts};
 use super::verdict::Verdicts;
 use super::{Context, Failure, bundle, hardware, native, refused};
+use crate::designs;
 use crate::front;
 use crate::input::{self, Text};
 use crate::options::Believed;
@@ -94,6 +94,7 @@ fn ours(cx: &Context<'_>, job: &Job<'_>) -> Result<Done, Failure> {
     }
     let board = cx.arguments.targets.hardware().map(crate::profiles::fpga).transpose();
     let board = board.map_err(|why| Failure::told(&why))?;
+    let search = cx.arguments.search.as_ref();
     let options = emit::Options {
         wants_device: cx.arguments.targets.need_device_text(),
         wants_cluster: cx.arguments.targets.has_cluster() && !cx.arguments.no_tiles,
@@ -101,8 +102,8 @@ fn ours(cx: &Context<'_>, job: &Job<'_>) -> Result<Done, Failure> {
         grids: cx.arguments.targets.grids(),
         needs_opencl_12: cx.arguments.targets.need_opencl_12(),
         standalone: false,
-        fabrics: fabrics(&cx.arguments.targets)?,
-        hardware: board.as_ref().map(fpga::device::Device::fabric),
+        fabrics: fabrics(cx, program, &unit.map)?,
+        hardware: board.as_ref().map(|it| designs::fabrics(program, &unit.map, it, search, true)),
         rounds_each: !numbers.contracts,
         reassociates: cx.arguments.reassociates(),
         trust: cx.arguments.trust.into(),
@@ -136,12 +137,18 @@ fn ours(cx: &Context<'_>, job: &Job<'_>) -> Result<Done, Failure> {
 }
 
 /// The FPGAs among the devices, by their languages.
-fn fabrics(targets: &Targets) -> Result<Vec<(emit::Grid, opt::passes::Fabric)>, Failure> {
+fn fabrics(
+    cx: &Context<'_>,
+    program: &ir::program::Program,
+    map: &SourceMap,
+) -> Result<Vec<(emit::Grid, opt::passes::Fabrics)>, Failure> {
+    let search = cx.arguments.search.as_ref();
+    let made = |it: fpga::device::Device| designs::fabrics(program, map, &it, search, false);
     let board = |grid: emit::Grid| {
         let vendor = grid.vendor()?;
-        Some(crate::profiles::fpga(vendor.board()).map(|it| (grid, it.fabric())))
+        Some(crate::profiles::fpga(vendor.board()).map(|it| (grid, made(it))))
     };
-    let found = targets.grids().into_iter().filter_map(board);
+    let found = cx.arguments.targets.grids().into_iter().filter_map(board);
     found.collect::<Result<_, String>>().map_err(|why| Failure::told(&why))
 }
 

@@ -138,9 +138,9 @@ pub struct Options {
     /// The texts are for people and for a program that does without our runtime.
     pub standalone: bool,
     /// The texts for these grids are pipelines for such an FPGA: one thread runs each.
-    pub fabrics: Vec<(Grid, opt::passes::Fabric)>,
+    pub fabrics: Vec<(Grid, opt::passes::Fabrics)>,
     /// Kernels are asked for as pipelines for such an FPGA.
-    pub hardware: Option<opt::passes::Fabric>,
+    pub hardware: Option<opt::passes::Fabrics>,
     /// A product and a sum are rounded each: no text may make one operation of them.
     pub rounds_each: bool,
     /// Sums of floating-point numbers may be added in another order though no clause says so.
@@ -366,7 +366,7 @@ pub fn lower_with(
         if diagnostics.errors() != 0 {
             break;
         }
-        let fabric = options.fabrics.iter().find(|it| it.0 == grid).map(|it| it.1);
+        let fabric = options.fabrics.iter().find(|it| it.0 == grid).map(|it| &it.1);
         let kernels = match fabric {
             None => lowering(true, Some(grid)).kernels(grid, &launched),
             Some(fabric) => {
@@ -396,7 +396,7 @@ pub fn lower_with(
         diagnostics.append(lowering.state.into_inner().faults);
     }
     let mut pipelines = None;
-    if let Some(fabric) = options.hardware.filter(|_| diagnostics.errors() == 0) {
+    if let Some(fabric) = options.hardware.as_ref().filter(|_| diagnostics.errors() == 0) {
         let grid = Some(Grid::OpenCl12);
         let made = lowering(true, grid).pipelines(&launched, &back, fabric);
         diagnostics.append(made.1);

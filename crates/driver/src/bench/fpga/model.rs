@@ -7,7 +7,8 @@ use std::path::Path;
 use fpga::device::Device;
 use fpga::graph::Resources;
 use fpga::plan::{Kind, Part, plan};
-use opt::passes::pipeline::run_pipelined_without;
+use opt::passes::Fabric;
+use opt::passes::pipeline::run_pipelined;
 use source::Locator;
 
 use crate::front;
@@ -74,18 +75,18 @@ impl Model {
     pub(super) fn regions(
         &self,
         device: &str,
-        without: &[&str],
+        without: &'static [&'static str],
         depth: Option<u64>,
     ) -> Result<Vec<Told>, String> {
         let device = crate::profiles::fpga(device)?;
-        let mut fabric = device.fabric();
+        let mut fabric = Fabric { without, ..device.fabric() };
         if let Some(depth) = depth {
             fabric.add = [depth; 4];
         }
         let mut told = Vec::new();
         for (line, kernel) in self.lines.iter().zip(&self.kernels.module.kernels) {
             let mut program = self.kernels.module.program.clone();
-            let made = run_pipelined_without(&mut program, kernel, fabric, without)
+            let made = run_pipelined(&mut program, kernel, fabric, None)
                 .map_err(|it| format!("{}: {}", self.name, it.why))?;
             let plan = plan(&program, &made, &device, &BTreeMap::new());
             told.push(Told {
