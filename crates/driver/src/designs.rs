@@ -30,6 +30,16 @@ pub(crate) fn fabrics(
     let (Some(given), Some(file)) = (search, map.files().next()) else { return all.into() };
     let read = crate::input::written;
     let kernels = emit::dialect::kernels(program, map, file, &Locator::new(map, &read));
+    searched(&kernels, device, given, hardware)
+}
+
+/// The designs of its kernels that are fastest together on a device.
+pub(crate) fn searched(
+    kernels: &emit::dialect::Kernels,
+    device: &Device,
+    given: &Given,
+    hardware: bool,
+) -> Fabrics {
     let (mut spans, mut spaces) = (Vec::new(), Vec::new());
     for kernel in &kernels.module.kernels {
         let Space { mut points } = search::search(&kernels.module.program, kernel, device, given);
@@ -42,5 +52,5 @@ pub(crate) fn fabrics(
     // What does not fit together even where it is small is built small.
     let chosen = search::choose(&spaces, device).unwrap_or_default();
     let own = spans.into_iter().zip(chosen).map(|(span, it)| (span, it.fabric(device))).collect();
-    Fabrics { all, own }
+    Fabrics { all: device.fabric(), own }
 }
