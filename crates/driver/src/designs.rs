@@ -3,10 +3,13 @@
 use std::collections::BTreeMap;
 
 use fpga::device::Device;
+use fpga::pins::Pins;
 use fpga::search::{self, Space};
+use ir::construct::Leaf;
 use ir::program::Program;
 use opt::passes::Fabrics;
-use source::{Locator, SourceMap};
+use opt::passes::pipeline::run_pipelined;
+use source::{Diagnostic, Diagnostics, Locator, SourceMap};
 
 /// Values of variables in the bounds of loops.
 pub(crate) type Given = BTreeMap<String, u64>;
@@ -18,31 +21,65 @@ pub(crate) fn given(text: &str) -> Result<(String, u64), String> {
     Ok((name.to_owned(), value))
 }
 
-/// What pipelines of a program are made for. `search`: designs are searched for; `hardware`: they must be such.
+/// What pipelines of a program are made for, and what is said of advice that cannot be taken. `search`: designs are searched for;
+/// `hardware`: they must be such.
 pub(crate) fn fabrics(
     program: &Program,
     map: &SourceMap,
     device: &Device,
     search: Option<&Given>,
     hardware: bool,
-) -> Fabrics {
+) -> (Fabrics, Diagnostics) {
     let all = device.fabric();
-    let (Some(given), Some(file)) = (search, map.files().next()) else { return all.into() };
+    let has_advice = program.regions.iter().any(|it| it.1.construct.has(Leaf::Resources));
+    let (true, Some(file)) = (search.is_some() || has_advice, map.files().next()) else {
+        return (all.into(), Diagnostics::new());
+    };
     let read = crate::input::written;
     let kernels = emit::dialect::kernels(program, map, file, &Locator::new(map, &read));
-    searched(&kernels, device, given, hardware)
+    let (pinned, mut said) = (pinned(program, &kernels), Diagnostics::new());
+    let mut own = Vec::new();
+    for ((pins, told), kernel) in pinned.iter().zip(&kernels.module.kernels) {
+        told.iter().for_each(|it| said.push(it.clone()));
+        if *pins == Pins::default() {
+            continue;
+        }
+        let fabric = pins.on(all);
+        own.push((kernel.span, fabric));
+        let made = run_pipelined(&mut kernels.module.program.clone(), kernel, fabric, None);
+        let notes = made.map(|it| it.launch.notes).unwrap_or_default();
+        pins.missing(&notes).into_iter().for_each(|it| said.push(it));
+    }
+    let found = search.map(|it| {
+        let pins: Vec<Pins> = pinned.iter().map(|it| it.0).collect();
+        searched(&kernels, &pins, device, it, hardware)
+    });
+    // What was found has what was asked for.
+    let found = found.map(|it| it.own).unwrap_or_default();
+    (Fabrics { all, own: found.into_iter().chain(own).collect() }, said)
+}
+
+/// What directives ask of each kernel.
+pub(crate) fn pinned(
+    program: &Program,
+    kernels: &emit::dialect::Kernels,
+) -> Vec<(Pins, Vec<Diagnostic>)> {
+    kernels.module.kernels.iter().map(|it| Pins::of(program, it.span)).collect()
 }
 
 /// The designs of its kernels that are fastest together on a device.
 pub(crate) fn searched(
     kernels: &emit::dialect::Kernels,
+    pins: &[Pins],
     device: &Device,
     given: &Given,
     hardware: bool,
 ) -> Fabrics {
     let (mut spans, mut spaces) = (Vec::new(), Vec::new());
-    for kernel in &kernels.module.kernels {
-        let Space { mut points } = search::search(&kernels.module.program, kernel, device, given);
+    let module = &kernels.module;
+    for (at, kernel) in module.kernels.iter().enumerate() {
+        let pins = pins.get(at).copied().unwrap_or_default();
+        let Space { mut points } = search::search(&module.program, kernel, device, given, pins);
         points.retain(|it| it.is_hardware || !hardware);
         if !points.is_empty() {
             spans.push(kernel.span);

@@ -228,6 +228,58 @@ fn searched_designs_are_built_and_take_the_cycles_that_are_told_before() {
     assert!(!wrong.status.success() && told(&wrong).contains("is about FPGAs"));
 }
 
+/// Lanes and units for a nest; units for a sum, which has none; a number that is no constant, and one that is too large.
+const ADVISED: &str = "\
+int a[20][70], b[20][70], s;
+int main(void) {
+  for (int i = 0; i < 20; i++) for (int j = 0; j < 70; j++) a[i][j] = i + j;
+#pragma openarc opencl num_simd_work_items(3) num_compute_units(2)
+#pragma acc parallel loop collapse(2) copyin(a) copyout(b)
+  for (int i = 0; i < 20; i++) for (int j = 0; j < 70; j++) b[i][j] = a[i][j] * 3;
+  int n = 2;
+#pragma openarc opencl num_compute_units(2)
+#pragma acc parallel loop reduction(+:s) copy(s)
+  for (int i = 0; i < 20; i++) s += b[i][1];
+#pragma openarc opencl num_simd_work_items(n)
+#pragma acc parallel loop copy(b)
+  for (int i = 0; i < 70; i++) b[1][i] += 1;
+#pragma openarc opencl num_simd_work_items(1000000000)
+#pragma acc parallel loop copy(b)
+  for (int i = 0; i < 70; i++) b[2][i] += 1;
+  int wrong = s != 630;
+  for (int i = 0; i < 20; i++) for (int j = 0; j < 70; j++) wrong += b[i][j] != (i + j) * 3 + (i == 1 || i == 2);
+  return wrong;
+}
+";
+
+#[test]
+fn fpgas_take_the_lanes_and_units_that_openarc_asks_for() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let cycles = |text: &str, warnings: usize| {
+        let built = build(folder.path(), "fpga-rtl:stratix-v", &[("a.c", text)]);
+        let said = told(&built);
+        assert!(built.status.success(), "{said}");
+        assert_eq!(said.matches("[F0706]").count(), warnings, "{said}");
+        assert_eq!(said.matches("has no effect on this region").count(), warnings, "{said}");
+        let mut run = Command::new(folder.path().join("program"));
+        run.env("FERRY_DEVICE", "fpga-rtl").env("FERRY_INFO", "1");
+        let ran = run.env("OMP_TARGET_OFFLOAD", "MANDATORY").output().expect("it runs");
+        assert!(ran.status.success(), "{}", told(&ran));
+        simulated(&told(&ran), "a.c")
+    };
+    let plain: String = ADVISED
+        .lines()
+        .map(|it| if it.contains("openarc") { "\n".into() } else { format!("{it}\n") })
+        .collect();
+    let (plain, pinned) = (cycles(&plain, 0), cycles(ADVISED, 3));
+    assert_eq!(pinned, foretold(folder.path(), "stratix-v", "a.c", &[]));
+    assert_eq!(pinned, foretold(folder.path(), "stratix-v", "a.c", &["--search"]));
+    // Six iterations at a time of 1400; others are as they were.
+    assert_eq!(plain[0].0, 5);
+    assert!(pinned[0].1 + 900 < plain[0].1, "{plain:?} {pinned:?}");
+    assert_eq!(pinned[1..], plain[1..]);
+}
+
 #[test]
 fn what_is_no_hardware_is_refused_with_its_line() {
     let text = "#include <math.h>\nint main(void) {\n  double x = 1;\n#pragma omp target map(tofrom : x)\n  x = exp(x);\n  return x < 2;\n}\n";

@@ -14,6 +14,7 @@ use opt::passes::pipeline::run_pipelined;
 
 use crate::device::Device;
 use crate::graph::Resources;
+use crate::pins::Pins;
 use crate::plan::plan;
 
 /// Passes that a design may do without (what they gain on one device they cost on another), and whether elements that
@@ -25,7 +26,7 @@ const UNITS: [u64; 12] = [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 32];
 /// So many of them in a row are planned that gain nothing.
 const PATIENCE: u32 = 3;
 /// Copies of an iteration at most.
-const MOST: u64 = 64;
+pub(crate) const MOST: u64 = 64;
 /// What must be gained by a larger design.
 const GAIN: f64 = 0.98;
 /// Beyond this share of a device nothing is routed.
@@ -101,19 +102,23 @@ impl Space {
     }
 }
 
-/// Plans the designs of a kernel. `given`: values of variables in the bounds of loops.
+/// Plans the designs of a kernel. `given`: values of variables in the bounds of loops; `pins`: what directives ask for.
 pub fn search(
     program: &Program,
     kernel: &Kernel,
     device: &Device,
     given: &BTreeMap<String, u64>,
+    pins: Pins,
 ) -> Space {
+    let units = pins.units.map_or(UNITS.to_vec(), |it| vec![it.0]);
+    let lanes: Vec<u64> = pins.lanes.map_or((0..7).map(|it| 1 << it).collect(), |it| vec![it.0]);
+    let is_free = pins == Pins::default();
     let mut space = Space::default();
     for variant in VARIANTS {
         let (mut row, mut idle) = (f64::INFINITY, 0);
-        for units in UNITS {
+        for &units in &units {
             let (mut last, mut first) = (f64::INFINITY, None);
-            for lanes in (0..7).map(|it| 1u64 << it).take_while(|it| it * units <= MOST) {
+            for &lanes in lanes.iter().take_while(|it| !is_free || *it * units <= MOST) {
                 let made = point(program, kernel, device, given, (lanes, units, variant));
                 let Some(it) = made else { break };
                 let (seconds, fits) = (it.seconds, it.share <= FULL);

@@ -173,8 +173,15 @@ impl Simulator {
             }
             Simulator::Verilator => {
                 (build, run) = (Command::new("verilator"), Command::new("./made/Vbench"));
-                build.args(["--binary", "--top-module", "bench", "-Mdir", "made", "-O0"]);
-                build.args(["-Wno-lint", "-Wno-style", "-Wno-MULTIDRIVEN", "-CFLAGS", "-O0"]);
+                build.args(["--binary", "--top-module", "bench", "-Mdir", "made", "-j", "2"]);
+                build.args([
+                    "-O0",
+                    "-Wno-lint",
+                    "-Wno-style",
+                    "-Wno-MULTIDRIVEN",
+                    "-CFLAGS",
+                    "-O0",
+                ]);
                 (build, run, "Verilator is not installed (Debian: verilator)")
             }
         }

@@ -411,6 +411,21 @@ mod tests {
     }
 
     #[test]
+    fn a_search_is_not_slower_than_what_was_picked_by_hand() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("support.h"), SUPPORT).unwrap();
+        for it in APPLICATIONS.iter().filter(|it| ["nw", "evaleos"].contains(&it.name)) {
+            fs::write(folder.path().join(format!("{}.c", it.name)), it.text).unwrap();
+            let model = Model::new(folder.path(), it.name, it.size).unwrap();
+            let table = picks(&[model]).unwrap();
+            let cells = &table.rows.first().unwrap().1;
+            let [one, picked, found] = cells.as_slice() else { panic!("three columns") };
+            assert!(found.0 <= picked.0 * 1.0001 && found.0 <= one.0, "{}: {cells:?}", it.name);
+            assert_eq!(found.0 < one.0 * 0.9, it.name == "evaleos", "{cells:?}");
+        }
+    }
+
+    #[test]
     fn answers_are_compared_by_what_they_are() {
         assert!(same("a", "", "x 5 1.00000e+00", "x 5 1.00001e+00").is_ok());
         assert!(same("a", "", "x 5 1.00000e+00", "x 5 1.10000e+00").is_err());

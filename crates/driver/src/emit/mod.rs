@@ -132,11 +132,14 @@ fn one(
     let board = options.fpga.as_deref().or_else(|| grid.vendor().map(Vendor::board));
     let fpga = board.map(crate::profiles::fpga).transpose()?;
     let search = options.searched();
-    let made = |it: &fpga::device::Device| {
-        designs::fabrics(program, &unit.map, it, search.as_ref(), false)
-    };
+    let mut advice = Diagnostics::new();
+    let fabrics = fpga.map(|it| {
+        let (made, said) = designs::fabrics(program, &unit.map, &it, search.as_ref(), false);
+        advice.append(said);
+        (grid, made)
+    });
     let asked = emit::Options {
-        fabrics: fpga.map(|it| (grid, made(&it))).into_iter().collect(),
+        fabrics: fabrics.into_iter().collect(),
         rounds_each: !numbers.contracts,
         grids: vec![grid],
         needs_opencl_12: true,
@@ -145,6 +148,7 @@ fn one(
         ..emit::Options::default()
     };
     let lowered = emit::lower(program, &unit.map, id, &locator, asked);
+    complain(&advice, &unit.map)?;
     if complain(&lowered.diagnostics, &unit.map)? {
         return Ok(None);
     }

@@ -10,7 +10,7 @@ use fpga::hardware::{Hardware, design};
 use ir::program::{Program, VarId};
 use opt::passes::pipeline::run_pipelined;
 use rtl::verilog;
-use source::{Diagnostic, Diagnostics, Locator, Severity, Span};
+use source::{Diagnostic, Locator, Severity, Span};
 
 use super::{Made, complain, write_all};
 use crate::cc::hardware::BOARD;
@@ -57,10 +57,10 @@ fn one(
     let read = crate::input::written;
     let locator = Locator::new(&unit.map, &read);
     let search = options.searched();
-    let fabrics = designs::fabrics(program, &unit.map, device, search.as_ref(), true);
+    let (fabrics, advice) = designs::fabrics(program, &unit.map, device, search.as_ref(), true);
     let kernels = emit::dialect::kernels(program, &unit.map, file, &locator);
     let mut program = kernels.module.program;
-    let (mut said, mut made) = (Diagnostics::new(), Vec::new());
+    let (mut said, mut made) = (advice, Vec::new());
     kernels.refused.iter().for_each(|(_, it)| said.push(refused(it.why, it.span)));
     for kernel in &kernels.module.kernels {
         let single = match run_pipelined(&mut program, kernel, fabrics.of(kernel.span), None) {

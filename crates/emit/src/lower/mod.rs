@@ -412,6 +412,9 @@ pub fn lower_with(
             None
         }
     };
+    if !options.fabrics.is_empty() || options.hardware.is_some() {
+        diagnostics = without_taken(diagnostics, written);
+    }
     let decisions = mapping.map(|it| it.decided(written, program)).unwrap_or_default();
     let mut notes = leveled.map(|it| it.notes).unwrap_or_default();
     notes.extend(named.map(|it| it.notes).unwrap_or_default());
@@ -431,6 +434,20 @@ pub fn lower_with(
         decisions,
         diagnostics,
     }
+}
+
+/// Without what is said of advice for FPGAs, which is taken there.
+fn without_taken(said: Diagnostics, program: &Program) -> Diagnostics {
+    let advice = program.regions.iter().filter(|it| it.1.construct.has(Leaf::Resources));
+    let advice: Vec<Span> = advice.map(|it| it.1.construct.span).collect();
+    let mut kept = Diagnostics::new();
+    for it in &said {
+        let span = it.primary.as_ref().map(|it| it.span);
+        if it.code != "F0706" || !span.is_some_and(|it| advice.contains(&it)) {
+            kept.push(it.clone());
+        }
+    }
+    kept
 }
 
 /// Regions that say something else than their text, by what was done to the program first and later.

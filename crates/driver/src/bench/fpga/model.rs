@@ -108,7 +108,7 @@ impl Model {
     pub(super) fn searched(&self, device: &str) -> Result<Vec<Told>, String> {
         let device = crate::profiles::fpga(device)?;
         let given = BTreeMap::new();
-        let fabrics = crate::designs::searched(&self.kernels, &device, &given, false);
+        let fabrics = crate::designs::searched(&self.kernels, &[], &device, &given, false);
         self.planned(&device, &fabrics)
     }
 
