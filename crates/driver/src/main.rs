@@ -7,6 +7,7 @@
 mod bench;
 mod cc;
 mod check;
+mod designs;
 mod devices;
 mod doctor;
 mod emit;

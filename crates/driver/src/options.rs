@@ -8,6 +8,8 @@ use abi::target::{Code, TARGETS};
 use clap::builder::{PossibleValue, TypedValueParser as _};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
+use crate::designs::{Given, given};
+
 const AFTER: &str = "\
 Exit status: 0 if nothing is wrong, 1 if an error was found, 2 for a wrong command line,
 4 for a bug of ferry's own.
@@ -480,22 +482,28 @@ pub(crate) struct EmitOptions {
     #[arg(long, value_name = "DEVICE", num_args = 0..=1, require_equals = true,
           default_missing_value = "stratix-v")]
     pub(crate) fpga: Option<String>,
+    /// Build the designs that a search finds best: see `ferry explain --fpga --search`
+    #[arg(long)]
+    pub(crate) search: bool,
+    /// The value of a variable in the bounds of loops, for --search
+    #[arg(long, value_name = "NAME=VALUE", requires = "search", value_parser = given)]
+    pub(crate) given: Vec<(String, u64)>,
     /// How far to believe directives that say that iterations are independent
     #[arg(long, value_enum, default_value_t = Believed::Verify, value_name = "HOW")]
     pub(crate) trust: Believed,
+}
+
+impl EmitOptions {
+    /// Values of variables in the bounds of loops, if designs are searched for.
+    pub(crate) fn searched(&self) -> Option<Given> {
+        self.search.then(|| self.given.iter().cloned().collect())
+    }
 }
 
 /// The passes that make pipelines by their names, in their order.
 fn pipelined() -> clap::builder::PossibleValuesParser {
     let names = opt::passes::pipeline::PIPELINED.iter().map(|it| it.name);
     names.collect::<Vec<&str>>().into()
-}
-
-/// `name=value`
-fn given(text: &str) -> Result<(String, u64), String> {
-    let (name, value) = text.split_once('=').ok_or("this is not `name=value`")?;
-    let value = value.parse().map_err(|_| format!("`{value}` is no number of iterations"))?;
-    Ok((name.to_owned(), value))
 }
 
 /// The passes over kernels by their names, in their order.
@@ -655,6 +663,10 @@ pub(crate) struct CcOptions {
     /// Leave mapped arrays outside of the scratchpad of a cluster
     #[arg(long)]
     pub(crate) ferry_no_tiles: bool,
+
+    /// Build the designs for FPGAs that a search finds best, with values of variables in the bounds of loops
+    #[arg(long, value_name = "NAME=VALUE,…", num_args = 0..=1, require_equals = true)]
+    pub(crate) ferry_search: Option<Option<String>>,
 
     /// Build device code anew, and do not keep it
     #[arg(long)]

@@ -111,13 +111,19 @@ fn simulated(said: &str, name: &str) -> Vec<(u64, u64)> {
     said.lines().filter_map(one).collect()
 }
 
-/// Cycles that are told of each region, by its line, before anything is run.
-fn foretold(folder: &Path, device: &str, name: &str) -> Vec<(u64, u64)> {
-    let told = ferry(&["explain", &format!("--fpga={device}"), "--json", name], folder);
+/// Cycles that are told of each region, by its line, before anything is run; where designs are searched for, those of the
+/// chosen one.
+fn foretold(folder: &Path, device: &str, name: &str, more: &[&str]) -> Vec<(u64, u64)> {
+    let fpga = format!("--fpga={device}");
+    let told = ferry(&[&["explain", &fpga, "--json", name], more].concat(), folder);
     let told: serde_json::Value = serde_json::from_slice(&told.stdout).expect("a report");
     let regions = told.get("regions").and_then(|it| it.as_array()).expect("regions");
     let number = |it: &serde_json::Value, key: &str| it.get(key).and_then(|it| it.as_u64());
-    let one = |it: &serde_json::Value| Some((number(it, "line")?, number(it, "cycles")?));
+    let one = |it: &serde_json::Value| {
+        let mut designs = it.get("designs").and_then(|it| it.as_array()).into_iter().flatten();
+        let chosen = designs.find(|it| it.get("chosen").is_some_and(|it| *it == true));
+        Some((number(it, "line")?, number(chosen.unwrap_or(it), "cycles")?))
+    };
     regions.iter().map(|it| one(it).expect("cycles are told of each region")).collect()
 }
 
@@ -162,7 +168,7 @@ fn applications_are_right_in_the_cycles_that_are_told_before() {
             let [right, found] = [&right, &ran.stdout].map(|it| String::from_utf8_lossy(it));
             assert!(is_same(&right, &found), "{name} on {device}: {found}, not {right}");
             let counted = simulated(&told(&ran), &name);
-            for (line, cycles) in foretold(folder.path(), device, &name) {
+            for (line, cycles) in foretold(folder.path(), device, &name, &[]) {
                 let found = counted.iter().find(|it| it.0 == line);
                 let (_, found) = found.unwrap_or_else(|| panic!("{name}:{line} did not run"));
                 let is_near = cycles.abs_diff(*found) * 100 <= *found;
@@ -170,6 +176,108 @@ fn applications_are_right_in_the_cycles_that_are_told_before() {
             }
         }
     }
+}
+
+/// Neighbours, a map whose end is only known when it runs, and a sum.
+const DESIGNED: &str = "\
+#include <stdio.h>
+#include <stdlib.h>
+int a[1026], b[1026], c[999], d[999];
+int main(int argc, char **argv) {
+  int n = argc > 1 ? atoi(argv[1]) : 997, wrong = 0, sum = 0;
+  for (int i = 0; i < 1026; i++) a[i] = i * i % 17;
+  for (int i = 0; i < 999; i++) c[i] = i, d[i] = -1;
+#pragma acc parallel loop copyin(a) copy(b)
+  for (int i = 1; i < 1025; i++) b[i] = a[i - 1] + 3 * a[i] - a[i + 1];
+#pragma omp target teams distribute parallel for map(to : c) map(tofrom : d)
+  for (int i = 0; i < n; i++) d[i] = c[i] * 3 + 1;
+#pragma omp target teams distribute parallel for map(to : c) reduction(+ : sum)
+  for (int i = 0; i < 999; i++) sum += c[i];
+  for (int i = 1; i < 1025; i++) wrong += b[i] != a[i - 1] + 3 * a[i] - a[i + 1];
+  for (int i = 0; i < 999; i++) wrong += d[i] != (i < n ? 3 * i + 1 : -1);
+  printf(\"%d %d\\n\", wrong, sum);
+  return wrong != 0 || sum != 498501;
+}
+";
+
+#[test]
+fn searched_designs_are_built_and_take_the_cycles_that_are_told_before() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    fs::write(folder.path().join("a.c"), DESIGNED).expect("a file");
+    let counted = |more: &[&str]| {
+        let words = ["cc", "-O1", "--device", "fpga-rtl:stratix-v", "a.c", "-o", "program"];
+        let built = ferry(&[&words, more].concat(), folder.path());
+        assert!(built.status.success(), "{}", told(&built));
+        let mut run = Command::new(folder.path().join("program"));
+        run.env("FERRY_DEVICE", "fpga-rtl").env("FERRY_INFO", "1");
+        let ran = run.env("OMP_TARGET_OFFLOAD", "MANDATORY").output().expect("it runs");
+        assert!(ran.status.success(), "{}", told(&ran));
+        simulated(&told(&ran), "a.c")
+    };
+    let (plain, searched) = (counted(&[]), counted(&["--ferry-search=n=997"]));
+    let foretold = foretold(folder.path(), "stratix-v", "a.c", &["--search", "--given", "n=997"]);
+    assert_eq!(searched, foretold);
+    // A lane for each of several iterations: but for a sum, which is one loop.
+    let lines: Vec<u64> = plain.iter().map(|it| it.0).collect();
+    assert_eq!(lines, [8, 10, 12]);
+    let gains = plain.iter().zip(&searched).map(|(a, b)| a.1 > b.1 + b.1 / 5);
+    assert_eq!(gains.collect::<Vec<_>>(), [true, true, false], "{plain:?} {searched:?}");
+    let wrong = ferry(&["cc", "--device", "fpga-rtl", "--ferry-search=n", "a.c"], folder.path());
+    assert!(!wrong.status.success() && told(&wrong).contains("this is not `name=value`"));
+    let wrong = ferry(&["cc", "--device", "cpu", "--ferry-search", "a.c"], folder.path());
+    assert!(!wrong.status.success() && told(&wrong).contains("is about FPGAs"));
+}
+
+/// Lanes and units for a nest; units for a sum, which has none; a number that is no constant, and one that is too large.
+const ADVISED: &str = "\
+int a[20][70], b[20][70], s;
+int main(void) {
+  for (int i = 0; i < 20; i++) for (int j = 0; j < 70; j++) a[i][j] = i + j;
+#pragma openarc opencl num_simd_work_items(3) num_compute_units(2)
+#pragma acc parallel loop collapse(2) copyin(a) copyout(b)
+  for (int i = 0; i < 20; i++) for (int j = 0; j < 70; j++) b[i][j] = a[i][j] * 3;
+  int n = 2;
+#pragma openarc opencl num_compute_units(2)
+#pragma acc parallel loop reduction(+:s) copy(s)
+  for (int i = 0; i < 20; i++) s += b[i][1];
+#pragma openarc opencl num_simd_work_items(n)
+#pragma acc parallel loop copy(b)
+  for (int i = 0; i < 70; i++) b[1][i] += 1;
+#pragma openarc opencl num_simd_work_items(1000000000)
+#pragma acc parallel loop copy(b)
+  for (int i = 0; i < 70; i++) b[2][i] += 1;
+  int wrong = s != 630;
+  for (int i = 0; i < 20; i++) for (int j = 0; j < 70; j++) wrong += b[i][j] != (i + j) * 3 + (i == 1 || i == 2);
+  return wrong;
+}
+";
+
+#[test]
+fn fpgas_take_the_lanes_and_units_that_openarc_asks_for() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let cycles = |text: &str, warnings: usize| {
+        let built = build(folder.path(), "fpga-rtl:stratix-v", &[("a.c", text)]);
+        let said = told(&built);
+        assert!(built.status.success(), "{said}");
+        assert_eq!(said.matches("[F0706]").count(), warnings, "{said}");
+        assert_eq!(said.matches("has no effect on this region").count(), warnings, "{said}");
+        let mut run = Command::new(folder.path().join("program"));
+        run.env("FERRY_DEVICE", "fpga-rtl").env("FERRY_INFO", "1");
+        let ran = run.env("OMP_TARGET_OFFLOAD", "MANDATORY").output().expect("it runs");
+        assert!(ran.status.success(), "{}", told(&ran));
+        simulated(&told(&ran), "a.c")
+    };
+    let plain: String = ADVISED
+        .lines()
+        .map(|it| if it.contains("openarc") { "\n".into() } else { format!("{it}\n") })
+        .collect();
+    let (plain, pinned) = (cycles(&plain, 0), cycles(ADVISED, 3));
+    assert_eq!(pinned, foretold(folder.path(), "stratix-v", "a.c", &[]));
+    assert_eq!(pinned, foretold(folder.path(), "stratix-v", "a.c", &["--search"]));
+    // Six iterations at a time of 1400; others are as they were.
+    assert_eq!(plain[0].0, 5);
+    assert!(pinned[0].1 + 900 < plain[0].1, "{plain:?} {pinned:?}");
+    assert_eq!(pinned[1..], plain[1..]);
 }
 
 #[test]

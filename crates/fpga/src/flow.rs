@@ -238,10 +238,22 @@ impl<'p> Flow<'p> {
 
     /// Reads and writes of one memory within an iteration come in their order where they may meet.
     fn order(&mut self) {
+        let unknown = self.roots.get(&Root::Unknown).copied();
         let mut edges = Vec::new();
-        for (at, second) in self.accesses.iter().enumerate() {
-            for first in self.accesses.iter().take(at) {
-                if !first.writes && !second.writes || !self.may_meet(first, second) {
+        // Accesses so far, by their memory: those of others are met by what leads anywhere alone.
+        let mut earlier: BTreeMap<usize, Vec<&Access>> = BTreeMap::new();
+        for second in &self.accesses {
+            let is_met = |memory: usize| {
+                let anywhere = [memory, second.memory].iter().any(|it| Some(*it) == unknown);
+                memory == second.memory || anywhere
+            };
+            let own = earlier.get(&second.memory).into_iter();
+            let lists: Vec<&Vec<&Access>> = match unknown {
+                None => own.collect(),
+                Some(_) => earlier.iter().filter(|it| is_met(*it.0)).map(|it| it.1).collect(),
+            };
+            for first in lists.into_iter().flatten() {
+                if !first.writes && !second.writes || !may_meet(first, second) {
                     continue;
                 }
                 let wait = match (first.writes, second.writes) {
@@ -250,20 +262,9 @@ impl<'p> Flow<'p> {
                 };
                 edges.push(Edge { from: first.node, to: second.node, distance: 0, wait });
             }
+            earlier.entry(second.memory).or_default().push(second);
         }
         self.graph.edges.extend(edges);
-    }
-
-    fn may_meet(&self, a: &Access, b: &Access) -> bool {
-        let is_unknown =
-            |it: usize| self.roots.iter().any(|(root, at)| *at == it && *root == Root::Unknown);
-        if a.memory != b.memory {
-            return is_unknown(a.memory) || is_unknown(b.memory);
-        }
-        match (&a.at, &b.at) {
-            (Some(x), Some(y)) => x.terms != y.terms || x.constant == y.constant,
-            (_, _) => true,
-        }
     }
 
     // ---- statements
@@ -784,6 +785,16 @@ pub(crate) fn plain_name(program: &Program, var: VarId) -> String {
     let made = name.strip_prefix("__ferry_k");
     let own = made.and_then(|it| it.split_once('_')).map_or(name, |it| it.1);
     own.to_owned()
+}
+
+/// Whether two accesses of one memory, or of which one leads anywhere, may reach the same place.
+fn may_meet(a: &Access, b: &Access) -> bool {
+    match (&a.at, &b.at) {
+        (Some(x), Some(y)) if a.memory == b.memory => {
+            x.terms != y.terms || x.constant == y.constant
+        }
+        (_, _) => true,
+    }
 }
 
 /// How often a loop with constant bounds runs, if it may be written out.

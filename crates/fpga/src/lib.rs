@@ -10,6 +10,7 @@ mod flow;
 pub mod graph;
 #[allow(clippy::wildcard_enum_match_arm, reason = "an analysis names the code it is about")]
 pub mod hardware;
+pub mod pins;
 #[allow(clippy::wildcard_enum_match_arm, reason = "an analysis names the code it is about")]
 pub mod plan;
 pub mod schedule;

@@ -180,13 +180,16 @@ pub fn plan(
             declared: &declared,
             memory: &memory,
             local: BTreeMap::new(),
+            rounds: BTreeMap::new(),
         };
         match planner.parts(&code) {
             Ok(parts) => {
                 let local = planner.local.into_iter().collect();
                 let built = design(program, kernel, device, Some(&passed(program, kernel)));
                 let built = built.or_else(|_| design(program, kernel, device, None)).ok();
-                let trips = |stmt: StmtId| analysis.carried(stmt, given).trips.estimate;
+                let asked = |stmt: StmtId| analysis.carried(stmt, given).trips.estimate;
+                let rounds = planner.rounds;
+                let trips = |it: StmtId| rounds.get(&it).copied().unwrap_or_else(|| asked(it));
                 let cycles = built.map(|it| it.cycles(&trips));
                 return total(parts, cycles, local, device);
             }
@@ -303,6 +306,8 @@ struct Planner<'p> {
     memory: &'p BTreeSet<VarId>,
     /// Arrays on the chip.
     local: BTreeMap<String, u64>,
+    /// How often loops run.
+    rounds: BTreeMap<StmtId, u64>,
 }
 
 /// An array that turned out to lie in memory is an error: all is asked again.
@@ -420,6 +425,7 @@ impl Planner<'_> {
         let carried = self.analysis.carried(stmt, self.given);
         let var = carried.var.map(|it| plain_name(self.program, it));
         let trips = carried.trips.clone();
+        self.rounds.insert(stmt, trips.estimate);
         let kind = if self.has_loops(it.body) {
             Kind::Serial(self.parts(&[it.body])?)
         } else {

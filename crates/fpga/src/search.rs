@@ -9,23 +9,25 @@ use std::collections::BTreeMap;
 
 use ir::program::Program;
 use kernel::Kernel;
-use opt::passes::pipeline::run_pipelined_without;
+use opt::passes::Fabric;
+use opt::passes::pipeline::run_pipelined;
 
 use crate::device::Device;
 use crate::graph::Resources;
+use crate::pins::Pins;
 use crate::plan::plan;
 
 /// Passes that a design may do without (what they gain on one device they cost on another), and whether elements that
 /// iterations share stay in registers though the memory could serve all of them.
-const VARIANTS: [(&[&str], bool); 4] =
+const VARIANTS: [Variant; 4] =
     [(&[], false), (&["counters"], false), (&["counters"], true), (&["window"], false)];
 /// Numbers of units: rows that one of them divides share windows.
 const UNITS: [u64; 12] = [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 32];
 /// So many of them in a row are planned that gain nothing.
 const PATIENCE: u32 = 3;
 /// Copies of an iteration at most.
-const MOST: u64 = 64;
-/// What must be gained by twice the lanes.
+pub(crate) const MOST: u64 = 64;
+/// What must be gained by a larger design.
 const GAIN: f64 = 0.98;
 /// Beyond this share of a device nothing is routed.
 pub const FULL: f64 = 0.85;
@@ -55,6 +57,23 @@ pub struct Point {
     pub resources: Resources,
     /// The largest share of the device.
     pub share: f64,
+    /// [`crate::hardware`] makes a design of it.
+    pub is_hardware: bool,
+}
+
+impl Point {
+    /// What passes are told to make it.
+    pub fn fabric(&self, device: &Device) -> Fabric {
+        fabric(device, (self.lanes, self.units, (self.without, self.shares)))
+    }
+}
+
+type Variant = (&'static [&'static str], bool);
+
+fn fabric(device: &Device, (lanes, units, (without, shares)): (u64, u64, Variant)) -> Fabric {
+    let fabric = device.fabric();
+    let reads = if shares { fabric.reads.max(1) } else { fabric.reads };
+    Fabric { lanes, units, without, reads, ..fabric }
 }
 
 /// Designs of a kernel.
@@ -75,7 +94,7 @@ impl Space {
         });
         let mut frontier: Vec<&Point> = Vec::new();
         for it in fitting {
-            if frontier.last().is_none_or(|last| it.seconds < last.seconds * 0.999) {
+            if frontier.last().is_none_or(|last| it.seconds < last.seconds * GAIN) {
                 frontier.push(it);
             }
         }
@@ -83,19 +102,23 @@ impl Space {
     }
 }
 
-/// Plans the designs of a kernel. `given`: values of variables in the bounds of loops.
+/// Plans the designs of a kernel. `given`: values of variables in the bounds of loops; `pins`: what directives ask for.
 pub fn search(
     program: &Program,
     kernel: &Kernel,
     device: &Device,
     given: &BTreeMap<String, u64>,
+    pins: Pins,
 ) -> Space {
+    let units = pins.units.map_or(UNITS.to_vec(), |it| vec![it.0]);
+    let lanes: Vec<u64> = pins.lanes.map_or((0..7).map(|it| 1 << it).collect(), |it| vec![it.0]);
+    let is_free = pins == Pins::default();
     let mut space = Space::default();
     for variant in VARIANTS {
         let (mut row, mut idle) = (f64::INFINITY, 0);
-        for units in UNITS {
+        for &units in &units {
             let (mut last, mut first) = (f64::INFINITY, None);
-            for lanes in (0..7).map(|it| 1u64 << it).take_while(|it| it * units <= MOST) {
+            for &lanes in lanes.iter().take_while(|it| !is_free || *it * units <= MOST) {
                 let made = point(program, kernel, device, given, (lanes, units, variant));
                 let Some(it) = made else { break };
                 let (seconds, fits) = (it.seconds, it.share <= FULL);
@@ -124,14 +147,11 @@ fn point(
     kernel: &Kernel,
     device: &Device,
     given: &BTreeMap<String, u64>,
-    (lanes, units, (without, shares)): (u64, u64, (&'static [&'static str], bool)),
+    asked: (u64, u64, Variant),
 ) -> Option<Point> {
     let mut program = program.clone();
-    let mut fabric = opt::passes::Fabric { lanes, units, ..device.fabric() };
-    if shares {
-        fabric.reads = fabric.reads.max(1);
-    }
-    let made = run_pipelined_without(&mut program, kernel, fabric, without).ok()?;
+    let (lanes, units, (without, shares)) = asked;
+    let made = run_pipelined(&mut program, kernel, fabric(device, asked), None).ok()?;
     let plan = plan(&program, &made, device, given);
     let (cycles, seconds, joules) = (plan.cycles?, plan.seconds?, plan.joules?);
     let is_memory = plan.memory_seconds.is_some_and(|it| it >= seconds);
@@ -149,6 +169,7 @@ fn point(
         joules,
         resources,
         share,
+        is_hardware: plan.is_hardware,
     })
 }
 
@@ -206,6 +227,7 @@ mod tests {
             joules: seconds,
             resources,
             share: resources.share(&device),
+            is_hardware: true,
         }
     }
 

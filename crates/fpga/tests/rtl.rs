@@ -1,5 +1,5 @@
 //! Kernels as hardware: the same values as the interpreter of kernels leaves, in the cycles that estimates tell, here and, where
-//! Icarus Verilog is installed, as Verilog.
+//! Icarus Verilog or Verilator is installed, as Verilog.
 #![allow(
     missing_docs,
     clippy::unwrap_used,
@@ -22,6 +22,7 @@ use ir::construct::Leaf;
 use ir::program::{Item, VarId};
 use kernel::Module;
 use kernel::interpret::{Form, Machine};
+use opt::passes::Fabric;
 use opt::passes::pipeline::run_pipelined;
 use rtl::Design;
 use rtl::run::run;
@@ -152,8 +153,44 @@ fn left(
     found
 }
 
+/// Who runs Verilog.
+#[derive(Clone, Copy, PartialEq)]
+enum Simulator {
+    Icarus,
+    Verilator,
+}
+
+impl Simulator {
+    /// The command that builds `bench`, the one that runs it, and where it is from.
+    fn commands(self) -> (Command, Command, &'static str) {
+        let (mut build, mut run);
+        match self {
+            Simulator::Icarus => {
+                (build, run) = (Command::new("iverilog"), Command::new("vvp"));
+                build.args(["-g2012", "-o", "bench"]);
+                run.arg("bench");
+                (build, run, "Icarus Verilog is not installed (Debian: iverilog)")
+            }
+            Simulator::Verilator => {
+                (build, run) = (Command::new("verilator"), Command::new("./made/Vbench"));
+                build.args(["--binary", "--top-module", "bench", "-Mdir", "made", "-j", "2"]);
+                build.args([
+                    "-O0",
+                    "-Wno-lint",
+                    "-Wno-style",
+                    "-Wno-MULTIDRIVEN",
+                    "-CFLAGS",
+                    "-O0",
+                ]);
+                (build, run, "Verilator is not installed (Debian: verilator)")
+            }
+        }
+    }
+}
+
 /// The same as Verilog; nothing where there is no simulator.
 fn simulated(
+    simulator: Simulator,
     design: &Design,
     registers: &[u64],
     memory: &[u8],
@@ -165,14 +202,14 @@ fn simulated(
     let mut hex = String::new();
     memory.iter().for_each(|it| writeln!(hex, "{it:02x}").unwrap());
     write("memory.hex", &hex);
-    let mut build = Command::new("iverilog");
-    build.args(["-g2012", "-o", "bench", "kernel.v", "bench.v"]).current_dir(folder.path());
+    let (mut build, mut run, absent) = simulator.commands();
+    build.args(["kernel.v", "bench.v"]).current_dir(folder.path());
     let Ok(built) = build.output() else {
-        eprintln!("skipped: Icarus Verilog is not installed (Debian: iverilog)");
+        eprintln!("skipped: {absent}");
         return None;
     };
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
-    let ran = Command::new("vvp").arg("bench").current_dir(folder.path()).output().unwrap();
+    let ran = run.current_dir(folder.path()).output().unwrap();
     let said = String::from_utf8_lossy(&ran.stdout).into_owned();
     let value = |name: &str, base: u32| {
         let line = said.lines().find_map(|it| it.strip_prefix(&format!("{name} ")));
@@ -190,13 +227,25 @@ fn simulated(
 }
 
 fn check(name: &str, device: &str, text: &str) {
+    check_lanes(name, device, text, Simulator::Icarus, (1, 1));
+}
+
+/// The same with lanes and units.
+fn check_lanes(
+    name: &str,
+    device: &str,
+    text: &str,
+    simulator: Simulator,
+    (lanes, units): (u64, u64),
+) {
     let mut module = module(text);
     let device = Devices::built_in().get(device).unwrap();
     let mut state = filled(&module);
     let wanted = interpreted(&module, &state);
     let kernels = module.kernels.clone();
     for kernel in &kernels {
-        let single = run_pipelined(&mut module.program, kernel, device.fabric(), None).unwrap();
+        let fabric = Fabric { lanes, units, ..device.fabric() };
+        let single = run_pipelined(&mut module.program, kernel, fabric, None).unwrap();
         let passed = fpga::plan::passed(&module.program, &single);
         let hardware = design(&module.program, &single, &device, Some(&passed))
             .unwrap_or_else(|it| panic!("{name}: {}", it.why));
@@ -210,7 +259,7 @@ fn check(name: &str, device: &str, text: &str) {
         let (mut now, mut memory) = (begin.clone(), first.clone());
         let cycles = run(design, &mut now, memory.as_mut_slice(), 1_000_000)
             .unwrap_or_else(|it| panic!("{name}: {it:?}"));
-        if let Some((counted, then, after)) = simulated(design, &begin, &first) {
+        if let Some((counted, then, after)) = simulated(simulator, design, &begin, &first) {
             assert_eq!(counted, cycles, "{name}: cycles in Verilog");
             assert_eq!(after, memory, "{name}: memory in Verilog");
             for register in hardware.values.values() {
@@ -278,6 +327,28 @@ fn loops_of_floats_and_integers_are_the_same_as_hardware() {
         "stratix-v",
         "double x[64], y[64], z[64]; int n;\nvoid f(void) {\n#pragma acc parallel loop num_gangs(1) num_workers(1) vector_length(1)\n  for (int i = 0; i < n; i++) z[i] = x[i] / (y[i] - 1.5) + (float)x[i] * (i & 7);\n}\n",
     );
+}
+
+const AXPY: &str = "float x[64], y[64], a; int n;\nvoid f(void) {\n#pragma acc parallel loop\n  for (int i = 0; i < n; i++) y[i] = a * x[i] + y[i];\n}\n";
+
+#[test]
+fn lanes_and_units_take_the_cycles_that_are_told() {
+    // 37 iterations: the last group is not full.
+    for lanes in [2, 5] {
+        check_lanes("lanes", "stratix-v", AXPY, Simulator::Icarus, (lanes, 1));
+    }
+    let stencil = "int a[20][40], b[20][40];\nvoid f(void) {\n#pragma acc parallel loop collapse(2)\n  for (int i = 1; i < 19; i++)\n    \
+                   for (int j = 1; j < 38; j++) b[i][j] = a[i - 1][j] + a[i + 1][j] + a[i][j - 1] - a[i][j + 1];\n}\n";
+    for (lanes, units) in [(3, 1), (2, 3)] {
+        check_lanes("stencil", "stratix-v", stencil, Simulator::Icarus, (lanes, units));
+        check_lanes("stencil", "ecp5", stencil, Simulator::Icarus, (lanes, units));
+    }
+}
+
+#[test]
+fn a_second_simulator_of_verilog_agrees() {
+    let text = AXPY.replace("float", "int");
+    check_lanes("lanes", "ecp5", &text, Simulator::Verilator, (2, 1));
 }
 
 #[test]

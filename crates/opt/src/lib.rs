@@ -9,6 +9,7 @@ mod access;
 mod alias;
 #[allow(clippy::wildcard_enum_match_arm, reason = "an analysis names the code it is about")]
 pub mod atomic;
+#[allow(clippy::wildcard_enum_match_arm, reason = "an analysis names the code it is about")]
 pub mod carried;
 mod certain;
 mod conditions;

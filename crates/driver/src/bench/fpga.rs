@@ -83,13 +83,17 @@ pub(super) fn run(options: &BenchOptions) -> Result<ExitCode, String> {
     let passes = passes(&models)?;
     let devices = devices(&models)?;
     let depths = depths(&models)?;
-    let text = [checked(&runs), passes.text(), devices.text(), depths.text()].concat();
+    let picks = picks(&models)?;
+    let text =
+        [checked(&runs), passes.text(), devices.text(), depths.text(), picks.text()].concat();
     report::show(&text, Stream::Out)?;
     if let Some(folder) = &options.output {
         fs::create_dir_all(folder)
             .map_err(|error| format!("cannot make `{}`: {}", folder.display(), reason(&error)))?;
         report::write_file(&folder.join("fpga.md"), text.as_bytes())?;
-        for (name, it) in [("passes", &passes), ("devices", &devices), ("depths", &depths)] {
+        let tables =
+            [("passes", &passes), ("devices", &devices), ("depths", &depths), ("picks", &picks)];
+        for (name, it) in tables {
             let path = folder.join(format!("fpga-{name}.svg"));
             report::write_file(&path, it.drawn().as_bytes())?;
         }
@@ -270,13 +274,19 @@ impl Table {
 
 /// What each pass gains alone, and all of them.
 fn passes(models: &[Model]) -> Result<Table, String> {
-    const ALL: [&str; 3] = ["counters", "window", "partial"];
+    // None of them, each alone, all.
+    const WITHOUT: [&[&str]; 5] = [
+        &["counters", "window", "partial"],
+        &["window", "partial"],
+        &["counters", "partial"],
+        &["counters", "window"],
+        &[],
+    ];
     let mut rows = Vec::new();
     for model in models {
         let mut cells = Vec::new();
-        let alone = ALL.map(|kept| ALL.into_iter().filter(|it| *it != kept).collect::<Vec<_>>());
-        for without in [ALL.to_vec()].into_iter().chain(alone).chain([Vec::new()]) {
-            let all = model.regions(FIRST, &without, None)?;
+        for without in WITHOUT {
+            let all = model.regions(FIRST, without, None)?;
             let cycles: u64 = all.iter().filter_map(|it| it.cycles).sum();
             let most = all.iter().filter_map(|it| it.interval).max().unwrap_or(1);
             cells.push((cycles.max(1) as f64, format!("{cycles} (II {most})")));
@@ -346,6 +356,48 @@ fn depths(models: &[Model]) -> Result<Table, String> {
     Ok(Table { title, columns, rows, is_cost: true })
 }
 
+/// Lanes and units of regions as the dissertation has picked them by hand, where it says so (sections 2.4.4 and 2.5): HotSpot's
+/// window unrolled 16 times, the shift register and windows of SRAD (`swi_r4_sw8x4`), no more than a window for NW, the hybrid
+/// Jacobi (`swi_sw16_x_nd_numc32`), EvalEOS with two lanes (`nd_simd2`).
+const PICKS: [(&str, &[(u64, u64)]); 5] = [
+    ("hotspot", &[(16, 1), (16, 1)]),
+    ("srad", &[(1, 1), (8, 1), (4, 1)]),
+    ("nw", &[(1, 1)]),
+    ("jacobi", &[(16, 1), (1, 32)]),
+    ("evaleos", &[(2, 1)]),
+];
+/// The device that it has picked them for.
+const PICKED_FOR: &str = "arria-10";
+
+/// What was picked by hand and what a search finds.
+fn picks(models: &[Model]) -> Result<Table, String> {
+    let device = crate::profiles::fpga(PICKED_FOR)?;
+    let mut rows = Vec::new();
+    for model in models {
+        let cell = |all: &[Told], after: &str| {
+            let seconds: f64 = all.iter().filter_map(|it| it.seconds).sum();
+            let share = Told::share(all, &device) * 100.0;
+            let fits = if share > 100.0 { ", does not fit" } else { "" };
+            (seconds, format!("{:.3} ms, {share:.0} %{fits}{after}", seconds * 1e3))
+        };
+        let one = cell(&model.regions(PICKED_FOR, &[], None)?, "");
+        let picked = match PICKS.iter().find(|it| it.0 == model.name) {
+            Some((_, picks)) => cell(&model.picked(PICKED_FOR, picks)?, ""),
+            None => (one.0, String::new()),
+        };
+        let began = Instant::now();
+        let found = model.searched(PICKED_FOR)?;
+        let took = format!(" (searched for {:.1} s)", began.elapsed().as_secs_f64());
+        rows.push((model.name.clone(), vec![one, picked, cell(&found, &took)]));
+    }
+    let title = format!(
+        "Modelled, {PICKED_FOR}: one lane and one unit, what the dissertation has picked by hand, and what the search finds (how long it \
+         took: measured); drawn: times faster than one lane"
+    );
+    let columns = ["one lane", "picked by hand", "searched"].map(str::to_owned).to_vec();
+    Ok(Table { title, columns, rows, is_cost: true })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -356,6 +408,21 @@ mod tests {
         assert_eq!(cycles(line, "a.c"), Some((10, 1215)));
         assert_eq!(cycles(line, "b.c"), None);
         assert_eq!(cycles("ferry: a.c:10:13: main:10: 3 threads", "a.c"), None);
+    }
+
+    #[test]
+    fn a_search_is_not_slower_than_what_was_picked_by_hand() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("support.h"), SUPPORT).unwrap();
+        for it in APPLICATIONS.iter().filter(|it| ["nw", "evaleos"].contains(&it.name)) {
+            fs::write(folder.path().join(format!("{}.c", it.name)), it.text).unwrap();
+            let model = Model::new(folder.path(), it.name, it.size).unwrap();
+            let table = picks(&[model]).unwrap();
+            let cells = &table.rows.first().unwrap().1;
+            let [one, picked, found] = cells.as_slice() else { panic!("three columns") };
+            assert!(found.0 <= picked.0 * 1.0001 && found.0 <= one.0, "{}: {cells:?}", it.name);
+            assert_eq!(found.0 < one.0 * 0.9, it.name == "evaleos", "{cells:?}");
+        }
     }
 
     #[test]

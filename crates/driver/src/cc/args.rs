@@ -17,6 +17,7 @@ use super::llvm::Native;
 use super::remote::Machine;
 use super::response;
 use super::table::{self, Depend, Own, Role, Shape, Stop};
+use crate::designs::{Given, given};
 use crate::options::Believed;
 
 /// An input file.
@@ -136,6 +137,8 @@ pub(crate) struct Arguments {
     pub(crate) profile: Option<String>,
     /// Arrays are not brought into the scratchpad of a cluster.
     pub(crate) no_tiles: bool,
+    /// Designs for FPGAs are searched for, with these values of variables in the bounds of loops.
+    pub(crate) search: Option<Given>,
     /// How far directives are believed.
     pub(crate) trust: Believed,
     /// The host compiler's command.
@@ -403,6 +406,12 @@ impl Reader {
             Own::Origin => read.origin = Some(Machine::read(&value.to_string_lossy())?),
             Own::StaticRuntime => read.static_runtime = true,
             Own::NoTiles => read.no_tiles = true,
+            Own::Search => {
+                let word = value.to_string_lossy();
+                let values = word.split(',').filter(|it| !it.is_empty()).map(given);
+                let wrong = |why| format!("`--ferry-search={word}`: {why}");
+                read.search = Some(values.collect::<Result<_, _>>().map_err(wrong)?);
+            }
             Own::NoCache => read.no_cache = true,
         }
         Ok(())

@@ -12,7 +12,6 @@ use source::{Diagnostic, Diagnostics, Locator, Severity, SourceMap, render};
 use super::args::{Input, Step};
 use super::bundle::Code;
 use super::decisions::Decided;
-use super::device::Targets;
 use super::host::Voice;
 use super::language::Language;
 use super::lower::{self, Lowered};
@@ -24,6 +23,7 @@ use super::table::Stop;
 use super::toolchain::{TOOLCHAINS, Texts};
 use super::verdict::Verdicts;
 use super::{Context, Failure, bundle, hardware, native, refused};
+use crate::designs;
 use crate::front;
 use crate::input::{self, Text};
 use crate::options::Believed;
@@ -94,6 +94,14 @@ fn ours(cx: &Context<'_>, job: &Job<'_>) -> Result<Done, Failure> {
     }
     let board = cx.arguments.targets.hardware().map(crate::profiles::fpga).transpose();
     let board = board.map_err(|why| Failure::told(&why))?;
+    let search = cx.arguments.search.as_ref();
+    let hardware = board.as_ref();
+    let hardware = hardware.map(|it| designs::fabrics(program, &unit.map, it, search, true));
+    let (fabrics, mut advice) = fabrics(cx, program, &unit.map)?;
+    // Both would say the same.
+    if let Some((_, said)) = hardware.as_ref().filter(|_| advice.is_empty()) {
+        advice.append(said.clone());
+    }
     let options = emit::Options {
         wants_device: cx.arguments.targets.need_device_text(),
         wants_cluster: cx.arguments.targets.has_cluster() && !cx.arguments.no_tiles,
@@ -101,8 +109,8 @@ fn ours(cx: &Context<'_>, job: &Job<'_>) -> Result<Done, Failure> {
         grids: cx.arguments.targets.grids(),
         needs_opencl_12: cx.arguments.targets.need_opencl_12(),
         standalone: false,
-        fabrics: fabrics(&cx.arguments.targets)?,
-        hardware: board.as_ref().map(fpga::device::Device::fabric),
+        fabrics,
+        hardware: hardware.map(|it| it.0),
         rounds_each: !numbers.contracts,
         reassociates: cx.arguments.reassociates(),
         trust: cx.arguments.trust.into(),
@@ -113,6 +121,7 @@ fn ours(cx: &Context<'_>, job: &Job<'_>) -> Result<Done, Failure> {
     let decided = cx.decisions.as_ref().map(|_| Decided { file, nests: decisions });
     let designs = board.zip(pipelines).map(|(board, it)| hardware::text(&it, &board));
     let mut diagnostics = diagnostics;
+    diagnostics.append(advice);
     let designs = designs.map(|(text, said)| {
         diagnostics.append(said);
         text
@@ -136,13 +145,21 @@ fn ours(cx: &Context<'_>, job: &Job<'_>) -> Result<Done, Failure> {
 }
 
 /// The FPGAs among the devices, by their languages.
-fn fabrics(targets: &Targets) -> Result<Vec<(emit::Grid, opt::passes::Fabric)>, Failure> {
-    let board = |grid: emit::Grid| {
-        let vendor = grid.vendor()?;
-        Some(crate::profiles::fpga(vendor.board()).map(|it| (grid, it.fabric())))
-    };
-    let found = targets.grids().into_iter().filter_map(board);
-    found.collect::<Result<_, String>>().map_err(|why| Failure::told(&why))
+fn fabrics(
+    cx: &Context<'_>,
+    program: &ir::program::Program,
+    map: &SourceMap,
+) -> Result<(Vec<(emit::Grid, opt::passes::Fabrics)>, Diagnostics), Failure> {
+    let search = cx.arguments.search.as_ref();
+    let (mut found, mut said) = (Vec::new(), Diagnostics::new());
+    for grid in cx.arguments.targets.grids() {
+        let Some(vendor) = grid.vendor() else { continue };
+        let board = crate::profiles::fpga(vendor.board()).map_err(|why| Failure::told(&why))?;
+        let (made, advice) = designs::fabrics(program, map, &board, search, false);
+        found.push((grid, made));
+        said = advice;
+    }
+    Ok((found, said))
 }
 
 /// What we have to say; an error among it is a failure.

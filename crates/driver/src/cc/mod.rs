@@ -147,6 +147,12 @@ impl<'a> Context<'a> {
         let scratch = tempfile::Builder::new().prefix("ferry-").tempdir().map_err(|error| {
             Failure::told(&format!("cannot make a temporary folder: {}", reason(&error)))
         })?;
+        let has_fpga = arguments.targets.hardware().is_some()
+            || arguments.targets.grids().iter().any(|it| it.vendor().is_some());
+        if arguments.search.is_some() && !has_fpga && arguments.names_devices {
+            let why = "`--ferry-search` is about FPGAs: name one with `--device`, as in `--device fpga-rtl`";
+            return Err(Failure::told(why));
+        }
         leftovers::watch();
         leftovers::list(scratch.path());
         Ok(Context {

@@ -111,6 +111,7 @@ pub(crate) enum Own {
     Device,
     SaveTemps,
     NoTiles,
+    Search,
     Report,
     Mapping,
     Profile,
@@ -282,6 +283,8 @@ const TABLE: &[Row] = &[
     row("--host=", Joined, Role::Own(Own::Origin)),
     row("--ferry-static-runtime", Alone, Role::Own(Own::StaticRuntime)),
     row("--ferry-no-tiles", Alone, Role::Own(Own::NoTiles)),
+    row("--ferry-search", Alone, Role::Own(Own::Search)),
+    row("--ferry-search=", Joined, Role::Own(Own::Search)),
     row("--ferry-no-cache", Alone, Role::Own(Own::NoCache)),
     // ---- other compilers'
     row("-MJ", Either, Foreign),

@@ -15,6 +15,7 @@ use abi::target::Vendor;
 use source::{Diagnostic, Diagnostics, Locator, SourceMap, Span, render};
 
 use crate::cc::numbers::Numbers;
+use crate::designs;
 use crate::front;
 use crate::options::{Dialect, EmitOptions};
 use crate::report::{self, Stream, reason};
@@ -32,6 +33,9 @@ pub(crate) fn run(options: &EmitOptions) -> Result<ExitCode, String> {
         Dialect::Verilog => return verilog::run(options),
         Dialect::Kernel => return kernels(options),
     };
+    if options.search && options.fpga.is_none() && grid.vendor().is_none() {
+        return Err("`--search` is about FPGAs: name one with `--fpga`".to_owned());
+    }
     let folder = options.out_dir.clone().unwrap_or_else(|| PathBuf::from(grid.device()));
     let mut made: Vec<Made> = Vec::new();
     let mut failed = false;
@@ -127,8 +131,15 @@ fn one(
     }
     let board = options.fpga.as_deref().or_else(|| grid.vendor().map(Vendor::board));
     let fpga = board.map(crate::profiles::fpga).transpose()?;
+    let search = options.searched();
+    let mut advice = Diagnostics::new();
+    let fabrics = fpga.map(|it| {
+        let (made, said) = designs::fabrics(program, &unit.map, &it, search.as_ref(), false);
+        advice.append(said);
+        (grid, made)
+    });
     let asked = emit::Options {
-        fabrics: fpga.map(|it| (grid, it.fabric())).into_iter().collect(),
+        fabrics: fabrics.into_iter().collect(),
         rounds_each: !numbers.contracts,
         grids: vec![grid],
         needs_opencl_12: true,
@@ -137,6 +148,7 @@ fn one(
         ..emit::Options::default()
     };
     let lowered = emit::lower(program, &unit.map, id, &locator, asked);
+    complain(&advice, &unit.map)?;
     if complain(&lowered.diagnostics, &unit.map)? {
         return Ok(None);
     }

@@ -10,10 +10,11 @@ use fpga::hardware::{Hardware, design};
 use ir::program::{Program, VarId};
 use opt::passes::pipeline::run_pipelined;
 use rtl::verilog;
-use source::{Diagnostic, Diagnostics, Locator, Severity, Span};
+use source::{Diagnostic, Locator, Severity, Span};
 
 use super::{Made, complain, write_all};
 use crate::cc::hardware::BOARD;
+use crate::designs;
 use crate::front;
 use crate::options::EmitOptions;
 use crate::report::{self, Stream};
@@ -55,12 +56,14 @@ fn one(
     };
     let read = crate::input::written;
     let locator = Locator::new(&unit.map, &read);
+    let search = options.searched();
+    let (fabrics, advice) = designs::fabrics(program, &unit.map, device, search.as_ref(), true);
     let kernels = emit::dialect::kernels(program, &unit.map, file, &locator);
     let mut program = kernels.module.program;
-    let (mut said, mut made) = (Diagnostics::new(), Vec::new());
+    let (mut said, mut made) = (advice, Vec::new());
     kernels.refused.iter().for_each(|(_, it)| said.push(refused(it.why, it.span)));
     for kernel in &kernels.module.kernels {
-        let single = match run_pipelined(&mut program, kernel, device.fabric(), None) {
+        let single = match run_pipelined(&mut program, kernel, fabrics.of(kernel.span), None) {
             Ok(single) => single,
             Err(refusal) => {
                 said.push(refused(refusal.why, refusal.span));
@@ -73,8 +76,9 @@ fn one(
                 let function = program.names.text(program.functions[function].name);
                 let line = locator.locate(kernel.span).map_or(0, |it| it.line);
                 let name = format!("{function}_l{line}");
-                let told = told(&program, &it, device, &format!("{}:{line}", path.display()));
-                let text = told + &verilog::verilog(&it.design, &name);
+                let mut text = told(&program, &it, device, &format!("{}:{line}", path.display()));
+                single.launch.notes.iter().for_each(|it| text.push_str(&format!("// {it}\n")));
+                let text = text + &verilog::verilog(&it.design, &name);
                 made.push(Made { path: folder.join(format!("{name}.v")), text: text.into_bytes() });
             }
             Err(obstacle) => said.push(refused(&obstacle.why, obstacle.span)),

@@ -14,15 +14,15 @@ use fpga::search::{self, Space};
 use opt::marks::{Trips, TripsFrom};
 use opt::passes::pipeline::run_pipelined;
 use serde::Serialize;
-use source::{Locator, Span, render};
+use source::{Diagnostics, Locator, Span, render};
 
 use super::frontier;
 use super::html::Page;
 use super::records::Place;
-use crate::front;
 use crate::options::ExplainOptions;
 use crate::profiles;
 use crate::report::{self, Format, Stream};
+use crate::{designs, front};
 
 pub(super) fn run(word: &str, options: &ExplainOptions) -> Result<ExitCode, String> {
     let device = profiles::fpga(word)?;
@@ -44,6 +44,7 @@ pub(super) fn run(word: &str, options: &ExplainOptions) -> Result<ExitCode, Stri
         };
         let Some(file) = unit.map.files().next() else { continue };
         let kernels = emit::dialect::kernels(program, &unit.map, file, &locator);
+        let (pinned, mut said) = (designs::pinned(program, &kernels), Diagnostics::new());
         let told = Told { locator: &locator, device: &device };
         let mut regions = Vec::new();
         let mut program = kernels.module.program;
@@ -55,16 +56,19 @@ pub(super) fn run(word: &str, options: &ExplainOptions) -> Result<ExitCode, Stri
             let function = program.names.text(program.functions[region.function].name).to_owned();
             regions.push(told.refused(region.construct.span, function, refusal.why, refusal.span));
         }
-        for kernel in &kernels.module.kernels {
+        for (kernel, (pins, advice)) in kernels.module.kernels.iter().zip(pinned) {
+            advice.into_iter().for_each(|it| said.push(it));
+            let fabric = pins.on(device.fabric());
             let function = program.regions[kernel.region].function;
             let function = program.names.text(program.functions[function].name).to_owned();
             regions.push(
-                match run_pipelined(&mut program, kernel, device.fabric(), options.after.as_deref())
-                {
+                match run_pipelined(&mut program, kernel, fabric, options.after.as_deref()) {
                     Ok(single) => {
-                        let found =
-                            outlined.as_ref().map(|it| search::search(it, kernel, &device, &given));
+                        let found = outlined
+                            .as_ref()
+                            .map(|it| search::search(it, kernel, &device, &given, pins));
                         spaces.extend(found.map(|it| (regions.len(), it)));
+                        pins.missing(&single.launch.notes).into_iter().for_each(|it| said.push(it));
                         let plan = plan(&program, &single, &device, &given);
                         let told = told.region(kernel.span, function, &plan, &program);
                         RegionRecord { notes: single.launch.notes, ..told }
@@ -72,6 +76,10 @@ pub(super) fn run(word: &str, options: &ExplainOptions) -> Result<ExitCode, Stri
                     Err(refusal) => told.refused(kernel.span, function, refusal.why, refusal.span),
                 },
             );
+        }
+        if !said.is_empty() && options.after.is_none() {
+            let colour = report::colour(output, Stream::Err);
+            report::show(&render::terminal(&said, &locator, colour), Stream::Err)?;
         }
         designs(&mut regions, &spaces, &device);
         regions.sort_by_key(|it| (it.place.line, it.place.column));

@@ -22,6 +22,7 @@ const FABRIC: Fabric = Fabric {
     reads: 0,
     lanes: 1,
     units: 1,
+    without: &[],
 };
 
 /// Kernels as text.

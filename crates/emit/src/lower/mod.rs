@@ -140,9 +140,9 @@ pub struct Options {
     /// The texts are for people and for a program that does without our runtime.
     pub standalone: bool,
     /// The texts for these grids are pipelines for such an FPGA: one thread runs each.
-    pub fabrics: Vec<(Grid, opt::passes::Fabric)>,
+    pub fabrics: Vec<(Grid, opt::passes::Fabrics)>,
     /// Kernels are asked for as pipelines for such an FPGA.
-    pub hardware: Option<opt::passes::Fabric>,
+    pub hardware: Option<opt::passes::Fabrics>,
     /// A product and a sum are rounded each: no text may make one operation of them.
     pub rounds_each: bool,
     /// Sums of floating-point numbers may be added in another order though no clause says so.
@@ -389,7 +389,7 @@ pub fn lower_with(
         if diagnostics.errors() != 0 {
             break;
         }
-        let fabric = options.fabrics.iter().find(|it| it.0 == grid).map(|it| it.1);
+        let fabric = options.fabrics.iter().find(|it| it.0 == grid).map(|it| &it.1);
         let kernels = match fabric {
             None => lowering(true, Some(grid)).kernels(grid, &launched),
             Some(fabric) => {
@@ -419,7 +419,7 @@ pub fn lower_with(
         diagnostics.append(lowering.state.into_inner().faults);
     }
     let mut pipelines = None;
-    if let Some(fabric) = options.hardware.filter(|_| diagnostics.errors() == 0) {
+    if let Some(fabric) = options.hardware.as_ref().filter(|_| diagnostics.errors() == 0) {
         let grid = Some(Grid::OpenCl12);
         let made = lowering(true, grid).pipelines(&launched, &back, fabric);
         diagnostics.append(made.1);
@@ -435,6 +435,9 @@ pub fn lower_with(
             None
         }
     };
+    if !options.fabrics.is_empty() || options.hardware.is_some() {
+        diagnostics = without_taken(diagnostics, written);
+    }
     let decisions = mapping.map(|it| it.decided(written, program)).unwrap_or_default();
     let mut notes = leveled.map(|it| it.notes).unwrap_or_default();
     notes.extend(named.map(|it| it.notes).unwrap_or_default());
@@ -454,6 +457,20 @@ pub fn lower_with(
         decisions,
         diagnostics,
     }
+}
+
+/// Without what is said of advice for FPGAs, which is taken there.
+fn without_taken(said: Diagnostics, program: &Program) -> Diagnostics {
+    let advice = program.regions.iter().filter(|it| it.1.construct.has(Leaf::Resources));
+    let advice: Vec<Span> = advice.map(|it| it.1.construct.span).collect();
+    let mut kept = Diagnostics::new();
+    for it in &said {
+        let span = it.primary.as_ref().map(|it| it.span);
+        if it.code != "F0706" || !span.is_some_and(|it| advice.contains(&it)) {
+            kept.push(it.clone());
+        }
+    }
+    kept
 }
 
 /// Regions that say something else than their text, by what was done to the program first and later.

@@ -133,6 +133,30 @@ pub struct Fabric {
     pub lanes: u64,
     /// Rows of nests that do.
     pub units: u64,
+    /// Passes that are left out: what they gain on one device they cost on another.
+    pub without: &'static [&'static str],
+}
+
+/// What pipelines of a program are made for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fabrics {
+    /// Those of which nothing else is said.
+    pub all: Fabric,
+    /// Regions with a design of their own.
+    pub own: Vec<(Span, Fabric)>,
+}
+
+impl Fabrics {
+    /// That of a region.
+    pub fn of(&self, region: Span) -> Fabric {
+        self.own.iter().find(|it| it.0 == region).map_or(self.all, |it| it.1)
+    }
+}
+
+impl From<Fabric> for Fabrics {
+    fn from(all: Fabric) -> Fabrics {
+        Fabrics { all, own: Vec::new() }
+    }
 }
 
 /// What cores are like, if a kernel is made for those.

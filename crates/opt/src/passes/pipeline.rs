@@ -88,8 +88,15 @@ const ONE: Groups = Groups {
 };
 
 /// Operators that take a cycle each.
-const QUICK: Fabric =
-    Fabric { add: [1; 4], multiply: [1; 4], extreme: [1; 4], reads: 0, lanes: 1, units: 1 };
+const QUICK: Fabric = Fabric {
+    add: [1; 4],
+    multiply: [1; 4],
+    extreme: [1; 4],
+    reads: 0,
+    lanes: 1,
+    units: 1,
+    without: &[],
+};
 
 /// Runs the passes up to the one named, or all; the kernel is in SPMD form after all.
 pub fn run(
@@ -99,13 +106,7 @@ pub fn run(
     last: Option<&str>,
 ) -> Result<Kernel> {
     let cores = Cores::default();
-    run_list(
-        PASSES,
-        program,
-        kernel,
-        &Target { groups, fabric: QUICK, cores: &cores, without: &[] },
-        last,
-    )
+    run_list(PASSES, program, kernel, &Target { groups, fabric: QUICK, cores: &cores }, last)
 }
 
 /// The same for a pipeline: the kernel is code that one thread runs, and the body of its region.
@@ -116,25 +117,7 @@ pub fn run_pipelined(
     last: Option<&str>,
 ) -> Result<Kernel> {
     let cores = Cores::default();
-    run_list(
-        PIPELINED,
-        program,
-        kernel,
-        &Target { groups: ONE, fabric, cores: &cores, without: &[] },
-        last,
-    )
-}
-
-/// The same without some of the passes.
-pub fn run_pipelined_without(
-    program: &mut Program,
-    kernel: &Kernel,
-    fabric: Fabric,
-    without: &[&str],
-) -> Result<Kernel> {
-    let cores = Cores::default();
-    let target = Target { groups: ONE, fabric, cores: &cores, without };
-    run_list(PIPELINED, program, kernel, &target, None)
+    run_list(PIPELINED, program, kernel, &Target { groups: ONE, fabric, cores: &cores }, last)
 }
 
 /// The same of the passes for cores.
@@ -145,13 +128,7 @@ pub fn run_for_cores(
     last: Option<&str>,
 ) -> Result<Kernel> {
     let groups = Groups { memory: 0, ..ONE };
-    run_list(
-        CORE_PASSES,
-        program,
-        kernel,
-        &Target { groups, fabric: QUICK, cores, without: &[] },
-        last,
-    )
+    run_list(CORE_PASSES, program, kernel, &Target { groups, fabric: QUICK, cores }, last)
 }
 
 /// What passes are told of the device.
@@ -159,8 +136,6 @@ struct Target<'a> {
     groups: Groups,
     fabric: Fabric,
     cores: &'a Cores,
-    /// Passes that are left out.
-    without: &'a [&'a str],
 }
 
 fn run_list(
@@ -173,10 +148,10 @@ fn run_list(
     let mut made = kernel.clone();
     let function = program.regions[kernel.region].function;
     lawful(program, &made, "outline", false)?;
-    let Target { groups, fabric, cores, without } = *target;
+    let Target { groups, fabric, cores } = *target;
     let Cores { vector, ref independent, ref summing } = *cores;
     for pass in passes {
-        if without.contains(&pass.name) {
+        if fabric.without.contains(&pass.name) {
             continue;
         }
         let kernel = &mut made;

@@ -193,6 +193,7 @@ const FABRIC: Fabric = Fabric {
     reads: 1,
     lanes: 1,
     units: 1,
+    without: &[],
 };
 
 /// The same with iterations side by side: numbers that divide few others.

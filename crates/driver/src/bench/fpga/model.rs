@@ -7,7 +7,8 @@ use std::path::Path;
 use fpga::device::Device;
 use fpga::graph::Resources;
 use fpga::plan::{Kind, Part, plan};
-use opt::passes::pipeline::run_pipelined_without;
+use opt::passes::pipeline::run_pipelined;
+use opt::passes::{Fabric, Fabrics};
 use source::Locator;
 
 use crate::front;
@@ -74,20 +75,51 @@ impl Model {
     pub(super) fn regions(
         &self,
         device: &str,
-        without: &[&str],
+        without: &'static [&'static str],
         depth: Option<u64>,
     ) -> Result<Vec<Told>, String> {
         let device = crate::profiles::fpga(device)?;
-        let mut fabric = device.fabric();
+        let mut fabric = Fabric { without, ..device.fabric() };
         if let Some(depth) = depth {
             fabric.add = [depth; 4];
         }
+        self.planned(&device, &fabric.into())
+    }
+
+    /// Where regions stand, in the order of the text.
+    fn spans(&self) -> Vec<source::Span> {
+        let mut all: Vec<_> = self.lines.iter().zip(&self.kernels.module.kernels).collect();
+        all.sort_by_key(|it| it.0);
+        all.into_iter().map(|it| it.1.span).collect()
+    }
+
+    /// Its regions as someone has picked them: lanes and units of each, with windows.
+    pub(super) fn picked(&self, device: &str, picks: &[(u64, u64)]) -> Result<Vec<Told>, String> {
+        let device = crate::profiles::fpga(device)?;
+        let all = device.fabric();
+        let reads = all.reads.max(1);
+        let one =
+            |(lanes, units): &(u64, u64)| Fabric { lanes: *lanes, units: *units, reads, ..all };
+        let own = self.spans().into_iter().zip(picks.iter().map(one)).collect();
+        self.planned(&device, &Fabrics { all, own })
+    }
+
+    /// Its regions as the search has found them.
+    pub(super) fn searched(&self, device: &str) -> Result<Vec<Told>, String> {
+        let device = crate::profiles::fpga(device)?;
+        let given = BTreeMap::new();
+        let fabrics = crate::designs::searched(&self.kernels, &[], &device, &given, false);
+        self.planned(&device, &fabrics)
+    }
+
+    fn planned(&self, device: &Device, fabrics: &Fabrics) -> Result<Vec<Told>, String> {
         let mut told = Vec::new();
         for (line, kernel) in self.lines.iter().zip(&self.kernels.module.kernels) {
+            let fabric = fabrics.of(kernel.span);
             let mut program = self.kernels.module.program.clone();
-            let made = run_pipelined_without(&mut program, kernel, fabric, without)
+            let made = run_pipelined(&mut program, kernel, fabric, None)
                 .map_err(|it| format!("{}: {}", self.name, it.why))?;
-            let plan = plan(&program, &made, &device, &BTreeMap::new());
+            let plan = plan(&program, &made, device, &BTreeMap::new());
             told.push(Told {
                 line: *line,
                 cycles: plan.cycles,

@@ -7,7 +7,7 @@ use ir::construct::Leaf;
 use ir::program::{ExprKind, Program, RegionId, StmtId, StmtKind, VarId};
 use kernel::copy::callee_of;
 use kernel::count::constant;
-use opt::passes::{Fabric, pipeline};
+use opt::passes::{Fabrics, pipeline};
 use outline::outline;
 use source::{Diagnostic, Diagnostics, Span};
 
@@ -22,7 +22,7 @@ impl Lowering<'_> {
     pub(in crate::lower) fn pipelined(
         &self,
         launched: &[device::Kernel],
-        fabric: Fabric,
+        fabrics: &Fabrics,
     ) -> (Program, Diagnostics) {
         let outlined = self.outlined(launched);
         let mut program = outlined.module.program;
@@ -31,6 +31,7 @@ impl Lowering<'_> {
             said.push(stays(refusal.why, refusal.span));
         }
         for kernel in &outlined.module.kernels {
+            let fabric = fabrics.of(kernel.span);
             let made = pipeline::run_pipelined(&mut program, kernel, fabric, None);
             match made {
                 Ok(made) if self.grid.is_some_and(|it| it.vendor().is_some()) => {
@@ -63,7 +64,7 @@ impl Lowering<'_> {
         &self,
         launched: &[device::Kernel],
         back: &[device::Kernel],
-        fabric: Fabric,
+        fabrics: &Fabrics,
     ) -> (Option<Pipelines>, Diagnostics) {
         let outlined = self.outlined(launched);
         let mut said = Diagnostics::new();
@@ -88,6 +89,7 @@ impl Lowering<'_> {
         let mut pipelines = Pipelines { program: outlined.module.program, list: Vec::new() };
         for kernel in &outlined.module.kernels {
             let Some(launched) = is_launched(kernel.region) else { continue };
+            let fabric = fabrics.of(kernel.span);
             match pipeline::run_pipelined(&mut pipelines.program, kernel, fabric, None) {
                 Ok(kernel) => {
                     let (name, given) = (launched.name.clone(), given(&launched.entries));
