@@ -259,7 +259,7 @@ fn fpgas_take_the_lanes_and_units_that_openarc_asks_for() {
         let built = build(folder.path(), "fpga-rtl:stratix-v", &[("a.c", text)]);
         let said = told(&built);
         assert!(built.status.success(), "{said}");
-        assert_eq!(said.matches("[F0706]").count(), warnings, "{said}");
+        assert_eq!(said.matches("[F0739]").count(), warnings, "{said}");
         assert_eq!(said.matches("has no effect on this region").count(), warnings, "{said}");
         let mut run = Command::new(folder.path().join("program"));
         run.env("FERRY_DEVICE", "fpga-rtl").env("FERRY_INFO", "1");

@@ -1,6 +1,6 @@
 //! What directives ask of the design of a region: `#pragma openarc opencl num_simd_work_items(4) num_compute_units(2)` before it.
 //!
-//! In: a program as it was read. Out: lanes and units of regions; what of that cannot be done is told (F0706).
+//! In: a program as it was read. Out: lanes and units of regions; what of that cannot be done is told (F0739).
 
 use ir::construct::{ClauseKind, Leaf};
 use ir::program::Program;
@@ -98,6 +98,6 @@ impl Pins {
 }
 
 fn no_effect(name: &str, span: Span) -> Diagnostic {
-    Diagnostic::warning("F0706", format!("`{name}` has no effect on this region"))
+    Diagnostic::warning("F0739", format!("`{name}` has no effect on this region"))
         .at(span, "advice that it does not allow")
 }

@@ -19,4 +19,4 @@ pub use assign::{
 };
 pub use combined::needs_copy;
 pub use items::{base, plain};
-pub use note::{About, Note};
+pub use note::{ADVICE, About, Note};

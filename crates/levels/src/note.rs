@@ -15,6 +15,9 @@ pub enum About {
     Data,
 }
 
+/// The code of what is said of advice for other hardware.
+pub const ADVICE: &str = "F0706";
+
 /// What became of one loop, or of some data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {

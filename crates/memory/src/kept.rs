@@ -192,10 +192,13 @@ impl Stack {
         if self.top == self.begin {
             return &[];
         }
-        let count = (self.top as usize - self.begin as usize) / size_of::<*mut u8>();
-        self.top = self.begin;
-        // SAFETY: so many blocks were there, and are until the next one is pushed.
-        unsafe { slice::from_raw_parts(self.begin, count) }
+        // SAFETY: both lie in the room, the top not before its begin; so many blocks were there, and are until the next one
+        // is pushed.
+        unsafe {
+            let count = self.top.offset_from_unsigned(self.begin);
+            self.top = self.begin;
+            slice::from_raw_parts(self.begin, count)
+        }
     }
 }
 

@@ -466,7 +466,7 @@ fn without_taken(said: Diagnostics, program: &Program) -> Diagnostics {
     let mut kept = Diagnostics::new();
     for it in &said {
         let span = it.primary.as_ref().map(|it| it.span);
-        if it.code != "F0706" || !span.is_some_and(|it| advice.contains(&it)) {
+        if it.code != ::levels::ADVICE || !span.is_some_and(|it| advice.contains(&it)) {
             kept.push(it.clone());
         }
     }

@@ -18,6 +18,7 @@ use super::compute::{Crew, Region};
 use super::{Machine, Pass};
 use crate::combined::needs_copy;
 use crate::items::{base, plain};
+use crate::note::ADVICE;
 
 /// Tiles where the user leaves the size to the compiler.
 const TILE: i64 = 32;
@@ -52,7 +53,7 @@ impl Pass<'_> {
         construct.leaves.clear();
         construct.clauses.clear();
         let span = construct.span;
-        let fault = Diagnostic::warning("F0706", format!("`{name}` has no effect on this device"))
+        let fault = Diagnostic::warning(ADVICE, format!("`{name}` has no effect on this device"))
             .at(span, "advice for other hardware");
         self.leveled.faults.push(fault);
     }
