@@ -158,22 +158,29 @@ fn program() -> (usize, String) {
 
 #[test]
 fn every_iteration_runs_once_with_variables_of_its_own() {
+    all_are_right("-O0");
+}
+
+#[test]
+fn every_iteration_runs_once_in_blocks_too() {
+    all_are_right("-O1");
+}
+
+fn all_are_right(level: &str) {
     let (count, text) = program();
     assert!(count > 100, "{count} nests");
     let folder = tempfile::tempdir().expect("a temporary folder");
     fs::write(folder.path().join("nests.c"), text).expect("written");
-    for level in ["-O0", "-O1"] {
-        let flags = ["cc", "--device", "cpu,cpu:separate", level, "-w", "nests.c", "-o", "nests"];
-        let built = ferry(&flags, folder.path());
-        assert!(built.status.success(), "{}", told(&built));
-        for device in ["cpu", "cpu:separate"] {
-            let run = Command::new(folder.path().join("nests"))
-                .env("FERRY_DEVICE", device)
-                .env("OMP_TARGET_OFFLOAD", "MANDATORY")
-                .env("OMP_NUM_THREADS", "8")
-                .output()
-                .expect("the program runs");
-            assert!(run.status.success(), "{level}, {device}: {}", told(&run));
-        }
+    let flags = ["cc", "--device", "cpu,cpu:separate", level, "-w", "nests.c", "-o", "nests"];
+    let built = ferry(&flags, folder.path());
+    assert!(built.status.success(), "{}", told(&built));
+    for device in ["cpu", "cpu:separate"] {
+        let run = Command::new(folder.path().join("nests"))
+            .env("FERRY_DEVICE", device)
+            .env("OMP_TARGET_OFFLOAD", "MANDATORY")
+            .env("OMP_NUM_THREADS", "8")
+            .output()
+            .expect("the program runs");
+        assert!(run.status.success(), "{level}, {device}: {}", told(&run));
     }
 }

@@ -425,6 +425,13 @@ fn kernels_take_their_time_unless_it_is_limited() {
     }
 }
 
+/// The first words of a program that speaks a version.
+fn greeting(version: u64) -> Vec<u8> {
+    let words: Vec<u8> = [version, 4096, 1 << 20].iter().flat_map(|it| it.to_le_bytes()).collect();
+    let value = abi::remote::mixed(abi::remote::MIXED, &words);
+    [abi::remote::GREETING.as_slice(), &words, &value.to_le_bytes()].concat()
+}
+
 /// What cannot be started is replaced, which is said, or is an error where it must not be.
 #[test]
 fn a_machine_that_is_not_there_is_replaced_as_the_policy_says() {
@@ -434,9 +441,11 @@ fn a_machine_that_is_not_there_is_replaced_as_the_policy_says() {
         ("\"no-such-runner\"", "cannot be run"),
         ("\"false\"", "has not greeted"),
         ("\"sh\", \"-c\", \"echo hello hello hello hello hello hello hello\"", "first words"),
+        ("\"cat\", \"greeting\"", "speaks version 7"),
         ("\"sh\", \"-c\", \"sleep 1000\"", "no sign of life"),
     ] {
         let folder = folder(&described("", runner, true), text);
+        fs::write(folder.path().join("greeting"), greeting(7)).expect("a file");
         assert!(build(folder.path(), "remote:m.toml", &[]).status.success());
         ends(&run(folder.path(), &[]), 0, &["away 1", "runs on `cpu`", "`remote`", why]);
         if why == "no sign of life" {
