@@ -79,3 +79,28 @@ fn chunks_stay_where_iterations_differ_in_cost() {
         assert_eq!(left, words, "{body}");
     }
 }
+
+/// With optimization lanes have sums of their own, which the host's compiler must be told.
+#[test]
+fn lanes_and_threads_are_told_what_is_combined() {
+    let text = support::lowered(
+        "#define __OPTIMIZE__ 1\nvoid f(int n, double *a) {\n  double s = 0;\n\
+         #pragma omp target teams distribute parallel for map(a[0:n]) reduction(max: s)\n  \
+         for (int i = 0; i < n; i++)\n    if (a[i] > s) s = a[i];\n  a[0] = s;\n}\n",
+    );
+    let told = |words: &str| text.lines().filter(|it| it.trim().starts_with(words)).count();
+    assert_eq!(told("#pragma omp parallel for reduction(max: "), 1, "{text}");
+    assert_eq!(told("#pragma omp simd reduction(max: "), 1, "{text}");
+}
+
+#[test]
+fn iterations_that_are_dealt_singly_are_dealt_in_chunks_unless_somebody_can_tell() {
+    let all = "#pragma omp target teams distribute parallel for map(a[0:n]) schedule(dynamic)";
+    let left = kernel(&format!("{all}{LOOP} while (a[i] > 1) a[i] /= 2;"));
+    assert!(
+        left.starts_with("parallel for schedule(dynamic, ") && left.contains("/ 1024"),
+        "{left}"
+    );
+    let seen = kernel(&format!("{all}{LOOP} a[i] = omp_get_team_num();"));
+    assert!(!seen.contains("1024"), "{seen}");
+}
