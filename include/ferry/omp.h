@@ -153,6 +153,10 @@ extern int omp_is_initial_device(void);
 extern int omp_get_initial_device(void);
 extern const char *omp_get_uid_from_device(int device_num);
 extern int omp_get_device_from_uid(const char *uid);
+extern int omp_get_device_num_teams(int device_num);
+extern void omp_set_device_num_teams(int num_teams, int device_num);
+extern int omp_get_device_teams_thread_limit(int device_num);
+extern void omp_set_device_teams_thread_limit(int thread_limit, int device_num);
 
 extern void *omp_target_alloc(size_t size, int device_num);
 extern void omp_target_free(void *device_ptr, int device_num);
@@ -273,10 +277,33 @@ typedef enum omp_alloctrait_value_t {
   omp_atv_partitioner = 23
 } omp_alloctrait_value_t;
 
+typedef omp_uintptr_t omp_alloctrait_val_t;
+
 typedef struct omp_alloctrait_t {
   omp_alloctrait_key_t key;
-  omp_uintptr_t value;
+  omp_alloctrait_val_t value;
 } omp_alloctrait_t;
+
+/* Parts of one block of memory, and who says which there are. */
+typedef struct omp_mempartition_t {
+  void *opaque[4];
+} omp_mempartition_t;
+
+typedef struct omp_mempartitioner_t {
+  void *opaque[4];
+} omp_mempartitioner_t;
+
+typedef enum omp_mempartitioner_lifetime_t {
+  omp_static_mempartition = 1,
+  omp_allocator_mempartition = 2,
+  omp_dynamic_mempartition = 3
+} omp_mempartitioner_lifetime_t;
+
+typedef void (*omp_mempartitioner_compute_proc_t)(omp_memspace_handle_t memspace,
+                                                  size_t allocation_size,
+                                                  omp_alloctrait_val_t partitioner_arg,
+                                                  omp_mempartition_t *partition);
+typedef void (*omp_mempartitioner_release_proc_t)(omp_mempartition_t *partition);
 
 extern omp_allocator_handle_t omp_init_allocator(omp_memspace_handle_t memspace, int ntraits,
                                                  const omp_alloctrait_t traits[]);
@@ -291,9 +318,32 @@ extern omp_allocator_handle_t omp_get_device_allocator(int device_num,
                                                        omp_memspace_handle_t memspace);
 extern omp_allocator_handle_t omp_get_devices_allocator(int ndevs, const int *devs,
                                                         omp_memspace_handle_t memspace);
+extern omp_memspace_handle_t omp_get_device_and_host_memspace(int device_num,
+                                                              omp_memspace_handle_t memspace);
+extern omp_memspace_handle_t omp_get_devices_and_host_memspace(int ndevs, const int *devs,
+                                                               omp_memspace_handle_t memspace);
+extern omp_memspace_handle_t omp_get_devices_all_memspace(omp_memspace_handle_t memspace);
+extern omp_allocator_handle_t omp_get_device_and_host_allocator(int device_num,
+                                                                omp_memspace_handle_t memspace);
+extern omp_allocator_handle_t omp_get_devices_and_host_allocator(int ndevs, const int *devs,
+                                                                 omp_memspace_handle_t memspace);
+extern omp_allocator_handle_t omp_get_devices_all_allocator(omp_memspace_handle_t memspace);
+extern size_t omp_get_memspace_pagesize(omp_memspace_handle_t memspace);
 extern int omp_get_memspace_num_resources(omp_memspace_handle_t memspace);
 extern omp_memspace_handle_t omp_get_submemspace(omp_memspace_handle_t memspace, int num_resources,
                                                  const int *resources);
+
+extern void omp_init_mempartitioner(omp_mempartitioner_t *partitioner,
+                                    omp_mempartitioner_lifetime_t lifetime,
+                                    omp_mempartitioner_compute_proc_t compute_proc,
+                                    omp_mempartitioner_release_proc_t release_proc);
+extern void omp_destroy_mempartitioner(const omp_mempartitioner_t *partitioner);
+extern void omp_init_mempartition(omp_mempartition_t *partition, size_t nparts,
+                                  const void *user_data);
+extern void omp_destroy_mempartition(const omp_mempartition_t *partition);
+extern int omp_mempartition_set_part(omp_mempartition_t *partition, size_t part, int resource,
+                                     size_t size);
+extern void *omp_mempartition_get_user_data(const omp_mempartition_t *partition);
 
 extern void *omp_alloc(size_t size, omp_allocator_handle_t allocator);
 extern void *omp_aligned_alloc(size_t alignment, size_t size, omp_allocator_handle_t allocator);

@@ -54,13 +54,14 @@ static double twice(struct pair *pair) {
 #pragma omp end declare target
 
 int main(void) {
-  int wrong = 0, out[N], got[12];
+  int wrong = 0, out[N], got[14];
   double more[N];
 #pragma omp target teams distribute parallel for map(from : out, more)
   for (int i = 0; i < N; i++) {
     out[i] = LARGER(i % 7, LARGER(i % 5, 2)) + 100 * kind(i - 8L);
     int rounds = ({ int n = 0; for (int j = i; j > 0; j /= 2) { if (j == 3) break; n++; } n; });
     more[i] = (i & 8 ?: 3) + rounds + twice(&(struct pair){.first = i, .second = {1, 0.5}});
+    more[i] += (&(double[]){1, -1, 2}[0])[i % 3] + (&(struct pair){i, {4, 8}}.second[1])[-1];
   }
   for (int i = 0; i < N; i++) {
     int a = i % 7, b = i % 5 > 2 ? i % 5 : 2, n = 0;
@@ -69,7 +70,7 @@ int main(void) {
     long v = i - 8;
     int k = v < 0 ? -1 : v == 0 ? 0 : v > 9 ? 3 : v == 2 || v == 3 || v == 5 || v == 7 ? 2 : 1;
     wrong += out[i] != (a > b ? a : b) + 100 * k;
-    wrong += more[i] != (i & 8 ? 8 : 3) + n + 2 * i + 0.5;
+    wrong += more[i] != (i & 8 ? 8 : 3) + n + 2 * i + 0.5 + (i % 3 == 2 ? 2 : 1 - i % 3 * 2) + 4;
   }
   int kept = 3;
 #pragma omp target map(from : got) firstprivate(kept)
@@ -93,9 +94,12 @@ int main(void) {
     }
     got[10] = ({ got[8] += 1; got[8]; }) + (({ ; }), 1);
     got[11] = (int)(struct pair){1, {2, 3}}.second[1];
+    const int *last = &(const int[]){7, 8, 9}[2], *row = (int[2][2]){{1, 2}, {kept, 4}}[1];
+    got[12] = last[-1] + *last;
+    got[13] = row[0] * 10 + row[1];
   }
-  const int want[12] = {24, 5, 6, 3, 5, 11, 1, 109, 4, 6, 5, 3};
-  for (int i = 0; i < 12; i++)
+  const int want[14] = {24, 5, 6, 3, 5, 11, 1, 109, 4, 6, 5, 3, 17, 94};
+  for (int i = 0; i < 14; i++)
     wrong += got[i] != want[i];
   wrong += kept != 3;
   if (wrong)

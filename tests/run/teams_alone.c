@@ -53,6 +53,19 @@ int main(void) {
     read = now;
   }
   wrong += count != 3 || read < 1 || read > 3 || level != 0;
+  // One number is both bounds, and two are a range; gangs likewise.
+  int exact = 0, ranged = 0, gangs = 0, least = 3;
+#pragma omp target teams num_teams(4) reduction(+ : exact) map(tofrom : exact)
+  exact += 1;
+#pragma omp target teams num_teams(2 : 6) reduction(+ : ranged) map(tofrom : ranged)
+  ranged += 1;
+#pragma acc parallel num_gangs(4) reduction(+ : gangs)
+  gangs += 1;
+  wrong += exact != 4 || ranged < 2 || ranged > 6 || gangs != 4;
+  ranged = 0;
+#pragma omp target teams num_teams(least : 2 * least) reduction(+ : ranged) map(tofrom : ranged)
+  ranged += 1;
+  wrong += ranged < least || ranged > 2 * least;
   if (wrong)
     printf("%d differences: %d teams, %d %d %d %g, %d %d %d\n", wrong, teams, sum, last, most, halves, count, read, level);
   return wrong != 0;

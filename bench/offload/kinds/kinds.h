@@ -54,7 +54,17 @@ static inline void tell_rounded(const char *name, double sum)
   fflush(stdout);
 }
 
-static int is_wanted(const char *name) { return !wanted || strstr(name, wanted); }
+/* All, those that have the argument in their names, or, as in -saxpy,grey, all but some. */
+static int is_wanted(const char *name)
+{
+  if (!wanted || *wanted != '-')
+    return !wanted || strstr(name, wanted);
+  const size_t length = strlen(name);
+  for (const char *at = wanted; (at = strstr(at + 1, name));)
+    if ((at[-1] == '-' || at[-1] == ',') && (at[length] == ',' || !at[length]))
+      return 0;
+  return 1;
+}
 
 #define FILL(array, count) \
   for (long fill = 0; fill < (long)(count); fill++) \

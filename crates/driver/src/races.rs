@@ -31,7 +31,11 @@ pub(crate) fn warnings(program: &Program, lowered: Option<Trust>) -> Diagnostics
         let is_ordered = construct.rules.orders_refuted;
         let is_held = match is_ordered {
             true => matches!(race.what, What::Memory { .. }),
-            false => analysis.is_distrusted(race.stmt, &marks),
+            false => {
+                let is_unsaid = !matches!(race.what, What::Memory { .. });
+                is_unsaid && marks.trust == Trust::Strict
+                    || analysis.is_distrusted(race.stmt, &marks)
+            }
         };
         if !(lowered.is_some() && is_held) {
             found.push(warning(program, &race, is_ordered));

@@ -265,6 +265,12 @@ impl<'p> Printer<'p> {
         printer
     }
 
+    /// The same printer for another program with the same variables.
+    #[must_use]
+    pub fn over(&self, program: &'p Program) -> Printer<'p> {
+        Printer { program, ..self.clone() }
+    }
+
     /// Back to its own name.
     pub fn restore(&mut self, var: VarId) {
         self.substitutes.remove(&var);

@@ -721,3 +721,40 @@ void f(int *a, int n) {
     assert!(said.starts_with(&expected), "{said}");
     assert!(on_grid(Grid::OpenCl, text).contains("__kernel"));
 }
+
+#[test]
+fn loops_after_each_other_in_one_region_are_kernels_of_their_own() {
+    let text = on_grid(
+        Grid::Cuda,
+        "void f(int n, const double *a, double *b, double *s) {
+  int steps = 0;
+#pragma acc kernels copyin(a[0:n]) copy(b[0:n], s[0:n], steps)
+  {
+#pragma acc loop independent
+    for (int i = 0; i < n; i++)
+      b[i] = a[n - 1 - i];
+    steps++;
+#pragma acc loop independent
+    for (int i = 0; i < n; i++)
+      s[i] = b[n - 1 - i];
+  }
+}
+void g(int n, const double *a, double *b, double *s) {
+  int t = 0;
+#pragma acc kernels copyin(a[0:n]) copy(b[0:n], s[0:n]) async(1)
+  {
+#pragma acc loop independent
+    for (int i = 0; i < n; i++)
+      b[i] = a[n - 1 - i];
+#pragma acc loop independent
+    for (int i = 0; i < n; i++)
+      s[i] = b[n - 1 - i];
+  }
+}
+",
+    );
+    let kernels: Vec<&str> =
+        text.lines().filter(|it| it.contains("extern \"C\" __global__")).collect();
+    // What waits for a queue is one kernel.
+    assert_eq!(kernels.len(), 4, "{text}");
+}

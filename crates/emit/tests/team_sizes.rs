@@ -104,3 +104,60 @@ fn iterations_that_are_dealt_singly_are_dealt_in_chunks_unless_somebody_can_tell
     let seen = kernel(&format!("{all}{LOOP} a[i] = omp_get_team_num();"));
     assert!(!seen.contains("1024"), "{seen}");
 }
+
+/// A launch on a GPU has as many threads as the loops that were written have iterations, whatever the passes for cores have
+/// made of them.
+#[test]
+fn grids_are_told_iterations_of_the_loops_that_were_written() {
+    let text = |directive: &str| {
+        format!(
+            "#define __OPTIMIZE__ 1\nvoid f(int n, double *a, double *b) {{\n{directive}\n  \
+             for (int i = 0; i < n; i++)\n    for (int j = 0; j < 2 * n; j++)\n      \
+             a[i * 2 * n + j] += b[j * n + i] * b[j];\n}}\n"
+        )
+    };
+    let maps = "map(a[0:2 * n * n], b[0:2 * n * n])";
+    for directive in [
+        format!("#pragma omp target teams distribute parallel for collapse(2) {maps}"),
+        format!("#pragma omp target teams loop collapse(2) {maps}"),
+        "#pragma acc parallel loop collapse(2) copy(a[0:2 * n * n], b[0:2 * n * n])".to_owned(),
+    ] {
+        let host = support::host_of_grid(emit::Grid::Cuda, &text(&directive));
+        let told = host.lines().find(|it| it.contains("struct __ferry_args __fk =")).unwrap();
+        let trips = ["__ferry_trips(0, (__ferry_i64)n,", "__ferry_trips(0, (__ferry_i64)(2 * n),"];
+        assert!(trips.iter().all(|it| told.contains(it)), "{directive}: {told}");
+        assert!(told.contains("{ 0 }, { 0 }, 0 };"), "{directive}: {told}");
+    }
+}
+
+#[test]
+fn conditional_updates_store_values_without_qualifiers() {
+    let text = support::lowered(
+        "void f(int *a, const short least, volatile double *far, double *b) {
+#pragma omp target teams distribute parallel for map(a[0:8], far[0:8], b[0:8])
+  for (int i = 0; i < 8; i++) {
+    const int x = i;
+#pragma omp atomic compare
+    if (a[0] < x) { a[0] = x; }
+#pragma omp atomic compare
+    if (least < a[1]) { a[1] = least; }
+#pragma omp atomic compare
+    if (b[0] > far[i]) { b[0] = far[i]; }
+#pragma omp atomic compare
+    if (a[2] > i) { a[2] = i; }
+  }
+}
+",
+    );
+    for line in [
+        "if (a[0] < (int)x)",
+        "a[0] = (int)x;",
+        "if ((short)least < a[1])",
+        "a[1] = (short)least;",
+        "if (b[0] > (double)far[i])",
+        "b[0] = (double)far[i];",
+        "if (a[2] > i)",
+    ] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
+}

@@ -8,6 +8,10 @@ use crate::build::Builder;
 
 /// `(to, from, size)`: copies bytes; answers nothing.
 pub const COPY: &str = "__ferry_kernel_copy";
+/// `(to, from, size)`: copies bytes to memory of the thread from a place whose address is a multiple of 16, as the size is.
+pub const LOAD_LINES: &str = "__ferry_kernel_load_lines";
+/// `(to, from, size)`: the same from memory of the thread, to such a place.
+pub const STORE_LINES: &str = "__ferry_kernel_store_lines";
 /// The positive infinity of `double`.
 pub const INFINITY: &str = "__ferry_kernel_infinity";
 /// All threads of the group wait for each other, and see what was written before.
@@ -58,9 +62,30 @@ pub const FAIL: &str = "__ferry_kernel_fail";
 pub const IS_SOUND: &str = "__ferry_kernel_is_sound";
 
 /// All of them.
-pub const ALL: [&str; 21] = [
-    COPY, INFINITY, BARRIER, THREAD, THREADS, GROUP, GROUPS, TRY_LOCK, UNLOCK, LEAVE, TAKE,
-    IS_LAST, TICKET, POST, AWAIT, FORGET, SHUFFLE, QUOTIENT, HAND_BACK, FAIL, IS_SOUND,
+pub const ALL: [&str; 23] = [
+    COPY,
+    LOAD_LINES,
+    STORE_LINES,
+    INFINITY,
+    BARRIER,
+    THREAD,
+    THREADS,
+    GROUP,
+    GROUPS,
+    TRY_LOCK,
+    UNLOCK,
+    LEAVE,
+    TAKE,
+    IS_LAST,
+    TICKET,
+    POST,
+    AWAIT,
+    FORGET,
+    SHUFFLE,
+    QUOTIENT,
+    HAND_BACK,
+    FAIL,
+    IS_SOUND,
 ];
 
 /// The function of this name, made if the program has none.
@@ -102,11 +127,26 @@ fn call(build: &mut Builder<'_>, name: &str, ret: Ty, params: &[Ty], args: &[Exp
 
 /// Copies `size` bytes between two places.
 pub fn copy_bytes(build: &mut Builder<'_>, to: ExprId, from: ExprId, size: ExprId) -> ExprId {
+    copy(build, COPY, to, from, size)
+}
+
+/// Copies whole lines of 16 bytes to memory of the thread, or from there.
+pub fn copy_lines(
+    build: &mut Builder<'_>,
+    to: ExprId,
+    from: ExprId,
+    size: ExprId,
+    is_back: bool,
+) -> ExprId {
+    copy(build, if is_back { STORE_LINES } else { LOAD_LINES }, to, from, size)
+}
+
+fn copy(build: &mut Builder<'_>, name: &str, to: ExprId, from: ExprId, size: ExprId) -> ExprId {
     let void = build.program.types.get(TypeKind::Void);
     let pointer = build.program.types.pointer_to(void);
     let number = build.number_type();
     let (to, from) = (build.cast(to, pointer), build.cast(from, pointer));
-    call(build, COPY, void, &[pointer, pointer, number], &[to, from, size])
+    call(build, name, void, &[pointer, pointer, number], &[to, from, size])
 }
 
 /// Gets what another thread of the subgroup gives.

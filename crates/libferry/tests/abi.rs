@@ -94,6 +94,7 @@ programs! {
     counts params attach overlap present strided mapper globals threads stress million routines
     unmapped overrun crashed no_room own_memory corrupt_image nulls exit_inside exit_order forked forked_inside forked_often
     acc_devices acc_queues acc_data acc_memory acc_attach acc_prof
+    newer
     no_device wrong_number out_of_memory bad_image setting information tool explicit pause
 }
 
@@ -509,4 +510,59 @@ fn programs_of_flang_link_with_and_run_on_the_dropin() {
     let Some((out, err)) = run_on_dropin("flang-new-19", "flang.f90", true) else { return };
     assert_eq!(out.trim(), "4950", "{err}");
     assert!(err.contains("Launching kernel __omp_offloading_"), "{err}");
+}
+
+/// The routines that a header of ours declares.
+fn declared(header: &str) -> Vec<String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../include/ferry").join(header);
+    let text = fs::read_to_string(path).unwrap();
+    let code: String = text.split("/*").filter_map(|it| it.split("*/").last()).collect();
+    let statements = code.split(';').filter(|it| it.contains("extern ") && it.ends_with(')'));
+    let names = statements.filter_map(|it| {
+        let before = it.rsplit("extern ").next()?.split('(').next()?;
+        Some(before.rsplit([' ', '*', '\n']).next()?.to_owned())
+    });
+    names.filter(|it| it.starts_with("omp_") || it.starts_with("acc_")).collect()
+}
+
+/// A program that takes the address of each routine, linked in two ways.
+#[track_caller]
+fn links(header: &str, at_least: usize) {
+    let names = declared(header);
+    assert!(names.len() >= at_least, "{header}: {names:?}");
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("all.c");
+    let taken: Vec<String> = names.iter().map(|it| format!("(void *){it}")).collect();
+    let text = format!(
+        "#include <{header}>\n#include <stdio.h>\nvoid *all[] = {{{}}};\n\
+         int main(void) {{ int n = 0; for (unsigned i = 0; i < sizeof all / sizeof *all; i++) \
+         n += all[i] != 0; printf(\"%d\\n\", n); return 0; }}\n",
+        taken.join(", ")
+    );
+    fs::write(&source, text).unwrap();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../include/ferry");
+    let include = format!("-I{}", root.display());
+    let library = library_folder();
+    let (search, rpath) =
+        (format!("-L{}", library.display()), format!("-Wl,-rpath,{}", library.display()));
+    let archive = library.join("libferry.a").display().to_string();
+    let ways: [&[&str]; 2] = [
+        &[&search, &rpath, "-lferry", "-fopenmp"],
+        &[&archive, "-fopenmp", "-lpthread", "-ldl", "-lm"],
+    ];
+    for flags in ways {
+        let program = folder.path().join("all");
+        let mut arguments = vec![include.as_str(), source.to_str().unwrap(), "-o"];
+        arguments.push(program.to_str().unwrap());
+        arguments.extend(flags);
+        compile(&arguments);
+        let output = run(&program, "");
+        assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), names.len().to_string());
+    }
+}
+
+#[test]
+fn every_routine_of_our_headers_is_in_both_libraries() {
+    links("omp.h", 120);
+    links("openacc.h", 70);
 }

@@ -19,7 +19,11 @@ const MOST_BYTES: u64 = 512;
 /// Rounds of a nest that are written down at most.
 const MOST_ROUNDS: u64 = 512;
 
-/// Loops to be written down round by round.
+/// Stands for all rounds of a loop, however many the rounds of loops around it leave: a number would be taken at once, before
+/// those are written down.
+pub const ALL_ROUNDS: u32 = u32::MAX;
+
+/// Loops to be written down round by round, and how many rounds at a time.
 pub fn unrolled(program: &Program) -> BTreeMap<StmtId, u32> {
     let mut found = BTreeMap::new();
     for (_, function) in program.functions.iter() {
@@ -263,7 +267,11 @@ impl Search<'_> {
                 continue;
             }
             for it in all.iter().filter_map(|it| self.loops.get(*it)) {
-                found.insert(it.stmt, u32::try_from(it.rounds).unwrap_or(1).max(1));
+                let rounds = match it.follows.is_empty() {
+                    true => u32::try_from(it.rounds).unwrap_or(1).max(1),
+                    false => ALL_ROUNDS,
+                };
+                found.insert(it.stmt, rounds);
             }
         }
     }

@@ -196,6 +196,48 @@ fn loops_whose_directives_are_not_believed_run_in_order() {
     assert!(lines(&built.err, "warning[F0730]") > 10, "{}", built.err);
 }
 
+/// Sums and temporaries that all iterations share, since no clause makes them each one's own.
+const UNSAID: &str = "#include <stdio.h>\n#define N 200000\nstatic int a[N], b[N];\nint main(void) {\n\
+    long s = 0, m = 0; int t = 0, wrong = 0;\n\
+    for (int i = 0; i < N; i++) a[i] = i % 7;\n\
+    #pragma omp target teams distribute parallel for map(tofrom: s)\n\
+    for (int i = 0; i < N; i++) s += a[i];\n\
+    #pragma omp target parallel for map(tofrom: m)\n\
+    for (int i = 0; i < N; i++) m = a[i] + i > m ? a[i] + i : m;\n\
+    #pragma omp target teams distribute parallel for map(tofrom: t)\n\
+    for (int i = 0; i < N; i++) { t = a[i] * 2; b[i] = t + 1; }\n\
+    #pragma omp parallel for\n\
+    for (int i = 0; i < N; i++) { t = a[i]; a[i] = t * t + t; }\n\
+    long r = 0, k = 0;\n\
+    for (int i = 0; i < N; i++) r += i % 7, k = i % 7 + i > k ? i % 7 + i : k, wrong += b[i] != i % 7 * 2 + 1;\n\
+    for (int i = 0; i < N; i++) wrong += a[i] != i % 7 * (i % 7) + i % 7;\n\
+    return !(s == r && m == k && wrong == 0);\n}\n";
+
+#[test]
+fn sums_that_no_clause_names_run_in_order_where_directives_are_not_believed() {
+    let folder = Folder::new();
+    folder.write("a.c", UNSAID);
+    let plain = folder.ferry(&["check", "a.c"]);
+    let told = plain.err.matches("warning[F073").count();
+    assert!(told >= 3, "{}", plain.err);
+    let there = folder.ferry(&["devices", "--json"]).out;
+    let opencl = there.lines().find(|it| it.contains("\"opencl\"")).unwrap_or_default();
+    let devices: &[&str] = match opencl.contains("\"missing\":[]") {
+        true => &["cpu", "cpu:separate", "opencl", "opencl:1.2"],
+        false => &["cpu", "cpu:separate"],
+    };
+    for device in devices {
+        let built =
+            folder.ferry(&["cc", "--trust=strict", "-O1", "--device", device, "a.c", "-o", "a"]);
+        assert_eq!(built.status, Some(0), "{}", built.err);
+        assert_eq!(built.err.matches("warning[F0733]").count(), told, "{device}: {}", built.err);
+        let mut command = std::process::Command::new(folder.path("a"));
+        command.env("FERRY_DEVICE", device).env("OMP_TARGET_OFFLOAD", "MANDATORY");
+        let ran = Ran::of(command.output().expect("it runs"));
+        assert_eq!(ran.status, Some(0), "{device}: {}{}", ran.out, ran.err);
+    }
+}
+
 #[test]
 fn numbers_of_ones_own_device_decide() {
     let folder = Folder::new();

@@ -203,7 +203,10 @@ impl Printer<'_> {
         if let Some(words) = self.vendor() {
             return vendor::before(words, self.program, it);
         }
-        let unroll = it.unroll.map(|it| format!("#pragma unroll {it}"));
+        let unroll = it.unroll.map(|it| match it {
+            opt::registers::ALL_ROUNDS => "#pragma unroll".to_owned(),
+            rounds => format!("#pragma unroll {rounds}"),
+        });
         unroll.into_iter().chain(it.lanes.then(|| directive::LANES.to_owned())).collect()
     }
 

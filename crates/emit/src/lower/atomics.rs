@@ -5,7 +5,7 @@
 
 use directive::HOST_DIALECT;
 use ir::construct::{AtomicKind, BindLevel, Clause, ClauseKind, Leaf};
-use ir::program::{ExprId, ExprKind, Program, RegionId, StmtId, StmtKind};
+use ir::program::{BinaryOp, CastKind, ExprId, ExprKind, Program, RegionId, StmtId, StmtKind};
 use ir::walk::Part;
 
 use super::levels::Leveled;
@@ -89,25 +89,29 @@ impl Lowering<'_> {
     }
 }
 
-/// Gives conditional updates the braces that gcc wants of them; the program as written, and as it is now.
+/// Gives conditional updates the braces that gcc wants of them, and values without qualifiers: gcc 13 finds no update where a
+/// `const` variable is compared and stored. The program as written, and as it is now.
 pub(super) fn embraced(written: &Program, leveled: Option<Leveled>) -> Option<Leveled> {
     let now = leveled.as_ref().map_or(written, |it| &it.program);
     let mut found: Vec<(RegionId, StmtId)> = Vec::new();
+    let mut qualified: Vec<(RegionId, ExprId)> = Vec::new();
     for (id, region) in now.regions.iter() {
         let mut open: Vec<StmtId> = region.body.into_iter().collect();
         while let Some(at) = open.pop().filter(|_| region.construct.leaves == [Leaf::Atomic]) {
             match &now.stmts[at].kind {
                 StmtKind::Block(list) => open.extend(list),
-                StmtKind::If(_, then, other) => {
+                StmtKind::If(condition, then, other) => {
                     let branches = [Some(*then), *other].into_iter().flatten();
                     let is_bare = |it: &StmtId| !matches!(now.stmts[*it].kind, StmtKind::Block(_));
                     found.extend(branches.filter(is_bare).map(|it| (id, it)));
+                    let values = qualified_values(now, *condition, *then);
+                    qualified.extend(values.into_iter().map(|it| (id, it)));
                 }
                 _ => {}
             }
         }
     }
-    if found.is_empty() {
+    if found.is_empty() && qualified.is_empty() {
         return leveled;
     }
     let mut leveled = leveled.unwrap_or_else(|| Leveled::unchanged(written));
@@ -117,7 +121,49 @@ pub(super) fn embraced(written: &Program, leveled: Option<Leveled>) -> Option<Le
         leveled.program.stmts[at].kind = StmtKind::Block([inner].into());
         leveled.changed.insert(id);
     }
+    for (id, at) in qualified {
+        let value = leveled.program.exprs[at].clone();
+        let ty = value.ty.plain();
+        let inner = leveled.program.exprs.push(value);
+        leveled.program.exprs[at].kind = ExprKind::Cast(CastKind::Explicit, inner);
+        leveled.program.exprs[at].ty = ty;
+        leveled.changed.insert(id);
+    }
     Some(leveled)
+}
+
+/// Where a value of a qualified type is compared with an object, and stored to it.
+fn qualified_values(program: &Program, condition: ExprId, then: StmtId) -> Vec<ExprId> {
+    let mut stmt = then;
+    while let StmtKind::Block(list) = &program.stmts[stmt].kind
+        && let [one] = list.as_ref()
+    {
+        stmt = *one;
+    }
+    let StmtKind::Expr(stored) = program.stmts[stmt].kind else { return Vec::new() };
+    let ExprKind::Assign(_, value) = program.exprs[stored].kind else { return Vec::new() };
+    let ExprKind::Binary(BinaryOp::Lt | BinaryOp::Gt, a, b) = program.exprs[condition].kind else {
+        return Vec::new();
+    };
+    let value = unconverted(program, value);
+    let is_qualified = |e: ExprId| {
+        let quals = program.exprs[e].ty.quals;
+        quals.is_const || quals.is_volatile
+    };
+    let compared = [a, b].map(|it| unconverted(program, it));
+    let compared = compared.into_iter().find(|it| program.is_alike(*it, value));
+    match compared {
+        Some(compared) if is_qualified(value) => vec![value, compared],
+        _ => Vec::new(),
+    }
+}
+
+/// A value without the conversions that C's rules ask for.
+fn unconverted(program: &Program, mut e: ExprId) -> ExprId {
+    while let ExprKind::Cast(CastKind::Implicit, inner) = program.exprs[e].kind {
+        e = inner;
+    }
+    e
 }
 
 /// Loops that may run in any order, with atomic accesses inside (version 6.0 has them, gcc 12 has not), become loops that say

@@ -123,6 +123,7 @@ impl<'p> Lowering<'p> {
             text: self.text,
             grid: None,
             near: None,
+            league: self.league,
             spmd: None,
             stays: None,
             state: std::cell::RefCell::default(),

@@ -8,13 +8,17 @@
 
 use directive::HOST_DIALECT;
 use ir::construct::{BindLevel, ClauseKind, Leaf};
-use ir::program::{Expr, ExprId, ExprKind, Program, RegionId, StmtId};
+use ir::program::{Expr, ExprId, ExprKind, Program, RegionId, StmtId, VarId};
 use ir::types::{IntKind, TypeKind};
 use opt::dependence::{Analysis, DependenceKind, Verdict};
 use opt::marks::{Options, Trust};
+use opt::races::{Race, What};
 use source::Diagnostic;
 
 use super::levels::{Leveled, plain};
+
+const DISTRUSTED: &str =
+    "the directive is not believed against that (`--trust strict`): the loop is run in order";
 
 /// Holds the loops whose directives are not believed; none if there are none.
 pub(super) fn hold(program: &Program, marks: &Options) -> Option<Leveled> {
@@ -30,14 +34,18 @@ pub(super) fn hold(program: &Program, marks: &Options) -> Option<Leveled> {
         return None;
     }
     let analysis = Analysis::new(program);
+    let races = analysis.races();
     let mut held = None;
     for id in regions {
         let loops = program.regions[id].loops.iter().map(|it| it.stmt);
         let refuted = loops.into_iter().find(|it| analysis.is_distrusted(*it, marks));
-        let Some(stmt) = refuted else { continue };
+        let told = refuted.map(|stmt| warning(program, &analysis, id, stmt));
+        let unsaid =
+            || races.iter().filter(|it| it.region == id).find_map(|it| unsaid(program, it));
+        let Some(told) = told.or_else(unsaid) else { continue };
         let held = held.get_or_insert_with(|| Leveled::unchanged(program));
         one_runs(program, id, held);
-        held.faults.push(warning(program, &analysis, id, stmt));
+        held.faults.push(told);
     }
     held
 }
@@ -115,11 +123,16 @@ fn one(program: &mut Program, id: RegionId) -> ExprId {
     program.exprs.push(Expr { kind: ExprKind::Int(1), ty, span })
 }
 
+/// What is said of a loop that runs in order.
+fn held(span: source::Span, message: String) -> Diagnostic {
+    Diagnostic::warning("F0733", message).at(span, "has them run at once")
+}
+
 fn warning(program: &Program, analysis: &Analysis<'_>, id: RegionId, stmt: StmtId) -> Diagnostic {
     let span = program.regions[id].construct.span;
     let found = analysis.examine(stmt);
     let Verdict::Carried(it) = &found.verdict else {
-        return Diagnostic::warning("F0733", "this loop is run in order").at(span, "here");
+        return held(span, "this loop is run in order".to_owned());
     };
     let var = it.second.var.or(it.first.var).and_then(|it| program.vars[it].name);
     let name = var.map_or("memory".to_owned(), |it| format!("`{}`", program.names.text(it)));
@@ -130,12 +143,36 @@ fn warning(program: &Program, analysis: &Analysis<'_>, id: RegionId, stmt: StmtI
     };
     let how = if it.certain { "depend" } else { "seem to depend" };
     let message = format!("iterations of this loop {how} on each other: {name} is {what}");
-    Diagnostic::warning("F0733", message)
-        .at(span, "has them run at once")
+    held(span, message)
         .label(it.first.span, "in one iteration")
         .label(it.second.span, "in a later one")
-        .note("the directive is not believed against that (`--trust strict`): the loop is run in order")
+        .note(DISTRUSTED)
         .help("take the directive away, or mark loops whose iterations are independent")
+}
+
+/// What is said of a variable that all iterations share, and that a clause would have made each one's own.
+fn unsaid(program: &Program, race: &Race) -> Option<Diagnostic> {
+    let name = |var: VarId| program.vars[var].name.map_or("memory", |it| program.names.text(it));
+    let (message, at, help) = match &race.what {
+        What::Memory { .. } => return None,
+        What::Sum { var, at, .. } => {
+            let var = name(*var);
+            let message =
+                format!("all iterations combine something into `{var}`, and no clause says so");
+            (message, *at, format!("name `{var}` in a `reduction`"))
+        }
+        What::Scalar { var, written, .. } => {
+            let var = name(*var);
+            let message = format!("all iterations write to the one `{var}` that they share");
+            (
+                message,
+                *written,
+                format!("name `{var}` in `private`, or declare it inside of the loop"),
+            )
+        }
+    };
+    let span = program.regions[race.region].construct.span;
+    Some(held(span, message).label(at, "here").note(DISTRUSTED).help(help))
 }
 
 /// Whether those who share the loops of a construct are one thread, by the numbers that are asked for.

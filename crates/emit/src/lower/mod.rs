@@ -24,10 +24,12 @@ mod device;
 mod dispatch;
 mod entries;
 mod fallback;
+mod fission;
 mod frame;
 mod grid;
 mod group;
 mod handed_back;
+mod hints;
 mod in_order;
 mod indirect;
 mod kernel;
@@ -35,6 +37,7 @@ mod kinds;
 mod known;
 mod lanes;
 mod library;
+mod location;
 mod loops;
 mod mapper;
 mod mentions;
@@ -80,11 +83,10 @@ use fallback::Stays;
 use frame::Row;
 pub use grid::{Given, Pipeline, Pipelines, no_hardware};
 pub(crate) use grid::{bug, groups};
-use kinds::{Kind, directive_of, is_for_host_compiler, is_taken_out, kind};
+use kinds::{Kind, is_for_host_compiler, is_taken_out, kind};
 pub use levels::{About, Note};
 use mapper::Mappers;
 pub use standalone::{Standalone, host_file, host_header, kernel_ending};
-use stub::At;
 
 /// What a program becomes.
 #[derive(Debug)]
@@ -160,9 +162,6 @@ pub struct Chosen<'a> {
     pub profile: Option<&'a Profile>,
 }
 
-/// Advice of the host's compiler for a loop, which it takes only right before it.
-const HINTS: [&[u8]; 2] = [b"#pragma GCC unroll", b"#pragma GCC ivdep"];
-
 /// The device that kernels are made for.
 const PROFILE: &str = "cpu";
 
@@ -196,6 +195,9 @@ pub fn lower_with(
         trust: options.trust,
         ..opt::marks::Options::default()
     };
+    let has_groups = !options.grids.is_empty();
+    let fissioned = has_groups.then(|| fission::split(program)).flatten();
+    let program = fissioned.as_ref().unwrap_or(program);
     let parted = coexecute::split(program, locator, options.standalone);
     let program = parted.as_ref().map_or(program, |it| &it.program);
     let held = in_order::hold(program, &marks);
@@ -270,6 +272,8 @@ pub fn lower_with(
     };
     let grid_program = for_grids.as_ref().map_or(written, |it| &it.program);
     let grid_changed = all_changed(for_grids.as_ref(), held.as_ref());
+    let regions = grid_program.regions.iter();
+    let league = regions.filter(|it| it.1.construct.has(Leaf::Teams)).map(|it| it.0).collect();
     let bound = bound::regions(written);
     let chosen_otherwise = written.fallback.as_deref();
     let differing = chosen_otherwise.map(|it| it.regions.clone()).unwrap_or_default();
@@ -336,6 +340,7 @@ pub fn lower_with(
         text: (map.bytes(file), map.base(file)),
         grid,
         near: None,
+        league: &league,
         spmd: None,
         shared: FxHashMap::default(),
         state: RefCell::default(),
@@ -571,6 +576,8 @@ struct Lowering<'p> {
     text: (&'p [u8], u32),
     /// It is made for a grid of threads, in this language.
     grid: Option<Grid>,
+    /// Regions that teams of a grid run.
+    league: &'p FxHashSet<RegionId>,
     /// Kernels that went through the kernel form.
     spmd: Option<&'p grid::Kernels>,
     /// What is known of loops, if arrays are brought into the scratchpad of a cluster.
@@ -777,67 +784,6 @@ impl Lowering<'_> {
             self.program.parts(part, &mut |it| open.push(it));
         }
         Ok(())
-    }
-
-    /// Takes out advice that stands between a directive and its loops, where the host's compiler takes none.
-    fn without_hints(&self, id: RegionId, text: &[u8], base: u32, edits: &mut Edits) {
-        let region = &self.program.regions[id];
-        let Some(last) = region.loops.last() else { return };
-        let end = offset(base, self.program.stmts[last.stmt].span.start);
-        let mut at = offset(base, region.construct.span.end);
-        while let Some(rest) = text.get(at..end) {
-            let length = rest.iter().position(|it| *it == b'\n').unwrap_or(rest.len());
-            let line = rest.get(..length).unwrap_or_default().trim_ascii_start();
-            if HINTS.iter().any(|it| line.starts_with(it)) {
-                // A loop of two directives has been looked at.
-                let _ = edits.delete(at..at + length);
-            }
-            at += length + 1;
-        }
-    }
-
-    /// Tells the compiler where the text goes on.
-    fn marker(&self, base: u32, at: usize) -> String {
-        let at = base.saturating_add(u32::try_from(at).unwrap_or(u32::MAX));
-        let span = Span::new(at.saturating_sub(1), at);
-        match (self.place)(span) {
-            Some((file, line)) => format!("# {line} {}\n", stub::quoted(&file)),
-            None => "\n".to_owned(),
-        }
-    }
-
-    fn at(&self, id: RegionId) -> At {
-        let region = &self.program.regions[id];
-        self.at_construct(&region.construct, region.body, region.function)
-    }
-
-    fn at_construct(
-        &self,
-        construct: &Construct<Typed>,
-        body: Option<StmtId>,
-        function: FunctionId,
-    ) -> At {
-        let function = &self.program.functions[function];
-        let location = self.locator.locate(construct.span);
-        At {
-            file: location.as_ref().map_or_else(String::new, |it| it.file.to_string()),
-            function: self.program.names.text(function.name).to_owned(),
-            line: location.as_ref().map_or(0, |it| it.line),
-            column: location.as_ref().map_or(0, |it| it.column),
-            directive: directive_of(construct),
-            lines: [
-                body.map_or(construct.span, |it| self.program.stmts[it].span).end,
-                function.body.map_or(0, |it| self.program.stmts[it].span.start + 1),
-                function.body.map_or(0, |it| self.program.stmts[it].span.end),
-            ]
-            .map(|end| self.line(end)),
-        }
-    }
-
-    /// The line of the character before `end`; 0 if there is none.
-    fn line(&self, end: u32) -> u32 {
-        let at = self.locator.locate(Span::new(end.saturating_sub(1), end));
-        at.filter(|_| end > 0).map_or(0, |it| it.line)
     }
 
     fn refuse(&self, span: Span, why: &directive::Unwritable) {

@@ -54,7 +54,9 @@ impl Lowering<'_> {
                 let call = self.run_text(&kernel, &device, &tables, &trips, &at);
                 return order.call(printer, &call, out);
             }
-            let teams = if region.construct.has(Leaf::Teams) { "0" } else { "-1u" };
+            let written = self.written.regions.find(id).unwrap_or(region);
+            let is_league = written.construct.has(Leaf::Teams) || self.league.contains(&id);
+            let teams = if is_league { "0" } else { "-1u" };
             let arguments = tables.kernel_arguments(teams, &self.trips(printer, id));
             out.line(&format!("struct __ferry_args __fk = {arguments};"));
             // Static and declared here: no `default` clause around asks how it is shared.

@@ -5,7 +5,7 @@
 //! and products of integers that the region gets as values.
 
 use ir::construct::Leaf;
-use ir::program::{BinaryOp, ExprId, ExprKind, RegionId};
+use ir::program::{BinaryOp, ExprId, ExprKind, Program, RegionId};
 use ir::region::{Loop, LoopTest, Region};
 use rustc_hash::FxHashMap;
 
@@ -32,11 +32,14 @@ impl Lowering<'_> {
 
     /// The number of iterations as C, or `0`.
     pub(super) fn trips(&self, printer: &Printer<'_>, id: RegionId) -> String {
-        let region = &self.program.regions[id];
-        // For a grid other loops may have been chosen than for the host.
-        let nest = self.shared.get(&id).and_then(|it| self.nest(id, *it));
-        let trips = nest.and_then(|it| {
-            it.into_iter().map(|it| self.trips_of(printer, region, it)).collect::<Option<Vec<_>>>()
+        // For a grid other loops may have been chosen than for the host, whose passes may also have
+        // made other loops of those that were written.
+        let count = self.shared.get(&id);
+        let trips = [self.written, self.program].into_iter().find_map(|program| {
+            let (nest, region) = (nest(program, id, *count?)?, program.regions.find(id)?);
+            let printer = printer.over(program);
+            let trips = nest.into_iter().map(|it| trips_of(&printer, region, it));
+            trips.collect::<Option<Vec<_>>>()
         });
         trips.map_or_else(|| "0".to_owned(), |it| it.join(" * "))
     }
@@ -52,59 +55,58 @@ impl Lowering<'_> {
         }
         depth
     }
+}
 
-    /// So many loops of a construct, and of those that are all there is in its loops.
-    fn nest(&self, id: RegionId, count: usize) -> Option<Vec<&Loop>> {
-        let program = self.program;
-        let mut nest: Vec<&Loop> = Vec::new();
-        let mut at = id;
-        while nest.len() < count {
-            let own = loops::collapsed(program, at);
-            let loops = program.regions[at].loops.get(..own).filter(|it| !it.is_empty())?;
-            nest.extend(loops);
-            if nest.len() < count {
-                at = loops::only_region(program, nest.last()?.body)?;
-            }
+/// So many loops of a construct, and of those that are all there is in its loops.
+fn nest(program: &Program, id: RegionId, count: usize) -> Option<Vec<&Loop>> {
+    let mut nest: Vec<&Loop> = Vec::new();
+    let mut at = id;
+    while nest.len() < count {
+        let own = loops::collapsed(program, at);
+        let loops = program.regions.find(at)?.loops.get(..own).filter(|it| !it.is_empty())?;
+        nest.extend(loops);
+        if nest.len() < count {
+            at = loops::only_region(program, nest.last()?.body)?;
         }
-        (nest.len() == count).then_some(nest)
     }
+    (nest.len() == count).then_some(nest)
+}
 
-    fn trips_of(&self, printer: &Printer<'_>, region: &Region, one: &Loop) -> Option<String> {
-        let bounds = [Some(one.begin), Some(one.bound), one.step];
-        if !one.rectangular || !bounds.iter().flatten().all(|it| self.is_free(region, *it)) {
-            return None;
-        }
-        let [begin, bound] = [one.begin, one.bound].map(|it| printer.primary(it));
-        let step = one.step.map_or_else(|| "1".to_owned(), |it| printer.primary(it));
-        let sign = if one.descending { "-" } else { "" };
-        let beyond = match one.test {
-            LoopTest::Lt | LoopTest::Gt | LoopTest::Ne => "",
-            LoopTest::Le => " + 1",
-            LoopTest::Ge => " - 1",
-        };
-        Some(format!(
-            "(__ferry_u64)__ferry_trips({begin}, (__ferry_i64){bound}{beyond}, {sign}(__ferry_i64){step})"
-        ))
+fn trips_of(printer: &Printer<'_>, region: &Region, one: &Loop) -> Option<String> {
+    let program = printer.program();
+    let bounds = [Some(one.begin), Some(one.bound), one.step];
+    if !one.rectangular || !bounds.iter().flatten().all(|it| is_free(program, region, *it)) {
+        return None;
     }
+    let [begin, bound] = [one.begin, one.bound].map(|it| printer.primary(it));
+    let step = one.step.map_or_else(|| "1".to_owned(), |it| printer.primary(it));
+    let sign = if one.descending { "-" } else { "" };
+    let beyond = match one.test {
+        LoopTest::Lt | LoopTest::Gt | LoopTest::Ne => "",
+        LoopTest::Le => " + 1",
+        LoopTest::Ge => " - 1",
+    };
+    Some(format!(
+        "(__ferry_u64)__ferry_trips({begin}, (__ferry_i64){bound}{beyond}, {sign}(__ferry_i64){step})"
+    ))
+}
 
-    /// Whether the host may compute it, more often than the program says.
-    fn is_free(&self, region: &Region, id: ExprId) -> bool {
-        let program = self.program;
-        let expr = &program.exprs[id];
-        if !program.types.is_integer(expr.ty) {
-            return false;
+/// Whether the host may compute it, more often than the program says.
+fn is_free(program: &Program, region: &Region, id: ExprId) -> bool {
+    let expr = &program.exprs[id];
+    if !program.types.is_integer(expr.ty) {
+        return false;
+    }
+    match &expr.kind {
+        ExprKind::Int(_) | ExprKind::EnumConst(..) => true,
+        ExprKind::Var(var) => {
+            let is_plain = !program.vars[*var].ty.quals.is_volatile;
+            is_plain && region.vars.iter().any(|it| it.var == *var && is_value(it))
         }
-        match &expr.kind {
-            ExprKind::Int(_) | ExprKind::EnumConst(..) => true,
-            ExprKind::Var(var) => {
-                let is_plain = !program.vars[*var].ty.quals.is_volatile;
-                is_plain && region.vars.iter().any(|it| it.var == *var && is_value(it))
-            }
-            ExprKind::Cast(_, inner) => self.is_free(region, *inner),
-            ExprKind::Binary(BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul, left, right) => {
-                self.is_free(region, *left) && self.is_free(region, *right)
-            }
-            _ => false,
+        ExprKind::Cast(_, inner) => is_free(program, region, *inner),
+        ExprKind::Binary(BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul, left, right) => {
+            is_free(program, region, *left) && is_free(program, region, *right)
         }
+        _ => false,
     }
 }

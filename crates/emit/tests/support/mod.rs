@@ -69,6 +69,13 @@ pub(crate) fn whole_text(grid: emit::Grid, text: &str) -> String {
     made(text, options).grids.into_iter().next().unwrap().1
 }
 
+/// The host's text of a program that is built for a grid too.
+#[allow(dead_code, reason = "each test has its own copy of this module")]
+pub(crate) fn host_of_grid(grid: emit::Grid, text: &str) -> String {
+    let options = emit::Options { grids: vec![grid], ..emit::Options::default() };
+    String::from_utf8(made(text, options).host.unwrap()).unwrap()
+}
+
 /// The last line that is the same in all texts.
 fn last_line(grid: emit::Grid) -> &'static str {
     match grid {

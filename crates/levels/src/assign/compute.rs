@@ -5,13 +5,13 @@
 //! threads. Without loops for teams one team is enough.
 
 use ir::construct::{ClauseKind, Leaf};
-use ir::program::{ExprId, ExprKind, Level, Program, RegionId};
+use ir::program::{ExprId, ExprKind, Level, Program, RegionId, StmtKind};
 use ir::region::{Attribute, Mapping, Sharing};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::asked::Asked;
 use super::choose::{How, Why};
-use super::proof::Judged;
+use super::proof::{Judged, only_statement};
 use super::{About, Machine, Note, Pass, effects};
 
 /// Who runs a construct.
@@ -66,7 +66,7 @@ impl Pass<'_> {
             if region.crew != Crew::Serial && self.is_vouched(&region, at) {
                 self.warn_refuted(at);
             }
-            if let How::NewThreads { .. } = how {
+            if matches!(how, How::NewThreads { .. }) || region.proves && how.is_dealt() {
                 self.keep_terms(at);
             }
             let how = self.with_lanes(at, how);
@@ -113,7 +113,7 @@ impl Pass<'_> {
         let program = self.program();
         let construct = &program.regions[region.id].construct;
         if construct.has(Leaf::Kernels) {
-            return Crew::One;
+            return if self.is_for_league(region) { Crew::Threads } else { Crew::One };
         }
         if !construct.has(Leaf::Teams) {
             return Crew::Serial;
@@ -173,6 +173,33 @@ impl Pass<'_> {
             }
             Some(_) => Crew::Counted,
         }
+    }
+
+    /// Whether one loop is all that a construct has, and teams may share it: none of them has to wait for another then.
+    fn is_for_league(&self, region: &Region) -> bool {
+        let Some(id) = self.only_loop(region) else { return false };
+        let asked = Asked::of(&self.program().regions[id].construct);
+        let is_trusted = asked.independent && !asked.auto || self.is_shown(id);
+        self.machine == Machine::League
+            && self.is_ours
+            && is_trusted
+            && !asked.seq
+            && !self.is_denied(id)
+            && !self.assigns_shared(id)
+            && !self.program().regions[id].loops.is_empty()
+            && self.is_for_teams(region, id, &asked)
+    }
+
+    /// The loop that is all of a construct's code.
+    fn only_loop(&self, region: &Region) -> Option<RegionId> {
+        let program = self.program();
+        let construct = &program.regions[region.id];
+        if construct.construct.has(Leaf::Loop) {
+            return Some(region.id);
+        }
+        let at = only_statement(program, construct.body?)?;
+        let StmtKind::Region(id) = &program.stmts[at].kind else { return None };
+        region.loops.contains(id).then_some(*id)
     }
 
     /// The loops that teams share, if there are any.

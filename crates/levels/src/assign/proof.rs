@@ -7,7 +7,7 @@ use directive::HOST_DIALECT;
 use ir::construct::{
     Args, ClauseKind, Construct, Leaf, Reduction, ReductionOp, Rules, Schedule, ScheduleKind,
 };
-use ir::program::{RegionId, Stmt, StmtId, StmtKind, Typed, VarId};
+use ir::program::{Program, RegionId, Stmt, StmtId, StmtKind, Typed, VarId};
 use ir::region::{Attribute, Origin, Pointee, RegionVar, Sharing};
 use ir::walk::Part;
 use opt::dependence::{Analysis, Carried, DependenceKind, Finding, Verdict};
@@ -459,6 +459,16 @@ impl Pass<'_> {
             self.only_if_many(id, begin, bound);
         }
     }
+}
+
+/// What a statement comes to that has nothing but another one.
+pub(super) fn only_statement(program: &Program, mut at: StmtId) -> Option<StmtId> {
+    while let StmtKind::Block(list) = &program.stmts[at].kind {
+        let is_code = |it: &&StmtId| program.stmts[**it].kind != StmtKind::Empty;
+        let mut code = list.iter().filter(is_code);
+        at = *code.next().filter(|_| code.next().is_none())?;
+    }
+    Some(at)
 }
 
 /// Whether nothing inside the loop may have threads.

@@ -4,6 +4,8 @@
 //! half done, because the kernel that came in is kept until all passes are through.
 
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
+mod accesses;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
 mod aggregate;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
 mod blocks;
@@ -34,6 +36,8 @@ pub mod pipeline;
 mod privatize;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
 mod promote;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
+mod records;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
 mod rectangularize;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the statements it is about")]

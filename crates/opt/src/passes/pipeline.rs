@@ -6,7 +6,7 @@ use kernel::verify::verify_kernels;
 
 use super::{
     Cores, Cx, Fabric, Groups, Refusal, Result, aggregate, boxes, cache_block, counters, deepen,
-    flatten, interchange, jam, lanes, partial, privatize, promote, rectangularize, reduce,
+    flatten, interchange, jam, lanes, partial, privatize, promote, records, rectangularize, reduce,
     register_block, rows, scan, scatter, single, spmdize, stage, tile, transpose, units, unroll,
     vector_rows, window, workshare,
 };
@@ -35,6 +35,7 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "tile", run: tile::run },
     Pass { name: "interchange", run: interchange::run },
     Pass { name: "transpose", run: transpose::run },
+    Pass { name: "records", run: records::run },
     Pass { name: "jam", run: jam::run },
     Pass { name: "boxes", run: boxes::run },
     Pass { name: "rows", run: rows::run },

@@ -13,12 +13,13 @@
 use ir::program::{BinaryOp, ExprId, ExprKind, Program, StmtId, StmtKind as C, VarId};
 use ir::region::LoopTest;
 use ir::walk::Part;
-use kernel::copy::{Copier, callee_of};
+use kernel::copy::Copier;
 use kernel::walk::How;
 use kernel::{Block, Dim, Kernel, Share, Space, Stmt, StmtKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::Span;
 
+use super::accesses::{Access, Reader, is_apart, root_of};
 use super::nest::{
     Quiet, about, counted, is_known, iteration_code, listed, mentions, replace_share,
 };
@@ -58,23 +59,6 @@ struct Element {
     is_set_first: bool,
 }
 
-/// What an iteration does to memory.
-struct Reader<'p> {
-    program: &'p Program,
-    /// Elements that are changed, and those that are looked at.
-    changed: Vec<Access>,
-    looked: Vec<Access>,
-}
-
-/// An element.
-#[derive(Clone)]
-struct Access {
-    expr: ExprId,
-    /// Loops around it.
-    loops: Vec<StmtId>,
-    is_conditional: bool,
-}
-
 fn plan(cx: &mut Cx<'_>, share: &Share) -> Option<Plan> {
     let (code, guards) = iteration_code(share)?;
     let dims: Vec<VarId> = share.dims.iter().map(|it| it.var).collect();
@@ -85,7 +69,7 @@ fn plan(cx: &mut Cx<'_>, share: &Share) -> Option<Plan> {
     if !guards.is_empty() || !are_known {
         return None;
     }
-    let mut reader = Reader { program, changed: Vec::new(), looked: Vec::new() };
+    let mut reader = Reader::new(program);
     reader.stmt(code, &[], false)?;
     let Reader { changed, looked, .. } = reader;
     changed.iter().any(|it| !it.loops.is_empty()).then_some(())?;
@@ -151,7 +135,8 @@ fn plan(cx: &mut Cx<'_>, share: &Share) -> Option<Plan> {
     for (at, (element, root)) in elements.iter().zip(&roots).enumerate() {
         for other in elements.iter().skip(at + 1) {
             if !is_apart(program, *other, *root) && !are_members(program, *element, *other) {
-                let access = Access { expr: *other, loops: Vec::new(), is_conditional: false };
+                let (loops, is_conditional, is_only_set) = (Vec::new(), false, false);
+                let access = Access { expr: *other, loops, is_conditional, is_only_set };
                 ask(*element, &access)?;
             }
         }
@@ -292,32 +277,6 @@ fn has_loads(program: &Program, element: ExprId) -> bool {
     count > 1
 }
 
-/// The variable that an element is a part of, or that points to where it is.
-fn root_of(program: &Program, element: ExprId) -> Option<VarId> {
-    let mut e = element;
-    loop {
-        e = match program.exprs[program.peeled(e)].kind {
-            ExprKind::Var(var) => return Some(var),
-            ExprKind::Member(of, ..) | ExprKind::Index(of, _) | ExprKind::Deref(of) => of,
-            ExprKind::Binary(BinaryOp::Add | BinaryOp::Sub, a, b) => {
-                let is_pointer = |it: ExprId| program.types.is_pointer(program.exprs[it].ty);
-                if is_pointer(a) { a } else { Some(b).filter(|it| is_pointer(*it))? }
-            }
-            _ => return None,
-        };
-    }
-}
-
-/// Whether an element cannot be in an object, or behind a pointer.
-fn is_apart(program: &Program, look: ExprId, root: VarId) -> bool {
-    let Some(other) = root_of(program, look) else { return false };
-    let types = &program.types;
-    let [a, b] = [root, other].map(|it| program.vars[it].ty);
-    let is_restrict = |ty: ir::types::Ty| types.is_pointer(ty) && ty.quals.is_restrict;
-    root != other
-        && (is_restrict(a) || is_restrict(b) || !types.is_pointer(a) && !types.is_pointer(b))
-}
-
 /// Where an element is named.
 fn places(program: &Program, part: Part, element: ExprId, found: &mut Vec<ExprId>) {
     if let Part::Expr(e) = part
@@ -329,89 +288,6 @@ fn places(program: &Program, part: Part, element: ExprId, found: &mut Vec<ExprId
     let mut inner = Vec::new();
     program.parts(part, &mut |it| inner.push(it));
     inner.into_iter().for_each(|it| places(program, it, element, found));
-}
-
-impl Reader<'_> {
-    fn stmt(&mut self, stmt: StmtId, loops: &[StmtId], is_conditional: bool) -> Option<()> {
-        match &self.program.stmts[stmt].kind {
-            C::Block(list) => {
-                list.iter().try_for_each(|it| self.stmt(*it, loops, is_conditional).ok_or(())).ok()
-            }
-            C::If(condition, then, other) => {
-                self.part(Part::Expr(*condition), loops, is_conditional)?;
-                self.stmt(*then, loops, true)?;
-                other.map_or(Some(()), |it| self.stmt(it, loops, true))
-            }
-            C::For(it) => {
-                let inside: Vec<StmtId> = loops.iter().copied().chain([stmt]).collect();
-                for part in it.init.iter().map(|it| Part::Stmt(*it)) {
-                    self.part(part, loops, is_conditional)?;
-                }
-                for e in [it.cond, it.step].into_iter().flatten() {
-                    self.part(Part::Expr(e), &inside, is_conditional)?;
-                }
-                self.stmt(it.body, &inside, is_conditional)
-            }
-            C::Empty | C::Local(_) | C::Expr(_) => {
-                self.part(Part::Stmt(stmt), loops, is_conditional)
-            }
-            _ => None,
-        }
-    }
-
-    fn part(&mut self, part: Part, loops: &[StmtId], is_conditional: bool) -> Option<()> {
-        let program = self.program;
-        let access = |expr, is_conditional| Access { expr, loops: loops.to_vec(), is_conditional };
-        let mut is_less = false;
-        if let Part::Expr(e) = part {
-            let kind = &program.exprs[e].kind;
-            match *kind {
-                ExprKind::Assign(to, _) | ExprKind::AssignOp(_, to, ..) | ExprKind::Step(_, to)
-                    if !matches!(program.exprs[to].kind, ExprKind::Var(_)) =>
-                {
-                    self.changed.push(access(to, is_conditional));
-                }
-                ExprKind::Index(..) | ExprKind::Deref(_) | ExprKind::Member(..)
-                    if !program.types.is_array(program.exprs[e].ty) =>
-                {
-                    self.looked.push(access(e, is_conditional));
-                }
-                ExprKind::AddrOf(_) => return None,
-                // Functions of the program look at what they like, others at what they are given.
-                ExprKind::Call(callee, ref args) => {
-                    let function = callee_of(program, callee)?;
-                    let is_pointer = |it: &ExprId| program.types.is_pointer(program.exprs[*it].ty);
-                    if program.functions[function].body.is_some() || args.iter().any(is_pointer) {
-                        return None;
-                    }
-                }
-                _ => {}
-            }
-            is_less =
-                matches!(kind, ExprKind::And(..) | ExprKind::Or(..) | ExprKind::Conditional(..));
-        }
-        let mut inner = Vec::new();
-        match part {
-            Part::Expr(e) if let ExprKind::Member(of, ..) = program.exprs[e].kind => {
-                inside(program, of, &mut inner);
-            }
-            _ => program.parts(part, &mut |it| inner.push(it)),
-        }
-        for (at, it) in inner.into_iter().enumerate() {
-            self.part(it, loops, is_conditional || is_less && at > 0)?;
-        }
-        Some(())
-    }
-}
-
-/// What a place is found by of which a member is looked at: it is not looked at as a whole.
-fn inside(program: &Program, place: ExprId, found: &mut Vec<Part>) {
-    match program.exprs[place].kind {
-        ExprKind::Member(of, ..) => inside(program, of, found),
-        ExprKind::Index(a, b) => found.extend([Part::Expr(a), Part::Expr(b)]),
-        ExprKind::Deref(a) => found.push(Part::Expr(a)),
-        _ => found.push(Part::Expr(place)),
-    }
 }
 
 /// The loop with a variable, if dimensions have several iterations; else as it was.

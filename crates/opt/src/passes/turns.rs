@@ -198,7 +198,8 @@ pub(super) fn steps(
     body: StmtId,
 ) -> StmtId {
     let declared = declared(build, var, from);
-    let (at, by) = (build.var(var), build.number(i64::from(by)));
+    let ty = build.program.vars[var].ty.plain();
+    let (at, by) = (build.var(var), build.int(i64::from(by), ty));
     let cond = Some(build.binary(BinaryOp::Lt, at, end));
     let next = build.binary(BinaryOp::Add, at, by);
     let step = Some(build.set(var, next));

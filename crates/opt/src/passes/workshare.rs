@@ -52,7 +52,7 @@ pub(super) struct Sharing<'a, 'p> {
 /// A loop with its values in variables.
 pub(super) struct Counted {
     pub(super) var: VarId,
-    begin: VarId,
+    pub(super) begin: VarId,
     /// What is added each time, as a number of 64 bits that may stand for a negative one.
     step: ExprId,
     pub(super) trips: VarId,

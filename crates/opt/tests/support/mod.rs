@@ -68,7 +68,10 @@ pub(crate) fn after(module: &Module, pass: &str, threads: u64) -> Result<Module,
         let kernel = made.kernels[at].clone();
         match pipeline::run(&mut made.program, &kernel, groups, Some(pass)) {
             Ok(kernel) => made.kernels[at] = kernel,
-            Err(refusal) => return Err(format!("refused: {}\n", refusal.why)),
+            Err(refusal) => {
+                let why = refusal.bug.as_deref().unwrap_or(refusal.why);
+                return Err(format!("refused: {why}\n"));
+            }
         }
     }
     Ok(made)

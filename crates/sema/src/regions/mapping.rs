@@ -184,15 +184,14 @@ fn mapping(
             let motion = if it.to_device { Motion::To } else { Motion::From };
             Mapping::Map(motion, it.presence, part)
         }
-        (Role::UseDevice, ClauseKind::UseDevice(how, _)) => {
-            let is_pointer = program.types.is_pointer(program.vars[var].ty);
-            match how {
-                UseDevice::Pointer => Mapping::DevicePointer,
-                UseDevice::ByType if is_pointer => Mapping::DevicePointer,
-                UseDevice::Address | UseDevice::ByType => Mapping::DeviceAddress,
-            }
-        }
+        (Role::UseDevice, ClauseKind::UseDevice(how, _)) => match how {
+            UseDevice::Pointer => Mapping::DevicePointer,
+            UseDevice::ByType if leads(program, var) => Mapping::DevicePointer,
+            UseDevice::Address | UseDevice::ByType => Mapping::DeviceAddress,
+        },
         (Role::DevicePointer, _) => Mapping::DevicePointer,
+        // What a pointer leads to has the device's address, and so that is what the pointer holds.
+        (Role::HasDeviceAddr, _) if part.is_some() && leads(program, var) => Mapping::DevicePointer,
         (Role::HasDeviceAddr, _) => Mapping::DeviceAddress,
         // Which pointer of an object is attached says nothing of how the object gets there.
         (Role::Attach, _) if part.is_some() => return None,
@@ -205,6 +204,11 @@ fn mapping(
         (Role::FirstPrivate, _) if runs => Mapping::FirstPrivate,
         _ => return None,
     })
+}
+
+/// Whether the variable leads to what is meant, and is not that itself.
+fn leads(program: &Program, var: VarId) -> bool {
+    program.types.is_pointer(program.vars[var].ty)
 }
 
 /// The item, if it is more than the variable's name.

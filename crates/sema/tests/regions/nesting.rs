@@ -91,6 +91,38 @@ fn a_scan_has_its_reduction_and_its_point() {
         &["F0552 | scan inclusive(x)"],
     );
     good_body(&nest("reduction(inscan, +:x)", "#pragma omp scan inclusive(x)"));
+    bad_body(
+        &nest("reduction(inscan, +:x)", "{\n#pragma omp scan inclusive(x)\n}"),
+        &["F0552 | scan inclusive(x)"],
+    );
+    bad_body(
+        &nest("reduction(inscan, +:x)", "if (n > 3) {\n#pragma omp scan inclusive(x)\n}"),
+        &["F0552 | scan inclusive(x)"],
+    );
+}
+
+#[test]
+fn the_phases_of_a_scan_share_no_locals() {
+    let nest = |kind: &str, before: &str, after: &str| {
+        format!(
+            "#pragma omp parallel for reduction(inscan, +:x)\nfor (i = 0; i < n; i++) {{\n{before}\n\
+             #pragma omp scan {kind}(x)\n{after}\n}}"
+        )
+    };
+    for kind in ["inclusive", "exclusive"] {
+        bad_body(&nest(kind, "int here = i;", "x += 1 + here;"), &["F0561 | here"]);
+        bad_body(
+            &nest(kind, "int k = i, l[2] = {i, i};", "if (i) { int z = l[1]; x += z + k; }"),
+            &["F0561 | k", "F0561 | l"],
+        );
+        bad_body(
+            &nest(kind, "static int kept;", "for (int j = 0; j < 3; j++) kept++;"),
+            &["F0561 | kept"],
+        );
+        good_body(&nest(kind, "int here = i; x += here;", "{ int here = i; a[here] = x; }"));
+        good_body(&nest(kind, "{ int here = i; x += here; }", "a[i] = x;"));
+        good_body(&nest(kind, "int here = i; x += here;", "a[i] = x;"));
+    }
 }
 
 #[test]

@@ -38,7 +38,7 @@ pub(crate) fn words(vendor: Vendor) -> &'static Words {
 /// Lines that stand before a loop.
 pub(super) fn before(words: &Words, program: &Program, it: &For) -> Vec<String> {
     let mut lines = Vec::new();
-    if let Some(rounds) = it.unroll {
+    if let Some(rounds) = it.unroll.filter(|it| *it != opt::registers::ALL_ROUNDS) {
         lines.push((words.unrolled)(rounds));
         return lines;
     }

@@ -47,6 +47,7 @@ impl Lowering<'_> {
             ExprKind::Member(of, ..) => self.literal(of),
             ExprKind::Index(of, _) => match self.program.exprs[of].kind {
                 ExprKind::Cast(CastKind::ArrayToPointer, of) => self.literal(of),
+                _ if self.program.types.is_array(self.program.exprs[of].ty) => self.literal(of),
                 _ => None,
             },
             _ => None,

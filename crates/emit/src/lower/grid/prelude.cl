@@ -390,6 +390,8 @@ static void __ferry_end_allocator(__ferry_word allocator) {}
 #define __ferry_kernel_barrier() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 #endif
 #define __ferry_kernel_copy __ferry_copy
+#define __ferry_kernel_load_lines __ferry_copy
+#define __ferry_kernel_store_lines __ferry_copy
 #define __ferry_kernel_infinity() ((double)INFINITY)
 #define __ferry_kernel_is_sound() (__ferry_failed() == 0)
 #define __ferry_kernel_fail(what) ((void)__ferry_fail(what))

@@ -429,6 +429,25 @@ static __device__ void __ferry_kernel_shuffle(void *to, const void *from, unsign
   }
 }
 #define __ferry_kernel_copy __ferry_c_memcpy
+/* Lines of 16 bytes, each loaded and stored at once. */
+struct __attribute__((aligned(16))) __ferry_line { unsigned long low, high; };
+static __device__ __inline__ __attribute__((always_inline)) void __ferry_kernel_load_lines(void *to, const void *from, unsigned long size)
+{
+#pragma unroll
+  for (unsigned long at = 0; at < size; at += 16) {
+    const __ferry_line line = *(const __ferry_line *)((const char *)from + at);
+    memcpy((char *)to + at, &line, 16);
+  }
+}
+static __device__ __inline__ __attribute__((always_inline)) void __ferry_kernel_store_lines(void *to, const void *from, unsigned long size)
+{
+#pragma unroll
+  for (unsigned long at = 0; at < size; at += 16) {
+    __ferry_line line;
+    memcpy(&line, (const char *)from + at, 16);
+    *(__ferry_line *)((char *)to + at) = line;
+  }
+}
 #define __ferry_kernel_infinity() __builtin_inf()
 #define __ferry_kernel_is_sound() 1
 #define __ferry_kernel_fail(what) __trap()

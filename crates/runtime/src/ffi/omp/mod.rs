@@ -8,6 +8,8 @@
 //! - [`associate`]: pointers that the program maps itself
 //! - [`explicit`]: whether a thread runs an explicit task
 //! - [`interop`]: interoperability objects
+//! - [`partitions`]: parts of memory that the program decides on
+//! - [`requested`]: teams and threads of regions that say no numbers
 //! - [`spaces`]: memory spaces and allocators of devices
 //! - [`tasks`]: locks, tasks and tools, as far as the host's runtime lacks them
 //! - [`waiting`]: host directives that wait for work of ours too
@@ -21,6 +23,8 @@ pub mod devices;
 pub mod explicit;
 pub mod interop;
 pub mod memory;
+pub mod partitions;
+pub mod requested;
 pub mod spaces;
 pub mod tasks;
 pub mod vendor;

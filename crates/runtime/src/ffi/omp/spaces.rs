@@ -7,8 +7,8 @@
 use std::ffi::c_int;
 use std::slice;
 
-use super::device;
-use crate::devices::Target;
+use super::{INITIAL_DEVICE, device};
+use crate::devices::{Target, all};
 use crate::guard::answer;
 
 const NO_SPACE: usize = usize::MAX;
@@ -59,6 +59,74 @@ pub unsafe extern "C" fn omp_get_devices_memspace(
 ) -> usize {
     // SAFETY: the caller's promise.
     answer("omp_get_devices_memspace", NO_SPACE, || Ok(unsafe { space(count, list, of) }))
+}
+
+/// The space that a device shares with the host: the host's is not shared by more than those that share all of it.
+#[unsafe(no_mangle)]
+pub extern "C" fn omp_get_device_and_host_memspace(number: c_int, of: usize) -> usize {
+    omp_get_device_memspace(number, of)
+}
+
+/// The space that all these devices share with the host.
+///
+/// # Safety
+/// The list has `count` elements.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn omp_get_devices_and_host_memspace(
+    count: c_int,
+    list: *const c_int,
+    of: usize,
+) -> usize {
+    // SAFETY: the caller's promise.
+    unsafe { omp_get_devices_memspace(count, list, of) }
+}
+
+/// The space that all devices share, the host among them.
+#[unsafe(no_mangle)]
+pub extern "C" fn omp_get_devices_all_memspace(of: usize) -> usize {
+    answer("omp_get_devices_all_memspace", NO_SPACE, || {
+        let shares = all().iter().all(|it| it.shares_memory);
+        Ok(if shares { omp_get_device_memspace(INITIAL_DEVICE, of) } else { NO_SPACE })
+    })
+}
+
+/// The allocator of [`omp_get_device_and_host_memspace`].
+#[unsafe(no_mangle)]
+pub extern "C" fn omp_get_device_and_host_allocator(number: c_int, of: usize) -> usize {
+    allocator(omp_get_device_and_host_memspace(number, of))
+}
+
+/// The allocator of [`omp_get_devices_and_host_memspace`].
+///
+/// # Safety
+/// The list has `count` elements.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn omp_get_devices_and_host_allocator(
+    count: c_int,
+    list: *const c_int,
+    of: usize,
+) -> usize {
+    // SAFETY: the caller's promise.
+    allocator(unsafe { omp_get_devices_and_host_memspace(count, list, of) })
+}
+
+/// The allocator of [`omp_get_devices_all_memspace`].
+#[unsafe(no_mangle)]
+pub extern "C" fn omp_get_devices_all_allocator(of: usize) -> usize {
+    allocator(omp_get_devices_all_memspace(of))
+}
+
+/// What parts of memory are multiples of: bytes of a page.
+pub(super) fn page_size() -> usize {
+    // SAFETY: a question to the system.
+    let bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    usize::try_from(bytes).ok().filter(|it| *it > 0).unwrap_or(4096)
+}
+
+/// The bytes of a page of a space; 0 of none.
+#[unsafe(no_mangle)]
+pub extern "C" fn omp_get_memspace_pagesize(of: usize) -> usize {
+    if of < SPACES { page_size() } else { 0 }
 }
 
 /// The allocator of [`omp_get_device_memspace`].

@@ -1,7 +1,7 @@
 //! Faults of nesting, atomics and levels: `F055x` to `F057x`.
 
 use ir::construct::{Clause, ClauseKind, Construct};
-use ir::program::{Level, Program, Typed};
+use ir::program::{Level, Program, Typed, VarId};
 use ir::region::Region;
 use source::{Diagnostic, Span};
 
@@ -65,6 +65,19 @@ pub(crate) fn no_scan(region: &Region, clause: Span) -> Diagnostic {
     Diagnostic::error("F0556", format!("the loop of `{name}` has no point where its scan is read"))
         .at(clause, "a scan is asked for here")
         .help("separate the two phases of the loop body with a scan directive")
+}
+
+pub(crate) fn across_scan(program: &Program, scan: &Region, var: VarId, used: Span) -> Diagnostic {
+    let var = &program.vars[var];
+    let name = var.name.map_or("", |it| program.names.text(it));
+    Diagnostic::error("F0561", format!("`{name}` is declared before the scan and used after it"))
+        .at(used, "this phase does not know it")
+        .label(var.span, "declared in the other phase")
+        .label(scan.construct.span, "the phases are separated here")
+        .note("all iterations may go through one phase before any goes through the other")
+        .help(format!(
+            "give each phase a variable of its own, or keep the values of `{name}` in an array"
+        ))
 }
 
 pub(crate) fn sink_length(region: &Region, found: usize, wanted: i128, span: Span) -> Diagnostic {

@@ -6,10 +6,11 @@
 use ir::construct::{
     Args, CancelKind, ClauseKind, DoacrossKind, Leaf, OrderedBy, ReductionModifier,
 };
-use ir::program::{FunctionId, Program, RegionId};
+use ir::program::{ExprKind, FunctionId, Program, RegionId, StmtId, StmtKind, VarId};
 use ir::region::Region;
+use ir::walk::Part;
 use rustc_hash::{FxHashMap, FxHashSet};
-use source::Diagnostics;
+use source::{Diagnostics, Span};
 
 use crate::regions::uses::offloads;
 use crate::regions::{ancestors, constant, loops, messages};
@@ -313,12 +314,65 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// A scan reduction whose loop is never divided.
+    /// A scan reduction whose loop is never divided, or not where it can be.
     fn scan_missing(&self, faults: &mut Diagnostics) {
         let (Some(clause), Some(_)) = (scans(self.region), self.region.body) else { return };
         let is_scan = |it: &RegionId| self.program.regions[*it].construct.has(Leaf::Scan);
-        if !self.inside.iter().any(is_scan) {
+        let Some(&scan) = self.inside.iter().find(|it| is_scan(it)) else {
             faults.push(messages::no_scan(self.region, clause));
+            return;
+        };
+        let kind = |it: StmtId| &self.program.stmts[it].kind;
+        let Some(StmtKind::For(it)) = self.region.loops.last().map(|it| kind(it.stmt)) else {
+            return;
+        };
+        let list: &[StmtId] = match kind(it.body) {
+            StmtKind::Block(list) => list,
+            _ => &[],
+        };
+        let Some(at) = list.iter().position(|it| *kind(*it) == StmtKind::Region(scan)) else {
+            let needed = "among the statements of the loop's body";
+            let scan = &self.program.regions[scan];
+            faults.push(messages::wrong_parent(scan, self.region, needed));
+            return;
+        };
+        let (before, after) = list.split_at(at);
+        self.across_scan(scan, before, after, faults);
+    }
+
+    /// The phases of a scan do not run one right after the other, so what one declares is unknown to the other.
+    fn across_scan(
+        &self,
+        scan: RegionId,
+        before: &[StmtId],
+        after: &[StmtId],
+        faults: &mut Diagnostics,
+    ) {
+        let declared: Vec<VarId> = before
+            .iter()
+            .filter_map(|it| match self.program.stmts[*it].kind {
+                StmtKind::Local(var) => Some(var),
+                _ => None,
+            })
+            .collect();
+        for var in declared {
+            let mut open: Vec<Part> = after.iter().map(|it| Part::Stmt(*it)).collect();
+            let mut first: Option<Span> = None;
+            while let Some(part) = open.pop() {
+                if let Part::Expr(id) = part
+                    && self.program.exprs[id].kind == ExprKind::Var(var)
+                {
+                    let span = self.program.exprs[id].span;
+                    first = Some(
+                        first.map_or(span, |it| if span.start < it.start { span } else { it }),
+                    );
+                }
+                self.program.parts(part, &mut |it| open.push(it));
+            }
+            if let Some(span) = first {
+                let scan = &self.program.regions[scan];
+                faults.push(messages::across_scan(self.program, scan, var, span));
+            }
         }
     }
 
