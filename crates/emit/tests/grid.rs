@@ -661,8 +661,8 @@ fn what_gangs_write_near_is_named_in_one_loop_that_they_share_once() {
     // Others may have the iterations the next time, or elements beside those that a gang writes.
     let again = text("for (int t = 0; t < 3; t++)", "");
     let other = "#pragma acc loop gang\nfor (int g = 0; g < n; g++) {\n#pragma acc loop vector\n\
-                 for (int i = 0; i < 1; i++) a[g] += 1; }";
-    for text in [again, text("", other)] {
+                 for (int i = 0; i < one; i++) a[g] += 1; }";
+    for text in [again, text("int one = 1;", other)] {
         assert!(text.contains("stays advice: the array is written, and teams may"), "{text}");
     }
 }
@@ -751,10 +751,68 @@ void g(int n, const double *a, double *b, double *s) {
       s[i] = b[n - 1 - i];
   }
 }
+void h(int n, double *b, double *s) {
+  int t = 0;
+#pragma acc parallel copy(b[0:n], s[0:n]) private(t) async(n + 1)
+  {
+#pragma acc loop gang
+    for (int i = 0; i < n; i++)
+      b[i] = 1;
+#pragma acc loop gang
+    for (int i = 0; i < n; i++)
+      t = 2, s[i] = b[n - 1 - i] + t;
+  }
+#pragma acc parallel copy(b[0:n], s[0:n]) if(n > 3)
+  {
+#pragma acc loop gang
+    for (int i = 0; i < n; i++)
+      b[i] = 1;
+#pragma acc loop gang
+    for (int i = 0; i < n; i++)
+      s[i] = b[n - 1 - i];
+  }
+}
 ",
     );
     let kernels: Vec<&str> =
         text.lines().filter(|it| it.contains("extern \"C\" __global__")).collect();
-    // What waits for a queue is one kernel.
-    assert_eq!(kernels.len(), 4, "{text}");
+    // What has a condition is one kernel.
+    assert_eq!(kernels.len(), 3 + 2 + 2 + 1, "{text}");
+}
+
+#[test]
+fn one_loop_that_teams_share_has_all_of_them() {
+    let text = |before: &str, after: &str| {
+        let text = format!(
+            "void f(int n, int m, double (*a)[100], const double *p, double *q, double *s) {{
+#pragma acc parallel copyin(a[0:n], p[0:100]) copy(q[0:n], s[0:1])
+  {{
+    double w = p[0];
+    {before}
+#pragma acc loop gang
+    for (int i = 0; i < n; i++) {{
+      double sum = 0;
+#pragma acc loop vector reduction(+: sum)
+      for (int j = 0; j < 100; j++)
+        sum += a[i][j] * p[j];
+      q[i] = sum * w;
+    }}
+    {after}
+  }}
+}}
+"
+        );
+        on_grid(Grid::Cuda, &text)
+    };
+    let has_all = |text: &str| {
+        let teams = text.lines().find_map(|it| it.split_once("_teams = "));
+        teams.is_some_and(|it| it.1.ends_with("_groups;"))
+    };
+    assert!(has_all(&text("", "")));
+    assert!(has_all(&text("if (w > 3) w = 3;", "")));
+    // Others would see it done by each of them, or rounds of a loop are not to be mixed.
+    assert!(!has_all(&text("s[0] += w;", "")));
+    assert!(!has_all(&text("", "s[0] = q[0];")));
+    assert!(!has_all(&text("for (int t = 0; t < m; t++)", "")));
+    assert!(!has_all(&text("if (w > 3)", "")));
 }

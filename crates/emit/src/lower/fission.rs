@@ -1,12 +1,15 @@
 //! Regions with several loops after each other, whose loops become regions of their own for grids of threads.
 //!
-//! In: a program with constructs that leave it to us how their code is run (`kernels`). Out: the same program, in which each such
-//! construct keeps its data only, and each statement of it is a region that finds them there: groups of a grid do not wait for
-//! each other, so what follows a loop could else be run by one of them alone.
+//! In: a program with constructs that leave it to us how their code is run (`kernels`), or whose teams run again what they do not
+//! share (`parallel` of OpenACC). Out: the same program, in which each such construct keeps its data only, and each statement
+//! of it is a region that finds them there: groups of a grid do not wait for each other, so loops after each other could else
+//! be run by one of them alone.
 
 use ir::construct::{ClauseKind, Leaf};
-use ir::program::{ExprKind, Program, RegionId, Stmt, StmtId, StmtKind, Typed, VarId};
-use ir::region::{Region, RegionVar, Sharing};
+use ir::program::{
+    ExprId, ExprKind, Program, RegionId, Stmt, StmtId, StmtKind, Typed, VarId, VarStorage,
+};
+use ir::region::{Origin, Region, RegionVar, Sharing};
 use ir::walk::{Part, regions_in};
 use source::Span;
 
@@ -30,16 +33,10 @@ pub(super) fn split(program: &Program) -> Option<Program> {
 /// The block whose statements may be regions.
 fn statements_of(program: &Program, id: RegionId, region: &Region) -> Option<StmtId> {
     let construct = &region.construct;
-    let is_held = |it: &ClauseKind<Typed>| !is_for_each(it);
-    if construct.leaves != [Leaf::Kernels] || construct.kinds().any(is_held) {
-        return None;
-    }
-    // Values that the region has copies of go from one statement to the next.
-    let is_copy = |it: &RegionVar| {
-        let shared = it.sharing.as_ref().map(|it| &it.value);
-        it.written && it.mappings.is_empty() && shared != Some(&Sharing::Shared)
-    };
-    if region.vars.iter().any(is_copy) || !runs_alike(program, id) {
+    let may_split = construct.leaves == [Leaf::Kernels]
+        || construct.rules.redundant_teams && construct.leaves == [Leaf::Offload, Leaf::Teams];
+    let is_held = |it: &ClauseKind<Typed>| !is_for_each(program, region, it);
+    if !may_split || construct.kinds().any(is_held) || !runs_alike(program, id) {
         return None;
     }
     let mut block = region.body?;
@@ -67,20 +64,62 @@ fn statements_of(program: &Program, id: RegionId, region: &Region) -> Option<Stm
         ) || is_loop_region(program, *it)
     };
     let has_several = parts.clone().count() > 1 && parts.clone().any(|it| is_loop(&it));
-    (has_several && list.iter().all(may_stand_alone)).then_some(block)
+    // Values that the region has copies of may go from one statement to the next.
+    let is_copy = |it: &&RegionVar| {
+        let is_shared = match &it.sharing {
+            Some(sharing) => sharing.value == Sharing::Shared,
+            None => !it.mappings.is_empty(),
+        };
+        it.written && !is_shared
+    };
+    let mut copies = region.vars.iter().filter(is_copy);
+    let carries =
+        |it: &RegionVar| parts.clone().filter(|at| uses(program, **at, it.var)).count() > 1;
+    let calls = !region.reaches.is_empty() || !region.indirect_calls.is_empty();
+    let is_fit = has_several && list.iter().all(may_stand_alone);
+    (is_fit && !copies.any(|it| calls || carries(it))).then_some(block)
 }
 
-/// Whether each region may have a clause: it says what data are there, or how a loop is run.
-fn is_for_each(clause: &ClauseKind<Typed>) -> bool {
-    matches!(
-        clause,
-        ClauseKind::Map(_)
-            | ClauseKind::DevicePointer(_)
-            | ClauseKind::Default(..)
-            | ClauseKind::NumTeams { .. }
-            | ClauseKind::NumWorkers(_)
-            | ClauseKind::VectorLength(_)
-    )
+/// Whether a statement names a variable, directives in it included.
+fn uses(program: &Program, stmt: StmtId, var: VarId) -> bool {
+    let named = |it: &RegionId| program.regions[*it].vars.iter().any(|it| it.var == var);
+    regions_in(program, stmt).iter().any(named)
+        || program.any_expr(Part::Stmt(stmt), |it| *it == ExprKind::Var(var))
+}
+
+/// Whether each region may have a clause: it says what data are there, how a loop is run, or in which queue.
+fn is_for_each(program: &Program, region: &Region, clause: &ClauseKind<Typed>) -> bool {
+    match clause {
+        ClauseKind::Async(queue) => queue.is_none_or(|it| is_steady(program, region, it)),
+        ClauseKind::Wait(_)
+        | ClauseKind::Map(_)
+        | ClauseKind::DevicePointer(_)
+        | ClauseKind::Default(..)
+        | ClauseKind::NumTeams { .. }
+        | ClauseKind::NumWorkers(_)
+        | ClauseKind::VectorLength(_)
+        | ClauseKind::Private(_)
+        | ClauseKind::FirstPrivate { .. } => true,
+        _ => false,
+    }
+}
+
+/// Whether the host may compute a value several times, and finds the same: nothing in it is changed, by the region or else.
+fn is_steady(program: &Program, region: &Region, value: ExprId) -> bool {
+    let changes = |it: &ExprKind| match it {
+        ExprKind::Var(var) => {
+            let is_written = region.vars.iter().any(|it| it.var == *var && it.written);
+            is_written
+                || !matches!(
+                    program.vars[*var].storage,
+                    VarStorage::Local(_) | VarStorage::Param(_)
+                )
+        }
+        ExprKind::Int(_) | ExprKind::EnumConst(..) | ExprKind::Cast(..) => false,
+        ExprKind::Unary(..) | ExprKind::Binary(..) => false,
+        _ => true,
+    };
+    !program.any_expr(Part::Expr(value), changes)
 }
 
 /// Whether the host runs what devices run, if it must.
@@ -113,6 +152,9 @@ fn part(program: &mut Program, id: RegionId, block: StmtId) {
     for var in &mut region.vars {
         var.sharing = None;
     }
+    retain_clauses(region, |it| {
+        !matches!(it, ClauseKind::FirstPrivate { .. } | ClauseKind::Private(_))
+    });
 }
 
 /// A statement in a region of its own, like the one that it is part of.
@@ -131,13 +173,25 @@ fn region_of(program: &mut Program, whole: &Region, id: RegionId, stmt: StmtId) 
     made.construct.span = Span::new(start.start, start.start);
     made.body = Some(program.stmts.push(Stmt { kind: StmtKind::Block([stmt].into()), span }));
     made.parent = Some(id);
-    let calls = !whole.reaches.is_empty() || !whole.indirect_calls.is_empty();
-    let uses = |var: VarId| {
-        let named = |it: RegionId| program.regions[it].vars.iter().any(|it| it.var == var);
-        let is_it = |it: &ExprKind| *it == ExprKind::Var(var);
-        calls || within.iter().any(|it| named(*it)) || program.any_expr(Part::Stmt(stmt), is_it)
+    let is_used = |item: &ExprId| {
+        let is_it = |it: &ExprKind| matches!(it, ExprKind::Var(var) if uses(program, stmt, *var));
+        program.any_expr(Part::Expr(*item), is_it)
     };
-    made.vars.retain(|it| uses(it.var));
+    for clause in &mut made.construct.clauses {
+        if let ClauseKind::Private(items) | ClauseKind::FirstPrivate { items, .. } =
+            &mut clause.kind
+        {
+            items.retain(is_used);
+        }
+    }
+    let calls = !whole.reaches.is_empty() || !whole.indirect_calls.is_empty();
+    made.vars.retain(|it| calls || uses(program, stmt, it.var));
+    retain_clauses(&mut made, |it| match it {
+        ClauseKind::Private(items) | ClauseKind::FirstPrivate { items, .. } => !items.is_empty(),
+        // The data were waited for, in the same queue.
+        ClauseKind::Wait(_) => false,
+        _ => true,
+    });
     let made = put_around(program, id, stmt, &within, made);
     program.stmts.push(Stmt { kind: StmtKind::Region(made), span })
 }
@@ -171,4 +225,26 @@ fn put_around(
         }
     }
     first
+}
+
+/// Takes clauses away; variables know them by their numbers.
+fn retain_clauses(region: &mut Region, keeps: impl Fn(&ClauseKind<Typed>) -> bool) {
+    let mut numbers: Vec<u32> = Vec::new();
+    let mut next = 0;
+    for clause in &region.construct.clauses {
+        numbers.push(next);
+        next += u32::from(keeps(&clause.kind));
+    }
+    region.construct.clauses.retain(|it| keeps(&it.kind));
+    let renumber = |origin: &mut Origin| {
+        if let Origin::Clause(at) = origin
+            && let Some(now) = usize::try_from(*at).ok().and_then(|it| numbers.get(it))
+        {
+            *at = *now;
+        }
+    };
+    for var in &mut region.vars {
+        var.sharing.iter_mut().for_each(|it| renumber(&mut it.origin));
+        var.mappings.iter_mut().for_each(|it| renumber(&mut it.origin));
+    }
 }

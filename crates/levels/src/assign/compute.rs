@@ -5,7 +5,7 @@
 //! threads. Without loops for teams one team is enough.
 
 use ir::construct::{ClauseKind, Leaf};
-use ir::program::{ExprId, ExprKind, Level, Program, RegionId, StmtKind};
+use ir::program::{ExprId, ExprKind, Level, Program, RegionId, StmtId, StmtKind};
 use ir::region::{Attribute, Mapping, Sharing};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -34,6 +34,8 @@ pub(super) struct Region {
     pub(super) crew: Crew,
     /// Independence is not taken for granted.
     pub(super) proves: bool,
+    /// A loop that teams share is all that others see of it: no team waits for what another one does.
+    pub(super) is_one_loop: bool,
     /// Its loops, outer ones first; itself among them if it is one.
     pub(super) loops: Vec<RegionId>,
     pub(super) chosen: FxHashMap<RegionId, How>,
@@ -54,6 +56,7 @@ impl Pass<'_> {
             id,
             crew: Crew::Serial,
             proves: construct.has(Leaf::Kernels),
+            is_one_loop: false,
             loops,
             chosen: FxHashMap::default(),
         };
@@ -61,6 +64,7 @@ impl Pass<'_> {
         self.imply_data(id);
         self.judge(&region);
         region.crew = self.crew(&region);
+        region.is_one_loop = region.crew == Crew::Threads && self.is_one_loop(&region);
         for at in region.loops.clone() {
             let how = self.choose(&region, at);
             if region.crew != Crew::Serial && self.is_vouched(&region, at) {
@@ -162,7 +166,12 @@ impl Pass<'_> {
             _ => dealt.clone(),
         };
         match counts(program, region.id) {
-            None if dealt.is_empty() => Crew::One,
+            // What every team would do as well is done once, as by one of them.
+            None if dealt.is_empty()
+                || !effects::is_quiet_around(program, region.id, &innermost) =>
+            {
+                Crew::One
+            }
             None => Crew::Threads,
             Some([one]) if is_one(program, *one) => Crew::One,
             Some(_) if effects::is_quiet(program, region.id, &innermost) => {
@@ -188,6 +197,21 @@ impl Pass<'_> {
             && !self.assigns_shared(id)
             && !self.program().regions[id].loops.is_empty()
             && self.is_for_teams(region, id, &asked)
+    }
+
+    /// Whether one loop that teams share is all that others see of a construct, and is run once.
+    fn is_one_loop(&self, region: &Region) -> bool {
+        let program = self.program();
+        if region.proves {
+            return self.only_loop(region).is_some();
+        }
+        let shared = self.for_teams(region);
+        let mut loops = shared.iter();
+        let (Some(only), None) = (loops.next(), loops.next()) else { return false };
+        let Some(body) = program.regions[region.id].body else { return false };
+        *only == region.id
+            || stands_in(program, body, *only)
+                && effects::is_quiet_around(program, region.id, &shared)
     }
 
     /// The loop that is all of a construct's code.
@@ -270,6 +294,15 @@ impl Pass<'_> {
             at,
         };
         self.leveled.notes.push(note);
+    }
+}
+
+/// Whether a region is among the statements of a block, and under no condition.
+fn stands_in(program: &Program, at: StmtId, id: RegionId) -> bool {
+    match &program.stmts[at].kind {
+        StmtKind::Region(it) => *it == id,
+        StmtKind::Block(list) => list.iter().any(|it| stands_in(program, *it, id)),
+        _ => false,
     }
 }
 

@@ -121,9 +121,11 @@ impl Pass<'_> {
         let chunk = Asked::of(&self.program().regions[id].construct).chunk;
         let count = tiles.map(|it| self.count(it.len()));
         let is_ours = self.is_ours;
+        let is_shared = is_ours && region.is_one_loop;
         let construct = self.construct(id);
         construct.leaves = leaves;
         construct.groups.clear();
+        construct.rules.redundant_teams &= !is_shared;
         // Where loops are all that teams do, it is all the same how many they are.
         if is_ours && region.crew == Crew::Threads {
             for clause in &mut construct.clauses {

@@ -1,6 +1,8 @@
 //! What stands above a kernel that people read: where it came from, and where its loops went.
 
+use ir::construct::Leaf;
 use ir::program::{ExprKind, RegionId, StmtId, StmtKind, VarId};
+use ir::region::Region;
 use ir::walk::Part;
 use source::Span;
 
@@ -48,9 +50,11 @@ impl Lowering<'_> {
         form: &Form,
         is_flat: bool,
     ) -> Vec<String> {
-        let [blocks, threads] = match grid {
-            Grid::OpenCl | Grid::OpenCl12 | Grid::Fpga(_) => ["work-groups", "work-items"],
-            Grid::Cuda | Grid::Hip => ["blocks", "threads"],
+        let [block, blocks, threads] = match grid {
+            Grid::OpenCl | Grid::OpenCl12 | Grid::Fpga(_) => {
+                ["work-group", "work-groups", "work-items"]
+            }
+            Grid::Cuda | Grid::Hip => ["block", "blocks", "threads"],
         };
         let all = format!("to all {threads} of all {blocks}");
         let told = |(stmt, span): (StmtId, Span)| {
@@ -66,9 +70,20 @@ impl Lowering<'_> {
                 Form::Team(team) => {
                     let shares =
                         |(id, _): &(RegionId, _)| team.has_threads(*id) && self.deals(*id, stmt);
+                    let is_league = |(id, region): &(RegionId, &Region)| {
+                        region.construct.has(Leaf::Distribute) && self.deals(*id, stmt)
+                    };
+                    let is_both = |it: &(RegionId, &Region)| {
+                        is_league(it) && it.1.construct.has(Leaf::Parallel)
+                    };
                     match self.program.regions.iter().any(|it| shares(&it)) {
-                        true if is_flat => all.clone(),
-                        true => format!("to the {threads} of its block"),
+                        true if is_flat || self.program.regions.iter().any(|it| is_both(&it)) => {
+                            all.clone()
+                        }
+                        true => format!("to the {threads} of its {block}"),
+                        false if self.program.regions.iter().any(|it| is_league(&it)) => {
+                            format!("to {blocks}")
+                        }
                         false => "in order".to_owned(),
                     }
                 }
