@@ -251,11 +251,14 @@ impl Allocator {
         };
         let whole = bytes.max(1).checked_add(spare).and_then(|it| os::round_up(it, page));
         let Some(whole) = whole else { return ptr::null_mut() };
-        if !arena::has_room(&arena::must(place), whole) {
+        let must = arena::must(place);
+        if !arena::has_room(&must, whole) {
             return ptr::null_mut();
         }
         let Ok(at) = os::pages(whole, align.max(page), place.pages) else { return ptr::null_mut() };
-        let is_put = os::put(at, whole, place, self.traits.part_size).is_ok();
+        // SAFETY: pages that were mapped just now.
+        let is_brought = || must.is_empty() || unsafe { os::bring(at, whole, &must) };
+        let is_put = os::put(at, whole, place, self.traits.part_size).is_ok() && is_brought();
         let lock =
             if self.traits.is_pinned { lock(at, whole, &self.traits) } else { Some(Lock::None) };
         let Some(lock) = lock.filter(|_| is_put) else {

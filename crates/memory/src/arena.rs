@@ -112,8 +112,17 @@ unsafe extern "C" fn commit(
         // SAFETY: the allocator's variable. Nothing is said of what the pages hold.
         unsafe { is_zero.write(false) };
     }
-    // SAFETY: pages of the arena.
-    unsafe { os::commit(at.cast(), bytes) }
+    // SAFETY: pages of the arena, which are not used yet.
+    unsafe {
+        if !os::commit(at.cast(), bytes) {
+            return false;
+        }
+        let is_there = room.must.is_empty() || os::bring(at.cast(), bytes, &room.must);
+        if !is_there {
+            os::decommit(at.cast(), bytes);
+        }
+        is_there
+    }
 }
 
 /// Whether nodes have so much free memory; without nodes there is.
@@ -156,7 +165,12 @@ fn new_arena(place: &Place) -> Option<usize> {
         // SAFETY: a wish about pages of ours.
         unsafe { libc::madvise(at.cast(), bytes, libc::MADV_HUGEPAGE) };
     }
-    let room: *mut Room = Box::leak(Box::new(Room { must: must(place) }));
+    let must = must(place);
+    // SAFETY: pages that were mapped just now. Others come when they are asked for.
+    if is_huge && !must.is_empty() && !unsafe { os::bring(at, bytes, &must) } {
+        return undo();
+    }
+    let room: *mut Room = Box::leak(Box::new(Room { must }));
     let mut id = ptr::null_mut();
     // SAFETY: memory of ours that is never given back, and a function that lives as long.
     let is_made = unsafe {

@@ -9,9 +9,11 @@ use std::sync::OnceLock;
 use crate::kinds::{Pages, Place, Policy};
 
 const MPOL_PREFERRED: c_int = 1;
-const MPOL_BIND: c_int = 2;
 const MPOL_INTERLEAVE: c_int = 3;
 const MPOL_PREFERRED_MANY: c_int = 5;
+
+/// Pages whose nodes the kernel is asked for at once.
+const PAGES_ASKED: usize = 1 << 14;
 
 /// Words of a set of nodes, and their bits.
 const MASK_WORDS: usize = 16;
@@ -137,7 +139,8 @@ pub(crate) fn put(at: *mut u8, bytes: usize, place: &Place, part: usize) -> io::
     match place.policy {
         Policy::System => Ok(()),
         Policy::Prefer => prefer(at, bytes, nodes),
-        Policy::Bind => set_policy(at, bytes, MPOL_BIND, nodes),
+        // The kernel ends a program that is bound to a node that is full: [`bring`] brings the pages and looks where they are.
+        Policy::Bind => prefer(at, bytes, nodes),
         Policy::Interleave if part == 0 => set_policy(at, bytes, MPOL_INTERLEAVE, nodes),
         Policy::Interleave | Policy::Blocked => {
             let part = if part == 0 { bytes.div_ceil(nodes.len()) } else { part };
@@ -165,6 +168,30 @@ fn prefer(at: *mut u8, bytes: usize, nodes: &[usize]) -> io::Result<()> {
         }
     }
     set_policy(at, bytes, MPOL_PREFERRED, nodes.get(..1).unwrap_or(nodes))
+}
+
+/// Has the pages of a range come now; whether all of them came, and on these nodes.
+///
+/// # Safety
+/// Usable pages that nobody uses.
+pub(crate) unsafe fn bring(at: *mut u8, bytes: usize, nodes: &[usize]) -> bool {
+    // SAFETY: the caller's promise.
+    let answer = unsafe { libc::madvise(at.cast(), bytes, libc::MADV_POPULATE_WRITE) };
+    if answer != 0 {
+        // Kernels before 5.14 do not know it; memory that is not there is another answer.
+        if io::Error::last_os_error().raw_os_error() != Some(libc::EINVAL) {
+            return false;
+        }
+        for page in (0..bytes).step_by(page_size()) {
+            // SAFETY: the caller's promise.
+            unsafe { at.wrapping_add(page).write_volatile(0) };
+        }
+    }
+    let pages: Vec<usize> = (0..bytes).step_by(page_size()).collect();
+    let is_there = |found: Vec<Option<usize>>| {
+        found.into_iter().all(|it| it.is_some_and(|it| nodes.contains(&it)))
+    };
+    pages.chunks(PAGES_ASKED).all(|it| nodes_of(at as usize, it).is_ok_and(is_there))
 }
 
 /// Keeps pages in memory.
@@ -227,6 +254,21 @@ mod tests {
         assert_eq!(nodes_of(at as usize, &[0, page_size()]).unwrap(), [Some(0), None]);
         // SAFETY: as above.
         unsafe { unmap(at, 2 * page_size()) };
+    }
+
+    #[test]
+    fn pages_that_must_be_on_a_node_are_looked_for_there() {
+        let bytes = (PAGES_ASKED + 3) * page_size();
+        let at = pages(bytes, page_size(), Pages::System).unwrap();
+        let place = Place { nodes: vec![0], policy: Policy::Bind, pages: Pages::System };
+        put(at, bytes, &place, 0).unwrap();
+        // SAFETY: pages of this test.
+        unsafe {
+            assert!(bring(at, bytes, &[0]));
+            assert_eq!(nodes_of(at as usize, &[bytes - page_size()]).unwrap(), [Some(0)]);
+            assert!(!bring(at, bytes, &[900]));
+            unmap(at, bytes);
+        }
     }
 
     #[test]
