@@ -227,7 +227,7 @@ int main() {
     for (unsigned threads : { 128u, 48u }) {
       std::vector<float> a(n * 3), b(n * 3), c(n * n, -1.0f);
       for (int i = 0; i < n * 3; i++) a[i] = (float)(i * 37 % 101) / 7 - 5, b[i] = (float)(i * 13 % 29) / 3 - 2;
-      const unsigned long words[] = { (unsigned long)n, (unsigned long)a.data(), (unsigned long)b.data(), (unsigned long)c.data() };
+      const unsigned long words[] = { (unsigned long)n, (unsigned long)a.data(), (unsigned long)b.data(), (unsigned long)c.data(), 7, 7, 7, 7 };
       run(2, threads, words);
       for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++) {
@@ -800,4 +800,104 @@ int main() {
 }
 ",
     );
+}
+
+#[test]
+fn loops_that_join_a_nest_run_each_round_once() {
+    agrees(
+        "_trips * __ferry_k",
+        "void blocks(short (*restrict a)[5][33], const short *restrict x, int n, int m, int most) {
+  int k;
+#pragma omp target teams distribute parallel for private(k) map(tofrom: a[0:n]) map(to: x[0:33])
+  for (int i = 0; i < n; i += 2) {
+    for (int j = 4; j >= 5 - m; j--) {
+      {
+        for (k = 1; k <= most; k += 3)
+          a[i][j][k] = a[i][j][k] * 3 + x[k] + i + 100 * j;
+      }
+    }
+  }
+}
+",
+        "#include <cstdio>
+typedef short Block[5][33];
+int main() {
+  for (int n : { 0, 1, 6, 37 })
+    for (int m : { 0, 1, 5 })
+      for (int most : { 0, 1, 31, 32 })
+        for (unsigned threads : { 128u, 7u }) {
+          std::vector<short> a((n + 1) * 5 * 33), x(33);
+          for (size_t i = 0; i < a.size(); i++) a[i] = (short)(i * 37 % 101);
+          for (int i = 0; i < 33; i++) x[i] = (short)(i * 13 % 29);
+          std::vector<short> b = a;
+          Block *w = (Block *)b.data();
+          const unsigned long words[] = { (unsigned long)n, (unsigned long)a.data(), (unsigned long)x.data(), (unsigned long)m, (unsigned long)most };
+          run(2, threads, words);
+          for (int i = 0; i < n; i += 2)
+            for (int j = 4; j >= 5 - m; j--)
+              for (int k = 1; k <= most; k += 3) w[i][j][k] = w[i][j][k] * 3 + x[k] + i + 100 * j;
+          if (a != b) return printf(\"n %d, m %d, most %d, %u threads\\n\", n, m, most, threads), 1;
+        }
+  puts(\"same blocks\");
+}
+",
+    );
+}
+
+#[test]
+fn products_with_counters_and_sums_from_outside_have_tiles() {
+    let directives = [
+        [
+            "#pragma omp target teams distribute parallel for collapse(2) private(j, k, s) \
+             map(to: a[0:n*n], b[0:n*n]) map(from: c[0:n*n])",
+            "",
+            "",
+        ],
+        [
+            "#pragma acc kernels copyin(a[0:n*n], b[0:n*n]) copyout(c[0:n*n])\n#pragma acc loop independent",
+            "#pragma acc loop independent private(s)",
+            "#pragma acc loop seq",
+        ],
+    ];
+    for [outer, inner, seq] in directives {
+        let program = format!(
+            "void product(const short *restrict a, const short *restrict b, int *restrict c, int n) {{
+  int i, j, k, s;
+{outer}
+  for (i = 0; i < n; i++)
+{inner}
+    for (j = 0; j < n; j++) {{
+      s = 0;
+{seq}
+      for (k = 0; k < n; k++)
+        s += a[i * n + k] * b[k * n + j];
+      c[i * n + j] = s;
+    }}
+}}
+"
+        );
+        agrees(
+            "_staged[",
+            &program,
+            "#include <cstdio>
+int main() {
+  for (int n : { 1, 31, 70 })
+    for (unsigned threads : { 128u, 256u, 48u }) {
+      std::vector<short> a(n * n), b(n * n);
+      std::vector<int> c(n * n, -1);
+      for (int i = 0; i < n * n; i++) a[i] = i * 37 % 101 - 50, b[i] = i * 13 % 29 - 9;
+      const unsigned long words[] = { (unsigned long)n, (unsigned long)a.data(), (unsigned long)b.data(), (unsigned long)c.data(), 7, 7, 7, 7 };
+      run(2, threads, words);
+      for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+          int s = 0;
+          for (int k = 0; k < n; k++) s += a[i * n + k] * b[k * n + j];
+          if (c[i * n + j] != s) return printf(\"n %d, %u threads, %d %d: %d, not %d\\n\", n, threads, i, j, c[i * n + j], s), 1;
+        }
+    }
+  puts(\"same products\");
+}
+",
+        );
+    }
 }

@@ -816,3 +816,58 @@ fn one_loop_that_teams_share_has_all_of_them() {
     assert!(!has_all(&text("for (int t = 0; t < m; t++)", "")));
     assert!(!has_all(&text("if (w > 3)", "")));
 }
+
+#[test]
+fn independent_loops_join_a_nest_where_threads_side_by_side_gain() {
+    let text = |grid: Grid, directive: &str, loops: &str| {
+        let text = format!(
+            "int omp_get_thread_num(void);
+void f(int n, int m, double (*restrict a)[100], const double *restrict x, double *restrict y, int (*b)[4]) {{
+#pragma omp target {directive} map(tofrom: a[0:n], y[0:n], b[0:n]) map(to: x[0:n])
+  for (int i = 0; i < n; i++)
+    {loops}
+}}
+"
+        );
+        on_grid(grid, &text)
+    };
+    let joins = |directive: &str, loops: &str| {
+        let text = text(Grid::Cuda, directive, loops);
+        !text.contains("for (int j = ")
+    };
+    let row = "for (int j = 0; j < 100; j++) a[i][j] += x[i];";
+    for directive in [
+        "teams distribute parallel for",
+        "teams loop",
+        "parallel for",
+        "teams distribute parallel for simd",
+        "teams distribute parallel for schedule(static, 1)",
+    ] {
+        assert!(joins(directive, row), "{directive}");
+        assert!(
+            joins(directive, "{ for (int j = 1; j < m; j += 2) a[i][j] = x[j]; }"),
+            "{directive}"
+        );
+        // Each sum needs the one before it.
+        let sums = "for (int j = 1; j < m; j++) a[i][j] += a[i][j - 1];";
+        assert!(!joins(directive, sums), "{directive}");
+        // Something else is done for each row.
+        let two = "{ y[i] = 0; for (int j = 0; j < 100; j++) a[i][j] += x[i]; }";
+        assert!(!joins(directive, two), "{directive}");
+        // Rows are of different lengths.
+        assert!(!joins(directive, "for (int j = 0; j < i; j++) a[i][j] += x[i];"), "{directive}");
+        // The rounds of one iteration are so few that its thread has them soon.
+        assert!(!joins(directive, "for (int j = 0; j < 4; j++) b[i][j] += 1;"), "{directive}");
+        // Threads side by side have neighbours already.
+        let columns = "for (int j = 0; j < 100; j++) a[j][i] += x[j];";
+        assert!(!joins(directive, columns), "{directive}");
+    }
+    // Somebody asks who runs an iteration, or wants the last one's value.
+    let asks = "for (int j = 0; j < 100; j++) a[i][j] += omp_get_thread_num();";
+    assert!(!joins("teams distribute parallel for", asks));
+    let last = "for (int j = 0; j < 100; j++) m = j, a[i][j] += x[i];";
+    assert!(!joins("teams distribute parallel for lastprivate(m)", last));
+    // OpenCL devices may be processors, whose caches want the rows of a thread.
+    let cl = text(Grid::OpenCl, "teams distribute parallel for", row);
+    assert!(cl.contains("for (int j = "), "{cl}");
+}

@@ -157,6 +157,8 @@ pub enum Rule {
     DefaultMapClause,
     /// What the construct does with scalars that no clause names.
     ScalarDefault,
+    /// The region only reads such a scalar, which nothing else brings to devices.
+    ScalarRead,
     /// What it does with arrays and records.
     AggregateDefault,
     /// What it does with pointers.
@@ -191,6 +193,7 @@ impl Rule {
             Rule::DefaultClause => "the `default` clause says so",
             Rule::DefaultMapClause => "the `defaultmap` clause says so",
             Rule::ScalarDefault => "no clause names it and it is a scalar",
+            Rule::ScalarRead => "no clause names it, it is a scalar, and the region only reads it",
             Rule::AggregateDefault => "no clause names it and it is an array or record",
             Rule::PointerDefault => "no clause names it and it is a pointer",
             Rule::Touched => "no clause names it, and the region touches so much of it",

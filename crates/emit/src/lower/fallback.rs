@@ -124,6 +124,7 @@ impl<'p> Lowering<'p> {
             grid: None,
             near: None,
             league: self.league,
+            deeper: self.deeper,
             spmd: None,
             stays: None,
             state: std::cell::RefCell::default(),

@@ -476,7 +476,10 @@ fn copied_inside(program: &Program, id: RegionId) -> Copied {
     inside.into_iter().for_each(|it| copied_by(program, it, &parts, &mut found));
     // A scalar that came by a rule, for no other reason than that it may be changed.
     for var in &program.regions[id].vars {
-        let by_rule = var.mappings.iter().all(|it| it.origin == Origin::Rule(Rule::ScalarDefault));
+        let by_rule = var
+            .mappings
+            .iter()
+            .all(|it| matches!(it.origin, Origin::Rule(Rule::ScalarDefault | Rule::ScalarRead)));
         let is_scalar = program.types.is_scalar(program.vars[var.var].ty);
         if by_rule && is_scalar && !var.written {
             found.entry(var.var).or_insert(Copies::Read);

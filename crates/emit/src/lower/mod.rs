@@ -20,6 +20,7 @@ mod copies;
 mod cores;
 mod criticals;
 mod data;
+mod deepen;
 mod device;
 mod dispatch;
 mod entries;
@@ -311,6 +312,9 @@ pub fn lower_with(
     let grid_program = grid_ending.as_ref().unwrap_or(grid_program);
     let grid_stubbed = has_grids.then(|| handed_back::stubbed(grid_program)).flatten();
     let grid_program = grid_stubbed.as_ref().unwrap_or(grid_program);
+    let has_groups = options.grids.iter().any(|it| it.is_cpp());
+    let deeper = has_groups.then(|| deepen::nests(written, grid_program, &marks));
+    let deeper = deeper.unwrap_or_default();
     // Without the runtime the text of the host runs there only.
     let here = options.standalone.then(|| fallback::answered(program, true)).flatten();
     let here = here.as_ref().unwrap_or(for_cores);
@@ -341,6 +345,7 @@ pub fn lower_with(
         grid,
         near: None,
         league: &league,
+        deeper: &deeper,
         spmd: None,
         shared: FxHashMap::default(),
         state: RefCell::default(),
@@ -561,7 +566,7 @@ struct Lowering<'p> {
     unit: u64,
     mappers: Mappers,
     /// Regions whose iterations all threads of a grid share, and of how many loops.
-    shared: FxHashMap<RegionId, usize>,
+    shared: FxHashMap<RegionId, trips::Nest>,
     /// Variables that live elsewhere than where they are declared.
     moved: FxHashMap<VarId, String>,
     /// Variables that may have storage of their own on devices that share the host's memory.
@@ -578,6 +583,8 @@ struct Lowering<'p> {
     grid: Option<Grid>,
     /// Regions that teams of a grid run.
     league: &'p FxHashSet<RegionId>,
+    /// Loops that threads of a grid share too, as there is something to gain.
+    deeper: &'p deepen::Deeper,
     /// Kernels that went through the kernel form.
     spmd: Option<&'p grid::Kernels>,
     /// What is known of loops, if arrays are brought into the scratchpad of a cluster.

@@ -13,17 +13,31 @@ use super::grid::{Form, is_value};
 use super::{Lowering, loops};
 use crate::c::{Grid, Printer};
 
+/// The loops whose iterations all threads share.
+#[derive(Clone, Debug)]
+pub(super) struct Nest {
+    /// How many of them directives name.
+    written: usize,
+    /// What has joined them.
+    deeper: Vec<Loop>,
+}
+
 impl Lowering<'_> {
-    /// The regions whose iterations all threads of a grid share, and of how many loops.
-    pub(super) fn shared_by_all(&self) -> FxHashMap<RegionId, usize> {
+    /// The regions whose iterations all threads of a grid share, and of which loops.
+    pub(super) fn shared_by_all(&self) -> FxHashMap<RegionId, Nest> {
+        let is_cpp = self.grid.is_some_and(Grid::is_cpp);
         let goes = |it: &Region| it.construct.has(Leaf::Offload) || it.construct.has(Leaf::Kernels);
         let regions = self.program.regions.iter().filter(|(_, it)| goes(it)).map(|it| it.0);
         let shared = |id: RegionId| match self.form(id) {
-            Form::Flat(whole) => Some((id, loops::collapsed(self.program, whole))),
+            Form::Flat(whole) => {
+                let written = loops::collapsed(self.program, whole);
+                Some((id, Nest { written, deeper: self.loops_joined(whole).to_vec() }))
+            }
             // Loops for threads that are all there is in loops for teams.
-            Form::Team(_) if self.grid.is_some_and(Grid::is_cpp) => {
-                let (own, all) = (loops::collapsed(self.program, id), self.depth(id));
-                (all > own).then_some((id, all))
+            Form::Team(_) if is_cpp => {
+                let (own, (all, last)) = (loops::collapsed(self.program, id), self.depth(id));
+                let deeper = last.map_or_else(Vec::new, |it| self.loops_joined(it).to_vec());
+                (all > own).then_some((id, Nest { written: all, deeper }))
             }
             Form::Team(_) | Form::Spmd | Form::Solo(_) => None,
         };
@@ -34,26 +48,34 @@ impl Lowering<'_> {
     pub(super) fn trips(&self, printer: &Printer<'_>, id: RegionId) -> String {
         // For a grid other loops may have been chosen than for the host, whose passes may also have
         // made other loops of those that were written.
-        let count = self.shared.get(&id);
+        let shared = self.shared.get(&id);
         let trips = [self.written, self.program].into_iter().find_map(|program| {
-            let (nest, region) = (nest(program, id, *count?)?, program.regions.find(id)?);
+            let Nest { written, deeper } = shared?;
+            let (nest, region) = (nest(program, id, *written)?, program.regions.find(id)?);
             let printer = printer.over(program);
-            let trips = nest.into_iter().map(|it| trips_of(&printer, region, it));
+            let trips = nest.into_iter().chain(deeper).map(|it| trips_of(&printer, region, it));
             trips.collect::<Option<Vec<_>>>()
         });
         trips.map_or_else(|| "0".to_owned(), |it| it.join(" * "))
     }
 
-    /// How many loops there are in a construct and in those that are all there is in its loops.
-    fn depth(&self, id: RegionId) -> usize {
-        let (mut depth, mut at) = (0, Some(id));
+    /// Loops that have joined the nest of a construct.
+    pub(super) fn loops_joined(&self, id: RegionId) -> &[Loop] {
+        let found = self.deeper.get(&id).filter(|_| self.grid.is_some_and(Grid::is_cpp));
+        found.map_or(&[], Vec::as_slice)
+    }
+
+    /// How many loops there are in a construct and in those that are all there is in its loops, and the last of these.
+    fn depth(&self, id: RegionId) -> (usize, Option<RegionId>) {
+        let (mut depth, mut at, mut inner) = (0, Some(id), None);
         while let Some(id) = at {
+            inner = at;
             let own = loops::collapsed(self.program, id);
             let loops = self.program.regions[id].loops.get(..own).unwrap_or_default();
             depth += loops.len();
             at = loops.last().and_then(|it| loops::only_region(self.program, it.body));
         }
-        depth
+        (depth, inner)
     }
 }
 

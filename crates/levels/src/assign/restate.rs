@@ -371,7 +371,9 @@ impl Pass<'_> {
                 Origin::Rule(rule) => Some(rule),
                 Origin::Clause(_) | Origin::Enclosing(..) | Origin::Declared(_) => None,
             });
-            if !vars.contains(&it.var) || origin != Some(Rule::ScalarDefault) {
+            if !vars.contains(&it.var)
+                || !matches!(origin, Some(Rule::ScalarDefault | Rule::ScalarRead))
+            {
                 continue;
             }
             let value = Mapping::Map(Motion::ToFrom, Presence::Any, None);

@@ -12,7 +12,7 @@ use source::Span;
 use super::Pass;
 
 /// A loop in the form that directives ask for.
-pub(super) fn form(program: &Program, stmt: StmtId) -> Option<Loop> {
+pub fn form(program: &Program, stmt: StmtId) -> Option<Loop> {
     let StmtKind::For(it) = &program.stmts[stmt].kind else { return None };
     let [first] = *it.init else { return None };
     let (var, begin) = match program.stmts[first].kind {

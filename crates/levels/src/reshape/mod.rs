@@ -29,6 +29,7 @@ use source::{Diagnostics, Span};
 use crate::mapping::{Mapping, Pinned, refused};
 use crate::note::{About, Note};
 use form::form;
+pub use form::form as canonical_loop;
 pub use within::{Within, share_inside};
 
 /// A program whose nests have the shapes that were chosen.

@@ -107,14 +107,15 @@ pub(super) fn replace(cx: &mut Cx<'_>, replaced: FxHashMap<StmtId, StmtId>) {
     install(cx.program, cx.kernel.region, made);
 }
 
-struct Rebuild<'p> {
-    program: &'p mut Program,
+/// Code with statements put in the place of others.
+pub(super) struct Rebuild<'p> {
+    pub(super) program: &'p mut Program,
     /// What stands for what; statements around are added as they are made.
-    replaced: FxHashMap<StmtId, StmtId>,
+    pub(super) replaced: FxHashMap<StmtId, StmtId>,
 }
 
 impl Rebuild<'_> {
-    fn stmt(&mut self, id: StmtId) -> StmtId {
+    pub(super) fn stmt(&mut self, id: StmtId) -> StmtId {
         if let Some(other) = self.replaced.get(&id) {
             return *other;
         }

@@ -119,8 +119,10 @@ fn threads_code<'b>(block: &'b Block, cx: &Cx<'_>) -> Option<(Around, &'b Block)
                     begins = begins.or_else(|| sums.iter().find(|it| it.copy == *var));
                     around.declared.push(*var);
                 }
+                // A team's own copy of what is private may be one that nobody looks at, as threads have theirs.
                 StmtKind::Local(var)
-                    if is_lone || cx.kernel.space(*var) == Some(Space::Uniform) =>
+                    if is_lone
+                        || matches!(cx.kernel.space(*var), Some(Space::Uniform | Space::Group)) =>
                 {
                     around.declared.push(*var);
                 }

@@ -53,18 +53,7 @@ fn changed(program: &Program, share: &mut Share) -> Option<String> {
     if code.len() != share.body.len() || code.iter().any(names_number) {
         return None;
     }
-    let elements: Vec<(ExprId, u32)> = code.iter().flat_map(|it| elements(program, *it)).collect();
-    // What a dimension gains if threads side by side follow it.
-    let gain = |var: VarId| {
-        let each =
-            elements.iter().map(|(it, weight)| match mentions(program, *it, |it| it == var) {
-                true if is_contiguous(program, *it, var) => *weight,
-                true => 0,
-                // One element for all.
-                false => *weight,
-            });
-        each.sum::<u32>()
-    };
+    let gain = |var: VarId| code.iter().map(|it| side_by_side(program, *it, var)).sum::<u32>();
     let last = share.dims.len().checked_sub(1)?;
     let now = gain(share.dims.get(last)?.var);
     let best = (0..last).filter_map(|at| Some((at, gain(share.dims.get(at)?.var))));
@@ -77,6 +66,19 @@ fn changed(program: &Program, share: &mut Share) -> Option<String> {
     let name = name.rsplit('_').next().unwrap_or_default().to_owned();
     share.dims.push(dim);
     Some(format!("threads side by side follow `{name}`"))
+}
+
+/// How many of the elements that code names lie side by side, or are one, for threads side by side that follow a variable.
+pub fn side_by_side(program: &Program, code: StmtId, var: VarId) -> u32 {
+    let each = elements(program, code).into_iter().map(|(it, weight)| {
+        match mentions(program, it, |it| it == var) {
+            true if is_contiguous(program, it, var) => weight,
+            true => 0,
+            // One element for all.
+            false => weight,
+        }
+    });
+    each.sum()
 }
 
 /// The elements of memory that code names, and how much each matters: loops in it repeat.

@@ -27,6 +27,8 @@ mod interchange;
 mod jam;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
 mod lanes;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
+mod localize;
 #[allow(clippy::wildcard_enum_match_arm, reason = "an analysis names the code it is about")]
 mod nest;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the operators it is about")]
@@ -74,6 +76,7 @@ mod window;
 mod workshare;
 
 pub use deepen::independent;
+pub use interchange::side_by_side;
 use ir::program::{ExprId, FunctionId, Program, VarId};
 use kernel::build::Builder;
 use kernel::{Block, Kernel, Space, Stmt, StmtKind};

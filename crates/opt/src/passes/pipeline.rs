@@ -6,9 +6,9 @@ use kernel::verify::verify_kernels;
 
 use super::{
     Cores, Cx, Fabric, Groups, Refusal, Result, aggregate, boxes, cache_block, counters, deepen,
-    flatten, interchange, jam, lanes, partial, privatize, promote, records, rectangularize, reduce,
-    register_block, rows, scan, scatter, single, spmdize, stage, tile, transpose, units, unroll,
-    vector_rows, window, workshare,
+    flatten, interchange, jam, lanes, localize, partial, privatize, promote, records,
+    rectangularize, reduce, register_block, rows, scan, scatter, single, spmdize, stage, tile,
+    transpose, units, unroll, vector_rows, window, workshare,
 };
 
 /// A pass by its name.
@@ -30,6 +30,7 @@ const SPMD: &str = "spmdize";
 /// All passes for groups of threads, in order.
 pub const PASSES: &[Pass] = &[
     Pass { name: "flatten", run: flatten::run },
+    Pass { name: "localize", run: localize::run },
     Pass { name: "rectangularize", run: rectangularize::run },
     Pass { name: "promote", run: promote::run },
     Pass { name: "tile", run: tile::run },

@@ -21,6 +21,7 @@ mod shapes;
 mod sharing;
 mod spelling;
 mod uses;
+mod values;
 mod walk;
 
 pub(crate) use messages::{is_thread_local, places};
@@ -41,6 +42,7 @@ pub(crate) fn fill(program: &mut Program, faults: &mut Diagnostics) {
         uses.index_vars(id, &vars);
         program.regions[id].vars = vars;
     }
+    values::apply(program);
     calls::fill(program, &uses);
     rules::check(program, &uses, faults);
 }

@@ -278,6 +278,7 @@ fn is_settled(origin: Origin) -> bool {
             | Rule::StaticStorage
             | Rule::DefaultClause
             | Rule::ScalarDefault
+            | Rule::ScalarRead
             | Rule::AggregateDefault
             | Rule::PointerDefault
             | Rule::Touched

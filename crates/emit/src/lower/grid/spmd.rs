@@ -19,7 +19,7 @@ use source::{Diagnostic, Diagnostics};
 
 use crate::c::{Grid, Out, Printer};
 use crate::lower::offload::thread_limit;
-use crate::lower::{Lowering, device};
+use crate::lower::{Lowering, deepen, device};
 
 /// A program with such kernels.
 #[derive(Debug)]
@@ -116,7 +116,11 @@ impl Lowering<'_> {
         };
         let wanted: Vec<RegionId> = ids.filter(is_wanted).collect();
         let program = match grid.is_cpp() {
-            true => with_registers(self.program),
+            true => {
+                let mut program = with_registers(self.program);
+                deepen::join(&mut program, self.deeper);
+                program
+            }
             false => self.program.clone(),
         };
         if wanted.is_empty() {

@@ -100,7 +100,7 @@ impl Lowering<'_> {
         let program = self.program;
         let dealt = program.regions[id].loops.iter().take(collapsed(program, id));
         let is_made = loops::needs_loops_made(program, id);
-        !is_made && dealt.into_iter().any(|it| it.stmt == stmt)
+        !is_made && dealt.chain(self.loops_joined(id)).any(|it| it.stmt == stmt)
     }
 
     /// All loops in a region that count something, in their order.
