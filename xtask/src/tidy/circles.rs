@@ -18,23 +18,6 @@ type Known = (&'static str, &'static [&'static str], &'static str);
 
 const KNOWN: &[Known] = &[
     (
-        "opt",
-        &[
-            "certain",
-            "conditions",
-            "dependence",
-            "effects",
-            "far",
-            "marks",
-            "pairs",
-            "privatise",
-            "races",
-            "ready",
-            "walk",
-        ],
-        "the reasons and values of `dependence` are asked for by what it is made of: they want a file of their own",
-    ),
-    (
         "runtime",
         &[
             "account",
