@@ -545,8 +545,8 @@ pub(crate) enum Dialect {
     Grid(emit::Grid),
     /// Hardware.
     Verilog,
-    /// None.
-    Kernel,
+    /// None: kernels are spelt as they are.
+    Module(emit::dialect::Language),
 }
 
 impl ValueEnum for Dialect {
@@ -560,7 +560,8 @@ impl ValueEnum for Dialect {
             for it in TARGETS.iter().flat_map(of).map(|it| Dialect::Grid(*it)) {
                 all.extend(Some(it).filter(|it| !all.contains(it)));
             }
-            all.extend([Dialect::Verilog, Dialect::Kernel]);
+            all.push(Dialect::Verilog);
+            all.extend(emit::dialect::LANGUAGES.iter().map(|it| Dialect::Module(*it)));
             all
         });
         &ALL
@@ -585,10 +586,7 @@ impl ValueEnum for Dialect {
                 "verilog",
                 "Pipelines of an FPGA as hardware, for simulation: a module for each region, and no host's side",
             ),
-            Dialect::Kernel => (
-                "kernel",
-                "Kernels as Ferry has them before a language has spelt them, for people: on standard output, or in FILE.k",
-            ),
+            Dialect::Module(language) => (language.name, language.about),
         };
         Some(PossibleValue::new(name).help(about))
     }

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use emit::dialect::{KERNEL, Language};
 use ir::program::Program;
 use source::{Diagnostic, Diagnostics, Locator, SourceMap, render};
 
@@ -17,7 +18,8 @@ pub(crate) fn run(options: &PrintOptions) -> Result<ExitCode, String> {
     for path in &options.input.files {
         if let Some(after) = &options.after {
             let last = (after != "outline").then_some(after.as_str());
-            match kernels(path, &options.input, options.device.into(), last)? {
+            let grid = options.device.into();
+            match kernels(path, &options.input, &KERNEL, (grid, last))? {
                 Ok(made) => text.push_str(&made),
                 Err(status) => return Ok(status),
             }
@@ -55,12 +57,12 @@ pub(crate) fn run(options: &PrintOptions) -> Result<ExitCode, String> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The kernels of a file after a pass, or as outlined; else the status, after what is wrong was said.
+/// The kernels of a file in a language, after a pass or as outlined; else the status, after what is wrong was said.
 pub(crate) fn kernels(
     path: &Path,
     input: &Input,
-    grid: emit::Grid,
-    last: Option<&str>,
+    language: &Language,
+    until: (emit::Grid, Option<&str>),
 ) -> Result<Result<String, ExitCode>, String> {
     let unit = front::check(path, input);
     let is_wrong = complain(&unit.diagnostics, &unit.map)?;
@@ -70,10 +72,10 @@ pub(crate) fn kernels(
     let Some(file) = unit.map.files().next() else { return Ok(Err(ExitCode::from(1))) };
     let read = crate::input::written;
     let locator = Locator::new(&unit.map, &read);
-    let made = emit::dialect::outlined(program, &unit.map, file, &locator, (grid, last));
+    let made = emit::dialect::outlined(program, &unit.map, file, &locator, until);
     let is_broken = made.diagnostics.errors() > 0;
     show(&made.diagnostics, &unit.map)?;
-    Ok(if is_broken { Err(ExitCode::from(4)) } else { Ok(made.text) })
+    Ok(if is_broken { Err(ExitCode::from(4)) } else { Ok((language.text)(&made.module)) })
 }
 
 /// The typed form of a program without errors obeys its laws; where it does not, that is our bug.

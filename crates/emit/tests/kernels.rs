@@ -1,7 +1,7 @@
 //! The text form of kernels: `tests/kernel/text/*.k` are written, before passes and after them.
 //!
 //! A line `// run: text` at the top asks for the whole text, which is read again and must be written alike;
-//! `// run: after PASS` for the kernel after this pass and those before it. A file holds the text form of kernels, or
+//! `// run: after PASS` for the kernel after this pass and those before it, `// run: in LANGUAGE` for the module in one. A file holds the text form of kernels, or
 //! with a first line `// from: c` C whose regions are outlined. `BLESS=1` rewrites the golden files (`.expect`).
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing, reason = "a test")]
@@ -37,9 +37,10 @@ fn check(path: &Path) -> Result<(), String> {
     let is_c = lines.contains(&"from: c");
     let mut actual = String::new();
     for line in lines.iter().filter_map(|it| it.strip_prefix("run: ")) {
-        let answer = match (module(&text, is_c), line.strip_prefix("after ")) {
-            (Ok(module), None) => written(&module),
-            (Ok(module), Some(pass)) => after(module, pass),
+        let answer = match (module(&text, is_c), line.split_once(' ')) {
+            (Ok(module), Some(("after", pass))) => after(module, pass),
+            (Ok(module), Some(("in", language))) => spelt(&module, language),
+            (Ok(module), _) => written(&module),
             (Err(wrong), _) => wrong,
         };
         actual.push_str(&format!("// {line}\n{}\n", answer.trim_end()));
@@ -99,6 +100,12 @@ fn written(first: &Module) -> String {
     // Each time another function stands around the kernel.
     let plain = |it: &str| it.replace("kernel_0_kernel_0_", "kernel_0_");
     if plain(&again) == plain(&text) { text } else { format!("{text}\nread again:\n{again}") }
+}
+
+/// A module in a language.
+fn spelt(module: &Module, language: &str) -> String {
+    let known = emit::dialect::LANGUAGES.iter().find(|it| it.name == language);
+    known.map_or_else(|| format!("`{language}` is not known"), |it| (it.text)(module))
 }
 
 /// Kernels after a pass and those before it.

@@ -131,6 +131,26 @@ impl Place {
             && !matches!(self.base, Base::Unknown | Base::Nowhere)
             && self.path.iter().all(fixed_step)
     }
+
+    /// Bytes from the place before step `at` to the end of the way.
+    pub(crate) fn offset(&self, program: &Program, at: usize) -> Option<Poly> {
+        let mut sum = Poly::default();
+        for step in self.path.iter().skip(at) {
+            let bytes = match step {
+                Step::Index { by, stride, .. } => by.scaled(i128::from((*stride)?))?,
+                Step::Field(record, field) => {
+                    let layout = program.model.record(&program.types, *record).ok()?;
+                    let it = layout.fields.get(*field as usize)?;
+                    if it.bit_width.is_some() {
+                        return None;
+                    }
+                    Poly::constant(i128::from(it.offset))
+                }
+            };
+            sum = sum.add(&bytes)?;
+        }
+        Some(sum)
+    }
 }
 
 /// One access of the body.

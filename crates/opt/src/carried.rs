@@ -10,10 +10,13 @@ use ir::program::{BinaryOp, ExprId, ExprKind, StmtId, VarId};
 use source::Span;
 
 use crate::access::Base;
-use crate::dependence::{Access, Analysis, DependenceKind, Marked, Obstacle, Reason, Sum};
+use crate::dependence::Analysis;
+use crate::finding::{Access, DependenceKind, Obstacle, Reason};
 use crate::marks::{Trips, TripsFrom};
 use crate::poly::{Poly, Value};
 use crate::scan::Scan;
+use crate::sharing::Marked;
+use crate::sum::Sum;
 use crate::{normal, pairs, walk};
 
 /// What is known of a loop.

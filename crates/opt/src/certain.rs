@@ -13,18 +13,10 @@ use std::collections::BTreeMap;
 use ir::program::Program;
 
 use crate::access::{Base, Context, Step, Touch};
-use crate::pairs;
+use crate::bounds;
 use crate::poly::{Atom, Poly, Value};
 use crate::system::System;
-
-/// What is known of the loop in question.
-#[derive(Debug, Default)]
-pub(crate) struct Around {
-    /// Polynomials that are not negative when it is entered.
-    pub(crate) facts: Vec<Poly>,
-    /// Not negative in just those iterations that are run.
-    pub(crate) room: Option<Poly>,
-}
+use crate::walk::Around;
 
 /// The earlier of the two iterations is one of the first.
 const FIRST: i128 = 2;
@@ -56,7 +48,7 @@ impl<'a> Certain<'a> {
     pub(crate) fn new(program: &Program, around: &'a Around) -> Certain<'a> {
         let room = around.room.as_ref();
         let known = room.and_then(|it| at(it, &[(0, 1)])).map(|two| {
-            let mut facts = pairs::with_ranges(program, &around.facts, [&two]);
+            let mut facts = bounds::with_ranges(program, &around.facts, [&two]);
             facts.push(two);
             System { zero: Vec::new(), at_least_zero: facts }
         });

@@ -6,12 +6,13 @@
 //! A range is found by putting the first and the last round of each loop in place of its counter,
 //! innermost first.
 
-use ir::program::{Program, VarId};
+use ir::program::Program;
 
 use crate::access::{Base, Touch};
-use crate::dependence::{Disjoint, Range, Sum};
-use crate::pairs;
+use crate::bounds;
+use crate::finding::{Disjoint, Range};
 use crate::poly::{Atom, Poly, Value};
+use crate::sum::Sum;
 use crate::system::System;
 
 /// More conditions than this are not worth testing.
@@ -81,30 +82,14 @@ impl Span {
     }
 }
 
-impl Sum {
-    /// The polynomial, if it is one over variables as they are at the entry.
-    pub(crate) fn of(poly: &Poly) -> Option<Sum> {
-        let mut terms = Vec::new();
-        for (monomial, factor) in poly.terms() {
-            let var = |atom: &Atom| match atom.value {
-                Value::Entry(var) => Some(var),
-                Value::Held(_) | Value::Distance | Value::Trip(_) | Value::Varying(_) => None,
-            };
-            let vars: Vec<VarId> = monomial.iter().map(var).collect::<Option<_>>()?;
-            terms.push((i64::try_from(factor).ok()?, vars));
-        }
-        Some(Sum { terms })
-    }
-}
-
 /// All bytes that an access touches while the loop runs.
 fn span(program: &Program, touch: &Touch) -> Option<Span> {
     if touch.place.anywhere {
         return None;
     }
-    let at = pairs::offset(program, &touch.place, 0)?;
+    let at = touch.place.offset(program, 0)?;
     let size = i128::from(touch.size?);
-    let facts = pairs::with_ranges(program, &touch.facts, [&at]);
+    let facts = bounds::with_ranges(program, &touch.facts, [&at]);
     let system = System { zero: Vec::new(), at_least_zero: facts };
     let low = extreme(&at, touch, &system, false)?;
     let high = extreme(&at, touch, &system, true)?.plus(size)?;

@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 use source::Span;
 
 use crate::alias::{Aliases, called};
-use crate::dependence::{Obstacle, Reason};
+use crate::finding::{Obstacle, Reason};
 
 /// Memory that a function touches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -18,10 +18,12 @@ use ir::types::Ty;
 use source::Span;
 
 use crate::access::{Base, Context, Place, Step, Touch};
-use crate::dependence::{Analysis, Sum, private_items};
-use crate::pairs;
+use crate::bounds;
+use crate::dependence::Analysis;
 use crate::poly::{Atom, Poly, Value};
 use crate::scan::Scan;
+use crate::sharing::private_items;
+use crate::sum::Sum;
 use crate::system::System;
 use crate::walk;
 
@@ -361,7 +363,7 @@ pub(crate) fn is_known(program: &Program, region: RegionId, sum: &Sum) -> bool {
 /// The elements that one access touches while its loops run.
 fn range(program: &Program, pointer: VarId, touch: &Touch) -> Option<Range> {
     let by = element(program, pointer, touch)?;
-    let facts = pairs::with_ranges(program, &touch.facts, [&by]);
+    let facts = bounds::with_ranges(program, &touch.facts, [&by]);
     let system = System { zero: Vec::new(), at_least_zero: facts };
     let loops = rounds(touch)?;
     let (low, mut guards, mut believed) = end(&by, &loops, &system, false)?;
@@ -404,7 +406,7 @@ fn element(program: &Program, pointer: VarId, touch: &Touch) -> Option<Poly> {
         Some(Step::Field(..)) | None => path,
     };
     let stated = System { zero: Vec::new(), at_least_zero: touch.facts.as_ref().clone() };
-    if !inside.iter().all(|it| pairs::stays_inside(&stated, it)) {
+    if !inside.iter().all(|it| bounds::stays_inside(&stated, it)) {
         return None;
     }
     match path.first() {

@@ -6,8 +6,9 @@
 //! of some pair.
 
 use crate::access::{Step, Touch};
-use crate::dependence::{Far, Sum};
+use crate::finding::Far;
 use crate::poly::{Poly, Value};
+use crate::sum::Sum;
 
 /// More conditions than this are not worth testing.
 const MAX_CONDITIONS: usize = 8;

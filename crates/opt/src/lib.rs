@@ -9,6 +9,7 @@ mod access;
 mod alias;
 #[allow(clippy::wildcard_enum_match_arm, reason = "an analysis names the code it is about")]
 pub mod atomic;
+mod bounds;
 #[allow(clippy::wildcard_enum_match_arm, reason = "an analysis names the code it is about")]
 pub mod carried;
 mod certain;
@@ -18,6 +19,7 @@ pub mod dependence;
 mod effects;
 pub mod extent;
 mod far;
+mod finding;
 mod liveness;
 pub mod marks;
 mod normal;
@@ -35,9 +37,12 @@ mod reduction;
 pub mod registers;
 mod scan;
 pub mod shape;
+mod sharing;
+mod sum;
 mod system;
 pub mod tiles;
 pub mod transfer;
+mod values;
 mod walk;
 pub mod window;
 

@@ -10,23 +10,20 @@
 
 use std::collections::BTreeSet;
 
-use ir::program::{Program, VarId};
+use ir::program::Program;
 
-use crate::access::{Base, Extent, Place, Step, Touch};
+use crate::access::{Base, Touch};
 use crate::alias::Apart;
 use crate::certain::{self, Certain};
 use crate::conditions;
-use crate::dependence::{Carried, DependenceKind, Fact, Finding, Obstacle, Reason, Verdict};
 use crate::far;
-use crate::poly::{Atom, Poly, Value};
+use crate::finding::{Carried, DependenceKind, Fact, Finding, Obstacle, Reason, Verdict};
 use crate::ready::{Compared, Ready, Table, is_apart_by_numbers};
-use crate::system::{Answer, System};
+use crate::system::Answer;
 use crate::walk::{Body, Question};
 
 /// More pairs than this are not compared.
 const MAX_PAIRS: usize = 40_000;
-/// A bound below this is a number that the program states.
-const STATED: i128 = 1 << 40;
 
 /// Compares all pairs.
 pub(crate) fn compare(q: &Question<'_>, body: &Body, finding: &mut Finding) -> Result<(), Verdict> {
@@ -227,51 +224,6 @@ fn distinct(touches: &[Touch]) -> Vec<Touch> {
     touches.iter().filter(is_new).cloned().collect()
 }
 
-/// Facts, and what the types of variables in them and in other polynomials say besides.
-pub(crate) fn with_ranges<'p>(
-    program: &Program,
-    facts: &[Poly],
-    others: impl IntoIterator<Item = &'p Poly>,
-) -> Vec<Poly> {
-    let of_facts = facts.iter().flat_map(Poly::atoms);
-    let atoms: BTreeSet<Atom> = others.into_iter().flat_map(Poly::atoms).chain(of_facts).collect();
-    let mut facts = facts.to_vec();
-    for atom in atoms {
-        if let Value::Entry(var) = atom.value {
-            facts.extend(range(program, var));
-        }
-    }
-    facts
-}
-
-/// What the type of a variable says of its value.
-fn range(program: &Program, var: VarId) -> Vec<Poly> {
-    let Some(kind) = program.types.integer_kind(program.vars[var].ty) else { return Vec::new() };
-    let (low, high) = program.model.int_range(kind);
-    let value = Poly::atom(Value::Entry(var));
-    let bounds = [value.plus(low.wrapping_neg()), Poly::constant(high).sub(&value)];
-    bounds.into_iter().flatten().collect()
-}
-
-/// Whether a subscript is within the array it is written for, as C asks. Where numbers in the
-/// program say otherwise it is taken for one that walks over several rows.
-pub(crate) fn stays_inside(stated: &System, step: &Step) -> bool {
-    let (by, len) = match step {
-        Step::Field(..) => return true,
-        Step::Index { within: None, .. } => return false,
-        Step::Index { within: Some(Extent::Computed), .. } => return true,
-        Step::Index { by, within: Some(Extent::Known(len)), .. } => (by, i128::from(*len)),
-    };
-    let at_most = |limit: i128| {
-        Poly::constant(limit).sub(by).is_some_and(|it| stated.implies_at_least_zero(&it))
-    };
-    let at_least =
-        |limit: i128| by.plus(-limit).is_some_and(|it| stated.implies_at_least_zero(&it));
-    let is_over = at_most(STATED) && !at_most(len - 1);
-    let is_under = at_least(-STATED) && !at_least(0);
-    !is_over && !is_under
-}
-
 /// Whether `first` in one iteration and `second` in a later one may reach the same bytes.
 fn meet(table: &mut Table<'_>, first: &Ready<'_>, second: &Ready<'_>) -> Option<Verdict> {
     let met = match table.compared(first, second) {
@@ -300,24 +252,4 @@ fn meet(table: &mut Table<'_>, first: &Ready<'_>, second: &Ready<'_>) -> Option<
         certain: false,
         steady: false,
     }))
-}
-
-/// Bytes from the place before step `at` to the end of the way.
-pub(crate) fn offset(program: &Program, place: &Place, at: usize) -> Option<Poly> {
-    let mut sum = Poly::default();
-    for step in place.path.iter().skip(at) {
-        let bytes = match step {
-            Step::Index { by, stride, .. } => by.scaled(i128::from((*stride)?))?,
-            Step::Field(record, field) => {
-                let layout = program.model.record(&program.types, *record).ok()?;
-                let it = layout.fields.get(*field as usize)?;
-                if it.bit_width.is_some() {
-                    return None;
-                }
-                Poly::constant(i128::from(it.offset))
-            }
-        };
-        sum = sum.add(&bytes)?;
-    }
-    Some(sum)
 }

@@ -12,10 +12,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use ir::program::{Program, VarId, VarStorage};
 
 use crate::access::{Base, Context, Step, Touch};
-use crate::pairs;
 use crate::poly::{Poly, Value};
 use crate::system::System;
 use crate::walk::{Body, Held, Question};
+use crate::{bounds, pairs};
 
 /// Arrays that may be private, and must be for iterations to be independent.
 /// `copied`: pointers that lead each thread to a copy.
@@ -118,7 +118,7 @@ fn covers(program: &Program, write: &Touch, read: &Touch) -> bool {
     if !rooms.is_empty() {
         return false;
     }
-    let facts = pairs::with_ranges(program, &read.facts, &polys);
+    let facts = bounds::with_ranges(program, &read.facts, &polys);
     let system = System { zero: Vec::new(), at_least_zero: facts };
     polys.iter().all(|it| system.implies_at_least_zero(it))
 }

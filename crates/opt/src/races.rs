@@ -9,17 +9,18 @@
 use std::collections::BTreeSet;
 
 use ir::construct::{ClauseKind, Construct, Leaf, ReductionOp};
-use ir::program::{ExprId, ExprKind, Program, RegionId, StmtId, StmtKind, Typed, VarId};
+use ir::program::{ExprId, ExprKind, RegionId, StmtId, StmtKind, Typed, VarId};
 use ir::region::{Origin, Region, Rule, Sharing};
 use ir::walk::Part;
 use source::Span;
 
 use crate::access::{Base, Step, Touch};
 use crate::certain::Certain;
-use crate::dependence::{Analysis, DependenceKind, Marked};
-use crate::marks::variable;
+use crate::dependence::Analysis;
+use crate::finding::DependenceKind;
 use crate::poly::{Atom, Poly, Value};
 use crate::scan::Scan;
+use crate::sharing::{Marked, crew, variable};
 use crate::walk::{self, Body};
 use crate::{normal, reduction};
 
@@ -70,21 +71,6 @@ pub enum What {
 
 /// More pairs of accesses than this are not compared.
 const MAX_PAIRS: usize = 4_096;
-
-/// The construct that starts those who share the iterations of a loop: its own, or one around it.
-pub(crate) fn crew(program: &Program, id: RegionId) -> Option<RegionId> {
-    let construct = &program.regions[id].construct;
-    let starts = |it: &Construct<Typed>| {
-        let for_loop = construct.has(Leaf::Loop);
-        let is_lanes = !for_loop && !construct.has(Leaf::For) && !construct.has(Leaf::Distribute);
-        let threads = construct.has(Leaf::For) || for_loop;
-        let teams = construct.has(Leaf::Distribute) || for_loop;
-        is_lanes && construct.has(Leaf::Simd)
-            || threads && it.has(Leaf::Parallel)
-            || teams && it.has(Leaf::Teams)
-    };
-    program.around(id).find(|it| starts(&program.regions[*it].construct))
-}
 
 impl Analysis<'_> {
     /// The loops of a program that go wrong for certain.

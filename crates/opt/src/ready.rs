@@ -14,8 +14,8 @@ use rustc_hash::FxHashMap;
 
 use crate::access::{Base, Extent, Step, Touch};
 use crate::alias::{Aliases, Apart};
-use crate::dependence::Access;
-use crate::pairs::{offset, stays_inside, with_ranges};
+use crate::bounds::{stays_inside, with_ranges};
+use crate::finding::Access;
 use crate::poly::{Atom, Poly, Value};
 use crate::system::{Answer, System};
 
@@ -502,7 +502,7 @@ fn are_apart(program: &Program, record: ir::types::RecordId, i: u32, j: u32) -> 
 /// What is not negative if the bytes of two accesses overlap from step `at` on.
 fn overlap(program: &Program, at: usize, first: &Touch, second: &Touch) -> Vec<Poly> {
     let bytes = |touch: &Touch, side| {
-        let start = offset(program, &touch.place, at)?;
+        let start = touch.place.offset(program, at)?;
         Some((instance(&start, side)?, i128::from(touch.size?)))
     };
     let (Some((a, a_size)), Some((b, b_size))) = (bytes(first, 1), bytes(second, 2)) else {

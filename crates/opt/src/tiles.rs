@@ -16,12 +16,15 @@ use source::Span;
 
 use crate::access::{Base, Context, Step, Touch};
 use crate::alias::Apart;
-use crate::dependence::{Analysis, Marked, Obstacle, Reason, Sum};
+use crate::dependence::Analysis;
 use crate::extent::{Rounds, rounds_within};
+use crate::finding::{Obstacle, Reason};
 use crate::poly::{Atom, Poly, Value};
 use crate::scan::Scan;
+use crate::sharing::Marked;
+use crate::sum::Sum;
 use crate::system::System;
-use crate::{normal, pairs, reduction, walk};
+use crate::{bounds, normal, reduction, walk};
 
 /// What the rounds of a loop touch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -264,10 +267,10 @@ impl Analysis<'_> {
             return None;
         }
         let stated = System { zero: Vec::new(), at_least_zero: touch.facts.as_ref().clone() };
-        if !touch.place.path.iter().skip(1).all(|it| pairs::stays_inside(&stated, it)) {
+        if !touch.place.path.iter().skip(1).all(|it| bounds::stays_inside(&stated, it)) {
             return None;
         }
-        let facts = pairs::with_ranges(program, &touch.facts, [by]);
+        let facts = bounds::with_ranges(program, &touch.facts, [by]);
         let system = System { zero: Vec::new(), at_least_zero: facts };
         let loops = rounds_within(touch, Some(round()))?;
         let low = end(by, &loops, &system, false, guards)?;

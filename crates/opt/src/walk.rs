@@ -22,9 +22,8 @@ use source::Span;
 
 use crate::access::{Base, Context, Place, Touch};
 use crate::alias::Aliases;
-use crate::certain::Around;
-use crate::dependence::{Obstacle, Reason};
 use crate::effects::Effects;
+use crate::finding::{Obstacle, Reason};
 use crate::normal::{self, Form};
 use crate::outline::Outline;
 use crate::poly::{Poly, Value};
@@ -66,6 +65,15 @@ pub(crate) struct Body {
     pub(crate) around: Around,
     /// Loops inside, outer ones first.
     pub(crate) loops: Vec<Rounds>,
+}
+
+/// What is known of the loop in question as a whole.
+#[derive(Debug, Default)]
+pub(crate) struct Around {
+    /// Polynomials that are not negative when it is entered.
+    pub(crate) facts: Vec<Poly>,
+    /// Not negative in just those iterations that are run.
+    pub(crate) room: Option<Poly>,
 }
 
 /// A loop that was met on the way.

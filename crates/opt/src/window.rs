@@ -7,8 +7,9 @@
 use ir::program::{Program, RegionId, VarId};
 
 use crate::access::{Base, Touch};
-use crate::dependence::{Analysis, Sum};
+use crate::dependence::Analysis;
 use crate::extent::{Extent, Part, extent, target};
+use crate::sum::Sum;
 
 /// What a part of a loop touches of an array.
 #[derive(Clone, Debug, PartialEq, Eq)]

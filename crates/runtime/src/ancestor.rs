@@ -15,9 +15,7 @@ use abi::Ident;
 use abi::entry::{FerryRegion, KernelFn};
 use abi::names::region_of;
 use device::separate::ancestor::Ancestor;
-use device::{
-    Convention, Device, DeviceError, DevicePtr, HandedBack, Kernel, Launch, Original, Upcalls,
-};
+use device::{Convention, Device, DevicePtr, HandedBack, Kernel, Launch, Original, Upcalls};
 
 use crate::args::{MapArgs, Place};
 use crate::devices::{self, DeviceState};
@@ -89,16 +87,14 @@ fn run_named(
 }
 
 /// Answers the kernels of one device.
-pub(crate) struct Answers {
+struct Answers {
     /// Its number.
-    pub(crate) device: usize,
+    device: usize,
 }
 
-impl Answers {
-    /// Lets kernels of the device with that number ask.
-    pub(crate) fn start(number: usize, device: &dyn Device) -> Result<(), DeviceError> {
-        device.answer(Arc::new(Answers { device: number }))
-    }
+/// Who answers the kernels of the device with that number.
+pub(crate) fn answers(number: usize) -> Arc<dyn Upcalls> {
+    Arc::new(Answers { device: number })
 }
 
 impl Upcalls for Answers {

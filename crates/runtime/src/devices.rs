@@ -11,14 +11,14 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use abi::{DEVICE_ANCESTOR, DEVICE_DEFAULT, DEVICE_HOST, requires};
 use device::{Device, DeviceError, DevicePtr, Held, PLUGINS, Plugin, separate};
 
-use crate::ancestor::Answers;
 use crate::error::Error;
-use crate::mapping::Mapping;
+use crate::ranges::Mapping;
+use crate::roster::{self, Facts};
 use crate::settings::{self, Policy};
 use crate::watch::Watch;
 use crate::{fork, host, llvm, registry, report};
@@ -37,8 +37,8 @@ pub(crate) struct DeviceState {
     pub(crate) mapping: Mapping,
     /// The state of the registry whose images this device has loaded.
     pub(crate) resolved: AtomicU64,
-    /// A tool was told of it.
-    pub(crate) announced: AtomicBool,
+    /// What those may know of it who cannot use it.
+    pub(crate) facts: Arc<Facts>,
     /// What the program has allocated here by hand: address and bytes.
     allocated: Mutex<BTreeMap<u64, usize>>,
     /// The program knows addresses of it.
@@ -74,7 +74,7 @@ impl DeviceState {
             plugin,
             mapping: Mapping::default(),
             resolved: AtomicU64::new(0),
-            announced: AtomicBool::new(false),
+            facts: Facts::new(number, kind),
             allocated: Mutex::default(),
             is_known: AtomicBool::new(false),
         }
@@ -228,6 +228,7 @@ pub(crate) fn all() -> &'static [DeviceState] {
         let opened = open().and_then(|devices| {
             let kinds: Vec<&str> = devices.iter().map(|it| it.kind).collect();
             (crate::BORDER.opened)(&kinds)?;
+            roster::list(devices.iter().map(|it| Arc::clone(&it.facts)));
             Ok(devices)
         });
         opened.unwrap_or_else(|error| report::fail(&"starting", false, &error))
@@ -266,7 +267,7 @@ fn opened_device(kind: &Plugin, number: usize, nth: usize) -> device::Result<Box
     let device = (kind.open)(nth)?;
     let calls_back = registry::current().requires & requires::REVERSE_OFFLOAD != 0;
     if calls_back && !device.runs_in_process() {
-        Answers::start(number, device.as_ref())?;
+        device.answer((crate::BORDER.answers)(number))?;
     }
     if device.stream().is_some() {
         Watch::now().opened(number, kind.name());

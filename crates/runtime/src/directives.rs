@@ -11,8 +11,9 @@ use crate::args::{MapArgs, Place};
 use crate::devices::{self, Target};
 use crate::error::Error;
 use crate::guard::guard;
-use crate::launch::{self, Shape};
+use crate::launch;
 use crate::mapping::{Cx, begin, end, update};
+use crate::prepared::Shape;
 use crate::registry::Region;
 use crate::tool::{self, Kind, Phase};
 use crate::watch::Watch;
@@ -129,12 +130,12 @@ pub(crate) fn begin_data(cx: &Cx<'_>, walk: Walk, args: &MapArgs) -> Result<Acco
     match walk {
         Walk::Begin => {
             begin::begin(cx, args, false)?;
-            tool::mapped(cx, args, Phase::Begin);
+            cx.tell_mapped(args, Phase::Begin);
         }
         Walk::End => {
             // Regions that were left come before all that others do with the memory that is given back.
             cx.leave();
-            tool::mapped(cx, args, Phase::End);
+            cx.tell_mapped(args, Phase::End);
             end::end(cx, args)?;
         }
         Walk::Update => update::update(cx, args)?,

@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use abi::{KernelArgs, MapType, POINTER_SIZE};
-use device::{Convention, DeviceError, DevicePtr, Kernel, Launch};
+use device::{Convention, DeviceError, DevicePtr, Launch};
 use smallvec::SmallVec;
 
 use crate::args::{Item, MapArgs};
@@ -18,26 +18,12 @@ use crate::mapping::present::Present;
 use crate::mapping::transfer;
 use crate::mapping::{Cx, begin, end};
 use crate::piece::Piece;
+use crate::prepared::{Kept, Prepared, Shape, Words};
 use crate::registry::Region;
 use crate::steps::Step;
 use crate::tool::{self, Kind, Phase};
 use crate::watch::Watch;
 use crate::{llvm, llvm_info, runner};
-
-/// Arguments of most kernels need no allocation.
-pub(crate) type Words = SmallVec<[u64; 24]>;
-
-/// What a call says besides its arrays.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Shape {
-    /// Version of the caller's structure.
-    pub(crate) version: u32,
-    pub(crate) teams: u32,
-    pub(crate) limit: u32,
-    pub(crate) trip_count: u64,
-    /// Bytes of memory that each team has of its own, besides what its kernel says.
-    pub(crate) group_memory: u32,
-}
 
 /// Runs a region on a device, or leaves that for later.
 pub(crate) fn launch(
@@ -90,7 +76,7 @@ pub(crate) fn with_data(
     if args.count > 0 {
         let _span = tool::implied(cx.watch, Kind::EnterData);
         begin::begin(cx, args, false)?;
-        tool::mapped(cx, args, Phase::Begin);
+        cx.tell_mapped(args, Phase::Begin);
     }
     let mut arguments = Arguments::default();
     arguments.words.extend(first);
@@ -127,34 +113,12 @@ fn with_present(
     arguments.free_private(cx)
 }
 
-/// A launch that is kept for later.
-#[derive(Debug)]
-pub(crate) struct Kept {
-    prepared: Prepared,
-    words: Words,
-    region: Arc<Region>,
-    /// Which entries were mapped when it was prepared.
-    mapped: Vec<bool>,
-}
-
 impl Kept {
-    pub(crate) fn region(&self) -> Arc<Region> {
-        Arc::clone(&self.region)
-    }
-
     /// Makes it. `args` are the arrays of its call.
     pub(crate) fn run(&self, cx: &Cx<'_>, args: &MapArgs) -> Result<(), Error> {
         let was_mapped = |index, _: &Item| self.mapped.get(index).copied().unwrap_or(false);
         self.prepared.run(cx, &self.region, (args, &self.words), was_mapped)
     }
-}
-
-/// A launch but for its arguments.
-#[derive(Debug)]
-pub(crate) struct Prepared {
-    kernel: Kernel,
-    convention: Convention,
-    shape: Shape,
 }
 
 impl Prepared {

@@ -8,39 +8,23 @@
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering, fence};
 
-use device::DeviceError;
+use device::Stream;
 
 use crate::devices::{self, DeviceState};
 use crate::error::Error;
 use crate::guard::guard;
-use crate::mapping::Cx;
-use crate::{report, settings};
+use crate::report;
 
 /// Some call may have left work.
 static IS_LEFT: AtomicBool = AtomicBool::new(false);
 
-impl Cx<'_> {
-    /// Leaves what is in the stream, if the program cannot tell; comes before anybody else may take away what it uses.
-    pub(crate) fn leave(&self) {
-        let Some(stream) = self.stream else { return };
-        let is_told = self.watch.has_tools() || self.watch.wants_counts();
-        if is_told || self.unified || settings::waits_always() || self.device.is_known() {
-            return;
-        }
-        at_end();
-        IS_LEFT.store(true, Ordering::Relaxed);
-        stream.leave();
-        // Who learns an address of the device at the same time finds what is left, or is found.
-        fence(Ordering::SeqCst);
-    }
-
-    /// Waits for what is in the stream, unless it is left.
-    pub(crate) fn wait_unless_left(&self) -> Result<(), DeviceError> {
-        match self.stream {
-            Some(stream) if !stream.is_left() || self.device.is_known() => stream.synchronise(),
-            _ => Ok(()),
-        }
-    }
+/// Leaves what is in a stream.
+pub(crate) fn leave(stream: &dyn Stream) {
+    at_end();
+    IS_LEFT.store(true, Ordering::Relaxed);
+    stream.leave();
+    // Who learns an address of the device at the same time finds what is left, or is found.
+    fence(Ordering::SeqCst);
 }
 
 impl DeviceState {

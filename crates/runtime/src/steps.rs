@@ -4,20 +4,17 @@
 //! soon as it returns. What the queue is for comes later: copies, launches, and giving memory back.
 //! They name addresses of the device, which nobody else gets until the last step has given them back, so
 //! no step asks the table. A range remembers the last use of each queue ([`Later::uses`]): its memory is
-//! given back after all of them, whoever takes it out of the table.
+//! given back after all of them, whoever takes it out of the table. Their turn comes in [`crate::perform`].
 
 use std::cell::RefCell;
 use std::sync::Arc;
 
 use device::DevicePtr;
 
-use crate::args::{MapArgs, Name};
-use crate::error::Error;
+use crate::args::Name;
 use crate::graph::{Reserved, Ticket};
-use crate::launch::Kept;
-use crate::mapping::Cx;
-use crate::mapping::transfer;
 use crate::piece::Piece;
+use crate::prepared::Kept;
 use crate::registry::Region;
 use crate::table::Mapped;
 
@@ -35,20 +32,6 @@ pub(crate) enum Step {
 }
 
 impl Step {
-    /// `args` are the arrays of the call.
-    fn run(self, cx: &Cx<'_>, args: &MapArgs) -> Result<(), Error> {
-        match self {
-            Step::CopyIn(piece) => transfer::copy_in(cx, &piece),
-            Step::CopyOut(piece) => transfer::copy_out(cx, &piece),
-            Step::Point(slot, value) => transfer::write_pointer(cx, &slot, value),
-            Step::Clear(at, bytes) => transfer::clear(cx, at, bytes).map_err(|error| {
-                Error::Device { doing: "clearing device memory", what: None, error }
-            }),
-            Step::Free(at, bytes, name) => transfer::free(cx, at, bytes, name),
-            Step::Launch(kept) => kept.run(cx, args),
-        }
-    }
-
     /// How many bytes the caller would move if it took the step itself; a launch is never the caller's.
     fn cost(&self) -> usize {
         match self {
@@ -116,7 +99,7 @@ impl Later {
 
 /// All steps of a call, in their order.
 #[derive(Debug)]
-pub(crate) struct Steps(Vec<Step>);
+pub(crate) struct Steps(pub(crate) Vec<Step>);
 
 impl Steps {
     pub(crate) fn is_empty(&self) -> bool {
@@ -130,7 +113,7 @@ impl Steps {
     /// The region that they launch.
     pub(crate) fn region(&self) -> Option<Arc<Region>> {
         self.0.iter().find_map(|it| match it {
-            Step::Launch(kept) => Some(kept.region()),
+            Step::Launch(kept) => Some(Arc::clone(&kept.region)),
             Step::CopyIn(_)
             | Step::CopyOut(_)
             | Step::Point(..)
@@ -160,18 +143,5 @@ impl Steps {
         let launch = self.0.iter().position(|it| matches!(it, Step::Launch(_)));
         let rest = self.0.split_off(launch.map_or(0, |it| it + 1));
         (self, Steps(rest))
-    }
-
-    /// Takes them, now; the caller has seen to how they are waited for.
-    pub(crate) fn take_all(self, cx: &Cx<'_>, args: &MapArgs) -> Result<(), Error> {
-        self.0.into_iter().try_for_each(|it| it.run(cx, args))
-    }
-
-    /// Takes them, now.
-    pub(crate) fn run(self, cx: &Cx<'_>, args: &MapArgs) -> Result<(), Error> {
-        let stream = cx.open_stream();
-        let cx = &Cx { stream: stream.as_deref().or(cx.stream), ..*cx };
-        self.take_all(cx, args)?;
-        cx.synchronise().map_err(|error| Error::Device { doing: "waiting", what: None, error })
     }
 }

@@ -13,12 +13,15 @@ use abi::MapType;
 use device::{Event, Stream};
 
 use crate::args::{MapArgs, Place};
+use crate::arrays::Arrays;
 use crate::devices::DeviceState;
 use crate::error::Error;
-use crate::launch::{self, Arguments, Prepared, Private, Shape};
+use crate::guard::guard;
+use crate::launch::{self, Arguments, Private};
 use crate::mapping::present::Present;
 use crate::mapping::{Cx, begin, end, transfer};
-use crate::queue::deferred::Arrays;
+use crate::prepared::{Prepared, Shape};
+use crate::queue::{Note, Work};
 use crate::registry::Region;
 use crate::steps::Steps;
 use crate::watch::Watch;
@@ -29,7 +32,7 @@ const MOST_BYTES: usize = 1 << 16;
 /// A region that was submitted and is not finished.
 #[derive(Debug)]
 pub(crate) struct Submitted {
-    pub(crate) place: Place,
+    place: Place,
     device: &'static DeviceState,
     unified: bool,
     region: Arc<Region>,
@@ -44,30 +47,6 @@ enum Rest {
     Maps(Option<Box<(Arrays, Option<Present>)>>, Private),
     /// Steps of a call with these arrays.
     Steps(Arrays, Steps),
-}
-
-/// What others may know of it.
-#[derive(Debug)]
-pub(crate) struct Note {
-    /// The number of its device.
-    pub(crate) device: usize,
-    pub(crate) event: Event,
-    /// Nobody else holds some of its data: they go when it is finished.
-    pub(crate) is_sole: bool,
-    /// When it is finished data are copied to the host, or were to be by one that it comes after.
-    pub(crate) writes_host: bool,
-    region: Arc<Region>,
-}
-
-impl Note {
-    pub(crate) fn name(&self) -> &str {
-        &self.region.name
-    }
-
-    /// `` `kernel` (a.c:3:9) ``
-    pub(crate) fn words(&self) -> String {
-        format!("`{}` ({})", self.region.name, self.region.source(&Place::NONE))
-    }
 }
 
 /// Submits a region behind others of the same device; `None`: it must be run in another way, and nothing
@@ -184,8 +163,14 @@ impl Submitted {
         Note { device, event, is_sole, writes_host, region: Arc::clone(&self.region) }
     }
 
+    /// What is done when it is waited for.
+    pub(crate) fn finishing(self) -> Work {
+        let place = self.place;
+        Box::new(move || guard(&place, true, || self.finish()))
+    }
+
     /// Waits for the region and does the rest.
-    pub(crate) fn finish(self) -> Result<(), Error> {
+    fn finish(self) -> Result<(), Error> {
         let Submitted { place, device, unified, region, event, rest } = self;
         let waited = device.plugin.wait(event, &region.name);
         waited.map_err(|error| launch::crash(&region, &MapArgs::NONE, error, |_, _| true))?;

@@ -1,8 +1,7 @@
 //! Folders of a crate do not import each other in circles.
 //!
 //! In: the sources of a crate. What counts is the first module of a path below the crate's root, a folder or a file;
-//! files beside each other are of one folder and may use each other. A circle that is known is a line in a table, with what
-//! would open it: all modules in it are named, so that none joins it and none stays listed that has left it.
+//! files beside each other are of one folder and may use each other.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,61 +12,14 @@ use super::files::TextFile;
 /// Crates whose folders are checked.
 const CRATES: &[&str] = &["driver", "emit", "levels", "opt", "outline", "runtime", "translate"];
 
-/// A crate, modules of it that import each other, and why they still do.
-type Known = (&'static str, &'static [&'static str], &'static str);
-
-const KNOWN: &[Known] = &[
-    (
-        "opt",
-        &[
-            "certain",
-            "conditions",
-            "dependence",
-            "effects",
-            "far",
-            "marks",
-            "pairs",
-            "privatise",
-            "races",
-            "ready",
-            "walk",
-        ],
-        "the reasons and values of `dependence` are asked for by what it is made of: they want a file of their own",
-    ),
-    (
-        "runtime",
-        &[
-            "account",
-            "ancestor",
-            "devices",
-            "directives",
-            "host_task",
-            "launch",
-            "mapping",
-            "profile",
-            "queue",
-            "registry",
-            "steps",
-            "submitted",
-            "tool",
-        ],
-        "what watches is called by what it looks into: plain events between them would open it, and a table of ranges below the walks",
-    ),
-];
-
 /// Which module imports which, with a place where it does.
 type Imports<'a> = BTreeMap<(String, String), (&'a str, usize)>;
 
 pub(super) fn check(files: &[TextFile]) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for name in CRATES {
-        let known: Vec<&Known> = KNOWN.iter().filter(|it| it.0 == *name).collect();
-        findings.extend(check_crate(name, files, &known));
-    }
-    findings
+    CRATES.iter().flat_map(|name| check_crate(name, files)).collect()
 }
 
-fn check_crate(name: &str, files: &[TextFile], known: &[&Known]) -> Vec<Finding> {
+fn check_crate(name: &str, files: &[TextFile]) -> Vec<Finding> {
     let root = format!("crates/{name}/src/");
     let sources: Vec<(&str, &TextFile)> = files
         .iter()
@@ -94,31 +46,15 @@ fn check_crate(name: &str, files: &[TextFile], known: &[&Known]) -> Vec<Finding>
     let circles = circles(&imports);
     let mut findings = Vec::new();
     for circle in circles.iter().filter(|it| it.iter().any(|it| folders.contains(it))) {
-        let is_known = |it: &&&Known| {
-            it.1.iter().map(|it| (*it).to_owned()).collect::<BTreeSet<_>>() == *circle
-        };
-        if known.iter().any(|it| is_known(&it)) {
-            continue;
-        }
         let inside =
             imports.iter().find(|((from, to), _)| circle.contains(from) && circle.contains(to));
         let Some(((from, to), (path, line))) = inside else { continue };
         let all: Vec<&str> = circle.iter().map(String::as_str).collect();
         let message = format!(
-            "`{from}` imports `{to}` in a circle of folders ({}): move what both need below them, or list all of it \
-             with what would open it in xtask/src/tidy/circles.rs",
+            "`{from}` imports `{to}` in a circle of folders ({}): move what both need below them",
             all.join(", ")
         );
         findings.push(Finding::error(path, *line, message));
-    }
-    for it in known {
-        let listed: BTreeSet<String> = it.1.iter().map(|it| (*it).to_owned()).collect();
-        if !circles.contains(&listed) {
-            let message = format!(
-                "the circle listed for crate `{name}` is another one now: shorten the line"
-            );
-            findings.push(Finding::error("xtask/src/tidy/circles.rs", 0, message));
-        }
     }
     findings
 }
@@ -215,12 +151,12 @@ fn circles(imports: &Imports<'_>) -> Vec<BTreeSet<String>> {
 mod tests {
     use super::*;
 
-    fn told(sources: &[(&str, &str)], known: &[&Known]) -> Vec<String> {
+    fn told(sources: &[(&str, &str)]) -> Vec<String> {
         let files: Vec<TextFile> = sources
             .iter()
             .map(|(path, text)| TextFile::new(&format!("crates/x/src/{path}"), text))
             .collect();
-        check_crate("x", &files, known).iter().map(ToString::to_string).collect()
+        check_crate("x", &files).iter().map(ToString::to_string).collect()
     }
 
     const CIRCLE: &[(&str, &str)] = &[
@@ -233,7 +169,7 @@ mod tests {
 
     #[test]
     fn a_circle_through_a_folder_is_told_once() {
-        let told = told(CIRCLE, &[]);
+        let told = told(CIRCLE);
         assert_eq!(told.len(), 1, "{told:?}");
         assert!(told[0].starts_with("crates/x/src/a/mod.rs:2: error: `a` imports `b`"), "{told:?}");
         assert!(told[0].contains("(a, b)"), "{told:?}");
@@ -241,16 +177,14 @@ mod tests {
 
     #[test]
     fn files_of_one_folder_may_use_each_other() {
-        let told = told(&[("a.rs", "use crate::b;\n"), ("b.rs", "use super::a;\n")], &[]);
+        let told = told(&[("a.rs", "use crate::b;\n"), ("b.rs", "use super::a;\n")]);
         assert!(told.is_empty(), "{told:?}");
     }
 
     #[test]
-    fn a_known_circle_is_named_whole_and_goes_when_it_is_open() {
-        assert!(told(CIRCLE, &[&("x", &["a", "b"], "")]).is_empty());
-        assert_eq!(told(CIRCLE, &[&("x", &["a", "b", "c"], "")]).len(), 2);
-        let open = &CIRCLE[..3];
-        let told = told(open, &[&("x", &["a", "b"], "")]);
-        assert!(told.len() == 1 && told[0].contains("shorten the line"), "{told:?}");
+    fn a_circle_is_open_when_one_import_goes() {
+        let mut open = CIRCLE.to_vec();
+        open[3].1 = "use crate::c;\n";
+        assert!(told(&open).is_empty());
     }
 }

@@ -49,7 +49,7 @@ const ASKS_THE_HOST: &[Exception] = &[
     ("crates/runtime/src/ffi/omp/explicit.rs", "blocks of this process, for this process"),
     ("crates/runtime/src/host_task.rs", "blocks of this process, for this process"),
     ("crates/runtime/src/team.rs", "blocks of this process, for this process"),
-    ("crates/runtime/src/queue/deferred.rs", "blocks of this process, for this process"),
+    ("crates/runtime/src/arrays.rs", "blocks of this process, for this process"),
     ("crates/runtime/src/profile/layout.rs", "checks its own layout"),
     ("crates/abi/src/call.rs", "checks its own layout"),
     ("crates/abi/src/entry.rs", "checks its own layout"),

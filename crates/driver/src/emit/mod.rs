@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use abi::target::Vendor;
+use emit::dialect::Language;
 use source::{Diagnostic, Diagnostics, Locator, SourceMap, Span, render};
 
 use crate::cc::numbers::Numbers;
@@ -31,7 +32,7 @@ pub(crate) fn run(options: &EmitOptions) -> Result<ExitCode, String> {
     let grid = match options.dialect {
         Dialect::Grid(grid) => grid,
         Dialect::Verilog => return verilog::run(options),
-        Dialect::Kernel => return kernels(options),
+        Dialect::Module(language) => return kernels(options, &language),
     };
     if options.search && options.fpga.is_none() && grid.vendor().is_none() {
         return Err("`--search` is about FPGAs: name one with `--fpga`".to_owned());
@@ -65,16 +66,17 @@ pub(crate) fn run(options: &EmitOptions) -> Result<ExitCode, String> {
 }
 
 /// Kernels as outlined: on standard output, or in a folder.
-fn kernels(options: &EmitOptions) -> Result<ExitCode, String> {
+fn kernels(options: &EmitOptions, language: &Language) -> Result<ExitCode, String> {
     let mut made: Vec<Made> = Vec::new();
     for path in &options.input.files {
-        let text = match crate::print::kernels(path, &options.input, emit::Grid::Cuda, None)? {
+        let until = (emit::Grid::Cuda, None);
+        let text = match crate::print::kernels(path, &options.input, language, until)? {
             Ok(text) => text.into_bytes(),
             Err(status) => return Ok(status),
         };
         let folder = options.out_dir.clone().unwrap_or_default();
         let mut file = folder.join(path.file_name().unwrap_or(path.as_os_str()));
-        file.set_extension("k");
+        file.set_extension(language.ending);
         if made.iter().any(|it| it.path == file) {
             return Err(format!("two files would be written to `{}`", file.display()));
         }

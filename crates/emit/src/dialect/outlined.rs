@@ -1,6 +1,6 @@
-//! Kernels of a program in their text form, as outlined or after a pass.
+//! Kernels of a program, as outlined or after a pass.
 //!
-//! In: a program, a device, and the last pass. Out: the text of all regions that leave the host, and which have no kernel
+//! In: a program, a device, and the last pass. Out: the kernels of all regions that leave the host, and which have no kernel
 //! or lose theirs in a pass. What the host computes for a region (numbers of teams and threads) comes with the launch.
 
 use ir::construct::{ClauseKind, Leaf};
@@ -25,11 +25,11 @@ const FABRIC: Fabric = Fabric {
     without: &[],
 };
 
-/// Kernels as text.
+/// Kernels after passes.
 #[derive(Debug)]
 pub struct Outlined {
     /// Those that there are.
-    pub text: String,
+    pub module: Module,
     /// Regions without one (warnings), and laws that are broken (errors).
     pub diagnostics: Diagnostics,
 }
@@ -86,7 +86,7 @@ pub fn outlined(
             }),
         }
     }
-    Outlined { text: super::kernel::text(&module), diagnostics }
+    Outlined { module, diagnostics }
 }
 
 fn without(why: &str) -> Diagnostic {

@@ -20,16 +20,15 @@ use ir::program::{Program, RegionId, StmtId, StmtKind};
 use ir::walk::Part;
 use source::Span;
 
-use crate::dependence::{Analysis, Finding, Verdict};
+use crate::dependence::Analysis;
+use crate::finding::{Finding, Verdict};
 use crate::normal;
 use crate::scan::Scan;
 use crate::walk::{self, Body};
 
 pub use friendly::{Ingredient, Vector};
 pub use strides::{AccessMark, Stride};
-pub(crate) use trips::Values;
 pub use trips::{Trips, TripsFrom};
-pub(crate) use user::variable;
 pub use user::{Levels, Said};
 pub use work::Work;
 

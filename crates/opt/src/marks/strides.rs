@@ -6,7 +6,6 @@ use ir::program::{Program, VarId};
 use source::Span;
 
 use crate::access::{Base, Context, Extent, Step, Touch};
-use crate::pairs;
 use crate::poly::{Atom, Poly, Value};
 use crate::walk::Body;
 
@@ -85,7 +84,7 @@ fn measured(program: &Program, touch: &Touch, numbers: &BTreeMap<u32, usize>) ->
             Context::Branch(_) => None,
         })
         .collect();
-    let offset = pairs::offset(program, &touch.place, 0).filter(|_| !touch.place.anywhere);
+    let offset = touch.place.offset(program, 0).filter(|_| !touch.place.anywhere);
     let stride = |number: u32| match &offset {
         Some(offset) => of_offset(offset, number, bytes),
         None => of_path(touch, number),

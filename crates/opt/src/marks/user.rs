@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use ir::construct::{ClauseKind, Leaf};
-use ir::program::{ExprId, ExprKind, Program, RegionId, StmtId, VarId};
+use ir::program::{ExprId, RegionId, StmtId, VarId};
 
 use crate::dependence::Analysis;
+use crate::sharing::{crew, variable};
 
 /// Levels of a device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -60,7 +61,7 @@ impl Analysis<'_> {
             let region = &program.regions[id];
             said.regions.push(id);
             said.orders_refuted |= region.construct.rules.orders_refuted;
-            said.has_crew |= crate::races::crew(program, id).is_some();
+            said.has_crew |= crew(program, id).is_some();
             if region.loops.first().is_some_and(|it| it.stmt == stmt) {
                 said.collapsed = region.loops.len();
             }
@@ -115,18 +116,5 @@ fn copied(kind: &ClauseKind<ir::program::Typed>) -> &[ExprId] {
         &it.items
     } else {
         &[]
-    }
-}
-
-pub(crate) fn variable(program: &Program, item: ExprId) -> Option<VarId> {
-    let mut at = item;
-    loop {
-        if let ExprKind::Var(var) = program.exprs[at].kind {
-            return Some(var);
-        } else if let ExprKind::Section(section) = &program.exprs[at].kind {
-            at = section.base;
-        } else {
-            return None;
-        }
     }
 }

@@ -18,7 +18,7 @@ use rustc_hash::FxHashMap;
 use source::Span;
 
 use super::nest::{is_known, iteration_code, listed, mentions, replace_share, size_of};
-use super::workshare::{Sharing, forever};
+use super::numbering::{Sharing, forever};
 use super::{Cx, Result};
 use crate::atomic::{Access, Change, Taken, access};
 

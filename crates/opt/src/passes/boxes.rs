@@ -11,7 +11,7 @@ use kernel::{Block, Dim, Share, Space, Stmt, StmtKind};
 use source::Span;
 
 use super::nest::{about, is_known, iteration_code, replace_share, stepped};
-use super::workshare::Sharing;
+use super::numbering::Sharing;
 use super::{Cx, Result};
 
 /// Rows and columns of a box: as many as threads run in step. Eight elements of four bytes are what memory gives at once.

@@ -31,7 +31,7 @@ use super::nest::{
     Quiet, Straight, about, constants, is_contiguous, is_known, iteration_code, listed, mentions,
     replace_share, resolved, size_of, taken, top_locals,
 };
-use super::workshare::{Counted, Sharing};
+use super::numbering::{Counted, Sharing};
 use super::{Cx, Result};
 
 /// Iterations of a thread, and of one that has loops in it: they share more.

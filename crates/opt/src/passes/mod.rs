@@ -31,6 +31,8 @@ mod lanes;
 mod localize;
 #[allow(clippy::wildcard_enum_match_arm, reason = "an analysis names the code it is about")]
 mod nest;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
+mod numbering;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the operators it is about")]
 mod partial;
 pub mod pipeline;

@@ -19,7 +19,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use source::Span;
 
 use super::nest::{Quiet, is_known, mentions, replace_share, size_of};
-use super::workshare::Sharing;
+use super::numbering::Sharing;
 use super::{Cx, Result};
 use crate::atomic::{Blind, blind};
 

@@ -23,7 +23,7 @@ use super::accesses::{Access, Reader, is_apart, root_of};
 use super::nest::{
     Quiet, about, counted, is_known, iteration_code, listed, mentions, replace_share,
 };
-use super::workshare::Sharing;
+use super::numbering::Sharing;
 use super::{Cx, Result};
 
 /// Elements at most: they are in registers.

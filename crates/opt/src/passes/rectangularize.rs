@@ -13,7 +13,7 @@ use kernel::{Block, Dim, Schedule, Share, Space, Stmt, StmtKind, count};
 use source::Span;
 
 use super::nest::{is_known, mentions, replace_share};
-use super::workshare::at_most_one;
+use super::numbering::at_most_one;
 use super::{Cx, Result};
 
 /// So many places are looked at for how often a loop runs at most.

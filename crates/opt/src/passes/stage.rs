@@ -17,8 +17,8 @@ use super::nest::{
     Nest, about, is_known, iteration_code, loads, mentions, mentions_in, replace_share, size_of,
     taken,
 };
+use super::numbering::{Counted, Sharing};
 use super::turns::{Turns, Work, copied, declared, element, steps};
-use super::workshare::{Counted, Sharing};
 use super::{Cx, Result};
 
 /// Rounds that are written down one after the other: the more, the better, while the instructions of all are near.

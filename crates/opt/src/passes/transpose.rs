@@ -15,7 +15,7 @@ use source::Span;
 use super::nest::{
     Load, Straight, is_contiguous, is_known, mentions, nest_code, replace_share, taken,
 };
-use super::workshare::{Counted, Sharing};
+use super::numbering::{Counted, Sharing};
 use super::{Cx, Result};
 
 /// Rows and columns of a tile.

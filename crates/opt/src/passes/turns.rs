@@ -11,7 +11,7 @@ use kernel::{Block, Loop, LoopKind, Share, Space, Stmt, StmtKind};
 use rustc_hash::FxHashMap;
 use source::Span;
 
-use super::workshare::Sharing;
+use super::numbering::Sharing;
 use super::{Cx, Result};
 
 /// What is done for the iterations of a turn.

@@ -10,9 +10,10 @@ use ir::program::RegionId;
 
 use super::Shape;
 use crate::access::{Context, Step, Touch};
-use crate::dependence::{Analysis, Sum};
+use crate::dependence::Analysis;
 use crate::extent;
 use crate::poly::{Atom, Poly, Value};
+use crate::sum::Sum;
 
 impl Analysis<'_> {
     /// Whether the region certainly writes all of this.

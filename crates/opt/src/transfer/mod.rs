@@ -19,9 +19,10 @@ use ir::region::{Attribute, Mapping, Origin, Region, Rule, Sharing};
 use ir::walk::Part;
 
 use crate::access::Base;
-use crate::dependence::{Analysis, Sum};
+use crate::dependence::Analysis;
 use crate::extent::{self, Extent, Implied};
 use crate::poly::Poly;
+use crate::sum::Sum;
 use shape::Shape;
 use uses::{Side, Use, Uses};
 

@@ -7,7 +7,7 @@ use source::Span;
 use super::state::Val;
 use super::{Held, Walk};
 use crate::access::{Base, Extent, Place};
-use crate::dependence::Reason;
+use crate::finding::Reason;
 use crate::poly::{Poly, Value};
 
 /// Something that can be assigned to.

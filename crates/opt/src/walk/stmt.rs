@@ -7,10 +7,11 @@ use ir::walk::Part;
 use super::state::{Frame, FrameKind, Val};
 use super::{Rounds, Walk};
 use crate::access::{Base, Context};
-use crate::dependence::{Reason, private_items};
+use crate::finding::Reason;
 use crate::normal::{self, Form};
 use crate::poly::{Poly, Value};
 use crate::scan::Scan;
+use crate::sharing::private_items;
 
 impl Walk<'_> {
     pub(super) fn stmt(&mut self, id: StmtId) {

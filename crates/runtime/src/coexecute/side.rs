@@ -12,9 +12,9 @@ use super::{Arrays, Call};
 use crate::args::Item;
 use crate::directives::{self, Walk};
 use crate::error::Error;
-use crate::launch::Shape;
 use crate::mapping::{Cx, transfer};
 use crate::piece::Piece;
+use crate::prepared::Shape;
 
 /// What the host had of entries that it gets back and of which it is not known what iterations touch.
 pub(crate) struct Kept {

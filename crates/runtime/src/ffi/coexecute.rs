@@ -9,8 +9,8 @@ use crate::coexecute::{self, Parts};
 use crate::ending;
 use crate::error::Error;
 use crate::guard::guard;
-use crate::launch::Shape;
-use crate::queue::deferred;
+use crate::nowait::deferred;
+use crate::prepared::Shape;
 
 /// Runs a region on the host and on devices together, or on one device where that is not possible or takes longer.
 ///

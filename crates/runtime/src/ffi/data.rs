@@ -10,7 +10,7 @@ use crate::devices;
 use crate::directives::{self, Walk};
 use crate::guard::guard;
 use crate::mapping::components::{Component, Components};
-use crate::queue::deferred::{self, Call};
+use crate::nowait::deferred::{self, Call};
 use crate::{ending, queue};
 
 /// Runs a data directive, or keeps it until its turn.

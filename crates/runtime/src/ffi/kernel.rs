@@ -9,8 +9,8 @@ use crate::directives::{self, DONE};
 use crate::ending;
 use crate::error::Error;
 use crate::guard::guard;
-use crate::launch::Shape;
-use crate::queue::deferred::{self, Call};
+use crate::nowait::deferred::{self, Call};
+use crate::prepared::Shape;
 
 /// Runs a region. The answer is 0 when it has run; otherwise the caller runs the host's version.
 /// Regions of ours always have run: the host's version is known here too.

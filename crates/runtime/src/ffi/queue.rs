@@ -10,9 +10,10 @@ use crate::devices::{self, Target};
 use crate::error::Error;
 use crate::guard::guard;
 use crate::host;
+use crate::nowait::staged::Goal;
+use crate::nowait::{deferred, tasks};
 use crate::profile;
-use crate::queue::staged::Goal;
-use crate::queue::{self, deferred, tasks};
+use crate::queue;
 use crate::watch::Watch;
 
 /// Until [`__ferry_queue_end`] the offload calls of this thread are put into a queue of a device: what

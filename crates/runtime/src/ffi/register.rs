@@ -6,7 +6,7 @@ use abi::BinaryDescriptor;
 
 use crate::error::Error;
 use crate::guard::guard;
-use crate::{devices, ending, left, queue, registry, tool};
+use crate::{devices, ending, images, left, queue, registry, tool};
 
 /// Adds the regions, variables and images of a binary.
 ///
@@ -23,7 +23,7 @@ pub unsafe extern "C" fn __tgt_register_lib(descriptor: *const BinaryDescriptor)
         super::watch_forks();
         ending::watch();
         super::begin()?;
-        tool::start();
+        tool::start(devices::count);
         Ok(())
     });
 }
@@ -39,7 +39,7 @@ pub extern "C" fn __tgt_unregister_lib(descriptor: *const BinaryDescriptor) {
         if ending::is_crowded() {
             return Ok(());
         }
-        registry::unregister(descriptor as usize);
+        images::unregister(descriptor as usize);
         Ok(())
     });
 }

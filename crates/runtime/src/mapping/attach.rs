@@ -10,9 +10,10 @@ use abi::POINTER_SIZE;
 use device::DevicePtr;
 
 use crate::error::Error;
+use crate::mapping::Cx;
 use crate::mapping::transfer;
-use crate::mapping::{Cx, Found};
 use crate::piece::Piece;
+use crate::ranges::Found;
 use crate::table::{Attached, Fit, Table};
 
 /// What it means to attach a pointer that points to the right data already.

@@ -11,10 +11,10 @@ use crate::error::{Error, Section};
 use crate::llvm;
 use crate::llvm_info::{self, Change};
 use crate::mapping::attach::Counting;
-use crate::mapping::early::Lead;
 use crate::mapping::transfer;
 use crate::mapping::{Cx, attach, components, counter};
 use crate::piece::Piece;
+use crate::ranges::early::Lead;
 use crate::table::{Fit, Mapped};
 use crate::tool;
 

@@ -8,19 +8,14 @@ use abi::POINTER_SIZE;
 use device::{DeviceError, DevicePtr, MemoryKind};
 
 use crate::args::Name;
-use crate::devices;
 use crate::error::{Error, Section};
 use crate::mapping::Cx;
 use crate::piece::Piece;
 use crate::queue;
+use crate::roster::host_number;
 use crate::steps::Step;
 use crate::tool::{self, DataOp, Operation};
 use crate::watch::Direction;
-
-/// The host as tools number it, after the last device.
-fn host() -> usize {
-    devices::opened().len()
-}
 
 /// Copies to the device. The caller has made the range busy, so nobody else copies to or from it.
 pub(crate) fn copy_in(cx: &Cx<'_>, piece: &Piece) -> Result<(), Error> {
@@ -57,7 +52,7 @@ fn runs_in(
     let timer = cx.watch.start();
     let op = DataOp {
         operation: Operation::ToDevice,
-        from: (piece.host as u64, host()),
+        from: (piece.host as u64, host_number()),
         to: (piece.device.0, cx.device.number),
         bytes: piece.size,
         name: piece.name,
@@ -85,7 +80,7 @@ pub(crate) fn copy_out(cx: &Cx<'_>, piece: &Piece) -> Result<(), Error> {
     let op = DataOp {
         operation: Operation::FromDevice,
         from: (piece.device.0, cx.device.number),
-        to: (piece.host as u64, host()),
+        to: (piece.host as u64, host_number()),
         bytes: piece.size,
         name: piece.name,
     };
@@ -119,7 +114,7 @@ pub(crate) fn write_pointer(cx: &Cx<'_>, slot: &Piece, value: DevicePtr) -> Resu
     let bytes = value.0.to_ne_bytes();
     let op = DataOp {
         operation: Operation::ToDevice,
-        from: (slot.host as u64, host()),
+        from: (slot.host as u64, host_number()),
         to: (slot.device.0, cx.device.number),
         bytes: bytes.len(),
         name: slot.name,
@@ -151,7 +146,7 @@ pub(crate) fn alloc(
 ) -> Result<DevicePtr, DeviceError> {
     let op = DataOp {
         operation: Operation::Alloc,
-        from: (begin as u64, host()),
+        from: (begin as u64, host_number()),
         to: (0, cx.device.number),
         bytes,
         name: None,
@@ -203,7 +198,7 @@ pub(crate) fn free(
     let op = DataOp {
         operation: Operation::Delete,
         from: (owned.0, cx.device.number),
-        to: (0, host()),
+        to: (0, host_number()),
         bytes,
         name: None,
     };

@@ -18,8 +18,8 @@ use super::layout::{
 };
 use super::register;
 use crate::args::{Name, Place};
-use crate::devices;
 use crate::error::Error;
+use crate::roster::{self, Facts};
 use crate::running;
 use crate::watch::Watch;
 
@@ -225,7 +225,7 @@ fn tell(
     let pointer = |it: &Option<CString>| it.as_ref().map_or(ptr::null(), |it| it.as_ptr());
     let mut info = ProfInfo::new();
     info.event = event;
-    let is_device = |it: &usize| *it < devices::opened().len();
+    let is_device = |it: &usize| *it < roster::listed().len();
     (info.device_type, info.device_number) = match here.device.filter(is_device) {
         Some(number) => (NOT_HOST, number as c_int),
         None => (HOST, 0),
@@ -310,8 +310,8 @@ extern "C" fn at_exit() {
     if !watch.has_profiler() {
         return;
     }
-    let used = |it: &&devices::DeviceState| it.resolved.load(Ordering::Acquire) > 0;
-    for device in devices::opened().iter().filter(used) {
+    let used = |it: &&Facts| it.is_used.load(Ordering::Acquire);
+    for device in roster::listed().iter().map(AsRef::as_ref).filter(used) {
         drop(construct(watch, Event::DeviceShutdownStart, device.number, Place::default()));
     }
     moment(watch, Event::RuntimeShutdown, &Detail::Other);

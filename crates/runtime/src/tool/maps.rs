@@ -8,8 +8,8 @@ use std::ffi::{c_uint, c_void};
 use abi::MapType;
 
 use super::{CURRENT, Event, Place, caller, typed};
-use crate::args::MapArgs;
-use crate::mapping::Cx;
+use crate::args::{Item, MapArgs};
+use crate::watch::Watch;
 
 /// Which end of the life of data on the device it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,9 +50,9 @@ fn bits(map: MapType, phase: Phase, is_shared: bool) -> c_uint {
     said.fold(plain, |all, bit| all | bit) | if is_shared { SHARED } else { 0 }
 }
 
-/// Tells the tool what a construct maps.
-pub(crate) fn mapped(cx: &Cx<'_>, args: &MapArgs, phase: Phase) {
-    if !cx.watch.has_tool() {
+/// Tells the tool what a construct maps; `place_of` is where an entry lies on the device, 0 for nowhere.
+pub(crate) fn mapped(watch: Watch, args: &MapArgs, phase: Phase, place_of: impl Fn(&Item) -> u64) {
+    if !watch.has_tool() {
         return;
     }
     // SAFETY: the types are the standard's.
@@ -64,8 +64,7 @@ pub(crate) fn mapped(cx: &Cx<'_>, args: &MapArgs, phase: Phase) {
     let (mut hosts, mut devices) = (Vec::new(), Vec::new());
     let (mut sizes, mut flags) = (Vec::new(), Vec::new());
     for (_, item) in args.items().filter(|(_, it)| !it.is_unmapped() && it.begin != 0) {
-        let found = cx.device.mapping.look_up(item.begin, item.size).1;
-        let device = found.map_or(0, |it| it.device.0);
+        let device = place_of(&item);
         hosts.push(item.begin as *mut c_void);
         devices.push(device as *mut c_void);
         sizes.push(item.size);

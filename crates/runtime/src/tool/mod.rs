@@ -19,8 +19,8 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use device::Launch;
 
 use crate::args;
-use crate::devices::{self, DeviceState};
 use crate::profile::{self, Span};
+use crate::roster::{self, Facts};
 use crate::running;
 use crate::table::Mapped;
 use crate::watch::Watch;
@@ -466,8 +466,8 @@ pub(crate) fn submit<T>(watch: Watch, what: &Launch<'_>, launch: impl FnOnce() -
 }
 
 /// A device gets something to do for the first time; it is ready when the answer is dropped.
-pub(crate) fn device_begins(watch: Watch, device: &DeviceState) -> Span {
-    let is_first = device.resolved.load(Ordering::Acquire) == 0;
+pub(crate) fn device_begins(watch: Watch, device: &Facts) -> Span {
+    let is_first = !device.is_used.load(Ordering::Acquire);
     let span = match is_first && watch.has_profiler() {
         true => {
             let event = profile::Event::DeviceInitStart;
@@ -480,7 +480,7 @@ pub(crate) fn device_begins(watch: Watch, device: &DeviceState) -> Span {
 }
 
 /// A device is used for the first time.
-fn device_opened(watch: Watch, device: &DeviceState) {
+fn device_opened(watch: Watch, device: &Facts) {
     if !watch.has_tool() || device.announced.swap(true, Ordering::Relaxed) {
         return;
     }
@@ -527,7 +527,7 @@ fn devices_closed() {
     if !Watch::now().has_tool() {
         return;
     }
-    for device in devices::opened() {
+    for device in roster::listed() {
         if device.announced.swap(false, Ordering::Relaxed) {
             // SAFETY: the type is the standard's.
             unsafe {

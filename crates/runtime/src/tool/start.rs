@@ -13,7 +13,7 @@ use std::sync::{Once, OnceLock};
 
 use super::{CALLBACKS, Event, caller, devices_closed, typed, unique};
 use crate::watch::Watch;
-use crate::{devices, host, report, settings};
+use crate::{host, report, settings};
 
 type Lookup = unsafe extern "C" fn(*const c_char) -> *const c_void;
 type Initialize = unsafe extern "C" fn(Lookup, c_int, *mut u64) -> c_int;
@@ -55,9 +55,13 @@ unsafe extern "C" {
 static TOOL: AtomicUsize = AtomicUsize::new(0);
 static STARTED: Once = Once::new();
 
-/// Looks for a tool, once; called when the first binary registers.
-pub(crate) fn start() {
+/// How many devices there are, as the tool may ask.
+static COUNT: OnceLock<fn() -> c_int> = OnceLock::new();
+
+/// Looks for a tool, once; called when the first binary registers. `count`: how many devices there are.
+pub(crate) fn start(count: fn() -> c_int) {
     STARTED.call_once(|| {
+        let _ = COUNT.set(count);
         if let Some(connect) = host::find(c"ompt_libomp_connect") {
             // SAFETY: a function of that name has that type in LLVM's runtime; it keeps the address.
             unsafe {
@@ -152,7 +156,7 @@ fn start_own() {
     let goes_on = unsafe {
         libc::atexit(end);
         let data = &raw mut (*tool).data;
-        (*tool).initialize.map_or(0, |it| it(look_up, devices::count(), data))
+        (*tool).initialize.map_or(0, |it| it(look_up, get_num_devices(), data))
     };
     if goes_on == 0 {
         TOOL.store(0, Ordering::Release);
@@ -236,7 +240,7 @@ extern "C" fn get_unique_id() -> u64 {
 }
 
 extern "C" fn get_num_devices() -> c_int {
-    devices::count()
+    COUNT.get().map_or(0, |it| it())
 }
 
 extern "C" fn get_num_procs() -> c_int {

@@ -1,6 +1,6 @@
 //! Threads that map and unmap the same and overlapping ranges, as regions do.
 
-#[path = "../../src/mapping/shared.rs"]
+#[path = "../../src/ranges/shared.rs"]
 mod shared;
 
 use std::collections::BTreeSet;

@@ -13,8 +13,8 @@ use kernel::{Block, Dim, Schedule, Share, Space, Stmt, StmtKind};
 use rustc_hash::FxHashMap;
 use source::Span;
 
+use super::numbering::{Counted, Sharing};
 use super::strip::{Item, Strip};
-use super::workshare::{Counted, Sharing};
 use super::{Cx, Result};
 
 /// Rows for which packed elements are used.

@@ -7,7 +7,7 @@ use kernel::{Block, Crew, Prefix, Space, Stmt, StmtKind, intrinsic};
 use super::{Room, Scanning};
 use crate::passes::Result;
 use crate::passes::nest::size_of;
-use crate::passes::workshare::forever;
+use crate::passes::numbering::forever;
 
 impl Scanning<'_, '_> {
     /// All groups go through the iterations, each through a part of them.

@@ -20,7 +20,8 @@ use source::Span;
 
 use super::flatten::asks_for_several;
 use super::nest::{Quiet, size_of};
-use super::workshare::{Nest, Sharing, forever, leaves_iteration};
+use super::numbering::{Nest, Sharing, forever};
+use super::workshare::leaves_iteration;
 use super::{Cx, Result, rewrite};
 
 pub(super) fn run(cx: &mut Cx<'_>) -> Result<()> {

@@ -5,7 +5,7 @@ use kernel::{Block, Crew, Reduce, Space, Stmt, StmtKind};
 
 use super::{Room, Scanning};
 use crate::passes::Result;
-use crate::passes::workshare::{Sharing, forever};
+use crate::passes::numbering::{Sharing, forever};
 
 impl Scanning<'_, '_> {
     /// One team goes through all iterations; what was there before them is in the originals.

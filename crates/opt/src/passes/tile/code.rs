@@ -8,7 +8,7 @@ use kernel::{Block, Loop, LoopKind, Share, Space, Stmt, StmtKind};
 use rustc_hash::FxHashMap;
 use source::Span;
 
-use super::super::workshare::{Counted, Sharing};
+use super::super::numbering::{Counted, Sharing};
 use super::super::{Cx, Result};
 use super::{Guard, Plan, Side, Sizes, Staged, at, size_of};
 

@@ -14,8 +14,9 @@ use crate::error::Error;
 use crate::graph::Key;
 use crate::guard::guard;
 use crate::mapping::Cx;
+use crate::nowait::staged::Goal;
 use crate::profile;
-use crate::queue::{self, staged::Goal};
+use crate::queue;
 use crate::watch::Watch;
 
 /// No queue: the caller waits.

@@ -12,7 +12,7 @@ use crate::devices::Target;
 use crate::error::Error;
 use crate::ffi::hand;
 use crate::guard::answer;
-use crate::queue::tasks;
+use crate::nowait::tasks;
 use crate::{host, llvm};
 
 /// What the standard says for success and failure.

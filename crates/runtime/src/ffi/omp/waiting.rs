@@ -1,7 +1,7 @@
 //! Directives of the host that wait for tasks: for work of ours too.
 //!
 //! Inside of parallel regions such work is a task of GCC's runtime, and these only pass on. Outside,
-//! that runtime knows nothing of it (see [`crate::queue::tasks`]).
+//! that runtime knows nothing of it (see [`crate::nowait::tasks`]).
 
 use std::ffi::c_void;
 use std::slice;
@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 use abi::queue::{Dependence, DependenceKind};
 
 use super::explicit::{missing, next};
-use crate::queue::tasks;
+use crate::nowait::tasks;
 
 /// Functions that take nothing.
 macro_rules! waits {

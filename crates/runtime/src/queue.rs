@@ -1,37 +1,54 @@
 //! Work that the caller does not wait for: queues, and tasks with dependences.
 //!
 //! A queue belongs to a device and has a number; what is put into it runs in order, and different
-//! queues run at the same time. [`tasks`] orders work by the data it names instead. Both are chains in
+//! queues run at the same time. Tasks ([`crate::nowait::tasks`]) are ordered by the data they name instead. Both are chains in
 //! one [`crate::graph`], worked off by a few threads that sleep when there is nothing to do. Work is finished
 //! before the program ends, unless it ends by a failure or out of such work; a child of fork has none.
 //!
-//! - [`deferred`]: a call of the offload interface, kept until its turn
-//! - [`staged`]: one of which only copies and launches are
-//! - [`crate::graph`]: the order
-//! - [`tasks`]: order by dependences
+//! Here is what a piece of work comes after and who takes it; which calls become such work is in [`crate::nowait`].
 #![allow(unsafe_code, reason = "asks the C library to call back at exit")]
-
-pub(crate) mod deferred;
-pub(crate) mod staged;
-pub(crate) mod tasks;
 
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Once};
 use std::thread;
 
 use abi::queue;
 use device::{Event, Held};
 use smallvec::SmallVec;
 
+use crate::args::Place;
 use crate::devices::{self, Target};
 use crate::error::Error;
 use crate::graph::{self, Graph, Hire, Key, Reserved, Ticket};
-use crate::guard::guard;
+use crate::registry::Region;
 use crate::report;
 use crate::running::{self, Running};
-use crate::submitted::{Note, Submitted};
+
+/// What may be known of a region that was started and is not finished.
+#[derive(Debug)]
+pub(crate) struct Note {
+    /// The number of its device.
+    pub(crate) device: usize,
+    pub(crate) event: Event,
+    /// Nobody else holds some of its data: they go when it is finished.
+    pub(crate) is_sole: bool,
+    /// When it is finished data are copied to the host, or were to be by one that it comes after.
+    pub(crate) writes_host: bool,
+    pub(crate) region: Arc<Region>,
+}
+
+impl Note {
+    pub(crate) fn name(&self) -> &str {
+        &self.region.name
+    }
+
+    /// `` `kernel` (a.c:3:9) ``
+    pub(crate) fn words(&self) -> String {
+        format!("`{}` ({})", self.region.name, self.region.source(&Place::NONE))
+    }
+}
 
 /// What is done when its turn has come. It reports its own failures.
 pub(crate) type Work = Box<dyn FnOnce() + Send>;
@@ -53,7 +70,7 @@ thread_local! {
 }
 
 /// Does something that belongs to a queue, in the caller's own time.
-fn on_behalf_of<T>(queue: i64, work: impl FnOnce() -> T) -> T {
+pub(crate) fn on_behalf_of<T>(queue: i64, work: impl FnOnce() -> T) -> T {
     let _running = Running { ticket: running::own(), queue: Some(queue) }.begin();
     work()
 }
@@ -115,13 +132,13 @@ pub(crate) fn put(device: usize, queue: i64, work: impl FnOnce() + Send + 'stati
 }
 
 /// A place in a queue for work that is not known yet.
-fn reserve(device: usize, queue: i64) -> Reserved {
+pub(crate) fn reserve(device: usize, queue: i64) -> Reserved {
     IS_USED.store(true, Ordering::Relaxed);
     GRAPH.reserve(Key { device, queue })
 }
 
 /// Work for a place that was reserved, after others; `None`: it is done already.
-fn fill(ticket: Ticket, queue: i64, others: &[Ticket], work: Option<Work>) {
+pub(crate) fn fill(ticket: Ticket, queue: i64, others: &[Ticket], work: Option<Work>) {
     started(GRAPH.fill(ticket, others, work.map(|it| (Some(queue), it))));
 }
 
@@ -137,7 +154,7 @@ pub(crate) fn run_here(work: Work) {
 }
 
 /// Runs work after others, in no queue.
-fn put_after(others: &[Ticket], work: impl FnOnce() + Send + 'static) -> Ticket {
+pub(crate) fn put_after(others: &[Ticket], work: impl FnOnce() + Send + 'static) -> Ticket {
     let (ticket, hire) = GRAPH.add(None, others, Some((None, Box::new(work))));
     started(hire);
     ticket
@@ -183,7 +200,7 @@ pub(crate) fn test(device: usize, queues: Option<&[i64]>) -> bool {
 }
 
 /// What was left of these is done from now on.
-fn want(tickets: &[Ticket]) {
+pub(crate) fn want(tickets: &[Ticket]) {
     if !tickets.is_empty() {
         started(GRAPH.want(tickets));
     }
@@ -241,31 +258,32 @@ fn do_claimed(claimed: Vec<(Ticket, (Option<i64>, Work))>) {
 }
 
 /// Leaves a region that was started until somebody waits for it, or has other work come after it.
-fn leave(behind: &[Ticket], note: Note, region: Submitted) -> Ticket {
-    let ticket = GRAPH.leave(behind, note, (None, finishing(region)));
+///
+/// `finish`: what is then done.
+pub(crate) fn leave(behind: &[Ticket], note: Note, finish: Work) -> Ticket {
+    let ticket = GRAPH.leave(behind, note, (None, finish));
     started(Hire::None);
     ticket
 }
 
 /// The same for a place that was reserved in a queue.
-fn leave_at(ticket: Ticket, queue: i64, behind: &[Ticket], note: Note, region: Submitted) {
-    started(GRAPH.leave_at(ticket, behind, note, (Some(queue), finishing(region))));
+pub(crate) fn leave_at(ticket: Ticket, queue: i64, behind: &[Ticket], note: Note, finish: Work) {
+    started(GRAPH.leave_at(ticket, behind, note, (Some(queue), finish)));
 }
 
 /// Some of these copy to the host when they are waited for.
-fn write_host(tickets: &[Ticket]) -> bool {
+pub(crate) fn write_host(tickets: &[Ticket]) -> bool {
     GRAPH.ask(|it| tickets.iter().any(|at| it.note(*at).is_some_and(|it| it.writes_host)))
 }
 
-/// What is done when it is waited for.
-fn finishing(region: Submitted) -> Work {
-    let place = region.place;
-    Box::new(move || guard(&place, true, || region.finish()))
+/// Asks of many pieces of work which are not done yet.
+pub(crate) fn ask_pending<T>(ask: impl FnOnce(&dyn Fn(Ticket) -> bool) -> T) -> T {
+    GRAPH.ask(|pending| ask(&|it| pending.has(it)))
 }
 
 /// The events of those among these that are not done, which a region of that device can be started behind; `None`
 /// if something else is among them, or something that does not `agree`.
-fn events(
+pub(crate) fn events(
     tickets: impl Iterator<Item = Ticket>,
     device: usize,
     agree: impl Fn(&Note) -> bool,
@@ -372,8 +390,8 @@ fn run(ticket: Ticket, queue: Option<i64>, work: Work) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Mutex;
     use std::sync::mpsc;
-    use std::sync::{Arc, Mutex};
 
     /// No other test uses these devices.
     const DEVICE: usize = 1000;

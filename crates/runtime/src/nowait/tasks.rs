@@ -16,14 +16,13 @@ use abi::queue::{Dependence, DependenceKind};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::{GRAPH, Work, leave, put_after, wait_for, want};
 use crate::args::{MapArgs, Place};
 use crate::devices::{self, Target};
 use crate::error::Error;
 use crate::graph::Ticket;
-use crate::launch::Shape;
-use crate::submitted::{self, Note};
-use crate::{host, host_task, registry};
+use crate::prepared::Shape;
+use crate::queue::{self, Note, Work, leave, put_after, wait_for, want};
+use crate::{host, host_task, registry, submitted};
 
 thread_local! {
     /// There is something in `WORK`.
@@ -91,11 +90,11 @@ impl Siblings {
         if self.tickets.len() <= self.swept.max(32) * 2 {
             return;
         }
-        GRAPH.ask(|pending| {
-            self.tickets.retain(|it| pending.has(*it));
+        queue::ask_pending(|is_pending| {
+            self.tickets.retain(|it| is_pending(*it));
             self.accesses.retain(|_, it| {
-                it.writer = it.writer.filter(|it| pending.has(*it));
-                it.readers.retain(|it| pending.has(*it));
+                it.writer = it.writer.filter(|it| is_pending(*it));
+                it.readers.retain(|it| is_pending(*it));
                 it.writer.is_some() || !it.readers.is_empty()
             });
         });
@@ -166,7 +165,7 @@ pub(crate) fn start_region(start: &Start<'_>, dependences: &[Dependence]) -> Res
     registry.resolve(device)?;
     let before = WORK.with_borrow(|it| it.before(dependences));
     // Data that go when a region is finished must have gone before the next one looks for them.
-    let after = super::events(before.iter().copied(), device.number, |it: &Note| !it.is_sole);
+    let after = queue::events(before.iter().copied(), device.number, |it: &Note| !it.is_sole);
     let Some(after) = after else { return Ok(false) };
     let here = (device, start.place);
     let order = (registry.is_unified(), after.as_slice());
@@ -175,7 +174,7 @@ pub(crate) fn start_region(start: &Start<'_>, dependences: &[Dependence]) -> Res
         return Ok(false);
     };
     let is_sole = note.is_sole;
-    let ticket = leave(&before, note, region);
+    let ticket = leave(&before, note, region.finishing());
     if is_sole {
         // What it copies to the host need not wait for who asks for it.
         want(&[ticket]);

@@ -4,17 +4,17 @@
 //! all before it in the queue is such work ([`crate::submitted`]). Order between queues is the program's business: who uses data of which another
 //! queue still makes the copy has to wait for that queue.
 
-use super::deferred::Arrays;
 use crate::account::Account;
 use crate::args::{MapArgs, Place};
+use crate::arrays::Arrays;
 use crate::devices::DeviceState;
 use crate::error::Error;
 use crate::guard::guard;
 use crate::mapping::Cx;
-use crate::queue::{self, Work};
+use crate::queue::{self, Note, Work};
 use crate::registry;
 use crate::steps::Later;
-use crate::submitted::{self, Note};
+use crate::submitted;
 use crate::watch::Watch;
 
 /// A caller that finds all queues empty moves so many bytes itself: that is sooner done than handed over to
@@ -67,7 +67,7 @@ impl Goal {
             });
             (arrays, steps) = match started? {
                 Ok((region, note)) => {
-                    queue::leave_at(ticket, number, &others, note, region);
+                    queue::leave_at(ticket, number, &others, note, region.finishing());
                     return Ok(());
                 }
                 Err(back) => back,
