@@ -93,9 +93,65 @@ fn machines_that_differ_too_much_are_refused_by_name() {
     let shared = build(folder.path(), "remote:m.toml", &["-shared", "-fPIC"]);
     ends(&shared, 1, &["shared library", "static library"]);
     ends(&build(folder.path(), "remote:none.toml", &[]), 1, &["none.toml", "cannot read"]);
-    let odd = text.replace("double x", "long double x");
-    fs::write(folder.path().join("a.c"), odd).expect("a file");
-    ends(&build(folder.path(), "remote:m.toml", &[]), 1, &["`long double` (a.c:"]);
+    for (machine, why) in [
+        ("i686", "pointers do not have 8 bytes"),
+        ("s390x", "bytes of its numbers are in another order"),
+    ] {
+        let compiler = format!("{machine}-linux-gnu-gcc");
+        if !machines::has(&[&compiler], &format!("gcc-{machine}-linux-gnu")) {
+            continue;
+        }
+        let there = described("", "", true).replace("[\"gcc\"]", &format!("[\"{compiler}\"]"));
+        fs::write(folder.path().join("m.toml"), there).expect("a file");
+        ends(&build(folder.path(), "remote:m.toml", &[]), 1, &["`remote:m.toml`", why, help]);
+    }
+}
+
+/// What both compilers take and other machines compute otherwise: numbers, records, and what the library lays out for a machine.
+#[test]
+fn what_means_something_else_there_is_refused_by_name() {
+    let text = |types: &str, body: &str| {
+        format!(
+            "#include <fenv.h>\n#include <math.h>\n#include <pthread.h>\n#include <setjmp.h>\n#include <stdio.h>\n#include \
+             <sys/stat.h>\n#include <unistd.h>\n{types}\nint main(void) {{\n  double x = 3;\n  int n = 0;\n#pragma omp target \
+             map(x, n)\n  {{ {body} }}\n  return 0;\n}}\n"
+        )
+    };
+    let folder = folder(&described("", "", true), "");
+    let build = |types: &str, body: &str| {
+        fs::write(folder.path().join("a.c"), text(types, body)).expect("a file");
+        build(folder.path(), "remote:m.toml", &[])
+    };
+    let refused = |types: &str, body: &str, what: &str| {
+        ends(&build(types, body), 1, &["F0710", "a.c:13:", what, "for `remote`"]);
+    };
+    refused("", "long double y = x; x = y;", "`long double`");
+    refused("", "x = x / 10.0L - 0.3;", "`long double`");
+    refused("typedef __typeof__(1.0L) wide;", "wide y = x; x = y;", "`long double`");
+    refused("", "_Float64x y = x; x = y;", "`long double`");
+    refused("", "_Complex long double y = x; x = (double)y;", "a complex number");
+    refused("", "fesetround(FE_UPWARD);", "a call of `fesetround`");
+    refused("", "fenv_t here; n = feholdexcept(&here);", "a call of `feholdexcept`");
+    refused("", "n = ilogb(x) == FP_ILOGB0;", "a call of `ilogb`");
+    refused("", "jmp_buf to; if (!setjmp(to)) longjmp(to, 1);", "`_setjmp`");
+    refused("", "struct stat it; n = stat(\"a.c\", &it);", "`struct stat`");
+    refused("", "pthread_mutex_t it; pthread_mutex_init(&it, 0);", "`pthread_mutex_init`");
+    refused("", "n = syscall(39) > 0;", "a call of `syscall`");
+    let odd = "struct odd { char a; int : 0; char b; };";
+    refused(odd, "struct odd it = { 1, 2 }; n = it.b;", "a bit-field that has no name");
+    refused(odd, "n = sizeof(struct odd);", "a bit-field that has no name");
+    refused("struct in { struct { char a; int : 5; } list[2]; };", "struct in it; n = sizeof it;", "no name");
+    // Where the host computes, it is what it was; and words are not what they name.
+    let back = "#pragma omp target device(ancestor: 1) map(n)\n{ long double y = x; n = y > 0; }\n";
+    for (types, body) in [
+        ("", "printf(\"no long double, no fesetround\\n\");"),
+        ("static int ilogb_of(int x) { return x; }", "n = ilogb_of(2);"),
+        ("struct even { unsigned a : 3, : 5; int b; };", "struct even it = { 1, 2 }; n = it.b;"),
+        ("#pragma omp requires reverse_offload", &format!("\n{back}")),
+    ] {
+        let built = build(types, body);
+        assert!(built.status.success(), "{body}: {}", told(&built));
+    }
 }
 
 /// Numbers mean there what they mean here, whatever the compiler there would do by itself.
@@ -134,7 +190,6 @@ int main(void) {
     assert!(String::from_utf8_lossy(&ran.stdout).ends_with("1 -0x1p-60\n"), "{}", told(&ran));
 }
 
-/// Types without names, and four devices at once: what plugins for such machines have failed at.
 /// Kernels read files, and do nothing else to the system.
 #[test]
 fn kernels_have_no_rights_that_they_do_not_need() {
@@ -173,6 +228,7 @@ int main(void) {
     assert!(said.contains(&expected), "no {expected} in {said}");
 }
 
+/// Types without names, and four devices at once: what plugins for such machines have failed at.
 #[test]
 fn four_machines_work_at_once_on_types_without_names() {
     let text = "#include <stdio.h>
@@ -216,6 +272,57 @@ int main(void) {
         assert!(built.status.success(), "{}", told(&built));
         let ran = run(folder.path(), &[("OMP_TARGET_OFFLOAD", "MANDATORY")]);
         assert_eq!(String::from_utf8_lossy(&ran.stdout), expect, "{device}: {}", told(&ran));
+    }
+}
+
+/// Each machine whose toolchain comes with Ferry runs code of its own, with regions that go back to the host and have its data.
+#[test]
+fn ready_machines_run_regions_and_hand_some_back() {
+    let text = "#include <stdio.h>
+#include <sys/utsname.h>
+#pragma omp requires reverse_offload
+struct work { int n; double *list; };
+int main(void) {
+  double list[64], sum = 0;
+  char there[65];
+  int wrong = 0;
+  struct work work = { 64, list };
+  for (int i = 0; i < 64; i++) list[i] = i;
+#pragma omp target enter data map(to: work, work.list[:64])
+#pragma omp target map(from: there) map(tofrom: wrong)
+  {
+    struct utsname it;
+    uname(&it);
+    for (int i = 0; i < 65; i++) there[i] = it.machine[i];
+    for (int i = 0; i < 64; i++) work.list[i] *= 2;
+    int here = 5;
+    double part[10];
+    for (int i = 0; i < 10; i++) part[i] = i;
+#pragma omp target device(ancestor: 1) map(tofrom: here, part[2:6])
+    { here = uname(&it) == 0 && it.machine[0] == 'x' ? 3 * here : -1; for (int i = 2; i < 8; i++) part[i] += 100; }
+    wrong = here != 15;
+    for (int i = 0; i < 10; i++) wrong += part[i] != (i < 2 || i > 7 ? i : 100 + i);
+  }
+#pragma omp target teams distribute parallel for reduction(+: sum)
+  for (int i = 0; i < 64; i++) sum += work.list[i];
+#pragma omp target exit data map(from: work.list[:64]) map(release: work)
+  printf(\"%s %d %g %g\\n\", there, wrong, sum, list[63]);
+  return 0;
+}
+";
+    for (machine, compiler) in
+        [("aarch64", "aarch64"), ("riscv64", "riscv64"), ("ppc64le", "powerpc64le")]
+    {
+        let needed = [format!("{compiler}-linux-gnu-gcc"), format!("qemu-{machine}")];
+        let packages = format!("gcc-{compiler}-linux-gnu and its C library, qemu-user");
+        if !machines::has(&needed.each_ref().map(String::as_str), &packages) {
+            continue;
+        }
+        let folder = folder("", text);
+        let built = build(folder.path(), &format!("remote:{machine}"), &["-O1"]);
+        assert!(built.status.success(), "{}", told(&built));
+        let ran = run(folder.path(), &[("OMP_TARGET_OFFLOAD", "MANDATORY")]);
+        ends(&ran, 0, &[&format!("{machine} 0 4032 126\n")]);
     }
 }
 
