@@ -107,51 +107,65 @@ fn machines_that_differ_too_much_are_refused_by_name() {
     }
 }
 
+/// A function for each body, in lines of their own from the third: types before it, and a region around it.
+fn functions(bodies: &[(&str, &str)]) -> String {
+    let headers = ["fenv", "math", "pthread", "setjmp", "stdio", "sys/stat", "unistd"];
+    let mut text: String = headers.iter().map(|it| format!("#include <{it}.h>\n")).collect();
+    text += "#pragma omp requires reverse_offload\n#line 3\n";
+    for (number, (types, body)) in bodies.iter().enumerate() {
+        text += &format!(
+            "{types} int f{number}(double x, int n) {{ _Pragma(\"omp target map(tofrom: x, n)\") {{ {body} }} return n; }}\n"
+        );
+    }
+    text + "int main(void) { return 0; }\n"
+}
+
 /// What both compilers take and other machines compute otherwise: numbers, records, and what the library lays out for a machine.
 #[test]
 fn what_means_something_else_there_is_refused_by_name() {
-    let text = |types: &str, body: &str| {
-        format!(
-            "#include <fenv.h>\n#include <math.h>\n#include <pthread.h>\n#include <setjmp.h>\n#include <stdio.h>\n#include \
-             <sys/stat.h>\n#include <unistd.h>\n{types}\nint main(void) {{\n  double x = 3;\n  int n = 0;\n#pragma omp target \
-             map(x, n)\n  {{ {body} }}\n  return 0;\n}}\n"
-        )
-    };
-    let folder = folder(&described("", "", true), "");
-    let build = |types: &str, body: &str| {
-        fs::write(folder.path().join("a.c"), text(types, body)).expect("a file");
-        build(folder.path(), "remote:m.toml", &[])
-    };
-    let refused = |types: &str, body: &str, what: &str| {
-        ends(&build(types, body), 1, &["F0710", "a.c:13:", what, "for `remote`"]);
-    };
-    refused("", "long double y = x; x = y;", "`long double`");
-    refused("", "x = x / 10.0L - 0.3;", "`long double`");
-    refused("typedef __typeof__(1.0L) wide;", "wide y = x; x = y;", "`long double`");
-    refused("", "_Float64x y = x; x = y;", "`long double`");
-    refused("", "_Complex long double y = x; x = (double)y;", "a complex number");
-    refused("", "fesetround(FE_UPWARD);", "a call of `fesetround`");
-    refused("", "fenv_t here; n = feholdexcept(&here);", "a call of `feholdexcept`");
-    refused("", "n = ilogb(x) == FP_ILOGB0;", "a call of `ilogb`");
-    refused("", "jmp_buf to; if (!setjmp(to)) longjmp(to, 1);", "`_setjmp`");
-    refused("", "struct stat it; n = stat(\"a.c\", &it);", "`struct stat`");
-    refused("", "pthread_mutex_t it; pthread_mutex_init(&it, 0);", "`pthread_mutex_init`");
-    refused("", "n = syscall(39) > 0;", "a call of `syscall`");
     let odd = "struct odd { char a; int : 0; char b; };";
-    refused(odd, "struct odd it = { 1, 2 }; n = it.b;", "a bit-field that has no name");
-    refused(odd, "n = sizeof(struct odd);", "a bit-field that has no name");
-    refused("struct in { struct { char a; int : 5; } list[2]; };", "struct in it; n = sizeof it;", "no name");
+    let deep = "struct deep { struct { char a; int : 5; } list[2]; };";
+    let refused = [
+        ("", "long double y = x; x = y;", "`long double`"),
+        ("", "x = x / 10.0L - 0.3;", "`long double`"),
+        ("typedef __typeof__(1.0L) wide;", "wide y = x; x = y;", "`long double`"),
+        ("", "_Float64x y = x; x = y;", "`long double`"),
+        ("", "_Complex long double y = x; x = (double)y;", "a complex number"),
+        ("", "fesetround(FE_UPWARD);", "a call of `fesetround`"),
+        ("", "fenv_t here; n = feholdexcept(&here);", "a call of `feholdexcept`"),
+        ("", "n = ilogb(x) == FP_ILOGB0;", "a call of `ilogb`"),
+        ("", "jmp_buf to; if (!setjmp(to)) longjmp(to, 1);", "`_setjmp`"),
+        ("", "struct stat it; n = stat(\"a.c\", &it);", "`struct stat`"),
+        ("", "pthread_mutex_t it; pthread_mutex_init(&it, 0);", "`pthread_mutex_init`"),
+        ("", "n = syscall(39) > 0;", "a call of `syscall`"),
+        (odd, "struct odd it = { 1, 2 }; n = it.b;", "a bit-field that has no name"),
+        ("", "n = sizeof(struct odd);", "a bit-field that has no name"),
+        (deep, "struct deep it; n = sizeof it;", "a bit-field that has no name"),
+    ];
+    let folder = folder(&described("", "", true), &functions(&refused.map(|it| (it.0, it.1))));
+    let built = build(folder.path(), "remote:m.toml", &[]);
+    assert_eq!(built.status.code(), Some(1), "{}", told(&built));
+    let said = told(&built);
+    for (number, (_, body, what)) in refused.iter().enumerate() {
+        let place = format!("--> a.c:{}:", number + 3);
+        let mut faults = said.split("error[F0710]: ");
+        let is_said = faults
+            .any(|it| it.contains(&place) && it.contains(what) && it.contains("for `remote`"));
+        assert!(is_said, "{body}: {said}");
+    }
     // Where the host computes, it is what it was; and words are not what they name.
-    let back = "#pragma omp target device(ancestor: 1) map(n)\n{ long double y = x; n = y > 0; }\n";
-    for (types, body) in [
+    let taken = [
         ("", "printf(\"no long double, no fesetround\\n\");"),
         ("static int ilogb_of(int x) { return x; }", "n = ilogb_of(2);"),
         ("struct even { unsigned a : 3, : 5; int b; };", "struct even it = { 1, 2 }; n = it.b;"),
-        ("#pragma omp requires reverse_offload", &format!("\n{back}")),
-    ] {
-        let built = build(types, body);
-        assert!(built.status.success(), "{body}: {}", told(&built));
-    }
+        (
+            "",
+            "_Pragma(\"omp target device(ancestor: 1) map(n)\") { long double y = x; n = y > 0; }",
+        ),
+    ];
+    fs::write(folder.path().join("a.c"), functions(&taken)).expect("a file");
+    let built = build(folder.path(), "remote:m.toml", &[]);
+    assert!(built.status.success(), "{}", told(&built));
 }
 
 /// Numbers mean there what they mean here, whatever the compiler there would do by itself.

@@ -131,11 +131,8 @@ impl Lowering<'_> {
 pub(super) fn reached(program: &Program, kernels: &[Kernel]) -> (Vec<VarId>, Vec<Part>) {
     let stays = |it: &&Kernel| !program.regions[it.region].construct.goes_back();
     let kernels: Vec<Kernel> = kernels.iter().filter(stays).cloned().collect();
-    let mut open: Vec<Part> = kernels
-        .iter()
-        .filter_map(|it| program.regions[it.region].body)
-        .map(Part::Stmt)
-        .collect();
+    let mut open: Vec<Part> =
+        kernels.iter().filter_map(|it| program.regions[it.region].body).map(Part::Stmt).collect();
     let captured = kernels.iter().flat_map(|it| &it.entries.captured).map(|it| it.var).collect();
     let (selection, _) = selected(program, &kernels);
     for id in &selection.functions {

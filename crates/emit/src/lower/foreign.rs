@@ -150,7 +150,8 @@ fn differs(
 /// A bit-field without a name that aligns its record on some machines (64-bit ARM) and not on others.
 fn unnamed(program: &Program, id: RecordId, record: &Record) -> Option<Span> {
     let layout = program.model.record(&program.types, id).ok()?;
-    let aligns = |ty: Ty| program.model.align_of(&program.types, ty).is_ok_and(|it| it > layout.align);
+    let aligns =
+        |ty: Ty| program.model.align_of(&program.types, ty).is_ok_and(|it| it > layout.align);
     let mut fields = record.fields.iter().flatten();
     fields.find(|it| it.name.is_none() && it.bits.is_some() && aligns(it.ty)).map(|it| it.span)
 }
