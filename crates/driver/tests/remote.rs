@@ -546,6 +546,33 @@ fn kernels_take_their_time_unless_it_is_limited() {
     }
 }
 
+/// Who waits for a team keeps no processor from others, unless the user wants it so.
+#[test]
+fn threads_that_wait_sleep_soon_unless_the_user_says_how() {
+    let text = "#include <stdio.h>
+#include <stdlib.h>
+int main(void) {
+  int looks = 0;
+#pragma omp target map(from: looks)
+  { const char *it = getenv(\"GOMP_SPINCOUNT\"); looks = it ? atoi(it) : -1; }
+  printf(\"%d looks\\n\", looks);
+  return 0;
+}
+";
+    let folder = folder(&described("", "", true), text);
+    let built = build(folder.path(), "cpu:separate,remote:m.toml", &[]);
+    assert!(built.status.success(), "{}", told(&built));
+    for device in ["cpu:separate", "remote"] {
+        let looks = |setting: (&str, &str), expect: &str| {
+            let ran = run(folder.path(), &[("FERRY_DEVICE", device), setting]);
+            ends(&ran, 0, &[expect]);
+        };
+        looks(("OMP_DYNAMIC", "false"), "1000 looks\n");
+        looks(("GOMP_SPINCOUNT", "77"), "77 looks\n");
+        looks(("OMP_WAIT_POLICY", "active"), "-1 looks\n");
+    }
+}
+
 /// The first words of a program that speaks a version.
 fn greeting(version: u64) -> Vec<u8> {
     let words: Vec<u8> = [version, 4096, 1 << 20].iter().flat_map(|it| it.to_le_bytes()).collect();

@@ -17,18 +17,8 @@ use abi::remote::{GREETING, MIXED, PROGRAM, SIZE, VERSION, mixed};
 
 use super::Offered;
 use super::link::{End, Link, words};
-use crate::separate::process::{end_with_program, kill, wait_for_group};
+use crate::separate::process::{end_with_program, kill, let_sleep_soon, wait_for_group};
 use crate::{DeviceError, Result};
-
-/// How often threads of a team look whether others have come, before they sleep.
-const SPINS: &str = "GOMP_SPINCOUNT";
-
-/// About as long as sleeping and being woken takes. GCC's runtime would look 300,000 times, for a millisecond and in an emulator
-/// for many: threads that wait keep those from processors that they wait for, here or in the program.
-const LOOKS: &str = "1000";
-
-/// Settings of the user's that say how threads wait.
-const WAITING: [&str; 2] = [SPINS, "OMP_WAIT_POLICY"];
 
 /// A program that has greeted.
 pub(super) struct Started {
@@ -52,9 +42,7 @@ pub(super) fn start(image: &Offered) -> Result<Started> {
     let other = theirs.try_clone().map_err(|it| failed(&it))?;
     let mut command = Command::new(line.first().map_or("", String::as_str));
     command.args(line.get(1..).unwrap_or_default());
-    if WAITING.iter().all(|it| env::var_os(it).is_none()) {
-        command.env(SPINS, LOOKS);
-    }
+    let_sleep_soon(&mut command);
     command.stdin(OwnedFd::from(theirs)).stdout(OwnedFd::from(other));
     // Whatever it starts ends with it, and the terminal's signals are for the program.
     command.process_group(0);
