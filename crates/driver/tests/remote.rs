@@ -107,11 +107,11 @@ fn machines_that_differ_too_much_are_refused_by_name() {
     }
 }
 
-/// A function for each body, in lines of their own from the third: types before it, and a region around it.
+/// A function for each body, in lines of their own from the ninth: types before it, and a region around it.
 fn functions(bodies: &[(&str, &str)]) -> String {
     let headers = ["fenv", "math", "pthread", "setjmp", "stdio", "sys/stat", "unistd"];
     let mut text: String = headers.iter().map(|it| format!("#include <{it}.h>\n")).collect();
-    text += "#pragma omp requires reverse_offload\n#line 3\n";
+    text += "#pragma omp requires reverse_offload\n";
     for (number, (types, body)) in bodies.iter().enumerate() {
         text += &format!(
             "{types} int f{number}(double x, int n) {{ _Pragma(\"omp target map(tofrom: x, n)\") {{ {body} }} return n; }}\n"
@@ -139,7 +139,11 @@ fn what_means_something_else_there_is_refused_by_name() {
         ("", "pthread_mutex_t it; pthread_mutex_init(&it, 0);", "`pthread_mutex_init`"),
         ("", "n = syscall(39) > 0;", "a call of `syscall`"),
         (odd, "struct odd it = { 1, 2 }; n = it.b;", "a bit-field that has no name"),
-        ("", "n = sizeof(struct odd);", "a bit-field that has no name"),
+        (
+            "struct wide { char a; long : 40; };",
+            "n = sizeof(struct wide);",
+            "a bit-field that has no name",
+        ),
         (deep, "struct deep it; n = sizeof it;", "a bit-field that has no name"),
     ];
     let folder = folder(&described("", "", true), &functions(&refused.map(|it| (it.0, it.1))));
@@ -147,7 +151,7 @@ fn what_means_something_else_there_is_refused_by_name() {
     assert_eq!(built.status.code(), Some(1), "{}", told(&built));
     let said = told(&built);
     for (number, (_, body, what)) in refused.iter().enumerate() {
-        let place = format!("--> a.c:{}:", number + 3);
+        let place = format!("--> a.c:{}:", number + 9);
         let mut faults = said.split("error[F0710]: ");
         let is_said = faults
             .any(|it| it.contains(&place) && it.contains(what) && it.contains("for `remote`"));

@@ -8,7 +8,7 @@ use ir::program::{ExprKind, FunctionId, Program};
 use ir::types::{FloatKind, Record, RecordId, Ty, TypeKind};
 use ir::walk::Part;
 use rustc_hash::FxHashSet;
-use source::{Diagnostic, Span};
+use source::Span;
 
 use super::Lowering;
 use super::cluster::reached;
@@ -60,8 +60,8 @@ impl Lowering<'_> {
         let (captured, parts) = reached(program, kernels);
         let mut seen = FxHashSet::default();
         let mut check = |ty: Ty, span: Span| {
-            if let Some((what, at)) = differs(program, ty, &mut seen) {
-                self.not_the_same(span, what, at);
+            if let Some(what) = differs(program, ty, &mut seen) {
+                self.not_for(DEVICE, span, &format!("{what}, which is not the same there,"));
             }
         };
         for var in captured {
@@ -79,29 +79,17 @@ impl Lowering<'_> {
                     if let ExprKind::Function(function) = it.kind
                         && let Some((name, why)) = of_host(program, function)
                     {
-                        self.not_the_same(it.span, &format!("a call of `{name}`, {why},"), None);
+                        self.not_for(DEVICE, it.span, &format!("a call of `{name}`, {why},"));
                     }
                 }
                 Part::Stmt(_) | Part::Init(_) | Part::Region(_) => {}
             }
         }
     }
-
-    fn not_the_same(&self, span: Span, what: &str, at: Option<Span>) {
-        let text = format!("{what} cannot be compiled for `remote`: it is not the same there");
-        let fault = Diagnostic::error("F0710", text)
-            .at(span, "needed on the device here")
-            .help("compile for other devices: `--device cpu` or `--device cpu:separate`");
-        let fault = match at {
-            Some(at) => fault.label(at, "laid out by each machine's own rules"),
-            None => fault,
-        };
-        let mut state = self.state.borrow_mut();
-        if !state.faults.iter().any(|it| *it == fault) {
-            state.faults.push(fault);
-        }
-    }
 }
+
+/// What is refused of machines that a file may describe.
+const DEVICE: &str = "remote";
 
 /// A function of the library, and what differs.
 fn of_host(program: &Program, id: FunctionId) -> Option<(&str, &'static str)> {
@@ -120,24 +108,18 @@ fn of_host(program: &Program, id: FunctionId) -> Option<(&str, &'static str)> {
     OF_HOST.iter().find(|it| is_meant(it.0)).map(|it| (name, it.1))
 }
 
-/// What of a type is not the same on all machines, and where it was written.
-fn differs(
-    program: &Program,
-    ty: Ty,
-    seen: &mut FxHashSet<RecordId>,
-) -> Option<(&'static str, Option<Span>)> {
+/// What of a type is not the same on all machines; of a record once.
+fn differs(program: &Program, ty: Ty, seen: &mut FxHashSet<RecordId>) -> Option<&'static str> {
     let types = &program.types;
     match types.shape(types.innermost_element(ty)) {
-        TypeKind::Float(FloatKind::LongDouble | FloatKind::Float64x) => {
-            Some(("`long double`", None))
-        }
+        TypeKind::Float(FloatKind::LongDouble | FloatKind::Float64x) => Some("`long double`"),
         TypeKind::Complex(FloatKind::LongDouble | FloatKind::Float64x) => {
-            Some(("a complex number of `long double`", None))
+            Some("a complex number of `long double`")
         }
         TypeKind::Record(id) if seen.insert(*id) => {
             let record = &types.records[*id];
-            if let Some(span) = unnamed(program, *id, record) {
-                return Some(("a record with a bit-field that has no name", Some(span)));
+            if is_aligned_by_unnamed(program, *id, record) {
+                return Some("a record with a bit-field that has no name");
             }
             let fields = record.fields.iter().flatten();
             let mut inside = fields.filter(|it| types.is_record(types.innermost_element(it.ty)));
@@ -147,11 +129,11 @@ fn differs(
     }
 }
 
-/// A bit-field without a name that aligns its record on some machines (64-bit ARM) and not on others.
-fn unnamed(program: &Program, id: RecordId, record: &Record) -> Option<Span> {
-    let layout = program.model.record(&program.types, id).ok()?;
+/// Whether a bit-field without a name aligns it on some machines (64-bit ARM) and not on others.
+fn is_aligned_by_unnamed(program: &Program, id: RecordId, record: &Record) -> bool {
+    let Ok(layout) = program.model.record(&program.types, id) else { return false };
     let aligns =
         |ty: Ty| program.model.align_of(&program.types, ty).is_ok_and(|it| it > layout.align);
     let mut fields = record.fields.iter().flatten();
-    fields.find(|it| it.name.is_none() && it.bits.is_some() && aligns(it.ty)).map(|it| it.span)
+    fields.any(|it| it.name.is_none() && it.bits.is_some() && aligns(it.ty))
 }
