@@ -16,6 +16,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::blocks::{Blocks, Taken};
+use crate::kept::Kept;
 use crate::memory::of_machine;
 use crate::{DeviceError, DevicePtr, Result};
 
@@ -23,8 +24,10 @@ use crate::{DeviceError, DevicePtr, Result};
 pub(crate) const PAGE: usize = 1 << 16;
 /// How many bytes of memory a device has.
 pub(crate) const MEMORY_VARIABLE: &str = "FERRY_DEVICE_MEMORY";
-/// Blocks from this size on give their pages back when they are freed.
+/// Pages of freed blocks from this size on are counted, and are given back where they are too many.
 const LARGE: usize = 32 << 20;
+/// A device keeps this part of the machine's memory for its next blocks.
+const KEPT_SHARE: usize = 8;
 /// What the file grows by.
 const GROWTH: usize = 1 << 20;
 /// Bytes behind each block that nobody may write; looked at when it is freed.
@@ -60,6 +63,10 @@ pub(crate) struct Arena {
     /// How much of it the file has; changed by who holds `blocks`.
     len: AtomicUsize,
     blocks: Mutex<Blocks>,
+    /// Large parts that are free and have their pages; changed by who holds `blocks`.
+    kept: Mutex<Kept>,
+    /// How many bytes those may be.
+    keeps: usize,
 }
 
 impl Arena {
@@ -90,7 +97,11 @@ impl Arena {
                 Ok((base, view)) => {
                     let blocks = Mutex::new(Blocks::new(size - PAGE));
                     let len = AtomicUsize::new(PAGE);
-                    return Ok(Arena { file, base, is_reserved: true, view, size, len, blocks });
+                    let (kept, keeps) = (Mutex::default(), of_machine() / KEPT_SHARE);
+                    let is_reserved = true;
+                    let arena =
+                        Arena { file, base, is_reserved, view, size, len, blocks, kept, keeps };
+                    return Ok(arena);
                 }
                 // A limit on addresses: less will do, unless the user has said how much.
                 Err(_) if limit.is_none() && size > (64 << 20) => {
@@ -170,6 +181,8 @@ impl Arena {
                 blocks.give(offset);
                 return Err(DeviceError::OutOfMemory { bytes });
             }
+            let range = PAGE + offset..PAGE + offset + taken.bytes;
+            self.kept.lock().unwrap_or_else(PoisonError::into_inner).take(&range);
             self.guard(offset, taken).fill(MARK);
         }
         Ok(DevicePtr((self.base + PAGE + offset) as u64))
@@ -211,16 +224,13 @@ impl Arena {
         if let Some(file) = self.file.as_ref().filter(|_| bytes >= LARGE) {
             let first = (PAGE + offset).next_multiple_of(PAGE);
             let end = (PAGE + offset + bytes) / PAGE * PAGE;
-            let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
-            // SAFETY: a call on our own file; while the lock is held nobody has taken the block
-            // again. That it may fail costs memory only.
-            unsafe {
-                libc::fallocate(
-                    file.as_raw_fd(),
-                    mode,
-                    first as libc::off_t,
-                    end.saturating_sub(first) as libc::off_t,
-                );
+            let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+            for range in kept.add(first..end, self.keeps) {
+                let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
+                let [at, len] = [range.start, range.len()].map(|it| it as libc::off_t);
+                // SAFETY: a call on our own file; while the lock is held nobody has taken any of the
+                // range again. That it may fail costs memory only.
+                unsafe { libc::fallocate(file.as_raw_fd(), mode, at, len) };
             }
         }
         match overrun {
@@ -355,5 +365,31 @@ mod tests {
         assert_eq!(len(), 10 << 20);
         assert!(arena.alloc(64 << 20, 16).is_err());
         assert!(arena.check(DevicePtr(1), 8).is_ok(), "not in the range");
+    }
+
+    #[test]
+    fn pages_of_large_blocks_are_kept_up_to_a_limit() {
+        use std::os::unix::fs::MetadataExt;
+        let mut arena = Arena::new(8, Some(256 << 20), Backing::Memory).unwrap();
+        arena.keeps = 64 << 20;
+        let pages = || arena.file.as_ref().unwrap().metadata().unwrap().blocks() / 2048;
+        let used = |mib: usize| {
+            let at = arena.alloc(mib << 20, 16).unwrap();
+            let seen = arena.seen(at, mib << 20).unwrap();
+            // SAFETY: so many bytes, which nobody else has.
+            unsafe { seen.write_bytes(1, mib << 20) };
+            at
+        };
+        arena.free(used(40)).unwrap();
+        assert!(pages() >= 40, "kept: {}", pages());
+        let again = used(40);
+        assert!(pages() < 50, "the same pages: {}", pages());
+        let other = used(40);
+        arena.free(again).unwrap();
+        arena.free(other).unwrap();
+        assert!((40..50).contains(&pages()), "the older ones are gone: {}", pages());
+        let last = used(80);
+        arena.free(last).unwrap();
+        assert!(pages() < 5, "more than may be kept: {}", pages());
     }
 }

@@ -33,6 +33,7 @@ mod gpu;
 mod handed_back;
 pub mod hardware;
 pub mod hip;
+mod kept;
 pub mod library;
 pub mod memory;
 pub mod opencl;

@@ -27,6 +27,11 @@ impl Progress {
     /// The work goes on to `path`.
     pub(crate) fn step(&mut self, path: &Path) {
         self.done += 1;
+        self.at(path);
+    }
+
+    /// It does this of the same step.
+    pub(crate) fn at(&mut self, path: &Path) {
         let waited = self.start.elapsed() >= PATIENCE;
         let due = self.last.is_none_or(|it| it.elapsed() >= PACE);
         if self.is_shown && waited && due {

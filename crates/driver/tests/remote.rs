@@ -93,9 +93,83 @@ fn machines_that_differ_too_much_are_refused_by_name() {
     let shared = build(folder.path(), "remote:m.toml", &["-shared", "-fPIC"]);
     ends(&shared, 1, &["shared library", "static library"]);
     ends(&build(folder.path(), "remote:none.toml", &[]), 1, &["none.toml", "cannot read"]);
-    let odd = text.replace("double x", "long double x");
-    fs::write(folder.path().join("a.c"), odd).expect("a file");
-    ends(&build(folder.path(), "remote:m.toml", &[]), 1, &["`long double` (a.c:"]);
+    for (machine, why) in [
+        ("i686", "pointers do not have 8 bytes"),
+        ("s390x", "bytes of its numbers are in another order"),
+    ] {
+        let compiler = format!("{machine}-linux-gnu-gcc");
+        if !machines::has(&[&compiler], &format!("gcc-{machine}-linux-gnu")) {
+            continue;
+        }
+        let there = described("", "", true).replace("[\"gcc\"]", &format!("[\"{compiler}\"]"));
+        fs::write(folder.path().join("m.toml"), there).expect("a file");
+        ends(&build(folder.path(), "remote:m.toml", &[]), 1, &["`remote:m.toml`", why, help]);
+    }
+}
+
+/// A function for each body, in lines of their own from the ninth: types before it, and a region around it.
+fn functions(bodies: &[(&str, &str)]) -> String {
+    let headers = ["fenv", "math", "pthread", "setjmp", "stdio", "sys/stat", "unistd"];
+    let mut text: String = headers.iter().map(|it| format!("#include <{it}.h>\n")).collect();
+    text += "#pragma omp requires reverse_offload\n";
+    for (number, (types, body)) in bodies.iter().enumerate() {
+        text += &format!(
+            "{types} int f{number}(double x, int n) {{ _Pragma(\"omp target map(tofrom: x, n)\") {{ {body} }} return n; }}\n"
+        );
+    }
+    text + "int main(void) { return 0; }\n"
+}
+
+/// What both compilers take and other machines compute otherwise: numbers, records, and what the library lays out for a machine.
+#[test]
+fn what_means_something_else_there_is_refused_by_name() {
+    let odd = "struct odd { char a; int : 0; char b; };";
+    let deep = "struct deep { struct { char a; int : 5; } list[2]; };";
+    let refused = [
+        ("", "long double y = x; x = y;", "`long double`"),
+        ("", "x = x / 10.0L - 0.3;", "`long double`"),
+        ("typedef __typeof__(1.0L) wide;", "wide y = x; x = y;", "`long double`"),
+        ("", "_Float64x y = x; x = y;", "`long double`"),
+        ("", "_Complex long double y = x; x = (double)y;", "a complex number"),
+        ("", "fesetround(FE_UPWARD);", "a call of `fesetround`"),
+        ("", "fenv_t here; n = feholdexcept(&here);", "a call of `feholdexcept`"),
+        ("", "n = ilogb(x) == FP_ILOGB0;", "a call of `ilogb`"),
+        ("", "jmp_buf to; if (!setjmp(to)) longjmp(to, 1);", "`_setjmp`"),
+        ("", "struct stat it; n = stat(\"a.c\", &it);", "`struct stat`"),
+        ("", "pthread_mutex_t it; pthread_mutex_init(&it, 0);", "`pthread_mutex_init`"),
+        ("", "n = syscall(39) > 0;", "a call of `syscall`"),
+        (odd, "struct odd it = { 1, 2 }; n = it.b;", "a bit-field that has no name"),
+        (
+            "struct wide { char a; long : 40; };",
+            "n = sizeof(struct wide);",
+            "a bit-field that has no name",
+        ),
+        (deep, "struct deep it; n = sizeof it;", "a bit-field that has no name"),
+    ];
+    let folder = folder(&described("", "", true), &functions(&refused.map(|it| (it.0, it.1))));
+    let built = build(folder.path(), "remote:m.toml", &[]);
+    assert_eq!(built.status.code(), Some(1), "{}", told(&built));
+    let said = told(&built);
+    for (number, (_, body, what)) in refused.iter().enumerate() {
+        let place = format!("--> a.c:{}:", number + 9);
+        let mut faults = said.split("error[F0710]: ");
+        let is_said = faults
+            .any(|it| it.contains(&place) && it.contains(what) && it.contains("for `remote`"));
+        assert!(is_said, "{body}: {said}");
+    }
+    // Where the host computes, it is what it was; and words are not what they name.
+    let taken = [
+        ("", "printf(\"no long double, no fesetround\\n\");"),
+        ("static int ilogb_of(int x) { return x; }", "n = ilogb_of(2);"),
+        ("struct even { unsigned a : 3, : 5; int b; };", "struct even it = { 1, 2 }; n = it.b;"),
+        (
+            "",
+            "_Pragma(\"omp target device(ancestor: 1) map(n)\") { long double y = x; n = y > 0; }",
+        ),
+    ];
+    fs::write(folder.path().join("a.c"), functions(&taken)).expect("a file");
+    let built = build(folder.path(), "remote:m.toml", &[]);
+    assert!(built.status.success(), "{}", told(&built));
 }
 
 /// Numbers mean there what they mean here, whatever the compiler there would do by itself.
@@ -134,7 +208,6 @@ int main(void) {
     assert!(String::from_utf8_lossy(&ran.stdout).ends_with("1 -0x1p-60\n"), "{}", told(&ran));
 }
 
-/// Types without names, and four devices at once: what plugins for such machines have failed at.
 /// Kernels read files, and do nothing else to the system.
 #[test]
 fn kernels_have_no_rights_that_they_do_not_need() {
@@ -173,6 +246,7 @@ int main(void) {
     assert!(said.contains(&expected), "no {expected} in {said}");
 }
 
+/// Types without names, and four devices at once: what plugins for such machines have failed at.
 #[test]
 fn four_machines_work_at_once_on_types_without_names() {
     let text = "#include <stdio.h>
@@ -216,6 +290,57 @@ int main(void) {
         assert!(built.status.success(), "{}", told(&built));
         let ran = run(folder.path(), &[("OMP_TARGET_OFFLOAD", "MANDATORY")]);
         assert_eq!(String::from_utf8_lossy(&ran.stdout), expect, "{device}: {}", told(&ran));
+    }
+}
+
+/// Each machine whose toolchain comes with Ferry runs code of its own, with regions that go back to the host and have its data.
+#[test]
+fn ready_machines_run_regions_and_hand_some_back() {
+    let text = "#include <stdio.h>
+#include <sys/utsname.h>
+#pragma omp requires reverse_offload
+struct work { int n; double *list; };
+int main(void) {
+  double list[64], sum = 0;
+  char there[65];
+  int wrong = 0;
+  struct work work = { 64, list };
+  for (int i = 0; i < 64; i++) list[i] = i;
+#pragma omp target enter data map(to: work, work.list[:64])
+#pragma omp target map(from: there) map(tofrom: wrong)
+  {
+    struct utsname it;
+    uname(&it);
+    for (int i = 0; i < 65; i++) there[i] = it.machine[i];
+    for (int i = 0; i < 64; i++) work.list[i] *= 2;
+    int here = 5;
+    double part[10];
+    for (int i = 0; i < 10; i++) part[i] = i;
+#pragma omp target device(ancestor: 1) map(tofrom: here, part[2:6])
+    { here = uname(&it) == 0 && it.machine[0] == 'x' ? 3 * here : -1; for (int i = 2; i < 8; i++) part[i] += 100; }
+    wrong = here != 15;
+    for (int i = 0; i < 10; i++) wrong += part[i] != (i < 2 || i > 7 ? i : 100 + i);
+  }
+#pragma omp target teams distribute parallel for reduction(+: sum)
+  for (int i = 0; i < 64; i++) sum += work.list[i];
+#pragma omp target exit data map(from: work.list[:64]) map(release: work)
+  printf(\"%s %d %g %g\\n\", there, wrong, sum, list[63]);
+  return 0;
+}
+";
+    for (machine, compiler) in
+        [("aarch64", "aarch64"), ("riscv64", "riscv64"), ("ppc64le", "powerpc64le")]
+    {
+        let needed = [format!("{compiler}-linux-gnu-gcc"), format!("qemu-{machine}")];
+        let packages = format!("gcc-{compiler}-linux-gnu and its C library, qemu-user");
+        if !machines::has(&needed.each_ref().map(String::as_str), &packages) {
+            continue;
+        }
+        let folder = folder("", text);
+        let built = build(folder.path(), &format!("remote:{machine}"), &["-O1"]);
+        assert!(built.status.success(), "{}", told(&built));
+        let ran = run(folder.path(), &[("OMP_TARGET_OFFLOAD", "MANDATORY")]);
+        ends(&ran, 0, &[&format!("{machine} 0 4032 126\n")]);
     }
 }
 
@@ -422,6 +547,33 @@ fn kernels_take_their_time_unless_it_is_limited() {
         let words = ["a.c:5:", "`main:5`", "stopped", "FERRY_KERNEL_TIMEOUT", "help: "];
         ends(&ran, 1, &words);
         assert!(start.elapsed() < Duration::from_secs(10), "{device}: {:?}", start.elapsed());
+    }
+}
+
+/// Who waits for a team keeps no processor from others, unless the user wants it so.
+#[test]
+fn threads_that_wait_sleep_soon_unless_the_user_says_how() {
+    let text = "#include <stdio.h>
+#include <stdlib.h>
+int main(void) {
+  int looks = 0;
+#pragma omp target map(from: looks)
+  { const char *it = getenv(\"GOMP_SPINCOUNT\"); looks = it ? atoi(it) : -1; }
+  printf(\"%d looks\\n\", looks);
+  return 0;
+}
+";
+    let folder = folder(&described("", "", true), text);
+    let built = build(folder.path(), "cpu:separate,remote:m.toml", &[]);
+    assert!(built.status.success(), "{}", told(&built));
+    for device in ["cpu:separate", "remote"] {
+        let looks = |setting: (&str, &str), expect: &str| {
+            let ran = run(folder.path(), &[("FERRY_DEVICE", device), setting]);
+            ends(&ran, 0, &[expect]);
+        };
+        looks(("OMP_DYNAMIC", "false"), "1000 looks\n");
+        looks(("GOMP_SPINCOUNT", "77"), "77 looks\n");
+        looks(("OMP_WAIT_POLICY", "active"), "-1 looks\n");
     }
 }
 

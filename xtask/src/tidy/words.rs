@@ -42,6 +42,7 @@ const NAMES_A_STANDARD: &[Exception] = &[
     ("crates/driver/src/cc/preprocess.rs", "the flag by which LLVM's compilers read directives"),
     ("crates/driver/src/cc/unread.rs", "which directives LLVM's compilers read, and which not"),
     ("crates/device/src/gpu/llvm.rs", "names that LLVM's interface fixes"),
+    ("crates/device/src/separate/process.rs", "variables of the environment"),
 ];
 
 /// Files that may ask the host for a size.

@@ -17,7 +17,7 @@ use abi::remote::{GREETING, MIXED, PROGRAM, SIZE, VERSION, mixed};
 
 use super::Offered;
 use super::link::{End, Link, words};
-use crate::separate::process::{end_with_program, kill, wait_for_group};
+use crate::separate::process::{end_with_program, kill, let_sleep_soon, wait_for_group};
 use crate::{DeviceError, Result};
 
 /// A program that has greeted.
@@ -42,6 +42,7 @@ pub(super) fn start(image: &Offered) -> Result<Started> {
     let other = theirs.try_clone().map_err(|it| failed(&it))?;
     let mut command = Command::new(line.first().map_or("", String::as_str));
     command.args(line.get(1..).unwrap_or_default());
+    let_sleep_soon(&mut command);
     command.stdin(OwnedFd::from(theirs)).stdout(OwnedFd::from(other));
     // Whatever it starts ends with it, and the terminal's signals are for the program.
     command.process_group(0);

@@ -27,6 +27,23 @@ use super::{FOLDER_VARIABLE, HELPER, INSIDE_VARIABLE};
 use crate::arena::Arena;
 use crate::{DeviceError, Result, Upcalls};
 
+/// How often threads of a team look whether others have come, before they sleep.
+const SPINS: &str = "GOMP_SPINCOUNT";
+
+/// About as long as sleeping and being woken takes. GCC's runtime would look 300,000 times, for a millisecond and in an emulator
+/// for many: threads that wait keep those from processors that they wait for, here or in the program.
+const LOOKS: &str = "1000";
+
+/// Settings of the user's that say how threads wait.
+const WAITING: [&str; 2] = [SPINS, "OMP_WAIT_POLICY"];
+
+/// Threads of a process that wait for their team are soon asleep, unless the user says how they wait.
+pub(crate) fn let_sleep_soon(command: &mut Command) {
+    if WAITING.iter().all(|it| env::var_os(it).is_none()) {
+        command.env(SPINS, LOOKS);
+    }
+}
+
 /// How many devices the program has.
 static NUMBER: AtomicUsize = AtomicUsize::new(1);
 
@@ -117,6 +134,7 @@ impl Helper {
         let (upward, asking) = UnixStream::pair().map_err(failed)?;
         let mut command = Command::new(&path);
         let devices = number_told().to_string();
+        let_sleep_soon(&mut command);
         command.env(INSIDE_VARIABLE, devices).env_remove("FERRY_INFO").env_remove("FERRY_TRACE");
         // The only descriptor that a child surely gets and nobody else's does; the program's own
         // standard input follows in the first message.

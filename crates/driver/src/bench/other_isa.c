@@ -21,35 +21,33 @@ static double middle(int count) {
   return times[count / 2];
 }
 
-/* Microseconds of a construct, the middle of RUNS rounds. */
-#define COST(name, ...)                                        \
-  for (int round = 0; round < RUNS; round++) {                 \
-    double start = omp_get_wtime();                            \
-    __VA_ARGS__                                                \
-    times[round] = (omp_get_wtime() - start) * 1e6;            \
-  }                                                            \
-  printf("cost %s\t%.2f\t0\n", name, middle(RUNS));
+/* Rounds end after half a second, where threads that wait for processors make each long; a few are always made. */
+#define IS_ON(begin, round, count) ((round) < (count) && ((round) < 5 || omp_get_wtime() - (begin) < 0.5))
 
-/* Microseconds of a construct inside of a region, of which there are many. */
+/* Microseconds of a construct of which there are so many in a round, the middle of the rounds. */
+#define COST_OF(name, count, many, ...)                        \
+  {                                                            \
+    int round = 0;                                             \
+    for (double begin = omp_get_wtime(); IS_ON(begin, round, count); round++) { \
+      double start = omp_get_wtime();                          \
+      __VA_ARGS__                                              \
+      times[round] = (omp_get_wtime() - start) * 1e6 / (many); \
+    }                                                          \
+    printf("cost %s\t%.2f\t0\n", name, middle(round));         \
+  }
+
+#define COST(name, ...) COST_OF(name, RUNS, 1, __VA_ARGS__)
+
+/* A construct inside of a region, of which there are many. */
 #define TIMES 50
 #define INSIDE(name, ...)                                      \
-  for (int round = 0; round < RUNS / TIMES + 1; round++) {     \
-    double start = omp_get_wtime();                            \
-    _Pragma("omp target map(tofrom: it)")                      \
-    for (int time = 0; time < TIMES; time++) { __VA_ARGS__ }   \
-    times[round] = (omp_get_wtime() - start) * 1e6 / TIMES;    \
-  }                                                            \
-  printf("cost inside: %s\t%.2f\t0\n", name, middle(RUNS / TIMES + 1));
+  COST_OF("inside: " name, RUNS / TIMES + 5, TIMES, _Pragma("omp target map(tofrom: it)") \
+          for (int time = 0; time < TIMES; time++) { __VA_ARGS__ })
 
 /* The same in a parallel region. */
 #define SHARED(name, ...)                                      \
-  for (int round = 0; round < RUNS / TIMES + 1; round++) {     \
-    double start = omp_get_wtime();                            \
-    _Pragma("omp target parallel map(tofrom: it)")             \
-    for (int time = 0; time < TIMES; time++) { __VA_ARGS__ }   \
-    times[round] = (omp_get_wtime() - start) * 1e6 / TIMES;    \
-  }                                                            \
-  printf("cost inside: %s\t%.2f\t0\n", name, middle(RUNS / TIMES + 1));
+  COST_OF("inside: " name, RUNS / TIMES + 5, TIMES, _Pragma("omp target parallel map(tofrom: it)") \
+          for (int time = 0; time < TIMES; time++) { __VA_ARGS__ })
 
 /* Seconds of a kernel, and a number that tells whether it is right. */
 #define KERNEL(name, answer, ...)                              \
@@ -314,6 +312,8 @@ static double bt(void) {
 }
 
 int main(void) {
+  /* A line is seen when its row is measured. */
+  setvbuf(stdout, NULL, _IOLBF, 0);
   int it = 0;
   double answer = 0;
 #pragma omp target map(tofrom: it)

@@ -6,9 +6,10 @@
 //! and here. Kernels must give the same answer everywhere.
 
 use std::fmt::Write as _;
-use std::fs;
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, Stdio};
 
 use super::other_isa_chart;
 use crate::cc::remote::Machine;
@@ -35,7 +36,8 @@ pub(super) fn run(options: &BenchOptions) -> Result<ExitCode, String> {
     let mut columns = Vec::new();
     for place in &places {
         progress.step(Path::new(&place.shown));
-        match measured(folder.path(), place, options) {
+        let mut told = |row: &str| progress.at(Path::new(&format!("{}: {row}", place.shown)));
+        match measured(folder.path(), place, options, &mut told) {
             Ok(lines) => columns.push((place.shown.as_str(), lines)),
             // The library for programs that start there may not be.
             Err(why) if place.host.is_some() => {
@@ -103,8 +105,13 @@ fn places() -> Vec<Place> {
 /// The machine that runs emulators.
 const NATIVE: &str = "x86_64";
 
-/// Builds and runs the program in a place.
-fn measured(folder: &Path, place: &Place, options: &BenchOptions) -> Result<Vec<Line>, String> {
+/// Builds and runs the program in a place, and tells which row it has measured.
+fn measured(
+    folder: &Path,
+    place: &Place,
+    options: &BenchOptions,
+    told: &mut dyn FnMut(&str),
+) -> Result<Vec<Line>, String> {
     let ferry = std::env::current_exe().map_err(|it| reason(&it))?;
     let mut compile = Command::new(ferry);
     compile.args(["cc", "-O2", "--device", &place.built_for, "-DMIB=64"]);
@@ -123,32 +130,40 @@ fn measured(folder: &Path, place: &Place, options: &BenchOptions) -> Result<Vec<
             let mut run = Command::new(format!("qemu-{host}"));
             run.args(["-L", &format!("/usr/{host}-linux-gnu")]).arg(program);
             run.env("FERRY_DEVICE", &place.device);
+            // As in emulated devices: threads that wait are soon asleep.
+            run.env("GOMP_SPINCOUNT", "1000");
             run
         }
     };
     if place.host.is_none() {
         run.env_remove("FERRY_DEVICE");
     }
-    let output = run.output().map_err(|it| reason(&it))?;
-    if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        return Err(format!("the program failed on {}: {said}", place.device));
+    let failed = |why: &str| format!("the program failed on {}: {why}", place.device);
+    // What it says must not fill a pipe that nobody reads.
+    let said = folder.join("said");
+    let errors = File::create(&said).map_err(|it| failed(&reason(&it)))?;
+    run.stdout(Stdio::piped()).stderr(errors);
+    let mut child = run.spawn().map_err(|it| failed(&reason(&it)))?;
+    let mut found = Vec::new();
+    for text in child.stdout.take().into_iter().flat_map(|it| BufReader::new(it).lines()) {
+        found.extend(line(&text.map_err(|it| failed(&reason(&it)))?));
+        found.last().iter().for_each(|it: &&Line| told(&it.0));
     }
-    let found = lines(&String::from_utf8_lossy(&output.stdout));
+    let status = child.wait().map_err(|it| failed(&reason(&it)))?;
+    if !status.success() {
+        return Err(failed(&fs::read_to_string(&said).unwrap_or_default()));
+    }
     match found.first() {
         Some((_, away, _)) if *away == 1.0 => Ok(found),
         _ => Err(format!("regions do not run on {}", place.device)),
     }
 }
 
-fn lines(text: &str) -> Vec<Line> {
-    let line = |it: &str| {
-        let mut parts = it.split('\t');
-        let name = parts.next()?.to_owned();
-        let number = parts.next()?.parse().ok()?;
-        Some((name, number, parts.next()?.to_owned()))
-    };
-    text.lines().filter_map(line).collect()
+fn line(text: &str) -> Option<Line> {
+    let mut parts = text.split('\t');
+    let name = parts.next()?.to_owned();
+    let number = parts.next()?.parse().ok()?;
+    Some((name, number, parts.next()?.to_owned()))
 }
 
 /// Markdown: a column for each device.
@@ -191,6 +206,10 @@ fn table(columns: &[(&str, Vec<Line>)]) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn lines(text: &str) -> Vec<Line> {
+        text.lines().filter_map(line).collect()
+    }
 
     #[test]
     fn answers_that_differ_are_no_table() {

@@ -106,6 +106,7 @@ fn ours(cx: &Context<'_>, job: &Job<'_>) -> Result<Done, Failure> {
         wants_device: cx.arguments.targets.need_device_text(),
         wants_cluster: cx.arguments.targets.has_cluster() && !cx.arguments.no_tiles,
         is_for_cluster: cx.arguments.targets.has_cluster(),
+        is_for_others: !cx.arguments.targets.remotes.is_empty(),
         grids: cx.arguments.targets.grids(),
         needs_opencl_12: cx.arguments.targets.need_opencl_12(),
         standalone: false,

@@ -1,7 +1,7 @@
 //! What the cluster's compilers refuse in words about our text, or compute otherwise than the host: found before they
 //! see it, and refused at the user's line.
 
-use ir::program::{ExprId, ExprKind, FunctionId, Program, StmtKind};
+use ir::program::{ExprId, ExprKind, FunctionId, Program, StmtKind, VarId};
 use ir::types::{FloatKind, IntKind, RecordId, Ty, TypeKind};
 use ir::walk::Part;
 use rustc_hash::FxHashSet;
@@ -34,60 +34,16 @@ impl Lowering<'_> {
     /// Refuses what the kernels and all that they reach need and the cluster has not.
     pub(super) fn check_cluster(&self, kernels: &[Kernel]) {
         let program = self.program;
-        let stays = |it: &&Kernel| !program.regions[it.region].construct.goes_back();
-        let kernels: Vec<Kernel> = kernels.iter().filter(stays).cloned().collect();
-        let mut open: Vec<Part> = kernels
-            .iter()
-            .filter_map(|it| program.regions[it.region].body)
-            .map(Part::Stmt)
-            .collect();
-        for captured in kernels.iter().flat_map(|it| &it.entries.captured) {
-            self.check_for_cluster(program.vars[captured.var].ty, program.vars[captured.var].span);
+        let (captured, parts) = reached(program, kernels);
+        for var in captured {
+            self.check_for_cluster(program.vars[var].ty, program.vars[var].span);
         }
-        let (selection, _) = selected(program, &kernels);
-        for id in &selection.functions {
-            let function = &program.functions[*id];
-            open.extend(function.params.iter().map(|it| Part::Local(*it)));
-            open.extend(function.body.map(Part::Stmt));
-        }
-        open.extend(selection.vars.iter().map(|it| Part::Local(*it)));
-        let mut seen: FxHashSet<Part> = FxHashSet::default();
-        while let Some(part) = open.pop() {
-            if !seen.insert(part) {
-                continue;
-            }
+        for part in parts {
             match part {
                 Part::Local(var) => {
                     self.check_for_cluster(program.vars[var].ty, program.vars[var].span);
                 }
-                Part::Expr(id) => {
-                    let it = &program.exprs[id];
-                    self.check_for_cluster(it.ty, it.span);
-                    if computes_in_bits(program, &it.kind) {
-                        let what = "a number as wide as a bit-field, which is wider than `int`,";
-                        self.not_for_cluster(it.span, what);
-                    }
-                    if let ExprKind::Member(_, record, at) = it.kind
-                        && is_across(program, record, at)
-                    {
-                        self.not_for_cluster(
-                            it.span,
-                            "a bit-field that lies across words of 64 bits",
-                        );
-                    }
-                    if let ExprKind::Call(callee, args) = &it.kind
-                        && self.needs_more_bits(*callee, args)
-                    {
-                        let what =
-                            "a test for overflow of unsigned numbers of 64 bits beside signed ones";
-                        self.not_for_cluster(it.span, what);
-                    }
-                    if let ExprKind::Function(function) = it.kind
-                        && let Some(name) = self.of_gcc(function)
-                    {
-                        self.not_for_cluster(it.span, &format!("`{name}`"));
-                    }
-                }
+                Part::Expr(id) => self.check_expression_for_cluster(id),
                 Part::Stmt(id) => {
                     let it = &program.stmts[id];
                     if let StmtKind::GotoExpr(_) = it.kind {
@@ -102,7 +58,32 @@ impl Lowering<'_> {
                 }
                 Part::Init(_) | Part::Region(_) => {}
             }
-            program.parts(part, &mut |it| open.push(it));
+        }
+    }
+
+    fn check_expression_for_cluster(&self, id: ExprId) {
+        let program = self.program;
+        let it = &program.exprs[id];
+        self.check_for_cluster(it.ty, it.span);
+        if computes_in_bits(program, &it.kind) {
+            let what = "a number as wide as a bit-field, which is wider than `int`,";
+            self.not_for_cluster(it.span, what);
+        }
+        if let ExprKind::Member(_, record, at) = it.kind
+            && is_across(program, record, at)
+        {
+            self.not_for_cluster(it.span, "a bit-field that lies across words of 64 bits");
+        }
+        if let ExprKind::Call(callee, args) = &it.kind
+            && self.needs_more_bits(*callee, args)
+        {
+            let what = "a test for overflow of unsigned numbers of 64 bits beside signed ones";
+            self.not_for_cluster(it.span, what);
+        }
+        if let ExprKind::Function(function) = it.kind
+            && let Some(name) = self.of_gcc(function)
+        {
+            self.not_for_cluster(it.span, &format!("`{name}`"));
         }
     }
 
@@ -144,6 +125,31 @@ impl Lowering<'_> {
     fn not_for_cluster(&self, span: Span, what: &str) {
         self.not_for(DEVICE, span, what);
     }
+}
+
+/// The variables that kernels capture, and all code that they reach, but for regions that go back to the host.
+pub(super) fn reached(program: &Program, kernels: &[Kernel]) -> (Vec<VarId>, Vec<Part>) {
+    let stays = |it: &&Kernel| !program.regions[it.region].construct.goes_back();
+    let kernels: Vec<Kernel> = kernels.iter().filter(stays).cloned().collect();
+    let mut open: Vec<Part> =
+        kernels.iter().filter_map(|it| program.regions[it.region].body).map(Part::Stmt).collect();
+    let captured = kernels.iter().flat_map(|it| &it.entries.captured).map(|it| it.var).collect();
+    let (selection, _) = selected(program, &kernels);
+    for id in &selection.functions {
+        let function = &program.functions[*id];
+        open.extend(function.params.iter().map(|it| Part::Local(*it)));
+        open.extend(function.body.map(Part::Stmt));
+    }
+    open.extend(selection.vars.iter().map(|it| Part::Local(*it)));
+    let mut seen: FxHashSet<Part> = FxHashSet::default();
+    let mut parts = Vec::new();
+    while let Some(part) = open.pop() {
+        if seen.insert(part) {
+            parts.push(part);
+            program.parts(part, &mut |it| open.push(it));
+        }
+    }
+    (captured, parts)
 }
 
 /// A type that the cores have no numbers for, or that the host lays out otherwise.

@@ -26,6 +26,7 @@ mod dispatch;
 mod entries;
 mod fallback;
 mod fission;
+mod foreign;
 mod frame;
 mod grid;
 mod group;
@@ -136,6 +137,8 @@ pub struct Options {
     pub wants_cluster: bool,
     /// The device's text is for the cluster too: what that lacks is an error.
     pub is_for_cluster: bool,
+    /// It is for other machines too: what means something else there is an error.
+    pub is_for_others: bool,
     /// And texts for grids.
     pub grids: Vec<Grid>,
     /// There must be one for OpenCL 1.2: what that lacks is an error. Otherwise the text says it.
@@ -373,12 +376,17 @@ pub fn lower_with(
         device = lowering.device_unit(&state.kernels);
         diagnostics.append(lowering.state.into_inner().faults);
     }
-    if options.is_for_cluster && diagnostics.errors() == 0 {
-        // What the host runs the cluster need not have.
+    if (options.is_for_cluster || options.is_for_others) && diagnostics.errors() == 0 {
+        // What the host runs devices need not have.
         let stubbed = handed_back::stubbed(away);
         let program = stubbed.as_ref().unwrap_or(away);
         let lowering = Lowering { program, ..lowering(true, None) };
-        lowering.check_cluster(&state.kernels);
+        if options.is_for_cluster {
+            lowering.check_cluster(&state.kernels);
+        }
+        if options.is_for_others {
+            lowering.check_foreign(&state.kernels);
+        }
         diagnostics.append(lowering.state.into_inner().faults);
     }
     let (mut cluster, mut near_notes) = (None, Vec::new());

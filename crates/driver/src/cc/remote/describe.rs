@@ -32,6 +32,8 @@ pub(crate) struct Description {
     pub(crate) is_tested: bool,
     /// The compiler's command.
     pub(crate) compiler: Vec<String>,
+    /// Where the headers and libraries of the machine are, if the compiler does not know.
+    pub(crate) sysroot: Option<String>,
     /// The flags of the user's command line mean the same to it, but for those about the host's processor.
     pub(crate) knows_gcc_flags: bool,
     /// Flags for each file.
@@ -78,7 +80,7 @@ impl Toolchain {
                 )
             })?,
         };
-        let says: Description = toml::from_str(&text).map_err(|error| {
+        let mut says: Description = toml::from_str(&text).map_err(|error| {
             format!(
                 "`remote:{name}`: {}\n  help: docs/remote.md says what belongs into such a file",
                 error.to_string().trim_end()
@@ -87,6 +89,7 @@ impl Toolchain {
         if says.compiler.is_empty() {
             return Err(format!("`remote:{name}`: `compiler` has no words"));
         }
+        says.compiler.extend(says.sysroot.iter().map(|it| format!("--sysroot={it}")));
         if let Some(word) = says.runner.iter().find(|it| is_plain_network(it)) {
             return Err(format!(
                 "`remote:{name}`: `{word}` in `runner` sends code and data over a network as they are, for all to read and \
@@ -155,6 +158,15 @@ mod tests {
         }
         let ready = TARGETS.iter().filter_map(|it| it.toolchain());
         assert!(ready.eq(READY.map(|it| it.0)));
+    }
+
+    #[test]
+    fn a_sysroot_is_part_of_the_compilers_command() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.toml");
+        fs::write(&path, format!("{}sysroot = \"/opt/board\"\n", READY[0].1)).unwrap();
+        let toolchain = Toolchain::read(path.to_str().unwrap()).unwrap();
+        assert_eq!(toolchain.says.compiler, ["aarch64-linux-gnu-gcc", "--sysroot=/opt/board"]);
     }
 
     #[test]

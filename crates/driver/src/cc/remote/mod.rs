@@ -24,7 +24,6 @@ use super::args::Step;
 use super::bundle::Code;
 use super::compile::Job;
 use super::image::Part;
-use super::markers::{Place, has_word};
 use super::numbers::Numbers;
 use super::toolchain::{Program, Texts, Toolchain};
 use super::{Context, Failure};
@@ -61,13 +60,6 @@ impl Toolchain for Others {
         let mut made = Vec::new();
         for name in &cx.arguments.targets.remotes {
             let machine = Machine::read(name).map_err(|why| Failure::told(&why))?;
-            if let Some(what) = differs(&String::from_utf8_lossy(text)) {
-                return Err(Failure::told(&format!(
-                    "`{}`: device code has {what}, and that of `remote:{name}` is another\n  help: compile for other \
-                     devices (`--device cpu`)",
-                    job.input.path.display()
-                )));
-            }
             let bytes = compiled(cx, &machine, &job.input.path, text, numbers)?;
             cx.save(&job.input.path, &format!("{}.o", short(&machine)), &bytes)?;
             made.push(Code {
@@ -131,33 +123,6 @@ impl Toolchain for Others {
 fn short(machine: &Machine) -> String {
     let stem = Path::new(&machine.name).file_stem().unwrap_or_default();
     stem.to_string_lossy().into_owned()
-}
-
-/// What of a text means something else on other machines, in words for its user.
-fn differs(text: &str) -> Option<String> {
-    // Numbers that these take come from the host's headers.
-    const ROUNDING: &[&str] =
-        &["fesetround", "fegetround", "feraiseexcept", "fetestexcept", "feclearexcept"];
-    let mut place = Place::default();
-    let mut found: Option<&str> = None;
-    for line in text.lines() {
-        place.go_on(line);
-        let rounding = ROUNDING.iter().find(|it| has_word(line, it)).copied();
-        let what = if line.contains("long double") { Some("long double") } else { rounding };
-        found = found.or(what);
-        // What Ferry writes has no place: that of the code behind it is near.
-        if let Some(what) = found.filter(|_| !place.to_string().is_empty()) {
-            return Some(told(what, &place));
-        }
-    }
-    found.map(|it| told(it, &place))
-}
-
-fn told(what: &str, place: &Place) -> String {
-    if what == "long double" {
-        return format!("`{what}`{place}");
-    }
-    format!("a call of `{what}`{place}, whose argument is a number of the host's")
 }
 
 /// Compiles a device text.
@@ -414,14 +379,5 @@ mod tests {
         let flag = answered();
         assert!(flag.starts_with("-Wl,--wrap=exit,"), "{flag}");
         assert_eq!(flag.matches("--wrap=").count(), 6, "{flag}");
-    }
-
-    #[test]
-    fn what_differs_is_named_with_its_place() {
-        let text = "# 1 \"<ferry>\" 3\nint x;\n# 7 \"a.c\"\nint f(void)\n{\n  long double y;\n";
-        assert_eq!(differs(text).as_deref(), Some("`long double` (a.c:9)"));
-        let text = "# 3 \"a.c\"\n  fesetround(2048);\n";
-        assert!(differs(text).is_some_and(|it| it.starts_with("a call of `fesetround` (a.c:3)")));
-        assert_eq!(differs("double long_double;\nint my_fesetround;\n"), None);
     }
 }
