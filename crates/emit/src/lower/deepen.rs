@@ -4,6 +4,8 @@
 //! In: a program whose loops have levels. Out: for each such construct the loops that join its nest, as `collapse` would say
 //! it. Only loops whose rounds are proven independent, in whose nest nobody asks who runs an iteration.
 
+use std::collections::BTreeMap;
+
 use ir::construct::{ClauseKind, Leaf, ReductionModifier};
 use ir::program::{Expr, ExprId, ExprKind, Program, RegionId, StmtId, StmtKind, Typed, VarId};
 use ir::region::{Attribute, Loop, Origin, Region, Rule, Sharing};
@@ -11,7 +13,7 @@ use ir::types::{IntKind, TypeKind};
 use ir::walk::Part;
 use opt::marks::Options;
 use opt::passes::{independent, side_by_side};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 use source::Span;
 
 use super::loops;
@@ -22,7 +24,7 @@ const FEW: u64 = 8;
 const SMALL: u64 = 1 << 14;
 
 /// Loops that join the nest of a construct, by construct.
-pub(super) type Deeper = FxHashMap<RegionId, Vec<Loop>>;
+pub(super) type Deeper = BTreeMap<RegionId, Vec<Loop>>;
 
 /// The loops that may join nests, and gain by it.
 pub(super) fn nests(written: &Program, program: &Program, options: &Options) -> Deeper {
