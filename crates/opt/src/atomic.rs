@@ -84,6 +84,54 @@ pub fn access(program: &Program, id: RegionId) -> Option<Access> {
     Reader { program }.access(id)
 }
 
+/// What devices do to an integer of four or eight bytes by one instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Instruction {
+    /// Makes it the smaller of itself and a value.
+    Min,
+    /// The larger.
+    Max,
+    /// `x & value`
+    And,
+    /// `x | value`
+    Or,
+    /// `x ^ value`
+    Xor,
+    /// Makes it one value if it equals another.
+    CompareAndSwap,
+}
+
+/// The instruction for a change, if there is one: sums are others' to look at ([`adds_alike`]).
+pub fn instruction(program: &Program, change: &Change) -> Option<Instruction> {
+    let types = &program.types;
+    let ty = |it: ExprId| types.resolve(program.exprs[it].ty).plain();
+    let object = change.object();
+    let size = program.model.size_of(types, program.exprs[object].ty).ok();
+    let is_whole = |it: ExprId| matches!(types.shape(program.exprs[it].ty), TypeKind::Int(_));
+    if !matches!(size, Some(4 | 8)) || !is_whole(object) || types.is_bool(program.exprs[object].ty) {
+        return None;
+    }
+    match *change {
+        Change::Update { op, value: Some(value), .. } if is_whole(value) => match op {
+            BinaryOp::BitAnd => Some(Instruction::And),
+            BinaryOp::BitOr => Some(Instruction::Or),
+            BinaryOp::BitXor => Some(Instruction::Xor),
+            _ => None,
+        },
+        // It is compared in its own type.
+        Change::Compare { op, with, is_right, value, .. } if ty(with) == ty(object) => {
+            let is_same = program.is_alike(program.peeled(with), program.peeled(value));
+            match (op, is_right) {
+                (BinaryOp::Eq, _) => Some(Instruction::CompareAndSwap),
+                (BinaryOp::Lt, false) | (BinaryOp::Gt, true) if is_same => Some(Instruction::Max),
+                (BinaryOp::Gt, false) | (BinaryOp::Lt, true) if is_same => Some(Instruction::Min),
+                _ => None,
+            }
+        }
+        Change::Read(_) | Change::Write(..) | Change::Update { .. } | Change::Compare { .. } => None,
+    }
+}
+
 /// What an atomic construct changes without looking at it.
 pub fn blind(program: &Program, id: RegionId) -> Option<Blind> {
     let access = access(program, id)?;

@@ -10,7 +10,8 @@ pub(crate) struct Kernel {
     /// Bytes of memory that its blocks have of their own: then each does something besides its iterations, a
     /// sum for instance.
     pub(crate) memory: usize,
-    /// So many blocks of each size in [`THREADS`] run at once on a multiprocessor, if that is known.
+    /// So many blocks of each size in [`THREADS`] run at once on a multiprocessor, if that is known; 0 of a size that the
+    /// kernel does not take.
     pub(crate) at_once: Option<[usize; 2]>,
     /// How its iterations are spread over threads.
     pub(crate) spread: Spread,
@@ -65,6 +66,9 @@ pub(crate) fn of(gpu: Gpu, kernel: Kernel, launch: &Launch<'_>) -> [u32; 2] {
     /// more than there is room for at once. Of more blocks each has to find out again how much there is
     /// to do, which takes longer than an iteration.
     const ROUNDS: (usize, usize) = (32, 8);
+    /// Where it is told how much there is to do, units that are done take the next blocks; with more than this many each
+    /// what blocks cost shows.
+    const MANY: usize = 256;
     /// Blocks of a launch at most.
     const MOST_BLOCKS: usize = i32::MAX as usize;
     /// Threads of a GPU go together in groups of this size.
@@ -96,16 +100,20 @@ pub(crate) fn of(gpu: Gpu, kernel: Kernel, launch: &Launch<'_>) -> [u32; 2] {
     let threads = wanted.min(most).min(limit).max(1);
     let threads = if threads > TOGETHER { threads / TOGETHER * TOGETHER } else { threads };
     let smaller = (many / threads).clamp(1, 4);
-    let dear = |times: usize| (ROUNDS.1 * times).min(gpu.blocks_by_memory(memory));
+    // Blocks of this size that run at once on a unit, if that is known.
+    let whole = at_once.and_then(|it| it.into_iter().zip(THREADS).find(|it| it.1 == threads));
+    let whole = whole.map_or(usize::MAX, |it| it.0.max(1));
+    let dear = |times: usize| (ROUNDS.1 * times).min(gpu.blocks_by_memory(memory)).min(whole);
     let blocks = match (asked, trips) {
         (0, 0) if memory > 0 => units * dear(smaller),
-        (0, 0) => units * ROUNDS.0,
+        // Each has its share from the start: of what does not run at once the last part keeps few units busy.
+        (0, 0) => units * ROUNDS.0.min(whole),
         // Where threads have much to do, or share what they do, blocks are cheap beside it: the next that
         // is ready takes what comes next.
         (0, trips) if is_spread => trips.div_ceil(threads).clamp(1, MOST_BLOCKS),
         // As many threads, whatever their blocks.
         (0, trips) if memory > 0 => trips.div_ceil(threads).clamp(1, units * dear(smaller)),
-        (0, trips) => trips.div_ceil(threads).clamp(1, units * ROUNDS.0 * smaller),
+        (0, trips) => trips.div_ceil(threads).clamp(1, units * MANY * smaller),
         (asked, _) => asked,
     };
     words(blocks, threads)
@@ -133,8 +141,8 @@ mod tests {
             (launch(0, 0, 0), 132 * 32, 256),
             (launch(0, 0, 1), 1, 128),
             (launch(0, 0, 16384), 128, 128),
-            (launch(0, 0, 1 << 27), 132 * 32, 256),
-            (launch(0, 0, u64::MAX), 132 * 32, 256),
+            (launch(0, 0, 1 << 27), 132 * 256, 256),
+            (launch(0, 0, u64::MAX), 132 * 256, 256),
             (launch(7, 0, 1 << 27), 7, 256),
             (launch(7, 100, 1 << 27), 7, 96),
             (launch(0, 10, 100), 10, 10),
@@ -174,6 +182,18 @@ mod tests {
         assert_eq!(of(44 << 10, H200), [132 * 5, 256]);
         assert_eq!(of(300 << 10, H200), [132, 256], "what does not fit is told by the launch");
         assert_eq!(of(44 << 10, Gpu { memory: None, ..H200 }), [132 * 8, 256], "nobody knows");
+    }
+
+    #[test]
+    fn blocks_that_have_their_share_from_the_start_all_run_at_once() {
+        let of = |kernel, trips| of(H200, kernel, &launch(0, 0, trips));
+        let teams = Kernel { memory: 512, at_once: Some([0, 12]), ..takes(128) };
+        assert_eq!(of(teams, 0), [132 * 12, 128], "sixteen would be a round and a third");
+        assert_eq!(of(Kernel { at_once: Some([0, 16]), ..teams }, 0), [132 * 16, 128]);
+        assert_eq!(of(teams, 1 << 27), [132 * 12, 128], "the same of a sum");
+        let alone = Kernel { at_once: Some([8, 16]), ..takes(1024) };
+        assert_eq!(of(alone, 0), [132 * 8, 256], "without memory, too");
+        assert_eq!(of(alone, 1 << 27), [132 * 256, 256], "whose iterations are told go round");
     }
 
     #[test]

@@ -34,7 +34,8 @@ const CPP: &[&str] = &[
     "__shared__ __device__ __global__ __host__ __constant__ __managed__ __grid_constant__ __launch_bounds__",
     "__forceinline__ __noinline__ __restrict__ __align__ __builtin_align__ __location__ __cudart_builtin__",
     "__half __half2 __nv_bfloat16 cudaStream_t cudaError_t cudaError hipError_t hipStream_t",
-    "atomicCAS atomicExch atomicAdd j0 j1 jn y0 y1 yn min max rsqrt saturate signbit isnan isinf isfinite",
+    "atomicCAS atomicExch atomicAdd atomicMin atomicMax atomicAnd atomicOr atomicXor",
+    "j0 j1 jn y0 y1 yn min max rsqrt saturate signbit isnan isinf isfinite",
 ];
 
 /// Macros of the C library's headers, which some compilers have without them.

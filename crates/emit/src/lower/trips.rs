@@ -5,8 +5,9 @@
 //! and products of integers that the region gets as values.
 
 use ir::construct::Leaf;
-use ir::program::{BinaryOp, ExprId, ExprKind, Program, RegionId};
+use ir::program::{BinaryOp, ExprId, ExprKind, Program, RegionId, VarId};
 use ir::region::{Loop, LoopTest, Region};
+use ir::walk::Part;
 use rustc_hash::FxHashMap;
 
 use super::grid::{Form, is_value};
@@ -53,7 +54,10 @@ impl Lowering<'_> {
             let Nest { written, deeper } = shared?;
             let (nest, region) = (nest(program, id, *written)?, program.regions.find(id)?);
             let printer = printer.over(program);
-            let trips = nest.into_iter().chain(deeper).map(|it| trips_of(&printer, region, it));
+            let nest: Vec<&Loop> = nest.into_iter().chain(deeper).collect();
+            let trips = nest.iter().enumerate().map(|(at, one)| {
+                trips_of(&printer, region, one, nest.get(..at).unwrap_or_default())
+            });
             trips.collect::<Option<Vec<_>>>()
         });
         trips.map_or_else(|| "0".to_owned(), |it| it.join(" * "))
@@ -94,12 +98,48 @@ fn nest(program: &Program, id: RegionId, count: usize) -> Option<Vec<&Loop>> {
     (nest.len() == count).then_some(nest)
 }
 
-fn trips_of(printer: &Printer<'_>, region: &Region, one: &Loop) -> Option<String> {
+/// How often a loop runs, inside of others; of one that follows another loop, as often as at both ends of that together.
+fn trips_of(
+    printer: &Printer<'_>,
+    region: &Region,
+    one: &Loop,
+    outer: &[&Loop],
+) -> Option<String> {
     let program = printer.program();
-    let bounds = [Some(one.begin), Some(one.bound), one.step];
-    if !one.rectangular || !bounds.iter().flatten().all(|it| is_free(program, region, *it)) {
+    let bounds = || [Some(one.begin), Some(one.bound), one.step].into_iter().flatten();
+    let is_var = |it: &ExprKind, var| matches!(it, ExprKind::Var(v) if *v == var);
+    let follows = |it: &&&Loop| {
+        bounds().any(|e| program.any_expr(Part::Expr(e), |kind| is_var(kind, it.var)))
+    };
+    let mut followed = outer.iter().filter(follows);
+    let Some(other) = followed.next() else {
+        let is_plain = one.rectangular && bounds().all(|it| is_free(program, region, it, None));
+        return is_plain.then(|| counted(printer, one));
+    };
+    let free = |it| is_free(program, region, it, Some(other.var));
+    let is_plain = followed.next().is_none()
+        && other.step.is_none()
+        && other.test != LoopTest::Ne
+        && bounds().all(free)
+        && [other.begin, other.bound].into_iter().all(|it| is_free(program, region, it, None));
+    if !is_plain {
         return None;
     }
+    // The loop around it runs from one value to the other if it runs at all.
+    let last = match other.test {
+        LoopTest::Lt => " - 1",
+        LoopTest::Gt => " + 1",
+        LoopTest::Le | LoopTest::Ge | LoopTest::Ne => "",
+    };
+    let ends = [(other.begin, ""), (other.bound, last)].map(|(end, more)| {
+        let mut printer = printer.over(program);
+        printer.substitute(other.var, format!("({}{more})", printer.primary(end)));
+        counted(&printer, one)
+    });
+    Some(format!("({} ? {} : 0)", counted(printer, other), ends.join(" + ")))
+}
+
+fn counted(printer: &Printer<'_>, one: &Loop) -> String {
     let [begin, bound] = [one.begin, one.bound].map(|it| printer.primary(it));
     let step = one.step.map_or_else(|| "1".to_owned(), |it| printer.primary(it));
     let sign = if one.descending { "-" } else { "" };
@@ -108,13 +148,13 @@ fn trips_of(printer: &Printer<'_>, region: &Region, one: &Loop) -> Option<String
         LoopTest::Le => " + 1",
         LoopTest::Ge => " - 1",
     };
-    Some(format!(
+    format!(
         "(__ferry_u64)__ferry_trips({begin}, (__ferry_i64){bound}{beyond}, {sign}(__ferry_i64){step})"
-    ))
+    )
 }
 
-/// Whether the host may compute it, more often than the program says.
-fn is_free(program: &Program, region: &Region, id: ExprId) -> bool {
+/// Whether the host may compute it, more often than the program says, from values of the region and this variable.
+fn is_free(program: &Program, region: &Region, id: ExprId, other: Option<VarId>) -> bool {
     let expr = &program.exprs[id];
     if !program.types.is_integer(expr.ty) {
         return false;
@@ -123,11 +163,11 @@ fn is_free(program: &Program, region: &Region, id: ExprId) -> bool {
         ExprKind::Int(_) | ExprKind::EnumConst(..) => true,
         ExprKind::Var(var) => {
             let is_plain = !program.vars[*var].ty.quals.is_volatile;
-            is_plain && region.vars.iter().any(|it| it.var == *var && is_value(it))
+            Some(*var) == other || is_plain && region.vars.iter().any(|it| it.var == *var && is_value(it))
         }
-        ExprKind::Cast(_, inner) => is_free(program, region, *inner),
+        ExprKind::Cast(_, inner) => is_free(program, region, *inner, other),
         ExprKind::Binary(BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul, left, right) => {
-            is_free(program, region, *left) && is_free(program, region, *right)
+            is_free(program, region, *left, other) && is_free(program, region, *right, other)
         }
         _ => false,
     }

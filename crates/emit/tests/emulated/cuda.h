@@ -80,6 +80,19 @@ template <class T> static T atomicAdd(T *at, T more)
 {
   return std::atomic_ref<T>(*at).fetch_add(more);
 }
+template <class T, class F> static T changed(T *at, F next)
+{
+  std::atomic_ref<T> object(*at);
+  T seen = object.load();
+  while (!object.compare_exchange_weak(seen, next(seen)))
+    ;
+  return seen;
+}
+template <class T> static T atomicMin(T *at, T other) { return changed(at, [=](T it) { return std::min(it, other); }); }
+template <class T> static T atomicMax(T *at, T other) { return changed(at, [=](T it) { return std::max(it, other); }); }
+template <class T> static T atomicAnd(T *at, T more) { return __atomic_fetch_and(at, more, __ATOMIC_SEQ_CST); }
+template <class T> static T atomicOr(T *at, T more) { return __atomic_fetch_or(at, more, __ATOMIC_SEQ_CST); }
+template <class T> static T atomicXor(T *at, T more) { return __atomic_fetch_xor(at, more, __ATOMIC_SEQ_CST); }
 static void __threadfence() { std::atomic_thread_fence(std::memory_order_seq_cst); }
 static bool __isLocal(const void *) { return false; }
 static void *__cvta_global_to_generic(unsigned long word) { return (void *)word; }

@@ -3,7 +3,8 @@
 //!
 //! Only if nobody can tell who runs an iteration: no number of a team or thread is looked at, and nothing else is done
 //! by teams or threads but to combine what the iterations have given: what threads combine for their team, and teams for
-//! all, all threads combine at once. The kernel is in SPMD form then, but for that loop and those reductions.
+//! all, all threads combine at once. Inner loops may follow outer ones, as in triangles, if there is a box around them. The
+//! kernel is in SPMD form then, but for that loop and those reductions.
 
 use ir::construct::{ClauseKind, Leaf};
 use ir::program::{ExprId, ExprKind, Program, RegionId, StmtId, VarId};
@@ -13,6 +14,7 @@ use kernel::walk::{self, uses};
 use kernel::{Block, Crew, Dim, Reduce, Schedule, Share, Space, Stmt, StmtKind};
 use rustc_hash::FxHashSet;
 
+use super::rectangularize::has_box;
 use super::{Cx, Result};
 
 pub(super) fn run(cx: &mut Cx<'_>) -> Result<()> {
@@ -21,17 +23,12 @@ pub(super) fn run(cx: &mut Cx<'_>) -> Result<()> {
     }
     let Some((around, threads)) = threads_code(&cx.kernel.body, cx) else { return Ok(()) };
     let Some(share) = only_share(threads, around.pieces) else { return Ok(()) };
-    let follows = |e: ExprId| {
-        let named = uses(cx.program, Part::Expr(e)).0;
-        named.iter().any(|it| around.dims.iter().any(|dim| dim.var == it.var))
-    };
-    let bounds = share.dims.iter().flat_map(|it| [Some(it.begin), Some(it.bound), it.step]);
-    let loops = share.dims.len() + around.dims.len();
-    let is_even = share.dims.iter().chain(&around.dims).all(|it| it.rectangular)
-        && !bounds.flatten().any(follows);
-    if share.ordered || share.pieces.is_some() || !around.dims.is_empty() && !is_even {
+    if share.ordered || share.pieces.is_some() {
         return Ok(());
     }
+    let dims: Vec<Dim> = around.dims.iter().chain(&share.dims).cloned().collect();
+    let Some(dims) = one_nest(cx, around.dims.len(), dims) else { return Ok(()) };
+    let loops = dims.len();
     let span = cx.kernel.span;
     let mut body = threads.clone();
     if combine_at_once(cx.program, &mut body, &around.sums).is_none() {
@@ -43,7 +40,7 @@ pub(super) fn run(cx: &mut Cx<'_>) -> Result<()> {
     };
     let all = Crew { number, count };
     let one = cx.build(span).number(1);
-    give(&mut body, all, Schedule::RoundRobin(one), &around.dims);
+    give(&mut body, all, Schedule::RoundRobin(one), &dims);
     let outer: Vec<VarId> = around.dims.iter().map(|it| it.var).collect();
     let taken = cx.kernel.threads.vars().into_iter().chain(cx.kernel.groups.vars());
     let gone: FxHashSet<VarId> =
@@ -268,16 +265,34 @@ fn is_reduce(kind: &StmtKind) -> bool {
     matches!(kind, StmtKind::Reduce(_))
 }
 
-/// Gives the loop to another crew, with other loops around it.
-fn give(block: &mut Block, crew: Crew, schedule: Schedule, outer: &[Dim]) {
+/// Loops as those of one nest, of which so many are around the others; nothing if bounds follow each other in a way that
+/// no box is known for, or cores are to share them.
+fn one_nest(cx: &Cx<'_>, around: usize, mut dims: Vec<Dim>) -> Option<Vec<Dim>> {
+    if around == 0 {
+        return Some(dims);
+    }
+    let (outer, inner) = dims.split_at_mut(around);
+    for dim in inner.iter_mut() {
+        let bounds = [Some(dim.begin), Some(dim.bound), dim.step].into_iter().flatten();
+        let named = bounds.flat_map(|it| uses(cx.program, Part::Expr(it)).0);
+        if named.into_iter().any(|it| outer.iter().any(|dim| dim.var == it.var)) {
+            dim.rectangular = false;
+        }
+    }
+    let is_even = dims.iter().all(|it| it.rectangular);
+    (is_even || cx.vector == 0 && has_box(cx, &dims)).then_some(dims)
+}
+
+/// Gives the loop to another crew, as the nest of these loops.
+fn give(block: &mut Block, crew: Crew, schedule: Schedule, dims: &[Dim]) {
     for stmt in block {
         match &mut stmt.kind {
             StmtKind::Share(it) => {
                 (it.crew, it.schedule, it.within) = (crew, schedule, None);
-                it.dims.splice(0..0, outer.iter().cloned());
+                it.dims = dims.to_vec();
             }
             StmtKind::Reduce(it) => it.crew = crew,
-            StmtKind::Block(inner) => give(inner, crew, schedule, outer),
+            StmtKind::Block(inner) => give(inner, crew, schedule, dims),
             _ => {}
         }
     }

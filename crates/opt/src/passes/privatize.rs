@@ -243,14 +243,29 @@ fn find_room(cx: &mut Cx<'_>, plan: &mut Plan, left: u64) -> Option<()> {
         ExprKind::Int(length) => u64::try_from(length).ok(),
         _ => None,
     });
-    plan.room = known.map_or(most, |it| it.clamp(1, most));
+    // Of more elements than there is place for, groups have none.
+    plan.room = known.map_or(Some(most), |it| Some(it.max(1)).filter(|it| *it <= most))?;
     Some(())
 }
 
-/// How many elements of a pointer's data were mapped from the first on, if the kernel can tell.
+/// How many elements of a pointer's data were mapped from the first on, if the kernel can tell: by its own construct, or by
+/// another one of its function. The pointer may have had another value there, so copies are right whatever it says.
 fn mapped_length(program: &Program, kernel: &Kernel, var: VarId) -> Option<ExprId> {
+    let function = program.regions[kernel.region].function;
+    let others = program.regions.iter().filter(|(_, it)| it.function == function).map(|it| it.0);
+    let mut regions = std::iter::once(kernel.region).chain(others);
+    regions.find_map(|it| said_length(program, kernel, it, var))
+}
+
+/// The same, as the clauses of one construct say it.
+fn said_length(
+    program: &Program,
+    kernel: &Kernel,
+    region: RegionId,
+    var: VarId,
+) -> Option<ExprId> {
     let kind = |it: ExprId| &program.exprs[program.peeled(it)].kind;
-    program.regions[kernel.region].construct.kinds().find_map(|clause| {
+    program.regions[region].construct.kinds().find_map(|clause| {
         let ClauseKind::Map(map) = clause else { return None };
         if map.motion == Motion::Unsaid || !map.iterators.is_empty() {
             return None;

@@ -88,21 +88,36 @@ pub(super) struct Boxed<'a> {
     pub(super) checks: Vec<Check<'a>>,
 }
 
-/// The box around a nest whose bounds are affine.
-pub(super) fn boxed<'a>(cx: &mut Cx<'_>, share: &'a Share, span: Span) -> Option<Boxed<'a>> {
-    let vars: Vec<VarId> = share.dims.iter().map(|it| it.var).collect();
+/// Whether there is a box around loops: their bounds are affine in the variables of outer ones.
+pub(super) fn has_box(cx: &Cx<'_>, dims: &[Dim]) -> bool {
+    let program = &*cx.program;
+    let vars: Vec<VarId> = dims.iter().map(|it| it.var).collect();
     let is_plain = |it: &Dim| {
         let bounds = [Some(it.begin), Some(it.bound), it.step];
-        let follow = |e: ExprId| mentions(cx.program, e, |it| vars.contains(&it));
-        bounds.into_iter().flatten().all(|e| is_known(cx.program, cx.kernel, e, &vars))
-            && [it.begin, it.bound].into_iter().all(|e| is_affine(cx.program, e, &vars))
+        let follow = |e: ExprId| mentions(program, e, |it| vars.contains(&it));
+        bounds.into_iter().flatten().all(|e| is_known(program, cx.kernel, e, &vars))
+            && [it.begin, it.bound].into_iter().all(|e| is_affine(program, e, &vars))
             && it.step.is_none_or(|it| !follow(it))
-            && cx.program.types.is_integer(cx.program.vars[it.var].ty)
+            && program.types.is_integer(program.vars[it.var].ty)
             && it.test != LoopTest::Ne
     };
-    if !share.dims.iter().all(is_plain) {
+    // How many values are looked at of each variable: at both ends of its loop, wherever that may begin and end.
+    let mut looks: Vec<(VarId, usize)> = Vec::new();
+    dims.iter().all(|dim| {
+        let names = |var: VarId| [dim.begin, dim.bound].map(|e| mentions(program, e, |it| it == var));
+        let named = looks.iter().filter(|it| names(it.0).contains(&true));
+        let corners = named.fold(1usize, |all, it| all.saturating_mul(it.1));
+        looks.push((dim.var, corners.saturating_mul(2)));
+        is_plain(dim) && corners <= MOST_CORNERS
+    })
+}
+
+/// The box around a nest whose bounds are affine.
+pub(super) fn boxed<'a>(cx: &mut Cx<'_>, share: &'a Share, span: Span) -> Option<Boxed<'a>> {
+    if !has_box(cx, &share.dims) {
         return None;
     }
+    let vars: Vec<VarId> = share.dims.iter().map(|it| it.var).collect();
     let mut made = Block::new();
     let mut before = Block::new();
     let mut ends: Vec<Ends> = Vec::new();
@@ -110,9 +125,6 @@ pub(super) fn boxed<'a>(cx: &mut Cx<'_>, share: &'a Share, span: Span) -> Option
     let mut checks = Vec::new();
     for dim in &share.dims {
         let corners = corners(&ends, dim, cx.program);
-        if corners.len() > MOST_CORNERS {
-            return None;
-        }
         let (mut at, mut most) = (Vec::new(), None);
         let (mut begins, mut bounds) = (Vec::new(), Vec::new());
         for corner in &corners {
@@ -279,7 +291,7 @@ fn corners(ends: &[Ends], dim: &Dim, program: &Program) -> Vec<Vec<(VarId, VarId
         let with = |corner: &Vec<(VarId, VarId)>| -> Vec<Vec<(VarId, VarId)>> {
             at.iter().map(|value| [corner.as_slice(), &[(*var, *value)]].concat()).collect()
         };
-        corners = corners.iter().flat_map(with).take(MOST_CORNERS + 1).collect();
+        corners = corners.iter().flat_map(with).collect();
     }
     corners
 }

@@ -3,7 +3,8 @@
 //! In: a loop that all threads share, whose iterations each sum over a loop that walks through memory: rows of a matrix, full
 //! or sparse. A thread for each row would load from as many places as there are threads. Out: a group has some iterations
 //! at a time. Threads side by side compute the summands of a row side by side into memory of the group, and there one
-//! thread for each iteration adds them up in the order of the program: the sum is the same number.
+//! thread for each iteration adds them up in the order of the program: the sum is the same number. As many threads as run
+//! in step go along long rows, a few along each of several short ones.
 
 use ir::program::{BinaryOp, ExprId, ExprKind, Init, Program, StmtId, StmtKind as C, VarId};
 use ir::region::LoopTest;
@@ -11,8 +12,9 @@ use ir::types::{IntKind, Ty, TypeKind};
 use ir::walk::Part;
 use kernel::build::Builder;
 use kernel::copy::Copier;
-use kernel::{Block, Dim, Loop, LoopKind, Share, Space, Stmt, StmtKind};
+use kernel::{Block, Dim, Loop, LoopKind, Share, Shuffle, Space, Stmt, StmtKind};
 use rustc_hash::{FxHashMap, FxHashSet};
+use source::Span;
 
 use super::nest::{
     Quiet, counted, follows, iteration_code, listed, mentions, mentions_in, replace_share, size_of,
@@ -27,6 +29,8 @@ const LANES: u32 = 32;
 const EACH: u32 = 4;
 /// Summands of each iteration that are computed before they are added up.
 const AT_ONCE: u32 = 64;
+/// Rows that are no longer than this have only the threads of their own iteration.
+const SHORT: u32 = EACH * 4;
 /// Bytes for the summands of one iteration and round at most, all sums together.
 const MOST_BYTES: u64 = 8;
 /// Registers of a thread that leave room for many loads on their way.
@@ -214,6 +218,17 @@ fn elements(program: &Program, body: &[StmtId]) -> Vec<(ExprId, ExprId)> {
     found
 }
 
+/// How threads go along rows.
+#[derive(Clone, Copy)]
+struct Width {
+    /// So many side by side.
+    lanes: u32,
+    /// Summands of each row that there is room for.
+    most: u32,
+    /// Each row has as many.
+    is_whole: bool,
+}
+
 /// The summands of a turn.
 struct Rows<'a> {
     plan: &'a Plan,
@@ -277,7 +292,58 @@ impl<'a> Rows<'a> {
         (from, length)
     }
 
-    /// The shortest and the longest row.
+    /// The shortest and the longest row, by threads that exchange what they have; `shared` are in memory of the group.
+    fn exchanged(
+        &self,
+        cx: &mut Cx<'_>,
+        turns: &Turns,
+        shared: [VarId; 2],
+        out: &mut Block,
+    ) {
+        let span = turns.span;
+        let (long, lanes) = (long(cx.program), cx.groups.lanes);
+        let far = cx.number("far", Space::Uniform, span, out);
+        let own = ["least", "most"].map(|it| {
+            let var = cx.fresh(it, long, Space::Private, span, out);
+            let value = cx.build(span).var(self.count);
+            cx.set(var, value, span, out);
+            var
+        });
+        let one = cx.build(span).number(1);
+        cx.set(far, one, span, out);
+        let mut body = Block::new();
+        for (var, op) in own.into_iter().zip([BinaryOp::Lt, BinaryOp::Gt]) {
+            let to = cx.fresh("other", long, Space::Private, span, &mut body);
+            let build = &mut cx.build(span);
+            let (from, far) = (build.var(var), build.var(far));
+            let shuffle = Shuffle { to, from, far, lanes };
+            body.push(Stmt::new(StmtKind::Shuffle(Box::new(shuffle)), span));
+            let build = &mut cx.build(span);
+            let other = build.var(to);
+            let is_beyond = build.binary(op, other, from);
+            let value = build.either(is_beyond, other, from);
+            cx.set(var, value, span, &mut body);
+        }
+        let build = &mut cx.build(span);
+        let (by, end, two) = (build.var(far), build.number(lanes.cast_signed()), build.number(2));
+        let condition = Some(build.binary(BinaryOp::Lt, by, end));
+        let twice = build.binary(BinaryOp::Mul, by, two);
+        let step = Some(build.set(far, twice));
+        let each = Loop { kind: LoopKind::Before, condition, step, body };
+        out.push(Stmt::new(StmtKind::Loop(Box::new(each)), span));
+        let mut tell = Block::new();
+        for (to, from) in shared.into_iter().zip(own) {
+            let value = cx.build(span).var(from);
+            cx.set(to, value, span, &mut tell);
+        }
+        let me = cx.kernel.threads.number;
+        let build = &mut cx.build(span);
+        let (me, first) = (build.var(me), build.number(0));
+        let is_first = build.binary(BinaryOp::Eq, me, first);
+        out.push(Stmt::new(StmtKind::If(is_first, tell, Block::new()), span));
+    }
+
+    /// The same where they cannot: each looks at all.
     fn extremes(
         &self,
         cx: &mut Cx<'_>,
@@ -309,15 +375,16 @@ impl<'a> Rows<'a> {
     }
 
     /// Summands of some rows, side by side.
-    fn summands(&self, cx: &mut Cx<'_>, turns: &Turns, is_whole: bool) -> Result<StmtId> {
+    fn summands(&self, cx: &mut Cx<'_>, turns: &Turns, width: Width) -> Result<StmtId> {
         let (long, span, plan) = (long(cx.program), turns.span, self.plan);
         let me = cx.kernel.threads.number;
-        let bundles = (turns.threads / LANES).max(1);
+        let Width { lanes: side_by_side, most, is_whole } = width;
+        let bundles = (turns.threads / side_by_side).max(1);
         let rows = turns.owners / bundles;
         let build = &mut cx.build(span);
         let [row, lane, owner, part] =
             ["row", "lane", "owner", "part"].map(|it| build.fresh_number(it));
-        let (thread, lanes) = (build.var(me), build.number(i64::from(LANES)));
+        let (thread, lanes) = (build.var(me), build.number(i64::from(side_by_side)));
         let value = build.binary(BinaryOp::Rem, thread, lanes);
         let mut list = vec![declared(build, lane, value)];
         // One row of threads that run in step.
@@ -388,8 +455,8 @@ impl<'a> Rows<'a> {
             let is_there = build.binary(BinaryOp::Lt, signed, left);
             one = build.stmt(C::If(is_there, one, None));
         }
-        let bounds = [build.var(lane), build.number(i64::from(AT_ONCE))];
-        of_row.push(steps(build, part, bounds, LANES, AT_ONCE / LANES, one));
+        let bounds = [build.var(lane), build.number(i64::from(most))];
+        of_row.push(steps(build, part, bounds, side_by_side, most / side_by_side, one));
         let mut of_row = build.stmt(C::Block(of_row.into()));
         if !is_whole {
             let (left, none) = (build.var(left), build.int(0, long));
@@ -404,7 +471,12 @@ impl<'a> Rows<'a> {
     }
 
     /// The summands of the thread's own row, one after the other.
-    fn sums(&self, cx: &mut Cx<'_>, turns: &Turns, is_whole: bool) -> Result<StmtId> {
+    fn sums(
+        &self,
+        cx: &mut Cx<'_>,
+        turns: &Turns,
+        Width { most, is_whole, .. }: Width,
+    ) -> Result<StmtId> {
         let (long, span) = (long(cx.program), turns.span);
         let me = cx.kernel.threads.number;
         let part = cx.build(span).fresh_number("part");
@@ -432,7 +504,7 @@ impl<'a> Rows<'a> {
             let leave = build.stmt(C::Break);
             body = build.stmt(C::If(is_there, body, Some(leave)));
         }
-        let bounds = [build.number(0), build.number(i64::from(AT_ONCE))];
+        let bounds = [build.number(0), build.number(i64::from(most))];
         Ok(steps(build, part, bounds, 1, 16, body))
     }
 }
@@ -479,15 +551,24 @@ impl Work for Rows<'_> {
         let then = vec![Stmt::new(StmtKind::Eval(e), span)];
         let is_owner = turns.is_owner(cx);
         out.push(Stmt::new(StmtKind::If(is_owner, then, Block::new()), span));
+        // Those who have iterations exchange by themselves.
+        let exchanges = !self.plan.is_even && cx.groups.lanes == u64::from(turns.owners);
+        let shared = exchanges.then(|| {
+            let shared = ["least", "most"].map(|it| cx.fresh(it, long, Space::Group, span, out));
+            self.exchanged(cx, turns, shared, out);
+            shared
+        });
         out.push(Stmt::new(StmtKind::Barrier, span));
         let zero = cx.build(span).number(0);
         let first = self.of(cx, turns, self.counts, zero)?;
-        let [least, most] = ["least", "most"].map(|it| {
-            let var = cx.fresh(it, long, Space::Uniform, span, out);
-            cx.set(var, first, span, out);
-            var
-        });
+        let [least, most] = ["least", "most"].map(|it| cx.fresh(it, long, Space::Uniform, span, out));
+        for (at, var) in [least, most].into_iter().enumerate() {
+            let value = shared.and_then(|it| it.get(at).copied());
+            let value = value.map_or(first, |it| cx.build(span).var(it));
+            cx.set(var, value, span, out);
+        }
         match self.plan.is_even {
+            false if exchanges => {}
             false => self.extremes(cx, turns, [least, most], out)?,
             // Rows that are all alike are as long as the first, or not there.
             true => {
@@ -505,35 +586,60 @@ impl Work for Rows<'_> {
         // Before others begin with the next turn.
         out.push(Stmt::new(StmtKind::Barrier, span));
         cx.set(self.at, zero, span, out);
+        let short = Width { lanes: EACH, most: SHORT, is_whole: false };
+        let short = self.round(cx, turns, |this, cx| {
+            Ok([this.summands(cx, turns, short)?, this.sums(cx, turns, short)?].map(|it| code(it, span)))
+        })?;
         let build = &mut cx.build(span);
         let (done, more) = (build.var(self.at), build.number(i64::from(AT_ONCE)));
         let behind = build.binary(BinaryOp::Add, done, more);
         let behind = build.cast(behind, long);
         let least = build.var(least);
         let is_whole = build.binary(BinaryOp::Le, behind, least);
-        let either = |[whole, part]: [StmtId; 2]| {
-            let code = |it| vec![Stmt::new(StmtKind::Code(it), span)];
-            Stmt::new(StmtKind::If(is_whole, code(whole), code(part)), span)
-        };
-        let summands = [self.summands(cx, turns, true)?, self.summands(cx, turns, false)?];
-        let sums = [self.sums(cx, turns, true)?, self.sums(cx, turns, false)?];
-        let is_owner = turns.is_owner(cx);
-        let body = vec![
-            either(summands),
-            Stmt::new(StmtKind::Barrier, span),
-            Stmt::new(StmtKind::If(is_owner, vec![either(sums)], Block::new()), span),
-            Stmt::new(StmtKind::Barrier, span),
-        ];
+        let body = self.round(cx, turns, |this, cx| {
+            let [whole, part] =
+                [true, false].map(|is_whole| Width { lanes: LANES, most: AT_ONCE, is_whole });
+            let summands = [this.summands(cx, turns, whole)?, this.summands(cx, turns, part)?];
+            let sums = [this.sums(cx, turns, whole)?, this.sums(cx, turns, part)?];
+            Ok([summands, sums].map(|[whole, part]| {
+                let [whole, part] = [whole, part].map(|it| vec![code(it, span)]);
+                Stmt::new(StmtKind::If(is_whole, whole, part), span)
+            }))
+        })?;
         let build = &mut cx.build(span);
         let (done, end) = (build.var(self.at), build.var(most));
         let signed = build.cast(done, long);
         let condition = Some(build.binary(BinaryOp::Lt, signed, end));
         let next = build.binary(BinaryOp::Add, done, more);
         let step = Some(build.set(self.at, next));
+        let limit = build.int(i64::from(SHORT), long);
+        let are_short = build.binary(BinaryOp::Le, end, limit);
         let rounds = Loop { kind: LoopKind::Before, condition, step, body };
-        out.push(Stmt::new(StmtKind::Loop(Box::new(rounds)), span));
+        let rounds = vec![Stmt::new(StmtKind::Loop(Box::new(rounds)), span)];
+        out.push(Stmt::new(StmtKind::If(are_short, short, rounds), span));
         Ok(())
     }
+}
+
+impl Rows<'_> {
+    /// Summands, then their sums.
+    fn round(
+        &self,
+        cx: &mut Cx<'_>,
+        turns: &Turns,
+        work: impl FnOnce(&Self, &mut Cx<'_>) -> Result<[Stmt; 2]>,
+    ) -> Result<Block> {
+        let span = turns.span;
+        let [summands, sums] = work(self, cx)?;
+        let is_owner = turns.is_owner(cx);
+        let barrier = Stmt::new(StmtKind::Barrier, span);
+        let sums = Stmt::new(StmtKind::If(is_owner, vec![sums], Block::new()), span);
+        Ok(vec![summands, barrier.clone(), sums, barrier])
+    }
+}
+
+fn code(stmt: StmtId, span: Span) -> Stmt {
+    Stmt::new(StmtKind::Code(stmt), span)
 }
 
 /// A signed number of 64 bits.

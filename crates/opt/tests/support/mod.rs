@@ -55,7 +55,7 @@ pub(crate) fn after(module: &Module, pass: &str, threads: u64) -> Result<Module,
     let mut made = module.clone();
     let groups = Groups {
         most_threads: threads,
-        lanes: 2,
+        lanes: if threads.is_multiple_of(32) { threads / 4 } else { 2 },
         memory: 1 << 20,
         words: 32,
         questions: 8,

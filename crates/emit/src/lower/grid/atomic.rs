@@ -8,7 +8,7 @@
 
 use ir::construct::{ClauseKind, Leaf, MemoryOrder};
 use ir::program::{BinaryOp, ExprId, ExprKind, RegionId};
-use opt::atomic::{self, Access, Change, Taken};
+use opt::atomic::{self, Access, Change, Instruction, Taken};
 
 use crate::c::{Grid, Out, Printer};
 use crate::lower::Lowering;
@@ -71,6 +71,7 @@ impl Lowering<'_> {
     /// The access as one exchange.
     fn exchange(&self, printer: &Printer<'_>, access: Access, out: &mut Out<'_>) {
         let object = access.change.object();
+        let single = atomic::instruction(self.program, &access.change).map(instruction);
         let ty = printer.type_name(self.program.exprs[object].ty.plain());
         let place = format!("&{}", printer.primary(object));
         let mut holds = String::new();
@@ -79,7 +80,7 @@ impl Lowering<'_> {
             Change::Write(_, value) => {
                 let value = printer.primary(value);
                 out.line(&format!("const {ty} __ferry_e = ({ty}){value};"));
-                (format!("__ferry_change({place}, [=]({ty}) {{ return __ferry_e; }})"), None)
+                (format!("__ferry_exchange({place}, ({ty})__ferry_e)"), None)
             }
             Change::Compare { op, with, is_right, value, .. } => {
                 let (with, value) = (printer.primary(with), printer.primary(value));
@@ -92,10 +93,16 @@ impl Lowering<'_> {
                 };
                 holds = question("__ferry_was");
                 let next = |it: &str| format!("{} ? __ferry_d : {it}", question(it));
-                let done = format!(
-                    "__ferry_change({place}, [=]({ty} __ferry_x) {{ return ({ty})({}); }})",
-                    next("__ferry_x")
-                );
+                let done = match single {
+                    Some(name) if op == BinaryOp::Eq => {
+                        format!("{name}({place}, __ferry_e, __ferry_d)")
+                    }
+                    Some(name) => format!("{name}({place}, __ferry_d)"),
+                    None => format!(
+                        "__ferry_change({place}, [=]({ty} __ferry_x) {{ return ({ty})({}); }})",
+                        next("__ferry_x")
+                    ),
+                };
                 (done, Some(next("__ferry_was")))
             }
             Change::Update { op, value, is_right, .. } => {
@@ -109,6 +116,7 @@ impl Lowering<'_> {
                 let is_sum = !is_right
                     && value.is_none_or(|it| atomic::adds_alike(self.program, object, it));
                 let done = match op {
+                    _ if let Some(name) = single => format!("{name}({place}, ({ty})__ferry_e)"),
                     BinaryOp::Add if is_sum => format!("__ferry_add({place}, ({ty})__ferry_e)"),
                     BinaryOp::Sub if is_sum => {
                         format!("__ferry_add({place}, ({ty})-({ty})__ferry_e)")
@@ -149,5 +157,17 @@ impl Lowering<'_> {
     /// What is under conversions.
     pub(super) fn peeled(&self, expr: ExprId) -> ExprId {
         self.program.peeled(expr)
+    }
+}
+
+/// What the text before a program calls an instruction.
+fn instruction(it: Instruction) -> &'static str {
+    match it {
+        Instruction::Min => "__ferry_least",
+        Instruction::Max => "__ferry_most",
+        Instruction::And => "__ferry_and",
+        Instruction::Or => "__ferry_or",
+        Instruction::Xor => "__ferry_xor",
+        Instruction::CompareAndSwap => "__ferry_swap",
     }
 }

@@ -143,6 +143,66 @@ template <class T, class F> static __device__ T __ferry_change(T *at, F next)
     seen = found;
   }
 }
+/* What an integer of four or eight bytes is to the instructions that compare, and to those that look at bits. */
+template <unsigned long N, bool S> struct __ferry_compared { typedef unsigned int type; };
+template <> struct __ferry_compared<4, true> { typedef int type; };
+template <> struct __ferry_compared<8, false> { typedef unsigned long long type; };
+template <> struct __ferry_compared<8, true> { typedef long long type; };
+/* One instruction each; they answer what was there. */
+#define __ferry_instruction(name, as, instruction, next) \
+  template <class T> static __device__ T name(T *at, T value) \
+  { \
+    if (__isLocal(at)) { \
+      const T old = *at; \
+      *at = next; \
+      return old; \
+    } \
+    typedef typename as::type bits; \
+    return (T)instruction((bits *)at, (bits)value); \
+  }
+#define __ferry_as_number __ferry_compared<sizeof(T), ((T)-1 < (T)0)>
+#define __ferry_as_bits __ferry_exchanged<sizeof(T)>
+__ferry_instruction(__ferry_least, __ferry_as_number, atomicMin, value < old ? value : old)
+__ferry_instruction(__ferry_most, __ferry_as_number, atomicMax, value > old ? value : old)
+__ferry_instruction(__ferry_and, __ferry_as_bits, atomicAnd, old & value)
+__ferry_instruction(__ferry_or, __ferry_as_bits, atomicOr, old | value)
+__ferry_instruction(__ferry_xor, __ferry_as_bits, atomicXor, old ^ value)
+template <class T> static __device__ T __ferry_swap(T *at, T seen, T put)
+{
+  if (__isLocal(at)) {
+    const T old = *at;
+    *at = old == seen ? put : old;
+    return old;
+  }
+  typedef typename __ferry_exchanged<sizeof(T)>::type bits;
+  return (T)atomicCAS((bits *)at, (bits)seen, (bits)put);
+}
+/* Puts a value to an address; answers what was there. */
+template <class T, unsigned long N> struct __ferry_placed {
+  static __device__ T at(T *at, T value) { return __ferry_change(at, [=](T) { return value; }); }
+};
+#define __ferry_exchanges(N) \
+  template <class T> struct __ferry_placed<T, N> { \
+    static __device__ T at(T *at, T value) \
+    { \
+      typename __ferry_exchanged<N>::type put; \
+      memcpy(&put, &value, N); \
+      put = atomicExch((typename __ferry_exchanged<N>::type *)at, put); \
+      memcpy(&value, &put, N); \
+      return value; \
+    } \
+  };
+__ferry_exchanges(4)
+__ferry_exchanges(8)
+template <class T> static __device__ T __ferry_exchange(T *at, T value)
+{
+  if (__isLocal(at)) {
+    const T old = *at;
+    *at = value;
+    return old;
+  }
+  return __ferry_placed<T, sizeof(T)>::at(at, value);
+}
 /* What is at an address, in one step. */
 template <class T> static __device__ T __ferry_read(const T *at) { return *(const volatile T *)at; }
 /* The same for sums, where there is an instruction. */

@@ -29,14 +29,18 @@ template <class T> static __device__ T atomicCAS(T *at, T old, T now)
   __hip_atomic_compare_exchange_strong(at, &old, now, __ATOMIC_RELAXED, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
   return old;
 }
-static __device__ int atomicExch(int *at, int now)
-{
-  return __hip_atomic_exchange(at, now, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
-}
-template <class T> static __device__ T atomicAdd(T *at, T value)
-{
-  return __hip_atomic_fetch_add(at, value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
-}
+#define __ferry_atomic(name, does) \
+  template <class T> static __device__ T name(T *at, T value) \
+  { \
+    return does(at, value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT); \
+  }
+__ferry_atomic(atomicExch, __hip_atomic_exchange)
+__ferry_atomic(atomicAdd, __hip_atomic_fetch_add)
+__ferry_atomic(atomicMin, __hip_atomic_fetch_min)
+__ferry_atomic(atomicMax, __hip_atomic_fetch_max)
+__ferry_atomic(atomicAnd, __hip_atomic_fetch_and)
+__ferry_atomic(atomicOr, __hip_atomic_fetch_or)
+__ferry_atomic(atomicXor, __hip_atomic_fetch_xor)
 static __device__ double __longlong_as_double(long value) { return __builtin_bit_cast(double, value); }
 static __device__ void *__ferry_memcpy(void *to, const void *from, unsigned long size)
 {

@@ -22,9 +22,19 @@ impl Scanning<'_, '_> {
         let total = self.total;
         let value = self.cx.build(span).var(first);
         self.set(ticket, value, out);
+        // No more than there are tiles: who has a part looks at what all parts before it give.
         let build = &mut self.cx.build(span);
+        let (all, own, threads) = (build.var(total), build.number(tile), build.var(count));
+        let wide = build.binary(BinaryOp::Mul, own, threads);
+        let one = build.number(1);
+        let more = build.binary(BinaryOp::Sub, wide, one);
+        let tiles = build.binary(BinaryOp::Add, all, more);
+        let tiles = build.binary(BinaryOp::Div, tiles, wide);
+        let is_none = build.binary(BinaryOp::Lt, tiles, one);
+        let tiles = build.either(is_none, one, tiles);
         let (all, most) = (build.var(groups), build.number(posts));
-        let value = build.min(all, most);
+        let most = build.min(all, most);
+        let value = build.min(most, tiles);
         self.set(parts, value, out);
         // Whole tiles: ceil(ceil(total / parts) / tile) * tile
         let build = &mut self.cx.build(span);
@@ -47,8 +57,9 @@ impl Scanning<'_, '_> {
             let value = build.min(value, all);
             self.set(var, value, out);
         }
+        let mut part = Block::new();
         // What was there before is looked at before the group tells what it has: the last may change it then.
-        let carries = self.carries(out);
+        let carries = self.carries(&mut part);
         let mut before = Block::new();
         for (carry, prefix) in carries.iter().zip(&self.scan.prefixes) {
             let build = &mut self.cx.build(span);
@@ -56,12 +67,12 @@ impl Scanning<'_, '_> {
             let e = build.copy(to, from);
             before.push(Stmt::new(StmtKind::Eval(e), span));
         }
-        self.primary(before, out);
-        self.sum_up(room, (begin, end), out)?;
+        self.primary(before, &mut part);
+        self.sum_up(room, (begin, end), &mut part)?;
         let places = self.places();
-        self.tell(room, &places, (ticket, parts), out);
-        self.look_back(room, &places, (ticket, parts), &carries, out);
-        self.tiles(room, (begin, end), &carries, out)?;
+        self.tell(room, &places, ticket, &mut part);
+        self.look_back(room, &places, ticket, &carries, &mut part);
+        self.tiles(room, (begin, end), &carries, &mut part)?;
         // The last part has the whole.
         let mut whole = Block::new();
         for (carry, prefix) in carries.iter().zip(&self.scan.prefixes) {
@@ -75,7 +86,11 @@ impl Scanning<'_, '_> {
         let next = build.binary(BinaryOp::Add, number, one);
         let is_last = build.binary(BinaryOp::Eq, next, all);
         let whole = vec![Stmt::new(StmtKind::If(is_last, whole, Block::new()), span)];
-        self.primary(whole, out);
+        self.primary(whole, &mut part);
+        let build = &mut self.cx.build(span);
+        let (number, all) = (build.var(ticket), build.var(parts));
+        let is_some = build.binary(BinaryOp::Lt, number, all);
+        out.push(Stmt::new(StmtKind::If(is_some, part, Block::new()), span));
         self.forget(me, count, parts, out);
         Ok(())
     }
@@ -220,7 +235,7 @@ impl Scanning<'_, '_> {
         &mut self,
         room: &Room,
         places: &[(u64, u64)],
-        (ticket, parts): (VarId, VarId),
+        ticket: VarId,
         out: &mut Block,
     ) {
         let span = self.span;
@@ -243,10 +258,6 @@ impl Scanning<'_, '_> {
         let place = build.var(ticket);
         let post = intrinsic::at_place(build, intrinsic::POST, place);
         tell.push(Stmt::new(StmtKind::Eval(post), span));
-        let build = &mut self.cx.build(span);
-        let (number, all) = (build.var(ticket), build.var(parts));
-        let is_some = build.binary(BinaryOp::Lt, number, all);
-        let tell = vec![Stmt::new(StmtKind::If(is_some, tell, Block::new()), span)];
         self.primary(tell, out);
     }
 
@@ -255,7 +266,7 @@ impl Scanning<'_, '_> {
         &mut self,
         room: &Room,
         places: &[(u64, u64)],
-        (ticket, parts): (VarId, VarId),
+        ticket: VarId,
         carries: &[VarId],
         out: &mut Block,
     ) {
@@ -264,15 +275,10 @@ impl Scanning<'_, '_> {
         let prefixes = self.scan.prefixes.clone();
         self.barrier(out);
         let mut block = Block::new();
-        let [before, each, at, end] =
-            ["before", "each", "at", "end"].map(|it| self.number(it, Space::Private, &mut block));
+        let [each, at, end] =
+            ["each", "at", "end"].map(|it| self.number(it, Space::Private, &mut block));
         let build = &mut self.cx.build(span);
-        let (number, all, zero) = (build.var(ticket), build.var(parts), build.number(0));
-        let is_some = build.binary(BinaryOp::Lt, number, all);
-        let value = build.either(is_some, number, zero);
-        self.set(before, value, &mut block);
-        let build = &mut self.cx.build(span);
-        let (all, by, one) = (build.var(before), build.var(count), build.number(1));
+        let (all, by, one) = (build.var(ticket), build.var(count), build.number(1));
         let more = build.binary(BinaryOp::Add, all, by);
         let more = build.binary(BinaryOp::Sub, more, one);
         let value = build.binary(BinaryOp::Div, more, by);
@@ -280,7 +286,7 @@ impl Scanning<'_, '_> {
         for (var, far) in [(at, 0), (end, 1)] {
             let build = &mut self.cx.build(span);
             let (number, far, each, all) =
-                (build.var(me), build.number(far), build.var(each), build.var(before));
+                (build.var(me), build.number(far), build.var(each), build.var(ticket));
             let number = build.binary(BinaryOp::Add, number, far);
             let value = build.binary(BinaryOp::Mul, number, each);
             let value = build.min(value, all);
