@@ -324,6 +324,13 @@ fn groups(cx: &mut Cx<'_>, sums: &[Sum], span: Span, out: &mut Block) {
         return;
     }
     (cx.kernel.launch.words, cx.kernel.launch.questions) = (words, question + 1);
+    let combine: Block = sums.iter().flat_map(|it| it.combine.iter().cloned()).collect();
+    // A group that is alone has all; where threads exchange values compilers know barriers in conditions.
+    let asks_for_others = elements.is_none() && cx.groups.exchange() > 1;
+    if asks_for_others {
+        out.append(&mut body);
+    }
+    let mut rest = Block::new();
     let mut leave = Block::new();
     let group = cx.kernel.groups.number;
     for (sum, at) in sums.iter().zip(&places) {
@@ -335,15 +342,15 @@ fn groups(cx: &mut Cx<'_>, sums: &[Sum], span: Span, out: &mut Block) {
     }
     let is_first = first(cx, span);
     body.push(Stmt::new(StmtKind::If(is_first, leave, Block::new()), span));
-    each_element(cx, elements, body, Space::Uniform, span, out);
+    each_element(cx, elements, body, Space::Uniform, span, &mut rest);
     let int = cx.build(span).int_type();
-    let last = cx.fresh("last", int, Space::Group, span, out);
+    let last = cx.fresh("last", int, Space::Group, span, &mut rest);
     let mut ask = Block::new();
     let answer = intrinsic::is_last(&mut cx.build(span), question);
     cx.set(last, answer, span, &mut ask);
     let is_first = first(cx, span);
-    out.push(Stmt::new(StmtKind::If(is_first, ask, Block::new()), span));
-    out.push(Stmt::new(StmtKind::Barrier, span));
+    rest.push(Stmt::new(StmtKind::If(is_first, ask, Block::new()), span));
+    rest.push(Stmt::new(StmtKind::Barrier, span));
     // All groups go the same way, the last with something to do: compilers fail at barriers of loops in conditions.
     let mut body = Block::new();
     let count = taken(cx, sums, &places, last, span, &mut body);
@@ -354,9 +361,18 @@ fn groups(cx: &mut Cx<'_>, sums: &[Sum], span: Span, out: &mut Block) {
         let last = build.var(last);
         build.and(last, is_first)
     };
-    let combine = sums.iter().flat_map(|it| it.combine.iter().cloned()).collect();
-    body.push(Stmt::new(StmtKind::If(is_mine, combine, Block::new()), span));
-    each_element(cx, elements, body, Space::Uniform, span, out);
+    body.push(Stmt::new(StmtKind::If(is_mine, combine.clone(), Block::new()), span));
+    each_element(cx, elements, body, Space::Uniform, span, &mut rest);
+    if !asks_for_others {
+        return out.append(&mut rest);
+    }
+    let is_first = first(cx, span);
+    let groups = cx.kernel.groups.count;
+    let build = &mut cx.build(span);
+    let (all, one) = (build.var(groups), build.number(1));
+    let is_alone = build.binary(BinaryOp::Eq, all, one);
+    let alone = vec![Stmt::new(StmtKind::If(is_first, combine, Block::new()), span)];
+    out.push(Stmt::new(StmtKind::If(is_alone, alone, rest), span));
 }
 
 /// Where a group leaves what it has.

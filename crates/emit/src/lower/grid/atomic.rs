@@ -72,6 +72,8 @@ impl Lowering<'_> {
     fn exchange(&self, printer: &Printer<'_>, access: Access, out: &mut Out<'_>) {
         let object = access.change.object();
         let single = atomic::instruction(self.program, &access.change).map(instruction);
+        let Taken { before, after: later, otherwise, holds: answer } = access.taken;
+        let is_blind = before.or(later).or(otherwise).or(answer).is_none();
         let ty = printer.type_name(self.program.exprs[object].ty.plain());
         let place = format!("&{}", printer.primary(object));
         let mut holds = String::new();
@@ -80,7 +82,11 @@ impl Lowering<'_> {
             Change::Write(_, value) => {
                 let value = printer.primary(value);
                 out.line(&format!("const {ty} __ferry_e = ({ty}){value};"));
-                (format!("__ferry_exchange({place}, ({ty})__ferry_e)"), None)
+                let done = match is_blind {
+                    true => format!("__ferry_write({place}, ({ty})__ferry_e)"),
+                    false => format!("__ferry_change({place}, [=]({ty}) {{ return __ferry_e; }})"),
+                };
+                (done, None)
             }
             Change::Compare { op, with, is_right, value, .. } => {
                 let (with, value) = (printer.primary(with), printer.primary(value));
@@ -129,8 +135,7 @@ impl Lowering<'_> {
                 (done, Some(next("__ferry_was")))
             }
         };
-        let Taken { before, after: later, otherwise, holds: answer } = access.taken;
-        if before.or(later).or(otherwise).or(answer).is_none() {
+        if is_blind {
             return out.line(&format!("{done};"));
         }
         out.line(&format!("const {ty} __ferry_was = {done};"));

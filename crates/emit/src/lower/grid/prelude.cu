@@ -177,34 +177,10 @@ template <class T> static __device__ T __ferry_swap(T *at, T seen, T put)
   typedef typename __ferry_exchanged<sizeof(T)>::type bits;
   return (T)atomicCAS((bits *)at, (bits)seen, (bits)put);
 }
-/* Puts a value to an address; answers what was there. */
-template <class T, unsigned long N> struct __ferry_placed {
-  static __device__ T at(T *at, T value) { return __ferry_change(at, [=](T) { return value; }); }
-};
-#define __ferry_exchanges(N) \
-  template <class T> struct __ferry_placed<T, N> { \
-    static __device__ T at(T *at, T value) \
-    { \
-      typename __ferry_exchanged<N>::type put; \
-      memcpy(&put, &value, N); \
-      put = atomicExch((typename __ferry_exchanged<N>::type *)at, put); \
-      memcpy(&value, &put, N); \
-      return value; \
-    } \
-  };
-__ferry_exchanges(4)
-__ferry_exchanges(8)
-template <class T> static __device__ T __ferry_exchange(T *at, T value)
-{
-  if (__isLocal(at)) {
-    const T old = *at;
-    *at = value;
-    return old;
-  }
-  return __ferry_placed<T, sizeof(T)>::at(at, value);
-}
 /* What is at an address, in one step. */
 template <class T> static __device__ T __ferry_read(const T *at) { return *(const volatile T *)at; }
+/* The same for what is put there. */
+template <class T> static __device__ void __ferry_write(T *at, T value) { *(volatile T *)at = value; }
 /* The same for sums, where there is an instruction. */
 template <class T> struct __ferry_sum {
   static __device__ T add(T *at, T value)
