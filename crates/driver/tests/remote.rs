@@ -125,6 +125,7 @@ fn functions(bodies: &[(&str, &str)]) -> String {
 fn what_means_something_else_there_is_refused_by_name() {
     let odd = "struct odd { char a; int : 0; char b; };";
     let deep = "struct deep { struct { char a; int : 5; } list[2]; };";
+    let vector = "typedef int wide_vector __attribute__((vector_size(32))); struct of_vector { char a; wide_vector b; };";
     let refused = [
         ("", "long double y = x; x = y;", "`long double`"),
         ("", "x = x / 10.0L - 0.3;", "`long double`"),
@@ -145,6 +146,21 @@ fn what_means_something_else_there_is_refused_by_name() {
             "a bit-field that has no name",
         ),
         (deep, "struct deep it; n = sizeof it;", "a bit-field that has no name"),
+        (
+            "struct gap { char a; int : 0; char b; };",
+            "n = __builtin_offsetof(struct gap, b);",
+            "a bit-field that has no name",
+        ),
+        (vector, "struct of_vector it; it.a = 1; n = it.a;", "a vector of more than 16 bytes"),
+        (
+            "",
+            "n = _Alignof(int __attribute__((vector_size(32))));",
+            "a vector of more than 16 bytes",
+        ),
+        ("struct list { __builtin_va_list it; };", "struct list it; n = sizeof it;", "`va_list`"),
+        ("", "n = sizeof(__builtin_va_list);", "`va_list`"),
+        ("int open(const char *, int, ...);", "n = open(\"a.c\", 0);", "a call of `open`"),
+        ("", "pthread_mutexattr_t it; pthread_mutexattr_init(&it);", "`pthread_mutexattr_init`"),
     ];
     let folder = folder(&described("", "", true), &functions(&refused.map(|it| (it.0, it.1))));
     let built = build(folder.path(), "remote:m.toml", &[]);
@@ -161,7 +177,15 @@ fn what_means_something_else_there_is_refused_by_name() {
     let taken = [
         ("", "printf(\"no long double, no fesetround\\n\");"),
         ("static int ilogb_of(int x) { return x; }", "n = ilogb_of(2);"),
-        ("struct even { unsigned a : 3, : 5; int b; };", "struct even it = { 1, 2 }; n = it.b;"),
+        ("", "char *to; size_t size; n = open_memstream(&to, &size) != 0;"),
+        (
+            "struct even { int a __attribute__((vector_size(16))), b __attribute__((vector_size(32), aligned(32))); };",
+            "struct even it; n = sizeof it;",
+        ),
+        (
+            "struct even_bits { unsigned a : 3, : 5; int b; };",
+            "struct even_bits it = { 1, 2 }; n = it.b;",
+        ),
         (
             "",
             "_Pragma(\"omp target device(ancestor: 1) map(n)\") { long double y = x; n = y > 0; }",
@@ -206,6 +230,20 @@ int main(void) {
     assert!(built.status.success(), "{}", told(&built));
     let ran = run(folder.path(), &[]);
     assert!(String::from_utf8_lossy(&ran.stdout).ends_with("1 -0x1p-60\n"), "{}", told(&ran));
+}
+
+/// `wchar_t` has no sign on ARM; in regions it has that of the host, and so have constants, strings and what compares them.
+#[test]
+fn wide_characters_are_those_of_the_host() {
+    if !has_arm() {
+        return;
+    }
+    let folder = folder("", include_str!("support/wide.c"));
+    let built = build(folder.path(), "remote:aarch64", &["-O1"]);
+    assert!(built.status.success(), "{}", told(&built));
+    let ran = run(folder.path(), &[("OMP_TARGET_OFFLOAD", "MANDATORY")]);
+    let expect = "7fff 11 54 9 44 -1\n";
+    assert_eq!(String::from_utf8_lossy(&ran.stdout), expect.repeat(2), "{}", told(&ran));
 }
 
 /// Kernels read files, and do nothing else to the system.
@@ -574,6 +612,23 @@ int main(void) {
         looks(("OMP_DYNAMIC", "false"), "1000 looks\n");
         looks(("GOMP_SPINCOUNT", "77"), "77 looks\n");
         looks(("OMP_WAIT_POLICY", "active"), "-1 looks\n");
+    }
+}
+
+/// A machine that has no memory left, or is not let have any, says so with the line that wanted it.
+#[test]
+fn memory_that_a_machine_has_not_is_told() {
+    let text = "#include <stdlib.h>\nint main(void) {\n  char *a = malloc(1L << 28);\n#pragma omp target map(a[:1L << 28])\n  a[7] = \
+                1;\n  return a[7] != 1;\n}\n";
+    let few = r#""sh", "-c", "ulimit -v 300000 && exec {program}""#;
+    for shares in [true, false] {
+        let folder = folder(&described("", few, shares), text);
+        assert!(build(folder.path(), "remote:m.toml", &[]).status.success());
+        let must = ("OMP_TARGET_OFFLOAD", "MANDATORY");
+        let ran = run(folder.path(), &[must]);
+        ends(&ran, 1, &["a.c:4:", "no device", "memory cannot be reserved"]);
+        let ran = run(folder.path(), &[must, ("FERRY_DEVICE_MEMORY", "100000000")]);
+        ends(&ran, 1, &["a.c:4:", "`a[:1L << 28]`", "no memory for 268435456 more bytes"]);
     }
 }
 

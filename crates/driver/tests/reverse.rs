@@ -126,6 +126,14 @@ int main(void) {
     check(&["-O2", "-fsigned-char"], "1 1 0x0p+0\n0 1 0x0p+0\n");
 }
 
+/// `wchar_t` has no sign where the program starts, and none in its regions.
+#[test]
+fn wide_characters_are_those_where_the_program_starts() {
+    if let Some(found) = printed(include_str!("support/wide.c"), &["-O1"]) {
+        assert_eq!(found, "0 22 54 9 4 4294967295\n".repeat(2));
+    }
+}
+
 /// Regions run as code of this machine, which does not know the instructions of the other.
 #[test]
 fn regions_run_on_this_machine() {

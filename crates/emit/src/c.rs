@@ -23,6 +23,7 @@ mod out;
 mod region;
 mod reserved;
 mod stmt;
+mod strings;
 mod types;
 mod unit;
 mod used;
@@ -117,6 +118,8 @@ pub struct Printer<'p> {
     grid: Option<Grid>,
     /// Arrays whose elements are registers of an FPGA.
     registers: Rc<FxHashSet<VarId>>,
+    /// Other machines compile the text, too, whose `wchar_t` may have another sign.
+    is_for_machines: bool,
     /// What is done before a function ends.
     at_return: Vec<String>,
     hook: &'p dyn Hook,
@@ -143,6 +146,7 @@ impl<'p> Printer<'p> {
             enumerations: &[],
             grid: None,
             registers: Rc::default(),
+            is_for_machines: false,
             at_return: Vec::new(),
             hook: &Pragmas,
         }
@@ -152,6 +156,12 @@ impl<'p> Printer<'p> {
     #[must_use]
     pub fn with_hook(self, hook: &'p dyn Hook) -> Printer<'p> {
         Printer { hook, ..self }
+    }
+
+    /// The same for a text that other machines compile, too.
+    #[must_use]
+    pub(crate) fn for_machines(self) -> Printer<'p> {
+        Printer { is_for_machines: true, ..self }
     }
 
     /// Whether it is for a grid.

@@ -119,6 +119,22 @@ pub static LP64: DataModel = DataModel {
 pub static LP64_UNSIGNED_CHAR: DataModel =
     DataModel { name: "lp64-unsigned-char", char_signed: false, ..LP64 };
 
+/// 64-bit Unix on ARM (AAPCS64): `wchar_t` has no sign either, and no vector is aligned to more than 16. Records with
+/// bit-fields that have no name are aligned to those there, which this does not say.
+pub static LP64_ARM: DataModel = DataModel {
+    name: "lp64-arm",
+    char_signed: false,
+    long_double_format: FloatFormat::Quad,
+    va_list: Extent { size: 32, align: 8 },
+    wchar_kind: IntKind::UInt,
+    max_vector_align: 16,
+    ..LP64
+};
+
+/// The same, told that plain `char` has a sign.
+pub static LP64_ARM_SIGNED_CHAR: DataModel =
+    DataModel { name: "lp64-arm-signed-char", char_signed: true, ..LP64_ARM };
+
 /// 32-bit RISC-V (psABI `ilp32`): 64-bit types are aligned to 8, plain `char` is unsigned.
 pub static ILP32: DataModel = DataModel {
     name: "ilp32",

@@ -145,6 +145,8 @@ pub(crate) struct Arguments {
     pub(crate) host: Option<OsString>,
     /// The machine that the program starts on, if another than this one.
     pub(crate) origin: Option<Machine>,
+    /// That is a 64-bit ARM.
+    pub(crate) starts_on_arm: bool,
     /// The language of the command, where that is LLVM's to compile.
     pub(crate) native: Option<Native>,
     pub(crate) static_runtime: bool,

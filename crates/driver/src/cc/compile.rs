@@ -80,6 +80,7 @@ fn ours(cx: &Context<'_>, job: &Job<'_>) -> Result<Done, Failure> {
     let directives = directive::Directives::without(&cx.arguments.off);
     let words = cx.arguments.flags(&[Step::Everywhere, Step::Compile]);
     let numbers = Numbers::of(words.filter_map(|it| it.to_str())).in_text(&text.bytes);
+    let numbers = numbers.starting(cx.arguments.starts_on_arm);
     let unit = front::check_text(text, directives, numbers.model());
     let mut said = messages(cx, &unit.diagnostics, &unit.map)?;
     let Some(program) = &unit.program else {

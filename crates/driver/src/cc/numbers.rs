@@ -113,6 +113,7 @@ const TABLE: &[(&str, About)] = &[
     ("-fshort-wchar", HostOnly(WIDE, true)),
     ("-fno-short-wchar", HostOnly(WIDE, false)),
     ("-fexec-charset=", HostOnly(LETTERS, true)),
+    ("-fwide-exec-charset=", HostOnly(LETTERS, true)),
     ("-m32", HostOnly(NARROW, true)),
     ("-mx32", HostOnly(NARROW, true)),
     ("-m64", HostOnly(NARROW, false)),
@@ -134,6 +135,8 @@ pub(crate) struct Numbers {
     pub(crate) wraps: Option<String>,
     /// Objects of one type may be read as another: the flag that says so.
     pub(crate) aliases: Option<String>,
+    /// The program starts on 64-bit ARM.
+    starts_on_arm: bool,
     /// Flags that only the host's own compiler follows, and what they mean.
     host_only: Vec<(String, &'static str)>,
     /// The flag that changes the sign of plain `char`.
@@ -150,6 +153,7 @@ impl Numbers {
             char_signed: layout::LP64.char_signed,
             wraps: None,
             aliases: None,
+            starts_on_arm: false,
             host_only: Vec::new(),
             char_flag: None,
         };
@@ -204,12 +208,20 @@ impl Numbers {
         self
     }
 
+    /// The same for a program that starts on 64-bit ARM, or does not.
+    #[must_use]
+    pub(crate) fn starting(self, starts_on_arm: bool) -> Numbers {
+        Numbers { starts_on_arm, ..self }
+    }
+
     /// How data are laid out.
     pub(crate) fn model(&self) -> &'static DataModel {
         let is_narrow = |flag: &str| self.host_only.iter().any(|it| it.0 == flag);
         match (is_narrow("-m32"), is_narrow("-mx32"), self.char_signed) {
             (true, ..) => &layout::ILP32_X86,
             (_, true, _) => &layout::ILP32,
+            (_, _, true) if self.starts_on_arm => &layout::LP64_ARM_SIGNED_CHAR,
+            (_, _, false) if self.starts_on_arm => &layout::LP64_ARM,
             (_, _, true) => &layout::LP64,
             (_, _, false) => &layout::LP64_UNSIGNED_CHAR,
         }
@@ -356,5 +368,8 @@ mod tests {
         check("-funsigned-char -fsigned-char", "lp64");
         check("-m32", "ilp32-x86");
         check("-m32 -m64", "lp64");
+        let on_arm = |line: &str| numbers(line).starting(true).model().name;
+        assert_eq!(on_arm("-O2 -funsigned-char"), "lp64-arm");
+        assert_eq!(on_arm("-funsigned-char -fsigned-char"), "lp64-arm-signed-char");
     }
 }

@@ -31,7 +31,7 @@ impl Printer<'_> {
         }
     }
 
-    fn number(&self, value: i128, kind: IntKind) -> (String, Level) {
+    pub(super) fn number(&self, value: i128, kind: IntKind) -> (String, Level) {
         let suffix = match self.kind_there(kind) {
             IntKind::Int => "",
             IntKind::UInt => "U",

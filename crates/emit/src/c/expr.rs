@@ -154,8 +154,7 @@ impl Printer<'_> {
             }
             ExprKind::Float(name) => out.push_str(self.text(*name)),
             ExprKind::Str(pieces) => {
-                let pieces: Vec<&str> = pieces.iter().map(|it| self.text(*it)).collect();
-                let text = pieces.join(" ");
+                let text = self.string(pieces, node.ty);
                 match self.grid {
                     // Strings lie in memory of another kind than pointers lead to; where types say so, nothing but what
                     // prints has them.

@@ -14,7 +14,7 @@ impl Printer<'_> {
     pub fn init(&self, id: InitId, ty: Ty) -> String {
         match self.program.inits.find(id) {
             // The characters themselves, wherever strings lie.
-            Some(Init::Expr(e)) if self.program.types.is_array(ty) => self.characters(*e),
+            Some(Init::Expr(e)) if self.program.types.is_array(ty) => self.characters(*e, ty),
             Some(Init::Expr(e)) => {
                 let mut text = String::new();
                 self.put_assigned(*e, ty, Level::Assign, &mut text);
@@ -79,12 +79,9 @@ impl Printer<'_> {
     }
 
     /// A string that fills an array.
-    fn characters(&self, e: ExprId) -> String {
+    fn characters(&self, e: ExprId, ty: Ty) -> String {
         match self.program.exprs.find(e).map(|it| &it.kind) {
-            Some(ExprKind::Str(pieces)) => {
-                let pieces: Vec<&str> = pieces.iter().map(|it| self.text(*it)).collect();
-                pieces.join(" ")
-            }
+            Some(ExprKind::Str(pieces)) => self.filling(pieces, ty),
             _ => self.operand(e, Level::Assign),
         }
     }

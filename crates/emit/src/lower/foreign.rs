@@ -4,6 +4,7 @@
 //! another machine may lay out otherwise, and each function whose arguments the host's headers have laid out or numbered.
 //! Not here: what compilers are told by flags (the driver), sizes of pointers and the order of bytes (the server's text).
 
+use ir::layout::{DataModel, LP64, LP64_ARM};
 use ir::program::{ExprKind, FunctionId, Program};
 use ir::types::{FloatKind, Record, RecordId, Ty, TypeKind};
 use ir::walk::Part;
@@ -14,7 +15,8 @@ use super::Lowering;
 use super::cluster::reached;
 use super::device::Kernel;
 
-/// The library's functions whose arguments or answers are the host's: what they begin with, and what differs.
+/// The library's functions whose arguments or answers are the host's, and what differs. A name that ends with `_` begins
+/// others.
 const OF_HOST: &[(&str, &str)] = &[
     ("fesetround", ROUNDING),
     ("fegetround", ROUNDING),
@@ -31,24 +33,35 @@ const OF_HOST: &[(&str, &str)] = &[
     ("feupdateenv", ROUNDING),
     ("fegetmode", ROUNDING),
     ("fesetmode", ROUNDING),
-    ("ilogb", "whose answers for zero and for what is no number are the host's"),
-    ("__builtin_ilogb", "whose answers for zero and for what is no number are the host's"),
+    ("ilogb", EXPONENTS),
+    ("llogb", EXPONENTS),
+    ("__builtin_ilogb", EXPONENTS),
     ("setjmp", REGISTERS),
     ("_setjmp", REGISTERS),
     ("__sigsetjmp", REGISTERS),
+    ("__sigsetjmp_", REGISTERS),
     ("getcontext", REGISTERS),
     ("makecontext", REGISTERS),
     ("stat", FILES),
     ("fstat", FILES),
     ("lstat", FILES),
-    ("pthread_mutex", THREADS),
-    ("pthread_attr", THREADS),
-    ("pthread_condattr", THREADS),
-    ("pthread_barrierattr", THREADS),
+    ("open", FLAGS),
+    ("openat", FLAGS),
+    ("fcntl", FLAGS),
+    ("ioctl", FLAGS),
+    ("epoll_", "whose `struct epoll_event` is laid out as the host's"),
+    ("pthread_mutex_", THREADS),
+    ("pthread_mutexattr_", THREADS),
+    ("pthread_attr_", THREADS),
+    ("pthread_condattr_", THREADS),
+    ("pthread_barrierattr_", THREADS),
+    ("mtx_", THREADS),
     ("syscall", "whose argument is a number of the host's system"),
 ];
 
 const ROUNDING: &str = "whose argument is a number of the host's";
+const EXPONENTS: &str = "whose answers for zero and for what is no number are the host's";
+const FLAGS: &str = "whose flags are numbers of the host's system";
 const REGISTERS: &str = "whose argument is laid out for the host's registers";
 const FILES: &str = "whose `struct stat` is laid out as the host's";
 const THREADS: &str = "whose argument is laid out as the host's";
@@ -59,13 +72,22 @@ impl Lowering<'_> {
         let program = self.program;
         let (captured, parts) = reached(program, kernels);
         let mut seen = FxHashSet::default();
+        let refuse = |what: &str, span: Span| {
+            self.not_for(DEVICE, span, &format!("{what}, which is not the same there,"));
+        };
         let mut check = |ty: Ty, span: Span| {
-            if let Some(what) = differs(program, ty, &mut seen) {
-                self.not_for(DEVICE, span, &format!("{what}, which is not the same there,"));
+            differs(program, ty, &mut seen).into_iter().for_each(|it| refuse(it, span));
+        };
+        let check_size = |ty: Ty, span: Span| {
+            let element = program.types.shape(program.types.innermost_element(ty));
+            if matches!(element, TypeKind::VaList) {
+                refuse("the size of a `va_list`", span);
             }
         };
         for var in captured {
-            check(program.vars[var].ty, program.vars[var].span);
+            let it = &program.vars[var];
+            check(it.ty, it.span);
+            check_size(it.ty, it.span);
         }
         for part in parts {
             match part {
@@ -73,8 +95,20 @@ impl Lowering<'_> {
                 Part::Expr(id) => {
                     let it = &program.exprs[id];
                     check(it.ty, it.span);
-                    if let ExprKind::Sizeof(ty) = it.kind {
+                    if let ExprKind::Sizeof(ty) | ExprKind::Alignof(ty) = it.kind {
                         check(ty, it.span);
+                        check_size(ty, it.span);
+                    }
+                    if let ExprKind::Offsetof(ty, _) = it.kind {
+                        check(ty, it.span);
+                    }
+                    let align =
+                        |model: &'static DataModel, ty: Ty| model.align_of(&program.types, ty);
+                    if let ExprKind::Alignof(ty) = it.kind
+                        && program.types.is_vector(ty)
+                        && align(&LP64, ty) != align(&LP64_ARM, ty)
+                    {
+                        refuse("the alignment of a vector of more than 16 bytes", it.span);
                     }
                     if let ExprKind::Function(function) = it.kind
                         && let Some((name, why)) = of_host(program, function)
@@ -101,7 +135,7 @@ fn of_host(program: &Program, id: FunctionId) -> Option<(&str, &'static str)> {
     let is_meant = |begin: &str| match name.strip_prefix(begin) {
         // `pthread_mutex_lock`, `fstat64`, `fstatat`, `ilogbf`; not `statistics`.
         Some(rest) => {
-            matches!(rest, "" | "f" | "l" | "64" | "at" | "at64" | "flag") || rest.starts_with('_')
+            begin.ends_with('_') || matches!(rest, "" | "f" | "l" | "64" | "at" | "at64" | "flag")
         }
         None => false,
     };
@@ -120,6 +154,9 @@ fn differs(program: &Program, ty: Ty, seen: &mut FxHashSet<RecordId>) -> Option<
             let record = &types.records[*id];
             if is_aligned_by_unnamed(program, *id, record) {
                 return Some("a record with a bit-field that has no name");
+            }
+            if LP64.record(types, *id) != LP64_ARM.record(types, *id) {
+                return Some("a record with a `va_list` or with a vector of more than 16 bytes");
             }
             let fields = record.fields.iter().flatten();
             let mut inside = fields.filter(|it| types.is_record(types.innermost_element(it.ty)));

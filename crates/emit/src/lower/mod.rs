@@ -666,6 +666,7 @@ impl Lowering<'_> {
             self.use_pointers(&mut printer);
         }
         if self.is_device && self.grid.is_none() {
+            printer = printer.for_machines();
             printer.name_enumerations(&[directive::EVENT_TYPE.0]);
         }
         if self.grid.is_some() {

@@ -81,7 +81,8 @@ impl Cx<'_> {
                     Prefix::Utf32 => self.basics.char32,
                     Prefix::Wide => self.basics.wchar,
                 };
-                let value = it.value(self.char_is_signed());
+                // An upper half without a sign is more than an `int` holds.
+                let value = self.wrap(it.value(self.char_is_signed()).into(), ty) as i64;
                 self.int(value, ty, span)
             }
             Err(why) => {

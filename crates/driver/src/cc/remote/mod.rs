@@ -179,8 +179,10 @@ fn refused(machine: &Machine, source: &Path, said: &str) -> Failure {
 }
 
 /// The server with the numbers of its frames.
-fn server_text() -> String {
-    let mut text = format!("#define FERRY_VERSION {VERSION}u\n#define MIXED UINT64_C({MIXED})\n");
+fn server_text(wide: &str) -> String {
+    let mut text = format!(
+        "#define FERRY_VERSION {VERSION}u\n#define MIXED UINT64_C({MIXED})\n#define FERRY_WIDE {wide}\n"
+    );
     for (name, number) in FRAMES {
         let _ = writeln!(text, "#define {name} {number}u");
     }
@@ -192,7 +194,7 @@ fn server(cx: &Context<'_>, machine: &Machine) -> Result<Vec<u8>, Failure> {
     let mut words: Vec<OsString> = machine.says.flags.iter().map(OsString::from).collect();
     words.extend(machine.says.knows_gcc_flags.then(|| "-O2".into()));
     words.push("-c".into());
-    let text = server_text();
+    let text = server_text(if cx.arguments.starts_on_arm { "uint32_t" } else { "int32_t" });
     let made = object(cx, machine, "remote server", &words, (&["-x", "c"], "c", text.as_bytes()));
     made.map_err(|it| {
         it.told(|said| {

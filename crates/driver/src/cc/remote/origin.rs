@@ -38,6 +38,14 @@ pub(crate) fn settle(arguments: &mut Arguments) -> Result<(), String> {
             says.about
         ));
     }
+    arguments.starts_on_arm = has("#define __aarch64__ 1");
+    let wide = if arguments.starts_on_arm { "unsigned int" } else { "int" };
+    if !has(&format!("#define __WCHAR_TYPE__ {wide}")) {
+        return Err(format!(
+            "`--host {name}` ({}): `wchar_t` is not `{wide}` there, as it is on other machines of its kind",
+            says.about
+        ));
+    }
     let mut flags: Vec<OsString> = says.flags.iter().map(OsString::from).collect();
     // Machines whose processors have one rounding for a product and a sum use it unasked.
     flags.push("-ffp-contract=off".into());

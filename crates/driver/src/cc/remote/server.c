@@ -653,6 +653,21 @@ int __wrap_omp_get_initial_device(void) { return device_count; }
 /* The current device, the default and any that is not the host: none of a maker. */
 int __wrap_acc_on_device(int type) { return type == -1 || type == 1 || type == 4; }
 
+/* The order of wide characters is that of the host's `wchar_t`, which may have a sign where that of this machine has
+   none, or the other way round. */
+static int wide_order(FERRY_WIDE a, FERRY_WIDE b) { return (a > b) - (a < b); }
+int __wrap_wmemcmp(const FERRY_WIDE *a, const FERRY_WIDE *b, size_t count) {
+  size_t at = 0;
+  while (at < count && a[at] == b[at]) at++;
+  return at < count ? wide_order(a[at], b[at]) : 0;
+}
+int __wrap_wcsncmp(const FERRY_WIDE *a, const FERRY_WIDE *b, size_t count) {
+  size_t at = 0;
+  while (at < count && a[at] && a[at] == b[at]) at++;
+  return at < count ? wide_order(a[at], b[at]) : 0;
+}
+int __wrap_wcscmp(const FERRY_WIDE *a, const FERRY_WIDE *b) { return __wrap_wcsncmp(a, b, SIZE_MAX); }
+
 int main(void) {
   unsigned char greeting[] = "\177ferry\r\n________________________________";
   int ends[2], none = open("/dev/null", O_RDONLY);
