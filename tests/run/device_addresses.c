@@ -60,6 +60,11 @@ int main(void) {
       x += part[7];
 #pragma omp target has_device_addr(part[2 : 3])
       part[3] = -part[4];
+// An array that is given as a pointer of the device is the same.
+#pragma omp target is_device_ptr(part)
+      part[5] = part[6] * 4;
+#pragma acc parallel loop deviceptr(part)
+      for (int i = 0; i < 2; i++) part[i] += 30;
     }
   }
   expect(aways, "it runs on a device");
@@ -68,6 +73,7 @@ int main(void) {
   expect(p[0] == 50 && p[4] == 14 && p[5] == 100, "elements behind pointers");
   expect(s[2].b[1] == 16 && s[1].b[1] == 7, "records behind pointers");
   expect(x == 10 && part[3] == -4, "variables and parts of arrays");
+  expect(part[5] == 24 && part[0] == 30 && part[1] == 31, "arrays as pointers of the device");
   free(q);
   return failures != 0;
 }

@@ -189,7 +189,9 @@ fn mapping(
             UseDevice::ByType if leads(program, var) => Mapping::DevicePointer,
             UseDevice::Address | UseDevice::ByType => Mapping::DeviceAddress,
         },
-        (Role::DevicePointer, _) => Mapping::DevicePointer,
+        (Role::DevicePointer, _) if leads(program, var) => Mapping::DevicePointer,
+        // An array is the memory of the device itself.
+        (Role::DevicePointer, _) => Mapping::DeviceAddress,
         // What a pointer leads to has the device's address, and so that is what the pointer holds.
         (Role::HasDeviceAddr, _) if part.is_some() && leads(program, var) => Mapping::DevicePointer,
         (Role::HasDeviceAddr, _) => Mapping::DeviceAddress,
