@@ -42,8 +42,12 @@ pub(super) fn run(cx: &mut Cx<'_>) -> Result<()> {
         (build.fresh_number("one"), build.fresh_number("all"))
     };
     let all = Crew { number, count };
-    let one = cx.build(span).number(1);
-    give(&mut body, all, Schedule::RoundRobin(one), &around.dims);
+    // A thread that has a processor to itself takes iterations that follow each other.
+    let schedule = match cx.groups.most_threads {
+        1 => Schedule::Blocks,
+        _ => Schedule::RoundRobin(cx.build(span).number(1)),
+    };
+    give(&mut body, all, schedule, &around.dims);
     let outer: Vec<VarId> = around.dims.iter().map(|it| it.var).collect();
     let taken = cx.kernel.threads.vars().into_iter().chain(cx.kernel.groups.vars());
     let gone: FxHashSet<VarId> =
