@@ -42,6 +42,7 @@ pub const SETTINGS: &[Setting] = &[
     of_both("FERRY_PERSISTENT", Takes::File),
     of_both("FERRY_TRACE", Takes::File),
     of_both("FERRY_WAIT", Takes::Word(&["always"])),
+    of_both("FERRY_OPENCL_AS", Takes::Word(&["gpu"])),
     of_both("FERRY_DEVICE_MEMORY", Takes::Number(1, u64::MAX)),
     of_both("FERRY_COPY_THREADS", Takes::Number(1, 1024)),
     of_both("FERRY_CYCLE_LIMIT", Takes::Number(1, u64::MAX)),

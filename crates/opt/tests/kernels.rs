@@ -87,6 +87,10 @@ fn done(module: &kernel::Module, line: &str) -> String {
             let (first, told) = same(module, size);
             let mut told =
                 if told.is_empty() { "the same after all passes\n".to_owned() } else { told };
+            let alone = same(module, (size.0, 1)).1;
+            if !alone.is_empty() {
+                told.push_str(&format!("by groups of one thread:\n{alone}"));
+            }
             // A kernel that is no pipeline is refused, not changed.
             let pipelined = pipelined(module).1;
             if !pipelined.contains("refused: ") || pipelined.contains("breaks the law") {

@@ -15,6 +15,9 @@ use cl3::types::{cl_device_id, cl_device_info, cl_int, cl_platform_id};
 use super::failure;
 use crate::{DeviceError, Result};
 
+/// `gpu`: a processor runs the kernels that GPUs get.
+const AS: &str = "FERRY_OPENCL_AS";
+
 /// A device, and what is known of it.
 #[derive(Debug)]
 pub(super) struct Chosen {
@@ -28,6 +31,8 @@ pub(super) struct Chosen {
     pub(super) level: Level,
     /// It is a processor, and its memory the host's.
     pub(super) is_processor: bool,
+    /// It is, and is asked to run the kernels of those that are none.
+    pub(super) has_groups: bool,
     /// Its kernels reach all memory of the program.
     pub(super) reach: Reach,
     /// Memory that kernels and the host see at the same time.
@@ -186,6 +191,7 @@ pub(super) fn device(number: usize, most: Level) -> Result<Chosen> {
         units: size(CL_DEVICE_MAX_COMPUTE_UNITS).max(1),
         memory: size(CL_DEVICE_GLOBAL_MEM_SIZE),
         is_processor: is_processor(id),
+        has_groups: is_processor(id) && std::env::var_os(AS).is_some_and(|it| it == "gpu"),
         largest: size(CL_DEVICE_MAX_MEM_ALLOC_SIZE),
         level,
         reach,

@@ -30,6 +30,9 @@ const OPTIONS_ONE_MEMORY: &CStr = c"-cl-std=CL2.0 -w -D__FERRY_PLAIN_LOOPS -D__F
 const OPTIONS_12: &CStr = c"-cl-std=CL1.2 -w -D__FERRY_PLAIN_LOOPS";
 const OPTIONS_12_ONE_MEMORY: &CStr = c"-cl-std=CL1.2 -w -D__FERRY_PLAIN_LOOPS -D__FERRY_ONE_MEMORY";
 
+/// A processor runs kernels as devices do whose groups are many threads.
+const OPTION_GROUPS: &str = " -D__FERRY_GROUPS";
+
 /// Bytes of every argument, and of an address.
 pub(super) const WORD: usize = 8;
 
@@ -98,6 +101,9 @@ impl Program {
             (Level::V12, true) => OPTIONS_12_ONE_MEMORY,
             (Level::V12, false) => OPTIONS_12,
         };
+        let groups = if chosen.has_groups { OPTION_GROUPS } else { "" };
+        let options = [options.to_bytes(), groups.as_bytes()].concat();
+        let options = &*CString::new(options).unwrap_or_default();
         let stack = texts.iter().find_map(|it| stack_of(it));
         let facts: Vec<Facts> = texts.iter().map(|it| Facts::read(it)).collect();
         let needs_others = facts.iter().any(|it| it.needs_others);

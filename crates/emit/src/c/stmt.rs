@@ -207,7 +207,9 @@ impl Printer<'_> {
             opt::registers::ALL_ROUNDS => "#pragma unroll".to_owned(),
             rounds => format!("#pragma unroll {rounds}"),
         });
-        unroll.into_iter().chain(it.lanes.then(|| directive::LANES.to_owned())).collect()
+        let is_opencl = self.grid.is_some_and(super::Grid::is_opencl);
+        let lanes = if is_opencl { "__ferry_lanes" } else { directive::LANES };
+        unroll.into_iter().chain(it.lanes.then(|| lanes.to_owned())).collect()
     }
 
     /// `int i = 0, *p = q`; nothing if they do not share what stands to the left.

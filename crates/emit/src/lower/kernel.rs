@@ -69,7 +69,7 @@ impl Lowering<'_> {
             Some(form) => {
                 let parts = self.parts_of_sums(id, form);
                 self.state.borrow_mut().parts = parts;
-                self.grid_header(name, entries, parts, form)
+                self.grid_header(name, entries, parts, (form, self.has_lone(id)))
             }
             None => {
                 format!("# 1 \"<ferry>\" 3\n{linkage}void {name}(void *const *__ferry_slots)\n{{")

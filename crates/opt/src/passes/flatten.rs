@@ -39,8 +39,12 @@ pub(super) fn run(cx: &mut Cx<'_>) -> Result<()> {
         (build.fresh_number("one"), build.fresh_number("all"))
     };
     let all = Crew { number, count };
-    let one = cx.build(span).number(1);
-    give(&mut body, all, Schedule::RoundRobin(one), &dims);
+    // A thread that has a processor to itself takes iterations that follow each other.
+    let schedule = match cx.groups.most_threads {
+        1 => Schedule::Blocks,
+        _ => Schedule::RoundRobin(cx.build(span).number(1)),
+    };
+    give(&mut body, all, schedule, &dims);
     let outer: Vec<VarId> = around.dims.iter().map(|it| it.var).collect();
     let taken = cx.kernel.threads.vars().into_iter().chain(cx.kernel.groups.vars());
     let gone: FxHashSet<VarId> =
@@ -266,7 +270,7 @@ fn is_reduce(kind: &StmtKind) -> bool {
 }
 
 /// Loops as those of one nest, of which so many are around the others; nothing if bounds follow each other in a way that
-/// no box is known for, or cores are to share them.
+/// no box is known for.
 fn one_nest(cx: &Cx<'_>, around: usize, mut dims: Vec<Dim>) -> Option<Vec<Dim>> {
     if around == 0 {
         return Some(dims);
@@ -280,7 +284,9 @@ fn one_nest(cx: &Cx<'_>, around: usize, mut dims: Vec<Dim>) -> Option<Vec<Dim>> 
         }
     }
     let is_even = dims.iter().all(|it| it.rectangular);
-    (is_even || cx.vector == 0 && has_box(cx, &dims)).then_some(dims)
+    // No pass makes boxes of nests for cores and for groups of one thread.
+    let has_boxes = cx.vector == 0 && cx.groups.most_threads > 1;
+    (is_even || has_boxes && has_box(cx, &dims)).then_some(dims)
 }
 
 /// Gives the loop to another crew, as the nest of these loops.

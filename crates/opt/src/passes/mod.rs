@@ -60,6 +60,8 @@ mod single;
 mod spmdize;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
 mod stage;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
+mod stretch;
 #[allow(clippy::wildcard_enum_match_arm, reason = "an analysis names the code it is about")]
 mod strip;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]

@@ -61,6 +61,15 @@ pub const CORE_PASSES: &[Pass] = &[
     Pass { name: "privatize", run: privatize::run },
 ];
 
+/// Those for processors whose groups are one thread: what is fast there is left to the compiler.
+pub const LONE_PASSES: &[Pass] = &[
+    Pass { name: "flatten", run: flatten::run },
+    Pass { name: "scan", run: scan::run },
+    Pass { name: "workshare", run: workshare::run },
+    Pass { name: "reduce", run: reduce::run },
+    Pass { name: SPMD, run: spmdize::run },
+];
+
 /// Passes that make a pipeline of a kernel, in order.
 pub const PIPELINED: &[Pass] = &[
     Pass { name: "single", run: single::run },
@@ -108,7 +117,8 @@ pub fn run(
     last: Option<&str>,
 ) -> Result<Kernel> {
     let cores = Cores::default();
-    run_list(PASSES, program, kernel, &Target { groups, fabric: QUICK, cores: &cores }, last)
+    let passes = if groups.most_threads == 1 { LONE_PASSES } else { PASSES };
+    run_list(passes, program, kernel, &Target { groups, fabric: QUICK, cores: &cores }, last)
 }
 
 /// The same for a pipeline: the kernel is code that one thread runs, and the body of its region.
@@ -167,7 +177,8 @@ fn run_list(
             independent,
             summing,
         })?;
-        let is_spmd = PASSES.iter().chain(PIPELINED).any(|it| std::ptr::eq(it, pass));
+        let is_spmd =
+            PASSES.iter().chain(LONE_PASSES).chain(PIPELINED).any(|it| std::ptr::eq(it, pass));
         let is_last = passes.last().is_some_and(|it| std::ptr::eq(it, pass));
         lawful(program, &made, pass.name, is_spmd && is_last)?;
         if last == Some(pass.name) {

@@ -334,8 +334,13 @@ fn groups(cx: &mut Cx<'_>, sums: &[Sum], span: Span, out: &mut Block) {
     let mut leave = Block::new();
     let group = cx.kernel.groups.number;
     for (sum, at) in sums.iter().zip(&places) {
+        let value = lent(cx, sum.value, span, &mut leave);
         let build = &mut cx.build(span);
-        let (word, from) = (at.word(build), build.address(sum.value));
+        if value != sum.value {
+            let copied = build.copy(value, sum.value);
+            leave.push(Stmt::new(StmtKind::Eval(copied), span));
+        }
+        let (word, from) = (at.word(build), build.address(value));
         let place = build.var(group);
         let left = intrinsic::leave(build, word, from, sum.size, place);
         leave.push(Stmt::new(StmtKind::Eval(left), span));
@@ -373,6 +378,17 @@ fn groups(cx: &mut Cx<'_>, sums: &[Sum], span: Span, out: &mut Block) {
     let is_alone = build.binary(BinaryOp::Eq, all, one);
     let alone = vec![Stmt::new(StmtKind::If(is_first, combine, Block::new()), span)];
     out.push(Stmt::new(StmtKind::If(is_alone, alone, rest), span));
+}
+
+/// What stands for a value whose address is taken: compilers of OpenCL C, and our stacks there, keep in memory what a pointer
+/// has ever led to.
+fn lent(cx: &mut Cx<'_>, value: ExprId, span: Span, out: &mut Block) -> ExprId {
+    let ty = cx.build(span).type_of(value).plain();
+    if cx.groups.lanes > 1 || !cx.program.types.is_scalar(ty) {
+        return value;
+    }
+    let var = cx.fresh("value", ty, Space::Private, span, out);
+    cx.build(span).var(var)
 }
 
 /// Where a group leaves what it has.
@@ -419,18 +435,25 @@ fn taken(
     let mut body = Block::new();
     let at = cx.number("at", Space::Private, span, &mut body);
     let mut round = Block::new();
-    let build = &mut cx.build(span);
-    let (number, group, by) = (build.var(threads.number), build.var(at), build.var(threads.count));
     for (Sum { join, value, size, .. }, place) in sums.iter().zip(places) {
+        let own = lent(cx, *value, span, &mut body);
+        let build = &mut cx.build(span);
+        let (number, group) = (build.var(threads.number), build.var(at));
         let (word, other) = (place.word(build), build.var(join.other));
-        let (own, other) = (build.address(*value), build.address(other));
-        let own = intrinsic::take(build, word, own, *size, number);
+        let (from, other) = (build.address(own), build.address(other));
+        let taken = intrinsic::take(build, word, from, *size, number);
         let more = intrinsic::take(build, word, other, *size, group);
-        body.push(Stmt::new(StmtKind::Eval(own), span));
+        body.push(Stmt::new(StmtKind::Eval(taken), span));
+        if own != *value {
+            let copied = build.copy(*value, own);
+            body.push(Stmt::new(StmtKind::Eval(copied), span));
+        }
         round.push(Stmt::new(StmtKind::Local(join.other), span));
         round.push(Stmt::new(StmtKind::Eval(more), span));
         round.extend(join.code.iter().cloned());
     }
+    let build = &mut cx.build(span);
+    let (number, group, by) = (build.var(threads.number), build.var(at), build.var(threads.count));
     let begin = build.binary(BinaryOp::Add, number, by);
     let all = build.var(groups.count);
     let condition = build.binary(BinaryOp::Lt, group, all);

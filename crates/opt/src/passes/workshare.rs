@@ -57,9 +57,13 @@ impl Sharing<'_, '_> {
             return self.in_order(share, &nest, total, (low, high), out);
         }
         match share.schedule {
+            // There is one thread.
+            _ if self.may_stretch(&share) && self.cx.kernel.all != Some(me) => {
+                self.in_a_row(share, nest, total, (low, high), out)
+            }
             Schedule::Blocks => {
                 let (begin, end) = self.own_block(me, low, high, out);
-                self.piece(share, &nest, total, (begin, end), out)
+                self.in_a_row(share, nest, total, (begin, end), out)
             }
             Schedule::RoundRobin(chunk)
                 if share.pieces.is_none()
@@ -277,6 +281,28 @@ impl Sharing<'_, '_> {
         (begin, end)
     }
 
+    /// Whether a thread that has a processor to itself goes through iterations that follow each other.
+    fn may_stretch(&self, share: &Share) -> bool {
+        let is_lone = self.cx.groups.most_threads == 1;
+        is_lone && self.space == Space::Private && share.pieces.is_none()
+    }
+
+    /// Iterations that follow each other, in stretches where that is known to pay.
+    fn in_a_row(
+        &mut self,
+        share: Share,
+        nest: Nest,
+        total: VarId,
+        range: (VarId, VarId),
+        out: &mut Block,
+    ) -> Result<()> {
+        let left = match self.may_stretch(&share) {
+            true => self.stretches(share, nest, range, total, out)?,
+            false => Some((share, nest)),
+        };
+        left.map_or(Ok(()), |(share, nest)| self.piece(share, &nest, total, range, out))
+    }
+
     /// Iterations that follow each other.
     fn piece(
         &mut self,
@@ -329,7 +355,7 @@ impl Sharing<'_, '_> {
     }
 
     /// What an iteration does, when its variables have their values.
-    fn body(&mut self, share: Share, total: VarId, out: &mut Block) {
+    pub(super) fn body(&mut self, share: Share, total: VarId, out: &mut Block) {
         let span = self.span;
         match share.body.iter().any(leaves_iteration) {
             // What leaves the iteration leaves a loop of one round.

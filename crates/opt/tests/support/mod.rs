@@ -5,7 +5,7 @@ use ir::construct::Leaf;
 use kernel::Module;
 use kernel::interpret::{Form, Machine, Order};
 use kernel::verify::{Fault, verify, verify_spmd};
-use opt::passes::pipeline::{self, CORE_PASSES, PASSES};
+use opt::passes::pipeline::{self, CORE_PASSES, LONE_PASSES, PASSES};
 use opt::passes::{Cores, Fabric, Groups};
 use source::{Severity, SourceMap};
 
@@ -55,7 +55,7 @@ pub(crate) fn after(module: &Module, pass: &str, threads: u64) -> Result<Module,
     let mut made = module.clone();
     let groups = Groups {
         most_threads: threads,
-        lanes: if threads.is_multiple_of(32) { threads / 4 } else { 2 },
+        lanes: if threads.is_multiple_of(32) { threads / 4 } else { threads.min(2) },
         memory: 1 << 20,
         words: 32,
         questions: 8,
@@ -158,16 +158,18 @@ pub(crate) fn values(module: &Module, form: Form, (groups, threads): (u64, u64))
     format!("{}backwards:\n{}", answers[0], answers[1])
 }
 
-/// Runs kernels as they are and after each pass: what they leave at first, and what is otherwise later.
+/// Runs kernels as they are and after each pass: what they leave at first, and what is otherwise later. Groups of one thread
+/// have passes of their own.
 pub(crate) fn same(module: &Module, size: (u64, u64)) -> (String, String) {
+    let passes = if size.1 == 1 { LONE_PASSES } else { PASSES };
     let first = values(module, Form::Outlined, size);
     let mut told = String::new();
     let found = verify(module);
     if !found.is_empty() {
         told.push_str(&format!("as outlined: {}", faults(found)));
     }
-    for pass in PASSES {
-        let is_last = PASSES.last().is_some_and(|it| it.name == pass.name);
+    for pass in passes {
+        let is_last = passes.last().is_some_and(|it| it.name == pass.name);
         let made = match after(module, pass.name, size.1) {
             Ok(made) => made,
             Err(wrong) => {

@@ -39,7 +39,12 @@ impl Lowering<'_> {
         let mut state = self.state.borrow_mut();
         for var in locals {
             for length in self.own_lengths(self.program.vars[var].ty) {
-                if !given.contains(&length) && !state.lengths.iter().any(|it| it.1 == length) {
+                // Each copy of a declaration has them.
+                let is_copy = |it: VarId| {
+                    it != var && self.program.vars[it].span == self.program.vars[var].span
+                };
+                let is_named = |it: &(VarId, ExprId)| it.1 == length && !is_copy(it.0);
+                if !given.contains(&length) && !state.lengths.iter().any(is_named) {
                     state.lengths.push((var, length));
                 }
             }

@@ -47,6 +47,19 @@ static unsigned long __ferry_rest(unsigned long a, unsigned long b)
 #define __ferry_places() ((unsigned)get_local_size(0))
 #define __ferry_meet() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 #endif
+/* Kernels that are there twice: groups of a processor are one thread. */
+#if defined(__FERRY_ONE_MEMORY) && !defined(__FERRY_GROUPS)
+#define __FERRY_LONE
+#define __ferry_threads_each(count)
+#else
+#define __ferry_threads_each(count) __attribute__((reqd_work_group_size(count, 1, 1)))
+#endif
+/* Lanes may share the next loop. */
+#ifdef __FERRY_ONE_MEMORY
+#define __ferry_lanes _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define __ferry_lanes
+#endif
 #ifndef __clang__
 #define __builtin_inf() ((double)INFINITY)
 #endif

@@ -43,6 +43,9 @@ pub(super) struct Made {
     /// Variables in the memory of groups.
     shared: Vec<VarId>,
     launch: Launch,
+    /// Its body, and that of groups of one thread if processors have another.
+    body: StmtId,
+    lone: Option<StmtId>,
     /// Where its loops went, for people, if all threads share them.
     told: Vec<String>,
 }
@@ -87,6 +90,19 @@ pub(crate) fn groups(grid: Grid, standalone: bool) -> Groups {
     }
 }
 
+/// The same for groups of one thread, which processors have.
+const LONE: Groups = Groups {
+    most_threads: 1,
+    lanes: 1,
+    memory: 24 << 10,
+    words: 32,
+    questions: 32,
+    posts: 0,
+    many: 0,
+    at_once: 1,
+    atomics: false,
+};
+
 /// Threads of a group that runs such a kernel.
 pub(super) fn threads(grid: Grid) -> u64 {
     groups(grid, false).most_threads
@@ -109,9 +125,10 @@ impl Lowering<'_> {
         let ids = self.program.regions.iter().map(|it| it.0).filter(goes);
         // What all threads share has a form already, which passes can do better than.
         let may_gain = grid.is_cpp();
+        let has_lone = matches!(grid, Grid::OpenCl | Grid::OpenCl12);
         let is_wanted = |it: &RegionId| match self.form(*it) {
             super::Form::Solo(_) => true,
-            super::Form::Flat(_) | super::Form::Team(_) => may_gain,
+            super::Form::Flat(_) | super::Form::Team(_) => may_gain || has_lone,
             super::Form::Spmd => false,
         };
         let wanted: Vec<RegionId> = ids.filter(is_wanted).collect();
@@ -133,7 +150,14 @@ impl Lowering<'_> {
         let computed = computed.chain(limits).collect();
         let outlined = outline(&program, &wanted, &computed);
         let groups = groups(grid, self.standalone);
-        let mut kernels = Kernels { program: outlined.module.program, ..none };
+        let shared = |it: &RegionId| !matches!(self.form(*it), super::Form::Solo(_));
+        let shared: Vec<RegionId> = wanted.into_iter().filter(shared).collect();
+        let lone = match has_lone && !shared.is_empty() {
+            true => outline(&outlined.module.program, &shared, &computed).module,
+            false => kernel::Module { program: outlined.module.program, kernels: Vec::new() },
+        };
+        let mut kernels = Kernels { program: lone.program, ..none };
+        let lone = lone.kernels;
         kernels.refused.extend(outlined.refused.into_iter().map(|(id, it)| (id, it.why)));
         for kernel in &outlined.module.kernels {
             // What one thread does is done best by one.
@@ -147,10 +171,10 @@ impl Lowering<'_> {
                 super::Form::Flat(inner) => {
                     // Groups that leave nothing for the last of them take a lock each.
                     let is_cheap = !self.has_sums(inner) || groups.words > 0;
-                    is_cheap && (grid == Grid::Cuda || !launch.notes.is_empty())
+                    is_cheap && (grid == Grid::Cuda || has_lone || !launch.notes.is_empty())
                 }
                 // No pass brings near what is asked for.
-                super::Form::Team(_) if !self.has_cache(kernel.region) => may_gain,
+                super::Form::Team(_) if !self.has_cache(kernel.region) => true,
                 super::Form::Team(_) => launch.spread.is_some_and(|[threads, ..]| threads > 1),
             };
             match pipeline::run(&mut kernels.program, kernel, groups, None) {
@@ -164,7 +188,17 @@ impl Lowering<'_> {
                         }
                         super::Form::Solo(_) | super::Form::Spmd => Vec::new(),
                     };
-                    kernels.put(&made, groups, told);
+                    let Some(other) = lone.iter().find(|it| it.region == kernel.region) else {
+                        kernels.put((&made, groups), None, told);
+                        continue;
+                    };
+                    // Both, or the form that it has.
+                    match pipeline::run(&mut kernels.program, other, LONE, None) {
+                        Ok(other) => kernels.put((&made, groups), Some(&other), told),
+                        Err(refusal) => {
+                            bug(&refusal).into_iter().for_each(|it| kernels.bugs.push(it));
+                        }
+                    }
                 }
                 Err(refusal) => {
                     bug(&refusal).into_iter().for_each(|it| kernels.bugs.push(it));
@@ -213,8 +247,13 @@ fn has_crew(stmt: &Stmt) -> bool {
 }
 
 impl Kernels {
-    /// Puts a kernel into the program, as the body of its region.
-    fn put(&mut self, kernel: &Kernel, groups: Groups, told: Vec<String>) {
+    /// Puts a kernel into the program, as the body of its region; `lone`: that for groups of one thread.
+    fn put(
+        &mut self,
+        (kernel, groups): (&Kernel, Groups),
+        lone: Option<&Kernel>,
+        told: Vec<String>,
+    ) {
         let shared: Vec<VarId> =
             kernel.spaces.iter().filter(|it| it.1 == Space::Group).map(|it| it.0).collect();
         let (types, model) = (&self.program.types, self.program.model);
@@ -228,26 +267,25 @@ impl Kernels {
             self.refused.insert(kernel.region, why);
             return;
         }
+        let made = Code::of(&mut self.program, kernel, false);
+        let lone = lone.map(|it| (it.launch.words, Code::of(&mut self.program, it, true)));
         let function = self.program.regions[kernel.region].function;
-        let mut declared: FxHashMap<VarId, usize> = FxHashMap::default();
-        for stmt in kernel::walk::all(&kernel.body) {
-            if let StmtKind::Local(var) = stmt.kind {
-                *declared.entry(var).or_default() += 1;
-            }
-        }
-        let mut code = Code {
-            build: Builder { program: &mut self.program, function, span: kernel.span },
-            kernel,
-            declared,
-        };
-        let body = code.whole();
+        let build = &mut Builder { program: &mut self.program, function, span: kernel.span };
+        // Whoever looks through the program sees both.
+        let whole = lone.map_or(made, |(_, lone)| {
+            let int = build.int_type();
+            let is_lone = build.int(1, int);
+            build.stmt(C::If(is_lone, lone, Some(made)))
+        });
         let region = &mut self.program.regions[kernel.region];
-        region.body = Some(body);
+        region.body = Some(whole);
         region.loops.clear();
         region.construct.leaves.retain(|it| matches!(it, Leaf::Offload | Leaf::Kernels));
         region.vars.iter_mut().for_each(|it| it.sharing = None);
-        let launch = kernel.launch.clone();
-        self.made.insert(kernel.region, Made { shared, launch, told });
+        let mut launch = kernel.launch.clone();
+        launch.words = lone.map_or(launch.words, |it| launch.words.max(it.0));
+        let lone = lone.map(|it| it.1);
+        self.made.insert(kernel.region, Made { shared, launch, body: made, lone, told });
     }
 }
 
@@ -257,9 +295,23 @@ struct Code<'a> {
     kernel: &'a Kernel,
     /// How often variables are declared: code may stand there more than once.
     declared: FxHashMap<VarId, usize>,
+    /// A group is one thread.
+    is_lone: bool,
 }
 
-impl Code<'_> {
+impl<'a> Code<'a> {
+    fn of(program: &'a mut Program, kernel: &'a Kernel, is_lone: bool) -> StmtId {
+        let mut declared: FxHashMap<VarId, usize> = FxHashMap::default();
+        for stmt in kernel::walk::all(&kernel.body) {
+            if let StmtKind::Local(var) = stmt.kind {
+                *declared.entry(var).or_default() += 1;
+            }
+        }
+        let function = program.regions[kernel.region].function;
+        let build = Builder { program, function, span: kernel.span };
+        Code { build, kernel, declared, is_lone }.whole()
+    }
+
     fn whole(&mut self) -> StmtId {
         let mut list = Vec::new();
         let Kernel { threads, groups, all, body, .. } = self.kernel;
@@ -269,7 +321,11 @@ impl Code<'_> {
             (groups.number, intrinsic::GROUP),
             (groups.count, intrinsic::GROUPS),
         ] {
-            let value = intrinsic::ask(&mut self.build, name);
+            let value = match (self.is_lone, name) {
+                (true, intrinsic::THREAD) => self.build.number(0),
+                (true, intrinsic::THREADS) => self.build.number(1),
+                (true | false, _) => intrinsic::ask(&mut self.build, name),
+            };
             list.push(self.declared(var, value));
         }
         if let Some(all) = all {
@@ -283,6 +339,10 @@ impl Code<'_> {
             for (var, value) in [(all.number, number), (all.count, count)] {
                 list.push(self.declared(var, value));
             }
+        }
+        if self.is_lone {
+            let of_group = self.kernel.spaces.iter().filter(|it| it.1 == Space::Group);
+            list.extend(of_group.map(|it| self.build.stmt(C::Local(it.0))));
         }
         list.extend(self.list(body));
         self.build.stmt(C::Block(list.into()))
@@ -298,6 +358,11 @@ impl Code<'_> {
     fn block(&mut self, block: &Block) -> StmtId {
         let list = self.list(block);
         self.build.stmt(C::Block(list.into()))
+    }
+
+    /// Whether a variable lies in memory that the threads of a group share.
+    fn is_of_group(&self, var: VarId) -> bool {
+        self.kernel.space(var) == Some(Space::Group)
     }
 
     /// Statements; a variable that is set at once is declared with its value.
@@ -324,7 +389,7 @@ impl Code<'_> {
         let program = &*self.build.program;
         let ExprKind::Assign(to, value) = program.exprs[*e].kind else { return None };
         let is_it = matches!(program.exprs[to].kind, ExprKind::Var(it) if it == *var);
-        let is_groups = self.kernel.space(*var) == Some(Space::Group);
+        let is_groups = self.is_of_group(*var);
         let is_named =
             kernel::walk::uses(program, Part::Expr(value)).0.iter().any(|it| it.var == *var);
         let is_once = self.declared.get(var) == Some(&1);
@@ -340,7 +405,7 @@ impl Code<'_> {
         self.build.span = stmt.span;
         let kind = match &stmt.kind {
             StmtKind::Code(id) => return *id,
-            StmtKind::Local(var) if self.kernel.space(*var) == Some(Space::Group) => C::Empty,
+            StmtKind::Local(var) if self.is_of_group(*var) => C::Empty,
             StmtKind::Local(var) => C::Local(*var),
             StmtKind::Eval(e) => C::Expr(*e),
             StmtKind::Block(block) => return self.block(block),
@@ -378,6 +443,7 @@ impl Code<'_> {
             }
             StmtKind::Break => C::Break,
             StmtKind::Continue => C::Continue,
+            StmtKind::Barrier if self.is_lone => C::Empty,
             StmtKind::Barrier => C::Expr(intrinsic::act(&mut self.build, intrinsic::BARRIER)),
             StmtKind::Shuffle(it) => {
                 let (to, build) = (self.build.var(it.to), &mut self.build);
@@ -400,6 +466,11 @@ impl Lowering<'_> {
     /// Whether a region has such a kernel.
     pub(super) fn is_spmd(&self, id: RegionId) -> bool {
         self.spmd.is_some_and(|it| it.made.contains_key(&id))
+    }
+
+    /// Whether groups of processors are one thread in a region's kernel, and those of others are not.
+    pub(in crate::lower) fn has_lone(&self, id: RegionId) -> bool {
+        self.spmd.and_then(|it| it.made.get(&id)).is_some_and(|it| it.lone.is_some())
     }
 
     /// How a region's kernel wants to be launched, if it is such.
@@ -426,23 +497,29 @@ impl Lowering<'_> {
     ) {
         let mut printer = printer.clone();
         let made = self.spmd.and_then(|it| it.made.get(&id));
-        for var in made.iter().flat_map(|it| &it.shared) {
-            self.group_variable(&mut printer, *var, out);
-        }
-        let words = made.map_or(0, |it| it.launch.words);
+        let Some(made) = made else { return };
+        let words = made.launch.words;
         if words > 0 && self.grid.is_some_and(Grid::is_opencl) {
             let parts: Vec<String> = (0..words).map(|it| format!("__ferry_parts{it}")).collect();
             let parts = parts.join(", ");
             out.line(&format!("const unsigned long __ferry_all_parts[] = {{ {parts} }};"));
         }
+        if let Some(lone) = made.lone {
+            out.raw("#ifdef __FERRY_LONE");
+            printer.stmt(lone, out);
+            out.raw("#else");
+        }
+        for var in &made.shared {
+            self.group_variable(&mut printer, *var, out);
+        }
         let is_asked = |it: &[u32; 3]| self.grid.is_some_and(Grid::is_cpp) && *it != EVEN;
-        if let Some(spread) = made.and_then(|it| it.launch.spread).filter(is_asked) {
+        if let Some(spread) = made.launch.spread.filter(is_asked) {
             self.state.borrow_mut().spread = Some(spread.map(|it| it as usize));
         }
-        let registers = made.and_then(|it| it.launch.registers);
-        self.state.borrow_mut().registers = registers;
-        if let Some(body) = self.program.regions[id].body {
-            printer.stmt(body, out);
+        self.state.borrow_mut().registers = made.launch.registers;
+        printer.stmt(made.body, out);
+        if made.lone.is_some() {
+            out.raw("#endif");
         }
     }
 
@@ -458,6 +535,12 @@ impl Lowering<'_> {
                 let pointer = printer.declare(ty, &format!("(*{name})"));
                 out.line(&format!("{memory}{pointer} = __ferry_kernel_flat(&{room});"));
                 printer.substitute(var, format!("(*{name})"));
+            }
+            // What no pointer leads to is named where it is.
+            Some(Grid::OpenCl12)
+                if !self.is_on_stack(var) && self.program.vars[var].align.is_none() =>
+            {
+                self.declare_own(printer, var, &name, "__local ", out);
             }
             // All pointers lead to the memory of the device: it is the group's part of that.
             Some(Grid::OpenCl12 | Grid::Fpga(_)) => {

@@ -291,7 +291,7 @@ impl Lowering<'_> {
         name: &str,
         entries: &Entries,
         parts: usize,
-        form: &Form,
+        (form, has_lone): (&Form, bool),
     ) -> String {
         let slots = entries.slots;
         let threads = match form {
@@ -312,8 +312,9 @@ impl Lowering<'_> {
             .collect();
         let values: Vec<String> =
             (0..slots).map(|it| format!("__ferry_flat(__ferry_a{it})")).collect();
-        let threads = threads.map_or_else(String::new, |it| {
-            format!("__attribute__((reqd_work_group_size({it}, 1, 1))) ")
+        let threads = threads.map_or_else(String::new, |it| match has_lone {
+            true => format!("__ferry_threads_each({it}) "),
+            false => format!("__attribute__((reqd_work_group_size({it}, 1, 1))) "),
         });
         let mut lines = match self.memory() {
             "" => String::new(),
