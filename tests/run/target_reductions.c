@@ -8,12 +8,6 @@ typedef struct { double re, im; } number;
 #pragma omp declare reduction(add : number : omp_out.re += omp_in.re, omp_out.im += omp_in.im) \
   initializer(omp_priv = (number){ 0, 0 })
 
-// Objects without names that differ each time, for one type and for several.
-#pragma omp declare reduction(plus : number : omp_out = (number){ omp_out.re + omp_in.re, omp_out.im + omp_in.im }) \
-  initializer(omp_priv = (number){ .im = omp_orig.im - omp_orig.im })
-#pragma omp declare reduction(most : int, long : omp_out = (long[]){ omp_out, omp_in }[omp_in > omp_out]) \
-  initializer(omp_priv = omp_orig)
-
 static int failures;
 
 static void expect(int holds, const char *what)
@@ -60,20 +54,6 @@ int main(void)
     z.im += 2;
   }
   expect(z.re == N + 1 && z.im == 2 * N + 1, "the user's own");
-
-  number y = { 1, 1 }, here = { 0, 0 };
-  int high = 3;
-  long higher = 5 * N;
-#pragma omp target teams distribute parallel for reduction(plus : y) reduction(most : high, higher)
-  for (int i = 0; i < N; i++) {
-    y = (number){ y.re + 1, y.im + 2 };
-    high = i > high ? i : high;
-    higher = 2 * i > higher ? 2 * i : higher;
-  }
-  expect(y.re == N + 1 && y.im == 2 * N + 1 && high == N - 1 && higher == 5 * N, "objects without names");
-#pragma omp parallel for reduction(plus : here)
-  for (int i = 0; i < N; i++) here.re += i;
-  expect(here.re == N * (N - 1) / 2 && here.im == 0, "objects without names, on the host");
 
   int last = -1, seen[2] = { 0 };
 #pragma omp target teams distribute parallel for lastprivate(last, seen)

@@ -14,7 +14,6 @@ mod chosen;
 mod clauses;
 mod cluster;
 mod coexecute;
-mod combiners;
 mod control;
 mod copies;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the clauses it is about")]
@@ -360,6 +359,7 @@ pub fn lower_with(
     let base = map.base(file);
     let text = map.bytes(file);
     host.refuse_extensions();
+    host.refuse_literals();
     let made = host.unit(text, base, &mut edits).and_then(|()| edits.apply(text));
     let frame = host.standalone.then(|| host.standalone_frame());
     let state = host.state.into_inner();
@@ -702,13 +702,6 @@ impl Lowering<'_> {
                 let _ = edits.replace(range, scope);
                 continue;
             }
-            if let Some(apart) = self.all_combined_apart(&printer, declaration) {
-                let range = lines(text, base, declaration.construct.span);
-                let marker = self.marker(base, range.end);
-                // As below.
-                let _ = edits.replace(range, apart + &marker);
-                continue;
-            }
             if is_for_host_compiler(&declaration.construct) {
                 continue;
             }
@@ -935,10 +928,6 @@ impl Hook for Lowering<'_> {
         }
         if let Some(scope) = self.scope_data(printer, it) {
             out.raw(&scope);
-            return;
-        }
-        if let Some(apart) = self.combined_apart(printer, it) {
-            out.raw(&apart);
             return;
         }
         if let Some(older) = clauses::older(&it.construct) {

@@ -246,6 +246,39 @@ impl Lowering<'_> {
         }
     }
 
+    /// Refuses objects without names in reductions that a file declares, where what they begin with is not the same each time:
+    /// the host's compiler takes them for objects of the file, and crashes.
+    pub(super) fn refuse_literals(&self) {
+        let program = self.written;
+        let is_declared = |it: &&ir::program::Declaration| {
+            it.construct.has(Leaf::DeclareReduction) && it.within.is_none()
+        };
+        for declaration in program.declarations.iter().filter(is_declared) {
+            let whole = declaration.construct.span;
+            let is_inside = |span: Span| span.start >= whole.start && span.end <= whole.end;
+            for (_, expr) in program.exprs.iter().filter(|it| is_inside(it.1.span)) {
+                let ExprKind::CompoundLiteral(var) = expr.kind else { continue };
+                let mut open: Vec<Part> =
+                    program.vars[var].init.iter().map(|it| Part::Init(*it)).collect();
+                let mut varies = false;
+                while let Some(part) = open.pop() {
+                    if let Part::Expr(it) = part {
+                        varies |= matches!(program.exprs[it].kind, ExprKind::Var(_));
+                    }
+                    program.parts(part, &mut |it| open.push(it));
+                }
+                if varies {
+                    let why = directive::Unwritable {
+                        what: "compound literal".to_owned(),
+                        why: "in a reduction that a file declares it crashes; call a function that makes the value"
+                            .to_owned(),
+                    };
+                    self.refuse(expr.span, &why);
+                }
+            }
+        }
+    }
+
     /// Refuses what no standard has, on directives that the host's compiler never sees.
     pub(super) fn refuse_extensions(&self) {
         let regions = self.written.regions.iter().map(|it| &it.1.construct);

@@ -2,10 +2,10 @@
 //! call of what combines it with the variable itself.
 
 use ir::construct::{Args, ClauseKind, Construct, Leaf, ReductionDecl, ReductionInit, ReductionOp};
-use ir::program::{RegionId, Typed, VarId};
+use ir::program::{ExprKind, RegionId, Typed, VarId};
 use ir::walk::Part;
 
-use crate::c::{Out, Printer};
+use crate::c::{Out, Printer, Setting};
 use crate::lower::Lowering;
 
 impl Lowering<'_> {
@@ -56,6 +56,12 @@ impl Lowering<'_> {
             }
         };
         let [to, from, fresh, old, ..] = directive::REDUCTION_VARIABLES;
+        // In its own words the declaration names nothing of the region.
+        let named = |part: Part, names: [(&str, &str); 2]| {
+            let mut printer = self.printer(Setting::Alone);
+            self.name_in(&mut printer, part, names);
+            printer
+        };
         let begins = [(fresh, own.as_str()), (old, original.as_str())];
         let start = construct.kinds().find_map(|it| match it {
             ClauseKind::Initializer(it) => Some(it),
@@ -63,20 +69,36 @@ impl Lowering<'_> {
         });
         match start {
             Some(ReductionInit::Assign(init)) => {
-                let value = self.named_alone(Part::Init(*init), begins).init(*init, ty);
+                let value = named(Part::Init(*init), begins).init(*init, ty);
                 let first = format!("__ferry_first{}", self.fresh());
                 out.line(&format!("const {} = {value};", printer.declare(ty, &first)));
                 out.line(&format!("{own} = {first};"));
             }
             Some(ReductionInit::Call(call)) => {
-                out.line(&format!("{};", self.named_alone(Part::Expr(*call), begins).expr(*call)));
+                out.line(&format!("{};", named(Part::Expr(*call), begins).expr(*call)));
             }
             None => {
                 out.line(&format!("__builtin_memset(&{own}, 0, sizeof({own}));"));
             }
         }
         inside.substitute(var, own.clone());
-        let joins = self.named_alone(Part::Expr(combiner), [(to, &original), (from, &own)]);
+        let joins = named(Part::Expr(combiner), [(to, &original), (from, &own)]);
         Some(format!("{};", joins.expr(combiner)))
+    }
+
+    /// Gives the variables of a declaration other names.
+    fn name_in(&self, printer: &mut Printer<'_>, part: Part, names: [(&str, &str); 2]) {
+        let mut open = vec![part];
+        while let Some(part) = open.pop() {
+            if let Part::Expr(id) = part
+                && let ExprKind::Var(var) = self.program.exprs[id].kind
+            {
+                let name = self.program.vars[var].name.map_or("", |it| self.program.names.text(it));
+                if let Some((_, text)) = names.iter().find(|it| it.0 == name) {
+                    printer.substitute(var, (*text).to_owned());
+                }
+            }
+            self.program.parts(part, &mut |it| open.push(it));
+        }
     }
 }
