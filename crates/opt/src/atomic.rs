@@ -108,7 +108,8 @@ pub fn instruction(program: &Program, change: &Change) -> Option<Instruction> {
     let object = change.object();
     let size = program.model.size_of(types, program.exprs[object].ty).ok();
     let is_whole = |it: ExprId| matches!(types.shape(program.exprs[it].ty), TypeKind::Int(_));
-    if !matches!(size, Some(4 | 8)) || !is_whole(object) || types.is_bool(program.exprs[object].ty) {
+    if !matches!(size, Some(4 | 8)) || !is_whole(object) || types.is_bool(program.exprs[object].ty)
+    {
         return None;
     }
     match *change {
@@ -128,7 +129,9 @@ pub fn instruction(program: &Program, change: &Change) -> Option<Instruction> {
                 _ => None,
             }
         }
-        Change::Read(_) | Change::Write(..) | Change::Update { .. } | Change::Compare { .. } => None,
+        Change::Read(_) | Change::Write(..) | Change::Update { .. } | Change::Compare { .. } => {
+            None
+        }
     }
 }
 

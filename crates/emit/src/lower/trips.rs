@@ -99,12 +99,7 @@ fn nest(program: &Program, id: RegionId, count: usize) -> Option<Vec<&Loop>> {
 }
 
 /// How often a loop runs, inside of others; of one that follows another loop, as often as at both ends of that together.
-fn trips_of(
-    printer: &Printer<'_>,
-    region: &Region,
-    one: &Loop,
-    outer: &[&Loop],
-) -> Option<String> {
+fn trips_of(printer: &Printer<'_>, region: &Region, one: &Loop, outer: &[&Loop]) -> Option<String> {
     let program = printer.program();
     let bounds = || [Some(one.begin), Some(one.bound), one.step].into_iter().flatten();
     let is_var = |it: &ExprKind, var| matches!(it, ExprKind::Var(v) if *v == var);
@@ -163,7 +158,8 @@ fn is_free(program: &Program, region: &Region, id: ExprId, other: Option<VarId>)
         ExprKind::Int(_) | ExprKind::EnumConst(..) => true,
         ExprKind::Var(var) => {
             let is_plain = !program.vars[*var].ty.quals.is_volatile;
-            Some(*var) == other || is_plain && region.vars.iter().any(|it| it.var == *var && is_value(it))
+            Some(*var) == other
+                || is_plain && region.vars.iter().any(|it| it.var == *var && is_value(it))
         }
         ExprKind::Cast(_, inner) => is_free(program, region, *inner, other),
         ExprKind::Binary(BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul, left, right) => {

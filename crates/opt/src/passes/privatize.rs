@@ -258,12 +258,7 @@ fn mapped_length(program: &Program, kernel: &Kernel, var: VarId) -> Option<ExprI
 }
 
 /// The same, as the clauses of one construct say it.
-fn said_length(
-    program: &Program,
-    kernel: &Kernel,
-    region: RegionId,
-    var: VarId,
-) -> Option<ExprId> {
+fn said_length(program: &Program, kernel: &Kernel, region: RegionId, var: VarId) -> Option<ExprId> {
     let kind = |it: ExprId| &program.exprs[program.peeled(it)].kind;
     program.regions[region].construct.kinds().find_map(|clause| {
         let ClauseKind::Map(map) = clause else { return None };

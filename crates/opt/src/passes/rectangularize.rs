@@ -104,7 +104,8 @@ pub(super) fn has_box(cx: &Cx<'_>, dims: &[Dim]) -> bool {
     // How many values are looked at of each variable: at both ends of its loop, wherever that may begin and end.
     let mut looks: Vec<(VarId, usize)> = Vec::new();
     dims.iter().all(|dim| {
-        let names = |var: VarId| [dim.begin, dim.bound].map(|e| mentions(program, e, |it| it == var));
+        let names =
+            |var: VarId| [dim.begin, dim.bound].map(|e| mentions(program, e, |it| it == var));
         let named = looks.iter().filter(|it| names(it.0).contains(&true));
         let corners = named.fold(1usize, |all, it| all.saturating_mul(it.1));
         looks.push((dim.var, corners.saturating_mul(2)));

@@ -293,13 +293,7 @@ impl<'a> Rows<'a> {
     }
 
     /// The shortest and the longest row, by threads that exchange what they have; `shared` are in memory of the group.
-    fn exchanged(
-        &self,
-        cx: &mut Cx<'_>,
-        turns: &Turns,
-        shared: [VarId; 2],
-        out: &mut Block,
-    ) {
+    fn exchanged(&self, cx: &mut Cx<'_>, turns: &Turns, shared: [VarId; 2], out: &mut Block) {
         let span = turns.span;
         let (long, lanes) = (long(cx.program), cx.groups.lanes);
         let far = cx.number("far", Space::Uniform, span, out);
@@ -561,7 +555,8 @@ impl Work for Rows<'_> {
         out.push(Stmt::new(StmtKind::Barrier, span));
         let zero = cx.build(span).number(0);
         let first = self.of(cx, turns, self.counts, zero)?;
-        let [least, most] = ["least", "most"].map(|it| cx.fresh(it, long, Space::Uniform, span, out));
+        let [least, most] =
+            ["least", "most"].map(|it| cx.fresh(it, long, Space::Uniform, span, out));
         for (at, var) in [least, most].into_iter().enumerate() {
             let value = shared.and_then(|it| it.get(at).copied());
             let value = value.map_or(first, |it| cx.build(span).var(it));
@@ -588,7 +583,8 @@ impl Work for Rows<'_> {
         cx.set(self.at, zero, span, out);
         let short = Width { lanes: EACH, most: SHORT, is_whole: false };
         let short = self.round(cx, turns, |this, cx| {
-            Ok([this.summands(cx, turns, short)?, this.sums(cx, turns, short)?].map(|it| code(it, span)))
+            Ok([this.summands(cx, turns, short)?, this.sums(cx, turns, short)?]
+                .map(|it| code(it, span)))
         })?;
         let build = &mut cx.build(span);
         let (done, more) = (build.var(self.at), build.number(i64::from(AT_ONCE)));
