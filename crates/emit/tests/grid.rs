@@ -719,21 +719,21 @@ void f(int *a, int n) {
 ";
     // What counts is in memory that pointers lead to.
     assert!(on_grid(Grid::OpenCl12, lent).contains("__stack"), "{lent}");
-    let text = "#pragma omp requires reverse_offload
-void f(int n) {
-#pragma omp target map(n)
-  {
-#pragma omp target device(ancestor: 1) map(n)
-    n++;
-  }
+    assert!(on_grid(Grid::OpenCl, lent).contains("__kernel"));
+    let text = "#pragma omp declare target
+int g(int n) { return n > 1 ? n * g(n - 1) : 1; }
+#pragma omp end declare target
+void f(int *a, int n) {
+#pragma omp target teams distribute parallel for map(from: a[0:n])
+  for (int i = 0; i < n; i++)
+    a[i] = g(i);
 }
 ";
     let said = on_grid(Grid::OpenCl12, text);
     assert!(said.starts_with("F0710: "), "{said}");
     let said = whole_text(Grid::OpenCl12, text);
-    let expected = [abi::image::OPENCL_12, abi::image::OPENCL_12_LACKS, "t.c:5: "].concat();
+    let expected = [abi::image::OPENCL_12, abi::image::OPENCL_12_LACKS, "t.c:2: "].concat();
     assert!(said.starts_with(&expected), "{said}");
-    assert!(whole_text(Grid::OpenCl, text).contains("\n__kernel "));
 }
 
 #[test]
