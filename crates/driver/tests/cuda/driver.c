@@ -1,13 +1,17 @@
 /* A driver without a GPU, for tests: memory of the device is the host's, and what is put into a stream is done
    when that is waited for, as late as may be. With SUMS a kernel with two arguments adds what the second
-   leads to to what the first leads to; others do nothing. What is asked is written to the file that CALLS names, a line
-   each. CRASH makes kernels crash, MEMORY is the number of bytes that it has, with UNIFIED it reaches the host's too, LATE says what takes
-   long the first time: "wait" for a kernel, or "launch" of one. */
+   leads to to what the first leads to; others do nothing, but where an image names a library that has the kernels for the
+   host (`nvrtc.c` makes such). What is asked is written to the file that CALLS names, a line each. CRASH makes kernels crash, MEMORY is the number of bytes that it has, with UNIFIED it reaches the host's too, LATE says what takes
+   long the first time: "wait" for a kernel, or "launch" of one; SMALL is for fewer blocks. */
+#include <dlfcn.h>
 #include <elf.h>
+#include <fcntl.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 typedef unsigned long word;
@@ -15,12 +19,14 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static word left = 1ul << 40, sizes[4096], places[4096];
 static int crashed;
 
-/* Something to do: a copy, a fill, a sum, or to do what another stream has to do up to some point. */
+/* Something to do: a copy, a fill, a sum, a kernel, or to do what another stream has to do up to some point. */
 struct deed {
-  enum { COPY, FILL, SUM, FOLLOW } what;
+  enum { COPY, FILL, SUM, KERNEL, FOLLOW } what;
   char *to, *from;
   word bytes;
   struct stream *other;
+  void (*run)(unsigned, unsigned, const word *);
+  unsigned blocks, threads;
 };
 struct stream {
   struct deed *deeds;
@@ -63,6 +69,7 @@ static void run(struct stream *stream, word count) {
     case COPY: memmove(it.to, it.from, it.bytes); break;
     case FILL: memset(it.to, (int)(word)it.from, it.bytes); break;
     case SUM: *(int *)it.to += *(int *)it.from; break;
+    case KERNEL: it.run(it.blocks, it.threads, (word *)it.from), free(it.from); break;
     case FOLLOW: run(it.other, it.bytes); break;
     }
   }
@@ -79,7 +86,7 @@ int cuDeviceGetCount(int *count) { return *count = 2, 0; }
 int cuDeviceGet(int *device, int ordinal) { return *device = ordinal, 0; }
 int cuDeviceTotalMem_v2(word *bytes, int device) { return *bytes = left, device * 0; }
 int cuDeviceGetAttribute(int *value, int which, int device) {
-  *value = which == 75 ? 8 : which == 76 ? 6 : which == 16 ? 10 : which == 88 ? getenv("UNIFIED") != 0 : 1;
+  *value = which == 75 ? 8 : which == 76 ? 6 : which == 16 ? (getenv("SMALL") ? 2 : 10) : which == 88 ? getenv("UNIFIED") != 0 : 1;
   return device * 0;
 }
 static __thread void *current;
@@ -205,25 +212,45 @@ int cuMemsetD8Async(word at, unsigned char byte, word bytes, struct stream *stre
 }
 
 /* Images are what NVIDIA's compiler makes: names are found in the table of symbols, or in the text. */
-int cuModuleLoadDataEx(void **module, const void *image, unsigned count, int *options, void **values) {
+struct module {
+  word size;
+  void *library;
+  char text[];
+};
+/* What an image for the host begins with; the path of a library or an object follows. */
+static const char mark[] = "// on the host: ";
+/* A library with kernels for the host: each module has its variables for itself. */
+static void *opened(const char *text) {
+  if (strncmp(text, mark, sizeof mark - 1)) return 0;
+  char path[4096], *end = path;
+  for (const char *at = text + sizeof mark - 1; *at != '\n' && end < path + sizeof path - 1;) *end++ = *at++;
+  *end = 0;
+  char own[64], bytes[4096];
+  int from = open(path, O_RDONLY), to = memfd_create("kernels", 0);
+  for (long count; (count = read(from, bytes, sizeof bytes)) > 0;)
+    if (write(to, bytes, count) != count) abort();
+  close(from);
+  snprintf(own, sizeof own, "/proc/self/fd/%d", to);
+  void *library = dlopen(own, RTLD_NOW | RTLD_LOCAL);
+  if (!library) fprintf(stderr, "%s: %s\n", path, dlerror()), abort();
+  return library;
+}
+static int loaded(struct module **module, const void *image, word size, int is_text) {
+  *module = malloc(sizeof **module + size);
+  **module = (struct module){ size, is_text ? opened(image) : 0 };
+  memcpy((*module)->text, image, size);
+  return 0;
+}
+int cuModuleLoadDataEx(struct module **module, const void *image, unsigned count, int *options, void **values) {
   const Elf64_Ehdr *head = image;
   int is_code = !memcmp(head, ELFMAG, SELFMAG);
   word size = is_code ? head->e_phoff + head->e_phnum * 56 : strlen(image) + 1;
-  *module = malloc(size + sizeof size);
-  memcpy(*module, &size, sizeof size);
-  memcpy((char *)*module + sizeof size, image, size);
-  return say(is_code ? "code" : "text", 0);
+  return loaded(module, image, size, !is_code), say(is_code ? "code" : "text", 0);
 }
-int cuModuleLoadData(void **module, const void *image) {
-  word size = strlen(image) + 1;
-  *module = malloc(size + sizeof size);
-  memcpy(*module, &size, sizeof size);
-  memcpy((char *)*module + sizeof size, image, size);
-  return 0;
-}
-/* A link joins all strings of what is linked: names are found in them. */
+int cuModuleLoadData(struct module **module, const void *image) { return loaded(module, image, strlen(image) + 1, 1); }
+/* A link joins all strings of what is linked: names are found in them; and objects for the host. */
 struct link {
-  char *text;
+  char *text, objects[1 << 16];
   word size, parts;
 };
 int cuLinkCreate_v2(unsigned count, int *options, void **values, struct link **link) {
@@ -231,6 +258,11 @@ int cuLinkCreate_v2(unsigned count, int *options, void **values, struct link **l
 }
 int cuLinkAddData_v2(struct link *link, int kind, const char *data, word size, const char *name, unsigned count,
                      int *options, void **values) {
+  if (size >= sizeof mark && !memcmp(data, mark, sizeof mark - 1)) {
+    const char *path = data + sizeof mark - 1;
+    char *end = link->objects + strlen(link->objects);
+    *end++ = ' ', memcpy(end, path, strcspn(path, "\n"));
+  }
   link->text = realloc(link->text, link->size + size + 1);
   for (word i = 0; i < size; i++) link->text[link->size++] = data[i] ? data[i] : ' ';
   link->text[link->size] = 0;
@@ -238,26 +270,53 @@ int cuLinkAddData_v2(struct link *link, int kind, const char *data, word size, c
   return say("part", kind);
 }
 int cuLinkComplete(struct link *link, void **image, word *size) {
+  if (*link->objects) {
+    char path[] = "/tmp/kernels.XXXXXX", *line, *text;
+    close(mkstemp(path));
+    asprintf(&line, "g++ -shared -pthread -o %s%s", path, link->objects);
+    if (system(line)) abort();
+    asprintf(&text, "%s%s\n%s", mark, path, link->text);
+    free(line), free(link->text), link->text = text, link->size = strlen(text) + 1;
+  }
   return *image = link->text, *size = link->size, say("linked", link->parts);
 }
 int cuLinkDestroy(struct link *link) { return 0; }
-int cuModuleUnload(void *module) { return say("unload", 0); }
-static int has(void *module, const char *name) {
-  word size = *(word *)module;
-  return memmem((char *)module + sizeof size, size, name, strlen(name)) ? 0 : 500;
+int cuModuleUnload(struct module *module) { return say("unload", 0); }
+static int has(struct module *module, const char *name) {
+  return memmem(module->text, module->size, name, strlen(name)) ? 0 : 500;
 }
-int cuModuleGetFunction(void **kernel, void *module, const char *name) {
-  return *kernel = (void *)strdup(name), has(module, name);
+struct kernel {
+  void (*run)(unsigned, unsigned, const word *);
+  int threads;
+};
+int cuModuleGetFunction(struct kernel **kernel, struct module *module, const char *name) {
+  char own[300];
+  *kernel = malloc(sizeof **kernel);
+  **kernel = (struct kernel){ 0, 256 };
+  if (!module->library) return has(module, name);
+  snprintf(own, sizeof own, "run_%s", name);
+  (*kernel)->run = dlsym(module->library, own);
+  snprintf(own, sizeof own, "most_%s", name);
+  int *most = dlsym(module->library, own);
+  if (most) (*kernel)->threads = *most;
+  return (*kernel)->run ? 0 : 500;
 }
-int cuModuleGetGlobal_v2(word *at, word *size, void *module, const char *name) {
+int cuModuleGetGlobal_v2(word *at, word *size, struct module *module, const char *name) {
+  if (module->library) {
+    Dl_info where;
+    const Elf64_Sym *it;
+    *at = (word)dlsym(module->library, name);
+    if (!*at || !dladdr1((void *)*at, &where, (void **)&it, RTLD_DL_SYMENT)) return 500;
+    return *size = it->st_size, 0;
+  }
   *at = (word)calloc(1, 1 << 12), *size = 4;
   /* Who has sums has one. */
   if (strlen(name) > 5 && !strcmp(name + strlen(name) - 5, "_sums")) *(int *)*at = 1;
   return has(module, name);
 }
 int cuMemcpyDtoH_v2(void *to, word from, word bytes) { return memcpy(to, (void *)from, bytes), 0; }
-/* 256 threads in a block at most, and no memory of blocks. */
-int cuFuncGetAttribute(int *value, int which, void *kernel) { return *value = which == 0 ? 256 : 0, 0; }
+/* No memory of blocks. */
+int cuFuncGetAttribute(int *value, int which, struct kernel *kernel) { return *value = which == 0 ? kernel->threads : 0, 0; }
 int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *kernel, int threads, word memory) {
   /* As if a thread had 96 registers. */
   *blocks = getenv("FEW_REGISTERS") ? 21 * 32 / threads : 2048 / threads;
@@ -265,8 +324,9 @@ int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *kernel, int t
 }
 /* Graphs of kernels without an order: what is started is what the nodes say at that moment. */
 struct node {
-  unsigned is_off, blocks;
-  word count, arguments[2];
+  unsigned is_off, blocks, threads;
+  word count, arguments[512];
+  struct kernel *kernel;
 };
 struct graph {
   struct node nodes[64];
@@ -274,9 +334,11 @@ struct graph {
 };
 static void fill(struct node *node, const char *kernel) {
   void **extra = *(void ***)(kernel + 48);
+  node->kernel = *(struct kernel **)kernel;
   node->blocks = *(unsigned *)(kernel + 8);
+  node->threads = *(unsigned *)(kernel + 20);
   node->count = extra ? *(word *)extra[3] / 8 : 0;
-  for (word i = 0; i < node->count && i < 2; i++) node->arguments[i] = ((word *)extra[1])[i];
+  for (word i = 0; i < node->count && i < 512; i++) node->arguments[i] = ((word *)extra[1])[i];
 }
 int cuGraphCreate(struct graph **graph, unsigned flags) { return *graph = calloc(1, sizeof **graph), flags * 0; }
 int cuGraphAddKernelNode_v2(struct node **node, struct graph *graph, void *before, word count, const char *kernel) {
@@ -289,8 +351,13 @@ int cuGraphExecKernelNodeSetParams_v2(struct graph *graph, struct node *node, co
   return fill(node, kernel), 0;
 }
 int cuGraphNodeSetEnabled(struct graph *graph, struct node *node, unsigned is_on) { return node->is_off = !is_on, 0; }
-static int start(struct stream *stream, unsigned blocks, word count, char **arguments) {
+static int start(struct stream *stream, struct kernel *kernel, unsigned blocks, unsigned threads, word count, char **arguments) {
   if (count == 2 && getenv("SUMS")) put(stream, (struct deed){ SUM, arguments[0], arguments[1] });
+  if (kernel->run) {
+    char *words = malloc(8 * count + 8);
+    memcpy(words, arguments, 8 * count);
+    put(stream, (struct deed){ KERNEL, .from = words, .run = kernel->run, .blocks = blocks, .threads = threads });
+  }
   stream->kernels++;
   crashed = getenv("CRASH") != 0;
   say("blocks", blocks);
@@ -300,12 +367,12 @@ int cuGraphLaunch(struct graph *graph, struct stream *stream) {
   word started = 0;
   for (word i = 0; i < graph->count; i++) {
     struct node *it = &graph->nodes[i];
-    if (!it->is_off) started++, start(stream, it->blocks, it->count, (char **)it->arguments);
+    if (!it->is_off) started++, start(stream, it->kernel, it->blocks, it->threads, it->count, (char **)it->arguments);
   }
   return say("together", started);
 }
-int cuLaunchKernel(void *kernel, unsigned x, unsigned y, unsigned z, unsigned a, unsigned b, unsigned c,
+int cuLaunchKernel(struct kernel *kernel, unsigned x, unsigned y, unsigned z, unsigned a, unsigned b, unsigned c,
                    unsigned shared, struct stream *stream, void **arguments, void **extra) {
   sleep_once("launch");
-  return start(stream, x, extra ? *(word *)extra[3] / 8 : 0, extra ? extra[1] : 0);
+  return start(stream, kernel, x, a, extra ? *(word *)extra[3] / 8 : 0, extra ? extra[1] : 0);
 }

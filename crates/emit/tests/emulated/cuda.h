@@ -1,34 +1,68 @@
-/* What kernels in CUDA C++ ask of their language, with a thread of the host for each thread of a block: blocks run
-   one after the other, threads of a block at once, and every step that threads of a warp take together is one where
-   they wait for each other. Slow, and so that what goes wrong on a GPU goes wrong here. */
+/* What kernels in CUDA C++ ask of their language, on the host: blocks run one after the other, and every step that threads
+   of a warp take together is one where they wait for each other. Threads of a block take turns, each as far as the next
+   place where it waits; for the detector of races they are threads of the host, which is slow. */
 #include <algorithm>
 #include <atomic>
 #include <barrier>
 #include <cfenv>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <memory>
+#include <setjmp.h>
+#include <sys/mman.h>
 #include <thread>
+#include <ucontext.h>
 #include <vector>
 
 struct Place { unsigned x; };
-static thread_local Place threadIdx, blockIdx;
+#ifdef __SANITIZE_THREAD__
+static thread_local
+#else
+static
+#endif
+Place threadIdx, blockIdx;
 static Place blockDim, gridDim;
 
 #ifndef WARP
 #define WARP 32
 #endif
+#ifdef __SANITIZE_THREAD__
+/* Where threads wait for each other. */
+struct Meeting {
+  explicit Meeting(unsigned threads) : all(threads) {}
+  std::barrier<> all;
+  void meet() { all.arrive_and_wait(); }
+  void leave() {}
+};
+static void give_way() { std::this_thread::yield(); }
+#else
+static void give_way();
+/* How often anybody could go on. */
+static unsigned long steps;
+struct Meeting {
+  explicit Meeting(unsigned threads) : all(threads) {}
+  unsigned all, here = 0, round = 0;
+  void meet();
+  void go_on() { here = 0, round++, steps++; }
+  /* Who has ended is waited for no more. */
+  void leave() { if (--all && all == here) go_on(); }
+};
+#endif
 struct Warp {
   /* The last one of a block may have fewer. */
   explicit Warp(unsigned threads) : step(threads) {}
-  std::barrier<> step;
+  Meeting step;
   unsigned long words[WARP];
 };
 static std::vector<std::unique_ptr<Warp>> warps;
-static std::unique_ptr<std::barrier<>> block;
+static std::unique_ptr<Meeting> block;
 
+#define __CUDACC_RTC__
+#define __CUDA_ARCH__ 700
 #define __global__
 #define __device__
 #define __shared__ static
@@ -36,11 +70,11 @@ static std::unique_ptr<std::barrier<>> block;
 #define __trap() __builtin_trap()
 #define __ferry_globaltimer() \
   ((unsigned long)std::chrono::steady_clock::now().time_since_epoch().count())
-#define __nanosleep(time) std::this_thread::yield()
+#define __nanosleep(time) give_way()
 
-static void __syncthreads() { block->arrive_and_wait(); }
+static void __syncthreads() { block->meet(); }
 static Warp &warp() { return *warps[threadIdx.x / WARP]; }
-static void __syncwarp() { warp().step.arrive_and_wait(); }
+static void __syncwarp() { warp().step.meet(); }
 
 template <class T> static T __shfl_sync(unsigned, T own, int lane)
 {
@@ -93,7 +127,24 @@ template <class T> static T atomicMax(T *at, T other) { return changed(at, [=](T
 template <class T> static T atomicAnd(T *at, T more) { return __atomic_fetch_and(at, more, __ATOMIC_SEQ_CST); }
 template <class T> static T atomicOr(T *at, T more) { return __atomic_fetch_or(at, more, __ATOMIC_SEQ_CST); }
 template <class T> static T atomicXor(T *at, T more) { return __atomic_fetch_xor(at, more, __ATOMIC_SEQ_CST); }
+static unsigned atomicInc(unsigned *at, unsigned most) { return changed(at, [=](unsigned it) { return it >= most ? 0 : it + 1; }); }
+static int __popc(unsigned word) { return __builtin_popcount(word); }
+static int __popcll(unsigned long long word) { return __builtin_popcountll(word); }
+static int __clz(int word) { return word ? __builtin_clz(word) : 32; }
+static int __clzll(long long word) { return word ? __builtin_clzll(word) : 64; }
+static int __ffs(int word) { return __builtin_ffs(word); }
+static int __ffsll(long long word) { return __builtin_ffsll(word); }
+static unsigned long long __umul64hi(unsigned long long a, unsigned long long b) { return (unsigned __int128)a * b >> 64; }
+static unsigned __byte_perm(unsigned low, unsigned high, unsigned choice)
+{
+  const unsigned long long both = (unsigned long long)high << 32 | low;
+  unsigned word = 0;
+  for (int i = 0; i < 4; i++)
+    word |= (unsigned)(both >> (choice >> 4 * i & 7) * 8 & 0xff) << 8 * i;
+  return word;
+}
 static void __threadfence() { std::atomic_thread_fence(std::memory_order_seq_cst); }
+static void __threadfence_system() { __threadfence(); }
 static bool __isLocal(const void *) { return false; }
 static void *__cvta_global_to_generic(unsigned long word) { return (void *)word; }
 
@@ -117,19 +168,29 @@ template <class To, class From> static To bits(From from)
 static float __int_as_float(int word) { return bits<float>(word); }
 static float __uint_as_float(unsigned word) { return bits<float>(word); }
 static unsigned __float_as_uint(float value) { return bits<unsigned>(value); }
+static int __float_as_int(float value) { return bits<int>(value); }
+static long long __double_as_longlong(double value) { return bits<long long>(value); }
 static double __longlong_as_double(long long word) { return bits<double>(word); }
 /* The only instruction that is asked for by name: an approximation, and not a good one. */
 #define asm(...) (first = 1.0f / std::sqrt(z), first = __uint_as_float(__float_as_uint(first) + (z > 0 && z < 1e38f ? 2 : 0)))
 
+/* Who wait for each other from a block on. */
+static void gather(unsigned number)
+{
+  blockIdx.x = number;
+  warps.clear();
+  for (unsigned first = 0; first < blockDim.x; first += WARP)
+    warps.push_back(std::make_unique<Warp>(std::min(blockDim.x - first, (unsigned)WARP)));
+  block = std::make_unique<Meeting>(blockDim.x);
+}
+
+#ifdef __SANITIZE_THREAD__
 /* Runs a kernel. */
 template <class Kernel> static void launch(unsigned blocks, unsigned threads, Kernel kernel)
 {
   blockDim.x = threads, gridDim.x = blocks;
   for (unsigned at = 0; at < blocks; at++) {
-    warps.clear();
-    for (unsigned first = 0; first < threads; first += WARP)
-      warps.push_back(std::make_unique<Warp>(std::min(threads - first, (unsigned)WARP)));
-    block = std::make_unique<std::barrier<>>(threads);
+    gather(at);
     std::vector<std::thread> running;
     for (unsigned it = 0; it < threads; it++)
       running.emplace_back([=] { threadIdx.x = it, blockIdx.x = at, kernel(); });
@@ -137,3 +198,85 @@ template <class Kernel> static void launch(unsigned blocks, unsigned threads, Ke
       it.join();
   }
 }
+#else
+/* A thread of a block, which goes on with the next block when it is done. */
+struct Turn {
+  jmp_buf place;
+  char *stack;
+  bool is_done, waits;
+};
+static std::vector<Turn> turns;
+static jmp_buf others;
+static std::function<void()> code;
+
+static void give_way()
+{
+  if (!_setjmp(turns[threadIdx.x].place))
+    _longjmp(others, 1);
+}
+void Meeting::meet()
+{
+  const unsigned now = round;
+  if (++here == all)
+    return go_on();
+  turns[threadIdx.x].waits = true;
+  while (round == now)
+    give_way();
+  turns[threadIdx.x].waits = false;
+}
+static void take_turns()
+{
+  for (;;) {
+    code();
+    warp().step.leave(), block->leave();
+    turns[threadIdx.x].is_done = true, steps++;
+    give_way();
+  }
+}
+/* Lets a thread go on until it gives way. */
+static void go_on(Turn &turn)
+{
+  const size_t room = 1 << 20;
+  if (_setjmp(others))
+    return;
+  if (turn.stack)
+    _longjmp(turn.place, 1);
+  turn.stack = (char *)mmap(0, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  ucontext_t begin;
+  getcontext(&begin);
+  begin.uc_stack.ss_sp = turn.stack, begin.uc_stack.ss_size = room;
+  makecontext(&begin, take_turns, 0);
+  setcontext(&begin);
+}
+
+/* Runs a kernel. */
+template <class Kernel> static void launch(unsigned blocks, unsigned threads, Kernel kernel)
+{
+  blockDim.x = threads, gridDim.x = blocks;
+  code = kernel;
+  if (turns.size() < threads)
+    turns.resize(threads);
+  for (unsigned at = 0; at < blocks; at++) {
+    gather(at);
+    for (Turn &it : turns)
+      it.is_done = it.waits = false;
+    for (unsigned left = threads, round = 0; left; round++) {
+      const unsigned long before = steps;
+      bool all_wait = true;
+      left = 0;
+      for (unsigned it = 0; it < threads; it++) {
+        /* First come, first served, and the other way round. */
+        threadIdx.x = round % 2 ? threads - 1 - it : it;
+        Turn &turn = turns[threadIdx.x];
+        if (turn.is_done)
+          continue;
+        left++;
+        go_on(turn);
+        all_wait &= turn.is_done || turn.waits;
+      }
+      if (left && all_wait && steps == before)
+        fprintf(stderr, "threads wait for others that never come\n"), abort();
+    }
+  }
+}
+#endif
