@@ -2,7 +2,8 @@
 //!
 //! NVIDIA's compiler takes the kernels of every program of `tests/run`, for three generations of GPUs;
 //! where a piece is missing, the message says so. With a driver that does everything as late as
-//! it may (`cuda/driver.c`) calls are counted, order is checked, crashes and lack of memory are told.
+//! it may (`cuda/driver.c`) calls are counted, order is checked, crashes and lack of memory are told; with a compiler
+//! that makes of kernels code for the host (`cuda/nvrtc.c`) programs run there whole, and are right.
 //!
 //! `tests/run/cuda.txt` names the programs that are refused, and why; one that is not in it must
 //! compile. Needs NVRTC (`scripts/setup` fetches it); without it the tests say so and end.
@@ -27,6 +28,8 @@ mod pieces;
 #[path = "support/programs.rs"]
 mod programs;
 mod support;
+#[path = "cuda/whole.rs"]
+mod whole;
 
 use std::fs;
 use std::path::Path;
@@ -54,6 +57,11 @@ fn main() -> ExitCode {
             Trial::test(format!("program::{name}"), move || checked(compiles(&path, excuse)))
         })
         .collect();
+    for (name, path) in programs.iter().filter(|(name, _)| whole::PROGRAMS.contains(&name.as_str()))
+    {
+        let path = path.clone();
+        trials.push(Trial::test(format!("whole::{name}"), move || checked(whole::runs(&path))));
+    }
     trials.push(Trial::test("the_list_names_programs", move || {
         let stray = listed(LIST).into_keys().find(|it| !programs.contains_key(*it));
         checked(stray.map(|it| format!("`{it}` is not there")))

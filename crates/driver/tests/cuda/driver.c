@@ -30,7 +30,7 @@ struct deed {
 };
 struct stream {
   struct deed *deeds;
-  word done, count, room, kernels;
+  word done, count, room, kernels, busy;
 };
 struct event {
   struct stream *stream;
@@ -62,14 +62,28 @@ static void put(struct stream *stream, struct deed deed) {
   stream->deeds[stream->count++] = deed;
   pthread_mutex_unlock(&lock);
 }
+/* Kernels may ask the host for something while they run, whose threads want the driver then; one runs at a time. */
+static pthread_mutex_t device = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t idle = PTHREAD_COND_INITIALIZER;
+static void run_kernel(struct stream *stream, struct deed it) {
+  stream->busy = 1;
+  pthread_mutex_unlock(&lock);
+  pthread_mutex_lock(&device);
+  it.run(it.blocks, it.threads, (word *)it.from), free(it.from);
+  pthread_mutex_unlock(&device);
+  pthread_mutex_lock(&lock);
+  stream->busy = 0, pthread_cond_broadcast(&idle);
+}
 static void run(struct stream *stream, word count) {
-  while (stream->done < count) {
+  for (;;) {
+    while (stream->busy) pthread_cond_wait(&idle, &lock);
+    if (stream->done >= count) return;
     struct deed it = stream->deeds[stream->done++];
     switch (it.what) {
     case COPY: memmove(it.to, it.from, it.bytes); break;
     case FILL: memset(it.to, (int)(word)it.from, it.bytes); break;
     case SUM: *(int *)it.to += *(int *)it.from; break;
-    case KERNEL: it.run(it.blocks, it.threads, (word *)it.from), free(it.from); break;
+    case KERNEL: run_kernel(stream, it); break;
     case FOLLOW: run(it.other, it.bytes); break;
     }
   }
@@ -121,7 +135,7 @@ int cuEventRecord(struct event *event, struct stream *stream) {
 }
 int cuEventQuery(struct event *event) {
   pthread_mutex_lock(&lock);
-  int code = !event->stream || event->stream->done >= event->count ? 0 : 600;
+  int code = !event->stream || event->stream->done - event->stream->busy >= event->count ? 0 : 600;
   pthread_mutex_unlock(&lock);
   return code;
 }
@@ -156,6 +170,7 @@ int cuMemHostRegister_v2(void *at, word bytes, unsigned flags) {
   pthread_mutex_lock(&lock);
   locked[locked_count] = at, locked_bytes[locked_count++] = bytes;
   pthread_mutex_unlock(&lock);
+  mlock(at, bytes);
   return say("lock", bytes);
 }
 int cuMemHostUnregister(void *at) {

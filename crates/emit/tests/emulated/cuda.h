@@ -104,9 +104,11 @@ static int count(int holds)
 static int __any_sync(unsigned, int holds) { return count(holds) > 0; }
 static int __all_sync(unsigned, int holds) { return count(holds) == WARP; }
 
+/* Who does not get it may wait for who has it. */
 template <class T> static T atomicCAS(T *at, T seen, T put)
 {
-  __atomic_compare_exchange_n(at, &seen, put, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+  if (!__atomic_compare_exchange_n(at, &seen, put, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+    give_way();
   return seen;
 }
 template <class T> static T atomicExch(T *at, T put) { return __atomic_exchange_n(at, put, __ATOMIC_SEQ_CST); }
