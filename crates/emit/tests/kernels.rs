@@ -13,8 +13,8 @@ use directive::Directives;
 use ir::construct::Leaf;
 use kernel::Module;
 use libtest_mimic::{Arguments, Trial};
-use opt::passes::Groups;
 use opt::passes::pipeline;
+use opt::passes::{Free, Groups};
 use source::{Severity, SourceMap};
 
 fn main() -> ExitCode {
@@ -124,7 +124,7 @@ fn after(mut module: Module, pass: &str) -> String {
     let mut text = String::new();
     for at in 0..module.kernels.len() {
         let kernel = module.kernels[at].clone();
-        match pipeline::run(&mut module.program, &kernel, groups, Some(pass)) {
+        match pipeline::run(&mut module.program, &kernel, groups, &Free::default(), Some(pass)) {
             Ok(made) => text.push_str(&emit::dialect::kernel::body(&module, &made)),
             Err(refusal) => text.push_str(&format!("refused: {}", refusal.why)),
         }

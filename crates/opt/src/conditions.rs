@@ -10,7 +10,7 @@ use ir::program::Program;
 
 use crate::access::{Base, Touch};
 use crate::bounds;
-use crate::finding::{Disjoint, Range};
+use crate::finding::{Disjoint, Range, Terms};
 use crate::poly::{Atom, Poly, Value};
 use crate::sum::Sum;
 use crate::system::System;
@@ -28,9 +28,29 @@ struct Span {
 
 /// The conditions under which none of the pairs meet.
 pub(crate) fn of(program: &Program, open: &[(&Touch, &Touch)]) -> Option<Vec<Disjoint>> {
+    asked(program, open, &mut None)
+}
+
+/// The same, where a table may have columns of any number, which must not be negative: that is asked too.
+pub(crate) fn with_terms(program: &Program, open: &[(&Touch, &Touch)]) -> Option<Terms> {
+    let mut assumed = Some(Vec::new());
+    let apart = asked(program, open, &mut assumed)?;
+    let at_least_zero =
+        assumed.unwrap_or_default().iter().map(Sum::of).collect::<Option<Vec<_>>>()?;
+    Some(Terms { apart, at_least_zero })
+}
+
+/// What may be assumed not to be negative, if anything may.
+type Assumed = Option<Vec<Poly>>;
+
+fn asked(
+    program: &Program,
+    open: &[(&Touch, &Touch)],
+    assumed: &mut Assumed,
+) -> Option<Vec<Disjoint>> {
     let mut pairs: Vec<(Span, Span)> = Vec::new();
     for (a, b) in open {
-        let (a, b) = (span(program, a)?, span(program, b)?);
+        let (a, b) = (span(program, a, assumed)?, span(program, b, assumed)?);
         match pairs.iter_mut().find(|it| it.0.is_alike(&a) && it.1.is_alike(&b)) {
             Some(known) => {
                 known.0.widen(&a)?;
@@ -83,7 +103,7 @@ impl Span {
 }
 
 /// All bytes that an access touches while the loop runs.
-fn span(program: &Program, touch: &Touch) -> Option<Span> {
+fn span(program: &Program, touch: &Touch, assumed: &mut Assumed) -> Option<Span> {
     if touch.place.anywhere {
         return None;
     }
@@ -91,13 +111,19 @@ fn span(program: &Program, touch: &Touch) -> Option<Span> {
     let size = i128::from(touch.size?);
     let facts = bounds::with_ranges(program, &touch.facts, [&at]);
     let system = System { zero: Vec::new(), at_least_zero: facts };
-    let low = extreme(&at, touch, &system, false)?;
-    let high = extreme(&at, touch, &system, true)?.plus(size)?;
+    let low = extreme(&at, touch, &system, assumed, false)?;
+    let high = extreme(&at, touch, &system, assumed, true)?.plus(size)?;
     Some(Span { base: touch.place.base, low, high })
 }
 
 /// The largest or smallest value of a polynomial while the loop runs.
-fn extreme(poly: &Poly, touch: &Touch, system: &System, largest: bool) -> Option<Poly> {
+fn extreme(
+    poly: &Poly,
+    touch: &Touch,
+    system: &System,
+    assumed: &mut Assumed,
+    largest: bool,
+) -> Option<Poly> {
     let mut poly = poly.clone();
     // Loops are numbered from the outside in.
     while let Some(atom) = poly.atoms().filter(|it| it.varies()).max() {
@@ -111,7 +137,11 @@ fn extreme(poly: &Poly, touch: &Touch, system: &System, largest: bool) -> Option
         } else if system.implies_at_least_zero(&factor.negated()?) {
             false
         } else {
-            return None;
+            let assumed = assumed.as_mut()?;
+            if !assumed.contains(&factor) {
+                assumed.push(factor.clone());
+            }
+            true
         };
         poly = if grows == largest {
             rest.add(&last_round(&factor, atom, &touch.facts)?)?

@@ -25,7 +25,8 @@ use crate::access::Base;
 use crate::alias::Aliases;
 use crate::effects::Effects;
 pub use crate::finding::{
-    Access, Carried, DependenceKind, Disjoint, Fact, Far, Finding, Obstacle, Range, Reason, Verdict,
+    Access, Carried, DependenceKind, Disjoint, Fact, Far, Finding, Obstacle, Range, Reason, Terms,
+    Verdict,
 };
 use crate::liveness::Liveness;
 use crate::outline::Outline;
@@ -119,6 +120,7 @@ impl<'a> Analysis<'a> {
             reductions: Vec::new(),
             is_settled: false,
             conditions: Vec::new(),
+            unsure: Terms::default(),
             apart: Vec::new(),
             facts: Vec::new(),
             span,

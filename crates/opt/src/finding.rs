@@ -34,6 +34,9 @@ pub struct Finding {
     /// Where the verdict is [`Reason::MayAlias`]: if at loop entry none of these overlap, the loop is parallel
     /// all the same, on the terms above. Empty if there is no such condition.
     pub conditions: Vec<Disjoint>,
+    /// If these hold at loop entry, no two accesses to objects that may be the same one meet; which says nothing of what else
+    /// stands in the way. Empty if there are none, or there are no such terms.
+    pub unsure: Terms,
     /// Where the verdict is [`Verdict::Carried`] because of differences that nobody knows: if all of these are far enough, or
     /// nothing, the loop is parallel all the same, on the terms above. Empty if there is no such condition.
     pub apart: Vec<Far>,
@@ -232,6 +235,15 @@ impl Far {
         let minus = Sum { terms: Vec::new() }.minus(&self.by).text(program);
         format!("{by} >= {way}, {minus} >= {way}, or {by} == 0")
     }
+}
+
+/// What can be asked at run time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Terms {
+    /// None of these overlap.
+    pub apart: Vec<Disjoint>,
+    /// None of these is negative.
+    pub at_least_zero: Vec<Sum>,
 }
 
 /// Two ranges of memory that must not overlap.

@@ -69,6 +69,7 @@ pub(crate) fn compare(q: &Question<'_>, body: &Body, finding: &mut Finding) -> R
             }
         }
     }
+    finding.unsure = conditions::with_terms(q.program, &open).unwrap_or_default();
     if let Some(verdict) = worst {
         // Where pointers may be alike as well, that would have to be asked too.
         if let (Verdict::Carried(_), true, Some(room)) =

@@ -83,11 +83,12 @@ fn done(module: &kernel::Module, line: &str) -> String {
         "verify-spmd" => faults(verify_spmd(module)),
         "interpret" => values(module, Form::Outlined, size),
         "interpret-spmd" => values(module, Form::Spmd, size),
-        "same" => {
-            let (first, told) = same(module, size);
+        said @ ("same" | "deep") => {
+            let deep = said == "deep";
+            let (first, told) = same(module, size, deep);
             let mut told =
                 if told.is_empty() { "the same after all passes\n".to_owned() } else { told };
-            let alone = same(module, (size.0, 1)).1;
+            let alone = same(module, (size.0, 1), deep).1;
             if !alone.is_empty() {
                 told.push_str(&format!("by groups of one thread:\n{alone}"));
             }
@@ -108,7 +109,7 @@ fn done(module: &kernel::Module, line: &str) -> String {
             let told = if told.is_empty() { "the same after all passes\n" } else { &told };
             format!("{first}{told}")
         }
-        "notes" => notes(module, size.1),
+        said @ ("notes" | "deep-notes") => notes(module, size.1, said == "deep-notes"),
         "cores" => {
             let (told, chosen) = same_for_cores(module, size);
             let told =
@@ -120,9 +121,9 @@ fn done(module: &kernel::Module, line: &str) -> String {
 }
 
 /// What passes have chosen for each kernel.
-fn notes(module: &kernel::Module, threads: u64) -> String {
+fn notes(module: &kernel::Module, threads: u64, deep: bool) -> String {
     let Some(last) = opt::passes::pipeline::PASSES.last() else { return String::new() };
-    let made = match after(module, last.name, threads) {
+    let made = match after(module, last.name, threads, deep) {
         Ok(made) => made,
         Err(refused) => return refused,
     };

@@ -6,7 +6,7 @@
 use ir::construct::{ClauseKind, Leaf};
 use ir::program::{ExprId, Program, RegionId};
 use kernel::Module;
-use opt::passes::{Fabric, pipeline};
+use opt::passes::{Fabric, Free, pipeline};
 use outline::outline;
 use rustc_hash::FxHashSet;
 use source::{Diagnostic, Diagnostics, FileId, Locator, SourceMap};
@@ -75,7 +75,7 @@ pub fn outlined(
         let program = &mut module.program;
         let run = last.map(|name| match pipeline::is_pipelined(name) {
             true => pipeline::run_pipelined(program, &kernel, FABRIC, last),
-            false => pipeline::run(program, &kernel, groups(grid, false), last),
+            false => pipeline::run(program, &kernel, groups(grid, false), &Free::default(), last),
         });
         match run {
             None => module.kernels.push(kernel),

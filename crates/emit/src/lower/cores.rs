@@ -16,6 +16,7 @@ use ir::region::{Loop, Region};
 use ir::walk::Part;
 use kernel::build::Builder;
 use kernel::{Block, Dim, Kernel, LoopKind, Reduce, Share, Space, StmtKind};
+use opt::dependence::Terms;
 use opt::passes::{Cores, independent, pipeline, summing};
 use outline::outline;
 use rustc_hash::FxHashSet;
@@ -47,11 +48,10 @@ pub(super) fn block(
     if wanted.is_empty() {
         return None;
     }
-    let cores = Cores {
-        vector: vector(text)?,
-        independent: independent(written, program, &wanted, marks),
-        summing: summing(written, program, &wanted),
-    };
+    let mut independent = independent(written, program, &wanted, marks);
+    independent.retain(|_, terms| *terms == Terms::default());
+    let cores =
+        Cores { vector: vector(text)?, independent, summing: summing(written, program, &wanted) };
     let outlined = outline(program, &wanted, &FxHashSet::default());
     let mut made = Made {
         program: outlined.module.program,

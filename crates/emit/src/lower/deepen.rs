@@ -2,7 +2,8 @@
 //! in memory to threads side by side, or more threads than the outer loop has iterations.
 //!
 //! In: a program whose loops have levels. Out: for each such construct the loops that join its nest, as `collapse` would say
-//! it. Only loops whose rounds are proven independent, in whose nest nobody asks who runs an iteration.
+//! it; what must be asked first, such as whether arrays lie apart, a pass over its kernel asks. Only loops whose rounds are
+//! independent then, in whose nest nobody asks who runs an iteration.
 
 use std::collections::BTreeMap;
 
@@ -10,9 +11,11 @@ use ir::construct::{ClauseKind, Leaf, ReductionModifier};
 use ir::program::{Expr, ExprId, ExprKind, Program, RegionId, StmtId, StmtKind, Typed, VarId};
 use ir::region::{Attribute, Loop, Origin, Region, Rule, Sharing};
 use ir::types::{IntKind, TypeKind};
+
 use ir::walk::Part;
+use opt::dependence::Terms;
 use opt::marks::Options;
-use opt::passes::{independent, side_by_side};
+use opt::passes::{Free, independent, side_by_side};
 use rustc_hash::FxHashSet;
 use source::Span;
 
@@ -23,8 +26,20 @@ const FEW: u64 = 8;
 /// Iterations that leave most threads of a device without any.
 const SMALL: u64 = 1 << 14;
 
-/// Loops that join the nest of a construct, by construct.
-pub(super) type Deeper = BTreeMap<RegionId, Vec<Loop>>;
+/// Loops that join nests.
+#[derive(Debug, Default)]
+pub(super) struct Deeper {
+    /// By construct.
+    pub(super) loops: BTreeMap<RegionId, Vec<Loop>>,
+    /// On what terms.
+    pub(super) free: Free,
+}
+
+impl Deeper {
+    fn is_proven(&self, program: &Program, one: &Loop) -> bool {
+        self.free.get(&program.stmts[one.stmt].span).is_some_and(|it| *it == Terms::default())
+    }
+}
 
 /// The loops that may join nests, and gain by it.
 pub(super) fn nests(written: &Program, program: &Program, options: &Options) -> Deeper {
@@ -33,16 +48,25 @@ pub(super) fn nests(written: &Program, program: &Program, options: &Options) -> 
     if regions.is_empty() {
         return Deeper::default();
     }
-    let free = independent(written, program, &regions, options);
+    let mut free = independent(written, program, &regions, options);
     let found = regions.into_iter().map(|id| (id, deeper(program, id, &free)));
-    found.filter(|it| !it.1.is_empty()).collect()
+    let loops: BTreeMap<RegionId, Vec<Loop>> = found.filter(|it| !it.1.is_empty()).collect();
+    let joined = loops.values().flatten().map(|it| program.stmts[it.stmt].span);
+    let joined: FxHashSet<Span> = joined.collect();
+    free.retain(|span, _| joined.contains(span));
+    Deeper { loops, free }
 }
 
-/// Has constructs share these loops too.
+/// Has constructs share those loops too of which nothing is to be asked.
 pub(super) fn join(program: &mut Program, found: &Deeper) {
-    for (id, added) in found {
+    for (id, added) in &found.loops {
+        let is_proven = |it: &&Loop| found.is_proven(program, it);
+        let added: Vec<Loop> = added.iter().take_while(is_proven).cloned().collect();
+        if added.is_empty() {
+            continue;
+        }
         let count = loops::collapsed(program, *id) + added.len();
-        for one in added {
+        for one in &added {
             let region = &mut program.regions[*id];
             let Some(last) = region.loops.last_mut() else { continue };
             last.body = one.stmt;
@@ -121,7 +145,7 @@ fn asks_nobody(program: &Program, region: &Region) -> bool {
 }
 
 /// The loops that may join the nest of a construct and gain by that.
-fn deeper(program: &Program, id: RegionId, free: &FxHashSet<Span>) -> Vec<Loop> {
+fn deeper(program: &Program, id: RegionId, free: &Free) -> Vec<Loop> {
     let region = &program.regions[id];
     let mut nest: Vec<Loop> = region.loops.clone();
     let own = nest.len();
@@ -133,7 +157,7 @@ fn deeper(program: &Program, id: RegionId, free: &FxHashSet<Span>) -> Vec<Loop> 
     }
     while let Some(body) = nest.last().map(|it| it.body)
         && let Some(stmt) = only_loop(program, body)
-        && free.contains(&program.stmts[stmt].span)
+        && free.contains_key(&program.stmts[stmt].span)
         && let Some(one) = levels::reshape::canonical_loop(program, stmt)
         && is_steady(program, region, &nest, &one)
         && may_count(region, one.var)

@@ -65,7 +65,7 @@ impl Lowering<'_> {
 
     /// Loops that have joined the nest of a construct.
     pub(super) fn loops_joined(&self, id: RegionId) -> &[Loop] {
-        let found = self.deeper.get(&id).filter(|_| self.grid.is_some_and(Grid::is_cpp));
+        let found = self.deeper.loops.get(&id).filter(|_| self.grid.is_some_and(Grid::is_cpp));
         found.map_or(&[], Vec::as_slice)
     }
 

@@ -21,7 +21,7 @@ use ir::walk::Part;
 use source::Span;
 
 use crate::dependence::Analysis;
-use crate::finding::{Finding, Verdict};
+use crate::finding::{Disjoint, Finding, Range, Terms, Verdict};
 use crate::normal;
 use crate::scan::Scan;
 use crate::walk::{self, Body};
@@ -298,6 +298,31 @@ impl Analysis<'_> {
             | Parallel::No(_) => false,
         };
         is_free && finding.reductions.is_empty() && finding.last_private.is_empty()
+    }
+
+    /// What must hold where `outer` is entered, so that the rounds of a loop in it may run in any order: all that stands in the
+    /// way is that pointers may lead to the same memory.
+    pub(crate) fn independent_if(
+        &self,
+        stmt: StmtId,
+        outer: StmtId,
+        options: &Options,
+    ) -> Option<Terms> {
+        let (own, around) = (self.examine(stmt), self.examine(outer));
+        let is_open = self.judged(&own, &self.said(stmt), options) == Parallel::ProvedIf
+            && own.is_settled
+            && own.apart.is_empty()
+            && own.reductions.is_empty()
+            && own.last_private.is_empty();
+        let same = |a: &Range, b: &Range| (a.var, a.is_pointee) == (b.var, b.is_pointee);
+        // The ranges of the outer loop have those of all rounds, of the same objects.
+        let is_asked = |it: &Disjoint| {
+            let (a, b) = (&it.first, &it.second);
+            around.unsure.apart.iter().any(|Disjoint { first, second }| {
+                same(a, first) && same(b, second) || same(a, second) && same(b, first)
+            })
+        };
+        (is_open && own.conditions.iter().all(is_asked)).then_some(around.unsure)
     }
 
     fn judged(&self, finding: &Finding, said: &Said, options: &Options) -> Parallel {

@@ -79,7 +79,7 @@ mod window;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the statements it is about")]
 mod workshare;
 
-pub use deepen::independent;
+pub use deepen::{Free, independent};
 pub use interchange::side_by_side;
 use ir::program::{ExprId, FunctionId, Program, VarId};
 use kernel::build::Builder;
@@ -175,8 +175,8 @@ impl From<Fabric> for Fabrics {
 pub struct Cores {
     /// Bytes of a vector register.
     pub vector: u64,
-    /// Where loops stand in the text whose rounds are proven independent.
-    pub independent: FxHashSet<Span>,
+    /// Where loops stand in the text whose rounds are independent, and on what terms.
+    pub independent: Free,
     /// Where loops stand whose rounds only combine what the iterations around them combine too ([`summing`]).
     pub summing: FxHashSet<Span>,
 }
@@ -195,7 +195,7 @@ struct Cx<'p> {
     groups: Groups,
     fabric: Fabric,
     vector: u64,
-    independent: &'p FxHashSet<Span>,
+    independent: &'p Free,
     summing: &'p FxHashSet<Span>,
 }
 
@@ -204,9 +204,10 @@ impl Cx<'_> {
         Builder { program: self.program, function: self.function, span }
     }
 
-    /// Whether a pass has chosen who runs the loops, or how: a variable for an element says nothing of that.
+    /// Whether a pass has chosen who runs the loops, or how: a variable for an element says nothing of that, nor does
+    /// another dimension.
     fn has_shape(&self) -> bool {
-        self.kernel.launch.notes.iter().any(|it| it != promote::NOTE)
+        self.kernel.launch.notes.iter().any(|it| ![promote::NOTE, deepen::NOTE].contains(&&**it))
     }
 
     /// A variable that the kernel places, and its declaration.

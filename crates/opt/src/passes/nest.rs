@@ -272,7 +272,7 @@ fn replaced(
                 None => out.push(Stmt::new(kernel::StmtKind::Share(share), span)),
             },
             // Two versions of a loop: passes are for the first.
-            kernel::StmtKind::If(condition, then, other) if is_share(&then) && is_share(&other) => {
+            kernel::StmtKind::If(condition, then, other) if is_form(&then) && is_form(&other) => {
                 let then = replaced(cx, then, set, make)?;
                 out.push(Stmt::new(kernel::StmtKind::If(condition, then, other), span));
             }
@@ -285,9 +285,18 @@ fn replaced(
     Ok(out)
 }
 
-/// Whether a block is a shared loop and nothing else.
-fn is_share(block: &Block) -> bool {
-    matches!(block.as_slice(), [Stmt { kind: kernel::StmtKind::Share(_), .. }])
+/// Whether a block is a form of one shared loop: that, or what asks which of its forms fits.
+fn is_form(block: &Block) -> bool {
+    let Some((last, before)) = block.split_last() else { return false };
+    let asks =
+        |it: &Stmt| matches!(it.kind, kernel::StmtKind::Local(_) | kernel::StmtKind::Eval(_));
+    before.iter().all(asks)
+        && match &last.kind {
+            kernel::StmtKind::Share(_) => true,
+            kernel::StmtKind::Block(inner) => is_form(inner),
+            kernel::StmtKind::If(_, then, other) => is_form(then) && is_form(other),
+            _ => false,
+        }
 }
 
 /// The code of an iteration of a whole nest of at least two loops whose bounds do not follow each other, and whose order

@@ -5,8 +5,8 @@ use kernel::Kernel;
 use kernel::verify::verify_kernels;
 
 use super::{
-    Cores, Cx, Fabric, Groups, Refusal, Result, aggregate, boxes, cache_block, counters, deepen,
-    flatten, interchange, jam, lanes, localize, partial, privatize, promote, records,
+    Cores, Cx, Fabric, Free, Groups, Refusal, Result, aggregate, boxes, cache_block, counters,
+    deepen, flatten, interchange, jam, lanes, localize, partial, privatize, promote, records,
     rectangularize, reduce, register_block, rows, scan, scatter, single, spmdize, stage, tile,
     transpose, units, unroll, vector_rows, window, workshare,
 };
@@ -31,6 +31,7 @@ const SPMD: &str = "spmdize";
 pub const PASSES: &[Pass] = &[
     Pass { name: "flatten", run: flatten::run },
     Pass { name: "localize", run: localize::run },
+    Pass { name: "deepen", run: deepen::run },
     Pass { name: "rectangularize", run: rectangularize::run },
     Pass { name: "promote", run: promote::run },
     Pass { name: "tile", run: tile::run },
@@ -109,14 +110,16 @@ const QUICK: Fabric = Fabric {
     without: &[],
 };
 
-/// Runs the passes up to the one named, or all; the kernel is in SPMD form after all.
+/// Runs the passes up to the one named, or all; the kernel is in SPMD form after all. Loops that are worth being shared too
+/// are named, with the terms on which they may.
 pub fn run(
     program: &mut Program,
     kernel: &Kernel,
     groups: Groups,
+    independent: &Free,
     last: Option<&str>,
 ) -> Result<Kernel> {
-    let cores = Cores::default();
+    let cores = Cores { independent: independent.clone(), ..Cores::default() };
     let passes = if groups.most_threads == 1 { LONE_PASSES } else { PASSES };
     run_list(passes, program, kernel, &Target { groups, fabric: QUICK, cores: &cores }, last)
 }

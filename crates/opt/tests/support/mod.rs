@@ -6,7 +6,7 @@ use kernel::Module;
 use kernel::interpret::{Form, Machine, Order};
 use kernel::verify::{Fault, verify, verify_spmd};
 use opt::passes::pipeline::{self, CORE_PASSES, LONE_PASSES, PASSES};
-use opt::passes::{Cores, Fabric, Groups};
+use opt::passes::{Cores, Fabric, Free, Groups};
 use source::{Severity, SourceMap};
 
 /// The module that a text means, or what is wrong with the text. `is_c`: C whose regions are outlined.
@@ -50,8 +50,13 @@ pub(crate) fn faults(found: Vec<Fault>) -> String {
     found.iter().map(|it| format!("{:?}: {}\n", it.law, it.text)).collect()
 }
 
-/// The module with its kernels after a pass and those before it.
-pub(crate) fn after(module: &Module, pass: &str, threads: u64) -> Result<Module, String> {
+/// The module with its kernels after a pass and those before it; `deep`: all loops are shared that may be.
+pub(crate) fn after(
+    module: &Module,
+    pass: &str,
+    threads: u64,
+    deep: bool,
+) -> Result<Module, String> {
     let mut made = module.clone();
     let groups = Groups {
         most_threads: threads,
@@ -64,9 +69,10 @@ pub(crate) fn after(module: &Module, pass: &str, threads: u64) -> Result<Module,
         at_once: 8,
         atomics: true,
     };
+    let free = if deep { independent(module) } else { Free::default() };
     for at in 0..made.kernels.len() {
         let kernel = made.kernels[at].clone();
-        match pipeline::run(&mut made.program, &kernel, groups, Some(pass)) {
+        match pipeline::run(&mut made.program, &kernel, groups, &free, Some(pass)) {
             Ok(kernel) => made.kernels[at] = kernel,
             Err(refusal) => {
                 let why = refusal.bug.as_deref().unwrap_or(refusal.why);
@@ -77,16 +83,18 @@ pub(crate) fn after(module: &Module, pass: &str, threads: u64) -> Result<Module,
     Ok(made)
 }
 
+/// Loops whose rounds are independent.
+fn independent(module: &Module) -> Free {
+    let regions: Vec<_> = module.kernels.iter().map(|it| it.region).collect();
+    let options = opt::marks::Options::default();
+    opt::passes::independent(&module.program, &module.program, &regions, &options)
+}
+
 /// The module with its kernels after a pass for cores and those before it, and what was chosen.
 fn after_for_cores(module: &Module, pass: &str) -> Result<(Module, String), String> {
     let mut made = module.clone();
     let regions: Vec<_> = module.kernels.iter().map(|it| it.region).collect();
-    let independent = opt::passes::independent(
-        &module.program,
-        &module.program,
-        &regions,
-        &opt::marks::Options::default(),
-    );
+    let independent = independent(module);
     let summing = opt::passes::summing(&module.program, &module.program, &regions);
     let cores = Cores { vector: 16, independent, summing };
     let mut notes = String::new();
@@ -159,8 +167,8 @@ pub(crate) fn values(module: &Module, form: Form, (groups, threads): (u64, u64))
 }
 
 /// Runs kernels as they are and after each pass: what they leave at first, and what is otherwise later. Groups of one thread
-/// have passes of their own.
-pub(crate) fn same(module: &Module, size: (u64, u64)) -> (String, String) {
+/// have passes of their own. `deep`: all loops are shared that may be.
+pub(crate) fn same(module: &Module, size: (u64, u64), deep: bool) -> (String, String) {
     let passes = if size.1 == 1 { LONE_PASSES } else { PASSES };
     let first = values(module, Form::Outlined, size);
     let mut told = String::new();
@@ -170,7 +178,7 @@ pub(crate) fn same(module: &Module, size: (u64, u64)) -> (String, String) {
     }
     for pass in passes {
         let is_last = passes.last().is_some_and(|it| it.name == pass.name);
-        let made = match after(module, pass.name, size.1) {
+        let made = match after(module, pass.name, size.1, deep) {
             Ok(made) => made,
             Err(wrong) => {
                 told.push_str(&format!("after {}: {wrong}", pass.name));

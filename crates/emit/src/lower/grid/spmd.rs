@@ -12,7 +12,7 @@ use ir::region::Sharing;
 use ir::walk::Part;
 use kernel::build::Builder;
 use kernel::{Block, Kernel, Launch, LoopKind, Space, Stmt, StmtKind, intrinsic};
-use opt::passes::{Groups, pipeline};
+use opt::passes::{Free, Groups, pipeline};
 use outline::outline;
 use rustc_hash::FxHashMap;
 use source::{Diagnostic, Diagnostics};
@@ -177,7 +177,8 @@ impl Lowering<'_> {
                 super::Form::Team(_) if !self.has_cache(kernel.region) => true,
                 super::Form::Team(_) => launch.spread.is_some_and(|[threads, ..]| threads > 1),
             };
-            match pipeline::run(&mut kernels.program, kernel, groups, None) {
+            let free = if may_gain { &self.deeper.free } else { &Free::default() };
+            match pipeline::run(&mut kernels.program, kernel, groups, free, None) {
                 Ok(made) if !is_worth(&made.launch) => {}
                 Ok(made) => {
                     let form = self.form(kernel.region);
@@ -193,7 +194,7 @@ impl Lowering<'_> {
                         continue;
                     };
                     // Both, or the form that it has.
-                    match pipeline::run(&mut kernels.program, other, LONE, None) {
+                    match pipeline::run(&mut kernels.program, other, LONE, &Free::default(), None) {
                         Ok(other) => kernels.put((&made, groups), Some(&other), told),
                         Err(refusal) => {
                             bug(&refusal).into_iter().for_each(|it| kernels.bugs.push(it));
