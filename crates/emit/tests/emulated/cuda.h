@@ -58,8 +58,9 @@ struct Warp {
   Meeting step;
   unsigned long words[WARP];
 };
-static std::vector<std::unique_ptr<Warp>> warps;
-static std::unique_ptr<Meeting> block;
+/* Never destroyed: a program may end while kernels run. */
+static std::vector<std::unique_ptr<Warp>> &warps = *new std::vector<std::unique_ptr<Warp>>;
+static std::unique_ptr<Meeting> &block = *new std::unique_ptr<Meeting>;
 
 #define __CUDACC_RTC__
 #define __CUDA_ARCH__ 700
@@ -205,9 +206,9 @@ struct Turn {
   char *stack;
   bool is_done, waits;
 };
-static std::vector<Turn> turns;
+static std::vector<Turn> &turns = *new std::vector<Turn>;
 static jmp_buf others;
-static std::function<void()> code;
+static std::function<void()> &code = *new std::function<void()>;
 
 static void give_way()
 {
