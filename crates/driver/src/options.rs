@@ -366,6 +366,11 @@ pub(crate) struct ExplainOptions {
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "cpu,gpu")]
     pub(crate) profile: Vec<String>,
 
+    /// Tell of each region what `ferry cc --device` makes of it, for each of these devices, or why it refuses the file:
+    /// cpu, opencl, cuda, riscv, …
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(crate) device: Vec<String>,
+
     /// Tell too which arrays a cluster (device riscv) brings into its scratchpad, and what keeps others outside
     #[arg(long)]
     pub(crate) scratchpad: bool,

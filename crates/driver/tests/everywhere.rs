@@ -6,6 +6,8 @@
 //! line says `syntax only` is about what is accepted, and is built once; one that says `also on LIST.` runs with those
 //! devices too.
 //!
+//! Each of them also compares what `ferry explain --device` says of every region with what `ferry cc` does.
+//!
 //! `opencl::NAME`, `opencl_12::NAME`, `fpga_intel::NAME`, `fpga_rtl::NAME` and `riscv::NAME`: `tests/run/opencl.txt` names those that do not run on OpenCL
 //! devices, and why, `opencl_12.txt` those that need more than version 1.2, `fpga_rtl.txt` the same for simulated hardware, `riscv.txt` for the simulated cluster, `remote.txt` for other machines (`aarch64::NAME`); a
 //! program that is not in it must be right. Needs a driver (PoCL serves every processor), the cluster's tools, or GCC for
@@ -28,13 +30,14 @@ mod support;
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, Output};
 
 use cluster::has_tools;
 use libtest_mimic::{Arguments, Failed, Trial};
 use machines::has_arm;
 use pieces::line_of;
 use programs::{listed, programs};
+use serde_json::Value;
 use support::{ferry, told};
 
 /// Devices that need nothing but the machine itself.
@@ -127,6 +130,14 @@ const WRONG: [&str; 2] = ["it counts threads", "it takes long"];
 /// What they say of one that is right or not, as the clock of a busy machine will have it.
 const BY_CHANCE: &str = "it waits for the clock";
 
+/// What they say of code that only a device's own compiler refuses, and its linker, which `ferry explain` does not ask.
+const LATE: [&str; 4] = [
+    "calls a function whose address is not of this program",
+    "function clock: is not defined",
+    "cannot compile this scope",
+    "takes or gives a structure or a complex number by value",
+];
+
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let programs = programs();
@@ -175,6 +186,7 @@ fn on_host(program: &Path) -> Option<String> {
         "-O1",
         "-Wall",
         "-Werror=unknown-pragmas",
+        "--ferry-report=json",
         source,
         "-o",
         "with",
@@ -183,6 +195,9 @@ fn on_host(program: &Path) -> Option<String> {
     let built = ferry(&flags, folder.path());
     if !built.status.success() {
         return Some(format!("does not compile: {}", told(&built)));
+    }
+    if let Some(wrong) = explained(source, "cpu", "-O1", &built, folder.path()) {
+        return Some(wrong);
     }
     let run = |name: &str, device: &str| {
         let mut command = Command::new(folder.path().join(name));
@@ -222,8 +237,14 @@ fn there(elsewhere: &Elsewhere, program: &Path, excuse: Option<&str>) -> Option<
     let device = elsewhere.device;
     // Compilers of other machines hear of it, the others do not; that of the host has optimised the same for `host::NAME`.
     let level = if device.starts_with("remote") { "-O1" } else { "-O0" };
-    let built =
-        ferry(&["cc", "--device", device, level, "-w", source, "-o", made, "-lm"], folder.path());
+    let flags =
+        ["cc", "--device", device, level, "-w", "--ferry-report=json", source, "-o", made, "-lm"];
+    let built = ferry(&flags, folder.path());
+    if !excuse.is_some_and(|it| LATE.contains(&it))
+        && let Some(wrong) = explained(source, device, level, &built, folder.path())
+    {
+        return Some(wrong);
+    }
     if !built.status.success() {
         let said = told(&built);
         return match excuse {
@@ -241,5 +262,51 @@ fn there(elsewhere: &Elsewhere, program: &Path, excuse: Option<&str>) -> Option<
         (false, Some(excuse)) if WRONG.contains(&excuse) => None,
         (true, Some(excuse)) => Some(format!("runs, though the list says: {excuse}")),
         (false, _) => Some(format!("is wrong: {}", told(&ran))),
+    }
+}
+
+/// What `ferry explain` says of regions otherwise than `ferry cc`, which has compiled them or refused to; nothing if they agree.
+fn explained(
+    source: &str,
+    device: &str,
+    level: &str,
+    built: &Output,
+    folder: &Path,
+) -> Option<String> {
+    let ran = ferry(&["explain", "--json", "--device", device, source, "--", level], folder);
+    let said: Value = serde_json::from_slice(&ran.stdout).ok()?;
+    let text = |it: &Value, key: &str| it.get(key).map(Value::to_string).unwrap_or_default();
+    let place =
+        |it: &Value| ["line", "column", "function", "directive"].map(|key| text(it, key)).join(" ");
+    let what = |it: &Value| ["outcome", "loops", "data"].map(|key| text(it, key)).join(" ");
+    let regions = said.get("regions").and_then(Value::as_array)?;
+    let devices = |it: &Value| it.get("devices").and_then(|it| it.get(0)).cloned();
+    let mut said: Vec<String> = Vec::new();
+    let mut done: Vec<String> = Vec::new();
+    for region in regions {
+        let Some(on) = devices(region) else {
+            return Some(format!("`ferry explain` says nothing of {}", place(region)));
+        };
+        said.push(format!("{} {}", place(region), what(&on)));
+        if !built.status.success() {
+            done.push(format!("{} \"refused\"  ", place(region)));
+        }
+    }
+    if built.status.success() {
+        let report = String::from_utf8_lossy(&built.stdout);
+        let verdicts = report.lines().filter_map(|it| serde_json::from_str::<Value>(it).ok());
+        done.extend(verdicts.map(|it| format!("{} {}", place(&it), what(&it))));
+    }
+    said.sort();
+    done.sort();
+    let other = said.iter().zip(&done).find(|(said, done)| said != done);
+    match other {
+        Some((said, done)) => Some(format!("`ferry explain` says {said}, `ferry cc` {done}")),
+        None if said.len() != done.len() => Some(format!(
+            "`ferry explain` tells of {} regions, `ferry cc` of {}",
+            said.len(),
+            done.len()
+        )),
+        None => None,
     }
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use source::{Diagnostic, Diagnostics, Locator, Severity, SourceMap, render};
 
-use super::args::{Input, Step};
+use super::args::{Arguments, Input, Step};
 use super::bundle::Code;
 use super::decisions::Decided;
 use super::host::Voice;
@@ -93,30 +93,7 @@ fn ours(cx: &Context<'_>, job: &Job<'_>) -> Result<Done, Failure> {
         );
         said.extend(messages(cx, &races, &unit.map)?);
     }
-    let board = cx.arguments.targets.hardware().map(crate::profiles::fpga).transpose();
-    let board = board.map_err(|why| Failure::told(&why))?;
-    let search = cx.arguments.search.as_ref();
-    let hardware = board.as_ref();
-    let hardware = hardware.map(|it| designs::fabrics(program, &unit.map, it, search, true));
-    let (fabrics, mut advice) = fabrics(cx, program, &unit.map)?;
-    // Both would say the same.
-    if let Some((_, said)) = hardware.as_ref().filter(|_| advice.is_empty()) {
-        advice.append(said.clone());
-    }
-    let options = emit::Options {
-        wants_device: cx.arguments.targets.need_device_text(),
-        wants_cluster: cx.arguments.targets.has_cluster() && !cx.arguments.no_tiles,
-        is_for_cluster: cx.arguments.targets.has_cluster(),
-        is_for_others: !cx.arguments.targets.remotes.is_empty(),
-        grids: cx.arguments.targets.grids(),
-        needs_opencl_12: cx.arguments.targets.need_opencl_12(),
-        standalone: false,
-        fabrics,
-        hardware: hardware.map(|it| it.0),
-        rounds_each: !numbers.contracts,
-        reassociates: cx.arguments.reassociates(),
-        trust: cx.arguments.trust.into(),
-    };
+    let Planned { options, board, advice } = planned(cx.arguments, program, &unit.map, &numbers)?;
     let chosen = emit::Chosen { decisions: cx.decisions.as_ref(), profile: cx.profile.as_ref() };
     let Lowered { host, device, cluster, grids, pipelines, verdicts, decisions, diagnostics } =
         lower::lower(program, &unit.map, options, chosen, &cx.arguments.targets.image_names());
@@ -146,15 +123,58 @@ fn ours(cx: &Context<'_>, job: &Job<'_>) -> Result<Done, Failure> {
     Ok(Done { said, verdicts, decided, is_lowered: true })
 }
 
+/// How a text is lowered.
+pub(crate) struct Planned {
+    pub(crate) options: emit::Options,
+    /// The FPGA that hardware is made for.
+    pub(crate) board: Option<fpga::device::Device>,
+    /// What is said of advice that cannot be taken.
+    pub(crate) advice: Diagnostics,
+}
+
+/// How a command line has a text lowered.
+pub(crate) fn planned(
+    arguments: &Arguments,
+    program: &ir::program::Program,
+    map: &SourceMap,
+    numbers: &Numbers,
+) -> Result<Planned, Failure> {
+    let board = arguments.targets.hardware().map(crate::profiles::fpga).transpose();
+    let board = board.map_err(|why| Failure::told(&why))?;
+    let search = arguments.search.as_ref();
+    let hardware = board.as_ref();
+    let hardware = hardware.map(|it| designs::fabrics(program, map, it, search, true));
+    let (fabrics, mut advice) = fabrics(arguments, program, map)?;
+    // Both would say the same.
+    if let Some((_, said)) = hardware.as_ref().filter(|_| advice.is_empty()) {
+        advice.append(said.clone());
+    }
+    let options = emit::Options {
+        wants_device: arguments.targets.need_device_text(),
+        wants_cluster: arguments.targets.has_cluster() && !arguments.no_tiles,
+        is_for_cluster: arguments.targets.has_cluster(),
+        is_for_others: !arguments.targets.remotes.is_empty(),
+        grids: arguments.targets.grids(),
+        needs_opencl_12: arguments.targets.need_opencl_12(),
+        standalone: false,
+        fabrics,
+        hardware: hardware.map(|it| it.0),
+        rounds_each: !numbers.contracts,
+        reassociates: arguments.reassociates(),
+        trust: arguments.trust.into(),
+    };
+    Ok(Planned { options, board, advice })
+}
+
 /// The FPGAs among the devices, by their languages.
 fn fabrics(
-    cx: &Context<'_>,
+    arguments: &Arguments,
     program: &ir::program::Program,
     map: &SourceMap,
 ) -> Result<(Vec<(emit::Grid, opt::passes::Fabrics)>, Diagnostics), Failure> {
-    let search = cx.arguments.search.as_ref();
+    let search = arguments.search.as_ref();
     let (mut found, mut said) = (Vec::new(), Diagnostics::new());
-    for grid in cx.arguments.targets.grids() {
+    for grid in arguments.targets.grids() {
         let Some(vendor) = grid.vendor() else { continue };
         let board = crate::profiles::fpga(vendor.board()).map_err(|why| Failure::told(&why))?;
         let (made, advice) = designs::fabrics(program, map, &board, search, false);

@@ -78,7 +78,7 @@ fn line(verdict: &Verdict, locator: &Locator<'_>) -> String {
 }
 
 /// `i: threads`; `j: in order: …, line 12`
-fn told(notes: &[(String, Option<Span>)], locator: &Locator<'_>) -> Vec<String> {
+pub(crate) fn told(notes: &[(String, Option<Span>)], locator: &Locator<'_>) -> Vec<String> {
     let one = |(text, at): &(String, Option<Span>)| {
         let line = at.and_then(|it| locator.locate(it)).map(|it| it.line);
         line.map_or_else(|| text.clone(), |it| format!("{text}, line {it}"))

@@ -12,13 +12,27 @@ use ir::region::{
 use opt::dependence::Analysis;
 use opt::extent::{Extent, Implied};
 use opt::profile::Profile;
-use source::{Diagnostics, Files, Locator, SourceMap, Span};
+use source::{Diagnostic, Diagnostics, Files, Locator, SourceMap, Span};
 
 use super::moves::Numbers;
 use super::records::{
-    AccessRecord, AttributeRecord, ConstructRecord, DeclarationRecord, FileRecord, FunctionRecord,
-    LoopRecord, MemoryRecord, Place, PointeeRecord, RegionRecord, ScratchpadRecord, VariableRecord,
+    AccessRecord, AttributeRecord, ConstructRecord, DeclarationRecord, DeviceRecord, FileRecord,
+    FunctionRecord, LoopRecord, MemoryRecord, Place, PointeeRecord, RegionRecord, ScratchpadRecord,
+    VariableRecord,
 };
+use crate::cc::foretold::Foretold;
+use crate::cc::verdict;
+
+/// The outcome of a file that is not compiled for a device.
+pub(super) const REFUSED: &str = "refused";
+
+/// What lowering a file has told.
+pub(crate) struct Tried {
+    /// Of arrays in the scratchpad, and of blocks on cores.
+    pub(crate) notes: Vec<Note>,
+    /// For each device that was asked about.
+    pub(crate) devices: Vec<Foretold>,
+}
 
 /// Everything there is to tell of one file.
 pub(crate) fn file(
@@ -28,7 +42,7 @@ pub(crate) fn file(
     files: &(dyn Files + Sync),
     profiles: &[Profile],
     marks: &opt::marks::Options,
-    notes: &[Note],
+    lowered: &Tried,
 ) -> FileRecord {
     // What locator and analysis have found out they keep to themselves: each thread has its own.
     let collect = || Collect {
@@ -37,7 +51,8 @@ pub(crate) fn file(
         locator: Locator::new(map, files),
         profiles,
         marks,
-        notes,
+        notes: &lowered.notes,
+        devices: &lowered.devices,
         analysis: Analysis::new(program),
     };
     let mut order: Vec<RegionId> = program.regions.iter().map(|(id, _)| id).collect();
@@ -95,6 +110,8 @@ pub(super) struct Collect<'a> {
     pub(super) marks: &'a opt::marks::Options,
     /// Of arrays in the scratchpad, and of blocks on cores.
     pub(super) notes: &'a [Note],
+    /// What becomes of the text on devices.
+    devices: &'a [Foretold],
     pub(super) analysis: Analysis<'a>,
 }
 
@@ -111,7 +128,7 @@ impl Collect<'_> {
         RegionRecord {
             id: number(id).unwrap_or_default(),
             parent: region.parent.and_then(number),
-            place: self.place(region.span),
+            place: self.place(region.construct.span),
             function: self.function_name(region.function),
             directive: directive_name(&region.construct),
             written: self.written(region.construct.span),
@@ -119,6 +136,7 @@ impl Collect<'_> {
             loops: region.loops.iter().map(|it| self.loop_record(it)).collect(),
             findings,
             mapping,
+            devices: self.devices.iter().filter_map(|it| self.becomes(region, it)).collect(),
             scratchpad: self.scratchpad(region),
             moves,
             variables: region
@@ -142,6 +160,45 @@ impl Collect<'_> {
             meaning: "gangs share the iterations: implied, as no loop around or inside names them",
         });
         leaves.iter().map(|&it| construct(it)).chain(implied).collect()
+    }
+
+    /// What becomes of a region on a device; the fault that is told stands in it, if one does.
+    fn becomes(&self, region: &Region, told: &Foretold) -> Option<DeviceRecord> {
+        let device = told.device.clone();
+        let refused = |reason, code, at| DeviceRecord {
+            device: device.clone(),
+            outcome: REFUSED,
+            reason,
+            code,
+            at,
+            loops: Vec::new(),
+            data: Vec::new(),
+        };
+        if let Some(why) = &told.why {
+            return Some(refused(why.clone(), None, None));
+        }
+        let span = |it: &Diagnostic| it.primary.as_ref().map(|it| it.span);
+        let body = |it: &FunctionId| self.program.functions[*it].body;
+        let parts = region.body.into_iter().chain(region.reaches.iter().filter_map(body));
+        let mut parts: Vec<Span> = parts.map(|it| self.program.stmts[it].span).collect();
+        parts.push(region.construct.span);
+        let is_in =
+            |it: Span| parts.iter().any(|part| part.start <= it.start && it.end <= part.end);
+        let own = told.faults.iter().find(|it| span(it).is_some_and(is_in));
+        if let Some(fault) = own.or(told.faults.iter().next()) {
+            let at = span(fault).map(|it| self.place(it));
+            return Some(refused(fault.message.clone(), Some(fault.code), at));
+        }
+        let verdict = told.verdicts.iter().find(|it| it.span == region.construct.span)?;
+        Some(DeviceRecord {
+            device,
+            outcome: verdict.outcome.name(),
+            reason: verdict.outcome.reason().to_owned(),
+            code: None,
+            at: None,
+            loops: verdict::told(&verdict.loops, &self.locator),
+            data: verdict::told(&verdict.data, &self.locator),
+        })
     }
 
     /// What is said of arrays in the scratchpad, for loops of a region that nothing is around.

@@ -21,7 +21,9 @@ use ir::program::Program;
 use opt::profile::Profile;
 use source::{Locator, SourceMap, render};
 
+use self::collect::Tried;
 use self::html::Page;
+use crate::cc::foretold::{self, Foretold};
 use crate::front;
 use crate::options::ExplainOptions;
 use crate::profiles;
@@ -68,7 +70,8 @@ pub(crate) fn run(options: &ExplainOptions) -> Result<ExitCode, String> {
         if profiles.iter().any(|it| it.name == findings::CORES) {
             notes.extend(blocks(program, &unit.map, &locator, &marks));
         }
-        let file = collect::file(path, program, &unit.map, &read, &profiles, &marks, &notes);
+        let lowered = Tried { notes, devices: devices(program, &unit.map, options)? };
+        let file = collect::file(path, program, &unit.map, &read, &profiles, &marks, &lowered);
         if options.html.is_some() {
             page.add(&file, &locator);
         }
@@ -94,6 +97,16 @@ pub(crate) fn run(options: &ExplainOptions) -> Result<ExitCode, String> {
     }
     report::deliver(&report, output.output.as_deref(), Stream::Out)?;
     Ok(if failed { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+/// What `ferry cc` makes of the text for each device that was asked about.
+fn devices(
+    program: &Program,
+    map: &SourceMap,
+    options: &ExplainOptions,
+) -> Result<Vec<Foretold>, String> {
+    let flags = &options.input.flags;
+    options.device.iter().map(|it| foretold::on(it, flags, options.trust, program, map)).collect()
 }
 
 /// What would be said of blocks of iterations if the text were compiled for cores, with optimization.

@@ -60,6 +60,9 @@ pub(crate) struct RegionRecord {
     pub(crate) findings: Vec<FindingRecord>,
     /// Who would run these loops on each device that was asked about, and why.
     pub(crate) mapping: Vec<MappingRecord>,
+    /// What becomes of it on each device that was asked about.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) devices: Vec<DeviceRecord>,
     /// What a cluster brings into its scratchpad, if that is asked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) scratchpad: Vec<ScratchpadRecord>,
@@ -74,6 +77,26 @@ pub(crate) struct RegionRecord {
     /// What stood in the way and what could be better, to be shown with the source.
     #[serde(skip)]
     pub(crate) remarks: Diagnostics,
+}
+
+/// What becomes of a region on a device.
+#[derive(Debug, Serialize)]
+pub(crate) struct DeviceRecord {
+    pub(crate) device: String,
+    /// As `ferry cc --ferry-report` says it; `refused` if the file is not compiled for it.
+    pub(crate) outcome: &'static str,
+    /// Why it is that.
+    pub(crate) reason: String,
+    /// The code of what is refused, if it has one.
+    pub(crate) code: Option<&'static str>,
+    /// Where that stands.
+    pub(crate) at: Option<Place>,
+    /// Who runs its loops, where the compiler chose.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) loops: Vec<String>,
+    /// What is mapped of the data behind pointers that no clause names.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) data: Vec<String>,
 }
 
 /// One part of a directive.

@@ -5,9 +5,10 @@ use std::fmt::Write;
 use source::render::{self, Colour};
 use source::{Diagnostics, Locator};
 
+use super::collect::REFUSED;
 use super::moves::bytes_words;
 use super::records::{
-    AttributeRecord, FileRecord, LoopRecord, MoveRecord, PointeeRecord, RegionRecord,
+    AttributeRecord, DeviceRecord, FileRecord, LoopRecord, MoveRecord, PointeeRecord, RegionRecord,
     VariableRecord,
 };
 
@@ -94,6 +95,10 @@ fn write_region(out: &mut String, region: &RegionRecord) -> std::fmt::Result {
         let head = if index == 0 { "mapping" } else { "" };
         writeln!(out, "  {head:<9}  on {}, line {}: {}", it.profile, it.line, it.why)?;
     }
+    for (index, it) in region.devices.iter().enumerate() {
+        let head = if index == 0 { "becomes" } else { "" };
+        writeln!(out, "  {head:<9}  on {}: {}", it.device, becomes(it))?;
+    }
     for (index, it) in region.scratchpad.iter().enumerate() {
         let head = if index == 0 { "tiles" } else { "" };
         let at = it.at.as_ref().map(|it| format!(" (line {})", it.line)).unwrap_or_default();
@@ -126,6 +131,20 @@ fn write_region(out: &mut String, region: &RegionRecord) -> std::fmt::Result {
         writeln!(out, "  {:<9}  through a pointer, line {line}: any function may run", "calls")?;
     }
     Ok(())
+}
+
+/// `its body is a kernel; loop i: threads`, `refused: … (F0710), line 12`
+fn becomes(it: &DeviceRecord) -> String {
+    let place = match &it.at {
+        Some(at) => format!(", line {}", at.line),
+        None => String::new(),
+    };
+    let code = it.code.map_or_else(String::new, |it| format!(" ({it})"));
+    let refused = if it.outcome == REFUSED { "refused: " } else { "" };
+    let mut text = format!("{refused}{}{code}{place}", it.reason);
+    it.loops.iter().for_each(|it| text += &format!("; loop {it}"));
+    it.data.iter().for_each(|it| text += &format!("; data {it}"));
+    text
 }
 
 /// What is copied, scalars together; what lives on the device without copies is told as data.

@@ -19,13 +19,14 @@
 #include <vector>
 
 struct Place { unsigned x; };
+/* Files that are linked have one of each. */
 #ifdef __SANITIZE_THREAD__
-static thread_local
+inline thread_local
 #else
-static
+inline
 #endif
 Place threadIdx, blockIdx;
-static Place blockDim, gridDim;
+inline Place blockDim, gridDim;
 
 #ifndef WARP
 #define WARP 32
@@ -42,7 +43,7 @@ static void give_way() { std::this_thread::yield(); }
 #else
 static void give_way();
 /* How often anybody could go on. */
-static unsigned long steps;
+inline unsigned long steps;
 struct Meeting {
   explicit Meeting(unsigned threads) : all(threads) {}
   unsigned all, here = 0, round = 0;
@@ -58,8 +59,9 @@ struct Warp {
   Meeting step;
   unsigned long words[WARP];
 };
-static std::vector<std::unique_ptr<Warp>> warps;
-static std::unique_ptr<Meeting> block;
+/* Never destroyed: a program may end while kernels run. */
+inline std::vector<std::unique_ptr<Warp>> &warps = *new std::vector<std::unique_ptr<Warp>>;
+inline std::unique_ptr<Meeting> &block = *new std::unique_ptr<Meeting>;
 
 #define __CUDACC_RTC__
 #define __CUDA_ARCH__ 700
@@ -207,16 +209,16 @@ struct Turn {
   char *stack;
   bool is_done, waits;
 };
-static std::vector<Turn> turns;
-static jmp_buf others;
-static std::function<void()> code;
+inline std::vector<Turn> &turns = *new std::vector<Turn>;
+inline jmp_buf others;
+inline std::function<void()> &code = *new std::function<void()>;
 
 static void give_way()
 {
   if (!_setjmp(turns[threadIdx.x].place))
     _longjmp(others, 1);
 }
-void Meeting::meet()
+inline void Meeting::meet()
 {
   const unsigned now = round;
   if (++here == all)

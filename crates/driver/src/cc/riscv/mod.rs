@@ -109,6 +109,11 @@ fn bitcode(
     Ok(Code { kind: ImageKind::Bitcode, triple: TRIPLE.to_owned(), arch, bytes })
 }
 
+/// What is wrong with a device text for the cluster, in words for its user.
+pub(super) fn doubts(text: &[u8]) -> Option<String> {
+    doubts::about(&String::from_utf8_lossy(text))
+}
+
 /// A text of ours that clang does not take.
 fn refused(source: &Path, said: &str) -> Failure {
     let words = format!(
