@@ -158,6 +158,17 @@ double f(const double *a, int n, int m, float scale) {
 }
 
 #[test]
+fn rare_numbers_are_refused_by_their_own_names() {
+    for name in ["_Float16", "_Float32", "_Float64", "_Float128", "long double"] {
+        let text = format!(
+            "void f({name} *a) {{\n#pragma omp target map(tofrom: a[0:9])\n  for (int i = 0; i < 9; i++) a[i] += 1;\n}}\n"
+        );
+        let said = on_grid(Grid::OpenCl, &text);
+        assert!(said.contains(&format!("`{name}` cannot be compiled")), "{said}");
+    }
+}
+
+#[test]
 fn what_is_no_cpp_is_refused_for_cuda() {
     insta::assert_snapshot!(on_grid(
         Grid::Cuda,

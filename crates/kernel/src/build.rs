@@ -71,6 +71,15 @@ impl Builder<'_> {
         self.expr(ExprKind::Cast(CastKind::Explicit, e), ty.plain())
     }
 
+    /// The value in another type, as C converts it by itself: text does not say so.
+    pub fn convert(&mut self, e: ExprId, ty: Ty) -> ExprId {
+        let types = &self.program.types;
+        if types.resolve(self.type_of(e)).plain() == types.resolve(ty).plain() {
+            return e;
+        }
+        self.expr(ExprKind::Cast(CastKind::Implicit, e), ty.plain())
+    }
+
     /// The value as a number of 64 bits.
     pub fn as_number(&mut self, e: ExprId) -> ExprId {
         let ty = self.number_type();

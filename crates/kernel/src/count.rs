@@ -18,6 +18,41 @@ pub fn common(program: &mut Program, dim: &Dim) -> Option<Ty> {
     Some(program.types.get(kind))
 }
 
+/// Whether a loop goes on: the test of its variable, as `at`, against `bound`.
+pub fn goes_on(build: &mut Builder<'_>, dim: &Dim, at: ExprId, bound: ExprId) -> ExprId {
+    let test = match dim.test {
+        LoopTest::Lt => BinaryOp::Lt,
+        LoopTest::Le => BinaryOp::Le,
+        LoopTest::Gt => BinaryOp::Gt,
+        LoopTest::Ge => BinaryOp::Ge,
+        LoopTest::Ne => BinaryOp::Ne,
+    };
+    build.binary(test, at, bound)
+}
+
+/// `counter += step`, or `-=`: what brings a variable that counts for a loop to its next value.
+pub fn advance(build: &mut Builder<'_>, dim: &Dim, counter: VarId) -> ExprId {
+    let ty = build.program.vars[counter].ty.plain();
+    let is_pointer = build.program.types.is_pointer(ty);
+    let place = build.var(counter);
+    let step = match dim.step {
+        Some(step) => step,
+        None => {
+            let one = if is_pointer { build.int_type() } else { ty };
+            build.int(1, one)
+        }
+    };
+    let op = if dim.descending { BinaryOp::Sub } else { BinaryOp::Add };
+    let by = build.type_of(step);
+    let program = &mut *build.program;
+    let within = match program.model.usual(&program.types, ty, by) {
+        Some(kind) if !is_pointer => program.types.get(kind),
+        _ => ty,
+    };
+    let step = if is_pointer { step } else { build.cast(step, within) };
+    build.expr(ExprKind::AssignOp(op, place, step, within), ty)
+}
+
 /// What is added to a variable each time, as a number of 64 bits that may stand for a negative one.
 pub fn step(build: &mut Builder<'_>, dim: &Dim) -> ExprId {
     let step = match dim.step {

@@ -61,8 +61,12 @@ pub const FAIL: &str = "__ferry_kernel_fail";
 /// Whether no thread has found a fault yet, as far as a thread can see.
 pub const IS_SOUND: &str = "__ferry_kernel_is_sound";
 
+/// All threads of the group have taken a branch in which they wait for each other (OpenCL): does nothing, but some
+/// compilers take what follows such a branch at once for another.
+pub const BRANCH: &str = "__ferry_kernel_branch";
+
 /// All of them.
-pub const ALL: [&str; 23] = [
+pub const ALL: [&str; 24] = [
     COPY,
     LOAD_LINES,
     STORE_LINES,
@@ -86,6 +90,7 @@ pub const ALL: [&str; 23] = [
     HAND_BACK,
     FAIL,
     IS_SOUND,
+    BRANCH,
 ];
 
 /// The function of this name, made if the program has none.

@@ -518,14 +518,22 @@ fn nest(build: &mut Builder<'_>, share: &Share, own: &[VarId]) -> Option<(StmtId
     Some((body, loops))
 }
 
-/// `for (var = begin; var < bound; var++) body`
+/// `for (var = begin; var < bound; var++) body`, or with the test and the step that the loop has.
 fn counting(build: &mut Builder<'_>, dim: &Dim, body: StmtId) -> StmtId {
     let init = build.init(dim.begin);
     build.program.vars[dim.var].init = Some(init);
     let declared = build.stmt(C::Local(dim.var));
     let at = build.var(dim.var);
-    let cond = build.binary(BinaryOp::Lt, at, dim.bound);
-    let step = build.increment(dim.var);
+    // As C does it, which the text leaves to it.
+    let (at, bound) = match kernel::count::common(build.program, dim) {
+        Some(common) => (build.convert(at, common), build.convert(dim.bound, common)),
+        None => (at, dim.bound),
+    };
+    let cond = kernel::count::goes_on(build, dim, at, bound);
+    let step = match (dim.step, dim.descending) {
+        (None, false) => build.increment(dim.var),
+        _ => kernel::count::advance(build, dim, dim.var),
+    };
     build.stmt(C::For(Box::new(For {
         init: Box::new([declared]),
         cond: Some(cond),

@@ -9,7 +9,6 @@ use ir::construct::{ClauseKind, Leaf};
 use ir::program::{
     BinaryOp, ExprId, ExprKind, For, Program, RegionId, StmtId, StmtKind as C, VarId,
 };
-use ir::region::LoopTest;
 use ir::walk::Part;
 use kernel::build::Builder;
 use kernel::walk::{How, uses};
@@ -509,35 +508,8 @@ impl Single<'_> {
         let first = self.set(counter, begin);
         let value = self.build.var(counter);
         let value = self.build.cast(value, common);
-        let test = match dim.test {
-            LoopTest::Lt => BinaryOp::Lt,
-            LoopTest::Le => BinaryOp::Le,
-            LoopTest::Gt => BinaryOp::Gt,
-            LoopTest::Ge => BinaryOp::Ge,
-            LoopTest::Ne => BinaryOp::Ne,
-        };
-        let condition = self.build.binary(test, value, bound);
-        let place = self.build.var(counter);
-        let step = match dim.step {
-            Some(step) => step,
-            None => {
-                let is_pointer = self.build.program.types.is_pointer(ty);
-                let one = if is_pointer { self.build.int_type() } else { ty };
-                self.build.int(1, one)
-            }
-        };
-        let op = if dim.descending { BinaryOp::Sub } else { BinaryOp::Add };
-        let (program, by) = {
-            let by = self.build.type_of(step);
-            (&mut *self.build.program, by)
-        };
-        let within = match program.model.usual(&program.types, ty, by) {
-            Some(kind) if !program.types.is_pointer(ty) => program.types.get(kind),
-            _ => ty,
-        };
-        let is_pointer = self.build.program.types.is_pointer(ty);
-        let step = if is_pointer { step } else { self.build.cast(step, within) };
-        let step = self.build.expr(ExprKind::AssignOp(op, place, step, within), ty);
+        let condition = kernel::count::goes_on(&mut self.build, dim, value, bound);
+        let step = kernel::count::advance(&mut self.build, dim, counter);
         Ok(self.build.stmt(C::For(Box::new(For {
             init: Box::new([first]),
             cond: Some(condition),

@@ -397,9 +397,12 @@ static void __ferry_end_allocator(__ferry_word allocator) {}
 #define __ferry_kernel_group() ((unsigned)get_group_id(0))
 #define __ferry_kernel_groups() ((unsigned)get_num_groups(0))
 #ifdef POCL_DEVICE_ADDRESS_BITS
-/* PoCL 3.1 takes a branch that follows at once for one that all threads take alike. */
+/* PoCL 3.1 takes a branch that follows at once for one that all threads take alike: behind a barrier, and behind a branch
+   in which there is one. */
+#define __ferry_kernel_branch() __asm__ volatile("")
 #define __ferry_kernel_barrier() do { barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); __asm__ volatile(""); } while (0)
 #else
+#define __ferry_kernel_branch() ((void)0)
 #define __ferry_kernel_barrier() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 #endif
 #define __ferry_kernel_copy __ferry_copy

@@ -392,6 +392,22 @@ fn calls_by_name(program: &Program, callee: ExprId) -> bool {
     named_callee(program, callee).is_some()
 }
 
+/// The word for a type of floating-point numbers that grids lack.
+fn rare(kind: FloatKind) -> &'static str {
+    match kind {
+        FloatKind::Float16 => "`_Float16`",
+        FloatKind::BFloat16 => "`__bf16`",
+        FloatKind::Float32 => "`_Float32`",
+        FloatKind::Float64 => "`_Float64`",
+        FloatKind::Float128 => "`_Float128`",
+        FloatKind::Float32x => "`_Float32x`",
+        FloatKind::Float64x => "`_Float64x`",
+        FloatKind::LongDouble => "`long double`",
+        FloatKind::Float => "`float`",
+        FloatKind::Double => "`double`",
+    }
+}
+
 /// A type that there is no word for.
 fn lacking(grid: Option<Grid>, program: &Program, ty: Ty) -> Option<&'static str> {
     let types = &program.types;
@@ -402,7 +418,7 @@ fn lacking(grid: Option<Grid>, program: &Program, ty: Ty) -> Option<&'static str
     }
     match types.shape(innermost) {
         TypeKind::Float(FloatKind::Float | FloatKind::Double) => None,
-        TypeKind::Float(_) => Some("`long double`"),
+        TypeKind::Float(kind) => Some(rare(*kind)),
         TypeKind::Int(IntKind::Int128 | IntKind::UInt128) if grid.is_some_and(Grid::is_opencl) => {
             Some("an integer of 128 bits")
         }

@@ -268,8 +268,8 @@ impl Kernels {
             self.refused.insert(kernel.region, why);
             return;
         }
-        let made = Code::of(&mut self.program, kernel, false);
-        let lone = lone.map(|it| (it.launch.words, Code::of(&mut self.program, it, true)));
+        let made = Code::of(&mut self.program, kernel, groups);
+        let lone = lone.map(|it| (it.launch.words, Code::of(&mut self.program, it, LONE)));
         let function = self.program.regions[kernel.region].function;
         let build = &mut Builder { program: &mut self.program, function, span: kernel.span };
         // Whoever looks through the program sees both.
@@ -298,10 +298,20 @@ struct Code<'a> {
     declared: FxHashMap<VarId, usize>,
     /// A group is one thread.
     is_lone: bool,
+    /// Branches in which threads wait for each other are marked.
+    marks_branches: bool,
+}
+
+/// Whether threads wait for each other somewhere in a block.
+fn has_barrier(block: &Block) -> bool {
+    kernel::walk::all(block).iter().any(|it| matches!(it.kind, StmtKind::Barrier))
 }
 
 impl<'a> Code<'a> {
-    fn of(program: &'a mut Program, kernel: &'a Kernel, is_lone: bool) -> StmtId {
+    fn of(program: &'a mut Program, kernel: &'a Kernel, groups: Groups) -> StmtId {
+        // Groups of OpenCL have no subgroups.
+        let is_lone = groups.most_threads == 1;
+        let marks_branches = groups.lanes == 1 && !is_lone;
         let mut declared: FxHashMap<VarId, usize> = FxHashMap::default();
         for stmt in kernel::walk::all(&kernel.body) {
             if let StmtKind::Local(var) = stmt.kind {
@@ -310,7 +320,7 @@ impl<'a> Code<'a> {
         }
         let function = program.regions[kernel.region].function;
         let build = Builder { program, function, span: kernel.span };
-        Code { build, kernel, declared, is_lone }.whole()
+        Code { build, kernel, declared, is_lone, marks_branches }.whole()
     }
 
     fn whole(&mut self) -> StmtId {
@@ -402,6 +412,17 @@ impl<'a> Code<'a> {
         .then_some((*var, value))
     }
 
+    /// What is done where a condition holds; `waits`: threads wait for each other in it or beside it.
+    fn branch(&mut self, block: &Block, waits: bool) -> StmtId {
+        let body = self.block(block);
+        if !waits {
+            return body;
+        }
+        let mark = intrinsic::act(&mut self.build, intrinsic::BRANCH);
+        let mark = self.build.stmt(C::Expr(mark));
+        self.build.stmt(C::Block([mark, body].into()))
+    }
+
     fn stmt(&mut self, stmt: &Stmt) -> StmtId {
         self.build.span = stmt.span;
         let kind = match &stmt.kind {
@@ -411,8 +432,9 @@ impl<'a> Code<'a> {
             StmtKind::Eval(e) => C::Expr(*e),
             StmtKind::Block(block) => return self.block(block),
             StmtKind::If(condition, then, other) => {
-                let then = self.block(then);
-                let other = (!other.is_empty()).then(|| self.block(other));
+                let waits = self.marks_branches && [then, other].into_iter().any(has_barrier);
+                let then = self.branch(then, waits);
+                let other = (!other.is_empty()).then(|| self.branch(other, waits));
                 C::If(*condition, then, other)
             }
             StmtKind::Loop(it) => {

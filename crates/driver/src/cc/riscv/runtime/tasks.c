@@ -104,12 +104,18 @@ void __kmpc_omp_reg_task_with_affinity(void *place, int id, Task *task, int coun
 void __kmpc_taskgroup(void *place, int id) {}
 void __kmpc_end_taskgroup(void *place, int id) { wait_for_tasks(); }
 
+/* One task with all iterations, if there are any: the compiler's code reads its bounds from the task, and `copy` tells it
+   that the last iteration is among them. */
+static void run_loop(int id, Task *task, u64 *lower, u64 *upper, void (*copy)(Task *, Task *, int)) {
+  if ((i64)*lower > (i64)*upper) return;
+  if (copy) copy(task, task, 1);
+  run_task(id, task);
+}
 void __kmpc_taskloop(void *place, int id, Task *task, int if_value, u64 *lower, u64 *upper, i64 step, int is_nogroup,
                      int kind, u64 grain, void (*copy)(Task *, Task *, int)) {
-  /* One task with all iterations; the compiler's code reads its bounds from the task. */
-  run_task(id, task);
+  run_loop(id, task, lower, upper, copy);
 }
 void __kmpc_taskloop_5(void *place, int id, Task *task, int if_value, u64 *lower, u64 *upper, i64 step, int is_nogroup,
                        int kind, u64 grain, int modifier, void (*copy)(Task *, Task *, int)) {
-  run_task(id, task);
+  run_loop(id, task, lower, upper, copy);
 }
