@@ -1,4 +1,5 @@
 // Loops that join values with small arrays atomically, whatever their test, step, direction and type: cores give threads copies of the arrays.
+#include <omp.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,6 +20,10 @@ int main(void)
   int upto[5] = { 0 }, down[5] = { 0 }, by[5] = { 0 }, other[7] = { 0 }, nest[4] = { 0 }, pointed[4] = { 0 };
   int data[N], n = 20, step = STEPS;
   for (int i = 0; i < N; i++) data[i] = i;
+  int here = 1;
+#pragma omp target map(from: here)
+  here = omp_is_initial_device();
+  expect(!here, "regions run on a device");
 
 #pragma omp target teams distribute parallel for map(tofrom: upto)
   for (int i = 1; i <= 16; i++) {

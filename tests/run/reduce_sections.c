@@ -1,4 +1,5 @@
 // Parts of arrays are reduced by more teams of threads than there are iterations for: a thread without one adds nothing.
+#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -20,6 +21,10 @@ int main(void)
   float sums[ROOM] = { 0 };
   int n = N, far = -1;
   most[FROM - 1] = 99;
+  int here = 1;
+#pragma omp target map(from: here)
+  here = omp_is_initial_device();
+  expect(!here, "regions run on a device");
 #pragma omp target teams distribute parallel for reduction(max: most[FROM:PARTS]) map(tofrom: most[0:ROOM], far)
   for (int i = 0; i < n; i++) {
     if (i >= N) far = i;

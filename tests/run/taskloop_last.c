@@ -1,4 +1,5 @@
 // What the last iteration of a taskloop leaves: one loop, a nest, chunks, and loops without iterations, which leave nothing.
+#include <omp.h>
 #include <stdio.h>
 
 static int failures;
@@ -15,6 +16,10 @@ int main(void)
 {
   int n = 12, none = 0, one = -1, chunks = -1, nest = -1, nothing = -1, below = -1, cells[12][10];
   double pair[2] = { -1, -1 };
+  int here = 1;
+#pragma omp target map(from: here)
+  here = omp_is_initial_device();
+  expect(!here, "regions run on a device");
 #pragma omp target map(from: cells) map(tofrom: one, chunks, nest, nothing, below, pair) firstprivate(n, none)
 #pragma omp parallel
 #pragma omp single
