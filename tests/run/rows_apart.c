@@ -38,6 +38,44 @@ void shift_gangs(int n, int m, int width, short *a, short *b, short *c) {
   }
 }
 
+// In place each element of a row follows from those before it.
+void product(int n, const int *a, const int *b, int *c) {
+#pragma omp target teams distribute parallel for
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++) {
+      int s = 0;
+      for (int k = 0; k < n; k++)
+        s += a[i * n + k] * b[k * n + j];
+      c[i * n + j] = s % 101;
+    }
+}
+
+static void products(int n, int apart) {
+  int *a = calloc(n * n + 1, sizeof *a), *b = calloc(n * n + 1, sizeof *b), *c = calloc(n * n + 1, sizeof *c);
+  int *row = calloc(n + 1, sizeof *row), *into = apart ? c : a, differ = 0;
+  int *by_hand = calloc(n * n + 1, sizeof *by_hand);
+  for (int i = 0; i < n * n; i++)
+    a[i] = i * 7 % 5, b[i] = i * 3 % 11;
+  for (int i = 0; i < n; i++) {
+    for (int j = 0; j < n; j++)
+      row[j] = a[i * n + j];
+    for (int j = 0; j < n; j++) {
+      int s = 0;
+      for (int k = 0; k < n; k++)
+        s += row[k] * b[k * n + j];
+      by_hand[i * n + j] = s % 101;
+      if (!apart)
+        row[j] = s % 101;
+    }
+  }
+#pragma omp target data map(tofrom : a[0 : n * n], c[0 : n * n]) map(to : b[0 : n * n])
+  product(n, a, b, into);
+  for (int i = 0; i < n * n; i++)
+    differ += into[i] != by_hand[i];
+  expect(!differ, apart ? "a product" : "a product in place");
+  free(a), free(b), free(c), free(row), free(by_hand);
+}
+
 // Where `apart` is 0, `b` begins one element before `a` of the same memory.
 static void floats(int n, int m, int apart) {
   int width = m + 3, size = n * width + 8;
@@ -106,6 +144,7 @@ int main(void) {
       floats(sizes[i][0], sizes[i][1], apart);
       doubles(sizes[i][0], sizes[i][1], apart);
       shorts(sizes[i][0], sizes[i][1], apart);
+      products(sizes[i][0], apart);
     }
   return wrong;
 }

@@ -15,11 +15,12 @@ use ir::program::{
 use ir::region::{Loop, Region};
 use ir::walk::Part;
 use kernel::build::Builder;
-use kernel::{Block, Dim, Kernel, LoopKind, Reduce, Share, Space, StmtKind};
+use kernel::copy::Copier;
+use kernel::{Block, Dim, Kernel, LoopKind, Reduce, Share, Space, Stmt, StmtKind};
 use opt::dependence::Terms;
-use opt::passes::{Cores, independent, pipeline, summing};
+use opt::passes::{Cores, Refusal, independent, pipeline, summing};
 use outline::outline;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use source::Diagnostics;
 
 use super::grid::bug;
@@ -48,10 +49,11 @@ pub(super) fn block(
     if wanted.is_empty() {
         return None;
     }
-    let mut independent = independent(written, program, &wanted, marks);
-    independent.retain(|_, terms| *terms == Terms::default());
-    let cores =
-        Cores { vector: vector(text)?, independent, summing: summing(written, program, &wanted) };
+    let cores = Cores {
+        vector: vector(text)?,
+        independent: independent(written, program, &wanted, marks),
+        summing: summing(written, program, &wanted),
+    };
     let outlined = outline(program, &wanted, &FxHashSet::default());
     let mut made = Made {
         program: outlined.module.program,
@@ -59,11 +61,12 @@ pub(super) fn block(
         notes: Vec::new(),
         bugs: Diagnostics::default(),
     };
+    let mut proven = cores.clone();
+    proven.independent.retain(|_, terms| *terms == Terms::default());
     for kernel in &outlined.module.kernels {
-        match pipeline::run_for_cores(&mut made.program, kernel, &cores, None) {
-            Ok(kernel) if kernel.launch.notes.is_empty() => {}
-            Ok(kernel) => made.put(&kernel),
-            Err(refusal) => bug(&refusal).into_iter().for_each(|it| made.bugs.push(it)),
+        let put = made.run(kernel, &cores, &proven);
+        if let Err(refusal) = put {
+            bug(&refusal).into_iter().for_each(|it| made.bugs.push(it));
         }
     }
     (!made.changed.is_empty() || made.bugs.errors() > 0).then_some(made)
@@ -151,22 +154,142 @@ struct Parts<'a> {
     sums: Vec<(&'a Reduce, ExprId)>,
 }
 
+/// A kernel that holds where something does that must be asked when it runs.
+struct Asking {
+    kernel: Kernel,
+    /// What is computed before.
+    before: Block,
+    condition: ExprId,
+}
+
+impl Asking {
+    /// None if nothing is asked.
+    fn of(program: &Program, kernel: &Kernel) -> Option<Asking> {
+        let mut condition = None;
+        let body = chosen(&kernel.body, &mut condition);
+        let condition = condition?;
+        let (used, _) = kernel::walk::uses(program, Part::Expr(condition));
+        let is_asked = |it: VarId| used.iter().any(|used| used.var == it);
+        let mut before = Block::new();
+        let body = without(program, body, &is_asked, &mut before);
+        Some(Asking { kernel: Kernel { body, ..kernel.clone() }, before, condition })
+    }
+}
+
+/// A block with the first of two forms of a shared loop, and what decides between them.
+fn chosen(block: &Block, condition: &mut Option<ExprId>) -> Block {
+    let is_shared = |block: &Block| {
+        kernel::walk::all(block).iter().any(|it| matches!(it.kind, StmtKind::Share(_)))
+    };
+    let mut out = Block::new();
+    for stmt in block {
+        match &stmt.kind {
+            StmtKind::Block(inner) => {
+                out.push(Stmt::new(StmtKind::Block(chosen(inner, condition)), stmt.span));
+            }
+            StmtKind::If(asked, then, other)
+                if condition.is_none() && is_shared(then) && is_shared(other) =>
+            {
+                *condition = Some(*asked);
+                out.extend(then.iter().cloned());
+            }
+            _ => out.push(stmt.clone()),
+        }
+    }
+    out
+}
+
+/// A block without what declares and sets some variables, which is put aside.
+fn without(
+    program: &Program,
+    block: Block,
+    is_asked: &dyn Fn(VarId) -> bool,
+    aside: &mut Block,
+) -> Block {
+    let mut out = Block::new();
+    for mut stmt in block {
+        let var = match &stmt.kind {
+            StmtKind::Local(var) => Some(*var),
+            StmtKind::Eval(e) => match program.exprs[*e].kind {
+                ExprKind::Assign(to, _) => match program.exprs[to].kind {
+                    ExprKind::Var(var) => Some(var),
+                    _ => None,
+                },
+                _ => None,
+            },
+            _ => None,
+        };
+        if var.is_some_and(is_asked) {
+            aside.push(stmt);
+            continue;
+        }
+        if let StmtKind::Block(inner) = &mut stmt.kind {
+            *inner = without(program, std::mem::take(inner), is_asked, aside);
+        }
+        out.push(stmt);
+    }
+    out
+}
+
 impl Made {
+    /// Puts a kernel into the program as passes make it, if they make something of it; where they ask for something, as they
+    /// make it without that too.
+    fn run(&mut self, kernel: &Kernel, cores: &Cores, proven: &Cores) -> Result<(), Refusal> {
+        let made = pipeline::run_for_cores(&mut self.program, kernel, cores, None)?;
+        let Some(asking) = Asking::of(&self.program, &made) else {
+            if !made.launch.notes.is_empty() {
+                self.put(&made);
+            }
+            return Ok(());
+        };
+        let other = pipeline::run_for_cores(&mut self.program, kernel, proven, None)?;
+        // That a loop is shared too is no gain by itself.
+        if made.launch.notes.len() < 2 {
+            if !other.launch.notes.is_empty() {
+                self.put(&other);
+            }
+            return Ok(());
+        }
+        let changed = self.changed.len();
+        let both = (self.spelled(&asking.kernel, false), self.spelled(&other, true));
+        let (Some(then), Some(other)) = both else {
+            self.changed.truncate(changed);
+            return Ok(());
+        };
+        let function = self.program.regions[kernel.region].function;
+        let build = &mut Builder { program: &mut self.program, function, span: kernel.span };
+        let before: Option<Vec<StmtId>> = asking.before.iter().map(|it| code(build, it)).collect();
+        let mut list = before.unwrap_or_default();
+        list.push(build.stmt(C::If(asking.condition, then, Some(other))));
+        let body = build.stmt(C::Block(list.into()));
+        self.set_body(&made, body);
+        Ok(())
+    }
+
     /// Puts a kernel into the program, as the body of its region, if it is nothing but one shared loop.
     fn put(&mut self, kernel: &Kernel) {
+        if let Some(body) = self.spelled(kernel, false) {
+            self.set_body(kernel, body);
+        }
+    }
+
+    /// A kernel as C, if it is nothing but one shared loop. `is_second`: it has been spelled already, so it counts with variables
+    /// of its own.
+    fn spelled(&mut self, kernel: &Kernel, is_second: bool) -> Option<StmtId> {
         let function = self.program.regions[kernel.region].function;
         let mut build = Builder { program: &mut self.program, function, span: kernel.span };
         let mut parts = Parts::default();
-        if find(&mut build, kernel, &kernel.body, &mut parts).is_none() {
-            return;
-        }
-        let Some(share) = parts.share else { return };
+        find(&mut build, kernel, &kernel.body, &mut parts)?;
+        let share = match is_second {
+            true => &recounted(&mut build, parts.share?),
+            false => parts.share?,
+        };
         let around = parts.around.iter().flatten().map(|it| Part::Stmt(*it));
         let named = |it: Part| kernel::walk::uses(build.program, it).0.into_iter().map(|it| it.var);
         let lasting: FxHashSet<VarId> = around.flat_map(named).collect();
         let (lasting, own): (Vec<VarId>, Vec<VarId>) =
             parts.own.iter().partition(|it| lasting.contains(it));
-        let Some((nest, loops)) = nest(&mut build, share, &own) else { return };
+        let (nest, loops) = nest(&mut build, share, &own)?;
         let span = kernel.span;
         let mut clauses = reductions(&mut build, &parts.sums);
         for id in lanes_with_sums(build.program, nest, &parts.sums) {
@@ -220,13 +343,19 @@ impl Made {
             list.push(build.stmt(C::Expr(end)));
         }
         let body = build.stmt(C::Block(list.into()));
+        self.changed.push(inner);
+        Some(body)
+    }
+
+    /// Gives the region of a kernel this body.
+    fn set_body(&mut self, kernel: &Kernel, body: StmtId) {
         let region = &mut self.program.regions[kernel.region];
         region.body = Some(body);
         region.loops.clear();
         region.construct.leaves.retain(|it| matches!(it, Leaf::Offload | Leaf::Kernels));
         region.construct.clauses.retain(|it| !is_of_loops(it));
         let directive = region.construct.span;
-        self.changed.extend([kernel.region, inner]);
+        self.changed.push(kernel.region);
         self.notes.extend(kernel.launch.notes.iter().map(|text| Note {
             about: About::Blocks,
             region: directive,
@@ -488,6 +617,30 @@ fn begins(program: &Program, code: StmtId, copies: &[VarId]) -> bool {
     let C::Expr(e) = program.stmts[code].kind else { return false };
     let ExprKind::Assign(to, _) = program.exprs[e].kind else { return false };
     matches!(program.exprs[to].kind, ExprKind::Var(var) if copies.contains(&var))
+}
+
+/// A shared loop with counters of its own.
+fn recounted(build: &mut Builder<'_>, share: &Share) -> Share {
+    let (mut share, mut vars) = (share.clone(), FxHashMap::default());
+    for dim in &mut share.dims {
+        let ty = build.program.vars[dim.var].ty.plain();
+        let name = build.name_of(dim.var);
+        let var = build.fresh(name.rsplit('_').next().unwrap_or_default(), ty);
+        vars.insert(dim.var, var);
+        dim.var = var;
+    }
+    let mut copier = Copier { vars, ..Copier::new(build.program) };
+    for dim in &mut share.dims {
+        dim.begin = copier.expr(dim.begin);
+        dim.bound = copier.expr(dim.bound);
+        dim.step = dim.step.map(|it| copier.expr(it));
+    }
+    for stmt in &mut share.body {
+        if let StmtKind::Code(code) = &mut stmt.kind {
+            *code = copier.stmt(*code);
+        }
+    }
+    share
 }
 
 /// The loops of a nest that begins with its outermost, and all of them as directives know them.
