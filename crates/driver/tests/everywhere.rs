@@ -130,6 +130,9 @@ const WRONG: [&str; 2] = ["it counts threads", "it takes long"];
 /// What they say of one that is right or not, as the clock of a busy machine will have it.
 const BY_CHANCE: &str = "it waits for the clock";
 
+/// Programs that take passes long: `ferry explain` is asked what they become on the host only.
+const SLOW: &[&str] = &["nests", "nests_grids"];
+
 /// What they say of code that only a device's own compiler refuses, and its linker, which `ferry explain` does not ask.
 const LATE: [&str; 4] = [
     "calls a function whose address is not of this program",
@@ -240,7 +243,9 @@ fn there(elsewhere: &Elsewhere, program: &Path, excuse: Option<&str>) -> Option<
     let flags =
         ["cc", "--device", device, level, "-w", "--ferry-report=json", source, "-o", made, "-lm"];
     let built = ferry(&flags, folder.path());
-    if !excuse.is_some_and(|it| LATE.contains(&it))
+    let is_slow = program.file_stem().is_some_and(|it| SLOW.iter().any(|slow| it == *slow));
+    if !is_slow
+        && !excuse.is_some_and(|it| LATE.contains(&it))
         && let Some(wrong) = explained(source, device, level, &built, folder.path())
     {
         return Some(wrong);
@@ -274,12 +279,16 @@ fn explained(
     folder: &Path,
 ) -> Option<String> {
     let ran = ferry(&["explain", "--json", "--device", device, source, "--", level], folder);
-    let said: Value = serde_json::from_slice(&ran.stdout).ok()?;
+    let Ok(said) = serde_json::from_slice::<Value>(&ran.stdout) else {
+        return Some(format!("`ferry explain` tells nothing: {}", told(&ran)));
+    };
     let text = |it: &Value, key: &str| it.get(key).map(Value::to_string).unwrap_or_default();
     let place =
         |it: &Value| ["line", "column", "function", "directive"].map(|key| text(it, key)).join(" ");
     let what = |it: &Value| ["outcome", "loops", "data"].map(|key| text(it, key)).join(" ");
-    let regions = said.get("regions").and_then(Value::as_array)?;
+    let Some(regions) = said.get("regions").and_then(Value::as_array) else {
+        return Some("`ferry explain` tells of no regions".to_owned());
+    };
     let devices = |it: &Value| it.get("devices").and_then(|it| it.get(0)).cloned();
     let mut said: Vec<String> = Vec::new();
     let mut done: Vec<String> = Vec::new();
