@@ -251,19 +251,29 @@ impl Made {
             return Ok(());
         }
         let changed = self.changed.len();
-        let both = (self.spelled(&asking.kernel, false), self.spelled(&other, true));
-        let (Some(then), Some(other)) = both else {
-            self.changed.truncate(changed);
-            return Ok(());
-        };
-        let function = self.program.regions[kernel.region].function;
-        let build = &mut Builder { program: &mut self.program, function, span: kernel.span };
-        let before: Option<Vec<StmtId>> = asking.before.iter().map(|it| code(build, it)).collect();
-        let mut list = before.unwrap_or_default();
-        list.push(build.stmt(C::If(asking.condition, then, Some(other))));
-        let body = build.stmt(C::Block(list.into()));
-        self.set_body(&made, body);
+        match self.either(&asking, &other) {
+            Some(body) => self.set_body(&made, body),
+            None => {
+                self.changed.truncate(changed);
+                if !other.launch.notes.is_empty() {
+                    self.put(&other);
+                }
+            }
+        }
         Ok(())
+    }
+
+    /// A kernel that asks for something, and the one for where that does not hold, as C.
+    fn either(&mut self, asking: &Asking, other: &Kernel) -> Option<StmtId> {
+        let then = self.spelled(&asking.kernel, false)?;
+        let other = self.spelled(other, true)?;
+        let Kernel { region, span, .. } = asking.kernel;
+        let function = self.program.regions[region].function;
+        let build = &mut Builder { program: &mut self.program, function, span };
+        let mut list: Vec<StmtId> =
+            asking.before.iter().map(|it| code(build, it)).collect::<Option<_>>()?;
+        list.push(build.stmt(C::If(asking.condition, then, Some(other))));
+        Some(build.stmt(C::Block(list.into())))
     }
 
     /// Puts a kernel into the program, as the body of its region, if it is nothing but one shared loop.

@@ -9,9 +9,8 @@ use std::collections::BTreeMap;
 
 use ir::construct::{ClauseKind, Leaf, ReductionModifier};
 use ir::program::{Expr, ExprId, ExprKind, Program, RegionId, StmtId, StmtKind, Typed, VarId};
-use ir::region::{Attribute, Loop, Origin, Region, Rule, Sharing};
+use ir::region::{Attribute, Loop, LoopTest, Origin, Region, Rule, Sharing};
 use ir::types::{IntKind, TypeKind};
-
 use ir::walk::Part;
 use opt::dependence::Terms;
 use opt::marks::Options;
@@ -35,10 +34,14 @@ pub(super) struct Deeper {
     pub(super) free: Free,
 }
 
-impl Deeper {
-    fn is_proven(&self, program: &Program, one: &Loop) -> bool {
-        self.free.get(&program.stmts[one.stmt].span).is_some_and(|it| *it == Terms::default())
-    }
+/// Whether the rounds of a loop are independent whatever the kernel is given.
+fn is_proven(free: &Free, program: &Program, stmt: StmtId) -> bool {
+    free.get(&program.stmts[stmt].span).is_some_and(|it| *it == Terms::default())
+}
+
+/// Whether the pass that asks takes a loop.
+fn counts_by_ones(one: &Loop) -> bool {
+    one.step.is_none() && !one.descending && one.test != LoopTest::Ne
 }
 
 /// The loops that may join nests, and gain by it.
@@ -60,7 +63,7 @@ pub(super) fn nests(written: &Program, program: &Program, options: &Options) -> 
 /// Has constructs share those loops too of which nothing is to be asked.
 pub(super) fn join(program: &mut Program, found: &Deeper) {
     for (id, added) in &found.loops {
-        let is_proven = |it: &&Loop| found.is_proven(program, it);
+        let is_proven = |it: &&Loop| is_proven(&found.free, program, it.stmt);
         let added: Vec<Loop> = added.iter().take_while(is_proven).cloned().collect();
         if added.is_empty() {
             continue;
@@ -161,6 +164,7 @@ fn deeper(program: &Program, id: RegionId, free: &Free) -> Vec<Loop> {
         && let Some(one) = levels::reshape::canonical_loop(program, stmt)
         && is_steady(program, region, &nest, &one)
         && may_count(region, one.var)
+        && (is_proven(free, program, stmt) || counts_by_ones(&one))
     {
         nest.push(one);
     }

@@ -25,8 +25,8 @@ pub type Free = FxHashMap<Span, Terms>;
 
 /// What reports say where ranges are asked for.
 pub(super) const NOTE: &str = "an inner loop is shared too where its arrays lie apart";
-/// Ranges at most: each thread computes where they are.
-const MOST_RANGES: usize = 12;
+/// Pairs of ranges at most: each thread computes where they are.
+const MOST_PAIRS: usize = 6;
 
 pub(super) fn run(cx: &mut Cx<'_>) -> Result<()> {
     let independent = cx.independent;
@@ -243,7 +243,7 @@ pub fn independent(
                 false => nest.first().and_then(|it| analysis.independent_if(one, *it, options)),
             };
             let span = written.stmts[one].span;
-            match terms.filter(|it| it.apart.len() <= MOST_RANGES / 2) {
+            match terms.filter(|it| it.apart.len() <= MOST_PAIRS) {
                 Some(terms) => {
                     found.insert(span, terms);
                 }

@@ -119,9 +119,10 @@ pub fn run(
     independent: &Free,
     last: Option<&str>,
 ) -> Result<Kernel> {
-    let cores = Cores { independent: independent.clone(), ..Cores::default() };
+    let cores = Cores::default();
     let passes = if groups.most_threads == 1 { LONE_PASSES } else { PASSES };
-    run_list(passes, program, kernel, &Target { groups, fabric: QUICK, cores: &cores }, last)
+    let target = Target { groups, fabric: QUICK, cores: &cores, independent };
+    run_list(passes, program, kernel, &target, last)
 }
 
 /// The same for a pipeline: the kernel is code that one thread runs, and the body of its region.
@@ -132,7 +133,9 @@ pub fn run_pipelined(
     last: Option<&str>,
 ) -> Result<Kernel> {
     let cores = Cores::default();
-    run_list(PIPELINED, program, kernel, &Target { groups: ONE, fabric, cores: &cores }, last)
+    let independent = &cores.independent;
+    let target = Target { groups: ONE, fabric, cores: &cores, independent };
+    run_list(PIPELINED, program, kernel, &target, last)
 }
 
 /// The same of the passes for cores.
@@ -143,7 +146,9 @@ pub fn run_for_cores(
     last: Option<&str>,
 ) -> Result<Kernel> {
     let groups = Groups { memory: 0, ..ONE };
-    run_list(CORE_PASSES, program, kernel, &Target { groups, fabric: QUICK, cores }, last)
+    let independent = &cores.independent;
+    let target = Target { groups, fabric: QUICK, cores, independent };
+    run_list(CORE_PASSES, program, kernel, &target, last)
 }
 
 /// What passes are told of the device.
@@ -151,6 +156,8 @@ struct Target<'a> {
     groups: Groups,
     fabric: Fabric,
     cores: &'a Cores,
+    /// Loops that may be shared too, and on what terms.
+    independent: &'a Free,
 }
 
 fn run_list(
@@ -163,8 +170,8 @@ fn run_list(
     let mut made = kernel.clone();
     let function = program.regions[kernel.region].function;
     lawful(program, &made, "outline", false)?;
-    let Target { groups, fabric, cores } = *target;
-    let Cores { vector, ref independent, ref summing } = *cores;
+    let Target { groups, fabric, cores, independent } = *target;
+    let Cores { vector, ref summing, .. } = *cores;
     for pass in passes {
         if fabric.without.contains(&pass.name) {
             continue;
