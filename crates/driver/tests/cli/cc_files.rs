@@ -121,7 +121,7 @@ fn generated_files_are_left_when_asked_for() {
 #[test]
 fn a_build_that_is_broken_off_leaves_nothing() {
     let folder = Folder::new();
-    let slow = "#!/bin/sh\ncase \"$*\" in *-E*) exec cc \"$@\";; *) exec sleep 60;; esac\n";
+    let slow = "#!/bin/sh\ncase \" $* \" in *\" -E \"*) exec cc \"$@\";; *) exec sleep 60;; esac\n";
     folder.write("a.c", GOOD).write("slow", slow);
     fs::set_permissions(folder.path("slow"), fs::Permissions::from_mode(0o755)).expect("set");
     fs::create_dir(folder.path("tmp")).expect("a folder");
@@ -158,7 +158,7 @@ fn what_a_killed_build_leaves_goes_with_the_next_build() {
     let folder = Folder::new();
     folder.write("a.c", GOOD);
     // It says when it compiles: before that, temporary files come and go.
-    let slow = "#!/bin/sh\ncase \"$*\" in *-E*) exec cc \"$@\";; *) : > began-$PPID; exec sleep 60;; esac\n";
+    let slow = "#!/bin/sh\ncase \" $* \" in *\" -E \"*) exec cc \"$@\";; *) : > began-$PPID; exec sleep 60;; esac\n";
     folder.write("slow", slow);
     fs::set_permissions(folder.path("slow"), fs::Permissions::from_mode(0o755)).expect("set");
     let is_left = |it: &String| it.starts_with(".ferry-");
