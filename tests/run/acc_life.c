@@ -156,6 +156,24 @@ static void pointers(void)
   expect(same, "a null pointer stays null");
 }
 
+/* A data region that never is one says nothing of what the regions in it copy. */
+static void never(void)
+{
+  double part[N];
+  for (int i = 0; i < N; i++)
+    part[i] = i;
+#pragma acc data copy(part[1 : 1]) if(0)
+  {
+#pragma acc parallel loop
+    for (int i = 0; i < N; i++)
+      part[i] += 100;
+  }
+  int same = 1;
+  for (int i = 0; i < N; i++)
+    same &= part[i] == 100 + i;
+  expect(same, "all of it is copied where the data region is none");
+}
+
 int main(void)
 {
   expect(acc_get_num_devices(acc_device_default) > 0, "there is a device");
@@ -163,6 +181,7 @@ int main(void)
   dynamic();
   api();
   pointers();
+  never();
   int seen = 0;
 #pragma acc data create(seen)
   seen = there(&seen);

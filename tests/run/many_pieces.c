@@ -40,9 +40,13 @@ static double took(int n, int *wrong) {
 int main(void) {
   int wrong = 0;
   took(100, &wrong);
-  double few = took(5000, &wrong), many = took(20000, &wrong);
-  if (few < 0.05)
-    few = 0.05;
+  double few = 0, many = 1;
+  // A machine that is busy in between says nothing.
+  for (int tries = 0; tries < 3 && many > 12 * few; tries++) {
+    few = took(5000, &wrong), many = took(20000, &wrong);
+    if (few < 0.05)
+      few = 0.05;
+  }
   if (many > 12 * few)
     printf("%g s became %g s\n", few, many);
   return wrong || many > 12 * few;

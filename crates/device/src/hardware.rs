@@ -179,6 +179,10 @@ fn told(fault: Fault, most: u64) -> DeviceError {
     match fault {
         Fault::Read(address) => crash("read", address),
         Fault::Write(address) => crash("write", address),
+        Fault::Element(element) => DeviceError::Fault {
+            address: None,
+            what: format!("access of element {element} of a memory on the chip that has fewer"),
+        },
         Fault::Long => DeviceError::Stopped {
             what: format!("it has not ended within {most} cycles ({LIMIT_VARIABLE})"),
         },

@@ -224,14 +224,23 @@ impl Reader<'_, '_> {
         let clauses = heading.clauses(standard);
         let clauses: Vec<&str> = clauses.iter().map(|it| it.word).collect();
         let one = nearest(word, parts.iter().chain(&rests).chain(&clauses).copied());
-        let one = one.filter(|it| !clauses.contains(it));
         let two = format!("{word} {next}");
-        let is_two = rests.iter().any(|it| it.starts_with(&format!("{word} ")));
-        let near = match is_two {
-            true => nearest(&two, rests.iter().copied()),
-            false => one,
-        }?;
-        let said = if is_two { two.as_str() } else { word };
+        let pairs =
+            || parts.iter().chain(&rests).copied().filter(|it| it.matches(' ').count() == 1);
+        let begins = rests.iter().any(|it| it.starts_with(&format!("{word} ")));
+        let (said, near) = match one {
+            _ if begins => (two.as_str(), nearest(&two, rests.iter().copied())?),
+            Some(clause) if clauses.contains(&clause) => return None,
+            Some(one) => (word, one),
+            // `distribute paralel for`: there the part is two words, of which only one may have been said.
+            None => match nearest(&two, pairs()) {
+                Some(near) => (two.as_str(), near),
+                None => {
+                    let meant = |it: &&str| nearest(word, it.split(' ').next()).is_some();
+                    (word, pairs().find(meant)?)
+                }
+            },
+        };
         let name = heading.name();
         let (wrong, right) = (format!("{name} {said}"), format!("{name} {near}"));
         Some(messages::unknown_directive(wrong.trim_end(), standard.name, Some(&right), place))

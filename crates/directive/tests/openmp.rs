@@ -143,7 +143,7 @@ fn declarations_are_read_whole() {
 fn mistakes_are_named_where_they_are() {
     faults("", &[("F0301", "")]);
     faults("paralel for", &[("F0302", "paralel")]);
-    faults("target entr data map(x)", &[("F0304", "entr"), ("F0304", "data")]);
+    faults("target entr data map(x)", &[("F0302", "entr")]);
     faults("parallel privat(x) shard(y) if(1)", &[("F0304", "privat"), ("F0304", "shard")]);
     faults("single shared(x)", &[("F0305", "shared")]);
     faults("parallel for nowait", &[("F0305", "nowait")]);

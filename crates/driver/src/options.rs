@@ -121,6 +121,9 @@ pub(crate) struct BenchOptions {
     /// How much work the programs have (hybrid)
     #[arg(long, value_name = "NUMBER", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub(crate) scale: u32,
+    /// MiB of data that are copied (other-isa)
+    #[arg(long, value_name = "NUMBER", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=16384))]
+    pub(crate) mib: u32,
 }
 
 /// What can be measured.

@@ -11,6 +11,7 @@ mod cluster;
 mod pieces;
 mod support;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -173,4 +174,43 @@ fn texts_that_are_written_say_it_too() {
         let (is_made, said) = emit(dialect, &["--", "-fwrapv"]);
         assert!(!is_made && said.contains("`-fwrapv` does not reach"), "{said}");
     }
+}
+
+/// Constants of `long double`, which devices have not, and a type.
+const NOT_EVERYWHERE: [&str; 6] =
+    ["HUGE_VALL", "LDBL_EPSILON", "LDBL_MAX", "LDBL_MIN", "LDBL_TRUE_MIN", "bool"];
+
+/// `tests/run` has every constant of the headers, so that each device compiles it; functions that are macros, too.
+#[test]
+fn every_macro_of_the_headers_is_in_a_program() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let macros = |text: &str| -> BTreeMap<String, String> {
+        let file = folder.path().join("a.c");
+        fs::write(&file, text).expect("a file");
+        let cc = Command::new("cc").args(["-std=gnu17", "-dM", "-E"]).arg(&file).output();
+        let said = String::from_utf8_lossy(&cc.expect("a compiler").stdout).into_owned();
+        let named = said.lines().filter_map(|it| it.strip_prefix("#define ")?.split_once(' '));
+        named.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+    };
+    let own = macros("");
+    let programs = [
+        include_str!("../../../tests/run/header_constants.c"),
+        include_str!("../../../tests/run/header_words.c"),
+    ];
+    let is_word = |it: char| it.is_alphanumeric() || it == '_';
+    let words: BTreeSet<&str> =
+        programs.iter().flat_map(|it| it.split(|it| !is_word(it))).collect();
+    let mut missing = Vec::new();
+    for header in ["float.h", "limits.h", "math.h", "stdbool.h", "stdint.h", "inttypes.h"] {
+        for (name, value) in macros(&format!("#include <{header}>\n")) {
+            let name = name.split('(').next().unwrap_or_default();
+            let is_hidden = name.starts_with('_') || own.get(name) == Some(&value);
+            if !is_hidden && !words.contains(name) && !NOT_EVERYWHERE.contains(&name) {
+                missing.push(format!("{name} of {header}"));
+            }
+        }
+    }
+    missing.sort();
+    missing.dedup();
+    assert!(missing.is_empty(), "{missing:?}");
 }

@@ -8,6 +8,8 @@
     reason = "a test says what it needs from the machine"
 )]
 
+#[path = "support/faults.rs"]
+mod faults;
 #[path = "support/machines.rs"]
 mod machines;
 mod support;
@@ -15,9 +17,15 @@ mod support;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::time::Duration;
 
+use faults::WORK;
 use machines::has_arm;
 use support::{ferry, told};
+use tempfile::TempDir;
+
+/// What starts programs of ARM.
+const EMULATOR: [&str; 3] = ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"];
 
 /// Whether programs can be built to start on ARM, and run.
 fn has_all() -> bool {
@@ -32,15 +40,20 @@ fn has_all() -> bool {
 
 /// Builds a program that starts on ARM, with its regions on this machine.
 fn build(folder: &Path, source: &Path, more: &[&str]) -> Output {
+    build_for("x86_64", folder, source, more)
+}
+
+/// The same for another device.
+fn build_for(device: &str, folder: &Path, source: &Path, more: &[&str]) -> Output {
     let source = source.to_str().expect("a name");
-    let line = ["cc", "--host", "aarch64", "--device", "x86_64", "-w", source, "-o", "a", "-lm"];
+    let line = ["cc", "--host", "aarch64", "--device", device, "-w", source, "-o", "a", "-lm"];
     ferry(&[&line, more].concat(), folder)
 }
 
 /// Runs it; regions must leave ARM.
 fn run(folder: &Path) -> Output {
     let mut command = Command::new("timeout");
-    command.args(["60", "qemu-aarch64", "-L", "/usr/aarch64-linux-gnu", "./a"]).current_dir(folder);
+    command.arg("60").args(EMULATOR).arg("./a").current_dir(folder);
     command.env_remove("FERRY_DEVICE").env_remove("FERRY_INFO");
     command.env("OMP_TARGET_OFFLOAD", "MANDATORY").env("OMP_DYNAMIC", "false");
     command.output().expect("timeout runs")
@@ -188,6 +201,61 @@ int main(void) {
     if let Some(found) = printed(text, &["-O1"]) {
         assert_eq!(found, "0 9900 x86_64\n0 29700 aarch64\n1 29700 aarch64\n0 -1\n");
     }
+}
+
+/// This machine as a device to which all goes by the link, through a relay.
+const RELAYED: &str = "about = \"this machine\"\npackages = \"gcc\"\nis-tested = true\ncompiler = [\"gcc\"]\n\
+    knows-gcc-flags = true\nflags = []\nlink = [\"-static\", \"-fopenmp\", \"-lm\"]\nrunner = [\"./relay\"]\n\
+    shares-files = false\n";
+
+/// A folder with a program that starts on ARM, with its regions on that device.
+fn started_there(text: &str, device: &str) -> TempDir {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    fs::write(folder.path().join("m.toml"), RELAYED).expect("a file");
+    fs::write(folder.path().join("a.c"), text).expect("a file");
+    let built = build_for(device, folder.path(), Path::new("a.c"), &["-O1"]);
+    assert!(built.status.success(), "{}", told(&built));
+    folder
+}
+
+#[test]
+fn faults_of_the_link_are_found_where_the_program_starts() {
+    if !has_all() {
+        return;
+    }
+    let folder = started_there(WORK, "remote:m.toml");
+    faults::relay(folder.path());
+    // An emulated program takes seconds where processors are short.
+    faults::of_links(Duration::from_secs(40), |settings| {
+        let mut command = Command::new("timeout");
+        command.args(["-k", "1", "60"]).args(EMULATOR).arg("./a").current_dir(folder.path());
+        command.env_remove("FERRY_DEVICE").env_remove("FERRY_INFO");
+        command.envs(settings.iter().copied()).output().expect("timeout runs")
+    });
+}
+
+#[test]
+fn full_disks_are_told_where_the_program_starts() {
+    if !has_all() {
+        return;
+    }
+    let folder = started_there(WORK, "x86_64");
+    let places = [("remote:x86_64", "/dev/shm"), ("remote:x86_64", "disk")];
+    faults::of_disks(folder.path(), &places, &format!("{} ./a", EMULATOR.join(" ")));
+}
+
+#[test]
+fn signals_to_the_process_of_a_device_are_found_where_the_program_starts() {
+    if !has_all() {
+        return;
+    }
+    let folder = started_there(&faults::lasting(), "x86_64");
+    faults::of_processes("remote:x86_64", || {
+        let [emulator, flags @ ..] = EMULATOR;
+        let mut command = Command::new(emulator);
+        command.args(flags).arg("./a").current_dir(folder.path());
+        command
+    });
 }
 
 #[test]

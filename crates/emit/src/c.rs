@@ -66,39 +66,6 @@ pub enum Setting {
     InPlace,
 }
 
-/// How an element of an array is found that may lie in either of two places: `open`, the element as it is written,
-/// its subscripts, `close`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Finder {
-    pub(crate) open: String,
-    /// So many make an element.
-    pub(crate) subscripts: usize,
-    pub(crate) close: String,
-}
-
-/// The array, or the pointer, that an expression subscripts, and with what, the first subscript first.
-pub(crate) fn subscripted(
-    program: &Program,
-    base: ExprId,
-    last: ExprId,
-) -> Option<(VarId, Vec<ExprId>)> {
-    let (mut base, mut found) = (base, vec![last]);
-    loop {
-        let kind = &program.exprs.find(base)?.kind;
-        if let ExprKind::Var(var) = kind {
-            found.reverse();
-            return Some((*var, found));
-        } else if let ExprKind::Cast(CastKind::ArrayToPointer, of) = kind {
-            base = *of;
-        } else if let ExprKind::Index(of, at) = kind {
-            found.push(*at);
-            base = *of;
-        } else {
-            return None;
-        }
-    }
-}
-
 /// Prints parts of one program.
 #[derive(Clone)]
 pub struct Printer<'p> {
@@ -110,8 +77,6 @@ pub struct Printer<'p> {
     decayed: FxHashSet<VarId>,
     /// Arrays whose elements lie elsewhere: in what, and which of them is its first.
     elsewhere: FxHashMap<VarId, (String, String)>,
-    /// Arrays whose elements may lie in either of two places.
-    finders: FxHashMap<VarId, Finder>,
     /// Enumerations that are known by their tags where all others are not.
     enumerations: &'p [&'static str],
     /// The text is for a grid of threads, in its language.
@@ -142,7 +107,6 @@ impl<'p> Printer<'p> {
             lengths: FxHashMap::default(),
             decayed: FxHashSet::default(),
             elsewhere: FxHashMap::default(),
-            finders: FxHashMap::default(),
             enumerations: &[],
             grid: None,
             registers: Rc::default(),
@@ -245,21 +209,6 @@ impl<'p> Printer<'p> {
         let of = if let ExprKind::Cast(CastKind::ArrayToPointer, of) = kind { *of } else { base };
         let kind = &self.program.exprs.find(of)?.kind;
         if let ExprKind::Var(var) = kind { self.elsewhere.get(var) } else { None }
-    }
-
-    /// From now on an array's elements are looked for.
-    pub(crate) fn look_for_elements(&mut self, var: VarId, finder: Finder) {
-        self.finders.insert(var, finder);
-    }
-
-    /// How the element is found that subscripts name, if it is looked for, and the subscripts.
-    fn finder(&self, base: ExprId, last: ExprId) -> Option<(&Finder, Vec<ExprId>)> {
-        if self.finders.is_empty() {
-            return None;
-        }
-        let (var, subscripts) = subscripted(self.program, base, last)?;
-        let finder = self.finders.get(&var).filter(|it| it.subscripts == subscripts.len())?;
-        Some((finder, subscripts))
     }
 
     /// Whether an array's name is that of a pointer.

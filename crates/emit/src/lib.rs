@@ -7,6 +7,8 @@ pub mod c;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the clauses it is about")]
 pub mod dialect;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the clauses it is about")]
+mod joined;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a rule names the clauses it is about")]
 mod lower;
 
 pub use c::Grid;

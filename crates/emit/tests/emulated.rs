@@ -33,8 +33,8 @@ fn agrees_without_races(form: &str, program: &str, main: &str) {
     }
     let text = whole_text(emit::Grid::OpenCl, program);
     assert!(text.contains(form), "{text}");
-    let head = text.lines().find(|it| it.starts_with("__kernel void ")).unwrap();
-    let name = head["__kernel void ".len()..].split('(').next().unwrap();
+    let head = text.lines().find(|it| it.starts_with("__kernel ")).unwrap();
+    let name = head.split_once(" void ").unwrap().1.split('(').next().unwrap();
     let around = format!(
         "{CUDA}\n{OPENCL}\nextern \"C\" void {name}(long, long, long, long);\n\
          static void run(unsigned blocks, unsigned threads, const unsigned long *w)\n{{\n  \
@@ -624,9 +624,9 @@ int main() {
 }
 
 #[test]
-fn parts_that_are_asked_for_are_read_near() {
+fn parts_that_are_asked_for_are_read_where_they_are() {
     agrees_without_races(
-        "__ferry_bring(",
+        "__ferry_kernel_thread()",
         "void wide(int n, const double *restrict a, double *b, double *rest) {
 #pragma acc parallel loop gang copyin(a[0:n]) copy(b[0:n], rest[0:1])
   for (int g = 1; g < n - 1; g += 16) {
@@ -662,9 +662,9 @@ int main() {
 }
 
 #[test]
-fn parts_that_are_written_go_back() {
+fn parts_that_are_asked_for_are_written_in_rounds() {
     agrees_without_races(
-        "__ferry_put_back(",
+        "__ferry_kernel_barrier()",
         "void rounds(int n, int rounds, int *restrict a, int *b) {
 #pragma acc parallel loop gang copy(a[0:n]) copy(b[0:n])
   for (int g = 0; g < n; g += 16) {
@@ -708,10 +708,9 @@ int main() {
 }
 
 #[test]
-fn a_part_goes_back_before_the_next_one_comes() {
-    // There is one team, so that its parts may have elements in common.
+fn one_team_may_ask_for_parts_with_elements_in_common() {
     agrees_without_races(
-        "__ferry_put_back(",
+        "__ferry_kernel_barrier()",
         "void shifted(int n, int add, int *restrict a, int *b) {
 #pragma omp target map(tofrom: a[0:n]) map(from: b[0:n])
   for (int g = 0; g < n; g += 8) {
@@ -746,9 +745,9 @@ int main() {
 }
 
 #[test]
-fn tiles_of_rows_are_near_and_go_back() {
+fn tiles_of_rows_that_are_asked_for_are_read_and_written() {
     agrees_without_races(
-        "__ferry_put_back(",
+        "__ferry_kernel_barrier()",
         "void tiles(int n, int add, int (*restrict a)[24], const int (*restrict b)[24]) {
 #pragma acc parallel loop gang collapse(2) copy(a[0:n][0:24]) copyin(b[0:n][0:24])
   for (int i = 0; i < n; i += 2)

@@ -558,127 +558,52 @@ void f(int n, int *a) {{
     }
 }
 
-/// A loop of gangs that asks for a part of an array, with what else it does.
-fn cached(grid: Grid, array: &str, asked: &str, also: &str) -> String {
-    on_grid(
-        grid,
-        &format!(
-            "double rows[64][32], cube[8][8][8];
-void f(int n, {array}, double *restrict b) {{
-#pragma acc parallel loop gang copyin(a[0:n], cube) copy(b[0:n], rows)
-  for (int g = 0; g < n; g += 16) {{
-#pragma acc cache({asked})
-#pragma acc loop vector
-    for (int i = g; i < g + 16; i++) {{
-      if (i < n) b[i] = a[i];
-      {also}
-    }}
-  }}
-}}
-"
-        ),
-    )
-}
-
-const READ: &str = "const double *restrict a";
-const WRITTEN: &str = "double *restrict a";
-
 #[test]
-fn a_part_that_is_asked_for_is_brought_near() {
-    for (array, asked, also, near) in [
-        (READ, "a[g : 16]", "", "16 elements of `a`"),
-        ("double *a", "readonly: a[g : 16]", "", "16 elements of `a`"),
-        (WRITTEN, "a[g : 16]", "a[i] *= 2;", "16 elements of `a`, which go back"),
-        (WRITTEN, "a[n - 2 * g : 32]", "a[i]++;", "32 elements of `a`, which go back"),
-        (READ, "rows[g - 1 : 3][0 : 8]", "b[i] += rows[g][i - g];", "3 x 8 elements of `rows`"),
-        (READ, "rows[g]", "rows[g][i - g] = a[i];", "1 x 32 elements of `rows`, which go back"),
-        (READ, "cube", "b[i] += cube[1][2][i % 8];", "8 x 8 x 8 elements of `cube`"),
-        (READ, "a[g : 16], cube[1]", "b[i] += cube[1][2][i % 8];", "16 elements of `a`, 1 x 8 x 8"),
-    ] {
-        for grid in [Grid::Cuda, Grid::Hip, Grid::OpenCl] {
-            let text = cached(grid, array, asked, also);
-            let place = match grid {
-                Grid::OpenCl | Grid::OpenCl12 | Grid::Fpga(_) => {
-                    "in memory of a team, if the device is no processor"
-                }
-                Grid::Cuda | Grid::Hip => "in memory of a team",
-            };
-            let told = format!("on `{}` `cache` {place}: {near}", grid.device());
-            assert!(text.contains(&told), "{told}: {text}");
-            assert!(text.contains("__ferry_bring("), "{text}");
-            assert_eq!(text.contains("__ferry_put_back("), near.contains("go back"), "{text}");
-        }
-    }
-}
-
-#[test]
-fn a_part_that_is_not_brought_near_is_told_with_the_reason() {
-    let same = "what the kernel writes may be the same memory";
-    let used = "the array is written, and what else the kernel names may be the same memory";
-    let common = "the array is written, and teams may have parts in common";
-    let elements = "the kernel does not only read and write elements of the array";
-    for (array, asked, also, why) in [
-        ("double *a", "a[g : 16]", "", same),
-        ("double *a", "a[g : 16]", "a[i] = 1;", used),
-        (READ, "a[g : n]", "", "it does not name one part of known length"),
-        (READ, "a[(int)a[g] : 16]", "", "the threads of a team may see different"),
-        (READ, "a[g : 6000]", "", "the memory of a group is full"),
-        (READ, "a[g : 16], a[g + 16 : 16]", "", "another part of the array is near already"),
-        (READ, "b[g : 16]", "b[i] += *(b + i);", elements),
-        (
-            READ,
-            "rows[g : 2]",
-            "rows[g][i - g] += 1;\n#pragma acc atomic\nrows[g][0] += 1;",
-            elements,
-        ),
-        (READ, "rows[g : 2]", "int k = 0; rows[g][k++] = 1;", elements),
-        (READ, "rows[g : 2]", "b[i] += ((float *)rows[g])[i];", elements),
-        (WRITTEN, "readonly: a[g : 16]", "a[i] = 1;", "`readonly` is said of an array that"),
-        (WRITTEN, "a[g : 17]", "a[i] = 1;", common),
-        (WRITTEN, "a[0 : 16]", "a[i] = 1;", common),
-        (WRITTEN, "a[g % 64 : 16]", "a[i] = 1;", common),
-        (READ, "rows[g / 16 : 1]", "rows[g / 16][i - g] = 1;", common),
-    ] {
-        let text = cached(Grid::Cuda, array, asked, also);
-        assert!(text.contains(&format!("`cache` stays advice: {why}")), "{asked}: {text}");
-        assert!(!text.contains("__ferry_bring("), "{text}");
-    }
-}
-
-#[test]
-fn what_gangs_write_near_is_named_in_one_loop_that_they_share_once() {
-    let text = |around: &str, after: &str| {
-        on_grid(
-            Grid::Cuda,
-            &format!(
-                "void f(int n, double *restrict a) {{
-#pragma acc parallel copy(a[0:n])
-  {{
-    {around}
-    {{
-#pragma acc loop gang
-      for (int g = 0; g < n; g += 16) {{
+fn a_part_that_is_asked_for_stays_advice() {
+    for grid in [Grid::Cuda, Grid::Hip, Grid::OpenCl] {
+        let text = on_grid(
+            grid,
+            "void f(int n, const double *restrict a, double *restrict b) {
+#pragma acc parallel loop gang copyin(a[0:n]) copy(b[0:n])
+  for (int g = 0; g < n; g += 16) {
 #pragma acc cache(a[g : 16])
 #pragma acc loop vector
-        for (int i = g; i < g + 16; i++)
-          if (i < n) a[i] *= 2;
-      }}
-    }}
-    {after}
-  }}
+    for (int i = g; i < g + 16; i++)
+      if (i < n) b[i] = a[i];
+  }
+}
+",
+        );
+        let told = format!("on `{}` `cache` stays advice: passes choose", grid.device());
+        assert!(text.contains(&told), "{told}: {text}");
+        assert!(!text.contains("one thread runs it"), "{text}");
+    }
+}
+
+#[test]
+fn groups_change_sums_atomically_where_they_have_no_memory_of_the_launch() {
+    let text = |reduction: &str, body: &str| {
+        on_grid(
+            Grid::Hip,
+            &format!(
+                "double f(int n, const double *a) {{
+  double s = 0;
+#pragma omp target teams distribute parallel for reduction({reduction} : s) map(to: a[0:n]) map(tofrom: s)
+  for (int i = 0; i < n; i++) {body}
+  return s;
 }}
 "
             ),
         )
     };
-    let near = text("", "");
-    assert!(near.contains("16 elements of `a`, which go back"), "{near}");
-    // Others may have the iterations the next time, or elements beside those that a gang writes.
-    let again = text("for (int t = 0; t < 3; t++)", "");
-    let other = "#pragma acc loop gang\nfor (int g = 0; g < n; g++) {\n#pragma acc loop vector\n\
-                 for (int i = 0; i < one; i++) a[g] += 1; }";
-    for text in [again, text("int one = 1;", other)] {
-        assert!(text.contains("stays advice: the array is written, and teams may"), "{text}");
+    let sum = text("+", "s += a[i];");
+    assert!(sum.contains("__ferry_add(&"), "{sum}");
+    let most = text("max", "if (a[i] > s) s = a[i];");
+    assert!(most.contains("__ferry_change(&"), "{most}");
+    let any = text("||", "s = s || a[i];");
+    assert!(any.contains("__ferry_kernel_try_lock()"), "{any}");
+    for text in [sum, most] {
+        assert!(!text.contains("__ferry_kernel_try_lock()"), "{text}");
     }
 }
 

@@ -225,6 +225,7 @@ impl Device {
             reads: self.reads,
             lanes: 1,
             units: 1,
+            memory: self.ram.saturating_mul(self.ram_bits) / 16,
             without: &[],
         }
     }

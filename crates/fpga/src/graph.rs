@@ -228,6 +228,38 @@ impl Graph {
         }
     }
 
+    fn is_chip(&self, memory: usize) -> bool {
+        self.memories.get(memory).is_some_and(|it| it.local.is_some())
+    }
+
+    fn reads_chip(&self, node: usize) -> bool {
+        matches!(self.nodes.get(node).map(|it| it.op), Some(Op::Load(it)) if self.is_chip(it))
+    }
+
+    fn writes_chip(&self, node: usize) -> bool {
+        matches!(self.nodes.get(node).map(|it| it.op), Some(Op::Store(it)) if self.is_chip(it))
+    }
+
+    /// Accesses of a memory on the chip meet from one iteration to the next: nothing is said of its elements.
+    pub(crate) fn chips_meet(&mut self) {
+        let memory = |op: Op| match op {
+            Op::Load(it) => Some((it, false)),
+            Op::Store(it) => Some((it, true)),
+            Op::Input | Op::Carried | Op::Unit(..) => None,
+        };
+        let accesses: Vec<(usize, usize, bool)> = (0..)
+            .zip(&self.nodes)
+            .filter_map(|(at, it)| memory(it.op).map(|(memory, writes)| (at, memory, writes)))
+            .filter(|it| self.is_chip(it.1))
+            .collect();
+        for (from, a, first) in &accesses {
+            for (to, _, second) in accesses.iter().filter(|it| it.1 == *a && (*first || it.2)) {
+                let wait = if *first && !second { Wait::Written } else { Wait::Order };
+                self.edges.push(Edge { from: *from, to: *to, distance: 1, wait });
+            }
+        }
+    }
+
     /// What is to be scheduled, and what its ports are called.
     pub fn problem(&self, device: &Device) -> (Problem, Vec<String>) {
         let mut problem = Problem::default();
@@ -266,6 +298,8 @@ impl Graph {
         for it in &self.edges {
             let ticks = match it.wait {
                 Wait::Value | Wait::Written => self.delay(device, it.from).ticks(),
+                // A memory on the chip gives what it had as the cycle began.
+                Wait::Order if self.reads_chip(it.from) && self.writes_chip(it.to) => 0,
                 Wait::Order => CYCLE,
             };
             let Edge { from, to, distance, .. } = *it;

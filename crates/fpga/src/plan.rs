@@ -465,6 +465,7 @@ impl Planner<'_> {
                 Some(Obstacle { why, span: obstacle.span })
             }
         };
+        graph.chips_meet();
         self.note(&graph);
         let (problem, ports) = graph.problem(self.device);
         let Some(schedule) = problem.schedule() else {

@@ -19,8 +19,13 @@ use crate::plan::plan;
 
 /// Passes that a design may do without (what they gain on one device they cost on another), and whether elements that
 /// iterations share stay in registers though the memory could serve all of them.
-const VARIANTS: [Variant; 4] =
-    [(&[], false), (&["counters"], false), (&["counters"], true), (&["window"], false)];
+const VARIANTS: [Variant; 5] = [
+    (&[], false),
+    (&[], true),
+    (&["counters"], false),
+    (&["counters"], true),
+    (&["lines", "window"], false),
+];
 /// Numbers of units: rows that one of them divides share windows.
 const UNITS: [u64; 12] = [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 32];
 /// So many of them in a row are planned that gain nothing.

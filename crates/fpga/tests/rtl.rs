@@ -226,25 +226,33 @@ fn simulated(
     Some((cycles, registers, memory.collect()))
 }
 
-fn check(name: &str, device: &str, text: &str) {
-    check_lanes(name, device, text, Simulator::Icarus, (1, 1));
+/// Runs regions; answers the cycles of all.
+fn check(name: &str, device: &str, text: &str) -> u64 {
+    checked(name, device, text, Simulator::Icarus, (1, 1), &[])
 }
 
 /// The same with lanes and units.
-fn check_lanes(
+fn check_lanes(name: &str, device: &str, text: &str, simulator: Simulator, sides: (u64, u64)) {
+    checked(name, device, text, simulator, sides, &[]);
+}
+
+/// The same without some passes; answers the cycles of all regions.
+fn checked(
     name: &str,
     device: &str,
     text: &str,
     simulator: Simulator,
     (lanes, units): (u64, u64),
-) {
+    without: &'static [&'static str],
+) -> u64 {
+    let mut all = 0;
     let mut module = module(text);
     let device = Devices::built_in().get(device).unwrap();
     let mut state = filled(&module);
     let wanted = interpreted(&module, &state);
     let kernels = module.kernels.clone();
     for kernel in &kernels {
-        let fabric = Fabric { lanes, units, ..device.fabric() };
+        let fabric = Fabric { lanes, units, without, ..device.fabric() };
         let single = run_pipelined(&mut module.program, kernel, fabric, None).unwrap();
         let passed = fpga::plan::passed(&module.program, &single);
         let hardware = design(&module.program, &single, &device, Some(&passed))
@@ -270,6 +278,7 @@ fn check_lanes(
             }
         }
         eprintln!("{name}: {cycles} cycles, told {told:?}");
+        all += cycles;
         assert!(cycles.abs_diff(told) * 100 <= told, "{name}: {cycles} cycles, told {told}");
         state = left(&passed, &state, &memory, &places);
     }
@@ -277,6 +286,7 @@ fn check_lanes(
         let name_of = module.program.vars[*var].name.map(|it| module.program.names.text(it));
         assert_eq!(&state[var], bytes, "{name}: {name_of:?}");
     }
+    all
 }
 
 #[test]
@@ -298,7 +308,7 @@ fn what_is_no_hardware_yet_is_refused_by_name() {
         "code that leaves a loop or the kernel early",
     );
     refused(
-        "int a[99];\nvoid f(void) {\n#pragma acc serial\n  {\n    int b[50];\n    for (int i = 0; i < 50; i++) b[i] = a[i];\n    for (int i = 0; i < 50; i++) a[i] = b[49 - i];\n  }\n}\n",
+        "int a[99];\nvoid f(void) {\n#pragma acc serial\n  {\n    int b[90000000];\n    for (int i = 0; i < 50; i++) b[i] = a[i];\n    for (int i = 0; i < 50; i++) a[i] = b[49 - i];\n  }\n}\n",
         "an array of the kernel's own that lies in memory",
     );
     refused(
@@ -362,6 +372,76 @@ fn a_sum_takes_turns_in_registers() {
         "plain sum",
         "ecp5",
         "float a[64], s; int n;\nvoid f(void) {\n#pragma acc serial copy(s)\n  for (int i = 0; i < n; i++) s += a[i];\n}\n",
+    );
+}
+
+#[test]
+fn inner_sums_take_turns_in_registers() {
+    // Whole numbers: their sums are the same in any order.
+    let text = "float a[6][40], b[40][5], c[6][5]; int n;\nvoid f(void) {\n#pragma acc parallel loop collapse(2)\n  for (int i = 0; i < 6; i++)\n    \
+                for (int j = 0; j < 5; j++) {\n      float sum = 0;\n#pragma acc loop reduction(+: sum)\n      for (int k = 0; k < n; k++) sum += (float)(int)a[i][k] * (float)(int)b[k][j];\n      \
+                c[i][j] = sum;\n    }\n}\n";
+    for device in ["stratix-v", "ecp5"] {
+        let with = check(&format!("product, {device}"), device, text);
+        let without = check("product", device, &text.replace("reduction(+: sum)", "seq"));
+        assert!(with < without, "{with} cycles, {without} without registers");
+    }
+}
+
+/// Neighbours of several rows: corners, conditions at the edges, three dimensions, bounds that are not zero.
+const STENCILS: [(&str, &str); 5] = [
+    (
+        "nine",
+        "int a[20][40], b[20][40];\nvoid f(void) {\n#pragma acc parallel loop collapse(2)\n  for (int i = 1; i < 19; i++)\n    for (int j = 1; j < 39; j++)\n      \
+         b[i][j] = a[i - 1][j - 1] - a[i - 1][j + 1] + 2 * (a[i][j - 1] - a[i][j + 1]) + a[i + 1][j - 1] - a[i + 1][j + 1] + 3 * (a[i - 1][j] + a[i + 1][j]);\n}\n",
+    ),
+    (
+        "edges",
+        "float a[18][30], b[18][30];\nvoid f(void) {\n#pragma acc parallel loop collapse(2)\n  for (int i = 0; i < 18; i++)\n    for (int j = 0; j < 30; j++)\n      \
+         b[i][j] = a[i > 0 ? i - 1 : 0][j] + a[i < 17 ? i + 1 : 17][j] - a[i][j > 0 ? j - 1 : 0] * a[i][j < 29 ? j + 1 : 29] + a[i][j];\n}\n",
+    ),
+    (
+        "branches",
+        "double a[16][20], b[16][20], p[16][20];\nvoid f(void) {\n#pragma acc parallel loop collapse(2)\n  for (int i = 0; i < 16; i++)\n    for (int j = 0; j < 20; j++) {\n      \
+         double d;\n      if (i == 0) d = p[i][j] + a[i + 1][j];\n      else if (i == 15) d = p[i][j] - a[i - 1][j];\n      else d = p[i][j] * (a[i + 1][j] - a[i - 1][j]);\n      b[i][j] = a[i][j] + d;\n    }\n}\n",
+    ),
+    (
+        "cube",
+        "short a[14][9][11], b[14][9][11];\nvoid f(void) {\n#pragma acc parallel loop collapse(3)\n  for (int i = 2; i < 12; i++)\n    for (int j = 1; j <= 7; j++)\n      for (int k = 1; k < 10; k++)\n        \
+         b[i][j][k] = a[i - 2][j][k] + a[i + 2][j][k] - a[i][j - 1][k] + a[i][j + 1][k] * 3 + a[i][j][k - 1] - a[i][j][k + 1];\n}\n",
+    ),
+    (
+        "one subscript",
+        "int a[800], b[800];\nvoid f(void) {\n#pragma acc parallel loop collapse(2)\n  for (int i = 1; i < 19; i++)\n    for (int j = 0; j < 40; j++)\n      \
+         b[i * 40 + j] = a[(i - 1) * 40 + j] + a[(i + 1) * 40 + j] - 2 * a[i * 40 + j - 1];\n}\n",
+    ),
+];
+
+#[test]
+fn rows_stay_on_the_chip_where_loads_take_turns() {
+    for (name, text) in STENCILS {
+        let mut last = u64::MAX;
+        for (device, loads) in [("stratix-v", false), ("ecp5", true)] {
+            let cycles = check(&format!("{name}, {device}"), device, text);
+            // One element is loaded an iteration, with some before each row: fewer cycles than two loads take.
+            last = if loads { cycles } else { last };
+        }
+        let without = checked(name, "ecp5", text, Simulator::Icarus, (1, 1), &["lines"]);
+        assert!(
+            last * 3 < without * 2,
+            "{name}: {last} cycles, {without} without rows on the chip"
+        );
+    }
+}
+
+#[test]
+fn arrays_of_the_kernel_lie_on_the_chip() {
+    check(
+        "turned",
+        "ecp5",
+        "int a[99]; short c[4][9];\nvoid f(void) {\n#pragma acc serial\n  {\n    int b[50]; short d[3][9];\n    for (int i = 0; i < 50; i++) b[i] = a[i];\n    \
+         for (int i = 0; i < 50; i++) a[i] = b[49 - i];\n    for (int i = 0; i < 50; i++) { b[i % 7] = i; a[i] += b[i % 7 / 2]; }\n    \
+         for (int i = 0; i < 3; i++) for (int j = 0; j < 9; j++) d[i][j] = c[i][j] + j;\n    for (int i = 0; i < 3; i++) for (int j = 0; j < 9; j++) c[i + 1][j] = d[2 - i][8 - j];\n  }\n}\n",
     );
 }
 

@@ -5,7 +5,7 @@
 
 use source::Span;
 
-use crate::construct::{Construct, Motion, Presence, ReductionOp};
+use crate::construct::{Clause, Construct, Motion, Presence, ReductionOp};
 use crate::program::{ExprId, FunctionId, RegionId, StmtId, Typed, VarId};
 
 /// An executable directive with its body.
@@ -30,6 +30,32 @@ pub struct Region {
     pub indirect_calls: Vec<Span>,
     /// Where the directive stands.
     pub span: Span,
+}
+
+impl Region {
+    /// Takes clauses away. Its variables, which know clauses by their numbers, know the others by their new ones; of one that
+    /// is gone they know the next.
+    pub fn retain_clauses(&mut self, keeps: impl Fn(&Clause<Typed>) -> bool) {
+        let mut numbers: Vec<u32> = Vec::new();
+        let mut next = 0;
+        self.construct.clauses.retain(|it| {
+            let stays = keeps(it);
+            numbers.push(next);
+            next += u32::from(stays);
+            stays
+        });
+        let renumber = |origin: &mut Origin| {
+            if let Origin::Clause(at) = origin
+                && let Some(now) = usize::try_from(*at).ok().and_then(|it| numbers.get(it))
+            {
+                *at = *now;
+            }
+        };
+        for var in &mut self.vars {
+            var.sharing.iter_mut().for_each(|it| renumber(&mut it.origin));
+            var.mappings.iter_mut().for_each(|it| renumber(&mut it.origin));
+        }
+    }
 }
 
 /// A loop in the form that directives ask for.

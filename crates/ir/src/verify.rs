@@ -84,7 +84,7 @@ pub struct Violation {
 /// Every broken law of a program.
 pub fn verify(program: &Program) -> Vec<Violation> {
     let mut verifier = Verifier { program, found: Vec::new() };
-    verifier.handles();
+    verifier.handles(Looked::default());
     // With a wrong handle the other questions cannot be asked.
     if verifier.found.is_empty() {
         program.exprs.iter().for_each(|(_, expr)| verifier.expr(expr));
@@ -98,12 +98,30 @@ pub fn verify(program: &Program) -> Vec<Violation> {
 /// Every broken law of handles, types of expressions and initialisers: what passes may add to a program that no
 /// function of it holds.
 pub fn verify_types(program: &Program) -> Vec<Violation> {
+    verify_added(program, &mut Looked::default())
+}
+
+/// How much of a program has been looked at: passes add expressions and statements, and change none.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Looked {
+    exprs: usize,
+    stmts: usize,
+    inits: usize,
+}
+
+/// The same of what was added since.
+pub fn verify_added(program: &Program, looked: &mut Looked) -> Vec<Violation> {
     let mut verifier = Verifier { program, found: Vec::new() };
-    verifier.handles();
+    verifier.handles(*looked);
     if verifier.found.is_empty() {
-        program.exprs.iter().for_each(|(_, expr)| verifier.expr(expr));
+        program.exprs.iter().skip(looked.exprs).for_each(|(_, expr)| verifier.expr(expr));
         verifier.vars();
     }
+    *looked = Looked {
+        exprs: program.exprs.len(),
+        stmts: program.stmts.len(),
+        inits: program.inits.len(),
+    };
     verifier.found
 }
 

@@ -121,6 +121,12 @@ impl Builder<'_> {
         self.expr(ExprKind::And(a, b), ty)
     }
 
+    /// `a || b`
+    pub fn or(&mut self, a: ExprId, b: ExprId) -> ExprId {
+        let ty = self.int_type();
+        self.expr(ExprKind::Or(a, b), ty)
+    }
+
     /// `c ? a : b`
     pub fn either(&mut self, c: ExprId, a: ExprId, b: ExprId) -> ExprId {
         let ty = self.type_of(a);

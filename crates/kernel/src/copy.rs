@@ -77,8 +77,11 @@ impl Copier<'_> {
                 if let Some(other) = self.exprs.get(var) {
                     return *other;
                 }
-                if let Some(other) = self.vars.get(var) {
-                    *var = *other;
+                if let Some(other) = self.vars.get(var).copied() {
+                    *var = other;
+                    if let Some(first) = self.first_of(other, &expr) {
+                        return first;
+                    }
                 }
             }
             ExprKind::CompoundLiteral(var) => *var = self.local(*var),
@@ -113,6 +116,18 @@ impl Copier<'_> {
             return id;
         }
         self.program.exprs.push(Expr { kind, ty, span: expr.span })
+    }
+
+    /// An array that stands for a pointer is the address of its first element.
+    fn first_of(&mut self, array: VarId, pointer: &Expr) -> Option<ExprId> {
+        let ty = self.program.vars[array].ty;
+        let is_it = self.program.types.is_array(ty) && self.program.types.is_pointer(pointer.ty);
+        is_it.then(|| {
+            let span = pointer.span;
+            let whole = self.program.exprs.push(Expr { kind: ExprKind::Var(array), ty, span });
+            let kind = ExprKind::Cast(CastKind::ArrayToPointer, whole);
+            self.program.exprs.push(Expr { kind, ty: pointer.ty, span })
+        })
     }
 
     /// A type, with the lengths in it in terms of the others.

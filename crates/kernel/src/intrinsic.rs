@@ -48,6 +48,8 @@ pub const FORGET: &str = "__ferry_kernel_forget";
 
 /// `(to, from, size, far)`: gets the bytes that the thread so many places behind in its subgroup gives.
 pub const SHUFFLE: &str = "__ferry_kernel_shuffle";
+/// Gets what the first of the subgroup gives.
+pub const FIRST: &str = "__ferry_kernel_first";
 
 /// `(a, b)`: `a / b` of numbers of 64 bits, most of which are short.
 pub const QUOTIENT: &str = "__ferry_kernel_quotient";
@@ -66,7 +68,7 @@ pub const IS_SOUND: &str = "__ferry_kernel_is_sound";
 pub const BRANCH: &str = "__ferry_kernel_branch";
 
 /// All of them.
-pub const ALL: [&str; 24] = [
+pub const ALL: [&str; 25] = [
     COPY,
     LOAD_LINES,
     STORE_LINES,
@@ -86,6 +88,7 @@ pub const ALL: [&str; 24] = [
     AWAIT,
     FORGET,
     SHUFFLE,
+    FIRST,
     QUOTIENT,
     HAND_BACK,
     FAIL,
@@ -154,8 +157,8 @@ fn copy(build: &mut Builder<'_>, name: &str, to: ExprId, from: ExprId, size: Exp
     call(build, name, void, &[pointer, pointer, number], &[to, from, size])
 }
 
-/// Gets what another thread of the subgroup gives.
-pub fn shuffle(build: &mut Builder<'_>, to: ExprId, from: ExprId, far: ExprId) -> ExprId {
+/// Gets what another thread of the subgroup gives: the one so many places behind, or the first.
+pub fn shuffle(build: &mut Builder<'_>, to: ExprId, from: ExprId, far: Option<ExprId>) -> ExprId {
     let void = build.program.types.get(TypeKind::Void);
     let pointer = build.program.types.pointer_to(void);
     let number = build.number_type();
@@ -165,7 +168,11 @@ pub fn shuffle(build: &mut Builder<'_>, to: ExprId, from: ExprId, far: ExprId) -
         let at = build.address(it);
         build.cast(at, pointer)
     });
-    let (size, far) = (build.number(size.cast_signed()), build.as_number(far));
+    let size = build.number(size.cast_signed());
+    let Some(far) = far else {
+        return call(build, FIRST, void, &[pointer, pointer, number], &[to, from, size]);
+    };
+    let far = build.as_number(far);
     call(build, SHUFFLE, void, &[pointer, pointer, number, number], &[to, from, size, far])
 }
 

@@ -54,6 +54,11 @@ pub struct Launch {
     pub independent: Vec<StmtId>,
     /// Variables of its code that anyone may combine in any order, by the word of directives.
     pub combined: Vec<VarId>,
+    /// Loops of its code, by where they stand, and variables that each may combine in any order, by the word of directives
+    /// of which nothing else is left.
+    pub joined: Vec<(Span, VarId)>,
+    /// Crews of subgroups whose threads sum up what they share.
+    pub summing: Vec<Crew>,
     /// What passes have chosen, each as a sentence for reports.
     pub notes: Vec<String>,
 }
@@ -160,8 +165,9 @@ pub struct Shuffle {
     pub to: VarId,
     /// What it gives: an object of its own.
     pub from: ExprId,
-    /// It gets what the thread so many places behind it gives; its own if that is in no subgroup or another.
-    pub far: ExprId,
+    /// It gets what the thread so many places behind it gives, its own if that is in no subgroup or another; without a
+    /// number what the first of the subgroup gives.
+    pub far: Option<ExprId>,
     /// Threads of a subgroup.
     pub lanes: u64,
 }

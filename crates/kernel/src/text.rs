@@ -42,7 +42,7 @@ use crate::{
 /// What stands before the text, on one line: the marker functions, and the intrinsics that passes leave in kernels.
 pub const PRELUDE: &str = "int __launch(), __group(), __uniform(), __code(), __teams(), __parallel(), __ask(), \
 __when(), __limit(), __share(), __number(), __for(), __chunks(), __ordered(), __within(), __pieces(), __last(), \
-__primary(), __only(), __barrier(), __shuffle(), __next(), __reduce(), __league(), __join(), __elements(), \
+__primary(), __only(), __barrier(), __shuffle(), __first(), __next(), __reduce(), __league(), __join(), __elements(), \
 __scan(), __exclusive(), __uses(), __prefix(), __combine(); \
 void __ferry_kernel_copy(void *, void *, unsigned long); double __ferry_kernel_infinity(void); \
 int __ferry_kernel_try_lock(void); void __ferry_kernel_unlock(void); \
@@ -342,7 +342,15 @@ impl Reader<'_> {
                 };
                 let (from, far) = (self.strip(*from), *far);
                 let lanes = self.constant(marker, 3)?;
-                StmtKind::Shuffle(Box::new(Shuffle { to, from, far, lanes }))
+                StmtKind::Shuffle(Box::new(Shuffle { to, from, far: Some(far), lanes }))
+            }
+            "__first" => {
+                let to = self.var(marker, 0)?;
+                let [_, from, _] = marker.args.as_slice() else {
+                    return fail("`__first` wants a variable, a value and a number", span);
+                };
+                let (from, lanes) = (self.strip(*from), self.constant(marker, 2)?);
+                StmtKind::Shuffle(Box::new(Shuffle { to, from, far: None, lanes }))
             }
             "__next" => StmtKind::Continue,
             "__reduce" | "__league" => {

@@ -45,6 +45,7 @@ mod uniform;
 
 use ir::program::{ExprId, ExprKind, Program, VarId};
 use ir::types::{IntKind, TypeKind};
+use ir::verify::Looked;
 use ir::walk::Part;
 use rustc_hash::FxHashSet;
 use source::Span;
@@ -106,7 +107,17 @@ fn verify_as(module: &Module, is_spmd: bool) -> Vec<Fault> {
 
 /// Every broken law of kernels over a program. `is_spmd`: they are in SPMD form.
 pub fn verify_kernels(program: &Program, kernels: &[Kernel], is_spmd: bool) -> Vec<Fault> {
-    let of_program = ir::verify::verify_types(program);
+    verify_after(program, kernels, is_spmd, &mut Looked::default())
+}
+
+/// The same after a pass: of the program only what it has added.
+pub fn verify_after(
+    program: &Program,
+    kernels: &[Kernel],
+    is_spmd: bool,
+    looked: &mut Looked,
+) -> Vec<Fault> {
+    let of_program = ir::verify::verify_added(program, looked);
     let mut found: Vec<Fault> = of_program
         .into_iter()
         .map(|it| Fault {
@@ -462,7 +473,7 @@ impl<'a> Verifier<'a> {
     }
 
     fn shuffle(&mut self, it: &Shuffle, span: Span) {
-        self.integer(it.far, "a distance between threads", span);
+        it.far.iter().for_each(|far| self.integer(*far, "a distance between threads", span));
         let text = "what a shuffle gives is not what it gets";
         let (to, from) = (self.program.vars[it.to].ty, self.program.exprs[it.from].ty);
         self.check(to.plain() == from.plain(), Law::Type, span, text);

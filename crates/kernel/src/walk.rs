@@ -92,7 +92,7 @@ impl StmtKind {
             | StmtKind::If(e, ..)
             | StmtKind::Switch(e, _)
             | StmtKind::On(Who::Numbered(e), _) => vec![*e],
-            StmtKind::Shuffle(it) => vec![it.from, it.far],
+            StmtKind::Shuffle(it) => std::iter::once(it.from).chain(it.far).collect(),
             StmtKind::Loop(it) => it.condition.into_iter().chain(it.step).collect(),
             StmtKind::Teams(it) => it.teams.into_iter().chain(it.limit).collect(),
             StmtKind::Parallel(it) => it.threads.into_iter().chain(it.condition).collect(),

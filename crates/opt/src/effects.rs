@@ -235,7 +235,7 @@ fn declared(program: &Program, id: FunctionId) -> Summary {
     let name = program.names.text(function.name);
     let has = |word| function.host.attributes.iter().any(|it| program.names.text(*it) == word);
     let mut summary = Summary::default();
-    if is_computation(name) || has("const") {
+    if is_computation(name) || name == kernel::intrinsic::INFINITY || has("const") {
         return summary;
     }
     if has("pure") {

@@ -179,30 +179,28 @@ fn eliminate(mut equations: Vec<Row>, mut bounds: Vec<Row>) -> Outcome {
         };
         (equations, bounds) = (solved, solved_bounds);
     }
+    let mut tight = Tight::default();
+    if !bounds.into_iter().all(|it| tight.add(it)) {
+        return Outcome::Contradiction;
+    }
     loop {
-        let Some(tight) = tightened(bounds) else { return Outcome::Contradiction };
-        bounds = tight;
-        let Some(unknown) = cheapest_unknown(&bounds) else { return Outcome::Open };
-        let (mut lower, mut upper, mut rest) = (Vec::new(), Vec::new(), Vec::new());
-        for row in bounds {
-            match row.factor(unknown).signum() {
-                1 => lower.push(row),
-                -1 => upper.push(row),
-                _ => rest.push(row),
-            }
-        }
+        let Some(unknown) = tight.cheapest_unknown() else { return Outcome::Open };
+        let (lower, upper) = tight.take(unknown);
+        let mut rows = tight.best.len();
         for above in &lower {
             for below in &upper {
                 let by = (below.factor(unknown).checked_neg(), above.factor(unknown));
                 let (Some(a), b) = by else { return Outcome::Open };
                 let Some(row) = above.combine(a, below, b) else { return Outcome::Open };
-                rest.push(row);
-                if rest.len() > MAX_ROWS {
+                rows += 1;
+                if rows > MAX_ROWS {
                     return Outcome::Open;
+                }
+                if !tight.add(row) {
+                    return Outcome::Contradiction;
                 }
             }
         }
-        bounds = rest;
     }
 }
 
@@ -228,34 +226,53 @@ fn next_equation(equations: &mut Vec<Row>) -> Option<Option<Row>> {
     Some(Some(equations.swap_remove(at)))
 }
 
-/// Bounds with whole solutions in mind, each once; nothing if one cannot hold.
-fn tightened(bounds: Vec<Row>) -> Option<Vec<Row>> {
-    // Of rows with the same factors the smallest constant says most.
-    let mut best: BTreeMap<BTreeMap<u32, i128>, i128> = BTreeMap::new();
-    for mut row in bounds {
-        let divisor = row.divisor();
-        if divisor == 0 {
-            if row.constant < 0 {
-                return None;
-            }
-            continue;
-        }
-        row.factors.values_mut().for_each(|it| *it /= divisor);
-        let constant = row.constant.div_euclid(divisor);
-        let entry = best.entry(row.factors).or_insert(constant);
-        *entry = constant.min(*entry);
-    }
-    Some(best.into_iter().map(|(factors, constant)| Row { factors, constant }).collect())
+/// Bounds with whole solutions in mind, each once: of rows with the same factors the smallest constant says most.
+#[derive(Default)]
+struct Tight {
+    best: BTreeMap<BTreeMap<u32, i128>, i128>,
 }
 
-/// The unknown whose elimination makes the fewest rows.
-fn cheapest_unknown(bounds: &[Row]) -> Option<u32> {
-    let mut signs: BTreeMap<u32, (usize, usize)> = BTreeMap::new();
-    for (unknown, factor) in bounds.iter().flat_map(|it| &it.factors) {
-        let (above, below) = signs.entry(*unknown).or_default();
-        *(if *factor > 0 { above } else { below }) += 1;
+impl Tight {
+    /// One more; false if it cannot hold.
+    fn add(&mut self, mut row: Row) -> bool {
+        let divisor = row.divisor();
+        if divisor == 0 {
+            return row.constant >= 0;
+        }
+        if divisor != 1 {
+            row.factors.values_mut().for_each(|it| *it /= divisor);
+        }
+        let constant = row.constant.div_euclid(divisor);
+        let entry = self.best.entry(row.factors).or_insert(constant);
+        *entry = constant.min(*entry);
+        true
     }
-    signs.into_iter().min_by_key(|(_, (above, below))| above * below).map(|it| it.0)
+
+    /// Takes out what is known of an unknown: bounds from below, and from above.
+    fn take(&mut self, unknown: u32) -> (Vec<Row>, Vec<Row>) {
+        let (mut lower, mut upper) = (Vec::new(), Vec::new());
+        self.best.retain(|factors, constant| {
+            let Some(factor) = factors.get(&unknown) else { return true };
+            let row = Row { factors: factors.clone(), constant: *constant };
+            if *factor > 0 {
+                lower.push(row)
+            } else {
+                upper.push(row)
+            }
+            false
+        });
+        (lower, upper)
+    }
+
+    /// The unknown whose elimination makes the fewest rows.
+    fn cheapest_unknown(&self) -> Option<u32> {
+        let mut signs: BTreeMap<u32, (usize, usize)> = BTreeMap::new();
+        for (unknown, factor) in self.best.keys().flatten() {
+            let (above, below) = signs.entry(*unknown).or_default();
+            *(if *factor > 0 { above } else { below }) += 1;
+        }
+        signs.into_iter().min_by_key(|(_, (above, below))| above * below).map(|it| it.0)
+    }
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 //! - `pipelined`: the same with the passes that make a pipeline, by one thread. All other files that say `same` are run so
 //!   too: what they leave must not change.
 //! - `wide`: the same, and what passes have chosen that put iterations side by side.
+//! - `chosen`: what passes that make a pipeline have chosen, one iteration after the other.
 //! - `same`: the kernel is run as it is, and after each pass by the same threads; all must leave the same values.
 //! - `cores`: the same with the passes for cores; what they have chosen is told.
 //!
@@ -22,7 +23,9 @@ use std::process::ExitCode;
 use kernel::interpret::Form;
 use kernel::verify::{verify, verify_spmd};
 use libtest_mimic::{Arguments, Trial};
-use support::{after, chosen_wide, faults, module, pipelined, same, same_for_cores, values};
+use support::{
+    after_all, chosen, chosen_wide, faults, module, pipelined, same, same_for_cores, values,
+};
 
 fn main() -> ExitCode {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/kernel");
@@ -57,6 +60,10 @@ fn check(path: &Path) -> Result<(), String> {
             Ok(module) => done(&module, line),
             Err(wrong) => wrong,
         };
+        // What a wrong kernel leaves says nothing of passes.
+        if (line.starts_with("same") || line.starts_with("deep ")) && answer.starts_with("error") {
+            return Err(format!("`{line}`: as it is written: {answer}"));
+        }
         actual.push_str(&format!("// {line}\n{}\n", answer.trim_end()));
     }
     let golden = path.with_extension("expect");
@@ -110,6 +117,7 @@ fn done(module: &kernel::Module, line: &str) -> String {
             format!("{first}{told}")
         }
         said @ ("notes" | "deep-notes") => notes(module, size.1, said == "deep-notes"),
+        "chosen" => chosen(module),
         "cores" => {
             let (told, chosen) = same_for_cores(module, size);
             let told =
@@ -122,8 +130,7 @@ fn done(module: &kernel::Module, line: &str) -> String {
 
 /// What passes have chosen for each kernel.
 fn notes(module: &kernel::Module, threads: u64, deep: bool) -> String {
-    let Some(last) = opt::passes::pipeline::PASSES.last() else { return String::new() };
-    let made = match after(module, last.name, threads, deep) {
+    let made = match after_all(module, threads, deep) {
         Ok(made) => made,
         Err(refused) => return refused,
     };

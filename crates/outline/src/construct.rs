@@ -36,9 +36,14 @@ impl Outliner<'_> {
     /// A construct inside the region.
     pub(crate) fn region(&mut self, id: RegionId, out: &mut Block) -> Result<()> {
         let leaves: Vec<Leaf> = self.program.regions[id].construct.leaves.clone();
-        let span = self.program.regions[id].construct.span;
-        if self.program.regions[id].construct.goes_back() {
+        let region = &self.program.regions[id];
+        let span = region.construct.span;
+        if region.construct.goes_back() {
             return self.alone(id, &leaves, out);
+        }
+        // Advice about memory, of which passes have their own opinion.
+        if matches!(leaves.as_slice(), [Leaf::Cache | Leaf::Nothing]) && region.body.is_none() {
+            return Ok(());
         }
         if leaves.iter().any(|it| leaves_host(*it)) {
             return refuse("a region that leaves the host inside another", span);

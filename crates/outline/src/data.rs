@@ -81,7 +81,7 @@ impl Outliner<'_> {
         for (var, part, is_set) in parts {
             let span = region.construct.span;
             let space = self.space_here();
-            let (_, original, own) = self.copied_part(var, part, space, span, out)?;
+            let (_, original, own) = self.copied_part(id, (var, part), space, span, out)?;
             if is_set {
                 let e = self.build(span).copy(own, original);
                 self.eval(e, out);

@@ -99,6 +99,8 @@ struct Outliner<'p> {
     inlining: Vec<FunctionId>,
     /// Whether functions have to be.
     meets: FxHashMap<FunctionId, bool>,
+    /// Loops whose directives are gone, and variables that they combine in any order.
+    joined: Vec<(Span, VarId)>,
 }
 
 /// What holds where code stands.
@@ -183,6 +185,7 @@ impl<'p> Outliner<'p> {
             env: Env::default(),
             inlining: Vec::new(),
             meets: FxHashMap::default(),
+            joined: Vec::new(),
         }
     }
 
@@ -212,8 +215,8 @@ impl<'p> Outliner<'p> {
             self.own_values(id, &mut body)?;
         }
         self.construct(id, &leaves, &mut body)?;
-        let Outliner { threads, groups, spaces, .. } = self;
-        let (all, launch) = (None, Launch::default());
+        let Outliner { threads, groups, spaces, joined, .. } = self;
+        let (all, launch) = (None, Launch { joined, ..Launch::default() });
         Ok(Kernel { region: id, threads, groups, all, launch, spaces, body, span })
     }
 
@@ -268,8 +271,11 @@ impl<'p> Outliner<'p> {
     fn own_values(&mut self, id: RegionId, out: &mut Block) -> Result<()> {
         let region = self.program.regions[id].clone();
         let is_own = |it: &&RegionVar| {
-            let is_aligned = self.program.vars[it.var].align.is_some();
-            comes_as_value(it) && (it.written || is_aligned)
+            let it_is = &self.program.vars[it.var];
+            // An array whose length is computed is each thread's, where the same construct has threads.
+            let is_the_threads = region.construct.has(Leaf::Parallel)
+                && self.program.types.is_variably_modified(it_is.ty);
+            comes_as_value(it) && (it.written || it_is.align.is_some()) && !is_the_threads
         };
         let own: Vec<&RegionVar> = region.vars.iter().filter(is_own).collect();
         for var in own {
@@ -297,7 +303,7 @@ impl<'p> Outliner<'p> {
     /// A variable like another, which the kernel places.
     fn fresh_like(&mut self, var: VarId, space: Space, span: Span) -> Result<VarId> {
         let ty = self.program.vars[var].ty.plain();
-        if self.program.types.is_variably_modified(ty) {
+        if space != Space::Private && self.program.types.is_variably_modified(ty) {
             return refuse("a variable whose type has a computed length", span);
         }
         let align = self.program.vars[var].align;

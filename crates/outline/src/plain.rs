@@ -47,7 +47,10 @@ impl Outliner<'_> {
                 C::For(Box::new(For { body, ..it.as_ref().clone() }))
             }
             C::Region(region) => match self.lone_loop(*region) {
-                Some(body) => return self.lone_loops(body),
+                Some(body) => {
+                    self.keep_joined(*region, body);
+                    return self.lone_loops(body);
+                }
                 None => return id,
             },
             _ => return id,
@@ -84,6 +87,33 @@ impl Outliner<'_> {
             && construct.leaves.iter().all(is_lone)
             && construct.kinds().all(is_free))
         .then_some(body)
+    }
+
+    /// Notes which variables the loops of a directive may combine in any order.
+    fn keep_joined(&mut self, id: RegionId, body: StmtId) {
+        let program = &*self.program;
+        let region = &program.regions[id];
+        let items = region.construct.kinds().filter_map(|it| match it {
+            ClauseKind::Reduction(it) => Some(&it.items),
+            _ => None,
+        });
+        let vars = items.flatten().filter_map(|it| match program.exprs[program.peeled(*it)].kind {
+            ExprKind::Var(var) => Some(self.env.vars.get(&var).copied().unwrap_or(var)),
+            _ => None,
+        });
+        let mut open = vec![Part::Stmt(body)];
+        let mut loops = Vec::new();
+        while let Some(part) = open.pop() {
+            if let Part::Stmt(stmt) = part
+                && let C::For(_) = program.stmts[stmt].kind
+            {
+                loops.push(program.stmts[stmt].span);
+            }
+            program.parts(part, &mut |it| open.push(it));
+        }
+        let all = vars.flat_map(|var| loops.iter().map(move |it| (*it, var)));
+        let all: Vec<_> = all.collect();
+        self.joined.extend(all);
     }
 
     /// Whether code does nothing with a variable but join it with values.

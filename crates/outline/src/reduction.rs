@@ -12,6 +12,7 @@ use ir::walk::Part;
 use kernel::build::Builder;
 use kernel::copy::Copier;
 use kernel::count::constant;
+use kernel::walk;
 use kernel::{Block, Crew, Elements, Join, Loop, LoopKind, Reduce, Space, Stmt, StmtKind};
 use rustc_hash::FxHashMap;
 use source::Span;
@@ -85,7 +86,7 @@ impl Outliner<'_> {
                 self.env.vars.insert(item.var, copy);
                 (copy, original, own)
             }
-            Some(part) => self.copied_part(item.var, part, space, span, out)?,
+            Some(part) => self.copied_part(id, (item.var, part), space, span, out)?,
         };
         let begin = self.begins(whole, original, &how, span)?;
         out.push(Stmt::new(StmtKind::Code(begin), span));
@@ -161,8 +162,8 @@ impl Outliner<'_> {
     /// part of the copy.
     pub(crate) fn copied_part(
         &mut self,
-        var: VarId,
-        (lower, count): (i64, u64),
+        id: RegionId,
+        (var, (lower, count)): (VarId, (i64, u64)),
         space: Space,
         span: Span,
         out: &mut Block,
@@ -190,7 +191,7 @@ impl Outliner<'_> {
         };
         self.spaces.push((copy, space));
         self.declare(copy, out);
-        let by = match is_pointer {
+        let by = match is_pointer && !self.only_leads(id, var) {
             false => copy,
             true => {
                 let mut build = self.build(span);
@@ -210,6 +211,18 @@ impl Outliner<'_> {
         };
         self.env.vars.insert(var, by);
         Ok((copy, original, own))
+    }
+
+    /// Whether a construct does no more with a pointer than to go where it leads: an array may stand for it then.
+    fn only_leads(&self, id: RegionId, pointer: VarId) -> bool {
+        let Some(body) = self.program.regions[id].body else { return false };
+        let sized = |it: &ExprKind| {
+            matches!(it, ExprKind::Sizeof(ty) | ExprKind::Alignof(ty)
+                if self.program.types.is_variably_modified(*ty))
+        };
+        let (uses, _) = walk::uses(self.program, Part::Stmt(body));
+        uses.iter().all(|it| it.var != pointer || it.how == walk::How::Named)
+            && !self.program.any_expr(Part::Stmt(body), sized)
     }
 
     pub(crate) fn item(&self, item: ExprId) -> Result<Item> {

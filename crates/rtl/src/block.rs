@@ -89,6 +89,10 @@ pub enum Act {
     Load,
     /// A write: the address and the value.
     Store,
+    /// A read of a memory on the chip: which, and the number of the element. It sees what was there as the cycle began.
+    Look(usize),
+    /// A write of one: the number and the value. It is there from the next cycle on.
+    Keep(usize),
 }
 
 /// A node, and what its maker knows of it.

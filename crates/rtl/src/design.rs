@@ -13,6 +13,17 @@ pub struct Design {
     pub parameters: Vec<Parameter>,
     /// Cycles until a load has its value, and until a store is seen.
     pub memory: (u64, u64),
+    /// Memories on the chip.
+    pub chips: Vec<Chip>,
+}
+
+/// A memory on the chip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chip {
+    /// The type of its elements.
+    pub number: Number,
+    /// How many there are.
+    pub elements: u64,
 }
 
 /// An argument of a launch.

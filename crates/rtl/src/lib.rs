@@ -16,4 +16,4 @@ pub mod text;
 #[allow(clippy::wildcard_enum_match_arm, reason = "an operator has its types")]
 pub mod verilog;
 
-pub use design::{Design, Next, Parameter, State};
+pub use design::{Chip, Design, Next, Parameter, State};

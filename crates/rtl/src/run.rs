@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::block::{Act, Block, Function, Node, Number, Operand};
-use crate::design::{Design, Next};
+use crate::design::{Chip, Design, Next};
 
 /// Why a run has ended before its kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,6 +12,8 @@ pub enum Fault {
     Read(u64),
     /// A write outside of it.
     Write(u64),
+    /// An element of a memory on the chip that it does not have.
+    Element(u64),
     /// It takes more cycles than were allowed.
     Long,
 }
@@ -51,8 +53,16 @@ pub fn run<M: Memory + ?Sized>(
     memory: &mut M,
     most: u64,
 ) -> Result<u64, Fault> {
-    let mut machine =
-        Machine { store: design.memory.1, memory, cycle: 0, most, writes: VecDeque::new() };
+    let room = |it: &Chip| vec![0; usize::try_from(it.elements).unwrap_or(0)];
+    let mut machine = Machine {
+        store: design.memory.1,
+        memory,
+        cycle: 0,
+        most,
+        writes: VecDeque::new(),
+        chips: design.chips.iter().map(room).collect(),
+        kept: Vec::new(),
+    };
     let plans: Vec<Plan<'_>> = design.states.iter().map(|it| Plan::new(&it.block)).collect();
     let mut at = 0;
     while let (Some(state), Some(plan)) = (design.states.get(at), plans.get(at)) {
@@ -77,6 +87,10 @@ struct Machine<'m, M: ?Sized> {
     most: u64,
     /// What will be in memory: when, where, what, and how many bytes.
     writes: VecDeque<(u64, u64, u64, usize)>,
+    /// What memories on the chip have.
+    chips: Vec<Vec<u64>>,
+    /// What they will have: from which cycle on, which, where, and what.
+    kept: Vec<(u64, usize, usize, u64)>,
 }
 
 /// A block, and which of its nodes work in which cycle.
@@ -118,7 +132,7 @@ impl Plan<'_> {
         let window = (block.depth / interval + 3).next_power_of_two();
         let next = |it: &Node| match it.act {
             Act::Begin(register) => block.next(register),
-            Act::Compute(_) | Act::Load | Act::Store => None,
+            Act::Compute(_) | Act::Load | Act::Store | Act::Look(_) | Act::Keep(_) => None,
         };
         let nexts = block.nodes.iter().map(next).collect();
         Plan { block, interval, window, late, asked, accesses, nexts }
@@ -241,9 +255,35 @@ impl<M: Memory + ?Sized> Machine<'_, M> {
                 self.writes.push_back((when, of(0), of(1), node.of.bits as usize / 8));
                 0
             }
+            Act::Look(_) | Act::Keep(_) if is_left_out(node) => 0,
+            Act::Look(chip) => {
+                let place = self.place(chip, of(0))?;
+                *self.chips.get(chip).and_then(|it| it.get(place)).unwrap_or(&0)
+            }
+            Act::Keep(chip) => {
+                let place = self.place(chip, of(0))?;
+                self.kept.push((self.cycle.saturating_add(1), chip, place, of(1)));
+                0
+            }
         };
         values.put(at, round, value);
         Ok(())
+    }
+
+    /// An element of a memory on the chip, which has what it has by now.
+    fn place(&mut self, chip: usize, element: u64) -> Result<usize, Fault> {
+        let now = self.cycle;
+        if self.kept.first().is_some_and(|it| it.0 <= now) {
+            for (when, chip, place, value) in std::mem::take(&mut self.kept) {
+                match self.chips.get_mut(chip).and_then(|it| it.get_mut(place)) {
+                    Some(old) if when <= now => *old = value,
+                    _ => self.kept.push((when, chip, place, value)),
+                }
+            }
+        }
+        let known = self.chips.get(chip).map_or(0, Vec::len);
+        let place = usize::try_from(element).ok().filter(|it| *it < known);
+        place.ok_or(Fault::Element(element))
     }
 
     /// Puts into memory what is there by now.

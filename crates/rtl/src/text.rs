@@ -4,6 +4,7 @@
 //! board ecp5 80
 //! kernel scale loads 4 stores 2
 //! register u64
+//! chip s32 640
 //! slot 0 register 0
 //! loop interval 1 depth 9 next 1
 //! node begin 0 gives u64 at 0 for 0
@@ -19,7 +20,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::block::{Act, Block, Function, Node, Number, NumberKind, Operand};
-use crate::design::{Design, Next, Parameter, State};
+use crate::design::{Chip, Design, Next, Parameter, State};
 
 /// The kernels of a program.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -84,6 +85,9 @@ pub fn write(module: &Module) -> String {
         for it in &design.registers {
             line(&mut text, format_args!("register {}", word(*it)));
         }
+        for Chip { number, elements } in &design.chips {
+            line(&mut text, format_args!("chip {} {elements}", word(*number)));
+        }
         for Parameter { slot, register } in &design.parameters {
             line(&mut text, format_args!("slot {slot} register {register}"));
         }
@@ -112,6 +116,8 @@ fn state(text: &mut String, State { block, next }: &State) {
             Act::Begin(register) => format!("begin {register}"),
             Act::Load => "load".to_owned(),
             Act::Store => "store".to_owned(),
+            Act::Look(chip) => format!("look {chip}"),
+            Act::Keep(chip) => format!("keep {chip}"),
             Act::Compute(function) => {
                 let named = FUNCTIONS.iter().find(|it| it.1 == function);
                 named.map_or("", |it| it.0).to_owned()
@@ -196,6 +202,14 @@ impl Reader {
         let block = design.states.last_mut().map(|it| &mut it.block);
         match (first, block) {
             ("register", _) => design.registers.push(words.number()?),
+            ("chip", _) => {
+                let number = words.number()?;
+                let elements = words.next()?.parse().map_err(|_| "a number was expected")?;
+                if elements > MOST {
+                    return Err("a number that is too large");
+                }
+                design.chips.push(Chip { number, elements });
+            }
             ("slot", _) => {
                 let slot = words.index()?;
                 let register = words.after("register")?.index()?;
@@ -218,6 +232,8 @@ impl Reader {
                     "begin" => Act::Begin(words.index()?),
                     "load" => Act::Load,
                     "store" => Act::Store,
+                    "look" => Act::Look(words.index()?),
+                    "keep" => Act::Keep(words.index()?),
                     name => {
                         let known = FUNCTIONS.iter().find(|it| it.0 == name);
                         Act::Compute(known.ok_or("an operator that is not known")?.1)
@@ -257,6 +273,7 @@ impl Reader {
             };
             let begins = |it: &Node| match it.act {
                 Act::Begin(register) => is_there(register),
+                Act::Look(chip) | Act::Keep(chip) => chip < design.chips.len(),
                 Act::Load | Act::Store | Act::Compute(_) => true,
             };
             let operands = block.nodes.iter().flat_map(|it| it.operands.iter().chain(&it.guard));
@@ -336,6 +353,30 @@ mod tests {
         node load of u64 gives s32 at 0 for 4 with n0\nnode mul of s32 gives s32 at 4 for 1 with n2 #2\n\
         node add of s32 gives s32 at 5 for 1 with n3 n1\nnode store of s32 gives s32 at 6 for 2 with n0 n4 if n1\n\
         set 1 n4\ntest n3\n";
+
+    /// The second element of a memory on the chip gets 5, is looked at as the cycle begins, and a cycle later.
+    const CHIP: &str = "board ecp5 80\nkernel k loads 4 stores 2\nregister s32\nregister s32\nchip s32 2\n\
+        once interval 1 depth 4 next 1\nnode keep 0 of s32 gives s32 at 1 for 1 with #1 #5\n\
+        node look 0 of s32 gives s32 at 1 for 2 with #1\nnode look 0 of s32 gives s32 at 2 for 2 with #1\nset 0 n1\nset 1 n2\n";
+
+    #[test]
+    fn memories_on_the_chip_are_read_before_they_are_written() {
+        let module = read(CHIP).unwrap();
+        assert_eq!(write(&module), CHIP);
+        let design = &module.kernels["k"];
+        let mut registers = vec![9, 9];
+        let memory = &mut [0u8; 8];
+        let cycles = crate::run::run(design, &mut registers, memory.as_mut_slice(), 100);
+        assert_eq!((cycles, registers), (Ok(5), vec![0, 5]));
+        let outside = read(&CHIP.replace(
+            "with #1\nnode look 0 of s32 gives s32 at 2",
+            "with #2\nnode look 0 of s32 gives s32 at 2",
+        ))
+        .unwrap();
+        let found = crate::run::run(&outside.kernels["k"], &mut [0, 0], memory.as_mut_slice(), 100);
+        assert_eq!(found, Err(crate::run::Fault::Element(2)));
+        assert!(read(&CHIP.replace("keep 0", "keep 1")).is_err());
+    }
 
     #[test]
     fn what_is_read_is_written_again_and_runs() {

@@ -12,6 +12,10 @@ use crate::float::{self, DOUBLE, Format, Order, SINGLE};
 pub fn verilog(design: &Design, name: &str) -> String {
     let mut writer = Writer { cores: BTreeMap::new(), ports: Vec::new(), body: String::new() };
     let count = design.states.len();
+    for (number, chip) in design.chips.iter().enumerate() {
+        let (bits, last) = (chip.number.bits - 1, chip.elements.max(1) - 1);
+        writer.line(&format!("reg [{bits}:0] chip{number} [0:{last}];"));
+    }
     for (number, state) in design.states.iter().enumerate() {
         writer.block(design, number, &state.block, state.next);
     }
@@ -236,6 +240,22 @@ impl Writer {
                 self.line(&format!("assign s{number}_{at}_enable = {enable}; assign s{number}_{at}_address = {}; assign s{number}_{at}_data = {};", of(0, 64), of(1, bits)));
                 self.line(&format!("assign {name} = 0;"));
             }
+            Act::Look(chip) => {
+                let bits = node.gives.bits - 1;
+                let late = latency.max(1);
+                self.line(&format!("reg [{bits}:0] {name}_p [1:{late}]; integer q{number}_{at};"));
+                self.line(&format!("always @(posedge clock) begin {name}_p[1] <= chip{chip}[{}]; for (q{number}_{at} = 2; q{number}_{at} <= {late}; q{number}_{at} = q{number}_{at} + 1) {name}_p[q{number}_{at}] <= {name}_p[q{number}_{at} - 1]; end", of(0, node.of.bits)));
+                self.line(&format!("assign {name} = {name}_p[{late}];"));
+            }
+            Act::Keep(chip) => {
+                let bits = design.chips.get(chip).map_or(32, |it| it.number.bits);
+                self.line(&format!(
+                    "always @(posedge clock) if ({enable}) chip{chip}[{}] <= {};",
+                    of(0, Number::ADDRESS.bits),
+                    of(1, bits)
+                ));
+                self.line(&format!("assign {name} = 0;"));
+            }
             Act::Compute(function) => {
                 let bits = |it: usize| match function {
                     Function::Select if it > 0 => node.gives.bits,
@@ -422,7 +442,7 @@ pub fn bench(design: &Design, registers: &[u64], bytes: usize, most: u64) -> Str
                     let (enable, data) = (of("pe", "se"), of("pd", "sd"));
                     let _ = writeln!(stores, "    if (!reset && {enable}) {place} <= {data};");
                 }
-                Act::Begin(_) | Act::Compute(_) => {}
+                Act::Begin(_) | Act::Compute(_) | Act::Look(_) | Act::Keep(_) => {}
             }
         }
     }

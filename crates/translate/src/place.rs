@@ -78,7 +78,7 @@ impl<'a> Pen<'a> {
                 continue;
             }
             let at = first_include(&text);
-            let newline = if contains(&text, b"\r\n") { "\r\n" } else { "\n" };
+            let newline = newline(&text);
             let line = format!("#include \"{header}\"{newline}");
             self.change(&file, at..at, line);
         }

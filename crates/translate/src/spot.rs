@@ -301,9 +301,10 @@ pub(super) fn statement_end(text: &[u8], at: usize) -> usize {
     }
 }
 
-/// How lines of a file end.
+/// How lines of a file end: as the first does.
 pub(super) fn newline(text: &[u8]) -> &'static str {
-    if contains(text, b"\r\n") { "\r\n" } else { "\n" }
+    let end = text.iter().position(|it| *it == b'\n').unwrap_or(0);
+    if text.get(..end).is_some_and(|it| it.ends_with(b"\r")) { "\r\n" } else { "\n" }
 }
 
 /// The blanks before a byte on its line, if nothing else is there.

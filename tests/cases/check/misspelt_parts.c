@@ -15,4 +15,13 @@ void f(int n, double *p) {
     p[i] = 0;
 #pragma acc kernels asinc
   ;
+#pragma omp target teams distribute paralel for
+  for (int i = 0; i < n; i++)
+    p[i] = 0;
+#pragma omp distribute parallel fro
+  for (int i = 0; i < n; i++)
+    p[i] = 0;
+#pragma omp target teams distribute paralel nowait
+  for (int i = 0; i < n; i++)
+    p[i] = 0;
 }

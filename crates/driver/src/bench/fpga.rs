@@ -59,6 +59,8 @@ const APPLICATIONS: [Application; 13] = [
 
 /// The device whose figures the dissertation has most of.
 const FIRST: &str = "stratix-v";
+/// One on which loads of an array take turns.
+const TURNS: &str = "alveo-u250";
 /// Numbers that are not integers may differ by so much: sums are taken in another order.
 const TOLERANCE: f64 = 1e-4;
 
@@ -80,19 +82,26 @@ pub(super) fn run(options: &BenchOptions) -> Result<ExitCode, String> {
         models.push(Model::new(folder.path(), it.name, it.size)?);
     }
     progress.clear();
-    let passes = passes(&models)?;
+    let turns = passes(&models, TURNS)?;
+    let passes = passes(&models, FIRST)?;
     let devices = devices(&models)?;
     let depths = depths(&models)?;
     let picks = picks(&models)?;
     let text =
-        [checked(&runs), passes.text(), devices.text(), depths.text(), picks.text()].concat();
+        [checked(&runs), passes.text(), turns.text(), devices.text(), depths.text(), picks.text()]
+            .concat();
     report::show(&text, Stream::Out)?;
     if let Some(folder) = &options.output {
         fs::create_dir_all(folder)
             .map_err(|error| format!("cannot make `{}`: {}", folder.display(), reason(&error)))?;
         report::write_file(&folder.join("fpga.md"), text.as_bytes())?;
-        let tables =
-            [("passes", &passes), ("devices", &devices), ("depths", &depths), ("picks", &picks)];
+        let tables = [
+            ("passes", &passes),
+            ("turns", &turns),
+            ("devices", &devices),
+            ("depths", &depths),
+            ("picks", &picks),
+        ];
         for (name, it) in tables {
             let path = folder.join(format!("fpga-{name}.svg"));
             report::write_file(&path, it.drawn().as_bytes())?;
@@ -273,29 +282,31 @@ impl Table {
 }
 
 /// What each pass gains alone, and all of them.
-fn passes(models: &[Model]) -> Result<Table, String> {
+fn passes(models: &[Model], device: &str) -> Result<Table, String> {
     // None of them, each alone, all.
-    const WITHOUT: [&[&str]; 5] = [
+    const WITHOUT: [&[&str]; 6] = [
+        &["lines", "counters", "window", "partial"],
+        &["lines", "window", "partial"],
+        &["lines", "counters", "partial"],
         &["counters", "window", "partial"],
-        &["window", "partial"],
-        &["counters", "partial"],
-        &["counters", "window"],
+        &["lines", "counters", "window"],
         &[],
     ];
     let mut rows = Vec::new();
     for model in models {
         let mut cells = Vec::new();
         for without in WITHOUT {
-            let all = model.regions(FIRST, without, None)?;
+            let all = model.regions(device, without, None)?;
             let cycles: u64 = all.iter().filter_map(|it| it.cycles).sum();
             let most = all.iter().filter_map(|it| it.interval).max().unwrap_or(1);
             cells.push((cycles.max(1) as f64, format!("{cycles} (II {most})")));
         }
         rows.push((model.name.clone(), cells));
     }
-    let columns = ["one thread", "counters", "window", "partial", "all"].map(str::to_owned);
+    let columns =
+        ["one thread", "counters", "window", "lines", "partial", "all"].map(str::to_owned);
     let title = format!(
-        "Modelled, {FIRST}: cycles of one launch of each region, and the largest interval, with each pass alone; drawn: times faster \
+        "Modelled, {device}: cycles of one launch of each region, and the largest interval, with each pass alone; drawn: times faster \
          than one thread"
     );
     Ok(Table { title, columns: columns.to_vec(), rows, is_cost: true })

@@ -114,9 +114,10 @@ fn measured(
 ) -> Result<Vec<Line>, String> {
     let ferry = std::env::current_exe().map_err(|it| reason(&it))?;
     let mut compile = Command::new(ferry);
-    compile.args(["cc", "-O2", "--device", &place.built_for, "-DMIB=64"]);
+    compile.args(["cc", "-O2", "--device", &place.built_for]);
     compile.args(place.host.iter().flat_map(|it| ["--host", it]));
     compile.arg(format!("-DRUNS={}", options.runs.unwrap_or(1000)));
+    compile.arg(format!("-DMIB={}", options.mib));
     compile.args(["other_isa.c", "-o", "a", "-lm"]);
     let built = compile.current_dir(folder).output().map_err(|it| reason(&it))?;
     if !built.status.success() {

@@ -189,3 +189,87 @@ fn time_of_translation_grows_with_loops_and_clauses() {
     };
     grows_evenly(&words, &clauses(1000), &clauses(4 * 1000));
 }
+
+/// A nest of so many loops, and one statement in which all their counters stand.
+fn nest(depth: usize, directive: &str) -> String {
+    let loops: String =
+        (0..depth).map(|it| format!("for (int i{it} = 0; i{it} < n; i{it}++)\n")).collect();
+    let sum: Vec<String> = (0..depth).map(|it| format!("i{it}")).collect();
+    format!(
+        "double a[100];\nvoid f(int n) {{\n{directive}\n{loops}a[{}] += 1;\n}}\n",
+        sum.join(" + ")
+    )
+}
+
+/// Each loop is a question about all that stands inside: four times the depth may take sixteen times as long.
+#[test]
+fn time_grows_with_the_depth_of_nests() {
+    for (words, directive) in [
+        (&["explain"][..], "#pragma omp target teams distribute parallel for"),
+        (&["explain"][..], "#pragma acc kernels"),
+        (&["translate", "--to", "openmp", "-o", "out.c"][..], "#pragma acc kernels"),
+    ] {
+        let [few, many] = [12, 48].map(|it| busy(words, &nest(it, directive)));
+        let Some((few, many)) = few.zip(many) else { return };
+        assert!(many < few.max(Duration::from_millis(40)) * 16, "{directive}: {few:?}, {many:?}");
+    }
+    let collapsed = |depth: usize| {
+        let directive =
+            format!("#pragma omp target teams distribute parallel for collapse({depth})");
+        nest(depth, &directive)
+    };
+    // There shapes are compared as well, each of all loops; with the third power it would be sixty-four times.
+    let [few, many] = [12, 48].map(|it| busy(&["explain"], &collapsed(it)));
+    let Some((few, many)) = few.zip(many) else { return };
+    assert!(many < few.max(Duration::from_millis(40)) * 32, "{few:?} became {many:?}");
+}
+
+#[test]
+fn time_grows_with_the_arrays_of_a_region_and_with_updates() {
+    let arrays =
+        |many: usize| (0..many).map(|it| format!("double v{it}[10];\n")).collect::<String>();
+    let copies = |many: usize| {
+        let clauses: String = (0..many).map(|it| format!(" copy(v{it})")).collect();
+        let uses: String = (0..many).map(|it| format!("v{it}[i] += i;\n")).collect();
+        let head = format!("#pragma acc parallel loop{clauses}\nfor (int i = 0; i < 10; i++)");
+        format!("{}void f(void) {{\n{head} {{\n{uses}}}\n}}\n", arrays(many))
+    };
+    grows_evenly(&["explain"], &copies(400), &copies(4 * 400));
+    let updates = |many: usize| {
+        let updates: String =
+            (0..many).map(|it| format!("#pragma acc update device(v{it})\n")).collect();
+        format!("{}void f(void) {{\n{updates}}}\n", arrays(many))
+    };
+    let words = ["translate", "--to", "openmp", "-o", "out.c"];
+    grows_evenly(&words, &updates(1500), &updates(4 * 1500));
+}
+
+/// A file of 1600 lines as applications have them: line solves of small blocks, each a region with loops of its own.
+#[test]
+fn reports_and_translation_cost_at_most_ten_checks() {
+    let block: String = (0..90)
+        .map(|it| {
+            let (row, column) = (it / 10, it % 10);
+            format!(
+                "lhs[{row}][{column}][k][i][j] = 1.0 + dt * (u[{row}][k][j][i] * q[k][j][i] - \
+                 {column}.5 * lhs[{column}][{row}][k][i - 1][j]);\n"
+            )
+        })
+        .collect();
+    let region = format!(
+        "#pragma acc parallel loop gang num_workers(8) vector_length(32) present(lhs, u, q)\n\
+         for (k = 1; k < n - 1; k++) {{\n#pragma acc loop worker\n\
+         for (j = 1; j < n - 1; j++) {{\n#pragma acc loop vector private(t)\n\
+         for (i = 1; i < n - 1; i++) {{\nt = q[k][j][i];\n{block}u[0][k][j][i] += t;\n}}\n}}\n}}\n"
+    );
+    let head = "double lhs[10][10][24][24][24], u[10][24][24][24], q[24][24][24];\n\
+                void solve(int n, double dt) {\nint i, j, k;\ndouble t;\n\
+                #pragma acc data copy(lhs, u) copyin(q)\n{\n";
+    let text = format!("{head}{}}}\n}}\n", region.repeat(16));
+    assert!(text.lines().count() > 1600, "{}", text.lines().count());
+    let check = busy(&["check"], &text);
+    for words in [&["explain"][..], &["translate", "--to", "openmp", "-o", "out.c"]] {
+        let (Some(check), Some(took)) = (check, busy(words, &text)) else { return };
+        assert!(took < check.max(Duration::from_millis(50)) * 10, "{words:?}: {check:?}, {took:?}");
+    }
+}

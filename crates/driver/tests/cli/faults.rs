@@ -231,3 +231,60 @@ int main(int count, char **words) {
         }
     }
 }
+
+/// A program with the rights of its file's owner takes no code from the variables of whoever starts it.
+#[test]
+fn settings_choose_no_code_where_rights_are_not_the_users() {
+    let folder = Folder::new();
+    let code = "#include <unistd.h>
+__attribute__((constructor)) static void begin(void) { write(2, \"taken\\n\", 6); }
+";
+    folder.write("code.c", code);
+    let text = "#include <sys/auxv.h>
+int main(void) {
+  int a = 0;
+#pragma omp target map(tofrom: a)
+  a++;
+  return getauxval(AT_SECURE) ? 10 + a : a;
+}
+";
+    folder.write("a.c", text);
+    assert_eq!(folder.run("cc", &["-shared", "-fPIC", "code.c", "-o", "code.so"]).status, Some(0));
+    let built = folder.ferry(&["cc", "--device", "cpu,cpu:separate", "a.c", "-o", "a"]);
+    assert_eq!(built.status, Some(0), "{}", built.err);
+    // What stands for the process of `cpu:separate` says that it was started.
+    folder.write("ferry-cpu-device", "#!/bin/sh\necho taken >&2\n");
+    let code = folder.path("code.so").display().to_string();
+    let own = folder.path("").display().to_string();
+    let settings = [
+        format!("OMP_TOOL_LIBRARIES={code}"),
+        format!("ACC_PROFLIB={code}"),
+        format!("FERRY_LIBEXEC={own}"),
+    ];
+    let run = |before: &[&str], device: &str| {
+        let device = format!("FERRY_DEVICE={device}");
+        let settings = settings.iter().map(String::as_str);
+        let words: Vec<&str> = [device.as_str()].into_iter().chain(settings).collect();
+        folder.run("env", &[&words[..], before, &["./a"]].concat())
+    };
+    let plain = run(&[], "cpu");
+    assert!(plain.status == Some(1) && plain.err.contains("taken"), "{plain:?}");
+    let is_root = folder.run("id", &["-u"]).out.trim() == "0";
+    let modes =
+        [["chmod", "755", "."], ["chmod", "755", "ferry-cpu-device"], ["chmod", "4755", "a"]];
+    for [program, mode, file] in modes {
+        assert_eq!(folder.run(program, &[mode, file]).status, Some(0));
+    }
+    for device in ["cpu", "cpu:separate"] {
+        let other = ["setpriv", "--reuid=65534", "--clear-groups"];
+        let ran = if is_root { run(&other, device) } else { run(&[], device) };
+        if !is_root || ran.status.is_none_or(|it| it < 10) {
+            let _ = std::io::Write::write_all(
+                &mut std::io::stderr(),
+                b"skipped: only root can have a program with other rights, on a file system that allows it\n",
+            );
+            return;
+        }
+        assert_eq!((ran.status, ran.err.as_str()), (Some(11), ""), "{device}");
+    }
+}

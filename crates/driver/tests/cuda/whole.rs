@@ -1,10 +1,11 @@
 //! Programs of `tests/run` that run whole, with the driver of `driver.c` and a compiler that makes of their kernels code
-//! for the host (`nvrtc.c`).
+//! for the host (`nvrtc.c`); what `ferry explain` tells of them is what `ferry cc` does.
 
 use std::path::Path;
 use std::process::Command;
 use std::{env, fs};
 
+use super::agreement::explained;
 use super::{library, told};
 
 /// Those whose kernels are made for CUDA alone, or whose groups wait for each other; few, as each takes some seconds.
@@ -35,7 +36,7 @@ pub(super) fn runs(program: &Path) -> Option<String> {
     let path = folder.path();
     fs::copy(library("cuda/driver.c"), path.join("libcuda.so.1")).expect("a copy");
     let built = Command::new(env!("CARGO_BIN_EXE_ferry"))
-        .args(["cc", "--device", "cuda", "-O1", "-w", "-o", "program"])
+        .args(["cc", "--device", "cuda", "-O1", "-w", "--ferry-report=json", "-o", "program"])
         .arg(program)
         .arg("-lm")
         .env("FERRY_NVRTC", library("cuda/nvrtc.c"))
@@ -49,6 +50,9 @@ pub(super) fn runs(program: &Path) -> Option<String> {
         let logs = logs.filter(|it| it.extension().is_some_and(|it| it == "log"));
         let logs: String = logs.filter_map(|it| fs::read_to_string(it).ok()).collect();
         return Some(format!("{}{logs}", told(&built)));
+    }
+    if let Some(wrong) = explained(program.to_str()?, "cuda", "-O1", &built, path) {
+        return Some(wrong);
     }
     let mut command = Command::new(path.join("program"));
     command.env("LD_LIBRARY_PATH", path).env("FERRY_DEVICE", "cuda").env("SMALL", "1");

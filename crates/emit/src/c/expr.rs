@@ -241,10 +241,6 @@ impl Printer<'_> {
             ExprKind::Index(a, i) if self.put_of_character(*a, *i, out) => {}
             ExprKind::Index(a, i) => {
                 let elsewhere = self.elements_of(*a);
-                let finder = if elsewhere.is_none() { self.finder(*a, *i) } else { None };
-                if let Some((finder, _)) = &finder {
-                    out.push_str(&finder.open);
-                }
                 match elsewhere {
                     Some((buffer, _)) => out.push_str(&format!("{buffer}[(")),
                     None => {
@@ -256,13 +252,6 @@ impl Printer<'_> {
                 match elsewhere {
                     Some((_, first)) => out.push_str(&format!(") - {first}]")),
                     None => out.push(']'),
-                }
-                if let Some((finder, subscripts)) = finder {
-                    for at in subscripts {
-                        out.push_str(", ");
-                        self.put(at, Level::Assign, out);
-                    }
-                    out.push_str(&finder.close);
                 }
             }
             ExprKind::Member(e, record, at) if self.put_left_out(*e, (*record, *at), out) => {}

@@ -22,11 +22,6 @@ pub trait Hook {
         false
     }
 
-    /// An expression that is a statement; answers whether it is written.
-    fn expression(&self, _: &Printer<'_>, _: ExprId, _: &mut Out<'_>) -> bool {
-        false
-    }
-
     /// A declaration of a variable in a block; answers whether it is written.
     fn local(&self, _: &Printer<'_>, _: VarId, _: &mut Out<'_>) -> bool {
         false

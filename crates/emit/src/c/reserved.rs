@@ -4,6 +4,9 @@
 //! are called like a function of the C library: that function may have a shorter name there, as `sinf` is `sin`.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use rustc_hash::FxHashSet;
 
 use super::{Grid, library};
 
@@ -45,6 +48,11 @@ const MACROS: &str = "INFINITY NAN HUGE_VAL HUGE_VALF HUGE_VALL MAXFLOAT NULL EO
                       INT_MAX UINT_MAX LONG_MIN LONG_MAX ULONG_MAX LLONG_MIN LLONG_MAX ULLONG_MAX SIZE_MAX \
                       ATOMIC_VAR_INIT ATOMIC_FLAG_INIT";
 
+/// The words of texts in OpenCL C.
+static OF_OPENCL: LazyLock<FxHashSet<&str>> = LazyLock::new(|| words(OPENCL));
+/// The words of texts in C++.
+static OF_CPP: LazyLock<FxHashSet<&str>> = LazyLock::new(|| words(CPP));
+
 /// What begins the names of others.
 const BEGINNINGS: &[&str] =
     &["M_", "FLT_", "DBL_", "LDBL_", "HALF_", "CLK_", "cl_khr_", "cl_intel_"];
@@ -76,13 +84,16 @@ pub(super) fn word(grid: Option<Grid>, name: &str) -> Cow<'_, str> {
 
 /// Whether a name means something in the language of a grid.
 pub(crate) fn is_reserved(grid: Grid, name: &str) -> bool {
-    let has = |words: &[&str]| words.iter().any(|it| it.split_whitespace().any(|it| it == name));
-    let own = if grid.is_cpp() { CPP } else { OPENCL };
-    has(own)
-        || has(&[MACROS])
+    let own = if grid.is_cpp() { &OF_CPP } else { &OF_OPENCL };
+    own.contains(name)
         || BEGINNINGS.iter().any(|it| name.starts_with(it))
         || is_vector(name)
         || library::known(name)
+}
+
+/// Those of a language, and macros, which all have.
+fn words(language: &[&'static str]) -> FxHashSet<&'static str> {
+    language.iter().chain([&MACROS]).flat_map(|it| it.split_whitespace()).collect()
 }
 
 /// `float4`, `uint3`

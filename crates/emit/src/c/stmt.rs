@@ -30,7 +30,6 @@ impl Printer<'_> {
             }
             StmtKind::Local(var) if self.hook.local(self, *var, out) => {}
             StmtKind::Local(var) => out.line(&format!("{};", self.local(*var))),
-            StmtKind::Expr(e) if self.hook.expression(self, *e, out) => {}
             StmtKind::Expr(e) => out.line(&format!("{};", self.expr(*e))),
             StmtKind::If(c, then, other) => {
                 out.line(&format!("if ({})", self.condition(*c)));

@@ -1,7 +1,7 @@
 //! Definitions, and whole units: types in the order they need, declarations, then definitions.
 
 use ir::program::{Function, FunctionId, HostWords, Item, Program, VarId, VarStorage};
-use ir::types::{ArrayLen, RecordId, TypeKind};
+use ir::types::{ArrayLen, FunctionType, RecordId, TypeKind};
 use ir::walk::Part;
 use rustc_hash::FxHashSet;
 use source::Span;
@@ -146,8 +146,20 @@ impl Printer<'_> {
             text.push_str(&self.declare(function.ty, &name));
             return text;
         }
-        let mut params: Vec<String> = function
-            .params
+        let params = self.param_list(ty, &function.params);
+        text.push_str(&self.declare(ty.ret, &format!("{name}({params})")));
+        if !ty.prototyped && self.grid.is_none() {
+            for param in &function.params {
+                let Some(var) = self.program.vars.find(*param) else { continue };
+                text.push_str(&format!(" {};", self.declare(var.ty, &self.declared_name(*param))));
+            }
+        }
+        text
+    }
+
+    /// `int a, char *b`
+    fn param_list(&self, ty: &FunctionType, params: &[VarId]) -> String {
+        let mut params: Vec<String> = params
             .iter()
             .map(|it| match (ty.prototyped || self.grid.is_some(), self.program.vars.find(*it)) {
                 (true, Some(var)) => self.declare(var.ty, &self.declared_name(*it)),
@@ -162,14 +174,7 @@ impl Printer<'_> {
         } else if params.is_empty() && ty.prototyped {
             params.push("void".to_owned());
         }
-        text.push_str(&self.declare(ty.ret, &format!("{name}({})", params.join(", "))));
-        if !ty.prototyped && self.grid.is_none() {
-            for param in &function.params {
-                let Some(var) = self.program.vars.find(*param) else { continue };
-                text.push_str(&format!(" {};", self.declare(var.ty, &self.declared_name(*param))));
-            }
-        }
-        text
+        params.join(", ")
     }
 
     /// A function with its body.
@@ -212,6 +217,19 @@ impl Printer<'_> {
         text.push_str(&self.declare(function.ty, &self.function_name(id)));
         text.push_str(&self.asm_label(&function.host));
         out.line(&format!("{text};"));
+    }
+
+    /// `int f(int a, char *b);`, behind a directive that calls the parameters by their names; nothing where a list of them
+    /// would declare another function.
+    pub fn named_prototype(&self, id: FunctionId, params: &[VarId]) -> Option<String> {
+        let function = self.program.functions.find(id)?;
+        let ty = self.program.types.callee(function.ty)?;
+        if !ty.prototyped || ty.params.len() != params.len() {
+            return None;
+        }
+        let head = format!("{}({})", self.function_name(id), self.param_list(ty, params));
+        let words = self.function_words(id, function, false);
+        Some(format!("{words}{}{};", self.declare(ty.ret, &head), self.asm_label(&function.host)))
     }
 
     /// The words before a function: `static inline __attribute__((noinline)) `.

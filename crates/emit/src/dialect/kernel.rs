@@ -277,8 +277,11 @@ impl Writer<'_> {
             }
             StmtKind::Barrier => out.line("__barrier();"),
             StmtKind::Shuffle(it) => {
-                let (to, from, far) = (self.name(it.to), expr(it.from), expr(it.far));
-                out.line(&format!("__shuffle({to}, {from}, {far}, {});", it.lanes));
+                let (to, from, lanes) = (self.name(it.to), expr(it.from), it.lanes);
+                out.line(&match it.far.map(expr) {
+                    Some(far) => format!("__shuffle({to}, {from}, {far}, {lanes});"),
+                    None => format!("__first({to}, {from}, {lanes});"),
+                });
             }
             StmtKind::Reduce(it) => {
                 it.join.iter().for_each(|it| self.local(it.other, out));

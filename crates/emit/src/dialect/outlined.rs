@@ -22,6 +22,7 @@ const FABRIC: Fabric = Fabric {
     reads: 0,
     lanes: 1,
     units: 1,
+    memory: 1 << 20,
     without: &[],
 };
 
@@ -45,6 +46,7 @@ pub struct Kernels {
 
 /// The kernels of a program as outlined.
 pub fn kernels(program: &Program, map: &SourceMap, file: FileId, locator: &Locator<'_>) -> Kernels {
+    let written = program;
     let program = &crate::lower::grid_program(program, map, file, locator);
     let goes = |it: &RegionId| {
         let construct = &program.regions[*it].construct;
@@ -53,7 +55,8 @@ pub fn kernels(program: &Program, map: &SourceMap, file: FileId, locator: &Locat
     };
     let regions: Vec<RegionId> = program.regions.iter().map(|it| it.0).filter(goes).collect();
     let computed: FxHashSet<ExprId> = regions.iter().flat_map(|it| sizes(program, *it)).collect();
-    let made = outline(program, &regions, &computed);
+    let mut made = outline(program, &regions, &computed);
+    crate::joined::keep(written, &mut made.module.kernels);
     Kernels { module: made.module, refused: made.refused }
 }
 

@@ -187,13 +187,14 @@ pub(super) fn in_any_order(written: &Program, leveled: Option<Leveled>) -> Optio
     let found: Vec<_> = found.into_iter().map(|it| (it, who_shares(now, it))).collect();
     let mut leveled = leveled.unwrap_or_else(|| Leveled::unchanged(written));
     for (id, leaves) in found {
-        let construct = &mut leveled.program.regions[id].construct;
-        if let Some(at) = construct.leaves.iter().position(|it| *it == Leaf::Loop) {
-            construct.leaves.splice(at..=at, leaves.iter().copied());
+        let region = &mut leveled.program.regions[id];
+        let own = &mut region.construct.leaves;
+        if let Some(at) = own.iter().position(|it| *it == Leaf::Loop) {
+            own.splice(at..=at, leaves.iter().copied());
         }
         let says_order =
             |it: &ClauseKind<_>| matches!(it, ClauseKind::Order(_) | ClauseKind::Bind(_));
-        construct.clauses.retain(|it| !says_order(&it.kind));
+        region.retain_clauses(|it| !says_order(&it.kind));
         leveled.changed.insert(id);
     }
     Some(leveled)

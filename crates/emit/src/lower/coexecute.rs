@@ -9,7 +9,7 @@
 
 use directive::RUNTIME_SYMBOLS;
 use ir::construct::{
-    ClauseKind, DeviceModifier, Leaf, Motion, Reduction, ReductionModifier, ReductionOp,
+    Clause, ClauseKind, DeviceModifier, Leaf, Motion, Reduction, ReductionModifier, ReductionOp,
 };
 use ir::program::{
     BinaryOp, Expr, ExprId, ExprKind, HostWords, Program, RegionId, StmtId, StmtKind, Typed, Var,
@@ -23,8 +23,8 @@ use opt::dependence::{Analysis, Sum};
 use opt::window::Window;
 use source::{Diagnostic, Diagnostics, Locator};
 
+use super::entries::is_value;
 use super::entries::{Access, Captured, Entries};
-use super::grid::is_value;
 use super::kernel::block_reductions;
 use super::{Lowering, bound, in_order, loops};
 use crate::c::{Out, Printer, Setting};
@@ -77,10 +77,11 @@ pub(super) fn split(
         Parted { program: program.clone(), regions: Vec::new(), told: Diagnostics::new() };
     let view = View { program, locator, analysis: Analysis::new(program) };
     for id in asked {
-        let clauses = &mut made.program.regions[id].construct.clauses;
-        let is_it = |kind: &ClauseKind<_>| matches!(kind, ClauseKind::Coexecute);
-        let clause = clauses.iter().position(|it| is_it(&it.kind)).map(|at| clauses.remove(at));
+        let region = &mut made.program.regions[id];
+        let is_it = |it: &Clause<_>| matches!(it.kind, ClauseKind::Coexecute);
+        let clause = region.construct.clauses.iter().find(|it| is_it(it)).cloned();
         let Some(clause) = clause else { continue };
+        region.retain_clauses(|it| !is_it(it));
         name_copies(&mut made.program, id);
         let is_off = |it: ExprId| loops::constant(program, it) == Some(0);
         if clause.switch.is_some_and(is_off) {

@@ -363,7 +363,7 @@ impl Made {
         region.body = Some(body);
         region.loops.clear();
         region.construct.leaves.retain(|it| matches!(it, Leaf::Offload | Leaf::Kernels));
-        region.construct.clauses.retain(|it| !is_of_loops(it));
+        region.retain_clauses(|it| !is_of_loops(it));
         let directive = region.construct.span;
         self.changed.push(kernel.region);
         self.notes.extend(kernel.launch.notes.iter().map(|text| Note {

@@ -441,3 +441,8 @@ fn value_entry(text: String, name: &str) -> Entry {
     let bits = MapType::LITERAL | MapType::IMPLICIT;
     entry(text.clone(), text, "8".to_owned(), bits, name)
 }
+
+/// Whether the device gets the value of a variable, and not its place.
+pub(super) fn is_value(var: &ir::region::RegionVar) -> bool {
+    var.mappings.iter().any(|it| matches!(it.value, Mapping::FirstPrivate | Mapping::Private))
+}

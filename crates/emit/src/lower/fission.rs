@@ -9,7 +9,7 @@ use ir::construct::{ClauseKind, Leaf};
 use ir::program::{
     ExprId, ExprKind, Program, RegionId, Stmt, StmtId, StmtKind, Typed, VarId, VarStorage,
 };
-use ir::region::{Origin, Region, RegionVar, Sharing};
+use ir::region::{Region, RegionVar, Sharing};
 use ir::walk::{Part, regions_in};
 use source::Span;
 
@@ -152,8 +152,8 @@ fn part(program: &mut Program, id: RegionId, block: StmtId) {
     for var in &mut region.vars {
         var.sharing = None;
     }
-    retain_clauses(region, |it| {
-        !matches!(it, ClauseKind::FirstPrivate { .. } | ClauseKind::Private(_))
+    region.retain_clauses(|it| {
+        !matches!(it.kind, ClauseKind::FirstPrivate { .. } | ClauseKind::Private(_))
     });
 }
 
@@ -186,7 +186,7 @@ fn region_of(program: &mut Program, whole: &Region, id: RegionId, stmt: StmtId) 
     }
     let calls = !whole.reaches.is_empty() || !whole.indirect_calls.is_empty();
     made.vars.retain(|it| calls || uses(program, stmt, it.var));
-    retain_clauses(&mut made, |it| match it {
+    made.retain_clauses(|it| match &it.kind {
         ClauseKind::Private(items) | ClauseKind::FirstPrivate { items, .. } => !items.is_empty(),
         // The data were waited for, in the same queue.
         ClauseKind::Wait(_) => false,
@@ -225,26 +225,4 @@ fn put_around(
         }
     }
     first
-}
-
-/// Takes clauses away; variables know them by their numbers.
-fn retain_clauses(region: &mut Region, keeps: impl Fn(&ClauseKind<Typed>) -> bool) {
-    let mut numbers: Vec<u32> = Vec::new();
-    let mut next = 0;
-    for clause in &region.construct.clauses {
-        numbers.push(next);
-        next += u32::from(keeps(&clause.kind));
-    }
-    region.construct.clauses.retain(|it| keeps(&it.kind));
-    let renumber = |origin: &mut Origin| {
-        if let Origin::Clause(at) = origin
-            && let Some(now) = usize::try_from(*at).ok().and_then(|it| numbers.get(it))
-        {
-            *at = *now;
-        }
-    };
-    for var in &mut region.vars {
-        var.sharing.iter_mut().for_each(|it| renumber(&mut it.origin));
-        var.mappings.iter_mut().for_each(|it| renumber(&mut it.origin));
-    }
 }

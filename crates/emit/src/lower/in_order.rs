@@ -69,18 +69,17 @@ fn one_runs(program: &Program, id: RegionId, held: &mut Leveled) {
     let lanes = construct.has(Leaf::Simd).then_some((id, ClauseKind::Safelen(one)));
     let tasks = construct.has(Leaf::Taskloop).then_some((id, ClauseKind::NumTasks(None, one)));
     for (at, kind) in [threads, teams, lanes, tasks].into_iter().flatten() {
-        let construct = &mut held.program.regions[at].construct;
-        construct.clauses.retain(|it| !gives_way(&it.kind, &kind));
-        let span = construct.span;
-        construct.clauses.push(plain(kind, span));
+        let region = &mut held.program.regions[at];
+        region.retain_clauses(|it| !gives_way(&it.kind, &kind));
+        let span = region.construct.span;
+        region.construct.clauses.push(plain(kind, span));
         held.changed.insert(at);
     }
     if is_loop {
         name_loop(program, id, one, held);
     }
     // That any order will do is what is not believed.
-    let construct = &mut held.program.regions[id].construct;
-    construct.clauses.retain(|it| !matches!(it.kind, ClauseKind::Order(_)));
+    held.program.regions[id].retain_clauses(|it| !matches!(it.kind, ClauseKind::Order(_)));
     held.changed.insert(id);
 }
 
@@ -97,9 +96,10 @@ fn name_loop(program: &Program, id: RegionId, one: ExprId, held: &mut Leveled) {
     } else {
         Leaf::Distribute
     };
-    let construct = &mut held.program.regions[id].construct;
+    let region = &mut held.program.regions[id];
+    region.retain_clauses(|it| !matches!(it.kind, ClauseKind::Bind(_)));
+    let construct = &mut region.construct;
     construct.leaves.iter_mut().filter(|it| **it == Leaf::Loop).for_each(|it| *it = leaf);
-    construct.clauses.retain(|it| !matches!(it.kind, ClauseKind::Bind(_)));
     if leaf == Leaf::Simd {
         let span = construct.span;
         construct.clauses.push(plain(ClauseKind::Safelen(one), span));

@@ -18,7 +18,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Lowering;
 use super::entries::{self, Access, Captured, Entries};
-use super::grid::Form;
 use super::sums::Alone;
 use super::teams::release;
 use crate::c::{Grid, Hook, Out, Printer, Setting};
@@ -64,12 +63,11 @@ impl Lowering<'_> {
         let copied = copied_inside(program, id);
         let mut out = Out::placed(self.place);
         let linkage = if setting == Setting::Alone { "" } else { "static " };
-        let form = self.grid.map(|_| self.form(id));
-        let header = match &form {
-            Some(form) => {
-                let parts = self.parts_of_sums(id, form);
+        let header = match self.grid {
+            Some(grid) => {
+                let parts = self.parts_of_sums(grid, id);
                 self.state.borrow_mut().parts = parts;
-                self.grid_header(name, entries, parts, (form, self.has_lone(id)))
+                self.grid_header(grid, id, (name, entries), parts)
             }
             None => {
                 format!("# 1 \"<ferry>\" 3\n{linkage}void {name}(void *const *__ferry_slots)\n{{")
@@ -118,14 +116,11 @@ impl Lowering<'_> {
             }
             let allocators = self.allocators(&printer, id, entries);
             allocators.before.iter().for_each(|it| out.line(it));
-            match form {
-                Some(Form::Flat(inner)) => return self.flat(&printer, inner, out),
-                Some(Form::Team(team)) => return self.team_kernel(&printer, id, *team, out),
-                Some(Form::Spmd) => return self.spmd_kernel(&printer, id, out),
-                Some(Form::Solo(_)) => {
-                    return self.alone(&printer, id, &region.construct.leaves, out);
-                }
-                None => {}
+            if self.is_spmd(id) {
+                return self.spmd_kernel(&printer, id, out);
+            }
+            if self.grid.is_some() {
+                return self.alone(&printer, id, &region.construct.leaves, out);
             }
             let leaves: Vec<Leaf> = region
                 .construct

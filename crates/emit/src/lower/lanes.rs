@@ -5,7 +5,7 @@
 //! one lane: what is combined is the same.
 
 use directive::HOST_DIALECT;
-use ir::construct::{ClauseKind, Leaf};
+use ir::construct::{Clause, ClauseKind, Leaf};
 use ir::program::{ExprId, ExprKind, Program, RegionId, Typed};
 use ir::region::{Attribute, Sharing};
 
@@ -27,12 +27,15 @@ pub(super) fn without_moved_sums(written: &Program, leveled: Option<Leveled>) ->
     }
     let mut leveled = leveled.unwrap_or_else(|| Leveled::unchanged(written));
     for id in found {
-        let construct = &mut leveled.program.regions[id].construct;
-        let is_alone = construct.leaves == [Leaf::Simd];
-        construct.leaves.retain(|it| *it != Leaf::Simd);
+        let region = &mut leveled.program.regions[id];
+        let is_alone = region.construct.leaves == [Leaf::Simd];
+        region.construct.leaves.retain(|it| *it != Leaf::Simd);
         // One thread runs it, and combines into what is there.
-        construct.clauses.retain(|it| !(is_for_lanes(&it.kind) || is_alone && is_of_one(&it.kind)));
-        construct.clauses.retain(|it| it.on != Some(Leaf::Simd));
+        let is_gone = |it: &Clause<_>| {
+            let is_for_one = is_alone && is_of_one(&it.kind);
+            is_for_lanes(&it.kind) || is_for_one || it.on == Some(Leaf::Simd)
+        };
+        region.retain_clauses(|it| !is_gone(it));
         leveled.changed.insert(id);
         let vars = leveled.program.regions[id].vars.iter_mut().filter(|_| is_alone);
         for var in vars {

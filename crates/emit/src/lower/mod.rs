@@ -432,7 +432,7 @@ pub fn lower_with(
         }
         grids.extend(made.map(|it| (grid, it)));
         if grid != Grid::OpenCl12 {
-            grid_notes.extend(lowering.forms_told(grid, &launched));
+            grid_notes.extend(lowering.kernels_told(grid, &launched));
         }
         diagnostics.append(lowering.state.into_inner().faults);
     }
@@ -623,8 +623,6 @@ struct State {
     placed: Vec<grid::Placed>,
     /// A text for grids hands out memory.
     has_heap: bool,
-    /// How the teams of the kernel run it that is printed.
-    team: Option<grid::Team>,
     /// How many threads the kernel that is printed wants for how many iterations, and from how many on.
     spread: Option<[usize; 3]>,
     /// How many registers its threads are to have, if few of its blocks at a time keep a unit of the device busy.
@@ -851,14 +849,9 @@ impl Hook for Lowering<'_> {
         }
     }
 
-    fn expression(&self, printer: &Printer<'_>, e: ExprId, out: &mut Out<'_>) -> bool {
-        self.grid.is_some() && self.guarded(printer, e, out)
-    }
-
     fn local(&self, printer: &Printer<'_>, var: VarId, out: &mut Out<'_>) -> bool {
         self.grid.is_some()
             && (self.array_local(printer, var, out)
-                || self.block_local(printer, var, out)
                 || self.stack_local(printer, var, out)
                 || self.rounded_local(printer, var, out))
     }
@@ -930,15 +923,24 @@ impl Hook for Lowering<'_> {
             out.raw(&scope);
             return;
         }
-        if let Some(older) = clauses::older(&it.construct) {
-            return printer.pragma(&older, out);
-        }
-        if !is_for_host_compiler(&it.construct) {
+        let older = clauses::older(&it.construct);
+        if older.is_none() && !is_for_host_compiler(&it.construct) {
             return;
         }
-        printer.pragma(&it.construct, out);
+        let construct = older.as_ref().unwrap_or(&it.construct);
+        let is_apart = self.is_device && it.within.is_none();
         // In a text of its own it does not stand before what it speaks of.
-        if self.is_device && it.within.is_none() && it.construct.has(Leaf::DeclareVariant) {
+        if is_apart && construct.has(Leaf::DeclareSimd) {
+            for function in &it.functions {
+                if let Some(named) = printer.named_prototype(*function, &it.params) {
+                    printer.pragma(construct, out);
+                    out.line(&named);
+                }
+            }
+            return;
+        }
+        printer.pragma(construct, out);
+        if is_apart && construct.has(Leaf::DeclareVariant) {
             it.functions.iter().for_each(|it| printer.prototype(*it, out));
         }
     }

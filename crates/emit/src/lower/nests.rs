@@ -309,20 +309,21 @@ impl Remap<'_> {
             ClauseKind::Safelen(_) | ClauseKind::Simdlen(_) | ClauseKind::Aligned(..) => asked,
             _ => false,
         };
-        let construct = &mut self.leveled.program.regions[id].construct;
-        construct.leaves = if has_lanes { vec![Leaf::Simd] } else { Vec::new() };
-        construct.clauses.retain(keeps);
-        construct.clauses.iter_mut().for_each(|it| it.on = None);
+        let region = &mut self.leveled.program.regions[id];
+        region.construct.leaves = if has_lanes { vec![Leaf::Simd] } else { Vec::new() };
+        region.retain_clauses(keeps);
+        region.construct.clauses.iter_mut().for_each(|it| it.on = None);
         self.leveled.changed.insert(id);
     }
 
     /// The loops of the outer directive, and perhaps more of the nest, have all cores.
     fn take_threads(&mut self, id: RegionId, count: usize) {
         let own = self.written.regions[id].loops.len();
-        let construct = &mut self.leveled.program.regions[id].construct;
-        construct.leaves.retain(|it| !matches!(it, Leaf::Loop | Leaf::Distribute | Leaf::Simd));
-        construct.leaves.extend([Leaf::Distribute, Leaf::Parallel, Leaf::For]);
-        construct.clauses.retain(|it| {
+        let region = &mut self.leveled.program.regions[id];
+        let leaves = &mut region.construct.leaves;
+        leaves.retain(|it| !matches!(it, Leaf::Loop | Leaf::Distribute | Leaf::Simd));
+        leaves.extend([Leaf::Distribute, Leaf::Parallel, Leaf::For]);
+        region.retain_clauses(|it| {
             !matches!(
                 it.kind,
                 ClauseKind::NumTeams { .. }
@@ -350,7 +351,7 @@ impl Remap<'_> {
         let count = program.exprs.push(Expr { kind: ExprKind::Int(value), ty, span });
         let region = &mut program.regions[id];
         region.loops.extend(more);
-        region.construct.clauses.retain(|it| !matches!(it.kind, ClauseKind::Collapse { .. }));
+        region.retain_clauses(|it| !matches!(it.kind, ClauseKind::Collapse { .. }));
         region.construct.clauses.push(plain(ClauseKind::Collapse { force: false, count }, span));
     }
 

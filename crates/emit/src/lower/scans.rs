@@ -101,9 +101,8 @@ fn in_order(program: &mut Program, outer: RegionId, body: StmtId, list: Vec<Stmt
         })
         .collect();
     let region = &mut program.regions[outer];
-    let construct = &mut region.construct;
-    construct.leaves.retain(|it| *it != Leaf::Simd);
-    construct.clauses.retain(|it| {
+    region.construct.leaves.retain(|it| *it != Leaf::Simd);
+    region.retain_clauses(|it| {
         prefixes(&it.kind).is_none() && !is_for_lanes(&it.kind) && it.on != Some(Leaf::Simd)
     });
     for it in region.vars.iter_mut().filter(|it| vars.contains(&it.var)) {

@@ -56,7 +56,7 @@ pub(super) fn drop_unobserved(
     }
     let mut leveled = leveled.unwrap_or_else(|| Leveled::unchanged(written));
     for (id, drop) in dropped {
-        leveled.program.regions[id].construct.clauses.retain(|it| !drop.applies_to(it));
+        leveled.program.regions[id].retain_clauses(|it| !drop.applies_to(it));
     }
     Some(leveled)
 }

@@ -4,14 +4,14 @@
 //! bounds are looked at that cost nothing to compute and cannot fail: constants, and sums, differences
 //! and products of integers that the region gets as values.
 
-use ir::construct::Leaf;
+use ir::construct::{Leaf, ReductionOp};
 use ir::program::{BinaryOp, ExprId, ExprKind, Program, RegionId, VarId};
-use ir::region::{Loop, LoopTest, Region};
+use ir::region::{Loop, LoopTest, Region, RegionVar, Sharing};
 use ir::walk::Part;
 use rustc_hash::FxHashMap;
 
-use super::grid::{Form, is_value};
-use super::{Lowering, loops};
+use super::entries::is_value;
+use super::{Lowering, in_order, loops};
 use crate::c::{Grid, Printer};
 
 /// The loops whose iterations all threads share.
@@ -29,20 +29,65 @@ impl Lowering<'_> {
         let is_cpp = self.grid.is_some_and(Grid::is_cpp);
         let goes = |it: &Region| it.construct.has(Leaf::Offload) || it.construct.has(Leaf::Kernels);
         let regions = self.program.regions.iter().filter(|(_, it)| goes(it)).map(|it| it.0);
-        let shared = |id: RegionId| match self.form(id) {
-            Form::Flat(whole) => {
+        let shared = |id: RegionId| {
+            let whole = match self.shares_iterations(id) {
+                true => Some(id),
+                false => self.only_region(id).filter(|it| self.shares_iterations(*it)),
+            };
+            if let Some(whole) = whole.filter(|it| self.is_for_threads(*it)) {
                 let written = loops::collapsed(self.program, whole);
-                Some((id, Nest { written, deeper: self.loops_joined(whole).to_vec() }))
+                return Some((id, Nest { written, deeper: self.loops_joined(whole).to_vec() }));
             }
             // Loops for threads that are all there is in loops for teams.
-            Form::Team(_) if is_cpp => {
-                let (own, (all, last)) = (loops::collapsed(self.program, id), self.depth(id));
-                let deeper = last.map_or_else(Vec::new, |it| self.loops_joined(it).to_vec());
-                (all > own).then_some((id, Nest { written: all, deeper }))
+            if !is_cpp || !self.is_anonymous(id) || !self.shares_iterations(id) {
+                return None;
             }
-            Form::Team(_) | Form::Spmd | Form::Solo(_) => None,
+            let (own, (all, last)) = (loops::collapsed(self.program, id), self.depth(id));
+            let deeper = last.map_or_else(Vec::new, |it| self.loops_joined(it).to_vec());
+            (all > own).then_some((id, Nest { written: all, deeper }))
         };
         regions.filter_map(shared).collect()
+    }
+
+    /// The construct that is all there is in a region that only leaves the host.
+    fn only_region(&self, id: RegionId) -> Option<RegionId> {
+        let region = &self.program.regions[id];
+        let goes = |it: &Leaf| matches!(it, Leaf::Offload | Leaf::Kernels);
+        let goes = region.construct.leaves.iter().all(goes);
+        loops::only_region(self.program, region.body.filter(|_| goes)?)
+    }
+
+    /// Whether a construct has loops as they stand, and several who share them.
+    fn shares_iterations(&self, id: RegionId) -> bool {
+        let region = &self.program.regions[id];
+        let shares = |it: &Leaf| matches!(it, Leaf::Distribute | Leaf::For | Leaf::Loop);
+        region.construct.leaves.iter().any(shares)
+            && !region.loops.is_empty()
+            && region.loops.iter().all(|it| it.rectangular)
+            && region.vars.iter().all(|it| self.is_soon_combined(it))
+            && !in_order::asks_one(self.program, id)
+            && !loops::needs_loops_made(self.program, id)
+    }
+
+    /// Whether what threads combine of a variable, if they do, is one number: for more, groups had better be few.
+    fn is_soon_combined(&self, it: &RegionVar) -> bool {
+        let (types, ty) = (&self.program.types, self.program.vars[it.var].ty);
+        match it.sharing.as_ref().map(|it| &it.value) {
+            Some(Sharing::Reduction(ReductionOp::User(_)) | Sharing::Linear) => false,
+            Some(Sharing::Reduction(_)) => types.is_scalar(ty) && !types.is_complex(ty),
+            _ => true,
+        }
+    }
+
+    /// Whether nothing inside of a construct is for several, and nobody can tell who runs an iteration.
+    fn is_for_threads(&self, id: RegionId) -> bool {
+        let inside = self.program.inside(id);
+        let is_for_one =
+            |it: &Leaf| matches!(it, Leaf::Simd | Leaf::Cache | Leaf::Nothing | Leaf::Atomic);
+        self.is_anonymous(id)
+            && inside
+                .iter()
+                .all(|it| self.program.regions[*it].construct.leaves.iter().all(is_for_one))
     }
 
     /// The number of iterations as C, or `0`.
@@ -78,6 +123,7 @@ impl Lowering<'_> {
             let loops = self.program.regions[id].loops.get(..own).unwrap_or_default();
             depth += loops.len();
             at = loops.last().and_then(|it| loops::only_region(self.program, it.body));
+            at = at.filter(|it| self.shares_iterations(*it));
         }
         (depth, inner)
     }

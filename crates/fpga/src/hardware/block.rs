@@ -98,7 +98,7 @@ fn reached(block: &Block, from: usize) -> BTreeSet<usize> {
 /// Which nodes anything waits for, in the end.
 fn live(block: &Block) -> Vec<bool> {
     let mut live = vec![false; block.nodes.len()];
-    let is_access = |it: &Node| matches!(it.act, Act::Load | Act::Store);
+    let is_access = |it: &Node| matches!(it.act, Act::Load | Act::Store | Act::Keep(_));
     let accesses = (0..).zip(&block.nodes).filter(|it| is_access(it.1)).map(|it| it.0);
     let kept = block.sets.iter().map(|it| &it.1).chain(&block.test);
     let kept = kept.filter_map(|it| match it {
@@ -156,13 +156,15 @@ fn sort(block: &mut Block) -> Vec<usize> {
 /// The graph that schedules are made for.
 pub(super) fn graph(block: &Block) -> Graph {
     let mut graph = Graph::default();
-    let mut bases: Vec<Option<usize>> = Vec::new();
+    let mut bases: Vec<Base> = Vec::new();
     for (at, node) in block.nodes.iter().enumerate() {
         let op = match (node.act, node.about.unit) {
             (Act::Begin(_), _) | (Act::Compute(_), None) => Op::Carried,
             (Act::Compute(_), Some((unit, class))) => Op::Unit(unit, class),
-            (Act::Load, _) => Op::Load(memory_of(&mut bases, node.about.base)),
-            (Act::Store, _) => Op::Store(memory_of(&mut bases, node.about.base)),
+            (Act::Load, _) => Op::Load(memory_of(&mut bases, Base::Board(node.about.base))),
+            (Act::Store, _) => Op::Store(memory_of(&mut bases, Base::Board(node.about.base))),
+            (Act::Look(chip), _) => Op::Load(memory_of(&mut bases, Base::Chip(chip))),
+            (Act::Keep(chip), _) => Op::Store(memory_of(&mut bases, Base::Chip(chip))),
         };
         let bits = u64::from(node.gives.bits);
         graph.nodes.push(Vertex { op, bits, name: String::new(), span: node.about.span });
@@ -175,7 +177,10 @@ pub(super) fn graph(block: &Block) -> Graph {
             graph.edges.push(Edge { from, to: at, distance: 1, wait: Wait::Value });
         }
     }
-    let memory = |_| Memory { name: "memory".to_owned(), local: None };
+    let memory = |it: &Base| {
+        let local = matches!(it, Base::Chip(_)).then_some(0);
+        Memory { name: "memory".to_owned(), local }
+    };
     graph.memories = bases.iter().map(memory).collect();
     graph
 }
@@ -194,8 +199,17 @@ pub(super) fn schedule(block: &mut Block, graph: &Graph, device: &Device) -> boo
     true
 }
 
+/// Where accesses go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Base {
+    /// Memory of the board, counted from what this register has.
+    Board(Option<usize>),
+    /// This memory on the chip.
+    Chip(usize),
+}
+
 /// The number of the memory that accesses from a base reach.
-fn memory_of(bases: &mut Vec<Option<usize>>, base: Option<usize>) -> usize {
+fn memory_of(bases: &mut Vec<Base>, base: Base) -> usize {
     match bases.iter().position(|it| *it == base) {
         Some(known) => known,
         None => {

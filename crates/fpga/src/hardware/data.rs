@@ -44,6 +44,10 @@ pub(super) struct Registers {
     pub(super) keys: BTreeMap<Key, usize>,
     /// Addresses of objects of the program.
     pub(super) objects: BTreeMap<VarId, usize>,
+    /// Arrays of the kernel that are memories on the chip.
+    pub(super) chips: BTreeMap<VarId, usize>,
+    /// An array that turned out to be one.
+    pub(super) wanted: Option<VarId>,
 }
 
 impl Registers {
@@ -79,6 +83,8 @@ pub(super) struct Data<'p> {
 enum Place {
     Variable(Key),
     Memory(Operand),
+    /// An element of a memory on the chip.
+    Chip(usize, Operand),
 }
 
 impl<'p> Data<'p> {
@@ -268,25 +274,7 @@ impl<'p> Data<'p> {
     // ---- types
 
     pub(super) fn number(&self, ty: Ty) -> Option<Number> {
-        let types = &self.program.types;
-        match types.shape(ty) {
-            TypeKind::Bool => Some(Number { bits: 8, kind: NumberKind::Unsigned }),
-            TypeKind::Pointer(_) => Some(Number::ADDRESS),
-            TypeKind::Float(FloatKind::Float | FloatKind::Float32) => {
-                Some(Number { bits: 32, kind: NumberKind::Float })
-            }
-            TypeKind::Float(FloatKind::Double | FloatKind::Float64 | FloatKind::Float32x) => {
-                Some(Number { bits: 64, kind: NumberKind::Float })
-            }
-            TypeKind::Int(_) | TypeKind::Enum(_) => {
-                let kind = types.integer_kind(ty)?;
-                let bits = self.program.model.int_bits(kind);
-                let is_signed = self.program.model.int_signed(kind);
-                let kind = if is_signed { NumberKind::Signed } else { NumberKind::Unsigned };
-                (bits <= 64).then_some(Number { bits, kind })
-            }
-            _ => None,
-        }
+        number(self.program, ty)
     }
 
     fn number_at(&self, ty: Ty, span: Span) -> Result<Number> {
@@ -468,6 +456,9 @@ impl<'p> Data<'p> {
                 let is_object = self.program.types.is_array(expr.ty)
                     || self.program.types.is_record(expr.ty)
                     || self.in_memory.contains(var);
+                if let Some(chip) = self.registers.chips.get(var) {
+                    return Ok(Place::Chip(*chip, Operand::Constant(0)));
+                }
                 if is_object && !is_own {
                     return Ok(Place::Memory(self.object(*var, span)));
                 }
@@ -504,9 +495,19 @@ impl<'p> Data<'p> {
                                 refuse("a subscript behind the end of an array", span)
                             }
                             Operand::Node(_) => {
+                                self.registers.wanted = Some(var);
                                 refuse("an array of the kernel's own that lies in memory", span)
                             }
                         }
+                    }
+                    Place::Chip(chip, at) => {
+                        let mut inner = self.program.types.element(base_type).unwrap_or(base_type);
+                        let whole = self.size(inner, span)?;
+                        while let Some(element) = self.program.types.element(inner) {
+                            inner = element;
+                        }
+                        let each = self.size(inner, span)?.max(1);
+                        Ok(Place::Chip(chip, self.moved(at, by, whole / each, span)))
                     }
                     Place::Memory(at) => {
                         let inner = self.program.types.element(base_type).unwrap_or(base_type);
@@ -533,6 +534,7 @@ impl<'p> Data<'p> {
                         steps.push(u64::from(member));
                         Ok(Place::Variable((var, steps)))
                     }
+                    Place::Chip(..) => refuse("an array of records on the chip", span),
                     Place::Memory(at) => {
                         let one = Value { at: Operand::Constant(1), number: Number::ADDRESS };
                         Ok(Place::Memory(self.moved(at, one, place.offset, span)))
@@ -595,6 +597,18 @@ impl<'p> Data<'p> {
                 self.accesses.push((span, false, self.block.nodes.len() - 1));
                 Ok(Value { at, number })
             }
+            Place::Chip(chip, at) => {
+                let at = self.node(Node {
+                    act: Act::Look(*chip),
+                    operands: vec![*at],
+                    of: Number::ADDRESS,
+                    gives: number,
+                    guard: self.guard,
+                    about: About { base: None, unit: None, span },
+                });
+                self.accesses.push((span, false, self.block.nodes.len() - 1));
+                Ok(Value { at, number })
+            }
         }
     }
 
@@ -627,6 +641,17 @@ impl<'p> Data<'p> {
             }
             Place::Memory(at) => {
                 self.store(*at, value, span);
+                self.accesses.push((span, true, self.block.nodes.len() - 1));
+            }
+            Place::Chip(chip, at) => {
+                self.node(Node {
+                    act: Act::Keep(*chip),
+                    operands: vec![*at, value.at],
+                    of: value.number,
+                    gives: value.number,
+                    guard: self.guard,
+                    about: About { base: None, unit: None, span },
+                });
                 self.accesses.push((span, true, self.block.nodes.len() - 1));
             }
         }
@@ -682,7 +707,9 @@ impl<'p> Data<'p> {
                 if self.program.types.is_array(ty) {
                     return match place {
                         Place::Memory(at) => Ok(Value { at, number: Number::ADDRESS }),
-                        Place::Variable(_) => refuse("an array whose address is taken", span),
+                        Place::Variable(_) | Place::Chip(..) => {
+                            refuse("an array whose address is taken", span)
+                        }
                     };
                 }
                 self.read(&place, ty, span)
@@ -690,7 +717,9 @@ impl<'p> Data<'p> {
             ExprKind::AddrOf(of) | ExprKind::Cast(CastKind::ArrayToPointer, of) => {
                 match self.place(*of)? {
                     Place::Memory(at) => Ok(Value { at, number: Number::ADDRESS }),
-                    Place::Variable(_) => refuse("a variable whose address is taken", span),
+                    Place::Variable(_) | Place::Chip(..) => {
+                        refuse("a variable whose address is taken", span)
+                    }
                 }
             }
             ExprKind::Cast(_, of) => {
@@ -925,5 +954,28 @@ impl<'p> Data<'p> {
         };
         let at = self.compute(function, &[a.at, b.at], (number, number), unit, span);
         Ok(Value { at, number })
+    }
+}
+
+/// A type of numbers, if it is one.
+pub(super) fn number(program: &Program, ty: Ty) -> Option<Number> {
+    let types = &program.types;
+    match types.shape(ty) {
+        TypeKind::Bool => Some(Number { bits: 8, kind: NumberKind::Unsigned }),
+        TypeKind::Pointer(_) => Some(Number::ADDRESS),
+        TypeKind::Float(FloatKind::Float | FloatKind::Float32) => {
+            Some(Number { bits: 32, kind: NumberKind::Float })
+        }
+        TypeKind::Float(FloatKind::Double | FloatKind::Float64 | FloatKind::Float32x) => {
+            Some(Number { bits: 64, kind: NumberKind::Float })
+        }
+        TypeKind::Int(_) | TypeKind::Enum(_) => {
+            let kind = types.integer_kind(ty)?;
+            let bits = program.model.int_bits(kind);
+            let is_signed = program.model.int_signed(kind);
+            let kind = if is_signed { NumberKind::Signed } else { NumberKind::Unsigned };
+            (bits <= 64).then_some(Number { bits, kind })
+        }
+        _ => None,
     }
 }

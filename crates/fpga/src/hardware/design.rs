@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ir::program::{ExprId, ExprKind, For, Program, StmtId, StmtKind, VarId, VarStorage};
+use ir::types::{ArrayLen, TypeKind};
 use ir::walk::Part;
 use kernel::Kernel;
 use opt::carried::Dependence;
 use opt::dependence::{Access, Analysis};
 use rtl::block::{Act, Number, Operand};
-use rtl::{Design, Next, Parameter};
+use rtl::{Chip, Design, Next, Parameter};
 use source::Span;
 
 use super::block::{About, Block, Node, balance, graph, schedule};
@@ -64,39 +65,46 @@ pub fn design(
         declared.extend(kernel::walk::uses(program, Part::Stmt(*stmt)).1);
     }
     let analysis = Analysis::new(program);
-    let mut maker = Maker {
-        program,
-        kernel,
-        device,
-        analysis: &analysis,
-        declared: &declared,
-        in_memory: passed.map(|it| found_elsewhere(program, it)).unwrap_or_default(),
-        registers: Registers::default(),
-        states: Vec::new(),
-        shape: Vec::new(),
-    };
-    maker.list(&code)?;
-    let is_outer = |var: &VarId| !declared.contains(var);
-    let values = maker.registers.keys.iter().filter(|it| is_outer(&it.0.0) && it.0.1.is_empty());
-    let values: BTreeMap<VarId, usize> = values.map(|(key, register)| (key.0, *register)).collect();
-    if let Some((key, _)) =
-        maker.registers.keys.iter().find(|it| is_outer(&it.0.0) && !it.0.1.is_empty())
-    {
-        return refuse("a record of the program", program.vars[key.0].span);
+    let mut chips: BTreeMap<VarId, Chip> = BTreeMap::new();
+    loop {
+        let numbers = (0..).zip(chips.keys()).map(|(at, var)| (*var, at)).collect();
+        let mut maker = Maker {
+            program,
+            kernel,
+            device,
+            analysis: &analysis,
+            declared: &declared,
+            in_memory: passed.map(|it| found_elsewhere(program, it)).unwrap_or_default(),
+            registers: Registers { chips: numbers, ..Registers::default() },
+            states: Vec::new(),
+            shape: Vec::new(),
+        };
+        let made = maker.hardware(&code, passed);
+        // An array whose elements are not told apart is a memory: all is made anew, once for each.
+        let wanted = maker.registers.wanted.filter(|it| made.is_err() && !chips.contains_key(it));
+        match wanted.and_then(|var| Some((var, chip(program, device, var)?))) {
+            Some((var, chip)) => chips.insert(var, chip),
+            None => {
+                return made.map(|it| {
+                    let chips = chips.into_values().collect();
+                    Hardware { design: Design { chips, ..it.design }, ..it }
+                });
+            }
+        };
     }
-    if maker.states.is_empty() {
-        maker.nothing();
+}
+
+/// An array of the kernel as a memory on the chip, if it is one of numbers and has room there.
+fn chip(program: &Program, device: &Device, var: VarId) -> Option<Chip> {
+    let mut ty = program.vars[var].ty;
+    let mut elements = 1u64;
+    while let TypeKind::Array(element, ArrayLen::Known(length)) = program.types.shape(ty) {
+        elements = elements.checked_mul(*length)?;
+        ty = *element;
     }
-    let parameters = match passed {
-        Some(passed) => maker.launched(passed, &values)?,
-        None => Vec::new(),
-    };
-    let plain = |it: State| rtl::State { block: it.block.plain(), next: it.next };
-    let states = maker.states.into_iter().map(plain).collect();
-    let addresses = maker.registers.objects;
-    let memory = (device.load, device.store);
-    let design = Design { registers: maker.registers.numbers, states, parameters, memory };
-    Ok(Hardware { design, values, addresses, shape: maker.shape })
+    let number = super::data::number(program, ty)?;
+    let has_room = elements.checked_mul(u64::from(number.bits))? <= device.ram * device.ram_bits;
+    has_room.then_some(Chip { number, elements })
 }
 
 /// Variables that come by address and that code may find by another way than by name.
@@ -140,6 +148,36 @@ struct Maker<'p> {
 }
 
 impl Maker<'_> {
+    fn hardware(
+        &mut self,
+        code: &[StmtId],
+        passed: Option<&BTreeMap<VarId, Passed>>,
+    ) -> Result<Hardware> {
+        self.list(code)?;
+        let declared = self.declared;
+        let is_outer = |var: &VarId| !declared.contains(var);
+        let outer = self.registers.keys.iter().filter(|it| is_outer(&it.0.0));
+        if let Some((key, _)) = outer.clone().find(|it| !it.0.1.is_empty()) {
+            return refuse("a record of the program", self.program.vars[key.0].span);
+        }
+        let values: BTreeMap<VarId, usize> =
+            outer.map(|(key, register)| (key.0, *register)).collect();
+        if self.states.is_empty() {
+            self.nothing();
+        }
+        let parameters = match passed {
+            Some(passed) => self.launched(passed, &values)?,
+            None => Vec::new(),
+        };
+        let plain = |it: State| rtl::State { block: it.block.plain(), next: it.next };
+        let states = std::mem::take(&mut self.states).into_iter().map(plain).collect();
+        let addresses = std::mem::take(&mut self.registers.objects);
+        let registers = std::mem::take(&mut self.registers.numbers);
+        let memory = (self.device.load, self.device.store);
+        let design = Design { registers, states, parameters, memory, chips: Vec::new() };
+        Ok(Hardware { design, values, addresses, shape: std::mem::take(&mut self.shape) })
+    }
+
     fn list(&mut self, list: &[StmtId]) -> Result<()> {
         let mut straight = Vec::new();
         for stmt in list {
@@ -223,13 +261,22 @@ impl Maker<'_> {
         let mut graph = graph(&block);
         // Accesses come in their order, but for those of two objects; of two pointers nothing is known here.
         let object = |node: usize| {
-            let base = block.nodes.get(node).and_then(|it| it.about.base);
-            base.filter(|it| self.registers.objects.values().any(|that| that == it))
+            let node = block.nodes.get(node)?;
+            match node.act {
+                Act::Look(chip) | Act::Keep(chip) => Some((true, chip)),
+                _ => {
+                    let is_object =
+                        |it: &usize| self.registers.objects.values().any(|that| that == it);
+                    node.about.base.filter(is_object).map(|it| (false, it))
+                }
+            }
         };
+        let is_chip = |it: Option<(bool, usize)>| it.is_some_and(|it| it.0);
         for (number, second) in accesses.iter().enumerate() {
             for first in accesses.iter().take(number).filter(|it| it.1 || second.1) {
                 let (a, b) = (object(first.2), object(second.2));
-                if a.is_some() && b.is_some() && a != b {
+                let are_both = a.is_some() && b.is_some() || is_chip(a) || is_chip(b);
+                if are_both && a != b {
                     continue;
                 }
                 let wait = if first.1 && !second.1 { Wait::Written } else { Wait::Order };
@@ -261,6 +308,9 @@ impl Maker<'_> {
                     graph.edges.push(Edge { from: first.2, to: second.2, distance: 1, wait });
                 }
             }
+        }
+        if stmt.is_some() {
+            graph.chips_meet();
         }
         if !schedule(&mut block, &graph, self.device) {
             return refuse("an access that waits for itself", span);
@@ -429,7 +479,7 @@ impl Maker<'_> {
             let is_same = match node.act {
                 Act::Begin(register) => block.next(register).is_none(),
                 Act::Compute(_) => Block::inputs(node).all(|it| same.get(it) == Some(&true)),
-                Act::Load | Act::Store => false,
+                Act::Load | Act::Store | Act::Look(_) | Act::Keep(_) => false,
             };
             if let Some(mine) = same.get_mut(at) {
                 *mine = is_same;

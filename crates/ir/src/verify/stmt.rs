@@ -3,7 +3,7 @@
 use rustc_hash::FxHashSet;
 use source::Span;
 
-use super::{Law, Verifier};
+use super::{Law, Looked, Verifier};
 use crate::construct::Leaf;
 use crate::program::{
     ExprKind, Function, FunctionId, Item, LabelId, RegionId, StmtId, StmtKind, VarStorage,
@@ -21,9 +21,9 @@ struct Place {
 
 impl Verifier<'_> {
     /// All handles in the arenas name something.
-    pub(super) fn handles(&mut self) {
+    pub(super) fn handles(&mut self, looked: Looked) {
         let program = self.program;
-        for (_, expr) in program.exprs.iter() {
+        for (_, expr) in program.exprs.iter().skip(looked.exprs) {
             expr.kind.parts(&program.types, &mut |part| self.part(part, expr.span));
             let holds = if let ExprKind::Var(id) = expr.kind {
                 program.vars.find(id).is_some()
@@ -41,7 +41,7 @@ impl Verifier<'_> {
             };
             self.check(holds, Law::Handle, expr.span, "an expression names nothing");
         }
-        for (_, stmt) in program.stmts.iter() {
+        for (_, stmt) in program.stmts.iter().skip(looked.stmts) {
             stmt.kind.parts(&mut |part| self.part(part, stmt.span));
             let holds = if let StmtKind::Label(id, _) | StmtKind::Goto(id) = stmt.kind {
                 program.labels.find(id).is_some()
@@ -52,7 +52,7 @@ impl Verifier<'_> {
             };
             self.check(holds, Law::Handle, stmt.span, "a statement names nothing");
         }
-        for (_, init) in program.inits.iter() {
+        for (_, init) in program.inits.iter().skip(looked.inits) {
             init.parts(&mut |part| self.part(part, Span::NONE));
         }
         for (id, var) in program.vars.iter() {
@@ -84,7 +84,9 @@ impl Verifier<'_> {
             Part::Init(id) => program.inits.find(id).is_some(),
             Part::Region(id) => program.regions.find(id).is_some(),
         };
-        self.check(holds, Law::Handle, span, &format!("{part:?} does not exist"));
+        if !holds {
+            self.report(Law::Handle, span, format!("{part:?} does not exist"));
+        }
     }
 
     /// Statements, function by function.

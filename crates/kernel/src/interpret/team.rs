@@ -251,7 +251,8 @@ impl<'m> Group<'_, 'm> {
         let mut given = Vec::new();
         for at in 0..self.threads.len() {
             given.push(self.by(at, |cx| {
-                let far = usize::try_from(cx.eval(it.far)?.int()?).unwrap_or(usize::MAX);
+                let far = it.far.map(|it| cx.eval(it)?.int()).transpose()?;
+                let far = far.map(|it| usize::try_from(it).unwrap_or(usize::MAX));
                 let from = cx.place(it.from)?;
                 let size = cx.size_of(from.ty)?;
                 Ok((far, cx.bytes(from.at, size)?))
@@ -260,7 +261,10 @@ impl<'m> Group<'_, 'm> {
         let lanes = usize::try_from(it.lanes).unwrap_or(usize::MAX).max(1);
         for at in 0..self.threads.len() {
             let Some((far, own)) = given.get(at) else { return fail("no such thread") };
-            let behind = at.checked_add(*far).filter(|it| it / lanes == at / lanes);
+            let behind = match far {
+                Some(far) => at.checked_add(*far).filter(|it| it / lanes == at / lanes),
+                None => Some(at / lanes * lanes),
+            };
             let (bytes, known) =
                 behind.and_then(|it| given.get(it)).map_or(own, |it| &it.1).clone();
             self.by(at, |cx| {

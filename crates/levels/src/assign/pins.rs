@@ -37,8 +37,7 @@ impl Pass<'_> {
             if !written.regions[at].loops.iter().all(|it| is_idle(it.stmt)) {
                 continue;
             }
-            let construct = &mut self.leveled.program.regions[at].construct;
-            construct.clauses.retain(|it| {
+            self.leveled.program.regions[at].retain_clauses(|it| {
                 !matches!(
                     it.kind,
                     ClauseKind::Gang(_)
@@ -48,6 +47,7 @@ impl Pass<'_> {
                         | ClauseKind::Independent
                 )
             });
+            let construct = &mut self.leveled.program.regions[at].construct;
             construct.clauses.push(plain(ClauseKind::Seq, span));
         }
         for (stmt, levels) in pinned {

@@ -188,6 +188,12 @@ impl LoopTree {
         found
     }
 
+    /// Whether a loop is another one or inside of it.
+    pub fn is_within(&self, at: usize, outer: usize) -> bool {
+        let around = |it: &usize| self.loops.get(*it).and_then(|it| it.parent);
+        std::iter::successors(Some(at), around).any(|it| it == outer)
+    }
+
     /// Whether all iterations of a loop read one element while each writes others of the same size.
     pub fn reads_again(&self, at: usize) -> bool {
         let moves = |it: &Stride| *it != Stride::Same;

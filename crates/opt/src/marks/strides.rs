@@ -39,7 +39,7 @@ impl AccessMark {
 }
 
 /// A distance between the places that two iterations in a row access.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stride {
     /// The same place.
     Same,

@@ -70,7 +70,12 @@ pub(super) fn is_steady(program: &Program, e: ExprId, changed: &FxHashSet<VarId>
 }
 
 /// One loop for a nest: all of it, and the loop.
-fn flat(cx: &mut Cx<'_>, dims: &[Dim], body: StmtId, span: Span) -> Option<(StmtId, StmtId)> {
+pub(super) fn flat(
+    cx: &mut Cx<'_>,
+    dims: &[Dim],
+    body: StmtId,
+    span: Span,
+) -> Option<(StmtId, StmtId)> {
     let build = &mut cx.build(span);
     let long = build.program.types.get(TypeKind::Int(IntKind::Long));
     let number = build.fresh("iteration", long);

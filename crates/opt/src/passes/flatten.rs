@@ -305,7 +305,7 @@ fn give(block: &mut Block, crew: Crew, schedule: Schedule, dims: &[Dim]) {
 }
 
 /// Whether code names one of some variables.
-fn names_any(cx: &Cx<'_>, block: &Block, vars: &FxHashSet<VarId>) -> bool {
+pub(super) fn names_any(cx: &Cx<'_>, block: &Block, vars: &FxHashSet<VarId>) -> bool {
     let named = |part: Part| uses(cx.program, part).0.iter().any(|it| vars.contains(&it.var));
     walk::all(block).into_iter().any(|stmt| {
         let own = stmt.kind.reads().into_iter().chain(stmt.kind.sets());

@@ -12,7 +12,11 @@ mod blocks;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
 mod boxes;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
+mod branches;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
 mod cache_block;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
+mod checks;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
 mod code;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
@@ -20,6 +24,8 @@ mod counters;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
 mod deepen;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the statements it is about")]
+mod facts;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
 mod flatten;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the statements it is about")]
 mod interchange;
@@ -27,6 +33,8 @@ mod interchange;
 mod jam;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
 mod lanes;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
+mod lines;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
 mod localize;
 #[allow(clippy::wildcard_enum_match_arm, reason = "an analysis names the code it is about")]
@@ -36,6 +44,8 @@ mod numbering;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the operators it is about")]
 mod partial;
 pub mod pipeline;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
+mod poly;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the operators it is about")]
 mod privatize;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
@@ -64,6 +74,8 @@ mod stage;
 mod stretch;
 #[allow(clippy::wildcard_enum_match_arm, reason = "an analysis names the code it is about")]
 mod strip;
+#[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the statements it is about")]
+mod subgroups;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the code it is about")]
 mod tile;
 #[allow(clippy::wildcard_enum_match_arm, reason = "a pass names the statements it is about")]
@@ -81,7 +93,9 @@ mod workshare;
 
 pub use deepen::{Free, independent};
 pub use interchange::side_by_side;
-use ir::program::{ExprId, FunctionId, Program, VarId};
+use ir::construct::{Args, AtomicKind, Clause, ClauseKind, Construct, Leaf, Rules};
+use ir::program::{ExprId, FunctionId, Program, RegionId, StmtId, VarId};
+use ir::region::Region;
 use kernel::build::Builder;
 use kernel::{Block, Kernel, Space, Stmt, StmtKind};
 use rustc_hash::FxHashSet;
@@ -144,6 +158,8 @@ pub struct Fabric {
     pub lanes: u64,
     /// Rows of nests that do.
     pub units: u64,
+    /// Bytes of the memory on the chip that elements may be kept in.
+    pub memory: u64,
     /// Passes that are left out: what they gain on one device they cost on another.
     pub without: &'static [&'static str],
 }
@@ -208,6 +224,38 @@ impl Cx<'_> {
     /// another dimension.
     fn has_shape(&self) -> bool {
         self.kernel.launch.notes.iter().any(|it| ![promote::NOTE, deepen::NOTE].contains(&&**it))
+    }
+
+    /// An atomic construct about a statement; `kinds`: what it says of that.
+    fn atomic(&mut self, body: StmtId, kinds: &[AtomicKind], span: Span) -> RegionId {
+        let (around, function) = (self.kernel.region, self.function);
+        let clause = |kind: &AtomicKind| Clause {
+            kind: ClauseKind::AtomicKind(*kind),
+            on: None,
+            group: None,
+            switch: None,
+            span,
+        };
+        let construct = Construct {
+            dialect: self.program.regions[around].construct.dialect,
+            leaves: vec![Leaf::Atomic],
+            args: Args::None,
+            clauses: kinds.iter().map(clause).collect(),
+            groups: Vec::new(),
+            rules: Rules::NONE,
+            span,
+        };
+        self.program.regions.push(Region {
+            construct,
+            body: Some(body),
+            function,
+            parent: Some(around),
+            loops: Vec::new(),
+            vars: Vec::new(),
+            reaches: Vec::new(),
+            indirect_calls: Vec::new(),
+            span,
+        })
     }
 
     /// A variable that the kernel places, and its declaration.

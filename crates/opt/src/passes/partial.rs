@@ -79,13 +79,23 @@ fn plan(cx: &Cx<'_>, stmt: StmtId) -> Vec<(VarId, ReductionOp<Typed>, u64)> {
     let scan = Scan::new(program, stmt);
     let found = reduction::recognise(program, stmt, &scan, &form);
     let slow = found.into_iter().filter_map(|(var, op)| {
-        let is_allowed = cx.kernel.launch.combined.contains(&var) && !scan.inner.contains(&var);
+        let is_allowed = in_any_order(cx, stmt, var) && !scan.inner.contains(&var);
         let latency = cx.fabric.latency(program, &op, program.vars[var].ty)?;
         let updates = updates(program, it.body, var)?;
         let depth = latency.checked_mul(updates)?;
         (is_allowed && latency > 1 && depth <= MOST).then_some((var, op, depth))
     });
     slow.collect()
+}
+
+/// Whether a directive lets anyone combine values in any order into a variable of a loop.
+fn in_any_order(cx: &Cx<'_>, stmt: StmtId, var: VarId) -> bool {
+    let program = &*cx.program;
+    let launch = &cx.kernel.launch;
+    // Copies of loops and variables stand where the originals do.
+    let is_it = |it: VarId| it == var || program.vars[it].span == program.vars[var].span;
+    let at = program.stmts[stmt].span;
+    launch.combined.contains(&var) || launch.joined.iter().any(|it| it.0 == at && is_it(it.1))
 }
 
 /// How often an iteration may combine something into a variable.

@@ -1,14 +1,16 @@
 //! The order of passes. In builds with debug assertions the laws are asked for before the first and after each.
 
 use ir::program::Program;
+use ir::verify::Looked;
 use kernel::Kernel;
-use kernel::verify::verify_kernels;
+use kernel::verify::verify_after;
 
 use super::{
-    Cores, Cx, Fabric, Free, Groups, Refusal, Result, aggregate, boxes, cache_block, counters,
-    deepen, flatten, interchange, jam, lanes, localize, partial, privatize, promote, records,
-    rectangularize, reduce, register_block, rows, scan, scatter, single, spmdize, stage, tile,
-    transpose, units, unroll, vector_rows, window, workshare,
+    Cores, Cx, Fabric, Free, Groups, Refusal, Result, aggregate, boxes, branches, cache_block,
+    checks, counters, deepen, flatten, interchange, jam, lanes, lines, localize, partial,
+    privatize, promote, records, rectangularize, reduce, register_block, rows, scan, scatter,
+    single, spmdize, stage, subgroups, tile, transpose, units, unroll, vector_rows, window,
+    workshare,
 };
 
 /// A pass by its name.
@@ -47,6 +49,7 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "privatize", run: privatize::run },
     Pass { name: "aggregate", run: aggregate::run },
     Pass { name: "scan", run: scan::run },
+    Pass { name: "subgroups", run: subgroups::run },
     Pass { name: "workshare", run: workshare::run },
     Pass { name: "reduce", run: reduce::run },
     Pass { name: SPMD, run: spmdize::run },
@@ -74,10 +77,13 @@ pub const LONE_PASSES: &[Pass] = &[
 /// Passes that make a pipeline of a kernel, in order.
 pub const PIPELINED: &[Pass] = &[
     Pass { name: "single", run: single::run },
+    Pass { name: "checks", run: checks::run },
     Pass { name: "units", run: units::run },
     Pass { name: "lanes", run: lanes::run },
+    Pass { name: "lines", run: lines::run },
     Pass { name: "counters", run: counters::run },
     Pass { name: "window", run: window::run },
+    Pass { name: "branches", run: branches::run },
     Pass { name: "partial", run: partial::run },
 ];
 
@@ -107,8 +113,33 @@ const QUICK: Fabric = Fabric {
     reads: 0,
     lanes: 1,
     units: 1,
+    memory: 0,
     without: &[],
 };
+
+/// Runs one of the passes for groups on a kernel that went through those before it.
+pub fn step(
+    pass: &Pass,
+    program: &mut Program,
+    kernel: &mut Kernel,
+    groups: Groups,
+    independent: &Free,
+) -> Result<()> {
+    let cores = Cores::default();
+    apply(pass, program, kernel, &Target { groups, fabric: QUICK, cores: &cores, independent })
+}
+
+/// The same of those that make a pipeline.
+pub fn step_pipelined(
+    pass: &Pass,
+    program: &mut Program,
+    kernel: &mut Kernel,
+    fabric: Fabric,
+) -> Result<()> {
+    let cores = Cores::default();
+    let independent = &cores.independent;
+    apply(pass, program, kernel, &Target { groups: ONE, fabric, cores: &cores, independent })
+}
 
 /// Runs the passes up to the one named, or all; the kernel is in SPMD form after all. Loops that are worth being shared too
 /// are named, with the terms on which they may.
@@ -168,29 +199,21 @@ fn run_list(
     last: Option<&str>,
 ) -> Result<Kernel> {
     let mut made = kernel.clone();
-    let function = program.regions[kernel.region].function;
-    lawful(program, &made, "outline", false)?;
-    let Target { groups, fabric, cores, independent } = *target;
-    let Cores { vector, ref summing, .. } = *cores;
+    let mut looked = Looked::default();
+    lawful(program, &made, "outline", false, &mut looked)?;
     for pass in passes {
-        if fabric.without.contains(&pass.name) {
+        if target.fabric.without.contains(&pass.name) {
             continue;
         }
-        let kernel = &mut made;
-        (pass.run)(&mut Cx {
-            program,
-            kernel,
-            function,
-            groups,
-            fabric,
-            vector,
-            independent,
-            summing,
-        })?;
+        // With debug assertions: a kernel that a pass leaves alone keeps the laws.
+        let before = cfg!(debug_assertions).then(|| made.clone());
+        apply(pass, program, &mut made, target)?;
         let is_spmd =
             PASSES.iter().chain(LONE_PASSES).chain(PIPELINED).any(|it| std::ptr::eq(it, pass));
         let is_last = passes.last().is_some_and(|it| std::ptr::eq(it, pass));
-        lawful(program, &made, pass.name, is_spmd && is_last)?;
+        if is_last || before.is_none_or(|it| it != made) {
+            lawful(program, &made, pass.name, is_spmd && is_last, &mut looked)?;
+        }
         if last == Some(pass.name) {
             break;
         }
@@ -198,12 +221,31 @@ fn run_list(
     Ok(made)
 }
 
+fn apply(
+    pass: &Pass,
+    program: &mut Program,
+    kernel: &mut Kernel,
+    target: &Target<'_>,
+) -> Result<()> {
+    let function = program.regions[kernel.region].function;
+    let Target { groups, fabric, cores, independent } = *target;
+    let Cores { vector, ref summing, .. } = *cores;
+    (pass.run)(&mut Cx { program, kernel, function, groups, fabric, vector, independent, summing })
+}
+
 /// Whether a kernel keeps all laws after a pass; asked only with debug assertions.
-fn lawful(program: &Program, kernel: &Kernel, after: &str, is_spmd: bool) -> Result<()> {
+fn lawful(
+    program: &Program,
+    kernel: &Kernel,
+    after: &str,
+    is_spmd: bool,
+    looked: &mut Looked,
+) -> Result<()> {
     if !cfg!(debug_assertions) {
         return Ok(());
     }
-    match verify_kernels(program, std::slice::from_ref(kernel), is_spmd).into_iter().next() {
+    let faults = verify_after(program, std::slice::from_ref(kernel), is_spmd, looked);
+    match faults.into_iter().next() {
         Some(fault) => Err(Refusal {
             why: "a bug of ferry",
             span: fault.span,

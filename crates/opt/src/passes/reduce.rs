@@ -3,9 +3,11 @@
 //! Threads combine what they have in pairs, neighbours first, so that the order is that of their numbers: those of a
 //! subgroup through registers, others through memory of the group. Where what they have changes while it is combined (prefixes) the first does it, one after the other;
 //! what takes too much room is combined by each thread in its turn. Groups leave theirs in memory of the launch, and the
-//! last of them combines all; where there is no such memory, and with teams, under the lock.
+//! last of them combines all; where there is no such memory each changes the variable itself, atomically or, as teams do,
+//! under the lock.
 
-use ir::program::{BinaryOp, ExprId, ExprKind, Program, VarId};
+use ir::construct::{AtomicKind, ReductionOp};
+use ir::program::{BinaryOp, ExprId, ExprKind, Program, StmtKind as C, Typed, VarId};
 use ir::walk::Part;
 use kernel::build::Builder;
 use kernel::copy::Copier;
@@ -18,6 +20,7 @@ use source::Span;
 
 use super::nest::size_of;
 use super::{Cx, Result};
+use crate::atomic::access;
 
 pub(super) fn run(cx: &mut Cx<'_>) -> Result<()> {
     let body = std::mem::take(&mut cx.kernel.body);
@@ -84,6 +87,7 @@ fn alone(cx: &mut Cx<'_>, it: Reduce, span: Span, out: &mut Block) {
 struct Sum {
     crew: Crew,
     elements: Option<Elements>,
+    op: ReductionOp<Typed>,
     join: Join,
     combine: Block,
     /// What is combined of a copy: all of it, or the element that the index says.
@@ -109,8 +113,8 @@ impl Sum {
         else {
             return Err(it.into());
         };
-        let Reduce { crew, elements, combine, .. } = it;
-        Ok(Sum { crew, elements, join, combine, value, size, slots })
+        let Reduce { crew, elements, op, combine, .. } = it;
+        Ok(Sum { crew, elements, op, join, combine, value, size, slots })
     }
 }
 
@@ -233,7 +237,7 @@ fn shuffled(cx: &mut Cx<'_>, sums: &[Sum], count: VarId, width: u64, span: Span,
         let far = cx.build(span).var(far);
         let (to, from) = (join.other, *value);
         body.push(Stmt::new(StmtKind::Local(to), span));
-        let shuffle = Shuffle { to, from, far, lanes };
+        let shuffle = Shuffle { to, from, far: Some(far), lanes };
         body.push(Stmt::new(StmtKind::Shuffle(Box::new(shuffle)), span));
         pair.extend(join.code.iter().cloned());
     }
@@ -317,7 +321,10 @@ fn groups(cx: &mut Cx<'_>, sums: &[Sum], span: Span, out: &mut Block) {
         for sum in sums {
             let elements = other_index(cx, sum.elements, span);
             let combine = with_index(cx, sum.elements, elements, &sum.combine);
-            locked(cx, elements, combine, span, &mut body);
+            match atomic(cx, &sum.op, &combine, span) {
+                Some(once) => each_element(cx, elements, once, Space::Private, span, &mut body),
+                None => locked(cx, elements, combine, span, &mut body),
+            }
         }
         let is_first = first(cx, span);
         out.push(Stmt::new(StmtKind::If(is_first, body, Block::new()), span));
@@ -378,6 +385,27 @@ fn groups(cx: &mut Cx<'_>, sums: &[Sum], span: Span, out: &mut Block) {
     let is_alone = build.binary(BinaryOp::Eq, all, one);
     let alone = vec![Stmt::new(StmtKind::If(is_first, combine, Block::new()), span)];
     out.push(Stmt::new(StmtKind::If(is_alone, alone, rest), span));
+}
+
+/// Code that combines one value as an atomic construct, where the device has such steps.
+fn atomic(cx: &mut Cx<'_>, op: &ReductionOp<Typed>, combine: &Block, span: Span) -> Option<Block> {
+    let [Stmt { kind: StmtKind::Code(code), .. }] = combine.as_slice() else { return None };
+    let kinds: &[AtomicKind] = match op {
+        _ if !cx.groups.atomics => return None,
+        ReductionOp::Min | ReductionOp::Max => &[AtomicKind::Compare],
+        ReductionOp::Add
+        | ReductionOp::Sub
+        | ReductionOp::Mul
+        | ReductionOp::BitAnd
+        | ReductionOp::BitOr
+        | ReductionOp::BitXor => &[],
+        ReductionOp::And | ReductionOp::Or | ReductionOp::User(_) => return None,
+    };
+    let id = cx.atomic(*code, kinds, span);
+    let object = access(cx.program, id)?.change.object();
+    cx.program.types.is_scalar(cx.program.exprs[object].ty).then_some(())?;
+    let code = cx.build(span).stmt(C::Region(id));
+    Some(vec![Stmt::new(StmtKind::Code(code), span)])
 }
 
 /// What stands for a value whose address is taken: compilers of OpenCL C, and our stacks there, keep in memory what a pointer

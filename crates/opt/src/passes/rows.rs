@@ -29,6 +29,8 @@ const LANES: u32 = 32;
 const EACH: u32 = 4;
 /// Summands of each iteration that are computed before they are added up.
 const AT_ONCE: u32 = 64;
+/// The same of rows that are all as long as each other, if summands have four bytes: threads wait for each other half as often.
+const EVEN_AT_ONCE: u32 = 128;
 /// Rows that are no longer than this have only the threads of their own iteration.
 const SHORT: u32 = EACH * 4;
 /// Bytes for the summands of one iteration and round at most, all sums together.
@@ -240,8 +242,9 @@ struct Rows<'a> {
     begins: VarId,
     counts: VarId,
     known: Vec<VarId>,
-    /// And its summands.
+    /// And its summands, so many at a time.
     summands: Vec<VarId>,
+    at_once: u32,
 }
 
 impl<'a> Rows<'a> {
@@ -258,15 +261,17 @@ impl<'a> Rows<'a> {
         });
         let known = known.collect();
         let [begins, counts] = ["begins", "counts"].map(|it| of_each(build, it, long));
+        let bytes: u64 = plan.sums.iter().map(|it| size_of(build.program, it.ty)).sum();
+        let at_once = if plan.is_even && bytes <= 4 { EVEN_AT_ONCE } else { AT_ONCE };
         let summands = plan.sums.iter().map(|it| {
             // Rows of one more keep threads that walk down a column apart.
-            let row = build.array_of(it.ty, u64::from(AT_ONCE) + 1);
+            let row = build.array_of(it.ty, u64::from(at_once) + 1);
             of_each(build, "summands", row)
         });
         let summands = summands.collect();
         let count = build.fresh("count", long);
         let at = build.fresh_number("at");
-        Rows { plan, at, count, begins, counts, known, summands }
+        Rows { plan, at, count, begins, counts, known, summands, at_once }
     }
 
     /// The element of an array of the group that belongs to an iteration.
@@ -310,7 +315,7 @@ impl<'a> Rows<'a> {
             let to = cx.fresh("other", long, Space::Private, span, &mut body);
             let build = &mut cx.build(span);
             let (from, far) = (build.var(var), build.var(far));
-            let shuffle = Shuffle { to, from, far, lanes };
+            let shuffle = Shuffle { to, from, far: Some(far), lanes };
             body.push(Stmt::new(StmtKind::Shuffle(Box::new(shuffle)), span));
             let build = &mut cx.build(span);
             let other = build.var(to);
@@ -368,7 +373,8 @@ impl<'a> Rows<'a> {
         Ok(())
     }
 
-    /// Summands of some rows, side by side.
+    /// Summands of some rows, side by side. Of whole rows a thread computes all before it stores one: then all its loads are
+    /// on their way at once, as none has to wait for what is stored in memory of the group.
     fn summands(&self, cx: &mut Cx<'_>, turns: &Turns, width: Width) -> Result<StmtId> {
         let (long, span, plan) = (long(cx.program), turns.span, self.plan);
         let me = cx.kernel.threads.number;
@@ -381,6 +387,15 @@ impl<'a> Rows<'a> {
         let (thread, lanes) = (build.var(me), build.number(i64::from(side_by_side)));
         let value = build.binary(BinaryOp::Rem, thread, lanes);
         let mut list = vec![declared(build, lane, value)];
+        let pieces = most / side_by_side;
+        let piece = build.fresh_number("piece");
+        let held = plan.sums.iter().filter(|_| is_whole).map(|it| {
+            let row = build.array_of(it.ty, u64::from(pieces));
+            let all = build.array_of(row, u64::from(rows));
+            build.fresh("held", all)
+        });
+        let held: Vec<VarId> = held.collect();
+        list.extend(held.iter().map(|it| build.stmt(C::Local(*it))));
         // One row of threads that run in step.
         let bundle = build.binary(BinaryOp::Div, thread, lanes);
         let (each, at_row) = (build.number(i64::from(rows)), build.var(row));
@@ -418,7 +433,11 @@ impl<'a> Rows<'a> {
         let counter = plan.rounds.var;
         let (name, ty) = (build.name_of(counter), build.program.vars[counter].ty.plain());
         let copy = build.fresh(&name, ty);
-        let mut one = vec![declared(build, copy, value)];
+        let mut one = Vec::new();
+        if is_whole {
+            one.push(part_of(build, part, [lane, piece], side_by_side));
+        }
+        one.push(declared(build, copy, value));
         vars.insert(counter, copy);
         let mut copier = Copier { vars, ..Copier::new(cx.program) };
         let mut values = Vec::new();
@@ -434,9 +453,15 @@ impl<'a> Rows<'a> {
                 _ => {}
             }
         }
-        for ((value, sum), array) in values.into_iter().zip(&plan.sums).zip(&self.summands) {
-            let array = self.of(cx, turns, *array, index)?;
-            let place = element(cx, array, at_part, span)?;
+        for (at, (value, sum)) in values.into_iter().zip(&plan.sums).enumerate() {
+            let place = match held.get(at) {
+                Some(held) => held_at(cx, *held, [row, piece], span)?,
+                None => {
+                    let Some(array) = self.summands.get(at) else { continue };
+                    let array = self.of(cx, turns, *array, index)?;
+                    element(cx, array, at_part, span)?
+                }
+            };
             let build = &mut cx.build(span);
             let value = build.cast(value, sum.ty);
             let e = build.assign(place, value);
@@ -449,8 +474,16 @@ impl<'a> Rows<'a> {
             let is_there = build.binary(BinaryOp::Lt, signed, left);
             one = build.stmt(C::If(is_there, one, None));
         }
-        let bounds = [build.var(lane), build.number(i64::from(most))];
-        of_row.push(steps(build, part, bounds, side_by_side, most / side_by_side, one));
+        of_row.push(match is_whole {
+            true => {
+                let bounds = [build.number(0), build.number(i64::from(pieces))];
+                steps(build, piece, bounds, 1, pieces, one)
+            }
+            false => {
+                let bounds = [build.var(lane), build.number(i64::from(most))];
+                steps(build, part, bounds, side_by_side, pieces, one)
+            }
+        });
         let mut of_row = build.stmt(C::Block(of_row.into()));
         if !is_whole {
             let (left, none) = (build.var(left), build.int(0, long));
@@ -461,7 +494,47 @@ impl<'a> Rows<'a> {
         let body = build.stmt(C::Block(inside.into()));
         let bounds = [build.number(0), build.number(i64::from(rows))];
         list.push(steps(build, row, bounds, 1, rows, body));
-        Ok(build.stmt(C::Block(list.into())))
+        if is_whole {
+            list.push(self.stored(
+                cx,
+                turns,
+                (&held, lane, bundle),
+                [rows, pieces, side_by_side],
+            )?);
+        }
+        Ok(cx.build(span).stmt(C::Block(list.into())))
+    }
+
+    /// What a thread has computed of whole rows goes to memory of the group.
+    fn stored(
+        &self,
+        cx: &mut Cx<'_>,
+        turns: &Turns,
+        (held, lane, bundle): (&[VarId], VarId, ExprId),
+        [rows, pieces, side_by_side]: [u32; 3],
+    ) -> Result<StmtId> {
+        let span = turns.span;
+        let build = &mut cx.build(span);
+        let [row, part, piece] = ["row", "part", "piece"].map(|it| build.fresh_number(it));
+        let mut one = vec![part_of(build, part, [lane, piece], side_by_side)];
+        let (each, at_row, at_part) =
+            (build.number(i64::from(rows)), build.var(row), build.var(part));
+        let before = build.binary(BinaryOp::Mul, bundle, each);
+        let owner = build.binary(BinaryOp::Add, before, at_row);
+        for (held, array) in held.iter().zip(&self.summands) {
+            let value = held_at(cx, *held, [row, piece], span)?;
+            let array = self.of(cx, turns, *array, owner)?;
+            let place = element(cx, array, at_part, span)?;
+            let build = &mut cx.build(span);
+            let e = build.assign(place, value);
+            one.push(build.stmt(C::Expr(e)));
+        }
+        let build = &mut cx.build(span);
+        let one = build.stmt(C::Block(one.into()));
+        let bounds = [build.number(0), build.number(i64::from(pieces))];
+        let of_row = steps(build, piece, bounds, 1, pieces, one);
+        let bounds = [build.number(0), build.number(i64::from(rows))];
+        Ok(steps(build, row, bounds, 1, rows, of_row))
     }
 
     /// The summands of the thread's own row, one after the other.
@@ -587,14 +660,14 @@ impl Work for Rows<'_> {
                 .map(|it| code(it, span)))
         })?;
         let build = &mut cx.build(span);
-        let (done, more) = (build.var(self.at), build.number(i64::from(AT_ONCE)));
+        let (done, more) = (build.var(self.at), build.number(i64::from(self.at_once)));
         let behind = build.binary(BinaryOp::Add, done, more);
         let behind = build.cast(behind, long);
         let least = build.var(least);
         let is_whole = build.binary(BinaryOp::Le, behind, least);
         let body = self.round(cx, turns, |this, cx| {
             let [whole, part] =
-                [true, false].map(|is_whole| Width { lanes: LANES, most: AT_ONCE, is_whole });
+                [true, false].map(|is_whole| Width { lanes: LANES, most: this.at_once, is_whole });
             let summands = [this.summands(cx, turns, whole)?, this.summands(cx, turns, part)?];
             let sums = [this.sums(cx, turns, whole)?, this.sums(cx, turns, part)?];
             Ok([summands, sums].map(|[whole, part]| {
@@ -632,6 +705,22 @@ impl Rows<'_> {
         let sums = Stmt::new(StmtKind::If(is_owner, vec![sums], Block::new()), span);
         Ok(vec![summands, barrier.clone(), sums, barrier])
     }
+}
+
+/// `part = lane + piece * lanes`
+fn part_of(build: &mut Builder<'_>, part: VarId, [lane, piece]: [VarId; 2], lanes: u32) -> StmtId {
+    let (from, at, by) = (build.var(lane), build.var(piece), build.number(i64::from(lanes)));
+    let far = build.binary(BinaryOp::Mul, at, by);
+    let value = build.binary(BinaryOp::Add, from, far);
+    declared(build, part, value)
+}
+
+/// An element of what a thread has computed of whole rows.
+fn held_at(cx: &mut Cx<'_>, held: VarId, [row, piece]: [VarId; 2], span: Span) -> Result<ExprId> {
+    let build = &mut cx.build(span);
+    let (array, row, piece) = (build.var(held), build.var(row), build.var(piece));
+    let row = element(cx, array, row, span)?;
+    element(cx, row, piece, span)
 }
 
 fn code(stmt: StmtId, span: Span) -> Stmt {

@@ -5,9 +5,8 @@
 //! because registers have no numbers. Out: atomic constructs, for which `privatize` gives groups copies in fast memory; it
 //! does not happen where that pass would not. Integers may be joined in any order, so the answer is the same.
 
-use ir::construct::{Args, Construct, Leaf, ReductionOp, Rules};
+use ir::construct::ReductionOp;
 use ir::program::{ExprId, ExprKind, Program, StmtId, StmtKind as C, VarId};
-use ir::region::Region;
 use ir::types::TypeKind;
 use ir::walk::Part;
 use kernel::copy::Copier;
@@ -190,27 +189,7 @@ impl Scatter<'_, '_> {
         let mut copier = Copier::new(self.cx.program);
         copier.vars.insert(self.reduce.copy, self.array);
         let body = copier.stmt(stmt);
-        let (region, function) = (self.cx.kernel.region, self.cx.function);
-        let construct = Construct {
-            dialect: self.cx.program.regions[region].construct.dialect,
-            leaves: vec![Leaf::Atomic],
-            args: Args::None,
-            clauses: Vec::new(),
-            groups: Vec::new(),
-            rules: Rules::NONE,
-            span,
-        };
-        let id = self.cx.program.regions.push(Region {
-            construct,
-            body: Some(body),
-            function,
-            parent: Some(region),
-            loops: Vec::new(),
-            vars: Vec::new(),
-            reaches: Vec::new(),
-            indirect_calls: Vec::new(),
-            span,
-        });
+        let id = self.cx.atomic(body, &[], span);
         let program = &*self.cx.program;
         let change = blind(program, id)?;
         let op =

@@ -59,7 +59,8 @@ pub(super) fn run(cx: &mut Cx<'_>) -> Result<()> {
     install(cx.program, kernel.region, code);
     cx.kernel.spaces.clear();
     cx.kernel.all = None;
-    cx.kernel.launch = Launch { independent, combined, ..Launch::default() };
+    let joined = std::mem::take(&mut cx.kernel.launch.joined);
+    cx.kernel.launch = Launch { independent, combined, joined, ..Launch::default() };
     cx.kernel.body = vec![Stmt::new(StmtKind::Code(code), kernel.span)];
     Ok(())
 }

@@ -82,14 +82,12 @@ impl Strip {
         taken: &FxHashSet<VarId>,
         sums: &FxHashSet<VarId>,
     ) -> Option<Strip> {
-        let set = Quiet::new(program).set(Part::Stmt(code), true)?;
-        let set: FxHashSet<VarId> = set.into_iter().collect();
+        let set = set_by(program, code)?;
         if dims.iter().any(|it| set.contains(it)) {
             return None;
         }
-        let code = with_constants_resolved(program, kernel, code, &set);
-        let set = Quiet::new(program).set(Part::Stmt(code), true)?;
-        let set: FxHashSet<VarId> = set.into_iter().collect();
+        let code = with_constants_resolved(program, kernel, code)?;
+        let set = set_by(program, code)?;
         let same: Vec<VarId> = dims.iter().copied().filter(|it| !moving.contains(it)).collect();
         let mut items = items(program, kernel, &listed(program, code), &mut same.clone());
         drop_unused(program, &mut items);
@@ -284,17 +282,14 @@ fn sets(program: &Program, code: StmtId, var: VarId) -> bool {
 }
 
 /// Variables that only name a value which is computed from what does not change are that value.
-fn with_constants_resolved(
-    program: &mut Program,
-    kernel: &Kernel,
-    code: StmtId,
-    set: &FxHashSet<VarId>,
-) -> StmtId {
+fn with_constants_resolved(program: &mut Program, kernel: &Kernel, code: StmtId) -> Option<StmtId> {
     let mut code = code;
     // As often as constants are made of constants.
     for _ in 0..4 {
+        // A copy of code has local variables of its own.
+        let set = set_by(program, code)?;
         let declared = uses(program, Part::Stmt(code)).1;
-        let mut known = constants(program, kernel, &declared, set);
+        let mut known = constants(program, kernel, &declared, &set);
         let moves = |program: &Program, e: ExprId| {
             looks_or_calls(program, e) || mentions(program, e, |it| set.contains(&it))
         };
@@ -305,7 +300,12 @@ fn with_constants_resolved(
         }
         code = Copier { exprs: known, ..Copier::new(program) }.stmt(code);
     }
-    code
+    Some(code)
+}
+
+/// The variables that code sets; nothing if it does more besides than store.
+fn set_by(program: &Program, code: StmtId) -> Option<FxHashSet<VarId>> {
+    Some(Quiet::new(program).set(Part::Stmt(code), true)?.into_iter().collect())
 }
 
 /// Whether an expression may look at memory, whatever is there, or call something. Addresses are only computed.

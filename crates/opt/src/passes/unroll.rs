@@ -4,7 +4,7 @@
 //! rounds in the same order, many written down one after the other, and more registers for each thread: few threads then keep
 //! the memory as busy as many would.
 
-use ir::program::{BinaryOp, For, StmtId, StmtKind as C, VarId};
+use ir::program::{BinaryOp, ExprId, For, StmtId, StmtKind as C, VarId};
 use ir::region::LoopTest;
 use ir::types::{IntKind, TypeKind};
 use ir::walk::Part;
@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 use source::Span;
 
 use super::nest::{
-    Quiet, about, counted, iteration_code, listed, loads, mentions, replace_share, taken,
+    Quiet, about, counted, is_known, iteration_code, listed, loads, mentions, replace_share, taken,
     top_locals,
 };
 use super::turns::{copied, declared, steps};
@@ -72,6 +72,12 @@ impl Rounds {
         let program = &*cx.program;
         let C::For(one) = &program.stmts[stmt].kind else { return None };
         let dim = counted(program, one).filter(|_| one.unroll.is_none())?;
+        // Where iterations have rounds of their own number, there may be few, as rows of a sparse matrix have: registers for
+        // many would be taken from other threads.
+        let is_alike = |e: ExprId| is_known(program, cx.kernel, e, &[]);
+        if ![dim.begin, dim.bound].into_iter().all(is_alike) {
+            return None;
+        }
         let is_declared = one.init.iter().all(|it| matches!(program.stmts[*it].kind, C::Local(_)));
         let is_long = about(program, &dim).is_none_or(|it| it > u64::from(TIMES.0));
         let body = listed(program, one.body);

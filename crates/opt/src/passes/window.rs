@@ -12,8 +12,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ir::program::{
-    BinaryOp, ExprId, ExprKind, For, Init, Program, StmtId, StmtKind as C, UnaryOp, VarId,
-    VarStorage,
+    BinaryOp, ExprId, ExprKind, For, Init, Program, StmtId, StmtKind as C, VarId, VarStorage,
 };
 use ir::region::LoopTest;
 use ir::types::Ty;
@@ -26,6 +25,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use source::Span;
 
 use super::code::{code_of, for_of, jumps, loops, replace};
+use super::poly::{Poly, Terms};
 use super::{Cx, Result};
 use crate::dependence::Analysis;
 
@@ -60,9 +60,6 @@ pub(super) fn run(cx: &mut Cx<'_>) -> Result<()> {
     }
     Ok(())
 }
-
-/// A sum of products of variables and constants; the empty product is the constant.
-type Poly = BTreeMap<Vec<VarId>, i64>;
 
 /// Elements that differ in a constant along the loop.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -213,7 +210,7 @@ fn plan(cx: &Cx<'_>, stmt: StmtId) -> Option<Plan> {
 }
 
 /// The statements of a body, without braces around all of them.
-fn listed(program: &Program, body: StmtId) -> Vec<StmtId> {
+pub(super) fn listed(program: &Program, body: StmtId) -> Vec<StmtId> {
     let mut list = vec![body];
     while let [only] = list.as_slice()
         && let C::Block(inside) = &program.stmts[*only].kind
@@ -224,7 +221,7 @@ fn listed(program: &Program, body: StmtId) -> Vec<StmtId> {
 }
 
 /// `a[i] = value`, where nothing in the value stores.
-fn is_plain_store(program: &Program, e: ExprId) -> bool {
+pub(super) fn is_plain_store(program: &Program, e: ExprId) -> bool {
     let ExprKind::Assign(to, value) = program.exprs[e].kind else { return false };
     let (used, _) = uses(program, Part::Expr(value));
     matches!(program.exprs[to].kind, ExprKind::Index(..))
@@ -373,68 +370,9 @@ impl Look<'_> {
 
     /// An expression of signed integers as a polynomial of variables that stay, and the counter.
     fn poly(&self, e: ExprId) -> Option<Poly> {
-        let program = self.program;
-        let expr = &program.exprs[e];
-        let kind = program.types.integer_kind(expr.ty)?;
-        if !program.model.int_signed(kind) {
-            return None;
-        }
-        match &expr.kind {
-            ExprKind::Int(value) => Some(constant(*value)),
-            ExprKind::EnumConst(..) => kernel::count::constant(program, e).map(constant),
-            ExprKind::Var(var) if *var == self.dim.var => Some(Poly::from([(vec![*var], 1)])),
-            ExprKind::Var(var) => {
-                let stays = !self.changed.contains(var) && (self.own)(*var);
-                stays.then(|| Poly::from([(vec![*var], 1)]))
-            }
-            ExprKind::Cast(_, of) => {
-                let from = program.types.integer_kind(program.exprs[*of].ty)?;
-                let widens = program.model.int_bits(kind) >= program.model.int_bits(from);
-                if widens { self.poly(*of) } else { None }
-            }
-            ExprKind::Unary(UnaryOp::Plus, of) => self.poly(*of),
-            ExprKind::Unary(UnaryOp::Minus, of) => product(&self.poly(*of)?, &constant(-1)),
-            ExprKind::Binary(op, a, b) => {
-                let (a, b) = (self.poly(*a)?, self.poly(*b)?);
-                match op {
-                    BinaryOp::Add => sum(a, &b),
-                    BinaryOp::Sub => sum(a, &product(&b, &constant(-1))?),
-                    BinaryOp::Mul => product(&a, &b),
-                    _ => None,
-                }
-            }
-            _ => None,
-        }
+        let Look { program, changed, own, .. } = *self;
+        Terms { program, counters: &[self.dim.var], changed, own }.poly(e)
     }
-}
-
-fn constant(value: i64) -> Poly {
-    let mut poly = Poly::new();
-    if value != 0 {
-        poly.insert(Vec::new(), value);
-    }
-    poly
-}
-
-fn sum(mut a: Poly, b: &Poly) -> Option<Poly> {
-    for (vars, by) in b {
-        let entry = a.entry(vars.clone()).or_insert(0);
-        *entry = entry.checked_add(*by)?;
-    }
-    a.retain(|_, it| *it != 0);
-    Some(a)
-}
-
-fn product(a: &Poly, b: &Poly) -> Option<Poly> {
-    let mut made = Poly::new();
-    for (x, by) in a {
-        for (y, with) in b {
-            let mut vars: Vec<VarId> = x.iter().chain(y).copied().collect();
-            vars.sort_unstable();
-            made = sum(made, &Poly::from([(vars, by.checked_mul(*with)?)]))?;
-        }
-    }
-    Some(made)
 }
 
 /// The registers of a group, from the first element on.

@@ -470,7 +470,7 @@ fn summing(kernel: &Kernel) -> Vec<Crew> {
         StmtKind::Reduce(it) if !it.is_league || Some(it.crew) == kernel.all => Some(it.crew),
         _ => None,
     });
-    crews.collect()
+    crews.chain(kernel.launch.summing.iter().copied()).collect()
 }
 
 /// Whether code is short and without loops, and does not ask which iteration it is of.

@@ -103,7 +103,7 @@ fn splits(model: &Model<'_>, outer: &[usize]) -> Vec<Vec<usize>> {
         let mut set = Vec::new();
         for &at in nest.iter().skip(1) {
             let Some(mark) = model.tree.loop_at(at) else { continue };
-            let is_inside = set.iter().any(|it| model.tree.nest(*it).contains(&at));
+            let is_inside = set.iter().any(|it| model.tree.is_within(at, *it));
             if mark.depth >= from && !is_inside && may_have_threads(model, mark) {
                 set.push(at);
             }

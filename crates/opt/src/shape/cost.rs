@@ -6,11 +6,15 @@
 //! On cores a thread walks through memory, so what it skips is read in vain; on a GPU neighbouring threads do, so
 //! the stride counts in the loop that they share.
 
+use std::cell::RefCell;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
 use crate::marks::{AccessMark, LoopTree, Stride};
 use crate::profile::{Kind, Profile};
 
 use super::{Shape, Terms};
-use ir::program::Program;
+use ir::program::{Program, VarId};
 
 /// What something costs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -73,7 +77,7 @@ fn time(ns: f64) -> String {
 }
 
 /// Which of the plausible numbers of iterations is counted with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Scale {
     Low,
     Estimate,
@@ -86,6 +90,8 @@ pub(super) struct Model<'a> {
     pub(super) tree: &'a LoopTree,
     pub(super) profile: &'a Profile,
     pub(super) terms: Terms<'a>,
+    /// What loops inside cost at best, by loop, entries and scale.
+    pub(super) inner: RefCell<FxHashMap<(usize, u64, Scale), Option<Cost>>>,
 }
 
 /// The part of the smaller of two times that does not overlap with the larger.
@@ -240,7 +246,7 @@ impl Model<'_> {
         let mut cost = Cost::default();
         let accesses = self.apart(root);
         for at in self.tree.nest(root) {
-            let thread = shape.split.iter().copied().find(|it| self.tree.nest(*it).contains(&at));
+            let thread = shape.split.iter().copied().find(|it| self.tree.is_within(at, *it));
             let (threads, fastest) = match thread {
                 Some(it) => (wide * team, Some(it)),
                 None => (wide, shape.outer.last().copied()),
@@ -285,16 +291,11 @@ impl Model<'_> {
     /// The accesses of a nest; of those that move alike through one array, and so through the same
     /// lines, one.
     pub(super) fn apart(&self, root: usize) -> Vec<&AccessMark> {
-        let mut found: Vec<&AccessMark> = Vec::new();
-        for it in self.tree.accesses.iter().filter(|it| it.stride(root).is_some()) {
-            let is_alike = |other: &&AccessMark| {
-                it.var.is_some() && other.var == it.var && other.strides == it.strides
-            };
-            if !found.iter().any(is_alike) {
-                found.push(it);
-            }
-        }
-        found
+        let mut seen: FxHashSet<(VarId, &[(usize, Stride)])> = FxHashSet::default();
+        let accesses = self.tree.accesses.iter().filter(|it| it.stride(root).is_some());
+        accesses
+            .filter(|it| it.var.is_none_or(|var| seen.insert((var, it.strides.as_slice()))))
+            .collect()
     }
 
     /// How often a loop is met for one entry of the nest.

@@ -20,6 +20,8 @@ pub mod cost;
 mod within;
 mod written;
 
+use std::cell::RefCell;
+
 use ir::program::Program;
 
 use crate::marks::{LoopTree, TripsFrom};
@@ -190,7 +192,7 @@ pub fn choose_with(
     profile: &Profile,
     terms: Terms<'_>,
 ) -> Vec<Choice> {
-    let model = Model { program, tree, profile, terms };
+    let model = Model { program, tree, profile, terms, inner: RefCell::default() };
     let mut choices = Vec::new();
     for root in tree.roots() {
         choose_nest(&model, root, 1.0, &mut choices);
@@ -266,7 +268,7 @@ const SAME: f64 = 1.02;
 
 /// All shapes of a nest, cheapest first.
 fn ranked(model: &Model<'_>, root: usize, entries: f64, scale: Scale) -> Vec<Ranked> {
-    let mut found: Vec<Ranked> = candidates::of(model, root)
+    let mut found: Vec<(usize, Ranked)> = candidates::of(model, root)
         .into_iter()
         .map(|shape| {
             let mut cost = model.cost(root, &shape, entries, scale);
@@ -277,21 +279,21 @@ fn ranked(model: &Model<'_>, root: usize, entries: f64, scale: Scale) -> Vec<Ran
             }
             Ranked { shape, cost }
         })
+        .enumerate()
         .collect();
     // Equal ones stay in the order of candidates: simple ones first.
-    let order: Vec<Shape> = found.iter().map(|it| it.shape.clone()).collect();
-    found.sort_by(|a, b| a.cost.total().total_cmp(&b.cost.total()));
+    found.sort_by(|a, b| a.1.cost.total().total_cmp(&b.1.cost.total()));
     // So do those that the model cannot tell apart.
-    let limit = found.first().map_or(0.0, |it| SAME * it.cost.total());
-    let place = |it: &Ranked| {
+    let limit = found.first().map_or(0.0, |it| SAME * it.1.cost.total());
+    let place = |(at, it): &(usize, Ranked)| {
         let is_involved = !it.shape.split.is_empty() || !it.shape.whole.is_empty();
-        (is_involved, order.iter().position(|shape| *shape == it.shape))
+        (is_involved, *at)
     };
-    let alike = found.iter().take_while(|it| it.cost.total() <= limit).count();
+    let alike = found.iter().take_while(|it| it.1.cost.total() <= limit).count();
     if let Some(alike) = found.get_mut(..alike) {
         alike.sort_by_key(place);
     }
-    found
+    found.into_iter().map(|it| it.1).collect()
 }
 
 /// What a loop costs that runs in order while loops inside it have the threads.
@@ -303,10 +305,20 @@ fn inside(model: &Model<'_>, root: usize, entries: f64, scale: Scale) -> Option<
     let trips = model.trips(root, scale);
     let mut sum = model.own(root, entries, scale);
     for &child in &mark.children {
-        let best = ranked(model, child, entries * trips, scale).into_iter().next()?;
-        sum = sum.and(best.cost);
+        sum = sum.and(cheapest(model, child, entries * trips, scale)?);
     }
     Some(sum)
+}
+
+/// What the best shape of a loop inside costs: each of the loops around it asks.
+fn cheapest(model: &Model<'_>, root: usize, entries: f64, scale: Scale) -> Option<Cost> {
+    let key = (root, entries.to_bits(), scale);
+    if let Some(known) = model.inner.borrow().get(&key) {
+        return *known;
+    }
+    let found = ranked(model, root, entries, scale).into_iter().next().map(|it| it.cost);
+    model.inner.borrow_mut().insert(key, found);
+    found
 }
 
 fn told(

@@ -166,7 +166,7 @@ impl Analysis<'_> {
         let mut open: BTreeMap<VarId, Open> = BTreeMap::new();
         for &stmt in stmts {
             let region = self.region_of(stmt);
-            let mut news = region.map_or_else(Vec::new, |id| self.open(id, stmt));
+            let news = region.map_or_else(Vec::new, |id| self.open(id, stmt));
             if news.is_empty() && open.is_empty() {
                 continue;
             }
@@ -190,14 +190,17 @@ impl Analysis<'_> {
             for var in ended {
                 found.extend(open.remove(&var).and_then(closed));
             }
-            news.retain(|it| !ends(it, true));
             for new in news {
+                let is_followed = open.contains_key(&new.transfer.var) || open.len() < MOST;
+                if !is_followed || ends(&new, true) {
+                    continue;
+                }
                 if let Some(it) = open.get_mut(&new.transfer.var) {
                     it.regions.extend(new.regions);
                     it.last = stmt;
                     it.goes |= new.goes;
                     it.returns |= new.returns;
-                } else if open.len() < MOST {
+                } else {
                     open.insert(new.transfer.var, new);
                 }
             }

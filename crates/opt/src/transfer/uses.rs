@@ -93,8 +93,16 @@ impl Analysis<'_> {
 
     /// Whether these uses may read or write an object.
     pub(crate) fn touches(&self, uses: &Uses, object: (Base, Option<Ty>), writes: bool) -> bool {
-        (uses.is_open && !self.is_hidden(object.0))
-            || uses.list.iter().any(|it| it.writes == writes && self.may_be(it, object))
+        if uses.is_open && !self.is_hidden(object.0) {
+            return true;
+        }
+        let fits = |it: &Use| it.writes == writes && self.may_be(it, object);
+        let Base::Var(_) = object.0 else { return uses.list.iter().any(fits) };
+        // Of variables only the same one; those come first in the list.
+        let least = |base| Use { base, ty: None, writes: false, by: None };
+        let same = uses.list.range(least(object.0)..).take_while(|it| it.base == object.0);
+        let pointers = uses.list.range(least(Base::Pointee(VarId::from_index(0)))..);
+        same.chain(pointers).any(fits)
     }
 }
 

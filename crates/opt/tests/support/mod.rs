@@ -5,8 +5,8 @@ use ir::construct::Leaf;
 use kernel::Module;
 use kernel::interpret::{Form, Machine, Order};
 use kernel::verify::{Fault, verify, verify_spmd};
-use opt::passes::pipeline::{self, CORE_PASSES, LONE_PASSES, PASSES};
-use opt::passes::{Cores, Fabric, Free, Groups};
+use opt::passes::pipeline::{self, CORE_PASSES, LONE_PASSES, PASSES, Pass};
+use opt::passes::{Cores, Fabric, Free, Groups, Refusal};
 use source::{Severity, SourceMap};
 
 /// The module that a text means, or what is wrong with the text. `is_c`: C whose regions are outlined.
@@ -50,15 +50,9 @@ pub(crate) fn faults(found: Vec<Fault>) -> String {
     found.iter().map(|it| format!("{:?}: {}\n", it.law, it.text)).collect()
 }
 
-/// The module with its kernels after a pass and those before it; `deep`: all loops are shared that may be.
-pub(crate) fn after(
-    module: &Module,
-    pass: &str,
-    threads: u64,
-    deep: bool,
-) -> Result<Module, String> {
-    let mut made = module.clone();
-    let groups = Groups {
+/// A device whose groups have so many threads at most.
+fn groups(threads: u64) -> Groups {
+    Groups {
         most_threads: threads,
         lanes: if threads.is_multiple_of(32) { threads / 4 } else { threads.min(2) },
         memory: 1 << 20,
@@ -68,19 +62,59 @@ pub(crate) fn after(
         many: 100,
         at_once: 8,
         atomics: true,
-    };
+    }
+}
+
+/// The module with its kernels after all passes; `deep`: all loops are shared that may be.
+#[allow(dead_code, reason = "not every test that shares this asks")]
+pub(crate) fn after_all(module: &Module, threads: u64, deep: bool) -> Result<Module, String> {
+    let mut made = module.clone();
     let free = if deep { independent(module) } else { Free::default() };
     for at in 0..made.kernels.len() {
         let kernel = made.kernels[at].clone();
-        match pipeline::run(&mut made.program, &kernel, groups, &free, Some(pass)) {
-            Ok(kernel) => made.kernels[at] = kernel,
-            Err(refusal) => {
-                let why = refusal.bug.as_deref().unwrap_or(refusal.why);
-                return Err(format!("refused: {why}\n"));
-            }
-        }
+        made.kernels[at] = pipeline::run(&mut made.program, &kernel, groups(threads), &free, None)
+            .map_err(refused)?;
     }
     Ok(made)
+}
+
+fn refused(refusal: Refusal) -> String {
+    format!("refused: {}\n", refusal.bug.as_deref().unwrap_or(refusal.why))
+}
+
+/// Takes a module through passes and runs it after each that changes it: what is otherwise than at first. The last pass may
+/// bring another form.
+fn watched<'p>(
+    module: &Module,
+    passes: impl Iterator<Item = &'p Pass>,
+    step: impl Fn(&Pass, &mut Module, usize) -> Result<(), Refusal>,
+    (first, size, last): (&str, (u64, u64), Form),
+) -> Result<String, String> {
+    let mut made = module.clone();
+    let mut told = String::new();
+    let mut passes = passes.peekable();
+    while let Some(pass) = passes.next() {
+        let before = made.kernels.clone();
+        for at in 0..made.kernels.len() {
+            if let Err(refusal) = step(pass, &mut made, at) {
+                return Err(format!("{told}after {}: {}", pass.name, refused(refusal)));
+            }
+        }
+        let is_last = passes.peek().is_none();
+        if !is_last && before == made.kernels {
+            continue;
+        }
+        let form = if is_last { last } else { Form::Outlined };
+        let found = if form == Form::Spmd { verify_spmd(&made) } else { verify(&made) };
+        if !found.is_empty() {
+            told.push_str(&format!("after {}: {}", pass.name, faults(found)));
+        }
+        let now = values(&made, form, size);
+        if now != first {
+            told.push_str(&format!("after {}:\n{now}", pass.name));
+        }
+    }
+    Ok(told)
 }
 
 /// Loops whose rounds are independent.
@@ -116,6 +150,7 @@ fn after_for_cores(module: &Module, pass: &str) -> Result<(Module, String), Stri
 pub(crate) fn same_for_cores(module: &Module, size: (u64, u64)) -> (String, String) {
     let first = values(module, Form::Outlined, size);
     let (mut told, mut chosen) = (String::new(), String::new());
+    let mut before = module.kernels.clone();
     // Each shared loop is changed by one of the later passes at most.
     for pass in CORE_PASSES.iter().take(2).chain(CORE_PASSES.last()) {
         let (made, notes) = match after_for_cores(module, pass.name) {
@@ -125,6 +160,10 @@ pub(crate) fn same_for_cores(module: &Module, size: (u64, u64)) -> (String, Stri
                 break;
             }
         };
+        chosen = notes;
+        if made.kernels == before {
+            continue;
+        }
         let found = verify(&made);
         if !found.is_empty() {
             told.push_str(&format!("after {}: {}", pass.name, faults(found)));
@@ -133,7 +172,7 @@ pub(crate) fn same_for_cores(module: &Module, size: (u64, u64)) -> (String, Stri
         if now != first {
             told.push_str(&format!("after {}:\n{now}before:\n{first}", pass.name));
         }
-        chosen = notes;
+        before = made.kernels;
     }
     (told, chosen)
 }
@@ -171,31 +210,17 @@ pub(crate) fn values(module: &Module, form: Form, (groups, threads): (u64, u64))
 pub(crate) fn same(module: &Module, size: (u64, u64), deep: bool) -> (String, String) {
     let passes = if size.1 == 1 { LONE_PASSES } else { PASSES };
     let first = values(module, Form::Outlined, size);
-    let mut told = String::new();
     let found = verify(module);
-    if !found.is_empty() {
-        told.push_str(&format!("as outlined: {}", faults(found)));
-    }
-    for pass in passes {
-        let is_last = passes.last().is_some_and(|it| it.name == pass.name);
-        let made = match after(module, pass.name, size.1, deep) {
-            Ok(made) => made,
-            Err(wrong) => {
-                told.push_str(&format!("after {}: {wrong}", pass.name));
-                break;
-            }
-        };
-        let found = if is_last { verify_spmd(&made) } else { verify(&made) };
-        if !found.is_empty() {
-            told.push_str(&format!("after {}: {}", pass.name, faults(found)));
-        }
-        let form = if is_last { Form::Spmd } else { Form::Outlined };
-        let now = values(&made, form, size);
-        if now != first {
-            told.push_str(&format!("after {}:\n{now}", pass.name));
-        }
-    }
-    (first, told)
+    let outlined = match found.is_empty() {
+        true => String::new(),
+        false => format!("as outlined: {}", faults(found)),
+    };
+    let free = if deep { independent(module) } else { Free::default() };
+    let step = |pass: &Pass, made: &mut Module, at: usize| {
+        pipeline::step(pass, &mut made.program, &mut made.kernels[at], groups(size.1), &free)
+    };
+    let told = watched(module, passes.iter(), step, (&first, size, Form::Spmd));
+    (first, format!("{outlined}{}", told.unwrap_or_else(|it| it)))
 }
 
 /// An FPGA with slow operators of different speed.
@@ -206,37 +231,43 @@ const FABRIC: Fabric = Fabric {
     reads: 1,
     lanes: 1,
     units: 1,
+    memory: 1 << 20,
     without: &[],
 };
 
 /// The same with iterations side by side: numbers that divide few others.
 const WIDE: Fabric = Fabric { lanes: 3, units: 2, ..FABRIC };
 
-/// Runs kernels as they are and after each pass that makes a pipeline, with one thread: what is otherwise later.
+/// Runs kernels as they are and after each pass that makes a pipeline, with one thread: what is otherwise later. A second time
+/// with iterations side by side, after all of them.
 pub(crate) fn pipelined(module: &Module) -> (String, String) {
     let first = values(module, Form::Outlined, (1, 1));
-    let mut told = String::new();
-    let all = pipeline::PIPELINED.iter().map(|it| (FABRIC, it.name)).chain([(WIDE, "partial")]);
-    for (fabric, pass) in all {
-        let mut made = module.clone();
-        for at in 0..made.kernels.len() {
-            let kernel = made.kernels[at].clone();
-            match pipeline::run_pipelined(&mut made.program, &kernel, fabric, Some(pass)) {
-                Ok(kernel) => made.kernels[at] = kernel,
-                Err(refusal) => {
-                    let why = refusal.bug.as_deref().unwrap_or(refusal.why);
-                    return (first, format!("{told}after {pass}: refused: {why}\n"));
-                }
+    let told = watched(
+        module,
+        pipeline::PIPELINED.iter(),
+        |pass, made, at| {
+            pipeline::step_pipelined(pass, &mut made.program, &mut made.kernels[at], FABRIC)
+        },
+        (&first, (1, 1), Form::Outlined),
+    );
+    let mut told = match told {
+        Ok(told) => told,
+        Err(refused) => return (first, refused),
+    };
+    let mut made = module.clone();
+    for at in 0..made.kernels.len() {
+        let kernel = made.kernels[at].clone();
+        match pipeline::run_pipelined(&mut made.program, &kernel, WIDE, None) {
+            Ok(kernel) => made.kernels[at] = kernel,
+            Err(refusal) => {
+                let wrong = format!("{told}after partial: {}", refused(refusal));
+                return (first, wrong);
             }
         }
-        let found = verify(&made);
-        if !found.is_empty() {
-            told.push_str(&format!("after {pass}: {}", faults(found)));
-        }
-        let now = values(&made, Form::Outlined, (1, 1));
-        if now != first {
-            told.push_str(&format!("after {pass}:\n{now}"));
-        }
+    }
+    let now = values(&made, Form::Outlined, (1, 1));
+    if now != first {
+        told.push_str(&format!("after partial:\n{now}"));
     }
     (first, told)
 }
@@ -244,10 +275,20 @@ pub(crate) fn pipelined(module: &Module) -> (String, String) {
 /// What passes have chosen for a pipeline with iterations side by side, a line for each.
 #[allow(dead_code, reason = "not every test that shares this asks")]
 pub(crate) fn chosen_wide(module: &Module) -> String {
+    chosen_with(module, WIDE)
+}
+
+/// The same with one iteration after the other.
+#[allow(dead_code, reason = "not every test that shares this asks")]
+pub(crate) fn chosen(module: &Module) -> String {
+    chosen_with(module, FABRIC)
+}
+
+fn chosen_with(module: &Module, fabric: Fabric) -> String {
     let mut made = module.clone();
     let mut told = String::new();
     for (at, kernel) in module.kernels.iter().enumerate() {
-        match pipeline::run_pipelined(&mut made.program, kernel, WIDE, None) {
+        match pipeline::run_pipelined(&mut made.program, kernel, fabric, None) {
             Ok(kernel) => kernel
                 .launch
                 .notes

@@ -9,7 +9,7 @@ use ir::construct::{
     Category, ClauseKind, Construct, DefaultMap, Implicit, Leaf, Motion, Naming, Presence, Unnamed,
     UseDevice,
 };
-use ir::program::{DeviceVar, ExprId, Program, RegionId, Typed, VarId};
+use ir::program::{DeviceVar, ExprId, ExprKind, Program, RegionId, Typed, VarId};
 use ir::region::{Attribute, Mapping, Origin, Region, Rule, Sharing};
 use ir::types::TypeKind;
 
@@ -288,7 +288,7 @@ fn enclosing(program: &Program, uses: &Uses, id: RegionId, var: VarId) -> Vec<At
     }
     for outer in ancestors(program, region.parent) {
         let construct = &program.regions[outer].construct;
-        if !construct.has(Leaf::DataRegion) {
+        if !construct.has(Leaf::DataRegion) || is_never(program, construct) {
             continue;
         }
         let items = uses.region(outer).items(var);
@@ -319,6 +319,14 @@ fn enclosing(program: &Program, uses: &Uses, id: RegionId, var: VarId) -> Vec<At
         }
     }
     Vec::new()
+}
+
+/// Whether a construct has a condition that is false wherever it stands: what it says holds nowhere.
+fn is_never(program: &Program, construct: &Construct<Typed>) -> bool {
+    construct.kinds().any(|it| {
+        let ClauseKind::If(e) = it else { return false };
+        matches!(program.exprs[program.peeled(*e)].kind, ExprKind::Int(0))
+    })
 }
 
 /// What holds for the variable if no clause names it.

@@ -47,7 +47,9 @@ pub(super) fn about(text: &str) -> Option<String> {
             continue;
         }
         if line.contains("lastprivate(conditional") {
-            return Some("`lastprivate(conditional: …)`, which clang computes wrongly".to_owned());
+            return Some(format!(
+                "`lastprivate(conditional: …)`, which clang computes wrongly{place}"
+            ));
         }
         let Some(depth) = number_behind(line, "collapse(") else { continue };
         let headers = lines.clone().map(str::trim).filter(|it| it.starts_with("for ("));
@@ -57,7 +59,7 @@ pub(super) fn about(text: &str) -> Option<String> {
             let outer = names.get(..index).unwrap_or_default();
             if let Some(name) = outer.iter().find(|it| has_word(header, it)) {
                 return Some(format!(
-                    "`lastprivate` on collapsed loops of which one depends on `{name}`, which clang computes wrongly"
+                    "`lastprivate` on collapsed loops of which one depends on `{name}`, which clang computes wrongly{place}"
                 ));
             }
         }
@@ -86,8 +88,8 @@ mod tests {
             (said, part) => assert_eq!(said.as_deref(), part, "{text}"),
         };
         check(
-            "#pragma omp for lastprivate(conditional: x)\nfor (int i = 0;;)",
-            Some("conditional"),
+            "# 4 \"d.c\"\n#pragma omp for lastprivate(conditional: x)\nfor (int i = 0;;)",
+            Some("conditional: …)`, which clang computes wrongly (d.c:4)"),
         );
         let nest = |bound: &str, clauses: &str| {
             format!(

@@ -6,7 +6,7 @@
 
 use ir::construct::ClauseKind;
 use ir::program::{ExprId, FunctionId, RegionId, VarId};
-use ir::region::Sharing;
+use ir::region::{Mapping, Sharing};
 use ir::types::{ArrayLen, Ty, TypeKind};
 use ir::walk::Part;
 use rustc_hash::FxHashSet;
@@ -191,7 +191,7 @@ impl Lowering<'_> {
                 | Sharing::LastPrivate
                 | Sharing::FirstLastPrivate,
             ) => true,
-            _ => is_aligned(it.var),
+            _ => is_aligned(it.var) || it.mappings.iter().any(|it| it.value == Mapping::Private),
         };
         let is_array = |it: &VarId| self.program.types.is_vla(self.program.vars[*it].ty);
         region.vars.iter().filter(is_copied).map(|it| it.var).filter(is_array).collect()

@@ -126,6 +126,19 @@ impl Lowering<'_> {
         }
     }
 
+    /// The variable that an expression names, or a part of.
+    fn object(&self, expr: ExprId) -> Option<VarId> {
+        match self.program.exprs[expr].kind {
+            ExprKind::Var(var) => Some(var),
+            ExprKind::Member(of, ..) => self.object(of),
+            ExprKind::Index(of, _) => {
+                let is_array = self.program.types.is_array(self.program.exprs[of].ty);
+                if is_array { self.object(of) } else { None }
+            }
+            _ => None,
+        }
+    }
+
     /// The string that an expression is, or is called by: `__func__`.
     fn string(&self, expr: ExprId) -> Option<ExprId> {
         match self.program.exprs[expr].kind {

@@ -12,7 +12,6 @@ use ir::program::{FunctionId, VarId, VarStorage};
 use ir::walk::Part;
 use rustc_hash::FxHashSet;
 
-use super::forms::is_for_one;
 use crate::c::{Grid, Selection, Used};
 use crate::lower::Lowering;
 use crate::lower::kernel::regions_in;
@@ -52,7 +51,8 @@ impl Lowering<'_> {
             }
             let regions = function.body.map(|it| regions_in(program, it)).unwrap_or_default();
             let is_alone = |leaf: &Leaf| {
-                is_for_one(*leaf) || *leaf == Leaf::Atomic && self.agrees_on_atomics()
+                matches!(leaf, Leaf::Simd | Leaf::Cache | Leaf::Nothing)
+                    || *leaf == Leaf::Atomic && self.agrees_on_atomics()
             };
             let mut constructs = regions.iter().map(|it| &program.regions[*it].construct);
             if !constructs.all(|it| it.goes_back() || it.leaves.iter().all(is_alone)) {

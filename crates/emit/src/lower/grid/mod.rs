@@ -3,12 +3,9 @@
 //! In: the kernels that the host's text calls, and their arguments. Out: one text in OpenCL C with
 //! them, every function they reach and the variables that live on devices ([`unit`]).
 //!
-//! A kernel has one of four forms ([`Form`]). *Flat*: the construct is one nest of loops, and all
-//! threads of all groups take its iterations in turns ([`flat`]). *Team*: a group is a team, which runs
-//! its code together and shares the loops for threads in it ([`team`]). *Solo*: one thread runs the region,
-//! and every construct inside means what it means to a team of one ([`solo`]): right for all that
-//! directives can say, and as slow as that sounds; the report names the reason. *SPMD*: what would be solo, where the kernel form can say it ([`spmd`]): teams are groups, threads are
-//! theirs.
+//! Kernels come from passes: teams are groups, threads are theirs, and every thread runs the kernel from the beginning
+//! ([`spmd`]). A region that asks for nobody else, or that cannot be outlined, is run by one thread, and every construct
+//! in it means what it means to a team of one ([`solo`]); the report names the reason.
 //!
 //! Pointers are flat: memory of the device behind one kind of pointer. Where the driver's C has no
 //! such pointers, the device is the host's processor, and all its pointers are.
@@ -16,13 +13,8 @@
 mod aligned;
 mod arrays;
 mod atomic;
-mod block;
 mod builtins;
-mod cached;
 mod calls;
-mod flat;
-mod forms;
-mod league;
 mod lent;
 mod linked;
 mod literals;
@@ -31,21 +23,16 @@ mod refused;
 mod solo;
 mod spmd;
 pub(in crate::lower) mod statics;
-mod team;
 mod told;
 mod unit;
 mod user;
-mod uses;
 mod variables;
 
 pub(super) use crate::c::library::known;
-pub(super) use forms::{Form, is_value};
-pub(super) use league::{TEAM, TEAMS};
 pub(super) use lent::StackPlace;
 pub use pipelined::{Given, Pipeline, Pipelines, no_hardware};
 pub(super) use spmd::Kernels;
 pub(crate) use spmd::{bug, groups};
-pub(super) use team::Team;
 pub(super) use unit::by_clock;
 pub(super) use variables::Placed;
 
@@ -111,12 +98,6 @@ impl Lowering<'_> {
     pub(super) fn on_grid(&self, printer: &Printer<'_>, id: RegionId, out: &mut Out<'_>) {
         if self.program.regions[id].construct.goes_back() {
             return self.ask_from_grid(printer, id, out);
-        }
-        if self.threads_of_team(printer, id, out)
-            || self.loop_of_teams(printer, id, out)
-            || self.bring_near(printer, id, out)
-        {
-            return;
         }
         let leaves = self.program.regions[id].construct.leaves.clone();
         self.alone(printer, id, &leaves, out);

@@ -56,7 +56,9 @@ impl Lowering<'_> {
         let limits = launched.iter().filter(|it| it.limit.is_some());
         let limits = limits.filter_map(|it| thread_limit(&self.program.regions[it.region]));
         let computed = launched.iter().flat_map(|it| &it.entries.computed).map(|it| it.0);
-        outline(self.program, &ids, &computed.chain(limits).collect())
+        let mut outlined = outline(self.program, &ids, &computed.chain(limits).collect());
+        crate::joined::keep(self.written, &mut outlined.module.kernels);
+        outlined
     }
 
     /// Kernels as pipelines with what they are given; what cannot be one is an error.

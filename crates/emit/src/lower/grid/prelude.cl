@@ -22,31 +22,7 @@ static unsigned long __ferry_quotient(unsigned long a, unsigned long b)
 {
   return (a | b) >> 32 == 0 ? (unsigned)a / (unsigned)b : a / b;
 }
-static unsigned long __ferry_rest(unsigned long a, unsigned long b)
-{
-  return (a | b) >> 32 == 0 ? (unsigned)a % (unsigned)b : a % b;
-}
 #define __ferry_thread() get_global_id(0)
-#define __ferry_bundled() get_global_id(0)
-#define __ferry_threads() get_global_size(0)
-#define __ferry_team() get_group_id(0)
-#define __ferry_teams() get_num_groups(0)
-/* A group of a processor is one thread. */
-#if defined(__FERRY_ONE_MEMORY)
-#ifdef __FERRY_STACK
-#define __ferry_near __local
-#else
-#define __ferry_near
-#endif
-#define __ferry_place() 0u
-#define __ferry_places() 1u
-#define __ferry_meet()
-#else
-#define __ferry_near __local
-#define __ferry_place() ((unsigned)get_local_id(0))
-#define __ferry_places() ((unsigned)get_local_size(0))
-#define __ferry_meet() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
-#endif
 /* Kernels that are there twice: groups of a processor are one thread. */
 #if defined(__FERRY_ONE_MEMORY) && !defined(__FERRY_GROUPS)
 #define __FERRY_LONE
@@ -180,113 +156,21 @@ static int __ferry_is_last(unsigned long parts)
   atomic_xchg(done, 0);
   return 1;
 }
-/* How iterations are dealt. A thread of a processor takes such as follow each other, and computes several at
-   once; threads of other devices take turns, so that neighbours use memory side by side. */
-#if defined(__FERRY_ONE_MEMORY)
-static unsigned long __ferry_begin(unsigned long who, unsigned long of, unsigned long all)
-{
-  const unsigned long rest = all % of;
-  return all / of * who + (who < rest ? who : rest);
-}
-#define __ferry_end(who, of, all) __ferry_begin((who) + 1, of, all)
-static unsigned long __ferry_run(unsigned long of, unsigned long left, unsigned long row, long step)
-{
-  /* So that no variable that counts by such steps runs over. */
-  const unsigned long most = 0x40000000 / (step < 0 ? -step : step) + 1;
-  left = left < row ? left : row;
-  return left < most ? left : most;
-}
-#define __ferry_along(off, run) for (int off = 0; off < (int)(run); off++)
-#define __ferry_along_free(off, run) _Pragma("clang loop vectorize(assume_safety)") __ferry_along(off, run)
-#else
-#define __ferry_begin(who, of, all) (who)
-#define __ferry_end(who, of, all) (all)
-#define __ferry_run(of, left, row, step) (of)
-#define __ferry_along(off, run) const int off = 0;
-#define __ferry_along_free __ferry_along
-#endif
 static __ferry_far void *__ferry_copy(__ferry_far void *to, const __ferry_far void *from, __ferry_size size)
 {
   for (__ferry_size at = 0; at < size; at++)
     ((__ferry_far char *)to)[at] = ((const __ferry_far char *)from)[at];
   return to;
 }
-/* What a thread has, to the memory of the device and to that of its group. */
+/* What a thread has, to the memory of the device. */
 #ifdef __FERRY_STACK
 static void __ferry_put(__global void *to, const void *from, __ferry_size size)
 {
   for (__ferry_size at = 0; at < size; at++)
     ((__global char *)to)[at] = ((const char *)from)[at];
 }
-static void __ferry_put_near(__local void *to, const void *from, __ferry_size size)
-{
-  for (__ferry_size at = 0; at < size; at++)
-    ((__local char *)to)[at] = ((const char *)from)[at];
-}
 #else
 #define __ferry_put __ferry_copy
-#endif
-/* Zeros, from all threads of a group. */
-#ifdef __FERRY_STACK
-#define __ferry_group __local
-#else
-#define __ferry_group
-#endif
-static void __ferry_clear(__ferry_group void *at, __ferry_size size)
-{
-  const __ferry_size words = (__ferry_size)at % 4 == 0 ? size / 4 : 0;
-  for (__ferry_size word = __ferry_place(); word < words; word += __ferry_places())
-    ((__ferry_group unsigned *)at)[word] = 0;
-  for (__ferry_size byte = 4 * words + __ferry_place(); byte < size; byte += __ferry_places())
-    ((__ferry_group char *)at)[byte] = 0;
-}
-#if defined(__FERRY_ONE_MEMORY) || defined(__FERRY_STACK)
-/* What a directive asks to have near is near; or no pointer leads to either of two kinds of memory. */
-#define __ferry_nearby(type, piece, room, most)
-#define __ferry_clip(piece, at, from, length, all)
-#define __ferry_seen(type, piece, room, far, i, j, k) (far)
-#define __ferry_kept(type, piece, room, far, i, j, k) (far)
-#define __ferry_bring(piece, room, far)
-#define __ferry_put_back(piece, room, far)
-#else
-/* A part of an array that the group has near it: where it begins and how long it is in each dimension. Elements in
-   the part are there, others where they are. */
-typedef struct { long first[3]; unsigned long count[3]; } __ferry_piece;
-#define __ferry_nearby(type, piece, room, most) \
-  __ferry_near type room[most]; \
-  __ferry_piece piece = { { 0, 0, 0 }, { 0, 1, 1 } }
-/* No more than there is: a part may reach beyond the array where its loop does not. */
-static void __ferry_clip_to(__ferry_piece *piece, int at, long from, long length, long all)
-{
-  const long begin = from < 0 ? 0 : from, end = from + length < all ? from + length : all;
-  piece->first[at] = begin, piece->count[at] = begin < end ? end - begin : 0;
-}
-#define __ferry_clip(piece, at, from, length, all) __ferry_clip_to(&piece, at, from, length, all)
-static int __ferry_is_near(__ferry_piece piece, long i, long j, long k)
-{
-  return (unsigned long)(i - piece.first[0]) < piece.count[0] && (unsigned long)(j - piece.first[1]) < piece.count[1]
-    && (unsigned long)(k - piece.first[2]) < piece.count[2];
-}
-static unsigned long __ferry_spot(__ferry_piece piece, long i, long j, long k)
-{
-  return ((i - piece.first[0]) * piece.count[1] + (j - piece.first[1])) * piece.count[2] + (k - piece.first[2]);
-}
-#define __ferry_seen(type, piece, room, far, i, j, k) \
-  (__ferry_is_near(piece, i, j, k) ? (type)(room)[__ferry_spot(piece, i, j, k)] : (type)(far))
-#define __ferry_kept(type, piece, room, far, i, j, k) \
-  (*(__ferry_is_near(piece, i, j, k) ? (type *)&(room)[__ferry_spot(piece, i, j, k)] : (type *)&(far)))
-/* The threads of the group move the elements of a part, each some of them. */
-static long __ferry_moved(__ferry_piece piece, int at, unsigned long spot)
-{
-  const unsigned long row = spot / piece.count[2];
-  return piece.first[at] + (long)(at == 0 ? row / piece.count[1] : at == 1 ? row % piece.count[1] : spot % piece.count[2]);
-}
-#define __ferry_subscript(piece, at) __ferry_moved(piece, at, __ferry_at)
-#define __ferry_each(piece) \
-  for (unsigned long __ferry_at = __ferry_place(); \
-       __ferry_at < piece.count[0] * piece.count[1] * piece.count[2]; __ferry_at += __ferry_places())
-#define __ferry_bring(piece, room, far) __ferry_each(piece) (room)[__ferry_at] = (far)
-#define __ferry_put_back(piece, room, far) __ferry_each(piece) (far) = (room)[__ferry_at]
 #endif
 static int __ferry_c_abs(int value) { return value < 0 ? -value : value; }
 static long __ferry_c_labs(long value) { return value < 0 ? -value : value; }

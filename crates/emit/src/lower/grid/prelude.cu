@@ -8,7 +8,6 @@ typedef unsigned long __ferry_u64, __ferry_word, __ferry_size;
 #define _Bool bool
 #define __auto_type auto
 #define __ferry_generic
-#define __ferry_near __shared__
 /* What other files may use, where they are linked. */
 #ifdef __FERRY_LINKED
 #define __ferry_shared extern "C"
@@ -21,19 +20,6 @@ static __device__ unsigned long __ferry_thread(void)
 {
   return (unsigned long)blockIdx.x * blockDim.x + threadIdx.x;
 }
-/* The same with bundles of threads that run in step counted through all groups. */
-static __device__ unsigned long __ferry_bundled(void)
-{
-  if (blockDim.x % 32 != 0)
-    return __ferry_thread();
-  return ((unsigned long)(threadIdx.x / 32) * gridDim.x + blockIdx.x) * 32 + threadIdx.x % 32;
-}
-static __device__ unsigned long __ferry_threads(void) { return (unsigned long)gridDim.x * blockDim.x; }
-static __device__ unsigned long __ferry_team(void) { return blockIdx.x; }
-static __device__ unsigned long __ferry_teams(void) { return gridDim.x; }
-static __device__ unsigned __ferry_place(void) { return threadIdx.x; }
-static __device__ unsigned __ferry_places(void) { return blockDim.x; }
-static __device__ void __ferry_meet(void) { __syncthreads(); }
 #define __builtin_inf() __builtin_bit_cast(double, 0x7ff0000000000000)
 template <class T> using __ferry_make = T;
 template <class T> struct __ferry_plain { typedef T type; };
@@ -59,10 +45,6 @@ static __device__ bool __ferry_step(bool &at, int by)
 static __device__ unsigned long __ferry_quotient(unsigned long a, unsigned long b)
 {
   return (a | b) >> 32 == 0 ? (unsigned)a / (unsigned)b : a / b;
-}
-static __device__ unsigned long __ferry_rest(unsigned long a, unsigned long b)
-{
-  return (a | b) >> 32 == 0 ? (unsigned)a % (unsigned)b : a % b;
 }
 /* An argument of a kernel: an address, or a value of at most eight bytes. */
 struct __ferry_slot {
@@ -221,69 +203,6 @@ static __device__ int __ferry_is_last(unsigned long parts)
   atomicExch((int *)parts, 0);
   return 1;
 }
-/* The values of all threads of a group as one, which all of them get. */
-template <class T, class F> static __device__ T __ferry_combine(T own, F join)
-{
-  __shared__ T parts[256];
-  __syncthreads();
-  if (blockDim.x % 32 != 0) {
-    parts[threadIdx.x] = own;
-    __syncthreads();
-    if (threadIdx.x == 0)
-      for (unsigned at = 1; at < blockDim.x; at++)
-        parts[0] = join(parts[0], parts[at]);
-    __syncthreads();
-    return parts[0];
-  }
-  for (int far = 16; far > 0; far /= 2)
-    own = join(own, (T)__shfl_down_sync(0xffffffff, own, far));
-  if (threadIdx.x % 32 == 0)
-    parts[threadIdx.x / 32] = own;
-  __syncthreads();
-  if (threadIdx.x == 0)
-    for (unsigned at = 1; at < blockDim.x / 32; at++)
-      parts[0] = join(parts[0], parts[at]);
-  __syncthreads();
-  return parts[0];
-}
-/* A part of an array that the group has near it: where it begins and how long it is in each dimension. Elements in
-   the part are there, others where they are. */
-typedef struct { long first[3]; unsigned long count[3]; } __ferry_piece;
-#define __ferry_nearby(type, piece, room, most) \
-  __ferry_near type room[most]; \
-  __ferry_piece piece = { { 0, 0, 0 }, { 0, 1, 1 } }
-/* No more than there is: a part may reach beyond the array where its loop does not. */
-static __device__ void __ferry_clip_to(__ferry_piece *piece, int at, long from, long length, long all)
-{
-  const long begin = from < 0 ? 0 : from, end = from + length < all ? from + length : all;
-  piece->first[at] = begin, piece->count[at] = begin < end ? end - begin : 0;
-}
-#define __ferry_clip(piece, at, from, length, all) __ferry_clip_to(&piece, at, from, length, all)
-static __device__ int __ferry_is_near(__ferry_piece piece, long i, long j, long k)
-{
-  return (unsigned long)(i - piece.first[0]) < piece.count[0] && (unsigned long)(j - piece.first[1]) < piece.count[1]
-    && (unsigned long)(k - piece.first[2]) < piece.count[2];
-}
-static __device__ unsigned long __ferry_spot(__ferry_piece piece, long i, long j, long k)
-{
-  return ((i - piece.first[0]) * piece.count[1] + (j - piece.first[1])) * piece.count[2] + (k - piece.first[2]);
-}
-#define __ferry_seen(type, piece, room, far, i, j, k) \
-  (__ferry_is_near(piece, i, j, k) ? (type)(room)[__ferry_spot(piece, i, j, k)] : (type)(far))
-#define __ferry_kept(type, piece, room, far, i, j, k) \
-  (*(__ferry_is_near(piece, i, j, k) ? (type *)&(room)[__ferry_spot(piece, i, j, k)] : (type *)&(far)))
-/* The threads of the group move the elements of a part, each some of them. */
-static __device__ long __ferry_moved(__ferry_piece piece, int at, unsigned long spot)
-{
-  const unsigned long row = spot / piece.count[2];
-  return piece.first[at] + (long)(at == 0 ? row / piece.count[1] : at == 1 ? row % piece.count[1] : spot % piece.count[2]);
-}
-#define __ferry_subscript(piece, at) __ferry_moved(piece, at, __ferry_at)
-#define __ferry_each(piece) \
-  for (unsigned long __ferry_at = __ferry_place(); \
-       __ferry_at < piece.count[0] * piece.count[1] * piece.count[2]; __ferry_at += __ferry_places())
-#define __ferry_bring(piece, room, far) __ferry_each(piece) (room)[__ferry_at] = (far)
-#define __ferry_put_back(piece, room, far) __ferry_each(piece) (far) = (room)[__ferry_at]
 #define __ferry_copy __ferry_c_memcpy
 /* What headers make of calls where the user asks for checks of sizes: there is nobody to tell. */
 #define __builtin_object_size(at, kind) (~0ul)
@@ -300,15 +219,6 @@ static __device__ long __ferry_moved(__ferry_piece piece, int at, unsigned long 
 static __device__ void *__ferry_c_memcpy(void *to, const void *from, __ferry_size size)
 {
   return memcpy(to, from, size);
-}
-/* Zeros, from all threads of a group. */
-static __device__ void __ferry_clear(void *at, __ferry_size size)
-{
-  const __ferry_size words = (__ferry_size)at % 4 == 0 ? size / 4 : 0;
-  for (__ferry_size word = __ferry_place(); word < words; word += __ferry_places())
-    ((unsigned *)at)[word] = 0;
-  for (__ferry_size byte = 4 * words + __ferry_place(); byte < size; byte += __ferry_places())
-    ((char *)at)[byte] = 0;
 }
 static __device__ int __ferry_c_abs(int value) { return value < 0 ? -value : value; }
 static __device__ long __ferry_c_labs(long value) { return value < 0 ? -value : value; }
@@ -461,6 +371,19 @@ static __device__ void __ferry_kernel_shuffle(void *to, const void *from, unsign
     int word = 0;
     memcpy(&word, (const char *)from + at, size - at < 4 ? size - at : 4);
     word = __shfl_down_sync(0xffffffff, word, (unsigned)far);
+    memcpy((char *)to + at, &word, size - at < 4 ? size - at : 4);
+  }
+}
+/* What the first of them gives. */
+#ifndef __ferry_from_first
+#define __ferry_from_first(word) __shfl_sync(0xffffffff, word, 0)
+#endif
+static __device__ void __ferry_kernel_first(void *to, const void *from, unsigned long size)
+{
+  for (unsigned long at = 0; at < size; at += 4) {
+    int word = 0;
+    memcpy(&word, (const char *)from + at, size - at < 4 ? size - at : 4);
+    word = __ferry_from_first(word);
     memcpy((char *)to + at, &word, size - at < 4 ? size - at : 4);
   }
 }

@@ -121,16 +121,21 @@ extern "C" __device__ int ilogbf(float) __asm__("__ocml_ilogb_f32");
 /* Whether an address is in memory of one thread. */
 #define __isLocal(at) __builtin_amdgcn_is_private((const void *)(at))
 /* The value of the thread so many places behind, among those that run in step. */
-template <class T> static __device__ T __ferry_from_behind(T own, int far)
+static __device__ int __ferry_lane(void)
 {
-  const int lane = __builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 0u));
+  return __builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 0u));
+}
+template <class T> static __device__ T __ferry_from(T own, int lane)
+{
   int words[(sizeof(T) + 3) / 4] = {};
   memcpy(words, &own, sizeof(T));
   for (int &word : words)
-    word = __builtin_amdgcn_ds_bpermute((lane + far) * 4, word);
+    word = __builtin_amdgcn_ds_bpermute(lane * 4, word);
   memcpy(&own, words, sizeof(T));
   return own;
 }
-#define __shfl_down_sync(mask, own, far) __ferry_from_behind(own, far)
+#define __shfl_down_sync(mask, own, far) __ferry_from(own, __ferry_lane() + (far))
+/* The first of 32 that are a part of those in step. */
+#define __ferry_from_first(own) __ferry_from(own, __ferry_lane() & ~31)
 /* Memory of the device has one kind of address. */
 #define __cvta_global_to_generic(word) ((void *)(word))

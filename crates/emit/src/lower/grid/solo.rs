@@ -8,7 +8,6 @@ use ir::construct::{ClauseKind, Leaf};
 use ir::program::{ExprKind, RegionId, VarId};
 use ir::region::{Origin, Rule, Sharing};
 
-use super::forms::goes_there;
 use crate::c::{Out, Printer};
 use crate::lower::Lowering;
 use crate::lower::copies::Start;
@@ -54,13 +53,6 @@ impl Lowering<'_> {
     fn own_body(&self, printer: &Printer<'_>, id: RegionId, out: &mut Out<'_>) {
         let region = &self.program.regions[id];
         let Some(body) = region.body else { return };
-        let is_detached =
-            region.construct.kinds().any(|it| matches!(it, ClauseKind::DetachEvent(_)));
-        if is_detached && self.state.borrow().team.is_some() {
-            // Another thread may have the event, and nobody would wait for it.
-            return self
-                .not_for_grid(region.construct.span, "`detach`, where threads work together,");
-        }
         let group_vars = self.group_vars(id);
         let is_counted = self.changed.contains(&id);
         if is_counted
@@ -201,6 +193,11 @@ impl Lowering<'_> {
         };
         region.vars.iter().filter_map(own).collect()
     }
+}
+
+/// Parts that say that a region leaves the host.
+fn goes_there(leaf: Leaf) -> bool {
+    matches!(leaf, Leaf::Offload | Leaf::Kernels)
 }
 
 fn what(leaves: &[Leaf]) -> What {

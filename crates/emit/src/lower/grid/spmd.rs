@@ -1,25 +1,26 @@
 //! Kernels that went through the kernel form: every thread of every group runs them from the beginning.
 //!
-//! In: the program for a grid and its regions that have no faster form. Out: the same program in which the bodies of
+//! In: the program for a grid and its regions. Out: the same program in which the bodies of
 //! those regions are what the passes made of them ([`outline()`], [`opt::passes`]), as C that calls the intrinsics of
 //! the text; and which variables lie in the memory of groups.
 
-use ir::construct::Leaf;
+use ir::construct::{ClauseKind, Leaf, ReductionModifier, ReductionOp};
 use ir::program::{
-    BinaryOp, ExprId, ExprKind, For, Program, RegionId, StmtId, StmtKind as C, VarId,
+    BinaryOp, ExprId, ExprKind, For, Program, RegionId, StmtId, StmtKind as C, Typed, VarId,
 };
-use ir::region::Sharing;
 use ir::walk::Part;
 use kernel::build::Builder;
 use kernel::{Block, Kernel, Launch, LoopKind, Space, Stmt, StmtKind, intrinsic};
+use opt::occupancy;
 use opt::passes::{Free, Groups, pipeline};
+use opt::profile::Profiles;
 use outline::outline;
 use rustc_hash::FxHashMap;
 use source::{Diagnostic, Diagnostics};
 
 use crate::c::{Grid, Out, Printer};
 use crate::lower::offload::thread_limit;
-use crate::lower::{Lowering, deepen, device};
+use crate::lower::{GRID_PROFILE, Lowering, deepen, device, in_order};
 
 /// A program with such kernels.
 #[derive(Debug)]
@@ -103,13 +104,19 @@ const LONE: Groups = Groups {
     atomics: false,
 };
 
+/// How many groups of so many threads run at once if each thread has so many registers.
+pub(super) fn at_once(threads: u64, registers: u64) -> Option<u64> {
+    let profile = Profiles::built_in().get(GRID_PROFILE).ok()?;
+    Some(profile.unit?.fit(occupancy::Block { threads, registers, memory: 0 })?.blocks)
+}
+
 /// Threads of a group that runs such a kernel.
 pub(super) fn threads(grid: Grid) -> u64 {
     groups(grid, false).most_threads
 }
 
 impl Lowering<'_> {
-    /// Kernels for regions that one thread would run.
+    /// Kernels for all regions that passes take.
     pub(in crate::lower) fn kernels(&self, grid: Grid, launched: &[device::Kernel]) -> Kernels {
         let mut none = Kernels {
             program: Program::new(self.program.model, source::Names::default()),
@@ -123,15 +130,9 @@ impl Lowering<'_> {
             leaves_host && !construct.goes_back()
         };
         let ids = self.program.regions.iter().map(|it| it.0).filter(goes);
-        // What all threads share has a form already, which passes can do better than.
         let may_gain = grid.is_cpp();
         let has_lone = matches!(grid, Grid::OpenCl | Grid::OpenCl12);
-        let is_wanted = |it: &RegionId| match self.form(*it) {
-            super::Form::Solo(_) => true,
-            super::Form::Flat(_) | super::Form::Team(_) => may_gain || has_lone,
-            super::Form::Spmd => false,
-        };
-        let wanted: Vec<RegionId> = ids.filter(is_wanted).collect();
+        let wanted: Vec<RegionId> = ids.collect();
         let program = match grid.is_cpp() {
             true => {
                 let mut program = with_registers(self.program);
@@ -150,8 +151,8 @@ impl Lowering<'_> {
         let computed = computed.chain(limits).collect();
         let outlined = outline(&program, &wanted, &computed);
         let groups = groups(grid, self.standalone);
-        let shared = |it: &RegionId| !matches!(self.form(*it), super::Form::Solo(_));
-        let shared: Vec<RegionId> = wanted.into_iter().filter(shared).collect();
+        let shared: Vec<RegionId> =
+            wanted.into_iter().filter(|it| self.is_anonymous(*it)).collect();
         let lone = match has_lone && !shared.is_empty() {
             true => outline(&outlined.module.program, &shared, &computed).module,
             false => kernel::Module { program: outlined.module.program, kernels: Vec::new() },
@@ -162,33 +163,14 @@ impl Lowering<'_> {
         for kernel in &outlined.module.kernels {
             // What one thread does is done best by one.
             if !kernel.body.iter().any(has_crew) {
+                kernels.refused.insert(kernel.region, "nothing in it is for several");
                 continue;
             }
-            // The host does not tell how many iterations loops for threads have in loops for teams: what is launched with
-            // few groups then must gain more than neighbours do.
-            let is_worth = |launch: &Launch| match self.form(kernel.region) {
-                super::Form::Solo(_) | super::Form::Spmd => true,
-                super::Form::Flat(inner) => {
-                    // Groups that leave nothing for the last of them take a lock each.
-                    let is_cheap = !self.has_sums(inner) || groups.words > 0;
-                    is_cheap && (grid == Grid::Cuda || has_lone || !launch.notes.is_empty())
-                }
-                // No pass brings near what is asked for.
-                super::Form::Team(_) if !self.has_cache(kernel.region) => true,
-                super::Form::Team(_) => launch.spread.is_some_and(|[threads, ..]| threads > 1),
-            };
             let free = if may_gain { &self.deeper.free } else { &Free::default() };
             match pipeline::run(&mut kernels.program, kernel, groups, free, None) {
-                Ok(made) if !is_worth(&made.launch) => {}
                 Ok(made) => {
-                    let form = self.form(kernel.region);
-                    let told = match form {
-                        super::Form::Flat(_) | super::Form::Team(_) => {
-                            let is_flat = made.launch.spread.is_some();
-                            self.loops_told(grid, kernel.region, &form, is_flat)
-                        }
-                        super::Form::Solo(_) | super::Form::Spmd => Vec::new(),
-                    };
+                    let told =
+                        self.loops_told(grid, kernel.region, Some(made.launch.spread.is_some()));
                     let Some(other) = lone.iter().find(|it| it.region == kernel.region) else {
                         kernels.put((&made, groups), None, told);
                         continue;
@@ -208,16 +190,6 @@ impl Lowering<'_> {
             }
         }
         kernels
-    }
-}
-
-impl Lowering<'_> {
-    /// Whether iterations are summed up.
-    fn has_sums(&self, id: RegionId) -> bool {
-        let vars = &self.program.regions[id].vars;
-        vars.iter().any(|it| {
-            matches!(it.sharing.as_ref().map(|it| &it.value), Some(Sharing::Reduction(_)))
-        })
     }
 }
 
@@ -487,7 +459,7 @@ impl<'a> Code<'a> {
 
 impl Lowering<'_> {
     /// Whether a region has such a kernel.
-    pub(super) fn is_spmd(&self, id: RegionId) -> bool {
+    pub(in crate::lower) fn is_spmd(&self, id: RegionId) -> bool {
         self.spmd.is_some_and(|it| it.made.contains_key(&id))
     }
 
@@ -506,9 +478,71 @@ impl Lowering<'_> {
         self.spmd.and_then(|it| it.made.get(&id)).map_or(&[], |it| it.told.as_slice())
     }
 
-    /// Why a region has none, if that is known.
-    pub(super) fn not_spmd(&self, id: RegionId) -> Option<&'static str> {
-        self.spmd.and_then(|it| it.refused.get(&id).copied())
+    /// Why one thread runs a region.
+    pub(super) fn why_one(&self, id: RegionId) -> &'static str {
+        self.spmd.and_then(|it| it.refused.get(&id).copied()).unwrap_or("it is no kernel")
+    }
+
+    /// How many arguments a kernel has for places in which groups leave what they have.
+    pub(in crate::lower) fn parts_of_sums(&self, grid: Grid, id: RegionId) -> usize {
+        let words = self.launch(id).map_or(0, |it| it.words);
+        usize::try_from(if grid == Grid::Cuda { words.min(1) } else { words }).unwrap_or(0)
+    }
+
+    /// Whether nobody can tell which of its threads runs an iteration of a region, or how many there are.
+    pub(in crate::lower) fn is_anonymous(&self, id: RegionId) -> bool {
+        let program = self.program;
+        let is_level = |it: &Leaf| {
+            matches!(
+                it,
+                Leaf::Offload
+                    | Leaf::Kernels
+                    | Leaf::Teams
+                    | Leaf::Distribute
+                    | Leaf::Parallel
+                    | Leaf::For
+                    | Leaf::Simd
+                    | Leaf::Loop
+                    | Leaf::Cache
+                    | Leaf::Nothing
+                    | Leaf::Atomic
+            )
+        };
+        // Iterations of one thread may follow each other, and what users combine may count threads.
+        let is_free = |it: &ClauseKind<Typed>| match it {
+            ClauseKind::Ordered(_) | ClauseKind::Linear(_) | ClauseKind::Induction(_) => false,
+            ClauseKind::LastPrivate { conditional, .. } => !conditional,
+            ClauseKind::Reduction(it) => {
+                it.modifier != Some(ReductionModifier::Inscan)
+                    && !matches!(it.op, ReductionOp::User(_))
+            }
+            _ => true,
+        };
+        let is_quiet = |id: RegionId| {
+            let construct = &program.regions[id].construct;
+            // Threads do nothing but share loops.
+            let shares = construct.has(Leaf::For) || construct.has(Leaf::Loop);
+            construct.leaves.iter().all(is_level)
+                && (shares || !construct.has(Leaf::Parallel))
+                && construct.kinds().all(is_free)
+                && !in_order::asks_one(program, id)
+                && self.asks_nobody(id)
+        };
+        is_quiet(id) && program.inside(id).into_iter().all(is_quiet)
+    }
+
+    /// Whether no function that is called asks for threads.
+    fn asks_nobody(&self, id: RegionId) -> bool {
+        let region = &self.program.regions[id];
+        region.indirect_calls.is_empty()
+            && region.reaches.iter().all(|it| {
+                let function = &self.program.functions[*it];
+                let name = self.program.names.text(function.name);
+                let is_asked = directive::RUNTIME_SYMBOLS.iter().any(|it| name.starts_with(it));
+                // What other files offer asks for nobody either.
+                let is_quiet = function.body.is_some() || self.links();
+                !is_asked && (is_quiet || function.is_builtin || self.is_of_system(function.span))
+            })
     }
 
     /// The body of such a kernel.

@@ -2,15 +2,16 @@
 
 use ir::construct::Leaf;
 use ir::program::{ExprKind, RegionId, StmtId, StmtKind, VarId};
-use ir::region::Region;
 use ir::walk::Part;
 use source::Span;
 
-use super::Form;
 use crate::c::Grid;
 use crate::lower::device::Kernel;
 use crate::lower::loops::collapsed;
-use crate::lower::{Lowering, loops};
+use crate::lower::{About, Lowering, Note, loops};
+
+/// What is told of such a directive.
+const CACHE: &str = "`cache` stays advice: passes choose what lies in memory of groups";
 
 impl Lowering<'_> {
     /// `/* a.c:12, in main: #pragma … */`, with a line for each loop.
@@ -21,34 +22,56 @@ impl Lowering<'_> {
             format!("{}:{}, in `{}`:", at.file, at.line, at.function),
             self.quoted_directive(region.construct.span),
         ];
-        let form = self.form(kernel.region);
-        if let Form::Solo(why) = &form {
-            lines.push(format!("one thread runs it: {why}"));
-        }
-        if let Form::Team(team) = &form {
-            lines.extend(self.block_told(team.block()));
-        }
-        if form == Form::Spmd {
-            let notes = self.launch(kernel.region).map(|it| it.notes.clone()).unwrap_or_default();
-            lines.extend(notes);
-            lines.extend(self.dealt_told(kernel.region).iter().cloned());
-            if lines.len() == 2 {
-                let text = "every thread runs it from the beginning: a group is a team";
-                lines.push(text.to_owned());
+        match self.launch(kernel.region) {
+            Some(launch) => {
+                lines.extend(launch.notes.clone());
+                lines.extend(self.dealt_told(kernel.region).iter().cloned());
+                if lines.len() == 2 {
+                    let text = "every thread runs it from the beginning: a group is a team";
+                    lines.push(text.to_owned());
+                }
             }
-        } else {
-            lines.extend(self.loops_told(grid, kernel.region, &form, false));
+            None => {
+                lines.push(format!("one thread runs it: {}", self.why_one(kernel.region)));
+                lines.extend(self.loops_told(grid, kernel.region, None));
+            }
         }
         format!("/* {} */\n", lines.join("\n   ").replace("*/", "* /"))
     }
 
-    /// A line for each loop of a region: who has its iterations. `is_flat`: all threads share the loops of teams and threads.
+    /// What is told of kernels: that only one thread runs them, and why, or what passes did; that `cache` stays advice.
+    pub(in crate::lower) fn kernels_told(&self, grid: Grid, kernels: &[Kernel]) -> Vec<Note> {
+        let told = |kernel: &Kernel| {
+            let text = match self.launch(kernel.region) {
+                Some(launch) => launch.notes.join("; "),
+                None => format!("one thread runs it: {}", self.why_one(kernel.region)),
+            };
+            let around = self.written.regions.find(kernel.region).map(|it| it.construct.span);
+            let note = |span: Span, text: &str| Note {
+                about: About::Loop,
+                region: around.unwrap_or(span),
+                span,
+                text: format!("on `{}` {text}", grid.device()),
+                at: None,
+            };
+            let inside = self.program.inside(kernel.region).into_iter();
+            let inside = inside.filter_map(|it| self.written.regions.find(it));
+            let caches = inside.filter(|it| it.construct.leaves == [Leaf::Cache]);
+            let caches = caches.map(|it| note(it.construct.span, CACHE));
+            let caches = caches.filter(|_| around.is_some()).collect::<Vec<Note>>();
+            let own = around.filter(|_| !text.is_empty()).map(|it| note(it, &text));
+            caches.into_iter().chain(own).collect::<Vec<Note>>()
+        };
+        kernels.iter().flat_map(told).collect()
+    }
+
+    /// A line for each loop of a region: who has its iterations. `is_flat`: all threads share the loops of teams and
+    /// threads; nothing if one thread runs the region.
     pub(super) fn loops_told(
         &self,
         grid: Grid,
         id: RegionId,
-        form: &Form,
-        is_flat: bool,
+        is_flat: Option<bool>,
     ) -> Vec<String> {
         let [block, blocks, threads] = match grid {
             Grid::OpenCl | Grid::OpenCl12 | Grid::Fpga(_) => {
@@ -57,37 +80,22 @@ impl Lowering<'_> {
             Grid::Cuda | Grid::Hip => ["block", "blocks", "threads"],
         };
         let all = format!("to all {threads} of all {blocks}");
+        let regions = [vec![id], self.program.inside(id)].concat();
         let told = |(stmt, span): (StmtId, Span)| {
-            let to = match form {
-                Form::Flat(inner) if self.deals(*inner, stmt) => all.clone(),
-                Form::Team(_) if self.deals(id, stmt) => {
-                    if is_flat {
-                        all.clone()
-                    } else {
-                        format!("to {blocks}")
+            let dealer = regions.iter().find(|it| self.deals(**it, stmt));
+            let construct = dealer.map(|it| &self.program.regions[*it].construct);
+            let to = match construct.zip(is_flat) {
+                None => "in order".to_owned(),
+                Some((_, true)) => all.clone(),
+                Some((it, false)) => {
+                    let has_threads = it.has(Leaf::For) || it.has(Leaf::Parallel);
+                    match (it.has(Leaf::Distribute), has_threads) {
+                        (true, true) => all.clone(),
+                        (true, false) => format!("to {blocks}"),
+                        (false, true) => format!("to the {threads} of its {block}"),
+                        (false, false) => "in order".to_owned(),
                     }
                 }
-                Form::Team(team) => {
-                    let shares =
-                        |(id, _): &(RegionId, _)| team.has_threads(*id) && self.deals(*id, stmt);
-                    let is_league = |(id, region): &(RegionId, &Region)| {
-                        region.construct.has(Leaf::Distribute) && self.deals(*id, stmt)
-                    };
-                    let is_both = |it: &(RegionId, &Region)| {
-                        is_league(it) && it.1.construct.has(Leaf::Parallel)
-                    };
-                    match self.program.regions.iter().any(|it| shares(&it)) {
-                        true if is_flat || self.program.regions.iter().any(|it| is_both(&it)) => {
-                            all.clone()
-                        }
-                        true => format!("to the {threads} of its {block}"),
-                        false if self.program.regions.iter().any(|it| is_league(&it)) => {
-                            format!("to {blocks}")
-                        }
-                        false => "in order".to_owned(),
-                    }
-                }
-                Form::Flat(_) | Form::Solo(_) | Form::Spmd => "in order".to_owned(),
             };
             let name = self.counter(stmt).map_or_else(String::new, |it| format!(" over {it}"));
             format!("line {}, loop{name}: {to}", self.line(span.start + 1))

@@ -2,16 +2,15 @@
 //!
 //! Names of the user's functions have a prefix: C for grids has words and functions of its own that they would meet.
 
-use ir::program::FunctionId;
+use ir::program::{FunctionId, RegionId};
 use ir::walk::Part;
 
 use super::super::device::{self, Kernel};
 use super::super::entries::{Access, Captured, Entries};
 use super::super::offload::thread_limit;
 use super::super::{Lowering, mentions};
-use super::flat::MOST_THREADS;
 use super::refused::given_lengths;
-use super::{Form, block, builtins, spmd};
+use super::{builtins, spmd};
 use crate::c::library::{known, spelled};
 use crate::c::vendor::{self, Words};
 use crate::c::{Grid, Out, Printing, Setting, Used};
@@ -231,12 +230,9 @@ impl Lowering<'_> {
             let mut state = self.state.borrow_mut();
             (state.spread.take(), state.registers.take())
         };
-        let threads = match self.is_spmd(kernel.region) {
-            true => spmd::threads(Grid::Cuda),
-            false => MOST_THREADS as u64,
-        };
+        let threads = spmd::threads(Grid::Cuda);
         let registers = registers.filter(|_| self.grid == Some(Grid::Cuda));
-        if let Some(blocks) = registers.and_then(|it| block::at_once(threads, it)) {
+        if let Some(blocks) = registers.and_then(|it| spmd::at_once(threads, it)) {
             let bounds = |more: &str| format!("__launch_bounds__({threads}{more})");
             text = text.replacen(&bounds(""), &bounds(&format!(", {blocks}")), 1);
         }
@@ -288,18 +284,15 @@ impl Lowering<'_> {
     /// that groups leave their parts of sums in.
     pub(in crate::lower) fn grid_header(
         &self,
-        name: &str,
-        entries: &Entries,
+        grid: Grid,
+        id: RegionId,
+        (name, entries): (&str, &Entries),
         parts: usize,
-        (form, has_lone): (&Form, bool),
     ) -> String {
         let slots = entries.slots;
-        let threads = match form {
-            Form::Solo(_) => Some(1),
-            Form::Spmd => self.grid.map(spmd::threads),
-            Form::Flat(_) | Form::Team(_) => None,
-        };
-        if self.grid.is_some_and(Grid::is_cpp) {
+        let is_spmd = self.is_spmd(id);
+        let threads = if is_spmd { spmd::threads(grid) } else { 1 };
+        if grid.is_cpp() {
             return cuda_header(name, slots, parts, threads);
         }
         let has_variables = self.has_grid_variables();
@@ -312,15 +305,15 @@ impl Lowering<'_> {
             .collect();
         let values: Vec<String> =
             (0..slots).map(|it| format!("__ferry_flat(__ferry_a{it})")).collect();
-        let threads = threads.map_or_else(String::new, |it| match has_lone {
-            true => format!("__ferry_threads_each({it}) "),
-            false => format!("__attribute__((reqd_work_group_size({it}, 1, 1))) "),
-        });
+        let threads = match self.has_lone(id) {
+            true => format!("__ferry_threads_each({threads}) "),
+            false => format!("__attribute__((reqd_work_group_size({threads}, 1, 1))) "),
+        };
         let mut lines = match self.memory() {
             "" => String::new(),
             _ => "  __ferry_start();\n".to_owned(),
         };
-        if *form == Form::Spmd && !self.memory().is_empty() {
+        if is_spmd && !self.memory().is_empty() {
             lines.push_str("  __ferry_kernel_begin();\n");
         }
         if !values.is_empty() {
@@ -333,10 +326,10 @@ impl Lowering<'_> {
         let lines = lines.trim_end();
         let params = params.join(", ");
         let head = format!("__kernel {threads}void {name}({params})");
-        let head = match self.grid.and_then(Grid::vendor) {
+        let head = match grid.vendor() {
             Some(vendor) => {
                 let Words { defined, single, .. } = vendor::words(vendor);
-                let single = if matches!(form, Form::Solo(_)) { *single } else { threads.as_str() };
+                let single = if is_spmd { threads.as_str() } else { *single };
                 let params = self.vendor_params(entries, all, parts).join(", ");
                 let own = format!("__kernel {single}void {name}({params})");
                 format!("#ifdef {defined}\n{own}\n#else\n{head}\n#endif")
@@ -370,13 +363,12 @@ impl Lowering<'_> {
     }
 }
 
-fn cuda_header(name: &str, slots: usize, parts: usize, threads: Option<u64>) -> String {
+fn cuda_header(name: &str, slots: usize, parts: usize, threads: u64) -> String {
     let params: Vec<String> = (0..slots)
         .map(|it| format!("__ferry_slot __ferry_a{it}"))
         .chain((0..parts).map(|it| format!("unsigned long __ferry_parts{it}")))
         .collect();
     let values: Vec<String> = (0..slots).map(|it| format!("__ferry_a{it}")).collect();
-    let threads = threads.unwrap_or(MOST_THREADS as u64);
     let lines = match values.is_empty() {
         true => String::new(),
         false => format!("  const __ferry_slot __ferry_slots[] = {{ {} }};", values.join(", ")),

@@ -7,13 +7,11 @@
 //! refused, never skipped.
 
 mod change;
-mod deal;
 mod find;
 mod near;
 mod normal;
 mod put;
 mod share;
-mod stretch;
 
 use ir::construct::{ClauseKind, Leaf, ReductionModifier, ScheduleKind};
 use ir::program::{ExprId, ExprKind, Program, RegionId, StmtId, StmtKind, Typed, VarId};
@@ -21,7 +19,6 @@ use ir::region::{Loop, LoopTest};
 use rustc_hash::FxHashSet;
 use source::Span;
 
-pub(super) use deal::To;
 pub(super) use kernel::count::constant;
 pub(super) use share::Share;
 
@@ -233,13 +230,6 @@ fn is_wide(program: &Program, id: RegionId) -> bool {
     is_dealt
         && region.loops.iter().all(|it| it.rectangular)
         && region.loops.iter().any(|it| may_not_fit(program, it))
-}
-
-/// Whether values of a loop's variable cannot be computed in its type from how many come before them, as far as the bounds
-/// are known. Narrow types are computed with in `int`.
-pub(super) fn is_spread_wide(program: &Program, one: &Loop) -> bool {
-    let size = program.model.size_of(&program.types, program.vars[one.var].ty);
-    size.is_ok_and(|it| it >= 4) && may_not_fit(program, one)
 }
 
 /// Whether the distance between the bounds of a loop, and what is added to round it up, does not fit the type of its variable,
