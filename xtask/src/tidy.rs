@@ -19,6 +19,7 @@ mod macros;
 mod manifest;
 mod shell;
 mod size;
+mod weak;
 mod whitespace;
 mod words;
 
@@ -95,6 +96,7 @@ pub(crate) fn run(root: &Path) -> Result<bool, String> {
     findings.extend(codes::check(&files));
     findings.extend(crates::check(root)?);
     findings.extend(circles::check(&files));
+    findings.extend(weak::check(&files));
     findings.sort();
     findings.dedup();
 

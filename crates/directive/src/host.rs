@@ -128,7 +128,7 @@ pub const STATIC_LINKER_FLAGS: &[&str] = &[
     "-Wl,--wrap=omp_free,--wrap=omp_get_wtime,--wrap=GOMP_alloc,--wrap=GOMP_free",
     "-Wl,--wrap=omp_get_default_allocator,--wrap=omp_set_default_allocator",
     "-Wl,--undefined=omp_fulfill_event,--undefined=omp_get_level,--undefined=gomp_ialias_omp_get_default_device",
-    "-Wl,--undefined=ferry_trace_counts,--undefined=GOMP_barrier_cancel,--undefined=gomp_ialias_omp_get_default_allocator",
+    "-Wl,--undefined=ferry_trace_functions,--undefined=GOMP_barrier_cancel,--undefined=gomp_ialias_omp_get_default_allocator",
     "-Wl,-z,muldefs",
 ];
 

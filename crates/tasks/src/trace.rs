@@ -10,17 +10,15 @@ std::arch::global_asm!(
     ".globl ferry_tasks_trace",
     ".hidden ferry_tasks_trace",
     "ferry_tasks_trace:",
-    ".weak ferry_trace_begin",
-    ".quad ferry_trace_begin",
-    ".weak ferry_trace_counts",
-    ".quad ferry_trace_counts",
+    ".weak ferry_trace_functions",
+    ".quad ferry_trace_functions",
     ".popsection",
 );
 
 unsafe extern "C" {
-    /// Where the two functions are; null without the runtime.
+    /// Where the runtime has the addresses of its two functions; null without the runtime.
     #[link_name = "ferry_tasks_trace"]
-    static TRACE: [usize; 2];
+    static TRACE: Option<&'static [usize; 2]>;
 }
 
 type Begin = unsafe extern "C" fn() -> c_int;
@@ -30,8 +28,8 @@ type Counts = unsafe extern "C" fn(*const c_char, *const c_char);
 pub(crate) fn begin() -> bool {
     // SAFETY: defined above, nobody writes it; a function of that name has that type.
     unsafe {
-        let [at, _] = (&raw const TRACE).read();
-        at != 0 && mem::transmute::<usize, Begin>(at)() != 0
+        let found = (&raw const TRACE).read();
+        found.is_some_and(|[at, _]| mem::transmute::<usize, Begin>(*at)() != 0)
     }
 }
 
@@ -43,9 +41,8 @@ pub(crate) fn counts(worker: &str, counts: &[(&str, u64)]) {
     };
     // SAFETY: as above; both texts live during the call.
     unsafe {
-        let [_, at] = (&raw const TRACE).read();
-        if at != 0 {
-            mem::transmute::<usize, Counts>(at)(worker.as_ptr(), list.as_ptr());
+        if let Some([_, at]) = (&raw const TRACE).read() {
+            mem::transmute::<usize, Counts>(*at)(worker.as_ptr(), list.as_ptr());
         }
     }
 }
