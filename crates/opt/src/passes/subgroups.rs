@@ -10,13 +10,14 @@
 //! Only if nobody can tell who runs an iteration, as [`super::flatten`] asks too.
 
 use ir::program::{BinaryOp, ExprId, ExprKind, Program, StmtId, VarId};
+use ir::region::{Attribute, Mapping, RegionVar};
 use ir::types::Ty;
 use ir::walk::Part;
 use kernel::copy::Copier;
 use kernel::walk::{self, How};
 use kernel::{
-    Block, Crew, Dim, Loop, LoopKind, Parallel, Reduce, Schedule, Share, Shuffle, Space, Stmt,
-    StmtKind, Teams,
+    Block, Crew, Dim, Kernel, Loop, LoopKind, Parallel, Reduce, Schedule, Share, Shuffle, Space,
+    Stmt, StmtKind, Teams,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::Span;
@@ -465,7 +466,7 @@ impl Form<'_, '_> {
     fn serial(&mut self, part: Part, made: StmtKind, out: &mut Block) -> Option<()> {
         let program = &*self.cx.program;
         let (_, declared) = walk::uses(program, part);
-        let reads = looks(program, part);
+        let reads = looks(program, self.cx.kernel, part);
         if let Some(set) = Quiet::new(program).set(part, false) {
             let is_theirs = |it: &VarId| self.own.contains(it) || declared.contains(it);
             set.iter().all(is_theirs).then_some(())?;
@@ -549,7 +550,7 @@ impl Form<'_, '_> {
     /// Whether code reads and writes memory that others may see.
     fn memory(&self, part: Part) -> (bool, bool) {
         let writes = Quiet::new(self.cx.program).set(part, false).is_none();
-        (writes || looks(self.cx.program, part), writes)
+        (writes || looks(self.cx.program, self.cx.kernel, part), writes)
     }
 
     /// A loop of the threads.
@@ -619,7 +620,7 @@ impl Form<'_, '_> {
             let StmtKind::Code(code) = stmt.kind else { return None };
             let set = quiet.set(Part::Stmt(code), false)?;
             set.iter().all(|var| self.own.contains(var) || *var == it.copy).then_some(())?;
-            (!looks(self.cx.program, Part::Stmt(code))).then_some(())?;
+            (!looks(self.cx.program, self.cx.kernel, Part::Stmt(code))).then_some(())?;
         }
         let copy = self.var(it.copy);
         let mut far = 1;
@@ -665,9 +666,28 @@ impl Form<'_, '_> {
     }
 }
 
-/// Whether a part may look at memory behind pointers or at what is no variable of its own.
-fn looks(program: &Program, part: Part) -> bool {
-    program.any_expr(part, |kind| {
+/// Whether threads are given the value of a variable, which nobody else writes then.
+fn is_value(it: &RegionVar) -> bool {
+    let is_copied = |it: &Attribute<Mapping>| match it.value {
+        Mapping::FirstPrivate
+        | Mapping::Private
+        | Mapping::DevicePointer
+        | Mapping::PointerToMapped => true,
+        Mapping::Map(..) | Mapping::DeviceAddress | Mapping::Declared => false,
+    };
+    !it.mappings.is_empty() && it.mappings.iter().all(is_copied)
+}
+
+/// Whether a part may look at memory that somebody writes: behind pointers, or by the name of a variable that is not the kernel's own.
+fn looks(program: &Program, kernel: &Kernel, part: Part) -> bool {
+    let is_far = |kind: &ExprKind| {
         matches!(kind, ExprKind::Index(..) | ExprKind::Deref(_) | ExprKind::Call(..))
-    })
+    };
+    let given = &program.regions[kernel.region].vars;
+    let (uses, declared) = walk::uses(program, part);
+    let is_shared = |var: VarId| {
+        let is_value = given.iter().any(|it| it.var == var && is_value(it));
+        !is_value && kernel.space(var).is_none() && !declared.contains(&var)
+    };
+    program.any_expr(part, is_far) || uses.iter().any(|it| is_shared(it.var))
 }
