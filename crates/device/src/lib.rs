@@ -22,6 +22,7 @@
 //! - `gpu`: what GPUs of all makers share: streams, memory that is kept, large copies, sizes of launches
 //! - [`upcalls`]: what kernels may ask of the host; `handed_back`: the host as they see it
 //! - [`library`], [`parameters`]: shared objects from memory, calls by address
+//! - `look`: how long a side that waits for a process looks before it sleeps
 //! - [`PLUGINS`]: how devices of each kind are opened; one more is one file and one line there, and one in [`abi::target`]
 
 mod arena;
@@ -35,6 +36,7 @@ pub mod hardware;
 pub mod hip;
 mod kept;
 pub mod library;
+mod look;
 pub mod memory;
 pub mod opencl;
 pub mod parameters;

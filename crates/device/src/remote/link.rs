@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use abi::remote::{HEAD, Head, LONGEST, MIXED, frame, mixed};
 
+use crate::look::Look;
 use crate::separate::process::lock;
 use crate::separate::silence::{STEP, STEPS_TO_ASK, Silence};
 
@@ -288,7 +289,7 @@ impl Link {
         limit: &Limit,
         patience: &Patience,
     ) -> Result<(), End> {
-        let mut patience = patience.clone();
+        let (mut patience, mut look) = (patience.clone(), Look::default());
         while !bytes.is_empty() {
             let here = reader.held.get(reader.from..).unwrap_or_default();
             let count = here.len().min(bytes.len());
@@ -320,7 +321,7 @@ impl Link {
                     }
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    if !self.poll(libc::POLLIN, limit.left()) {
+                    if !look.goes_on() && !self.poll(libc::POLLIN, limit.left()) {
                         if limit.is_over() {
                             return Err(End::Late { launch: limit.launch });
                         }

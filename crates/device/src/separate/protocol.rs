@@ -12,6 +12,7 @@ use std::mem;
 use std::os::fd::{AsRawFd, FromRawFd, RawFd};
 use std::os::unix::net::UnixStream;
 
+use crate::look::Look;
 use crate::{Convention, DeviceError, Result};
 
 /// What both ends must agree on; raised with every change of this file.
@@ -334,6 +335,7 @@ fn receive_bytes(
     files: &mut Vec<File>,
     is_late: &mut dyn FnMut() -> io::Result<()>,
 ) -> io::Result<()> {
+    let (mut look, mut flags) = (Look::default(), libc::MSG_CMSG_CLOEXEC | libc::MSG_DONTWAIT);
     while !bytes.is_empty() {
         let mut part = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
         let mut control: Control = [0; 8];
@@ -344,7 +346,7 @@ fn receive_bytes(
             message.msg_iovlen = 1;
             message.msg_control = control.as_mut_ptr().cast();
             message.msg_controllen = mem::size_of::<Control>();
-            let got = libc::recvmsg(stream.as_raw_fd(), &raw mut message, libc::MSG_CMSG_CLOEXEC);
+            let got = libc::recvmsg(stream.as_raw_fd(), &raw mut message, flags);
             let entry = libc::CMSG_FIRSTHDR(&raw const message);
             if got > 0 && !entry.is_null() && (*entry).cmsg_type == libc::SCM_RIGHTS {
                 let bytes = (*entry).cmsg_len - libc::CMSG_LEN(0) as usize;
@@ -359,7 +361,13 @@ fn receive_bytes(
             Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
             Ok(got) => bytes = bytes.get_mut(got..).unwrap_or_default(),
             Err(_) => match io::Error::last_os_error() {
-                error if error.kind() == io::ErrorKind::WouldBlock => is_late()?,
+                error if error.kind() == io::ErrorKind::WouldBlock => {
+                    if flags & libc::MSG_DONTWAIT == 0 {
+                        is_late()?;
+                    } else if !look.goes_on() {
+                        flags &= !libc::MSG_DONTWAIT;
+                    }
+                }
                 error => retry(error)?,
             },
         }
