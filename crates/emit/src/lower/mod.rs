@@ -52,6 +52,7 @@ mod queue;
 mod room;
 mod scans;
 mod scope;
+mod sections;
 mod standalone;
 mod storage;
 mod stub;
@@ -241,6 +242,7 @@ pub fn lower_with(
         leveled = scans::known(shaped, leveled);
         leveled = atomics::embraced(shaped, leveled);
         leveled = atomics::in_any_order(shaped, leveled);
+        leveled = sections::embraced(shaped, leveled);
         (named, leveled)
     };
     let (mut named, mut leveled) = prepared(written, true, mapping.as_ref());
