@@ -263,8 +263,45 @@ fn what_the_cluster_cannot_do_is_refused_by_name() {
     check("riscv", real, "`long double`");
     let missing = "int n = 0;\n#pragma omp target map(tofrom: n)\n{ extern int nowhere(int); n = nowhere(n); }\n";
     check("riscv", missing, "`nowhere`");
+    let computed = "int n = 3; double s[n];\n#pragma omp target parallel for reduction(+: s) map(s)\n\
+                    for (int i = 0; i < n; i++) s[i] += i;\n";
+    check("riscv", computed, "a reduction of an array whose length is computed");
     let plain = "int n = 0;\n#pragma omp target map(tofrom: n)\nn++;\n";
     check("riscv:none.toml", plain, "name a TOML file");
+}
+
+#[test]
+fn tasks_know_what_they_are() {
+    let text = r#"
+#include <omp.h>
+#include <stdio.h>
+int main(void) {
+  int it[7] = { 0 };
+#define KIND (omp_in_final() * 10 + omp_in_explicit_task())
+#pragma omp target map(tofrom: it)
+  {
+    it[0] = KIND;
+#pragma omp task final(it[0] == 0) shared(it)
+    {
+      it[1] = KIND;
+#pragma omp task shared(it)
+      it[2] = KIND;
+#pragma omp parallel num_threads(2)
+#pragma omp single
+      it[3] = KIND;
+    }
+#pragma omp task if (0) shared(it)
+    it[4] = KIND;
+    it[5] = KIND;
+#pragma omp taskloop final(1) shared(it)
+    for (int i = 0; i < 4; i++) it[6] = KIND;
+  }
+  for (int i = 0; i < 7; i++) printf("%d ", it[i]);
+  return 0;
+}
+"#;
+    let Some(ran) = answer(&[("a.c", text)], &[]) else { return };
+    assert!(ran.0 && ran.1.ends_with("0 11 11 0 1 0 11 "), "{}", ran.1);
 }
 
 /// What clang compiles and computes wrongly, or leaves to a library that is not there, is refused at the line of the directive.

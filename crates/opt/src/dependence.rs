@@ -215,6 +215,7 @@ impl<'a> Analysis<'a> {
         if !scan.inner.contains(&form.var) && is_live(form.var) {
             finding.last_private.insert(0, form.var);
         }
+        body.touches.retain(|it| !marked.combined.contains(&it.place.base));
         if !scan.has_jumps {
             let mut filled = privatise::objects(&question, &body, &marked.filled);
             // A copy of what a pointer leads to ends with its construct.

@@ -29,6 +29,8 @@ pub(crate) struct Marked {
     /// What pointers lead to of which each thread has a copy that begins with its values.
     pub(crate) filled: BTreeSet<VarId>,
     pub(crate) reductions: Vec<(VarId, ReductionOp<Typed>)>,
+    /// Objects of which parts are combined: each thread has a copy of them.
+    pub(crate) combined: BTreeSet<Base>,
 }
 
 impl Marked {
@@ -46,6 +48,8 @@ impl Marked {
                 if let ClauseKind::Reduction(it) = kind {
                     let vars = it.items.iter().filter_map(|&it| item_var(program, it));
                     marked.reductions.extend(vars.map(|var| (var, it.op.clone())));
+                    let parts = it.items.iter().filter(|&&it| is_part(program, it));
+                    marked.combined.extend(parts.filter_map(|&it| object(program, it)));
                 }
             }
         }
@@ -66,10 +70,13 @@ pub(crate) fn private_items(program: &Program, construct: &Construct<Typed>) -> 
 
 /// The object of which an item names all or a part.
 fn object(program: &Program, item: ExprId) -> Option<Base> {
-    let is_part = matches!(program.exprs[item].kind, ExprKind::Section(_));
     let var = variable(program, item)?;
     let is_pointer = program.types.is_pointer(program.vars[var].ty);
-    Some(if is_part && is_pointer { Base::Pointee(var) } else { Base::Var(var) })
+    Some(if is_part(program, item) && is_pointer { Base::Pointee(var) } else { Base::Var(var) })
+}
+
+fn is_part(program: &Program, item: ExprId) -> bool {
+    matches!(program.exprs[item].kind, ExprKind::Section(_))
 }
 
 fn item_var(program: &Program, item: ExprId) -> Option<VarId> {

@@ -486,6 +486,7 @@ impl Outliner<'_> {
                 }
                 Ok(self.build(span).stmt(C::Block(list.into())))
             }
+            TypeKind::Array(..) => refuse("a variable whose type has a computed length", span),
             _ => match of_value(self, a, b) {
                 Some(made) => Ok(made),
                 None => refuse("a reduction of this type", span),

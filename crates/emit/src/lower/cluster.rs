@@ -1,7 +1,8 @@
 //! What the cluster's compilers refuse in words about our text, or compute otherwise than the host: found before they
 //! see it, and refused at the user's line.
 
-use ir::program::{ExprId, ExprKind, FunctionId, Program, StmtKind, VarId};
+use ir::construct::ClauseKind;
+use ir::program::{ExprId, ExprKind, FunctionId, Program, RegionId, StmtKind, VarId};
 use ir::types::{FloatKind, IntKind, RecordId, Ty, TypeKind};
 use ir::walk::Part;
 use rustc_hash::FxHashSet;
@@ -56,7 +57,25 @@ impl Lowering<'_> {
                         self.not_for_cluster(it.span, "assembly");
                     }
                 }
-                Part::Init(_) | Part::Region(_) => {}
+                Part::Region(id) => self.check_sums_for_cluster(id),
+                Part::Init(_) => {}
+            }
+        }
+        kernels.iter().for_each(|it| self.check_sums_for_cluster(it.region));
+    }
+
+    /// Clang crashes where it is to combine arrays whose length is computed.
+    fn check_sums_for_cluster(&self, id: RegionId) {
+        let program = self.program;
+        for kind in program.regions[id].construct.kinds() {
+            let ClauseKind::Reduction(it) = kind else { continue };
+            let is_computed = |it: &&ExprId| {
+                let is_whole = matches!(program.exprs[**it].kind, ExprKind::Var(_));
+                is_whole && program.types.is_variably_modified(program.exprs[**it].ty)
+            };
+            if let Some(item) = it.items.iter().find(is_computed) {
+                let what = "a reduction of an array whose length is computed";
+                self.not_for_cluster(program.exprs[*item].span, what);
             }
         }
     }

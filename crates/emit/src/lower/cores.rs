@@ -469,6 +469,10 @@ fn combine_straight(build: &mut Builder<'_>, code: StmtId, sums: &[(&Reduce, Exp
                 let int = build.int_type();
                 let (own, none) = (build.var(var), build.int(0, int));
                 let own = build.cast(own, int);
+                // Numbers are compared with one of their type, pointers with none at all.
+                let ty = build.type_of(other).plain();
+                let is_pointer = build.program.types.is_pointer(ty);
+                let none = if is_pointer { none } else { build.cast(none, ty) };
                 let is_true = build.binary(BinaryOp::Ne, other, none);
                 let is_any = op == ReductionOp::Or;
                 build.binary(if is_any { BinaryOp::BitOr } else { BinaryOp::BitAnd }, own, is_true)

@@ -52,6 +52,7 @@ mod queue;
 mod room;
 mod scans;
 mod scope;
+mod sections;
 mod standalone;
 mod storage;
 mod stub;
@@ -241,6 +242,7 @@ pub fn lower_with(
         leveled = scans::known(shaped, leveled);
         leveled = atomics::embraced(shaped, leveled);
         leveled = atomics::in_any_order(shaped, leveled);
+        leveled = sections::embraced(shaped, leveled);
         (named, leveled)
     };
     let (mut named, mut leveled) = prepared(written, true, mapping.as_ref());
@@ -758,7 +760,7 @@ impl Lowering<'_> {
                 && !self.is_left_alone(region)
             {
                 let whole = self.program.stmts[id].span;
-                let start = lines(text, base, self.program.regions[region].construct.span);
+                let start = beginning(text, base, self.program.regions[region].construct.span);
                 let body = self.program.regions[region].body;
                 if let Some((before, after)) = self.data_around(printer, region)
                     && let Some(body) = body
@@ -777,6 +779,9 @@ impl Lowering<'_> {
                 let mut out = Out::placed(self.place);
                 self.region(printer, region, &mut out);
                 let mut made = out.into_text();
+                if text.get(..start.start).and_then(<[u8]>::last).is_some_and(|it| *it != b'\n') {
+                    made.insert(0, '\n');
+                }
                 made.push_str(&self.marker(base, end));
                 edits.replace(start.start..end, made)?;
                 continue;
@@ -954,6 +959,15 @@ fn lines(text: &[u8], base: u32, span: Span) -> Range<usize> {
     let after = text.get(end..).unwrap_or_default();
     let end = end + after.iter().position(|it| *it == b'\n').unwrap_or(after.len());
     start..end.min(text.len())
+}
+
+/// What comes before the body of a region: the lines of its directive, and nothing if we have made it of a statement, which
+/// shares its lines with others.
+fn beginning(text: &[u8], base: u32, span: Span) -> Range<usize> {
+    let whole = lines(text, base, span);
+    let written = text.get(whole.clone()).unwrap_or_default().trim_ascii_start();
+    let at = offset(base, span.start);
+    if written.starts_with(b"#") { whole } else { at..at }
 }
 
 fn offset(base: u32, at: u32) -> usize {

@@ -48,8 +48,8 @@ int omp_get_team_size(int level) {
   if (level == (int)thread->level) return (int)thread->size;
   return level && thread->active ? (int)the_team.size : 1;
 }
-int omp_in_final(void) { return 0; }
-int omp_in_explicit_task(void) { return 0; }
+int omp_in_final(void) { return (int)me()->in_final; }
+int omp_in_explicit_task(void) { return (int)me()->in_task; }
 int omp_get_max_task_priority(void) { return 0; }
 int omp_get_num_teams(void) { return (int)me()->teams; }
 int omp_get_team_num(void) { return (int)me()->team; }

@@ -24,8 +24,10 @@ static u32 routine_number(Routine *run) {
   return i;
 }
 
-/* Before what the compiler's code knows of a task: the number of what it runs, and where it is. */
+/* Before what the compiler's code knows of a task: the number of what it runs, where it is, whether it is final, and what
+   its thread ran before. */
 #define HEAD 16
+#define FINAL 2u
 enum { NOT_BEGUN, RUNNING, GOES_ON };
 
 Task *__kmpc_omp_task_alloc(void *place, int id, int flags, size_t bytes, size_t shared_bytes, Routine *run) {
@@ -35,6 +37,7 @@ Task *__kmpc_omp_task_alloc(void *place, int id, int flags, size_t bytes, size_t
   if (!memory) ferry_crash("no memory for a task");
   ((u32 *)memory)[0] = routine_number(run);
   ((u32 *)memory)[1] = NOT_BEGUN;
+  ((u32 *)memory)[2] = (u32)flags & FINAL;
   Task *task = (Task *)(memory + HEAD);
   task->shared = memory + HEAD + own;
   task->part = 0;
@@ -50,6 +53,21 @@ static void free_task(Task *task) {
   else ferry_l1_free(memory);
 }
 
+/* What a thread answers of the task that it runs, and again of the one around it. */
+static void begin_task(Task *task) {
+  u32 *head = (u32 *)((char *)task - HEAD);
+  Thread *thread = me();
+  head[3] = thread->in_task | thread->in_final << 1;
+  thread->in_task = 1;
+  if (head[2]) thread->in_final = 1;
+}
+static void end_task(Task *task) {
+  u32 before = ((u32 *)((char *)task - HEAD))[3];
+  Thread *thread = me();
+  thread->in_task = before & 1;
+  thread->in_final = before >> 1;
+}
+
 /* The parts of an untied task ask for the next one while they run. */
 static int run_task(int id, Task *task) {
   u32 *head = (u32 *)((char *)task - HEAD);
@@ -57,10 +75,12 @@ static int run_task(int id, Task *task) {
     head[1] = GOES_ON;
     return 0;
   }
+  begin_task(task);
   do {
     head[1] = RUNNING;
     routines[head[0]](id, task);
   } while (head[1] == GOES_ON);
+  end_task(task);
   free_task(task);
   return 0;
 }
@@ -80,8 +100,11 @@ static void wait_for_tasks(void) {
   while (__atomic_load_n(&unfulfilled, __ATOMIC_ACQUIRE) > 0) pause_for(8);
 }
 
-void __kmpc_omp_task_begin_if0(void *place, int id, Task *task) {}
-void __kmpc_omp_task_complete_if0(void *place, int id, Task *task) { free_task(task); }
+void __kmpc_omp_task_begin_if0(void *place, int id, Task *task) { begin_task(task); }
+void __kmpc_omp_task_complete_if0(void *place, int id, Task *task) {
+  end_task(task);
+  free_task(task);
+}
 int __kmpc_omp_taskwait(void *place, int id) {
   wait_for_tasks();
   return 0;

@@ -37,6 +37,7 @@ typedef struct {
   u64 my_next, my_end, my_ordered, my_stride;  /* of the loop it is in */
   int is_ordered_done, loop_is_static;
   int levels, is_dynamic, schedule, schedule_chunk;
+  u32 in_task, in_final;  /* whether it runs a task that was made, and one that is final */
 } Thread;
 
 /* Apart, so that what is known of one is not lost by what is done with another. */
@@ -83,6 +84,7 @@ static void run_share(u32 number) {
   thread->teams = threads[0].teams;
   thread->limit = threads[0].limit;
   thread->wanted = 0;
+  thread->in_task = thread->in_final = 0;
   int ids[2] = {(int)number, (int)number};
   the_team.run(&ids[0], &ids[1], the_team.pack);
 }
@@ -95,6 +97,7 @@ static void run_alone(void (*run)(int *, int *, void *), void *pack) {
   thread->size = 1;
   thread->level++;
   thread->wanted = 0;
+  thread->in_task = thread->in_final = 0;
   int ids[2] = {(int)before.number, 0};
   run(&ids[0], &ids[1], pack);
   u32 singles = before.singles;
