@@ -4,6 +4,8 @@
 //! A crate of its own, because in a shared library these names are what is wanted, and in a program
 //! without shared libraries they must not be: there GCC's runtime defines the same names, and the
 //! linker's `--wrap` leads to the same functions. An archive member that nobody asks for is left out.
+//!
+//! Memory that the calling thread has kept is taken and given here, without passing anything on.
 #![allow(unsafe_code, reason = "names of another library, passed on")]
 #![allow(non_snake_case, reason = "names are the interface's")]
 
@@ -58,7 +60,6 @@ pass_on! {
     omp_destroy_allocator = __wrap_omp_destroy_allocator(allocator: usize);
     omp_get_default_allocator = __wrap_omp_get_default_allocator() -> usize;
     omp_set_default_allocator = __wrap_omp_set_default_allocator(allocator: usize);
-    omp_alloc = __wrap_omp_alloc(size: usize, allocator: usize) -> *mut c_void;
     omp_aligned_alloc = __wrap_omp_aligned_alloc(
         alignment: usize, size: usize, allocator: usize
     ) -> *mut c_void;
@@ -70,9 +71,42 @@ pass_on! {
         at: *mut c_void, size: usize, allocator: usize, old: usize
     ) -> *mut c_void;
     omp_get_wtime = __wrap_omp_get_wtime() -> f64;
-    omp_free = __wrap_omp_free(at: *mut c_void, allocator: usize);
     GOMP_alloc = __wrap_GOMP_alloc(
         alignment: usize, size: usize, allocator: usize
     ) -> *mut c_void;
     GOMP_free = __wrap_GOMP_free(at: *mut c_void, allocator: usize);
+}
+
+unsafe extern "C" {
+    fn __wrap_omp_alloc(size: usize, allocator: usize) -> *mut c_void;
+    fn __wrap_omp_free(at: *mut c_void, allocator: usize);
+}
+
+/// Makes memory.
+///
+/// # Safety
+/// Called by compiled code.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn omp_alloc(size: usize, allocator: usize) -> *mut c_void {
+    let at = memory::allocator::kept(allocator, size);
+    if at.is_null() {
+        // SAFETY: the caller's promise.
+        unsafe { __wrap_omp_alloc(size, allocator) }
+    } else {
+        at.cast()
+    }
+}
+
+/// Gives memory back.
+///
+/// # Safety
+/// Memory of the allocator, or of any if that is none.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn omp_free(at: *mut c_void, allocator: usize) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if !memory::allocator::keep(at.cast(), allocator) {
+            __wrap_omp_free(at, allocator);
+        }
+    }
 }

@@ -161,6 +161,41 @@ fn wrong_use_of_memory_ends_with_a_message_that_names_the_place() {
     }
 }
 
+/// There nobody knows files and names by an address; the address is told.
+#[test]
+fn wrong_use_of_memory_names_an_address_in_programs_without_shared_libraries() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("program");
+    let archive = library_folder().join("libferry.a");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c/memory_wrong.c");
+    let [source, archive, at] = [&source, &archive, &program].map(|it| it.to_str().unwrap());
+    compile(&["-static", "-s", source, archive, "-lm", "-w", "-o", at]);
+    for (mode, case) in [("0", "allocator"), ("0", "memory"), ("1", "overrun"), ("1", "twice")] {
+        let output = Command::new(&program).arg(case).env("FERRY_MEMORY_CHECK", mode).output();
+        let output = output.unwrap();
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{case}: {err}");
+        assert!(err.contains(", called at 0x"), "{case}: {err}");
+    }
+}
+
+/// The loader has a place for variables of threads that is the same for all, or not: both ways lead to what a thread keeps.
+#[test]
+fn threads_find_their_memory_whenever_the_library_is_loaded() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c/late_memory.c");
+    let folder = tempfile::tempdir().unwrap();
+    let library = library_folder().join("libferry.so");
+    let late = folder.path().join("late");
+    compile(&["-pthread", source.to_str().unwrap(), "-o", late.to_str().unwrap(), "-ldl"]);
+    let at_once = build(&source, folder.path(), &["-DAT_ONCE", "-pthread", "-ldl"]);
+    for program in [late, at_once] {
+        let output = Command::new(&program).arg(&library).env_remove("LD_LIBRARY_PATH").output();
+        let output = output.unwrap();
+        let out = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && out.contains("passed"), "{output:?}");
+    }
+}
+
 #[test]
 fn the_environment_names_the_default_allocator() {
     let folder = tempfile::tempdir().unwrap();

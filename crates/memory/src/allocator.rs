@@ -10,12 +10,13 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
-use crate::arena::{self, Heap, MOST_ALIGN, MOST_BYTES, NATURAL};
+use crate::arena::{self, Heap, MOST_ALIGN, MOST_BYTES};
 use crate::fault::Fault;
 use crate::handles;
 use crate::kept;
 use crate::kinds::{KINDS, Kind, Pages, Place, Policy};
 use crate::os;
+use crate::slabs::{self, List};
 use crate::topology::Machine;
 use crate::traits::{self, BadTrait, Fallback, Partition, Trait, Traits};
 
@@ -233,9 +234,6 @@ impl Allocator {
             let Some(heap) = self.heap(full) else { return ptr::null_mut() };
             let at = heap.aligned(bytes, align, front, is_zero);
             if !at.is_null() {
-                let is_kept = self.fast.load(Ordering::Relaxed) != 0 && front == 0;
-                let owner = is_kept.then(|| self.handle.wrapping_sub(1));
-                kept::note_block(at, owner, bytes, align <= NATURAL);
                 return at;
             }
             full = Some(heap);
@@ -374,22 +372,25 @@ pub fn end(handle: usize) -> Result<(), Fault> {
     Ok(())
 }
 
-/// A block that this thread has kept; null where [`fast`] must be asked.
+/// A block that this thread has kept; null where [`kept_anyway`] must be asked.
 #[inline]
 pub fn kept(handle: usize, bytes: usize) -> *mut u8 {
-    kept::take(handle.wrapping_sub(1), bytes)
+    kept::take(handle, bytes)
 }
 
-/// A block without wishes; null where [`alloc`] must be asked.
+/// The same, looked for with more care; null where [`fast`] must be asked.
+pub fn kept_anyway(handle: usize, bytes: usize) -> *mut u8 {
+    kept::take_anyway(handle, bytes)
+}
+
+/// A block without wishes that is not kept; null where [`alloc`] must be asked.
 pub fn fast(handle: usize, bytes: usize) -> *mut u8 {
     let heap = match PREDEFINED.get(handle.wrapping_sub(1)) {
         Some(it) => it.fast.load(Ordering::Acquire),
         None => handles::find(handle).map_or(0, |it| it.fast.load(Ordering::Acquire)),
     };
     match Heap::at(heap) {
-        Some(heap) if bytes.wrapping_sub(1) < MOST_BYTES => {
-            kept::fetch(handle.wrapping_sub(1), bytes, heap)
-        }
+        Some(heap) if bytes.wrapping_sub(1) < MOST_BYTES => kept::fetch(handle, bytes, heap),
         _ => ptr::null_mut(),
     }
 }
@@ -522,6 +523,10 @@ pub(crate) fn is_limited(handle: usize) -> bool {
 /// # Safety
 /// If the address is in memory of an allocator, it is the beginning of a block.
 pub unsafe fn block(at: *const u8) -> Option<Block> {
+    if slabs::noted(at) != slabs::NONE {
+        let list = List::at(at)?;
+        return Some(Block { owner: list.handle, bytes: list.bytes, is_direct: false });
+    }
     if let Some(heap) = Heap::of(at) {
         let owner = owner(heap)?;
         // SAFETY: the caller's promise.
@@ -544,14 +549,13 @@ unsafe fn header(at: *const u8) -> Option<usize> {
     }
 }
 
-/// Keeps a block of the allocator that is named for this thread, if it is a plain one; else [`free_fast`] must be asked. Without a
-/// name the first allocator is tried.
+/// Keeps a block of the allocator that is named for this thread, if it is a plain one; else [`free_fast`] must be asked.
 ///
 /// # Safety
 /// As for [`free`].
 #[inline]
 pub unsafe fn keep(at: *mut u8, handle: usize) -> bool {
-    kept::put(at, handle.max(DEFAULT) - 1)
+    kept::put(at, handle)
 }
 
 /// Gives a block back to the allocator that is named, if it is a plain block of it; else [`free`] must be asked. Without a
@@ -560,8 +564,13 @@ pub unsafe fn keep(at: *mut u8, handle: usize) -> bool {
 /// # Safety
 /// As for [`free`].
 pub unsafe fn free_fast(at: *mut u8, handle: usize) -> bool {
-    if kept::put_anyway(at, handle.max(DEFAULT) - 1) {
-        return true;
+    if slabs::noted(at) != slabs::NONE {
+        let list = List::at(at).filter(|it| handle == NONE || handle == it.handle);
+        if let Some(list) = list {
+            // SAFETY: the caller's promise.
+            unsafe { kept::put_anyway(at, list) };
+        }
+        return list.is_some();
     }
     let Some(heap) = Heap::of(at) else { return false };
     let named = PREDEFINED.get(handle.max(DEFAULT) - 1).or_else(|| handles::find(handle));
@@ -579,6 +588,13 @@ pub unsafe fn free_fast(at: *mut u8, handle: usize) -> bool {
 /// If it is a block, nobody uses it.
 pub unsafe fn free(at: *mut u8, handle: usize) -> Result<(), Fault> {
     if at.is_null() {
+        return Ok(());
+    }
+    if slabs::noted(at) != slabs::NONE {
+        let list = List::at(at).ok_or(Fault::NotAllocated { at: at as usize })?;
+        may_free(at, list.handle, handle)?;
+        // SAFETY: the caller's promise.
+        unsafe { kept::put_anyway(at, list) };
         return Ok(());
     }
     let Some(heap) = Heap::of(at) else {

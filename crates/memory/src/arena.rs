@@ -65,7 +65,6 @@ unsafe extern "C" {
     ) -> bool;
     fn mi_free(at: *mut u8);
     fn mi_usable_size(at: *const u8) -> usize;
-    fn mi_good_size(bytes: usize) -> usize;
 }
 
 /// Address space of one arena.
@@ -301,13 +300,7 @@ impl Heap {
 }
 
 /// Blocks of the allocator are aligned to this if they are as large.
-pub(crate) const NATURAL: usize = 8;
-
-/// Bytes of the block that is cut for so many.
-pub(crate) fn cut(bytes: usize) -> usize {
-    // SAFETY: takes a number.
-    unsafe { mi_good_size(bytes) }
-}
+const NATURAL: usize = 8;
 
 /// Gives a block back.
 ///

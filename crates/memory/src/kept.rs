@@ -1,291 +1,264 @@
-//! Small blocks that threads keep: what a thread gives back it gets again, without a call of the allocator of small blocks.
+//! Small blocks that threads keep: what a thread gives back it gets again, without a call and without a lock.
 //!
 //! Each thread has a list of free blocks for each predefined allocator and size class, in two stacks: one is taken from, the other one
 //! given to, so that the processor need not wait for what was given last to be written. When the first is empty they change places. What
 //! is full goes to the depot, where threads whose lists are empty look; so blocks that one thread makes and another one gives back
-//! travel in numbers.
+//! travel in numbers. Where the depot is full or empty blocks go to slabs and come from there (`slabs`, which also knows the list of a
+//! block).
 //!
-//! Which list a block belongs to its address says: the allocator cuts each slice of addresses into blocks of one size, and a table has the
-//! list of each slice. Every block is noted there before it is handed out, and a slice is cut anew only when none of its blocks is used
-//! or kept: so what the table says of a block in use is true. Slices with blocks that do not begin where the allocator has cut are not
-//! kept.
-//!
-//! A thread is found by the number that the processor has of it, which takes no call, unlike a variable of a thread in a shared library.
+//! What a thread keeps it finds by a pointer of its own (`own`).
 #![allow(unsafe_code, reason = "memory that C programs use, and caches of threads by address")]
 
-use std::alloc::{self, Layout};
 use std::cell::Cell;
-use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicUsize, Ordering};
-use std::sync::{Mutex, OnceLock, TryLockError};
-use std::{mem, ptr, slice};
+use std::sync::{Mutex, TryLockError};
+use std::{hint, ptr, slice};
 
-use crate::arena::{self, Heap};
+use crate::arena::Heap;
+use crate::kinds::Pages;
+use crate::slabs::{self, GRAIN, GRAINS, LISTS, List, OWNERS};
+use crate::{os, own};
 
-/// Blocks of more bytes are not kept.
-const LARGEST: usize = 1024;
-/// Bytes of one request more may be another class.
-const GRAIN: usize = 8;
-const GRAINS: usize = LARGEST / GRAIN + 1;
-/// Classes that an allocator may have; the first and the last one have no blocks.
-const CLASSES: usize = 32;
-/// Allocators whose blocks are kept: those that the standard has.
-const OWNERS: usize = 8;
-/// A list is a number of eight bits: of its owner, and of its class.
-const LISTS: usize = OWNERS * CLASSES;
-/// In the table of slices: nothing is kept; no block of the slice may ever be. These lists have no room.
-const UNKNOWN: u8 = 0;
-const NEVER: u8 = u8::MAX;
+/// Words of a stack: a null, then blocks. Stacks begin at multiples of their bytes, so that the address of the next word says whether
+/// there is one.
+const WORDS: usize = 32;
+const MOST: usize = WORDS - 1;
+const STACK: usize = WORDS * size_of::<*mut u8>();
+/// Bytes of the blocks of one list that a stack has, that come from slabs at once, and that lie in the depot; there also blocks.
+const MOST_BYTES: usize = 12 << 10;
+const BYTES_AT_ONCE: usize = 8 << 10;
+const STORED_BYTES: usize = 16 << 10;
+const STORED: usize = 256;
+/// How often a thread that finds another one at the depot looks again.
+const LOOKS: usize = 50;
 
-/// Blocks of a stack, and how many come from the heap at once.
-const MOST: usize = 32;
-const AT_ONCE: usize = 16;
-/// Blocks of one list that lie in the depot.
-const STORED: usize = 512;
-
-/// Addresses of one slice, and slices of one part of the table.
-const SLICE: usize = 16;
-const PART: usize = 16;
-const PARTS: usize = 1 << (48 - SLICE - PART);
-
-type Part = [AtomicU8; 1 << PART];
-
-/// The list of each slice; parts are made when they are needed.
-static TABLE: [AtomicPtr<Part>; PARTS] = [const { AtomicPtr::new(ptr::null_mut()) }; PARTS];
-
-#[inline]
-fn part(at: *const u8) -> Option<&'static AtomicPtr<Part>> {
-    TABLE.get(at as usize >> (SLICE + PART))
-}
-
-#[inline]
-fn place(part: &Part, at: *const u8) -> Option<&AtomicU8> {
-    part.get(at as usize >> SLICE & ((1 << PART) - 1))
-}
-
-/// What the table says of the slice of an address.
-#[inline]
-fn noted(at: *const u8) -> u8 {
-    let Some(found) = part(at) else { return UNKNOWN };
-    // SAFETY: parts are made once and never go.
-    let found = unsafe { found.load(Ordering::Acquire).as_ref() };
-    found.and_then(|it| place(it, at)).map_or(UNKNOWN, |it| it.load(Ordering::Relaxed))
-}
-
-/// Notes a block before it is handed out.
-fn note(at: *const u8, list: u8) {
-    let Some(room) = part(at) else { return };
-    let mut found = room.load(Ordering::Acquire);
-    if found.is_null() {
-        if list == UNKNOWN {
-            return;
-        }
-        // SAFETY: it has a size; zeros are numbers of which each is `UNKNOWN`.
-        let made = unsafe { alloc::alloc_zeroed(Layout::new::<Part>()) }.cast::<Part>();
-        if made.is_null() {
-            return;
-        }
-        found = match room.compare_exchange(found, made, Ordering::AcqRel, Ordering::Acquire) {
-            Ok(_) => made,
-            Err(first) => {
-                // SAFETY: made above, and nobody else knows it.
-                unsafe { alloc::dealloc(made.cast(), Layout::new::<Part>()) };
-                first
-            }
-        };
-    }
-    // SAFETY: parts are made once and never go.
-    let Some(place) = place(unsafe { &*found }, at) else { return };
-    let before = place.load(Ordering::Relaxed);
-    if before != list && before != NEVER {
-        place.store(list, Ordering::Relaxed);
-    }
-}
-
-/// Notes a block of a heap; `owner`: the allocator if its blocks may be kept, `is_cut`: whether it begins where the heap has cut.
-pub(crate) fn note_block(at: *const u8, owner: Option<usize>, bytes: usize, is_cut: bool) {
-    let list = owner.and_then(|it| list_of(it, bytes)).unwrap_or(UNKNOWN);
-    note(at, if is_cut { list } else { NEVER });
-}
-
-/// Size classes of the allocator.
-struct Classes {
-    /// By bytes in grains.
-    of: [u8; GRAINS],
-    bytes: [usize; CLASSES],
-}
-
-fn classes() -> &'static Classes {
-    static CLASSES_OF: OnceLock<Classes> = OnceLock::new();
-    CLASSES_OF.get_or_init(|| {
-        let mut made = Classes { of: [UNKNOWN; GRAINS], bytes: [0; CLASSES] };
-        let mut sizes = vec![0];
-        for (grains, place) in made.of.iter_mut().enumerate().skip(1) {
-            let bytes = arena::cut(grains * GRAIN);
-            if sizes.last() != Some(&bytes) {
-                sizes.push(bytes);
-            }
-            let class = sizes.len() - 1;
-            *place = u8::try_from(class).ok().filter(|_| class < CLASSES - 1).unwrap_or(UNKNOWN);
-        }
-        made.bytes.iter_mut().zip(sizes).for_each(|(to, from)| *to = from);
-        made
-    })
-}
-
-/// The list of an allocator for so many bytes.
-fn list_of(owner: usize, bytes: usize) -> Option<u8> {
-    let class = *classes().of.get(bytes.div_ceil(GRAIN)).filter(|it| **it != UNKNOWN)?;
-    u8::try_from(owner * CLASSES).ok().map(|it| it + class)
-}
-
-/// Free blocks of one allocator and size.
-#[repr(C)]
-struct List {
-    taken: Stack,
-    given: Stack,
-    room: [[*mut u8; MOST]; 2],
-}
-
-/// A stack of blocks: where the next one goes, its begin and its end. Without room all are null.
-#[repr(C)]
-struct Stack {
-    top: *mut *mut u8,
-    begin: *mut *mut u8,
-    end: *mut *mut u8,
-}
-
-impl Stack {
-    fn of(room: &mut [*mut u8; MOST]) -> Stack {
-        let range = room.as_mut_ptr_range();
-        Stack { top: range.start, begin: range.start, end: range.end }
-    }
-
-    /// The last block; null if there is none.
-    #[inline]
-    fn pop(&mut self) -> *mut u8 {
-        if self.top == self.begin {
-            return ptr::null_mut();
-        }
-        // SAFETY: behind the begin of the room, up to the top, lie blocks.
-        unsafe {
-            self.top = self.top.sub(1);
-            self.top.read()
-        }
-    }
-
-    /// Whether there was room for a block.
-    #[inline]
-    fn push(&mut self, at: *mut u8) -> bool {
-        if self.top == self.end {
-            return false;
-        }
-        // SAFETY: the top lies in the room.
-        unsafe {
-            self.top.write(at);
-            self.top = self.top.add(1);
-        }
-        true
-    }
-
-    /// All blocks, which are not there any more then.
-    fn emptied(&mut self) -> &[*mut u8] {
-        if self.top == self.begin {
-            return &[];
-        }
-        // SAFETY: both lie in the room, the top not before its begin; so many blocks were there, and are until the next one
-        // is pushed.
-        unsafe {
-            let count = self.top.offset_from_unsigned(self.begin);
-            self.top = self.begin;
-            slice::from_raw_parts(self.begin, count)
-        }
-    }
-}
-
-impl List {
-    /// The stacks change places; a block that was given back, null if there is none.
-    #[cold]
-    #[inline(never)]
-    extern "C" fn change(&mut self) -> *mut u8 {
-        mem::swap(&mut self.taken, &mut self.given);
-        self.taken.pop()
-    }
-
-    /// Makes room for blocks that are given back.
-    fn make_room(&mut self, number: u8) {
-        if self.taken.top == self.taken.begin {
-            mem::swap(&mut self.taken, &mut self.given);
-        } else {
-            store(number, self.given.emptied());
-        }
-    }
-
-    /// Takes what others were given, or blocks of the heap, where none is left to take.
-    fn fill(&mut self, number: u8, heap: Heap, bytes: usize) {
-        let stack = &mut self.taken;
-        if stack.top != stack.begin {
-            return;
-        }
-        depot(number, |stored| {
-            for block in stored.drain(stored.len().saturating_sub(MOST)..) {
-                stack.push(block.0);
-            }
-        });
-        if stack.top != stack.begin {
-            return;
-        }
-        for _ in 0..AT_ONCE {
-            let at = heap.block(bytes);
-            if at.is_null() {
-                return;
-            }
-            note(at, number);
-            stack.push(at);
-        }
-    }
-}
-
-/// What one thread keeps.
+/// What one thread keeps: tables by list, then the stacks of each. All zeros but for the lists that have room.
 #[repr(C)]
 struct Kept {
-    of: [u8; GRAINS],
-    lists: [List; LISTS],
+    /// The list of a request by its allocator and grains, if it has room.
+    of: [[u16; ROW]; OWNERS + 1],
+    /// The allocator of a list.
+    owners: [usize; LISTS],
+    /// The word of the block that is given out next.
+    taken: [*mut *mut u8; LISTS],
+    /// The word where the next block goes that is given back.
+    given: [*mut *mut u8; LISTS],
+    /// Which word of its stacks is the null: those of large blocks have room for few.
+    nulls: [u8; LISTS],
+    stacks: [Stacks; LISTS],
+}
+
+/// Grains of a table: a power of two is fast.
+const ROW: usize = GRAINS.next_power_of_two();
+
+/// The two stacks of a list.
+#[repr(C, align(256))]
+struct Stacks([[*mut u8; WORDS]; 2]);
+
+const _: () = assert!(align_of::<Stacks>() == STACK);
+
+/// Room of a stack of a list.
+fn most(list: List) -> usize {
+    (MOST_BYTES / list.bytes).min(MOST)
 }
 
 impl Kept {
     /// Null where there is no memory for it.
     fn new() -> *mut Kept {
-        // SAFETY: it has a size; lists of zeros are those without room.
-        let made = unsafe { alloc::alloc_zeroed(Layout::new::<Kept>()) }.cast::<Kept>();
-        // SAFETY: made above for us alone.
+        // What is not used of it takes no memory.
+        let made =
+            Kept::bytes().and_then(|it| os::pages(it, align_of::<Kept>(), Pages::System).ok());
+        let made = made.map_or(ptr::null_mut(), <*mut u8>::cast::<Kept>);
+        // SAFETY: made above for us alone; zeros are tables of lists without room.
         let Some(kept) = (unsafe { made.as_mut() }) else { return made };
-        kept.of = classes().of;
+        // What is of no list has nothing to take.
+        if let (Some(taken), Some(stacks)) = (kept.taken.first_mut(), kept.stacks.first_mut()) {
+            *taken = stacks.0.as_flattened_mut().as_mut_ptr();
+        }
         made
     }
 
-    fn list(&mut self, number: u8) -> Option<&mut List> {
-        self.lists.get_mut(usize::from(number))
+    fn bytes() -> Option<usize> {
+        os::round_up(size_of::<Kept>(), os::page_size())
     }
 
-    /// A block; null if none is kept.
+    /// Gives its memory back.
+    ///
+    /// # Safety
+    /// Made by [`Kept::new`], and nobody uses it.
+    unsafe fn end(kept: *mut Kept) {
+        if let Some(bytes) = Kept::bytes() {
+            // SAFETY: the caller's promise.
+            unsafe { os::unmap(kept.cast(), bytes) };
+        }
+    }
+
+    /// The stacks of a list; nothing if it has no room.
+    fn list(&mut self, number: u16) -> Option<Pair<'_>> {
+        let number = usize::from(number);
+        let given = self.given.get_mut(number).filter(|it| !it.is_null())?;
+        Some(Pair { taken: self.taken.get_mut(number)?, given, null: *self.nulls.get(number)? })
+    }
+
+    /// The list of a request, if it has room; one without blocks if not.
     #[inline]
-    fn take(&mut self, owner: usize, bytes: usize) -> *mut u8 {
-        let class = usize::from(*self.of.get(bytes.div_ceil(GRAIN)).unwrap_or(&UNKNOWN));
-        let Some(list) = self.lists.get_mut(owner * CLASSES + class) else {
+    fn list_of(&self, handle: usize, bytes: usize) -> u16 {
+        let Some(of) = self.of.get(handle) else { return unlikely(slabs::NONE) };
+        // So many bytes that they cannot be counted have no grains, and no list has blocks of those.
+        let grains = bytes.wrapping_add(GRAIN - 1) / GRAIN;
+        of.get(grains).copied().unwrap_or_else(|| unlikely(slabs::NONE))
+    }
+
+    /// A block; null if there is none to take.
+    #[inline]
+    fn take(&mut self, number: u16) -> *mut u8 {
+        let Some(top) = self.taken.get_mut(usize::from(number) & (LISTS - 1)) else {
             return ptr::null_mut();
         };
-        let at = list.taken.pop();
-        if at.is_null() { list.change() } else { at }
+        // SAFETY: a word of a stack; the lowest one holds null.
+        unsafe {
+            let at = top.read();
+            if !at.is_null() {
+                *top = top.sub(1);
+            }
+            at
+        }
     }
 
-    /// A list with room: it has none before its first block.
-    fn roomy(&mut self, number: u8) -> Option<&mut List> {
-        let list = self.list(number)?;
-        if list.given.end.is_null() {
-            let [one, other] = &mut list.room;
-            (list.taken, list.given) = (Stack::of(one), Stack::of(other));
+    /// The stacks change places; a block that was given back, null if there is none.
+    fn change(&mut self, number: u16) -> *mut u8 {
+        let Some(list) = self.list(number) else { return ptr::null_mut() };
+        // SAFETY: words of stacks; in front of where the next block goes is the last one, or the null.
+        unsafe {
+            let last = list.given.sub(1);
+            *list.given = list.begin(*list.taken);
+            let at = last.read();
+            *list.taken = if at.is_null() { last } else { last.sub(1) };
+            at
         }
-        Some(list)
+    }
+
+    /// Whether there was room for a block of an allocator.
+    #[inline]
+    fn put(&mut self, at: *mut u8, handle: usize, number: u16) -> bool {
+        let number = usize::from(number) & (LISTS - 1);
+        let (Some(owner), Some(given)) = (self.owners.get(number), self.given.get_mut(number))
+        else {
+            return false;
+        };
+        if *owner != handle || given.addr().is_multiple_of(STACK) {
+            return false;
+        }
+        // SAFETY: not behind the stack.
+        unsafe {
+            given.write(at);
+            *given = given.add(1);
+        }
+        true
+    }
+
+    /// Room for a list: it has none before its first block.
+    fn make_stacks(&mut self, list: List) {
+        let number = usize::from(list.number);
+        let Some(Stacks([one, other])) = self.stacks.get_mut(number) else { return };
+        let (Some(taken), Some(given), Some(null), Some(owner)) = (
+            self.taken.get_mut(number),
+            self.given.get_mut(number),
+            self.nulls.get_mut(number),
+            self.owners.get_mut(number),
+        ) else {
+            return;
+        };
+        if !given.is_null() {
+            return;
+        }
+        let lowest = MOST - most(list);
+        *null = u8::try_from(lowest).unwrap_or_default();
+        *taken = one.as_mut_ptr().wrapping_add(lowest);
+        *given = other.as_mut_ptr().wrapping_add(lowest + 1);
+        *owner = list.handle;
+        let Some(of) = self.of.get_mut(list.handle) else { return };
+        for grains in list.grains() {
+            if let Some(place) = of.get_mut(grains) {
+                *place = list.number;
+            }
+        }
+    }
+
+    /// Makes room for blocks that are given back to a list.
+    fn make_room(&mut self, list: List) {
+        let Some(stacks) = self.list(list.number) else { return };
+        // SAFETY: words of stacks.
+        unsafe {
+            if stacks.taken.read().is_null() {
+                let empty = *stacks.taken;
+                *stacks.taken = stacks.given.sub(1);
+                *stacks.given = empty.add(1);
+                return;
+            }
+            let begin = stacks.begin(stacks.given.sub(1));
+            let count = stacks.given.offset_from_unsigned(begin);
+            let next = stacks.taken.add(1);
+            let room = most(list) - next.offset_from_unsigned(stacks.begin(*stacks.taken));
+            if room == 0 {
+                store(list, slice::from_raw_parts(begin, count));
+                *stacks.given = begin;
+            } else {
+                // Few are left to take: what was given last is, again.
+                let moved = room.min(count);
+                let left = begin.add(count - moved);
+                next.copy_from_nonoverlapping(left, moved);
+                *stacks.taken = next.add(moved - 1);
+                *stacks.given = left;
+            }
+        }
+    }
+
+    /// Takes what others were given, or blocks of slabs, where none is left to take of a list.
+    fn fill(&mut self, list: List, heap: Heap) {
+        let Some(stacks) = self.list(list.number) else { return };
+        let mut push = |at| {
+            // SAFETY: at most so many as there are words above the null, on which it is.
+            unsafe {
+                *stacks.taken = stacks.taken.add(1);
+                stacks.taken.write(at);
+            }
+        };
+        let stored = depot(list, |stored| {
+            let some = stored.len().saturating_sub(most(list))..;
+            stored.drain(some).map(|it| push(it.0)).count()
+        });
+        if stored.is_none_or(|it| it == 0) {
+            let some = (BYTES_AT_ONCE / list.bytes).clamp(1, most(list));
+            slabs::take(list, heap, some, push);
+        }
+    }
+
+    /// Puts all blocks into the depot.
+    fn empty(&mut self) {
+        for list in (0..=u16::MAX).take(LISTS).filter_map(List::of_number) {
+            let Some(stacks) = self.list(list.number) else { continue };
+            // SAFETY: words of stacks; above the null lie blocks, up to these.
+            unsafe {
+                for end in [stacks.taken.add(1), *stacks.given] {
+                    let begin = stacks.begin(end.sub(1));
+                    store(list, slice::from_raw_parts(begin, end.offset_from_unsigned(begin)));
+                }
+            }
+        }
+    }
+}
+
+/// The stacks of a list with room.
+struct Pair<'a> {
+    taken: &'a mut *mut *mut u8,
+    given: &'a mut *mut *mut u8,
+    null: u8,
+}
+
+impl Pair<'_> {
+    /// Where the first block goes of the stack in which a word lies.
+    fn begin(&self, word: *mut *mut u8) -> *mut *mut u8 {
+        word.map_addr(|it| it & !(STACK - 1)).wrapping_add(usize::from(self.null) + 1)
     }
 }
 
@@ -297,90 +270,33 @@ struct Block(*mut u8);
 // SAFETY: a free block, which whoever has it has alone.
 unsafe impl Send for Block {}
 
-/// Blocks of a list in the depot; `None` where another thread is there, which nobody waits for.
-fn depot<T>(list: u8, with: impl FnOnce(&mut Vec<Block>) -> T) -> Option<T> {
-    match DEPOT.get(usize::from(list))?.try_lock() {
-        Ok(mut stored) => Some(with(&mut stored)),
-        Err(TryLockError::Poisoned(it)) => Some(with(&mut it.into_inner())),
-        Err(TryLockError::WouldBlock) => None,
+/// Blocks of a list in the depot; `None` where other threads are there, for which nobody waits long.
+fn depot<T>(list: List, with: impl FnOnce(&mut Vec<Block>) -> T) -> Option<T> {
+    let depot = DEPOT.get(usize::from(list.number))?;
+    for _ in 0..LOOKS {
+        match depot.try_lock() {
+            Ok(mut stored) => return Some(with(&mut stored)),
+            Err(TryLockError::Poisoned(it)) => return Some(with(&mut it.into_inner())),
+            Err(TryLockError::WouldBlock) => hint::spin_loop(),
+        }
     }
+    None
 }
 
-/// Puts free blocks into the depot, or gives them back where that is full.
-fn store(list: u8, blocks: &[*mut u8]) {
+/// Puts free blocks into the depot, or gives them back to their slabs where that is full.
+fn store(list: List, blocks: &[*mut u8]) {
+    let room = (STORED_BYTES / list.bytes).min(STORED);
     let is_stored = depot(list, |stored| {
-        let has_room = stored.len() + blocks.len() <= STORED;
+        let has_room = stored.len() + blocks.len() <= room;
         if has_room {
             stored.extend(blocks.iter().map(|it| Block(*it)));
         }
         has_room
     });
     if is_stored != Some(true) {
-        // SAFETY: free blocks of heaps that we alone have.
-        blocks.iter().for_each(|it| unsafe { arena::free(*it) });
+        // SAFETY: free blocks that we alone have.
+        unsafe { slabs::give(list, blocks) };
     }
-}
-
-/// Threads by their number of the processor.
-static THREADS: [Thread; 1 << THREAD_BITS] = [const { Thread::nobody() }; 1 << THREAD_BITS];
-const THREAD_BITS: u32 = 9;
-
-/// A thread and what it keeps, which is there while the number is the thread's.
-struct Thread {
-    number: AtomicUsize,
-    kept: AtomicPtr<Kept>,
-}
-
-/// In place of a number: nobody; somebody who is about to have the place.
-const NOBODY: usize = 0;
-const SOMEBODY: usize = 1;
-
-impl Thread {
-    const fn nobody() -> Thread {
-        Thread { number: AtomicUsize::new(NOBODY), kept: AtomicPtr::new(ptr::null_mut()) }
-    }
-}
-
-/// A number that no other thread has while this one lives: that by which its variables are found.
-#[inline]
-fn own_number() -> usize {
-    let number: usize;
-    // SAFETY: reads a register, or the first word of what it leads to, which is its own address.
-    unsafe {
-        #[cfg(target_arch = "x86_64")]
-        std::arch::asm!(
-            "mov {}, fs:0",
-            out(reg) number,
-            options(pure, readonly, nostack, preserves_flags)
-        );
-        #[cfg(target_arch = "aarch64")]
-        std::arch::asm!(
-            "mrs {}, tpidr_el0",
-            out(reg) number,
-            options(pure, nomem, nostack, preserves_flags)
-        );
-        #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-        {
-            number = libc::pthread_self() as usize;
-        }
-    }
-    number
-}
-
-#[inline]
-fn thread(number: usize) -> Option<&'static Thread> {
-    const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
-    let spread = (number as u64).wrapping_mul(SPREAD) >> (u64::BITS - THREAD_BITS);
-    THREADS.get(spread as usize)
-}
-
-/// What this thread keeps; nothing if it has no place.
-#[inline]
-fn own() -> Option<&'static mut Kept> {
-    let number = own_number();
-    let thread = thread(number).filter(|it| it.number.load(Ordering::Relaxed) == number)?;
-    // SAFETY: it is there while the number is this thread's, which alone uses it.
-    Some(unsafe { &mut *thread.kept.load(Ordering::Relaxed) })
 }
 
 /// Ends with its thread.
@@ -388,87 +304,103 @@ struct Own(Cell<bool>);
 
 impl Drop for Own {
     fn drop(&mut self) {
-        let Some(kept) = own() else { return };
-        if let Some(thread) = thread(own_number()) {
-            thread.number.store(NOBODY, Ordering::Release);
+        let at = own::get_anyway::<Kept>();
+        // SAFETY: set in `begin`, and used by this thread alone, which does not find it any more then.
+        unsafe {
+            let Some(kept) = at.as_mut() else { return };
+            own::set::<Kept>(ptr::null_mut());
+            kept.empty();
+            Kept::end(at);
         }
-        for (number, list) in (0..=u8::MAX).zip(&mut kept.lists) {
-            store(number, list.taken.emptied());
-            store(number, list.given.emptied());
-        }
-        // SAFETY: made in `begin` for this thread alone, which does not find it any more.
-        unsafe { alloc::dealloc(ptr::from_mut(kept).cast(), Layout::new::<Kept>()) };
     }
 }
 
 thread_local! {
-    /// Whether this thread has asked for a place.
+    /// Whether this thread has asked for what it keeps.
     static OWN: Own = const { Own(Cell::new(false)) };
 }
 
-/// The first call of a thread: a place for it, if that is free.
-#[cold]
-fn begin() -> Option<&'static mut Kept> {
-    let is_new = OWN.try_with(|it| !it.0.replace(true)).unwrap_or(false);
-    let number = own_number();
-    let thread = thread(number).filter(|_| is_new)?;
-    let order = (Ordering::Acquire, Ordering::Relaxed);
-    thread.number.compare_exchange(NOBODY, SOMEBODY, order.0, order.1).ok()?;
-    let kept = Kept::new();
-    thread.kept.store(kept, Ordering::Relaxed);
-    thread.number.store(if kept.is_null() { NOBODY } else { number }, Ordering::Release);
-    own()
-}
-
-/// A block that this thread has kept, of a predefined allocator (by handle less one); null if there is none.
-#[inline]
-pub(crate) fn take(owner: usize, bytes: usize) -> *mut u8 {
-    if owner >= OWNERS || bytes > LARGEST {
-        return ptr::null_mut();
-    }
-    own().map_or(ptr::null_mut(), |it| it.take(owner, bytes))
-}
-
-/// A block that was kept, or else of the heap; null if there is none.
-pub(crate) fn fetch(owner: usize, bytes: usize, heap: Heap) -> *mut u8 {
-    let number = if owner < OWNERS { list_of(owner, bytes) } else { None };
-    let class = number.and_then(|it| classes().bytes.get(usize::from(it) % CLASSES)).copied();
-    if let (Some(number), Some(class)) = (number, class)
-        && let Some(kept) = own().or_else(begin)
-    {
-        if let Some(list) = kept.roomy(number) {
-            list.fill(number, heap, class);
+/// What this thread keeps, made when it is asked for first; nothing when the thread ends.
+fn own_or_new() -> Option<&'static mut Kept> {
+    let mut at = own::get_anyway::<Kept>();
+    if at.is_null() {
+        if OWN.try_with(|it| it.0.replace(true)).unwrap_or(true) {
+            return None;
         }
-        return kept.take(owner, bytes);
+        at = Kept::new();
+        own::set(at);
     }
-    let at = heap.block(class.unwrap_or(bytes));
-    if !at.is_null() {
-        note(at, number.unwrap_or(UNKNOWN));
+    // SAFETY: it is there while the thread's pointer leads to it; that thread alone uses it.
+    unsafe { at.as_mut() }
+}
+
+/// A block that this thread has kept, of a predefined allocator; null where [`take_anyway`] must be asked.
+#[inline]
+pub(crate) fn take(handle: usize, bytes: usize) -> *mut u8 {
+    // SAFETY: as in `own_or_new`.
+    match unsafe { own::get::<Kept>().as_mut() } {
+        Some(kept) => kept.take(kept.list_of(handle, bytes)),
+        None => unlikely(ptr::null_mut()),
     }
+}
+
+/// A block that this thread has kept, of a predefined allocator; null if there is none.
+pub(crate) fn take_anyway(handle: usize, bytes: usize) -> *mut u8 {
+    let mut own = own::get::<Kept>();
+    if own.is_null() {
+        own = own::get_anyway();
+    }
+    // SAFETY: as in `own_or_new`.
+    let Some(kept) = (unsafe { own.as_mut() }) else { return ptr::null_mut() };
+    let number = kept.list_of(handle, bytes);
+    let at = kept.take(number);
+    if at.is_null() { kept.change(number) } else { at }
+}
+
+/// A block of a slab, or of the heap where it is too large for those; null if there is none.
+pub(crate) fn fetch(handle: usize, bytes: usize, heap: Heap) -> *mut u8 {
+    let Some(list) = List::of(handle, bytes) else { return heap.block(bytes) };
+    if let Some(kept) = own_or_new() {
+        kept.make_stacks(list);
+        kept.fill(list, heap);
+        return kept.take(list.number);
+    }
+    let mut at = ptr::null_mut();
+    slabs::take(list, heap, 1, |it| at = it);
     at
+}
+
+/// A value that is hardly ever asked for: what leads here is kept out of the way.
+#[cold]
+#[inline]
+fn unlikely<T>(value: T) -> T {
+    value
 }
 
 /// Keeps a block of an allocator that nobody uses, if it is one of those and there is room.
 #[inline]
-pub(crate) fn put(at: *mut u8, owner: usize) -> bool {
-    let number = usize::from(noted(at));
-    let is_its_own = number / CLASSES == owner;
-    is_its_own
-        && own().is_some_and(|it| it.lists.get_mut(number).is_some_and(|it| it.given.push(at)))
+pub(crate) fn put(at: *mut u8, handle: usize) -> bool {
+    let number = slabs::noted(at);
+    // SAFETY: as in `own_or_new`.
+    unsafe { own::get::<Kept>().as_mut() }.is_some_and(|it| it.put(at, handle, number))
 }
 
-/// The same where there is no room yet.
-pub(crate) fn put_anyway(at: *mut u8, owner: usize) -> bool {
-    let number = noted(at);
-    if matches!(number, UNKNOWN | NEVER) || usize::from(number) / CLASSES != owner {
-        return false;
-    }
-    own().or_else(begin).and_then(|it| it.roomy(number)).is_some_and(|list| {
-        list.given.push(at) || {
-            list.make_room(number);
-            list.given.push(at)
+/// Gives a block of a list back, where there is no room yet.
+///
+/// # Safety
+/// A block of the list that nobody uses.
+pub(crate) unsafe fn put_anyway(at: *mut u8, list: List) {
+    let is_kept = own_or_new().is_some_and(|kept| {
+        kept.make_stacks(list);
+        kept.put(at, list.handle, list.number) || {
+            kept.make_room(list);
+            kept.put(at, list.handle, list.number)
         }
-    })
+    });
+    if !is_kept {
+        // SAFETY: the caller's promise.
+        unsafe { slabs::give(list, &[at]) };
+    }
 }
 
 #[cfg(test)]
@@ -479,12 +411,19 @@ mod tests {
     use super::*;
     use crate::allocator::{self, DEFAULT};
 
+    const AT_ONCE: usize = 16;
+
     /// As the routines of the standard do it.
     fn get(handle: usize, bytes: usize) -> *mut u8 {
-        let kept = allocator::kept(handle, bytes);
-        let fast = if kept.is_null() { allocator::fast(handle, bytes) } else { kept };
-        let at =
-            if fast.is_null() { allocator::alloc(handle, bytes, 1, false).unwrap() } else { fast };
+        let mut at = allocator::kept(handle, bytes);
+        for other in [allocator::kept_anyway, allocator::fast] {
+            if at.is_null() {
+                at = other(handle, bytes);
+            }
+        }
+        if at.is_null() {
+            at = allocator::alloc(handle, bytes, 1, false).unwrap();
+        }
         assert!(!at.is_null());
         // SAFETY: so many bytes are the test's.
         unsafe { at.write_bytes(bytes as u8, bytes) };
@@ -507,23 +446,6 @@ mod tests {
     }
 
     #[test]
-    fn classes_are_those_of_the_allocator() {
-        let all = classes();
-        assert_eq!(all.bytes.iter().max(), Some(&LARGEST));
-        for bytes in 1..=LARGEST {
-            let class = usize::from(all.of[bytes.div_ceil(GRAIN)]);
-            assert!(class > 0);
-            assert_eq!(all.bytes[class], arena::cut(bytes), "{bytes}");
-            let at = Heap::main().block(bytes);
-            // SAFETY: a block of the test.
-            unsafe {
-                assert_eq!(arena::usable(at), all.bytes[class], "{bytes}");
-                arena::free(at);
-            }
-        }
-    }
-
-    #[test]
     fn what_was_given_back_comes_again_without_the_heap() {
         let mut known: HashSet<usize> = HashSet::new();
         for _ in 0..2 {
@@ -531,7 +453,7 @@ mod tests {
             known.extend(all.iter().map(|it| *it as usize));
             all.into_iter().for_each(|it| give(it, 3));
         }
-        let all: Vec<_> = (0..AT_ONCE).map(|_| allocator::kept(3, 40)).collect();
+        let all: Vec<_> = (0..AT_ONCE).map(|_| allocator::kept_anyway(3, 40)).collect();
         assert!(all.iter().all(|it| known.contains(&(*it as usize))), "{all:?} {known:?}");
         all.into_iter().for_each(|it| give(it, 3));
     }

@@ -4,7 +4,7 @@
 //! - [`kinds`]: which memory serves which kind
 //! - `os`: calls of the kernel about pages
 //! - `arena`: address space of a place, handed to the allocator of small blocks
-//! - `kept`: small blocks that threads keep
+//! - `kept`: small blocks that threads keep, `own`: how a thread finds them, `slabs`: where they are cut
 //! - [`allocator`]: traits, fall-backs, pools; blocks large and small
 //! - [`checked`]: the same with every wrong use found
 //! - [`traits`]: traits of allocators, [`fault`]: what is wrong with a call
@@ -25,7 +25,9 @@ mod kept;
 pub mod kinds;
 pub mod named;
 mod os;
+mod own;
 pub mod persist;
 pub mod proof;
+mod slabs;
 pub mod topology;
 pub mod traits;

@@ -76,13 +76,18 @@ fn is_passed_on(function: *const c_void) -> bool {
     crate::host::HOST_NAMES.iter().any(|it| name.starts_with(it))
 }
 
-/// `./program+0x1189 (main)`: what `addr2line` and debuggers take; nothing if the address is in no file.
+/// `./program+0x1189 (main)`: what `addr2line` and debuggers take; the address alone in a program without shared libraries, nothing if it
+/// is in no file.
 pub(crate) fn describe(at: usize) -> Option<String> {
     if at == 0 {
         return None;
     }
     // The call stands before the address that it returns to.
-    let found = loaded((at - 1) as *const c_void)?;
+    let Some(found) = loaded((at - 1) as *const c_void) else {
+        // SAFETY: asks a number.
+        let has_no_loader = unsafe { libc::getauxval(libc::AT_BASE) } == 0;
+        return has_no_loader.then(|| format!("{:#x}", at - 1));
+    };
     if found.dli_fname.is_null() {
         return None;
     }

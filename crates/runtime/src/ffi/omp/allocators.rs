@@ -233,10 +233,14 @@ pub extern "C" fn __wrap_omp_alloc(size: usize, allocator: Allocator) -> *mut c_
     if at.is_null() { not_kept(size, allocator) } else { at.cast() }
 }
 
-/// May unwind, so that the routine stays on the stack: messages say where it was called.
+/// What [`__wrap_omp_alloc`] goes on as, without coming back: messages say where the one that is on the stack was called.
 #[cold]
 #[inline(never)]
-fn not_kept(size: usize, allocator: Allocator) -> *mut c_void {
+pub(super) extern "C" fn not_kept(size: usize, allocator: Allocator) -> *mut c_void {
+    let at = allocator::kept_anyway(allocator, size);
+    if !at.is_null() {
+        return at.cast();
+    }
     if MODE.load(Ordering::Acquire) == PLAIN {
         let at = allocator::fast(allocator, size);
         if !at.is_null() {
@@ -337,13 +341,13 @@ pub unsafe extern "C" fn __wrap_omp_free(at: *mut c_void, allocator: Allocator) 
     }
 }
 
-/// As [`not_kept`].
+/// What [`__wrap_omp_free`] goes on as, like [`not_kept`].
 ///
 /// # Safety
 /// Nobody uses the memory.
 #[cold]
 #[inline(never)]
-unsafe fn give_back_plain(at: *mut c_void, allocator: Allocator) {
+pub(super) unsafe extern "C" fn give_back_plain(at: *mut c_void, allocator: Allocator) {
     // SAFETY: the caller's promise.
     unsafe {
         if MODE.load(Ordering::Acquire) != PLAIN || !allocator::free_fast(at.cast(), allocator) {

@@ -37,7 +37,7 @@ use crate::error::Error;
 use crate::ffi::EntryPoint;
 
 /// Where a tool's user sees an operation.
-pub(super) static ENTRY_POINTS: [EntryPoint; 24] = [
+pub(super) static ENTRY_POINTS: [EntryPoint; 26] = [
     EntryPoint(memory::omp_target_alloc as *const ()),
     EntryPoint(memory::omp_target_free as *const ()),
     EntryPoint(copy::omp_target_memcpy as *const ()),
@@ -55,6 +55,8 @@ pub(super) static ENTRY_POINTS: [EntryPoint; 24] = [
     EntryPoint(allocators::__wrap_omp_get_default_allocator as *const ()),
     EntryPoint(allocators::__wrap_omp_set_default_allocator as *const ()),
     EntryPoint(allocators::__wrap_omp_alloc as *const ()),
+    EntryPoint(allocators::not_kept as *const ()),
+    EntryPoint(allocators::give_back_plain as *const ()),
     EntryPoint(allocators::__wrap_omp_aligned_alloc as *const ()),
     EntryPoint(allocators::__wrap_omp_calloc as *const ()),
     EntryPoint(allocators::__wrap_omp_aligned_calloc as *const ()),
