@@ -47,6 +47,8 @@ const NAMES_A_STANDARD: &[Exception] = &[
 
 /// Files that may ask the host for a size.
 const ASKS_THE_HOST: &[Exception] = &[
+    ("crates/memory/src/kept.rs", "blocks of this process, for this process"),
+    ("crates/memory/src/slabs.rs", "blocks of this process, for this process"),
     ("crates/runtime/src/ffi/omp/explicit.rs", "blocks of this process, for this process"),
     ("crates/runtime/src/host_task.rs", "blocks of this process, for this process"),
     ("crates/runtime/src/team.rs", "blocks of this process, for this process"),
