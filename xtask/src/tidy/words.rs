@@ -57,8 +57,6 @@ const ASKS_THE_HOST: &[Exception] = &[
     ("crates/abi/src/call.rs", "checks its own layout"),
     ("crates/abi/src/entry.rs", "checks its own layout"),
     ("crates/memory/src/instance.rs", "variables of this process"),
-    ("crates/memory/src/kept.rs", "tables of this process"),
-    ("crates/memory/src/slabs.rs", "tables of this process"),
     ("crates/device/src/cpu.rs", "the host is the device"),
     ("crates/tasks/src/hardware.rs", "memory of this process, for its copies"),
     ("crates/tasks/src/loops.rs", "blocks of this process, for this process"),
